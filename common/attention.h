@@ -1,0 +1,59 @@
+// The contract between a lesson and everything that runs it: the harness, a profiler, another program that loads
+// the lesson as a shared library. A lesson's attention.cu defines attention_forward() and attention_lesson, and
+// nothing else of it is visible from outside.
+#ifndef ATTENTION_H
+#define ATTENTION_H
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum attention_dtype { ATTENTION_FP32, ATTENTION_FP16, ATTENTION_BF16 };
+
+// Distances in elements. Elements of one row are always next to each other.
+struct attention_strides {
+    int64_t batch, head, row;
+};
+
+// One forward pass: o = softmax(softmax_scale * q k^T) v for each batch and head. All pointers are device pointers.
+struct attention_problem {
+    const void *q;   // [batch][heads][nq][head_dim]
+    const void *k;   // [batch][kv_heads][nk][head_dim]
+    const void *v;   // [batch][kv_heads][nk][head_dim]
+    void *o;         // [batch][heads][nq][head_dim]
+    float *lse;      // [batch][heads][nq], log-sum-exp of the scaled scores; NULL where nobody wants it
+    void *workspace; // attention_lesson.workspace_bytes(problem) bytes, 256-byte aligned, not initialised
+    struct attention_strides q_stride, k_stride, v_stride, o_stride;
+    int batch, heads, kv_heads, nq, nk, head_dim;
+    int causal; // 1: query i sees keys 0 .. i + nk - nq (aligned at the bottom right); a row that sees nothing is 0
+    float softmax_scale;
+    enum attention_dtype dtype;
+};
+
+// What a lesson can do. The harness says what a lesson does not cover instead of skipping it silently.
+struct attention_lesson {
+    unsigned dtypes;            // bit 1u << ATTENTION_FP32 and so on
+    int max_head_dim;           // every head_dim from 1 to this one
+    int causal;                 // 1 where it covers causal masking
+    int lse;                    // 1 where it writes lse
+    int strided;                // 1 where it takes any strides, 0 where tensors must be contiguous
+    int grouped_heads;          // 1 where kv_heads may be less than heads
+    int min_compute_capability; // 75 for sm_75, and so on
+    size_t (*workspace_bytes)(const struct attention_problem *problem); // device memory it needs; NULL: none
+    size_t (*shared_bytes)(const struct attention_problem *problem);    // dynamic shared memory a block; NULL: none
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const struct attention_lesson attention_lesson;
+
+// Launches the lesson's kernels on stream and returns what the launch returned; it does not wait for them.
+cudaError_t attention_forward(const struct attention_problem *problem, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

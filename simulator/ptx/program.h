@@ -1,0 +1,249 @@
+// A PTX module as the front end hands it to the rest of the simulator: every name resolved, every register given a
+// slot, every operand in a form that the interpreter can bind without looking at text again.
+//
+//   ptx_parse()      text    -> struct ptx_module     (lexer.c, parser_*.c)
+//   ptx_link_kernel  module  -> struct ptx_kernel     (layout.c: reachable functions, register slots, shared memory)
+#ifndef SIMULATOR_PTX_PROGRAM_H
+#define SIMULATOR_PTX_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ptx_type {
+    PTX_NO_TYPE,
+    PTX_PRED,
+    PTX_B8, PTX_B16, PTX_B32, PTX_B64, PTX_B128,
+    PTX_U8, PTX_U16, PTX_U32, PTX_U64,
+    PTX_S8, PTX_S16, PTX_S32, PTX_S64,
+    PTX_F16, PTX_F16X2, PTX_BF16, PTX_BF16X2, PTX_TF32, PTX_F32, PTX_F64,
+    PTX_U16X2, PTX_S16X2, PTX_F32X2,
+};
+
+enum ptx_space { PTX_GENERIC, PTX_PARAM, PTX_LOCAL, PTX_SHARED, PTX_CONST, PTX_GLOBAL };
+
+// The base opcode; what follows it in the text is in the other fields of struct ptx_instruction. The list is in
+// opcodes.def, one OPCODE(NAME, "text") a line, so that names and numbers cannot drift apart.
+enum ptx_opcode {
+#define OPCODE(name, text) PTX_OP_##name,
+#include "opcodes.def"
+#undef OPCODE
+    PTX_OPCODES
+};
+
+enum ptx_rounding { PTX_ROUND_NONE, PTX_RN, PTX_RZ, PTX_RM, PTX_RP, PTX_RNA, PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI };
+
+enum ptx_compare { // setp, set: the unsigned forms lo ls hi hs are given as lt le gt ge on an unsigned type
+    PTX_EQ, PTX_NE, PTX_LT, PTX_LE, PTX_GT, PTX_GE,
+    PTX_EQU, PTX_NEU, PTX_LTU, PTX_LEU, PTX_GTU, PTX_GEU, PTX_NUM, PTX_NAN,
+};
+
+// What atom, red, redux, shfl, vote, match, setp's combination, bar.red, prmt and testp do. One enumeration because an
+// instruction has at most one of them.
+enum ptx_variant {
+    PTX_VARIANT_NONE,
+    PTX_V_ADD, PTX_V_MIN, PTX_V_MAX, PTX_V_INC, PTX_V_DEC, PTX_V_AND, PTX_V_OR, PTX_V_XOR, PTX_V_EXCH, PTX_V_CAS,
+    PTX_V_UP, PTX_V_DOWN, PTX_V_BFLY, PTX_V_IDX,          // shfl
+    PTX_V_ALL, PTX_V_ANY, PTX_V_UNI, PTX_V_BALLOT,        // vote, match
+    PTX_V_F4E, PTX_V_B4E, PTX_V_RC8, PTX_V_ECL, PTX_V_ECR, PTX_V_RC16, // prmt
+    PTX_V_L, PTX_V_R,                                     // shf
+    PTX_V_SYNC, PTX_V_ARRIVE, PTX_V_RED_POPC, PTX_V_RED_AND, PTX_V_RED_OR, // bar, barrier
+    PTX_V_FINITE, PTX_V_INFINITE, PTX_V_NUMBER, PTX_V_NOTANUMBER, PTX_V_NORMAL, PTX_V_SUBNORMAL, // testp
+    PTX_V_COMMIT_GROUP, PTX_V_WAIT_GROUP, PTX_V_WAIT_ALL, // cp.async
+};
+
+// Yes-or-no suffixes, as bits of ptx_instruction.flags.
+enum ptx_flag {
+    PTX_FTZ = 1 << 0,
+    PTX_SAT = 1 << 1,
+    PTX_APPROX = 1 << 2,
+    PTX_FULL = 1 << 3,       // div.full
+    PTX_WIDE = 1 << 4,
+    PTX_HI = 1 << 5,
+    PTX_LO = 1 << 6,
+    PTX_CARRY_IN = 1 << 7,   // addc, subc, madc
+    PTX_CARRY_OUT = 1 << 8,  // .cc
+    PTX_UNIFORM = 1 << 9,    // bra.uni, call.uni, ret.uni
+    PTX_VOLATILE = 1 << 10,  // ld/st .volatile, .relaxed, .acquire, .release, .mmio: ordered, never cached
+    PTX_NC = 1 << 11,        // ld.global.nc
+    PTX_NAN_PROPAGATE = 1 << 12, // min.NaN, max.NaN
+    PTX_ABS = 1 << 13,       // min.xorsign.abs and the like
+    PTX_XORSIGN = 1 << 14,
+    PTX_SHIFT_CLAMP = 1 << 15, // shf.clamp, bfe.clamp; otherwise wrap
+    PTX_TRANS = 1 << 16,     // ldmatrix, stmatrix .trans
+    PTX_ALIGNED = 1 << 17,   // barrier.sync.aligned, bar.sync: every thread of the warp takes part
+    PTX_TO = 1 << 18,        // cvta.to
+    PTX_RELU = 1 << 19,
+    PTX_ROW_COL = 1 << 20,   // mma .row.col
+    PTX_SHIFTAMT = 1 << 21,  // bfind.shiftamt
+    PTX_CLUSTER_SCOPE = 1 << 22,
+    PTX_SHUFFLE_PRED = 1 << 23, // shfl.sync d|p: dst[1] is the predicate
+    PTX_OOB = 1 << 24,
+};
+
+enum ptx_operand_kind {
+    PTX_OPERAND_NONE,
+    PTX_OPERAND_REGISTER,  // slot
+    PTX_OPERAND_IMMEDIATE, // bits: already in the operand's type (0f3F800000 -> 0x3F800000; sign-extended integers)
+    PTX_OPERAND_SPECIAL,   // special: %tid.x, %laneid, %clock64, ...
+    PTX_OPERAND_ADDRESS,   // [base + offset]: slot or -1, offset, variable or -1; also `mov r, variable`
+    PTX_OPERAND_TARGET,    // target: index of an instruction in the same kernel
+    PTX_OPERAND_FUNCTION,  // target: index of the callee in ptx_kernel.functions; -1 and builtin set for vprintf etc.
+    PTX_OPERAND_VECTOR,    // elements[0 .. count): registers, immediates or sinks, as in {%r1, %r2}
+    PTX_OPERAND_SINK,      // `_`
+};
+
+enum ptx_special {
+    PTX_TID_X, PTX_TID_Y, PTX_TID_Z, PTX_NTID_X, PTX_NTID_Y, PTX_NTID_Z,
+    PTX_CTAID_X, PTX_CTAID_Y, PTX_CTAID_Z, PTX_NCTAID_X, PTX_NCTAID_Y, PTX_NCTAID_Z,
+    PTX_LANEID, PTX_WARPID, PTX_NWARPID, PTX_SMID, PTX_NSMID, PTX_GRIDID,
+    PTX_LANEMASK_EQ, PTX_LANEMASK_LE, PTX_LANEMASK_LT, PTX_LANEMASK_GE, PTX_LANEMASK_GT,
+    PTX_CLOCK, PTX_CLOCK_HI, PTX_CLOCK64, PTX_GLOBALTIMER, PTX_GLOBALTIMER_LO, PTX_GLOBALTIMER_HI,
+    PTX_DYNAMIC_SMEM_SIZE, PTX_TOTAL_SMEM_SIZE,
+    PTX_WARP_SIZE,
+};
+
+enum ptx_builtin { PTX_BUILTIN_NONE, PTX_BUILTIN_VPRINTF, PTX_BUILTIN_ASSERTFAIL, PTX_BUILTIN_MALLOC, PTX_BUILTIN_FREE };
+
+// Where a register lives. A warp's register file is an array of bytes; a register is 32 lanes side by side:
+//   PTX_PRED                one uint32_t, a bit a lane
+//   8, 16 and 32-bit types  uint32_t[32]; bits above the type's width are zero
+//   64-bit types            uint64_t[32]
+// slot is the byte offset within the function's frame, a multiple of 64 for everything but predicates (4).
+struct ptx_operand {
+    enum ptx_operand_kind kind;
+    enum ptx_type reg_type; // the declared type of the register, which may be wider than the instruction's type
+    bool negated;           // !p on a predicate operand
+    int32_t slot;
+    uint64_t bits;
+    enum ptx_special special;
+    enum ptx_space space;   // ADDRESS: the space that `variable` or the offset is in, where the text says so
+    int64_t offset;         // ADDRESS: shared, local, param: offset within that space, link-time layout included
+    int32_t variable;       // ADDRESS: index in ptx_module.variables of a global or const variable to add, or -1
+    int32_t target;
+    enum ptx_builtin builtin;
+    int count;
+    struct ptx_operand *elements;
+};
+
+// One place in the source: the innermost line, and the chain of calls it was inlined through.
+struct ptx_location {
+    int32_t file; // index in ptx_module.files, 0: unknown
+    int32_t line, column;
+    int32_t inlined_at; // index of a location in ptx_module.locations, -1: not inlined
+};
+
+#define PTX_MAX_SOURCES 6
+
+struct ptx_instruction {
+    enum ptx_opcode opcode;
+    enum ptx_type type;        // the first type suffix: the result's (cvt, set), the operation's (all others)
+    enum ptx_type source_type; // the second one, where there is one; else the same as type
+    enum ptx_type mma_type[4]; // mma: D, A, B, C
+    enum ptx_space space, space2; // cvta, ld, st, atom, red: space; cp.async: destination, source
+    enum ptx_rounding rounding;
+    enum ptx_compare compare;
+    enum ptx_variant variant;
+    uint32_t flags;
+    int vector;    // 1, 2, 4, 8: ld.v4; ldmatrix .x4
+    int shape[3];  // mma m, n, k
+    int32_t guard; // slot of the guarding predicate, -1: none
+    bool guard_negated;
+    struct ptx_operand dst[2]; // dst[1]: the second predicate of setp p|q, of shfl d|p
+    struct ptx_operand src[PTX_MAX_SOURCES]; // ld: src[0] is the address; st: src[0] the address, src[1] the value
+    int nsrc;
+    // call: param-space slots are copied by st.param/ld.param; callee in src[0]
+    int32_t location;  // index in ptx_module.locations
+    const char *text;  // the PTX text of this instruction, for messages
+    int32_t ptx_line;
+};
+
+// A variable of the module: .global, .const, or module-level .shared.
+struct ptx_variable {
+    const char *name;
+    enum ptx_space space;
+    enum ptx_type type;
+    size_t size;  // bytes; 0: extern .shared[] (dynamic shared memory)
+    size_t align;
+    const uint8_t *init; // size bytes, NULL: zero
+    bool external;
+    int relocations;     // init holds that many addresses of other variables
+    struct ptx_relocation {
+        size_t offset;     // in init
+        int32_t variable;  // whose address goes there, 8 bytes
+        int64_t addend;
+    } *relocation;
+};
+
+struct ptx_parameter {
+    const char *name;
+    enum ptx_type type;
+    size_t size, align, offset; // offset in the parameter block
+};
+
+struct ptx_function; // parser's own: text order, symbolic names
+
+struct ptx_module {
+    int version_major, version_minor; // .version
+    int target;                       // 90 for sm_90
+    const char *target_name;          // "sm_90a"
+    int files;
+    const char **file; // [files], index 0 is ""
+    int locations;
+    struct ptx_location *location;
+    int variables;
+    struct ptx_variable *variable;
+    int functions;
+    struct ptx_function **function;
+    void *arena; // owns everything above
+};
+
+// A function inside a linked kernel.
+struct ptx_frame {
+    const char *name;
+    int32_t entry;        // index of its first instruction
+    int32_t frame_bytes;  // of the register file
+    int32_t params;
+    const struct ptx_parameter *param;
+    int32_t local_bytes;  // .local of this function, already in ptx_kernel.local_bytes' layout unless it recurses
+    int32_t param_bytes;  // parameters and return values in .param space, at param_base of the caller
+};
+
+// One entry function and all that it can call, ready to be bound and run.
+struct ptx_kernel {
+    const struct ptx_module *module;
+    const char *name; // mangled
+    int instructions;
+    struct ptx_instruction *instruction; // functions one after the other, the entry function first
+    int functions;
+    struct ptx_frame *function; // function[0] is the entry function
+    int params;
+    const struct ptx_parameter *param;
+    size_t param_bytes;
+    size_t static_shared_bytes;  // dynamic shared memory starts here, aligned to shared_align
+    size_t shared_align;
+    size_t local_bytes;          // a thread, one activation of every reachable function
+    size_t call_param_bytes;     // .param space for calls, a thread
+    int max_threads[3];          // .maxntid, 0: not given
+    int required_threads[3];     // .reqntid, 0: not given
+    int min_blocks;              // .minnctapersm
+};
+
+// Parses PTX text of length bytes; text need not end in 0 and is not trusted: any bytes give a module or an error, never
+// a crash. On failure returns NULL and writes one line "ptx line N: what" to error.
+struct ptx_module *ptx_parse(const char *text, size_t length, char *error, size_t error_size);
+
+// Entry functions of the module, by mangled name, in text order; NULL past the last.
+const char *ptx_entry_name(const struct ptx_module *module, int index);
+
+// Links one entry function. An opcode or form that the front end does not know is an error that names the PTX text and
+// the .cu line. On failure returns NULL and writes one line to error.
+struct ptx_kernel *ptx_link_kernel(const struct ptx_module *module, const char *name, char *error, size_t error_size);
+
+void ptx_free_kernel(struct ptx_kernel *kernel);
+void ptx_free_module(struct ptx_module *module);
+
+const char *ptx_opcode_name(enum ptx_opcode opcode);
+size_t ptx_type_size(enum ptx_type type); // bytes, 0 for PTX_PRED and PTX_NO_TYPE
+
+#endif
