@@ -1,0 +1,61 @@
+// Memory traffic as a GPU's memory system sees it: for each memory instruction of a kernel how many requests a warp
+// made, how many bytes the threads asked for, how many 32-byte sectors that touched, how many cycles (wavefronts)
+// shared memory needed. Counting is on where the environment variable SIMULATOR_TRACE is set (see trace.h for what is
+// written, and when).
+//
+//   traffic.c     who counts where: launches, tables of host threads, sums by kernel
+//   sectors.c     the rule of global and local memory
+//   wavefronts.c  the rule of shared memory, fitted to measurements
+//   merge.c       which neighbouring PTX loads the assembler makes one machine instruction of
+//   trace.c       the CSV and JSON files
+#ifndef SIMULATOR_TRAFFIC_TRAFFIC_H
+#define SIMULATOR_TRAFFIC_TRAFFIC_H
+
+#include "../exec/launch.h"
+#include "../ptx/program.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum traffic_kind {
+    TRAFFIC_LOAD,
+    TRAFFIC_STORE,
+    TRAFFIC_ATOMIC,       // atom: gives the old value back
+    TRAFFIC_REDUCTION,    // red: does not
+    TRAFFIC_ASYNC_COPY,   // cp.async: recorded twice, once for the global and once for the shared side
+    TRAFFIC_MATRIX_LOAD,  // ldmatrix
+    TRAFFIC_MATRIX_STORE, // stmatrix
+};
+
+// What one warp did with one memory instruction, once. Accesses to parameters and constants are not recorded.
+struct traffic_access {
+    int32_t instruction; // index in ptx_kernel.instruction
+    enum ptx_space
+        space; // PTX_GLOBAL, PTX_SHARED or PTX_LOCAL; a generic access is recorded once for each space it hit
+    enum traffic_kind kind;
+    uint32_t bytes; // a lane moves: ld.v4.f32 16, cp.async its copy size, ldmatrix the 16 bytes of a row
+    uint32_t mask;  // lanes that access memory: active, guard true. ldmatrix, stmatrix: lanes whose address is used
+    const uint64_t
+        *address; // [32] byte addresses; shared and local: window base or plain offset, only low 32 bits are read
+};
+
+struct traffic_launch; // the counts of one launch
+struct traffic_table;  // the part of it that one host thread fills, without locks
+
+bool traffic_enabled(void);
+
+// Call before the first block runs. NULL where counting is off or the host has no memory left: then record nothing.
+struct traffic_launch *traffic_launch_begin(const struct ptx_kernel *kernel, struct sim_dim grid, struct sim_dim block,
+                                            size_t dynamic_shared_bytes);
+
+// Call once for each host thread that runs blocks of the launch. NULL as above. The launch owns the table.
+struct traffic_table *traffic_table_begin(struct traffic_launch *launch);
+
+void traffic_record(struct traffic_table *table, const struct traffic_access *access);
+
+// Call after the last host thread has finished: adds the launch to the process's totals and frees launch and tables.
+// The kernel may be freed afterwards. NULL is allowed.
+void traffic_launch_end(struct traffic_launch *launch);
+
+#endif
