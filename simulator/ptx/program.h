@@ -20,7 +20,9 @@ enum ptx_type {
     PTX_U16X2, PTX_S16X2, PTX_F32X2,
 };
 
-enum ptx_space { PTX_GENERIC, PTX_PARAM, PTX_LOCAL, PTX_SHARED, PTX_CONST, PTX_GLOBAL };
+// PTX writes .param for two things that have nothing in common: the kernel's parameter block, which all threads read
+// (PTX_PARAM), and each thread's stack of call arguments and results (PTX_CALL_PARAM, see struct ptx_frame).
+enum ptx_space { PTX_GENERIC, PTX_PARAM, PTX_LOCAL, PTX_SHARED, PTX_CONST, PTX_GLOBAL, PTX_CALL_PARAM };
 
 // The base opcode; what follows it in the text is in the other fields of struct ptx_instruction. The list is in
 // opcodes.def, one OPCODE(NAME, "text") a line, so that names and numbers cannot drift apart.
@@ -88,7 +90,7 @@ enum ptx_operand_kind {
     PTX_OPERAND_SPECIAL,   // special: %tid.x, %laneid, %clock64, ...
     PTX_OPERAND_ADDRESS,   // [base + offset]: slot or -1, offset, variable or -1; also `mov r, variable`
     PTX_OPERAND_TARGET,    // target: index of an instruction in the same kernel
-    PTX_OPERAND_FUNCTION,  // target: index of the callee in ptx_kernel.functions; -1 and builtin set for vprintf etc.
+    PTX_OPERAND_FUNCTION,  // of a call: index of the callee in ptx_kernel.function; -1 and builtin set for vprintf etc.
     PTX_OPERAND_VECTOR,    // elements[0 .. count): registers, immediates or sinks, as in {%r1, %r2}
     PTX_OPERAND_SINK,      // `_`
 };
@@ -109,7 +111,10 @@ enum ptx_builtin { PTX_BUILTIN_NONE, PTX_BUILTIN_VPRINTF, PTX_BUILTIN_ASSERTFAIL
 //   PTX_PRED                one uint32_t, a bit a lane
 //   8, 16 and 32-bit types  uint32_t[32]; bits above the type's width are zero
 //   64-bit types            uint64_t[32]
-// slot is the byte offset within the function's frame, a multiple of 64 for everything but predicates (4).
+// slot is the byte offset within the function's frame, a multiple of 64 for everything but predicates (4). Two registers
+// share a slot only where no lane needs both, and only with the same layout of lanes, so that lanes which have
+// diverged never touch each other's bytes. The result of an instruction never shares a slot with a source of it, unless
+// they are the same register.
 struct ptx_operand {
     enum ptx_operand_kind kind;
     enum ptx_type reg_type; // the declared type of the register, which may be wider than the instruction's type
@@ -152,7 +157,6 @@ struct ptx_instruction {
     struct ptx_operand dst[2]; // dst[1]: the second predicate of setp p|q, of shfl d|p
     struct ptx_operand src[PTX_MAX_SOURCES]; // ld: src[0] is the address; st: src[0] the address, src[1] the value
     int nsrc;
-    // call: param-space slots are copied by st.param/ld.param; callee in src[0]
     int32_t location;  // index in ptx_module.locations
     const char *text;  // the PTX text of this instruction, for messages
     int32_t ptx_line;
@@ -199,14 +203,31 @@ struct ptx_module {
 };
 
 // A function inside a linked kernel.
+//
+// Registers: lanes that have diverged may be in two functions at once, whose slots have different layouts of lanes; so
+// each function has a place of its own in a warp's register file, register_base, and a function that recurses needs
+// another frame_bytes for each further activation.
+//
+// Calls: a thread has a stack of arguments and results. A function finds its own parameters, then its results, at the
+// offsets that its operands carry from the thread's stack base; it leaves those of the functions it calls at
+// call_base and beyond. So a call adds the caller's call_base to the thread's stack base, a return subtracts it again, and
+// nothing is copied. Builtins find their arguments in the same way: each at the next multiple of its size, then
+// the result: vprintf (u64 format, u64 arguments) u32, malloc (u64) u64, free (u64), __assertfail (u64 message,
+// u64 file, u32 line, u64 function, u64 character size).
 struct ptx_frame {
     const char *name;
     int32_t entry;        // index of its first instruction
-    int32_t frame_bytes;  // of the register file
-    int32_t params;
+    int32_t instructions; // how many it has
+    int32_t frame_bytes;  // of the register file, a multiple of 64
+    int32_t register_base; // where the frame of its first activation starts in a register file of register_bytes
+    int32_t params;       // its parameters, then its results
     const struct ptx_parameter *param;
-    int32_t local_bytes;  // .local of this function, already in ptx_kernel.local_bytes' layout unless it recurses
-    int32_t param_bytes;  // parameters and return values in .param space, at param_base of the caller
+    int32_t param_bytes;  // parameters and results in call-param space; 0 for an entry function
+    int32_t call_base;    // see above
+    int32_t local_base;   // where its .local variables start; operands' offsets include it
+    int32_t local_bytes;
+    bool recursive;       // may be called while it is active: local_base is then that of the first activation
+    uint64_t address;     // what a pointer to it holds (an indirect call looks for it here)
 };
 
 // One entry function and all that it can call, ready to be bound and run.
@@ -222,8 +243,10 @@ struct ptx_kernel {
     size_t param_bytes;
     size_t static_shared_bytes;  // dynamic shared memory starts here, aligned to shared_align
     size_t shared_align;
+    size_t register_bytes;       // a warp, one activation of every reachable function
     size_t local_bytes;          // a thread, one activation of every reachable function
-    size_t call_param_bytes;     // .param space for calls, a thread
+    size_t call_param_bytes;     // a thread, one activation of every reachable function
+    bool recursive;              // some function is
     int max_threads[3];          // .maxntid, 0: not given
     int required_threads[3];     // .reqntid, 0: not given
     int min_blocks;              // .minnctapersm
