@@ -19,7 +19,9 @@ struct sim_allocation {
     size_t size;      // bytes asked for
     uint8_t *bytes;   // host storage, [size]
     uint8_t *written; // shadow: a bit a byte, 1 where the byte was written by the host or a kernel
-    void *races;      // shadow of the global-memory race detection; owned by the interpreter, NULL until it is needed
+    bool all_written; // every bit of it is 1: no need to look
+    void *races;      // shadow of the global-memory race detection, mapped by the interpreter, NULL until it is needed
+    size_t races_bytes;
     enum sim_allocation_kind kind;
     const char *name; // variables: their name; heap: NULL
     unsigned id;      // 1, 2, ... in order of allocation
@@ -45,6 +47,9 @@ bool sim_memory_is_written(const struct sim_allocation *allocation, size_t offse
 // Copies shadow bits along with bytes, so that a copy of uninitialised memory stays uninitialised.
 void sim_memory_copy_written(struct sim_allocation *to, size_t to_offset, const struct sim_allocation *from,
                              size_t from_offset, size_t size);
+
+// Notes which allocations are written from end to end. A launch calls it once before it begins.
+void sim_memory_note_written(void);
 
 void sim_memory_set_capacity(size_t bytes);
 void sim_memory_usage(size_t *used, size_t *capacity);
