@@ -1,0 +1,147 @@
+#define _POSIX_C_SOURCE 200809L
+#include "arguments.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "usage: attention check|bench --kernel FILE.so [--name NAME] [--source FILE.cu] [--device gpu|sim] "
+    "[--shape B,H,N,D] [--causal] [--inputs FAMILY] [--layout bhnd|bnhd] [--data DIR] [--seed S] "
+    "[--time-limit SECONDS] [--results DIR] [--commit HASH] [--quick] [--verbose]";
+
+static bool read_unsigned(const char *text, uint64_t *number) {
+    char *end;
+    errno = 0;
+    *number = strtoull(text, &end, 0);
+    return *text >= '0' && *text <= '9' && !*end && errno == 0;
+}
+
+static bool append(const char **list, int *count, const char *value, struct message *error) {
+    if (*count == MAX_KERNELS)
+        return message_set(error, "too many kernels: %d at most", MAX_KERNELS);
+    list[(*count)++] = value;
+    return true;
+}
+
+// Results call a lesson by its folder, "solution-02_vectorized". Where the name is only "solution-02", the folder of
+// its source completes it.
+static const char *complete_name(const char *name, const char *source) {
+    const char *dash = strrchr(name, '-');
+    const char *file = source ? strrchr(source, '/') : NULL;
+    if (!dash || !file || strlen(dash + 1) != 2)
+        return name;
+    const char *folder = file;
+    while (folder > source && folder[-1] != '/')
+        folder--;
+    if (strncmp(folder, dash + 1, 2) != 0 || folder[2] != '_')
+        return name;
+    size_t size = (size_t)(dash + 1 - name) + (size_t)(file - folder) + 1;
+    char *full = malloc(size);
+    if (!full)
+        return name;
+    snprintf(full, size, "%.*s%.*s", (int)(dash + 1 - name), name, (int)(file - folder), folder);
+    return full;
+}
+
+struct lists {
+    const char *library[MAX_KERNELS], *name[MAX_KERNELS], *source[MAX_KERNELS];
+    int libraries, names, sources;
+};
+
+static bool parse_option(const char *option, const char *value, struct arguments *a, struct lists *lists,
+                         struct message *error) {
+    uint64_t number;
+    if (!strcmp(option, "--kernel"))
+        return append(lists->library, &lists->libraries, value, error);
+    if (!strcmp(option, "--name"))
+        return append(lists->name, &lists->names, value, error);
+    if (!strcmp(option, "--source"))
+        return append(lists->source, &lists->sources, value, error);
+    if (!strcmp(option, "--device")) {
+        if (strcmp(value, "gpu") && strcmp(value, "sim"))
+            return message_set(error, "DEVICE=%.60s is unknown: use gpu or sim", value);
+        a->device = !strcmp(value, "gpu") ? DEVICE_GPU : DEVICE_SIMULATOR;
+    } else if (!strcmp(option, "--shape")) {
+        a->has_shape = true;
+        a->shape_text = value;
+        return shape_parse(value, &a->shape, error);
+    } else if (!strcmp(option, "--inputs")) {
+        a->inputs = value;
+    } else if (!strcmp(option, "--layout")) {
+        if (strcmp(value, "bhnd") && strcmp(value, "bnhd"))
+            return message_set(error, "layout %.60s is unknown: use bhnd or bnhd", value);
+        a->layout = !strcmp(value, "bnhd") ? LAYOUT_BNHD : LAYOUT_BHND;
+    } else if (!strcmp(option, "--data")) {
+        a->data = value;
+    } else if (!strcmp(option, "--seed")) {
+        if (!read_unsigned(value, &a->seed))
+            return message_set(error, "SEED=%.60s is no number: use 0 to 2^64 - 1", value);
+        a->has_seed = true;
+    } else if (!strcmp(option, "--time-limit")) {
+        if (!read_unsigned(value, &number) || number < 1 || number > 86400)
+            return message_set(error, "time limit %.60s cannot be used: give 1 to 86400 seconds", value);
+        a->time_limit = (int)number;
+    } else if (!strcmp(option, "--results")) {
+        a->results = value;
+    } else if (!strcmp(option, "--commit")) {
+        a->commit = value;
+    } else {
+        return message_set(error, "option %.60s is unknown; %s", option, usage);
+    }
+    return true;
+}
+
+static bool join_kernels(struct arguments *a, const struct lists *lists, struct message *error) {
+    if (!lists->libraries)
+        return message_set(error, "no kernel: give --kernel FILE.so; %s", usage);
+    if (lists->names > lists->libraries || lists->sources > lists->libraries)
+        return message_set(error, "more names or sources than kernels: give each --kernel at most one of each");
+    if (a->action == ACTION_CHECK && lists->libraries > 1)
+        return message_set(error, "check takes one kernel, not %d", lists->libraries);
+    a->kernels = lists->libraries;
+    for (int i = 0; i < a->kernels; i++) {
+        const char *source = i < lists->sources ? lists->source[i] : NULL;
+        const char *name = i < lists->names ? lists->name[i] : lists->library[i];
+        a->kernel[i] = (struct kernel_argument){lists->library[i], complete_name(name, source), source};
+    }
+    return true;
+}
+
+bool arguments_parse(int argc, char **argv, struct arguments *a, struct message *error) {
+    struct lists lists = {0};
+    memset(a, 0, sizeof *a);
+    a->time_limit = 60;
+    a->commit = "";
+    if (argc < 2)
+        return message_set(error, "no action: %s", usage);
+    if (strcmp(argv[1], "check") && strcmp(argv[1], "bench"))
+        return message_set(error, "action %.60s is unknown: use check or bench", argv[1]);
+    a->action = !strcmp(argv[1], "bench") ? ACTION_BENCH : ACTION_CHECK;
+    for (int i = 2; i < argc; i++) {
+        if (!strcmp(argv[i], "--causal"))
+            a->causal = true;
+        else if (!strcmp(argv[i], "--quick"))
+            a->quick = true;
+        else if (!strcmp(argv[i], "--verbose"))
+            a->verbose = true;
+        else if (strncmp(argv[i], "--", 2))
+            return message_set(error, "argument %.60s is unknown; %s", argv[i], usage);
+        else if (i + 1 == argc)
+            return message_set(error, "option %.60s needs a value; %s", argv[i], usage);
+        else if (!parse_option(argv[i], argv[i + 1], a, &lists, error))
+            return false;
+        else
+            i++;
+    }
+    if (a->data && a->has_shape)
+        return message_set(error, "DATA and SHAPE exclude each other: the files have a shape of their own");
+    if (a->data && a->inputs)
+        return message_set(error, "DATA and INPUTS exclude each other: the files are the inputs");
+    if (a->data && a->action == ACTION_BENCH)
+        return message_set(error, "bench draws its inputs itself: leave DATA out, or use check");
+    a->shape.attention.causal = a->causal;
+    a->shape.attention.layout = a->layout;
+    return join_kernels(a, &lists, error);
+}

@@ -1,0 +1,43 @@
+// The command line that the launcher and the runner share.
+#ifndef ARGUMENTS_H
+#define ARGUMENTS_H
+
+#include "message.h"
+#include "shape.h"
+
+#include <stdint.h>
+
+enum action { ACTION_CHECK, ACTION_BENCH };
+enum device_choice { DEVICE_ANY, DEVICE_GPU, DEVICE_SIMULATOR };
+enum { MAX_KERNELS = 16 };
+
+struct kernel_argument {
+    const char *library; // the .so
+    const char *name;    // "solution-02_vectorized", as results name it
+    const char *source;  // the .cu, NULL where it was not given
+};
+
+struct arguments {
+    enum action action;
+    enum device_choice device;
+    struct kernel_argument kernel[MAX_KERNELS]; // [kernels]; check takes one
+    int kernels;
+    bool has_shape;
+    struct shape_argument shape;
+    const char *shape_text;
+    bool causal;
+    enum layout layout;
+    const char *inputs; // name of an input family, NULL: the matrix chooses
+    const char *data;   // folder of .npy files, or NULL
+    bool has_seed;
+    uint64_t seed;
+    int time_limit;      // seconds for one step
+    const char *results; // folder, NULL: nothing is recorded
+    const char *commit;  // "" where it was not given
+    bool quick, verbose;
+};
+
+// argv[0] is skipped. The strings are argv's own, but for names that had to be completed.
+bool arguments_parse(int argc, char **argv, struct arguments *arguments, struct message *error);
+
+#endif

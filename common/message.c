@@ -1,0 +1,39 @@
+#define _POSIX_C_SOURCE 200809L
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+bool message_set(struct message *message, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message->text, sizeof message->text, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void message_exit(int status, const char *format, ...) {
+    va_list arguments;
+    fflush(stdout);
+    fputs("error: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    exit(status);
+}
+
+bool message_on_terminal(void) {
+    return isatty(STDOUT_FILENO);
+}
+
+const char *colour(enum colour colour) {
+    static const char *const start[] = {
+        [COLOUR_PLAIN] = "\033[0m", [COLOUR_GOOD] = "\033[32m", [COLOUR_BAD] = "\033[31m", [COLOUR_FAINT] = "\033[2m"};
+    const char *no_color = getenv("NO_COLOR");
+    if (!message_on_terminal() || (no_color && *no_color))
+        return "";
+    return start[colour];
+}
