@@ -84,11 +84,13 @@ static bool make_room(void) {
 }
 
 static struct sim_allocation *allocate_locked(size_t size, enum sim_allocation_kind kind, const char *name) {
-    if (size == 0 || size > capacity_bytes - used_bytes || size > WINDOW_END - SIM_GLOBAL_WINDOW || !make_room()) {
+    bool host = kind == SIM_ALLOCATION_HOST;
+    size_t room = host ? SIZE_MAX / 4 : capacity_bytes - used_bytes;
+    if (size == 0 || size > room || size > WINDOW_END - SIM_GLOBAL_WINDOW || !make_room()) {
         return NULL;
     }
-    uint64_t address = find_place(round_up(size, ALIGNMENT));
-    struct sim_allocation *allocation = address ? calloc(1, sizeof *allocation) : NULL;
+    uint64_t address = host ? 0 : find_place(round_up(size, ALIGNMENT));
+    struct sim_allocation *allocation = address || host ? calloc(1, sizeof *allocation) : NULL;
     if (!allocation) {
         return NULL;
     }
@@ -97,11 +99,15 @@ static struct sim_allocation *allocate_locked(size_t size, enum sim_allocation_k
         free(allocation);
         return NULL;
     }
+    if (host) {
+        address = (uint64_t)(uintptr_t)bytes;
+    }
     *allocation = (struct sim_allocation){
         .address = address,
         .size = size,
         .bytes = bytes,
         .written = (uint8_t *)bytes + round_up(size, 64),
+        .all_written = host,
         .kind = kind,
         .name = name,
         .id = ++allocations_made,
@@ -110,7 +116,7 @@ static struct sim_allocation *allocate_locked(size_t size, enum sim_allocation_k
     memmove(live + place + 1, live + place, (live_count - place) * sizeof *live);
     live[place] = allocation;
     live_count++;
-    used_bytes += size;
+    used_bytes += host ? 0 : size;
     return allocation;
 }
 
@@ -125,11 +131,11 @@ bool sim_memory_free(uint64_t address) {
     pthread_rwlock_wrlock(&lock);
     size_t place = count_starting_by(address);
     struct sim_allocation *allocation = place ? live[place - 1] : NULL;
-    bool found = allocation && allocation->address == address && allocation->kind == SIM_ALLOCATION_HEAP;
+    bool found = allocation && allocation->address == address;
     if (found) {
         memmove(live + place - 1, live + place, (live_count - place) * sizeof *live);
         live_count--;
-        used_bytes -= allocation->size;
+        used_bytes -= allocation->kind == SIM_ALLOCATION_HOST ? 0 : allocation->size;
         munmap(allocation->bytes, mapping_bytes(allocation->size));
         if (allocation->races) {
             munmap(allocation->races, allocation->races_bytes);

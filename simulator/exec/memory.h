@@ -12,7 +12,14 @@
 #define SIM_LOCAL_WINDOW 0x0000020000000000ull  // + byte offset in the thread's local memory
 #define SIM_GLOBAL_WINDOW 0x0000700000000000ull
 
-enum sim_allocation_kind { SIM_ALLOCATION_HEAP, SIM_ALLOCATION_GLOBAL_VARIABLE, SIM_ALLOCATION_CONST_VARIABLE };
+enum sim_allocation_kind {
+    SIM_ALLOCATION_HEAP,
+    SIM_ALLOCATION_GLOBAL_VARIABLE,
+    SIM_ALLOCATION_CONST_VARIABLE,
+    // Host memory that kernels may use too (cudaMallocHost, cudaMallocManaged): its device address is its host address.
+    // The program writes to it unseen, so all of it counts as written; it takes nothing of the device's capacity.
+    SIM_ALLOCATION_HOST,
+};
 
 struct sim_allocation {
     uint64_t address; // device address of the first byte, 256-byte aligned
@@ -30,7 +37,7 @@ struct sim_allocation {
 // NULL where total would pass capacity bytes (the device's memory) or the host has none left.
 struct sim_allocation *sim_memory_allocate(size_t size, enum sim_allocation_kind kind, const char *name);
 
-// false where address is not the start of a live heap allocation.
+// false where address is not the start of a live allocation.
 bool sim_memory_free(uint64_t address);
 
 // The live allocation that holds [address, address + size), NULL where none does.
