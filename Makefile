@@ -1,0 +1,160 @@
+# The whole interface of the workbook; `make help` lists it.
+#
+# A goal chooses the lesson (lesson-02, or solution-02), another one the action (check, bench, ...), in any order:
+#   make lesson-02 check
+# How things are built is in make/build.mk, how they are tested in make/test.mk.
+
+MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
+$(V).SILENT:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+# Variables of the command line. An empty one is not given to the program, which then decides.
+DEVICE     ?=
+SHAPE      ?=
+CAUSAL     ?=
+DATA       ?=
+KERNEL     ?=
+SEED       ?=
+TIME_LIMIT ?=
+RESULTS    ?= results
+
+numbers := $(patsubst solutions/%,%,$(wildcard solutions/[0-9][0-9]_*))
+numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
+lessons   := $(numbers:%=lesson-%)
+solutions := $(numbers:%=solution-%)
+actions   := check bench trace profile diff reset
+others    := all plots doctor test help clean
+
+# ---- What was asked for -------------------------------------------------------------------------------------------
+
+goals   := $(or $(MAKECMDGOALS),help)
+asked   := $(filter $(actions),$(goals))
+unknown := $(filter-out $(lessons) $(solutions) lessons solutions $(actions) $(others) build/%,$(goals))
+chosen  := $(filter $(lessons) $(solutions),$(goals)) \
+           $(if $(filter lessons,$(goals)),$(lessons)) $(if $(filter solutions,$(goals)),$(solutions))
+chosen  := $(strip $(chosen))
+
+ifneq (,$(filter lesson-% solution-%,$(unknown)))
+$(error there is no $(firstword $(filter lesson-% solution-%,$(unknown))); there are $(lessons), \
+and solution-NN for the solution of each)
+endif
+ifneq (,$(unknown))
+$(error there is no goal '$(firstword $(unknown))'; make help lists them)
+endif
+ifneq (,$(filter-out gpu sim,$(DEVICE)))
+$(error DEVICE=$(DEVICE) is not known; it is gpu or sim)
+endif
+ifneq (,$(filter-out 0 1,$(CAUSAL)))
+$(error CAUSAL=$(CAUSAL) is not known; it is 0 or 1)
+endif
+ifneq (,$(KERNEL))
+  ifneq (1,$(words $(KERNEL)))
+$(error KERNEL=$(KERNEL) has a space in its name, which make cannot handle; rename the file)
+  endif
+  ifeq (,$(filter %.cu,$(KERNEL)))
+$(error KERNEL=$(KERNEL) is not a CUDA source; give a file whose name ends in .cu)
+  endif
+  ifeq (,$(wildcard $(KERNEL)))
+$(error KERNEL=$(KERNEL) does not exist; give the path of a .cu file)
+  endif
+  ifneq (,$(word 2,$(chosen)))
+$(error KERNEL takes the place of one lesson's file, but $(words $(chosen)) are chosen; choose one, or none)
+  endif
+  ifneq (,$(filter diff reset,$(asked)))
+$(error KERNEL does not go with $(filter diff reset,$(asked)))
+  endif
+endif
+ifeq (,$(chosen)$(KERNEL))
+  ifneq (,$(filter trace profile diff reset,$(asked)))
+$(error $(firstword $(filter trace profile diff reset,$(asked))) needs a lesson: make lesson-$(firstword $(numbers)) \
+$(firstword $(filter trace profile diff reset,$(asked))))
+  endif
+endif
+ifneq (,$(filter reset,$(asked)))
+  ifneq (,$(filter solution%,$(chosen)))
+$(error reset writes a lesson's skeleton; a solution is kept by git: git checkout solutions)
+  endif
+endif
+
+# What each action works on. Alone, check is about the learner's files and bench about the ladder of solutions.
+checked := $(if $(KERNEL),kernel,$(or $(chosen),$(lessons)))
+benched := $(if $(KERNEL),kernel,$(or $(chosen),$(solutions)))
+# Where several are checked, one that fails does not keep the others from being checked.
+ifneq (,$(word 2,$(checked)))
+MAKEFLAGS += --keep-going
+endif
+
+# Of lesson-02: its kind, lesson; its number, 02; its folder, lessons/02_vectorized; its title, lesson-02_vectorized; and
+# the files that a learner writes there, in the order of the page. All lessons are known by their solutions.
+kind     = $(firstword $(subst -, ,$1))
+number   = $(lastword $(subst -, ,$1))
+solution = $(wildcard solutions/$(number)_*)
+folder   = $(patsubst solutions/%,$(kind)s/%,$(solution))
+title    = $(kind)-$(notdir $(solution))
+files    = $(addprefix $(folder)/,$(filter-out attention.cu unfused_%,$(notdir $(wildcard $(solution)/*.cu))) attention.cu)
+
+include make/build.mk
+include make/run.mk
+include make/test.mk
+
+# ---- Goals ---------------------------------------------------------------------------------------------------------
+
+.PHONY: $(lessons) $(solutions) lessons solutions $(actions) $(others)
+
+$(lessons) $(solutions):
+	$(if $(asked),:,scripts/lesson $@ $(call folder,$@) $(call files,$@))
+lessons solutions:
+	$(if $(asked),:,$(foreach u,$($@),scripts/lesson --title $u $(call folder,$u);))
+
+all: check-solutions plots
+
+check: $(checked:%=%/check)
+bench: run-bench
+trace: $(checked:%=%/trace)
+profile: $(checked:%=%/profile)
+diff: $(chosen:%=%/diff)
+reset: $(chosen:%=%/reset)
+
+plots:
+	command -v gnuplot >/dev/null || { echo 'gnuplot is not installed; run ./setup' >&2; exit 2; }
+	plots/draw $(RESULTS)
+
+doctor:
+	scripts/doctor
+
+clean:
+	rm -rf build
+
+define help_text
+make lesson-02             what the lesson is about, which file to edit
+make lesson-02 check       build it, run it over its matrix of shapes and data, compare with the fp64 reference
+make lesson-02 bench       time it over sizes beside the lesson before, on a GPU; adds rows to results/
+make lesson-02 trace       memory traffic by source line, counted by the simulator
+make lesson-02 profile     the same counters from a GPU, by Nsight Compute
+make lesson-02 diff        what separates the file from its solution (solution-02: from the solution before it)
+make lesson-02 reset       a fresh skeleton; the old file is kept as attention.cu.1, .2, ...
+All of these work on solution-02 too, except reset. `lessons` and `solutions` choose all of a kind.
+
+make all                   every solution checked, on a GPU or the simulator, and the charts drawn
+make check                 every lesson checked (your files)
+make bench                 the ladder of solutions, timed interleaved in one run
+make plots                 the charts and tables, from results/ alone
+make doctor                what is installed, and how to get the rest
+make test                  the project's own tests
+make clean                 removes build/, and nothing of lessons/ or results/
+
+DEVICE=gpu|sim             where to run; a GPU where one answers, else the simulator
+SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK
+CAUSAL=1                   with the causal mask
+DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
+KERNEL=file.cu             any kernel file instead of the lesson's
+SEED=n  TIME_LIMIT=s       the seed of the inputs; how long a kernel may take (60 seconds)
+
+The exit status is 0 only where all held, else 2. make's own last line names what failed, with Error 1 for a check
+that failed and Error 2 for bad input.
+endef
+export help_text
+
+help:
+	printf '%s\n' "$$help_text"

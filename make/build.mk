@@ -1,0 +1,98 @@
+# How the harness, the simulator and the kernels are built. Everything goes to build/, first under a name of its own and
+# is then renamed, so that two makes at once never see half a file.
+
+builds := $(filter all check bench trace profile test build/%,$(goals))
+ifneq (,$(builds))
+  cuda := $(shell scripts/find-cuda)
+  ifeq (error:,$(firstword $(cuda)))
+    $(error $(wordlist 2,99,$(cuda)))
+  endif
+endif
+NVCC       := $(word 1,$(cuda))
+CUDA       := $(word 2,$(cuda))
+CUDA_MAJOR := $(firstword $(subst ., ,$(word 3,$(cuda))))
+SM         := $(word 4,$(cuda))
+CUDA_LIB   := $(firstword $(wildcard $(CUDA)/lib64 $(CUDA)/lib))
+
+CC       = gcc
+CFLAGS   = -std=c17 -O2 -g -fPIC -pthread -Wall -Wextra -Werror
+CPPFLAGS = -D_GNU_SOURCE -Icommon -Isimulator -isystem $(CUDA)/include
+# -ffp-contract=off and what follows it: the simulator adds and multiplies exactly as the kernel's PTX says.
+SIMULATOR_CFLAGS = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+
+NVCCFLAGS = -shared -std=c++20 -O3 -lineinfo -cudart shared --no-compress -Icommon -Xcompiler -fPIC,-Wall,-Wextra \
+            -gencode arch=compute_$(SM),code=[compute_$(SM),sm_$(SM)]
+
+# build/flags is written anew when the toolkit, the GPU or a flag changes; all that is built depends on it.
+ifneq (,$(builds))
+  stamped := $(shell scripts/stamp build/flags '$(cuda) $(CC) $(CFLAGS) $(CPPFLAGS) $(SIMULATOR_CFLAGS) $(NVCCFLAGS)')
+endif
+build/flags: ;
+
+# ---- Kernels: lessons/02_vectorized/attention.cu -> build/kernels/lessons/02_vectorized/attention.so ----------------
+
+# Warnings are shown to a learner, and are errors in a solution.
+build/kernels/solutions/%: NVCCFLAGS += -Werror all-warnings
+
+build/kernels/%.so: %.cu build/flags
+	echo 'nvcc $<'
+	scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $<
+
+# A file from anywhere keeps its whole path, so that two of the same name never share a library.
+kernel_library = build/kernels/any$(basename $(abspath $(KERNEL))).so
+ifneq (,$(KERNEL))
+$(kernel_library): $(KERNEL) build/flags
+	echo 'nvcc $<'
+	scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $<
+endif
+
+# ---- Objects: build/objects/ as they run, build/sanitized/ with ASan and UBSan for the tests -------------------------
+
+# $(call compile,flags)
+compile = mkdir -p $(@D); echo 'cc $<'; \
+          $(CC) $(CPPFLAGS) $(CFLAGS) $1 -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv $@.$$$$ $@
+extra_flags = $(if $(filter simulator/%,$<),$(SIMULATOR_CFLAGS)) $($<_CFLAGS)
+
+build/objects/%.o: %.c build/flags
+	$(call compile,$(extra_flags))
+build/sanitized/%.o: %.c build/flags
+	$(call compile,$(extra_flags) $(SANITIZE))
+
+# ---- Linking ---------------------------------------------------------------------------------------------------------
+
+comma := ,
+# $(call objects,folders): the objects of the C files of these folders.
+objects = $(patsubst %.c,build/objects/%.o,$(wildcard $(1:%=%/*.c)))
+# $(call link,flags,libraries): links the objects and archives that are prerequisites.
+link = mkdir -p $(@D); \
+       $(CC) -pthread $1 $(filter %.o,$^) $(filter %.a,$^) $2 -o $@.$$$$ && mv $@.$$$$ $@
+archive = mkdir -p $(@D); rm -f $@.$$$$; ar rcs $@.$$$$ $(filter %.o,$^) && mv $@.$$$$ $@
+
+# ---- The harness: a launcher that needs no CUDA, and the runner that it starts under a time limit (common/README.md) -
+
+build/bin/attention: $(call objects,common common/launcher)
+	$(call link,,-ldl -lm)
+
+# The loader's path comes before this RUNPATH, so that the launcher can put the simulator in the place of NVIDIA's library.
+build/bin/runner: $(call objects,common common/host common/runner)
+	$(call link,-rdynamic,-L$(CUDA_LIB) -lcudart -Wl$(comma)--enable-new-dtags$(comma)-rpath$(comma)$(CUDA_LIB) -ldl -lm)
+
+# ---- The simulator: a CUDA runtime library of the same name and symbol version as NVIDIA's ---------------------------
+
+simulator_sources := $(filter-out simulator/fuzz/% %_fuzz.c,$(wildcard simulator/*.c simulator/*/*.c))
+simulator_objects := $(simulator_sources:.c=.o)
+simulator_library := build/simulator/libcudart.so.$(CUDA_MAJOR)
+
+build/lib/simulator.a: $(simulator_objects:%=build/objects/%)
+	$(archive)
+build/lib/simulator-sanitized.a: $(simulator_objects:%=build/sanitized/%)
+	$(archive)
+build/simulator/exports.map: build/flags
+	mkdir -p $(@D)
+	echo 'libcudart.so.$(CUDA_MAJOR) { global: cuda*; __cuda*; simulator_*; local: *; };' >$@.$$$$ && mv $@.$$$$ $@
+$(simulator_library): build/simulator/exports.map $(simulator_objects:%=build/objects/%)
+	$(call link,-shared -Wl$(comma)-soname$(comma)$(@F) -Wl$(comma)--version-script=$<,-lzstd -ldl -lm)
+
+-include $(wildcard simulator/*/build.mk)
+-include $(shell test ! -d build || find build -name '*.d')
