@@ -40,7 +40,8 @@ struct attention_lesson {
     int grouped_heads;          // 1 where kv_heads may be less than heads
     int min_compute_capability; // 75 for sm_75, and so on
     size_t (*workspace_bytes)(const struct attention_problem *problem); // device memory it needs; NULL: none
-    size_t (*shared_bytes)(const struct attention_problem *problem);    // dynamic shared memory a block; NULL: none
+    size_t (*shared_bytes)(const struct attention_problem *problem);    // shared memory a block needs in all, where it
+                                                                        // depends on the problem; NULL: it does not
 };
 
 #ifdef __cplusplus
