@@ -1,0 +1,34 @@
+#include "host/tolerance.h"
+
+#include <math.h>
+
+double tolerance_attention(double reference, double a, double score_scale, double softmax_scale, int head_dim) {
+    double delta_s = softmax_scale * (head_dim + 4) * 0x1p-24 * score_scale;
+    return (0x1p-20 + 2 * delta_s) * a + 0x1p-24 * fabs(reference) + 1e-6;
+}
+
+double tolerance_rms(double score_scale, double softmax_scale) {
+    // N(0,1) inputs of 512 elements stay below 32.
+    double largest_score = score_scale * softmax_scale;
+    return 5e-6 * fmax(1.0, largest_score / 32);
+}
+
+double tolerance_lse(double reference) {
+    return 1e-5 * fmax(1.0, fabs(reference));
+}
+
+double tolerance_softmax(double reference, double x, double maximum, int columns) {
+    // exp(x c - maximum c) with rounded products is off by a rounding of its largest term; a sum in any sensible order
+    // by far less than its length. Below the last term results are denormal, and may be flushed to zero.
+    double size = fmax(fabs(x), fabs(maximum));
+    double relative = 0x1p-20 + 0x1p-22 * (isfinite(size) ? size : 0) + 0x1p-27 * sqrt(columns);
+    return relative * reference + 0x1p-126;
+}
+
+bool tolerance_holds(double got, double reference, double bound) {
+    if (isnan(reference))
+        return isnan(got);
+    if (isinf(reference))
+        return got == reference;
+    return fabs(got - reference) <= bound;
+}
