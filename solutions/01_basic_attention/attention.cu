@@ -40,6 +40,28 @@ __device__ float block_max(float value) {
     return max;
 }
 
+// This thread's share of the dot product of two rows; the shares of all threads add up to it.
+__device__ float dot_share(const float *q_row /* [head_dim] */, const float *k_row /* [head_dim] */, int head_dim) {
+    float share = 0.0f;
+    // TODO 2 (about 2 lines): multiply and add the elements threadIdx.x, threadIdx.x + THREADS, and so on. What is the
+    // share of a thread beyond head_dim?
+    for (int column = threadIdx.x; column < head_dim; column += THREADS)
+        share += q_row[column] * k_row[column];
+    // END TODO 2
+    return share;
+}
+
+// One element of the output, before the division: the sum of weight times value down a column of V.
+__device__ float weighted_sum(const float *weight /* [nk] */, const float *v /* [nk][head_dim] */, int column, int nk,
+                              int head_dim) {
+    float sum = 0.0f;
+    // TODO 3 (about 2 lines): walk over the keys, one at a time.
+    for (int key = 0; key < nk; key++)
+        sum += weight[key] * v[(int64_t)key * head_dim + column];
+    // END TODO 3
+    return sum;
+}
+
 // Grid: one block for each query of each head of each batch.
 __global__ void basic_attention(const float *Q, // [batch][heads][nq][head_dim]
                                 const float *K, // [batch][heads][nk][head_dim]
@@ -57,13 +79,7 @@ __global__ void basic_attention(const float *Q, // [batch][heads][nq][head_dim]
 
     // A score for each key. Neighbouring threads read neighbouring elements of the key, so the loads are coalesced.
     for (int key = 0; key < nk; key++) {
-        float partial = 0.0f;
-        // TODO 2 (about 2 lines): this thread's share of the dot product of the query with the key: the elements
-        // threadIdx.x, threadIdx.x + THREADS, and so on. What does a thread beyond head_dim add?
-        for (int i = threadIdx.x; i < head_dim; i += THREADS)
-            partial += q[i] * k[(int64_t)key * head_dim + i];
-        // END TODO 2
-        const float score = softmax_scale * block_sum(partial);
+        const float score = softmax_scale * block_sum(dot_share(q, k + (int64_t)key * head_dim, head_dim));
         if (threadIdx.x == 0)
             weight[key] = score;
     }
@@ -77,23 +93,17 @@ __global__ void basic_attention(const float *Q, // [batch][heads][nq][head_dim]
     // The weights, not yet divided by their sum. Subtracting the maximum changes nothing in the quotient and keeps expf
     // from overflowing.
     float sum = 0.0f;
-    // TODO 3 (about 4 lines): replace each score by its exponential and add up this thread's share of the sum.
+    // TODO 4 (about 4 lines): replace each score by its exponential and add up this thread's share of the sum.
     for (int key = threadIdx.x; key < nk; key += THREADS) {
         weight[key] = expf(weight[key] - max);
         sum += weight[key];
     }
-    // END TODO 3
+    // END TODO 4
     sum = block_sum(sum); // its barriers also make the weights visible to the whole block
 
-    // The weighted sum of the values: each thread owns an element of the output and walks down its column of V.
-    for (int i = threadIdx.x; i < head_dim; i += THREADS) {
-        float acc = 0.0f;
-        // TODO 4 (about 2 lines): sum weight times value over all keys, one key at a time.
-        for (int key = 0; key < nk; key++)
-            acc += weight[key] * v[(int64_t)key * head_dim + i];
-        // END TODO 4
-        o[i] = acc / sum;
-    }
+    // Each thread owns some elements of the output row.
+    for (int column = threadIdx.x; column < head_dim; column += THREADS)
+        o[column] = weighted_sum(weight, v, column, nk, head_dim) / sum;
 }
 
 static size_t workspace_bytes(const struct attention_problem *p) {

@@ -39,7 +39,6 @@ __global__ void vectorized_attention(const float *Q, // [batch][heads][nq][head_
     const int64_t head = row / nq;
     const float *q = Q + row * head_dim;       // [head_dim]
     const float *k = K + head * nk * head_dim; // [nk][head_dim]
-    const float *v = V + head * nk * head_dim; // [nk][head_dim]
     float *o = O + row * head_dim;             // [head_dim]
     float *weight = scores + row * nk;         // [nk]
     const int columns = (head_dim + 3) / 4;    // float4s in a row
@@ -83,9 +82,10 @@ __global__ void vectorized_attention(const float *Q, // [batch][heads][nq][head_
     const int keys_at_once = THREADS / columns;
     const int first_key = threadIdx.x / columns;
     float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    // TODO 3 (about 3 lines): walk over this thread's keys; add_scaled adds a weight times a float4 of V to acc.
+    // TODO 3 (about 4 lines): walk over this thread's keys; add_scaled adds a weight times a float4 of V to acc.
     // Threads whose first_key is keys_at_once or more are left over where columns does not divide THREADS: they add
     // nothing.
+    const float *v = V + head * nk * head_dim; // [nk][head_dim]
     if (first_key < keys_at_once)
         for (int key = first_key; key < nk; key += keys_at_once)
             add_scaled(acc, weight[key], load_float4<WIDE>(v + (int64_t)key * head_dim, 4 * column, head_dim));

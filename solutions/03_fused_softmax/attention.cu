@@ -39,7 +39,6 @@ __global__ void fused_attention(const float *Q, // [batch][heads][nq][head_dim]
     const int query0 = blockIdx.x % query_blocks * QUERIES;
     const float *q = Q + head * nq * head_dim; // [nq][head_dim]
     const float *k = K + head * nk * head_dim; // [nk][head_dim]
-    const float *v = V + head * nk * head_dim; // [nk][head_dim]
     float *o = O + head * nq * head_dim;       // [nq][head_dim]
 
     // Past the last query the block repeats it and stores nothing.
@@ -71,34 +70,34 @@ __global__ void fused_attention(const float *Q, // [batch][heads][nq][head_dim]
 
     float inverse_sum[QUERIES];
     for (int i = 0; i < QUERIES; i++) {
-        float *weight = S_smem + i * nk; // [nk]
         float max = -INFINITY, sum = 0.0f;
-        // TODO 2 (about 7 lines): lesson 02's softmax of a row, in shared memory: the maximum (block_max with
-        // max_smem[i]), the exponentials written back, their sum (block_sum with sum_smem[i]).
+        // TODO 2 (about 2 lines): the maximum of this thread's keys in row i of S_smem.
         for (int key = threadIdx.x; key < nk; key += THREADS)
-            max = fmaxf(max, weight[key]);
-        max = block_max(max, max_smem[i]);
-        for (int key = threadIdx.x; key < nk; key += THREADS) {
-            weight[key] = expf(weight[key] - max);
-            sum += weight[key];
-        }
-        sum = block_sum(sum, sum_smem[i]);
+            max = fmaxf(max, S_smem[i * nk + key]);
         // END TODO 2
-        inverse_sum[i] = 1.0f / sum;
+        max = block_max(max, max_smem[i]);
+        // TODO 3 (about 4 lines): replace the scores by their exponentials, where they stand, and add them up.
+        for (int key = threadIdx.x; key < nk; key += THREADS) {
+            S_smem[i * nk + key] = expf(S_smem[i * nk + key] - max);
+            sum += S_smem[i * nk + key];
+        }
+        // END TODO 3
+        inverse_sum[i] = 1.0f / block_sum(sum, sum_smem[i]);
     }
 
     const int column = threadIdx.x % columns;
     const int keys_at_once = THREADS / columns;
     const int first_key = threadIdx.x / columns;
     float4 acc[QUERIES] = {};
-    // TODO 3 (about 6 lines): as in lesson 02, but each float4 of V is loaded once and used for all QUERIES.
+    // TODO 4 (about 7 lines): as in lesson 02, but each float4 of V is loaded once and used for all QUERIES.
+    const float *v = V + head * nk * head_dim; // [nk][head_dim]
     if (first_key < keys_at_once)
         for (int key = first_key; key < nk; key += keys_at_once) {
             const float4 v4 = load_float4<WIDE>(v + (int64_t)key * head_dim, 4 * column, head_dim);
             for (int i = 0; i < QUERIES; i++)
                 add_scaled(acc[i], S_smem[i * nk + key], v4);
         }
-    // END TODO 3
+    // END TODO 4
     for (int i = 0; i < QUERIES; i++) {
         O_smem[threadIdx.x] = acc[i];
         __syncthreads();

@@ -19,33 +19,35 @@ __global__ void __launch_bounds__(MAX_THREADS) row_softmax(const float *in, // [
     const float *in_row = in + (int64_t)blockIdx.x * columns; // [columns]
     float *out_row = out + (int64_t)blockIdx.x * columns;     // [columns]
 
+    // What lies beyond the row changes neither the maximum nor, after the exponential, the sum.
     float4 x[FLOAT4S];
-    float max = -INFINITY, sum = 0.0f;
-    // TODO 1 (about 8 lines): load this thread's float4s, number threadIdx.x + i * blockDim.x of the row, into x[i],
-    // and take their maximum. What must stand where the row has ended, so that it changes neither maximum nor sum?
     for (int i = 0; i < FLOAT4S; i++) {
         const int column = 4 * (threadIdx.x + i * blockDim.x);
         x[i] = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
         if (column < columns)
             x[i] = load_float4<WIDE>(in_row, column, columns, -INFINITY);
-        max = fmaxf(max, fmaxf(fmaxf(x[i].x, x[i].y), fmaxf(x[i].z, x[i].w)));
     }
-    max = block_max(max, max_smem);
+
+    float max = -INFINITY, sum = 0.0f;
+    // TODO 1 (about 2 lines): the maximum of this thread's elements. fmaxf takes two.
+    for (int i = 0; i < FLOAT4S; i++)
+        max = fmaxf(max, fmaxf(fmaxf(x[i].x, x[i].y), fmaxf(x[i].z, x[i].w)));
     // END TODO 1
-    // TODO 2 (about 5 lines): replace x by its exponential, add it up, and divide by the sum over the block.
+    max = block_max(max, max_smem);
+    // TODO 2 (about 4 lines): replace each element by its exponential, in the register where it stands, and add it up.
+    // Which of the five passes of unfused_softmax.cu does this one loop replace?
     for (int i = 0; i < FLOAT4S; i++) {
         x[i] = make_float4(expf(x[i].x - max), expf(x[i].y - max), expf(x[i].z - max), expf(x[i].w - max));
         sum += x[i].x + x[i].y + x[i].z + x[i].w;
     }
-    const float inverse = 1.0f / block_sum(sum, sum_smem);
     // END TODO 2
-    // TODO 3 (about 6 lines): write the quotients.
+    const float inverse = 1.0f / block_sum(sum, sum_smem);
+
     for (int i = 0; i < FLOAT4S; i++) {
         const int column = 4 * (threadIdx.x + i * blockDim.x);
         if (column < columns)
             store_float4<WIDE>(out_row, column, columns, scaled(inverse, x[i]));
     }
-    // END TODO 3
 }
 
 // Rows that do not fit in a block's registers: read once for maximum and sum together, once more for the quotients.

@@ -54,6 +54,10 @@ __device__ void add_weighted_values(float (*O_rmem)[D / WARP_SIZE] /* [ROWS][D /
         float4 p[ROWS];
         for (int i = 0; i < ROWS; i++)
             p[i] = *reinterpret_cast<const float4 *>(&P_smem[i][key0]);
+            // TODO 1 (about 9 lines): for each of the four keys and each column of this lane, load the value once and
+            // add it, weighted, to all ROWS rows, except where MASKED and the key lies beyond last_key + i. Element n
+            // of a float4 is reinterpret_cast<const float *>(&p[i])[n]; with #pragma unroll n is known to the compiler
+            // and p stays in registers.
 #pragma unroll
         for (int key = key0; key < key0 + 4; key++)
 #pragma unroll
@@ -64,6 +68,7 @@ __device__ void add_weighted_values(float (*O_rmem)[D / WARP_SIZE] /* [ROWS][D /
                     if (!MASKED || key <= last_key + i)
                         O_rmem[i][j] += reinterpret_cast<const float *>(&p[i])[key - key0] * value;
             }
+        // END TODO 1
     }
 }
 
@@ -109,27 +114,34 @@ __global__ void __launch_bounds__(THREADS)
         __syncthreads();
 
         float score[ROWS] = {};
+        // TODO 2 (about 6 lines): the dot products of this lane's key, row `lane` of the tile, with the warp's ROWS
+        // queries. Load four floats of the key once and use them for all rows. #pragma unroll 4 keeps several loads in
+        // flight.
 #pragma unroll 4
         for (int column = 0; column < D; column += 4) {
             const float4 k4 = *reinterpret_cast<const float4 *>(&tile.K[lane][column]);
             for (int i = 0; i < ROWS; i++)
                 score[i] += dot(*reinterpret_cast<const float4 *>(&Q_smem[i][column]), k4);
         }
+        // END TODO 2
 
         for (int i = 0; i < ROWS; i++) {
             const int key = key0 + lane;
             const bool visible = key < nk && key <= query0 + i + diagonal;
             score[i] = visible ? softmax_scale * score[i] : -INFINITY;
             const float new_max = fmaxf(row_max[i], warp_max(score[i]));
-            // A row that has seen no key yet: -inf - -inf would be NaN.
-            const float shift = new_max == -INFINITY ? 0.0f : new_max;
+            // TODO 3 (about 7 lines): this key's weight exp(score[i] - new_max), into P_smem[i][lane] and row_sum[i].
+            // What was summed so far, in row_sum[i] and in O_rmem[i], is relative to the old row_max[i]: which factor
+            // mends it? What happens to a row that has seen no key yet, where new_max is still -inf?
+            const float shift = new_max == -INFINITY ? 0.0f : new_max; // -inf - -inf would be NaN
             const float weight = __expf(score[i] - shift);
             const float rescale = __expf(row_max[i] - shift);
-            row_max[i] = new_max;
             row_sum[i] = row_sum[i] * rescale + weight;
             for (int j = 0; j < D / WARP_SIZE; j++)
                 O_rmem[i][j] *= rescale;
             P_smem[i][lane] = weight;
+            // END TODO 3
+            row_max[i] = new_max;
         }
         __syncwarp(); // the weights were written by all lanes and are read by all lanes
 

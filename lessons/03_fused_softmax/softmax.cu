@@ -1,0 +1,100 @@
+// Lesson 03, first part: the softmax of each row of a matrix, every element read once and written once.
+//
+// A block handles a row and keeps it in registers between the reading and the writing.
+#include "float4.cuh"
+#include "reduce.cuh"
+#include "softmax.h"
+
+constexpr int MAX_THREADS = 1024;
+constexpr int MAX_WARPS = MAX_THREADS / WARP_SIZE;
+constexpr int MAX_FLOAT4S = 8; // a thread; more would leave too few registers for 1024 threads
+constexpr int64_t MAX_REGISTER_COLUMNS = (int64_t)MAX_THREADS * MAX_FLOAT4S * 4;
+
+// Rows of up to 4 * FLOAT4S * blockDim.x columns. Grid: one block a row.
+template <bool WIDE, int FLOAT4S>
+__global__ void __launch_bounds__(MAX_THREADS) row_softmax(const float *in, // [rows][columns]
+                                                           float *out,      // [rows][columns]
+                                                           int columns) {
+    __shared__ float max_smem[MAX_WARPS], sum_smem[MAX_WARPS];
+    const float *in_row = in + (int64_t)blockIdx.x * columns; // [columns]
+    float *out_row = out + (int64_t)blockIdx.x * columns;     // [columns]
+
+    // What lies beyond the row changes neither the maximum nor, after the exponential, the sum.
+    float4 x[FLOAT4S];
+    for (int i = 0; i < FLOAT4S; i++) {
+        const int column = 4 * (threadIdx.x + i * blockDim.x);
+        x[i] = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
+        if (column < columns)
+            x[i] = load_float4<WIDE>(in_row, column, columns, -INFINITY);
+    }
+
+    float max = -INFINITY, sum = 0.0f;
+    // TODO 1 (about 2 lines): the maximum of this thread's elements. fmaxf takes two.
+    // END TODO 1
+    max = block_max(max, max_smem);
+    // TODO 2 (about 4 lines): replace each element by its exponential, in the register where it stands, and add it up.
+    // Which of the five passes of unfused_softmax.cu does this one loop replace?
+    // END TODO 2
+    const float inverse = 1.0f / block_sum(sum, sum_smem);
+
+    for (int i = 0; i < FLOAT4S; i++) {
+        const int column = 4 * (threadIdx.x + i * blockDim.x);
+        if (column < columns)
+            store_float4<WIDE>(out_row, column, columns, scaled(inverse, x[i]));
+    }
+}
+
+// Rows that do not fit in a block's registers: read once for maximum and sum together, once more for the quotients.
+__global__ void __launch_bounds__(MAX_THREADS) long_row_softmax(const float *in, // [rows][columns]
+                                                                float *out,      // [rows][columns]
+                                                                int columns) {
+    __shared__ float max_smem[MAX_WARPS], sum_smem[MAX_WARPS];
+    const float *in_row = in + (int64_t)blockIdx.x * columns; // [columns]
+    float *out_row = out + (int64_t)blockIdx.x * columns;     // [columns]
+
+    // Each thread keeps the sum relative to its own running maximum and rescales it when the maximum grows.
+    float thread_max = -INFINITY, thread_sum = 0.0f;
+    for (int column = threadIdx.x; column < columns; column += blockDim.x) {
+        const float x = in_row[column];
+        const float new_max = fmaxf(thread_max, x);
+        const float shift = new_max == -INFINITY ? 0.0f : new_max;
+        thread_sum = thread_sum * expf(thread_max - shift) + expf(x - shift);
+        thread_max = new_max;
+    }
+    const float max = block_max(thread_max, max_smem);
+    const float rescale = thread_max == -INFINITY ? 0.0f : expf(thread_max - max);
+    const float inverse = 1.0f / block_sum(thread_sum * rescale, sum_smem);
+
+    for (int column = threadIdx.x; column < columns; column += blockDim.x)
+        out_row[column] = expf(in_row[column] - max) * inverse;
+}
+
+size_t softmax_workspace_bytes(const struct softmax_problem *) {
+    return 0;
+}
+
+template <int FLOAT4S>
+static void launch(const struct softmax_problem *p, cudaStream_t stream) {
+    const bool wide = rows_are_float4(p->in, p->columns) && rows_are_float4(p->out, p->columns);
+    const int float4s = (p->columns + 3) / 4;
+    const int warps = (float4s + FLOAT4S * WARP_SIZE - 1) / (FLOAT4S * WARP_SIZE);
+    const auto kernel = wide ? row_softmax<true, FLOAT4S> : row_softmax<false, FLOAT4S>;
+    kernel<<<(unsigned)p->rows, warps * WARP_SIZE, 0, stream>>>(p->in, p->out, p->columns);
+}
+
+cudaError_t softmax_forward(const struct softmax_problem *p, cudaStream_t stream) {
+    if (p->rows > INT32_MAX)
+        return cudaErrorInvalidConfiguration;
+    // Several loads in flight a thread, but enough threads a row to fill the machine.
+    if (p->columns <= 512)
+        launch<1>(p, stream);
+    else if (p->columns <= 2048)
+        launch<2>(p, stream);
+    else if (p->columns <= 16384)
+        launch<4>(p, stream);
+    else if (p->columns <= MAX_REGISTER_COLUMNS)
+        launch<MAX_FLOAT4S>(p, stream);
+    else
+        long_row_softmax<<<(unsigned)p->rows, MAX_THREADS, 0, stream>>>(p->in, p->out, p->columns);
+    return cudaGetLastError();
+}
