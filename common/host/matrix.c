@@ -1,0 +1,152 @@
+#include "host/matrix.h"
+
+#include <assert.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static const int ragged[] = {1, 31, 33, 63, 64, 65, 127, 129, 191, 193, 1000};
+static const int head_dims[] = {1, 8, 31, 32, 40, 64, 72, 80, 96, 128, 192, 256, 300, 512};
+static const enum input_family hostile[] = {INPUTS_LARGE,         INPUTS_DOMINANT_FIRST, INPUTS_DOMINANT_LAST,
+                                            INPUTS_DOMINANT_EDGE, INPUTS_RISING,         INPUTS_CONSTANT_VALUE,
+                                            INPUTS_NAN_KEY,       INPUTS_NAN_VALUE,      INPUTS_INF_KEY,
+                                            INPUTS_INF_VALUE,     INPUTS_OFFSET,         INPUTS_TINY};
+
+struct list {
+    struct attention_case *cases;
+    int count;
+};
+
+static struct attention_case *add(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
+    assert(list->count < MAX_CASES);
+    struct attention_case *c = &list->cases[list->count++];
+    *c = (struct attention_case){{batch, heads, heads, nq, nk, head_dim, false, LAYOUT_BHND}, INPUTS_NORMAL};
+    return c;
+}
+
+static void add_causal(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
+    add(list, batch, heads, nq, nk, head_dim)->shape.causal = true;
+}
+
+static void add_hostile(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
+    for (int i = 0; i < COUNT(hostile); i++)
+        add(list, batch, heads, nq, nk, head_dim)->family = hostile[i];
+    for (int i = 0; i < 2; i++) {
+        struct attention_case *c = add(list, batch, heads, nq, nk, head_dim);
+        c->family = i ? INPUTS_RISING : INPUTS_LARGE;
+        c->shape.causal = true;
+    }
+}
+
+// Layouts and head groups that only some lessons take.
+static void add_general(struct list *list, int n) {
+    add(list, 2, 3, n, n + 3, 40)->shape.layout = LAYOUT_BNHD;
+    struct attention_case *c = add(list, 1, 2, n, n, 64);
+    c->shape.layout = LAYOUT_BNHD;
+    c->shape.causal = true;
+    add(list, 1, 4, n, n, 32)->shape.kv_heads = 1;
+    add(list, 2, 8, n, n, 64)->shape.kv_heads = 2;
+}
+
+static void build_simulator(struct list *list) {
+    // Squares around one warp and one tile; longer rows of keys with few queries, and the other way round.
+    add(list, 1, 1, 1, 1, 64);
+    add(list, 1, 1, 31, 31, 32);
+    add(list, 1, 1, 33, 33, 32);
+    add(list, 1, 1, 63, 63, 64);
+    add(list, 1, 1, 64, 64, 64);
+    add(list, 1, 1, 65, 65, 64);
+    add(list, 1, 1, 3, 127, 128);
+    add(list, 1, 1, 5, 129, 128);
+    add(list, 1, 1, 2, 191, 64);
+    add(list, 1, 1, 2, 193, 80);
+    add(list, 1, 1, 3, 1000, 64);
+    add(list, 1, 1, 129, 3, 64);
+    add(list, 1, 1, 193, 1, 32);
+    add(list, 2, 3, 17, 33, 40);
+    add(list, 3, 1, 9, 20, 64);
+    for (int i = 0; i < COUNT(head_dims); i++)
+        add(list, 1, 2, 5, 37, head_dims[i]);
+    add_causal(list, 1, 1, 1, 1, 32);
+    add_causal(list, 1, 1, 33, 33, 64);
+    add_causal(list, 1, 2, 65, 65, 32);
+    add_causal(list, 1, 1, 10, 70, 64);
+    add_causal(list, 1, 1, 70, 10, 64);
+    add_causal(list, 2, 2, 5, 129, 72);
+    add_causal(list, 1, 1, 1, 65, 128);
+    add_causal(list, 1, 1, 67, 66, 300);
+    add_hostile(list, 1, 2, 9, 70, 64);
+    add_general(list, 19);
+}
+
+static void build_gpu(struct list *list) {
+    for (int i = 0; i < COUNT(ragged); i++) {
+        add(list, 1, 2, ragged[i], ragged[i], 64);
+        add(list, 2, 1, ragged[i], ragged[COUNT(ragged) - 1 - i], 128);
+    }
+    for (int i = 0; i < COUNT(head_dims); i++) {
+        add(list, 2, 3, 65, 129, head_dims[i]);
+        add(list, 1, 1, 257, 100, head_dims[i]);
+    }
+    add(list, 3, 5, 17, 1000, 40);
+    add(list, 1, 1, 1, 4096, 64);
+    add(list, 1, 1, 4096, 1, 64);
+    for (int i = 0; i < COUNT(ragged); i++) {
+        add_causal(list, 1, 2, ragged[i], ragged[i], 64);
+        add_causal(list, 2, 1, ragged[i], ragged[COUNT(ragged) - 1 - i], i % 2 ? 128 : 72);
+    }
+    add_hostile(list, 2, 8, 129, 193, 64);
+    add_hostile(list, 1, 3, 70, 1000, 96);
+    add_general(list, 193);
+    // Large: the reference takes a sample of the rows.
+    add(list, 1, 16, 4096, 4096, 128);
+    add_causal(list, 1, 4, 4096, 4096, 64);
+    add(list, 4, 16, 1024, 1024, 64);
+    add(list, 1, 1, 8192, 8192, 64);
+    // More than 2^31 elements, in k and v, then in q and o: an offset of 32 bits overflows.
+    add(list, 33, 32, 1, 4096, 512);
+    add(list, 33, 32, 4096, 8, 512);
+}
+
+static void build_quick(struct list *list) {
+    add(list, 1, 1, 33, 65, 64);
+    add(list, 2, 2, 5, 37, 40);
+    add(list, 1, 1, 3, 129, 128);
+    add_causal(list, 1, 2, 10, 35, 64);
+    add_causal(list, 1, 1, 20, 10, 32);
+    add(list, 1, 2, 5, 70, 64)->family = INPUTS_LARGE;
+    add(list, 1, 1, 5, 70, 64)->family = INPUTS_RISING;
+}
+
+int matrix_attention(enum matrix_kind kind, struct attention_case cases[MAX_CASES]) {
+    struct list list = {cases, 0};
+    (kind == MATRIX_GPU ? build_gpu : kind == MATRIX_SIMULATOR ? build_simulator : build_quick)(&list);
+    return list.count;
+}
+
+int matrix_softmax(enum matrix_kind kind, struct softmax_case cases[MAX_CASES]) {
+    static const int columns[] = {1,   2,   3,    31,   32,   33,   63,   64,   65,   127,  128,  129,   255,
+                                  256, 257, 1000, 1023, 1024, 1025, 2047, 2049, 4095, 4096, 4097, 10007, 32771};
+    static const enum input_family families[] = {INPUTS_LARGE,         INPUTS_DOMINANT_FIRST, INPUTS_DOMINANT_LAST,
+                                                 INPUTS_DOMINANT_EDGE, INPUTS_RISING,         INPUTS_CONSTANT_VALUE,
+                                                 INPUTS_NAN_KEY,       INPUTS_INF_KEY,        INPUTS_OFFSET,
+                                                 INPUTS_TINY,          INPUTS_MASKED};
+    int count = 0;
+    for (int i = 0; i < COUNT(columns); i++)
+        if (kind != MATRIX_QUICK || i % 5 == 0)
+            cases[count++] =
+                (struct softmax_case){{kind == MATRIX_GPU ? 67 + i : 1 + i % 5, columns[i]}, INPUTS_NORMAL};
+    for (int i = 0; i < COUNT(families); i++) {
+        if (kind != MATRIX_QUICK)
+            cases[count++] = (struct softmax_case){{6, 33}, families[i]};
+        if (kind != MATRIX_QUICK || i % 4 == 0)
+            cases[count++] = (struct softmax_case){{3, 1025}, families[i]};
+    }
+    if (kind == MATRIX_GPU) {
+        static const struct softmax_shape large[] = {{1, 131072},  {1, 131071}, {5, 131073},   {4096, 1024},
+                                                     {4096, 4096}, {70000, 33}, {262177, 8192}};
+        for (int i = 0; i < COUNT(large); i++)
+            cases[count++] = (struct softmax_case){large[i], INPUTS_NORMAL};
+    }
+    assert(count <= MAX_CASES);
+    return count;
+}
