@@ -1,0 +1,237 @@
+# The lessons of one run, from an attention.csv: awk -v what=attention -f csv.awk -f ladder.awk attention.csv
+#
+# Variables: kind      "solution", or "lesson" for a learner's own files (a lesson that the run lacks is then stood in
+#                      for by the solution that was timed in the same run)
+#            view      "ladder": the reference shape, N=4096 at D=64 and D=128; "sizes": every N
+#            expected  folders of the lessons that a complete run holds, separated by blanks
+#            quiet     1: say nothing of what is missing
+# Out, tab-separated: "#" name value for what is true of the whole run, then
+#     ladder: D  number  folder  kind  median_us  tflops  peak_tflops  over_first  over_previous ("-" where there is none)
+#     sizes:  D  number  folder  kind  N  median_us  tflops  peak_tflops
+# number counts the lessons of the run from 1. Nothing is printed where the file holds nothing of that view.
+#
+# Clocks move from run to run, so every figure comes from one run: the newest of those with the most lessons.
+
+BEGIN {
+    OFS = "\t"
+    reference_n = 4096
+    expected_count = split(expected, expected_folder, " ")
+    for (i = 1; i <= expected_count; i++)
+        add_folder(expected_folder[i])
+}
+
+FNR == 1 {
+    next
+}
+
+get("lesson") ~ /^kernel-/ || get("dtype") != "fp32" || get("B") != 1 || get("H") != 16 || get("Hkv") != 16 || \
+get("Nq") != get("Nk") || get("causal") != 0 {
+    other_rows++
+    next
+}
+
+{
+    dash = index(get("lesson"), "-")
+    row_kind = substr(get("lesson"), 1, dash - 1)
+    folder = substr(get("lesson"), dash + 1)
+    if (row_kind == "lesson" && kind != "lesson")
+        next
+    run = get("run")
+    d = get("D") + 0
+    n = get("Nq") + 0
+    if (!(run in run_date)) {
+        run_name[++runs] = run
+        run_date[run] = ""
+    }
+    if (get("date") > run_date[run])
+        run_date[run] = get("date")
+    run_row[run] = FNR
+    if (row_kind == kind)
+        run_has_kind[run] = 1
+    add_folder(folder)
+    add_d(d)
+    add_n(n)
+    key = run SUBSEP row_kind SUBSEP d SUBSEP folder SUBSEP n
+    time_us[key] = get("median_us")
+    rate[key] = get("tflops")
+    peak[key] = is_number(get("peak_tflops")) ? get("peak_tflops") : 0
+    note_facts(run)
+}
+
+function add_folder(name,    at) {
+    if (name in known_folder)
+        return
+    known_folder[name] = 1
+    for (at = folders++; at > 0 && folder_name[at] > name; at--)
+        folder_name[at + 1] = folder_name[at]
+    folder_name[at + 1] = name
+}
+
+function add_d(value,    at) {
+    if (value in known_d)
+        return
+    known_d[value] = 1
+    for (at = ds++; at > 0 && d_value[at] > value; at--)
+        d_value[at + 1] = d_value[at]
+    d_value[at + 1] = value
+}
+
+function add_n(value,    at) {
+    if (value in known_n)
+        return
+    known_n[value] = 1
+    for (at = ns++; at > 0 && n_value[at] > value; at--)
+        n_value[at + 1] = n_value[at]
+    n_value[at + 1] = value
+}
+
+function note_facts(run,    clock, i, clock_column) {
+    fact[run, "device"] = get("device")
+    fact[run, "sm_count"] = get("sm_count")
+    fact[run, "driver"] = get("driver")
+    fact[run, "cuda"] = get("cuda")
+    fact[run, "commit"] = get("commit")
+    split("sm_clock_before_mhz sm_clock_after_mhz", clock_column, " ")
+    for (i = 1; i <= 2; i++) {
+        if (!(clock_column[i] in csv_index))
+            continue
+        clock = get(clock_column[i])
+        if (!is_number(clock) || clock + 0 == 0)
+            continue
+        clock += 0
+        if (!((run, "clock_low") in fact) || clock < fact[run, "clock_low"])
+            fact[run, "clock_low"] = clock
+        if (!((run, "clock_high") in fact) || clock > fact[run, "clock_high"])
+            fact[run, "clock_high"] = clock
+    }
+}
+
+# The key of a timing, or "" where the run has none.
+function timing(run, d, folder, n,    key) {
+    key = run SUBSEP kind SUBSEP d SUBSEP folder SUBSEP n
+    if (key in time_us)
+        return key
+    key = run SUBSEP "solution" SUBSEP d SUBSEP folder SUBSEP n
+    return key in time_us ? key : ""
+}
+
+function key_kind(key,    part) {
+    split(key, part, SUBSEP)
+    return part[2]
+}
+
+function sizes_of(run, d, folder,    i, count) {
+    count = 0
+    for (i = 1; i <= ns; i++)
+        if (timing(run, d, folder, n_value[i]) != "")
+            count++
+    return count
+}
+
+function in_view(run, d, folder) {
+    if (view == "ladder")
+        return (d == 64 || d == 128) && timing(run, d, folder, reference_n) != ""
+    return sizes_of(run, d, folder) >= 2
+}
+
+function score(run,    i, j, count) {
+    count = 0
+    if (run in run_has_kind)
+        for (i = 1; i <= ds; i++)
+            for (j = 1; j <= folders; j++)
+                count += in_view(run, d_value[i], folder_name[j])
+    return count
+}
+
+function newer(a, b) {
+    return run_date[a] != run_date[b] ? run_date[a] > run_date[b] : run_row[a] > run_row[b]
+}
+
+function say(message) {
+    if (!quiet)
+        print FILENAME ": " message > "/dev/stderr"
+}
+
+function ratio(from, to) {
+    return from == "" || to == "" ? "-" : sprintf("%.6g", time_us[from] / time_us[to])
+}
+
+function say_missing(run,    i, j, list, where) {
+    list = ""
+    for (i = 1; i <= expected_count; i++) {
+        where = ""
+        for (j = 1; j <= ds; j++)
+            if ((d_value[j] == 64 || d_value[j] == 128) && !in_view(run, d_value[j], expected_folder[i]))
+                where = where (where == "" ? "" : ", ") "D=" d_value[j]
+        if (where != "")
+            list = list (list == "" ? "" : "; ") expected_folder[i] " (" where ")"
+    }
+    if (view == "ladder")
+        for (j = 64; j <= 128; j += 64)
+            if (!(j in known_d))
+                list = list (list == "" ? "" : "; ") "everything at D=" j
+    if (list != "")
+        say("run " run " lacks at " (view == "ladder" ? "N=" reference_n : "two sizes or more") ": " list)
+}
+
+function print_ladder(run, d, number, j,    key, first, previous) {
+    key = timing(run, d, folder_name[j], reference_n)
+    first = folder_name[1] ~ /^01_/ ? timing(run, d, folder_name[1], reference_n) : ""
+    previous = ""
+    if (j > 1 && substr(folder_name[j], 1, 2) - substr(folder_name[j - 1], 1, 2) == 1)
+        previous = timing(run, d, folder_name[j - 1], reference_n)
+    print d, number, folder_name[j], key_kind(key), time_us[key], rate[key], peak[key], ratio(first, key), \
+        ratio(previous, key)
+}
+
+function print_sizes(run, d, number, j,    i, key) {
+    for (i = 1; i <= ns; i++) {
+        key = timing(run, d, folder_name[j], n_value[i])
+        if (key != "")
+            print d, number, folder_name[j], key_kind(key), n_value[i], time_us[key], rate[key], peak[key]
+    }
+}
+
+END {
+    if (csv_failed)
+        exit 2
+    best = ""
+    best_score = 0
+    for (i = 1; i <= runs; i++) {
+        this_score = score(run_name[i])
+        if (this_score > best_score || this_score > 0 && this_score == best_score && newer(run_name[i], best)) {
+            best = run_name[i]
+            best_score = this_score
+        }
+    }
+    if (other_rows && view == "ladder" && kind == "solution")
+        say(other_rows " rows are in no chart: not a lesson, or not fp32 at B=1 H=16 without a mask")
+    if (best == "") {
+        say(view == "ladder" ? \
+            "no " kind " is timed at B=1 H=16 N=" reference_n ", D=64 or D=128, fp32: no speed-up chart" : \
+            "no " kind " is timed at two sizes or more at B=1 H=16, fp32: no chart over N")
+        exit 0
+    }
+    say_missing(best)
+    fact[best, "run"] = best
+    fact[best, "date"] = substr(run_date[best], 1, 10)
+    facts = split("run date device sm_count driver cuda commit clock_low clock_high", fact_name, " ")
+    for (i = 1; i <= facts; i++)
+        print "#", fact_name[i], fact[best, fact_name[i]]
+    number = 0
+    for (j = 1; j <= folders; j++) {
+        present = 0
+        for (i = 1; i <= ds; i++)
+            present += in_view(best, d_value[i], folder_name[j])
+        if (!present)
+            continue
+        number++
+        for (i = 1; i <= ds; i++)
+            if (in_view(best, d_value[i], folder_name[j])) {
+                if (view == "ladder")
+                    print_ladder(best, d_value[i], number, j)
+                else
+                    print_sizes(best, d_value[i], number, j)
+            }
+    }
+}

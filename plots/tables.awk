@@ -1,0 +1,213 @@
+# Rewrites a page with its measured tables: awk -f tables.awk part=ladder FILE part=softmax FILE part=charts FILE part=page PAGE
+#
+# FILEs hold what ladder.awk and softmax.awk selected, and the paths of the charts, each line after the GPU's folder name
+# and a tab. Variables: page, its name for messages; lesson, the folder of the lesson whose page it is; up, the way from
+# the page to the root of the repository.
+
+BEGIN {
+    FS = "\t"
+    shape = "fp32, B=1 H=16 N=4096, no mask"
+    how = "median of interleaved CUDA-event timings"
+    open = ""
+}
+
+part != "page" && $2 == "#" {
+    fact[part, $1, $3] = $4
+    if ($3 == "run")
+        gpu[part, ++gpus[part]] = $1
+    next
+}
+
+part == "ladder" {
+    slug = $1
+    d = $2
+    folder = $4
+    if (!((slug, folder) in rung)) {
+        rung[slug, folder] = 1
+        rungs[slug, ++rung_count[slug]] = folder
+    }
+    ms[slug, folder, d] = $6 / 1000
+    tflops[slug, folder, d] = $7
+    peak[slug, folder, d] = $8
+    over_first[slug, folder, d] = $9
+    over_previous[slug, folder, d] = $10
+    next
+}
+
+part == "softmax" {
+    matrices[$1]++
+    matrix[$1, matrices[$1]] = $0
+    next
+}
+
+part == "charts" {
+    chart[$1, $3] = $2
+    next
+}
+
+# Three significant digits, never as a power of ten.
+function short(value,    digits, size) {
+    digits = 2
+    for (size = 10; size <= value && digits > 0; size *= 10)
+        digits--
+    if (value < 1)
+        digits = 3
+    return sprintf("%." digits "f", value)
+}
+
+function times(value) {
+    return value == "" || value == "-" ? "-" : sprintf(value >= 99.95 ? "%.0f×" : "%.1f×", value)
+}
+
+function percent(value, limit) {
+    return limit > 0 ? sprintf("%.0f %%", 100 * value / limit) : "-"
+}
+
+function title_of(folder) {
+    gsub(/_/, " ", folder)
+    return folder
+}
+
+function measured_on(part, slug,    text, low, high) {
+    text = fact[part, slug, "device"] ": driver " fact[part, slug, "driver"] ", CUDA " fact[part, slug, "cuda"]
+    low = fact[part, slug, "clock_low"]
+    high = fact[part, slug, "clock_high"]
+    if (low != "")
+        text = text ", SM clock " (low == high ? low : low " to " high) " MHz"
+    return text ", " fact[part, slug, "date"] ", commit " fact[part, slug, "commit"] "."
+}
+
+function show_chart(slug, name, alternative) {
+    if ((slug, name) in chart)
+        printf "![%s](%s%s)\n\n", alternative, up, chart[slug, name]
+}
+
+function print_charts(    i, slug) {
+    for (i = 1; i <= gpus["ladder"]; i++) {
+        slug = gpu["ladder", i]
+        show_chart(slug, "speedup-over-01", "Bars: speed-up of each lesson over lesson 01 on " \
+            fact["ladder", slug, "device"] "; the table below has the figures")
+    }
+}
+
+# "D=64 / D=128" of one column, each through its own formatting.
+function pair(array, slug, folder, ratio,    d, text, cell) {
+    text = ""
+    for (d = 64; d <= 128; d += 64) {
+        cell = (slug, folder, d) in array ? array[slug, folder, d] : ""
+        cell = ratio ? times(cell) : cell == "" ? "-" : short(cell)
+        text = text (d > 64 ? " / " : "") cell
+    }
+    return text == "- / -" ? "-" : text
+}
+
+function print_ladder(    i, j, slug, folder) {
+    for (i = 1; i <= gpus["ladder"]; i++) {
+        slug = gpu["ladder", i]
+        print "| lesson | time, ms | TFLOP/s | over the lesson before | over lesson 01 |"
+        print "|---|---|---|---|---|"
+        for (j = 1; j <= rung_count[slug]; j++) {
+            folder = rungs[slug, j]
+            printf "| [%s](%slessons/%s/README.md) | %s | %s | %s | %s |\n", title_of(folder), up, folder, \
+                pair(ms, slug, folder, 0), pair(tflops, slug, folder, 0), pair(over_previous, slug, folder, 1), \
+                pair(over_first, slug, folder, 1)
+        }
+        print ""
+        print "Each pair is D=64 / D=128; " shape "; " how ". " measured_on("ladder", slug)
+        print ""
+    }
+}
+
+function print_measured(    i, d, slug, captions) {
+    captions = ""
+    for (i = 1; i <= gpus["ladder"]; i++) {
+        slug = gpu["ladder", i]
+        if (!((slug, lesson) in rung))
+            continue
+        if (captions == "") {
+            print "| GPU | D | time, ms | TFLOP/s | of the fp32 peak | over the lesson before | over lesson 01 |"
+            print "|---|---|---|---|---|---|---|"
+        }
+        for (d = 64; d <= 128; d += 64)
+            if ((slug, lesson, d) in ms)
+                printf "| %s | %d | %s | %s | %s | %s | %s |\n", fact["ladder", slug, "device"], d, \
+                    short(ms[slug, lesson, d]), short(tflops[slug, lesson, d]), \
+                    percent(tflops[slug, lesson, d], peak[slug, lesson, d]), \
+                    times(over_previous[slug, lesson, d]), times(over_first[slug, lesson, d])
+        captions = captions " " measured_on("ladder", slug)
+    }
+    if (captions == "")
+        return 0
+    print ""
+    print "Solution; " shape "; " how "." captions
+    print ""
+    return 1
+}
+
+function print_softmax(    i, j, slug, cell) {
+    for (i = 1; i <= gpus["softmax"]; i++) {
+        slug = gpu["softmax", i]
+        show_chart(slug, "softmax", "Bars: GB/s of the row softmax and of five passes, beside a copy, on " \
+            fact["softmax", slug, "device"] "; the table below has the figures")
+        print "| rows × columns | five passes, us | GB/s | one read and one write, us | GB/s | speed-up | of a copy's GB/s |"
+        print "|---|---|---|---|---|---|---|"
+        for (j = 1; j <= matrices[slug]; j++) {
+            split(matrix[slug, j], cell, FS)
+            printf "| %d × %d | %s | %s | %s | %.0f | %s | %s |\n", cell[2], cell[3], \
+                cell[4] == "-" ? "-" : short(cell[4]), cell[5] == "-" ? "-" : sprintf("%.0f", cell[5]), \
+                short(cell[6]), cell[7], cell[4] == "-" ? "-" : times(cell[4] / cell[6]), \
+                cell[8] == "-" ? "-" : percent(cell[7], cell[8])
+        }
+        print ""
+        print "Solution; fp32; GB/s count one read and one write; " how ". " measured_on("softmax", slug)
+        print ""
+    }
+}
+
+function print_part(name) {
+    print ""
+    if (name == "charts")
+        print_charts()
+    else if (name == "ladder" && gpus["ladder"])
+        print_ladder()
+    else if (name == "softmax" && gpus["softmax"])
+        print_softmax()
+    else if (name != "measured" || !print_measured())
+        print "Not measured yet: `make bench` does it on a GPU.\n"
+}
+
+function fail(message) {
+    printf "%s:%d: %s\n", page, FNR, message > "/dev/stderr"
+    failed = 1
+    exit 2
+}
+
+/^<!-- results:begin / {
+    if (open != "")
+        fail("results:begin inside '" open "', which has no results:end")
+    open = $0
+    sub(/^<!-- results:begin /, "", open)
+    sub(/ -->.*/, "", open)
+    if (open !~ /^(charts|ladder|measured|softmax)$/)
+        fail("there is no table '" open "'; there are charts, ladder, measured and softmax")
+    print
+    print_part(open)
+    next
+}
+
+/^<!-- results:end / {
+    if ($0 != "<!-- results:end " open " -->")
+        fail("results:end does not belong to " (open == "" ? "a results:begin" : "results:begin " open))
+    open = ""
+}
+
+open == "" {
+    print
+}
+
+END {
+    if (!failed && open != "")
+        fail("results:begin " open " has no results:end")
+    if (failed)
+        exit 2
+}
