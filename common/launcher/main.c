@@ -1,0 +1,66 @@
+// build/bin/attention: reads the command line, chooses the device, and starts the runner on it.
+#include "arguments.h"
+#include "launcher/device.h"
+#include "launcher/supervise.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum device_choice choose_device(const struct arguments *arguments) {
+    bool bench = arguments->action == ACTION_BENCH;
+    if (bench && arguments->device == DEVICE_SIMULATOR)
+        message_exit(EXIT_BAD_INPUT, "bench needs a GPU: how long the simulator takes says nothing about a GPU");
+    if (arguments->device == DEVICE_SIMULATOR)
+        return DEVICE_SIMULATOR;
+    if (device_gpu_answers())
+        return DEVICE_GPU;
+    if (bench)
+        message_exit(EXIT_BAD_INPUT,
+                     "bench needs a GPU, and none answers: nvidia-smi says more; make check runs without one");
+    if (arguments->device == DEVICE_GPU)
+        message_exit(EXIT_BAD_INPUT, "DEVICE=gpu, but no GPU answers: nvidia-smi says more; DEVICE=sim needs none");
+    return DEVICE_SIMULATOR;
+}
+
+// The folder of this executable.
+static void own_folder(char *folder, size_t size) {
+    ssize_t length = readlink("/proc/self/exe", folder, size - 1);
+    if (length < 0)
+        message_exit(EXIT_CHECK_FAILED, "/proc/self/exe cannot be read");
+    folder[length] = 0;
+    *strrchr(folder, '/') = 0;
+}
+
+// The simulator's libcudart is found before NVIDIA's, which the runner's own RUNPATH names.
+static void use_simulator(const char *folder) {
+    char path[2 * PATH_MAX];
+    const char *old = getenv("LD_LIBRARY_PATH");
+    snprintf(path, sizeof path, "%s/../simulator%s%s", folder, old && *old ? ":" : "", old ? old : "");
+    setenv("LD_LIBRARY_PATH", path, 1);
+}
+
+int main(int argc, char **argv) {
+    struct arguments arguments;
+    struct message error;
+    char folder[PATH_MAX], runner[PATH_MAX + 16];
+    if (!arguments_parse(argc, argv, &arguments, &error))
+        message_exit(EXIT_BAD_INPUT, "%s", error.text);
+    enum device_choice device = choose_device(&arguments);
+    own_folder(folder, sizeof folder);
+    snprintf(runner, sizeof runner, "%s/runner", folder);
+    if (device == DEVICE_SIMULATOR)
+        use_simulator(folder);
+
+    char **command = calloc((size_t)argc + 3, sizeof *command);
+    if (!command)
+        message_exit(EXIT_CHECK_FAILED, "out of memory");
+    memcpy(command, argv, (size_t)argc * sizeof *command);
+    command[0] = runner;
+    command[argc] = "--device";
+    command[argc + 1] = device == DEVICE_GPU ? "gpu" : "sim";
+    fflush(stdout);
+    return supervise(runner, command, arguments.time_limit);
+}

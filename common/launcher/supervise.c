@@ -1,0 +1,141 @@
+#include "launcher/supervise.h"
+
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STEP_TEXT = 160, GRACE_MILLISECONDS = 200 };
+
+static volatile sig_atomic_t ending_signal, child_ended;
+
+static void on_signal(int number) {
+    if (number == SIGCHLD)
+        child_ended = 1;
+    else
+        ending_signal = number;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+// Signals are blocked but while ppoll() waits, so that none is lost between looking at a flag and waiting.
+static void catch_signals(sigset_t *normal) {
+    static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+    struct sigaction action = {.sa_handler = on_signal};
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+        sigaddset(&blocked, caught[i]);
+        sigaction(caught[i], &action, NULL);
+    }
+    sigprocmask(SIG_BLOCK, &blocked, normal);
+}
+
+static pid_t start(const char *program, char **argv, int pipe_end, const sigset_t *normal) {
+    pid_t parent = getpid(), child = fork();
+    if (child != 0) {
+        if (child > 0)
+            setpgid(child, child);
+        return child;
+    }
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(EXIT_CHECK_FAILED);
+    sigprocmask(SIG_SETMASK, normal, NULL);
+    char number[16];
+    snprintf(number, sizeof number, "%d", pipe_end);
+    setenv("ATTENTION_STEP_FD", number, 1);
+    execv(program, argv);
+    fprintf(stderr, "error: %s cannot be started: %s; build it with make\n", program, strerror(errno));
+    _exit(EXIT_BAD_INPUT);
+}
+
+// Reads what has arrived and keeps the last whole line. Returns true where there was one.
+static bool read_steps(int pipe_end, char step[STEP_TEXT]) {
+    char text[4096];
+    ssize_t length;
+    bool any = false;
+    while ((length = read(pipe_end, text, sizeof text - 1)) > 0) {
+        text[length] = 0;
+        char *last = strrchr(text, '\n');
+        if (!last)
+            continue;
+        *last = 0;
+        char *line = strrchr(text, '\n');
+        snprintf(step, STEP_TEXT, "%.*s", STEP_TEXT - 1, line ? line + 1 : text);
+        any = true;
+    }
+    return any;
+}
+
+static void end_child(pid_t child) {
+    int status;
+    kill(-child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+}
+
+static int explain_signal(int number, const char *step) {
+    fprintf(stderr, "error: crashed in %s: %s\n", *step ? step : "start-up", strsignal(number));
+    return EXIT_CHECK_FAILED;
+}
+
+int supervise(const char *program, char **argv, int limit) {
+    int ends[2];
+    sigset_t normal;
+    char step[STEP_TEXT] = "";
+    if (pipe2(ends, O_CLOEXEC))
+        message_exit(EXIT_CHECK_FAILED, "no pipe: %s", strerror(errno));
+    fcntl(ends[1], F_SETFD, 0); // the child's end stays open through execv()
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    catch_signals(&normal);
+    pid_t child = start(program, argv, ends[1], &normal);
+    if (child < 0)
+        message_exit(EXIT_CHECK_FAILED, "no process for %s: %s", program, strerror(errno));
+    close(ends[1]);
+
+    double deadline = now() + limit;
+    for (bool open = true;;) {
+        struct pollfd wait = {.fd = open ? ends[0] : -1, .events = POLLIN};
+        double left = deadline - now();
+        struct timespec timeout = {.tv_sec = left > 0 ? (time_t)left : 0,
+                                   .tv_nsec = left > 0 ? GRACE_MILLISECONDS * 1000000 : 0};
+        ppoll(&wait, 1, &timeout, &normal);
+        if (read_steps(ends[0], step))
+            deadline = now() + limit;
+        if (wait.revents & POLLHUP)
+            open = false;
+        int status;
+        if (child_ended && waitpid(child, &status, WNOHANG) == child) {
+            kill(-child, SIGKILL); // whatever it left behind
+            return WIFSIGNALED(status) ? explain_signal(WTERMSIG(status), step) : WEXITSTATUS(status);
+        }
+        if (ending_signal) {
+            end_child(child);
+            fputc('\n', stderr);
+            return 128 + ending_signal;
+        }
+        if (now() >= deadline) {
+            end_child(child);
+            fprintf(
+                stderr,
+                "error: %s took more than %d s and was stopped: a loop that never ends? TIME_LIMIT=%d allows more\n",
+                *step ? step : "start-up", limit, 5 * limit);
+            return EXIT_CHECK_FAILED;
+        }
+    }
+}
