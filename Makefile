@@ -81,7 +81,7 @@ endif
 checked := $(if $(KERNEL),kernel,$(or $(chosen),$(lessons)))
 benched := $(if $(KERNEL),kernel,$(or $(chosen),$(solutions)))
 # Where several are checked, one that fails does not keep the others from being checked.
-ifneq (,$(word 2,$(checked)))
+ifneq (,$(and $(filter all check,$(goals)),$(word 2,$(checked))))
 MAKEFLAGS += --keep-going
 endif
 
@@ -117,7 +117,6 @@ diff: $(chosen:%=%/diff)
 reset: $(chosen:%=%/reset)
 
 plots:
-	command -v gnuplot >/dev/null || { echo 'gnuplot is not installed; run ./setup' >&2; exit 2; }
 	plots/draw $(RESULTS)
 
 doctor:

@@ -18,7 +18,7 @@ CC       = gcc
 CFLAGS   = -std=c17 -O2 -g -fPIC -pthread -Wall -Wextra -Werror
 CPPFLAGS = -Icommon -Isimulator -isystem $(CUDA)/include
 # -ffp-contract=off and what follows it: the simulator adds and multiplies exactly as the kernel's PTX says.
-SIMULATOR_CFLAGS = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
+SIMULATOR_CFLAGS = -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 NVCCFLAGS = -shared -std=c++20 -O3 -lineinfo -cudart shared --no-compress -Icommon -Xcompiler -fPIC,-Wall,-Wextra \
@@ -51,13 +51,23 @@ endif
 
 # $(call compile,flags)
 compile = mkdir -p $(@D); echo 'cc $<'; \
-          $(CC) $(CPPFLAGS) $(CFLAGS) $1 -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv $@.$$$$ $@
-extra_flags = $(if $(filter simulator/%,$<),$(SIMULATOR_CFLAGS)) $($<_CFLAGS)
+          $(CC) $(CPPFLAGS) $(CFLAGS) $(if $(filter simulator/%,$<),$(SIMULATOR_CFLAGS)) $1 \
+          -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv $@.$$$$ $@
+AVX2    = -DLANES_AVX2 -mavx2 -mfma -mf16c
+GENERIC = -DLANES_GENERIC
 
+build/objects/%.avx2.o: %.c build/flags
+	$(call compile,$(AVX2))
+build/objects/%.generic.o: %.c build/flags
+	$(call compile,$(GENERIC))
 build/objects/%.o: %.c build/flags
-	$(call compile,$(extra_flags))
+	$(call compile)
+build/sanitized/%.avx2.o: %.c build/flags
+	$(call compile,$(AVX2) $(SANITIZE))
+build/sanitized/%.generic.o: %.c build/flags
+	$(call compile,$(GENERIC) $(SANITIZE))
 build/sanitized/%.o: %.c build/flags
-	$(call compile,$(extra_flags) $(SANITIZE))
+	$(call compile,$(SANITIZE))
 
 # ---- Linking ---------------------------------------------------------------------------------------------------------
 
@@ -80,19 +90,17 @@ build/bin/runner: $(call objects,common common/host common/runner)
 
 # ---- The simulator: a CUDA runtime library of the same name and symbol version as NVIDIA's ---------------------------
 
-simulator_sources := $(filter-out simulator/fuzz/% %_fuzz.c,$(wildcard simulator/*.c simulator/*/*.c))
-simulator_objects := $(simulator_sources:.c=.o)
+# What works on all lanes of a warp is compiled twice and chosen at run time (simulator/exec/lanes.h).
+lanes := $(wildcard simulator/exec/lanes_*.c)
+simulator_sources := $(filter-out $(lanes),$(wildcard simulator/*/*.c))
+simulator_objects := $(simulator_sources:.c=.o) $(lanes:.c=.generic.o) \
+                     $(if $(filter x86_64,$(shell uname -m)),$(lanes:.c=.avx2.o))
 simulator_library := build/simulator/libcudart.so.$(CUDA_MAJOR)
 
-build/lib/simulator.a: $(simulator_objects:%=build/objects/%)
-	$(archive)
-build/lib/simulator-sanitized.a: $(simulator_objects:%=build/sanitized/%)
-	$(archive)
 build/simulator/exports.map: build/flags
 	mkdir -p $(@D)
 	echo 'libcudart.so.$(CUDA_MAJOR) { global: cuda*; __cuda*; simulator_*; local: *; };' >$@.$$$$ && mv $@.$$$$ $@
 $(simulator_library): build/simulator/exports.map $(simulator_objects:%=build/objects/%)
 	$(call link,-shared -Wl$(comma)-soname$(comma)$(@F) -Wl$(comma)--version-script=$<,-lzstd -ldl -lm)
 
--include $(wildcard simulator/*/build.mk)
 -include $(shell test ! -d build || find build -name '*.d')

@@ -1,0 +1,34 @@
+# The project's own tests. A file tests/harness/test_*.c or tests/simulator/test_*.c is a program, linked with what it tests;
+# it is run as it is and with ASan and UBSan. What else is run, and in which order, says tests/run.
+
+test:
+	tests/run
+
+harness_tests   := $(patsubst %.c,%,$(wildcard tests/harness/test_*.c))
+simulator_tests := $(patsubst %.c,%,$(wildcard tests/simulator/test_*.c))
+test_programs   := $(harness_tests) $(simulator_tests)
+# What several tests of a folder share.
+shared = $(patsubst %.c,%.o,$(filter-out $(wildcard $1/test_*.c),$(wildcard $1/*.c)))
+tested = $(patsubst %.c,%.o,$(wildcard common/*.c common/host/*.c)) $(call shared,tests/harness)
+
+$(harness_tests:%=build/%): build/%: build/objects/%.o $(tested:%=build/objects/%)
+	$(call link,,-lcmocka -lm)
+$(harness_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(tested:%=build/sanitized/%)
+	$(call link,$(SANITIZE),-lcmocka -lm)
+
+simulated = $(simulator_objects) $(call shared,tests/simulator)
+$(simulator_tests:%=build/%): build/%: build/objects/%.o $(simulated:%=build/objects/%)
+	$(call link,,-lcmocka -lzstd -ldl -lm)
+$(simulator_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(simulated:%=build/sanitized/%)
+	$(call link,$(SANITIZE),-lcmocka -lzstd -ldl -lm)
+
+# Skeletons as they come from the solutions; a learner's own files are not looked at.
+skeletons := $(patsubst solutions/%,build/skeletons/%,$(filter-out %/unfused_softmax.cu,$(wildcard solutions/*/*.cu)))
+build/skeletons/%.cu: solutions/%.cu scripts/skeleton
+	mkdir -p $(@D)
+	scripts/skeleton $< >$@.$$$$ && mv $@.$$$$ $@
+build/kernels/build/skeletons/%: NVCCFLAGS += -Werror all-warnings
+
+.PHONY: build/tests/all
+build/tests/all: $(harness) $(test_programs:%=build/%) $(test_programs:%=build/sanitized/%) \
+    $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu) $(skeletons))
