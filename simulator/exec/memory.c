@@ -1,6 +1,6 @@
 // Simulated device memory: see memory.h. Each allocation is a host mapping that stands at an address of its own in the
 // global window, far from its neighbours; a kernel's address is turned into a host pointer by finding its allocation.
-#define _GNU_SOURCE // MAP_ANONYMOUS, pthread_rwlock_t
+#define _GNU_SOURCE 1 // MAP_ANONYMOUS, pthread_rwlock_t
 #include "memory.h"
 
 #include <pthread.h>
