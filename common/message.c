@@ -1,5 +1,6 @@
 #include "message.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,10 @@ bool message_set(struct message *message, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(message->text, sizeof message->text, format, arguments);
     va_end(arguments);
+    // What a file or a command line holds must not break the line, nor steer the terminal.
+    for (char *c = message->text; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
     return false;
 }
 

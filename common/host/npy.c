@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +158,9 @@ static bool read_open_file(FILE *file, const char *path, struct npy *array, stru
 
 bool npy_read(const char *path, struct npy *array, struct message *error) {
     memset(array, 0, sizeof *array);
-    FILE *file = fopen(path, "rb");
+    // Opening a pipe would wait for somebody to write to it.
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
     if (!file)
         return message_set(error, "%s cannot be opened: %s", path, strerror(errno));
     bool good = read_open_file(file, path, array, error);
