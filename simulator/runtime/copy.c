@@ -1,0 +1,166 @@
+// cudaMemcpy and cudaMemset. Along with the bytes goes the knowledge of which bytes were ever written: what comes from
+// the host counts as written, what comes from the device is as it was there.
+#include "copy.h"
+#include "memory.h"
+#include "stream.h"
+
+#include <string.h>
+
+// One side of a copy.
+struct side {
+    uint8_t *bytes;
+    struct sim_allocation *allocation; // NULL where nobody keeps account of what was written: host memory
+    size_t offset;                     // of bytes in it
+};
+
+// size rows of width bytes, pitch apart: how many bytes from the first to the last.
+struct region {
+    size_t pitch, width, height;
+};
+
+static size_t extent(const struct region *region) {
+    return region->height == 0 ? 0 : (region->height - 1) * region->pitch + region->width;
+}
+
+static cudaError_t device_side(struct side *side, const char *role, const void *address, size_t size) {
+    uint64_t at = (uint64_t)(uintptr_t)address;
+    struct sim_allocation *allocation = sim_memory_find(at, size);
+    if (allocation == NULL) {
+        return memory_explain(role, address, size);
+    }
+    side->offset = (size_t)(at - allocation->address);
+    side->bytes = allocation->bytes + side->offset;
+    side->allocation = allocation->kind == SIM_ALLOCATION_HOST ? NULL : allocation;
+    return cudaSuccess;
+}
+
+static cudaError_t host_side(struct side *side, const char *role, const void *address, size_t size) {
+    if (memory_on_device(address) != NULL || sim_memory_find_freed((uint64_t)(uintptr_t)address) != NULL) {
+        return api_error(cudaErrorInvalidValue, "%s, %p, is a device pointer; the direction says host", role, address);
+    }
+    if (!memory_is_mapped(address, size)) {
+        return api_error(cudaErrorInvalidValue, "%s, %p, has no %zu bytes of host memory", role, address, size);
+    }
+    side->bytes = (uint8_t *)address;
+    side->allocation = NULL;
+    side->offset = 0;
+    return cudaSuccess;
+}
+
+// Finds both sides, or says what is wrong with one.
+static cudaError_t resolve(struct side *to, void *to_address, size_t to_size, struct side *from,
+                           const void *from_address, size_t from_size, enum cudaMemcpyKind kind) {
+    if ((unsigned)kind > cudaMemcpyDefault) {
+        return api_error(cudaErrorInvalidMemcpyDirection, "there is no direction %d", (int)kind);
+    }
+    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if (kind == cudaMemcpyDefault) {
+        to_device = memory_on_device(to_address) != NULL;
+        from_device = memory_on_device(from_address) != NULL;
+    }
+    cudaError_t error = to_device ? device_side(to, "the destination", to_address, to_size)
+                                  : host_side(to, "the destination", to_address, to_size);
+    if (error != cudaSuccess) {
+        return error;
+    }
+    return from_device ? device_side(from, "the source", from_address, from_size)
+                       : host_side(from, "the source", from_address, from_size);
+}
+
+static void copy_row(const struct side *to, size_t to_offset, const struct side *from, size_t from_offset,
+                     size_t width) {
+    memmove(to->bytes + to_offset, from->bytes + from_offset, width);
+    if (to->allocation != NULL && from->allocation != NULL) {
+        sim_memory_copy_written(to->allocation, to->offset + to_offset, from->allocation, from->offset + from_offset,
+                                width);
+    } else if (to->allocation != NULL) {
+        sim_memory_mark_written(to->allocation, to->offset + to_offset, width);
+    }
+}
+
+cudaError_t copy_bytes(void *to_address, const void *from_address, size_t size, enum cudaMemcpyKind kind) {
+    if (size == 0) {
+        return cudaSuccess;
+    }
+    struct side to = {0}, from = {0};
+    cudaError_t error = resolve(&to, to_address, size, &from, from_address, size, kind);
+    if (error == cudaSuccess) {
+        copy_row(&to, 0, &from, 0, size);
+    }
+    return error;
+}
+
+static cudaError_t copy_rows(void *to_address, size_t to_pitch, const void *from_address, size_t from_pitch,
+                             size_t width, size_t height, enum cudaMemcpyKind kind) {
+    if (width > to_pitch || width > from_pitch) {
+        return api_error(cudaErrorInvalidPitchValue, "rows of %zu bytes do not fit pitches of %zu and %zu", width,
+                         to_pitch, from_pitch);
+    }
+    if (width == 0 || height == 0) {
+        return cudaSuccess;
+    }
+    struct region to_region = {to_pitch, width, height}, from_region = {from_pitch, width, height};
+    struct side to = {0}, from = {0};
+    cudaError_t error = resolve(&to, to_address, extent(&to_region), &from, from_address, extent(&from_region), kind);
+    for (size_t row = 0; row < height && error == cudaSuccess; row++) {
+        copy_row(&to, row * to_pitch, &from, row * from_pitch, width);
+    }
+    return error;
+}
+
+static cudaError_t set_rows(void *address, int value, const struct region *region) {
+    if (region->width > region->pitch) {
+        return api_error(cudaErrorInvalidValue, "rows of %zu bytes do not fit a pitch of %zu", region->width,
+                         region->pitch);
+    }
+    if (extent(region) == 0) {
+        return cudaSuccess;
+    }
+    struct side side = {0};
+    cudaError_t error = device_side(&side, "the memory", address, extent(region));
+    for (size_t row = 0; row < region->height && error == cudaSuccess; row++) {
+        memset(side.bytes + row * region->pitch, value, region->width);
+        if (side.allocation != NULL) {
+            sim_memory_mark_written(side.allocation, side.offset + row * region->pitch, region->width);
+        }
+    }
+    return error;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
+    return WAITING_CALL(copy_bytes(to, from, size, kind));
+}
+
+// The asynchronous forms differ in what they may do later; here they do it at once.
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t stream) {
+    return STREAM_CALL(stream, copy_bytes(to, from, size, kind));
+}
+
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         enum cudaMemcpyKind kind) {
+    return WAITING_CALL(copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
+    return STREAM_CALL(stream, copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
+}
+
+cudaError_t cudaMemset(void *address, int value, size_t size) {
+    return DEVICE_CALL(set_rows(address, value, &(struct region){size, size, 1}));
+}
+
+cudaError_t cudaMemsetAsync(void *address, int value, size_t size, cudaStream_t stream) {
+    return STREAM_CALL(stream, set_rows(address, value, &(struct region){size, size, 1}));
+}
+
+cudaError_t cudaMemset2D(void *address, size_t pitch, int value, size_t width, size_t height) {
+    return DEVICE_CALL(set_rows(address, value, &(struct region){pitch, width, height}));
+}
+
+cudaError_t cudaMemset2DAsync(void *address, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+    return STREAM_CALL(stream, set_rows(address, value, &(struct region){pitch, width, height}));
+}

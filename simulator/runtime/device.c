@@ -1,0 +1,272 @@
+// The table of devices, and the calls that choose, reset and wait for one. The figures are those that
+// cudaGetDeviceProperties gives on the real GPU, but for the name, which says that it is simulated.
+#include "device.h"
+#include "../exec/memory.h"
+#include "memory.h"
+#include "module.h"
+#include "stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KIB(n) ((size_t)(n) << 10)
+#define MIB(n) ((size_t)(n) << 20)
+
+static const struct device devices[] = {
+    {
+        .key = "h200",
+        .simulated = {.name = "NVIDIA H200 (simulated)",
+                      .compute_capability = 90,
+                      .sms = 132,
+                      .global_bytes = MIB(143167),
+                      .shared_per_block = KIB(48),
+                      .shared_per_block_optin = KIB(227),
+                      .shared_per_sm = KIB(228),
+                      .reserved_shared = KIB(1),
+                      .l2_bytes = MIB(60),
+                      .const_bytes = KIB(64),
+                      .registers_per_sm = 65536,
+                      .registers_per_block = 65536,
+                      .max_threads_per_sm = 2048,
+                      .max_threads_per_block = 1024,
+                      .max_blocks_per_sm = 32,
+                      .clock_khz = 1980000,
+                      .memory_clock_khz = 3201000,
+                      .memory_bus_bits = 6144},
+        .persisting_l2_bytes = MIB(60) / 8 * 5,
+        .single_to_double_ratio = 2,
+        .copy_engines = 3,
+        .ecc = true,
+    },
+    {
+        .key = "a100",
+        .simulated = {.name = "NVIDIA A100-SXM4-80GB (simulated)",
+                      .compute_capability = 80,
+                      .sms = 108,
+                      .global_bytes = MIB(81154),
+                      .shared_per_block = KIB(48),
+                      .shared_per_block_optin = KIB(163),
+                      .shared_per_sm = KIB(164),
+                      .reserved_shared = KIB(1),
+                      .l2_bytes = MIB(40),
+                      .const_bytes = KIB(64),
+                      .registers_per_sm = 65536,
+                      .registers_per_block = 65536,
+                      .max_threads_per_sm = 2048,
+                      .max_threads_per_block = 1024,
+                      .max_blocks_per_sm = 32,
+                      .clock_khz = 1410000,
+                      .memory_clock_khz = 1593000,
+                      .memory_bus_bits = 5120},
+        .persisting_l2_bytes = MIB(40) / 8 * 5,
+        .single_to_double_ratio = 2,
+        .copy_engines = 3,
+        .ecc = true,
+    },
+    {
+        .key = "rtx4090",
+        .simulated = {.name = "NVIDIA GeForce RTX 4090 (simulated)",
+                      .compute_capability = 89,
+                      .sms = 128,
+                      .global_bytes = MIB(24217),
+                      .shared_per_block = KIB(48),
+                      .shared_per_block_optin = KIB(99),
+                      .shared_per_sm = KIB(100),
+                      .reserved_shared = KIB(1),
+                      .l2_bytes = MIB(72),
+                      .const_bytes = KIB(64),
+                      .registers_per_sm = 65536,
+                      .registers_per_block = 65536,
+                      .max_threads_per_sm = 1536,
+                      .max_threads_per_block = 1024,
+                      .max_blocks_per_sm = 24,
+                      .clock_khz = 2520000,
+                      .memory_clock_khz = 10501000,
+                      .memory_bus_bits = 384},
+        .persisting_l2_bytes = MIB(72) / 16 * 11,
+        .single_to_double_ratio = 64,
+        .copy_engines = 2,
+        .ecc = false,
+    },
+    {
+        .key = "t4",
+        .simulated = {.name = "Tesla T4 (simulated)",
+                      .compute_capability = 75,
+                      .sms = 40,
+                      .global_bytes = 15843721216,
+                      .shared_per_block = KIB(48),
+                      .shared_per_block_optin = KIB(64),
+                      .shared_per_sm = KIB(64),
+                      .reserved_shared = 0,
+                      .l2_bytes = MIB(4),
+                      .const_bytes = KIB(64),
+                      .registers_per_sm = 65536,
+                      .registers_per_block = 65536,
+                      .max_threads_per_sm = 1024,
+                      .max_threads_per_block = 1024,
+                      .max_blocks_per_sm = 16,
+                      .clock_khz = 1590000,
+                      .memory_clock_khz = 5001000,
+                      .memory_bus_bits = 256},
+        .persisting_l2_bytes = 0,
+        .single_to_double_ratio = 32,
+        .copy_engines = 3,
+        .ecc = true,
+    },
+};
+
+#define DEVICES (sizeof devices / sizeof devices[0])
+
+static const struct device *current;
+
+const struct device *device_current(void) {
+    return current;
+}
+
+cudaError_t device_initialise(void) {
+    if (current != NULL) {
+        return cudaSuccess;
+    }
+    const char *key = getenv("SIMULATOR_DEVICE");
+    if (key == NULL || *key == '\0') {
+        key = devices[0].key;
+    }
+    for (size_t i = 0; i < DEVICES; i++) {
+        if (strcmp(devices[i].key, key) == 0) {
+            current = &devices[i];
+            sim_memory_set_capacity(current->simulated.global_bytes);
+            return cudaSuccess;
+        }
+    }
+    char known[128] = "";
+    for (size_t i = 0; i < DEVICES; i++) {
+        strcat(strcat(known, i == 0 ? "" : ", "), devices[i].key);
+    }
+    return api_error(cudaErrorNoDevice, "SIMULATOR_DEVICE=%s names no device; choose one of: %s", key, known);
+}
+
+cudaError_t device_check_ordinal(int ordinal) {
+    if (ordinal != 0) {
+        return api_error(cudaErrorInvalidDevice, "there is no device %d; the simulator has one device, number 0",
+                         ordinal);
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t write_int(int *to, int value) {
+    if (to == NULL) {
+        return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
+    }
+    *to = value;
+    return cudaSuccess;
+}
+
+// A device that SIMULATOR_DEVICE does not name is an error even for a call that only asks.
+static cudaError_t device_count(int *count) {
+    cudaError_t error = api_entry_error() == cudaErrorNoDevice ? cudaErrorNoDevice : cudaSuccess;
+    cudaError_t written = write_int(count, error == cudaSuccess ? 1 : 0);
+    return error != cudaSuccess ? error : written;
+}
+
+cudaError_t cudaGetDeviceCount(int *count) {
+    return HOST_CALL(device_count(count));
+}
+
+cudaError_t cudaGetDevice(int *device) {
+    return HOST_CALL(write_int(device, 0));
+}
+
+cudaError_t cudaSetDevice(int device) {
+    return DEVICE_CALL(device_check_ordinal(device));
+}
+
+cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags) {
+    (void)device_flags;
+    (void)flags;
+    return DEVICE_CALL(device_check_ordinal(device));
+}
+
+// Flags say how the host waits for the device. It never has to.
+static unsigned device_flags;
+
+static cudaError_t set_flags(unsigned flags) {
+    device_flags = flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned int flags) {
+    return DEVICE_CALL(set_flags(flags));
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
+    return HOST_CALL(write_int((int *)flags, (int)device_flags));
+}
+
+cudaError_t cudaDeviceSynchronize(void) {
+    return WAITING_CALL(cudaSuccess);
+}
+
+// Everything that the program made on the device is gone afterwards, its errors too: memory, streams, events, the
+// values of device variables. Kernels stay registered, so that the program can go on.
+static cudaError_t reset(void) {
+    module_unload_all();
+    memory_free_all();
+    stream_destroy_all();
+    event_destroy_all();
+    api_forget_errors();
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceReset(void) {
+    return HOST_CALL(reset());
+}
+
+// Limits of things that the simulator does not limit: remembered, because programs read back what they set.
+static size_t limits[] = {
+    [cudaLimitStackSize] = 1024,
+    [cudaLimitPrintfFifoSize] = MIB(1),
+    [cudaLimitMallocHeapSize] = MIB(8),
+    [cudaLimitDevRuntimeSyncDepth] = 2,
+    [cudaLimitDevRuntimePendingLaunchCount] = 2048,
+    [cudaLimitMaxL2FetchGranularity] = 64,
+    [cudaLimitPersistingL2CacheSize] = 0,
+};
+
+static cudaError_t limit(enum cudaLimit which, size_t *get, const size_t *set) {
+    if ((size_t)which >= sizeof limits / sizeof limits[0]) {
+        return api_error(cudaErrorUnsupportedLimit, "there is no limit %d", (int)which);
+    }
+    if (get == NULL && set == NULL) {
+        return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
+    }
+    if (set != NULL) {
+        limits[which] = *set;
+    } else {
+        *get = limits[which];
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit which) {
+    return DEVICE_CALL(limit(which, value, NULL));
+}
+
+cudaError_t cudaDeviceSetLimit(enum cudaLimit which, size_t value) {
+    return DEVICE_CALL(limit(which, NULL, &value));
+}
+
+// How L1 and shared memory divide their common storage is the hardware's affair.
+static enum cudaFuncCache cache_config;
+
+static cudaError_t set_cache_config(enum cudaFuncCache config) {
+    cache_config = config;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config) {
+    return DEVICE_CALL(set_cache_config(config));
+}
+
+cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config) {
+    return DEVICE_CALL(write_int((int *)config, (int)cache_config));
+}

@@ -1,0 +1,145 @@
+// Events. Recording one notes the host's time; all work given before is done by then, and none that comes after has
+// begun. So the time between two events is that of the simulation on this host, and says nothing about any GPU.
+#include "stream.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+struct CUevent_st {
+    unsigned flags;
+    bool recorded;
+    struct timespec time;
+    struct CUevent_st *next;
+};
+
+static struct CUevent_st *events;
+
+static struct CUevent_st **find(cudaEvent_t event) {
+    struct CUevent_st **link = &events;
+    while (*link != NULL && *link != event) {
+        link = &(*link)->next;
+    }
+    return link;
+}
+
+static cudaError_t check(cudaEvent_t event) {
+    if (event != NULL && *find(event) != NULL) {
+        return cudaSuccess;
+    }
+    return api_error(cudaErrorInvalidResourceHandle, "the event does not exist, or was destroyed");
+}
+
+void event_destroy_all(void) {
+    while (events != NULL) {
+        struct CUevent_st *event = events;
+        events = event->next;
+        free(event);
+    }
+}
+
+static cudaError_t create(cudaEvent_t *event, unsigned flags) {
+    unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    if (event == NULL || (flags & ~known) != 0) {
+        return api_error(cudaErrorInvalidValue, "the flags are unknown or the pointer to the result is NULL");
+    }
+    if ((flags & cudaEventInterprocess) != 0) {
+        return api_error(cudaErrorNotSupported, "the simulator has no events between processes");
+    }
+    struct CUevent_st *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    }
+    made->flags = flags;
+    made->next = events;
+    events = made;
+    *event = made;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) {
+    return DEVICE_CALL(create(event, cudaEventDefault));
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
+    return DEVICE_CALL(create(event, flags));
+}
+
+static cudaError_t destroy(cudaEvent_t event) {
+    cudaError_t error = check(event);
+    if (error == cudaSuccess) {
+        struct CUevent_st **link = find(event);
+        *link = event->next;
+        free(event);
+    }
+    return error;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    return DEVICE_CALL(destroy(event));
+}
+
+static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
+    cudaError_t error = check(event);
+    if (error == cudaSuccess) {
+        error = stream_check(stream);
+    }
+    if (error == cudaSuccess) {
+        event->recorded = true;
+        clock_gettime(CLOCK_MONOTONIC, &event->time);
+    }
+    return error;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    return DEVICE_CALL(record(event, stream));
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
+    (void)flags; // they concern the capture of graphs
+    return DEVICE_CALL(record(event, stream));
+}
+
+// An event that was never recorded counts as complete, in CUDA too.
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    return WAITING_CALL(check(event));
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    return WAITING_CALL(check(event));
+}
+
+static cudaError_t wait_event(cudaStream_t stream, cudaEvent_t event) {
+    cudaError_t error = check(event);
+    return error == cudaSuccess ? stream_check(stream) : error;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
+    (void)flags;
+    return DEVICE_CALL(wait_event(stream, event));
+}
+
+static cudaError_t elapsed(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
+    if (milliseconds == NULL) {
+        return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
+    }
+    cudaError_t error = check(start);
+    if (error == cudaSuccess) {
+        error = check(end);
+    }
+    if (error != cudaSuccess) {
+        return error;
+    }
+    if (!start->recorded || !end->recorded) {
+        return api_error(cudaErrorInvalidResourceHandle, "an event was never recorded");
+    }
+    if (((start->flags | end->flags) & cudaEventDisableTiming) != 0) {
+        return api_error(cudaErrorInvalidResourceHandle, "an event was created with cudaEventDisableTiming");
+    }
+    *milliseconds = (float)((double)(end->time.tv_sec - start->time.tv_sec) * 1e3 +
+                            (double)(end->time.tv_nsec - start->time.tv_nsec) * 1e-6);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
+    return WAITING_CALL(elapsed(milliseconds, start, end));
+}

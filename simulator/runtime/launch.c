@@ -1,0 +1,259 @@
+// Launches. nvcc turns
+//
+//     kernel<<<grid, block, shared, stream>>>(a, b);
+//
+// into __cudaPushCallConfiguration(grid, block, shared, stream) followed by a call of a host function named kernel,
+// which collects the addresses of its arguments in an array, pops the configuration and calls cudaLaunchKernel (until
+// CUDA 12) or __cudaLaunchKernel with a handle from __cudaGetKernel (since CUDA 13).
+#include "../exec/report.h"
+#include "device.h"
+#include "module.h"
+#include "stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct configuration {
+    dim3 grid, block;
+    size_t dynamic_shared_bytes;
+    cudaStream_t stream;
+};
+
+// A stack, because the arguments of a launch are evaluated after the push and may launch something themselves.
+#define MAX_CONFIGURATIONS 16
+static _Thread_local struct configuration pushed[MAX_CONFIGURATIONS];
+static _Thread_local int pushed_count;
+
+// Returns non-zero where the launch must not go on.
+EXPORTED unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes, void *stream) {
+    if (pushed_count == MAX_CONFIGURATIONS) {
+        return 1;
+    }
+    pushed[pushed_count++] = (struct configuration){grid, block, dynamic_shared_bytes, stream};
+    return 0;
+}
+
+EXPORTED cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_shared_bytes, void *stream) {
+    if (pushed_count == 0) {
+        return HOST_CALL(api_error(cudaErrorMissingConfiguration, "a kernel was called as a plain function, without "
+                                                                  "<<< >>>"));
+    }
+    const struct configuration *top = &pushed[--pushed_count];
+    *grid = top->grid;
+    *block = top->block;
+    *dynamic_shared_bytes = top->dynamic_shared_bytes;
+    *(cudaStream_t *)stream = top->stream;
+    return cudaSuccess;
+}
+
+static cudaError_t check_block(const struct function *function, dim3 block) {
+    const struct sim_device *gpu = &device_current()->simulated;
+    const int *bound = function->kernel->max_threads;
+    uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    if (block.x > 1024 || block.y > 1024 || block.z > 64 || threads > (uint64_t)gpu->max_threads_per_block) {
+        return api_error(cudaErrorInvalidConfiguration,
+                         "blocks of %u x %u x %u threads for kernel %s; a block has at most %d threads, at most 64 of "
+                         "them in z",
+                         block.x, block.y, block.z, function->name, gpu->max_threads_per_block);
+    }
+    if (threads == 0) {
+        return api_error(cudaErrorInvalidConfiguration,
+                         "blocks of %u x %u x %u threads for kernel %s; a block needs at "
+                         "least one thread in each dimension",
+                         block.x, block.y, block.z, function->name);
+    }
+    if (bound[0] > 0 && threads > (uint64_t)bound[0] * (bound[1] > 0 ? bound[1] : 1) * (bound[2] > 0 ? bound[2] : 1)) {
+        return api_error(cudaErrorInvalidValue,
+                         "blocks of %u x %u x %u threads for kernel %s, whose __launch_bounds__ promised at most %d",
+                         block.x, block.y, block.z, function->name, bound[0]);
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t check_grid(const struct function *function, dim3 grid) {
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0) {
+        return api_error(cudaErrorInvalidConfiguration,
+                         "a grid of %u x %u x %u blocks for kernel %s; a grid needs at least one block in each "
+                         "dimension",
+                         grid.x, grid.y, grid.z, function->name);
+    }
+    if (grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535) {
+        return api_error(cudaErrorInvalidConfiguration,
+                         "a grid of %u x %u x %u blocks for kernel %s; at most 2147483647 x 65535 x 65535 are possible",
+                         grid.x, grid.y, grid.z, function->name);
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t check_shared(const struct function *function, size_t dynamic) {
+    const struct sim_device *gpu = &device_current()->simulated;
+    size_t fixed = function->kernel->static_shared_bytes;
+    if (dynamic <= function->max_dynamic_shared) {
+        return cudaSuccess;
+    }
+    if (dynamic + fixed > gpu->shared_per_block_optin || dynamic + fixed < fixed) {
+        return api_error(cudaErrorInvalidValue,
+                         "%zu + %zu bytes of dynamic and static shared memory for kernel %s; %s has %zu for a block",
+                         dynamic, fixed, function->name, gpu->name, gpu->shared_per_block_optin);
+    }
+    return api_error(cudaErrorInvalidValue,
+                     "%zu bytes of dynamic shared memory for kernel %s, which may have %zu; allow more by "
+                     "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, %zu) before the launch",
+                     dynamic, function->name, function->max_dynamic_shared, dynamic);
+}
+
+// The parameter block as the kernel sees it: each argument at the offset that PTX gives it.
+static void *pack_parameters(const struct ptx_kernel *kernel, void **arguments) {
+    unsigned char *block = calloc(1, kernel->param_bytes + 1);
+    for (int i = 0; i < kernel->params && block != NULL; i++) {
+        memcpy(block + kernel->param[i].offset, arguments[i], kernel->param[i].size);
+    }
+    return block;
+}
+
+// What the program gets for what the interpreter met. A GPU would have reported the first group too, and be unusable
+// afterwards. The second is what only the simulator sees, a race for instance: the launch failed, the device did not.
+static cudaError_t error_of(enum sim_status status, bool *sticky) {
+    *sticky = true;
+    switch (status) {
+    case SIM_OK:
+        return cudaSuccess;
+    case SIM_ILLEGAL_ADDRESS:
+        return cudaErrorIllegalAddress;
+    case SIM_MISALIGNED_ADDRESS:
+        return cudaErrorMisalignedAddress;
+    case SIM_ASSERT:
+        return cudaErrorAssert;
+    case SIM_TRAP:
+        return cudaErrorLaunchFailure;
+    case SIM_LAUNCH_TIMEOUT:
+        return cudaErrorLaunchTimeout;
+    case SIM_LAUNCH_FAILURE:
+        *sticky = false;
+        return cudaErrorLaunchFailure;
+    case SIM_OUT_OF_HOST_MEMORY:
+        *sticky = false;
+        return api_error(cudaErrorLaunchOutOfResources, "the host has too little memory to simulate this launch");
+    }
+    return cudaErrorUnknown;
+}
+
+static cudaError_t run(const struct function *function, const struct configuration *configuration, void **arguments) {
+    const struct ptx_kernel *kernel = function->kernel;
+    if (arguments == NULL && kernel->params > 0) {
+        return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters and was given none", function->name,
+                         kernel->params);
+    }
+    void *parameters = pack_parameters(kernel, arguments);
+    if (parameters == NULL) {
+        return api_error(cudaErrorLaunchOutOfResources, "the host has no memory left");
+    }
+    dim3 grid = configuration->grid, block = configuration->block;
+    struct sim_launch launch = {
+        .kernel = function->bound,
+        .grid = {grid.x, grid.y, grid.z},
+        .block = {block.x, block.y, block.z},
+        .dynamic_shared_bytes = configuration->dynamic_shared_bytes,
+        .parameters = parameters,
+        .device = &device_current()->simulated,
+    };
+    struct sim_counts counts = {0};
+    enum sim_status status = sim_launch_run(&launch, &counts);
+    free(parameters);
+    sim_report_flush();
+    bool sticky;
+    cudaError_t error = error_of(status, &sticky);
+    if (error != cudaSuccess) {
+        api_launch_failed(error, sticky);
+    }
+    return error;
+}
+
+static cudaError_t launch(const void *host_or_handle, const struct configuration *configuration, void **arguments) {
+    struct function *function = NULL;
+    cudaError_t error = stream_check(configuration->stream);
+    if (error == cudaSuccess) {
+        error = function_find_loaded(host_or_handle, &function);
+    }
+    if (error == cudaSuccess) {
+        error = check_block(function, configuration->block);
+    }
+    if (error == cudaSuccess) {
+        error = check_grid(function, configuration->grid);
+    }
+    if (error == cudaSuccess) {
+        error = check_shared(function, configuration->dynamic_shared_bytes);
+    }
+    return error == cudaSuccess ? run(function, configuration, arguments) : error;
+}
+
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
+                             cudaStream_t stream) {
+    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream};
+    return DEVICE_CALL(launch(function, &configuration, arguments));
+}
+
+// nvcc's code asks for a handle once a call site and keeps it in a static variable.
+static cudaError_t get_kernel(cudaKernel_t *handle, const void *host) {
+    struct function *function;
+    cudaError_t error = function_find(host, &function);
+    *handle = (cudaKernel_t)function;
+    return error;
+}
+
+cudaError_t cudaGetKernel(cudaKernel_t *handle, const void *function) {
+    return HOST_CALL(get_kernel(handle, function));
+}
+
+EXPORTED cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *function) {
+    return HOST_CALL(get_kernel(handle, function));
+}
+
+EXPORTED cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
+                                        size_t dynamic_shared_bytes, cudaStream_t stream) {
+    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream};
+    return DEVICE_CALL(launch(handle, &configuration, arguments));
+}
+
+// Attributes that only order or place work change nothing here; those that blocks of the kernel can see are refused.
+static cudaError_t check_attribute(const cudaLaunchAttribute *attribute) {
+    const char *name = NULL;
+    if (attribute->id == cudaLaunchAttributeCooperative && attribute->val.cooperative != 0) {
+        name = "cooperative launches (grid-wide synchronisation)";
+    } else if (attribute->id == cudaLaunchAttributeClusterDimension &&
+               (attribute->val.clusterDim.x > 1 || attribute->val.clusterDim.y > 1 ||
+                attribute->val.clusterDim.z > 1)) {
+        name = "clusters of more than one block";
+    }
+    return name == NULL ? cudaSuccess : api_error(cudaErrorNotSupported, "the simulator has no %s", name);
+}
+
+static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void *host, void **arguments) {
+    if (config == NULL) {
+        return api_error(cudaErrorInvalidValue, "the configuration is NULL");
+    }
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        cudaError_t error = check_attribute(&config->attrs[i]);
+        if (error != cudaSuccess) {
+            return error;
+        }
+    }
+    struct configuration plain = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream};
+    return launch(host, &plain, arguments);
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
+    return DEVICE_CALL(launch_extended(config, function, arguments));
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+                                        size_t dynamic_shared_bytes, cudaStream_t stream) {
+    (void)function;
+    (void)grid;
+    (void)block;
+    (void)arguments;
+    (void)dynamic_shared_bytes;
+    (void)stream;
+    return DEVICE_CALL(
+        api_error(cudaErrorNotSupported, "the simulator has no cooperative launches (grid-wide synchronisation)"));
+}

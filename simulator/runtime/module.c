@@ -1,0 +1,297 @@
+// Modules: see module.h. Loading one does what the CUDA driver does when it loads a cubin: read the code, give each
+// variable its place in device memory, fill in initial values, and the addresses that initial values refer to.
+#include "module.h"
+#include "../exec/memory.h"
+#include "../fatbin/fatbin.h"
+#include "device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct module {
+    const void *fatbin_wrapper; // in the program's own memory
+    struct ptx_module *code;    // NULL until the module is loaded
+    uint64_t *address;          // [code->variables] device addresses; 0 for shared variables
+    struct function *functions;
+    struct variable *variables;
+    struct module *next;
+};
+
+static struct module *modules;
+
+struct module *module_register(const void *fatbin_wrapper) {
+    struct module *module = calloc(1, sizeof *module);
+    if (module != NULL) {
+        module->fatbin_wrapper = fatbin_wrapper;
+        module->next = modules;
+        modules = module;
+    }
+    return module;
+}
+
+void module_add_function(struct module *module, const void *host, const char *name) {
+    struct function *function = calloc(1, sizeof *function);
+    if (function == NULL || (function->name = strdup(name)) == NULL) {
+        free(function);
+        return;
+    }
+    function->host = host;
+    function->module = module;
+    function->next = module->functions;
+    module->functions = function;
+}
+
+void module_add_variable(struct module *module, const void *host, const char *name, size_t size) {
+    struct variable *variable = calloc(1, sizeof *variable);
+    if (variable == NULL || (variable->name = strdup(name)) == NULL) {
+        free(variable);
+        return;
+    }
+    variable->host = host;
+    variable->size = size;
+    variable->module = module;
+    variable->next = module->variables;
+    module->variables = variable;
+}
+
+cudaError_t function_find(const void *host_or_handle, struct function **found) {
+    for (struct module *module = modules; module != NULL; module = module->next) {
+        for (struct function *function = module->functions; function != NULL; function = function->next) {
+            if (function->host == host_or_handle || function == host_or_handle) {
+                *found = function;
+                return cudaSuccess;
+            }
+        }
+    }
+    *found = NULL;
+    return api_error(cudaErrorInvalidDeviceFunction, "%p is no kernel of the program", host_or_handle);
+}
+
+struct variable *variable_find(const void *host) {
+    for (struct module *module = modules; module != NULL; module = module->next) {
+        for (struct variable *variable = module->variables; variable != NULL; variable = variable->next) {
+            if (variable->host == host) {
+                return variable;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void unload(struct module *module) {
+    for (struct function *function = module->functions; function != NULL; function = function->next) {
+        if (function->kernel != NULL) {
+            sim_kernel_free(function->bound);
+            ptx_free_kernel(function->kernel);
+            function->bound = NULL;
+            function->kernel = NULL;
+        }
+    }
+    if (module->code != NULL) {
+        for (int i = 0; i < module->code->variables; i++) {
+            if (module->address[i] != 0) {
+                sim_memory_free(module->address[i]);
+            }
+        }
+        free(module->address);
+        ptx_free_module(module->code);
+        module->address = NULL;
+        module->code = NULL;
+    }
+}
+
+void module_unload_all(void) {
+    for (struct module *module = modules; module != NULL; module = module->next) {
+        unload(module);
+    }
+}
+
+void module_unregister(struct module *module) {
+    struct module **link = &modules;
+    while (*link != NULL && *link != module) {
+        link = &(*link)->next;
+    }
+    if (*link == NULL) {
+        return;
+    }
+    *link = module->next;
+    unload(module);
+    while (module->functions != NULL) {
+        struct function *function = module->functions;
+        module->functions = function->next;
+        free(function->name);
+        free(function);
+    }
+    while (module->variables != NULL) {
+        struct variable *variable = module->variables;
+        module->variables = variable->next;
+        free(variable->name);
+        free(variable);
+    }
+    free(module);
+}
+
+static bool has_device_address(const struct ptx_variable *variable) {
+    return variable->space == PTX_GLOBAL || variable->space == PTX_CONST;
+}
+
+static cudaError_t place_variable(const struct ptx_variable *variable, uint64_t *address) {
+    enum sim_allocation_kind kind =
+        variable->space == PTX_CONST ? SIM_ALLOCATION_CONST_VARIABLE : SIM_ALLOCATION_GLOBAL_VARIABLE;
+    struct sim_allocation *allocation = sim_memory_allocate(variable->size, kind, variable->name);
+    if (allocation == NULL) {
+        return api_error(cudaErrorMemoryAllocation, "no room for the %zu bytes of device variable %s", variable->size,
+                         variable->name);
+    }
+    // A variable without an initial value is 0, in CUDA as in C.
+    if (variable->init != NULL) {
+        memcpy(allocation->bytes, variable->init, variable->size);
+    }
+    sim_memory_mark_written(allocation, 0, variable->size);
+    *address = allocation->address;
+    return cudaSuccess;
+}
+
+// Initial values may hold addresses of other variables, which are known only now that all of them have a place.
+static cudaError_t relocate(const struct module *module, int index) {
+    const struct ptx_variable *variable = &module->code->variable[index];
+    for (int i = 0; i < variable->relocations; i++) {
+        const struct ptx_relocation *relocation = &variable->relocation[i];
+        uint64_t target = module->address[relocation->variable] + (uint64_t)relocation->addend;
+        struct sim_allocation *at = sim_memory_find(module->address[index] + relocation->offset, sizeof target);
+        if (at == NULL) {
+            return api_error(cudaErrorInvalidPtx, "the initial value of %s has an address past its end",
+                             variable->name);
+        }
+        memcpy(at->bytes + relocation->offset, &target, sizeof target);
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t place_variables(struct module *module) {
+    const struct ptx_module *code = module->code;
+    module->address = calloc((size_t)code->variables + 1, sizeof *module->address);
+    if (module->address == NULL) {
+        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    }
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < code->variables && error == cudaSuccess; i++) {
+        const struct ptx_variable *variable = &code->variable[i];
+        if (!has_device_address(variable)) {
+            continue;
+        }
+        if (variable->external) {
+            return api_error(cudaErrorNotSupported,
+                             "device variable %s is defined in another file; the simulator links no device code across "
+                             "files, so put it into the file that uses it and compile without -rdc=true",
+                             variable->name);
+        }
+        if (variable->size > 0) {
+            error = place_variable(variable, &module->address[i]);
+        }
+    }
+    for (int i = 0; i < code->variables && error == cudaSuccess; i++) {
+        error = relocate(module, i);
+    }
+    return error;
+}
+
+static cudaError_t load(struct module *module) {
+    if (module->code != NULL) {
+        return cudaSuccess;
+    }
+    char text[512];
+    struct fatbin_ptx ptx;
+    if (!fatbin_read_wrapper(module->fatbin_wrapper, device_current()->simulated.compute_capability, &ptx, text,
+                             sizeof text)) {
+        return api_error(cudaErrorNoKernelImageForDevice, "%s", text);
+    }
+    module->code = ptx_parse(ptx.text, ptx.length, text, sizeof text);
+    fatbin_free(&ptx);
+    if (module->code == NULL) {
+        return api_error(cudaErrorInvalidPtx, "%s", text);
+    }
+    cudaError_t error = place_variables(module);
+    if (error != cudaSuccess) {
+        unload(module);
+    }
+    return error;
+}
+
+static bool has_entry(const struct ptx_module *code, const char *name) {
+    const char *entry;
+    for (int i = 0; (entry = ptx_entry_name(code, i)) != NULL; i++) {
+        if (strcmp(entry, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static cudaError_t link_and_bind(struct function *function) {
+    const struct module *module = function->module;
+    const struct sim_device *gpu = &device_current()->simulated;
+    char text[512];
+    struct ptx_kernel *kernel = ptx_link_kernel(module->code, function->name, text, sizeof text);
+    if (kernel == NULL) {
+        return api_error(cudaErrorNotSupported, "%s", text);
+    }
+    cudaError_t error = cudaSuccess;
+    struct sim_kernel *bound = NULL;
+    if (kernel->static_shared_bytes > gpu->shared_per_block) {
+        error =
+            api_error(cudaErrorInvalidPtx,
+                      "kernel %s declares %zu bytes of shared memory; __shared__ arrays of fixed size may have %zu, "
+                      "more must be dynamic (extern __shared__) and allowed by cudaFuncSetAttribute",
+                      function->name, kernel->static_shared_bytes, gpu->shared_per_block);
+    } else if ((bound = sim_kernel_bind(kernel, module->address, text, sizeof text)) == NULL) {
+        error = api_error(cudaErrorNotSupported, "%s", text);
+    }
+    if (error != cudaSuccess) {
+        ptx_free_kernel(kernel);
+        return error;
+    }
+    function->kernel = kernel;
+    function->bound = bound;
+    function->max_dynamic_shared = gpu->shared_per_block - kernel->static_shared_bytes;
+    return cudaSuccess;
+}
+
+cudaError_t function_find_loaded(const void *host_or_handle, struct function **function) {
+    cudaError_t error = function_find(host_or_handle, function);
+    if (error != cudaSuccess || (*function)->kernel != NULL) {
+        return error;
+    }
+    error = load((*function)->module);
+    if (error != cudaSuccess) {
+        return error;
+    }
+    if (!has_entry((*function)->module->code, (*function)->name)) {
+        return api_error(cudaErrorInvalidDeviceFunction, "the program's PTX has no kernel %s", (*function)->name);
+    }
+    return link_and_bind(*function);
+}
+
+cudaError_t variable_address(struct variable *variable, uint64_t *address) {
+    cudaError_t error = load(variable->module);
+    if (error != cudaSuccess) {
+        return error;
+    }
+    const struct ptx_module *code = variable->module->code;
+    for (int i = 0; i < code->variables; i++) {
+        if (has_device_address(&code->variable[i]) && strcmp(code->variable[i].name, variable->name) == 0) {
+            *address = variable->module->address[i];
+            return cudaSuccess;
+        }
+    }
+    return api_error(cudaErrorInvalidSymbol, "the program's PTX has no variable %s", variable->name);
+}
+
+size_t module_const_bytes(const struct module *module) {
+    size_t bytes = 0;
+    for (int i = 0; module->code != NULL && i < module->code->variables; i++) {
+        const struct ptx_variable *variable = &module->code->variable[i];
+        bytes += variable->space == PTX_CONST ? variable->size : 0;
+    }
+    return bytes;
+}

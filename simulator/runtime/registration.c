@@ -1,0 +1,79 @@
+// What happens before main(). nvcc puts into each host object a constructor that calls the functions below: one fat
+// binary, then each kernel and each device variable of the file, by the address of a host symbol that stands for it.
+// A shared library does the same when it is loaded, and unregisters when it is unloaded. No PTX is read here: most of
+// what a program registers it never uses.
+//
+// NVIDIA declares these functions in crt/host_runtime.h, for C++ only; the handle is a void ** that the program never
+// looks into.
+#include "module.h"
+
+EXPORTED void **__cudaRegisterFatBinary(void *fatbin_wrapper) {
+    api_lock();
+    struct module *module = module_register(fatbin_wrapper);
+    api_unlock();
+    return (void **)module;
+}
+
+EXPORTED void __cudaRegisterFatBinaryEnd(void **handle) {
+    (void)handle;
+}
+
+EXPORTED void __cudaUnregisterFatBinary(void **handle) {
+    api_lock();
+    module_unregister((struct module *)handle);
+    api_unlock();
+}
+
+EXPORTED char __cudaInitModule(void **handle) {
+    (void)handle;
+    return 1;
+}
+
+// host_function is the stub with the kernel's name that <<< >>> calls. The last five arguments are remnants of the
+// time before C++ templates made launches, always NULL.
+EXPORTED void __cudaRegisterFunction(void **handle, const char *host_function, char *device_function,
+                                     const char *device_name, int thread_limit, uint3 *tid, uint3 *bid, dim3 *block,
+                                     dim3 *grid, int *warp_size) {
+    (void)device_function;
+    (void)thread_limit;
+    (void)tid;
+    (void)bid;
+    (void)block;
+    (void)grid;
+    (void)warp_size;
+    if (handle != NULL) {
+        api_lock();
+        module_add_function((struct module *)handle, host_function, device_name);
+        api_unlock();
+    }
+}
+
+EXPORTED void __cudaRegisterVar(void **handle, char *host_variable, char *device_address, const char *device_name,
+                                int external, size_t size, int constant, int global) {
+    (void)device_address;
+    (void)external;
+    (void)constant;
+    (void)global;
+    if (handle != NULL) {
+        api_lock();
+        module_add_variable((struct module *)handle, host_variable, device_name, size);
+        api_unlock();
+    }
+}
+
+// A __managed__ variable: the host reads it through a pointer that the runtime would set to memory which both sides
+// share. The simulator has that memory for cudaMallocManaged only.
+EXPORTED void __cudaRegisterManagedVar(void **handle, void **host_pointer, char *device_address,
+                                       const char *device_name, int external, size_t size, int constant, int global) {
+    (void)handle;
+    (void)host_pointer;
+    (void)device_address;
+    (void)external;
+    (void)size;
+    (void)constant;
+    (void)global;
+    api_enter("registration");
+    api_leave(api_error(cudaErrorNotSupported,
+                        "__managed__ variable %s: the simulator has none; use cudaMallocManaged or __device__",
+                        device_name));
+}

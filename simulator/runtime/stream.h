@@ -1,0 +1,20 @@
+// Streams and events. A GPU works through each stream in order and through different streams at the same time; here
+// all work is done, in the order of the calls, when the call that asks for it returns. That is one of the orders that
+// CUDA allows, so a program that orders its streams rightly cannot tell.
+#ifndef SIMULATOR_RUNTIME_STREAM_H
+#define SIMULATOR_RUNTIME_STREAM_H
+
+#include "api.h"
+
+// cudaErrorInvalidResourceHandle where stream is neither a default stream nor one that was created and still exists.
+cudaError_t stream_check(cudaStream_t stream);
+
+// A call that puts work into a stream, which must exist.
+#define STREAM_CALL(stream, body)                                                                                      \
+    DEVICE_CALL(stream_check(stream) == cudaSuccess ? (body) : cudaErrorInvalidResourceHandle)
+
+// cudaDeviceReset: destroys all streams and events.
+void stream_destroy_all(void);
+void event_destroy_all(void);
+
+#endif

@@ -1,0 +1,90 @@
+// Device variables by the host symbol that stands for them: cudaMemcpyToSymbol(variable, ...) passes the address of a
+// host variable, which serves only as a name; registration.c noted which device variable it means.
+#include "copy.h"
+#include "module.h"
+#include "stream.h"
+
+static cudaError_t find(const void *symbol, struct variable **variable, uint64_t *address) {
+    *variable = variable_find(symbol);
+    if (*variable == NULL) {
+        return api_error(cudaErrorInvalidSymbol, "this is no __device__ or __constant__ variable of the program");
+    }
+    return variable_address(*variable, address);
+}
+
+static cudaError_t find_range(const void *symbol, size_t offset, size_t size, void **device) {
+    struct variable *variable = NULL;
+    uint64_t address;
+    cudaError_t error = find(symbol, &variable, &address);
+    if (error != cudaSuccess) {
+        return error;
+    }
+    if (offset > variable->size || size > variable->size - offset) {
+        return api_error(cudaErrorInvalidValue, "%zu bytes at offset %zu of variable %s, which has %zu", size, offset,
+                         variable->name, variable->size);
+    }
+    *device = (void *)(uintptr_t)(address + offset);
+    return cudaSuccess;
+}
+
+static cudaError_t to_symbol(const void *symbol, const void *from, size_t size, size_t offset,
+                             enum cudaMemcpyKind kind) {
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+        return api_error(cudaErrorInvalidMemcpyDirection, "a copy to a device variable cannot go to the host");
+    }
+    void *device;
+    cudaError_t error = find_range(symbol, offset, size, &device);
+    return error == cudaSuccess ? copy_bytes(device, from, size, kind) : error;
+}
+
+static cudaError_t from_symbol(void *to, const void *symbol, size_t size, size_t offset, enum cudaMemcpyKind kind) {
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+        return api_error(cudaErrorInvalidMemcpyDirection, "a copy from a device variable cannot come from the host");
+    }
+    void *device;
+    cudaError_t error = find_range(symbol, offset, size, &device);
+    return error == cudaSuccess ? copy_bytes(to, device, size, kind) : error;
+}
+
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset,
+                               enum cudaMemcpyKind kind) {
+    return WAITING_CALL(to_symbol(symbol, from, size, offset, kind));
+}
+
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset, enum cudaMemcpyKind kind) {
+    return WAITING_CALL(from_symbol(to, symbol, size, offset, kind));
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset,
+                                    enum cudaMemcpyKind kind, cudaStream_t stream) {
+    return STREAM_CALL(stream, to_symbol(symbol, from, size, offset, kind));
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
+                                      enum cudaMemcpyKind kind, cudaStream_t stream) {
+    return STREAM_CALL(stream, from_symbol(to, symbol, size, offset, kind));
+}
+
+static cudaError_t symbol_address(void **device, const void *symbol) {
+    return device == NULL ? api_error(cudaErrorInvalidValue, "the pointer to the result is NULL")
+                          : find_range(symbol, 0, 0, device);
+}
+
+cudaError_t cudaGetSymbolAddress(void **device, const void *symbol) {
+    return DEVICE_CALL(symbol_address(device, symbol));
+}
+
+static cudaError_t symbol_size(size_t *size, const void *symbol) {
+    struct variable *variable = NULL;
+    uint64_t address;
+    cudaError_t error = size == NULL ? api_error(cudaErrorInvalidValue, "the pointer to the result is NULL")
+                                     : find(symbol, &variable, &address);
+    if (error == cudaSuccess) {
+        *size = variable->size;
+    }
+    return error;
+}
+
+cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol) {
+    return DEVICE_CALL(symbol_size(size, symbol));
+}

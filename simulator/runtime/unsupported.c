@@ -1,0 +1,14 @@
+// Where the calls end up that the simulator does not have, and what it tells beyond CUDA's own API.
+#include "unsupported.h"
+#include "../exec/report.h"
+#include "../simulator.h"
+#include "api.h"
+
+cudaError_t runtime_unsupported(const char *call) {
+    api_enter(call);
+    return api_leave(api_error(cudaErrorNotSupported, "the simulator does not have this call"));
+}
+
+unsigned simulator_findings(void) {
+    return sim_report_total();
+}
