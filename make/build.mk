@@ -16,7 +16,7 @@ CUDA_LIB   := $(firstword $(wildcard $(CUDA)/lib64 $(CUDA)/lib))
 
 CC       = gcc
 CFLAGS   = -std=c17 -O2 -g -fPIC -pthread -Wall -Wextra -Werror
-CPPFLAGS = -D_GNU_SOURCE= -Icommon -Isimulator -isystem $(CUDA)/include
+CPPFLAGS = -D_GNU_SOURCE -Icommon -Isimulator -isystem $(CUDA)/include
 # -ffp-contract=off and what follows it: the simulator adds and multiplies exactly as the kernel's PTX says.
 SIMULATOR_CFLAGS = -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
