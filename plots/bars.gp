@@ -81,15 +81,16 @@ one_line(name) = strstrt(name, "|") == 0
 inside(value) = ceiling ne "" && value > 0.35 * high
 shade(i) = i % 2 ? paper : ink
 
+# Where a label does not belong its text is empty: gnuplot 5.4 crashes on a label plot without one valid point.
 plot for [i = 1:series] data using (base):(y_of($1, $2, $3)):(base):($4 == i ? $5 : NaN):\
          (y_of($1, $2, $3) - half):(y_of($1, $2, $3) + half) with boxxyerror linecolor rgb colour[i], \
-     data using (inside($5) ? NaN : $5 > base ? $5 : base):(y_of($1, $2, $3)):(figure($5)) with labels left \
+     data using ($5 > base ? $5 : base):(y_of($1, $2, $3)):(inside($5) ? "" : figure($5)) with labels left \
          offset 0.5, 0 textcolor rgb ink, \
-     for [i = 1:series] data using ($4 == i && inside($5) ? $5 : NaN):(y_of($1, $2, $3)):(figure($5)) with labels \
+     for [i = 1:series] data using 5:(y_of($1, $2, $3)):($4 == i && inside($5) ? figure($5) : "") with labels \
          right offset -0.7, 0 textcolor rgb shade(i), \
-     data using ($2 == 1 && one_line(strcol(6)) ? left_end : NaN):1:6 with labels right offset -0.7, 0 \
+     data using (left_end):1:($2 == 1 && one_line(strcol(6)) ? strcol(6) : "") with labels right offset -0.7, 0 \
          textcolor rgb ink, \
-     data using ($2 == 1 && !one_line(strcol(6)) ? left_end : NaN):1:(lines_of(strcol(6))) with labels right \
+     data using (left_end):1:($2 == 1 && !one_line(strcol(6)) ? lines_of(strcol(6)) : "") with labels right \
          offset -0.7, 0.5 textcolor rgb ink, \
      data using (ceiling eq "" ? NaN : $7):(y_of($1, $2, $3) - half * 1.15):(0):(half * 2.3) with vectors nohead \
          linecolor rgb ink linewidth 3

@@ -1,0 +1,252 @@
+#!/usr/bin/env bats
+# plots/draw on made-up results of GPUs that do not exist, in a copy of what it needs.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    project=$BATS_TEST_DIRNAME/../..
+    fixtures=$BATS_TEST_DIRNAME/fixtures
+    root=$BATS_TEST_TMPDIR/root
+    mkdir -p "$root/results/example-gpu" "$root/solutions"
+    cp -R "$project/plots" "$root/"
+    rm -rf "$root/plots/charts"
+    for lesson in 01_basic_attention 02_vectorized 03_fused_softmax 04_tiled_online_softmax; do
+        mkdir "$root/solutions/$lesson"
+    done
+    cp "$fixtures"/*.csv "$root/results/example-gpu/"
+    csv=$root/results/example-gpu/attention.csv
+    charts=$root/build/plots/example-gpu/solutions
+    cd "$root"
+}
+
+# Rows of the CSV that awk's condition chooses, beside the header; columns are $1, $2, ... as in the file.
+keep() {
+    awk -F , "NR == 1 || ($1)" "$csv" >"$csv.new"
+    mv "$csv.new" "$csv"
+}
+
+# A row of lesson $2 at N=4096 D=64 in run $1, of $3 microseconds, on date $4.
+add() {
+    awk -F , -v OFS=, -v run="$1" -v lesson="$2" -v us="$3" -v date="$4" \
+        '$2 == "solution-01_basic_attention" && $11 == 4096 && $13 == 64 {
+            $1 = run; $2 = lesson; $15 = us; $27 = date; print; exit }' "$fixtures/attention.csv" >>"$csv"
+}
+
+# The text alternative of a chart, which holds every figure that the chart shows.
+text() {
+    sed -n 's/<desc id="text">\(.*\)<\/desc>/\1/p' "$charts/$1.svg"
+}
+
+# The texts that are drawn, one a line.
+drawn() {
+    sed -n 's/.*<text[^>]*>\(.*\)<\/text>.*/\1/p' "$1"
+}
+
+@test "all charts are drawn, as SVG that XML tools accept and as PNG of twice the size" {
+    run --separate-stderr plots/draw
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    for chart in speedup-over-01 speedup-over-previous time-d64 time-d128 tflops-d64 tflops-d128 softmax; do
+        grep -q "solutions/$chart.svg" <<<"$output"
+        xmllint --noout "$charts/$chart.svg"
+        # Bytes 16 to 19 of a PNG are its width: 1400 is 0578 in hexadecimal.
+        [ "$(od -An -tx1 -j16 -N4 "$charts/$chart.png" | tr -d ' ')" = 00000578 ]
+    done
+}
+
+@test "a chart says GPU, dtype, shape, date and how it was measured, in what is drawn" {
+    plots/draw
+    for chart in speedup-over-01 speedup-over-previous time-d64 tflops-d128 softmax; do
+        drawn "$charts/$chart.svg" >texts
+        grep -q 'Example GPU' texts
+        grep -q 'fp32' texts
+        grep -q 'Median of interleaved CUDA-event timings, 2026-01-02' texts
+    done
+    drawn "$charts/speedup-over-01.svg" | grep -q 'B=1 H=16 N=4096, no mask'
+    drawn "$charts/tflops-d128.svg" | grep -q 'B=1 H=16 D=128, no mask'
+    drawn "$charts/tflops-d128.svg" | grep -q 'fp32 peak 20.5 TFLOP/s'
+}
+
+@test "the figures on the bars are the ratios of the medians" {
+    plots/draw
+    # 180005 us against 30005, 9005 and 4005 us at D=64; 335896.88 against 55986.98, 16799.59 and 7469.26 at D=128.
+    [ "$(drawn "$charts/speedup-over-01.svg" | grep '^[0-9.]*×$' | grep -vE '^(1|2|5|10|20|50)×$' | xargs)" = \
+        "1.0× 1.0× 6.0× 6.0× 20.0× 20.0× 44.9× 45.0×" ]
+    [ "$(drawn "$charts/speedup-over-previous.svg" | grep '^[0-9]*\.[0-9]×$' | xargs)" = \
+        "6.0× 6.0× 3.3× 3.3× 2.2× 2.2×" ]
+    text speedup-over-01 | grep -q '04 tiled online softmax: D=64 44.9×, D=128 45.0×'
+    text softmax | grep -q '32768 × 8192: five passes 156 GB/s, one read, one write 742 GB/s, copy 787 GB/s'
+    text time-d64 | grep -q '04 tiled online softmax: .*, 4 at N=4096'
+}
+
+@test "rows of different runs are never mixed: the newest run with the most lessons is charted" {
+    add run9 solution-04_tiled_online_softmax 1 2026-02-02T00:00:00Z
+    plots/draw
+    text speedup-over-01 | grep -q '04 tiled online softmax: D=64 44.9×'
+    text speedup-over-01 | grep -q '2026-01-02'
+    # With as many lessons, the newer one is charted.
+    add run9 solution-01_basic_attention 100 2026-02-02T00:00:00Z
+    keep '$1 == "run9" || $2 ~ /-0[14]/ && $13 == 64 && $11 == 4096'
+    plots/draw
+    text speedup-over-01 | grep -q '04 tiled online softmax: D=64 100×'
+    text speedup-over-01 | grep -q '2026-02-02'
+}
+
+@test "newer means the date, not the place in the file" {
+    (head -n 1 "$csv" && grep '^run2' "$csv" && grep '^run1' "$csv") >"$csv.new"
+    mv "$csv.new" "$csv"
+    plots/draw
+    text speedup-over-01 | grep -q '2026-01-02'
+}
+
+@test "a missing lesson is said, its bars are left out, and the one after has no lesson before it" {
+    keep '$2 !~ /-02_/'
+    run --separate-stderr plots/draw
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'N=4096: 02_vectorized (D=64, D=128)' <<<"$stderr")" -eq 1 ]
+    text speedup-over-01 | grep -q '03 fused softmax: D=64 20.0×'
+    ! text speedup-over-01 | grep -q '02 vectorized'
+    text speedup-over-previous | grep -q '04 tiled online softmax: D=64 2.2×'
+    ! text speedup-over-previous | grep -q '03 fused softmax'
+}
+
+@test "without lesson 01 there is no chart of the speed-up over it" {
+    keep '$2 !~ /-01_/'
+    run plots/draw
+    [ "$status" -eq 0 ]
+    [ ! -e "$charts/speedup-over-01.svg" ]
+    text speedup-over-previous | grep -q '03 fused softmax: D=64 3.3×'
+    text time-d64 | grep -q '02 vectorized'
+}
+
+@test "one head dimension, or one size, gives the charts that can be drawn" {
+    keep '$13 == 64 && $11 == 4096'
+    rm results/example-gpu/softmax.csv
+    run --separate-stderr plots/draw
+    [ "$status" -eq 0 ]
+    grep -q 'everything at D=128' <<<"$stderr"
+    grep -q 'two sizes or more' <<<"$stderr"
+    [ "$(ls "$charts")" = "$(printf '%s\n' speedup-over-01.png speedup-over-01.svg speedup-over-previous.png speedup-over-previous.svg)" ]
+}
+
+@test "a slower lesson is charted as slower" {
+    keep '$2 ~ /-0[12]_/ && $13 == 64 && $11 == 4096 && $1 == "run2"'
+    sed -i 's/,30005.00,/,360010.00,/' "$csv"
+    plots/draw
+    text speedup-over-01 | grep -q '02 vectorized: D=64 0.5×'
+}
+
+@test "several GPUs each get charts of their own" {
+    mkdir results/other-gpu
+    sed 's/Example GPU/Other GPU (2)/; s/2026-01/2026-03/' "$csv" >results/other-gpu/attention.csv
+    run plots/draw
+    [ "$status" -eq 0 ]
+    text speedup-over-01 | grep -q 'Example GPU'
+    ! grep -q 'Other GPU' "$charts"/*.svg
+    charts=$root/build/plots/other-gpu/solutions
+    text speedup-over-01 | grep -q 'Other GPU (2), fp32.*2026-03-02'
+    [ ! -e "$charts/softmax.svg" ]
+}
+
+@test "a learner's lessons are charted apart, beside the solutions of the same run" {
+    add run5 solution-01_basic_attention 1000 2026-01-05
+    add run5 lesson-02_vectorized 250 2026-01-05
+    run plots/draw
+    [ "$status" -eq 0 ]
+    text speedup-over-01 | grep -q '02 vectorized: D=64 6.0×'
+    charts=$root/build/plots/example-gpu/lessons
+    text speedup-over-01 | grep -q 'own lessons.*01 basic attention\*: D=64 1.0×; 02 vectorized: D=64 4.0×'
+    drawn "$charts/speedup-over-01.svg" | grep -q '\* solution'
+}
+
+@test "other shapes, masks and kernels are not mixed in, and that is said" {
+    awk -F , -v OFS=, 'NR == 2 { $8 = 2; print; $8 = 1; $14 = 1; print; $14 = 0; $2 = "kernel-mine.cu"; print }' \
+        "$csv" >rows
+    cat rows >>"$csv"
+    run --separate-stderr plots/draw
+    [ "$status" -eq 0 ]
+    grep -q '3 rows are in no chart' <<<"$stderr"
+}
+
+@test "empty results: one line, nothing drawn" {
+    rm -r results/example-gpu
+    run plots/draw
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 1 ]
+    [[ $output == *"results holds no measurements"*"make bench"* ]]
+    mkdir results/example-gpu
+    head -n 1 "$fixtures/attention.csv" >"$csv"
+    run plots/draw
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 1 ]
+    [ ! -e build ]
+}
+
+@test "a malformed row is said with file and line, and nothing is drawn or lost" {
+    plots/draw
+    before=$(cat "$charts"/* | cksum)
+    for wrong in 's/,fp32,1,16/,fp32,16/' 's/,fp32.*//' 's/,[0-9.]*,[0-9.]*,[0-9.]*,50,/,fast,1,1,50,/' 's/^run1/run1,/' \
+        's/^run1//' 's/2026-01-01/yesterday/' 's/,64,0,/,64,2,/' 's/solution-/solutions-/' 's/Example GPU/`ls`/'; do
+        sed "5$wrong" "$fixtures/attention.csv" >"$csv"
+        run cmp -s "$csv" "$fixtures/attention.csv"
+        [ "$status" -eq 1 ]
+        run plots/draw
+        [ "$status" -eq 2 ]
+        [ "${#lines[@]}" -eq 1 ]
+        [[ $output == "results/example-gpu/attention.csv:5: "*"delete this line" ]]
+    done
+    [ "$(cat "$charts"/* | cksum)" = "$before" ]
+}
+
+@test "a file without the columns is said" {
+    sed 1d "$fixtures/softmax.csv" >results/example-gpu/softmax.csv
+    run plots/draw
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+    [[ $output == "results/example-gpu/softmax.csv:1: the header has no column 'run'"* ]]
+}
+
+@test "without gnuplot: one line, status 2" {
+    mkdir bin
+    for tool in sh awk dirname basename mktemp rm cat grep; do
+        ln -s "$(command -v $tool)" bin/
+    done
+    run env PATH="$root/bin" plots/draw
+    [ "$status" -eq 2 ]
+    [ "$output" = "plots/draw: gnuplot is not installed; run ./setup" ]
+    [ ! -e build ]
+}
+
+@test "wrong arguments: one line, status 2" {
+    run plots/draw nowhere
+    [ "$status" -eq 2 ]
+    [ "$output" = "plots/draw: there is no folder nowhere; make bench writes results on a machine with a GPU" ]
+    run plots/draw --fast
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+    run plots/draw results results
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+}
+
+@test "another folder of results, and a call from another folder" {
+    mkdir elsewhere
+    mv results/example-gpu elsewhere/
+    run plots/draw elsewhere
+    [ "$status" -eq 0 ]
+    [ -e "$charts/softmax.svg" ]
+    rm -r build
+    cd elsewhere
+    run ../plots/draw ../elsewhere
+    [ "$status" -eq 0 ]
+    [ -e "$charts/softmax.svg" ]
+}
+
+@test "a chart that can no longer be drawn does not stay behind" {
+    plots/draw
+    rm results/example-gpu/softmax.csv
+    plots/draw
+    [ ! -e "$charts/softmax.svg" ]
+    [ -e "$charts/time-d64.svg" ]
+    [ "$(ls build/plots/example-gpu)" = solutions ]
+}
