@@ -8,9 +8,12 @@ option  = $(if $2,$1 $(call quoted,$2))
 options = $(call option,--device,$(DEVICE)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
           $(call option,--data,$(DATA)) $(call option,--seed,$(SEED)) $(call option,--time-limit,$(TIME_LIMIT))
 
-# Of lesson-03, or of `kernel`, which stands for KERNEL=file.cu: its sources, and its name in what is printed.
-sources = $(if $(filter kernel,$1),$(KERNEL),$(call files,$1))
+# Of lesson-03, or of `kernel`, which stands for KERNEL=file.cu: its name in what is printed, and the sources that an
+# action works on. A shape of two numbers is a matrix for softmax.cu; one of four, data and a mask are for attention.cu.
 name    = $(if $(filter kernel,$1),kernel-$(notdir $(KERNEL)),$(call title,$1))
+sources = $(if $(filter kernel,$1),$(KERNEL),$(or $(filter-out $(left_out),$(files)),$(files)))
+left_out := $(if $(DATA)$(filter 1,$(CAUSAL)),%/softmax.cu)\
+            $(if $(SHAPE),$(if $(filter 2,$(words $(subst $(comma), ,$(SHAPE)))),%/attention.cu,%/softmax.cu))
 library = $(if $(filter $(KERNEL),$1),$(kernel_library),$(1:%.cu=build/kernels/%.so))
 described = --name $(call name,$1) --source $2 --kernel $(call library,$2)
 

@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# What is built again, and what happens when several makes run at once.
+
+load helpers
+
+small=SHAPE=1,1,16,16
+
+# The files that make compiles when the command runs.
+compiled() {
+    "$@" 2>&1 | grep -E '^(nvcc|cc) ' || true
+}
+
+@test "nothing is built a second time" {
+    solve 01 02 03 04
+    make check $small
+    [ -z "$(compiled make check $small)" ]
+}
+
+@test "editing one lesson rebuilds that lesson only" {
+    solve 01 02 03 04
+    make check $small
+    echo "// edited" >>lessons/02_vectorized/attention.cu
+    [ "$(compiled make check $small)" = "nvcc lessons/02_vectorized/attention.cu" ]
+}
+
+@test "editing a header that kernels share rebuilds the kernels that read it" {
+    make solution-01 solution-02 check $small
+    header=$(grep -ho 'common/[a-z0-9_]*\.cuh' build/kernels/solutions/02_vectorized/attention.d | head -n 1)
+    [ -n "$header" ]
+    touch "$header"
+    [[ $(compiled make solution-02 check $small) == *"nvcc solutions/02_vectorized/attention.cu"* ]]
+}
+
+@test "a lesson that does not compile does not stand in another one's way" {
+    solve 01 03 04
+    echo 'int broken = ;' >>lessons/01_basic_attention/attention.cu
+    run make lesson-01 lesson-04 check $small
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"lesson-04"* ]]
+    solve 01
+}
+
+@test "make -j8 over several lessons gives each lesson's lines together" {
+    solve 01 02
+    rm -rf build/kernels/lessons
+    run make -j8 lesson-01 check lesson-02 check $small
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *lesson-01* && $output == *lesson-02* ]]
+}
+
+@test "two makes at once, from nothing built, both succeed" {
+    solve 01 02
+    rm -rf build/kernels/lessons build/bin
+    make lesson-01 lesson-02 check $small >"$BATS_TEST_TMPDIR/first" 2>&1 &
+    make lesson-02 lesson-01 check $small
+    wait $! || { cat "$BATS_TEST_TMPDIR/first"; false; }
+    # Nothing half-made is left behind.
+    [ -z "$(find build -name '*.[0-9]*' ! -name 'libcudart*' ! -name '*.cu.*')" ]
+}

@@ -1,0 +1,206 @@
+#!/usr/bin/env bats
+# Each goal of `make help`, and how goals go together.
+
+load helpers
+
+small=SHAPE=1,2,20,16
+
+@test "make alone and make help list every goal" {
+    run make
+    [ "$status" -eq 0 ]
+    for goal in check bench trace profile diff reset all plots doctor test clean; do
+        grep -q -E "^make (lesson-02 )?$goal " <<<"$output"
+    done
+    for variable in DEVICE SHAPE CAUSAL DATA KERNEL SEED TIME_LIMIT; do
+        grep -q "\b$variable=" <<<"$output"
+    done
+    [ "$(make help)" = "$output" ]
+}
+
+@test "make lesson-02 says what it is about, which file to edit and what follows" {
+    run make lesson-02
+    [ "$status" -eq 0 ]
+    [[ $output == *lessons/02_vectorized/attention.cu* ]]
+    [[ $output == *"make lesson-02 check"* ]]
+    [[ $output == *lessons/02_vectorized/README.md* ]]
+    run make lesson-03
+    [[ $output == *lessons/03_fused_softmax/softmax.cu* ]]
+}
+
+@test "check passes for a solved lesson, and says on which device" {
+    solve 01
+    run make lesson-01 check $small
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ ${output,,} == *simulat* ]]
+}
+
+@test "check of a fresh lesson fails and points at its first blank" {
+    fresh 01
+    run make lesson-01 check $small
+    echo "$output"
+    [ "$status" -eq 2 ]
+    line=$(grep -n -m 1 'TODO 1 ' lessons/01_basic_attention/attention.cu | cut -d : -f 1)
+    [[ $output == *"lessons/01_basic_attention/attention.cu:$line: TODO 1"* ]]
+    [[ $output == *"Error 1"* ]]
+}
+
+@test "the goals' order does not matter" {
+    solve 02
+    make check lesson-02 $small
+}
+
+@test "lesson 03 checks softmax.cu, then attention.cu, and the second even where the first fails" {
+    fresh 03
+    solution=solutions/03_fused_softmax
+    cp $solution/attention.cu lessons/03_fused_softmax/attention.cu
+    run make lesson-03 check
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *lessons/03_fused_softmax/softmax.cu:*"TODO 1"* ]]
+    [[ $output != *lessons/03_fused_softmax/attention.cu:*TODO* ]]
+    [[ ${output##*softmax.cu:} == *"attention"* ]]
+    solve 03
+    make lesson-03 check
+}
+
+@test "two lessons at once, and solutions beside lessons" {
+    solve 01 02
+    run make lesson-01 lesson-02 solution-01 check $small
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *lesson-01* && $output == *lesson-02* && $output == *solution-01* ]]
+}
+
+@test "make check is about every lesson, and one that fails does not keep the others from being checked" {
+    solve 01 03 04
+    fresh 02
+    run make check $small
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *lesson-01* && $output == *lesson-03* && $output == *lesson-04* ]]
+    [[ $output == *"lessons/02_vectorized/attention.cu:"*TODO* ]]
+}
+
+@test "solutions check is about every solution" {
+    run make solutions check $small
+    echo "$output"
+    [ "$status" -eq 0 ]
+    for number in 01 02 03 04; do
+        [[ $output == *solution-$number* ]]
+    done
+}
+
+@test "CAUSAL=1, SEED and DATA reach the check" {
+    solve 04
+    run make lesson-04 check $small CAUSAL=1 SEED=7
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *causal* ]]
+    [[ $output == *7* ]]
+    run make lesson-04 check DATA=tests/fixtures/torch/batch_heads
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "KERNEL takes the place of the lesson's file, from any folder" {
+    mkdir -p "$BATS_TEST_TMPDIR/mine"
+    cp solutions/01_basic_attention/attention.cu "$BATS_TEST_TMPDIR/mine/my_kernel.cu"
+    run make check KERNEL="$BATS_TEST_TMPDIR/mine/my_kernel.cu" $small
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *my_kernel* ]]
+    fresh 02
+    make lesson-02 check KERNEL="$BATS_TEST_TMPDIR/mine/my_kernel.cu" $small
+}
+
+@test "trace prints the memory traffic by source line" {
+    run make solution-02 trace
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *attention.cu:* ]]
+    [[ $output == *sectors* ]]
+}
+
+@test "diff shows what is missing, and nothing for a solved lesson" {
+    fresh 02
+    run make lesson-02 diff
+    [ "$status" -eq 0 ]
+    grep -q '^+' <<<"$output"
+    solve 02
+    run make lesson-02 diff
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    run make solution-02 diff
+    [ "$status" -eq 0 ]
+    grep -q '^-' <<<"$output"
+    grep -q '^+' <<<"$output"
+}
+
+@test "reset writes a fresh skeleton and keeps every old file" {
+    file=lessons/01_basic_attention/attention.cu
+    fresh 01
+    cp $file "$BATS_TEST_TMPDIR/skeleton"
+    for n in 1 2 3; do
+        echo "// work $n" >>$file
+        run make lesson-01 reset
+        echo "$output"
+        [ "$status" -eq 0 ]
+        [[ $output == *"$file.$n"* ]]
+        cmp $file "$BATS_TEST_TMPDIR/skeleton"
+        [ "$(tail -n 1 $file.$n)" = "// work $n" ]
+    done
+    rm $file.2
+    echo "// work 4" >>$file
+    make lesson-01 reset
+    [ "$(tail -n 1 $file.2)" = "// work 4" ]
+    [ "$(tail -n 1 $file.3)" = "// work 3" ]
+}
+
+@test "reset of a fresh skeleton changes nothing" {
+    fresh 01
+    run make lesson-01 reset
+    [ "$status" -eq 0 ]
+    [ "$(ls lessons/01_basic_attention/*.cu*)" = lessons/01_basic_attention/attention.cu ]
+}
+
+@test "two resets at once lose nothing" {
+    file=lessons/01_basic_attention/attention.cu
+    fresh 01
+    echo "// mine" >>$file
+    make lesson-01 reset &
+    make lesson-01 reset
+    wait
+    grep -l '// mine' $file.*
+}
+
+@test "clean removes build/ and touches neither lessons/ nor results/" {
+    solve 01
+    cp -a build "$BATS_TEST_TMPDIR/kept"
+    echo row >results/row.csv
+    find lessons results -type f -exec md5sum {} + | sort >"$BATS_TEST_TMPDIR/before"
+    make clean
+    [ ! -e build ]
+    find lessons results -type f -exec md5sum {} + | sort | cmp - "$BATS_TEST_TMPDIR/before"
+    make clean
+    cp -a "$BATS_TEST_TMPDIR/kept" build
+    rm results/row.csv
+}
+
+@test "doctor says what is there, and where the compiler is" {
+    run make doctor
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *nvcc*CUDA* ]]
+}
+
+@test "plots draws from results/ alone" {
+    command -v gnuplot >/dev/null || skip "gnuplot is not installed"
+    mkdir -p results/example-gpu
+    cp "$BATS_TEST_DIRNAME"/../plots/fixtures/attention.csv results/example-gpu/
+    run make plots
+    echo "$output"
+    rm -rf results/example-gpu
+    [ "$status" -eq 0 ]
+    ls build/plots/example-gpu/solutions/*.svg
+}

@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# Bad input, and kernels with a mistake in them: one clear line each, exit status 2, nothing written or lost.
+
+load helpers
+
+small=SHAPE=1,1,16,16
+
+@test "an unknown lesson or goal" {
+    refused "lesson-99" make lesson-99 check
+    refused "solution-99" make solution-99
+    refused "lesson-2" make lesson-2 check
+    refused "chekc" make lesson-01 chekc
+}
+
+@test "an action without a lesson, or on what it is not for" {
+    refused "trace needs a lesson" make trace
+    refused "reset needs a lesson" make reset
+    refused "diff needs a lesson" make diff
+    refused "reset" make solution-01 reset
+}
+
+@test "a DEVICE or CAUSAL that does not exist" {
+    refused "DEVICE=tpu" make lesson-01 check DEVICE=tpu
+    refused "CAUSAL=yes" make lesson-01 check CAUSAL=yes
+}
+
+@test "DEVICE=gpu with no GPU" {
+    nvidia-smi >/dev/null 2>&1 && skip "there is a GPU"
+    refused "no GPU answers" make solution-01 check DEVICE=gpu
+    DEVICE= refused "bench needs a GPU" make solution-01 bench
+    refused "bench needs a GPU" make solution-01 bench DEVICE=sim
+}
+
+@test "a SHAPE that does not parse, or is zero, negative or too large" {
+    for shape in abc 1,2,3 1,2,3,4,5 1,2,3,x 0,1,16,16 1,1,-5,16 1,1,0,16 1,1,16, 1.5,1,16,16 '1, 1,16,16' \
+        99999999999999999999,1,1,1 1,1,16,513 1,1,2147483647,512 "1,1,16,16'; touch pwned; '"; do
+        refused "SHAPE=" make solution-01 check SHAPE="$shape"
+    done
+    [ ! -e pwned ]
+}
+
+@test "tensors of the wrong magic, dtype, order, shape or length, truncated, or absent" {
+    tests/fixtures/make-malformed "$BATS_TEST_TMPDIR/malformed"
+    for data in "$BATS_TEST_TMPDIR"/malformed/*/; do
+        refused "$(basename "$data")/" make solution-01 check DATA="$data"
+    done
+    refused "nowhere" make solution-01 check DATA=nowhere
+}
+
+@test "a SEED or TIME_LIMIT that is no number" {
+    refused "SEED=x" make solution-01 check SEED=x
+    refused "imit" make solution-01 check TIME_LIMIT=-1
+}
+
+@test "a KERNEL that is not there, is no CUDA source, or cannot be chosen" {
+    refused "nowhere.cu does not exist" make check KERNEL=nowhere.cu
+    refused "Makefile" make check KERNEL=Makefile
+    refused "choose one" make lesson-01 lesson-02 check KERNEL=solutions/01_basic_attention/attention.cu
+    cp solutions/01_basic_attention/attention.cu "$BATS_TEST_TMPDIR/a b.cu"
+    refused "space" make check KERNEL="$BATS_TEST_TMPDIR/a b.cu"
+}
+
+@test "a lesson's file that is missing" {
+    fresh 02
+    rm lessons/02_vectorized/attention.cu
+    refused "make lesson-02 reset" make lesson-02 check
+    make lesson-02 reset
+    [ -e lessons/02_vectorized/attention.cu ]
+}
+
+# A PATH with every tool of this machine but the ones named.
+path_without() {
+    mkdir -p "$BATS_TEST_TMPDIR/bin"
+    ln -sf /usr/bin/* /bin/* "$BATS_TEST_TMPDIR/bin" 2>/dev/null || true
+    for tool; do
+        rm -f "$BATS_TEST_TMPDIR/bin/$tool"
+    done
+    echo "$BATS_TEST_TMPDIR/bin"
+}
+
+@test "nvcc absent, or too old" {
+    path=$(path_without nvcc)
+    if [ -x /usr/local/cuda/bin/nvcc ] || [ -x toolchain/cuda/bin/nvcc ]; then
+        # There is always one here: scripts/find-cuda is asked in a folder without it, with that place written away.
+        sed 's,/usr/local/cuda,/nowhere,' scripts/find-cuda >"$BATS_TEST_TMPDIR/find-cuda"
+        chmod +x "$BATS_TEST_TMPDIR/find-cuda"
+    else
+        cp scripts/find-cuda "$BATS_TEST_TMPDIR"
+    fi
+    mv scripts/find-cuda "$BATS_TEST_TMPDIR/kept"
+    cp "$BATS_TEST_TMPDIR/find-cuda" scripts/find-cuda
+    run env CUDA_HOME= CUDA_PATH= PATH="$path" make lesson-01 check
+    missing="$output $status"
+    mkdir -p "$BATS_TEST_TMPDIR/old/bin"
+    printf '#!/bin/sh\necho "Cuda compilation tools, release 11.8, V11.8.89"\n' >"$BATS_TEST_TMPDIR/old/bin/nvcc"
+    chmod +x "$BATS_TEST_TMPDIR/old/bin/nvcc"
+    run env CUDA_HOME="$BATS_TEST_TMPDIR/old" CUDA_PATH= PATH="$path" make lesson-01 check
+    old="$output $status"
+    # What needs no compiler works all the same.
+    env CUDA_HOME= CUDA_PATH= PATH="$path" make help >/dev/null
+    env CUDA_HOME= CUDA_PATH= PATH="$path" make lesson-01 >/dev/null
+    cp "$BATS_TEST_TMPDIR/kept" scripts/find-cuda
+    echo "$missing"
+    echo "$old"
+    [[ $missing == *"nvcc is not installed; run ./setup"*" 2" ]]
+    [[ $old == *"11.8"*"12.4"*" 2" ]]
+    [ "$(wc -l <<<"$missing$old")" -eq 1 ]
+}
+
+@test "gnuplot absent" {
+    refused "gnuplot is not installed; run ./setup" env PATH="$(path_without gnuplot gnuplot-nox)" make plots
+}
+
+@test "ncu absent" {
+    command -v ncu >/dev/null && skip "ncu is here"
+    refused "ncu is not installed" make solution-01 profile
+}
+
+@test "a kernel that does not compile: the compiler's message, and only make's line after it" {
+    fresh 01
+    file=lessons/01_basic_attention/attention.cu
+    echo 'int broken = ;' >>$file
+    run make lesson-01 check
+    echo "$output"
+    fresh 01
+    [ "$status" -eq 2 ]
+    [[ $output == *"$file("*"error"* ]]
+    last=$(tail -n 1 <<<"$output")
+    [[ $last == "make: ***"*"attention.so] Error 1" ]]
+    [[ $(tail -n 2 <<<"$output" | head -n 1) == *"error"*"compilation of"* ]]
+}
+
+# fails WORDS FILE: the check of a kernel file fails with these words, and the harness itself is not hurt.
+fails() {
+    run make check KERNEL="$2" $small
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"Error 1"* ]]
+    [[ $output == *$1* ]]
+}
+
+@test "a kernel that crashes" {
+    kernel_file "$BATS_TEST_TMPDIR/crash.cu" 'abort();'
+    fails "crashed" "$BATS_TEST_TMPDIR/crash.cu"
+    kernel_file "$BATS_TEST_TMPDIR/fault.cu" '*(volatile int *)8 = 1;'
+    fails "crashed" "$BATS_TEST_TMPDIR/fault.cu"
+}
+
+@test "a kernel that ends the whole process" {
+    kernel_file "$BATS_TEST_TMPDIR/leave.cu" 'exit(0);'
+    fails "" "$BATS_TEST_TMPDIR/leave.cu"
+}
+
+@test "a kernel that writes where nothing is allocated" {
+    kernel_file "$BATS_TEST_TMPDIR/stray.cu" 'stray<<<1, 32, 0, stream>>>(o);'
+    fails "stray.cu:" "$BATS_TEST_TMPDIR/stray.cu"
+}
+
+@test "a kernel that leaves the output unwritten" {
+    kernel_file "$BATS_TEST_TMPDIR/idle.cu" ''
+    fails "written" "$BATS_TEST_TMPDIR/idle.cu"
+}
+
+@test "a kernel that writes NaN" {
+    kernel_file "$BATS_TEST_TMPDIR/nan.cu" 'fill<<<(count + 255) / 256, 256, 0, stream>>>(o, count, NAN);'
+    fails "an" "$BATS_TEST_TMPDIR/nan.cu"
+}
+
+@test "a kernel that writes zeros" {
+    kernel_file "$BATS_TEST_TMPDIR/zeros.cu" 'fill<<<(count + 255) / 256, 256, 0, stream>>>(o, count, 0.0f);'
+    fails "" "$BATS_TEST_TMPDIR/zeros.cu"
+}
+
+@test "a kernel that never ends, on the host and on the device" {
+    kernel_file "$BATS_TEST_TMPDIR/forever.cu" 'for (volatile int i = 0; i >= 0;) i = 1;'
+    run make check KERNEL="$BATS_TEST_TMPDIR/forever.cu" TIME_LIMIT=2 $small
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"2 s"*TIME_LIMIT* ]]
+    kernel_file "$BATS_TEST_TMPDIR/spin.cu" 'spin<<<1, 32, 0, stream>>>(o);'
+    run make check KERNEL="$BATS_TEST_TMPDIR/spin.cu" TIME_LIMIT=10 $small
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *TIME_LIMIT* || $output == *instructions* ]]
+}
+
+@test "a file that defines no lesson" {
+    echo 'int nothing;' >"$BATS_TEST_TMPDIR/empty.cu"
+    refused "attention_forward" make check KERNEL="$BATS_TEST_TMPDIR/empty.cu" $small
+}
