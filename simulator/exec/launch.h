@@ -17,7 +17,8 @@ struct sim_device {
     const char *name;
     int compute_capability; // 90
     int sms;
-    size_t global_bytes, shared_per_block, shared_per_block_optin, shared_per_sm, reserved_shared, l2_bytes, const_bytes;
+    size_t global_bytes, shared_per_block, shared_per_block_optin, shared_per_sm, reserved_shared, l2_bytes,
+        const_bytes;
     int registers_per_sm, registers_per_block, max_threads_per_sm, max_threads_per_block, max_blocks_per_sm;
     int clock_khz, memory_clock_khz, memory_bus_bits;
 };
@@ -25,8 +26,8 @@ struct sim_device {
 // A kernel bound to this process: decoded for the interpreter, module variables placed in device memory.
 struct sim_kernel;
 
-// variable_address[i] is the device address of module->variable[i] (global and const ones). Returns NULL and one line in
-// error where an instruction is not known to the interpreter: the line names the PTX and the .cu line.
+// variable_address[i] is the device address of module->variable[i] (global and const ones). Returns NULL and one line
+// in error where an instruction is not known to the interpreter: the line names the PTX and the .cu line.
 struct sim_kernel *sim_kernel_bind(const struct ptx_kernel *kernel, const uint64_t *variable_address, char *error,
                                    size_t error_size);
 void sim_kernel_free(struct sim_kernel *kernel);
@@ -41,12 +42,12 @@ struct sim_launch {
 
 enum sim_status {
     SIM_OK,
-    SIM_ILLEGAL_ADDRESS,     // out of bounds, host pointer
+    SIM_ILLEGAL_ADDRESS, // out of bounds, host pointer
     SIM_MISALIGNED_ADDRESS,
-    SIM_LAUNCH_FAILURE,      // race, uninitialised read, divergent barrier, deadlock, absent lanes, missing wait
+    SIM_LAUNCH_FAILURE, // race, uninitialised read, divergent barrier, deadlock, absent lanes, missing wait
     SIM_ASSERT,
-    SIM_TRAP,                // trap, illegal instruction
-    SIM_LAUNCH_TIMEOUT,      // the limit on instructions
+    SIM_TRAP,           // trap, illegal instruction
+    SIM_LAUNCH_TIMEOUT, // the limit on instructions
     SIM_OUT_OF_HOST_MEMORY,
 };
 

@@ -7,18 +7,31 @@
 #include <stdint.h>
 
 enum sim_finding_kind {
-    SIM_FINDING_OUT_OF_BOUNDS, SIM_FINDING_SHARED_OUT_OF_BOUNDS, SIM_FINDING_LOCAL_OUT_OF_BOUNDS,
-    SIM_FINDING_MISALIGNED, SIM_FINDING_UNINITIALISED_GLOBAL, SIM_FINDING_UNINITIALISED_SHARED,
-    SIM_FINDING_RACE_SHARED, SIM_FINDING_RACE_WARP, SIM_FINDING_RACE_GLOBAL,
-    SIM_FINDING_DIVERGENT_BARRIER, SIM_FINDING_DEADLOCK, SIM_FINDING_ABSENT_LANES, SIM_FINDING_MISSING_WAIT,
-    SIM_FINDING_INSTRUCTION_LIMIT, SIM_FINDING_ASSERT, SIM_FINDING_TRAP, SIM_FINDING_UNKNOWN_INSTRUCTION,
-    SIM_FINDING_READ_ONLY, SIM_FINDING_KINDS
+    SIM_FINDING_OUT_OF_BOUNDS,
+    SIM_FINDING_SHARED_OUT_OF_BOUNDS,
+    SIM_FINDING_LOCAL_OUT_OF_BOUNDS,
+    SIM_FINDING_MISALIGNED,
+    SIM_FINDING_UNINITIALISED_GLOBAL,
+    SIM_FINDING_UNINITIALISED_SHARED,
+    SIM_FINDING_RACE_SHARED,
+    SIM_FINDING_RACE_WARP,
+    SIM_FINDING_RACE_GLOBAL,
+    SIM_FINDING_DIVERGENT_BARRIER,
+    SIM_FINDING_DEADLOCK,
+    SIM_FINDING_ABSENT_LANES,
+    SIM_FINDING_MISSING_WAIT,
+    SIM_FINDING_INSTRUCTION_LIMIT,
+    SIM_FINDING_ASSERT,
+    SIM_FINDING_TRAP,
+    SIM_FINDING_UNKNOWN_INSTRUCTION,
+    SIM_FINDING_READ_ONLY,
+    SIM_FINDING_KINDS
 };
 
 // Adds a finding; a second one of the same kind at the same instruction pair only counts. Thread-safe. detail is one
 // line without the place; the place (file:line, inlining, block, thread) is added from instruction and thread.
-void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int32_t instruction, int32_t other_instruction,
-                struct sim_dim block, struct sim_dim thread, const char *detail, ...)
+void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int32_t instruction,
+                int32_t other_instruction, struct sim_dim block, struct sim_dim thread, const char *detail, ...)
     __attribute__((format(printf, 7, 8)));
 
 // Prints what was found since the last call on stderr, and returns how many distinct findings there were.

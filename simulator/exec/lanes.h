@@ -1,0 +1,54 @@
+// What one instruction does to the 32 lanes of a warp at once: plain loops over arrays, written so that the host
+// compiler turns each into vector instructions. They know nothing of masks, program counters or memory; warp.c does.
+//
+// Every file lanes_*.c is compiled twice, once with -DLANES_AVX2 -O3 -mavx2 -mfma -mf16c and once with -DLANES_GENERIC
+// -O3, and lanes.c chooses at run time. Both builds give the same bits: floating-point code here may use only
+// operations whose result IEEE 754 fixes, or integer arithmetic.
+#ifndef SIMULATOR_EXEC_LANES_H
+#define SIMULATOR_EXEC_LANES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LANES 32
+#define ALL_LANES 0xffffffffu
+
+// d, a, b, c: [32] uint32_t for types of up to 32 bits (bits above the type's width are zero), [32] uint64_t for 64-bit
+// types, one uint32_t with a bit a lane for predicates. Sources that an operation does not have are ignored. d may be
+// the same register as a source. extra: an immediate that is part of the opcode (lop3's table, a rounding mode, ...).
+typedef void lane_operation(void *d, const void *a, const void *b, const void *c, uint32_t extra);
+
+enum lane_pattern { LANES_SCATTERED, LANES_UNIFORM, LANES_CONTIGUOUS };
+
+// How the addresses of one access lie.
+struct lane_span {
+    uint64_t low, high;        // lowest and highest address
+    uint32_t unaligned;        // or of all addresses' bits below the access width
+    enum lane_pattern pattern; // contiguous: lane i at low + i * bytes
+};
+
+struct lanes {
+#define LANE_OPERATION(name) lane_operation *name;
+#include "lanes.def"
+#undef LANE_OPERATION
+
+    // bytes: what one lane reads or writes, a power of two.
+    struct lane_span (*span32)(const uint32_t address[LANES], uint32_t bytes);
+    struct lane_span (*span64)(const uint64_t address[LANES], uint32_t bytes);
+    void (*offset32)(uint32_t d[LANES], const uint32_t *a, uint32_t offset); // d[i] = a[i] + offset
+    void (*offset64)(uint64_t d[LANES], const uint64_t *a, uint64_t offset);
+
+    void (*blend32)(uint32_t *d, const uint32_t *s, uint32_t mask); // d[i] = s[i] where mask has bit i
+    void (*blend64)(uint64_t *d, const uint64_t *s, uint32_t mask);
+
+    // Shadows of memory, see race_shared.c and race_global.c. cells are 32 neighbours.
+    bool (*read_is_noted)(const uint32_t *write, const uint32_t *read, const uint32_t *read_by, uint32_t first,
+                          uint32_t floor, uint32_t mine);
+    bool (*all_equal)(const uint32_t *cells, uint32_t value);
+    bool (*all_below)(const uint32_t *cells, uint32_t value);
+};
+
+// The table that fits this host. The environment variable SIMULATOR_LANES=generic overrides the choice.
+const struct lanes *lanes_table(void);
+
+#endif

@@ -1,0 +1,30 @@
+// The table of this build's operations.
+#include "lanes_table.h"
+
+#include "lanes_build.h"
+
+struct lane_span LANE(span32)(const uint32_t address[LANES], uint32_t bytes);
+struct lane_span LANE(span64)(const uint64_t address[LANES], uint32_t bytes);
+void LANE(offset32)(uint32_t d[LANES], const uint32_t *a, uint32_t offset);
+void LANE(offset64)(uint64_t d[LANES], const uint64_t *a, uint64_t offset);
+void LANE(blend32)(uint32_t *d, const uint32_t *s, uint32_t mask);
+void LANE(blend64)(uint64_t *d, const uint64_t *s, uint32_t mask);
+bool LANE(read_is_noted)(const uint32_t *write, const uint32_t *read, const uint32_t *read_by, uint32_t first,
+                         uint32_t floor, uint32_t mine);
+bool LANE(all_equal)(const uint32_t *cells, uint32_t value);
+bool LANE(all_below)(const uint32_t *cells, uint32_t value);
+
+const struct lanes LANE(lanes) = {
+#define LANE_OPERATION(name) .name = LANE(name),
+#include "lanes.def"
+#undef LANE_OPERATION
+    .span32 = LANE(span32),
+    .span64 = LANE(span64),
+    .offset32 = LANE(offset32),
+    .offset64 = LANE(offset64),
+    .blend32 = LANE(blend32),
+    .blend64 = LANE(blend64),
+    .read_is_noted = LANE(read_is_noted),
+    .all_equal = LANE(all_equal),
+    .all_below = LANE(all_below),
+};
