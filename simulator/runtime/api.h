@@ -19,7 +19,6 @@
 
 // The library is built with -fvisibility=hidden: what NVIDIA's header declares is all that a program may see.
 #pragma GCC visibility push(default)
-#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 #pragma GCC visibility pop
 #define EXPORTED __attribute__((visibility("default"))) // what nvcc's code calls and no C header declares

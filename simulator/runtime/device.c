@@ -1,7 +1,7 @@
 // The table of devices, and the calls that choose, reset and wait for one. The figures are those that
 // cudaGetDeviceProperties gives on the real GPU, but for the name, which says that it is simulated.
 #include "device.h"
-#include "../exec/memory.h"
+#include "host_memory.h"
 #include "memory.h"
 #include "module.h"
 #include "stream.h"
@@ -211,6 +211,7 @@ cudaError_t cudaDeviceSynchronize(void) {
 static cudaError_t reset(void) {
     module_unload_all();
     memory_free_all();
+    host_memory_free_all();
     stream_destroy_all();
     event_destroy_all();
     api_forget_errors();

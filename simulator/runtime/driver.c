@@ -45,10 +45,11 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function
 }
 #endif
 
-cudaError_t cudaProfilerStart(void) {
+// Declared in cuda_profiler_api.h, which the toolkit's wheels do not carry.
+EXPORTED cudaError_t cudaProfilerStart(void) {
     return DEVICE_CALL(cudaSuccess);
 }
 
-cudaError_t cudaProfilerStop(void) {
+EXPORTED cudaError_t cudaProfilerStop(void) {
     return DEVICE_CALL(cudaSuccess);
 }

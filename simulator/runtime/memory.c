@@ -1,8 +1,7 @@
 // cudaMalloc and its relatives. Device memory lies in an address range of its own that the host cannot touch, so that
-// a mix-up of host and device pointers shows as it does on a GPU. Pinned and managed memory is memory of the host that
-// kernels may use under the same address.
+// a mix-up of host and device pointers shows as it does on a GPU. Memory that both sides share is in host_memory.c.
 #include "memory.h"
-#include "device.h"
+#include "host_memory.h"
 #include "stream.h"
 
 #include <inttypes.h>
@@ -11,26 +10,6 @@
 #include <unistd.h>
 
 #define PITCH_ALIGNMENT 512
-
-// Host memory that the runtime knows of.
-struct host_block {
-    uint8_t *bytes; // [size]
-    size_t size;
-    enum { PINNED, MANAGED, REGISTERED } kind;
-    unsigned flags;
-    struct host_block *next;
-};
-
-static struct host_block *host_blocks;
-
-static struct host_block **find_host_block(const void *address) {
-    struct host_block **link = &host_blocks;
-    while (*link != NULL &&
-           !((uint8_t *)address >= (*link)->bytes && (size_t)((uint8_t *)address - (*link)->bytes) < (*link)->size)) {
-        link = &(*link)->next;
-    }
-    return link;
-}
 
 struct sim_allocation *memory_on_device(const void *address) {
     struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)address, 1);
@@ -114,60 +93,17 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
     return DEVICE_CALL(allocate_pitched(pointer, pitch, width, height));
 }
 
-static cudaError_t allocate_host(void **pointer, size_t size, int kind, unsigned flags) {
-    if (pointer == NULL || (kind == MANAGED && size == 0)) {
-        return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL or the size is 0");
-    }
-    *pointer = NULL;
-    if (size == 0) {
-        return cudaSuccess;
-    }
-    struct host_block *block = calloc(1, sizeof *block);
-    struct sim_allocation *allocation = block != NULL ? sim_memory_allocate(size, SIM_ALLOCATION_HOST, NULL) : NULL;
-    if (allocation == NULL) {
-        free(block);
-        return api_error(cudaErrorMemoryAllocation, "the host has no %zu bytes left", size);
-    }
-    *block = (struct host_block){allocation->bytes, size, kind, flags, host_blocks};
-    host_blocks = block;
-    *pointer = block->bytes;
-    return cudaSuccess;
-}
-
-cudaError_t cudaMallocHost(void **pointer, size_t size) {
-    return DEVICE_CALL(allocate_host(pointer, size, PINNED, cudaHostAllocDefault));
-}
-
-cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned int flags) {
-    return DEVICE_CALL(allocate_host(pointer, size, PINNED, flags));
-}
-
-cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned int flags) {
-    return DEVICE_CALL(allocate_host(pointer, size, MANAGED, flags));
-}
-
-static void forget_host_block(struct host_block **link) {
-    struct host_block *block = *link;
-    *link = block->next;
-    if (block->kind != REGISTERED) {
-        sim_memory_free((uint64_t)(uintptr_t)block->bytes);
-    }
-    free(block);
-}
-
 static cudaError_t release(void *pointer) {
     if (pointer == NULL) {
         return cudaSuccess;
     }
-    struct host_block **link = find_host_block(pointer);
-    if (*link != NULL && (*link)->bytes == pointer && (*link)->kind == MANAGED) {
-        forget_host_block(link);
+    if (host_memory_free(pointer, HOST_MANAGED)) {
         return cudaSuccess;
     }
     uint64_t address = (uint64_t)(uintptr_t)pointer;
     struct sim_allocation *allocation = memory_on_device(pointer);
     if (allocation == NULL) {
-        if (*link != NULL && (*link)->kind == PINNED) {
+        if (host_memory_kind(pointer) == HOST_PINNED) {
             return api_error(cudaErrorInvalidValue,
                              "%p is host memory of cudaMallocHost or cudaHostAlloc; free it with "
                              "cudaFreeHost",
@@ -200,22 +136,6 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
     return STREAM_CALL(stream, release(pointer));
 }
 
-static cudaError_t release_host(void *pointer) {
-    if (pointer == NULL) {
-        return cudaSuccess;
-    }
-    struct host_block **link = find_host_block(pointer);
-    if (*link == NULL || (*link)->bytes != pointer || (*link)->kind != PINNED) {
-        return api_error(cudaErrorInvalidValue, "%p was not allocated by cudaMallocHost or cudaHostAlloc", pointer);
-    }
-    forget_host_block(link);
-    return cudaSuccess;
-}
-
-cudaError_t cudaFreeHost(void *pointer) {
-    return DEVICE_CALL(release_host(pointer));
-}
-
 static void free_heap(struct sim_allocation *allocation, void *addresses) {
     if (allocation->kind == SIM_ALLOCATION_HEAP) {
         *(*(uint64_t **)addresses)++ = allocation->address;
@@ -228,9 +148,6 @@ static void count(struct sim_allocation *allocation, void *total) {
 }
 
 void memory_free_all(void) {
-    while (host_blocks != NULL) {
-        forget_host_block(&host_blocks);
-    }
     size_t total = 0;
     sim_memory_each(count, &total);
     uint64_t *addresses = calloc(total + 1, sizeof *addresses), *end = addresses;
@@ -243,88 +160,23 @@ void memory_free_all(void) {
     free(addresses);
 }
 
-// Registered memory is the program's own; copies from and to it work as ever, but kernels cannot reach it here.
-static cudaError_t host_register(void *pointer, size_t size, unsigned flags) {
-    if (pointer == NULL || size == 0 || !memory_is_mapped(pointer, size)) {
-        return api_error(cudaErrorInvalidValue, "there are no %zu bytes of host memory at %p", size, pointer);
-    }
-    if (*find_host_block(pointer) != NULL) {
-        return api_error(cudaErrorHostMemoryAlreadyRegistered, "%p is registered already", pointer);
-    }
-    struct host_block *block = calloc(1, sizeof *block);
-    if (block == NULL) {
-        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
-    }
-    *block = (struct host_block){pointer, size, REGISTERED, flags, host_blocks};
-    host_blocks = block;
-    return cudaSuccess;
-}
-
-cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned int flags) {
-    return DEVICE_CALL(host_register(pointer, size, flags));
-}
-
-static cudaError_t host_unregister(void *pointer) {
-    struct host_block **link = find_host_block(pointer);
-    if (*link == NULL || (*link)->bytes != pointer || (*link)->kind != REGISTERED) {
-        return api_error(cudaErrorHostMemoryNotRegistered, "%p was not registered", pointer);
-    }
-    forget_host_block(link);
-    return cudaSuccess;
-}
-
-cudaError_t cudaHostUnregister(void *pointer) {
-    return DEVICE_CALL(host_unregister(pointer));
-}
-
-static cudaError_t host_device_pointer(void **device, void *host) {
-    struct host_block *block = *find_host_block(host);
-    if (device == NULL || block == NULL) {
-        return api_error(cudaErrorInvalidValue, "%p is not pinned memory", host);
-    }
-    if (block->kind == REGISTERED) {
-        return api_error(cudaErrorNotSupported, "the simulator's kernels cannot reach memory of cudaHostRegister; "
-                                                "allocate it with cudaHostAlloc");
-    }
-    *device = host;
-    return cudaSuccess;
-}
-
-cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags) {
-    (void)flags;
-    return DEVICE_CALL(host_device_pointer(device, host));
-}
-
-static cudaError_t host_flags(unsigned *flags, void *host) {
-    struct host_block *block = *find_host_block(host);
-    if (flags == NULL || block == NULL) {
-        return api_error(cudaErrorInvalidValue, "%p is not pinned memory", host);
-    }
-    *flags = block->flags;
-    return cudaSuccess;
-}
-
-cudaError_t cudaHostGetFlags(unsigned int *flags, void *host) {
-    return DEVICE_CALL(host_flags(flags, host));
-}
-
 static cudaError_t pointer_attributes(struct cudaPointerAttributes *attributes, const void *pointer) {
     if (attributes == NULL) {
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
     }
     *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = cudaInvalidDeviceId};
-    const struct host_block *block = *find_host_block(pointer);
     if (memory_on_device(pointer) != NULL) {
         attributes->type = cudaMemoryTypeDevice;
         attributes->device = 0;
         attributes->devicePointer = (void *)pointer;
-    } else if (block != NULL) {
-        attributes->type = block->kind == MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
+        return cudaSuccess;
+    }
+    enum host_memory_kind kind = host_memory_kind(pointer);
+    attributes->hostPointer = (void *)pointer;
+    if (kind != HOST_PLAIN) {
+        attributes->type = kind == HOST_MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
         attributes->device = 0;
-        attributes->hostPointer = (void *)pointer;
-        attributes->devicePointer = block->kind == REGISTERED ? NULL : (void *)pointer;
-    } else {
-        attributes->hostPointer = (void *)pointer;
+        attributes->devicePointer = kind == HOST_REGISTERED ? NULL : (void *)pointer;
     }
     return cudaSuccess;
 }

@@ -1,7 +1,6 @@
 // Modules: see module.h. Loading one does what the CUDA driver does when it loads a cubin: read the code, give each
 // variable its place in device memory, fill in initial values, and the addresses that initial values refer to.
 #include "module.h"
-#include "../exec/memory.h"
 #include "../fatbin/fatbin.h"
 #include "device.h"
 
@@ -41,17 +40,32 @@ void module_add_function(struct module *module, const void *host, const char *na
     module->functions = function;
 }
 
-void module_add_variable(struct module *module, const void *host, const char *name, size_t size) {
+static struct variable *add_variable(struct module *module, const char *name, size_t size) {
     struct variable *variable = calloc(1, sizeof *variable);
     if (variable == NULL || (variable->name = strdup(name)) == NULL) {
         free(variable);
-        return;
+        return NULL;
     }
-    variable->host = host;
     variable->size = size;
     variable->module = module;
     variable->next = module->variables;
     module->variables = variable;
+    return variable;
+}
+
+void module_add_variable(struct module *module, const void *host, const char *name, size_t size) {
+    struct variable *variable = add_variable(module, name, size);
+    if (variable != NULL) {
+        variable->host = host;
+    }
+}
+
+void module_add_managed(struct module *module, void **host_pointer, const char *name, size_t size) {
+    struct variable *variable = add_variable(module, name, size);
+    if (variable != NULL && (variable->managed = sim_memory_allocate(size, SIM_ALLOCATION_HOST, NULL)) != NULL) {
+        *host_pointer = variable->managed->bytes;
+        variable->host = *host_pointer;
+    }
 }
 
 cudaError_t function_find(const void *host_or_handle, struct function **found) {
@@ -78,6 +92,16 @@ struct variable *variable_find(const void *host) {
     return NULL;
 }
 
+// The memory of a __managed__ variable; NULL for any other.
+static struct sim_allocation *find_managed(const struct module *module, const char *name) {
+    for (const struct variable *variable = module->variables; variable != NULL; variable = variable->next) {
+        if (variable->managed != NULL && strcmp(variable->name, name) == 0) {
+            return variable->managed;
+        }
+    }
+    return NULL;
+}
+
 static void unload(struct module *module) {
     for (struct function *function = module->functions; function != NULL; function = function->next) {
         if (function->kernel != NULL) {
@@ -89,7 +113,7 @@ static void unload(struct module *module) {
     }
     if (module->code != NULL) {
         for (int i = 0; i < module->code->variables; i++) {
-            if (module->address[i] != 0) {
+            if (module->address[i] != 0 && find_managed(module, module->code->variable[i].name) == NULL) {
                 sim_memory_free(module->address[i]);
             }
         }
@@ -125,6 +149,9 @@ void module_unregister(struct module *module) {
     while (module->variables != NULL) {
         struct variable *variable = module->variables;
         module->variables = variable->next;
+        if (variable->managed != NULL) {
+            sim_memory_free(variable->managed->address);
+        }
         free(variable->name);
         free(variable);
     }
@@ -135,11 +162,13 @@ static bool has_device_address(const struct ptx_variable *variable) {
     return variable->space == PTX_GLOBAL || variable->space == PTX_CONST;
 }
 
-static cudaError_t place_variable(const struct ptx_variable *variable, uint64_t *address) {
+static cudaError_t place_variable(const struct module *module, const struct ptx_variable *variable, uint64_t *address) {
     enum sim_allocation_kind kind =
         variable->space == PTX_CONST ? SIM_ALLOCATION_CONST_VARIABLE : SIM_ALLOCATION_GLOBAL_VARIABLE;
-    struct sim_allocation *allocation = sim_memory_allocate(variable->size, kind, variable->name);
-    if (allocation == NULL) {
+    struct sim_allocation *managed = find_managed(module, variable->name);
+    struct sim_allocation *allocation =
+        managed != NULL ? managed : sim_memory_allocate(variable->size, kind, variable->name);
+    if (allocation == NULL || allocation->size < variable->size) {
         return api_error(cudaErrorMemoryAllocation, "no room for the %zu bytes of device variable %s", variable->size,
                          variable->name);
     }
@@ -187,7 +216,7 @@ static cudaError_t place_variables(struct module *module) {
                              variable->name);
         }
         if (variable->size > 0) {
-            error = place_variable(variable, &module->address[i]);
+            error = place_variable(module, variable, &module->address[i]);
         }
     }
     for (int i = 0; i < code->variables && error == cudaSuccess; i++) {
@@ -216,6 +245,15 @@ static cudaError_t load(struct module *module) {
         unload(module);
     }
     return error;
+}
+
+void module_initialise_managed(struct module *module) {
+    for (const struct variable *variable = module->variables; variable != NULL; variable = variable->next) {
+        if (variable->managed != NULL) {
+            load(module);
+            return;
+        }
+    }
 }
 
 static bool has_entry(const struct ptx_module *code, const char *name) {

@@ -4,6 +4,7 @@
 #define SIMULATOR_RUNTIME_MODULE_H
 
 #include "../exec/launch.h"
+#include "../exec/memory.h"
 #include "../ptx/program.h"
 #include "api.h"
 
@@ -26,6 +27,7 @@ struct variable {
     const void *host;
     char *name;
     size_t size;
+    struct sim_allocation *managed; // of a __managed__ variable: the memory that host and device share
     struct module *module;
     struct variable *next;
 };
@@ -34,6 +36,11 @@ struct module *module_register(const void *fatbin_wrapper);
 void module_unregister(struct module *module);
 void module_add_function(struct module *module, const void *host, const char *name);
 void module_add_variable(struct module *module, const void *host, const char *name, size_t size);
+
+// A __managed__ variable, which the host reads and writes through *host_pointer. The host may do so before the device
+// is used, so it asks first for the initial values: module_initialise_managed.
+void module_add_managed(struct module *module, void **host_pointer, const char *name, size_t size);
+void module_initialise_managed(struct module *module);
 
 // The kernel with that host address or, since CUDA takes a cudaKernel_t in place of a host function, with that handle.
 // cudaErrorInvalidDeviceFunction and *function NULL where there is none (any more: the library that it came from may

@@ -48,6 +48,7 @@ static void fill_properties(struct cudaDeviceProp *p, const struct device *devic
     p->streamPrioritiesSupported = 1;
     p->globalL1CacheSupported = p->localL1CacheSupported = 1;
     p->memoryPoolsSupported = 1;
+    p->canMapHostMemory = p->managedMemory = p->concurrentManagedAccess = 1;
     p->clusterLaunch = gpu->compute_capability >= 90;
 #if CUDART_VERSION < 13000
     p->clockRate = gpu->clock_khz;
@@ -121,6 +122,9 @@ static cudaError_t get_attribute(int *value, enum cudaDeviceAttr attribute, int 
         {cudaDevAttrGlobalL1CacheSupported, 1},
         {cudaDevAttrLocalL1CacheSupported, 1},
         {cudaDevAttrMemoryPoolsSupported, 1},
+        {cudaDevAttrCanMapHostMemory, 1},
+        {cudaDevAttrManagedMemory, 1},
+        {cudaDevAttrConcurrentManagedAccess, 1},
     };
     *value = 0; // textures, peers, inter-process memory and the like: the simulator has none of them
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

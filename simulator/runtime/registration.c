@@ -24,11 +24,6 @@ EXPORTED void __cudaUnregisterFatBinary(void **handle) {
     api_unlock();
 }
 
-EXPORTED char __cudaInitModule(void **handle) {
-    (void)handle;
-    return 1;
-}
-
 // host_function is the stub with the kernel's name that <<< >>> calls. The last five arguments are remnants of the
 // time before C++ templates made launches, always NULL.
 EXPORTED void __cudaRegisterFunction(void **handle, const char *host_function, char *device_function,
@@ -61,19 +56,24 @@ EXPORTED void __cudaRegisterVar(void **handle, char *host_variable, char *device
     }
 }
 
-// A __managed__ variable: the host reads it through a pointer that the runtime would set to memory which both sides
-// share. The simulator has that memory for cudaMallocManaged only.
 EXPORTED void __cudaRegisterManagedVar(void **handle, void **host_pointer, char *device_address,
                                        const char *device_name, int external, size_t size, int constant, int global) {
-    (void)handle;
-    (void)host_pointer;
     (void)device_address;
     (void)external;
-    (void)size;
     (void)constant;
     (void)global;
-    api_enter("registration");
-    api_leave(api_error(cudaErrorNotSupported,
-                        "__managed__ variable %s: the simulator has none; use cudaMallocManaged or __device__",
-                        device_name));
+    if (handle != NULL) {
+        api_lock();
+        module_add_managed((struct module *)handle, host_pointer, device_name, size);
+        api_unlock();
+    }
+}
+
+// Called before the program first touches a __managed__ variable, and before its first launch.
+EXPORTED char __cudaInitModule(void **handle) {
+    if (api_enter(__func__) == cudaSuccess && handle != NULL) {
+        module_initialise_managed((struct module *)handle);
+    }
+    api_unlock();
+    return 1;
 }

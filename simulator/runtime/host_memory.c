@@ -1,0 +1,211 @@
+// Memory of the host that the device uses too. Pinned and managed memory has the same address on both sides; here it is
+// one piece of memory, so no page ever moves and neither side waits for the other.
+#include "host_memory.h"
+#include "memory.h"
+#include "stream.h"
+
+#include <stdlib.h>
+
+// Host memory that the runtime knows of.
+struct host_block {
+    uint8_t *bytes; // [size]
+    size_t size;
+    enum host_memory_kind kind;
+    unsigned flags;
+    struct host_block *next;
+};
+
+static struct host_block *host_blocks;
+
+static struct host_block **find_host_block(const void *address) {
+    struct host_block **link = &host_blocks;
+    while (*link != NULL &&
+           !((uint8_t *)address >= (*link)->bytes && (size_t)((uint8_t *)address - (*link)->bytes) < (*link)->size)) {
+        link = &(*link)->next;
+    }
+    return link;
+}
+
+enum host_memory_kind host_memory_kind(const void *address) {
+    const struct host_block *block = *find_host_block(address);
+    if (block != NULL) {
+        return block->kind;
+    }
+    // What kernels can reach and nobody asked for is a __managed__ variable.
+    const struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)address, 1);
+    return allocation != NULL && allocation->kind == SIM_ALLOCATION_HOST ? HOST_MANAGED : HOST_PLAIN;
+}
+
+static cudaError_t allocate_host(void **pointer, size_t size, enum host_memory_kind kind, unsigned flags) {
+    if (pointer == NULL || (kind == HOST_MANAGED && size == 0)) {
+        return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL or the size is 0");
+    }
+    *pointer = NULL;
+    if (size == 0) {
+        return cudaSuccess;
+    }
+    struct host_block *block = calloc(1, sizeof *block);
+    struct sim_allocation *allocation = block != NULL ? sim_memory_allocate(size, SIM_ALLOCATION_HOST, NULL) : NULL;
+    if (allocation == NULL) {
+        free(block);
+        return api_error(cudaErrorMemoryAllocation, "the host has no %zu bytes left", size);
+    }
+    *block = (struct host_block){allocation->bytes, size, kind, flags, host_blocks};
+    host_blocks = block;
+    *pointer = block->bytes;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t size) {
+    return DEVICE_CALL(allocate_host(pointer, size, HOST_PINNED, cudaHostAllocDefault));
+}
+
+cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned int flags) {
+    return DEVICE_CALL(allocate_host(pointer, size, HOST_PINNED, flags));
+}
+
+cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned int flags) {
+    return DEVICE_CALL(allocate_host(pointer, size, HOST_MANAGED, flags));
+}
+
+static void forget_host_block(struct host_block **link) {
+    struct host_block *block = *link;
+    *link = block->next;
+    if (block->kind != HOST_REGISTERED) {
+        sim_memory_free((uint64_t)(uintptr_t)block->bytes);
+    }
+    free(block);
+}
+
+bool host_memory_free(void *pointer, enum host_memory_kind kind) {
+    struct host_block **link = find_host_block(pointer);
+    if (*link == NULL || (*link)->bytes != pointer || (*link)->kind != kind) {
+        return false;
+    }
+    forget_host_block(link);
+    return true;
+}
+
+void host_memory_free_all(void) {
+    while (host_blocks != NULL) {
+        forget_host_block(&host_blocks);
+    }
+}
+
+static cudaError_t release_host(void *pointer) {
+    if (pointer == NULL) {
+        return cudaSuccess;
+    }
+    return host_memory_free(pointer, HOST_PINNED)
+               ? cudaSuccess
+               : api_error(cudaErrorInvalidValue, "%p was not allocated by cudaMallocHost or cudaHostAlloc", pointer);
+}
+
+cudaError_t cudaFreeHost(void *pointer) {
+    return DEVICE_CALL(release_host(pointer));
+}
+
+// Registered memory is the program's own; copies from and to it work as ever, but kernels cannot reach it here.
+static cudaError_t host_register(void *pointer, size_t size, unsigned flags) {
+    if (pointer == NULL || size == 0 || !memory_is_mapped(pointer, size)) {
+        return api_error(cudaErrorInvalidValue, "there are no %zu bytes of host memory at %p", size, pointer);
+    }
+    if (*find_host_block(pointer) != NULL) {
+        return api_error(cudaErrorHostMemoryAlreadyRegistered, "%p is registered already", pointer);
+    }
+    struct host_block *block = calloc(1, sizeof *block);
+    if (block == NULL) {
+        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    }
+    *block = (struct host_block){pointer, size, HOST_REGISTERED, flags, host_blocks};
+    host_blocks = block;
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned int flags) {
+    return DEVICE_CALL(host_register(pointer, size, flags));
+}
+
+static cudaError_t host_unregister(void *pointer) {
+    return host_memory_free(pointer, HOST_REGISTERED)
+               ? cudaSuccess
+               : api_error(cudaErrorHostMemoryNotRegistered, "%p was not registered", pointer);
+}
+
+cudaError_t cudaHostUnregister(void *pointer) {
+    return DEVICE_CALL(host_unregister(pointer));
+}
+
+static cudaError_t host_device_pointer(void **device, void *host) {
+    struct host_block *block = *find_host_block(host);
+    if (device == NULL || block == NULL) {
+        return api_error(cudaErrorInvalidValue, "%p is not pinned memory", host);
+    }
+    if (block->kind == HOST_REGISTERED) {
+        return api_error(cudaErrorNotSupported, "the simulator's kernels cannot reach memory of cudaHostRegister; "
+                                                "allocate it with cudaHostAlloc");
+    }
+    *device = host;
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags) {
+    (void)flags;
+    return DEVICE_CALL(host_device_pointer(device, host));
+}
+
+static cudaError_t host_flags(unsigned *flags, void *host) {
+    struct host_block *block = *find_host_block(host);
+    if (flags == NULL || block == NULL) {
+        return api_error(cudaErrorInvalidValue, "%p is not pinned memory", host);
+    }
+    *flags = block->flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostGetFlags(unsigned int *flags, void *host) {
+    return DEVICE_CALL(host_flags(flags, host));
+}
+
+// Hints about where managed memory should be. It is where both sides want it.
+static cudaError_t hint(const void *pointer) {
+    return host_memory_kind(pointer) == HOST_MANAGED
+               ? cudaSuccess
+               : api_error(cudaErrorInvalidValue, "%p is not managed memory", pointer);
+}
+
+#if CUDART_VERSION >= 13000
+#define PREFETCH cudaMemPrefetchAsync
+#define ADVISE cudaMemAdvise
+#else
+#define PREFETCH cudaMemPrefetchAsync_v2
+#define ADVISE cudaMemAdvise_v2
+
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device, cudaStream_t stream) {
+    (void)size;
+    (void)device;
+    return STREAM_CALL(stream, hint(pointer));
+}
+
+cudaError_t cudaMemAdvise(const void *pointer, size_t size, enum cudaMemoryAdvise advice, int device) {
+    (void)size;
+    (void)advice;
+    (void)device;
+    return DEVICE_CALL(hint(pointer));
+}
+#endif
+
+cudaError_t PREFETCH(const void *pointer, size_t size, struct cudaMemLocation location, unsigned int flags,
+                     cudaStream_t stream) {
+    (void)size;
+    (void)location;
+    (void)flags;
+    return STREAM_CALL(stream, hint(pointer));
+}
+
+cudaError_t ADVISE(const void *pointer, size_t size, enum cudaMemoryAdvise advice, struct cudaMemLocation location) {
+    (void)size;
+    (void)advice;
+    (void)location;
+    return DEVICE_CALL(hint(pointer));
+}
