@@ -77,12 +77,15 @@ profiled := l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum l1tex__t_sectors_pip
             dram__bytes_read.sum dram__bytes_write.sum sm__warps_active.avg.pct_of_peak_sustained_active
 space := $() $()
 
+ifneq (,$(and $(filter profile,$(asked)),$(if $(shell command -v ncu),,absent)))
+$(error ncu is not installed; it comes with the CUDA Toolkit, as Nsight Compute)
+endif
+
 define look_rules
 .PHONY: $1/trace $1/profile
 $1/trace: $(foreach s,$(call sources,$1),$(call library,$s)) $(harness)
 	$(foreach s,$(call sources,$1),scripts/alone build/.running scripts/trace $(call described,$1,$s) $$(options) &&) :
 $1/profile: $(foreach s,$(call sources,$1),$(call library,$s)) $(harness)
-	command -v ncu >/dev/null || { echo 'ncu is not installed; it comes with the CUDA Toolkit, as Nsight Compute' >&2; exit 2; }
 	$(foreach s,$(call sources,$1),scripts/alone build/.running ncu --target-processes all \
 	    --metrics $(subst $(space),$(comma),$(strip $(profiled))) build/bin/attention check $(call described,$1,$s) \
 	    --device gpu --shape $(or $(SHAPE),1$(comma)16$(comma)1024$(comma)64) --time-limit $(or $(TIME_LIMIT),600) &&) :
