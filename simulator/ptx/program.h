@@ -173,9 +173,10 @@ struct ptx_variable {
     bool external;
     int relocations;     // init holds that many addresses of other variables
     struct ptx_relocation {
-        size_t offset;     // in init
-        int32_t variable;  // whose address goes there, 8 bytes
+        size_t offset;    // in init
+        int32_t variable; // whose generic address goes there: (address + addend) >> shift, the low `bytes` bytes
         int64_t addend;
+        int bytes, shift; // 8, 0 but for packed structures, which nvcc writes byte by byte
     } *relocation;
 };
 

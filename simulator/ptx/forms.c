@@ -1,0 +1,22 @@
+#include "forms.h"
+
+// clang-format off
+#define BIT(class) (UINT64_C(1) << (class))
+#define FLOATS (BIT(FTZ) | BIT(SAT) | BIT(ROUND))
+#define MEMORY (BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) | BIT(CACHE) | BIT(VECTOR))
+
+const struct form PTX_FORMS[PTX_OPCODES] = {
+#define FORM(name, operands, least, most, allowed, needed) \
+    [PTX_OP_##name] = {operands, least, most, (allowed) | (needed) | BIT(TYPES), needed},
+#include "forms.def"
+#undef FORM
+};
+// clang-format on
+
+const struct suffix PTX_SUFFIXES[] = {
+#define SUFFIX(text, class, field, value) {"." text, class, field, value},
+#include "suffixes.def"
+#undef SUFFIX
+};
+
+const int PTX_SUFFIX_COUNT = sizeof PTX_SUFFIXES / sizeof *PTX_SUFFIXES;

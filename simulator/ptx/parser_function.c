@@ -1,0 +1,263 @@
+// A function's body: its scopes, what is declared in them, its labels and the sequence of its instructions.
+#include "parser.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_INSTRUCTIONS = 1 << 20, MAX_REGISTERS = 1 << 20 };
+
+static struct ptx_instruction *add_instruction(struct parser *p) {
+    struct ptx_function *function = p->function;
+    if (function->instructions >= MAX_INSTRUCTIONS)
+        parser_fail(p, "'%s' has more than %d instructions", function->name, MAX_INSTRUCTIONS);
+    function->instruction = arena_grow(p->arena, function->instruction, function->instructions,
+                                       &function->instruction_capacity, sizeof *function->instruction);
+    struct ptx_instruction *instruction = &function->instruction[function->instructions++];
+    *instruction = (struct ptx_instruction){
+        .guard = -1, .vector = 1, .location = p->location, .ptx_line = p->statement_line};
+    return instruction;
+}
+
+// The statement's text on one line, without comments, from its start to the token before the current one.
+static const char *statement_text(struct parser *p) {
+    const char *end = p->token.kind == TOKEN_END ? p->lexer.end : p->token.start;
+    size_t length = 0, limit = (size_t)(end - p->statement);
+    char *text = arena_allocate(p->arena, limit + 1);
+    for (const char *c = p->statement; c < end; c++) {
+        if (*c == '/' && c + 1 < end && c[1] == '/') {
+            while (c + 1 < end && c[1] != '\n')
+                c++;
+        } else if (*c == '/' && c + 1 < end && c[1] == '*') {
+            for (c += 2; c + 1 < end && !(*c == '*' && c[1] == '/'); c++)
+                ;
+            c++;
+        } else if (*c > ' ') {
+            text[length++] = *c;
+        } else if (length > 0 && text[length - 1] != ' ') {
+            text[length++] = ' ';
+        }
+    }
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    text[length] = 0;
+    return text;
+}
+
+_Noreturn void parser_unsupported(struct parser *p, const char *format, ...) {
+    struct ptx_function *function = p->function;
+    if (!function->unsupported) {
+        va_list arguments, again;
+        va_start(arguments, format);
+        va_copy(again, arguments);
+        char what[256];
+        vsnprintf(what, sizeof what, format, again);
+        va_end(again);
+        va_end(arguments);
+        struct unsupported *unsupported = arena_allocate(p->arena, sizeof *unsupported);
+        *unsupported = (struct unsupported){.what = arena_string(p->arena, what, strlen(what)),
+                                            .line = p->statement_line, .location = p->location};
+        skip_statement(p);
+        unsupported->text = statement_text(p);
+        function->unsupported = unsupported;
+    } else {
+        skip_statement(p);
+    }
+    longjmp(p->on_unsupported, 1);
+}
+
+int32_t add_register(struct parser *p, enum ptx_type type) {
+    struct ptx_function *function = p->function;
+    if (function->registers >= MAX_REGISTERS)
+        parser_fail(p, "'%s' uses more than %d registers", function->name, MAX_REGISTERS);
+    function->register_type = arena_grow(p->arena, function->register_type, function->registers,
+                                         &function->register_capacity, sizeof *function->register_type);
+    function->register_type[function->registers] = type;
+    return function->registers++;
+}
+
+static struct name *declare(struct parser *p, struct token token, enum name_kind kind) {
+    struct name *name = names_add(&p->names, token.start, token.length, kind, p->names.depth);
+    if (!name)
+        parser_fail_at(p, token.line, "'" TOKEN_FORMAT "' is declared twice", TOKEN_TEXT(token));
+    return name;
+}
+
+// .reg .b32 %r<185>, t;
+static void parse_registers(struct parser *p) {
+    enum ptx_type type = type_named(&p->token);
+    if (type == PTX_NO_TYPE)
+        parser_fail(p, "expected a type, found '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
+    advance(p);
+    do {
+        struct token token = expect_name(p, "a register's name");
+        if (accept_sign(p, '<')) {
+            int64_t count = parse_count(p, "a register count", 0, UINT32_MAX);
+            struct name *range = declare(p, token, NAME_REGISTER_RANGE);
+            range->index = (int32_t)type;
+            range->count = (uint32_t)count;
+            expect_sign(p, '>');
+        } else {
+            declare(p, token, NAME_REGISTER)->index = add_register(p, type);
+        }
+    } while (accept_sign(p, ','));
+    expect_sign(p, ';');
+}
+
+static void add_call_variable(struct parser *p, const char *name, size_t size, size_t align, int32_t offset,
+                              bool incoming) {
+    struct ptx_function *function = p->function;
+    function->call_variable = arena_grow(p->arena, function->call_variable, function->call_variables,
+                                         &function->call_variable_capacity, sizeof *function->call_variable);
+    function->call_variable[function->call_variables++] = (struct function_variable){
+        .name = name, .size = size, .align = align, .offset = offset, .incoming = incoming};
+}
+
+// .param .b32 param0;  in the body: an argument or result of a call.
+static void parse_call_variable(struct parser *p) {
+    struct declaration declaration = parse_declaration(p);
+    expect_sign(p, ';');
+    declare(p, declaration.name, NAME_CALL_VARIABLE)->index = p->function->call_variables;
+    add_call_variable(p, arena_string(p->arena, declaration.name.start, declaration.name.length), declaration.size,
+                      declaration.align, -1, false);
+}
+
+static void parse_local_variable(struct parser *p) {
+    struct ptx_function *function = p->function;
+    struct declaration declaration = parse_declaration(p);
+    expect_sign(p, ';');
+    if (declaration.size > INT32_MAX / 4)
+        parser_fail(p, "'" TOKEN_FORMAT "' is larger than any local memory", TOKEN_TEXT(declaration.name));
+    declare(p, declaration.name, NAME_LOCAL_VARIABLE)->index = function->locals;
+    function->local = arena_grow(p->arena, function->local, function->locals, &function->local_capacity,
+                                 sizeof *function->local);
+    function->local[function->locals++] =
+        (struct function_variable){.name = arena_string(p->arena, declaration.name.start, declaration.name.length),
+                                   .size = declaration.size, .align = declaration.align};
+}
+
+static void declare_parameters(struct parser *p) {
+    struct ptx_function *function = p->function;
+    const struct signature *signature = &function->signature;
+    for (int i = 0; i < signature->parameters + signature->results; i++) {
+        const struct ptx_parameter *parameter = &signature->parameter[i];
+        enum name_kind kind = function->entry ? NAME_KERNEL_PARAMETER : NAME_CALL_VARIABLE;
+        struct name *name = names_add(&p->names, parameter->name, strlen(parameter->name), kind, p->names.depth);
+        if (!name)
+            parser_fail(p, "'%s' is declared twice", parameter->name);
+        name->index = i;
+        if (!function->entry)
+            add_call_variable(p, parameter->name, parameter->size, parameter->align, (int32_t)parameter->offset, true);
+    }
+}
+
+void use_label(struct parser *p, struct token label, struct ptx_operand *operand, int instruction) {
+    struct label_use *use = arena_allocate(p->arena, sizeof *use);
+    *use = (struct label_use){.name = label.start, .length = label.length, .line = label.line,
+                              .operand = operand, .instruction = instruction,
+                              .next = p->label_uses[p->names.depth]};
+    p->label_uses[p->names.depth] = use;
+}
+
+// At a scope's end its own labels are all known. A use that none of them fits belongs to the scope around it.
+static void leave_scope(struct parser *p) {
+    int depth = p->names.depth;
+    for (struct label_use *use = p->label_uses[depth], *next; use; use = next) {
+        next = use->next;
+        const struct name *name = names_find(&p->names, use->name, use->length, true);
+        if (name && name->depth == depth) {
+            if (name->kind != NAME_LABEL)
+                parser_fail_at(p, use->line, "'%.*s' is not a label to branch to", (int)use->length, use->name);
+            struct ptx_operand *operand =
+                use->operand ? use->operand : &p->function->instruction[use->instruction].src[0];
+            operand->target = name->index;
+        } else if (depth == 1) {
+            parser_fail_at(p, use->line, "there is no label '%.*s'", (int)use->length, use->name);
+        } else {
+            use->next = p->label_uses[depth - 1];
+            p->label_uses[depth - 1] = use;
+        }
+    }
+    p->label_uses[depth] = NULL;
+    names_leave(&p->names);
+}
+
+static void enter_scope(struct parser *p) {
+    if (!names_enter(&p->names))
+        parser_fail(p, "scopes are nested deeper than %d", NAMES_MAX_DEPTH);
+}
+
+static void parse_directive(struct parser *p) {
+    if (accept_word(p, ".reg"))
+        parse_registers(p);
+    else if (accept_word(p, ".param"))
+        parse_call_variable(p);
+    else if (accept_word(p, ".local"))
+        parse_local_variable(p);
+    else if (token_is(&p->token, ".shared") || token_is(&p->token, ".global") || token_is(&p->token, ".const"))
+        parse_module_variable(p, false);
+    else if (token_is(&p->token, ".loc"))
+        parse_location(p);
+    else if (accept_word(p, ".pragma"))
+        skip_statement(p);
+    else
+        parser_fail(p, "unexpected '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
+}
+
+static void parse_label(struct parser *p, struct token name) {
+    if (accept_word(p, ".callprototype"))
+        parse_prototype(p, name);
+    else if (accept_word(p, ".branchtargets"))
+        parse_branch_targets(p, name);
+    else if (accept_word(p, ".calltargets"))
+        skip_statement(p); // narrows what an indirect call may reach, which nothing here depends on
+    else
+        declare(p, name, NAME_LABEL)->index = p->function->instructions;
+}
+
+static void parse_statement(struct parser *p) {
+    int32_t guard = -1;
+    bool negated = false;
+    p->statement = p->token.start;
+    p->statement_line = p->token.line;
+    if (accept_sign(p, '@')) {
+        negated = accept_sign(p, '!');
+        struct name *name = find_register(p, expect_name(p, "a predicate"));
+        if (!name || p->function->register_type[name->index] != PTX_PRED)
+            parser_fail(p, "a guard must be a predicate register");
+        guard = name->index;
+    }
+    struct token word = expect_name(p, "an instruction");
+    if (guard < 0 && accept_sign(p, ':')) {
+        parse_label(p, word);
+        return;
+    }
+    struct ptx_instruction *instruction = add_instruction(p);
+    instruction->guard = guard;
+    instruction->guard_negated = negated;
+    parse_instruction(p, instruction, word);
+    expect_sign(p, ';');
+    instruction->text = statement_text(p);
+}
+
+// Everything between the function's braces. The current token is the first of them.
+void parse_body(struct parser *p, struct ptx_function *function) {
+    p->function = function;
+    p->location = 0;
+    enter_scope(p);
+    declare_parameters(p);
+    advance(p);
+    setjmp(p->on_unsupported); // the rest of the body is parsed: it may hold errors too
+    while (p->names.depth > 0) {
+        if (accept_sign(p, '{'))
+            enter_scope(p);
+        else if (accept_sign(p, '}'))
+            leave_scope(p);
+        else if (p->token.kind == TOKEN_SUFFIX)
+            parse_directive(p);
+        else if (p->token.kind == TOKEN_END)
+            parser_fail(p, "the body of '%s' has no end", function->name);
+        else if (!accept_sign(p, ';'))
+            parse_statement(p);
+    }
+    p->function = NULL;
+}

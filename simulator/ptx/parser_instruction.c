@@ -1,0 +1,311 @@
+// One instruction: which opcode it is, what its suffixes say, and its operands in the order that its form gives.
+#include "forms.h"
+#include "parser.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_SUFFIXES = 20 };
+
+#define BIT(class) (UINT64_C(1) << (class))
+static const uint64_t MAY_REPEAT = BIT(TYPES) | BIT(CACHE) | BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) | BIT(LAYOUT) |
+                                   BIT(BARRIER) | BIT(XORSIGN) | BIT(FENCING);
+
+// What is known of an instruction while its suffixes are read.
+struct suffix_state {
+    const struct form *form;
+    uint64_t seen; // classes
+    int types, spaces;
+};
+
+void start_instructions(struct parser *p) {
+    names_start(&p->opcodes, p->arena);
+    names_start(&p->suffixes, p->arena);
+    for (int i = 0; i < PTX_OPCODES; i++) {
+        const char *text = ptx_opcode_name(i);
+        names_add(&p->opcodes, text, strlen(text), NAME_FUNCTION, 0)->index = i;
+    }
+    names_add(&p->opcodes, "barrier", strlen("barrier"), NAME_FUNCTION, 0)->index = PTX_OP_BAR;
+    for (int i = 0; i < PTX_SUFFIX_COUNT; i++) { // of equal words the first one is found
+        struct name *name =
+            names_add(&p->suffixes, PTX_SUFFIXES[i].text, strlen(PTX_SUFFIXES[i].text), NAME_FUNCTION, 0);
+        if (name)
+            name->index = i;
+    }
+}
+
+// The opcode with the most words that the mnemonic begins with: cp.async, not cp. *words is how many suffixes it took.
+static enum ptx_opcode find_opcode(struct parser *p, const struct token *opcode, const struct token *suffix,
+                                   int suffixes, int *words) {
+    for (*words = suffixes < 2 ? suffixes : 2; *words >= 0; --*words) {
+        const struct token *last = *words ? &suffix[*words - 1] : opcode;
+        size_t length = (size_t)(last->start + last->length - opcode->start);
+        struct name *name = names_find(&p->opcodes, opcode->start, length, false);
+        if (name)
+            return (enum ptx_opcode)name->index;
+    }
+    parser_unsupported(p, "the simulator does not know the instruction '" TOKEN_FORMAT "'", TOKEN_TEXT(*opcode));
+}
+
+static void set_field(struct ptx_instruction *instruction, struct suffix_state *state, const struct suffix *suffix) {
+    switch (suffix->field) {
+    case NO_FIELD:
+        break;
+    case FLAG:
+        instruction->flags |= (uint32_t)suffix->value;
+        break;
+    case TYPE_FIELD:
+        if (state->types < 4)
+            instruction->mma_type[state->types] = (enum ptx_type)suffix->value;
+        state->types++;
+        break;
+    case ROUNDING:
+        instruction->rounding = (enum ptx_rounding)suffix->value;
+        break;
+    case COMPARISON:
+        instruction->compare = (enum ptx_compare)suffix->value;
+        break;
+    case VARIANT:
+        instruction->variant = (enum ptx_variant)suffix->value;
+        break;
+    case SPACE_FIELD:
+        if (state->spaces++ == 0)
+            instruction->space = (enum ptx_space)suffix->value;
+        else
+            instruction->space2 = (enum ptx_space)suffix->value;
+        break;
+    case VECTOR_FIELD:
+        instruction->vector = suffix->value;
+        break;
+    }
+}
+
+// .m16n8k16 or .m8n8
+static bool parse_shape(const struct token *token, int shape[3]) {
+    char text[16], end;
+    if (token->length >= sizeof text)
+        return false;
+    memcpy(text, token->start, token->length);
+    text[token->length] = 0;
+    return sscanf(text, ".m%3dn%3dk%3d%c", &shape[0], &shape[1], &shape[2], &end) == 3 ||
+           (shape[2] = 0, sscanf(text, ".m%3dn%3d%c", &shape[0], &shape[1], &end) == 2);
+}
+
+static const struct suffix *find_suffix(struct parser *p, const struct suffix_state *state,
+                                        const struct token *token) {
+    struct name *name = names_find(&p->suffixes, token->start, token->length, false);
+    for (int i = name ? name->index : PTX_SUFFIX_COUNT; i < PTX_SUFFIX_COUNT; i++) {
+        if (!token_is(token, PTX_SUFFIXES[i].text))
+            break;
+        if (state->form->allowed & BIT(PTX_SUFFIXES[i].class))
+            return &PTX_SUFFIXES[i];
+    }
+    return NULL;
+}
+
+static void apply_suffix(struct parser *p, struct ptx_instruction *instruction, struct suffix_state *state,
+                         const struct token *token) {
+    const char *opcode = ptx_opcode_name(instruction->opcode);
+    const struct suffix *suffix = find_suffix(p, state, token);
+    enum suffix_class class = suffix ? suffix->class : SHAPE;
+    if (!suffix && !(state->form->allowed & BIT(SHAPE) && parse_shape(token, instruction->shape)))
+        parser_unsupported(p, "the simulator does not know '" TOKEN_FORMAT "' after '%s'", TOKEN_TEXT(*token), opcode);
+    bool again = state->seen & BIT(class);
+    if (again && !(MAY_REPEAT & BIT(class)))
+        parser_unsupported(p, "'" TOKEN_FORMAT "' contradicts another suffix", TOKEN_TEXT(*token));
+    if (class == LAYOUT && again != (suffix->value == PTX_ROW_COL))
+        parser_unsupported(p, "the only layout of '%s' that the simulator knows is .row.col", opcode);
+    state->seen |= BIT(class);
+    if (suffix)
+        set_field(instruction, state, suffix);
+}
+
+static void check_suffixes(struct parser *p, struct ptx_instruction *instruction, const struct suffix_state *state) {
+    const struct form *form = state->form;
+    const char *opcode = ptx_opcode_name(instruction->opcode);
+    if (state->types < form->least_types || state->types > form->most_types)
+        parser_unsupported(p, "'%s' with %d types; it takes %d", opcode, state->types, form->least_types);
+    if (form->needed & ~state->seen)
+        parser_unsupported(p, "'%s' lacks a suffix", opcode);
+    if (state->spaces > (instruction->opcode == PTX_OP_CP_ASYNC ? 2 : 1))
+        parser_unsupported(p, "'%s' with too many spaces", opcode);
+}
+
+static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction, struct token opcode) {
+    struct token suffix[MAX_SUFFIXES];
+    int suffixes = 0, words;
+    for (; p->token.kind == TOKEN_SUFFIX; advance(p)) {
+        if (suffixes == MAX_SUFFIXES)
+            parser_fail(p, "an instruction with more than %d suffixes", MAX_SUFFIXES);
+        suffix[suffixes++] = p->token;
+    }
+    instruction->opcode = find_opcode(p, &opcode, suffix, suffixes, &words);
+    struct suffix_state state = {.form = &PTX_FORMS[instruction->opcode]};
+    for (int i = words; i < suffixes; i++)
+        apply_suffix(p, instruction, &state, &suffix[i]);
+    check_suffixes(p, instruction, &state);
+    if (token_is(&opcode, "bar"))
+        instruction->flags |= PTX_ALIGNED;
+    instruction->type = instruction->mma_type[0];
+    instruction->source_type = state.types > 1 ? instruction->mma_type[1] : instruction->mma_type[0];
+    if (instruction->opcode != PTX_OP_MMA && instruction->opcode != PTX_OP_CVT_PACK)
+        memset(instruction->mma_type, 0, sizeof instruction->mma_type);
+}
+
+// setp.lo.u32 is setp.lt.u32; on bits without a sign the words lo, ls, hi and hs say that they are unsigned.
+static void unsigned_compare(struct ptx_instruction *instruction) {
+    enum ptx_type *type = instruction->opcode == PTX_OP_SET ? &instruction->source_type : &instruction->type;
+    switch (*type) {
+    case PTX_B16:
+        *type = PTX_U16;
+        break;
+    case PTX_B32:
+        *type = PTX_U32;
+        break;
+    case PTX_B64:
+        *type = PTX_U64;
+        break;
+    default:
+        break;
+    }
+}
+
+static enum ptx_type operand_type(const struct ptx_instruction *instruction, char code) {
+    switch (code) {
+    case 'u':
+    case 'L':
+        return instruction->source_type;
+    case 'p':
+        return PTX_PRED;
+    case '4':
+        return PTX_B32;
+    case '8':
+    case '*':
+        return PTX_B64;
+    default:
+        return instruction->type;
+    }
+}
+
+// d|p: the second destination is a predicate.
+static void parse_destinations(struct parser *p, struct ptx_instruction *instruction, bool pair) {
+    instruction->dst[0] = parse_destination(p);
+    if (pair && accept_sign(p, '|')) {
+        instruction->dst[1] = parse_destination(p);
+        if (instruction->opcode != PTX_OP_SETP)
+            instruction->flags |= PTX_SHUFFLE_PRED;
+    }
+}
+
+static void parse_operands(struct parser *p, struct ptx_instruction *instruction, const char *operands) {
+    bool first = true;
+    for (const char *word = operands; *word; word += strcspn(word, " "), word += *word == ' ') {
+        bool optional = *word == '?';
+        word += optional;
+        char code = word[1] == ':' ? word[2] : 't';
+        if (optional && !token_is_sign(&p->token, ','))
+            return;
+        if (!first)
+            expect_sign(p, ',');
+        first = false;
+        if (*word == 'd' || *word == 'D' || *word == 'P')
+            parse_destinations(p, instruction, *word == 'P');
+        else if (*word == 'm')
+            instruction->src[instruction->nsrc++] = parse_address(p, instruction->space);
+        else
+            instruction->src[instruction->nsrc++] = parse_source(p, operand_type(instruction, code));
+    }
+}
+
+// bar.sync a {, b}; bar.arrive a, b; bar.red.popc.u32 d, a {, b}, {!}c
+static void parse_bar(struct parser *p, struct ptx_instruction *bar) {
+    bool reduces = bar->variant != PTX_V_SYNC && bar->variant != PTX_V_ARRIVE;
+    if (bar->variant == PTX_VARIANT_NONE || bar->flags & PTX_CLUSTER_SCOPE)
+        parser_unsupported(p, "a barrier of this kind is not known");
+    if (reduces) {
+        bar->dst[0] = parse_destination(p);
+        expect_sign(p, ',');
+    }
+    bar->src[0] = parse_source(p, PTX_B32);
+    bar->nsrc = 1;
+    while (bar->nsrc < 3 && accept_sign(p, ','))
+        bar->src[bar->nsrc++] = parse_source(p, PTX_B32);
+    if (reduces && bar->nsrc == 2) { // the thread count was left out
+        bar->src[2] = bar->src[1];
+        bar->src[1] = (struct ptx_operand){0};
+        bar->nsrc = 3;
+    }
+    int expected = reduces ? 3 : bar->variant == PTX_V_ARRIVE ? 2 : bar->nsrc == 2 ? 2 : 1;
+    if (bar->nsrc != expected)
+        parser_unsupported(p, "a barrier with %d operands", bar->nsrc);
+    bool to_predicate = bar->variant == PTX_V_RED_AND || bar->variant == PTX_V_RED_OR;
+    check_operands(p, bar, !reduces ? "s:4 ?s:4" : to_predicate ? "d:p s:4 ?s:4 s:p" : "d:4 s:4 ?s:4 s:p");
+}
+
+// cp.async.ca.shared.global [to], [from], size {, source size or predicate}; .commit_group; .wait_group n; .wait_all
+static void parse_cp_async(struct parser *p, struct ptx_instruction *copy) {
+    const char *form = "";
+    if (copy->variant == PTX_VARIANT_NONE) {
+        if (copy->space != PTX_SHARED || copy->space2 != PTX_GLOBAL)
+            parser_unsupported(p, "cp.async copies from .global to .shared");
+        copy->src[copy->nsrc++] = parse_address(p, copy->space);
+        expect_sign(p, ',');
+        copy->src[copy->nsrc++] = parse_address(p, copy->space2);
+        expect_sign(p, ',');
+        form = "s:4 ?s:*";
+        while (copy->nsrc < 5 && (copy->nsrc == 2 || accept_sign(p, ',')))
+            copy->src[copy->nsrc++] = parse_source(p, PTX_B32);
+        uint64_t size = copy->src[2].bits;
+        if (copy->src[2].kind != PTX_OPERAND_IMMEDIATE || (size != 4 && size != 8 && size != 16))
+            parser_unsupported(p, "cp.async copies 4, 8 or 16 bytes");
+        form = copy->nsrc > 3 && copy->src[3].reg_type == PTX_PRED ? "m m s:4 s:p ?s:8" : "m m s:4 ?s:4 ?s:8";
+    } else if (copy->variant == PTX_V_WAIT_GROUP) {
+        copy->src[copy->nsrc++] = parse_source(p, PTX_B32);
+        if (copy->src[0].kind != PTX_OPERAND_IMMEDIATE)
+            parser_unsupported(p, "cp.async.wait_group waits for a constant number of groups");
+        form = "s:4";
+    }
+    check_operands(p, copy, form);
+}
+
+static void parse_branch(struct parser *p, struct ptx_instruction *branch) {
+    branch->src[0] = (struct ptx_operand){.kind = PTX_OPERAND_TARGET, .slot = -1, .variable = -1};
+    branch->nsrc = 1;
+    use_label(p, expect_name(p, "a label"), NULL, p->function->instructions - 1);
+}
+
+static void parse_special_form(struct parser *p, struct ptx_instruction *instruction) {
+    switch (instruction->opcode) {
+    case PTX_OP_BRA:
+        parse_branch(p, instruction);
+        break;
+    case PTX_OP_BRX:
+        parse_brx(p, instruction);
+        break;
+    case PTX_OP_CALL:
+        parse_call(p, instruction);
+        break;
+    case PTX_OP_BAR:
+        parse_bar(p, instruction);
+        break;
+    default:
+        parse_cp_async(p, instruction);
+        break;
+    }
+}
+
+// From the opcode to before the semicolon.
+void parse_instruction(struct parser *p, struct ptx_instruction *instruction, struct token opcode) {
+    parse_suffixes(p, instruction, opcode);
+    const char *operands = PTX_FORMS[instruction->opcode].operands;
+    if (*operands == 'x') {
+        parse_special_form(p, instruction);
+    } else {
+        parse_operands(p, instruction, operands);
+        check_operands(p, instruction, operands);
+    }
+    if (instruction->opcode == PTX_OP_SETP || instruction->opcode == PTX_OP_SET)
+        unsigned_compare(instruction);
+    if (!token_is_sign(&p->token, ';'))
+        parser_unsupported(p, "'%s' with operands that the simulator does not know", ptx_opcode_name(instruction->opcode));
+}

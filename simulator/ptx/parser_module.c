@@ -1,0 +1,253 @@
+// Module level: directives, and the headers of functions.
+#include "parser.h"
+
+#include <string.h>
+
+enum { MAX_KERNEL_PARAMETERS = 32764 }; // bytes; CUDA 12.1 and later
+
+static size_t align_up(size_t size, size_t align) {
+    return (size + align - 1) & ~(align - 1);
+}
+
+// (.param .b32 a, .param .align 8 .b8 b[16]): appended to the signature, each one at the next multiple of its alignment.
+// In a .callprototype the names are _.
+void parse_signature(struct parser *p, struct signature *signature, bool results) {
+    int count = signature->parameters + signature->results, capacity = count;
+    expect_sign(p, '(');
+    while (!accept_sign(p, ')')) {
+        if (token_is(&p->token, ".reg"))
+            parser_fail(p, "parameters in registers are not known; declare them .param");
+        if (!accept_word(p, ".param"))
+            parser_fail(p, "expected .param, found '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
+        struct declaration declaration = parse_declaration(p);
+        signature->bytes = align_up(signature->bytes, declaration.align);
+        if (declaration.size > (size_t)MAX_KERNEL_PARAMETERS - signature->bytes)
+            parser_fail(p, "more than %d bytes of parameters", MAX_KERNEL_PARAMETERS);
+        signature->parameter = arena_grow(p->arena, signature->parameter, count, &capacity,
+                                          sizeof *signature->parameter);
+        signature->parameter[count++] = (struct ptx_parameter){
+            .name = arena_string(p->arena, declaration.name.start, declaration.name.length),
+            .type = declaration.type,
+            .size = declaration.size,
+            .align = declaration.align,
+            .offset = signature->bytes,
+        };
+        signature->bytes += declaration.size;
+        if (results)
+            signature->results++;
+        else
+            signature->parameters++;
+        if (!accept_sign(p, ',') && !token_is_sign(&p->token, ')'))
+            parser_fail(p, "expected ',' or ')', found '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
+    }
+}
+
+// A signature lays its parameters out before its results; a header gives the results first.
+struct signature join_signature(struct parser *p, const struct signature *parameters,
+                                const struct signature *results) {
+    struct signature joined = *parameters;
+    int capacity = 0, count = 0;
+    joined.parameter = NULL;
+    joined.results = results->results;
+    for (int i = 0; i < parameters->parameters + results->results; i++) {
+        bool result = i >= parameters->parameters;
+        struct ptx_parameter parameter =
+            result ? results->parameter[i - parameters->parameters] : parameters->parameter[i];
+        if (result) {
+            parameter.offset = align_up(joined.bytes, parameter.align);
+            joined.bytes = parameter.offset + parameter.size;
+        }
+        joined.parameter = arena_grow(p->arena, joined.parameter, count, &capacity, sizeof *joined.parameter);
+        joined.parameter[count++] = parameter;
+    }
+    return joined;
+}
+
+static bool same_signature(const struct signature *a, const struct signature *b) {
+    if (a->parameters != b->parameters || a->results != b->results)
+        return false;
+    for (int i = 0; i < a->parameters + a->results; i++)
+        if (a->parameter[i].size != b->parameter[i].size || a->parameter[i].offset != b->parameter[i].offset)
+            return false;
+    return true;
+}
+
+// The functions that the CUDA device runtime provides, and the sizes of their parameters and result.
+static const struct builtin {
+    const char *name;
+    enum ptx_builtin builtin;
+    unsigned char parameters, results, size[6];
+} BUILTINS[] = {
+    {"vprintf", PTX_BUILTIN_VPRINTF, 2, 1, {8, 8, 4}},
+    {"__assertfail", PTX_BUILTIN_ASSERTFAIL, 5, 0, {8, 8, 4, 8, 8}},
+    {"malloc", PTX_BUILTIN_MALLOC, 1, 1, {8, 8}},
+    {"free", PTX_BUILTIN_FREE, 1, 0, {8}},
+};
+
+static enum ptx_builtin find_builtin(const struct ptx_function *function) {
+    for (size_t i = 0; i < sizeof BUILTINS / sizeof *BUILTINS; i++) {
+        const struct builtin *builtin = &BUILTINS[i];
+        const struct signature *signature = &function->signature;
+        bool same = strcmp(builtin->name, function->name) == 0 && builtin->parameters == signature->parameters &&
+                    builtin->results == signature->results;
+        for (int j = 0; same && j < builtin->parameters + builtin->results; j++)
+            same = signature->parameter[j].size == builtin->size[j] &&
+                   signature->parameter[j].align == builtin->size[j];
+        if (same)
+            return builtin->builtin;
+    }
+    return PTX_BUILTIN_NONE;
+}
+
+static struct ptx_function *declare_function(struct parser *p, struct token name, bool entry) {
+    struct name *known = names_find(&p->names, name.start, name.length, false);
+    if (known) {
+        struct ptx_function *function = known->kind == NAME_FUNCTION ? p->module->function[known->index] : NULL;
+        if (!function || function->defined || function->entry != entry)
+            parser_fail_at(p, name.line, "'" TOKEN_FORMAT "' is declared twice", TOKEN_TEXT(name));
+        return function;
+    }
+    struct ptx_module *module = p->module;
+    known = names_add(&p->names, name.start, name.length, NAME_FUNCTION, 0);
+    known->index = module->functions;
+    module->function = arena_grow(p->arena, module->function, module->functions, &p->function_capacity,
+                                  sizeof *module->function);
+    struct ptx_function *function = arena_allocate(p->arena, sizeof *function);
+    function->name = arena_string(p->arena, name.start, name.length);
+    function->entry = entry;
+    function->index = module->functions;
+    module->function[module->functions++] = function;
+    return function;
+}
+
+static void parse_thread_counts(struct parser *p, int counts[3]) {
+    counts[1] = counts[2] = 1;
+    for (int i = 0; i < 3; i++) {
+        counts[i] = (int)parse_count(p, "a thread count", 1, INT32_MAX);
+        if (!accept_sign(p, ','))
+            break;
+    }
+}
+
+// The directives between a function's header and its body.
+static void parse_performance_directives(struct parser *p, struct ptx_function *function) {
+    for (;;) {
+        if (accept_word(p, ".maxntid")) {
+            parse_thread_counts(p, function->max_threads);
+        } else if (accept_word(p, ".reqntid")) {
+            parse_thread_counts(p, function->required_threads);
+        } else if (accept_word(p, ".minnctapersm")) {
+            function->min_blocks = (int)parse_count(p, "a block count", 0, INT32_MAX);
+        } else if (accept_word(p, ".maxnctapersm") || accept_word(p, ".maxnreg")) {
+            parse_count(p, "a limit", 0, INT32_MAX);
+        } else if (accept_word(p, ".pragma")) {
+            skip_statement(p);
+        } else if (!accept_word(p, ".noreturn")) {
+            return;
+        }
+    }
+}
+
+// .entry or .func [(results)] name [(parameters)] directives, then ; or a body. The current token is .entry or .func.
+static void parse_function(struct parser *p) {
+    bool entry = token_is(&p->token, ".entry");
+    struct signature results = {0}, parameters = {0};
+    advance(p);
+    accept_word(p, ".noreturn");
+    if (token_is_sign(&p->token, '('))
+        parse_signature(p, &results, true);
+    struct token name = expect_name(p, "a function's name");
+    if (token_is_sign(&p->token, '('))
+        parse_signature(p, &parameters, false);
+    if (entry && results.results > 0)
+        parser_fail_at(p, name.line, "an .entry function returns nothing");
+
+    bool first = !names_find(&p->names, name.start, name.length, false);
+    struct ptx_function *function = declare_function(p, name, entry);
+    struct signature signature = join_signature(p, &parameters, &results);
+    if (!first && !same_signature(&signature, &function->signature))
+        parser_fail_at(p, name.line, "'%s' was declared with other parameters before", function->name);
+    function->signature = signature;
+    parse_performance_directives(p, function);
+    if (token_is_sign(&p->token, '{')) {
+        function->defined = true;
+        parse_body(p, function);
+    } else {
+        expect_sign(p, ';');
+        function->builtin = find_builtin(function);
+    }
+}
+
+// .section .debug_str { ... }: for debuggers only.
+static void skip_section(struct parser *p) {
+    while (!token_is_sign(&p->token, '{')) {
+        if (p->token.kind == TOKEN_END)
+            parser_fail(p, "expected '{' after .section");
+        advance(p);
+    }
+    while (!token_is_sign(&p->token, '}')) {
+        if (p->token.kind == TOKEN_END)
+            parser_fail(p, "this .section has no end");
+        advance(p);
+    }
+    advance(p);
+}
+
+// .target sm_90a, debug: only the number matters.
+static void parse_target(struct parser *p) {
+    struct token name = expect_name(p, "sm_NN");
+    struct ptx_module *module = p->module;
+    module->target_name = arena_string(p->arena, name.start, name.length);
+    if (strncmp(module->target_name, "sm_", 3) == 0)
+        for (const char *c = module->target_name + 3; *c >= '0' && *c <= '9' && module->target < 100000; c++)
+            module->target = module->target * 10 + (*c - '0');
+    if (module->target == 0)
+        parser_fail_at(p, name.line, "expected a target such as sm_90, found '" TOKEN_FORMAT "'", TOKEN_TEXT(name));
+    while (accept_sign(p, ','))
+        expect_name(p, "a target option");
+}
+
+static void parse_version(struct parser *p) {
+    struct token token = p->token;
+    struct ptx_module *module = p->module;
+    const char *c = token.start, *end = c + token.length;
+    advance(p);
+    for (; token.kind == TOKEN_NUMBER && c < end && *c != '.' && module->version_major < 1000; c++)
+        module->version_major = module->version_major * 10 + (*c - '0');
+    for (c++; token.kind == TOKEN_NUMBER && c < end && module->version_minor < 1000; c++)
+        module->version_minor = module->version_minor * 10 + (*c - '0');
+    if (module->version_major < 1 || module->version_minor < 0)
+        parser_fail_at(p, token.line, "expected a version such as 8.0, found '" TOKEN_FORMAT "'", TOKEN_TEXT(token));
+}
+
+void parse_module(struct parser *p) {
+    if (!accept_word(p, ".version"))
+        parser_fail(p, "this is not PTX: it does not begin with .version");
+    parse_version(p);
+    while (p->token.kind != TOKEN_END) {
+        bool external = false;
+        while (token_is(&p->token, ".visible") || token_is(&p->token, ".weak") || token_is(&p->token, ".common") ||
+               token_is(&p->token, ".extern")) {
+            external = external || token_is(&p->token, ".extern");
+            advance(p);
+        }
+        if (token_is(&p->token, ".entry") || token_is(&p->token, ".func"))
+            parse_function(p);
+        else if (token_is(&p->token, ".global") || token_is(&p->token, ".const") || token_is(&p->token, ".shared"))
+            parse_module_variable(p, external);
+        else if (token_is(&p->token, ".file"))
+            parse_file(p);
+        else if (token_is(&p->token, ".loc"))
+            parse_location(p);
+        else if (accept_word(p, ".section"))
+            skip_section(p);
+        else if (accept_word(p, ".target"))
+            parse_target(p);
+        else if (accept_word(p, ".address_size"))
+            parse_count(p, "the address size", 64, 64);
+        else if (accept_word(p, ".pragma"))
+            skip_statement(p);
+        else if (!accept_sign(p, ';'))
+            parser_fail(p, "unexpected '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
+    }
+}
