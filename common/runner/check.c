@@ -1,0 +1,44 @@
+#include "runner/check.h"
+
+#include "runner/cuda.h"
+
+#include <time.h>
+#include <unistd.h>
+
+uint64_t check_seed(const struct arguments *arguments) {
+    struct timespec now;
+    if (arguments->has_seed)
+        return arguments->seed;
+    clock_gettime(CLOCK_REALTIME, &now);
+    // Short enough to be typed.
+    return ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec + (uint64_t)getpid()) % 1000000;
+}
+
+bool check_finish(cudaError_t launch, unsigned findings_before, const char *function, bool *sticky,
+                  struct message *cause) {
+    cudaError_t unreported = cudaGetLastError(), end = cudaDeviceSynchronize();
+    unsigned findings = device_findings() - findings_before;
+    bool good = true;
+    *sticky = false;
+    if (end != cudaSuccess)
+        good =
+            message_set(cause, "a kernel failed while it ran: %s (%s)", cudaGetErrorString(end), cudaGetErrorName(end));
+    if (launch != cudaSuccess)
+        good = message_set(cause, "%s() returned an error: %s (%s)", function, cudaGetErrorString(launch),
+                           cudaGetErrorName(launch));
+    else if (unreported != cudaSuccess)
+        good = message_set(cause, "a launch failed, and %s() did not return its error: %s (%s)", function,
+                           cudaGetErrorString(unreported), cudaGetErrorName(unreported));
+    if (findings)
+        good = message_set(cause, "the simulator found %u mistake%s, listed above", findings, findings == 1 ? "" : "s");
+    if (good)
+        return true;
+    // An error that stays (a stray access, a trap) leaves no call on this context that works.
+    cudaGetLastError();
+    if (cudaDeviceSynchronize() != cudaSuccess || cudaFree(NULL) != cudaSuccess) {
+        *sticky = true;
+        CUDA(cudaDeviceReset());
+        cudaGetLastError();
+    }
+    return false;
+}

@@ -1,0 +1,93 @@
+#include "runner/device.h"
+
+#include "message.h"
+#include "runner/cuda.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef unsigned findings_function(void);
+
+static findings_function *find_findings(void) {
+    return (findings_function *)dlsym(RTLD_DEFAULT, "simulator_findings");
+}
+
+static int attribute(enum cudaDeviceAttr which) {
+    int value = 0;
+    CUDA(cudaDeviceGetAttribute(&value, which, 0));
+    return value;
+}
+
+// fp32 additions or multiplications that an SM starts in a clock (CUDA C++ Programming Guide, arithmetic instructions).
+static int fp32_lanes(int compute_capability) {
+    switch (compute_capability) {
+    case 60:
+    case 70:
+    case 72:
+    case 75:
+    case 80:
+        return 64;
+    default:
+        return 128;
+    }
+}
+
+struct device device_open(enum device_choice choice) {
+    struct device device = {0};
+    struct cudaDeviceProp properties;
+    int devices = 0;
+    bool simulated = find_findings() != NULL;
+    if (choice != DEVICE_ANY && simulated != (choice == DEVICE_SIMULATOR))
+        message_exit(EXIT_BAD_INPUT, simulated
+                                         ? "DEVICE=gpu, but the simulator's libcudart is first in the loader's path"
+                                         : "DEVICE=sim, but the simulator's libcudart is missing: build it with make");
+    cudaError_t status = cudaGetDeviceCount(&devices);
+    if (status != cudaSuccess || devices == 0)
+        message_exit(EXIT_BAD_INPUT, "no GPU answers (%s): nvidia-smi says more; DEVICE=sim needs none",
+                     cudaGetErrorString(status));
+    CUDA(cudaSetDevice(0));
+    CUDA(cudaGetDeviceProperties(&properties, 0));
+    device.simulated = simulated;
+    snprintf(device.name, sizeof device.name, "%.120s", properties.name);
+    snprintf(device.description, sizeof device.description, "%s%s", device.name,
+             simulated && !strstr(device.name, "simulat") ? " (simulated)" : "");
+    device.sm_count = attribute(cudaDevAttrMultiProcessorCount);
+    device.compute_capability =
+        10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
+    device.l2_bytes = (size_t)attribute(cudaDevAttrL2CacheSize);
+    device.shared_bytes = (size_t)attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    double clock_hz = 1e3 * attribute(cudaDevAttrClockRate), memory_hz = 1e3 * attribute(cudaDevAttrMemoryClockRate);
+    device.peak_tflops = device.sm_count * fp32_lanes(device.compute_capability) * 2.0 * clock_hz * 1e-12;
+    device.peak_gb_per_s = 2.0 * memory_hz * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8 * 1e-9;
+    return device;
+}
+
+// What the host can give without swapping, 0 where /proc does not say.
+static size_t host_free_bytes(void) {
+    FILE *file = fopen("/proc/meminfo", "r");
+    char line[128];
+    unsigned long long kibibytes = 0;
+    while (file && !kibibytes && fgets(line, sizeof line, file))
+        sscanf(line, "MemAvailable: %llu kB", &kibibytes);
+    if (file)
+        fclose(file);
+    return (size_t)kibibytes * 1024;
+}
+
+size_t device_free_bytes(const struct device *device) {
+    size_t free_bytes = 0, total = 0;
+    CUDA(cudaMemGetInfo(&free_bytes, &total));
+    if (device->simulated) {
+        // Simulated memory is the host's, and remembers for each byte whether it was written and who touched it.
+        size_t host = host_free_bytes() / 4;
+        if (host && host < free_bytes)
+            return host;
+    }
+    return free_bytes;
+}
+
+unsigned device_findings(void) {
+    findings_function *findings = find_findings();
+    return findings ? findings() : 0;
+}

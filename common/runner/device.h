@@ -1,0 +1,29 @@
+// The device that runs the kernels, a GPU or the simulator, and what it can reach at most.
+#ifndef RUNNER_DEVICE_H
+#define RUNNER_DEVICE_H
+
+#include "arguments.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct device {
+    char name[128];        // "NVIDIA H200"
+    char description[160]; // "NVIDIA H200 (simulated)"
+    bool simulated;
+    int sm_count, compute_capability; // 90 for sm_90
+    size_t l2_bytes, shared_bytes;    // shared memory that a block can have
+    double peak_tflops;               // fp32: SMs x lanes x 2 x highest clock
+    double peak_gb_per_s;             // memory: bus width x data rate
+};
+
+// Ends the process with one line where no device answers, or another one than choice says.
+struct device device_open(enum device_choice choice);
+
+// Bytes that can still be allocated: on the simulator also what the host has left.
+size_t device_free_bytes(const struct device *device);
+
+// How many findings the simulator has had; 0 on a GPU.
+unsigned device_findings(void);
+
+#endif

@@ -1,0 +1,99 @@
+#include "runner/report.h"
+
+#include "host/blanks.h"
+#include "runner/cuda.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+struct report report_begin(const struct arguments *arguments, const struct kernel_argument *kernel,
+                           const struct device *device, int cases, uint64_t seed) {
+    struct report report = {.arguments = arguments, .kernel = kernel, .device = device, .cases = cases, .start = now()};
+    printf("%s on %s, %d case%s, seed %llu\n", kernel->name, device->description, cases, cases == 1 ? "" : "s",
+           (unsigned long long)seed);
+    fflush(stdout);
+    return report;
+}
+
+static void clear_progress(void) {
+    if (message_on_terminal())
+        fputs("\r\033[K", stdout);
+}
+
+void report_case(struct report *report, const char *text) {
+    snprintf(report->text, sizeof report->text, "%s", text);
+    report->begun++;
+    step_begin("case %s", text);
+    if (message_on_terminal()) {
+        clear_progress();
+        printf("%s  case %d of %d: %s%s", colour(COLOUR_FAINT), report->begun, report->cases, text,
+               colour(COLOUR_PLAIN));
+        fflush(stdout);
+    }
+}
+
+void report_passed(struct report *report, const char *error_name, double error) {
+    report->passed++;
+    clear_progress();
+    if (report->arguments->verbose || report->cases == 1)
+        printf("  %sright%s  %-40s %s %.1e\n", colour(COLOUR_GOOD), colour(COLOUR_PLAIN), report->text, error_name,
+               error);
+    fflush(stdout);
+}
+
+void report_failed(struct report *report, const char *format, ...) {
+    va_list arguments;
+    report->failed++;
+    clear_progress();
+    printf("\n%swrong%s  case %s: ", colour(COLOUR_BAD), colour(COLOUR_PLAIN), report->text);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+    fflush(stdout);
+}
+
+void report_repeat(const struct report *report, const char *options, uint64_t seed) {
+    const char *name = report->kernel->name, *underscore = strchr(name, '_');
+    printf("  again: make ");
+    if (!strncmp(name, "lesson-", 7) || !strncmp(name, "solution-", 9))
+        printf("%.*s check", (int)(underscore ? underscore - name : (long)strlen(name)), name);
+    else
+        printf("check KERNEL=%s", report->kernel->source ? report->kernel->source : report->kernel->library);
+    printf(" %s SEED=%llu DEVICE=%s\n", options, (unsigned long long)seed, report->device->simulated ? "sim" : "gpu");
+    fflush(stdout);
+}
+
+bool report_enough(const struct report *report) {
+    return report->failed >= MAX_FAILURES;
+}
+
+static void print_open_blank(const char *source) {
+    struct blank blank;
+    if (!source || !blanks_find(source, &blank) || !blank.open)
+        return;
+    printf("\n%s:%d: %s\n", source, blank.line, blank.text);
+    if (blank.open > 1)
+        printf("  (the first of %d blanks still open)\n", blank.open);
+}
+
+int report_end(struct report *report) {
+    bool right = report->passed == report->cases && report->passed > 0;
+    clear_progress();
+    if (report->failed)
+        print_open_blank(report->kernel->source);
+    if (report->begun < report->cases)
+        printf("\nstopped after %d cases: %d were not run\n", report->begun, report->cases - report->begun);
+    printf("%s%s: %d of %d case%s right on %s, %.1f s%s\n", colour(right ? COLOUR_GOOD : COLOUR_BAD),
+           report->kernel->name, report->passed, report->cases, report->cases == 1 ? "" : "s",
+           report->device->description, now() - report->start, colour(COLOUR_PLAIN));
+    return right ? 0 : EXIT_CHECK_FAILED;
+}

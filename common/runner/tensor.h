@@ -1,0 +1,33 @@
+// A tensor on the device, with poison around it.
+#ifndef RUNNER_TENSOR_H
+#define RUNNER_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct device_tensor {
+    float *data; // device pointer, 256-byte aligned
+    int64_t elements;
+    char *allocation;
+    size_t guard_bytes; // before and after data
+};
+
+// On a GPU the tensor lies inside a larger allocation, and what is around it is NaN: a kernel that reads it gets wrong
+// results, one that writes it is found by tensor_guards_intact(). On the simulator it is allocated exactly, so that
+// the simulator itself sees a stray access.
+struct device_tensor tensor_create(int64_t elements, bool guarded);
+void tensor_free(struct device_tensor *tensor);
+
+size_t tensor_bytes(int64_t elements, bool guarded);
+
+// Copies the period elements of host to the tensor, again and again until it is full.
+void tensor_fill(const struct device_tensor *tensor, const float *host, int64_t period);
+
+// Makes every element POISON_BITS.
+void tensor_poison(const struct device_tensor *tensor);
+
+// False where a guard zone has changed.
+bool tensor_guards_intact(const struct device_tensor *tensor);
+
+#endif
