@@ -1,0 +1,294 @@
+// Compares the results of the simulator with those of a GPU, as run.c wrote them.
+//
+//   truth-compare GOLDEN RESULTS DIFFERENCES.csv
+//
+// A form that is exact must have the same bits. One that is approximate must lie within the documented bound of the
+// exact value, on both sides, and agree with the GPU on what is a NaN, an infinity or a zero. DIFFERENCES.csv lists
+// forms where the two are known to differ, form,why; one that no longer differs is an error.
+#include "truth.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FORMS = 2048, NAME = 64 };
+
+struct result {
+    char name[NAME], compared[16];
+    double bound;
+    int type, input[3];
+    size_t elements;
+    unsigned long long hash;
+    long offset;
+};
+
+struct run {
+    struct result result[MOST_FORMS];
+    int results;
+    uint8_t *samples;
+};
+
+static void die(const char *path) {
+    perror(path);
+    exit(2);
+}
+
+static void read_run(const char *directory, struct run *run) {
+    char path[4096], line[512];
+    snprintf(path, sizeof path, "%s/results.csv", directory);
+    FILE *table = fopen(path, "r");
+    if (table == NULL || fgets(line, sizeof line, table) == NULL) {
+        die(path);
+    }
+    while (fgets(line, sizeof line, table) != NULL && run->results < MOST_FORMS) {
+        struct result *r = &run->result[run->results];
+        if (sscanf(line, "%63[^,],%15[^,],%la,%d,%d,%d,%d,%zu,%llx,%ld", r->name, r->compared, &r->bound, &r->type,
+                   &r->input[0], &r->input[1], &r->input[2], &r->elements, &r->hash, &r->offset) != 10) {
+            fprintf(stderr, "%s: not a row of results: %s", path, line);
+            exit(2);
+        }
+        run->results++;
+    }
+    fclose(table);
+    snprintf(path, sizeof path, "%s/results.bin", directory);
+    FILE *samples = fopen(path, "rb");
+    if (samples == NULL || fseek(samples, 0, SEEK_END) != 0) {
+        die(path);
+    }
+    const long size = ftell(samples);
+    rewind(samples);
+    run->samples = malloc((size_t)size);
+    if (run->samples == NULL || fread(run->samples, 1, (size_t)size, samples) != (size_t)size) {
+        die(path);
+    }
+    fclose(samples);
+}
+
+static const struct result *find(const struct run *run, const char *name) {
+    for (int i = 0; i < run->results; i++) {
+        if (strcmp(run->result[i].name, name) == 0) {
+            return &run->result[i];
+        }
+    }
+    return NULL;
+}
+
+static uint64_t bits_at(const uint8_t *bytes, size_t width, size_t i) {
+    uint64_t bits = 0;
+    memcpy(&bits, bytes + i * width, width);
+    return bits;
+}
+
+// A number of 1 + exponent_bits + mantissa bits.
+static double decode(uint64_t bits, int mantissa, int exponent_bits) {
+    const uint64_t fraction = bits & ((1ull << mantissa) - 1), ones = (1ull << exponent_bits) - 1;
+    const uint64_t exponent = bits >> mantissa & ones;
+    const double sign = bits >> (mantissa + exponent_bits) & 1 ? -1.0 : 1.0;
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    if (exponent == ones) {
+        return fraction != 0 ? NAN : sign * INFINITY;
+    }
+    return exponent == 0 ? sign * ldexp((double)fraction, 1 - bias - mantissa)
+                         : sign * ldexp((double)(fraction | 1ull << mantissa), (int)exponent - bias - mantissa);
+}
+
+struct format {
+    int mantissa, exponent_bits, parts; // parts: numbers in an element
+};
+
+static struct format format_of(int type) {
+    switch (type) {
+    case TRUTH_F16:
+        return (struct format){10, 5, 1};
+    case TRUTH_F16X2:
+        return (struct format){10, 5, 2};
+    case TRUTH_BF16:
+        return (struct format){7, 8, 1};
+    case TRUTH_BF16X2:
+        return (struct format){7, 8, 2};
+    case TRUTH_F64:
+        return (struct format){52, 11, 1};
+    default:
+        return (struct format){23, 8, 1};
+    }
+}
+
+static double part(struct format format, uint64_t bits, int which) {
+    return decode(format.parts == 2 ? bits >> 16 * which & 0xffff : bits, format.mantissa, format.exponent_bits);
+}
+
+static double smallest_normal(struct format format) {
+    return ldexp(1.0, 2 - (1 << (format.exponent_bits - 1)));
+}
+
+static double exact_value(const char *name, double a, double b) {
+    static const struct {
+        const char *prefix;
+        double (*function)(double);
+    } functions[] = {{"ex2", exp2}, {"lg2", log2}, {"sqrt", sqrt}, {"sin", sin}, {"cos", cos}, {"tanh", tanh}};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (strncmp(name, functions[i].prefix, strlen(functions[i].prefix)) == 0) {
+            return functions[i].function(a);
+        }
+    }
+    return strncmp(name, "rcp", 3) == 0 ? 1.0 / a : strncmp(name, "rsqrt", 5) == 0 ? 1.0 / sqrt(a) : a / b;
+}
+
+// How far a result may lie from the exact value.
+static double allowed_error(const struct result *form, struct format format, double a, double exact) {
+    const double spacing = ldexp(smallest_normal(format), -format.mantissa); // of subnormal results
+    if (strcmp(form->compared, "absolute") == 0) {
+        return form->bound;
+    }
+    if (strcmp(form->compared, "logarithm") == 0) {
+        return a > 0.5 && a < 2.0 ? form->bound : form->bound * fabs(exact);
+    }
+    if (strcmp(form->compared, "ulp") == 0) {
+        const double size = fmax(fabs(exact), smallest_normal(format));
+        return form->bound * ldexp(1.0, ilogb(size) - format.mantissa);
+    }
+    return form->bound * fabs(exact) + spacing;
+}
+
+static bool same_kind(double x, double y) {
+    return isnan(x) || isnan(y) ? isnan(x) && isnan(y) : !(isinf(x) || isinf(y) || x == 0.0 || y == 0.0) || x == y;
+}
+
+// One approximate result; on a miss writes what is wrong to why.
+static bool is_near(const struct result *form, const double input[2], double gpu, double simulated, char *why,
+                    size_t why_size) {
+    if (strcmp(form->compared, "near") == 0) {
+        snprintf(why, why_size, "GPU %.9g, simulator %.9g, allowed %g apart", gpu, simulated, form->bound);
+        return isnan(gpu) ? isnan(simulated) : fabs(gpu - simulated) <= form->bound;
+    }
+    const struct format format = format_of(form->type);
+    double a = input[0], b = input[1];
+    if (strstr(form->name, "ftz") != NULL) {
+        a = fabs(a) < smallest_normal(format) ? copysign(0.0, a) : a;
+        b = fabs(b) < smallest_normal(format) ? copysign(0.0, b) : b;
+    }
+    const double exact = exact_value(form->name, a, b), allowed = allowed_error(form, format, a, exact);
+    snprintf(why, why_size, "of %.9g, %.9g: exact %.9g, GPU %.9g, simulator %.9g, allowed error %g", input[0], input[1],
+             exact, gpu, simulated, allowed);
+    if (!same_kind(gpu, simulated)) {
+        return false;
+    }
+    if (isnan(gpu) || isinf(gpu) || gpu == 0.0) {
+        return true;
+    }
+    return fabs(gpu - exact) <= allowed && fabs(simulated - exact) <= allowed;
+}
+
+// Whether the two results of a form agree; prints the first place where they do not.
+static bool compare_form(const struct result *golden, const uint8_t *gpu, const struct result *result,
+                         const uint8_t *simulated, bool quiet) {
+    if (golden->type != result->type || golden->elements != result->elements) {
+        printf("%s: %s\n", golden->name,
+               strcmp(result->compared, "error") == 0 ? "did not run" : "another type or size");
+        return false;
+    }
+    const size_t width = truth_type_bytes((enum truth_type)golden->type);
+    const bool exact = strcmp(golden->compared, "exact") == 0;
+    static uint64_t values[3][TRUTH_ELEMENTS];
+    for (int k = 0; k < 3; k++) {
+        truth_fill((enum truth_type)golden->input[k], k, values[k]);
+    }
+    for (size_t i = 0; i < golden->elements; i++) {
+        const uint64_t from_gpu = bits_at(gpu, width, i), from_simulator = bits_at(simulated, width, i);
+        uint64_t input[3];
+        for (int k = 0; k < 3; k++) {
+            input[k] = bits_at((const uint8_t *)values[k], truth_type_bytes((enum truth_type)golden->input[k]), i);
+        }
+        if (exact && from_gpu != from_simulator) {
+            if (!quiet) {
+                printf("%s: element %zu of %#llx, %#llx, %#llx: GPU %#llx, simulator %#llx\n", golden->name, i,
+                       (unsigned long long)input[0], (unsigned long long)input[1], (unsigned long long)input[2],
+                       (unsigned long long)from_gpu, (unsigned long long)from_simulator);
+            }
+            return false;
+        }
+        for (int p = 0; !exact && p < format_of(golden->type).parts; p++) {
+            char why[256];
+            const double of[2] = {part(format_of(golden->input[0]), input[0], p),
+                                  part(format_of(golden->input[1]), input[1], p)};
+            if (!is_near(golden, of, part(format_of(golden->type), from_gpu, p),
+                         part(format_of(golden->type), from_simulator, p), why, sizeof why)) {
+                if (!quiet) {
+                    printf("%s: element %zu: %s\n", golden->name, i, why);
+                }
+                return false;
+            }
+        }
+    }
+    if (exact && golden->hash != result->hash) {
+        if (!quiet) {
+            printf("%s: differs past the first %zu elements\n", golden->name, golden->elements);
+        }
+        return false;
+    }
+    return true;
+}
+
+// The forms that may differ: names only, [*count].
+static char (*read_differences(const char *path, int *count))[NAME] {
+    static char names[MOST_FORMS][NAME];
+    char line[1024];
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        die(path);
+    }
+    for (*count = 0; fgets(line, sizeof line, file) != NULL && *count < MOST_FORMS;) {
+        if (line[0] != '#' && strncmp(line, "form,", 5) != 0 && sscanf(line, "%63[^,],", names[*count]) == 1) {
+            (*count)++;
+        }
+    }
+    fclose(file);
+    return names;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 4) {
+        fprintf(stderr, "usage: %s GOLDEN RESULTS DIFFERENCES.csv\n", argv[0]);
+        return 2;
+    }
+    static struct run golden, results;
+    read_run(argv[1], &golden);
+    read_run(argv[2], &results);
+    int differences = 0, wrong = 0, allowed = 0;
+    char(*difference)[NAME] = read_differences(argv[3], &differences);
+    for (int d = 0; d < differences; d++) {
+        if (find(&golden, difference[d]) == NULL) {
+            printf("%s: listed as a difference, but there is no such form\n", difference[d]);
+            wrong++;
+        }
+    }
+    for (int i = 0; i < golden.results; i++) {
+        const struct result *form = &golden.result[i], *result = find(&results, form->name);
+        bool listed = false;
+        for (int d = 0; d < differences; d++) {
+            listed = listed || strcmp(difference[d], form->name) == 0;
+        }
+        if (result == NULL) {
+            printf("%s: not among the results\n", form->name);
+            wrong++;
+            continue;
+        }
+        const bool same =
+            compare_form(form, golden.samples + form->offset, result, results.samples + result->offset, listed);
+        if (same && listed) {
+            printf("%s: listed as a difference, but there is none\n", form->name);
+        }
+        wrong += same == listed;
+        allowed += !same && listed;
+    }
+    for (int i = 0; i < results.results; i++) {
+        if (find(&golden, results.result[i].name) == NULL) {
+            printf("%s: no golden result: record it on a GPU\n", results.result[i].name);
+            wrong++;
+        }
+    }
+    printf("truth: %d forms, %d wrong, %d known to differ\n", golden.results, wrong, allowed);
+    return wrong == 0 ? 0 : 1;
+}

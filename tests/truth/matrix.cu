@@ -1,0 +1,192 @@
+// ldmatrix, stmatrix and mma.sync. A warp's fragments come from the inputs as they lie, so that a lane or register in
+// the wrong place changes the result.
+#include "forms.cuh"
+
+#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
+#define SHARED_ADDRESS(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
+
+// Threads that write count results each.
+#define RETURN_PAST(count)                                                                                             \
+    if (INDEX >= TRUTH_ELEMENTS / count) {                                                                             \
+        return;                                                                                                        \
+    }
+
+// A in four registers a lane, B in two: m16n8k16 with 16-bit elements, m16n8k8 with tf32.
+#define MMA_WIDE_F32(name, instruction)                                                                                \
+    __global__ void name(float *result, const unsigned *a, const unsigned *b, const float *c) {                        \
+        RETURN_PAST(4)                                                                                                 \
+        const unsigned *fragment_a = a + 4 * INDEX, *fragment_b = b + 2 * INDEX;                                       \
+        const float *fragment_c = c + 4 * INDEX;                                                                       \
+        float d0, d1, d2, d3;                                                                                          \
+        asm volatile(instruction " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"                \
+                     : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)                                                          \
+                     : "r"(fragment_a[0]), "r"(fragment_a[1]), "r"(fragment_a[2]), "r"(fragment_a[3]),                 \
+                       "r"(fragment_b[0]), "r"(fragment_b[1]), "f"(fragment_c[0]), "f"(fragment_c[1]),                 \
+                       "f"(fragment_c[2]), "f"(fragment_c[3]));                                                        \
+        float *row = result + 4 * INDEX;                                                                               \
+        row[0] = d0, row[1] = d1, row[2] = d2, row[3] = d3;                                                            \
+    }
+
+// A in two registers a lane, B in one: m16n8k8 with 16-bit elements, m16n8k4 with tf32.
+#define MMA_NARROW_F32(name, instruction)                                                                              \
+    __global__ void name(float *result, const unsigned *a, const unsigned *b, const float *c) {                        \
+        RETURN_PAST(4)                                                                                                 \
+        const float *fragment_c = c + 4 * INDEX;                                                                       \
+        float d0, d1, d2, d3;                                                                                          \
+        asm volatile(instruction " {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"                               \
+                     : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)                                                          \
+                     : "r"(a[2 * INDEX]), "r"(a[2 * INDEX + 1]), "r"(b[INDEX]), "f"(fragment_c[0]),                    \
+                       "f"(fragment_c[1]), "f"(fragment_c[2]), "f"(fragment_c[3]));                                    \
+        float *row = result + 4 * INDEX;                                                                               \
+        row[0] = d0, row[1] = d1, row[2] = d2, row[3] = d3;                                                            \
+    }
+
+#define MMA_WIDE_F16(name, instruction)                                                                                \
+    __global__ void name(unsigned *result, const unsigned *a, const unsigned *b, const unsigned *c) {                  \
+        RETURN_PAST(4)                                                                                                 \
+        const unsigned *fragment_a = a + 4 * INDEX, *fragment_b = b + 2 * INDEX, *fragment_c = c + 2 * INDEX;          \
+        unsigned d0, d1;                                                                                               \
+        asm volatile(instruction " {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%8, %9};"                                    \
+                     : "=r"(d0), "=r"(d1)                                                                              \
+                     : "r"(fragment_a[0]), "r"(fragment_a[1]), "r"(fragment_a[2]), "r"(fragment_a[3]),                 \
+                       "r"(fragment_b[0]), "r"(fragment_b[1]), "r"(fragment_c[0]), "r"(fragment_c[1]));                \
+        result[2 * INDEX] = d0, result[2 * INDEX + 1] = d1;                                                            \
+    }
+
+#define MMA_NARROW_F16(name, instruction)                                                                              \
+    __global__ void name(unsigned *result, const unsigned *a, const unsigned *b, const unsigned *c) {                  \
+        RETURN_PAST(4)                                                                                                 \
+        unsigned d0, d1;                                                                                               \
+        asm volatile(instruction " {%0, %1}, {%2, %3}, {%4}, {%5, %6};"                                                \
+                     : "=r"(d0), "=r"(d1)                                                                              \
+                     : "r"(a[2 * INDEX]), "r"(a[2 * INDEX + 1]), "r"(b[INDEX]), "r"(c[2 * INDEX]),                     \
+                       "r"(c[2 * INDEX + 1]));                                                                         \
+        result[2 * INDEX] = d0, result[2 * INDEX + 1] = d1;                                                            \
+    }
+
+// The row whose address each lane gives, so that no two matrices and no two rows are in their natural place.
+#define SCATTERED_ROW(lane) ((lane)*13 % 32)
+
+#define LDMATRIX(name, instruction)                                                                                    \
+    __global__ void name(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {                    \
+        __shared__ alignas(16) unsigned rows[TRUTH_BLOCK / 32][32][4];                                                 \
+        RETURN_PAST(4)                                                                                                 \
+        const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;                                               \
+        for (int i = 0; i < 4; i++) {                                                                                  \
+            rows[warp][lane][i] = a[4 * INDEX + i];                                                                    \
+        }                                                                                                              \
+        __syncwarp();                                                                                                  \
+        unsigned r[4] = {1, 2, 3, 4};                                                                                  \
+        const unsigned address = SHARED_ADDRESS(rows[warp][SCATTERED_ROW(lane)]);                                      \
+        instruction;                                                                                                   \
+        for (int i = 0; i < 4; i++) {                                                                                  \
+            result[4 * INDEX + i] = r[i];                                                                              \
+        }                                                                                                              \
+    }
+
+#define LDMATRIX_1(suffix)                                                                                             \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1" suffix ".shared.b16 {%0}, [%1];" : "=r"(r[0]) : "r"(address))
+#define LDMATRIX_2(suffix)                                                                                             \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2" suffix ".shared.b16 {%0, %1}, [%2];"                                  \
+                 : "=r"(r[0]), "=r"(r[1])                                                                              \
+                 : "r"(address))
+#define LDMATRIX_4(suffix)                                                                                             \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" suffix ".shared.b16 {%0, %1, %2, %3}, [%4];"                          \
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])                                                      \
+                 : "r"(address))
+
+#define STMATRIX(name, instruction)                                                                                    \
+    __global__ void name(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {                    \
+        __shared__ alignas(16) unsigned rows[TRUTH_BLOCK / 32][32][4];                                                 \
+        RETURN_PAST(4)                                                                                                 \
+        const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;                                               \
+        for (int i = 0; i < 4; i++) {                                                                                  \
+            rows[warp][lane][i] = i;                                                                                   \
+        }                                                                                                              \
+        __syncwarp();                                                                                                  \
+        const unsigned *r = a + 4 * INDEX;                                                                             \
+        const unsigned address = SHARED_ADDRESS(rows[warp][SCATTERED_ROW(lane)]);                                      \
+        instruction;                                                                                                   \
+        __syncwarp();                                                                                                  \
+        for (int i = 0; i < 4; i++) {                                                                                  \
+            result[4 * INDEX + i] = rows[warp][lane][i];                                                               \
+        }                                                                                                              \
+    }
+
+#define STMATRIX_1(suffix)                                                                                             \
+    asm volatile("stmatrix.sync.aligned.m8n8.x1" suffix ".shared.b16 [%0], {%1};" ::"r"(address), "r"(r[0]) : "memor"  \
+                                                                                                              "y")
+#define STMATRIX_2(suffix)                                                                                             \
+    asm volatile("stmatrix.sync.aligned.m8n8.x2" suffix ".shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(r[0]),       \
+                 "r"(r[1])                                                                                             \
+                 : "memory")
+#define STMATRIX_4(suffix)                                                                                             \
+    asm volatile("stmatrix.sync.aligned.m8n8.x4" suffix ".shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),          \
+                 "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])                                                            \
+                 : "memory")
+
+#define MMA "mma.sync.aligned."
+
+MMA_WIDE_F32(mma_m16n8k16_f32_bf16, MMA "m16n8k16.row.col.f32.bf16.bf16.f32")
+MMA_WIDE_F32(mma_m16n8k16_f32_f16, MMA "m16n8k16.row.col.f32.f16.f16.f32")
+MMA_WIDE_F32(mma_m16n8k8_f32_tf32, MMA "m16n8k8.row.col.f32.tf32.tf32.f32")
+MMA_NARROW_F32(mma_m16n8k8_f32_bf16, MMA "m16n8k8.row.col.f32.bf16.bf16.f32")
+MMA_NARROW_F32(mma_m16n8k8_f32_f16, MMA "m16n8k8.row.col.f32.f16.f16.f32")
+MMA_NARROW_F32(mma_m16n8k4_f32_tf32, MMA "m16n8k4.row.col.f32.tf32.tf32.f32")
+MMA_WIDE_F16(mma_m16n8k16_f16_f16, MMA "m16n8k16.row.col.f16.f16.f16.f16")
+MMA_NARROW_F16(mma_m16n8k8_f16_f16, MMA "m16n8k8.row.col.f16.f16.f16.f16")
+
+LDMATRIX(ldmatrix_x1, LDMATRIX_1(""))
+LDMATRIX(ldmatrix_x2, LDMATRIX_2(""))
+LDMATRIX(ldmatrix_x4, LDMATRIX_4(""))
+LDMATRIX(ldmatrix_x1_trans, LDMATRIX_1(".trans"))
+LDMATRIX(ldmatrix_x2_trans, LDMATRIX_2(".trans"))
+LDMATRIX(ldmatrix_x4_trans, LDMATRIX_4(".trans"))
+STMATRIX(stmatrix_x1, STMATRIX_1(""))
+STMATRIX(stmatrix_x2, STMATRIX_2(""))
+STMATRIX(stmatrix_x4, STMATRIX_4(""))
+STMATRIX(stmatrix_x1_trans, STMATRIX_1(".trans"))
+STMATRIX(stmatrix_x4_trans, STMATRIX_4(".trans"))
+
+#define EXACT_MMA(name, R, A, C)                                                                                       \
+    { #name "_exact", (const void *)name, TRUTH_##R, {TRUTH_##A, TRUTH_##A, TRUTH_##C }, TRUTH_EXACT, 0 }
+#define RANDOM_MMA(name, R, A, C, bound)                                                                               \
+    { #name "_random", (const void *)name, TRUTH_##R, {TRUTH_##A, TRUTH_##A, TRUTH_##C }, TRUTH_NEAR, bound }
+#define MOVE(name)                                                                                                     \
+    { #name, (const void *)name, TRUTH_I32, {TRUTH_I32, TRUTH_NONE, TRUTH_NONE }, TRUTH_EXACT, 0 }
+
+// Small integers make every order of summation exact. For the others the order is the hardware's own: at most 17 terms
+// of size 1 are added, each addition truncated to fp32's 24 bits at a size under 32, or to fp16's 11 bits at the end.
+#define FP32_SUM (17 * 0x1p-19)
+#define FP16_SUM 0x1p-6
+
+extern "C" const struct truth_form truth_matrix[] = {
+    EXACT_MMA(mma_m16n8k16_f32_bf16, F32, SMALL_BF16X2, SMALL_F32),
+    EXACT_MMA(mma_m16n8k16_f32_f16, F32, SMALL_F16X2, SMALL_F32),
+    EXACT_MMA(mma_m16n8k8_f32_tf32, F32, SMALL_F32, SMALL_F32),
+    EXACT_MMA(mma_m16n8k8_f32_bf16, F32, SMALL_BF16X2, SMALL_F32),
+    EXACT_MMA(mma_m16n8k8_f32_f16, F32, SMALL_F16X2, SMALL_F32),
+    EXACT_MMA(mma_m16n8k4_f32_tf32, F32, SMALL_F32, SMALL_F32),
+    EXACT_MMA(mma_m16n8k16_f16_f16, F16X2, SMALL_F16X2, SMALL_F16X2),
+    EXACT_MMA(mma_m16n8k8_f16_f16, F16X2, SMALL_F16X2, SMALL_F16X2),
+    RANDOM_MMA(mma_m16n8k16_f32_bf16, F32, UNIT_BF16X2, UNIT_F32, FP32_SUM),
+    RANDOM_MMA(mma_m16n8k16_f32_f16, F32, UNIT_F16X2, UNIT_F32, FP32_SUM),
+    RANDOM_MMA(mma_m16n8k8_f32_tf32, F32, UNIT_F32, UNIT_F32, FP32_SUM),
+    RANDOM_MMA(mma_m16n8k8_f32_bf16, F32, UNIT_BF16X2, UNIT_F32, FP32_SUM),
+    RANDOM_MMA(mma_m16n8k8_f32_f16, F32, UNIT_F16X2, UNIT_F32, FP32_SUM),
+    RANDOM_MMA(mma_m16n8k4_f32_tf32, F32, UNIT_F32, UNIT_F32, FP32_SUM),
+    RANDOM_MMA(mma_m16n8k16_f16_f16, F16X2, UNIT_F16X2, UNIT_F16X2, FP16_SUM),
+    RANDOM_MMA(mma_m16n8k8_f16_f16, F16X2, UNIT_F16X2, UNIT_F16X2, FP16_SUM),
+    MOVE(ldmatrix_x1),
+    MOVE(ldmatrix_x2),
+    MOVE(ldmatrix_x4),
+    MOVE(ldmatrix_x1_trans),
+    MOVE(ldmatrix_x2_trans),
+    MOVE(ldmatrix_x4_trans),
+    MOVE(stmatrix_x1),
+    MOVE(stmatrix_x2),
+    MOVE(stmatrix_x4),
+    MOVE(stmatrix_x1_trans),
+    MOVE(stmatrix_x4_trans),
+    {nullptr, nullptr, TRUTH_NONE, {TRUTH_NONE, TRUTH_NONE, TRUTH_NONE}, TRUTH_EXACT, 0},
+};
