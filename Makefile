@@ -42,6 +42,9 @@ endif
 ifneq (,$(unknown))
 $(error there is no goal '$(firstword $(unknown))'; make help lists them)
 endif
+ifneq (,$(and $(filter clean,$(goals)),$(filter-out clean,$(goals))))
+$(error clean goes alone: first make clean, then make $(filter-out clean,$(goals)))
+endif
 ifneq (,$(filter-out gpu sim,$(DEVICE)))
 $(error DEVICE=$(DEVICE) is not known; it is gpu or sim)
 endif

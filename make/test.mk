@@ -32,3 +32,9 @@ build/kernels/build/skeletons/%: NVCCFLAGS += -Werror all-warnings
 .PHONY: build/tests/all
 build/tests/all: $(harness) $(test_programs:%=build/%) $(test_programs:%=build/sanitized/%) \
     $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu) $(skeletons))
+
+# libFuzzer wants its own build of what it exercises, by clang.
+build/fuzz/%: tests/fuzz/fuzz_%.c build/flags $(wildcard simulator/ptx/*.[ch] simulator/fatbin/*.[ch])
+	mkdir -p $(@D)
+	clang $(CPPFLAGS) -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+	    -o $@.$$$$ $< $(wildcard simulator/ptx/*.c simulator/fatbin/*.c) -lzstd -lm && mv $@.$$$$ $@
