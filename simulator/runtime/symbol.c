@@ -32,7 +32,7 @@ static cudaError_t to_symbol(const void *symbol, const void *from, size_t size, 
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
         return api_error(cudaErrorInvalidMemcpyDirection, "a copy to a device variable cannot go to the host");
     }
-    void *device;
+    void *device = NULL;
     cudaError_t error = find_range(symbol, offset, size, &device);
     return error == cudaSuccess ? copy_bytes(device, from, size, kind) : error;
 }
@@ -41,7 +41,7 @@ static cudaError_t from_symbol(void *to, const void *symbol, size_t size, size_t
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
         return api_error(cudaErrorInvalidMemcpyDirection, "a copy from a device variable cannot come from the host");
     }
-    void *device;
+    void *device = NULL;
     cudaError_t error = find_range(symbol, offset, size, &device);
     return error == cudaSuccess ? copy_bytes(to, device, size, kind) : error;
 }
