@@ -1,16 +1,19 @@
 # Reads a results CSV: checks its header and every row, and gives fields by name.
 #
-# Used before another awk program (awk -f csv.awk -f ladder.awk), whose main rules then see sound rows only.
-# Variable: what, "attention" or "softmax". get("median_us") is the current row's field. After the first bad row
-# nothing more is read, csv_failed is 1, and the exit status is 2.
+# Used before another awk program (awk -f csv.awk -f ladder.awk), whose rules then see sound rows only.
+# Variable: what, "attention", "softmax" or "profile". get("median_us") is the current row's field. After the first bad
+# row nothing more is read, csv_failed is 1, and the exit status is 2.
 
 BEGIN {
     FS = ","
-    common = "run lesson device sm_count driver cuda dtype median_us min_us p95_us repeats date commit"
-    if (what == "softmax")
-        csv_columns = split(common " rows columns gb_per_s copy_gb_per_s", csv_column, " ")
-    else
-        csv_columns = split(common " B H Hkv Nq Nk D causal tflops peak_tflops", csv_column, " ")
+    csv_positive["attention"] = "B H Hkv Nq Nk D median_us repeats tflops"
+    csv_positive["softmax"] = "rows columns median_us repeats gb_per_s"
+    csv_positive["profile"] = "B H Nq Nk D"
+    csv_present["attention"] = "run lesson device driver cuda dtype causal peak_tflops date commit"
+    csv_present["softmax"] = "run lesson device driver cuda dtype copy_gb_per_s date commit"
+    csv_present["profile"] = "lesson device causal metric unit value date commit"
+    csv_positives = split(csv_positive[what], csv_column, " ")
+    csv_columns = split(csv_positive[what] " " csv_present[what], csv_column, " ")
     csv_failed = 0
 }
 
@@ -28,9 +31,10 @@ function is_number(text) {
     return text ~ /^[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$/
 }
 
-function need_positive(name) {
-    if (!is_number(get(name)) || get(name) + 0 <= 0)
-        csv_fail(name " is '" get(name) "', not a number above zero; mend or delete this line")
+# Where the column exists its field has to match.
+function csv_match(name, pattern, kind) {
+    if (name in csv_index && get(name) !~ pattern)
+        csv_fail(name " is '" get(name) "', not " kind "; mend or delete this line")
 }
 
 {
@@ -43,37 +47,21 @@ FNR == 1 {
         csv_index[$i] = i
     for (i = 1; i <= csv_columns; i++)
         if (!(csv_column[i] in csv_index))
-            csv_fail("the header has no column '" csv_column[i] "'; move this file away and run make bench again")
+            csv_fail("the header has no column '" csv_column[i] "'; move this file away and measure again")
     next
 }
 
 {
     if (NF != csv_fields)
         csv_fail(NF " fields where the header has " csv_fields "; mend or delete this line")
-    if (get("lesson") !~ /^(solution|lesson)-[0-9][0-9]_[a-z0-9_]+$/ && get("lesson") !~ /^kernel-./ &&
-        get("lesson") !~ /^unfused_softmax$/)
-        csv_fail("lesson is '" get("lesson") "', which names no lesson; mend or delete this line")
-    if (get("run") == "")
-        csv_fail("run is empty; mend or delete this line")
-    if (get("device") !~ /^[A-Za-z0-9][-A-Za-z0-9 ._+()\/]*$/)
-        csv_fail("device is '" get("device") "', not the name of a GPU; mend or delete this line")
-    if (get("date") !~ /^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/)
-        csv_fail("date is '" get("date") "', not YYYY-MM-DD; mend or delete this line")
-    need_positive("median_us")
-    need_positive("repeats")
-    if (what == "softmax") {
-        need_positive("rows")
-        need_positive("columns")
-        need_positive("gb_per_s")
-    } else {
-        need_positive("B")
-        need_positive("H")
-        need_positive("Hkv")
-        need_positive("Nq")
-        need_positive("Nk")
-        need_positive("D")
-        need_positive("tflops")
-        if (get("causal") !~ /^[01]$/)
-            csv_fail("causal is '" get("causal") "', not 0 or 1; mend or delete this line")
-    }
+    csv_match("run", "^.", "the name of a run")
+    csv_match("lesson", "^((solution|lesson)-[0-9][0-9]_[a-z0-9_]+|kernel-.+|unfused_softmax)$", "the name of a lesson")
+    csv_match("device", "^[A-Za-z0-9][-A-Za-z0-9 ._+()/]*$", "the name of a GPU")
+    csv_match("causal", "^[01]$", "0 or 1")
+    csv_match("date", "^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]", "YYYY-MM-DD")
+    if (what == "profile" && !is_number(get("value")))
+        csv_fail("value is '" get("value") "', not a number; mend or delete this line")
+    for (i = 1; i <= csv_positives; i++)
+        if (!is_number(get(csv_column[i])) || get(csv_column[i]) + 0 <= 0)
+            csv_fail(csv_column[i] " is '" get(csv_column[i]) "', not a number above zero; mend or delete this line")
 }

@@ -1,6 +1,7 @@
-# Rewrites a page with its measured tables: awk -f tables.awk part=ladder FILE part=softmax FILE part=charts FILE part=page PAGE
+# Rewrites a page with its measured tables:
+#     awk -f tables.awk part=ladder FILE part=softmax FILE part=profile FILE part=charts FILE part=page PAGE
 #
-# FILEs hold what ladder.awk and softmax.awk selected, and the paths of the charts, each line after the GPU's folder name
+# FILEs hold what ladder.awk, softmax.awk and profile.awk selected, and the paths of the charts, each line after the GPU's folder name
 # and a tab. Variables: page, its name for messages; lesson, the folder of the lesson whose page it is; up, the way from
 # the page to the root of the repository.
 
@@ -37,6 +38,16 @@ part == "ladder" {
 part == "softmax" {
     matrices[$1]++
     matrix[$1, matrices[$1]] = $0
+    next
+}
+
+part == "profile" {
+    profiled[$1, $2, $3] = $4
+    if (!(($1, $2, $5) in listed)) {
+        listed[$1, $2, $5] = 1
+        counter_name[$1, $2, ++counters[$1, $2]] = $5
+    }
+    counter[$1, $2, $5, $3] = $6
     next
 }
 
@@ -164,8 +175,44 @@ function print_softmax(    i, j, slug, cell) {
     }
 }
 
+# Nothing where nobody has profiled: the measured table above it says what there is.
+function print_profile(    i, j, k, slug, dims, d, line, cell) {
+    for (i = 1; i <= gpus["profile"]; i++) {
+        slug = gpu["profile", i]
+        dims = 0
+        line = ""
+        for (d = 64; d <= 128; d += 64)
+            if ((slug, lesson, d) in profiled) {
+                dim[++dims] = d
+                line = line " D=" d " |"
+            }
+        if (!dims)
+            continue
+        print "| Nsight Compute, " fact["profile", slug, "device"] " |" line
+        printf "|---|"
+        for (j = 1; j <= dims; j++)
+            printf "---|"
+        print ""
+        for (k = 1; k <= counters[slug, lesson]; k++) {
+            cell = counter_name[slug, lesson, k]
+            line = ""
+            for (j = 1; j <= dims; j++)
+                line = line " " ((slug, lesson, cell, dim[j]) in counter ? counter[slug, lesson, cell, dim[j]] : "-") " |"
+            print "| " cell " |" line
+        }
+        print ""
+        print "Solution; B=1 H=16 N=" profiled[slug, lesson, dim[1]] ", no mask; " fact["profile", slug, "date"] ", commit " \
+            fact["profile", slug, "commit"] "."
+        print ""
+    }
+}
+
 function print_part(name) {
     print ""
+    if (name == "profile") {
+        print_profile()
+        return
+    }
     if (name == "charts")
         print_charts()
     else if (name == "ladder" && gpus["ladder"])
@@ -188,8 +235,8 @@ function fail(message) {
     open = $0
     sub(/^<!-- results:begin /, "", open)
     sub(/ -->.*/, "", open)
-    if (open !~ /^(charts|ladder|measured|softmax)$/)
-        fail("there is no table '" open "'; there are charts, ladder, measured and softmax")
+    if (open !~ /^(charts|ladder|measured|profile|softmax)$/)
+        fail("there is no table '" open "'; there are charts, ladder, measured, profile and softmax")
     print
     print_part(open)
     next

@@ -1,0 +1,194 @@
+#!/usr/bin/env bats
+# plots/tables on made-up results, and the committed README and pages against the committed results.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    project=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+    fixtures=$BATS_TEST_DIRNAME/fixtures
+    root=$BATS_TEST_TMPDIR/root
+    mkdir -p "$root/results/example-gpu"
+    cp -R "$project/plots" "$root/"
+    rm -rf "$root/plots/charts"
+    for lesson in 01_basic_attention 02_vectorized 03_fused_softmax 04_tiled_online_softmax; do
+        mkdir -p "$root/solutions/$lesson" "$root/lessons/$lesson"
+        printf 'before\n<!-- results:begin measured -->\n<!-- results:end measured -->\nafter\n' \
+            >"$root/lessons/$lesson/README.md"
+    done
+    printf '<!-- results:begin softmax -->\nold\n<!-- results:end softmax -->\n' >>"$root/lessons/03_fused_softmax/README.md"
+    printf 'top\n<!-- results:begin charts -->\n<!-- results:end charts -->\n<!-- results:begin ladder -->\nold\n%s\n' \
+        '<!-- results:end ladder -->' >"$root/README.md"
+    cp "$fixtures"/*.csv "$root/results/example-gpu/"
+    cd "$root"
+}
+
+@test "the ladder's table has every lesson's figures, and the text around the markers stays" {
+    run plots/tables
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 5 ]
+    [ "$(head -n 2 README.md)" = "$(printf 'top\n<!-- results:begin charts -->')" ]
+    grep -qF '| [01 basic attention](lessons/01_basic_attention/README.md) | 180 / 336 | 0.382 / 0.409 | - | 1.0× / 1.0× |' README.md
+    grep -qF '| [04 tiled online softmax](lessons/04_tiled_online_softmax/README.md) | 4.00 / 7.47 | 17.2 / 18.4 | 2.2× / 2.2× | 44.9× / 45.0× |' README.md
+    grep -q 'fp32, B=1 H=16 N=4096.*Example GPU: driver 500.1, CUDA 13.0, SM clock 1490 to 1500 MHz, 2026-01-02, commit abc1234' README.md
+    ! grep -q '^old' README.md
+    [ "$(tail -n 1 README.md)" = '<!-- results:end ladder -->' ]
+    [ "$(sed -n '1p;$p' lessons/02_vectorized/README.md | xargs)" = "before after" ]
+}
+
+@test "a lesson's page has that lesson's figures, lesson 03's the softmax too" {
+    plots/tables
+    page=lessons/03_fused_softmax/README.md
+    grep -qF '| Example GPU | 64 | 9.01 | 7.63 | 37 % | 3.3× | 20.0× |' "$page"
+    grep -qF '| Example GPU | 128 | 16.8 | 8.18 | 40 % | 3.3× | 20.0× |' "$page"
+    grep -qF '| 32768 × 8192 | 13766 | 156 | 2894 | 742 | 4.8× | 94 % |' "$page"
+    ! grep -q '^old' "$page"
+    grep -qF '| Example GPU | 64 | 180 | 0.382 | 2 % | - | 1.0× |' lessons/01_basic_attention/README.md
+}
+
+@test "a page has what Nsight Compute counted, in words where there are some" {
+    page=lessons/02_vectorized/README.md
+    printf '<!-- results:begin profile -->\nold\n<!-- results:end profile -->\n' | tee "$page" \
+        >lessons/01_basic_attention/README.md
+    plots/tables
+    grep -qF '| Nsight Compute, Example GPU | D=64 | D=128 |' "$page"
+    grep -qF '| load requests to global memory | 419 M | - |' "$page"
+    grep -qF '| written to device memory | 1.07 GB | - |' "$page"
+    grep -qF '| issue slots busy | 67 % | 50 % |' "$page"
+    grep -qF '| `some__metric.sum` | - | 12 |' "$page"
+    ! grep -q 'Nsight\|old' lessons/01_basic_attention/README.md
+}
+
+@test "Nsight Compute's own CSV becomes rows of profile.csv; the last launch counts" {
+    cat >ncu.csv <<'END'
+"ID","Kernel Name","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
+"0","void vectorized_attention<1>(const float *, int)","0","9.0","Command line profiler metrics","dram__bytes_read.sum","byte","1"
+"1","void vectorized_attention<1>(const float *, int)","0","9.0","Command line profiler metrics","dram__bytes_read.sum","byte","33,554,432"
+END
+    plots/add-profile ncu.csv 'Example GPU' solution-02_vectorized 1,16,4096,128 abc1234
+    tail -n 1 results/example-gpu/profile.csv |
+        grep -qE '^solution-02_vectorized,Example GPU,1,16,4096,4096,128,0,dram__bytes_read.sum,byte,33554432,20..-..-..,abc1234$'
+    printf '<!-- results:begin profile -->\n<!-- results:end profile -->\n' >lessons/02_vectorized/README.md
+    plots/tables
+    grep -qF '| read from device memory | - | 33.6 MB |' lessons/02_vectorized/README.md
+    run plots/add-profile README.md 'Example GPU' solution-02_vectorized 1,16,4096,128 abc1234
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+}
+
+@test "charts that were drawn for the README are shown, with a text alternative" {
+    plots/draw --readme
+    plots/tables
+    grep -q '^!\[Bars: .* on Example GPU.*\](plots/charts/example-gpu/speedup-over-01.svg)$' README.md
+    grep -q '^!\[Bars: .*\](../../plots/charts/example-gpu/softmax.svg)$' lessons/03_fused_softmax/README.md
+    [ -e plots/charts/example-gpu/speedup-over-01.svg ]
+    [ ! -e plots/charts/example-gpu/speedup-over-01.png ]
+}
+
+@test "run again, it changes nothing; --check tells a page that was written by hand" {
+    plots/tables
+    run plots/tables
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    run plots/tables --check
+    [ "$status" -eq 0 ]
+    sed -i 's/| 3.3× |/| 3.4× |/' lessons/03_fused_softmax/README.md
+    run plots/tables --check
+    [ "$status" -eq 1 ]
+    [ "$output" = "lessons/03_fused_softmax/README.md is not what results/ say; run plots/tables" ]
+    grep -q '3.4×' lessons/03_fused_softmax/README.md
+}
+
+@test "two GPUs: a table each in the README, a row each on a page" {
+    mkdir results/other-gpu
+    sed 's/Example GPU/Other GPU/; s/,20.5,/,41.0,/' "$fixtures/attention.csv" >results/other-gpu/attention.csv
+    plots/tables
+    [ "$(grep -c '^| \[02 vectorized\]' README.md)" -eq 2 ]
+    grep -qF '| Other GPU | 64 | 9.01 | 7.63 | 19 % | 3.3× | 20.0× |' lessons/03_fused_softmax/README.md
+    [ "$(grep -c 'GPU | 64' lessons/03_fused_softmax/README.md)" -eq 2 ]
+}
+
+@test "what a run lacks is a dash, never taken from another run" {
+    csv=results/example-gpu/attention.csv
+    # Both runs now have seven of the eight timings at N=4096; the newer one lacks lesson 02 at D=64.
+    awk -F , '!($1 == "run2" && $2 ~ /02_/ && $13 == 64) && !($1 == "run1" && $2 ~ /03_/ && $13 == 128)' \
+        "$fixtures/attention.csv" >"$csv"
+    run --separate-stderr plots/tables
+    [ "$status" -eq 0 ]
+    grep -q '02_vectorized (D=64)' <<<"$stderr"
+    grep -qF '[02 vectorized](lessons/02_vectorized/README.md) | - / 56.0 | - / 2.45 | - / 6.0× | - / 6.0× |' README.md
+    grep -qF '[03 fused softmax](lessons/03_fused_softmax/README.md) | 9.01 / 16.8 | 7.63 / 8.18 | - / 3.3× | 20.0× / 20.0× |' README.md
+}
+
+@test "a learner's own timings are not in the tables" {
+    plots/tables
+    before=$(cat README.md lessons/*/README.md | cksum)
+    sed -n '2,$s/,solution-/,lesson-/p' "$fixtures/attention.csv" | sed 's/^run[12]/run7/; s/2026-01/2027-01/' \
+        >>results/example-gpu/attention.csv
+    plots/tables
+    [ "$(cat README.md lessons/*/README.md | cksum)" = "$before" ]
+}
+
+@test "no results: the page says so" {
+    rm -r results/example-gpu
+    run plots/tables
+    [ "$status" -eq 0 ]
+    grep -q 'Not measured yet' README.md
+    grep -q 'Not measured yet' lessons/02_vectorized/README.md
+    [ "$(grep -c 'Not measured yet' lessons/03_fused_softmax/README.md)" -eq 2 ]
+}
+
+@test "a malformed row, and markers that do not pair: one line, status 2, no page touched" {
+    before=$(cat README.md lessons/*/README.md | cksum)
+    sed -i '7s/,fp32//' results/example-gpu/attention.csv
+    run plots/tables
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+    [[ $output == results/example-gpu/attention.csv:7:* ]]
+    [ "$(cat README.md lessons/*/README.md | cksum)" = "$before" ]
+
+    cp "$fixtures/attention.csv" results/example-gpu/
+    page=lessons/04_tiled_online_softmax/README.md
+    for wrong in '3s/measured/ladder/' 3d '2s/measured/speed/' 2d '3s/end/begin/'; do
+        printf 'before\n<!-- results:begin measured -->\n<!-- results:end measured -->\nafter\n' | sed "$wrong" >"$page"
+        before=$(cat README.md lessons/*/README.md | cksum)
+        run plots/tables
+        [ "$status" -eq 2 ]
+        [ "${#lines[@]}" -eq 1 ]
+        [[ $output == "$page:"[0-9]*": "* ]]
+        [ "$(cat README.md lessons/*/README.md | cksum)" = "$before" ]
+    done
+}
+
+# What a user measured since is left out: the pages show the results that are in the repository.
+committed() {
+    cp "$project/README.md" "$root/"
+    rm -rf "$root/lessons" "$root/solutions" "$root/results"
+    cp -R "$project/lessons" "$project/solutions" "$root/"
+    if git -C "$project" rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+        git -C "$project" archive --prefix=results/ HEAD:results | tar -x -C "$root"
+    else
+        cp -R "$project/results" "$root/"
+    fi
+    [ ! -d "$project/plots/charts" ] || cp -R "$project/plots/charts" "$root/plots/"
+}
+
+@test "the committed README and pages are what plots/tables makes of the committed results" {
+    committed
+    grep -q '^<!-- results:begin ladder -->' README.md
+    for page in lessons/*/README.md; do
+        [ ! -e "$page" ] || grep -q '^<!-- results:begin measured -->' "$page"
+    done
+    run plots/tables --check
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "the committed charts are what plots/draw makes of the committed results" {
+    committed
+    # Versions of gnuplot place things differently; the text alternative holds every figure and what was measured.
+    [ ! -d plots/charts ] || mv plots/charts charts
+    plots/draw --readme
+    for chart in $(cd charts 2>/dev/null && ls */*.svg) $(cd plots/charts 2>/dev/null && ls */*.svg); do
+        [ "$(grep '^<desc' "charts/$chart")" = "$(grep '^<desc' "plots/charts/$chart")" ]
+    done
+}
