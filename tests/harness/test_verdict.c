@@ -1,0 +1,313 @@
+// The tolerance: right fp32 arithmetic passes on every kind of input, and each mistake fails.
+#include "cmocka_all.h"
+#include "fp32_attention.h"
+#include "host/matrix.h"
+#include "host/tolerance.h"
+#include "host/verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct judged {
+    struct host_inputs inputs;
+    struct row_sample sample;
+    struct reference reference;
+    struct verdict verdict;
+};
+
+// At most rows rows, spread evenly, or all where rows is 0.
+static struct row_sample every_nth(int64_t all, int64_t rows) {
+    struct row_sample sample = {.count = rows && rows < all ? rows : all};
+    sample.row = malloc((size_t)sample.count * sizeof *sample.row);
+    for (int64_t i = 0; i < sample.count; i++)
+        sample.row[i] = sample.count == all ? i : i * (all - 1) / (sample.count - 1);
+    return sample;
+}
+
+static void begin(struct judged *j, const struct attention_shape *shape, enum input_family family, int64_t rows) {
+    j->inputs = inputs_attention(shape, family, 17);
+    j->sample = every_nth(shape_q_elements(shape) / shape->head_dim, rows);
+    j->reference = reference_attention(&j->inputs, &j->sample);
+    verdict_begin(&j->verdict, &j->inputs, &j->sample, &j->reference);
+}
+
+static void end(struct judged *j) {
+    verdict_free(&j->verdict);
+    reference_free(&j->reference);
+    sample_free(&j->sample);
+    inputs_free(&j->inputs);
+}
+
+static bool judge(struct judged *j, enum fp32_kernel kernel) {
+    float o[MAX_HEAD_DIM];
+    for (int64_t i = 0; i < j->sample.count; i++) {
+        fp32_attention_row(&j->inputs, kernel, j->sample.row[i], o);
+        verdict_rows(&j->verdict, j->sample.row[i], 1, o);
+    }
+    return verdict_end(&j->verdict);
+}
+
+static bool passes(struct attention_shape shape, enum input_family family, enum fp32_kernel kernel, int64_t rows) {
+    struct judged j;
+    if (!shape.kv_heads)
+        shape.kv_heads = shape.heads;
+    begin(&j, &shape, family, rows);
+    bool right = judge(&j, kernel);
+    if (!right && kernel <= FP32_ONLINE) {
+        char text[SHAPE_TEXT];
+        shape_text(&shape, text);
+        print_message("%s %s%s kernel %d:\n", text, inputs_name(family), shape.causal ? " causal" : "", kernel);
+        verdict_explain(&j.verdict, stderr);
+    }
+    end(&j);
+    return right;
+}
+
+static void right_kernels_pass_the_matrix(void **state) {
+    (void)state;
+    struct attention_case cases[MAX_CASES];
+    int count = matrix_attention(MATRIX_SIMULATOR, cases);
+    for (int i = 0; i < count; i++) {
+        assert_true(passes(cases[i].shape, cases[i].family, FP32_TWO_PASS, 0));
+        assert_true(passes(cases[i].shape, cases[i].family, FP32_ONLINE, 0));
+    }
+}
+
+static void right_kernels_pass_long_rows(void **state) {
+    (void)state;
+    static const int head_dims[] = {1, 64, 128, 512};
+    for (int i = 0; i < 4; i++) {
+        struct attention_shape shape = {.batch = 1, .heads = 1, .nq = 4096, .nk = 4096, .head_dim = head_dims[i]};
+        assert_true(passes(shape, INPUTS_NORMAL, FP32_TWO_PASS, 24));
+        assert_true(passes(shape, INPUTS_NORMAL, FP32_ONLINE, 24));
+        shape.causal = true;
+        assert_true(passes(shape, INPUTS_NORMAL, FP32_ONLINE, 24));
+    }
+    struct attention_shape longest = {.batch = 1, .heads = 1, .nq = 8192, .nk = 8192, .head_dim = 64};
+    assert_true(passes(longest, INPUTS_NORMAL, FP32_TWO_PASS, 24));
+    struct attention_shape hostile = {.batch = 1, .heads = 2, .nq = 40, .nk = 1000, .head_dim = 96};
+    for (int f = 0; f < INPUTS_MASKED; f++)
+        assert_true(passes(hostile, (enum input_family)f, FP32_TWO_PASS, 20));
+}
+
+static void a_dropped_key_fails_at_4096(void **state) {
+    (void)state;
+    struct attention_shape shape = {.batch = 1, .heads = 1, .nq = 4096, .nk = 4096, .head_dim = 64};
+    assert_false(passes(shape, INPUTS_NORMAL, FP32_DROPS_A_KEY, 24));
+    shape.head_dim = 512;
+    assert_false(passes(shape, INPUTS_NORMAL, FP32_DROPS_A_KEY, 24));
+}
+
+static void a_dropped_key_in_one_row_fails(void **state) {
+    (void)state;
+    struct attention_shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .nq = 4096, .nk = 4096, .head_dim = 64};
+    struct judged j;
+    float o[MAX_HEAD_DIM];
+    begin(&j, &shape, INPUTS_NORMAL, 64);
+    for (int64_t i = 0; i < j.sample.count; i++) {
+        fp32_attention_row(&j.inputs, i == 40 ? FP32_DROPS_A_KEY : FP32_TWO_PASS, j.sample.row[i], o);
+        verdict_rows(&j.verdict, j.sample.row[i], 1, o);
+    }
+    assert_false(verdict_end(&j.verdict));
+    assert_true(j.verdict.wrong || j.verdict.rms_row == j.sample.row[40]);
+    end(&j);
+}
+
+static void mistakes_fail(void **state) {
+    (void)state;
+    struct attention_shape shape = {.batch = 1, .heads = 2, .nq = 20, .nk = 70, .head_dim = 64};
+    assert_false(passes(shape, INPUTS_LARGE, FP32_NO_MAXIMUM, 0));
+    assert_false(passes(shape, INPUTS_OFFSET, FP32_NO_MAXIMUM, 0));
+    assert_false(passes(shape, INPUTS_NORMAL, FP32_NO_SCALE, 0));
+    assert_false(passes(shape, INPUTS_NORMAL, FP32_TAIL_IS_ZERO, 0));
+    assert_false(passes(shape, INPUTS_NORMAL, FP32_HALF_WEIGHTS, 0));
+    assert_false(passes(shape, INPUTS_TINY, FP32_DROPS_A_KEY, 0));
+    assert_false(passes(shape, INPUTS_DOMINANT_LAST, FP32_DROPS_A_KEY, 0));
+    shape.causal = true;
+    assert_false(passes(shape, INPUTS_NORMAL, FP32_TOP_LEFT, 0));
+    shape.nq = 90;
+    assert_false(passes(shape, INPUTS_NORMAL, FP32_TOP_LEFT, 0));
+}
+
+// The right output of a small problem; the caller spoils it.
+static void right_output(struct judged *j, enum input_family family, float *o) {
+    struct attention_shape shape = {.batch = 1, .heads = 2, .kv_heads = 2, .nq = 3, .nk = 5, .head_dim = 4};
+    begin(j, &shape, family, 0);
+    for (int64_t row = 0; row < 6; row++)
+        fp32_attention_row(&j->inputs, FP32_TWO_PASS, row, o + 4 * row);
+}
+
+static void poison_is_found_bit_by_bit(void **state) {
+    (void)state;
+    struct judged j;
+    float o[24];
+    right_output(&j, INPUTS_NORMAL, o);
+    memset(&o[17], 0xFF, sizeof *o);
+    verdict_rows(&j.verdict, 0, 6, o);
+    assert_false(verdict_end(&j.verdict));
+    assert_int_equal(j.verdict.unwritten, 1);
+    assert_int_equal(j.verdict.wrong, 1);
+    assert_int_equal(j.verdict.nan, 0);
+    assert_int_equal(j.verdict.first_row, 4);
+    assert_int_equal(j.verdict.first_column, 1);
+    end(&j);
+
+    right_output(&j, INPUTS_NORMAL, o);
+    o[17] = NAN; // any other NaN was written by somebody
+    verdict_rows(&j.verdict, 0, 6, o);
+    assert_false(verdict_end(&j.verdict));
+    assert_int_equal(j.verdict.unwritten, 0);
+    assert_int_equal(j.verdict.nan, 1);
+    end(&j);
+}
+
+static void unwritten_fails_where_the_reference_is_nan(void **state) {
+    (void)state;
+    struct judged j;
+    float o[24];
+    right_output(&j, INPUTS_NAN_KEY, o);
+    for (int i = 0; i < 24; i++)
+        if (isnan(o[i]))
+            memset(&o[i], 0xFF, sizeof o[i]);
+    verdict_rows(&j.verdict, 0, 6, o);
+    assert_false(verdict_end(&j.verdict));
+    assert_int_equal(j.verdict.unwritten, 12);
+    end(&j);
+}
+
+static void nan_stays_where_it_belongs(void **state) {
+    (void)state;
+    struct judged j;
+    float o[24];
+    right_output(&j, INPUTS_NAN_VALUE, o);
+    int first = 0;
+    while (!isnan(o[first]))
+        first++;
+    verdict_rows(&j.verdict, 0, 6, o);
+    assert_true(verdict_end(&j.verdict));
+    end(&j);
+
+    right_output(&j, INPUTS_NAN_VALUE, o);
+    o[first] = 0; // swallowed
+    verdict_rows(&j.verdict, 0, 6, o);
+    assert_false(verdict_end(&j.verdict));
+    end(&j);
+
+    right_output(&j, INPUTS_NAN_VALUE, o);
+    o[(first + 1) % 24] = NAN; // spread
+    verdict_rows(&j.verdict, 0, 6, o);
+    assert_false(verdict_end(&j.verdict));
+    end(&j);
+}
+
+static void rows_outside_the_sample_are_looked_at(void **state) {
+    (void)state;
+    struct attention_shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .nq = 10, .nk = 5, .head_dim = 4};
+    for (int spoil = 0; spoil < 3; spoil++) {
+        struct judged j;
+        float o[40];
+        begin(&j, &shape, INPUTS_NORMAL, 2);
+        for (int64_t row = 0; row < 10; row++)
+            fp32_attention_row(&j.inputs, FP32_TWO_PASS, row, o + 4 * row);
+        if (spoil == 1)
+            memset(&o[13], 0xFF, sizeof *o);
+        if (spoil == 2)
+            o[13] = INFINITY;
+        verdict_rows(&j.verdict, 0, 10, o);
+        assert_int_equal(verdict_end(&j.verdict), spoil == 0);
+        assert_int_equal(j.verdict.compared, 8);
+        assert_int_equal(j.verdict.elements, 40);
+        end(&j);
+    }
+}
+
+static void missing_rows_fail(void **state) {
+    (void)state;
+    struct judged j;
+    float o[24];
+    right_output(&j, INPUTS_NORMAL, o);
+    verdict_rows(&j.verdict, 0, 5, o);
+    assert_false(verdict_end(&j.verdict));
+    end(&j);
+}
+
+static void lse_is_judged(void **state) {
+    (void)state;
+    struct judged j;
+    float o[24], lse[6];
+    for (int spoil = 0; spoil < 3; spoil++) {
+        right_output(&j, INPUTS_NORMAL, o);
+        for (int i = 0; i < 6; i++)
+            lse[i] = (float)j.reference.lse[i];
+        if (spoil == 1)
+            lse[3] += 1e-4f;
+        if (spoil == 2)
+            memset(&lse[3], 0xFF, sizeof *lse);
+        verdict_rows(&j.verdict, 0, 6, o);
+        verdict_lse(&j.verdict, lse);
+        assert_int_equal(verdict_end(&j.verdict), spoil == 0);
+        end(&j);
+    }
+}
+
+static void explanation_shows_the_tile(void **state) {
+    (void)state;
+    struct attention_shape shape = {.batch = 2, .heads = 2, .kv_heads = 2, .nq = 64, .nk = 8, .head_dim = 64};
+    struct judged j;
+    char *text;
+    size_t size;
+    float *o = malloc(4 * 64 * 64 * sizeof *o);
+    begin(&j, &shape, INPUTS_NORMAL, 0);
+    for (int64_t row = 0; row < 256; row++)
+        fp32_attention_row(&j.inputs, FP32_TWO_PASS, row, o + 64 * row);
+    for (int row = 128 + 32; row < 128 + 64; row++) // batch 1, head 0, lower half
+        o[row * 64 + 62] += 1;
+    verdict_rows(&j.verdict, 0, 256, o);
+    assert_false(verdict_end(&j.verdict));
+    FILE *out = open_memstream(&text, &size);
+    verdict_explain(&j.verdict, out);
+    fclose(out);
+    assert_non_null(strstr(text, "32 of 16384 elements wrong\n"));
+    assert_non_null(strstr(text, "first: o[1][0][32][62] (batch, head, query, element)"));
+    assert_non_null(strstr(text, "heads with wrong elements: 1 of 4\n"));
+    assert_non_null(
+        strstr(text, "     28 |................................|\n       32 |...............................#|\n"));
+    free(text);
+    free(o);
+    end(&j);
+}
+
+static void bounds_are_the_stated_ones(void **state) {
+    (void)state;
+    double bound = tolerance_attention(0.5, 2.0, 80.0, 0.125, 64);
+    double delta = 0.125 * 68 / 16777216.0 * 80.0;
+    assert_true(fabs(bound - ((1.0 / 1048576 + 2 * delta) * 2.0 + 0.5 / 16777216 + 1e-6)) < 1e-15);
+    assert_true(tolerance_rms(80, 0.125, 64) == 5e-6);
+    assert_false(tolerance_holds(NAN, 1.0, 1.0));
+    assert_false(tolerance_holds(1.0, NAN, 1.0));
+    assert_true(tolerance_holds(NAN, NAN, 1.0));
+    assert_false(tolerance_holds(INFINITY, 1.0, 1.0));
+    assert_false(tolerance_holds(-INFINITY, INFINITY, 1.0));
+    assert_true(tolerance_holds(INFINITY, INFINITY, 1.0));
+    assert_false(tolerance_holds(1.0, 1.0, NAN));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_kernels_pass_the_matrix),
+        cmocka_unit_test(right_kernels_pass_long_rows),
+        cmocka_unit_test(a_dropped_key_fails_at_4096),
+        cmocka_unit_test(a_dropped_key_in_one_row_fails),
+        cmocka_unit_test(mistakes_fail),
+        cmocka_unit_test(poison_is_found_bit_by_bit),
+        cmocka_unit_test(unwritten_fails_where_the_reference_is_nan),
+        cmocka_unit_test(nan_stays_where_it_belongs),
+        cmocka_unit_test(rows_outside_the_sample_are_looked_at),
+        cmocka_unit_test(missing_rows_fail),
+        cmocka_unit_test(lse_is_judged),
+        cmocka_unit_test(explanation_shows_the_tile),
+        cmocka_unit_test(bounds_are_the_stated_ones),
+    };
+    return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);
+}
