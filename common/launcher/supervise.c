@@ -1,6 +1,7 @@
 #include "launcher/supervise.h"
 
 #include "message.h"
+#include "step.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,7 @@ static pid_t start(const char *program, char **argv, int pipe_end, const sigset_
     sigprocmask(SIG_SETMASK, normal, NULL);
     char number[16];
     snprintf(number, sizeof number, "%d", pipe_end);
-    setenv("ATTENTION_STEP_FD", number, 1);
+    setenv(STEP_VARIABLE, number, 1);
     execv(program, argv);
     fprintf(stderr, "error: %s cannot be started: %s; build it with make\n", program, strerror(errno));
     _exit(EXIT_BAD_INPUT);
@@ -89,8 +90,16 @@ static void end_child(pid_t child) {
         ;
 }
 
-static int explain_signal(int number, const char *step) {
-    fprintf(stderr, "error: crashed in %s: %s\n", *step ? step : "start-up", strsignal(number));
+// The exit status for what became of the child. One that ended well but not by its own last step was ended by a kernel
+// file, and has judged nothing.
+static int explain_end(int status, const char *step) {
+    const char *where = *step ? step : "start-up";
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "error: crashed in %s: %s\n", where, strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status) == 0 && strcmp(step, STEP_END))
+        fprintf(stderr, "error: the program was ended in %s: a kernel file must not call exit()\n", where);
+    else
+        return WEXITSTATUS(status);
     return EXIT_CHECK_FAILED;
 }
 
@@ -122,7 +131,8 @@ int supervise(const char *program, char **argv, int limit) {
         int status;
         if (child_ended && waitpid(child, &status, WNOHANG) == child) {
             kill(-child, SIGKILL); // whatever it left behind
-            return WIFSIGNALED(status) ? explain_signal(WTERMSIG(status), step) : WEXITSTATUS(status);
+            read_steps(ends[0], step);
+            return explain_end(status, step);
         }
         if (ending_signal) {
             end_child(child);

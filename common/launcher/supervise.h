@@ -2,9 +2,9 @@
 #ifndef LAUNCHER_SUPERVISE_H
 #define LAUNCHER_SUPERVISE_H
 
-// The child finds in the environment variable ATTENTION_STEP_FD a descriptor to which it writes a line at the start of
-// each step. A step that lasts longer than limit seconds ends the child and all that it started.
-// Returns the child's exit status; 1 where it crashed or ran too long; 128 + N where signal N ended this program.
+// The child says which step it is in (step.h). A step that lasts longer than limit seconds ends the child and all that
+// it started. Returns the child's exit status; 1 where it crashed, ran too long, or ended with 0 but without its last
+// step; 128 + N where signal N ended this program.
 int supervise(const char *program, char **argv, int limit);
 
 #endif

@@ -1,6 +1,7 @@
 #include "runner/cuda.h"
 
 #include "message.h"
+#include "step.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ void cuda_require(cudaError_t status, const char *call, const char *file, int li
 }
 
 void step_begin(const char *format, ...) {
-    const char *descriptor = getenv("ATTENTION_STEP_FD");
+    const char *descriptor = getenv(STEP_VARIABLE);
     char text[160];
     va_list arguments;
     if (!descriptor)

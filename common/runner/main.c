@@ -3,27 +3,35 @@
 #include "message.h"
 #include "runner/bench.h"
 #include "runner/check.h"
+#include "runner/cuda.h"
 #include "runner/device.h"
 #include "runner/kernel.h"
+#include "step.h"
 
-int main(int argc, char **argv) {
-    struct arguments arguments;
-    struct message error;
+static int act(const struct arguments *arguments) {
     struct kernel kernels[MAX_KERNELS];
-    if (!arguments_parse(argc, argv, &arguments, &error))
-        message_exit(EXIT_BAD_INPUT, "%s", error.text);
-    struct device device = device_open(arguments.device);
-    for (int i = 0; i < arguments.kernels; i++)
-        kernels[i] = kernel_load(&arguments.kernel[i]);
+    struct device device = device_open(arguments->device);
+    for (int i = 0; i < arguments->kernels; i++)
+        kernels[i] = kernel_load(&arguments->kernel[i]);
     bool softmax = kernels[0].softmax_forward != NULL;
-    for (int i = 0; i < arguments.kernels; i++)
+    for (int i = 0; i < arguments->kernels; i++)
         if ((kernels[i].softmax_forward != NULL) != softmax)
             message_exit(EXIT_BAD_INPUT,
                          "%s and %s cannot be timed together: one is attention, the other a row softmax",
                          kernels[0].argument->library, kernels[i].argument->library);
-    if (arguments.action == ACTION_CHECK)
-        return (softmax ? check_softmax : check_attention)(kernels, &device, &arguments);
+    if (arguments->action == ACTION_CHECK)
+        return (softmax ? check_softmax : check_attention)(kernels, &device, arguments);
     if (device.simulated)
         message_exit(EXIT_BAD_INPUT, "bench needs a GPU: how long the simulator takes says nothing about a GPU");
-    return (softmax ? bench_softmax : bench_attention)(kernels, arguments.kernels, &device, &arguments);
+    return (softmax ? bench_softmax : bench_attention)(kernels, arguments->kernels, &device, arguments);
+}
+
+int main(int argc, char **argv) {
+    struct arguments arguments;
+    struct message error;
+    if (!arguments_parse(argc, argv, &arguments, &error))
+        message_exit(EXIT_BAD_INPUT, "%s", error.text);
+    int status = act(&arguments);
+    step_begin(STEP_END);
+    return status;
 }

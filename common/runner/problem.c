@@ -11,8 +11,8 @@
 static struct attention_problem describe(const struct attention_shape *s, float softmax_scale) {
     int64_t d = s->head_dim;
     bool bnhd = s->layout == LAYOUT_BNHD;
-    struct attention_strides q = {s->heads * s->nq * d, bnhd ? d : s->nq * d, bnhd ? s->heads * d : d};
-    struct attention_strides k = {s->kv_heads * s->nk * d, bnhd ? d : s->nk * d, bnhd ? s->kv_heads * d : d};
+    struct attention_strides q = {d * s->nq * s->heads, bnhd ? d : d * s->nq, bnhd ? d * s->heads : d};
+    struct attention_strides k = {d * s->nk * s->kv_heads, bnhd ? d : d * s->nk, bnhd ? d * s->kv_heads : d};
     return (struct attention_problem){.q_stride = q,
                                       .k_stride = k,
                                       .v_stride = k,
