@@ -129,7 +129,7 @@ static void compare_own_output(const struct host_inputs *inputs, const float *o,
         message_exit(
             EXIT_CHECK_FAILED,
             "%s/o.npy is not the attention of q, k and v%s with scale 1/sqrt(head_dim): was there %s, another scale, "
-            "dropout? Leave o.npy away to check the kernel alone",
+            "dropout, bfloat16 or TF32? Leave o.npy away to check the kernel alone",
             folder, s->causal ? ", causal," : "", s->causal ? "no mask" : "a mask (CAUSAL=1)");
     }
     verdict_free(&verdict);
