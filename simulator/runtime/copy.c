@@ -1,7 +1,8 @@
 // cudaMemcpy and cudaMemset. Along with the bytes goes the knowledge of which bytes were ever written: what comes from
 // the host counts as written, what comes from the device is as it was there.
 #include "copy.h"
-#include "memory.h"
+#include "device_memory.h"
+#include "host_memory.h"
 #include "stream.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ static cudaError_t device_side(struct side *side, const char *role, const void *
     uint64_t at = (uint64_t)(uintptr_t)address;
     struct sim_allocation *allocation = sim_memory_find(at, size);
     if (allocation == NULL) {
-        return memory_explain(role, address, size);
+        return device_memory_explain(role, address, size);
     }
     side->offset = (size_t)(at - allocation->address);
     side->bytes = allocation->bytes + side->offset;
@@ -35,10 +36,13 @@ static cudaError_t device_side(struct side *side, const char *role, const void *
 }
 
 static cudaError_t host_side(struct side *side, const char *role, const void *address, size_t size) {
-    if (memory_on_device(address) != NULL || sim_memory_find_freed((uint64_t)(uintptr_t)address) != NULL) {
+    if (device_memory_find(address) != NULL || sim_memory_find_freed((uint64_t)(uintptr_t)address) != NULL) {
         return api_error(cudaErrorInvalidValue, "%s, %p, is a device pointer; the direction says host", role, address);
     }
-    if (!memory_is_mapped(address, size)) {
+    if (address == NULL) {
+        return api_error(cudaErrorInvalidValue, "%s is NULL", role);
+    }
+    if (!host_memory_is_mapped(address, size)) {
         return api_error(cudaErrorInvalidValue, "%s, %p, has no %zu bytes of host memory", role, address, size);
     }
     side->bytes = (uint8_t *)address;
@@ -56,8 +60,8 @@ static cudaError_t resolve(struct side *to, void *to_address, size_t to_size, st
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (kind == cudaMemcpyDefault) {
-        to_device = memory_on_device(to_address) != NULL;
-        from_device = memory_on_device(from_address) != NULL;
+        to_device = device_memory_find(to_address) != NULL;
+        from_device = device_memory_find(from_address) != NULL;
     }
     cudaError_t error = to_device ? device_side(to, "the destination", to_address, to_size)
                                   : host_side(to, "the destination", to_address, to_size);

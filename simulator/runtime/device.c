@@ -1,8 +1,8 @@
 // The table of devices, and the calls that choose, reset and wait for one. The figures are those that
 // cudaGetDeviceProperties gives on the real GPU, but for the name, which says that it is simulated.
 #include "device.h"
+#include "device_memory.h"
 #include "host_memory.h"
-#include "memory.h"
 #include "module.h"
 #include "stream.h"
 
@@ -210,7 +210,7 @@ cudaError_t cudaDeviceSynchronize(void) {
 // values of device variables. Kernels stay registered, so that the program can go on.
 static cudaError_t reset(void) {
     module_unload_all();
-    memory_free_all();
+    device_memory_free_all();
     host_memory_free_all();
     stream_destroy_all();
     event_destroy_all();

@@ -1,10 +1,12 @@
 // Memory of the host that the device uses too. Pinned and managed memory has the same address on both sides; here it is
 // one piece of memory, so no page ever moves and neither side waits for the other.
 #include "host_memory.h"
-#include "memory.h"
+#include "device_memory.h"
 #include "stream.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 // Host memory that the runtime knows of.
 struct host_block {
@@ -24,6 +26,14 @@ static struct host_block **find_host_block(const void *address) {
         link = &(*link)->next;
     }
     return link;
+}
+
+// msync with MS_ASYNC does nothing on Linux but walk the mappings, and fails with ENOMEM where one is missing.
+bool host_memory_is_mapped(const void *address, size_t size) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = (uintptr_t)address & ~(page - 1);
+    uintptr_t end = (uintptr_t)address + size;
+    return end >= (uintptr_t)address && msync((void *)first, end - first, MS_ASYNC) == 0;
 }
 
 enum host_memory_kind host_memory_kind(const void *address) {
@@ -107,7 +117,7 @@ cudaError_t cudaFreeHost(void *pointer) {
 
 // Registered memory is the program's own; copies from and to it work as ever, but kernels cannot reach it here.
 static cudaError_t host_register(void *pointer, size_t size, unsigned flags) {
-    if (pointer == NULL || size == 0 || !memory_is_mapped(pointer, size)) {
+    if (pointer == NULL || size == 0 || !host_memory_is_mapped(pointer, size)) {
         return api_error(cudaErrorInvalidValue, "there are no %zu bytes of host memory at %p", size, pointer);
     }
     if (*find_host_block(pointer) != NULL) {

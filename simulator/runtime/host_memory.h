@@ -13,6 +13,9 @@ enum host_memory_kind {
 
 enum host_memory_kind host_memory_kind(const void *address);
 
+// True where the host may read [address, address + size) without a fault.
+bool host_memory_is_mapped(const void *address, size_t size);
+
 // False where pointer is not the start of a block of that kind.
 bool host_memory_free(void *pointer, enum host_memory_kind kind);
 

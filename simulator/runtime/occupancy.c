@@ -6,12 +6,15 @@
 #include "module.h"
 
 #define WARP 32
-#define WARP_UNIT 4       // warps of a block, and of an SM's registers, come in fours: one for each of its quarters
+#define QUARTERS 4        // of an SM, each with a quarter of its registers and its warps
 #define REGISTER_UNIT 256 // registers of a warp
-#define SHARED_UNIT_BYTES 128
 
 static size_t round_up(size_t value, size_t unit) {
     return (value + unit - 1) / unit * unit;
+}
+
+static size_t shared_unit(const struct sim_device *gpu) {
+    return gpu->compute_capability >= 80 ? 128 : 256;
 }
 
 static int smaller(int a, int b) {
@@ -20,15 +23,19 @@ static int smaller(int a, int b) {
 
 static int blocks_by_registers(const struct sim_device *gpu, int warps, int registers_per_thread) {
     size_t of_a_warp = round_up((size_t)registers_per_thread * WARP, REGISTER_UNIT);
-    size_t warps_on_sm = (size_t)gpu->registers_per_sm / of_a_warp / WARP_UNIT * WARP_UNIT;
-    return (int)(warps_on_sm / round_up((size_t)warps, WARP_UNIT));
+    // Whether a block may start at all is decided as if its warps filled all four quarters evenly.
+    if (of_a_warp * round_up((size_t)warps, QUARTERS) > (size_t)gpu->registers_per_block) {
+        return 0;
+    }
+    size_t warps_on_sm = (size_t)gpu->registers_per_sm / QUARTERS / of_a_warp * QUARTERS;
+    return (int)(warps_on_sm / (size_t)warps);
 }
 
 static int blocks_by_shared(const struct sim_device *gpu, size_t shared_bytes) {
     if (shared_bytes > gpu->shared_per_block_optin) {
         return 0;
     }
-    size_t of_a_block = round_up(shared_bytes + gpu->reserved_shared, SHARED_UNIT_BYTES);
+    size_t of_a_block = round_up(shared_bytes + gpu->reserved_shared, shared_unit(gpu));
     return of_a_block == 0 ? gpu->max_blocks_per_sm : (int)(gpu->shared_per_sm / of_a_block);
 }
 
@@ -81,7 +88,7 @@ static cudaError_t available_shared(size_t *bytes, const void *host, int blocks,
     if (occupancy_blocks(gpu, threads, OCCUPANCY_ASSUMED_REGISTERS, function->kernel->static_shared_bytes) < blocks) {
         return api_error(cudaErrorInvalidValue, "%d blocks of %d threads do not fit one SM", blocks, threads);
     }
-    size_t share = gpu->shared_per_sm / (size_t)blocks / SHARED_UNIT_BYTES * SHARED_UNIT_BYTES - gpu->reserved_shared;
+    size_t share = gpu->shared_per_sm / (size_t)blocks / shared_unit(gpu) * shared_unit(gpu) - gpu->reserved_shared;
     share = share < gpu->shared_per_block_optin ? share : gpu->shared_per_block_optin;
     *bytes = share - function->kernel->static_shared_bytes;
     return cudaSuccess;

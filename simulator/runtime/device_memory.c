@@ -1,31 +1,25 @@
 // cudaMalloc and its relatives. Device memory lies in an address range of its own that the host cannot touch, so that
 // a mix-up of host and device pointers shows as it does on a GPU. Memory that both sides share is in host_memory.c.
-#include "memory.h"
+#include "device_memory.h"
 #include "host_memory.h"
 #include "stream.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define PITCH_ALIGNMENT 512
+#define FAR (1 << 26) // beyond that many bytes, the nearest allocation has nothing to do with a wrong pointer
 
-struct sim_allocation *memory_on_device(const void *address) {
+struct sim_allocation *device_memory_find(const void *address) {
     struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)address, 1);
     return allocation != NULL && allocation->kind != SIM_ALLOCATION_HOST ? allocation : NULL;
 }
 
-// msync with MS_ASYNC does nothing on Linux but walk the mappings, and fails with ENOMEM where one is missing.
-bool memory_is_mapped(const void *address, size_t size) {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t first = (uintptr_t)address & ~(page - 1);
-    uintptr_t end = (uintptr_t)address + size;
-    return end >= (uintptr_t)address && msync((void *)first, end - first, MS_ASYNC) == 0;
-}
-
-cudaError_t memory_explain(const char *role, const void *address, size_t size) {
+cudaError_t device_memory_explain(const char *role, const void *address, size_t size) {
     uint64_t at = (uint64_t)(uintptr_t)address;
+    if (address == NULL) {
+        return api_error(cudaErrorInvalidValue, "%s is NULL", role);
+    }
     struct sim_allocation *allocation = sim_memory_find(at, 1);
     if (allocation != NULL) {
         return api_error(cudaErrorInvalidValue,
@@ -35,14 +29,14 @@ cudaError_t memory_explain(const char *role, const void *address, size_t size) {
     if (sim_memory_find_freed(at) != NULL) {
         return api_error(cudaErrorInvalidValue, "%s, %p, is in device memory that was freed", role, address);
     }
-    if (memory_is_mapped(address, 1)) {
+    if (host_memory_is_mapped(address, 1)) {
         return api_error(cudaErrorInvalidValue, "%s, %p, is a host pointer; it must be a device pointer", role,
                          address);
     }
     int64_t distance;
     struct sim_allocation *nearest = sim_memory_nearest(at, &distance);
-    if (nearest == NULL) {
-        return api_error(cudaErrorInvalidValue, "%s, %p, is no device memory; none is allocated", role, address);
+    if (nearest == NULL || distance > FAR || distance < -FAR) {
+        return api_error(cudaErrorInvalidValue, "%s, %p, is no device memory", role, address);
     }
     return api_error(cudaErrorInvalidValue,
                      "%s, %p, is no device memory; it is %" PRIu64 " bytes %s the nearest allocation, of %zu bytes",
@@ -101,7 +95,7 @@ static cudaError_t release(void *pointer) {
         return cudaSuccess;
     }
     uint64_t address = (uint64_t)(uintptr_t)pointer;
-    struct sim_allocation *allocation = memory_on_device(pointer);
+    struct sim_allocation *allocation = device_memory_find(pointer);
     if (allocation == NULL) {
         if (host_memory_kind(pointer) == HOST_PINNED) {
             return api_error(cudaErrorInvalidValue,
@@ -147,7 +141,7 @@ static void count(struct sim_allocation *allocation, void *total) {
     ++*(size_t *)total;
 }
 
-void memory_free_all(void) {
+void device_memory_free_all(void) {
     size_t total = 0;
     sim_memory_each(count, &total);
     uint64_t *addresses = calloc(total + 1, sizeof *addresses), *end = addresses;
@@ -165,7 +159,7 @@ static cudaError_t pointer_attributes(struct cudaPointerAttributes *attributes, 
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
     }
     *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = cudaInvalidDeviceId};
-    if (memory_on_device(pointer) != NULL) {
+    if (device_memory_find(pointer) != NULL) {
         attributes->type = cudaMemoryTypeDevice;
         attributes->device = 0;
         attributes->devicePointer = (void *)pointer;

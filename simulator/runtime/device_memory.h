@@ -1,0 +1,18 @@
+// Device memory: what the program asked for, and what a pointer points to.
+#ifndef SIMULATOR_RUNTIME_DEVICE_MEMORY_H
+#define SIMULATOR_RUNTIME_DEVICE_MEMORY_H
+
+#include "../exec/memory.h"
+#include "api.h"
+
+// Device memory that address lies in; NULL for any host memory, pinned and managed too.
+struct sim_allocation *device_memory_find(const void *address);
+
+// Explains on stderr why [address, address + size) is no device memory, and returns cudaErrorInvalidValue. role is
+// what the caller calls it: "the destination".
+cudaError_t device_memory_explain(const char *role, const void *address, size_t size);
+
+// cudaDeviceReset: gives everything back.
+void device_memory_free_all(void);
+
+#endif
