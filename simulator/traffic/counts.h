@@ -1,0 +1,60 @@
+// What is counted, and the rules by which one access of a warp becomes counts. Internal to simulator/traffic.
+#ifndef SIMULATOR_TRAFFIC_COUNTS_H
+#define SIMULATOR_TRAFFIC_COUNTS_H
+
+#include "traffic.h"
+
+// Of one instruction, or summed.
+struct traffic_counts {
+    uint64_t requests;         // warp-level executions that accessed memory
+    uint64_t lanes;            // threads that took part, over all requests
+    uint64_t bytes;            // that those threads asked for
+    uint64_t sectors;          // global, local: 32-byte pieces of memory touched, each once a request
+    uint64_t ideal_sectors;    // the fewest sectors that could hold the distinct bytes asked for
+    uint64_t wavefronts;       // shared: passes through the banks
+    uint64_t ideal_wavefronts; // shared: what it would have been without bank conflicts
+};
+
+// sectors.c. Adds sectors and ideal_sectors of one request. address is [32]; lanes outside mask are not read.
+void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, uint32_t bytes, uint32_t mask,
+                           const uint64_t *address);
+
+// wavefronts.c. Adds wavefronts and ideal_wavefronts of one request.
+void traffic_count_wavefronts(struct traffic_counts *counts, enum traffic_kind kind, uint32_t bytes, uint32_t mask,
+                              const uint64_t *address);
+
+// merge.c. What the assembler makes of each instruction: 0: itself; > 0: it becomes one wider access of that many
+// bytes a lane, which starts at its own address; -1: it is part of a neighbour's wider access.
+// The caller frees the array, [kernel->instructions]; NULL where the host has no memory left.
+int8_t *traffic_merged_bytes(const struct ptx_kernel *kernel);
+
+// The counts of one kernel, kept after the kernel itself is gone.
+struct traffic_access_total {
+    int32_t instruction;
+    const char *file; // where the access stands in the source, innermost line
+    int line;
+    const char *outer_file; // where that was inlined into; the same file and line where it was not
+    int outer_line;
+    const char *ptx;
+    enum ptx_space space;
+    enum traffic_kind kind;
+    uint32_t bytes;     // a lane, after merging
+    bool merged_leader; // stands for several PTX instructions
+    bool merged_member; // counted with its leader: all counts are 0
+    struct traffic_counts counts;
+};
+
+struct traffic_kernel_total {
+    const char *name; // mangled
+    struct sim_dim grid, block;
+    size_t shared_bytes; // static and dynamic
+    uint64_t launches;
+    int accesses;
+    struct traffic_access_total *access; // in the order of the instructions
+    struct traffic_kernel_total *next;
+};
+
+// traffic.c. In the order of the first launch. Call between launches only.
+const struct traffic_kernel_total *traffic_totals(void);
+
+#endif
