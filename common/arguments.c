@@ -13,7 +13,7 @@ static const char usage[] =
 static bool read_unsigned(const char *text, uint64_t *number) {
     char *end;
     errno = 0;
-    *number = strtoull(text, &end, 0);
+    *number = strtoull(text, &end, 10);
     return *text >= '0' && *text <= '9' && !*end && errno == 0;
 }
 
