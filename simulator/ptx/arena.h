@@ -1,5 +1,5 @@
-// Memory for things that live and die together: a parsed module, a linked kernel. Nothing in it is freed by itself, so an
-// error may leave from any depth (arena_fail) and the owner frees the whole.
+// Memory for things that live and die together: a parsed module, a linked kernel. Nothing in it is freed by itself, so
+// an error may leave from any depth (arena_fail) and the owner frees the whole.
 #ifndef SIMULATOR_PTX_ARENA_H
 #define SIMULATOR_PTX_ARENA_H
 

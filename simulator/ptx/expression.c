@@ -51,8 +51,7 @@ static const struct binary *binary_at(const struct parser *p) {
         return NULL;
     for (size_t i = 0; i < sizeof BINARIES / sizeof *BINARIES; i++) {
         const char *text = BINARIES[i].text;
-        if (*p->token.start == text[0] &&
-            (!text[1] || (p->lexer.next < p->lexer.end && p->token.start[1] == text[1])))
+        if (*p->token.start == text[0] && (!text[1] || (p->lexer.next < p->lexer.end && p->token.start[1] == text[1])))
             return &BINARIES[i];
     }
     return NULL;
@@ -110,7 +109,7 @@ static int64_t climb(struct parser *p, int least, int nesting) {
     int64_t left = unary(p, nesting);
     for (;;) {
         const struct binary *operator= binary_at(p);
-        if (!operator|| operator->precedence < least)
+        if (!operator|| operator->precedence<least)
             return left;
         advance(p);
         if (operator->text[1])
@@ -134,11 +133,20 @@ int64_t parse_constant(struct parser *p) {
     return conditional(p, 0);
 }
 
-int64_t parse_count(struct parser *p, const char *what, int64_t least, int64_t most) {
-    int line = p->token.line;
-    int64_t value = parse_constant(p);
+static int64_t check_count(struct parser *p, int line, int64_t value, const char *what, int64_t least, int64_t most) {
     if (value < least || value > most)
         parser_fail_at(p, line, "%s is %lld; it must lie between %lld and %lld", what, (long long)value,
                        (long long)least, (long long)most);
     return value;
+}
+
+// Where a whole expression would take too much: the > of %r<5> for an operator, the next line of a .loc.
+int64_t parse_count(struct parser *p, const char *what, int64_t least, int64_t most) {
+    int line = p->token.line;
+    return check_count(p, line, primary(p, 0), what, least, most);
+}
+
+int64_t parse_constant_count(struct parser *p, const char *what, int64_t least, int64_t most) {
+    int line = p->token.line;
+    return check_count(p, line, parse_constant(p), what, least, most);
 }

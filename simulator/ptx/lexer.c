@@ -182,7 +182,8 @@ bool token_number(const struct token *token, struct number *number) {
         read = read_digits(start + 2, end, 16, &number->bits);
     else if (second == 'b')
         read = read_digits(start + 2, end, 2, &number->bits);
-    else if (memchr(start, '.', token->length) || memchr(start, 'e', token->length) || memchr(start, 'E', token->length))
+    else if (memchr(start, '.', token->length) || memchr(start, 'e', token->length) ||
+             memchr(start, 'E', token->length))
         return !number->is_unsigned && read_decimal(token, number);
     else
         read = read_digits(start, end, *start == '0' && end - start > 1 ? 8 : 10, &number->bits);

@@ -40,8 +40,8 @@ bool token_is_sign(const struct token *token, char sign);
 
 struct number {
     bool floating;
-    bool single;    // 0f: bits hold a float, else a double
-    uint64_t bits;  // integer value, or the bit pattern
+    bool single;      // 0f: bits hold a float, else a double
+    uint64_t bits;    // integer value, or the bit pattern
     bool is_unsigned; // U suffix, or too large for a signed 64-bit integer
 };
 

@@ -1,5 +1,5 @@
-// What a name in the PTX text stands for, scope by scope: an inner { } may declare a name again, and what it hid is seen
-// again after the closing brace. Labels and everything else are two separate worlds.
+// What a name in the PTX text stands for, scope by scope: an inner { } may declare a name again, and what it hid is
+// seen again after the closing brace. Labels and everything else are two separate worlds.
 #ifndef SIMULATOR_PTX_NAMES_H
 #define SIMULATOR_PTX_NAMES_H
 

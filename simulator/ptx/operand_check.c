@@ -1,5 +1,5 @@
-// Whether an instruction's operands fit its types. What passes here the interpreter need not look at again: a register is
-// as wide as the instruction reads or writes it, a predicate stands only where one is meant, vectors have the right
+// Whether an instruction's operands fit its types. What passes here the interpreter need not look at again: a register
+// is as wide as the instruction reads or writes it, a predicate stands only where one is meant, vectors have the right
 // number of elements.
 #include "parser.h"
 
@@ -39,15 +39,16 @@ static void check_register(struct parser *p, const struct ptx_operand *operand, 
     bool predicate = operand->reg_type == PTX_PRED;
     size_t size = ptx_type_size(operand->reg_type);
     if (predicate != need->predicate)
-        parser_unsupported(p, predicate ? "a predicate where a number is meant" : "a register where a predicate is meant");
+        parser_unsupported(p,
+                           predicate ? "a predicate where a number is meant" : "a register where a predicate is meant");
     if (predicate || need->any)
         return;
     if (need->wider ? size < need->size : size != need->size)
         parser_unsupported(p, "a register of %zu bits where %zu are meant", 8 * size, 8 * need->size);
 }
 
-static void check_operand(struct parser *p, const struct ptx_instruction *instruction, const struct ptx_operand *operand,
-                          const struct need *need) {
+static void check_operand(struct parser *p, const struct ptx_instruction *instruction,
+                          const struct ptx_operand *operand, const struct need *need) {
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER:
         check_register(p, operand, need);
@@ -134,9 +135,11 @@ static void check_mma(struct parser *p, const struct ptx_instruction *mma) {
 }
 
 static void check_matrix_move(struct parser *p, const struct ptx_instruction *instruction) {
-    if (instruction->type != PTX_B16 || instruction->shape[0] != 8 || instruction->shape[1] != 8 || instruction->shape[2])
+    if (instruction->type != PTX_B16 || instruction->shape[0] != 8 || instruction->shape[1] != 8 ||
+        instruction->shape[2])
         parser_unsupported(p, "the simulator knows 8x8 matrices of 16-bit elements only");
-    if (instruction->opcode != PTX_OP_MOVMATRIX && instruction->space != PTX_SHARED && instruction->space != PTX_GENERIC)
+    if (instruction->opcode != PTX_OP_MOVMATRIX && instruction->space != PTX_SHARED &&
+        instruction->space != PTX_GENERIC)
         parser_unsupported(p, "matrices are loaded from and stored to shared memory");
 }
 

@@ -96,10 +96,14 @@ struct parser {
     struct ptx_function *function; // whose body this is
     int32_t location;              // of the next instruction
     struct label_use *label_uses[NAMES_MAX_DEPTH];
-    const char *statement;    // where the instruction's text starts
+    const char *statement; // where the instruction's text starts
     int statement_line;
-    jmp_buf on_unsupported;   // set while a body is parsed
+    jmp_buf on_unsupported; // set while a body is parsed
 };
+
+static inline size_t align_up(size_t size, size_t align) { // align: a power of two
+    return (size + align - 1) & ~(align - 1);
+}
 
 // What a pointer to the function holds: numbers that no variable's address can be.
 static inline uint64_t function_address(int index) {
@@ -125,7 +129,8 @@ _Noreturn void parser_unsupported(struct parser *p, const char *format, ...) __a
 
 // expression.c
 int64_t parse_constant(struct parser *p);
-int64_t parse_count(struct parser *p, const char *what, int64_t least, int64_t most);
+int64_t parse_count(struct parser *p, const char *what, int64_t least, int64_t most); // a plain number
+int64_t parse_constant_count(struct parser *p, const char *what, int64_t least, int64_t most);
 
 // parser_variable.c
 enum ptx_type type_named(const struct token *token); // PTX_NO_TYPE where it is none

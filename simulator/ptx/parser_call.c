@@ -30,7 +30,8 @@ static int parse_arguments(struct parser *p, int32_t argument[MAX_ARGUMENTS]) {
 }
 
 // A call's variables lie where the function called looks for its parameters and leaves its results.
-static void place_arguments(struct parser *p, const struct ptx_parameter *parameter, const int32_t *argument, int count) {
+static void place_arguments(struct parser *p, const struct ptx_parameter *parameter, const int32_t *argument,
+                            int count) {
     for (int i = 0; i < count; i++) {
         if (argument[i] < 0)
             continue;
@@ -139,8 +140,8 @@ void parse_branch_targets(struct parser *p, struct token label) {
         use_label(p, name[i], &targets.target[i], 0);
     }
     declare_label(p, label, NAME_TARGETS)->index = function->targets;
-    function->target = arena_grow(p->arena, function->target, function->targets, &function->target_capacity,
-                                  sizeof *function->target);
+    function->target =
+        arena_grow(p->arena, function->target, function->targets, &function->target_capacity, sizeof *function->target);
     function->target[function->targets++] = targets;
 }
 

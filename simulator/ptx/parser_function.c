@@ -13,8 +13,8 @@ static struct ptx_instruction *add_instruction(struct parser *p) {
     function->instruction = arena_grow(p->arena, function->instruction, function->instructions,
                                        &function->instruction_capacity, sizeof *function->instruction);
     struct ptx_instruction *instruction = &function->instruction[function->instructions++];
-    *instruction = (struct ptx_instruction){
-        .guard = -1, .vector = 1, .location = p->location, .ptx_line = p->statement_line};
+    *instruction =
+        (struct ptx_instruction){.guard = -1, .vector = 1, .location = p->location, .ptx_line = p->statement_line};
     return instruction;
 }
 
@@ -54,8 +54,8 @@ _Noreturn void parser_unsupported(struct parser *p, const char *format, ...) {
         va_end(again);
         va_end(arguments);
         struct unsupported *unsupported = arena_allocate(p->arena, sizeof *unsupported);
-        *unsupported = (struct unsupported){.what = arena_string(p->arena, what, strlen(what)),
-                                            .line = p->statement_line, .location = p->location};
+        *unsupported = (struct unsupported){
+            .what = arena_string(p->arena, what, strlen(what)), .line = p->statement_line, .location = p->location};
         skip_statement(p);
         unsupported->text = statement_text(p);
         function->unsupported = unsupported;
@@ -108,8 +108,8 @@ static void add_call_variable(struct parser *p, const char *name, size_t size, s
     struct ptx_function *function = p->function;
     function->call_variable = arena_grow(p->arena, function->call_variable, function->call_variables,
                                          &function->call_variable_capacity, sizeof *function->call_variable);
-    function->call_variable[function->call_variables++] = (struct function_variable){
-        .name = name, .size = size, .align = align, .offset = offset, .incoming = incoming};
+    function->call_variable[function->call_variables++] =
+        (struct function_variable){.name = name, .size = size, .align = align, .offset = offset, .incoming = incoming};
 }
 
 // .param .b32 param0;  in the body: an argument or result of a call.
@@ -128,11 +128,12 @@ static void parse_local_variable(struct parser *p) {
     if (declaration.size > INT32_MAX / 4)
         parser_fail(p, "'" TOKEN_FORMAT "' is larger than any local memory", TOKEN_TEXT(declaration.name));
     declare(p, declaration.name, NAME_LOCAL_VARIABLE)->index = function->locals;
-    function->local = arena_grow(p->arena, function->local, function->locals, &function->local_capacity,
-                                 sizeof *function->local);
+    function->local =
+        arena_grow(p->arena, function->local, function->locals, &function->local_capacity, sizeof *function->local);
     function->local[function->locals++] =
         (struct function_variable){.name = arena_string(p->arena, declaration.name.start, declaration.name.length),
-                                   .size = declaration.size, .align = declaration.align};
+                                   .size = declaration.size,
+                                   .align = declaration.align};
 }
 
 static void declare_parameters(struct parser *p) {
@@ -152,8 +153,11 @@ static void declare_parameters(struct parser *p) {
 
 void use_label(struct parser *p, struct token label, struct ptx_operand *operand, int instruction) {
     struct label_use *use = arena_allocate(p->arena, sizeof *use);
-    *use = (struct label_use){.name = label.start, .length = label.length, .line = label.line,
-                              .operand = operand, .instruction = instruction,
+    *use = (struct label_use){.name = label.start,
+                              .length = label.length,
+                              .line = label.line,
+                              .operand = operand,
+                              .instruction = instruction,
                               .next = p->label_uses[p->names.depth]};
     p->label_uses[p->names.depth] = use;
 }

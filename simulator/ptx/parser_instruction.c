@@ -91,8 +91,7 @@ static bool parse_shape(const struct token *token, int shape[3]) {
            (shape[2] = 0, sscanf(text, ".m%3dn%3d%c", &shape[0], &shape[1], &end) == 2);
 }
 
-static const struct suffix *find_suffix(struct parser *p, const struct suffix_state *state,
-                                        const struct token *token) {
+static const struct suffix *find_suffix(struct parser *p, const struct suffix_state *state, const struct token *token) {
     struct name *name = names_find(&p->suffixes, token->start, token->length, false);
     for (int i = name ? name->index : PTX_SUFFIX_COUNT; i < PTX_SUFFIX_COUNT; i++) {
         if (!token_is(token, PTX_SUFFIXES[i].text))
@@ -307,5 +306,6 @@ void parse_instruction(struct parser *p, struct ptx_instruction *instruction, st
     if (instruction->opcode == PTX_OP_SETP || instruction->opcode == PTX_OP_SET)
         unsigned_compare(instruction);
     if (!token_is_sign(&p->token, ';'))
-        parser_unsupported(p, "'%s' with operands that the simulator does not know", ptx_opcode_name(instruction->opcode));
+        parser_unsupported(p, "'%s' with operands that the simulator does not know",
+                           ptx_opcode_name(instruction->opcode));
 }

@@ -71,8 +71,8 @@ static int32_t intern(struct parser *p, const struct ptx_location *location) {
         resize(p, table->size * 2);
     int32_t *cell = find_entry(p, location);
     if (*cell < 0) {
-        module->location = arena_grow(p->arena, module->location, module->locations, &p->location_capacity,
-                                      sizeof *module->location);
+        module->location =
+            arena_grow(p->arena, module->location, module->locations, &p->location_capacity, sizeof *module->location);
         module->location[module->locations] = *location;
         *cell = module->locations++;
         table->count++;
@@ -89,8 +89,8 @@ void start_locations(struct parser *p) {
     p->module->files = 1;
 }
 
-// The location that a call was inlined at: the latest .loc of that place. A recursive function inlined into itself names
-// its own line, so that chains are cut where they grow beyond reason.
+// The location that a call was inlined at: the latest .loc of that place. A recursive function inlined into itself
+// names its own line, so that chains are cut where they grow beyond reason.
 static int32_t call_site(struct parser *p, const struct ptx_location *place) {
     int32_t site = *find_latest(p, place);
     int links = 0;
@@ -109,7 +109,8 @@ static struct ptx_location parse_place(struct parser *p) {
     return place;
 }
 
-// Ends at the end of the line: nothing else tells the next directive from a further attribute. The current token is .loc.
+// Ends at the end of the line: nothing else tells the next directive from a further attribute. The current token is
+// .loc.
 void parse_location(struct parser *p) {
     int line = p->token.line;
     advance(p);

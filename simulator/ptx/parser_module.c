@@ -5,12 +5,8 @@
 
 enum { MAX_KERNEL_PARAMETERS = 32764 }; // bytes; CUDA 12.1 and later
 
-static size_t align_up(size_t size, size_t align) {
-    return (size + align - 1) & ~(align - 1);
-}
-
-// (.param .b32 a, .param .align 8 .b8 b[16]): appended to the signature, each one at the next multiple of its alignment.
-// In a .callprototype the names are _.
+// (.param .b32 a, .param .align 8 .b8 b[16]): appended to the signature, each one at the next multiple of its
+// alignment. In a .callprototype the names are _.
 void parse_signature(struct parser *p, struct signature *signature, bool results) {
     int count = signature->parameters + signature->results, capacity = count;
     expect_sign(p, '(');
@@ -23,8 +19,8 @@ void parse_signature(struct parser *p, struct signature *signature, bool results
         signature->bytes = align_up(signature->bytes, declaration.align);
         if (declaration.size > (size_t)MAX_KERNEL_PARAMETERS - signature->bytes)
             parser_fail(p, "more than %d bytes of parameters", MAX_KERNEL_PARAMETERS);
-        signature->parameter = arena_grow(p->arena, signature->parameter, count, &capacity,
-                                          sizeof *signature->parameter);
+        signature->parameter =
+            arena_grow(p->arena, signature->parameter, count, &capacity, sizeof *signature->parameter);
         signature->parameter[count++] = (struct ptx_parameter){
             .name = arena_string(p->arena, declaration.name.start, declaration.name.length),
             .type = declaration.type,
@@ -43,8 +39,7 @@ void parse_signature(struct parser *p, struct signature *signature, bool results
 }
 
 // A signature lays its parameters out before its results; a header gives the results first.
-struct signature join_signature(struct parser *p, const struct signature *parameters,
-                                const struct signature *results) {
+struct signature join_signature(struct parser *p, const struct signature *parameters, const struct signature *results) {
     struct signature joined = *parameters;
     int capacity = 0, count = 0;
     joined.parameter = NULL;
@@ -91,8 +86,8 @@ static enum ptx_builtin find_builtin(const struct ptx_function *function) {
         bool same = strcmp(builtin->name, function->name) == 0 && builtin->parameters == signature->parameters &&
                     builtin->results == signature->results;
         for (int j = 0; same && j < builtin->parameters + builtin->results; j++)
-            same = signature->parameter[j].size == builtin->size[j] &&
-                   signature->parameter[j].align == builtin->size[j];
+            same =
+                signature->parameter[j].size == builtin->size[j] && signature->parameter[j].align == builtin->size[j];
         if (same)
             return builtin->builtin;
     }
@@ -110,8 +105,8 @@ static struct ptx_function *declare_function(struct parser *p, struct token name
     struct ptx_module *module = p->module;
     known = names_add(&p->names, name.start, name.length, NAME_FUNCTION, 0);
     known->index = module->functions;
-    module->function = arena_grow(p->arena, module->function, module->functions, &p->function_capacity,
-                                  sizeof *module->function);
+    module->function =
+        arena_grow(p->arena, module->function, module->functions, &p->function_capacity, sizeof *module->function);
     struct ptx_function *function = arena_allocate(p->arena, sizeof *function);
     function->name = arena_string(p->arena, name.start, name.length);
     function->entry = entry;

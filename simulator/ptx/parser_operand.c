@@ -46,8 +46,8 @@ static struct ptx_operand operand(enum ptx_operand_kind kind) {
     return (struct ptx_operand){.kind = kind, .slot = -1, .variable = -1, .target = -1};
 }
 
-// %r12 may be declared by that name or as one of %r<20>; the inner scope counts. A register of a range becomes one of the
-// function's when it is first met: a range is often wider than what is used of it.
+// %r12 may be declared by that name or as one of %r<20>; the inner scope counts. A register of a range becomes one of
+// the function's when it is first met: a range is often wider than what is used of it.
 struct name *find_register(struct parser *p, struct token token) {
     struct name *whole = names_find(&p->names, token.start, token.length, false);
     if (whole && whole->kind == NAME_REGISTER)

@@ -11,12 +11,12 @@ enum ptx_type type_named(const struct token *token) {
         const char *text;
         enum ptx_type type;
     } TYPES[] = {
-        {".b32", PTX_B32},     {".f32", PTX_F32},         {".b64", PTX_B64},     {".u32", PTX_U32},
-        {".s32", PTX_S32},     {".pred", PTX_PRED},       {".u64", PTX_U64},     {".s64", PTX_S64},
-        {".b8", PTX_B8},       {".b16", PTX_B16},         {".u8", PTX_U8},       {".u16", PTX_U16},
-        {".s8", PTX_S8},       {".s16", PTX_S16},         {".f64", PTX_F64},     {".f16", PTX_F16},
-        {".bf16", PTX_BF16},   {".f16x2", PTX_F16X2},     {".tf32", PTX_TF32},   {".bf16x2", PTX_BF16X2},
-        {".b128", PTX_B128},   {".u16x2", PTX_U16X2},     {".s16x2", PTX_S16X2}, {".f32x2", PTX_F32X2},
+        {".b32", PTX_B32},   {".f32", PTX_F32},     {".b64", PTX_B64},     {".u32", PTX_U32},
+        {".s32", PTX_S32},   {".pred", PTX_PRED},   {".u64", PTX_U64},     {".s64", PTX_S64},
+        {".b8", PTX_B8},     {".b16", PTX_B16},     {".u8", PTX_U8},       {".u16", PTX_U16},
+        {".s8", PTX_S8},     {".s16", PTX_S16},     {".f64", PTX_F64},     {".f16", PTX_F16},
+        {".bf16", PTX_BF16}, {".f16x2", PTX_F16X2}, {".tf32", PTX_TF32},   {".bf16x2", PTX_BF16X2},
+        {".b128", PTX_B128}, {".u16x2", PTX_U16X2}, {".s16x2", PTX_S16X2}, {".f32x2", PTX_F32X2},
     };
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
         if (token_is(token, TYPES[i].text))
@@ -70,7 +70,7 @@ struct declaration parse_declaration(struct parser *p) {
     while (accept_sign(p, '[')) {
         int64_t count = 0;
         if (!accept_sign(p, ']')) {
-            count = parse_count(p, "an array's length", 0, MAX_VARIABLE_BYTES);
+            count = parse_constant_count(p, "an array's length", 0, MAX_VARIABLE_BYTES);
             expect_sign(p, ']');
         }
         if (count > 0 && size > MAX_VARIABLE_BYTES / count)
@@ -83,8 +83,8 @@ struct declaration parse_declaration(struct parser *p) {
 
 static void add_relocation(struct parser *p, struct ptx_variable *variable, int *capacity,
                            const struct ptx_relocation *relocation) {
-    variable->relocation = arena_grow(p->arena, variable->relocation, variable->relocations, capacity,
-                                      sizeof *variable->relocation);
+    variable->relocation =
+        arena_grow(p->arena, variable->relocation, variable->relocations, capacity, sizeof *variable->relocation);
     variable->relocation[variable->relocations++] = *relocation;
 }
 
@@ -124,8 +124,11 @@ static void store_address(struct parser *p, struct ptx_variable *variable, int *
         return;
     }
     add_relocation(p, variable, capacity,
-                   &(struct ptx_relocation){.offset = offset, .variable = address->name->index,
-                                            .addend = address->addend, .bytes = bytes, .shift = shift});
+                   &(struct ptx_relocation){.offset = offset,
+                                            .variable = address->name->index,
+                                            .addend = address->addend,
+                                            .bytes = bytes,
+                                            .shift = shift});
 }
 
 // 0xFF00(generic(x)): the byte of the address that the mask selects, as an element of an array of bytes.
@@ -221,8 +224,8 @@ static enum ptx_space parse_space(struct parser *p) {
     parser_fail(p, "expected .global, .const or .shared, found '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
 }
 
-// .global .align 4 .b8 table[256] = {0, 0, 128, 63};  The current token is the space. A function's .shared variables come
-// here too: only their names belong to the function.
+// .global .align 4 .b8 table[256] = {0, 0, 128, 63};  The current token is the space. A function's .shared variables
+// come here too: only their names belong to the function.
 void parse_module_variable(struct parser *p, bool external) {
     struct ptx_module *module = p->module;
     struct ptx_variable variable = {.space = parse_space(p), .external = external};
@@ -254,8 +257,8 @@ void parse_module_variable(struct parser *p, bool external) {
     struct name *added = names_add(&p->names, name.start, name.length, NAME_MODULE_VARIABLE, p->names.depth);
     if (!added)
         parser_fail_at(p, name.line, "'%s' is declared twice", variable.name);
-    module->variable = arena_grow(p->arena, module->variable, module->variables, &p->variable_capacity,
-                                  sizeof *module->variable);
+    module->variable =
+        arena_grow(p->arena, module->variable, module->variables, &p->variable_capacity, sizeof *module->variable);
     added->index = module->variables;
     module->variable[module->variables++] = variable;
 }

@@ -1,0 +1,150 @@
+// Prints what the front end makes of a PTX file: ptx-dump FILE.ptx [KERNEL]
+#include "ptx/program.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const TYPES[] = {"",       "pred", "b8",  "b16", "b32",   "b64",   "b128", "u8",    "u16",
+                                    "u32",    "u64",  "s8",  "s16", "s32",   "s64",   "f16",  "f16x2", "bf16",
+                                    "bf16x2", "tf32", "f32", "f64", "u16x2", "s16x2", "f32x2"};
+static const char *const SPACES[] = {"generic", "param", "local", "shared", "const", "global", "call-param"};
+
+static void print_operand(const struct ptx_kernel *kernel, const struct ptx_operand *operand) {
+    switch (operand->kind) {
+    case PTX_OPERAND_NONE:
+        printf(" -");
+        break;
+    case PTX_OPERAND_REGISTER:
+        printf(" %s%s@%d", operand->negated ? "!" : "", TYPES[operand->reg_type], operand->slot);
+        break;
+    case PTX_OPERAND_IMMEDIATE:
+        printf(" 0x%" PRIx64, operand->bits);
+        break;
+    case PTX_OPERAND_SPECIAL:
+        printf(" special:%d", operand->special);
+        break;
+    case PTX_OPERAND_ADDRESS:
+        printf(" %s[", SPACES[operand->space]);
+        if (operand->slot >= 0)
+            printf("%s@%d", TYPES[operand->reg_type], operand->slot);
+        if (operand->variable >= 0)
+            printf("&%s", kernel->module->variable[operand->variable].name);
+        printf("%+" PRId64 "]", operand->offset);
+        break;
+    case PTX_OPERAND_TARGET:
+        printf(" ->%d", operand->target);
+        break;
+    case PTX_OPERAND_FUNCTION:
+        if (operand->target >= 0)
+            printf(" %s()", kernel->function[operand->target].name);
+        else
+            printf(" builtin:%d", operand->builtin);
+        break;
+    case PTX_OPERAND_VECTOR:
+        printf(" {");
+        for (int i = 0; i < operand->count; i++)
+            print_operand(kernel, &operand->elements[i]);
+        printf(" }");
+        break;
+    case PTX_OPERAND_SINK:
+        printf(" _");
+        break;
+    }
+}
+
+static void print_instruction(const struct ptx_kernel *kernel, int index) {
+    const struct ptx_instruction *instruction = &kernel->instruction[index];
+    const struct ptx_location *location = &kernel->module->location[instruction->location];
+    const char *file = strrchr(kernel->module->file[location->file], '/');
+    printf("%6d  %s:%d\t%s", index, file ? file + 1 : kernel->module->file[location->file], location->line,
+           ptx_opcode_name(instruction->opcode));
+    if (instruction->type)
+        printf(" %s", TYPES[instruction->type]);
+    if (instruction->source_type != instruction->type)
+        printf(" %s", TYPES[instruction->source_type]);
+    if (instruction->guard >= 0)
+        printf(" if %s@%d", instruction->guard_negated ? "!" : "", instruction->guard);
+    for (int i = 0; i < 2; i++)
+        if (instruction->dst[i].kind != PTX_OPERAND_NONE)
+            print_operand(kernel, &instruction->dst[i]);
+    printf(instruction->nsrc ? " <-" : "");
+    for (int i = 0; i < instruction->nsrc; i++)
+        print_operand(kernel, &instruction->src[i]);
+    printf("\t; %s\n", instruction->text);
+}
+
+static void print_kernel(const struct ptx_kernel *kernel) {
+    printf(
+        "kernel %s: %d instructions, %zu parameter bytes, %zu static shared, %zu local, %zu call-param, %zu register "
+        "bytes a warp\n",
+        kernel->name, kernel->instructions, kernel->param_bytes, kernel->static_shared_bytes, kernel->local_bytes,
+        kernel->call_param_bytes, kernel->register_bytes);
+    for (int i = 0; i < kernel->functions; i++) {
+        const struct ptx_frame *frame = &kernel->function[i];
+        printf("function %s: registers at %d, %d bytes; local at %d, %d bytes; call base %d%s\n", frame->name,
+               frame->register_base, frame->frame_bytes, frame->local_base, frame->local_bytes, frame->call_base,
+               frame->recursive ? "; recursive" : "");
+        for (int j = 0; j < frame->params; j++)
+            printf("    parameter %s: offset %zu, %zu bytes\n", frame->param[j].name, frame->param[j].offset,
+                   frame->param[j].size);
+        for (int j = frame->entry; j < frame->entry + frame->instructions; j++)
+            print_instruction(kernel, j);
+    }
+}
+
+static char *read_file(const char *path, size_t *length) {
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t capacity = 0;
+    *length = 0;
+    while (file && !feof(file) && !ferror(file)) {
+        if (*length == capacity) {
+            capacity = capacity ? 2 * capacity : 65536;
+            char *larger = realloc(text, capacity);
+            if (!larger)
+                break;
+            text = larger;
+        }
+        *length += fread(text + *length, 1, capacity - *length, file);
+    }
+    if (!file || ferror(file))
+        perror(path);
+    if (file)
+        fclose(file);
+    return text;
+}
+
+int main(int argc, char **argv) {
+    char error[1024];
+    size_t length;
+    int status = 0;
+    if (argc < 2) {
+        fprintf(stderr, "usage: ptx-dump FILE.ptx [KERNEL]\n");
+        return 2;
+    }
+    char *text = read_file(argv[1], &length);
+    struct ptx_module *module = text ? ptx_parse(text, length, error, sizeof error) : NULL;
+    if (!module) {
+        if (text)
+            fprintf(stderr, "%s\n", error);
+        free(text);
+        return 2;
+    }
+    const char *name;
+    for (int i = 0; (name = ptx_entry_name(module, i)); i++) {
+        if (argc > 2 && strcmp(argv[2], name) != 0)
+            continue;
+        struct ptx_kernel *kernel = ptx_link_kernel(module, name, error, sizeof error);
+        if (kernel)
+            print_kernel(kernel);
+        else
+            fprintf(stderr, "%s: %s\n", name, error);
+        status |= !kernel;
+        ptx_free_kernel(kernel);
+    }
+    ptx_free_module(module);
+    free(text);
+    return status;
+}
