@@ -2,7 +2,8 @@
 #
 # A goal chooses the lesson (lesson-02, or solution-02), another one the action (check, bench, ...), in any order:
 #   make lesson-02 check
-# How things are built is in make/build.mk, how they are tested in make/test.mk.
+# What is refused is in make/refuse.mk, how things are built in build.mk, what the actions run in run.mk, and the
+# project's own tests in test.mk.
 
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
 $(V).SILENT:
@@ -35,51 +36,6 @@ chosen  := $(filter $(lessons) $(solutions),$(goals)) \
            $(if $(filter lessons,$(goals)),$(lessons)) $(if $(filter solutions,$(goals)),$(solutions))
 chosen  := $(strip $(chosen))
 
-ifneq (,$(filter lesson-% solution-%,$(unknown)))
-$(error there is no $(firstword $(filter lesson-% solution-%,$(unknown))); there are $(lessons), \
-and solution-NN for the solution of each)
-endif
-ifneq (,$(unknown))
-$(error there is no goal '$(firstword $(unknown))'; make help lists them)
-endif
-ifneq (,$(and $(filter clean,$(goals)),$(filter-out clean,$(goals))))
-$(error clean goes alone: first make clean, then make $(filter-out clean,$(goals)))
-endif
-ifneq (,$(filter-out gpu sim,$(DEVICE)))
-$(error DEVICE=$(DEVICE) is not known; it is gpu or sim)
-endif
-ifneq (,$(filter-out 0 1,$(CAUSAL)))
-$(error CAUSAL=$(CAUSAL) is not known; it is 0 or 1)
-endif
-ifneq (,$(KERNEL))
-  ifneq (1,$(words $(KERNEL)))
-$(error KERNEL=$(KERNEL) has a space in its name, which make cannot handle; rename the file)
-  endif
-  ifeq (,$(filter %.cu,$(KERNEL)))
-$(error KERNEL=$(KERNEL) is not a CUDA source; give a file whose name ends in .cu)
-  endif
-  ifeq (,$(wildcard $(KERNEL)))
-$(error KERNEL=$(KERNEL) does not exist; give the path of a .cu file)
-  endif
-  ifneq (,$(word 2,$(chosen)))
-$(error KERNEL takes the place of one lesson's file, but $(words $(chosen)) are chosen; choose one, or none)
-  endif
-  ifneq (,$(filter diff reset,$(asked)))
-$(error KERNEL does not go with $(filter diff reset,$(asked)))
-  endif
-endif
-ifeq (,$(chosen)$(KERNEL))
-  ifneq (,$(filter trace profile diff reset,$(asked)))
-$(error $(firstword $(filter trace profile diff reset,$(asked))) needs a lesson: make lesson-$(firstword $(numbers)) \
-$(firstword $(filter trace profile diff reset,$(asked))))
-  endif
-endif
-ifneq (,$(filter reset,$(asked)))
-  ifneq (,$(filter solution%,$(chosen)))
-$(error reset writes a lesson's skeleton; a solution is kept by git: git checkout solutions)
-  endif
-endif
-
 # What each action works on. Alone, check is about the learner's files and bench about the ladder of solutions.
 checked := $(if $(KERNEL),kernel,$(or $(chosen),$(lessons)))
 benched := $(if $(KERNEL),kernel,$(or $(chosen),$(solutions)))
@@ -97,6 +53,7 @@ folder   = $(patsubst solutions/%,$(kind)s/%,$(solution))
 title    = $(kind)-$(notdir $(solution))
 files    = $(addprefix $(folder)/,$(filter-out attention.cu unfused_%,$(notdir $(wildcard $(solution)/*.cu))) attention.cu)
 
+include make/refuse.mk
 include make/build.mk
 include make/run.mk
 include make/test.mk

@@ -23,15 +23,6 @@ is_softmax = $(filter %/softmax.cu,$1)$(if $(filter $(KERNEL),$1),$(shell grep -
 attention = scripts/alone build/.running build/bin/attention
 described = --name $(name) --source $2 --kernel $(call library,$2)
 
-# A file that is not there is said before anything is built.
-used    := $(if $(filter $(actions),$(asked)),$(filter-out kernel,$(if $(filter check,$(asked)),$(checked),$(chosen))))
-missing := $(if $(filter-out reset,$(asked)),$(strip $(foreach u,$(used),$(if $(KERNEL),,\
-           $(foreach f,$(call files,$u),$(if $(wildcard $f),,$u $f))))))
-ifneq (,$(missing))
-$(error $(word 2,$(missing)) is missing; get it back with \
-$(if $(filter lesson-%,$(missing)),make $(firstword $(missing)) reset,git checkout $(word 2,$(missing))))
-endif
-
 # ---- check: one kernel after the other, the second one too where the first fails -------------------------------------
 
 define check_rule
@@ -75,10 +66,6 @@ run-bench: $(filter %.so,$(attention_runs) $(softmax_runs)) $(harness)
 	exit $$status
 
 # ---- trace, profile: memory traffic, counted by the simulator and by a GPU --------------------------------------------
-
-ifneq (,$(and $(filter profile,$(asked)),$(if $(shell command -v ncu),,absent)))
-$(error ncu is not installed; it comes with the CUDA Toolkit, as Nsight Compute)
-endif
 
 profile_shape  := 1,16,1024,64
 profile_matrix := 4096,4096

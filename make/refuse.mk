@@ -1,0 +1,34 @@
+# Bad input gets one line that says what is wrong and what to do, before anything is built; make's exit status is then 2.
+
+stranger := $(firstword $(filter lesson-% solution-%,$(unknown)) $(unknown))
+$(if $(filter lesson-% solution-%,$(stranger)),\
+$(error there is no $(stranger); there are $(lessons), and solution-NN for the solution of each))
+$(if $(stranger),$(error there is no goal '$(stranger)'; make help lists them))
+
+company := $(filter-out clean,$(goals))
+$(if $(filter clean,$(goals)),$(if $(company),$(error clean goes alone: first make clean, then make $(company))))
+
+needy := $(firstword $(filter trace profile diff reset,$(asked)))
+$(if $(needy),$(if $(chosen)$(KERNEL),,$(error $(needy) needs a lesson: make $(firstword $(lessons)) $(needy))))
+$(if $(filter reset,$(asked)),$(if $(filter solution-%,$(chosen)),\
+$(error reset writes the skeleton of a lesson; a solution comes back with: git checkout solutions)))
+
+$(if $(filter-out gpu sim,$(DEVICE)),$(error DEVICE=$(DEVICE) is not known; it is gpu or sim))
+$(if $(filter-out 0 1,$(CAUSAL)),$(error CAUSAL=$(CAUSAL) is not known; it is 0 or 1))
+
+ifneq (,$(KERNEL))
+  $(if $(word 2,$(KERNEL)),$(error KERNEL=$(KERNEL) has a space in its name, which make cannot handle; rename the file))
+  $(if $(filter %.cu,$(KERNEL)),,$(error KERNEL=$(KERNEL) is no CUDA source; give a file whose name ends in .cu))
+  $(if $(wildcard $(KERNEL)),,$(error KERNEL=$(KERNEL) does not exist; give the path of a .cu file))
+  $(if $(word 2,$(chosen)),$(error KERNEL takes the place of one lesson's file; choose one lesson, or none))
+  $(if $(filter diff reset,$(asked)),$(error KERNEL does not go with diff or reset))
+endif
+
+# A lesson's file that is not there.
+used    := $(if $(filter check,$(asked)),$(checked),$(if $(filter bench trace profile diff,$(asked)),$(chosen)))
+missing := $(strip $(foreach u,$(filter-out kernel,$(used)),$(foreach f,$(call files,$u),$(if $(wildcard $f),,$u $f))))
+cure     = $(if $(filter lesson-%,$(firstword $(missing))),make $(firstword $(missing)) reset,git checkout $(word 2,$(missing)))
+$(if $(missing),$(error $(word 2,$(missing)) is missing; it comes back with: $(cure)))
+
+$(if $(filter profile,$(asked)),$(if $(shell command -v ncu),,\
+$(error ncu is not installed; it comes with the CUDA Toolkit, as Nsight Compute)))
