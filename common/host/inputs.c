@@ -106,8 +106,10 @@ static void fill_q(int64_t begin, int64_t end, void *context) {
         case INPUTS_DOMINANT_LAST:
         case INPUTS_DOMINANT_EDGE:
         case INPUTS_RISING:
-        case INPUTS_OFFSET:
             q[0] = sqrtf((float)d); // so that a key's element 0 is added to the scaled score as it is
+            break;
+        case INPUTS_OFFSET:
+            q[0] = r % 2 ? -sqrtf((float)d) : sqrtf((float)d);
             break;
         default:
             break;

@@ -21,7 +21,7 @@ enum input_family {
     INPUTS_NAN_VALUE,      // one element of one value is NaN
     INPUTS_INF_KEY,        // one element of one key is infinite: the score is +inf or -inf by the query's sign
     INPUTS_INF_VALUE,      // one element of one value is infinite
-    INPUTS_OFFSET,         // all scores share an offset of 1000, all values one of 100
+    INPUTS_OFFSET,         // a query's scores are all near 1000, the next one's near -1000; values near 100
     INPUTS_TINY,           // around 10^-20: products of two underflow
     INPUTS_MASKED,         // softmax: some elements are -inf, never a whole row
     INPUT_FAMILIES

@@ -10,6 +10,7 @@ static const enum input_family hostile[] = {INPUTS_LARGE,         INPUTS_DOMINAN
                                             INPUTS_DOMINANT_EDGE, INPUTS_RISING,         INPUTS_CONSTANT_VALUE,
                                             INPUTS_NAN_KEY,       INPUTS_NAN_VALUE,      INPUTS_INF_KEY,
                                             INPUTS_INF_VALUE,     INPUTS_OFFSET,         INPUTS_TINY};
+static const enum input_family hostile_causal[] = {INPUTS_LARGE, INPUTS_RISING, INPUTS_NAN_KEY, INPUTS_NAN_VALUE};
 
 struct list {
     struct attention_case *cases;
@@ -30,9 +31,10 @@ static void add_causal(struct list *list, int batch, int heads, int nq, int nk, 
 static void add_hostile(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
     for (int i = 0; i < COUNT(hostile); i++)
         add(list, batch, heads, nq, nk, head_dim)->family = hostile[i];
-    for (int i = 0; i < 2; i++) {
-        struct attention_case *c = add(list, batch, heads, nq, nk, head_dim);
-        c->family = i ? INPUTS_RISING : INPUTS_LARGE;
+    // Square, so that the first queries see few keys: what is hidden from them must not show through.
+    for (int i = 0; i < COUNT(hostile_causal); i++) {
+        struct attention_case *c = add(list, batch, heads, nk / 2, nk / 2, head_dim);
+        c->family = hostile_causal[i];
         c->shape.causal = true;
     }
 }
@@ -109,7 +111,7 @@ static void build_gpu(struct list *list) {
 
 static void build_quick(struct list *list) {
     add(list, 1, 1, 33, 65, 64);
-    add(list, 2, 2, 5, 37, 40);
+    add(list, 2, 2, 5, 37, 39);
     add(list, 1, 1, 3, 129, 128);
     add_causal(list, 1, 2, 10, 35, 64);
     add_causal(list, 1, 1, 20, 10, 32);

@@ -25,17 +25,21 @@ static void compute_row(const struct job *job, int64_t index, double *p) {
     int keys = shape_visible_keys(shape, (int)(row % shape->nq));
 
     // 1. Scores.
-    double score_scale = 0, maximum = -INFINITY;
+    double score_scale = 0, score_walk = 0, maximum = -INFINITY;
     for (int j = 0; j < keys; j++) {
         const float *k = inputs_row(in->k, in->k_rows, first_key + j, d);
-        double dot = 0, size = 0;
+        double dot = 0, size = 0, squares = 0;
         for (int c = 0; c < d; c++) {
-            dot += (double)q[c] * k[c];
-            size += fabs((double)q[c] * k[c]);
+            double term = (double)q[c] * k[c];
+            dot += term;
+            size += fabs(term);
+            squares += term * term;
         }
         p[j] = (double)in->softmax_scale * dot;
-        if (isfinite(p[j]))
+        if (isfinite(p[j])) {
             score_scale = fmax(score_scale, size);
+            score_walk = fmax(score_walk, fmax(fabs(dot), sqrt(squares)));
+        }
         maximum = fmax(maximum, p[j]);
     }
 
@@ -61,6 +65,7 @@ static void compute_row(const struct job *job, int64_t index, double *p) {
 
     job->out->lse[index] = keys ? maximum + log(sum) : -INFINITY;
     job->out->score_scale[index] = score_scale;
+    job->out->score_walk[index] = score_walk;
     job->out->weight_norm[index] = keys ? sqrt(squares) / sum : 0;
 }
 
@@ -80,6 +85,7 @@ struct reference reference_attention(const struct host_inputs *inputs, const str
         .o = host_allocate(sample->count * d, sizeof(double)),
         .a = host_allocate(sample->count * d, sizeof(double)),
         .lse = host_allocate(sample->count, sizeof(double)),
+        .score_walk = host_allocate(sample->count, sizeof(double)),
         .score_scale = host_allocate(sample->count, sizeof(double)),
         .weight_norm = host_allocate(sample->count, sizeof(double)),
     };
@@ -93,6 +99,7 @@ void reference_free(struct reference *reference) {
     free(reference->a);
     free(reference->lse);
     free(reference->score_scale);
+    free(reference->score_walk);
     free(reference->weight_norm);
     memset(reference, 0, sizeof *reference);
 }

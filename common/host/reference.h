@@ -13,6 +13,7 @@ struct reference {
     double *a;           // [rows][head_dim], sum over the keys of p |v|: the size of what was added up
     double *lse;         // [rows], log-sum-exp of the scaled scores, -inf where the row sees nothing
     double *score_scale; // [rows], max over the keys of sum |q| |k|: the size of what was added up to a score
+    double *score_walk;  // [rows], max over the keys of |q k| and sqrt(sum (q k)^2): how far partial sums stray from 0
     double *weight_norm; // [rows], sqrt(sum p^2): |o| is about this times |v| unless the values agree
 };
 

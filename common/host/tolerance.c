@@ -7,10 +7,10 @@ double tolerance_attention(double reference, double a, double score_scale, doubl
     return (0x1p-20 + 2 * delta_s) * a + 0x1p-24 * fabs(reference) + 1e-6;
 }
 
-double tolerance_rms(double score_scale, double softmax_scale, int head_dim) {
-    // The rounding errors of a score's terms add up like a random walk, at worst one step of 2^-24 of its largest
-    // partial sum for each term; a fifth of that is seen. N(0,1) inputs stay below 5e-6 up to a head dimension of 512.
-    return fmax(5e-6, 0.2 * softmax_scale * sqrt(head_dim + 4) * 0x1p-24 * score_scale);
+double tolerance_rms(double score_walk, double softmax_scale, int head_dim) {
+    // The rounding errors of a dot product add up like a random walk whose steps have a deviation of up to 2 / sqrt(12)
+    // of 2^-24 times the partial sum. N(0,1) inputs stay below 5e-6 up to a head dimension of 512.
+    return fmax(5e-6, 0.6 * sqrt(head_dim + 4) * 0x1p-24 * softmax_scale * score_walk);
 }
 
 double tolerance_lse(double reference) {

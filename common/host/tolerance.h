@@ -14,7 +14,7 @@
 double tolerance_attention(double reference, double a, double score_scale, double softmax_scale, int head_dim);
 
 // The gate on the relative RMS error. 5e-6, more where scores are so large that their rounding alone moves the weights.
-double tolerance_rms(double score_scale, double softmax_scale, int head_dim);
+double tolerance_rms(double score_walk, double softmax_scale, int head_dim);
 
 // A single row has fewer elements to average over than the whole.
 static const double tolerance_row_factor = 4.0;

@@ -114,7 +114,7 @@ bool verdict_end(struct verdict *v) {
     const struct attention_shape *shape = &v->inputs->shape;
     double error = 0, signal = 0, head_error = 0, head_signal = 0, largest = 0;
     for (int64_t i = 0; i < v->sample->count; i++)
-        largest = fmax(largest, v->reference->score_scale[i]);
+        largest = fmax(largest, v->reference->score_walk[i]);
     v->rms_gate = tolerance_rms(largest, v->inputs->softmax_scale, shape->head_dim);
     for (int64_t i = 0; i < v->sample->count; i++) {
         error += v->row_error[i];
