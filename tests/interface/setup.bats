@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# ./setup with the system's tools replaced by stand-ins; tests/fresh-root proves it on bare systems.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    project=$BATS_TEST_TMPDIR/project
+    mkdir -p "$project" "$BATS_TEST_TMPDIR/bin"
+    cp -R "$BATS_TEST_DIRNAME/../../setup" "$BATS_TEST_DIRNAME/../../scripts" "$project"
+    cd "$project"
+    calls=$BATS_TEST_TMPDIR/calls
+    : >"$calls"
+    export calls
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH
+}
+
+# stand_in NAME BODY: a command of that name that notes how it was called.
+stand_in() {
+    printf '#!/bin/sh\necho "%s $*" >>"$calls"\n%s\n' "$1" "$2" >"$BATS_TEST_TMPDIR/bin/$1"
+    chmod +x "$BATS_TEST_TMPDIR/bin/$1"
+}
+
+# Nobody's root, and a gnuplot that cannot draw.
+nobody() {
+    stand_in id 'echo 1000'
+    stand_in gnuplot 'exit 1'
+    stand_in apt-get "rm -f '$BATS_TEST_TMPDIR/bin/gnuplot'"
+    stand_in sudo 'exec "$@"'
+}
+
+@test "where all is there it says which compiler, installs nothing, and can be run again" {
+    stand_in apt-get 'exit 1'
+    for _ in 1 2; do
+        run ./setup
+        echo "$output"
+        [ "$status" -eq 0 ]
+        [[ $output == *nvcc*compiles* ]]
+    done
+    [ ! -s "$calls" ]
+}
+
+@test "an option that does not exist" {
+    run ./setup --all
+    [ "$status" -eq 2 ]
+    [[ $output == *"'--all'"* ]]
+}
+
+@test "without a terminal and without --yes it says the command, and runs nothing" {
+    nobody
+    run ./setup </dev/null
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"sudo apt-get install --no-install-recommends gnuplot-nox"* ]]
+    run ! grep -E '^(sudo|apt-get)' "$calls"
+}
+
+@test "with --yes it installs with sudo what is missing, and nothing else" {
+    nobody
+    run ./setup --yes </dev/null
+    echo "$output"
+    cat "$calls"
+    [ "$status" -eq 0 ]
+    grep -q '^sudo apt-get update' "$calls"
+    grep -q '^apt-get install --no-install-recommends -y -qq gnuplot-nox$' "$calls"
+}
+
+@test "on a terminal it asks first, and no is no" {
+    command -v script >/dev/null || skip "script is not installed"
+    nobody
+    run script -qec "./setup" /dev/null <<<"n"
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"Install with sudo: gnuplot-nox? [y/N]"* ]]
+    run ! grep -E '^(sudo|apt-get)' "$calls"
+    run script -qec "./setup" /dev/null <<<"y"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    grep -q '^apt-get install' "$calls"
+}
+
+@test "an apt-get that fails is shown" {
+    nobody
+    stand_in apt-get 'echo "E: no such mirror" >&2; exit 100'
+    run ./setup --yes
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"E: no such mirror"* ]]
+}
+
+@test "a compiler that cannot compile is not taken for one" {
+    mkdir -p "$BATS_TEST_TMPDIR/cuda/bin"
+    printf '#!/bin/sh\ncase $1 in --version) echo "release 13.0, V13" ;; --list-gpu-code) echo sm_90 ;; *) echo "cicc: not found" >&2; exit 1 ;; esac\n' \
+        >"$BATS_TEST_TMPDIR/cuda/bin/nvcc"
+    chmod +x "$BATS_TEST_TMPDIR/cuda/bin/nvcc"
+    CUDA_HOME=$BATS_TEST_TMPDIR/cuda run ./setup
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"cicc: not found"* ]]
+    [[ $output == *"cannot compile a kernel"* ]]
+}
