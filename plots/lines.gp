@@ -27,12 +27,12 @@ height = 84 + 24 * key_rows + 300 + 108
 load ARG1
 dot = type == 1 ? 0.8 : 1.2
 
-set lmargin at screen x_at(74)
+set lmargin at screen x_at(84)
 set rmargin at screen x_at(676)
 set tmargin at screen y_at(84 + 24 * key_rows)
 set bmargin at screen y_at(height - 108)
 do for [i = 1:series] {
-    key_x = 74 + 310 * ((i - 1) % 2)
+    key_x = 84 + 300 * ((i - 1) % 2)
     key_y = 84 + 24 * ((i - 1) / 2)
     hue = series_colour[i]
     set arrow 10 + i from screen x_at(key_x), screen y_at(key_y) to screen x_at(key_x + 28), screen y_at(key_y) nohead \
@@ -50,7 +50,8 @@ do for [power = 0:30:every] { set xtics add (2 ** power) }
 set xlabel "N (queries = keys)" offset 0, type == 1 ? 0.6 : 0 textcolor rgb ink
 
 set logscale y 10
-set yrange [low / (high / low) ** 0.06 : high * (high / low) ** 0.09]
+spread = high / low > 2 ? high / low : 2
+set yrange [low / spread ** 0.06 : high * spread ** 0.09]
 if (high / low < 100) {
     set ytics (0.001)
     do for [power = -4:6] { do for [digit in "1 2 5"] { set ytics add (digit * 10.0 ** power) } }

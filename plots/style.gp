@@ -31,10 +31,13 @@ if (strlen(output) > 4 && output[strlen(output) - 3:] eq ".png") {
 }
 set output output
 
+# A long name of a GPU still has to fit on the line.
+small(text) = 15 * type * (strlen(text) > 74 ? 74.0 / strlen(text) : 1)
 set label 1 heading at screen x_at(16), screen y_at(24) left textcolor rgb ink \
     font sprintf("DejaVu Sans:Bold,%g", 21 * type)
-set label 2 subject at screen x_at(16), screen y_at(50) left textcolor rgb faint font sprintf(",%g", 15 * type)
-set label 3 footnote at screen x_at(16), screen y_at(height - 18) left textcolor rgb faint font sprintf(",%g", 15 * type)
+set label 2 subject at screen x_at(16), screen y_at(50) left textcolor rgb faint font sprintf(",%g", small(subject))
+set label 3 footnote at screen x_at(16), screen y_at(height - 18) left textcolor rgb faint \
+    font sprintf(",%g", small(footnote))
 
 set border 3 linecolor rgb faint
 set tics nomirror out scale 0.6 textcolor rgb ink

@@ -129,6 +129,16 @@ drawn() {
     [ "$(ls "$charts")" = "$(printf '%s\n' speedup-over-01.png speedup-over-01.svg speedup-over-previous.png speedup-over-previous.svg)" ]
 }
 
+@test "one lesson at two sizes, with the same TFLOP/s and no known peak" {
+    keep '$1 == "run2" && $2 ~ /-01_/ && $13 == 64 && ($11 == 2048 || $11 == 4096)'
+    awk -F , -v OFS=, 'NR > 1 { $21 = 0.5; $25 = 0 } { print }' "$csv" >"$csv.new"
+    mv "$csv.new" "$csv"
+    run plots/draw
+    [ "$status" -eq 0 ]
+    text tflops-d64 | grep -q '01 basic attention: 0.5 at N=2048, 0.5 at N=4096'
+    ! drawn "$charts/tflops-d64.svg" | grep -q peak
+}
+
 @test "a slower lesson is charted as slower" {
     keep '$2 ~ /-0[12]_/ && $13 == 64 && $11 == 4096 && $1 == "run2"'
     sed -i 's/,30005.00,/,360010.00,/' "$csv"
