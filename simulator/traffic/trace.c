@@ -106,9 +106,9 @@ static void write_string(FILE *file, const char *text, bool json) {
 }
 
 static void write_csv(FILE *file) {
-    fprintf(file,
-            "group,kernel,launches,grid,block,shared_bytes,file,line,outer_file,outer_line,instruction,space,access,"
-            "bytes_a_lane,requests,lanes,bytes,sectors,ideal_sectors,wavefronts,ideal_wavefronts,ptx,note\n");
+    fprintf(file, "group,kernel,mangled,launches,grid,block,shared_bytes,file,line,outer_file,outer_line,instruction,"
+                  "space,access,"
+                  "bytes_a_lane,requests,lanes,bytes,sectors,ideal_sectors,wavefronts,ideal_wavefronts,ptx,note\n");
     int group = 0;
     for (const struct traffic_kernel_total *k = traffic_totals(); k != NULL; k = k->next, group++) {
         for (int i = 0; i < k->accesses; i++) {
@@ -116,8 +116,8 @@ static void write_csv(FILE *file) {
             const struct traffic_counts *c = &a->counts;
             fprintf(file, "%d,", group);
             write_plain_name(file, k->name);
-            fprintf(file, ",%llu,%ux%ux%u,%ux%ux%u,%zu,", (unsigned long long)k->launches, k->grid.x, k->grid.y,
-                    k->grid.z, k->block.x, k->block.y, k->block.z, k->shared_bytes);
+            fprintf(file, ",%s,%llu,%ux%ux%u,%ux%ux%u,%zu,", k->name, (unsigned long long)k->launches, k->grid.x,
+                    k->grid.y, k->grid.z, k->block.x, k->block.y, k->block.z, k->shared_bytes);
             write_string(file, a->file, false);
             fprintf(file, ",%d,", a->line);
             write_string(file, a->outer_file, false);
