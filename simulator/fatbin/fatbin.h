@@ -12,9 +12,9 @@ struct fatbin_ptx {
     int target;    // 90 for compute_90 and compute_90a
 };
 
-// The PTX that a device of that compute capability (90 for 9.0) would compile: the one for the highest architecture that is
-// not above it. wrapper is the pointer that a program gives to __cudaRegisterFatBinary. On failure returns false and
-// writes one line to error that says how to compile the program instead. Free the text with fatbin_free.
+// The PTX that a device of that compute capability (90 for 9.0) would compile: the one for the highest architecture
+// that is not above it. wrapper is the pointer that a program gives to __cudaRegisterFatBinary. On failure returns
+// false and writes one line to error that says how to compile the program instead. Free the text with fatbin_free.
 bool fatbin_read_wrapper(const void *wrapper, int compute_capability, struct fatbin_ptx *ptx, char *error,
                          size_t error_size);
 
