@@ -11,7 +11,7 @@
 // What the inputs look like. All but the first are built to break a particular mistake.
 enum input_family {
     INPUTS_NORMAL,         // N(0,1)
-    INPUTS_LARGE,          // scores of some 10^4: exp() overflows unless the maximum is subtracted
+    INPUTS_LARGE,          // scores of some 10^4, every other query's far below -10^4: that is no -infinity
     INPUTS_DOMINANT_FIRST, // one key takes all the weight: the first,
     INPUTS_DOMINANT_LAST,  // the last,
     INPUTS_DOMINANT_EDGE,  // or one beside a tile's edge, another one in each head
