@@ -10,15 +10,16 @@ $(V).SILENT:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# Variables of the command line. An empty one is not given to the program, which then decides.
+# Variables of the command line. An empty one is not given to the program, which then decides. Only DEVICE may come from
+# the environment; names like DATA may be there for other reasons.
 DEVICE     ?=
-SHAPE      ?=
-CAUSAL     ?=
-DATA       ?=
-KERNEL     ?=
-SEED       ?=
-TIME_LIMIT ?=
-RESULTS    ?= results
+SHAPE      :=
+CAUSAL     :=
+DATA       :=
+KERNEL     :=
+SEED       :=
+TIME_LIMIT :=
+RESULTS    := results
 
 numbers := $(patsubst solutions/%,%,$(wildcard solutions/[0-9][0-9]_*))
 numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
@@ -108,7 +109,8 @@ SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK
 CAUSAL=1                   with the causal mask
 DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
 KERNEL=file.cu             any kernel file instead of the lesson's
-SEED=n  TIME_LIMIT=s       the seed of the inputs; how long a kernel may take (60 seconds)
+SEED=n  TIME_LIMIT=s       the seed of the inputs; how long one step of a check may take (60 seconds)
+RESULTS=folder             where bench writes and plots reads, instead of results/
 
 The exit status is 0 only where all held, else 2. make's own last line names what failed, with Error 1 for a check
 that failed and Error 2 for bad input.
