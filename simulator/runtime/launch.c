@@ -5,7 +5,6 @@
 // into __cudaPushCallConfiguration(grid, block, shared, stream) followed by a call of a host function named kernel,
 // which collects the addresses of its arguments in an array, pops the configuration and calls cudaLaunchKernel (until
 // CUDA 12) or __cudaLaunchKernel with a handle from __cudaGetKernel (since CUDA 13).
-#include "../exec/report.h"
 #include "device.h"
 #include "module.h"
 #include "stream.h"
@@ -160,7 +159,6 @@ static cudaError_t run(const struct function *function, const struct configurati
     struct sim_counts counts = {0};
     enum sim_status status = sim_launch_run(&launch, &counts);
     free(parameters);
-    sim_report_flush();
     bool sticky;
     cudaError_t error = error_of(status, &sticky);
     if (error != cudaSuccess) {

@@ -1,0 +1,148 @@
+// What only the simulator does: errors that a GPU does not see or would not come back from. One case a name; exit
+// status 0 where all it expects held.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+#define EXPECT(condition)                                                                                              \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
+static unsigned findings() {
+    auto count = (unsigned (*)())dlsym(RTLD_DEFAULT, "simulator_findings");
+    EXPECT(count != nullptr);
+    return count();
+}
+
+__global__ void store(int *to, size_t index) {
+    to[index] = 1;
+}
+
+// Every thread reads what its neighbour wrote, with no barrier between.
+__global__ void race(int *to) {
+    __shared__ int tile[64];
+    tile[threadIdx.x] = threadIdx.x;
+    to[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+__global__ void never_ends(volatile int *flag) {
+    while (*flag == 0) {
+    }
+}
+
+static int *zeros() {
+    int *device;
+    EXPECT(cudaMalloc(&device, 256) == cudaSuccess);
+    EXPECT(cudaMemset(device, 0, 256) == cudaSuccess);
+    return device;
+}
+
+static void expect_a_launch_that_works() {
+    int value = 0, *device = zeros();
+    store<<<1, 1>>>(device, 5);
+    EXPECT(cudaGetLastError() == cudaSuccess);
+    EXPECT(cudaMemcpy(&value, device + 5, sizeof value, cudaMemcpyDeviceToHost) == cudaSuccess);
+    EXPECT(value == 1);
+}
+
+static void race_is_not_sticky() {
+    race<<<1, 64>>>(zeros());
+    EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+    EXPECT(findings() > 0);
+    expect_a_launch_that_works();
+}
+
+// A program that only looks at what cudaDeviceSynchronize returns sees it too, once.
+static void race_reaches_the_next_wait() {
+    race<<<1, 64>>>(zeros());
+    EXPECT(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+static void reset_after_a_fault() {
+    int host;
+    store<<<1, 1>>>(&host, 0);
+    EXPECT(cudaGetLastError() == cudaErrorIllegalAddress);
+    EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+    EXPECT(findings() == 1);
+    EXPECT(cudaDeviceReset() == cudaSuccess);
+    EXPECT(cudaGetLastError() == cudaSuccess);
+    expect_a_launch_that_works();
+    EXPECT(findings() == 1);
+}
+
+static void endless_loop_ends() {
+    never_ends<<<1, 32>>>(zeros());
+    EXPECT(cudaGetLastError() == cudaErrorLaunchTimeout);
+}
+
+static void clean_code_has_no_finding() {
+    expect_a_launch_that_works();
+    EXPECT(findings() == 0);
+}
+
+static void call_that_is_not_there() {
+    cudaGraph_t graph;
+    EXPECT(cudaGraphCreate(&graph, 0) == cudaErrorNotSupported);
+    EXPECT(cudaGetLastError() == cudaErrorNotSupported);
+}
+
+static void cooperative_launch() {
+    int *device = zeros();
+    size_t index = 0;
+    void *arguments[] = {&device, &index};
+    EXPECT(cudaLaunchCooperativeKernel(store, dim3(1), dim3(1), arguments) == cudaErrorNotSupported);
+}
+
+static void no_image() {
+    EXPECT(cudaGetLastError() == cudaSuccess);
+    store<<<1, 1>>>(nullptr, 0);
+    EXPECT(cudaGetLastError() == cudaErrorNoKernelImageForDevice);
+}
+
+// The library that argv[2] names brings kernels and variables of its own.
+static const char *library;
+
+static void library_comes_and_goes() {
+    for (int i = 0; i < 3; i++) {
+        void *handle = dlopen(library, RTLD_NOW);
+        EXPECT(handle != nullptr);
+        auto answer = (int (*)())dlsym(handle, "answer_of_the_other_file");
+        EXPECT(answer != nullptr && answer() == 43);
+        dlclose(handle);
+    }
+    expect_a_launch_that_works();
+}
+
+static const struct {
+    const char *name;
+    void (*run)();
+} cases[] = {
+    {"race_is_not_sticky", race_is_not_sticky},
+    {"race_reaches_the_next_wait", race_reaches_the_next_wait},
+    {"reset_after_a_fault", reset_after_a_fault},
+    {"endless_loop_ends", endless_loop_ends},
+    {"clean_code_has_no_finding", clean_code_has_no_finding},
+    {"call_that_is_not_there", call_that_is_not_there},
+    {"cooperative_launch", cooperative_launch},
+    {"no_image", no_image},
+    {"library_comes_and_goes", library_comes_and_goes},
+};
+
+int main(int argc, char **argv) {
+    library = argc > 2 ? argv[2] : "";
+    for (const auto &one : cases) {
+        if (argc > 1 && strcmp(argv[1], one.name) == 0) {
+            one.run();
+            return 0;
+        }
+    }
+    return 2;
+}
