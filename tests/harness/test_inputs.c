@@ -1,0 +1,204 @@
+// Inputs: repeatable, distributed as they say, and each hostile family does what it is for.
+#include "cmocka_all.h"
+#include "host/inputs.h"
+#include "host/reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct attention_shape shape = {
+    .batch = 2, .heads = 3, .kv_heads = 3, .nq = 50, .nk = 130, .head_dim = 33};
+
+static void a_seed_repeats_itself(void **state) {
+    (void)state;
+    for (int f = 0; f < INPUTS_MASKED; f++) {
+        struct host_inputs a = inputs_attention(&shape, (enum input_family)f, 5);
+        struct host_inputs b = inputs_attention(&shape, (enum input_family)f, 5);
+        struct host_inputs c = inputs_attention(&shape, (enum input_family)f, 6);
+        size_t q = (size_t)shape_q_elements(&shape) * 4, k = (size_t)shape_k_elements(&shape) * 4;
+        assert_memory_equal(a.q, b.q, q);
+        assert_memory_equal(a.k, b.k, k);
+        assert_memory_equal(a.v, b.v, k);
+        assert_true(memcmp(a.q, c.q, q) != 0);
+        assert_true(memcmp(a.k, c.k, k) != 0);
+        inputs_free(&a);
+        inputs_free(&b);
+        inputs_free(&c);
+    }
+}
+
+static void normal_is_normal(void **state) {
+    (void)state;
+    struct attention_shape s = {.batch = 1, .heads = 4, .kv_heads = 4, .nq = 1000, .nk = 1000, .head_dim = 65};
+    struct host_inputs in = inputs_attention(&s, INPUTS_NORMAL, 1);
+    const float *const tensors[] = {in.q, in.k, in.v};
+    int64_t n = shape_q_elements(&s);
+    for (int t = 0; t < 3; t++) {
+        double sum = 0, squares = 0, fourth = 0, neighbours = 0, inside = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double x = tensors[t][i];
+            sum += x;
+            squares += x * x;
+            fourth += x * x * x * x;
+            neighbours += i ? x * tensors[t][i - 1] : 0;
+            inside += fabs(x) < 1;
+        }
+        // 260,000 draws: each bound is about five standard deviations.
+        assert_true(fabs(sum / (double)n) < 0.01);
+        assert_true(fabs(squares / (double)n - 1) < 0.014);
+        assert_true(fabs(fourth / (double)n - 3) < 0.1);
+        assert_true(fabs(neighbours / (double)n) < 0.01);
+        assert_true(fabs(inside / (double)n - 0.6827) < 0.005);
+    }
+    double product = 0;
+    for (int64_t i = 0; i < n; i++)
+        product += in.q[i] * in.k[i];
+    assert_true(fabs(product / (double)n) < 0.01);
+    inputs_free(&in);
+}
+
+static void all_are_finite_but_where_they_should_not_be(void **state) {
+    (void)state;
+    for (int f = 0; f < INPUTS_MASKED; f++) {
+        struct host_inputs in = inputs_attention(&shape, (enum input_family)f, 3);
+        int64_t k_bad = 0, v_bad = 0;
+        for (int64_t i = 0; i < shape_q_elements(&shape); i++)
+            assert_true(isfinite(in.q[i]));
+        for (int64_t i = 0; i < shape_k_elements(&shape); i++) {
+            k_bad += !isfinite(in.k[i]);
+            v_bad += !isfinite(in.v[i]);
+        }
+        assert_int_equal(k_bad, f == INPUTS_NAN_KEY ? 33 : f == INPUTS_INF_KEY);
+        assert_int_equal(v_bad, f == INPUTS_NAN_VALUE || f == INPUTS_INF_VALUE);
+        assert_int_equal(in.finite, !k_bad && !v_bad);
+        inputs_free(&in);
+    }
+}
+
+// The largest weight of each row, and where the largest of all scores is.
+static void families_do_what_they_are_for(void **state) {
+    (void)state;
+    struct row_sample all = sample_rows(300, 50, 1, 0);
+    for (int f = 0; f < INPUTS_MASKED; f++) {
+        struct host_inputs in = inputs_attention(&shape, (enum input_family)f, 4);
+        struct reference ref = reference_attention(&in, &all);
+        double largest_score = 0;
+        int64_t nan_rows = 0, spiked_rows = 0;
+        for (int64_t i = 0; i < all.count; i++) {
+            largest_score = fmax(largest_score, in.softmax_scale * ref.score_scale[i]);
+            nan_rows += isnan(ref.lse[i]);
+            spiked_rows += ref.weight_norm[i] > 0.999;
+        }
+        switch (f) {
+        case INPUTS_LARGE:
+            assert_true(largest_score > 1e4);
+            break;
+        case INPUTS_DOMINANT_FIRST:
+        case INPUTS_DOMINANT_LAST:
+        case INPUTS_DOMINANT_EDGE:
+            assert_int_equal(spiked_rows, 300);
+            break;
+        case INPUTS_NAN_KEY:
+            assert_int_equal(nan_rows, 50); // one head
+            break;
+        case INPUTS_INF_KEY:
+            assert_true(nan_rows > 10 && nan_rows < 40); // where the query's sign makes the score +inf
+            break;
+        case INPUTS_CONSTANT_VALUE:
+            assert_true(fabs(ref.o[2] - 1.5) < 1e-12);
+            break;
+        case INPUTS_TINY:
+            assert_true(largest_score < 1e-30 && fabs(ref.lse[0] - log(130)) < 1e-12);
+            break;
+        default:
+            assert_int_equal(nan_rows, 0);
+        }
+        reference_free(&ref);
+        inputs_free(&in);
+    }
+    sample_free(&all);
+}
+
+static void long_tensors_repeat_odd_blocks(void **state) {
+    (void)state;
+    struct attention_shape s = {.batch = 64, .heads = 32, .kv_heads = 32, .nq = 1, .nk = 64, .head_dim = 512};
+    struct host_inputs in = inputs_attention(&s, INPUTS_NORMAL, 1);
+    assert_int_equal(in.q_rows, 64 * 32);
+    assert_true(in.k_rows < 64 * 32 * 64 && in.k_rows % 2 == 1);
+    assert_true(inputs_row(in.k, in.k_rows, in.k_rows + 2, 512) == in.k + 2 * 512);
+    inputs_free(&in);
+}
+
+static void matrices_are_repeatable_and_masked_rows_keep_an_element(void **state) {
+    (void)state;
+    struct softmax_shape s = {40, 77};
+    int64_t kept;
+    for (int f = 0; f < INPUT_FAMILIES; f++) {
+        float *a = inputs_matrix(&s, (enum input_family)f, 5, &kept),
+              *b = inputs_matrix(&s, (enum input_family)f, 5, &kept);
+        assert_int_equal(kept, 40);
+        assert_memory_equal(a, b, 40 * 77 * sizeof *a);
+        int infinite = 0;
+        for (int r = 0; r < 40; r++) {
+            int finite = 0;
+            for (int c = 0; c < 77; c++)
+                finite += isfinite(a[r * 77 + c]) != 0;
+            infinite += 77 - finite;
+            assert_true(finite > 0);
+        }
+        assert_true(f == INPUTS_MASKED ? infinite > 500 : infinite <= 1);
+        free(a);
+        free(b);
+    }
+}
+
+static void names_go_both_ways(void **state) {
+    (void)state;
+    enum input_family family;
+    struct message error;
+    for (int f = 0; f < INPUT_FAMILIES; f++) {
+        assert_true(inputs_from_name(inputs_name((enum input_family)f), &family, &error));
+        assert_int_equal(family, f);
+    }
+    assert_false(inputs_from_name("nasty", &family, &error));
+    assert_non_null(strstr(error.text, "dominant-first"));
+}
+
+static void samples_hold_the_corners(void **state) {
+    (void)state;
+    struct row_sample all = sample_rows(100, 10, 1, 1);
+    assert_int_equal(all.count, 100);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(all.row[i], i);
+    sample_free(&all);
+    struct row_sample some = sample_rows(65536, 4096, 4e6, 1), same = sample_rows(65536, 4096, 4e6, 1);
+    struct row_sample other = sample_rows(65536, 4096, 4e6, 2);
+    int corners = 0;
+    assert_in_range(some.count, 60, 65535);
+    assert_int_equal(some.count, same.count);
+    assert_memory_equal(some.row, same.row, (size_t)some.count * sizeof *some.row);
+    assert_true(other.count != some.count || memcmp(some.row, other.row, (size_t)some.count * sizeof *some.row));
+    for (int64_t i = 0; i < some.count; i++) {
+        assert_in_range(some.row[i], i ? some.row[i - 1] + 1 : 0, 65535);
+        corners += some.row[i] == 0 || some.row[i] == 4095 || some.row[i] == 61440 || some.row[i] == 65535;
+    }
+    assert_int_equal(corners, 4);
+    sample_free(&some);
+    sample_free(&same);
+    sample_free(&other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_seed_repeats_itself),
+        cmocka_unit_test(normal_is_normal),
+        cmocka_unit_test(all_are_finite_but_where_they_should_not_be),
+        cmocka_unit_test(families_do_what_they_are_for),
+        cmocka_unit_test(long_tensors_repeat_odd_blocks),
+        cmocka_unit_test(matrices_are_repeatable_and_masked_rows_keep_an_element),
+        cmocka_unit_test(names_go_both_ways),
+        cmocka_unit_test(samples_hold_the_corners),
+    };
+    return cmocka_run_group_tests_name("inputs", tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+// The matrices of cases: that they hold the traps that they are there for, and that the simulator's stays small.
+#include "cmocka_all.h"
+#include "host/matrix.h"
+
+static struct attention_case gpu[MAX_CASES], simulator[MAX_CASES], quick[MAX_CASES];
+static int gpu_count, simulator_count, quick_count;
+
+static int build(void **state) {
+    (void)state;
+    gpu_count = matrix_attention(MATRIX_GPU, gpu);
+    simulator_count = matrix_attention(MATRIX_SIMULATOR, simulator);
+    quick_count = matrix_attention(MATRIX_QUICK, quick);
+    return 0;
+}
+
+static bool has_n(const struct attention_case *cases, int count, int n, bool causal) {
+    for (int i = 0; i < count; i++)
+        if ((cases[i].shape.nq == n || cases[i].shape.nk == n) && (!causal || cases[i].shape.causal))
+            return true;
+    return false;
+}
+
+static void both_have_every_ragged_length(void **state) {
+    (void)state;
+    static const int ragged[] = {1, 31, 33, 63, 64, 65, 127, 129, 191, 193, 1000};
+    for (int i = 0; i < 11; i++) {
+        assert_true(has_n(gpu, gpu_count, ragged[i], false));
+        assert_true(has_n(gpu, gpu_count, ragged[i], true));
+        assert_true(has_n(simulator, simulator_count, ragged[i], false));
+    }
+}
+
+static void both_have_every_head_dimension(void **state) {
+    (void)state;
+    static const int head_dims[] = {1, 8, 31, 32, 40, 64, 72, 80, 96, 128, 192, 256, 300, 512};
+    for (int d = 0; d < 14; d++) {
+        int in_gpu = 0, in_simulator = 0;
+        for (int i = 0; i < gpu_count; i++)
+            in_gpu += gpu[i].shape.head_dim == head_dims[d];
+        for (int i = 0; i < simulator_count; i++)
+            in_simulator += simulator[i].shape.head_dim == head_dims[d];
+        assert_true(in_gpu && in_simulator);
+    }
+}
+
+static void facts_of(const struct attention_case *cases, int count, bool families) {
+    int batches = 0, heads = 0, longer = 0, shorter = 0, causal_longer = 0, causal_shorter = 0, grouped = 0, bnhd = 0;
+    int family[INPUT_FAMILIES] = {0};
+    for (int i = 0; i < count; i++) {
+        const struct attention_shape *s = &cases[i].shape;
+        assert_true(s->batch > 0 && s->heads > 0 && s->nq > 0 && s->nk > 0 && s->head_dim <= MAX_HEAD_DIM);
+        assert_int_equal(s->heads % s->kv_heads, 0);
+        batches += s->batch > 1;
+        heads += s->heads > 1;
+        longer += s->nq > s->nk;
+        shorter += s->nq < s->nk;
+        causal_longer += s->causal && s->nq > s->nk;
+        causal_shorter += s->causal && s->nq < s->nk;
+        grouped += s->kv_heads < s->heads;
+        bnhd += s->layout == LAYOUT_BNHD;
+        family[cases[i].family]++;
+    }
+    assert_true(batches && heads && longer + causal_longer && shorter && causal_longer && causal_shorter);
+    for (int f = 0; families && f < INPUTS_MASKED; f++)
+        assert_true(family[f] > 0);
+    if (families)
+        assert_true(grouped && bnhd);
+}
+
+static void all_have_the_traps(void **state) {
+    (void)state;
+    facts_of(gpu, gpu_count, true);
+    facts_of(simulator, simulator_count, true);
+    facts_of(quick, quick_count, false);
+}
+
+static void the_gpu_gets_large_ones(void **state) {
+    (void)state;
+    bool reference_shape = false, large_k = false, large_q = false;
+    for (int i = 0; i < gpu_count; i++) {
+        const struct attention_shape *s = &gpu[i].shape;
+        reference_shape |= s->batch == 1 && s->heads == 16 && s->nq == 4096 && s->nk == 4096 && s->head_dim == 128;
+        large_k |= shape_k_elements(s) > INT64_C(1) << 31;
+        large_q |= shape_q_elements(s) > INT64_C(1) << 31;
+    }
+    assert_true(reference_shape && large_k && large_q);
+}
+
+// Lesson 01 costs about 51,000 lane-instructions a query and key; two cores run 0.5 to 1 G a second.
+static void the_simulator_gets_small_ones(void **state) {
+    (void)state;
+    double pairs = 0, quick_pairs = 0;
+    for (int i = 0; i < simulator_count; i++)
+        pairs +=
+            (double)simulator[i].shape.batch * simulator[i].shape.heads * simulator[i].shape.nq * simulator[i].shape.nk;
+    for (int i = 0; i < quick_count; i++)
+        quick_pairs += (double)quick[i].shape.batch * quick[i].shape.heads * quick[i].shape.nq * quick[i].shape.nk;
+    assert_in_range((int)pairs, 30000, 100000);
+    assert_in_range((int)quick_pairs, 1000, 10000);
+}
+
+static void softmax_has_odd_and_long_rows(void **state) {
+    (void)state;
+    struct softmax_case cases[MAX_CASES];
+    static const enum matrix_kind kinds[] = {MATRIX_GPU, MATRIX_SIMULATOR};
+    for (int k = 0; k < 2; k++) {
+        int count = matrix_softmax(kinds[k], cases), odd = 0, one = 0, family[INPUT_FAMILIES] = {0};
+        int64_t longest = 0, elements = 0, largest = 0;
+        for (int i = 0; i < count; i++) {
+            int64_t size = cases[i].shape.rows * cases[i].shape.columns;
+            odd += cases[i].shape.columns % 2;
+            one += cases[i].shape.columns == 1;
+            longest = cases[i].shape.columns > longest ? cases[i].shape.columns : longest;
+            largest = size > largest ? size : largest;
+            elements += size;
+            family[cases[i].family]++;
+        }
+        assert_true(odd > 10 && one);
+        assert_true(k == 0 ? longest >= 131072 && largest > INT64_C(1) << 31 : longest >= 32768 && elements < 500000);
+        assert_true(family[INPUTS_MASKED] && family[INPUTS_LARGE] && family[INPUTS_NAN_KEY] && family[INPUTS_OFFSET]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_have_every_ragged_length),
+        cmocka_unit_test(both_have_every_head_dimension),
+        cmocka_unit_test(all_have_the_traps),
+        cmocka_unit_test(the_gpu_gets_large_ones),
+        cmocka_unit_test(the_simulator_gets_small_ones),
+        cmocka_unit_test(softmax_has_odd_and_long_rows),
+    };
+    return cmocka_run_group_tests_name("matrix", tests, build, NULL);
+}

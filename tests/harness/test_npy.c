@@ -1,0 +1,270 @@
+// .npy files and folders of them: what is read back, and that every damaged file gets one line.
+#include "cmocka_all.h"
+#include "host/data.h"
+#include "host/npy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/attention-npy-XXXXXX";
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char path[100];
+    static const char *const names[] = {"q", "k", "v", "o", "a"};
+    for (int i = 0; i < 5; i++) {
+        snprintf(path, sizeof path, "%s/%s.npy", folder, names[i]);
+        unlink(path);
+    }
+    return rmdir(folder);
+}
+
+static const char *path_of(const char *name) {
+    static char path[100];
+    snprintf(path, sizeof path, "%s/%s.npy", folder, name);
+    return path;
+}
+
+// Writes a file of version with header as it stands and bytes bytes of data.
+static void write_file(int version, const char *header, size_t bytes) {
+    FILE *file = fopen(path_of("a"), "wb");
+    size_t length = strlen(header);
+    assert_non_null(file);
+    fwrite("\x93NUMPY", 1, 6, file);
+    fputc(version, file);
+    fputc(0, file);
+    for (int i = 0; i < (version == 1 ? 2 : 4); i++)
+        fputc((int)(length >> (8 * i) & 0xFF), file);
+    fwrite(header, 1, length, file);
+    for (size_t i = 0; i < bytes; i++)
+        fputc((int)(i & 0x3F), file);
+    fclose(file);
+}
+
+static void write_raw(const char *bytes, size_t size) {
+    FILE *file = fopen(path_of("a"), "wb");
+    assert_non_null(file);
+    fwrite(bytes, 1, size, file);
+    fclose(file);
+}
+
+static void what_is_written_is_read_back(void **state) {
+    (void)state;
+    float data[24];
+    struct npy array;
+    struct message error;
+    for (int i = 0; i < 24; i++)
+        data[i] = (float)i / 7;
+    data[5] = -INFINITY;
+    static const int64_t shapes[][4] = {{24}, {4, 6}, {2, 3, 4}, {1, 2, 3, 4}};
+    for (int n = 1; n <= 4; n++) {
+        assert_true(npy_write(path_of("a"), n, shapes[n - 1], data, &error));
+        assert_true(npy_read(path_of("a"), &array, &error));
+        assert_int_equal(array.dimensions, n);
+        assert_int_equal(array.elements, 24);
+        assert_memory_equal(array.size, shapes[n - 1], (size_t)n * sizeof(int64_t));
+        assert_memory_equal(array.data, data, sizeof data);
+        npy_free(&array);
+    }
+    assert_false(npy_write("/nonexistent/a.npy", 1, shapes[0], data, &error));
+}
+
+static void every_version_and_spelling_is_read(void **state) {
+    (void)state;
+    static const char *const headers[] = {
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }          \n",
+        "{'descr':'<f4','fortran_order':False,'shape':(2,3)}",
+        "{\"shape\": (2, 3,), \"fortran_order\": False, \"descr\": \"<f4\"}\n",
+    };
+    struct npy array;
+    struct message error;
+    for (int version = 1; version <= 3; version++)
+        for (int h = 0; h < 3; h++) {
+            write_file(version, headers[h], 24);
+            if (!npy_read(path_of("a"), &array, &error))
+                fail_msg("%s", error.text);
+            assert_int_equal(array.dimensions, 2);
+            assert_int_equal(array.size[1], 3);
+            npy_free(&array);
+        }
+}
+
+static void refuse(const char *expected) {
+    struct npy array;
+    struct message error = {""};
+    assert_false(npy_read(path_of("a"), &array, &error));
+    assert_null(array.data);
+    assert_null(strchr(error.text, '\n'));
+    assert_non_null(strstr(error.text, "/a.npy"));
+    if (!strstr(error.text, expected))
+        fail_msg("'%s' does not say '%s'", error.text, expected);
+}
+
+static void damaged_files_get_one_line(void **state) {
+    (void)state;
+    unlink(path_of("a"));
+    refuse("cannot be opened");
+    write_raw("", 0);
+    refuse("magic");
+    write_raw("\x93NUMPX\x01\x00", 8);
+    refuse("magic");
+    write_raw("hello, world", 12);
+    refuse("magic");
+    write_file(4, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", 24);
+    refuse("version");
+    write_raw("\x93NUMPY\x01\x00\x40", 9);
+    refuse("cut off");
+    write_raw("\x93NUMPY\x01\x00\x40\x00{'descr'", 18);
+    refuse("cut off");
+    write_raw("\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF{", 13);
+    refuse("damaged");
+    static const char *const unreadable[] = {
+        "",
+        "{",
+        "{}",
+        "[]",
+        "{'descr': '<f4', 'fortran_order': False}",
+        "{'descr': '<f4', 'shape': (2, 3)}",
+        "{'fortran_order': False, 'shape': (2, 3)}",
+        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}",
+        "{'descr': '<f4', 'fortran_order': Falsey, 'shape': (2, 3)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, -3)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': 6}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999, 3)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), 'more': 1}",
+        "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2, 3)}",
+        "{'descr': '<f4444444444444444444444', 'fortran_order': False, 'shape': (2, 3)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)} x",
+        "{'descr': '<f4",
+    };
+    for (size_t i = 0; i < sizeof unreadable / sizeof *unreadable; i++) {
+        write_file(1, unreadable[i], 24);
+        refuse("header");
+    }
+    write_file(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n", 48);
+    refuse("dtype '<f8'");
+    write_file(1, "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }\n", 24);
+    refuse("big-endian");
+    write_file(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n", 24);
+    refuse("Fortran order");
+    write_file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3), }\n", 0);
+    refuse("empty dimension");
+    write_file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 9223372036854775807), }\n",
+               24);
+    refuse("fits no memory");
+    write_file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", 23);
+    refuse("truncated");
+    write_file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", 25);
+    refuse("too long");
+    write_file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (4000000000, 3), }\n", 24);
+    refuse("truncated");
+    unlink(path_of("a"));
+    mkdir(path_of("a"), 0700);
+    refuse("regular file");
+    rmdir(path_of("a"));
+}
+
+// Every prefix of a good file is refused, and none crashes.
+static void every_truncation_is_refused(void **state) {
+    (void)state;
+    char bytes[400];
+    static const int64_t size[] = {2, 3};
+    static const float data[6];
+    struct message error;
+    struct npy array;
+    assert_true(npy_write(path_of("a"), 2, size, data, &error));
+    FILE *file = fopen(path_of("a"), "rb");
+    size_t length = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    assert_int_equal(length, 128 + 24);
+    for (size_t cut = 0; cut < length; cut++) {
+        write_raw(bytes, cut);
+        assert_false(npy_read(path_of("a"), &array, &error));
+        assert_null(strchr(error.text, '\n'));
+    }
+}
+
+static void write_tensor(const char *name, int dimensions, const int64_t *size) {
+    struct message error;
+    int64_t elements = 1;
+    for (int i = 0; i < dimensions; i++)
+        elements *= size[i];
+    float *data = calloc((size_t)elements, sizeof *data);
+    assert_true(npy_write(path_of(name), dimensions, size, data, &error));
+    free(data);
+}
+
+static void refuse_folder(const char *expected) {
+    struct host_inputs in;
+    struct message error = {""};
+    float *o;
+    assert_false(data_load(folder, false, &in, &o, &error));
+    assert_null(strchr(error.text, '\n'));
+    if (!strstr(error.text, expected))
+        fail_msg("'%s' does not say '%s'", error.text, expected);
+}
+
+static void folders_are_read_and_judged(void **state) {
+    (void)state;
+    struct host_inputs in;
+    struct message error;
+    float *o;
+    refuse_folder("q.npy cannot be opened");
+    write_tensor("q", 4, (int64_t[]){2, 4, 5, 8});
+    refuse_folder("k.npy cannot be opened");
+    write_tensor("k", 4, (int64_t[]){2, 2, 7, 8});
+    write_tensor("v", 4, (int64_t[]){2, 2, 6, 8});
+    refuse_folder("must be equal");
+    write_tensor("v", 4, (int64_t[]){2, 2, 7, 8});
+    assert_true(data_load(folder, true, &in, &o, &error));
+    assert_null(o);
+    assert_true(in.shape.causal && in.finite);
+    assert_int_equal(in.shape.nq, 5);
+    assert_int_equal(in.shape.nk, 7);
+    assert_int_equal(in.shape.kv_heads, 2);
+    assert_true(fabsf(in.softmax_scale - 0.35355339f) < 1e-7f);
+    inputs_free(&in);
+    write_tensor("o", 4, (int64_t[]){2, 4, 5, 9});
+    refuse_folder("q.npy is 2x4x5x8 and o.npy is 2x4x5x9");
+    write_tensor("o", 4, (int64_t[]){2, 4, 5, 8});
+    assert_true(data_load(folder, false, &in, &o, &error));
+    assert_non_null(o);
+    free(o);
+    inputs_free(&in);
+    write_tensor("q", 4, (int64_t[]){2, 3, 5, 8});
+    write_tensor("o", 4, (int64_t[]){2, 3, 5, 8});
+    refuse_folder("a multiple of k's");
+    write_tensor("q", 1, (int64_t[]){8});
+    refuse_folder("1 dimensions");
+    write_tensor("q", 5, (int64_t[]){1, 1, 1, 1, 8});
+    refuse_folder("5 dimensions");
+    write_tensor("q", 2, (int64_t[]){5, 513});
+    refuse_folder("at most 512");
+    unlink(path_of("o"));
+    write_tensor("q", 2, (int64_t[]){5, 8});
+    write_tensor("k", 3, (int64_t[]){1, 7, 8});
+    write_tensor("v", 2, (int64_t[]){7, 8});
+    assert_true(data_load(folder, false, &in, &o, &error));
+    assert_int_equal(in.shape.batch * in.shape.heads, 1);
+    inputs_free(&in);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read_back), cmocka_unit_test(every_version_and_spelling_is_read),
+        cmocka_unit_test(damaged_files_get_one_line),   cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(folders_are_read_and_judged),
+    };
+    return cmocka_run_group_tests_name("npy", tests, make_folder, remove_folder);
+}
