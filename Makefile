@@ -99,13 +99,13 @@ All of these work on solution-02 too, except reset. `lessons` and `solutions` ch
 make all                   every solution checked, on a GPU or the simulator, and the charts drawn
 make check                 every lesson checked (your files)
 make bench                 the ladder of solutions, timed interleaved in one run
-make plots                 the charts and tables, from results/ alone
+make plots                 the charts, drawn into build/plots/ from results/ alone
 make doctor                what is installed, and how to get the rest
 make test                  the project's own tests
 make clean                 removes build/, and nothing of lessons/ or results/
 
 DEVICE=gpu|sim             where to run; a GPU where one answers, else the simulator
-SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK
+SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK; ROWS,COLUMNS for lesson 03's softmax.cu
 CAUSAL=1                   with the causal mask
 DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
 KERNEL=file.cu             any kernel file instead of the lesson's

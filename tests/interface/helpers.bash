@@ -10,6 +10,7 @@ copy_project() {
     cp -a Makefile make scripts setup common simulator solutions plots "$project"
     mkdir -p "$project/lessons" "$project/results" "$project/tests"
     cp -a tests/fixtures "$project/tests"
+    [ ! -e toolchain ] || ln -s "$PWD/toolchain" "$project/toolchain"
     for folder in solutions/*/; do
         mkdir -p "$project/lessons/$(basename "$folder")"
         cp -a "lessons/$(basename "$folder")/README.md" "$project/lessons/$(basename "$folder")" || true
