@@ -165,9 +165,9 @@ function print_softmax(    i, j, slug, cell) {
         for (j = 1; j <= matrices[slug]; j++) {
             split(matrix[slug, j], cell, FS)
             printf "| %d × %d | %s | %s | %s | %.0f | %s | %s |\n", cell[2], cell[3], \
-                cell[4] == "-" ? "-" : short(cell[4]), cell[5] == "-" ? "-" : sprintf("%.0f", cell[5]), \
-                short(cell[6]), cell[7], cell[4] == "-" ? "-" : times(cell[4] / cell[6]), \
-                cell[8] == "-" ? "-" : percent(cell[7], cell[8])
+                (cell[4] == "-" ? "-" : short(cell[4])), (cell[5] == "-" ? "-" : sprintf("%.0f", cell[5])), \
+                short(cell[6]), cell[7], (cell[4] == "-" ? "-" : times(cell[4] / cell[6])), \
+                (cell[8] == "-" ? "-" : percent(cell[7], cell[8]))
         }
         print ""
         print "Solution; fp32; GB/s count one read and one write; " how ". " measured_on("softmax", slug)
