@@ -26,22 +26,18 @@ static bool append(const char **list, int *count, const char *value, struct mess
 
 // Results call a lesson by its folder, "solution-02_vectorized". Where the name is only "solution-02", the folder of
 // its source completes it.
-static const char *complete_name(const char *name, const char *source) {
+static void complete_name(struct kernel_argument *kernel, const char *name) {
     const char *dash = strrchr(name, '-');
-    const char *file = source ? strrchr(source, '/') : NULL;
+    const char *file = kernel->source ? strrchr(kernel->source, '/') : NULL;
+    snprintf(kernel->name, sizeof kernel->name, "%s", name);
     if (!dash || !file || strlen(dash + 1) != 2)
-        return name;
+        return;
     const char *folder = file;
-    while (folder > source && folder[-1] != '/')
+    while (folder > kernel->source && folder[-1] != '/')
         folder--;
-    if (strncmp(folder, dash + 1, 2) != 0 || folder[2] != '_')
-        return name;
-    size_t size = (size_t)(dash + 1 - name) + (size_t)(file - folder) + 1;
-    char *full = malloc(size);
-    if (!full)
-        return name;
-    snprintf(full, size, "%.*s%.*s", (int)(dash + 1 - name), name, (int)(file - folder), folder);
-    return full;
+    if (strncmp(folder, dash + 1, 2) == 0 && folder[2] == '_')
+        snprintf(kernel->name, sizeof kernel->name, "%.*s%.*s", (int)(dash + 1 - name), name, (int)(file - folder),
+                 folder);
 }
 
 struct lists {
@@ -101,9 +97,10 @@ static bool join_kernels(struct arguments *a, const struct lists *lists, struct 
         return message_set(error, "check takes one kernel, not %d", lists->libraries);
     a->kernels = lists->libraries;
     for (int i = 0; i < a->kernels; i++) {
-        const char *source = i < lists->sources ? lists->source[i] : NULL;
-        const char *name = i < lists->names ? lists->name[i] : lists->library[i];
-        a->kernel[i] = (struct kernel_argument){lists->library[i], complete_name(name, source), source};
+        struct kernel_argument *kernel = &a->kernel[i];
+        kernel->library = lists->library[i];
+        kernel->source = i < lists->sources ? lists->source[i] : NULL;
+        complete_name(kernel, i < lists->names ? lists->name[i] : kernel->library);
     }
     return true;
 }

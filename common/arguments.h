@@ -13,8 +13,8 @@ enum { MAX_KERNELS = 16 };
 
 struct kernel_argument {
     const char *library; // the .so
-    const char *name;    // "solution-02_vectorized", as results name it
     const char *source;  // the .cu, NULL where it was not given
+    char name[128];      // "solution-02_vectorized", as results name it
 };
 
 struct arguments {
@@ -37,7 +37,7 @@ struct arguments {
     bool quick, verbose;
 };
 
-// argv[0] is skipped. The strings are argv's own, but for names that had to be completed.
+// argv[0] is skipped. The strings stay argv's own.
 bool arguments_parse(int argc, char **argv, struct arguments *arguments, struct message *error);
 
 #endif
