@@ -8,9 +8,8 @@ function escaped(s) {
     return s
 }
 
-/^<svg *$/ {
-    print "<svg role=\"img\" aria-labelledby=\"title text\""
-    next
+/^<svg/ {
+    sub(/<svg */, "<svg role=\"img\" aria-labelledby=\"title text\" ")
 }
 /^<title>/ {
     print "<title id=\"title\">" escaped(title) "</title>"
