@@ -1,0 +1,297 @@
+// The traffic model: sectors, wavefronts, what ptxas merges, and what is written of it.
+#include "simulator.h"
+#include "traffic/counts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ALL 0xffffffffu
+
+static struct traffic_counts sectors(enum ptx_space space, uint32_t bytes, uint32_t mask, uint64_t start,
+                                     uint64_t stride) {
+    struct traffic_counts counts = {0};
+    uint64_t address[32];
+    for (uint64_t lane = 0; lane < 32; lane++) {
+        address[lane] = start + lane * stride;
+    }
+    traffic_count_sectors(&counts, space, bytes, mask, address);
+    return counts;
+}
+
+static uint64_t wavefronts(uint32_t bytes, uint32_t mask, uint64_t group, uint64_t far, uint64_t near) {
+    struct traffic_counts counts = {0};
+    uint64_t address[32];
+    for (uint64_t lane = 0; lane < 32; lane++) {
+        address[lane] = 0x10000000000 + lane / group * far + lane % group * near;
+    }
+    traffic_count_wavefronts(&counts, TRAFFIC_LOAD, bytes, mask, address);
+    return counts.wavefronts;
+}
+
+static void coalesced_loads_touch_no_sector_twice(void **state) {
+    (void)state;
+    assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 0, 4).sectors, 4);
+    assert_int_equal(sectors(PTX_GLOBAL, 8, ALL, 0, 8).sectors, 8);
+    assert_int_equal(sectors(PTX_GLOBAL, 16, ALL, 0, 16).sectors, 16);
+    assert_int_equal(sectors(PTX_GLOBAL, 1, ALL, 0, 1).sectors, 1);
+    assert_int_equal(sectors(PTX_GLOBAL, 4, 0xff, 0, 4).sectors, 1);
+}
+
+static void strides_shifts_and_broadcasts(void **state) {
+    (void)state;
+    const struct traffic_counts column = sectors(PTX_GLOBAL, 4, ALL, 0, 4096);
+    assert_int_equal(column.sectors, 32);
+    assert_int_equal(column.ideal_sectors, 4);
+    const struct traffic_counts broadcast = sectors(PTX_GLOBAL, 4, ALL, 64, 0);
+    assert_int_equal(broadcast.sectors, 1);
+    assert_int_equal(broadcast.ideal_sectors, 1);
+    assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 4, 4).sectors, 5);
+    assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 0, 8).sectors, 8);
+    // Backwards, as a thread that counts down reads.
+    assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 1024, (uint64_t)-4).sectors, 5);
+}
+
+static void local_memory_is_interleaved(void **state) {
+    (void)state;
+    assert_int_equal(sectors(PTX_LOCAL, 4, ALL, 16, 0).sectors, 4);
+    assert_int_equal(sectors(PTX_LOCAL, 16, ALL, 16, 0).sectors, 16);
+    // Each lane a word of its own: 32 lines.
+    assert_int_equal(sectors(PTX_LOCAL, 4, ALL, 0, 4).sectors, 32);
+}
+
+static unsigned gcd(unsigned a, unsigned b) {
+    return b == 0 ? a : gcd(b, a % b);
+}
+
+static void one_word_a_lane_conflicts_as_the_stride_divides_32(void **state) {
+    (void)state;
+    for (unsigned stride = 1; stride <= 33; stride++) {
+        assert_int_equal(wavefronts(4, ALL, 32, 0, 4ull * stride), gcd(stride, 32));
+    }
+    assert_int_equal(wavefronts(4, ALL, 32, 0, 0), 1);
+    assert_int_equal(wavefronts(4, 0x1, 32, 0, 0), 1);
+    assert_int_equal(wavefronts(2, ALL, 32, 0, 2), 1);
+}
+
+static void wide_accesses_are_served_in_parts(void **state) {
+    (void)state;
+    assert_int_equal(wavefronts(8, ALL, 32, 0, 8), 2);
+    assert_int_equal(wavefronts(16, ALL, 32, 0, 16), 4);
+    assert_int_equal(wavefronts(16, ALL, 32, 0, 0), 2); // measured on an H200
+    assert_int_equal(wavefronts(16, 0xff, 32, 0, 16), 1);
+    assert_int_equal(wavefronts(16, ALL, 32, 0, 128), 32);
+}
+
+// A kernel of shared loads from one register: the register is thread * factor, then one load at each offset.
+struct sample {
+    struct ptx_instruction instruction[16];
+    struct ptx_kernel kernel;
+    struct ptx_module module;
+    struct ptx_frame frame;
+};
+
+enum { ADDRESS_SLOT = 64, VALUE_SLOT = 128 };
+
+static struct ptx_operand reg(int32_t slot) {
+    return (struct ptx_operand){.kind = PTX_OPERAND_REGISTER, .reg_type = PTX_B32, .slot = slot, .variable = -1};
+}
+
+static struct ptx_instruction *append(struct sample *s, enum ptx_opcode opcode) {
+    struct ptx_instruction *i = &s->instruction[s->kernel.instructions++];
+    *i = (struct ptx_instruction){
+        .opcode = opcode, .type = PTX_B32, .vector = 1, .guard = -1, .location = -1, .text = "x"};
+    return i;
+}
+
+static void append_address(struct sample *s, uint64_t factor) {
+    struct ptx_instruction *i = append(s, PTX_OP_MUL);
+    i->flags = PTX_LO;
+    i->dst[0] = reg(ADDRESS_SLOT);
+    i->src[0] = (struct ptx_operand){.kind = PTX_OPERAND_SPECIAL, .special = PTX_TID_X};
+    i->src[1] = (struct ptx_operand){.kind = PTX_OPERAND_IMMEDIATE, .bits = factor};
+    i->nsrc = 2;
+}
+
+static void append_load(struct sample *s, int64_t offset) {
+    struct ptx_instruction *i = append(s, PTX_OP_LD);
+    i->type = PTX_F32;
+    i->space = PTX_SHARED;
+    i->dst[0] = reg(VALUE_SLOT);
+    i->src[0] = (struct ptx_operand){
+        .kind = PTX_OPERAND_ADDRESS, .slot = ADDRESS_SLOT, .offset = offset, .space = PTX_SHARED, .variable = -1};
+    i->nsrc = 1;
+}
+
+static void start(struct sample *s) {
+    memset(s, 0, sizeof *s);
+    s->frame = (struct ptx_frame){.name = "_Z6samplei", .frame_bytes = 256};
+    s->kernel = (struct ptx_kernel){.module = &s->module,
+                                    .name = "_Z6samplei",
+                                    .instruction = s->instruction,
+                                    .functions = 1,
+                                    .function = &s->frame};
+}
+
+static void assert_merged(const struct sample *s, const int8_t *expected) {
+    int8_t *merged = traffic_merged_bytes(&s->kernel);
+    assert_non_null(merged);
+    assert_memory_equal(merged, expected, (size_t)s->kernel.instructions);
+    free(merged);
+}
+
+static void aligned_neighbours_are_merged(void **state) {
+    (void)state;
+    struct sample s;
+    start(&s);
+    append_address(&s, 16);
+    append_load(&s, 4);
+    append_load(&s, 0);
+    append_load(&s, 12);
+    append_load(&s, 8);
+    assert_merged(&s, (const int8_t[]){0, -1, 16, -1, -1});
+    start(&s);
+    append_address(&s, 8);
+    append_load(&s, 0);
+    append_load(&s, 4);
+    append_load(&s, 8);
+    assert_merged(&s, (const int8_t[]){0, 8, -1, 0});
+}
+
+static void what_cannot_be_proven_aligned_is_not_merged(void **state) {
+    (void)state;
+    struct sample s;
+    start(&s);
+    append_address(&s, 12);
+    append_load(&s, 0);
+    append_load(&s, 4);
+    assert_merged(&s, (const int8_t[]){0, 0, 0});
+    start(&s);
+    append_address(&s, 16);
+    append_load(&s, 4);
+    append_load(&s, 8);
+    assert_merged(&s, (const int8_t[]){0, 0, 0});
+}
+
+static void barriers_and_new_addresses_end_a_merge(void **state) {
+    (void)state;
+    struct sample s;
+    start(&s);
+    append_address(&s, 8);
+    append_load(&s, 0);
+    append(&s, PTX_OP_BAR);
+    append_load(&s, 4);
+    assert_merged(&s, (const int8_t[]){0, 0, 0, 0});
+    start(&s);
+    append_address(&s, 8);
+    append_load(&s, 0);
+    append_address(&s, 8);
+    append_load(&s, 4);
+    assert_merged(&s, (const int8_t[]){0, 0, 0, 0});
+}
+
+// A loop that adds 4 to an address which was a multiple of 16 before it.
+static void a_loop_lowers_what_is_known(void **state) {
+    (void)state;
+    struct sample s;
+    start(&s);
+    append_address(&s, 16);
+    append_load(&s, 0);
+    append_load(&s, 4);
+    struct ptx_instruction *add = append(&s, PTX_OP_ADD);
+    add->dst[0] = add->src[0] = reg(ADDRESS_SLOT);
+    add->src[1] = (struct ptx_operand){.kind = PTX_OPERAND_IMMEDIATE, .bits = 4};
+    add->nsrc = 2;
+    struct ptx_instruction *branch = append(&s, PTX_OP_BRA);
+    branch->guard = 0;
+    branch->src[0] = (struct ptx_operand){.kind = PTX_OPERAND_TARGET, .target = 1};
+    branch->nsrc = 1;
+    assert_merged(&s, (const int8_t[]){0, 0, 0, 0, 0});
+}
+
+static void record(struct traffic_table *table, int32_t instruction, uint64_t stride) {
+    uint64_t address[32];
+    for (uint64_t lane = 0; lane < 32; lane++) {
+        address[lane] = lane * stride;
+    }
+    const struct traffic_access access = {.instruction = instruction,
+                                          .space = PTX_SHARED,
+                                          .kind = TRAFFIC_LOAD,
+                                          .bytes = 4,
+                                          .mask = ALL,
+                                          .address = address};
+    traffic_record(table, &access);
+}
+
+static void launches_add_up_and_are_written(void **state) {
+    (void)state;
+    struct sample s;
+    start(&s);
+    append_address(&s, 8);
+    append_load(&s, 0);
+    append_load(&s, 4);
+    append_load(&s, 1024);
+    const struct sim_dim one = {1, 1, 1}, block = {32, 1, 1};
+    for (int i = 0; i < 2; i++) {
+        struct traffic_launch *launch = traffic_launch_begin(&s.kernel, one, block, 64);
+        assert_non_null(launch);
+        for (int thread = 0; thread < 2; thread++) {
+            struct traffic_table *table = traffic_table_begin(launch);
+            record(table, 1, 8);
+            record(table, 2, 8);
+            record(table, 3, 128);
+        }
+        traffic_launch_end(launch);
+    }
+    const struct traffic_kernel_total *total = traffic_totals();
+    assert_non_null(total);
+    assert_null(total->next);
+    assert_int_equal(total->launches, 2);
+    assert_int_equal(total->accesses, 2);
+    // The two merged loads count as one of 8 bytes.
+    assert_int_equal(total->access[0].counts.requests, 4);
+    assert_int_equal(total->access[0].counts.bytes, 4 * 32 * 8);
+    assert_int_equal(total->access[0].counts.wavefronts, 4 * 2);
+    assert_int_equal(total->access[1].counts.wavefronts, 4 * 32);
+    assert_int_equal(total->access[1].counts.ideal_wavefronts, 4);
+
+    const char *path = "build/test_traffic.csv";
+    assert_int_equal(simulator_write_trace(path, NULL), 0);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char line[1024];
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_string_equal(line,
+                        "0,sample,_Z6samplei,2,1x1x1,32x1x1,64,\"\",0,\"\",0,1,shared,load,8,4,128,1024,0,0,8,8,\"x\","
+                        "\"neighbours merged into one access by ptxas\"\n");
+    fclose(file);
+    remove(path);
+}
+
+static void a_trace_that_cannot_be_written_is_an_error(void **state) {
+    (void)state;
+    assert_int_equal(simulator_write_trace("no/such/folder/trace.csv", NULL), -1);
+}
+
+int main(void) {
+    setenv("SIMULATOR_TRACE", "1", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coalesced_loads_touch_no_sector_twice),
+        cmocka_unit_test(strides_shifts_and_broadcasts),
+        cmocka_unit_test(local_memory_is_interleaved),
+        cmocka_unit_test(one_word_a_lane_conflicts_as_the_stride_divides_32),
+        cmocka_unit_test(wide_accesses_are_served_in_parts),
+        cmocka_unit_test(aligned_neighbours_are_merged),
+        cmocka_unit_test(what_cannot_be_proven_aligned_is_not_merged),
+        cmocka_unit_test(barriers_and_new_addresses_end_a_merge),
+        cmocka_unit_test(a_loop_lowers_what_is_known),
+        cmocka_unit_test(launches_add_up_and_are_written),
+        cmocka_unit_test(a_trace_that_cannot_be_written_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
