@@ -44,7 +44,7 @@ static cudaError_t allow_dynamic_shared(struct function *function, int bytes) {
     if (bytes < 0 || (size_t)bytes > most) {
         return api_error(cudaErrorInvalidValue,
                          "%d bytes of dynamic shared memory for kernel %s; at most %zu are possible on %s", bytes,
-                         function->name, most, gpu->name);
+                         function->plain_name, most, gpu->name);
     }
     function->max_dynamic_shared = (size_t)bytes;
     return cudaSuccess;
@@ -118,7 +118,7 @@ static cudaError_t parameter_info(const void *host, size_t index, size_t *offset
     }
     if (offset == NULL || index >= (size_t)function->kernel->params) {
         return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters; number %zu is not among them",
-                         function->name, function->kernel->params, index);
+                         function->plain_name, function->kernel->params, index);
     }
     *offset = function->kernel->param[index].offset;
     if (size != NULL) {

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Messages speak of a launch: the functions that <<< >>> became are not in the program's source.
+#define LAUNCH(body) api_leave(api_enter("launch") == cudaSuccess ? (body) : api_entry_error())
+
 struct configuration {
     dim3 grid, block;
     size_t dynamic_shared_bytes;
@@ -26,7 +29,8 @@ static _Thread_local int pushed_count;
 // Returns non-zero where the launch must not go on.
 EXPORTED unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes, void *stream) {
     if (pushed_count == MAX_CONFIGURATIONS) {
-        return 1;
+        return LAUNCH(
+            api_error(cudaErrorLaunchOutOfResources, "%d launches in the arguments of a launch", MAX_CONFIGURATIONS));
     }
     pushed[pushed_count++] = (struct configuration){grid, block, dynamic_shared_bytes, stream};
     return 0;
@@ -34,8 +38,8 @@ EXPORTED unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dyna
 
 EXPORTED cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_shared_bytes, void *stream) {
     if (pushed_count == 0) {
-        return HOST_CALL(api_error(cudaErrorMissingConfiguration, "a kernel was called as a plain function, without "
-                                                                  "<<< >>>"));
+        return LAUNCH(
+            api_error(cudaErrorMissingConfiguration, "a kernel was called as a plain function, without <<< >>>"));
     }
     const struct configuration *top = &pushed[--pushed_count];
     *grid = top->grid;
@@ -53,18 +57,18 @@ static cudaError_t check_block(const struct function *function, dim3 block) {
         return api_error(cudaErrorInvalidConfiguration,
                          "blocks of %u x %u x %u threads for kernel %s; a block has at most %d threads, at most 64 of "
                          "them in z",
-                         block.x, block.y, block.z, function->name, gpu->max_threads_per_block);
+                         block.x, block.y, block.z, function->plain_name, gpu->max_threads_per_block);
     }
     if (threads == 0) {
         return api_error(cudaErrorInvalidConfiguration,
                          "blocks of %u x %u x %u threads for kernel %s; a block needs at "
                          "least one thread in each dimension",
-                         block.x, block.y, block.z, function->name);
+                         block.x, block.y, block.z, function->plain_name);
     }
     if (bound[0] > 0 && threads > (uint64_t)bound[0] * (bound[1] > 0 ? bound[1] : 1) * (bound[2] > 0 ? bound[2] : 1)) {
         return api_error(cudaErrorInvalidValue,
                          "blocks of %u x %u x %u threads for kernel %s, whose __launch_bounds__ promised at most %d",
-                         block.x, block.y, block.z, function->name, bound[0]);
+                         block.x, block.y, block.z, function->plain_name, bound[0]);
     }
     return cudaSuccess;
 }
@@ -74,12 +78,12 @@ static cudaError_t check_grid(const struct function *function, dim3 grid) {
         return api_error(cudaErrorInvalidConfiguration,
                          "a grid of %u x %u x %u blocks for kernel %s; a grid needs at least one block in each "
                          "dimension",
-                         grid.x, grid.y, grid.z, function->name);
+                         grid.x, grid.y, grid.z, function->plain_name);
     }
     if (grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535) {
         return api_error(cudaErrorInvalidConfiguration,
                          "a grid of %u x %u x %u blocks for kernel %s; at most 2147483647 x 65535 x 65535 are possible",
-                         grid.x, grid.y, grid.z, function->name);
+                         grid.x, grid.y, grid.z, function->plain_name);
     }
     return cudaSuccess;
 }
@@ -93,12 +97,12 @@ static cudaError_t check_shared(const struct function *function, size_t dynamic)
     if (dynamic + fixed > gpu->shared_per_block_optin || dynamic + fixed < fixed) {
         return api_error(cudaErrorInvalidValue,
                          "%zu + %zu bytes of dynamic and static shared memory for kernel %s; %s has %zu for a block",
-                         dynamic, fixed, function->name, gpu->name, gpu->shared_per_block_optin);
+                         dynamic, fixed, function->plain_name, gpu->name, gpu->shared_per_block_optin);
     }
     return api_error(cudaErrorInvalidValue,
                      "%zu bytes of dynamic shared memory for kernel %s, which may have %zu; allow more by "
                      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, %zu) before the launch",
-                     dynamic, function->name, function->max_dynamic_shared, dynamic);
+                     dynamic, function->plain_name, function->max_dynamic_shared, dynamic);
 }
 
 // The parameter block as the kernel sees it: each argument at the offset that PTX gives it.
@@ -140,7 +144,7 @@ static cudaError_t error_of(enum sim_status status, bool *sticky) {
 static cudaError_t run(const struct function *function, const struct configuration *configuration, void **arguments) {
     const struct ptx_kernel *kernel = function->kernel;
     if (arguments == NULL && kernel->params > 0) {
-        return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters and was given none", function->name,
+        return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters and was given none", function->plain_name,
                          kernel->params);
     }
     void *parameters = pack_parameters(kernel, arguments);
@@ -188,7 +192,7 @@ static cudaError_t launch(const void *host_or_handle, const struct configuration
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
                              cudaStream_t stream) {
     struct configuration configuration = {grid, block, dynamic_shared_bytes, stream};
-    return DEVICE_CALL(launch(function, &configuration, arguments));
+    return LAUNCH(launch(function, &configuration, arguments));
 }
 
 // nvcc's code asks for a handle once a call site and keeps it in a static variable.
@@ -210,7 +214,7 @@ EXPORTED cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *function)
 EXPORTED cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
                                         size_t dynamic_shared_bytes, cudaStream_t stream) {
     struct configuration configuration = {grid, block, dynamic_shared_bytes, stream};
-    return DEVICE_CALL(launch(handle, &configuration, arguments));
+    return LAUNCH(launch(handle, &configuration, arguments));
 }
 
 // Attributes that only order or place work change nothing here; those that blocks of the kernel can see are refused.
@@ -241,7 +245,7 @@ static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void 
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
-    return DEVICE_CALL(launch_extended(config, function, arguments));
+    return LAUNCH(launch_extended(config, function, arguments));
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,

@@ -3,6 +3,7 @@
 #include "module.h"
 #include "../fatbin/fatbin.h"
 #include "device.h"
+#include "kernel_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +29,23 @@ struct module *module_register(const void *fatbin_wrapper) {
     return module;
 }
 
+static void free_function(struct function *function) {
+    free(function->name);
+    free(function->plain_name);
+    free(function);
+}
+
 void module_add_function(struct module *module, const void *host, const char *name) {
     struct function *function = calloc(1, sizeof *function);
-    if (function == NULL || (function->name = strdup(name)) == NULL) {
-        free(function);
+    if (function == NULL) {
+        return;
+    }
+    size_t length;
+    const char *plain = kernel_plain_name(name, &length);
+    function->name = strdup(name);
+    function->plain_name = strndup(plain, length);
+    if (function->name == NULL || function->plain_name == NULL) {
+        free_function(function);
         return;
     }
     function->host = host;
@@ -143,8 +157,7 @@ void module_unregister(struct module *module) {
     while (module->functions != NULL) {
         struct function *function = module->functions;
         module->functions = function->next;
-        free(function->name);
-        free(function);
+        free_function(function);
     }
     while (module->variables != NULL) {
         struct variable *variable = module->variables;
@@ -281,7 +294,7 @@ static cudaError_t link_and_bind(struct function *function) {
             api_error(cudaErrorInvalidPtx,
                       "kernel %s declares %zu bytes of shared memory; __shared__ arrays of fixed size may have %zu, "
                       "more must be dynamic (extern __shared__) and allowed by cudaFuncSetAttribute",
-                      function->name, kernel->static_shared_bytes, gpu->shared_per_block);
+                      function->plain_name, kernel->static_shared_bytes, gpu->shared_per_block);
     } else if ((bound = sim_kernel_bind(kernel, module->address, text, sizeof text)) == NULL) {
         error = api_error(cudaErrorNotSupported, "%s", text);
     }
@@ -305,7 +318,7 @@ cudaError_t function_find_loaded(const void *host_or_handle, struct function **f
         return error;
     }
     if (!has_entry((*function)->module->code, (*function)->name)) {
-        return api_error(cudaErrorInvalidDeviceFunction, "the program's PTX has no kernel %s", (*function)->name);
+        return api_error(cudaErrorInvalidDeviceFunction, "the program's PTX has no kernel %s", (*function)->plain_name);
     }
     return link_and_bind(*function);
 }

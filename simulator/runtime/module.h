@@ -14,6 +14,7 @@ struct module;
 struct function {
     const void *host; // the host stub that <<< >>> calls
     char *name;       // mangled, as in PTX
+    char *plain_name; // for messages
     struct module *module;
     struct ptx_kernel *kernel; // NULL until function_find_loaded
     struct sim_kernel *bound;

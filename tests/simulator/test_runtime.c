@@ -1,5 +1,6 @@
-// The runtime without kernels: what each call gives, and which error each misuse gets. The codes are those that NVIDIA's
-// runtime returns for the same calls on a GPU. Devices are in test_runtime_device.c, kernels in test_runtime.bats.
+// The runtime without kernels: what each call gives, and which error each misuse gets. The codes are those that
+// NVIDIA's runtime returns for the same calls on a GPU. Devices are in test_runtime_device.c, kernels in
+// test_runtime.bats.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "runtime/api.h"
+#include "runtime/kernel_name.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -259,6 +261,26 @@ static void what_is_not_registered(void **state) {
     assert_null(address);
 }
 
+static void expect_plain(const char *mangled, const char *plain) {
+    size_t length;
+    const char *found = kernel_plain_name(mangled, &length);
+    assert_int_equal(length, strlen(plain));
+    assert_memory_equal(found, plain, length);
+}
+
+static void names_of_kernels(void **state) {
+    (void)state;
+    expect_plain("_Z3addPKfS0_Pfi", "add");
+    expect_plain("_ZL11read_answerPi", "read_answer");
+    expect_plain("_ZN12_GLOBAL__N_116attention_kernelILi64EEEvPKfPfi", "attention_kernel");
+    expect_plain("_Z5scaleIfLi3EEvPT_", "scale");
+    expect_plain("plain_c", "plain_c");
+    expect_plain("_Z", "_Z");
+    expect_plain("_Z99short", "_Z99short");
+    expect_plain("_Z99999999999999999999999x", "_Z99999999999999999999999x");
+    expect_plain("", "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(error_names, fresh_device),
@@ -272,6 +294,7 @@ int main(void) {
         cmocka_unit_test_setup(events, fresh_device),
         cmocka_unit_test_setup(reset_gives_everything_back, fresh_device),
         cmocka_unit_test_setup(what_is_not_registered, fresh_device),
+        cmocka_unit_test(names_of_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
