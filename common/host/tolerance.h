@@ -13,8 +13,9 @@
 // u_P = 2^-20 is the error of a weight, delta_s that of a score, u_out = 2^-24 that of the rounded result.
 double tolerance_attention(double reference, double a, double score_scale, double softmax_scale, int head_dim);
 
-// The gate on the relative RMS error. 5e-6, more where scores are so large that their rounding alone moves the weights.
-double tolerance_rms(double score_walk, double softmax_scale, int head_dim);
+// The gate on the relative RMS error. 5e-6, more where scores are so large that their rounding alone moves the weights,
+// or keys so many that the rounding of the sums does.
+double tolerance_rms(double score_walk, double softmax_scale, int head_dim, int nk);
 
 // A single row has fewer elements to average over than the whole.
 static const double tolerance_row_factor = 4.0;

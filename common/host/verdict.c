@@ -115,7 +115,7 @@ bool verdict_end(struct verdict *v) {
     double error = 0, signal = 0, head_error = 0, head_signal = 0, largest = 0;
     for (int64_t i = 0; i < v->sample->count; i++)
         largest = fmax(largest, v->reference->score_walk[i]);
-    v->rms_gate = tolerance_rms(largest, v->inputs->softmax_scale, shape->head_dim);
+    v->rms_gate = tolerance_rms(largest, v->inputs->softmax_scale, shape->head_dim, shape->nk);
     for (int64_t i = 0; i < v->sample->count; i++) {
         error += v->row_error[i];
         signal += v->row_signal[i];

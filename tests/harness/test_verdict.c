@@ -283,7 +283,8 @@ static void bounds_are_the_stated_ones(void **state) {
     double bound = tolerance_attention(0.5, 2.0, 80.0, 0.125, 64);
     double delta = 0.125 * 68 / 16777216.0 * 80.0;
     assert_true(fabs(bound - ((1.0 / 1048576 + 2 * delta) * 2.0 + 0.5 / 16777216 + 1e-6)) < 1e-15);
-    assert_true(tolerance_rms(40, 0.125, 64) == 5e-6);
+    assert_true(tolerance_rms(40, 0.125, 64, 4096) == 5e-6);
+    assert_true(tolerance_rms(40, 0.125, 64, 65536) == 2e-5);
     assert_false(tolerance_holds(NAN, 1.0, 1.0));
     assert_false(tolerance_holds(1.0, NAN, 1.0));
     assert_true(tolerance_holds(NAN, NAN, 1.0));
