@@ -43,10 +43,10 @@ explanations() {
 @test "ordinary programs compute what they should, and nothing is said" {
     cases=$("$programs/kernels")
     [ "$(wc -w <<<"$cases")" -ge 14 ]
-    for case in $cases; do
-        echo "$case"
-        "$programs/kernels" "$case" >/dev/null 2>"$BATS_TEST_TMPDIR/stderr"
-        [ "$case" = variables ] || [ ! -s "$BATS_TEST_TMPDIR/stderr" ]
+    for name in $cases; do
+        echo "$name"
+        "$programs/kernels" "$name" >/dev/null 2>"$BATS_TEST_TMPDIR/stderr"
+        [ "$name" = variables ] || [ ! -s "$BATS_TEST_TMPDIR/stderr" ]
     done
 }
 
@@ -59,12 +59,12 @@ explanations() {
 @test "each misuse gets the error that NVIDIA's runtime gives, and one line that explains it" {
     cases=$("$programs/errors")
     [ "$(wc -w <<<"$cases")" -ge 45 ]
-    for case in $cases; do
-        echo "$case"
-        "$programs/errors" "$case" 2>&1
-        case $case in
+    for name in $cases; do
+        echo "$name"
+        "$programs/errors" "$name" 2>&1
+        case $name in
         fault_stays_*) ;;
-        *) [ "$(explanations "$programs/errors" "$case" | wc -l)" -eq 1 ] ;;
+        *) [ "$(explanations "$programs/errors" "$name" | wc -l)" -eq 1 ] ;;
         esac
     done
 }
