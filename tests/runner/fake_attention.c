@@ -1,0 +1,111 @@
+// Attention as a C function behind the lessons' contract: right, or with the mistake that MISTAKE names.
+#include "attention.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void fake_fail(cudaError_t error, bool stays);
+void fake_launch_error(cudaError_t error);
+void fake_finding(const char *text);
+
+static bool mistake(const char *name) {
+    const char *chosen = getenv("MISTAKE");
+    return chosen && !strcmp(chosen, name);
+}
+
+static void attend(const struct attention_problem *p, int batch, int head, int row) {
+    int kv_head = mistake("first-head") ? 0 : head / (p->heads / p->kv_heads), d = p->head_dim;
+    int keys = p->causal ? row + p->nk - p->nq + 1 : p->nk;
+    const float *q = (const float *)p->q + batch * p->q_stride.batch + head * p->q_stride.head + row * p->q_stride.row;
+    const float *k = (const float *)p->k + batch * p->k_stride.batch + kv_head * p->k_stride.head;
+    const float *v = (const float *)p->v + batch * p->v_stride.batch + kv_head * p->v_stride.head;
+    float *o = (float *)p->o + batch * p->o_stride.batch + head * p->o_stride.head + row * p->o_stride.row;
+    float maximum = -INFINITY, sum = 0, *weight = p->workspace;
+    keys = keys < 0 ? 0 : keys - (mistake("last-key") && keys > 1);
+    for (int j = 0; j < keys; j++) {
+        float dot = 0;
+        for (int c = 0; c < d; c++)
+            dot += q[c] * k[j * p->k_stride.row + c];
+        weight[j] = p->softmax_scale * dot;
+        maximum = fmaxf(maximum, weight[j]);
+    }
+    memset(o, 0, (size_t)d * sizeof *o);
+    for (int j = 0; j < keys; j++) {
+        weight[j] = expf(weight[j] - maximum);
+        sum += weight[j];
+        for (int c = 0; c < d; c++)
+            o[c] += weight[j] * v[j * p->v_stride.row + c];
+    }
+    for (int c = 0; c < d && keys; c++)
+        o[c] /= sum;
+    if (p->lse)
+        p->lse[((int64_t)batch * p->heads + head) * p->nq + row] =
+            !keys ? -INFINITY : mistake("lse") ? logf(sum) : maximum + logf(sum);
+}
+
+static void spoil(const struct attention_problem *p) {
+    int64_t elements = (int64_t)p->batch * p->heads * p->nq * p->head_dim;
+    float *o = p->o;
+    if (mistake("unwritten"))
+        memset(&o[elements - 1], 0xFF, sizeof *o);
+    if (mistake("nan"))
+        o[0] = NAN;
+    if (mistake("past-the-end"))
+        o[elements] = 1;
+    if (mistake("before-the-start"))
+        o[-1] = 1;
+    if (mistake("crash"))
+        raise(SIGSEGV);
+    if (mistake("abort"))
+        abort();
+    while (mistake("endless"))
+        usleep(1000);
+    if (mistake("finding"))
+        fake_finding("race: two threads wrote the same byte");
+    if (mistake("illegal-address"))
+        fake_fail(cudaErrorIllegalAddress, true);
+    if (mistake("asynchronous"))
+        fake_fail(cudaErrorLaunchFailure, false);
+    if (mistake("unreported"))
+        fake_launch_error(cudaErrorInvalidConfiguration);
+}
+
+cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
+    (void)stream;
+    if (mistake("nothing"))
+        return cudaSuccess;
+    if (mistake("error"))
+        return cudaErrorInvalidValue;
+    for (int batch = 0; batch < p->batch; batch++)
+        for (int head = 0; head < p->heads; head++)
+            for (int row = 0; row < p->nq; row++)
+                attend(p, batch, head, row);
+    spoil(p);
+    return cudaSuccess;
+}
+
+static size_t workspace_bytes(const struct attention_problem *p) {
+    return (size_t)p->nk * sizeof(float);
+}
+
+static size_t shared_bytes(const struct attention_problem *p) {
+    return (size_t)p->nk * 64;
+}
+
+const struct attention_lesson attention_lesson = {
+    .dtypes = 1u << ATTENTION_FP32,
+    .max_head_dim = 512,
+#ifndef MODEST
+    .causal = 1,
+    .lse = 1,
+    .strided = 1,
+    .grouped_heads = 1,
+#endif
+    .min_compute_capability = 75,
+    .workspace_bytes = workspace_bytes,
+    .shared_bytes = shared_bytes,
+};

@@ -1,0 +1,196 @@
+// A CUDA runtime without a device: memory is the host's, a "kernel" is a C function that has run when it returns. It lets the
+// launcher and the runner be tested with kernels that fail in every way. With SIMULATED it passes for the simulator.
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static cudaError_t last_error, pending_error;
+static bool sticky;
+static unsigned findings;
+
+// For the fake kernels: what the next synchronisation says, and for how long.
+void fake_fail(cudaError_t error, bool stays);
+void fake_fail(cudaError_t error, bool stays) {
+    pending_error = error;
+    sticky = stays;
+}
+
+void fake_launch_error(cudaError_t error);
+void fake_launch_error(cudaError_t error) {
+    last_error = error;
+}
+
+void fake_finding(const char *text);
+void fake_finding(const char *text) {
+    fprintf(stderr, "%s\n", text);
+    findings++;
+}
+
+#ifdef SIMULATED
+unsigned simulator_findings(void);
+unsigned simulator_findings(void) {
+    return findings;
+}
+#endif
+
+static cudaError_t done(void) {
+    if (sticky)
+        last_error = pending_error;
+    return sticky ? pending_error : cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceCount(int *count) {
+    *count = getenv("FAKE_NO_GPU") ? 0 : 1;
+    return *count ? cudaSuccess : cudaErrorNoDevice;
+}
+
+cudaError_t cudaSetDevice(int device) {
+    return device ? cudaErrorInvalidDevice : cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) {
+    memset(properties, 0, sizeof *properties);
+    strcpy(properties->name, "Fake GPU");
+    return cudaSetDevice(device);
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
+    switch (attribute) {
+    case cudaDevAttrMultiProcessorCount:
+        *value = 10;
+        break;
+    case cudaDevAttrComputeCapabilityMajor:
+        *value = 8;
+        break;
+    case cudaDevAttrComputeCapabilityMinor:
+        *value = 6;
+        break;
+    case cudaDevAttrL2CacheSize:
+        *value = 1 << 20;
+        break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+        *value = 99 << 10;
+        break;
+    case cudaDevAttrClockRate:
+        *value = 1000000;
+        break;
+    case cudaDevAttrMemoryClockRate:
+        *value = 500000;
+        break;
+    case cudaDevAttrGlobalMemoryBusWidth:
+        *value = 256;
+        break;
+    default:
+        return cudaErrorInvalidValue;
+    }
+    return cudaSetDevice(device);
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device) {
+    snprintf(id, (size_t)size, "0000:00:00.0");
+    return cudaSetDevice(device);
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version) {
+    *version = 13000;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
+    *free_bytes = *total = (size_t)1 << 30;
+    return done();
+}
+
+cudaError_t cudaMalloc(void **pointer, size_t size) {
+    *pointer = aligned_alloc(256, (size + 255) / 256 * 256);
+    return *pointer ? done() : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaFree(void *pointer) {
+    free(pointer);
+    return done();
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
+    (void)kind;
+    memcpy(to, from, size);
+    return done();
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t stream) {
+    (void)stream;
+    return cudaMemcpy(to, from, size, kind);
+}
+
+cudaError_t cudaMemset(void *to, int value, size_t size) {
+    memset(to, value, size);
+    return done();
+}
+
+cudaError_t cudaDeviceSynchronize(void) {
+    cudaError_t error = pending_error;
+    if (!sticky)
+        pending_error = cudaSuccess;
+    last_error = error ? error : last_error;
+    return error;
+}
+
+cudaError_t cudaDeviceReset(void) {
+    pending_error = last_error = cudaSuccess;
+    sticky = false;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream) {
+    *stream = malloc(1);
+    return done();
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    free(stream);
+    return done();
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    (void)stream;
+    return cudaDeviceSynchronize();
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) {
+    *event = malloc(sizeof(struct timespec));
+    return done();
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    free(event);
+    return done();
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    (void)stream;
+    clock_gettime(CLOCK_MONOTONIC, (struct timespec *)event);
+    return done();
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
+    const struct timespec *a = (const struct timespec *)start, *b = (const struct timespec *)end;
+    *ms = (float)((double)(b->tv_sec - a->tv_sec) * 1e3 + (double)(b->tv_nsec - a->tv_nsec) * 1e-6);
+    return done();
+}
+
+cudaError_t cudaGetLastError(void) {
+    cudaError_t error = last_error;
+    last_error = cudaSuccess;
+    return error;
+}
+
+const char *cudaGetErrorName(cudaError_t error) {
+    return error == cudaErrorIllegalAddress ? "cudaErrorIllegalAddress" : "cudaErrorOther";
+}
+
+const char *cudaGetErrorString(cudaError_t error) {
+    return error == cudaErrorIllegalAddress ? "an illegal memory access was encountered" : "some other error";
+}

@@ -1,0 +1,245 @@
+#!/usr/bin/env bats
+# The launcher and the runner with kernels that are C functions, on a CUDA runtime that has no device: every way in which
+# a kernel can fail, and what is said about it.
+
+setup_file() {
+    cd "$BATS_TEST_DIRNAME/../.." || return 1
+    place=$BATS_FILE_TMPDIR compile=
+    include=${CUDA_HOME:-/usr/local/cuda}/include
+    mkdir -p "$place/bin" "$place/simulator" "$place/gpu"
+    cp build/bin/attention build/bin/runner "$place/bin"
+    library=$(ldd build/bin/runner | awk '$1 ~ /^libcudart/ { print $1 }')
+    echo "$library { global: *; };" >"$place/map"
+    compile="gcc -std=c17 -D_GNU_SOURCE=1 -O2 -Wall -Wextra -Werror -Wno-unused-variable -shared -fPIC -Icommon -isystem $include"
+    $compile -Wl,--version-script="$place/map" -Wl,-soname="$library" tests/runner/fake_cudart.c -o "$place/gpu/$library"
+    $compile -DSIMULATED -Wl,--version-script="$place/map" -Wl,-soname="$library" tests/runner/fake_cudart.c \
+        -o "$place/simulator/$library"
+    $compile tests/runner/fake_attention.c -o "$place/attention.so" -lm
+    $compile -DMODEST tests/runner/fake_attention.c -o "$place/modest.so" -lm
+    $compile tests/runner/fake_softmax.c -o "$place/softmax.so" -lm
+    gcc -shared -fPIC -x c /dev/null -o "$place/empty.so"
+    export place
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cat >blank.cu <<'END'
+    // TODO 1 (about 2 lines): the sum?
+    sum += x;
+    // END TODO 1
+    // TODO 2 (about 3 lines): and the quotient?
+    // END TODO 2
+END
+}
+
+# The launcher, with the fake simulator.
+simulated() {
+    run "$place/bin/attention" "$1" --name lesson-04 --source blank.cu --kernel "$place/attention.so" --device sim --seed 7 "${@:2}"
+    echo "$output"
+}
+
+# The runner alone, with the fake GPU.
+gpu() {
+    LD_LIBRARY_PATH=$place/gpu run "$place/bin/runner" "$@" --device gpu --seed 7
+    echo "$output"
+}
+
+wrong() {
+    MISTAKE=$1 simulated check "${@:3}"
+    [ "$status" -eq 1 ]
+    [[ $output == *"$2"* ]]
+}
+
+@test "a right kernel passes the whole matrix" {
+    simulated check
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == "lesson-04 on Fake GPU (simulated), "*" cases, seed 7" ]]
+    [[ ${lines[1]} =~ ^"lesson-04: "([0-9]+)" of "([0-9]+)" cases right on Fake GPU (simulated), " ]]
+    [ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ]
+    [ "${BASH_REMATCH[1]}" -gt 40 ]
+    [ "${#lines[@]}" -eq 2 ]
+}
+
+@test "a right kernel passes with CAUSAL, in the other layout, on each kind of inputs, and quickly" {
+    simulated check --causal
+    [ "$status" -eq 0 ]
+    simulated check --layout bnhd
+    [ "$status" -eq 0 ]
+    for family in normal large rising nan-key inf-value tiny; do
+        simulated check --inputs $family --shape 1,2,9:70,64
+        [ "$status" -eq 0 ]
+    done
+    simulated check --quick --verbose
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^  right ' <<<"$output")" -ge 7 ]
+}
+
+@test "what a lesson does not claim is said, and is an error when it is asked for" {
+    run "$place/bin/attention" check --name lesson-01 --kernel "$place/modest.so" --device sim
+    [ "$status" -eq 0 ]
+    [[ $output == *"not part of this lesson: "*" causal cases, 2 with strides, 2 with grouped heads"* ]]
+    for asked in --causal "--shape 1,1,8,8 --causal" "--shape 1,4:2,8,8" "--shape 1,1,8,8 --layout bnhd"; do
+        run "$place/bin/attention" check --name lesson-01 --kernel "$place/modest.so" --device sim $asked
+        echo "$output"
+        [ "$status" -eq 2 ]
+        [ "${#lines[@]}" -eq 1 ]
+    done
+    simulated check --shape 1,1,4:2000,8
+    [ "$status" -eq 2 ]
+    [[ $output == "error: lesson-04 needs 125.0 KiB of shared memory a block here, and Fake GPU (simulated) has 99.0 KiB" ]]
+}
+
+@test "wrong numbers: how many, where, the first, how to repeat it, the open blank" {
+    wrong last-key "wrong output" --shape 1,2,9:70,64
+    [[ $output == *"wrong  case 1,2,9:70,64: wrong output"* ]]
+    [[ $output == *" of 1152 elements wrong"* ]]
+    [[ $output == *"first: o[0][0]["*", expected "* ]]
+    [[ $output == *"heads with wrong elements: 2 of 2"* ]]
+    [[ $output == *"again: make lesson-04 check SHAPE=1,2,9:70,64 SEED=7 DEVICE=sim"* ]]
+    [[ $output == *"blank.cu:4: TODO 2 (about 3 lines): and the quotient?"* ]]
+    [[ ${lines[-1]} == "lesson-04: 0 of 1 case right on "* ]]
+    wrong last-key "SHAPE=2,3,5,8 CAUSAL=1 LAYOUT=bnhd INPUTS=large SEED=7" --shape 2,3,5,8 --causal --layout bnhd --inputs large
+}
+
+@test "the command that repeats a failing case of the matrix fails in the same way" {
+    wrong first-head "again: make"
+    again=$(sed -n 's/.*again: make lesson-04 check SHAPE=\([^ ]*\).* SEED=\([0-9]*\) DEVICE=sim/--shape \1 --seed \2/p' <<<"$output" | head -1)
+    first=$(grep -m 1 'first: ' <<<"$output")
+    wrong first-head "$first" $again
+}
+
+@test "three failing cases are enough" {
+    wrong last-key "stopped after "
+    [ "$(grep -c '^wrong ' <<<"$output")" -eq 3 ]
+    [[ $output == *" were not run"* ]]
+}
+
+@test "a wrong log-sum-exp, one wrong head, unwritten elements, NaN" {
+    wrong lse "log-sum-exp values wrong"
+    wrong first-head "heads with wrong elements: 1 of 2" --shape 1,2,9,64
+    wrong unwritten "1 of 576 elements were never written: they still hold the poison" --shape 1,1,9,64
+    wrong nothing "576 of 576 elements were never written" --shape 1,1,9,64
+    wrong nan "1 elements are NaN" --shape 1,1,9,64
+    wrong nan "first: o[0][0][0][0]" --shape 1,1,9,64
+}
+
+@test "errors of launches and kernels" {
+    wrong error "attention_forward() returned an error: some other error (cudaErrorOther)"
+    wrong unreported "a launch failed, and attention_forward() did not return its error"
+    wrong asynchronous "a kernel failed while it ran"
+    wrong illegal-address "a kernel failed while it ran: an illegal memory access was encountered (cudaErrorIllegalAddress)"
+    [ "$(grep -c '^wrong ' <<<"$output")" -eq 3 ] # the device was reset and the check went on
+}
+
+@test "a finding of the simulator fails a case with the right numbers" {
+    wrong finding "the simulator found 1 mistake, listed above" --shape 1,1,9,64
+    [[ $output == *"race: two threads wrote the same byte"* ]]
+    [[ $output != *"elements wrong"* ]]
+}
+
+@test "a kernel that crashes, aborts or never ends takes only the runner with it" {
+    wrong crash "error: crashed in case 1,1,9,64: Segmentation fault" --shape 1,1,9,64
+    wrong abort "error: crashed in case 1,1,9,64: Aborted" --shape 1,1,9,64
+    SECONDS=0
+    wrong endless "error: case 1,1,9,64 took more than 1 s and was stopped" --shape 1,1,9,64 --time-limit 1
+    [ "$SECONDS" -le 5 ]
+    [ -z "$(pgrep -f "$place/bin/runner")" ]
+}
+
+@test "Ctrl-C ends the launcher and what it started" {
+    MISTAKE=endless "$place/bin/attention" check --kernel "$place/attention.so" --device sim >out 2>&1 &
+    launcher=$!
+    sleep 1
+    kill -INT $launcher
+    status=0
+    wait $launcher || status=$?
+    [ "$status" -eq 130 ]
+    [ -z "$(pgrep -f "$place/bin/runner")" ]
+}
+
+@test "on a GPU the memory around the tensors is watched" {
+    gpu check --kernel "$place/attention.so" --shape 2,3,17,33
+    [ "$status" -eq 0 ]
+    MISTAKE=past-the-end gpu check --kernel "$place/attention.so" --shape 2,3,17,33
+    [ "$status" -eq 1 ]
+    [[ $output == *"memory beside a tensor was written"*"past the end of o"* ]]
+    MISTAKE=before-the-start gpu check --kernel "$place/attention.so" --shape 2,3,17,33
+    [ "$status" -eq 1 ]
+    MISTAKE=past-the-end gpu check --kernel "$place/softmax.so" --shape 5,7
+    [ "$status" -eq 1 ]
+    [[ $output == *"past the end of out"* ]]
+}
+
+@test "SHAPE that is too large for the memory" {
+    simulated check --shape 1,16,100000:8,512
+    [ "$status" -eq 2 ]
+    [[ $output == "error: SHAPE=1,16,100000:8,512 needs "*" GiB of memory, and Fake GPU (simulated) has "* ]]
+    [ "${#lines[@]}" -eq 1 ]
+    gpu check --kernel "$place/softmax.so" --shape 1000000,10000
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+}
+
+@test "libraries that cannot be used" {
+    for file in missing.so blank.cu "$place/empty.so"; do
+        run "$place/bin/attention" check --kernel "$file" --device sim
+        echo "$output"
+        [ "$status" -eq 2 ]
+        [ "${#lines[@]}" -eq 1 ]
+    done
+    gpu bench --kernel "$place/softmax.so" --kernel "$place/attention.so"
+    [ "$status" -eq 2 ]
+}
+
+@test "a row softmax is checked" {
+    run "$place/bin/attention" check --name lesson-03 --kernel "$place/softmax.so" --device sim
+    echo "$output"
+    [ "$status" -eq 0 ]
+    for mistake in maximum unwritten; do
+        MISTAKE=$mistake run "$place/bin/attention" check --name lesson-03 --kernel "$place/softmax.so" --device sim
+        echo "$output"
+        [ "$status" -eq 1 ]
+        [[ $output == *"first: out["*"again: make lesson-03 check SHAPE="*" INPUTS="* ]]
+    done
+}
+
+@test "own tensors" {
+    cd "$BATS_TEST_DIRNAME/../.."
+    simulated check --data tests/fixtures/minilm
+    [ "$status" -eq 0 ]
+    [[ $output == *"o.npy differs from the reference by a relative rms of "* ]]
+    simulated check --data tests/fixtures/minilm --causal
+    [ "$status" -eq 1 ]
+    [[ $output == *"o.npy is not the attention of q, k and v, causal, "* ]]
+    cp -r tests/fixtures/minilm "$BATS_TEST_TMPDIR/broken"
+    truncate -s -1 "$BATS_TEST_TMPDIR/broken/k.npy"
+    simulated check --data "$BATS_TEST_TMPDIR/broken"
+    [ "$status" -eq 2 ]
+    [[ $output == *"k.npy has 316415 bytes of data"*"truncated" ]]
+}
+
+@test "bench times interleaved, records what was verified, and nothing on the simulator" {
+    gpu bench --name lesson-01 --kernel "$place/attention.so" --name lesson-02 --kernel "$place/modest.so" \
+        --shape 1,2,64,32 --results results --commit abc
+    [ "$status" -eq 0 ]
+    [[ $output == *"B,H,N,D = 1,2,64,32, fp32, 32 sets of inputs"* ]]
+    [ "$(wc -l <results/fake-gpu/attention.csv)" -eq 3 ]
+    [ "$(cut -d, -f1 results/fake-gpu/attention.csv | sort -u | wc -l)" -eq 2 ] # the header's and one run
+    gpu bench --name lesson-03 --kernel "$place/softmax.so" --shape 64,64 --results results
+    [ "$status" -eq 0 ]
+    [ "$(wc -l <results/fake-gpu/softmax.csv)" -eq 2 ]
+    MISTAKE=last-key gpu bench --kernel "$place/attention.so" --shape 1,2,64,32 --results other
+    [ "$status" -eq 1 ]
+    [ ! -e other ]
+    run "$place/bin/attention" bench --kernel "$place/attention.so" --device sim
+    [ "$status" -eq 2 ]
+}
+
+@test "no colour where nobody sees it, and none with NO_COLOR" {
+    simulated check --quick
+    [[ $output != *$'\033'* ]]
+    run script -qec "$place/bin/attention check --kernel $place/attention.so --device sim --quick" /dev/null
+    [[ $output == *$'\033[32m'* ]]
+    NO_COLOR=1 run script -qec "$place/bin/attention check --kernel $place/attention.so --device sim --quick" /dev/null
+    [[ $output != *$'\033[3'* ]]
+}
