@@ -22,23 +22,23 @@ struct bench {
     int rejected; // kernels that were wrong at a shape
 };
 
-// The sets of tensors that the kernels share, and what each kernel adds to them.
+// The sets of tensors that the kernels share, and a workspace large enough for each: they run one after another.
 struct sets {
     struct device_problem set[MAX_SETS];
     int count;
+    struct device_tensor workspace;
 };
 
 struct contender {
     const struct kernel *kernel;
     const struct sets *sets;
-    struct device_tensor workspace;
     double relative_rms;
 };
 
 static cudaError_t launch(void *context, int set, cudaStream_t stream) {
     const struct contender *contender = context;
     struct attention_problem problem = contender->sets->set[set].problem;
-    problem.workspace = contender->workspace.data;
+    problem.workspace = contender->sets->workspace.data;
     return contender->kernel->attention_forward(&problem, stream);
 }
 
@@ -71,10 +71,15 @@ static bool verify(struct contender *contender, const struct host_inputs *inputs
     return right;
 }
 
-static struct device_tensor create_workspace(const struct kernel *kernel, const struct attention_problem *problem) {
-    size_t bytes = kernel->lesson->workspace_bytes ? kernel->lesson->workspace_bytes(problem) : 0;
+static struct device_tensor create_workspace(const struct bench *bench, const struct attention_problem *problem) {
+    size_t most = 0;
+    for (int i = 0; i < bench->count; i++) {
+        const struct attention_lesson *lesson = bench->kernels[i].lesson;
+        size_t bytes = lesson->workspace_bytes ? lesson->workspace_bytes(problem) : 0;
+        most = bytes > most ? bytes : most;
+    }
     struct device_tensor none = {0};
-    return bytes ? tensor_create((int64_t)((bytes + sizeof(float) - 1) / sizeof(float)), false) : none;
+    return most ? tensor_create((int64_t)((most + sizeof(float) - 1) / sizeof(float)), false) : none;
 }
 
 static void print_heading(const struct attention_shape *s, int sets) {
@@ -120,13 +125,11 @@ static void time_kernels(struct bench *bench, const struct host_inputs *inputs, 
             printf("  %-36s not covered: %s\n", kernel->argument->name, message.text);
             continue;
         }
-        *contender = (struct contender){kernel, sets, create_workspace(kernel, &sets->set[0].problem), 0};
-        if (verify(contender, inputs, &sample, &reference)) {
+        *contender = (struct contender){kernel, sets, 0};
+        if (verify(contender, inputs, &sample, &reference))
             timed[count++] = (struct timed){.launch = launch, .context = contender};
-        } else {
+        else
             bench->rejected++;
-            tensor_free(&contender->workspace);
-        }
     }
     if (count && !timing_run(timed, count, sets->count, seconds_per_shape, &failed))
         message_exit(EXIT_CHECK_FAILED, "%s failed while it was timed: %s",
@@ -138,7 +141,6 @@ static void time_kernels(struct bench *bench, const struct host_inputs *inputs, 
                                    contenders[k].relative_rms, bench->device->peak_tflops, bench->device->peak_gb_per_s,
                                    &message))
             message_exit(EXIT_CHECK_FAILED, "%s", message.text);
-        tensor_free(&contenders[k].workspace);
     }
     fflush(stdout);
     bench->shapes += count > 0;
@@ -171,7 +173,9 @@ static void bench_shape(struct bench *bench, const struct attention_shape *shape
     struct host_inputs inputs = inputs_attention(shape, INPUTS_NORMAL, seed);
     for (int i = 0; i < sets.count; i++)
         sets.set[i] = problem_create(&inputs, NULL, bench->device, false);
+    sets.workspace = create_workspace(bench, &sets.set[0].problem);
     time_kernels(bench, &inputs, &sets);
+    tensor_free(&sets.workspace);
     for (int i = 0; i < sets.count; i++)
         problem_free(&sets.set[i]);
     inputs_free(&inputs);
