@@ -42,6 +42,12 @@ static const struct {
     {"%total_smem_size", PTX_TOTAL_SMEM_SIZE},
 };
 
+// How the names of PTX's other special registers begin: a kernel that reads one cannot run here, the rest of the module
+// can.
+static const char *const UNKNOWN_SPECIALS[] = {
+    "%reserved_smem",       "%aggr_smem",          "%envreg", "%pm",   "%cluster", "%ncluster",
+    "%is_explicit_cluster", "%current_graph_exec", "%tid",    "%ntid", "%ctaid",   "%nctaid"};
+
 static struct ptx_operand operand(enum ptx_operand_kind kind) {
     return (struct ptx_operand){.kind = kind, .slot = -1, .variable = -1, .target = -1};
 }
@@ -125,8 +131,12 @@ static struct ptx_operand parse_special(struct parser *p, struct token token) {
             }
         }
     }
-    if (*token.start == '%' && strchr("abcdefghijklmnopqrstuvwxyz", token.start[1]) && length > token.length)
-        parser_unsupported(p, "the simulator does not know the special register '%.*s'", (int)length, token.start);
+    for (size_t i = 0; i < sizeof UNKNOWN_SPECIALS / sizeof *UNKNOWN_SPECIALS; i++) {
+        size_t prefix = strlen(UNKNOWN_SPECIALS[i]);
+        if (token.length >= prefix && memcmp(token.start, UNKNOWN_SPECIALS[i], prefix) == 0)
+            parser_unsupported(p, "the simulator does not know the special register '%.*s'",
+                               (int)(length > 80 ? 80 : length), token.start);
+    }
     parser_fail_at(p, token.line, "'" TOKEN_FORMAT "' is not declared", TOKEN_TEXT(token));
 }
 
