@@ -4,7 +4,7 @@
 //
 //   registration.c  before main(): the program hands over its fat binary, its kernels and its device variables
 //   module.c        at the first use of one of them: PTX is read, variables are placed in device memory
-//   device_memory.c, host_memory.c  cudaMalloc and its relatives
+//   device_memory.c, pool.c, host_memory.c  cudaMalloc and its relatives
 //   copy.c          cudaMemcpy, cudaMemset; symbol.c: the same by the name of a device variable
 //   launch.c        <<< >>> itself: the checks, the parameter block, the run
 //   stream.c, event.c  order and time; here all work is done when the call returns
@@ -17,7 +17,7 @@
 #ifndef SIMULATOR_RUNTIME_API_H
 #define SIMULATOR_RUNTIME_API_H
 
-// The library is built with -fvisibility=hidden: what NVIDIA's header declares is all that a program may see.
+// What NVIDIA's header declares is seen from outside, with -fvisibility=hidden too.
 #pragma GCC visibility push(default)
 #include <cuda_runtime_api.h>
 #pragma GCC visibility pop

@@ -44,7 +44,7 @@ cudaError_t device_memory_explain(const char *role, const void *address, size_t 
                      distance < 0 ? "before" : "past the end of", nearest->size);
 }
 
-static cudaError_t allocate(void **pointer, size_t size) {
+cudaError_t device_memory_allocate(void **pointer, size_t size) {
     if (pointer == NULL) {
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
     }
@@ -65,11 +65,11 @@ static cudaError_t allocate(void **pointer, size_t size) {
 }
 
 cudaError_t cudaMalloc(void **pointer, size_t size) {
-    return DEVICE_CALL(allocate(pointer, size));
+    return DEVICE_CALL(device_memory_allocate(pointer, size));
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream) {
-    return STREAM_CALL(stream, allocate(pointer, size));
+    return STREAM_CALL(stream, device_memory_allocate(pointer, size));
 }
 
 static cudaError_t allocate_pitched(void **pointer, size_t *pitch, size_t width, size_t height) {
@@ -80,7 +80,7 @@ static cudaError_t allocate_pitched(void **pointer, size_t *pitch, size_t width,
     if (height != 0 && *pitch > SIZE_MAX / height) {
         return api_error(cudaErrorMemoryAllocation, "%zu rows of %zu bytes are more than fit", height, *pitch);
     }
-    return allocate(pointer, *pitch * height);
+    return device_memory_allocate(pointer, *pitch * height);
 }
 
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {

@@ -5,6 +5,9 @@
 #include "../exec/memory.h"
 #include "api.h"
 
+// cudaMalloc.
+cudaError_t device_memory_allocate(void **pointer, size_t size);
+
 // Device memory that address lies in; NULL for any host memory, pinned and managed too.
 struct sim_allocation *device_memory_find(const void *address);
 

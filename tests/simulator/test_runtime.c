@@ -168,6 +168,20 @@ static void host_memory(void **state) {
     FAILS(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(plain));
 }
 
+static void the_default_pool(void **state) {
+    (void)state;
+    cudaMemPool_t pool;
+    uint64_t keep = UINT64_MAX;
+    void *device;
+    OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    OK(cudaMallocFromPoolAsync(&device, 64, pool, NULL));
+    OK(cudaMemset(device, 0, 64));
+    OK(cudaFreeAsync(device, NULL));
+    FAILS(cudaErrorInvalidDevice, cudaDeviceGetDefaultMemPool(&pool, 1));
+    FAILS(cudaErrorInvalidValue, cudaMallocFromPoolAsync(&device, 64, NULL, NULL));
+}
+
 static void count_calls(void *count) {
     ++*(int *)count;
 }
@@ -290,6 +304,7 @@ int main(void) {
         cmocka_unit_test_setup(copies_of_rows, fresh_device),
         cmocka_unit_test_setup(copies_that_cannot_be, fresh_device),
         cmocka_unit_test_setup(host_memory, fresh_device),
+        cmocka_unit_test_setup(the_default_pool, fresh_device),
         cmocka_unit_test_setup(streams, fresh_device),
         cmocka_unit_test_setup(events, fresh_device),
         cmocka_unit_test_setup(reset_gives_everything_back, fresh_device),
