@@ -92,7 +92,7 @@ BFE(bfe_s32, u32, 32, true)
 BFE(bfe_u64, u64, 64, false)
 BFE(bfe_s64, u64, 64, true)
 
-// bfi has four sources: the low byte of c is the position, its next byte the length (bind.c joins the two registers).
+// bfi has four sources: the low byte of c is the position, its next byte the length (carry.c joins the two registers).
 static inline uint64_t insert(uint64_t field, uint64_t into, uint32_t where, uint32_t width) {
     uint32_t position = where & 0xff, length = where >> 8 & 0xff;
     if (position > width - 1) {

@@ -77,16 +77,6 @@ COMPARE_FLOAT(f32, cell32, float_of)
 COMPARE_FLOAT(ftz_f32, cell32, FLUSHED)
 COMPARE_FLOAT(f64, cell64, double_of)
 
-// set: a predicate turned into a number; n is what true gives (all ones, or 1.0).
-void LANE(spread)(void *d, const void *a, const void *b, const void *c, uint32_t n) {
-    cell32 *result = d;
-    uint32_t bits = *(const cell32 *)a;
-    (void)b, (void)c;
-    EACH_LANE {
-        result[i] = bits >> i & 1 ? n : 0;
-    }
-}
-
 #define SELECT(name, CELL, CONDITION, condition)                                                                       \
     void LANE(name)(void *d, const void *a, const void *b, const void *c, uint32_t n) {                                \
         CELL *result = d;                                                                                              \

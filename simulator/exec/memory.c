@@ -1,6 +1,5 @@
 // Simulated device memory: see memory.h. Each allocation is a host mapping that stands at an address of its own in the
 // global window, far from its neighbours; a kernel's address is turned into a host pointer by finding its allocation.
-#define _GNU_SOURCE 1 // MAP_ANONYMOUS, pthread_rwlock_t
 #include "memory.h"
 
 #include <pthread.h>
@@ -21,6 +20,7 @@ static size_t live_count, live_room;
 static uint64_t cursor = SIM_GLOBAL_WINDOW;
 static struct sim_allocation freed[FREED_REMEMBERED]; // a ring; only address, size and id are still of use
 static size_t freed_count;
+static struct sim_allocation *retired; // freed by a kernel, not yet unmapped
 static unsigned allocations_made;
 static size_t used_bytes, capacity_bytes = SIZE_MAX;
 
@@ -106,6 +106,7 @@ static struct sim_allocation *allocate_locked(size_t size, enum sim_allocation_k
         .address = address,
         .size = size,
         .bytes = bytes,
+        .mapped_bytes = mapping_bytes(size),
         .written = (uint8_t *)bytes + round_up(size, 64),
         .all_written = host,
         .kind = kind,
@@ -127,7 +128,16 @@ struct sim_allocation *sim_memory_allocate(size_t size, enum sim_allocation_kind
     return allocation;
 }
 
-bool sim_memory_free(uint64_t address) {
+static void unmap(struct sim_allocation *allocation) {
+    munmap(allocation->bytes, allocation->mapped_bytes);
+    if (allocation->races) {
+        munmap(allocation->races, allocation->races_bytes);
+    }
+    free(allocation);
+}
+
+// Takes a heap allocation out of the live ones and remembers that it was there. retire: its storage stays for now.
+static bool release(uint64_t address, bool retire) {
     pthread_rwlock_wrlock(&lock);
     size_t place = count_starting_by(address);
     struct sim_allocation *allocation = place ? live[place - 1] : NULL;
@@ -136,17 +146,35 @@ bool sim_memory_free(uint64_t address) {
         memmove(live + place - 1, live + place, (live_count - place) * sizeof *live);
         live_count--;
         used_bytes -= allocation->kind == SIM_ALLOCATION_HOST ? 0 : allocation->size;
-        munmap(allocation->bytes, mapping_bytes(allocation->size));
-        if (allocation->races) {
-            munmap(allocation->races, allocation->races_bytes);
-        }
-        allocation->bytes = allocation->written = NULL;
-        allocation->races = NULL;
         freed[freed_count++ % FREED_REMEMBERED] = *allocation;
-        free(allocation);
+        if (retire) {
+            allocation->next_retired = retired;
+            retired = allocation;
+            allocation->size = 0; // whoever still holds it finds nothing in it
+        } else {
+            unmap(allocation);
+        }
     }
     pthread_rwlock_unlock(&lock);
     return found;
+}
+
+bool sim_memory_free(uint64_t address) {
+    return release(address, false);
+}
+
+bool sim_memory_retire(uint64_t address) {
+    return release(address, true);
+}
+
+void sim_memory_collect(void) {
+    pthread_rwlock_wrlock(&lock);
+    while (retired) {
+        struct sim_allocation *next = retired->next_retired;
+        unmap(retired);
+        retired = next;
+    }
+    pthread_rwlock_unlock(&lock);
 }
 
 struct sim_allocation *sim_memory_find(uint64_t address, size_t size) {

@@ -32,6 +32,8 @@ struct sim_allocation {
     enum sim_allocation_kind kind;
     const char *name; // variables: their name; heap: NULL
     unsigned id;      // 1, 2, ... in order of allocation
+    size_t mapped_bytes;
+    struct sim_allocation *next_retired;
 };
 
 // NULL where total would pass capacity bytes (the device's memory) or the host has none left.
@@ -39,6 +41,11 @@ struct sim_allocation *sim_memory_allocate(size_t size, enum sim_allocation_kind
 
 // false where address is not the start of a live allocation.
 bool sim_memory_free(uint64_t address);
+
+// The same for a kernel's own free(): the storage stays until sim_memory_collect, because other host threads may be
+// reading it; any further use of the address is a stray access.
+bool sim_memory_retire(uint64_t address);
+void sim_memory_collect(void);
 
 // The live allocation that holds [address, address + size), NULL where none does.
 struct sim_allocation *sim_memory_find(uint64_t address, size_t size);

@@ -29,10 +29,15 @@ enum sim_finding_kind {
 };
 
 // Adds a finding; a second one of the same kind at the same instruction pair only counts. Thread-safe. detail is one
-// line without the place; the place (file:line, inlining, block, thread) is added from instruction and thread.
+// line without block, thread and usual cause, which are added. Where it says {here} and {there}, the places of
+// instruction and other_instruction are put in; where there is no {here}, the place of instruction goes before it.
+// other_instruction is -1 where there is none.
 void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int32_t instruction,
                 int32_t other_instruction, struct sim_dim block, struct sim_dim thread, const char *detail, ...)
     __attribute__((format(printf, 7, 8)));
+
+// "file.cu:line", with the calls it was inlined through.
+void sim_report_place(const struct ptx_kernel *kernel, int32_t instruction, char *text, size_t size);
 
 // Prints what was found since the last call on stderr, and returns how many distinct findings there were.
 unsigned sim_report_flush(void);

@@ -1,0 +1,193 @@
+// Runs one block: its warps in turn, each for as long as it can go on.
+#include "block.h"
+
+#include "async.h"
+#include "deadlock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CALL_DEPTH_RECURSIVE 512
+
+static void *map(size_t size) {
+    void *memory =
+        mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static size_t local_levels(const struct ptx_kernel *ptx) {
+    return ptx->recursive ? CALL_DEPTH_RECURSIVE : 1;
+}
+
+struct block *block_create(struct run *run) {
+    const struct sim_launch *launch = run->launch;
+    const struct ptx_kernel *ptx = run->kernel->ptx;
+    struct block *block = aligned_alloc(64, (sizeof *block + 63) / 64 * 64);
+    if (!block) {
+        return NULL;
+    }
+    memset(block, 0, sizeof *block);
+    block->run = run;
+    block->threads = launch->block.x * launch->block.y * launch->block.z;
+    block->warps = (block->threads + LANES - 1) / LANES;
+    block->local_stride = (ptx->local_bytes * local_levels(ptx) + 15) / 16 * 16;
+    block->parameter_stride = (ptx->call_param_bytes * local_levels(ptx) + 64 + 15) / 16 * 16;
+    block->shared = map(run->shared_bytes + SHARED_SLACK);
+    block->local = map(block->local_stride * block->warps * LANES);
+    block->parameters = map(block->parameter_stride * block->warps * LANES);
+    block->registers = map(run->kernel->register_bytes * block->warps);
+    if (!block->shared || !block->local || !block->parameters || !block->registers || !race_shared_create(block)) {
+        block_free(block);
+        return NULL;
+    }
+    for (unsigned w = 0; w < block->warps; w++) {
+        block->warp[w] = (struct warp){
+            .base = {block->registers + w * run->kernel->register_bytes, run->kernel->constants},
+            .code = run->kernel->code,
+            .lanes = run->lanes,
+            .block = block,
+            .run = run,
+            .index = w,
+        };
+    }
+    return block;
+}
+
+void block_free(struct block *block) {
+    const struct run *run = block->run;
+    for (unsigned w = 0; w < block->warps; w++) {
+        struct warp *warp = &block->warp[w];
+        for (int i = 0; warp->saved_registers && i < CALL_DEPTH_RECURSIVE; i++) {
+            free(warp->saved_registers[i]);
+        }
+        free(warp->saved_registers);
+        free(warp->frame);
+        async_free(warp);
+    }
+    race_shared_free(block);
+    if (block->shared) {
+        munmap(block->shared, run->shared_bytes + SHARED_SLACK);
+    }
+    if (block->local) {
+        munmap(block->local, block->local_stride ? block->local_stride * block->warps * LANES : 1);
+    }
+    if (block->parameters) {
+        munmap(block->parameters, block->parameter_stride * block->warps * LANES);
+    }
+    if (block->registers) {
+        munmap(block->registers, run->kernel->register_bytes * block->warps);
+    }
+    free(block);
+}
+
+// What a special register holds in one thread.
+static uint32_t special_value(const struct block *block, enum ptx_special special, unsigned warp, int lane) {
+    const struct sim_launch *launch = block->run->launch;
+    struct sim_dim thread = warp_thread(&block->warp[warp], warp, lane);
+    switch (special) {
+    case PTX_TID_X:
+        return thread.x;
+    case PTX_TID_Y:
+        return thread.y;
+    case PTX_TID_Z:
+        return thread.z;
+    case PTX_NTID_X:
+        return launch->block.x;
+    case PTX_NTID_Y:
+        return launch->block.y;
+    case PTX_NTID_Z:
+        return launch->block.z;
+    case PTX_CTAID_X:
+        return block->index.x;
+    case PTX_CTAID_Y:
+        return block->index.y;
+    case PTX_CTAID_Z:
+        return block->index.z;
+    case PTX_NCTAID_X:
+        return launch->grid.x;
+    case PTX_NCTAID_Y:
+        return launch->grid.y;
+    case PTX_NCTAID_Z:
+        return launch->grid.z;
+    case PTX_LANEID:
+        return (uint32_t)lane;
+    case PTX_WARPID:
+        return warp;
+    case PTX_NWARPID:
+        return block->warps;
+    case PTX_SMID:
+        return (uint32_t)(block->number % (uint64_t)launch->device->sms);
+    case PTX_NSMID:
+        return (uint32_t)launch->device->sms;
+    case PTX_LANEMASK_EQ:
+        return 1u << lane;
+    case PTX_LANEMASK_LE:
+        return ALL_LANES >> (31 - lane);
+    case PTX_LANEMASK_LT:
+        return (1u << lane) - 1;
+    case PTX_LANEMASK_GE:
+        return ALL_LANES << lane;
+    case PTX_LANEMASK_GT:
+        return ALL_LANES << lane << 1;
+    case PTX_DYNAMIC_SMEM_SIZE:
+        return (uint32_t)launch->dynamic_shared_bytes;
+    case PTX_TOTAL_SMEM_SIZE:
+        return (uint32_t)block->run->shared_bytes;
+    default:
+        return 0;
+    }
+}
+
+static void start_warp(struct block *block, struct warp *warp) {
+    const struct sim_kernel *kernel = block->run->kernel;
+    unsigned lanes = block->threads - warp->index * LANES;
+    warp->live = lanes >= LANES ? ALL_LANES : (1u << lanes) - 1;
+    warp->splits = 1;
+    warp->split[0] = (struct split){.mask = warp->live, .pc = kernel->ptx->function[0].entry};
+    warp->carry = 0;
+    memset(warp->parameter_base, 0, sizeof warp->parameter_base);
+    for (int s = 0; s < PTX_WARP_SIZE; s++) {
+        if (kernel->special[s] >= 0) {
+            uint32_t *cells = (uint32_t *)(void *)(warp->base[0] + kernel->special[s]);
+            for (int lane = 0; lane < LANES; lane++) {
+                cells[lane] = special_value(block, (enum ptx_special)s, warp->index, lane);
+            }
+        }
+    }
+    async_start(warp);
+}
+
+bool block_run(struct block *block, uint64_t number) {
+    struct sim_dim grid = block->run->launch->grid;
+    block->number = number;
+    block->index = (struct sim_dim){(unsigned)(number % grid.x), (unsigned)(number / grid.x % grid.y),
+                                    (unsigned)(number / grid.x / grid.y)};
+    block->key = block->run->first_key + (uint32_t)number;
+    block->acquired = 0;
+    barrier_reset(block);
+    race_shared_start(block);
+    for (unsigned w = 0; w < block->warps; w++) {
+        start_warp(block, &block->warp[w]);
+    }
+    for (;;) {
+        bool ran = false, waiting = false;
+        for (unsigned w = 0; w < block->warps; w++) {
+            struct warp *warp = &block->warp[w];
+            if (warp_can_run(warp)) {
+                ran = true;
+                if (!warp_run(warp)) {
+                    return false;
+                }
+            }
+            waiting |= warp->live != 0;
+        }
+        if (!waiting) {
+            return true;
+        }
+        if (!ran && !barrier_force(block)) {
+            deadlock_report(block);
+            return false;
+        }
+    }
+}

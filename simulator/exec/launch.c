@@ -1,0 +1,101 @@
+// A launch: blocks are handed out in order to the host's threads, each of which runs one block at a time.
+#include "block.h"
+#include "race_global.h"
+
+#include "../traffic/traffic.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEFAULT_INSTRUCTION_LIMIT 200000000000ull
+#define MAX_HOST_THREADS 64
+
+static struct sim_options options;
+
+static void read_environment(void) {
+    const char *analyses = getenv("SIMULATOR_ANALYSES"), *limit = getenv("SIMULATOR_INSTRUCTION_LIMIT");
+    bool on = !analyses || strcmp(analyses, "off") != 0;
+    options.races = options.uninitialised = on;
+    options.traffic = traffic_enabled();
+    options.instruction_limit = limit ? strtoull(limit, NULL, 10) : DEFAULT_INSTRUCTION_LIMIT;
+}
+
+struct sim_options *sim_options(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_environment);
+    return &options;
+}
+
+static void *run_blocks(void *argument) {
+    struct run *run = argument;
+    struct block *block = block_create(run);
+    if (!block) {
+        int none = SIM_OK;
+        atomic_compare_exchange_strong(&run->status, &none, SIM_OUT_OF_HOST_MEMORY);
+        return NULL;
+    }
+    block->traffic = traffic_table_begin(run->traffic);
+    while (!run_stopped(run)) {
+        uint64_t number = atomic_fetch_add(&run->next_block, 1);
+        if (number >= run->blocks || !block_run(block, number)) {
+            break;
+        }
+    }
+    block_free(block);
+    return NULL;
+}
+
+static unsigned host_threads(const struct run *run) {
+    long wanted = run->options.host_threads > 0 ? run->options.host_threads : sysconf(_SC_NPROCESSORS_ONLN);
+    wanted = wanted < 1 ? 1 : wanted > MAX_HOST_THREADS ? MAX_HOST_THREADS : wanted;
+    return (uint64_t)wanted > run->blocks ? (unsigned)run->blocks : (unsigned)wanted;
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+enum sim_status sim_launch_run(const struct sim_launch *launch, struct sim_counts *counts) {
+    const struct ptx_kernel *ptx = launch->kernel->ptx;
+    struct run run = {
+        .launch = launch,
+        .kernel = launch->kernel,
+        .lanes = launch->kernel->lanes,
+        .options = *sim_options(),
+        .blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z,
+        .shared_bytes = ptx->static_shared_bytes + launch->dynamic_shared_bytes,
+    };
+    pthread_t thread[MAX_HOST_THREADS];
+    unsigned threads = host_threads(&run), started = 0;
+    double begin = now();
+    sim_memory_note_written();
+    if (!race_global_begin(&run)) {
+        return SIM_OUT_OF_HOST_MEMORY;
+    }
+    run.traffic = run.options.traffic
+                      ? traffic_launch_begin(ptx, launch->grid, launch->block, launch->dynamic_shared_bytes)
+                      : NULL;
+    while (started + 1 < threads && pthread_create(&thread[started], NULL, run_blocks, &run) == 0) {
+        started++;
+    }
+    run_blocks(&run);
+    for (unsigned i = 0; i < started; i++) {
+        pthread_join(thread[i], NULL);
+    }
+    traffic_launch_end(run.traffic);
+    race_global_end(&run);
+    sim_memory_collect();
+    if (counts) {
+        counts->lane_instructions += atomic_load(&run.lane_instructions);
+        counts->warp_instructions += atomic_load(&run.warp_instructions);
+        counts->seconds += now() - begin;
+    }
+    unsigned findings = sim_report_flush();
+    enum sim_status status = (enum sim_status)atomic_load(&run.status);
+    return status == SIM_OK && findings ? SIM_LAUNCH_FAILURE : status;
+}

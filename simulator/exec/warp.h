@@ -1,0 +1,113 @@
+// A warp as the interpreter sees it: 32 lanes that share one register file, and one or more splits. A split is a set of
+// lanes at the same place in the program; lanes that take different ways at a branch become different splits, and
+// splits that meet again become one.
+#ifndef SIMULATOR_EXEC_WARP_H
+#define SIMULATOR_EXEC_WARP_H
+
+#include "bind.h"
+#include "launch.h"
+#include "memory.h"
+#include "report.h"
+
+struct block;
+struct run;
+struct traffic_table;
+
+enum split_state {
+    SPLIT_READY,
+    SPLIT_AT_SYNC,    // holds at a .sync instruction until the lanes that its mask names have come
+    SPLIT_AT_BARRIER, // holds at bar.sync or bar.red until the barrier completes
+};
+
+struct split {
+    uint32_t mask;
+    int32_t pc;
+    int32_t depth; // of calls; lanes at different depths do not merge
+    enum split_state state;
+    bool yielded; // has had its turn while others waited
+    bool arrived; // AT_BARRIER: counted; otherwise it waits for the rest of its warp
+    unsigned barrier, barrier_threads;
+};
+
+struct call_frame {
+    int32_t back[LANES];       // where the caller goes on
+    uint32_t parameter[LANES]; // the caller's stack base of call parameters
+};
+
+struct warp {
+    uint8_t *base[2]; // its register file, and the kernel's constants
+    const struct bound *code;
+    const struct lanes *lanes;
+    struct block *block;
+    struct run *run;
+    unsigned index; // in the block
+    uint32_t live;  // lanes that exist and have not exited
+    int splits;
+    struct split split[LANES];
+    struct split *now; // the one that runs
+    int patience;      // taken backward branches left before others get a turn
+    uint32_t carry;    // the carry flag of add.cc and so on, a bit a lane
+    uint64_t warp_instructions, lane_instructions;
+    uint64_t ticks; // for %clock, see move.c
+
+    struct call_frame *frame; // [depth]
+    int32_t frames;
+    uint32_t parameter_base[LANES];
+    uint8_t **saved_registers; // [depth]: frames of recursive functions that callers still need
+
+    struct sim_allocation *allocation; // that the last global access hit
+
+    // Vector clocks, see race_shared.c: what this warp knows of each warp, itself included.
+    uint32_t clock[LANES];
+    uint32_t lane_clock[LANES]; // own clock when the lane last synchronised with other lanes
+    uint32_t floor_key;         // keys below it are ordered before this warp, whoever they are of
+    struct async_copies *copies;
+};
+
+static inline void *at(const struct warp *warp, place where) {
+    return warp->base[where & 1] + (where >> 1);
+}
+
+static inline uint32_t *cells32(const struct warp *warp, place where) {
+    return at(warp, where);
+}
+
+static inline uint64_t *cells64(const struct warp *warp, place where) {
+    return at(warp, where);
+}
+
+static inline uint32_t *predicate(const struct warp *warp, place where) {
+    return at(warp, where);
+}
+
+static inline int32_t pc_of(const struct warp *warp, const struct bound *bound) {
+    return (int32_t)(bound - warp->code);
+}
+
+static inline int first_lane(uint32_t mask) {
+    return __builtin_ctz(mask);
+}
+
+// Writes 32 results to a register, in the lanes of mask only.
+void warp_write32(struct warp *warp, place where, const uint32_t *values, uint32_t mask);
+void warp_write64(struct warp *warp, place where, const uint64_t *values, uint32_t mask);
+void warp_write_predicate(struct warp *warp, place where, uint32_t bits, uint32_t mask);
+
+// Runs until no split can go on, patience ends, or the launch stops. false: the launch stops.
+bool warp_run(struct warp *warp);
+bool warp_can_run(const struct warp *warp);
+
+// Lanes leave the program.
+void warp_exit_lanes(struct warp *warp, uint32_t mask);
+
+// Moves the lanes of mask out of the running split into a split of their own at pc.
+struct split *warp_split_off(struct warp *warp, uint32_t mask, int32_t pc);
+
+// A finding at an instruction that this warp executes. A fatal one ends the launch with status.
+void warp_report(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound, const struct bound *other,
+                 int lane, const char *detail, ...) __attribute__((format(printf, 6, 7)));
+enum step warp_fatal(struct warp *warp, enum sim_status status);
+
+struct sim_dim warp_thread(const struct warp *warp, unsigned warp_index, int lane);
+
+#endif

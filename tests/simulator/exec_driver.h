@@ -1,0 +1,31 @@
+// Runs kernels out of a PTX file without a CUDA runtime: for tests of the interpreter alone.
+#ifndef TESTS_SIMULATOR_EXEC_DRIVER_H
+#define TESTS_SIMULATOR_EXEC_DRIVER_H
+
+#include "exec/launch.h"
+#include "exec/memory.h"
+#include "ptx/program.h"
+
+struct driver {
+    struct ptx_module *module;
+    uint64_t *variable_address;
+};
+
+// Ends the test program with a message where the file cannot be used.
+struct driver *driver_load(const char *path);
+void driver_unload(struct driver *driver);
+
+// Runs the entry function whose name contains `name`. parameters: 64-bit values, cut to each parameter's size.
+enum sim_status driver_run(struct driver *driver, const char *name, unsigned grid, unsigned block, size_t shared,
+                           int parameters, const uint64_t *parameter, struct sim_counts *counts);
+
+// Device memory.
+uint64_t driver_alloc(size_t bytes);
+uint64_t driver_upload(const void *from, size_t bytes);
+void driver_download(void *to, uint64_t address, size_t bytes);
+void driver_free(uint64_t address);
+
+// What the last driver_run printed on stderr: its findings.
+const char *driver_findings(void);
+
+#endif
