@@ -16,7 +16,8 @@
     F(max_##type, T, T, T, NONE, "max." #type " %0, %1, %2;", EXACT, 0)                                                \
     F(min_NaN_##type, T, T, T, NONE, "min.NaN." #type " %0, %1, %2;", EXACT, 0)                                        \
     F(max_NaN_##type, T, T, T, NONE, "max.NaN." #type " %0, %1, %2;", EXACT, 0)                                        \
-    F(max_xorsign_abs_##type, T, T, T, NONE, "max.xorsign.abs." #type " %0, %1, %2;", EXACT, 0)
+    F(max_xorsign_abs_##type, T, T, T, NONE, "max.xorsign.abs." #type " %0, %1, %2;", EXACT, 0)                        \
+    F(fma_rn_oob_##type, T, T, T, T, "fma.rn.oob." #type " %0, %1, %2, %3;", EXACT, 0)
 
 // What only the fp16 types have.
 #define FP16_TYPES(F, T, type)                                                                                         \

@@ -150,6 +150,8 @@
       ".reg .pred p, q; setp.lt.s32 p, %1, 0; setp.lt.s32 q, %2, 0; not.pred q, q; xor.pred p, p, q; "                 \
       "selp.u32 %0, 1, 0, p;",                                                                                         \
       EXACT, 0)                                                                                                        \
+    F(lop3_or_b32, I32, I32, I32, I32,                                                                                 \
+      ".reg .pred p, q; setp.lt.s32 q, %3, 0; lop3.or.b32 %0|p, %1, %2, %3, 0x96, q; @p add.u32 %0, %0, 1;", EXACT, 0) \
     F(guarded_add, I32, I32, I32, I32, ".reg .pred p; setp.lt.s32 p, %3, 0; mov.u32 %0, %1; @!p add.u32 %0, %0, %2;",  \
       EXACT, 0)
 

@@ -114,8 +114,9 @@
     }
 
 #define STMATRIX_1(suffix)                                                                                             \
-    asm volatile("stmatrix.sync.aligned.m8n8.x1" suffix ".shared.b16 [%0], {%1};" ::"r"(address), "r"(r[0]) : "memor"  \
-                                                                                                              "y")
+    asm volatile("stmatrix.sync.aligned.m8n8.x1" suffix ".shared.b16 [%0], {%1};" ::"r"(address), "r"(r[0])            \
+                 : "memor"                                                                                             \
+                   "y")
 #define STMATRIX_2(suffix)                                                                                             \
     asm volatile("stmatrix.sync.aligned.m8n8.x2" suffix ".shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(r[0]),       \
                  "r"(r[1])                                                                                             \
@@ -146,6 +147,7 @@ STMATRIX(stmatrix_x1, STMATRIX_1(""))
 STMATRIX(stmatrix_x2, STMATRIX_2(""))
 STMATRIX(stmatrix_x4, STMATRIX_4(""))
 STMATRIX(stmatrix_x1_trans, STMATRIX_1(".trans"))
+STMATRIX(stmatrix_x2_trans, STMATRIX_2(".trans"))
 STMATRIX(stmatrix_x4_trans, STMATRIX_4(".trans"))
 
 #define EXACT_MMA(name, R, A, C)                                                                                       \
@@ -187,6 +189,7 @@ extern "C" const struct truth_form truth_matrix[] = {
     MOVE(stmatrix_x2),
     MOVE(stmatrix_x4),
     MOVE(stmatrix_x1_trans),
+    MOVE(stmatrix_x2_trans),
     MOVE(stmatrix_x4_trans),
     {nullptr, nullptr, TRUTH_NONE, {TRUTH_NONE, TRUTH_NONE, TRUTH_NONE}, TRUTH_EXACT, 0},
 };

@@ -1,5 +1,5 @@
-// Loads, stores, atomics, asynchronous copies and barriers. Each kernel gives the same result in whatever order its
-// threads run.
+// Loads, stores, asynchronous copies, barriers and control flow. Each kernel gives the same result in whatever order
+// its threads run.
 #include "forms.cuh"
 
 #define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
@@ -60,72 +60,6 @@ VECTOR_COPY(vector_ordered,
             "ld.volatile.global.b32 %2, [%4 + 8]; ld.weak.global.b32 %3, [%4 + 12];",
             "st.relaxed.gpu.global.b32 [%0], %1; st.release.gpu.global.b32 [%0 + 4], %2; "
             "st.volatile.global.b32 [%0 + 8], %3; st.global.b32 [%0 + 12], %4;")
-
-// An atomic of its own on each thread's own element: what it gives back and what it leaves, xored so that both count.
-#define ATOMIC(name, V, letter, text)                                                                                  \
-    __global__ void name(V *result, const V *a, const V *b, const V *) {                                               \
-        V *target = &result[INDEX], old;                                                                               \
-        *target = a[INDEX];                                                                                            \
-        asm volatile("atom.global." text : "=" letter(old) : "l"(target), letter(b[INDEX]) : "memory");                \
-        *target = *target * 3 + old;                                                                                   \
-    }
-
-ATOMIC(atom_add_u32, unsigned, "r", "add.u32 %0, [%1], %2;")
-ATOMIC(atom_add_s32, unsigned, "r", "add.s32 %0, [%1], %2;")
-ATOMIC(atom_add_u64, unsigned long long, "l", "add.u64 %0, [%1], %2;")
-ATOMIC(atom_min_s32, unsigned, "r", "min.s32 %0, [%1], %2;")
-ATOMIC(atom_min_u64, unsigned long long, "l", "min.u64 %0, [%1], %2;")
-ATOMIC(atom_max_u32, unsigned, "r", "max.u32 %0, [%1], %2;")
-ATOMIC(atom_max_s64, unsigned long long, "l", "max.s64 %0, [%1], %2;")
-ATOMIC(atom_inc_u32, unsigned, "r", "inc.u32 %0, [%1], %2;")
-ATOMIC(atom_dec_u32, unsigned, "r", "dec.u32 %0, [%1], %2;")
-ATOMIC(atom_and_b32, unsigned, "r", "and.b32 %0, [%1], %2;")
-ATOMIC(atom_or_b32, unsigned, "r", "or.b32 %0, [%1], %2;")
-ATOMIC(atom_xor_b64, unsigned long long, "l", "xor.b64 %0, [%1], %2;")
-ATOMIC(atom_exch_b32, unsigned, "r", "exch.b32 %0, [%1], %2;")
-ATOMIC(atom_exch_b64, unsigned long long, "l", "exch.b64 %0, [%1], %2;")
-ATOMIC(atom_cas_b32, unsigned, "r", "cas.b32 %0, [%1], %2, 77;")
-ATOMIC(atom_cas_b64, unsigned long long, "l", "cas.b64 %0, [%1], %2, 77;")
-ATOMIC(atom_relaxed_add_u32, unsigned, "r", "relaxed.gpu.add.u32 %0, [%1], %2;")
-
-// The sum of fp32 atomics keeps its bits only where one thread adds to one element.
-__global__ void atom_add_f32(float *result, const float *a, const float *b, const float *) {
-    result[INDEX] = a[INDEX];
-    asm volatile("{.reg .f32 old; atom.global.add.f32 old, [%0], %1;}" ::"l"(&result[INDEX]), "f"(b[INDEX]) : "memory");
-}
-
-__global__ void atom_add_f64(double *result, const double *a, const double *b, const double *) {
-    result[INDEX] = a[INDEX];
-    asm volatile("{.reg .f64 old; atom.global.add.f64 old, [%0], %1;}" ::"l"(&result[INDEX]), "d"(b[INDEX]) : "memory");
-}
-
-__global__ void atom_add_f16x2(unsigned *result, const unsigned *a, const unsigned *b, const unsigned *) {
-    result[INDEX] = a[INDEX];
-    asm volatile("{.reg .b32 old; atom.global.add.noftz.f16x2 old, [%0], %1;}" ::"l"(&result[INDEX]), "r"(b[INDEX])
-                 : "memory");
-}
-
-// Many threads on one element: the sum is the same in any order.
-__global__ void red_contended(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
-    asm volatile("red.global.add.u32 [%0], %1;" ::"l"(&result[INDEX % 32]), "r"(a[INDEX]) : "memory");
-    asm volatile("red.global.max.u32 [%0], %1;" ::"l"(&result[32 + INDEX % 8]), "r"(a[INDEX]) : "memory");
-    asm volatile("red.global.xor.b32 [%0], %1;" ::"l"(&result[64]), "r"(a[INDEX]) : "memory");
-}
-
-__global__ void atom_shared_contended(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
-    __shared__ unsigned sums[32];
-    if (threadIdx.x < 32) {
-        sums[threadIdx.x] = 0;
-    }
-    __syncthreads();
-    asm volatile("{.reg .u32 old; atom.shared.add.u32 old, [%0], %1;}" ::"r"(SHARED_ADDRESS(&sums[threadIdx.x % 5])),
-                 "r"(a[INDEX])
-                 : "memory");
-    asm volatile("red.shared.min.s32 [%0], %1;" ::"r"(SHARED_ADDRESS(&sums[8 + threadIdx.x % 7])), "r"(a[INDEX])
-                 : "memory");
-    __syncthreads();
-    result[INDEX] = sums[threadIdx.x % 32];
-}
 
 // cp.async of each size, waited for by group and all at once.
 #define ASYNC_COPY(name, copy, words)                                                                                  \
@@ -254,6 +188,46 @@ __global__ void fences_and_hints(unsigned *result, const unsigned *a, const unsi
     result[INDEX] = tile[threadIdx.x] + in_global * 3 + in_shared * 5;
 }
 
+__global__ void narrow_stores(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
+    unsigned char *bytes = reinterpret_cast<unsigned char *>(&result[INDEX]);
+    asm volatile("st.global.u8 [%0], %1;" ::"l"(bytes), "r"(a[INDEX]) : "memory");
+    asm volatile("st.global.b8 [%0 + 1], %1;" ::"l"(bytes), "h"((unsigned short)(a[INDEX] >> 8)) : "memory");
+    asm volatile("st.global.u16 [%0 + 2], %1;" ::"l"(bytes), "h"((unsigned short)~a[INDEX]) : "memory");
+}
+
+// Clocks only go forward.
+__global__ void clocks(unsigned *result, const unsigned *, const unsigned *, const unsigned *) {
+    unsigned before, after;
+    unsigned long long before64, after64, time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(before64));
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(before));
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(after));
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(after64));
+    result[INDEX] = (after64 > before64) + 2 * (after - before < 1000000) + 4 * (time > 0);
+}
+
+// Lanes that have exited take no part in what follows; what would end the kernel is never reached.
+__global__ void early_exit(unsigned *result, const unsigned *a, const unsigned *b, const unsigned *) {
+    unsigned value;
+    asm volatile("{.reg .pred p, never; setp.lt.s32 p, %1, %2; setp.ne.u32 never, %1, %1; @p exit; @never trap; "
+                 "@never brkpt; pmevent 1; prefetchu.L1 [%3]; ldu.global.u32 %0, [%3];}"
+                 : "=r"(value)
+                 : "r"(a[INDEX]), "r"(b[INDEX]), "l"(&a[INDEX]));
+    result[INDEX] = value + 1;
+}
+
+// The copy of a lane whose predicate is set is left out, and zeros are written.
+__global__ void cp_async_ignored(unsigned *result, const unsigned *a, const unsigned *b, const unsigned *) {
+    __shared__ unsigned tile[TRUTH_BLOCK];
+    asm volatile("{.reg .pred p; setp.lt.s32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 4, p; "
+                 "cp.async.wait_all;}" ::"r"(SHARED_ADDRESS(&tile[threadIdx.x])),
+                 "l"(&a[INDEX]), "r"(b[INDEX])
+                 : "memory");
+    __syncthreads();
+    result[INDEX] = tile[threadIdx.x ^ 3];
+}
+
 #define ENTRY(name, T, A, B)                                                                                           \
     { #name, (const void *)name, TRUTH_##T, {TRUTH_##A, TRUTH_##B, TRUTH_NONE }, TRUTH_EXACT, 0 }
 
@@ -274,28 +248,6 @@ extern "C" const struct truth_form truth_memory[] = {
     ENTRY(vector_generic, I32, I32, NONE),
     ENTRY(vector_cache_hints, I32, I32, NONE),
     ENTRY(vector_ordered, I32, I32, NONE),
-    ENTRY(atom_add_u32, I32, I32, I32),
-    ENTRY(atom_add_s32, I32, I32, I32),
-    ENTRY(atom_add_u64, I64, I64, I64),
-    ENTRY(atom_min_s32, I32, I32, I32),
-    ENTRY(atom_min_u64, I64, I64, I64),
-    ENTRY(atom_max_u32, I32, I32, I32),
-    ENTRY(atom_max_s64, I64, I64, I64),
-    ENTRY(atom_inc_u32, I32, I32, I32),
-    ENTRY(atom_dec_u32, I32, I32, I32),
-    ENTRY(atom_and_b32, I32, I32, I32),
-    ENTRY(atom_or_b32, I32, I32, I32),
-    ENTRY(atom_xor_b64, I64, I64, I64),
-    ENTRY(atom_exch_b32, I32, I32, I32),
-    ENTRY(atom_exch_b64, I64, I64, I64),
-    ENTRY(atom_cas_b32, I32, I32, I32),
-    ENTRY(atom_cas_b64, I64, I64, I64),
-    ENTRY(atom_relaxed_add_u32, I32, I32, I32),
-    ENTRY(atom_add_f32, F32, F32, F32),
-    ENTRY(atom_add_f64, F64, F64, F64),
-    ENTRY(atom_add_f16x2, F16X2, F16X2, F16X2),
-    ENTRY(red_contended, I32, I32, NONE),
-    ENTRY(atom_shared_contended, I32, I32, NONE),
     ENTRY(cp_async_ca_4, I32, I32, NONE),
     ENTRY(cp_async_ca_8, I32, I32, NONE),
     ENTRY(cp_async_ca_16, I32, I32, NONE),
@@ -310,5 +262,9 @@ extern "C" const struct truth_form truth_memory[] = {
     ENTRY(recursive_call, I32, I32, NONE),
     ENTRY(divergent_loop, I32, I32, I32),
     ENTRY(fences_and_hints, I32, I32, NONE),
+    ENTRY(narrow_stores, I32, I32, NONE),
+    ENTRY(clocks, I32, NONE, NONE),
+    ENTRY(early_exit, I32, I32, I32),
+    ENTRY(cp_async_ignored, I32, I32, I32),
     {nullptr, nullptr, TRUTH_NONE, {TRUTH_NONE, TRUTH_NONE, TRUTH_NONE}, TRUTH_EXACT, 0},
 };

@@ -15,8 +15,9 @@
 
 enum { EXACT_SAMPLE = 64 };
 
-static const struct truth_form *const tables[] = {truth_integer,     truth_real, truth_half,   truth_convert,
-                                                  truth_approximate, truth_warp, truth_memory, truth_matrix};
+static const struct truth_form *const tables[] = {truth_integer, truth_real,        truth_half,
+                                                  truth_convert, truth_approximate, truth_warp,
+                                                  truth_memory,  truth_atomic,      truth_matrix};
 static const char *const comparison_names[] = {"exact", "relative", "absolute", "ulp", "logarithm", "near"};
 
 static uint64_t fnv1a(const uint8_t *bytes, size_t count) {

@@ -3,7 +3,7 @@
 // the simulator.
 //
 //   integer.cu real.cu half.cu convert.cu approximate.cu    forms that are one PTX instruction, lane by lane
-//   warp.cu memory.cu matrix.cu                             forms that need a warp, memory, or tensor cores
+//   warp.cu memory.cu atomic.cu matrix.cu                   forms that need a warp, memory, or tensor cores
 //   inputs.c     the inputs, from a seed
 //   run.c        runs every form and writes what it computed
 //   compare.c    compares two such files
@@ -62,7 +62,7 @@ struct truth_form {
 
 // One table a file, ended by a form without a name.
 extern const struct truth_form truth_integer[], truth_real[], truth_half[], truth_convert[], truth_approximate[],
-    truth_warp[], truth_memory[], truth_matrix[];
+    truth_warp[], truth_memory[], truth_atomic[], truth_matrix[];
 
 size_t truth_type_bytes(enum truth_type type);
 
