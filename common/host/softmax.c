@@ -32,12 +32,13 @@ static bool is_poison(float value) {
     return bits == POISON_BITS;
 }
 
-static void remember_first(struct softmax_verdict *v, int64_t row, int column, double expected, float got,
+static void remember_first(struct softmax_verdict *v, int64_t row, int column, bool sampled, double expected, float got,
                            double bound) {
     if (v->first_row >= 0)
         return;
     v->first_row = row;
     v->first_column = column;
+    v->first_sampled = sampled;
     v->first_expected = expected;
     v->first_got = got;
     v->first_bound = bound;
@@ -53,7 +54,7 @@ static void check_row(struct softmax_verdict *v, int64_t row, const float *out, 
             bool stray = !poison && v->finite && !isfinite(out[c]);
             v->nan += stray;
             if (poison || stray)
-                remember_first(v, row, c, NAN, out[c], 0);
+                remember_first(v, row, c, false, NAN, out[c], 0);
             continue;
         }
         double bound = tolerance_softmax(reference[c], in[c], maximum, v->shape.columns);
@@ -61,7 +62,7 @@ static void check_row(struct softmax_verdict *v, int64_t row, const float *out, 
         v->nan += !poison && isnan(out[c]) && !isnan(reference[c]);
         if (poison || !tolerance_holds(out[c], reference[c], bound)) {
             v->wrong++;
-            remember_first(v, row, c, reference[c], out[c], bound);
+            remember_first(v, row, c, true, reference[c], out[c], bound);
         }
         if (reference[c] > 0x1p-100) // results near the denormals have no relative error to speak of
             v->max_relative_error = fmax(v->max_relative_error, fabs(out[c] - reference[c]) / reference[c]);
@@ -99,9 +100,13 @@ void softmax_verdict_explain(const struct softmax_verdict *v, FILE *out) {
     fprintf(out, "  first: out[%lld][%d] (row, column)", (long long)v->first_row, v->first_column);
     if (is_poison(v->first_got))
         fprintf(out, " was not written");
+    else if (isnan(v->first_got))
+        fprintf(out, " is NaN");
     else
         fprintf(out, " is %.8g", v->first_got);
-    if (v->wrong)
+    if (v->first_sampled && isnan(v->first_expected))
+        fprintf(out, ", expected NaN");
+    else if (v->first_sampled)
         fprintf(out, ", expected %.8g (tolerance %.1e)", v->first_expected, v->first_bound);
     fputc('\n', out);
 }

@@ -21,11 +21,13 @@ void verdict_begin(struct verdict *v, const struct host_inputs *inputs, const st
     v->first_row = v->rms_row = -1;
 }
 
-static void remember_first(struct verdict *v, int64_t row, int column, double expected, float got, double bound) {
+static void remember_first(struct verdict *v, int64_t row, int column, bool sampled, double expected, float got,
+                           double bound) {
     if (v->first_row >= 0)
         return;
     v->first_row = row;
     v->first_column = column;
+    v->first_sampled = sampled;
     v->first_expected = expected;
     v->first_got = got;
     v->first_bound = bound;
@@ -44,7 +46,7 @@ static void check_plain_row(struct verdict *v, int64_t row, const float *o) {
         v->unwritten += poison;
         v->nan += stray;
         if (poison || stray)
-            remember_first(v, row, c, NAN, o[c], 0);
+            remember_first(v, row, c, false, NAN, o[c], 0);
     }
 }
 
@@ -64,7 +66,7 @@ static void check_sampled_row(struct verdict *v, int64_t row, const float *o) {
         if (poison || !tolerance_holds(o[c], expected, bound)) {
             v->wrong++;
             v->wrong_at[index * d + c] = 1;
-            remember_first(v, row, c, expected, o[c], bound);
+            remember_first(v, row, c, true, expected, o[c], bound);
         }
         if (isfinite(expected) && !isinf(a)) {
             // Where the terms cancel, the reference is smaller than what a rounding error is measured by.
@@ -140,10 +142,14 @@ static void explain_first(const struct verdict *v, FILE *out) {
             (long long)(head % shape->heads), (long long)(v->first_row % shape->nq), v->first_column);
     if (is_poison(v->first_got))
         fprintf(out, " was not written");
+    else if (isnan(v->first_got))
+        fprintf(out, " is NaN");
     else
         fprintf(out, " is %.8g", v->first_got);
-    if (!isnan(v->first_expected) || (v->wrong && !is_poison(v->first_got) && isfinite(v->first_got)))
+    if (v->first_sampled && isfinite(v->first_expected))
         fprintf(out, ", expected %.8g (tolerance %.1e)", v->first_expected, v->first_bound);
+    else if (v->first_sampled)
+        fprintf(out, ", expected %s", isnan(v->first_expected) ? "NaN" : v->first_expected > 0 ? "inf" : "-inf");
     fputc('\n', out);
 }
 

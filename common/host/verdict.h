@@ -31,7 +31,8 @@ struct verdict {
 
     int64_t first_row; // the first element that is wrong; -1: none
     int first_column;
-    double first_expected, first_bound; // expected is NaN where the row was not in the sample
+    bool first_sampled; // false: the row was not in the sample, so that nothing is expected of it
+    double first_expected, first_bound;
     float first_got;
 };
 

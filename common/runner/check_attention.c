@@ -20,7 +20,7 @@ struct check {
 static void describe_case(const struct attention_case *c, char text[CASE_TEXT]) {
     char shape[SHAPE_TEXT];
     shape_text(&c->shape, shape);
-    snprintf(text, CASE_TEXT, "%s%s%s%s%s", shape, c->shape.causal ? " causal" : "",
+    snprintf(text, CASE_TEXT, "SHAPE=%s%s%s%s%s", shape, c->shape.causal ? " causal" : "",
              c->shape.layout == LAYOUT_BNHD ? " bnhd" : "", c->family ? " " : "",
              c->family ? inputs_name(c->family) : "");
 }
@@ -180,7 +180,7 @@ static int select_cases(const struct check *check, struct attention_case *cases,
     return kept;
 }
 
-static int check_matrix(struct check *check, uint64_t seed) {
+static int check_matrix(struct check *check, enum input_family family, uint64_t seed) {
     const struct arguments *arguments = check->arguments;
     struct attention_case cases[MAX_CASES];
     int count = matrix_attention(arguments->quick           ? MATRIX_QUICK
@@ -192,7 +192,7 @@ static int check_matrix(struct check *check, uint64_t seed) {
         if (arguments->layout != LAYOUT_BHND)
             cases[i].shape.layout = arguments->layout;
         if (arguments->inputs)
-            inputs_from_name(arguments->inputs, &cases[i].family, &(struct message){0});
+            cases[i].family = family;
     }
     count = select_cases(check, cases, count);
     if (!count)
@@ -221,7 +221,7 @@ int check_attention(const struct kernel *kernel, const struct device *device, co
     if (arguments->data)
         return check_data(&check, seed);
     if (!arguments->has_shape)
-        return check_matrix(&check, seed);
+        return check_matrix(&check, one.family, seed);
     if (arguments->shape.is_matrix)
         message_exit(EXIT_BAD_INPUT, "SHAPE=%s has two numbers, and attention needs four: B,H,N,D",
                      arguments->shape_text);

@@ -44,7 +44,7 @@ static void run_case(struct check *check, const struct softmax_case *c, uint64_t
     struct message cause;
     const char *guard;
     int64_t kept;
-    snprintf(text, sizeof text, "%lld,%d %s", (long long)c->shape.rows, c->shape.columns, inputs_name(c->family));
+    snprintf(text, sizeof text, "SHAPE=%lld,%d %s", (long long)c->shape.rows, c->shape.columns, inputs_name(c->family));
     snprintf(options, sizeof options, "SHAPE=%lld,%d INPUTS=%s", (long long)c->shape.rows, c->shape.columns,
              inputs_name(c->family));
     report_case(report, text);

@@ -62,6 +62,8 @@ static void spoil(const struct attention_problem *p) {
         raise(SIGSEGV);
     if (mistake("abort"))
         abort();
+    if (mistake("exit"))
+        exit(0);
     while (mistake("endless"))
         usleep(1000);
     if (mistake("finding"))

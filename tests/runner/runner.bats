@@ -91,7 +91,7 @@ wrong() {
 
 @test "wrong numbers: how many, where, the first, how to repeat it, the open blank" {
     wrong last-key "wrong output" --shape 1,2,9:70,64
-    [[ $output == *"wrong  case 1,2,9:70,64: wrong output"* ]]
+    [[ $output == *"wrong  case SHAPE=1,2,9:70,64: wrong output"* ]]
     [[ $output == *" of 1152 elements wrong"* ]]
     [[ $output == *"first: o[0][0]["*", expected "* ]]
     [[ $output == *"heads with wrong elements: 2 of 2"* ]]
@@ -138,10 +138,11 @@ wrong() {
 }
 
 @test "a kernel that crashes, aborts or never ends takes only the runner with it" {
-    wrong crash "error: crashed in case 1,1,9,64: Segmentation fault" --shape 1,1,9,64
-    wrong abort "error: crashed in case 1,1,9,64: Aborted" --shape 1,1,9,64
+    wrong crash "error: crashed in case SHAPE=1,1,9,64: Segmentation fault" --shape 1,1,9,64
+    wrong abort "error: crashed in case SHAPE=1,1,9,64: Aborted" --shape 1,1,9,64
+    wrong exit "error: the program was ended in case SHAPE=1,1,9,64" --shape 1,1,9,64
     SECONDS=0
-    wrong endless "error: case 1,1,9,64 took more than 1 s and was stopped" --shape 1,1,9,64 --time-limit 1
+    wrong endless "error: case SHAPE=1,1,9,64 took more than 1 s and was stopped" --shape 1,1,9,64 --time-limit 1
     [ "$SECONDS" -le 5 ]
     [ -z "$(pgrep -f "$place/bin/runner")" ]
 }
