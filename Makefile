@@ -19,6 +19,9 @@ DATA       :=
 KERNEL     :=
 SEED       :=
 TIME_LIMIT :=
+INPUTS     :=
+LAYOUT     :=
+QUICK      :=
 RESULTS    := results
 
 numbers := $(patsubst solutions/%,%,$(wildcard solutions/[0-9][0-9]_*))
@@ -110,6 +113,8 @@ CAUSAL=1                   with the causal mask
 DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
 KERNEL=file.cu             any kernel file instead of the lesson's
 SEED=n  TIME_LIMIT=s       the seed of the inputs; how long one step of a check may take (60 seconds)
+INPUTS=kind  LAYOUT=bnhd   what the inputs look like and how they lie in memory: a check that fails prints them
+QUICK=1                    a few small cases, or one shape to time
 RESULTS=folder             where bench writes and plots reads, instead of results/
 
 The exit status is 0 only where all held, else 2. make's own last line names what failed, with Error 1 for a check

@@ -6,7 +6,8 @@ harness := build/bin/attention build/bin/runner $(simulator_library)
 quoted  = '$(subst ','\'',$1)'
 option  = $(if $2,$1 $(call quoted,$2))
 options = $(call option,--device,$(DEVICE)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
-          $(call option,--data,$(DATA)) $(call option,--seed,$(SEED)) $(call option,--time-limit,$(TIME_LIMIT))
+          $(call option,--data,$(DATA)) $(call option,--seed,$(SEED)) $(call option,--time-limit,$(TIME_LIMIT)) \
+          $(call option,--inputs,$(INPUTS)) $(call option,--layout,$(LAYOUT)) $(if $(QUICK),--quick)
 
 # Of lesson-03, or of `kernel`, which stands for KERNEL=file.cu: its name in what is printed, the sources that an action
 # works on, and what they are built to. A shape of two numbers is a matrix, for softmax.cu; one of four, data and a mask are
