@@ -137,6 +137,8 @@ bool arguments_parse(int argc, char **argv, struct arguments *a, struct message 
         return message_set(error, "DATA and INPUTS exclude each other: the files are the inputs");
     if (a->data && a->action == ACTION_BENCH)
         return message_set(error, "bench draws its inputs itself: leave DATA out, or use check");
+    if (a->inputs && a->action == ACTION_BENCH)
+        return message_set(error, "bench times N(0,1) inputs: leave INPUTS out, or use check");
     a->shape.attention.causal = a->causal;
     a->shape.attention.layout = a->layout;
     return join_kernels(a, &lists, error);

@@ -79,6 +79,7 @@ static void bad_command_lines_get_one_line(void **state) {
         "check --kernel x.so --data d --shape 1,1,1,1",
         "check --kernel x.so --data d --inputs large",
         "bench --kernel x.so --data d",
+        "bench --kernel x.so --inputs large",
     };
     struct arguments a;
     struct message error;
