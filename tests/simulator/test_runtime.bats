@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # Programs that nvcc built for a GPU, unchanged, run by the simulator's runtime library in the place of NVIDIA's.
 
+bats_require_minimum_version 1.5.0
+
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.."
     read -r NVCC CUDA version _ <<<"$(scripts/find-cuda)"
@@ -34,7 +36,7 @@ explanations() {
 
 @test "the library exports every name of NVIDIA's, in the same version" {
     [ -n "$NVIDIA" ]
-    names() { LD_LIBRARY_PATH= nm -D --defined-only "$1" | awk '$2 ~ /[TA]/ { print $3 }' | sort; }
+    names() { LD_LIBRARY_PATH= nm -D --defined-only "$1" | awk '$2 ~ /[TWA]/ { print $3 }' | sort; }
     [ "$(comm -23 <(names "$NVIDIA") <(names "$LIBRARY"))" = "" ]
     [[ $(names "$LIBRARY") == *simulator_findings@@* ]]
     [ "$(readelf -d "$LIBRARY" | grep SONAME)" = "$(readelf -d "$NVIDIA" | grep SONAME)" ]
@@ -115,12 +117,21 @@ explanations() {
 }
 
 @test "compressed and plain fat binaries, with machine code beside the PTX, are all the same" {
-    for flags in --no-compress --compress-mode=size --compress-mode=speed; do
-        LD_LIBRARY_PATH= "$NVCC" --help | grep -q -e "${flags%=*}" || continue
-        compile fat "$flags" "$sources/test_runtime_kernels.cu" "$sources/test_runtime_other.cu"
-        "$programs/fat" variables
-        CODE='[compute_90,sm_90]' compile fat "$flags" "$sources/test_runtime_kernels.cu" "$sources/test_runtime_other.cu"
+    files="$sources/test_runtime_kernels.cu $sources/test_runtime_other.cu"
+    for code in compute_90 '[compute_90,sm_90]'; do
+        CODE=$code compile fat $files # as nvcc does by itself: compressed since CUDA 12.8
         "$programs/fat" two_files
+        CODE=$code compile fat --no-compress $files
+        "$programs/fat" two_files
+    done
+}
+
+@test "each way of compressing that nvcc has is read, or refused with the reason" {
+    LD_LIBRARY_PATH= "$NVCC" --help | grep -q compress-mode || skip "this nvcc has one way of compressing"
+    for mode in size balance speed none; do
+        compile fat --compress-mode="$mode" "$sources/test_runtime_simulated.cu" -ldl
+        "$programs/fat" clean_code_has_no_finding ||
+            [[ $(explanations "$programs/fat" no_image) == *"compressed in a way"*"--no-compress"* ]]
     done
 }
 
