@@ -18,6 +18,8 @@ CAUSAL     :=
 DATA       :=
 KERNEL     :=
 SEED       :=
+INPUTS     :=
+LAYOUT     :=
 TIME_LIMIT :=
 INPUTS     :=
 LAYOUT     :=
@@ -112,7 +114,8 @@ SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK; ROWS
 CAUSAL=1                   with the causal mask
 DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
 KERNEL=file.cu             any kernel file instead of the lesson's
-SEED=n  TIME_LIMIT=s       the seed of the inputs; how long one step of a check may take (60 seconds)
+SEED=n INPUTS=x LAYOUT=x   the inputs of one case again, as a check that failed says it
+TIME_LIMIT=s               how long one step of a check may take (60 seconds)
 INPUTS=kind  LAYOUT=bnhd   what the inputs look like and how they lie in memory: a check that fails prints them
 QUICK=1                    a few small cases, or one shape to time
 RESULTS=folder             where bench writes and plots reads, instead of results/

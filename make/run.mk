@@ -30,7 +30,8 @@ define check_rule
 .PHONY: $1/check
 $1/check: $(libraries) $(harness)
 	status=0; \
-	$(foreach s,$(sources),$(attention) check $(call described,$1,$s) $$(options) || status=$$$$?;) \
+	$(foreach s,$(sources),$(if $(word 2,$(sources)),echo '$s:';) \
+	    $(attention) check $(call described,$1,$s) $$(options) || status=$$$$?;) \
 	exit $$$$status
 endef
 $(foreach u,$(sort $(checked) $(solutions)),$(eval $(call check_rule,$u)))
