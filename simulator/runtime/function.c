@@ -1,9 +1,11 @@
 // What a kernel needs, and what the program allows it: cudaFuncGetAttributes, cudaFuncSetAttribute and the like.
+#include "function.h"
 #include "device.h"
 #include "module.h"
 #include "occupancy.h"
 
-static int max_threads(const struct ptx_kernel *kernel) {
+int function_max_threads(const struct function *function) {
+    const struct ptx_kernel *kernel = function->kernel;
     int bound = device_current()->simulated.max_threads_per_block;
     int declared = kernel->max_threads[0];
     for (int i = 1; i < 3; i++) {
@@ -24,7 +26,7 @@ static cudaError_t get_attributes(struct cudaFuncAttributes *attributes, const v
         .sharedSizeBytes = kernel->static_shared_bytes,
         .constSizeBytes = module_const_bytes(function->module),
         .localSizeBytes = kernel->local_bytes,
-        .maxThreadsPerBlock = max_threads(kernel),
+        .maxThreadsPerBlock = function_max_threads(function),
         .numRegs = OCCUPANCY_ASSUMED_REGISTERS,
         .ptxVersion = kernel->module->target,
         .binaryVersion = device_current()->simulated.compute_capability,

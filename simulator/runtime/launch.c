@@ -6,6 +6,7 @@
 // which collects the addresses of its arguments in an array, pops the configuration and calls cudaLaunchKernel (until
 // CUDA 12) or __cudaLaunchKernel with a handle from __cudaGetKernel (since CUDA 13).
 #include "device.h"
+#include "function.h"
 #include "module.h"
 #include "stream.h"
 
@@ -51,24 +52,23 @@ EXPORTED cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t 
 
 static cudaError_t check_block(const struct function *function, dim3 block) {
     const struct sim_device *gpu = &device_current()->simulated;
-    const int *bound = function->kernel->max_threads;
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    if (block.x > 1024 || block.y > 1024 || block.z > 64 || threads > (uint64_t)gpu->max_threads_per_block) {
-        return api_error(cudaErrorInvalidConfiguration,
-                         "blocks of %u x %u x %u threads for kernel %s; a block has at most %d threads, at most 64 of "
-                         "them in z",
-                         block.x, block.y, block.z, function->plain_name, gpu->max_threads_per_block);
-    }
+    const char *rule = NULL;
     if (threads == 0) {
-        return api_error(cudaErrorInvalidConfiguration,
-                         "blocks of %u x %u x %u threads for kernel %s; a block needs at "
-                         "least one thread in each dimension",
-                         block.x, block.y, block.z, function->plain_name);
+        rule = "a block needs at least one thread in each dimension";
+    } else if (block.x > 1024 || block.y > 1024 || block.z > 64) {
+        rule = "a block has at most 1024 x 1024 x 64 threads";
+    } else if (threads > (uint64_t)gpu->max_threads_per_block) {
+        rule = "a block has at most 1024 threads in all";
     }
-    if (bound[0] > 0 && threads > (uint64_t)bound[0] * (bound[1] > 0 ? bound[1] : 1) * (bound[2] > 0 ? bound[2] : 1)) {
+    if (rule != NULL) {
+        return api_error(cudaErrorInvalidConfiguration, "blocks of %u x %u x %u threads for kernel %s; %s", block.x,
+                         block.y, block.z, function->plain_name, rule);
+    }
+    if (threads > (uint64_t)function_max_threads(function)) {
         return api_error(cudaErrorInvalidValue,
-                         "blocks of %u x %u x %u threads for kernel %s, whose __launch_bounds__ promised at most %d",
-                         block.x, block.y, block.z, function->plain_name, bound[0]);
+                         "blocks of %u x %u x %u threads for kernel %s, whose __launch_bounds__ promises at most %d",
+                         block.x, block.y, block.z, function->plain_name, function_max_threads(function));
     }
     return cudaSuccess;
 }

@@ -48,7 +48,8 @@ explanations() {
     for name in $cases; do
         echo "$name"
         "$programs/kernels" "$name" >/dev/null 2>"$BATS_TEST_TMPDIR/stderr"
-        [ "$name" = variables ] || [ ! -s "$BATS_TEST_TMPDIR/stderr" ]
+        # These two make a mistake on purpose.
+        [ "$name" = variables ] || [ "$name" = host_threads ] || [ ! -s "$BATS_TEST_TMPDIR/stderr" ]
     done
 }
 

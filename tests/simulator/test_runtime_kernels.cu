@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
+#include <thread>
+#include <vector>
 
 #define OK(call)                                                                                                       \
     do {                                                                                                               \
@@ -244,6 +246,12 @@ static void hundred_kib_of_shared_memory() {
     EXPECT(host[0] == n - 1 && host[n - 1] == 0);
 }
 
+// Runs between the two halves of a launch that has its result as an argument.
+static float *scaled(float *device) {
+    scale<float, 5><<<1, 32>>>(device);
+    return device;
+}
+
 static void every_way_to_launch() {
     float x[32] = {1, 1}, *device = to_device(x, 32);
     void *arguments[] = {&device};
@@ -255,8 +263,35 @@ static void every_way_to_launch() {
     cudaKernel_t handle;
     OK(cudaGetKernel(&handle, scale<float, 3>));
     OK(cudaLaunchKernel((const void *)handle, dim3(1), dim3(32), arguments, 0, 0));
+    scale<float, 7><<<1, 32>>>(scaled(device));
     OK(cudaMemcpy(x, device, sizeof x, cudaMemcpyDeviceToHost));
-    EXPECT(x[1] == 27);
+    EXPECT(x[1] == 27 * 5 * 7);
+}
+
+static void launch_in_a_stream_of_its_own(bool *right) {
+    float x[32] = {1, 1}, *device = to_device(x, 32);
+    cudaStream_t stream;
+    OK(cudaStreamCreate(&stream));
+    for (int i = 0; i < 8; i++) {
+        scale<float, 2><<<1, 32, 0, stream>>>(device);
+    }
+    bool failed = cudaFree(x) == cudaErrorInvalidValue; // the error of one thread is not the error of another
+    OK(cudaMemcpyAsync(x, device, sizeof x, cudaMemcpyDeviceToHost, stream));
+    OK(cudaStreamSynchronize(stream));
+    *right = failed && cudaGetLastError() == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess && x[1] == 256;
+    OK(cudaStreamDestroy(stream));
+}
+
+static void host_threads() {
+    bool right[4] = {};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++) {
+        threads.emplace_back(launch_in_a_stream_of_its_own, &right[i]);
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    EXPECT(right[0] && right[1] && right[2] && right[3]);
 }
 
 static void streams_and_events() {
@@ -333,6 +368,7 @@ static const struct {
     {"three_dimensions", three_dimensions},
     {"hundred_kib_of_shared_memory", hundred_kib_of_shared_memory},
     {"every_way_to_launch", every_way_to_launch},
+    {"host_threads", host_threads},
     {"streams_and_events", streams_and_events},
     {"what_a_kernel_needs", what_a_kernel_needs},
     {"print", print},
