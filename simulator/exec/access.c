@@ -15,22 +15,6 @@ void access_fill(struct access *access) {
     }
 }
 
-static void record_traffic(struct warp *warp, const struct bound *bound, struct access *access) {
-    if (!warp->block->traffic || access->space == PTX_PARAM || access->space == PTX_CALL_PARAM ||
-        access->space == PTX_CONST) {
-        return;
-    }
-    access_fill(access);
-    traffic_record(warp->block->traffic, &(struct traffic_access){
-                                             .instruction = pc_of(warp, bound),
-                                             .space = access->space,
-                                             .kind = access->kind,
-                                             .bytes = access->bytes,
-                                             .mask = access->mask,
-                                             .address = access->address,
-                                         });
-}
-
 static const char *verb(const struct access *access) {
     return access_is_atomic(access) ? "updates" : access_writes(access) ? "writes" : "reads";
 }
@@ -91,6 +75,9 @@ static enum step report_stray(struct warp *warp, const struct bound *bound, cons
     return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
 }
 
+static enum step run_in_space(struct warp *warp, const struct bound *bound, struct access *access,
+                              access_action *action);
+
 // One lane after the other, as accesses of their own; for what the fast path does not cover.
 static enum step one_by_one(struct warp *warp, const struct bound *bound, struct access *access,
                             access_action *action) {
@@ -101,7 +88,7 @@ static enum step one_by_one(struct warp *warp, const struct bound *bound, struct
         one.mask = 1u << lane;
         one.span = (struct lane_span){access->address[lane], access->address[lane], 0, LANES_UNIFORM};
         access_fill(&one);
-        enum step step = access_run_at(warp, bound, &one, action);
+        enum step step = run_in_space(warp, bound, &one, action);
         if (step != STEP_NEXT) {
             return step;
         }
@@ -149,6 +136,7 @@ static enum step in_global(struct warp *warp, const struct bound *bound, struct 
         return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     }
     access->allocation = allocation;
+    record_traffic(warp, bound, access);
     race_global_access(warp, bound, access);
     action(warp, bound, access, allocation->bytes - allocation->address);
     return STEP_NEXT;
@@ -217,19 +205,18 @@ static enum step in_generic(struct warp *warp, const struct bound *bound, struct
         access->span.high &= ~WINDOW_MASK;
     }
     access->space = space;
-    return access_run_at(warp, bound, access, action);
+    return run_in_space(warp, bound, access, action);
 }
 
-enum step access_run_at(struct warp *warp, const struct bound *bound, struct access *access, access_action *action) {
+static enum step run_in_space(struct warp *warp, const struct bound *bound, struct access *access,
+                              access_action *action) {
     struct block *block = warp->block;
     switch (access->space) {
     case PTX_GENERIC:
         return in_generic(warp, bound, access, action);
     case PTX_SHARED:
-        record_traffic(warp, bound, access);
         return in_shared(warp, bound, access, action);
     case PTX_LOCAL:
-        record_traffic(warp, bound, access);
         return in_own(warp, bound, access, action, block->local, block->local_stride, "the thread's local memory");
     case PTX_CALL_PARAM:
         return in_own(warp, bound, access, action, block->parameters, block->parameter_stride, "the call's parameters");
@@ -238,6 +225,42 @@ enum step access_run_at(struct warp *warp, const struct bound *bound, struct acc
     default:
         return in_global(warp, bound, access, action);
     }
+}
+
+static void record_in(struct warp *warp, const struct bound *bound, const struct access *access, enum ptx_space space,
+                      uint32_t mask) {
+    traffic_record(warp->block->traffic, &(struct traffic_access){
+                                             .instruction = pc_of(warp, bound),
+                                             .space = space,
+                                             .kind = access->kind,
+                                             .bytes = access->bytes,
+                                             .mask = mask,
+                                             .address = access->address,
+                                         });
+}
+
+// Counts the access as the one request that it is, or as one for each space where its generic addresses lie in several.
+static void record_traffic(struct warp *warp, const struct bound *bound, struct access *access) {
+    static const enum ptx_space counted[] = {PTX_GLOBAL, PTX_SHARED, PTX_LOCAL};
+    access_fill(access);
+    for (size_t s = 0; s < sizeof counted / sizeof counted[0]; s++) {
+        uint32_t mask = 0;
+        for (uint32_t left = access->mask; left; left &= left - 1) {
+            int lane = first_lane(left);
+            enum ptx_space space = access->space == PTX_GENERIC ? space_of(access->address[lane]) : access->space;
+            mask |= (uint32_t)(space == counted[s]) << lane;
+        }
+        if (mask) {
+            record_in(warp, bound, access, counted[s], mask);
+        }
+    }
+}
+
+enum step access_run_at(struct warp *warp, const struct bound *bound, struct access *access, access_action *action) {
+    if (warp->block->traffic) {
+        record_traffic(warp, bound, access);
+    }
+    return run_in_space(warp, bound, access, action);
 }
 
 // Lanes that do not take part repeat the address of one that does, so that they change nothing.
