@@ -136,7 +136,6 @@ static enum step in_global(struct warp *warp, const struct bound *bound, struct 
         return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     }
     access->allocation = allocation;
-    record_traffic(warp, bound, access);
     race_global_access(warp, bound, access);
     action(warp, bound, access, allocation->bytes - allocation->address);
     return STEP_NEXT;
