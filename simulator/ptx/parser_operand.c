@@ -56,7 +56,8 @@ static struct ptx_operand operand(enum ptx_operand_kind kind) {
 // the function's when it is first met: a range is often wider than what is used of it.
 struct name *find_register(struct parser *p, struct token token) {
     struct name *whole = names_find(&p->names, token.start, token.length, false);
-    if (whole && whole->kind == NAME_REGISTER)
+    struct name *as_whole = whole && whole->kind == NAME_REGISTER ? whole : NULL;
+    if (as_whole && whole->depth == p->names.depth)
         return whole;
     size_t stem = token.length;
     uint64_t number = 0, scale = 1;
@@ -65,10 +66,11 @@ struct name *find_register(struct parser *p, struct token token) {
         scale *= 10;
     }
     if (stem == token.length || (token.start[stem] == '0' && token.length > stem + 1))
-        return NULL;
+        return as_whole;
     struct name *range = names_find(&p->names, token.start, stem, false);
-    if (!range || range->kind != NAME_REGISTER_RANGE || number >= range->count)
-        return NULL;
+    if (!range || range->kind != NAME_REGISTER_RANGE || number >= range->count ||
+        (whole && whole->depth >= range->depth))
+        return as_whole;
     struct name *name = names_add(&p->names, token.start, token.length, NAME_REGISTER, range->depth);
     if (name)
         name->index = add_register(p, (enum ptx_type)range->index);
@@ -211,7 +213,8 @@ static struct ptx_operand variable_operand(struct parser *p, const struct name *
 struct ptx_operand parse_source(struct parser *p, enum ptx_type type) {
     if (token_is_sign(&p->token, '{'))
         return parse_vector(p, false, type);
-    bool negated = token_is_sign(&p->token, '!');
+    struct lexer ahead = p->lexer; // !%p1 is a predicate, !0 a constant
+    bool negated = token_is_sign(&p->token, '!') && lexer_next(&ahead).kind == TOKEN_WORD;
     if (p->token.kind != TOKEN_WORD && !negated)
         return parse_immediate(p, type);
     if (negated)
