@@ -86,7 +86,7 @@ static void the_gpu_gets_large_ones(void **state) {
     assert_true(reference_shape && large_k && large_q);
 }
 
-// Lesson 01 costs about 51,000 lane-instructions a query and key; two cores run 0.5 to 1 G a second.
+// On two cores lesson 01 takes about 4 seconds for a million pairs of a query and a key.
 static void the_simulator_gets_small_ones(void **state) {
     (void)state;
     double pairs = 0, quick_pairs = 0;
@@ -95,7 +95,7 @@ static void the_simulator_gets_small_ones(void **state) {
             (double)simulator[i].shape.batch * simulator[i].shape.heads * simulator[i].shape.nq * simulator[i].shape.nk;
     for (int i = 0; i < quick_count; i++)
         quick_pairs += (double)quick[i].shape.batch * quick[i].shape.heads * quick[i].shape.nq * quick[i].shape.nk;
-    assert_in_range((int)pairs, 30000, 100000);
+    assert_in_range((int)pairs, 80000, 300000);
     assert_in_range((int)quick_pairs, 1000, 10000);
 }
 
