@@ -3,6 +3,7 @@
 #include "host/parallel.h"
 #include "host/tolerance.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +40,18 @@ static bool is_poison(float value) {
     return bits == POISON_BITS;
 }
 
+// True where every value is a number: no infinity, no NaN, and so no poison. Billions of values pass through here.
+static bool all_numbers(const float *o, int count) {
+    bool numbers = true;
+    for (int c = 0; c < count; c++)
+        numbers &= fabsf(o[c]) <= FLT_MAX;
+    return numbers;
+}
+
 // A row that the reference does not cover: it was written, and it is no NaN where the inputs have none.
 static void check_plain_row(struct verdict *v, int64_t row, const float *o) {
+    if (all_numbers(o, v->inputs->shape.head_dim))
+        return;
     for (int c = 0; c < v->inputs->shape.head_dim; c++) {
         bool poison = is_poison(o[c]), stray = !poison && v->inputs->finite && !isfinite(o[c]);
         v->unwritten += poison;

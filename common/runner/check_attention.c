@@ -174,9 +174,13 @@ static int select_cases(const struct check *check, struct attention_case *cases,
         else
             cases[kept++] = cases[i];
     }
-    if (causal + strided + grouped)
-        printf("  not part of this lesson: %d causal cases, %d with strides, %d with grouped heads\n", causal, strided,
-               grouped);
+    const struct {
+        int cases;
+        const char *what;
+    } left_out[] = {{causal, "causal masks"}, {strided, "strides"}, {grouped, "grouped heads"}};
+    for (int i = 0; i < 3; i++)
+        if (left_out[i].cases)
+            printf("  not part of this lesson: %s (%d cases)\n", left_out[i].what, left_out[i].cases);
     return kept;
 }
 

@@ -22,10 +22,12 @@ struct samples {
     double estimate_ms;
 };
 
+// Every launch takes the next set, whichever kernel it is: what one kernel has just read must not help the next one.
 static bool launch(struct timed *timed, struct samples *samples, int sets, cudaStream_t stream) {
+    static int launches;
     int i = samples->taken++;
     CUDA(cudaEventRecord(samples->start[i], stream));
-    if (timed->launch(timed->context, i % sets, stream) != cudaSuccess)
+    if (timed->launch(timed->context, launches++ % sets, stream) != cudaSuccess)
         return false;
     CUDA(cudaEventRecord(samples->stop[i], stream));
     return true;

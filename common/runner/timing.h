@@ -6,7 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-// One thing to time. launch is called with set = 0, 1, 2, ... modulo the number of sets of inputs.
+// One thing to time. launch is called with the number of the set of inputs that it shall take, another one each time.
 struct timed {
     cudaError_t (*launch)(void *context, int set, cudaStream_t stream);
     void *context;
