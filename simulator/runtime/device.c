@@ -237,6 +237,10 @@ static cudaError_t limit(enum cudaLimit which, size_t *get, const size_t *set) {
     if ((size_t)which >= sizeof limits / sizeof limits[0]) {
         return api_error(cudaErrorUnsupportedLimit, "there is no limit %d", (int)which);
     }
+    if (which == cudaLimitDevRuntimeSyncDepth && current->simulated.compute_capability >= 90) {
+        return api_error(cudaErrorUnsupportedLimit, "kernels cannot wait for kernels that they launched, since "
+                                                    "compute capability 9.0");
+    }
     if (get == NULL && set == NULL) {
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
     }

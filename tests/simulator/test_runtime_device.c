@@ -65,6 +65,19 @@ static void the_default_is_an_h200(void **state) {
     assert_int_equal(value, CUDART_VERSION);
 }
 
+static void limits(void **state) {
+    (void)state;
+    size_t value;
+    OK(cudaDeviceGetLimit(&value, cudaLimitStackSize));
+    assert_int_equal(value, 1024);
+    OK(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
+    OK(cudaDeviceGetLimit(&value, cudaLimitStackSize));
+    assert_int_equal(value, 4096);
+    FAILS(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&value, cudaLimitDevRuntimeSyncDepth));
+    FAILS(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&value, (enum cudaLimit)77));
+    FAILS(cudaErrorInvalidValue, cudaDeviceGetLimit(NULL, cudaLimitStackSize));
+}
+
 // The device is chosen once a process, so each other one needs a process of its own. Gives what body gives, 0 to 255.
 static int with_device(const char *key, int (*body)(void)) {
     pid_t child = fork();
@@ -175,6 +188,7 @@ int main(void) {
         cmocka_unit_test(occupancy_as_nvidia_calculates_it),
         cmocka_unit_test(there_is_one_device),
         cmocka_unit_test(the_default_is_an_h200),
+        cmocka_unit_test(limits),
         cmocka_unit_test(occupancy_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
