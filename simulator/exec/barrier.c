@@ -71,6 +71,7 @@ static void complete(struct block *block, unsigned id) {
         }
         if (waited) {
             race_acquire(warp, barrier->clock);
+            race_sync_lanes(warp, ALL_LANES);
         }
         everyone &= waited || !warp->live;
     }

@@ -43,6 +43,7 @@ static bool bind_transfer(struct binder *binder, const struct ptx_instruction *p
     bound->vector = (uint8_t)(data->kind == PTX_OPERAND_VECTOR ? data->count : 1);
     bound->is_signed = loads && is_signed_type(ptx->type);
     bound->is_volatile = ptx->flags & PTX_VOLATILE;
+    binder->kernel->signals |= bound->is_volatile;
     enum ptx_type held = first->kind == PTX_OPERAND_REGISTER ? first->reg_type : ptx->type;
     bound->width = (uint8_t)type_bits(held);
     if (bits < 8 || bits > 64 || bound->width < 8 || (data->kind == PTX_OPERAND_VECTOR && data->count > 8)) {
@@ -82,7 +83,7 @@ static bool bind_atomic(struct binder *binder, const struct ptx_instruction *ptx
     }
     bound->elements = places;
     bound->c = ptx->variant == PTX_V_CAS ? bind_source(binder, &ptx->src[2], ptx->type) : 0;
-    binder->kernel->uses_global_atomics = true;
+    binder->kernel->signals = true;
     return bound->c != NO_PLACE && bind_address(binder, &ptx->src[0], ptx->space, bound);
 }
 

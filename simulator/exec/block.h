@@ -22,9 +22,10 @@ struct run {
     uint32_t first_key; // keys of this launch's blocks in the shadow of global memory: see race_global.c
     atomic_uint_fast64_t next_block;
     atomic_uint_fast64_t lane_instructions, warp_instructions;
-    atomic_int status; // enum sim_status
-    atomic_uint global_clock;
-    _Atomic uint32_t *released; // [blocks], global_clock when a block last published, see race_global.c
+    atomic_int status;        // enum sim_status
+    atomic_uint signal_clock; // counts atomics and volatile accesses, see race_global.c
+    _Atomic uint32_t
+        *released; // [blocks] signal_clock at a block's first store of that kind, 0: none; NULL: not needed
     size_t shared_bytes;
 };
 
@@ -43,7 +44,7 @@ struct block {
     struct barrier barrier[BARRIERS];
     struct race_shared race;
     uint32_t key;      // run->first_key + number
-    uint32_t acquired; // global_clock at this block's last atomic or volatile load
+    uint32_t acquired; // signal_clock at this block's last atomic or volatile load
     struct traffic_table *traffic;
 };
 

@@ -8,6 +8,7 @@
 #define SIMULATOR_EXEC_LANES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define LANES 32
@@ -27,6 +28,19 @@ struct lane_span {
     enum lane_pattern pattern; // contiguous: lane i at low + i * bytes
 };
 
+// Who touched a cell of shared memory last: keys, and instruction << 6 | lane. See race_shared.h.
+struct shadow_cells {
+    uint32_t *write, *write_by, *read1, *read1_by, *read2, *read2_by;
+};
+
+// What a warp that touches cells knows: keys below floor, and its own below own_floor, are ordered before it.
+struct shadow_view {
+    uint32_t first, floor, own_floor, mine, by;
+};
+
+#define SHADOW_MANY 32u   // in place of a lane: several of them
+#define SHADOW_ATOMIC 33u // an atomic or volatile access
+
 struct lanes {
 #define LANE_OPERATION(name) lane_operation *name;
 #include "lanes.def"
@@ -41,11 +55,14 @@ struct lanes {
     void (*blend32)(uint32_t *d, const uint32_t *s, uint32_t mask); // d[i] = s[i] where mask has bit i
     void (*blend64)(uint64_t *d, const uint64_t *s, uint32_t mask);
 
-    // Shadows of memory, see race_shared.c and race_global.c. cells are 32 neighbours.
-    bool (*read_is_noted)(const uint32_t *write, const uint32_t *read, const uint32_t *read_by, uint32_t first,
-                          uint32_t floor, uint32_t mine);
-    bool (*all_equal)(const uint32_t *cells, uint32_t value);
-    bool (*all_below)(const uint32_t *cells, uint32_t value);
+    // Shadows of memory, see race_shared.c and race_global.c: 32 * per_lane neighbouring cells from `first` on, which
+    // lanes 0, 1, ... touch in turn. true: there was nothing to report, and what there was to note is noted.
+    bool (*shadow_read)(const struct shadow_cells *cells, size_t first, uint32_t per_lane,
+                        const struct shadow_view *view);
+    bool (*shadow_write)(const struct shadow_cells *cells, size_t first, uint32_t per_lane,
+                         const struct shadow_view *view);
+    bool (*all_equal)(const uint32_t *cells, uint32_t count, uint32_t value);
+    bool (*all_below)(const uint32_t *cells, uint32_t count, uint32_t value);
 };
 
 // The table that fits this host. The environment variable SIMULATOR_LANES=generic overrides the choice.

@@ -44,6 +44,7 @@ typedef uint64_t __attribute__((may_alias)) cell64;
 
 // Lanes do not depend on each other even where d is the same register as a source.
 #define EACH_LANE _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)
+#define EACH_CELL(count) _Pragma("GCC ivdep") for (uint32_t i = 0; i < (count); i++)
 
 // Defines operation `name` on sources of type S (x, y, z) with a result of type D; n is the immediate.
 #define INTEGER(name, D, S, expression)                                                                                \

@@ -1,4 +1,4 @@
-// What memory instructions need of all 32 lanes at once: how addresses lie, and comparisons of shadow cells.
+// What memory instructions need of all 32 lanes at once.
 #include "lanes_build.h"
 #include "lanes_table.h"
 
@@ -65,29 +65,4 @@ void LANE(blend64)(uint64_t *d, const uint64_t *s, uint32_t mask) {
     EACH_LANE {
         d[i] = mask >> i & 1 ? s[i] : d[i];
     }
-}
-
-bool LANE(read_is_noted)(const uint32_t *write, const uint32_t *read, const uint32_t *read_by, uint32_t first,
-                         uint32_t floor, uint32_t mine) {
-    uint32_t news = 0;
-    for (uint32_t i = 0; i < LANES; i++) {
-        news |= (write[i] < first) | (write[i] >= floor) | (read[i] != mine) | ((read_by[i] & 63) != i);
-    }
-    return !news;
-}
-
-bool LANE(all_equal)(const uint32_t *cells, uint32_t value) {
-    uint32_t differences = 0;
-    for (int i = 0; i < LANES; i++) {
-        differences |= cells[i] ^ value;
-    }
-    return !differences;
-}
-
-bool LANE(all_below)(const uint32_t *cells, uint32_t value) {
-    uint32_t largest = 0;
-    for (int i = 0; i < LANES; i++) {
-        largest = cells[i] > largest ? cells[i] : largest;
-    }
-    return largest < value;
 }

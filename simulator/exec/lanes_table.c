@@ -9,10 +9,12 @@ void LANE(offset32)(uint32_t d[LANES], const uint32_t *a, uint32_t offset);
 void LANE(offset64)(uint64_t d[LANES], const uint64_t *a, uint64_t offset);
 void LANE(blend32)(uint32_t *d, const uint32_t *s, uint32_t mask);
 void LANE(blend64)(uint64_t *d, const uint64_t *s, uint32_t mask);
-bool LANE(read_is_noted)(const uint32_t *write, const uint32_t *read, const uint32_t *read_by, uint32_t first,
-                         uint32_t floor, uint32_t mine);
-bool LANE(all_equal)(const uint32_t *cells, uint32_t value);
-bool LANE(all_below)(const uint32_t *cells, uint32_t value);
+bool LANE(shadow_read)(const struct shadow_cells *cells, size_t first, uint32_t per_lane,
+                       const struct shadow_view *view);
+bool LANE(shadow_write)(const struct shadow_cells *cells, size_t first, uint32_t per_lane,
+                        const struct shadow_view *view);
+bool LANE(all_equal)(const uint32_t *cells, uint32_t count, uint32_t value);
+bool LANE(all_below)(const uint32_t *cells, uint32_t count, uint32_t value);
 
 const struct lanes LANE(lanes) = {
 #define LANE_OPERATION(name) .name = LANE(name),
@@ -24,7 +26,8 @@ const struct lanes LANE(lanes) = {
     .offset64 = LANE(offset64),
     .blend32 = LANE(blend32),
     .blend64 = LANE(blend64),
-    .read_is_noted = LANE(read_is_noted),
+    .shadow_read = LANE(shadow_read),
+    .shadow_write = LANE(shadow_write),
     .all_equal = LANE(all_equal),
     .all_below = LANE(all_below),
 };

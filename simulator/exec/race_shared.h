@@ -7,16 +7,16 @@
 struct access;
 struct block;
 
-// For each cell of shared memory who touched it last. A key is clock << 5 | warp, 0 is nobody; a ..._by is
-// instruction << 6 | lane, lane 32 meaning several. read1 and read2 are two different warps.
+// Shared memory is watched in cells as large as the kernel's narrowest access. For each cell the shadow says who wrote
+// it last, and two warps that read it since. A key is clock << 5 | warp; 0 is nobody.
 struct race_shared {
-    uint32_t *write, *write_by, *read1, *read1_by, *read2, *read2_by; // [cells]
-    uint32_t *pending;                                                // [cells] cp.async on its way: instruction + 1
+    struct shadow_cells cells;
+    uint32_t *pending; // [count] cp.async on its way: instruction << 6 | lane, plus 1; see async.c
     unsigned pending_cells;
-    size_t cells;
+    size_t count;
     uint32_t first_key; // keys below it are of blocks that ran here before
     uint32_t last_clock;
-    uint32_t atomic_clock[LANES]; // joined clocks of all who did an atomic or volatile store
+    uint32_t atomic_clock[LANES]; // joined clocks of all who did an atomic or a volatile store
     bool on;
 };
 
@@ -27,6 +27,15 @@ void race_shared_start(struct block *block); // a new block: shared memory is un
 void race_shared_read(struct warp *warp, const struct bound *bound, const struct access *access);
 void race_shared_write(struct warp *warp, const struct bound *bound, const struct access *access);
 void race_shared_atomic(struct warp *warp, const struct bound *bound, const struct access *access);
+
+// cp.async: one lane's copy of bytes to offset is issued, and lands (or is forgotten when the lane exits).
+void race_async_issue(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
+void race_async_land(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes,
+                     bool lands);
+
+// One cell: a write is about to happen (same: of the value that is there); an atomic or volatile access happens.
+void race_shared_check_write(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool same);
+void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool reads, bool writes);
 
 // Order among the lanes of a warp, and between warps through a barrier's clock.
 void race_sync_lanes(struct warp *warp, uint32_t mask);

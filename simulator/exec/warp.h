@@ -61,6 +61,7 @@ struct warp {
     uint32_t clock[LANES];
     uint32_t lane_clock[LANES]; // own clock when the lane last synchronised with other lanes
     uint32_t floor_key;         // keys below it are ordered before this warp, whoever they are of
+    uint32_t own_floor_key;     // this warp's own keys below it are ordered before all its lanes
     struct async_copies *copies;
 };
 
