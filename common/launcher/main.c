@@ -62,5 +62,7 @@ int main(int argc, char **argv) {
     command[argc] = "--device";
     command[argc + 1] = device == DEVICE_GPU ? "gpu" : "sim";
     fflush(stdout);
-    return supervise(runner, command, arguments.time_limit);
+    int status = supervise(runner, command, arguments.time_limit);
+    free(command);
+    return status;
 }

@@ -43,8 +43,9 @@ static void attend(const struct attention_problem *p, int batch, int head, int r
     for (int c = 0; c < d && keys; c++)
         o[c] /= sum;
     if (p->lse)
-        p->lse[((int64_t)batch * p->heads + head) * p->nq + row] =
-            !keys ? -INFINITY : mistake("lse") ? logf(sum) : maximum + logf(sum);
+        p->lse[((int64_t)batch * p->heads + head) * p->nq + row] = !keys            ? -INFINITY
+                                                                   : mistake("lse") ? logf(sum)
+                                                                                    : maximum + logf(sum);
 }
 
 static void spoil(const struct attention_problem *p) {

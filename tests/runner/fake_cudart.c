@@ -1,5 +1,6 @@
-// A CUDA runtime without a device: memory is the host's, a "kernel" is a C function that has run when it returns. It lets the
-// launcher and the runner be tested with kernels that fail in every way. With SIMULATED it passes for the simulator.
+// A CUDA runtime without a device: memory is the host's, a "kernel" is a C function that has run when it returns. It
+// lets the launcher and the runner be tested with kernels that fail in every way. With SIMULATED it passes for the
+// simulator.
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 #include <stdio.h>
