@@ -61,9 +61,11 @@ static void scan(struct search *search, int caller) {
         if (callee->builtin != PTX_BUILTIN_NONE && !callee->defined)
             continue;
         if (!callee->defined)
-            arena_fail(search->arena,
-                       "ptx line %d: '%s' calls '%s', which has no body here and which the simulator does not provide",
-                       call->ptx_line, function->name, callee->name);
+            arena_fail(
+                search->arena,
+                "%s'%s' calls '%s', which has no body here and which the simulator does not provide (ptx line %d)",
+                place_text(search->arena, search->module, call->location), function->name, callee->name,
+                call->ptx_line);
         reach(search, callee);
         add_edge(search, caller, search->graph.index[callee->index]);
     }

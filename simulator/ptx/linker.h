@@ -4,11 +4,15 @@
 //   callgraph.c   which functions a kernel can reach, and which of them may be active twice
 //   memory_map.c  where shared, local and call-param variables lie
 //   liveness.c    from where to where in the text a register's value is needed
+//   place.c       places in the .cu files, for messages
 //   registers.c   slots: registers that are never needed together share one
 #ifndef SIMULATOR_PTX_LINKER_H
 #define SIMULATOR_PTX_LINKER_H
 
 #include "parser.h"
+
+// "attention.cu:42: ", for the start of a message; "" where the line is not known.
+const char *place_text(struct arena *arena, const struct ptx_module *module, int32_t location);
 
 struct call_graph {
     int functions;

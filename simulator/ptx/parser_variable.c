@@ -104,6 +104,9 @@ static struct address parse_symbol(struct parser *p) {
     struct address address = {.name = names_find(&p->names, token.start, token.length, false)};
     if (!address.name || (address.name->kind != NAME_MODULE_VARIABLE && address.name->kind != NAME_FUNCTION))
         parser_fail_at(p, token.line, "'" TOKEN_FORMAT "' is not a variable or function", TOKEN_TEXT(token));
+    if (address.name->kind == NAME_MODULE_VARIABLE && p->module->variable[address.name->index].space == PTX_SHARED)
+        parser_fail_at(p, token.line, "'" TOKEN_FORMAT "' is in shared memory and has no address before a launch",
+                       TOKEN_TEXT(token));
     if (token_is_sign(&p->token, '+') || token_is_sign(&p->token, '-'))
         address.addend = parse_constant(p);
     return address;

@@ -199,13 +199,15 @@ static cudaError_t relocate(const struct module *module, int index) {
     const struct ptx_variable *variable = &module->code->variable[index];
     for (int i = 0; i < variable->relocations; i++) {
         const struct ptx_relocation *relocation = &variable->relocation[i];
-        uint64_t target = module->address[relocation->variable] + (uint64_t)relocation->addend;
-        struct sim_allocation *at = sim_memory_find(module->address[index] + relocation->offset, sizeof target);
+        const uint64_t target = module->address[relocation->variable] + (uint64_t)relocation->addend;
+        const uint64_t bits = target >> relocation->shift;
+        const size_t bytes = (size_t)relocation->bytes;
+        struct sim_allocation *at = sim_memory_find(module->address[index] + relocation->offset, bytes);
         if (at == NULL) {
             return api_error(cudaErrorInvalidPtx, "the initial value of %s has an address past its end",
                              variable->name);
         }
-        memcpy(at->bytes + relocation->offset, &target, sizeof target);
+        memcpy(at->bytes + relocation->offset, &bits, bytes); // the low bytes: the host is little-endian
     }
     return cudaSuccess;
 }

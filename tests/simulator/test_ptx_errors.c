@@ -83,6 +83,8 @@ static void test_variables(void **state) {
     check(MODULE(".global .u32 y; .global .u32 x = y;"), "ptx line 2: an address needs an element of 8 bytes");
     check(MODULE(".global .u8 y[2] = {1, 0xF0F(y)};"),
           "ptx line 2: only a mask of one byte, for an element of one byte, is known");
+    check(MODULE(".shared .u32 y; .global .u64 x = y;"),
+          "ptx line 2: 'y' is in shared memory and has no address before a launch");
     check(MODULE(".shared .u32 x = 1;"), "ptx line 2: only .global and .const variables may have an initial value");
     check(MODULE(".global .b8 x[4294967296][2];"), "ptx line 2: 'x' is larger than 4 GiB");
     check(MODULE(".global .b8 x[-1];"), "ptx line 2: an array's length is -1; it must lie between 0 and 4294967296");
@@ -143,9 +145,10 @@ static void test_calls(void **state) {
     (void)state;
 #define WITH(declarations, body) ".version 8.0\n" declarations "\n.entry k { .reg .b64 %rd;\n" body "\n}"
     check(WITH(".func f(.param .b32 a);", "{ .param .b32 p; call f, (p); }"),
-          "ptx line 4: 'k' calls 'f', which has no body here and which the simulator does not provide");
-    check(WITH(".extern .func vprintf(.param .b32 a);", "{ .param .b32 p; call vprintf, (p); }"),
-          "ptx line 4: 'k' calls 'vprintf', which has no body here and which the simulator does not provide");
+          "'k' calls 'f', which has no body here and which the simulator does not provide (ptx line 4)");
+    check(WITH(".file 1 \"a.cu\" .extern .func vprintf(.param .b32 a);",
+               ".loc 1 7 1\n{ .param .b32 p; call vprintf, (p); }"),
+          "a.cu:7: 'k' calls 'vprintf', which has no body here and which the simulator does not provide (ptx line 5)");
     check(WITH(".func f(.param .b32 a) { ret; }", "call f;"),
           "ptx line 4: a call with 0 arguments and 0 results; the function has 1 and 0");
     check(WITH(".func f(.param .b32 a) { ret; }", "{ .param .b64 p; call f, (p); }"),
