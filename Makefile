@@ -20,10 +20,8 @@ KERNEL     :=
 SEED       :=
 INPUTS     :=
 LAYOUT     :=
-TIME_LIMIT :=
-INPUTS     :=
-LAYOUT     :=
 QUICK      :=
+TIME_LIMIT :=
 RESULTS    := results
 
 numbers := $(patsubst solutions/%,%,$(wildcard solutions/[0-9][0-9]_*))
@@ -114,7 +112,7 @@ SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK; ROWS
 CAUSAL=1                   with the causal mask
 DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
 KERNEL=file.cu             any kernel file instead of the lesson's
-SEED=n INPUTS=x LAYOUT=x   the inputs of one case again, as a check that failed says it
+SEED=n                     the seed of the inputs
 TIME_LIMIT=s               how long one step of a check may take (60 seconds)
 INPUTS=kind  LAYOUT=bnhd   what the inputs look like and how they lie in memory: a check that fails prints them
 QUICK=1                    a few small cases, or one shape to time
