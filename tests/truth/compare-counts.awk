@@ -1,20 +1,12 @@
-# Compares the counts of a GPU with the simulator's, launch by launch.
-#   awk -f compare-counts.awk -v differences=differences.csv -v list=LIST.csv GOLDEN.csv SIMULATED.csv
-# Both as counts.awk writes them. list: of truth-patterns, whose sums are taken apart into single accesses; else empty.
-# differences.csv names a count that is known to differ as SET/KERNEL/QUANTITY or SET/KERNEL@PATTERN/QUANTITY.
+# Compares the counts of a GPU with the simulator's, row by row, both as counts.awk writes them.
+#   awk -f compare-counts.awk -v set=NAME -v differences=differences.csv GOLDEN.csv SIMULATED.csv
+# differences.csv names a count that is known to differ as SET/KERNEL/QUANTITY; KERNEL as in the rows.
 
 BEGIN {
     FS = ","
     while ((getline line <differences) > 0)
         if (line !~ /^#/ && split(line, part, ",") > 1 && part[1] ~ /\//)
             known[part[1]] = 1
-    while (list != "" && (getline line <list) > 0)
-        if (split(line, part, ",") == 5 && part[1] != "launch") {
-            base[part[1]] = part[3]
-            pattern[part[1], part[4]] = part[5]
-            if (part[4] >= places[part[1]])
-                places[part[1]] = part[4] + 1
-        }
 }
 
 FNR == 1 {
@@ -25,51 +17,26 @@ FNR == 1 {
 }
 
 file == 1 {
-    set = $1
-    launches = $2 + 1
+    rows++
     kernel[$2] = $3
     for (i = 4; i <= NF; i++)
         golden[$2, i] = $i
-    columns = NF
     next
 }
 
 {
-    simulated_launches = $2 + 1
-    if ($2 >= launches) {
-        complain($3 ": no golden counts for launch " $2)
-        next
-    }
-    if (kernel[$2] != $3) {
-        complain("launch " $2 " is " kernel[$2] " on the GPU, " $3 " on the simulator")
-        next
-    }
-    for (i = 4; i <= columns; i++) {
-        if (golden[$2, i] == "") # ncu did not count it
-            continue
-        if (list == "")
-            compare($3, i, golden[$2, i], $i)
-        else
-            compare_patterns($2, i, golden[$2, i], $i)
-    }
+    simulated_rows++
+    if (!($2 in kernel))
+        complain($3 ": no golden counts")
+    else if (kernel[$2] != $3)
+        complain("row " $2 " is " kernel[$2] " on the GPU, " $3 " on the simulator")
+    else
+        for (i = 4; i <= NF; i++)
+            if (golden[$2, i] != "") # else ncu did not count it
+                compare(set "/" $3 "/" header[i], golden[$2, i], $i)
 }
 
-# A launch of patterns: pattern p was accessed 8 base^p times.
-function compare_patterns(launch, i, gpu, simulated,  p, weight, from_gpu, from_simulator) {
-    gpu = int(gpu / 8)
-    simulated = int(simulated / 8)
-    for (p = places[launch] - 1; p >= 0; p--) {
-        weight = base[launch] ^ p
-        from_gpu = int(gpu / weight)
-        from_simulator = int(simulated / weight)
-        gpu -= from_gpu * weight
-        simulated -= from_simulator * weight
-        compare(kernel[launch] "@" pattern[launch, p], i, from_gpu, from_simulator)
-    }
-}
-
-function compare(what, i, gpu, simulated,  key) {
-    key = set "/" what "/" header[i]
+function compare(key, gpu, simulated) {
     compared++
     if (key in known)
         met[key] = 1
@@ -79,18 +46,18 @@ function compare(what, i, gpu, simulated,  key) {
         differs[key] = 1
         allowed++
     } else {
-        complain(what ": " header[i] ": GPU " gpu ", simulator " simulated)
+        complain(key ": GPU " gpu ", simulator " simulated)
     }
 }
 
 function complain(text) {
-    print set "/" text
+    print text
     wrong++
 }
 
 END {
-    if (simulated_launches < launches)
-        complain(launches " launches on the GPU, " simulated_launches + 0 " on the simulator")
+    if (simulated_rows < rows)
+        complain(set ": " rows " rows from the GPU, " simulated_rows + 0 " from the simulator")
     for (key in known)
         if (key in met && !(key in differs))
             complain(key " is listed as a difference, but there is none")

@@ -1,6 +1,7 @@
 # Turns what ncu printed (--csv --page raw), or what the simulator counted (SIMULATOR_TRACE=launches), into one row a launch:
-#   awk -f counts.awk -v set=NAME FILE.csv        header: set,launch,kernel and the quantities below
-# The two then have the same columns and can be compared line by line.
+#   awk -f counts.awk -v set=NAME [-v list=LIST.csv] FILE.csv        header: set,launch,kernel and the quantities below
+# The two then have the same columns and can be compared line by line. With the list of truth-patterns, a launch's sums are
+# taken apart into what one access of each of its patterns costs, and the kernel is called KERNEL@PATTERN.
 
 BEGIN {
     # Our name, ncu's metric, and the rows of the simulator that it is the sum of: access kinds, quantity.
@@ -27,6 +28,13 @@ BEGIN {
         "shared load,shared matrix load", "conflicts")
     define("shared_store_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st",
         "shared store,shared matrix store", "conflicts")
+    while (list != "" && (getline line <list) > 0)
+        if (split(line, part, ",") == 5 && part[1] != "launch") {
+            base[part[1]] = part[3]
+            pattern[part[1], part[4]] = part[5]
+            if (part[4] >= places[part[1]])
+                places[part[1]] = part[4] + 1
+        }
     line = "set,launch,kernel"
     for (q = 1; q <= quantities; q++)
         line = line "," name[q]
@@ -38,6 +46,28 @@ function define(our_name, metric, kinds, quantity) {
     metric_of[quantities] = metric
     kinds_of[quantities] = "," kinds ","
     quantity_of[quantities] = quantity
+}
+
+# Prints the row of a launch; or a row for each of its patterns, where pattern p was accessed 8 base^p times, and what is
+# below 8 is none of the patterns'.
+function print_launch(launch, kernel, value,  p, q, weight, line) {
+    if (list == "") {
+        line = set "," launch "," kernel
+        for (q = 1; q <= quantities; q++)
+            line = line "," value[q]
+        print line
+        return
+    }
+    for (p = 0; p < places[launch]; p++) {
+        line = set "," rows++ "," kernel "@" pattern[launch, p]
+        for (q = 1; q <= quantities; q++) {
+            weight = 8 * base[launch] ^ p
+            # The last pattern's count is not a digit: it may be larger than the base.
+            line = line "," (value[q] == "" ? "" : \
+                p == places[launch] - 1 ? int(value[q] / weight) : int(value[q] / weight) % base[launch])
+        }
+        print line
+    }
 }
 
 function split_csv(line, field,  n, i, c, quoted) {
@@ -76,13 +106,11 @@ from_ncu {
     split_csv($0, field)
     if (field[column["ID"]] == "") # the row of units
         next
-    line = set "," launches++ "," plain(field[column["Kernel Name"]])
     for (q = 1; q <= quantities; q++) {
-        value = (metric_of[q] ".sum") in column ? field[column[metric_of[q] ".sum"]] : ""
-        gsub(/,/, "", value)
-        line = line "," value
+        value[q] = (metric_of[q] ".sum") in column ? field[column[metric_of[q] ".sum"]] : ""
+        gsub(/,/, "", value[q])
     }
-    print line
+    print_launch(launches++ + 0, plain(field[column["Kernel Name"]]), value)
     next
 }
 
@@ -104,9 +132,8 @@ from_ncu {
 
 END {
     for (launch = 0; !from_ncu && launch < launches; launch++) {
-        line = set "," launch "," kernel_of[launch]
         for (q = 1; q <= quantities; q++)
-            line = line "," sum[launch, q] + 0
-        print line
+            value[q] = sum[launch, q] + 0
+        print_launch(launch, kernel_of[launch], value)
     }
 }

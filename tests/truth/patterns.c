@@ -1,7 +1,7 @@
 // Runs each kernel of patterns.cu over its access patterns, and lists the launches in the order in which a profiler
 // sees them: launch,kernel,base,place of the pattern in the launch,pattern.
 //
-//   truth-patterns LIST.csv [KERNEL...]
+//   truth-patterns LIST.csv [--single] [KERNEL...]     --single: every pattern in a launch of its own, 8 times
 #include "patterns.h"
 
 #include <cuda_runtime_api.h>
@@ -20,6 +20,7 @@ struct named_pattern {
 static struct named_pattern patterns[MOST_PATTERNS];
 static int pattern_count;
 static bool whole_warp_only;
+static int patterns_a_launch = PATTERNS_A_LAUNCH;
 
 // Adds a pattern whose lane l accesses element element[l], counted in accesses.
 static void add(const char *name, unsigned width, const unsigned element[32], int mask) {
@@ -151,10 +152,10 @@ static int run_kernel(const struct pattern_kernel *kernel, int launch, FILE *lis
         add_misaligned(kernel->width);
     }
     int launches = 0;
-    for (int first = 0; first < pattern_count; first += PATTERNS_A_LAUNCH) {
+    for (int first = 0; first < pattern_count; first += patterns_a_launch) {
         const int left = pattern_count - first;
         struct pattern_batch batch = {.base = kernel->base, .memory = memory};
-        batch.count = left < PATTERNS_A_LAUNCH ? left : PATTERNS_A_LAUNCH;
+        batch.count = left < patterns_a_launch ? left : patterns_a_launch;
         for (int p = 0; p < batch.count; p++) {
             batch.pattern[p] = patterns[first + p].pattern;
             fprintf(list, "%d,%s,%u,%d,%s\n", launch + launches, kernel->name, batch.base, p, patterns[first + p].name);
@@ -173,14 +174,19 @@ static int run_kernel(const struct pattern_kernel *kernel, int launch, FILE *lis
 int main(int argc, char **argv) {
     FILE *list = argc > 1 ? fopen(argv[1], "w") : NULL;
     if (list == NULL) {
-        fprintf(stderr, "usage: %s LIST.csv [KERNEL...]\n", argv[0]);
+        fprintf(stderr, "usage: %s LIST.csv [--single] [KERNEL...]\n", argv[0]);
         return 2;
+    }
+    int first_kernel = 2;
+    if (argc > 2 && strcmp(argv[2], "--single") == 0) {
+        patterns_a_launch = 1;
+        first_kernel = 3;
     }
     fprintf(list, "launch,kernel,base,place,pattern\n");
     int launches = 0;
     for (const struct pattern_kernel *kernel = pattern_kernels; kernel->name != NULL; kernel++) {
-        bool wanted = argc <= 2;
-        for (int i = 2; i < argc; i++) {
+        bool wanted = argc <= first_kernel;
+        for (int i = first_kernel; i < argc; i++) {
             wanted = wanted || strcmp(argv[i], kernel->name) == 0;
         }
         const int more = wanted ? run_kernel(kernel, launches, list) : 0;
