@@ -64,10 +64,10 @@ static enum step report_stray(struct warp *warp, const struct bound *bound, cons
     } else {
         uint64_t inside = address - near->address;
         bool straddles = distance == 0; // begins inside, ends outside
-        snprintf(text, sizeof text, "%lld bytes %s the %s %s%s%u of %zu bytes",
+        snprintf(text, sizeof text, "%lld byte(s) %s %s %s%s%u of %zu bytes",
                  straddles ? (long long)(inside + access->bytes - near->size)
                            : (long long)(distance < 0 ? -distance : distance),
-                 distance < 0 ? "before" : "past the end of", near->name ? "variable" : "allocation",
+                 distance < 0 ? "before" : "past the last byte of", near->name ? "variable" : "allocation",
                  near->name ? near->name : "", near->name ? ", allocation " : "", near->id, near->size);
     }
     warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane, "{here} %s %u bytes at address 0x%llx, %s",
@@ -103,7 +103,9 @@ static enum step in_shared(struct warp *warp, const struct bound *bound, struct 
                              SIM_FINDING_SHARED_OUT_OF_BOUNDS);
     }
     if (block->race.on) {
-        if (access_is_atomic(access) || bound->is_volatile) {
+        if (access->kind == TRAFFIC_ASYNC_COPY) {
+            race_async_issue(warp, bound, access);
+        } else if (access_is_atomic(access) || bound->is_volatile) {
             race_shared_atomic(warp, bound, access);
         } else if (access_writes(access)) {
             race_shared_write(warp, bound, access);
@@ -277,26 +279,28 @@ static void repeat64(uint64_t *address, uint32_t mask) {
     }
 }
 
-static void find_addresses32(struct warp *warp, const struct bound *bound, struct access *access) {
-    uint32_t address[LANES];
-    warp->lanes->offset32(address, cells32(warp, bound->a), (uint32_t)bound->offset);
-    if (access->mask != ALL_LANES) {
-        repeat32(address, access->mask);
-    }
-    access->span = warp->lanes->span32(address, access->bytes);
-    if (access->span.pattern == LANES_SCATTERED) {
-        for (int i = 0; i < LANES; i++) {
+void access_find(struct warp *warp, struct access *access, place base, int cell, int64_t offset) {
+    const struct lanes *lanes = warp->lanes;
+    if (cell == 8) {
+        lanes->offset64(access->address, cells64(warp, base), (uint64_t)offset);
+        if (access->mask != ALL_LANES) {
+            repeat64(access->address, access->mask);
+        }
+        access->span = lanes->span64(access->address, access->bytes);
+    } else if (cell == 4) {
+        uint32_t address[LANES];
+        lanes->offset32(address, cells32(warp, base), (uint32_t)offset);
+        if (access->mask != ALL_LANES) {
+            repeat32(address, access->mask);
+        }
+        access->span = lanes->span32(address, access->bytes);
+        for (int i = 0; i < LANES && access->span.pattern == LANES_SCATTERED; i++) {
             access->address[i] = address[i];
         }
+    } else {
+        uint64_t address = (uint64_t)offset;
+        access->span = (struct lane_span){address, address, (uint32_t)address & (access->bytes - 1), LANES_UNIFORM};
     }
-}
-
-static void find_addresses64(struct warp *warp, const struct bound *bound, struct access *access) {
-    warp->lanes->offset64(access->address, cells64(warp, bound->a), (uint64_t)bound->offset);
-    if (access->mask != ALL_LANES) {
-        repeat64(access->address, access->mask);
-    }
-    access->span = warp->lanes->span64(access->address, access->bytes);
 }
 
 // Addresses that are known when the kernel is bound, but for where a thread's stack of parameters or locals stands.
@@ -305,7 +309,7 @@ static void find_addresses_fixed(struct warp *warp, const struct bound *bound, s
     if (access->space == PTX_LOCAL && bound->extra) {
         address += (uint64_t)warp->now->depth * warp->run->kernel->ptx->local_bytes;
     }
-    access->span = (struct lane_span){address, address, (uint32_t)address & (access->bytes - 1), LANES_UNIFORM};
+    access_find(warp, access, 0, 0, (int64_t)address);
     if (access->space == PTX_CALL_PARAM) {
         uint64_t high = 0;
         for (int i = 0; i < LANES; i++) {
@@ -317,6 +321,10 @@ static void find_addresses_fixed(struct warp *warp, const struct bound *bound, s
     }
 }
 
+enum step access_check_alignment(struct warp *warp, const struct bound *bound, struct access *access) {
+    return access->span.unaligned ? report_misaligned(warp, bound, access, access->bytes) : STEP_NEXT;
+}
+
 enum step access_run(struct warp *warp, const struct bound *bound, uint32_t mask, enum traffic_kind kind,
                      access_action *action) {
     struct access access;
@@ -324,15 +332,14 @@ enum step access_run(struct warp *warp, const struct bound *bound, uint32_t mask
     access.kind = kind;
     access.mask = mask;
     access.bytes = (uint32_t)bound->bytes * bound->vector;
-    if (bound->address_cell == 4) {
-        find_addresses32(warp, bound, &access);
-    } else if (bound->address_cell == 8) {
-        find_addresses64(warp, bound, &access);
+    if (bound->address_cell) {
+        access_find(warp, &access, bound->a, bound->address_cell, bound->offset);
     } else {
         find_addresses_fixed(warp, bound, &access);
     }
-    if (access.span.unaligned) {
-        return report_misaligned(warp, bound, &access, access.bytes);
+    enum step step = access_check_alignment(warp, bound, &access);
+    if (step != STEP_NEXT) {
+        return step;
     }
     return access_run_at(warp, bound, &access, action);
 }

@@ -37,6 +37,10 @@ enum step access_run(struct warp *warp, const struct bound *bound, uint32_t mask
 // The same for addresses that come from elsewhere (cp.async, ldmatrix), in the given space.
 enum step access_run_at(struct warp *warp, const struct bound *bound, struct access *access, access_action *action);
 
+// Addresses register base (cell bytes wide, 0: none) plus offset, for access->mask and access->bytes.
+void access_find(struct warp *warp, struct access *access, place base, int cell, int64_t offset);
+enum step access_check_alignment(struct warp *warp, const struct bound *bound, struct access *access);
+
 void access_fill(struct access *access);
 static inline bool access_writes(const struct access *access) {
     return access->kind == TRAFFIC_STORE || access->kind == TRAFFIC_MATRIX_STORE;

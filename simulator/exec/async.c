@@ -1,14 +1,236 @@
+// cp.async: see async.h. Source bytes are read when the copy is issued; they are written to shared memory when a wait
+// of the same thread says that they must be there.
 #include "async.h"
 
-#include "warp.h"
+#include "access.h"
+#include "block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct copy {
+    uint32_t offset; // in shared memory
+    uint32_t group;  // of its lane
+    int32_t pc;      // of the cp.async
+    uint8_t lane, bytes;
+    uint8_t data[16];
+};
+
+struct async_copies {
+    struct copy *list; // [count], in order of issue
+    int count, room;
+    uint32_t committed[LANES]; // groups that the lane has committed
+    uint8_t stage[LANES][16];  // source bytes of the instruction that is being executed
+};
+
+// The two addresses of cp.async, and where the size of the source is.
+struct async_operands {
+    place to, from, size;
+    int to_cell, from_cell;
+    int64_t to_offset, from_offset;
+    bool ignores, negated; // size is a predicate: true reads nothing
+};
 
 void async_start(struct warp *warp) {
-    (void)warp;
+    if (warp->copies) {
+        warp->copies->count = 0;
+        memset(warp->copies->committed, 0, sizeof warp->copies->committed);
+    }
 }
+
 void async_free(struct warp *warp) {
-    (void)warp;
+    if (warp->copies) {
+        free(warp->copies->list);
+        free(warp->copies);
+    }
 }
+
+static struct async_copies *copies_of(struct warp *warp) {
+    if (!warp->copies) {
+        warp->copies = calloc(1, sizeof *warp->copies);
+    }
+    return warp->copies;
+}
+
+static bool make_room(struct async_copies *copies) {
+    if (copies->count + LANES <= copies->room) {
+        return true;
+    }
+    int room = copies->room ? 2 * copies->room : 8 * LANES;
+    struct copy *grown = realloc(copies->list, (size_t)room * sizeof *grown);
+    if (!grown) {
+        return false;
+    }
+    copies->list = grown;
+    copies->room = room;
+    return true;
+}
+
+static void read_source(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    struct access filled = *access;
+    (void)bound;
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        memcpy(warp->copies->stage[lane], origin + filled.address[lane], access->bytes);
+    }
+}
+
+static void queue(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    struct async_copies *copies = warp->copies;
+    struct access filled = *access;
+    (void)origin;
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        struct copy *copy = &copies->list[copies->count++];
+        *copy = (struct copy){(uint32_t)filled.address[lane],
+                              copies->committed[lane],
+                              pc_of(warp, bound),
+                              (uint8_t)lane,
+                              bound->bytes,
+                              {0}};
+        memcpy(copy->data, copies->stage[lane], bound->bytes);
+    }
+}
+
+// How many bytes a lane reads; what is left of its cp-size becomes zero.
+static uint32_t source_size(const struct warp *warp, const struct bound *bound, const struct async_operands *operands,
+                            int lane) {
+    if (operands->size == NO_PLACE) {
+        return bound->bytes;
+    }
+    if (operands->ignores) {
+        uint32_t ignored = *predicate(warp, operands->size) ^ (operands->negated ? ALL_LANES : 0);
+        return ignored >> lane & 1 ? 0 : bound->bytes;
+    }
+    uint32_t size = cells32(warp, operands->size)[lane];
+    return size < bound->bytes ? size : bound->bytes;
+}
+
+static enum step run_copy(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    const struct async_operands *operands = at(warp, bound->c);
+    struct async_copies *copies = copies_of(warp);
+    if (!copies || !make_room(copies)) {
+        return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
+    }
+    struct access to = {.space = PTX_SHARED, .kind = TRAFFIC_ASYNC_COPY, .mask = mask, .bytes = bound->bytes};
+    struct access from = {.space = PTX_GLOBAL, .kind = TRAFFIC_ASYNC_COPY, .mask = mask, .bytes = bound->bytes};
+    access_find(warp, &to, operands->to, operands->to_cell, operands->to_offset);
+    access_find(warp, &from, operands->from, operands->from_cell, operands->from_offset);
+    enum step step = access_check_alignment(warp, bound, &to);
+    step = step == STEP_NEXT ? access_check_alignment(warp, bound, &from) : step;
+    memset(copies->stage, 0, sizeof copies->stage);
+    // Lanes that read the same number of bytes are one access.
+    access_fill(&from);
+    for (uint32_t left = mask; left && step == STEP_NEXT;) {
+        uint32_t size = source_size(warp, bound, operands, first_lane(left)), same = 0;
+        for (uint32_t rest = left; rest; rest &= rest - 1) {
+            int lane = first_lane(rest);
+            same |= (uint32_t)(source_size(warp, bound, operands, lane) == size) << lane;
+        }
+        left &= ~same;
+        if (same == ALL_LANES && size == bound->bytes) {
+            step = access_run_at(warp, bound, &from, read_source);
+        } else if (size) {
+            struct access part = from;
+            part.mask = same;
+            part.bytes = size;
+            for (int i = 0; i < LANES; i++) {
+                part.address[i] = from.address[same >> i & 1 ? i : first_lane(same)];
+            }
+            part.span = warp->lanes->span64(part.address, bound->bytes);
+            part.span.pattern = part.span.pattern == LANES_CONTIGUOUS ? LANES_SCATTERED : part.span.pattern;
+            step = access_run_at(warp, bound, &part, read_source);
+        }
+    }
+    return step == STEP_NEXT ? access_run_at(warp, bound, &to, queue) : step;
+}
+
+static enum step run_commit(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    struct async_copies *copies = copies_of(warp);
+    (void)bound;
+    if (!copies) {
+        return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
+    }
+    for (uint32_t left = mask; left; left &= left - 1) {
+        copies->committed[first_lane(left)]++;
+    }
+    return STEP_NEXT;
+}
+
+// bound->extra: how many of a thread's latest groups may still be on their way; ALL_LANES: nothing may, committed or
+// not.
+static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    struct async_copies *copies = copies_of(warp);
+    int kept = 0;
+    if (!copies) {
+        return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
+    }
+    for (int i = 0; i < copies->count; i++) {
+        const struct copy *copy = &copies->list[i];
+        bool due = bound->extra == ALL_LANES || copy->group + bound->extra < copies->committed[copy->lane];
+        if (mask >> copy->lane & 1 && due) {
+            memcpy(warp->block->shared + copy->offset, copy->data, copy->bytes);
+            race_async_land(warp, copy->pc, copy->lane, copy->offset, copy->bytes);
+        } else {
+            copies->list[kept++] = *copy;
+        }
+    }
+    copies->count = kept;
+    return STEP_NEXT;
+}
+
+static bool address_of(struct binder *binder, const struct ptx_operand *operand, place *base, int *cell,
+                       int64_t *offset) {
+    *offset = operand->offset;
+    *cell = 0;
+    *base = 0;
+    if (operand->kind != PTX_OPERAND_ADDRESS) {
+        return false;
+    }
+    if (operand->variable >= 0) {
+        *offset += (int64_t)binder->kernel->variable_address[operand->variable];
+    }
+    if (operand->slot >= 0) {
+        *base = bind_register(binder, operand->slot);
+        *cell = is_64_bit(operand->reg_type) ? 8 : 4;
+    }
+    return true;
+}
+
 bool bind_async(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
-    (void)binder, (void)ptx, (void)bound;
-    return false;
+    struct async_operands operands = {.size = NO_PLACE};
+    bound->kind = BOUND_RUN;
+    switch (ptx->variant) {
+    case PTX_V_COMMIT_GROUP:
+        bound->run = run_commit;
+        return true;
+    case PTX_V_WAIT_GROUP:
+        bound->run = run_wait;
+        bound->extra = (uint32_t)ptx->src[0].bits;
+        return ptx->src[0].kind == PTX_OPERAND_IMMEDIATE;
+    case PTX_V_WAIT_ALL:
+        bound->run = run_wait;
+        bound->extra = ALL_LANES;
+        return true;
+    default:
+        break;
+    }
+    const struct ptx_operand *size = &ptx->src[3];
+    if (size->kind != PTX_OPERAND_NONE) {
+        operands.ignores = size->kind == PTX_OPERAND_REGISTER && size->reg_type == PTX_PRED;
+        operands.negated = size->negated;
+        operands.size = bind_source(binder, size, operands.ignores ? PTX_PRED : PTX_U32);
+    }
+    bound->run = run_copy;
+    bound->bytes = (uint8_t)ptx->src[2].bits;
+    bound->vector = 1;
+    bound->space = PTX_SHARED;
+    if (!address_of(binder, &ptx->src[0], &operands.to, &operands.to_cell, &operands.to_offset) ||
+        !address_of(binder, &ptx->src[1], &operands.from, &operands.from_cell, &operands.from_offset)) {
+        return false;
+    }
+    bound->c = bind_data(binder, &operands, sizeof operands);
+    return ptx->src[2].kind == PTX_OPERAND_IMMEDIATE;
 }

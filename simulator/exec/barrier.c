@@ -98,12 +98,12 @@ static void arrive(struct warp *warp, const struct bound *bound, unsigned id, un
     } else if (threads == 0 && barrier->expected == 0 && !same_line(warp, pc, barrier->first_pc)) {
         warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, bound, &warp->code[barrier->first_pc],
                     first_lane(warp->live ? warp->live : 1),
-                    "the block's warps wait at different __syncthreads(): this warp here, warp %d at the other line",
+                    "warps of the block wait at different __syncthreads(): this one at {here}, warp %d at {there}",
                     __builtin_ctz(barrier->warps));
     } else if (threads != barrier->expected) {
         warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, bound, &warp->code[barrier->first_pc],
                     first_lane(warp->live ? warp->live : 1),
-                    "barrier %u is used with %u threads here and with %u at the other line", id, threads,
+                    "barrier %u is used with %u threads at {here} and with %u at {there}", id, threads,
                     barrier->expected);
     }
     barrier->warps |= 1u << warp->index;
@@ -205,7 +205,7 @@ bool barrier_force(struct block *block) {
                 if (b->state == SPLIT_AT_BARRIER && b->barrier == a->barrier && !same_line(warp, a->pc, b->pc)) {
                     warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, &warp->code[a->pc], &warp->code[b->pc],
                                 first_lane(a->mask),
-                                "threads of one warp wait at different barriers: %d of them here, %d at the other line",
+                                "threads of one warp wait at different barriers: %d of them at {here}, %d at {there}",
                                 __builtin_popcount(a->mask), __builtin_popcount(b->mask));
                 }
             }

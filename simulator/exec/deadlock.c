@@ -51,7 +51,7 @@ void deadlock_report(struct block *block) {
         }
     }
     sim_report(SIM_FINDING_DEADLOCK, block->run->kernel->ptx, first->pc, -1, block->index,
-               warp_thread(culprit, culprit->index, first_lane(first->mask)), "no thread of the block can go on:%s",
-               list);
+               warp_thread(culprit, culprit->index, first_lane(first->mask)),
+               "no thread of the block can go on; see where each waits below%s", list);
     warp_fatal(culprit, SIM_LAUNCH_FAILURE);
 }

@@ -41,6 +41,8 @@ struct shadow_view {
 #define SHADOW_MANY 32u   // in place of a lane: several of them
 #define SHADOW_ATOMIC 33u // an atomic or volatile access
 
+struct lane_mma; // lanes_matrix.h
+
 struct lanes {
 #define LANE_OPERATION(name) lane_operation *name;
 #include "lanes.def"
@@ -63,6 +65,10 @@ struct lanes {
                          const struct shadow_view *view);
     bool (*all_equal)(const uint32_t *cells, uint32_t count, uint32_t value);
     bool (*all_below)(const uint32_t *cells, uint32_t count, uint32_t value);
+
+    // Fragments of [lanes] words each; those that the shape does not have are not looked at.
+    void (*mma)(const struct lane_mma *what, uint32_t *const d[4], const uint32_t *const a[4],
+                const uint32_t *const b[2], const uint32_t *const c[4]);
 };
 
 // The table that fits this host. The environment variable SIMULATOR_LANES=generic overrides the choice.

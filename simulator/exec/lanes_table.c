@@ -15,6 +15,8 @@ bool LANE(shadow_write)(const struct shadow_cells *cells, size_t first, uint32_t
                         const struct shadow_view *view);
 bool LANE(all_equal)(const uint32_t *cells, uint32_t count, uint32_t value);
 bool LANE(all_below)(const uint32_t *cells, uint32_t count, uint32_t value);
+void LANE(mma)(const struct lane_mma *what, uint32_t *const d[4], const uint32_t *const a[4],
+               const uint32_t *const b[2], const uint32_t *const c[4]);
 
 const struct lanes LANE(lanes) = {
 #define LANE_OPERATION(name) .name = LANE(name),
@@ -28,6 +30,7 @@ const struct lanes LANE(lanes) = {
     .blend64 = LANE(blend64),
     .shadow_read = LANE(shadow_read),
     .shadow_write = LANE(shadow_write),
+    .mma = LANE(mma),
     .all_equal = LANE(all_equal),
     .all_below = LANE(all_below),
 };

@@ -25,29 +25,30 @@ void race_shared_atomic(struct warp *warp, const struct bound *bound, const stru
 }
 
 // The copy may write at any time from now on, so what is there must be read and written by now.
-void race_async_issue(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes) {
+void race_async_issue(struct warp *warp, const struct bound *bound, const struct access *access) {
     struct race_shared *race = &warp->block->race;
     int shift = warp->run->kernel->shadow_shift;
-    for (size_t cell = offset >> shift; cell < (offset + bytes) >> shift; cell++) {
-        race_shared_check_write(warp, bound, cell, lane, false);
-        race->pending_cells += race->pending[cell] == 0;
-        race->pending[cell] = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;
+    struct access filled = *access;
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        for (size_t i = 0; i < access->bytes >> shift; i++) {
+            size_t cell = (filled.address[lane] >> shift) + i;
+            race_shared_check_write(warp, bound, cell, lane, false);
+            race->pending_cells += race->pending[cell] == 0;
+            race->pending[cell] = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;
+        }
     }
 }
 
-void race_async_land(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes,
-                     bool lands) {
+void race_async_land(struct warp *warp, int32_t pc, int lane, uint32_t offset, uint32_t bytes) {
     struct race_shared *race = &warp->block->race;
     int shift = warp->run->kernel->shadow_shift;
-    uint32_t by = (uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane;
-    for (size_t cell = offset >> shift; cell < (offset + bytes) >> shift; cell++) {
-        if (race->pending[cell] == by + 1) {
-            race->pending[cell] = 0;
-            race->pending_cells--;
-        }
-        if (lands) {
-            race->cells.write[cell] = warp->clock[warp->index] << 5 | warp->index;
-            race->cells.write_by[cell] = by;
-        }
+    uint32_t by = (uint32_t)pc << 6 | (uint32_t)lane;
+    for (size_t cell = offset >> shift; race->on && cell < (offset + bytes) >> shift; cell++) {
+        race->pending_cells -= race->pending[cell] != 0;
+        race->pending[cell] = 0;
+        race->cells.write[cell] = warp->clock[warp->index] << 5 | warp->index;
+        race->cells.write_by[cell] = by;
     }
 }

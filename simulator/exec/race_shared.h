@@ -28,10 +28,9 @@ void race_shared_read(struct warp *warp, const struct bound *bound, const struct
 void race_shared_write(struct warp *warp, const struct bound *bound, const struct access *access);
 void race_shared_atomic(struct warp *warp, const struct bound *bound, const struct access *access);
 
-// cp.async: one lane's copy of bytes to offset is issued, and lands (or is forgotten when the lane exits).
-void race_async_issue(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
-void race_async_land(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes,
-                     bool lands);
+// cp.async: copies to the access's bytes are issued; one lane's copy, issued at pc, lands.
+void race_async_issue(struct warp *warp, const struct bound *bound, const struct access *access);
+void race_async_land(struct warp *warp, int32_t pc, int lane, uint32_t offset, uint32_t bytes);
 
 // One cell: a write is about to happen (same: of the value that is there); an atomic or volatile access happens.
 void race_shared_check_write(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool same);

@@ -156,10 +156,16 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
             sim_report_place(kernel, other_instruction, there, sizeof there);
         }
         insert_places(words, here, there, placed, sizeof placed);
+        // A listing of several lines goes to the end.
+        char *listing = strchr(placed, '\n');
+        if (listing) {
+            *listing++ = 0;
+        }
         struct finding *new = &found[unprinted];
         *new = (struct finding){.kind = kind, .instruction = instruction, .other = other_instruction, .count = 1};
-        if (asprintf(&new->text, "%s: %s; block (%u,%u,%u), thread (%u,%u,%u). Usual cause: %s", kind_name[kind],
-                     placed, block.x, block.y, block.z, thread.x, thread.y, thread.z, usual_cause[kind]) < 0) {
+        if (asprintf(&new->text, "%s: %s; block (%u,%u,%u), thread (%u,%u,%u). Usual cause: %s%s%s", kind_name[kind],
+                     placed, block.x, block.y, block.z, thread.x, thread.y, thread.z, usual_cause[kind],
+                     listing ? "\n" : "", listing ? listing : "") < 0) {
             new->text = NULL;
         }
         unprinted++;
