@@ -124,6 +124,23 @@ static void parse_thread_counts(struct parser *p, int counts[3]) {
     }
 }
 
+// Blocks that run in clusters need the memory of their neighbours, which the simulator does not have.
+static void parse_cluster_directive(struct parser *p, struct ptx_function *function) {
+    struct unsupported *unsupported = arena_allocate(p->arena, sizeof *unsupported);
+    *unsupported = (struct unsupported){.what = "the simulator does not know clusters of blocks",
+                                        .text = arena_string(p->arena, p->token.start, p->token.length),
+                                        .line = p->token.line};
+    function->unsupported = unsupported;
+    advance(p);
+    while (p->token.kind == TOKEN_NUMBER || token_is_sign(&p->token, ','))
+        advance(p);
+}
+
+static bool is_cluster_directive(const struct token *token) {
+    return token_is(token, ".reqnctapercluster") || token_is(token, ".explicitcluster") ||
+           token_is(token, ".maxclusterrank") || token_is(token, ".blocksareclusters");
+}
+
 // The directives between a function's header and its body.
 static void parse_performance_directives(struct parser *p, struct ptx_function *function) {
     for (;;) {
@@ -137,6 +154,8 @@ static void parse_performance_directives(struct parser *p, struct ptx_function *
             parse_count(p, "a limit", 0, INT32_MAX);
         } else if (accept_word(p, ".pragma")) {
             skip_statement(p);
+        } else if (is_cluster_directive(&p->token)) {
+            parse_cluster_directive(p, function);
         } else if (!accept_word(p, ".noreturn")) {
             return;
         }

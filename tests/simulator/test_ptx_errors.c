@@ -105,6 +105,8 @@ static void test_what_the_simulator_does_not_know(void **state) {
     check_body(".loc 1 42 7\n.loc 1 5 1, function_name f, inlined_at 1 42 7\n@%p1  tex.2d.v4.f32\n{%f1}, [x, {%f2}] ;",
                "a.cu:5 (inlined at a.cu:42): the simulator does not know the instruction 'tex': \"@%p1 tex.2d.v4.f32 "
                "{%f1}, [x, {%f2}] ;\" (ptx line 10)");
+    check(".version 8.0\n.entry k\n.explicitcluster .reqnctapercluster 2, 1, 1\n{ ret; }",
+          "the simulator does not know clusters of blocks: \".reqnctapercluster\" (ptx line 3)");
     check_body("mov.u32 %r1, %clusterid.x;",
                "the simulator does not know the special register '%clusterid.x': \"mov.u32 "
                "%r1, %clusterid.x;\" (ptx line 8)");
