@@ -19,6 +19,8 @@ void verdict_begin(struct verdict *v, const struct host_inputs *inputs, const st
     v->row_error = host_allocate(sample->count, sizeof *v->row_error);
     v->row_signal = host_allocate(sample->count, sizeof *v->row_signal);
     memset(v->wrong_at, 0, (size_t)(sample->count * d));
+    memset(v->row_error, 0, (size_t)sample->count * sizeof *v->row_error);
+    memset(v->row_signal, 0, (size_t)sample->count * sizeof *v->row_signal);
     v->first_row = v->rms_row = -1;
 }
 

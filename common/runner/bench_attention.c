@@ -48,12 +48,12 @@ static bool verify(struct contender *contender, const struct host_inputs *inputs
     const struct device_problem *set = &contender->sets->set[0];
     struct verdict verdict;
     struct message cause;
-    bool sticky;
+    enum device_state state;
     tensor_poison(&set->o);
     CUDA(cudaDeviceSynchronize());
-    if (!check_finish(launch(contender, 0, NULL), 0, "attention_forward", &sticky, &cause)) {
+    if (!check_finish(launch(contender, 0, NULL), 0, "attention_forward", &state, &cause)) {
         printf("  %-36s %s\n", contender->kernel->argument->name, cause.text);
-        if (sticky)
+        if (state != DEVICE_WELL)
             message_exit(EXIT_CHECK_FAILED,
                          "%s broke the device's context: make check says more; nothing of this shape was recorded",
                          contender->kernel->argument->name);

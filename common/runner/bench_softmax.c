@@ -50,12 +50,12 @@ static bool verify(struct contender *contender, const struct softmax_shape *shap
     const char *name = contender->kernel->argument->name;
     struct softmax_verdict verdict;
     struct message cause;
-    bool sticky;
+    enum device_state state;
     tensor_poison(&set->out);
     CUDA(cudaDeviceSynchronize());
-    if (!check_finish(launch(contender, 0, NULL), 0, "softmax_forward", &sticky, &cause)) {
+    if (!check_finish(launch(contender, 0, NULL), 0, "softmax_forward", &state, &cause)) {
         printf("  %-36s %s\n", name, cause.text);
-        if (sticky)
+        if (state != DEVICE_WELL)
             message_exit(EXIT_CHECK_FAILED,
                          "%s broke the device's context: make check says more; nothing of this shape was recorded",
                          name);

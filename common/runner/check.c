@@ -14,12 +14,12 @@ uint64_t check_seed(const struct arguments *arguments) {
     return ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec + (uint64_t)getpid()) % 1000000;
 }
 
-bool check_finish(cudaError_t launch, unsigned findings_before, const char *function, bool *sticky,
+bool check_finish(cudaError_t launch, unsigned findings_before, const char *function, enum device_state *state,
                   struct message *cause) {
     cudaError_t unreported = cudaGetLastError(), end = cudaDeviceSynchronize();
     unsigned findings = device_findings() - findings_before;
     bool good = true;
-    *sticky = false;
+    *state = DEVICE_WELL;
     if (end != cudaSuccess)
         good =
             message_set(cause, "a kernel failed while it ran: %s (%s)", cudaGetErrorString(end), cudaGetErrorName(end));
@@ -33,12 +33,13 @@ bool check_finish(cudaError_t launch, unsigned findings_before, const char *func
         good = message_set(cause, "the simulator found %u mistake%s, listed above", findings, findings == 1 ? "" : "s");
     if (good)
         return true;
-    // An error that stays (a stray access, a trap) leaves no call on this context that works.
+    // After an error that stays (a stray access, a trap) no call works until the device is reset; the reset itself may
+    // return the old error once more.
     cudaGetLastError();
     if (cudaDeviceSynchronize() != cudaSuccess || cudaFree(NULL) != cudaSuccess) {
-        *sticky = true;
-        CUDA(cudaDeviceReset());
+        cudaDeviceReset();
         cudaGetLastError();
+        *state = cudaFree(NULL) == cudaSuccess ? DEVICE_RESET : DEVICE_LOST;
     }
     return false;
 }

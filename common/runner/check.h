@@ -13,9 +13,15 @@ int check_softmax(const struct kernel *kernel, const struct device *device, cons
 // The seed that was given, or a fresh one.
 uint64_t check_seed(const struct arguments *arguments);
 
+// In what state an error has left the device.
+enum device_state {
+    DEVICE_WELL,
+    DEVICE_RESET, // what was allocated is gone, and the next case can run
+    DEVICE_LOST,  // nothing more can run
+};
+
 // Waits for what launch returned and started. False and the cause, in one line, where the launch or a kernel failed.
-// *sticky says that the device had to be reset: what was allocated is gone.
-bool check_finish(cudaError_t launch, unsigned findings_before, const char *function, bool *sticky,
+bool check_finish(cudaError_t launch, unsigned findings_before, const char *function, enum device_state *state,
                   struct message *cause);
 
 #endif

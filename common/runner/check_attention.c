@@ -14,6 +14,7 @@ struct check {
     struct report report;
     const struct kernel *kernel;
     const struct device *device;
+    enum device_state state; // after the last launch
     const struct arguments *arguments;
 };
 
@@ -38,20 +39,19 @@ static void describe_options(const struct attention_case *c, const char *data, c
 }
 
 // Launches the kernel once and judges its output. cause is empty where the launch ended well.
-static bool run_kernel(const struct check *check, const struct host_inputs *inputs, bool with_lse,
-                       struct verdict *verdict, struct message *cause, const char **guard) {
+static bool run_kernel(struct check *check, const struct host_inputs *inputs, bool with_lse, struct verdict *verdict,
+                       struct message *cause, const char **guard) {
     struct device_problem problem =
         problem_create(inputs, check->kernel, check->device, with_lse && check->kernel->lesson->lse);
     cudaStream_t stream;
-    bool sticky;
     CUDA(cudaStreamCreate(&stream));
     CUDA(cudaDeviceSynchronize());
     unsigned findings = device_findings();
     cudaError_t launch = check->kernel->attention_forward(&problem.problem, stream);
     cause->text[0] = 0;
     *guard = NULL;
-    bool ran = check_finish(launch, findings, "attention_forward", &sticky, cause);
-    if (sticky)
+    bool ran = check_finish(launch, findings, "attention_forward", &check->state, cause);
+    if (check->state != DEVICE_WELL)
         return false;
     problem_judge(&problem, verdict);
     *guard = problem_broken_guard(&problem);
@@ -202,7 +202,7 @@ static int check_matrix(struct check *check, enum input_family family, uint64_t 
     if (!count)
         message_exit(EXIT_BAD_INPUT, "%s covers none of the cases that were asked for", check->kernel->argument->name);
     check->report = report_begin(arguments, check->kernel->argument, check->device, count, seed);
-    for (int i = 0; i < count && !report_enough(&check->report); i++) {
+    for (int i = 0; i < count && !report_enough(&check->report) && check->state != DEVICE_LOST; i++) {
         // Every second case leaves lse away, as most callers do.
         uint64_t case_seed = seed + (uint64_t)i;
         struct host_inputs inputs = inputs_attention(&cases[i].shape, cases[i].family, case_seed);

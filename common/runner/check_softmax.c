@@ -13,22 +13,22 @@ struct check {
     struct report report;
     const struct kernel *kernel;
     const struct device *device;
+    enum device_state state; // after the last launch
 };
 
-static bool run_kernel(const struct check *check, struct softmax_verdict *verdict, struct message *cause,
+static bool run_kernel(struct check *check, struct softmax_verdict *verdict, struct message *cause,
                        const char **guard) {
     struct softmax_device_problem problem =
         softmax_problem_create(&verdict->shape, verdict->in, verdict->kept, check->kernel, check->device);
     cudaStream_t stream;
-    bool sticky;
     CUDA(cudaStreamCreate(&stream));
     CUDA(cudaDeviceSynchronize());
     unsigned findings = device_findings();
     cudaError_t launch = check->kernel->softmax_forward(&problem.problem, stream);
     cause->text[0] = 0;
     *guard = NULL;
-    bool ran = check_finish(launch, findings, "softmax_forward", &sticky, cause);
-    if (sticky)
+    bool ran = check_finish(launch, findings, "softmax_forward", &check->state, cause);
+    if (check->state != DEVICE_WELL)
         return false;
     softmax_problem_judge(&problem, verdict);
     *guard = softmax_problem_broken_guard(&problem);
@@ -109,7 +109,7 @@ int check_softmax(const struct kernel *kernel, const struct device *device, cons
         printf("%s: a row softmax has no mask, CAUSAL=1 changes nothing\n", kernel->argument->name);
     int count = choose_cases(&check, arguments, cases);
     check.report = report_begin(arguments, kernel->argument, device, count, seed);
-    for (int i = 0; i < count && !report_enough(&check.report); i++)
+    for (int i = 0; i < count && !report_enough(&check.report) && check.state != DEVICE_LOST; i++)
         run_case(&check, &cases[i], arguments->has_shape ? seed : seed + (uint64_t)i);
     return report_end(&check.report);
 }

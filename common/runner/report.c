@@ -91,7 +91,7 @@ int report_end(struct report *report) {
     if (report->failed)
         print_open_blank(report->kernel->source);
     if (report->begun < report->cases)
-        printf("\nstopped after %d cases: %d were not run\n", report->begun, report->cases - report->begun);
+        printf("\nstopped after %d of %d cases\n", report->begun, report->cases);
     printf("%s%s: %d of %d case%s right on %s, %.1f s%s\n", colour(right ? COLOUR_GOOD : COLOUR_BAD),
            report->kernel->name, report->passed, report->cases, report->cases == 1 ? "" : "s",
            report->device->description, now() - report->start, colour(COLOUR_PLAIN));
