@@ -20,6 +20,7 @@ enum name_kind {
     NAME_LABEL,     // index: of an instruction
     NAME_TARGETS,   // index: of the function's lists of branch targets
     NAME_PROTOTYPE, // index: of the function's prototypes
+    NAME_KEYWORD,   // an opcode or suffix; index: in its table
 };
 
 enum { NAMES_MAX_DEPTH = 64 };

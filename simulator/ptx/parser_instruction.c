@@ -23,12 +23,12 @@ void start_instructions(struct parser *p) {
     names_start(&p->suffixes, p->arena);
     for (int i = 0; i < PTX_OPCODES; i++) {
         const char *text = ptx_opcode_name(i);
-        names_add(&p->opcodes, text, strlen(text), NAME_FUNCTION, 0)->index = i;
+        names_add(&p->opcodes, text, strlen(text), NAME_KEYWORD, 0)->index = i;
     }
-    names_add(&p->opcodes, "barrier", strlen("barrier"), NAME_FUNCTION, 0)->index = PTX_OP_BAR;
+    names_add(&p->opcodes, "barrier", strlen("barrier"), NAME_KEYWORD, 0)->index = PTX_OP_BAR;
     for (int i = 0; i < PTX_SUFFIX_COUNT; i++) { // of equal words the first one is found
         struct name *name =
-            names_add(&p->suffixes, PTX_SUFFIXES[i].text, strlen(PTX_SUFFIXES[i].text), NAME_FUNCTION, 0);
+            names_add(&p->suffixes, PTX_SUFFIXES[i].text, strlen(PTX_SUFFIXES[i].text), NAME_KEYWORD, 0);
         if (name)
             name->index = i;
     }
@@ -151,7 +151,7 @@ static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction
         memset(instruction->mma_type, 0, sizeof instruction->mma_type);
 }
 
-// setp.lo.u32 is setp.lt.u32; on bits without a sign the words lo, ls, hi and hs say that they are unsigned.
+// Bits are compared as unsigned integers: lo, ls, hi and hs (now lt, le, gt, ge) said so, and eq and ne do not care.
 static void unsigned_compare(struct ptx_instruction *instruction) {
     enum ptx_type *type = instruction->opcode == PTX_OP_SET ? &instruction->source_type : &instruction->type;
     switch (*type) {
@@ -251,7 +251,6 @@ static void parse_cp_async(struct parser *p, struct ptx_instruction *copy) {
         expect_sign(p, ',');
         copy->src[copy->nsrc++] = parse_address(p, copy->space2);
         expect_sign(p, ',');
-        form = "s:4 ?s:*";
         while (copy->nsrc < 5 && (copy->nsrc == 2 || accept_sign(p, ',')))
             copy->src[copy->nsrc++] = parse_source(p, PTX_B32);
         uint64_t size = copy->src[2].bits;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// clang-format off
 enum ptx_type {
     PTX_NO_TYPE,
     PTX_PRED,
@@ -54,30 +55,32 @@ enum ptx_variant {
     PTX_V_COMMIT_GROUP, PTX_V_WAIT_GROUP, PTX_V_WAIT_ALL, // cp.async
 };
 
+// clang-format on
+
 // Yes-or-no suffixes, as bits of ptx_instruction.flags.
 enum ptx_flag {
     PTX_FTZ = 1 << 0,
     PTX_SAT = 1 << 1,
     PTX_APPROX = 1 << 2,
-    PTX_FULL = 1 << 3,       // div.full
+    PTX_FULL = 1 << 3, // div.full
     PTX_WIDE = 1 << 4,
     PTX_HI = 1 << 5,
     PTX_LO = 1 << 6,
-    PTX_CARRY_IN = 1 << 7,   // addc, subc, madc
-    PTX_CARRY_OUT = 1 << 8,  // .cc
-    PTX_UNIFORM = 1 << 9,    // bra.uni, call.uni, ret.uni
-    PTX_VOLATILE = 1 << 10,  // ld/st .volatile, .relaxed, .acquire, .release, .mmio: ordered, never cached
-    PTX_NC = 1 << 11,        // ld.global.nc
+    PTX_CARRY_IN = 1 << 7,       // addc, subc, madc
+    PTX_CARRY_OUT = 1 << 8,      // .cc
+    PTX_UNIFORM = 1 << 9,        // bra.uni, call.uni, ret.uni
+    PTX_VOLATILE = 1 << 10,      // ld/st .volatile, .relaxed, .acquire, .release, .mmio: ordered, never cached
+    PTX_NC = 1 << 11,            // ld.global.nc
     PTX_NAN_PROPAGATE = 1 << 12, // min.NaN, max.NaN
-    PTX_ABS = 1 << 13,       // min.xorsign.abs and the like
+    PTX_ABS = 1 << 13,           // min.xorsign.abs and the like
     PTX_XORSIGN = 1 << 14,
     PTX_SHIFT_CLAMP = 1 << 15, // shf.clamp, bfe.clamp; otherwise wrap
-    PTX_TRANS = 1 << 16,     // ldmatrix, stmatrix .trans
-    PTX_ALIGNED = 1 << 17,   // barrier.sync.aligned, bar.sync: every thread of the warp takes part
-    PTX_TO = 1 << 18,        // cvta.to
+    PTX_TRANS = 1 << 16,       // ldmatrix, stmatrix .trans
+    PTX_ALIGNED = 1 << 17,     // barrier.sync.aligned, bar.sync: every thread of the warp takes part
+    PTX_TO = 1 << 18,          // cvta.to
     PTX_RELU = 1 << 19,
-    PTX_ROW_COL = 1 << 20,   // mma .row.col
-    PTX_SHIFTAMT = 1 << 21,  // bfind.shiftamt
+    PTX_ROW_COL = 1 << 20,  // mma .row.col
+    PTX_SHIFTAMT = 1 << 21, // bfind.shiftamt
     PTX_CLUSTER_SCOPE = 1 << 22,
     PTX_SHUFFLE_PRED = 1 << 23, // shfl.sync d|p: dst[1] is the predicate
     PTX_OOB = 1 << 24,
@@ -95,6 +98,7 @@ enum ptx_operand_kind {
     PTX_OPERAND_SINK,      // `_`
 };
 
+// clang-format off
 enum ptx_special {
     PTX_TID_X, PTX_TID_Y, PTX_TID_Z, PTX_NTID_X, PTX_NTID_Y, PTX_NTID_Z,
     PTX_CTAID_X, PTX_CTAID_Y, PTX_CTAID_Z, PTX_NCTAID_X, PTX_NCTAID_Y, PTX_NCTAID_Z,
@@ -104,17 +108,24 @@ enum ptx_special {
     PTX_DYNAMIC_SMEM_SIZE, PTX_TOTAL_SMEM_SIZE,
     PTX_WARP_SIZE,
 };
+// clang-format on
 
-enum ptx_builtin { PTX_BUILTIN_NONE, PTX_BUILTIN_VPRINTF, PTX_BUILTIN_ASSERTFAIL, PTX_BUILTIN_MALLOC, PTX_BUILTIN_FREE };
+enum ptx_builtin {
+    PTX_BUILTIN_NONE,
+    PTX_BUILTIN_VPRINTF,
+    PTX_BUILTIN_ASSERTFAIL,
+    PTX_BUILTIN_MALLOC,
+    PTX_BUILTIN_FREE
+};
 
 // Where a register lives. A warp's register file is an array of bytes; a register is 32 lanes side by side:
 //   PTX_PRED                one uint32_t, a bit a lane
 //   8, 16 and 32-bit types  uint32_t[32]; bits above the type's width are zero
 //   64-bit types            uint64_t[32]
-// slot is the byte offset within the function's frame, a multiple of 64 for everything but predicates (4). Two registers
-// share a slot only where no lane needs both, and only with the same layout of lanes, so that lanes which have
-// diverged never touch each other's bytes. The result of an instruction never shares a slot with a source of it, unless
-// they are the same register.
+// slot is the byte offset within the function's frame, a multiple of 64 for everything but predicates (4). Two
+// registers share a slot only where no lane needs both, and only with the same layout of lanes, so that lanes which
+// have diverged never touch each other's bytes. The result of an instruction never shares a slot with a source of it,
+// unless they are the same register.
 struct ptx_operand {
     enum ptx_operand_kind kind;
     enum ptx_type reg_type; // the declared type of the register, which may be wider than the instruction's type
@@ -122,9 +133,9 @@ struct ptx_operand {
     int32_t slot;
     uint64_t bits;
     enum ptx_special special;
-    enum ptx_space space;   // ADDRESS: the space that `variable` or the offset is in, where the text says so
-    int64_t offset;         // ADDRESS: shared, local, param: offset within that space, link-time layout included
-    int32_t variable;       // ADDRESS: index in ptx_module.variables of a global or const variable to add, or -1
+    enum ptx_space space; // ADDRESS: the space that `variable` or the offset is in, where the text says so
+    int64_t offset;       // ADDRESS: shared, local, param: offset within that space, link-time layout included
+    int32_t variable;     // ADDRESS: index in ptx_module.variables of a global or const variable to add, or -1
     int32_t target;
     enum ptx_builtin builtin;
     int count;
@@ -142,9 +153,9 @@ struct ptx_location {
 
 struct ptx_instruction {
     enum ptx_opcode opcode;
-    enum ptx_type type;        // the first type suffix: the result's (cvt, set), the operation's (all others)
-    enum ptx_type source_type; // the second one, where there is one; else the same as type
-    enum ptx_type mma_type[4]; // mma: D, A, B, C
+    enum ptx_type type;           // the first type suffix: the result's (cvt, set), the operation's (all others)
+    enum ptx_type source_type;    // the second one, where there is one; else the same as type
+    enum ptx_type mma_type[4];    // mma: D, A, B, C; cvt.pack: its two or three types
     enum ptx_space space, space2; // cvta, ld, st, atom, red: space; cp.async: destination, source
     enum ptx_rounding rounding;
     enum ptx_compare compare;
@@ -154,11 +165,11 @@ struct ptx_instruction {
     int shape[3];  // mma m, n, k
     int32_t guard; // slot of the guarding predicate, -1: none
     bool guard_negated;
-    struct ptx_operand dst[2]; // dst[1]: the second predicate of setp p|q, of shfl d|p
+    struct ptx_operand dst[2];               // dst[1]: the second predicate of setp p|q, of shfl d|p
     struct ptx_operand src[PTX_MAX_SOURCES]; // ld: src[0] is the address; st: src[0] the address, src[1] the value
     int nsrc;
-    int32_t location;  // index in ptx_module.locations
-    const char *text;  // the PTX text of this instruction, for messages
+    int32_t location; // index in ptx_module.locations
+    const char *text; // the PTX text of this instruction, for messages
     int32_t ptx_line;
 };
 
@@ -167,17 +178,17 @@ struct ptx_variable {
     const char *name;
     enum ptx_space space;
     enum ptx_type type;
-    size_t size;  // bytes; 0: extern .shared[] (dynamic shared memory)
+    size_t size; // bytes; 0: extern .shared[] (dynamic shared memory)
     size_t align;
     const uint8_t *init; // size bytes, NULL: zero
     bool external;
-    int relocations;     // init holds that many addresses of other variables
+    int relocations; // init holds that many addresses of other variables
     struct ptx_relocation {
         size_t offset;    // in init
         int32_t variable; // whose generic address goes there: (address + addend) >> shift, the low `bytes` bytes
         int64_t addend;
         int bytes, shift; // 8, 0 but for packed structures, which nvcc writes byte by byte
-    } *relocation;
+    } * relocation;
 };
 
 struct ptx_parameter {
@@ -211,24 +222,24 @@ struct ptx_module {
 //
 // Calls: a thread has a stack of arguments and results. A function finds its own parameters, then its results, at the
 // offsets that its operands carry from the thread's stack base; it leaves those of the functions it calls at
-// call_base and beyond. So a call adds the caller's call_base to the thread's stack base, a return subtracts it again, and
-// nothing is copied. Builtins find their arguments in the same way: each at the next multiple of its size, then
-// the result: vprintf (u64 format, u64 arguments) u32, malloc (u64) u64, free (u64), __assertfail (u64 message,
-// u64 file, u32 line, u64 function, u64 character size).
+// call_base and beyond. So a call adds the caller's call_base to the thread's stack base, a return subtracts it again,
+// and nothing is copied. Builtins find their arguments in the same way: each at the next multiple of its size, then the
+// result: vprintf (u64 format, u64 arguments) u32, malloc (u64) u64, free (u64), __assertfail (u64 message, u64 file,
+// u32 line, u64 function, u64 character size).
 struct ptx_frame {
     const char *name;
-    int32_t entry;        // index of its first instruction
-    int32_t instructions; // how many it has
-    int32_t frame_bytes;  // of the register file, a multiple of 64
+    int32_t entry;         // index of its first instruction
+    int32_t instructions;  // how many it has
+    int32_t frame_bytes;   // of the register file, a multiple of 64
     int32_t register_base; // where the frame of its first activation starts in a register file of register_bytes
-    int32_t params;       // its parameters, then its results
+    int32_t params;        // its parameters, then its results
     const struct ptx_parameter *param;
-    int32_t param_bytes;  // parameters and results in call-param space; 0 for an entry function
-    int32_t call_base;    // see above
-    int32_t local_base;   // where its .local variables start; operands' offsets include it
+    int32_t param_bytes; // parameters and results in call-param space; 0 for an entry function
+    int32_t call_base;   // see above
+    int32_t local_base;  // where its .local variables start; operands' offsets include it
     int32_t local_bytes;
-    bool recursive;       // may be called while it is active: local_base is then that of the first activation
-    uint64_t address;     // what a pointer to it holds (an indirect call looks for it here)
+    bool recursive;   // may be called while it is active: local_base is then that of the first activation
+    uint64_t address; // what a pointer to it holds (an indirect call looks for it here)
 };
 
 // One entry function and all that it can call, ready to be bound and run.
@@ -242,19 +253,19 @@ struct ptx_kernel {
     int params;
     const struct ptx_parameter *param;
     size_t param_bytes;
-    size_t static_shared_bytes;  // dynamic shared memory starts here, aligned to shared_align
+    size_t static_shared_bytes; // dynamic shared memory starts here, aligned to shared_align
     size_t shared_align;
-    size_t register_bytes;       // a warp, one activation of every reachable function
-    size_t local_bytes;          // a thread, one activation of every reachable function
-    size_t call_param_bytes;     // a thread, one activation of every reachable function
-    bool recursive;              // some function is
-    int max_threads[3];          // .maxntid, 0: not given
-    int required_threads[3];     // .reqntid, 0: not given
-    int min_blocks;              // .minnctapersm
+    size_t register_bytes;   // a warp, one activation of every reachable function
+    size_t local_bytes;      // a thread, one activation of every reachable function
+    size_t call_param_bytes; // a thread, one activation of every reachable function
+    bool recursive;          // some function is
+    int max_threads[3];      // .maxntid, 0: not given
+    int required_threads[3]; // .reqntid, 0: not given
+    int min_blocks;          // .minnctapersm
 };
 
-// Parses PTX text of length bytes; text need not end in 0 and is not trusted: any bytes give a module or an error, never
-// a crash. On failure returns NULL and writes one line "ptx line N: what" to error.
+// Parses PTX text of length bytes; text need not end in 0 and is not trusted: any bytes give a module or an error,
+// never a crash. On failure returns NULL and writes one line "ptx line N: what" to error.
 struct ptx_module *ptx_parse(const char *text, size_t length, char *error, size_t error_size);
 
 // Entry functions of the module, by mangled name, in text order; NULL past the last.

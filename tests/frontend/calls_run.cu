@@ -1,6 +1,6 @@
-// Calls of every kind, run on the simulator and compared with the same functions on the host: structures by value, recursion
-// to a depth that differs by lane, local variables of a caller seen from below, pointers to functions, virtual functions,
-// addresses in initial values.
+// Calls of every kind, run on the simulator and compared with the same functions on the host: structures by value,
+// recursion to a depth that differs by lane, local variables of a caller seen from below, pointers to functions,
+// virtual functions, addresses in initial values.
 #include <cstdio>
 #include <cstdlib>
 

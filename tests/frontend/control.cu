@@ -1,4 +1,5 @@
-// Branches in every form, calls with and without results, recursion, function pointers, virtual functions, printf, assert.
+// Branches in every form, calls with and without results, recursion, function pointers, virtual functions, printf,
+// assert.
 #include <cassert>
 #include <cstdio>
 #include <cstdlib>
@@ -84,17 +85,35 @@ __global__ void calls(float *f, int *i, big b) {
 
 __global__ void branches(int *x, float *f, int n) {
     switch (n) {
-    case 0: x[0] = 5; break;
-    case 1: x[1] = x[2] * 3; break;
-    case 2: f[0] = sqrtf(f[1]); break;
-    case 3: x[3]--; // fall through
-    case 4: x[4] ^= 77; break;
-    case 5: f[2] = f[3] / f[4]; break;
-    case 7: x[5] = __popc(x[6]); break;
-    case 8: f[5] = __expf(f[6]); break;
-    case 9: return;
-    case 10: __trap();
-    default: x[7] = 0;
+    case 0:
+        x[0] = 5;
+        break;
+    case 1:
+        x[1] = x[2] * 3;
+        break;
+    case 2:
+        f[0] = sqrtf(f[1]);
+        break;
+    case 3:
+        x[3]--; // fall through
+    case 4:
+        x[4] ^= 77;
+        break;
+    case 5:
+        f[2] = f[3] / f[4];
+        break;
+    case 7:
+        x[5] = __popc(x[6]);
+        break;
+    case 8:
+        f[5] = __expf(f[6]);
+        break;
+    case 9:
+        return;
+    case 10:
+        __trap();
+    default:
+        x[7] = 0;
     }
     for (int i = 0; i < n; i++) {
         if (x[i] < 0)

@@ -45,14 +45,15 @@ __global__ void library_float(float *f, int *i, float2 *s) {
 __global__ void library_fast(float *f) {
     float x = f[threadIdx.x], sine, cosine;
     __sincosf(x, &sine, &cosine);
-    f[threadIdx.x] = __sinf(x) + __cosf(x) + __tanf(x) + __expf(x) + __exp10f(x) + __logf(x) + __log2f(x) + __log10f(x) +
-                     __powf(x, sine) + cosine;
+    f[threadIdx.x] = __sinf(x) + __cosf(x) + __tanf(x) + __expf(x) + __exp10f(x) + __logf(x) + __log2f(x) +
+                     __log10f(x) + __powf(x, sine) + cosine;
 }
 
 __global__ void library_double(double *d, int *i) {
     double x = d[threadIdx.x], y = d[threadIdx.x + 1], sine, cosine;
-    double r = sin(x) + cos(x) + tan(x) + asin(x) + atan2(x, y) + sinh(x) + tanh(x) + exp(x) + exp2(x) + expm1(x) + log(x) +
-               log1p(x) + pow(x, y) + sqrt(x) + rsqrt(x) + cbrt(x) + hypot(x, y) + erf(x) + tgamma(x) + lgamma(x);
+    double r = sin(x) + cos(x) + tan(x) + asin(x) + atan2(x, y) + sinh(x) + tanh(x) + exp(x) + exp2(x) + expm1(x) +
+               log(x) + log1p(x) + pow(x, y) + sqrt(x) + rsqrt(x) + cbrt(x) + hypot(x, y) + erf(x) + tgamma(x) +
+               lgamma(x);
     r += floor(x) + ceil(x) + trunc(x) + round(x) + rint(x) + fmod(x, y) + fma(x, y, r) + fmax(x, y) + fmin(x, y) +
          fabs(x) + copysign(x, y) + ldexp(x, 4) + frexp(x, &i[0]) + x / y;
     sincos(y, &sine, &cosine);

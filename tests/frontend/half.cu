@@ -1,11 +1,12 @@
-// fp16 and bf16: the arithmetic intrinsics of the two headers, scalar and x2. From sm_80 on: before, bf16 is emulated and
-// incomplete.
+// fp16 and bf16: the arithmetic intrinsics of the two headers, scalar and x2. From sm_80 on: before, bf16 is emulated
+// and incomplete.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 
-template <typename T> __device__ T scalar(T a, T b, T c) {
+template <typename T>
+__device__ T scalar(T a, T b, T c) {
     T r = __hadd(a, b);
     r = __hsub(r, c);
     r = __hmul(r, b);
@@ -26,12 +27,14 @@ template <typename T> __device__ T scalar(T a, T b, T c) {
     return hsqrt(hrsqrt(hrcp(r)));
 }
 
-template <typename T> __device__ T transcendental(T a) {
+template <typename T>
+__device__ T transcendental(T a) {
     return hsin(a) + hcos(a) + hexp(a) + hexp2(a) + hexp10(a) + hlog(a) + hlog2(a) + hlog10(a) + htanh(a) +
            htanh_approx(a);
 }
 
-template <typename T2> __device__ T2 pair(T2 a, T2 b, T2 c) {
+template <typename T2>
+__device__ T2 pair(T2 a, T2 b, T2 c) {
     T2 r = __hadd2(a, b);
     r = __hsub2(r, c);
     r = __hmul2(r, b);
@@ -91,8 +94,8 @@ __global__ void conversions(float *f, double *d, __half *h, __nv_bfloat16 *b, in
     m[0] = __half2ull_rz(h[7]) + __bfloat162ull_rd(b[7]);
     s[0] = __half2short_rn(h[8]) + __bfloat162short_rz(b[8]);
     t[0] = __half2ushort_rn(h[8]) + __bfloat162ushort_rz(b[8]);
-    h[9] = __int2half_rn(i[1]) + __uint2half_rz(u[1]) + __ll2half_rn(l[1]) + __ull2half_rn(m[1]) + __short2half_rn(s[1]) +
-           __ushort2half_rn(t[1]);
+    h[9] = __int2half_rn(i[1]) + __uint2half_rz(u[1]) + __ll2half_rn(l[1]) + __ull2half_rn(m[1]) +
+           __short2half_rn(s[1]) + __ushort2half_rn(t[1]);
     b[9] = __int2bfloat16_rn(i[1]) + __uint2bfloat16_rz(u[1]) + __ll2bfloat16_rn(l[1]) + __ull2bfloat16_rn(m[1]) +
            __short2bfloat16_rn(s[1]) + __ushort2bfloat16_rn(t[1]);
     s[2] = __half_as_short(h[10]);

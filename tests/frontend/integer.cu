@@ -1,7 +1,8 @@
 // Integers of every width, and the intrinsics on their bits.
 #include <cstdint>
 
-template <typename T> __device__ T arithmetic(T a, T b, T c) {
+template <typename T>
+__device__ T arithmetic(T a, T b, T c) {
     T r = a + b * c - (a & b) + (b | c) - (a ^ ~c);
     if (b != 0)
         r += a / b + a % b;
@@ -10,7 +11,8 @@ template <typename T> __device__ T arithmetic(T a, T b, T c) {
     return r > a ? (r < b ? r : b) : a;
 }
 
-template <typename T> __global__ void widths(T *x) {
+template <typename T>
+__global__ void widths(T *x) {
     x[0] = arithmetic(x[1], x[2], x[3]);
     x[4] = x[5] / 10 + x[6] % 1000 + x[7] / 7;
 }
@@ -29,7 +31,8 @@ __global__ void bits(unsigned *u, int *i, unsigned long long *m, long long *l) {
     m[0] = __brevll(m[1]) + __clzll(l[1]) + __ffsll(l[2]) + __popcll(m[2]);
     u[6] = __funnelshift_l(u[7], u[8], u[9]) + __funnelshift_r(u[7], u[8], u[9]) + __funnelshift_lc(u[7], u[8], 5) +
            __funnelshift_rc(u[7], u[8], 40);
-    i[3] = __mul24(i[4], i[5]) + __mulhi(i[6], i[7]) + __hadd(i[8], i[9]) + __rhadd(i[8], i[9]) + __sad(i[1], i[2], u[3]);
+    i[3] =
+        __mul24(i[4], i[5]) + __mulhi(i[6], i[7]) + __hadd(i[8], i[9]) + __rhadd(i[8], i[9]) + __sad(i[1], i[2], u[3]);
     u[10] = __umul24(u[11], u[12]) + __umulhi(u[13], u[14]) + __uhadd(u[1], u[2]) + __usad(u[3], u[4], u[5]);
     l[3] = __mul64hi(l[4], l[5]);
     m[3] = __umul64hi(m[4], m[5]);

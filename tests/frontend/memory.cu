@@ -38,8 +38,8 @@ __global__ void spaces(float *out, mixed by_value, int n) {
     dynamic[threadIdx.x] = make_float4(1, 2, 3, by_value.d);
     shared_struct = by_value;
     __syncthreads();
-    out[0] = tile[threadIdx.y][threadIdx.x] + dynamic[threadIdx.y].z + shared_struct.s[n % 3] + *second + odd.s + *odd.p +
-             words[n % 3][0] + big + by_value.s[n % 3];
+    out[0] = tile[threadIdx.y][threadIdx.x] + dynamic[threadIdx.y].z + shared_struct.s[n % 3] + *second + odd.s +
+             *odd.p + words[n % 3][0] + big + by_value.s[n % 3];
     flag = 1;
     while (flag != 2)
         __nanosleep(20);
@@ -72,7 +72,8 @@ __global__ void vectors(float4 *a, double2 *b, int2 *c, uchar4 *d, short4 *e, lo
     __stwb(&d[2], d[3]);
 }
 
-template <typename T> __device__ void integer_atomics(T *x) {
+template <typename T>
+__device__ void integer_atomics(T *x) {
     x[0] = atomicAdd(x, x[1]) + atomicMin(x, x[2]) + atomicMax(x, x[3]) + atomicAnd(x, x[4]) + atomicOr(x, x[5]) +
            atomicXor(x, x[6]) + atomicExch(x, x[7]) + atomicCAS(x, x[8], x[9]);
 }
