@@ -169,6 +169,11 @@ static bool is_near(const struct result *form, const double input[2], double gpu
         a = fabs(a) < smallest_normal(format) ? copysign(0.0, a) : a;
         b = fabs(b) < smallest_normal(format) ? copysign(0.0, b) : b;
     }
+    // The bounds of sine and cosine end at 100 pi.
+    if ((strncmp(form->name, "sin", 3) == 0 || strncmp(form->name, "cos", 3) == 0) && fabs(a) > 100 * 3.14159265) {
+        snprintf(why, why_size, "of %.9g: GPU %.9g, simulator %.9g", a, gpu, simulated);
+        return isinf(a) ? isnan(gpu) && isnan(simulated) : fabs(gpu) <= 1.0 && fabs(simulated) <= 1.0;
+    }
     const double exact = exact_value(form->name, a, b), allowed = allowed_error(form, format, a, exact);
     snprintf(why, why_size, "of %.9g, %.9g: exact %.9g, GPU %.9g, simulator %.9g, allowed error %g", input[0], input[1],
              exact, gpu, simulated, allowed);
