@@ -94,6 +94,8 @@ static void end_child(pid_t child) {
 // file, and has judged nothing.
 static int explain_end(int status, const char *step) {
     const char *where = *step ? step : "start-up";
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
+        return 128 + SIGPIPE; // nobody reads any more
     if (WIFSIGNALED(status))
         fprintf(stderr, "error: crashed in %s: %s\n", where, strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) == 0 && strcmp(step, STEP_END))

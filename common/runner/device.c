@@ -75,16 +75,22 @@ static size_t host_free_bytes(void) {
     return (size_t)kibibytes * 1024;
 }
 
-size_t device_free_bytes(const struct device *device) {
+bool device_holds(const struct device *device, double device_bytes, double host_bytes, struct message *reason) {
     size_t free_bytes = 0, total = 0;
+    double host_free = (double)host_free_bytes();
     CUDA(cudaMemGetInfo(&free_bytes, &total));
-    if (device->simulated) {
-        // Simulated memory is the host's, and remembers for each byte whether it was written and who touched it.
-        size_t host = host_free_bytes() / 4;
-        if (host && host < free_bytes)
-            return host;
-    }
-    return free_bytes;
+    // Some is left over for the context, kernels and printf buffers.
+    double device_free = 0.95 * (double)free_bytes;
+    // Simulated memory is the host's, and remembers for each byte whether it was written and who touched it.
+    if (device->simulated && host_free > 0 && host_free / 4 < device_free)
+        device_free = host_free / 4;
+    if (device_bytes > device_free)
+        return message_set(reason, "needs %.1f GiB of memory, and %s has %.1f GiB free", device_bytes / 0x1p30,
+                           device->description, device_free / 0x1p30);
+    if (host_free > 0 && host_bytes > host_free)
+        return message_set(reason, "needs %.1f GiB of the host's memory for the reference, and %.1f GiB are free",
+                           host_bytes / 0x1p30, host_free / 0x1p30);
+    return true;
 }
 
 unsigned device_findings(void) {

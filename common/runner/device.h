@@ -20,8 +20,8 @@ struct device {
 // Ends the process with one line where no device answers, or another one than choice says.
 struct device device_open(enum device_choice choice);
 
-// Bytes that can still be allocated: on the simulator also what the host has left.
-size_t device_free_bytes(const struct device *device);
+// False and one line, "needs ...", where so many bytes of the device's and of the host's memory are not free.
+bool device_holds(const struct device *device, double device_bytes, double host_bytes, struct message *reason);
 
 // How many findings the simulator has had; 0 on a GPU.
 unsigned device_findings(void);

@@ -60,6 +60,14 @@ bool problem_covered(const struct kernel *kernel, const struct attention_shape *
     return true;
 }
 
+// What inputs, reference and verdict take on the host, with the sample as large as it gets.
+static double host_bytes(const struct attention_shape *shape) {
+    enum { MOST_SAMPLED = 1 << 16, BYTES_PER_SAMPLED = 8 + 8 + 1 };
+    double rows = (double)shape_q_elements(shape) / shape->head_dim;
+    double scores = 8.0 * shape->nk * parallel_threads();
+    return scores + (rows < MOST_SAMPLED ? rows : MOST_SAMPLED) * shape->head_dim * BYTES_PER_SAMPLED + 0x1p28;
+}
+
 bool problem_fits(const struct kernel *kernel, const struct attention_shape *shape, const struct device *device,
                   int copies, struct message *reason) {
     bool guarded = !device->simulated;
@@ -67,12 +75,7 @@ bool problem_fits(const struct kernel *kernel, const struct attention_shape *sha
     double needed = copies * (2.0 * (double)tensor_bytes(shape_q_elements(shape), guarded) +
                               2.0 * (double)tensor_bytes(shape_k_elements(shape), guarded)) +
                     (double)workspace_bytes(kernel, &problem);
-    double available = (double)device_free_bytes(device);
-    // Some is left over for the context, kernels and printf buffers.
-    if (needed <= 0.95 * available)
-        return true;
-    return message_set(reason, "needs %.1f GiB of memory, and %s has %.1f GiB free", needed / 0x1p30,
-                       device->description, available / 0x1p30);
+    return device_holds(device, needed, host_bytes(shape), reason);
 }
 
 // Where row r of [batch][heads][n] lies in [batch][n][heads].
