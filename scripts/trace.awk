@@ -1,9 +1,11 @@
-# The report of scripts/trace: reads the simulator's CSV. Variables: name, source, shape, causal, ptxas (the log of ptxas -v).
+# The report of scripts/trace: reads the simulator's CSV. Variables: name, source, shape, causal, and ptxas, the log of
+# ptxas -v.
 # predict() calls prediction(quantity, unit, value) for each line of predictions.csv.
 
 # The simulated GPU, an H200 (CUDA C++ Programming Guide, table of technical specifications, compute capability 9.0).
 BEGIN {
     REGISTERS = 65536; REGISTER_UNIT = 256; WARPS = 64; BLOCKS = 32; SHARED = 233472; RESERVED = 1024
+    QUANTITIES = split("requests lanes bytes sectors ideal_sectors wavefronts ideal_wavefronts", quantity, " ")
     dimensions = split(shape, part, ",")
     if (dimensions == 2) {
         ROWS = part[1]; COLUMNS = part[2]
@@ -69,17 +71,32 @@ NR == 1 {
     next
 }
 
+# Copies of one access, from unrolling or inlining, are one row where each request costs the same.
 {
     split_csv($0, field)
     for (i = 1; i <= count; i++)
-        row[NR, header[i]] = field[i]
-    group = field[1]
-    if (!(group in first_row)) {
-        groups++
-        order[groups] = group
-        first_row[group] = NR
+        value[header[i]] = field[i]
+    requests = value["requests"]
+    key = value["group"] SUBSEP value["file"] SUBSEP value["line"] SUBSEP value["outer_file"] SUBSEP value["outer_line"] \
+        SUBSEP value["space"] SUBSEP value["access"] SUBSEP value["bytes_a_lane"] SUBSEP value["note"] SUBSEP \
+        sprintf("%.1f %.1f", value["sectors"] / requests, value["wavefronts"] / requests)
+    group = value["group"]
+    if (!(key in row_of)) {
+        r = row_of[key] = ++rows
+        for (i = 1; i <= count; i++)
+            row[r, header[i]] = field[i]
+        if (!(group in first_row)) {
+            order[++groups] = group
+            first_row[group] = r
+        }
+        last_row[group] = r
+        copies[r] = 1
+    } else {
+        r = row_of[key]
+        for (q = 1; q <= QUANTITIES; q++)
+            row[r, quantity[q]] += value[quantity[q]]
+        copies[r]++
     }
-    last_row[group] = NR
 }
 
 # The text of a source line, without what is around it.
@@ -109,6 +126,7 @@ function grouped(number,  text, sign) {
 }
 
 function size(bytes) {
+    bytes += 0
     if (bytes < 10240) return sprintf("%.0f B", bytes)
     if (bytes < 10 * 1048576) return sprintf("%.1f KiB", bytes / 1024)
     if (bytes < 10 * 1073741824) return sprintf("%.1f MiB", bytes / 1048576)
@@ -119,11 +137,8 @@ function get(r, what) {
     return row[r, what] / row[r, "launches"]
 }
 
-function smaller(x, y) {
-    return x < y ? x : y
-}
-
-# Registers, spills, and how many warps an SM holds at once: the least that registers, shared memory and the block's size allow.
+# Registers, spills, and how many warps an SM holds at once: the least that registers, shared memory and the block's size
+# allow.
 function describe_resources(r,  kernel, dims, threads, warps, by, why, blocks, used) {
     kernel = row[r, "mangled"]
     split(row[r, "block"], dims, "x")
@@ -153,48 +168,64 @@ function describe_resources(r,  kernel, dims, threads, warps, by, why, blocks, u
         WARPS, 100 * blocks * warps / WARPS, why
 }
 
-function print_row(r, sectors, wavefronts,  requests, text, where, file) {
-    requests = get(r, "requests")
-    # A line of a shared helper is shown with the line of the lesson that called it.
+# A source line, and below it what it loads and stores.
+function print_row(r, sectors, wavefronts,  where, requests, text, what, times, cost, share) {
     where = base_name(row[r, "file"]) ":" row[r, "line"]
-    printf "  %-22s %-22s %12s %11s", where, row[r, "space"] " " row[r, "access"] " " row[r, "bytes_a_lane"] " B",
-        grouped(requests), size(get(r, "bytes"))
-    if (row[r, "space"] == "shared")
-        printf " %15s %9.1f %6.1f %%\n", "", row[r, "wavefronts"] / row[r, "ideal_wavefronts"],
-            wavefronts > 0 ? 100 * get(r, "wavefronts") / wavefronts : 0
-    else
-        printf " %7.1f (%5.1f) %9s %6.1f %%\n", get(r, "sectors") / requests, get(r, "ideal_sectors") / requests, "",
-            sectors > 0 ? 100 * get(r, "sectors") / sectors : 0
     text = source_text(row[r, "file"], row[r, "line"])
+    # A line of a function that was inlined is shown with the line that called it.
     if (row[r, "outer_line"] != row[r, "line"] || row[r, "outer_file"] != row[r, "file"])
-        text = text "   <- " base_name(row[r, "outer_file"]) ":" row[r, "outer_line"]
-    if (row[r, "note"] != "") {
-        note_number[row[r, "note"]] = (row[r, "note"] in note_number) ? note_number[row[r, "note"]] : ++notes
-        note_text[notes] = (notes in note_text) ? note_text[notes] : row[r, "note"]
-        text = text "   [" note_number[row[r, "note"]] "]"
+        where = where ", from " base_name(row[r, "outer_file"]) ":" row[r, "outer_line"]
+    if (where != last_where)
+        printf "  %s  %s\n", where, substr(text, 1, 100 - length(where))
+    last_where = where
+    requests = get(r, "requests")
+    if (row[r, "space"] == "shared") {
+        cost = sprintf("%-12s %7.1f", "", row[r, "wavefronts"] / row[r, "ideal_wavefronts"])
+        share = wavefronts ? get(r, "wavefronts") / wavefronts : 0
+    } else {
+        cost = sprintf("%.1f (%.1f)", get(r, "sectors") / requests, get(r, "ideal_sectors") / requests)
+        cost = sprintf("%-12s %7s", cost, "")
+        share = sectors ? get(r, "sectors") / sectors : 0
     }
-    print "      " substr(text, 1, 106)
+    what = row[r, "space"] " " row[r, "access"] ", " row[r, "bytes_a_lane"] " B a lane"
+    times = copies[r] == 1 ? "" : "x" copies[r]
+    printf "    %-32s %4s %13s %11s  %s  %6.1f %%%s\n", what, times, grouped(requests), size(get(r, "bytes")), cost,
+        100 * share, footnote(row[r, "note"])
 }
 
-function add_totals(r,  key, q, quantity) {
+function footnote(text,  n) {
+    if (text == "")
+        return ""
+    for (n = 1; n <= notes; n++)
+        if (note[n] == text)
+            return " [" n "]"
+    note[++notes] = text
+    return " [" notes "]"
+}
+
+function add_totals(r,  key, q) {
     key = row[r, "space"] "_" row[r, "access"]
     gsub(/ /, "_", key)
-    split("requests lanes bytes sectors ideal_sectors wavefronts ideal_wavefronts", quantity, " ")
-    for (q = 1; q <= 7; q++)
+    for (q = 1; q <= QUANTITIES; q++)
         total[key "_" quantity[q]] += get(r, quantity[q])
 }
 
-function print_kernel(group,  r, sectors, wavefronts, kind, kinds, k, n) {
+function print_kernel(group,  r, launches, sectors, wavefronts, kind, kinds, k, n) {
     r = first_row[group]
-    printf "%s  grid %s, block %s, %s shared memory a block%s\n", row[r, "kernel"], row[r, "grid"], row[r, "block"],
-        size(row[r, "shared_bytes"]), row[r, "launches"] > 1 ? ", figures of one of " row[r, "launches"] " launches" : ""
+    launches = row[r, "launches"]
+    printf "%s  grid %s, block %s, %s of shared memory a block", row[r, "kernel"], row[r, "grid"], row[r, "block"],
+        size(row[r, "shared_bytes"])
+    if (launches != 1)
+        printf "; figures of one of %d launches", launches
+    print ""
     describe_resources(r)
     for (r = first_row[group]; r <= last_row[group]; r++) {
         sectors += get(r, "sectors")
         wavefronts += get(r, "wavefronts")
     }
-    printf "\n  %-22s %-22s %12s %11s %15s %9s %8s\n", "line", "access", "requests", "bytes", "sectors (ideal)", "conflict",
-        "share"
+    printf "\n  %-39s %13s %11s  %-12s %7s  %8s\n", "line, and what it loads and stores", "requests", "bytes",
+        "sectors", "ways", "share"
+    last_where = ""
     for (r = first_row[group]; r <= last_row[group]; r++) {
         add_totals(r)
         print_row(r, sectors, wavefronts)
@@ -231,7 +262,8 @@ function counted(quantity,  at, pattern, r, key, sum, g, what) {
             key = row[r, "space"] "_" row[r, "access"] "_"
             gsub(/ /, "_", key)
             what = substr(quantity, length(key) + 1)
-            if (index(quantity, key) == 1 && (r, what) in row && index(source_text(row[r, "file"], row[r, "line"]), pattern))
+            if (index(quantity, key) == 1 && (r, what) in row &&
+                index(source_text(row[r, "file"], row[r, "line"]), pattern))
                 sum += get(r, what)
         }
     return sum + 0
@@ -239,26 +271,27 @@ function counted(quantity,  at, pattern, r, key, sum, g, what) {
 
 function prediction(quantity, unit, value,  found) {
     if (predictions++ == 0)
-        printf "What the lesson predicts\n  %-44s %16s %16s %16s\n", "", "predicted", "counted", "counted/predicted"
+        printf "What the lesson predicts\n  %-56s %15s %15s %18s\n", "", "predicted", "counted", "counted/predicted"
     found = counted(quantity)
-    printf "  %-44s %16s %16s %16s\n", quantity " (" unit ")", grouped(value), grouped(found),
-        value != 0 ? sprintf("%.3f", found / value) : "-"
+    printf "  %-56s %15s %15s %18s\n", quantity " (" unit ")", grouped(value), grouped(found),
+        value ? sprintf("%.3f", found / value) : "-"
 }
 
 END {
-    if (NR < 2) {
+    if (rows == 0) {
         print "No memory access was counted: the kernel was not launched, or reads and writes nothing."
         exit
     }
-    printf "%s  %s  %s%s, counted by the simulator on its H200\n\n", name, source, shape == "" ? "" : "shape " shape,
+    printf "%s  %s  %s%s, counted by the simulator\n\n", name, source, shape == "" ? "" : "shape " shape,
         causal ? ", causal" : ""
     for (g = 1; g <= groups; g++)
         print_kernel(order[g])
     for (n = 1; n <= notes; n++)
-        printf "  [%d] %s\n", n, note_text[n]
-    print "  requests: executions by a warp. sectors: 32-byte pieces of memory a request touches, and the fewest that could"
-    print "  hold what it asks for. conflict: passes through shared memory's banks for each that would be needed without bank"
-    print "  conflicts. share: of the sectors of global and local memory, or of the passes of shared memory."
+        printf "  [%d] %s\n", n, note[n]
+    print "  x4: four copies of the access, from unrolling or inlining, added up. requests: executions by a warp. sectors:"
+    print "  32-byte pieces of memory that a request touches (and the fewest that could hold what it asks for). ways: of bank"
+    print "  conflicts, passes through shared memory for each that would do without them. share: of all sectors of global and"
+    print "  local memory, or of all passes of shared memory."
     print "  Counted on PTX: what ptxas spills, unrolls or keeps in registers may add or save accesses.\n"
     if (shape != "")
         predict()

@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# What `make solution-NN trace` prints and writes. Works in the checkout itself: a trace writes to build/ only.
+
+setup() {
+    cd "$BATS_TEST_DIRNAME/../.." || return 1
+    unset DEVICE SHAPE CAUSAL DATA KERNEL SEED TIME_LIMIT MAKEFLAGS MAKELEVEL
+}
+
+# Each count of the block "What the lesson predicts" is the predicted one.
+all_as_predicted() {
+    awk '/^What the lesson predicts/ { on = 1; next } on && /^$/ { exit } on && / [0-9.]+$/ { rows++; bad += $NF != "1.000" }
+        END { exit !rows || bad }' <<<"$output"
+}
+
+@test "the solutions move what their pages predict" {
+    for number in 01 02 03 04; do
+        run make solution-$number trace
+        echo "$output"
+        [ "$status" -eq 0 ]
+        all_as_predicted
+    done
+}
+
+@test "lines, registers and occupancy are shown; CSV and JSON are written" {
+    run make solution-04 trace SHAPE=1,2,64,64
+    [ "$status" -eq 0 ]
+    [[ $output == *"tiled_attention  grid 4x1x1, block 128x1x1"* ]]
+    [[ $output == *"ptxas: "*" registers a thread, no spills; "*" warps an SM hold "* ]]
+    [[ $output == *"P_smem[i][lane] = weight;"* ]]
+    name=build/trace/solution-04_tiled_online_softmax-attention
+    head -n 1 $name.csv | grep -q '^group,kernel,mangled,launches,'
+    # As many accesses in the one as in the other, and the JSON is whole.
+    [ "$(tail -n +2 $name.csv | wc -l)" -eq "$(grep -c '"instruction": ' $name.json)" ]
+    [ "$(tail -n 1 $name.json)" = "]}" ]
+}
+
+@test "a bank conflict is seen: rows of K without their padding" {
+    mkdir -p build/trace/test
+    sed 's/float K\[KEYS\]\[D + 4\]/float K[KEYS][D]/' solutions/04_tiled_online_softmax/attention.cu >build/trace/test/kernel.cu
+    run make trace KERNEL=build/trace/test/kernel.cu
+    echo "$output"
+    [ "$status" -eq 0 ]
+    # 32 passes where four would do.
+    grep -A 1 'const float4 k4' <<<"$output" | grep -q ' 8\.0 '
+}
+
+@test "a kernel that fails its check is traced, and the trace says so" {
+    mkdir -p build/trace/test
+    sed 's/softmax_scale \* score\[i\]/score[i]/' solutions/04_tiled_online_softmax/attention.cu >build/trace/test/wrong.cu
+    run make trace KERNEL=build/trace/test/wrong.cu
+    [ "$status" -ne 0 ]
+    [[ $output == *"shared load, 16 B a lane"* ]]
+    [[ $output == *"fails its check"* ]]
+}
+
+@test "a trace needs the simulator" {
+    run scripts/trace --name x --source x.cu --kernel x.so --device gpu
+    [ "$status" -eq 2 ]
+    [[ $output == *"trace counts on the simulator"* ]]
+}
+
+@test "a formula that is not arithmetic is refused" {
+    folder=build/trace/test/formula
+    mkdir -p $folder
+    cp solutions/04_tiled_online_softmax/attention.cu $folder/
+    printf 'name,unit,formula\nglobal_load_bytes,bytes,"system(1)"\n' >$folder/predictions.csv
+    run make trace KERNEL=$folder/attention.cu
+    [ "$status" -ne 0 ]
+    [[ $output == *"predictions.csv:2: the formula system(1) uses more than"* ]]
+}
