@@ -18,7 +18,7 @@ static const struct device devices[] = {
         .simulated = {.name = "NVIDIA H200 (simulated)",
                       .compute_capability = 90,
                       .sms = 132,
-                      .global_bytes = MIB(143167),
+                      .global_bytes = 150109880320,
                       .shared_per_block = KIB(48),
                       .shared_per_block_optin = KIB(227),
                       .shared_per_sm = KIB(228),
@@ -32,7 +32,7 @@ static const struct device devices[] = {
                       .max_blocks_per_sm = 32,
                       .clock_khz = 1980000,
                       .memory_clock_khz = 3201000,
-                      .memory_bus_bits = 6144},
+                      .memory_bus_bits = 6016},
         .persisting_l2_bytes = MIB(60) / 8 * 5,
         .single_to_double_ratio = 2,
         .copy_engines = 3,
@@ -225,12 +225,12 @@ cudaError_t cudaDeviceReset(void) {
 // Limits of things that the simulator does not limit: remembered, because programs read back what they set.
 static size_t limits[] = {
     [cudaLimitStackSize] = 1024,
-    [cudaLimitPrintfFifoSize] = MIB(1),
+    [cudaLimitPrintfFifoSize] = 8650752,
     [cudaLimitMallocHeapSize] = MIB(8),
     [cudaLimitDevRuntimeSyncDepth] = 2,
     [cudaLimitDevRuntimePendingLaunchCount] = 2048,
     [cudaLimitMaxL2FetchGranularity] = 64,
-    [cudaLimitPersistingL2CacheSize] = 0,
+    [cudaLimitPersistingL2CacheSize] = 11796480,
 };
 
 static cudaError_t limit(enum cudaLimit which, size_t *get, const size_t *set) {
