@@ -2,8 +2,8 @@
 #
 # A goal chooses the lesson (lesson-02, or solution-02), another one the action (check, bench, ...), in any order:
 #   make lesson-02 check
-# What is refused is in make/refuse.mk, how things are built in build.mk, what the actions run in run.mk, and the
-# project's own tests in test.mk.
+# What is refused is in make/refuse.mk, how things are built in build.mk, what the actions run in run.mk, hints and what
+# else teaches in teach.mk, and the project's own tests in test.mk.
 
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
 $(V).SILENT:
@@ -28,8 +28,8 @@ numbers := $(patsubst solutions/%,%,$(wildcard solutions/[0-9][0-9]_*))
 numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
 lessons   := $(numbers:%=lesson-%)
 solutions := $(numbers:%=solution-%)
-actions   := check bench trace profile diff reset
-others    := all plots doctor test help clean
+actions   := check bench trace profile diff reset hint quiz repair watch
+others    := all plots doctor test help clean progress flashcards
 
 # ---- What was asked for -------------------------------------------------------------------------------------------
 
@@ -60,6 +60,7 @@ files    = $(addprefix $(folder)/,$(filter-out attention.cu unfused_%,$(notdir $
 include make/refuse.mk
 include make/build.mk
 include make/run.mk
+include make/teach.mk
 include make/test.mk
 
 # ---- Goals ---------------------------------------------------------------------------------------------------------
@@ -97,12 +98,18 @@ make lesson-02 trace       memory traffic by source line, counted by the simulat
 make lesson-02 profile     the same counters from a GPU, by Nsight Compute
 make lesson-02 diff        what separates the file from its solution (solution-02: from the solution before it)
 make lesson-02 reset       a fresh skeleton; the old file is kept as attention.cu.1, .2, ...
-All of these work on solution-02 too, except reset. `lessons` and `solutions` choose all of a kind.
+make lesson-02 hint        the next hint for the first open blank (AGAIN=1: those shown so far; BLANK=n: another blank)
+make lesson-02 quiz        predict, then measure: questions that the simulator answers (AGAIN=1: all of them again)
+make lesson-02 repair      a broken kernel to repair; you work on a copy
+All of these up to diff work on solution-02 too. `lessons` and `solutions` choose all of a kind.
 
 make all                   every solution checked, on a GPU or the simulator, and the charts drawn
 make check                 every lesson checked (your files)
 make bench                 the ladder of solutions, timed interleaved in one run
 make plots                 the charts, drawn into build/plots/ from results/ alone
+make progress              how far each lesson is
+make watch                 checks again at each save and says what comes next, lesson after lesson; or make lesson-02 watch
+make flashcards            the lessons' self-checks as cards to print, build/flashcards.html
 make doctor                what is installed, and how to get the rest
 make test                  the project's own tests
 make clean                 removes build/, and nothing of lessons/ or results/

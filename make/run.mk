@@ -26,12 +26,16 @@ described = --name $(name) --source $2 --kernel $(call library,$2)
 
 # ---- check: one kernel after the other, the second one too where the first fails -------------------------------------
 
+# How the check of a lesson ends is remembered, for make progress.
+partial  := $(strip $(SHAPE)$(DATA)$(INPUTS)$(LAYOUT)$(QUICK)$(filter 1,$(CAUSAL)))
+recorded  = $(if $(filter lesson-%,$1),scripts/record $2 $(if $(partial),part,whole))
+
 define check_rule
 .PHONY: $1/check
 $1/check: $(libraries) $(harness)
 	status=0; \
 	$(foreach s,$(sources),$(if $(word 2,$(sources)),echo '$s:';) \
-	    $(attention) check $(call described,$1,$s) $$(options) || status=$$$$?;) \
+	    $(call recorded,$1,$s) $(attention) check $(call described,$1,$s) $$(options) || status=$$$$?;) \
 	exit $$$$status
 endef
 $(foreach u,$(sort $(checked) $(solutions)),$(eval $(call check_rule,$u)))
