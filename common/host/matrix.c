@@ -108,7 +108,8 @@ static void build_gpu(struct list *list) {
     add_causal(list, 1, 4, 4096, 4096, 64);
     add(list, 4, 16, 1024, 1024, 64);
     add(list, 1, 1, 8192, 8192, 64);
-    // More than 2^31 elements, in k and v, then in q and o: an offset of 32 bits overflows.
+    // More than 2^31 elements: an offset of 32 bits overflows. In scores kept in a workspace, in k and v, in q and o.
+    add(list, 1, 32, 8200, 8200, 32);
     add(list, 33, 32, 1, 4096, 512);
     add(list, 33, 32, 4096, 8, 512);
 }

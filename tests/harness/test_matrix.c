@@ -76,14 +76,15 @@ static void all_have_the_traps(void **state) {
 
 static void the_gpu_gets_large_ones(void **state) {
     (void)state;
-    bool reference_shape = false, large_k = false, large_q = false;
+    bool reference_shape = false, large_k = false, large_q = false, large_scores = false;
     for (int i = 0; i < gpu_count; i++) {
         const struct attention_shape *s = &gpu[i].shape;
         reference_shape |= s->batch == 1 && s->heads == 16 && s->nq == 4096 && s->nk == 4096 && s->head_dim == 128;
         large_k |= shape_k_elements(s) > INT64_C(1) << 31;
         large_q |= shape_q_elements(s) > INT64_C(1) << 31;
+        large_scores |= (int64_t)s->batch * s->heads * s->nq * s->nk > INT64_C(1) << 31;
     }
-    assert_true(reference_shape && large_k && large_q);
+    assert_true(reference_shape && large_k && large_q && large_scores);
 }
 
 // On two cores lesson 01 takes about 4 seconds for a million pairs of a query and a key.
