@@ -29,19 +29,21 @@ static int parse_arguments(struct parser *p, int32_t argument[MAX_ARGUMENTS]) {
     return count;
 }
 
-// A call's variables lie where the function called looks for its parameters and leaves its results.
-static void place_arguments(struct parser *p, const struct ptx_parameter *parameter, const int32_t *argument,
+// A call's variables lie where the function called looks for its parameters and leaves its results: the ones of the
+// signature from first on.
+static void place_arguments(struct parser *p, const struct signature *signature, int first, const int32_t *argument,
                             int count) {
     for (int i = 0; i < count; i++) {
         if (argument[i] < 0)
             continue;
         struct function_variable *variable = &p->function->call_variable[argument[i]];
-        if (variable->size != parameter[i].size)
+        const struct ptx_parameter *parameter = &signature->parameter[first + i];
+        if (variable->size != parameter->size)
             parser_unsupported(p, "'%s' has %zu bytes, the parameter that it is passed for %zu", variable->name,
-                               variable->size, parameter[i].size);
-        if (variable->offset >= 0 && variable->offset != (int32_t)parameter[i].offset)
+                               variable->size, parameter->size);
+        if (variable->offset >= 0 && variable->offset != (int32_t)parameter->offset)
             parser_unsupported(p, "'%s' is passed in two places", variable->name);
-        variable->offset = (int32_t)parameter[i].offset;
+        variable->offset = (int32_t)parameter->offset;
     }
 }
 
@@ -95,8 +97,8 @@ void parse_call(struct parser *p, struct ptx_instruction *call) {
     if (arguments != signature->parameters || results != signature->results)
         parser_fail(p, "a call with %d arguments and %d results; the function has %d and %d", arguments, results,
                     signature->parameters, signature->results);
-    place_arguments(p, signature->parameter, argument, arguments);
-    place_arguments(p, signature->parameter + arguments, result, results);
+    place_arguments(p, signature, 0, argument, arguments);
+    place_arguments(p, signature, arguments, result, results);
 }
 
 static struct name *declare_label(struct parser *p, struct token label, enum name_kind kind) {
