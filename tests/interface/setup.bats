@@ -65,7 +65,7 @@ nobody() {
 }
 
 @test "on a terminal it asks first, and no is no" {
-    command -v script >/dev/null || skip "script is not installed"
+    script -qec true /dev/null >/dev/null 2>&1 || skip "script cannot make a pseudo-terminal here"
     nobody
     run script -qec "./setup" /dev/null <<<"n"
     echo "$output"
