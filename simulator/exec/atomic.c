@@ -69,9 +69,10 @@ static uint64_t updated(const struct bound *bound, uint64_t old, uint64_t b, uin
                                            : (as_float(old) > as_float(b) ? old : b);
     }
     if (t == PTX_F64) {
-        double sum = as_double(old) + as_double(b);
-        memcpy(&old, &sum, 8);
-        return old;
+        // NaN operands pass as they are, not made quiet, of two the second (measured on an H200).
+        double x = as_double(old), y = as_double(b), sum = x + y;
+        memcpy(&c, &sum, 8);
+        return y != y ? b : x != x ? old : sum != sum ? 0xfff8000000000000u : c;
     }
     if (ptx->variant == PTX_V_ADD) {
         return old + b;

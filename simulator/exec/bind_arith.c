@@ -61,12 +61,16 @@ static lane_operation *two_sources(const struct lanes *l, const struct ptx_instr
     case PTX_OP_REM:
         return BY_TYPE(t, rem);
     case PTX_OP_MIN:
-        return relu             ? (t == PTX_S32 ? l->min_relu_s32 : NULL)
+        return relu             ? (t == PTX_S32     ? l->min_relu_s32
+                                   : t == PTX_S16X2 ? l->min_relu_s16x2
+                                                    : NULL)
                : t == PTX_U16X2 ? l->min_u16x2
                : t == PTX_S16X2 ? l->min_s16x2
                                 : BY_TYPE(t, min);
     case PTX_OP_MAX:
-        return relu             ? (t == PTX_S32 ? l->max_relu_s32 : NULL)
+        return relu             ? (t == PTX_S32     ? l->max_relu_s32
+                                   : t == PTX_S16X2 ? l->max_relu_s16x2
+                                                    : NULL)
                : t == PTX_U16X2 ? l->max_u16x2
                : t == PTX_S16X2 ? l->max_s16x2
                                 : BY_TYPE(t, max);

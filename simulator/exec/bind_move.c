@@ -143,6 +143,13 @@ bool bind_move(struct binder *binder, const struct ptx_instruction *ptx, struct 
         return bind_mov(binder, ptx, bound);
     case PTX_OP_CVT:
         return bind_convert(binder, ptx, bound);
+    case PTX_OP_CVT_PACK: {
+        int bits = type_bits(ptx->type);
+        bound->extra = (uint32_t)(is_signed_type(ptx->type) ? -bits : bits);
+        return (bits == 8 || bits == 16) && ptx->source_type == PTX_S32 &&
+               bind_lanes(binder, bound, binder->lanes->pack_saturated, PTX_B32, PTX_B32, PTX_B32,
+                          bits == 8 ? PTX_B32 : PTX_NO_TYPE);
+    }
     case PTX_OP_CVTA:
         return bind_cvta(binder, ptx, bound);
     case PTX_OP_ISSPACEP:

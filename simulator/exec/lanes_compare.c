@@ -112,7 +112,7 @@ SELECT(slct_f32_b32, cell32, cell32, (n ? flush(float_of(third[i])) : float_of(t
 SELECT(slct_f32_b64, cell64, cell32, (n ? flush(float_of(third[i])) : float_of(third[i])) >= 0)
 
 // testp: n is the enum ptx_variant that says what is asked.
-static inline bool is_class(bool finite, bool nan, bool zero, bool tiny, uint32_t n) {
+static inline bool is_class(bool finite, bool nan, bool tiny, uint32_t n) {
     switch (n) {
     case PTX_V_FINITE:
         return finite;
@@ -123,7 +123,7 @@ static inline bool is_class(bool finite, bool nan, bool zero, bool tiny, uint32_
     case PTX_V_NOTANUMBER:
         return nan;
     case PTX_V_NORMAL:
-        return finite && !zero && !tiny;
+        return finite && !tiny; // zeros count as normal (PTX ISA, testp)
     default:
         return tiny;
     }
@@ -135,8 +135,7 @@ void LANE(testp_f32)(void *d, const void *a, const void *b, const void *c, uint3
     (void)b, (void)c;
     for (int i = 0; i < LANES; i++) {
         uint32_t magnitude = first[i] & 0x7fffffffu;
-        bool is = is_class(magnitude<0x7f800000u, magnitude> 0x7f800000u, magnitude == 0,
-                           magnitude && magnitude < 0x00800000u, n);
+        bool is = is_class(magnitude<0x7f800000u, magnitude> 0x7f800000u, magnitude && magnitude < 0x00800000u, n);
         bits |= (uint32_t)is << i;
     }
     *(cell32 *)d = bits;
@@ -148,7 +147,7 @@ void LANE(testp_f64)(void *d, const void *a, const void *b, const void *c, uint3
     (void)b, (void)c;
     for (int i = 0; i < LANES; i++) {
         uint64_t magnitude = first[i] & 0x7fffffffffffffffu;
-        bool is = is_class(magnitude<0x7ff0000000000000u, magnitude> 0x7ff0000000000000u, magnitude == 0,
+        bool is = is_class(magnitude<0x7ff0000000000000u, magnitude> 0x7ff0000000000000u,
                            magnitude && magnitude < 0x0010000000000000u, n);
         bits |= (uint32_t)is << i;
     }

@@ -32,7 +32,7 @@ CONVERT(f32_of_u32, cell32, cell32, bits_of((float)x))
 CONVERT(f64_of_s32, cell64, cell32, bits64_of((double)(int32_t)x))
 CONVERT(f64_of_u32, cell64, cell32, bits64_of((double)x))
 CONVERT(f64_of_f32, cell64, cell32, bits64_of((double)float_of(x)))
-CONVERT(f32_of_f64, cell32, cell64, result_f32((float)double_of(x)))
+CONVERT(f32_of_f64, cell32, cell64, bits_of((float)double_of(x)))
 
 // Out of range gives the nearest integer of the type, NaN 0.
 static inline uint32_t s32_of(float value) {
@@ -55,7 +55,7 @@ CONVERT(round_f32_rm, cell32, cell32, result_f32(floorf(float_of(x))))
 CONVERT(round_f32_rp, cell32, cell32, result_f32(ceilf(float_of(x))))
 
 CONVERT(f32_of_f16, cell32, cell32, result_f32(float_of_f16(x)))
-CONVERT(f32_of_bf16, cell32, cell32, result_f32(float_of_bf16(x)))
+CONVERT(f32_of_bf16, cell32, cell32, x << 16)
 CONVERT(f16_of_f32, cell32, cell32, f16_of_float(float_of(x)))
 CONVERT(bf16_of_f32, cell32, cell32, bf16_of_float(float_of(x)))
 // The first source goes to the upper half.
@@ -109,6 +109,25 @@ static double read_float(uint64_t bits, enum ptx_type type, bool ftz) {
     }
 }
 
+// Most conversions give one NaN; those from fp64 pass on its sign and upper fraction bits, made quiet, and .rna.tf32
+// only clears bits (measured on an H200).
+static uint64_t write_nan(uint64_t bits, const struct lane_conversion *how) {
+    bool passes = how->from == PTX_F64;
+    uint64_t sign = bits >> 63, fraction = bits & 0x000fffffffffffffu;
+    switch (how->to) {
+    case PTX_F16:
+        return passes ? sign << 15 | 0x7e00 | fraction >> 42 : 0x7fff;
+    case PTX_BF16:
+        return 0x7fff;
+    case PTX_F64:
+        return how->ftz ? 0x7fffffffe0000000u : bits | 0x0008000000000000u;
+    case PTX_TF32:
+        return how->rounding == PTX_RNA ? bits & ~0x1fffull : 0x7fffe000;
+    default:
+        return passes ? sign << 31 | 0x7fc00000 | fraction >> 29 : CANONICAL_NAN;
+    }
+}
+
 static uint64_t write_float(double value, const struct lane_conversion *how) {
     enum ptx_rounding rounding = how->rounding;
     if (how->relu && !(value > 0) && value == value) {
@@ -125,8 +144,7 @@ static uint64_t write_float(double value, const struct lane_conversion *how) {
     case PTX_F64:
         return bits64_of(value);
     case PTX_TF32: // 10 bits of fraction in an fp32 register
-        return value != value ? CANONICAL_NAN
-                              : narrow_double(value, (struct format){10, 8}, rounding, how->finite) << 13;
+        return narrow_double(value, (struct format){10, 8}, rounding, how->finite) << 13;
     default: {
         uint32_t bits = (uint32_t)narrow_double(value, FORMAT_F32, rounding, how->finite);
         return how->ftz ? flush_bits(bits) : bits;
@@ -202,7 +220,14 @@ uint64_t LANE(convert_one)(uint64_t bits, const struct lane_conversion *how) {
         double value = read_float(bits, how->from, how->ftz);
         if (is_float(how->to)) {
             bool same = how->from == how->to && how->rounding == PTX_ROUND_NONE && !how->saturate && !how->relu;
-            result = same && !how->ftz ? bits : write_float(to_integral(value, how->rounding), how);
+            if (same && !how->ftz) {
+                result = bits;
+            } else if (value != value && !how->saturate) {
+                bool raw = how->from == PTX_F64 || how->to == PTX_TF32;
+                result = write_nan(raw ? bits : bits64_of(value), how);
+            } else {
+                result = write_float(to_integral(value, how->rounding), how);
+            }
         } else {
             result = integer_of_float(value, how);
         }
@@ -217,6 +242,26 @@ uint64_t LANE(convert_one)(uint64_t bits, const struct lane_conversion *how) {
         result |= ~0ull << to_width;
     }
     return result;
+}
+
+// cvt.pack: two 32-bit integers, saturated to the 8 or 16 bits that n says (negative: of a signed type), next to each
+// other; for 8 bits the third source's lower half goes above them.
+static inline uint32_t saturated(int32_t value, int bits, bool to_signed) {
+    int32_t most = (1 << (bits - to_signed)) - 1, least = to_signed ? -(1 << (bits - 1)) : 0;
+    value = value > most ? most : value < least ? least : value;
+    return (uint32_t)value & ((1u << bits) - 1);
+}
+
+void LANE(pack_saturated)(void *d, const void *a, const void *b, const void *c, uint32_t n) {
+    cell32 *result = d;
+    const cell32 *first = a, *second = b, *third = c;
+    bool to_signed = (int32_t)n < 0;
+    int bits = to_signed ? -(int32_t)n : (int32_t)n;
+    EACH_LANE {
+        uint32_t above = bits == 8 ? third[i] << 16 : 0;
+        result[i] = above | saturated((int32_t)first[i], bits, to_signed) << bits |
+                    saturated((int32_t)second[i], bits, to_signed);
+    }
 }
 
 // c: one struct lane_conversion. Registers may be of 32 or 64 bits.

@@ -24,11 +24,48 @@ FLOAT(sqrt_f32, result_f32(__builtin_sqrtf(x)))
 
 FLOAT(add_ftz_f32, flush_bits(result_f32(flush(x) + flush(y))))
 FLOAT(sub_ftz_f32, flush_bits(result_f32(flush(x) - flush(y))))
-FLOAT(mul_ftz_f32, flush_bits(result_f32(flush(x) * flush(y))))
-FLOAT(fma_ftz_f32, flush_bits(result_f32(fma_nearest(flush(x), flush(y), flush(z)))))
 FLOAT(div_ftz_f32, flush_bits(result_f32(flush(x) / flush(y))))
 FLOAT(rcp_ftz_f32, flush_bits(result_f32(1 / flush(x))))
 FLOAT(sqrt_ftz_f32, flush_bits(result_f32(__builtin_sqrtf(flush(x)))))
+
+// What counts as subnormal, for .ftz: a product that is so before it is rounded, an fma whose result would be so if it
+// were rounded to 24 bits with an exponent of any size (both measured on an H200). The two differ from a look at the
+// result only where that is the smallest normal number.
+static inline bool product_is_tiny(double exact, uint32_t rounding) {
+    (void)rounding;
+    return fabs(exact) < 0x1p-126;
+}
+
+static inline bool sum_is_tiny(double exact, uint32_t rounding) {
+    return fabsf(narrow(exact * 0x1p64, rounding)) < 0x1p-62f;
+}
+
+static inline bool is_edge(uint32_t bits) {
+    return (bits & 0x7fffffffu) == 0x00800000u;
+}
+
+#define FLOAT_FLUSHED(name, rounded, unrounded, is_tiny)                                                               \
+    void LANE(name)(void *d, const void *a, const void *b, const void *c, uint32_t n) {                                \
+        const cell32 *first = a, *second = b, *third = c;                                                              \
+        uint32_t bits[LANES], edges = 0;                                                                               \
+        (void)n, (void)third;                                                                                          \
+        EACH_LANE {                                                                                                    \
+            float x = flush(float_of(first[i])), y = flush(float_of(second[i])), z = flush(float_of(third[i]));        \
+            (void)z;                                                                                                   \
+            bits[i] = flush_bits(result_f32(rounded));                                                                 \
+            edges |= is_edge(bits[i]);                                                                                 \
+        }                                                                                                              \
+        for (int i = 0; edges && i < LANES; i++) {                                                                     \
+            float x = flush(float_of(first[i])), y = flush(float_of(second[i])), z = flush(float_of(third[i]));        \
+            (void)z;                                                                                                   \
+            if (is_edge(bits[i]) && is_tiny(unrounded, LANE_NEAREST)) {                                                \
+                bits[i] &= 0x80000000u;                                                                                \
+            }                                                                                                          \
+        }                                                                                                              \
+        memcpy(d, bits, sizeof bits);                                                                                  \
+    }
+FLOAT_FLUSHED(mul_ftz_f32, x *y, (double)x *y, product_is_tiny)
+FLOAT_FLUSHED(fma_ftz_f32, fma_nearest(x, y, z), fma_odd(x, y, z), sum_is_tiny)
 
 // Other rounding modes: n is the mode, and 4 is added for .ftz.
 static inline float source(float value, uint32_t n) {
@@ -48,15 +85,20 @@ static inline float add_rounded(float x, float y, uint32_t rounding) {
     return sum_sign(narrow(add_odd(x, y), rounding), positive_zero(x) && positive_zero(y), rounding);
 }
 
-static inline float fma_rounded(float x, float y, float z, uint32_t rounding) {
+static inline float fma_rounded(float x, float y, float z, uint32_t n) {
     bool product_positive_zero = (x == 0 || y == 0) && !((bits_of(x) ^ bits_of(y)) >> 31);
-    return sum_sign(narrow(fma_odd(x, y, z), rounding), product_positive_zero && positive_zero(z), rounding);
+    double exact = fma_odd(x, y, z);
+    if (n & 4 && sum_is_tiny(exact, n & 3) && exact != 0) {
+        return (float)copysign(0, exact);
+    }
+    return sum_sign(narrow(exact, n & 3), product_positive_zero && positive_zero(z), n & 3);
 }
 
 // The remainder tells on which side of the true quotient the fp64 one lies.
 static inline float div_rounded(float x, float y, uint32_t rounding) {
     double quotient = (double)x / (double)y;
-    double error = y == 0 ? 0 : fma(-quotient, y, x) / y;
+    double error = fma(-quotient, y, x) / y;
+    error = error == error ? error : 0; // infinities and zeros: exact
     return narrow(odd(quotient, error), rounding);
 }
 
@@ -67,7 +109,11 @@ static inline float sqrt_rounded(float x, uint32_t rounding) {
 
 FLOAT(add_rounded_f32, result_rounded(add_rounded(source(x, n), source(y, n), n & 3), n))
 FLOAT(sub_rounded_f32, result_rounded(add_rounded(source(x, n), -source(y, n), n & 3), n))
-FLOAT(mul_rounded_f32, result_rounded(narrow((double)source(x, n) * source(y, n), n & 3), n))
+static inline float mul_rounded(float x, float y, uint32_t n) {
+    double exact = (double)x * y;
+    return n & 4 && product_is_tiny(exact, n & 3) ? (float)copysign(0, exact) : narrow(exact, n & 3);
+}
+FLOAT(mul_rounded_f32, result_rounded(mul_rounded(source(x, n), source(y, n), n), n))
 FLOAT(div_rounded_f32, result_rounded(div_rounded(source(x, n), source(y, n), n & 3), n))
 FLOAT(rcp_rounded_f32, result_rounded(div_rounded(1, source(x, n), n & 3), n))
 FLOAT(sqrt_rounded_f32, result_rounded(sqrt_rounded(source(x, n), n & 3), n))
@@ -83,7 +129,7 @@ void LANE(fma_rounded_f32)(void *d, const void *a, const void *b, const void *c,
         cell32 *result_bits = d;
         const cell32 *x = a, *y = b, *z = c;
         for (int i = 0; i < LANES; i++) {
-            float value = fma_rounded(flush(float_of(x[i])), flush(float_of(y[i])), flush(float_of(z[i])), n & 3);
+            float value = fma_rounded(flush(float_of(x[i])), flush(float_of(y[i])), flush(float_of(z[i])), n);
             result_bits[i] = flush_bits(result_f32(value));
         }
         return;
@@ -96,7 +142,7 @@ void LANE(fma_rounded_f32)(void *d, const void *a, const void *b, const void *c,
     _mm_setcsr(before);
 }
 #else
-FLOAT(fma_rounded_f32, result_rounded(fma_rounded(source(x, n), source(y, n), source(z, n), n & 3), n))
+FLOAT(fma_rounded_f32, result_rounded(fma_rounded(source(x, n), source(y, n), source(z, n), n), n))
 #endif
 
 // min and max prefer a number to NaN; under .NaN (n & 1) they give NaN. -0 counts as less than +0.
@@ -120,10 +166,10 @@ static inline uint32_t least(uint32_t a, uint32_t b, bool greatest, uint32_t n) 
 FLOAT(min_f32, least(first[i], second[i], false, n))
 FLOAT(max_f32, least(first[i], second[i], true, n))
 
-FLOAT(abs_f32, first[i] & 0x7fffffffu)
-FLOAT(neg_f32, first[i] ^ 0x80000000u)
-FLOAT(abs_ftz_f32, flush_bits(first[i]) & 0x7fffffffu)
-FLOAT(neg_ftz_f32, flush_bits(first[i]) ^ 0x80000000u)
+FLOAT(abs_f32, result_f32(float_of(first[i] & 0x7fffffffu)))
+FLOAT(neg_f32, result_f32(float_of(first[i] ^ 0x80000000u)))
+FLOAT(abs_ftz_f32, result_f32(float_of(flush_bits(first[i]) & 0x7fffffffu)))
+FLOAT(neg_ftz_f32, result_f32(float_of(flush_bits(first[i]) ^ 0x80000000u)))
 FLOAT(copysign_f32, (first[i] & 0x80000000u) | (second[i] & 0x7fffffffu))
 
 // .sat on the result of any of the above: to [0, 1], NaN to +0.

@@ -7,23 +7,29 @@
 
 #include <math.h>
 
+static inline uint32_t flush_half(uint32_t bits, uint32_t n) {
+    uint32_t exponent = n & HALF_BF16 ? 0x7f80 : 0x7c00;
+    return n & HALF_FTZ && !(bits & exponent) ? bits & 0x8000 : bits;
+}
+
 static inline double load_half(uint32_t bits, uint32_t n) {
     bits &= 0xffff;
-    if (n & HALF_FTZ && !(bits & 0x7c00)) {
-        bits &= 0x8000;
-    }
+    bits = flush_half(bits, n);
     return n & HALF_BF16 ? float_of_bf16(bits) : float_of_f16(bits);
 }
 
-static inline uint32_t store_half(double value, uint32_t n) {
+static inline uint32_t store_rounded(double value, uint32_t n, enum ptx_rounding rounding) {
     if (n & HALF_SAT) {
         value = value > 0 ? (value < 1 ? value : 1) : 0;
     }
-    if (n & HALF_RELU && value < 0) {
+    if (n & HALF_RELU && !(value > 0) && value == value) {
         value = 0;
     }
-    uint32_t bits = (uint32_t)narrow_double(value, n & HALF_BF16 ? FORMAT_BF16 : FORMAT_F16, PTX_RN, false);
-    return n & HALF_FTZ && !(bits & 0x7c00) ? bits & 0x8000 : bits;
+    return flush_half((uint32_t)narrow_double(value, n & HALF_BF16 ? FORMAT_BF16 : FORMAT_F16, rounding, false), n);
+}
+
+static inline uint32_t store_half(double value, uint32_t n) {
+    return store_rounded(value, n, PTX_RN);
 }
 
 static inline uint32_t half_add(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
@@ -38,7 +44,10 @@ static inline uint32_t half_sub(uint32_t x, uint32_t y, uint32_t z, uint32_t n) 
 
 static inline uint32_t half_mul(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
     (void)z;
-    return store_half(load_half(x, n) * load_half(y, n), n);
+    double product = load_half(x, n) * load_half(y, n);
+    // As in fp32, a product counts as subnormal before it is rounded.
+    bool tiny = fabs(product) < (n & HALF_BF16 ? 0x1p-126 : 0x1p-14);
+    return store_half(n & HALF_FTZ && tiny ? copysign(0, product) : product, n);
 }
 
 static inline uint32_t half_fma(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
@@ -57,8 +66,7 @@ static inline uint32_t half_least(uint32_t x, uint32_t y, bool greatest, uint32_
     }
     bool less = a < b || (a == b && x > y);
     uint32_t chosen = a != a ? y : b != b ? x : less != greatest ? x : y;
-    chosen = n & HALF_FTZ && !(chosen & 0x7c00) ? chosen & 0x8000 : chosen;
-    return chosen | sign;
+    return flush_half(chosen, n) | sign;
 }
 
 static inline uint32_t half_min(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
@@ -71,22 +79,31 @@ static inline uint32_t half_max(uint32_t x, uint32_t y, uint32_t z, uint32_t n) 
     return half_least(x, y, true, n);
 }
 
+// NaN has one form here as in sums.
+static inline uint32_t half_sign(uint32_t x, uint32_t sign, uint32_t n) {
+    double value = load_half(x, n);
+    x = flush_half(x, n);
+    return value != value ? 0x7fff : sign ? x ^ sign : x & 0x7fff;
+}
+
 static inline uint32_t half_neg(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
     (void)y, (void)z;
-    return (n & HALF_FTZ && !(x & 0x7c00) ? x & 0x8000 : x) ^ 0x8000;
+    return half_sign(x, 0x8000, n);
 }
 
 static inline uint32_t half_abs(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
     (void)y, (void)z;
-    return (n & HALF_FTZ && !(x & 0x7c00) ? 0 : x) & 0x7fff;
+    return half_sign(x, 0, n);
 }
 
-// The approximate ones: fp32's, rounded to 16 bits.
+// The approximate ones: fp32's, cut to 16 bits, which is what an H200 gives for nine in ten of the results that
+// rounding to nearest would give otherwise.
 static uint32_t half_through(lane_operation *single, uint32_t x, uint32_t n) {
     uint32_t in[LANES] = {0}, out[LANES];
     in[0] = bits_of((float)load_half(x, n));
     single(out, in, in, in, 0);
-    return store_half(float_of(out[0]), n);
+    bool overflows = fabsf(float_of(out[0])) >= (n & HALF_BF16 ? 0x1p128 : 0x1p16);
+    return store_rounded(float_of(out[0]), n, overflows ? PTX_RN : PTX_RZ);
 }
 
 static inline uint32_t half_ex2(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {

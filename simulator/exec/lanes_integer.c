@@ -115,6 +115,12 @@ INTEGER(max_u16x2, u32, u32, PAIRWISE((x & 0xffff) > (y & 0xffff) ? x : y, x >> 
 INTEGER(min_s16x2, u32, u32, PAIRWISE(LOW(x) < LOW(y) ? x : y, HIGH(x) < HIGH(y) ? x >> 16 : y >> 16))
 INTEGER(max_s16x2, u32, u32, PAIRWISE(LOW(x) > LOW(y) ? x : y, HIGH(x) > HIGH(y) ? x >> 16 : y >> 16))
 
+#define AT_LEAST_0(v) ((v) > 0 ? (v) : 0)
+INTEGER(min_relu_s16x2, u32, u32,
+        PAIRWISE(AT_LEAST_0(LOW(x) < LOW(y) ? LOW(x) : LOW(y)), AT_LEAST_0(HIGH(x) < HIGH(y) ? HIGH(x) : HIGH(y))))
+INTEGER(max_relu_s16x2, u32, u32,
+        PAIRWISE(AT_LEAST_0(LOW(x) > LOW(y) ? LOW(x) : LOW(y)), AT_LEAST_0(HIGH(x) > HIGH(y) ? HIGH(x) : HIGH(y))))
+
 INTEGER(sad_u16, u16, u16, (x > y ? x - y : y - x) + z)
 INTEGER(sad_s16, u16, s16, (x > y ? x - y : y - x) + z)
 INTEGER(sad_u32, u32, u32, (x > y ? x - y : y - x) + z)
