@@ -1,10 +1,12 @@
 // Prints what the front end makes of a PTX file: ptx-dump FILE.ptx [KERNEL]
+// or how long it takes, in milliseconds of processor time: ptx-dump --time FILE.ptx
 #include "ptx/program.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const TYPES[] = {"",       "pred", "b8",  "b16", "b32",   "b64",   "b128", "u8",    "u16",
                                     "u32",    "u64",  "s8",  "s16", "s32",   "s64",   "f16",  "f16x2", "bf16",
@@ -116,35 +118,47 @@ static char *read_file(const char *path, size_t *length) {
     return text;
 }
 
+static double milliseconds(void) {
+    return 1e3 * (double)clock() / CLOCKS_PER_SEC;
+}
+
+// Links each kernel of the module, or the one of that name. Returns how many could not be linked.
+static int link_kernels(const struct ptx_module *module, const char *only, bool print) {
+    char error[1024];
+    const char *name;
+    int failed = 0;
+    for (int i = 0; (name = ptx_entry_name(module, i)); i++) {
+        if (only && strcmp(only, name) != 0)
+            continue;
+        struct ptx_kernel *kernel = ptx_link_kernel(module, name, error, sizeof error);
+        if (kernel && print)
+            print_kernel(kernel);
+        if (!kernel)
+            fprintf(stderr, "%s: %s\n", name, error);
+        failed += !kernel;
+        ptx_free_kernel(kernel);
+    }
+    return failed;
+}
+
 int main(int argc, char **argv) {
     char error[1024];
     size_t length;
-    int status = 0;
-    if (argc < 2) {
-        fprintf(stderr, "usage: ptx-dump FILE.ptx [KERNEL]\n");
+    bool timed = argc > 1 && strcmp(argv[1], "--time") == 0;
+    if (argc < 2 + timed) {
+        fprintf(stderr, "usage: ptx-dump FILE.ptx [KERNEL], ptx-dump --time FILE.ptx\n");
         return 2;
     }
-    char *text = read_file(argv[1], &length);
+    char *text = read_file(argv[1 + timed], &length);
+    double start = milliseconds();
     struct ptx_module *module = text ? ptx_parse(text, length, error, sizeof error) : NULL;
-    if (!module) {
-        if (text)
-            fprintf(stderr, "%s\n", error);
-        free(text);
-        return 2;
-    }
-    const char *name;
-    for (int i = 0; (name = ptx_entry_name(module, i)); i++) {
-        if (argc > 2 && strcmp(argv[2], name) != 0)
-            continue;
-        struct ptx_kernel *kernel = ptx_link_kernel(module, name, error, sizeof error);
-        if (kernel)
-            print_kernel(kernel);
-        else
-            fprintf(stderr, "%s: %s\n", name, error);
-        status |= !kernel;
-        ptx_free_kernel(kernel);
-    }
+    double parsed = milliseconds();
+    if (text && !module)
+        fprintf(stderr, "%s\n", error);
+    int failed = module ? link_kernels(module, !timed && argc > 2 ? argv[2] : NULL, !timed) : 0;
+    if (module && timed)
+        printf("%.1f to parse, %.1f to link all kernels\n", parsed - start, milliseconds() - parsed);
     ptx_free_module(module);
     free(text);
-    return status;
+    return !module ? 2 : failed > 0;
 }
