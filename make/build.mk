@@ -40,7 +40,7 @@ build/kernels/%.so: %.cu build/flags
 	scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $<
 
 # A file from anywhere keeps its whole path, so that two of the same name never share a library.
-kernel_library = build/kernels/any$(basename $(abspath $(KERNEL))).so
+kernel_library = build/kernels/any/$(subst ../,up/,$(patsubst /%,root/%,$(basename $(KERNEL)))).so
 ifneq (,$(KERNEL))
 $(kernel_library): $(KERNEL) build/flags
 	echo 'nvcc $<'
