@@ -50,9 +50,12 @@ static inline float narrow(double exact, uint32_t rounding) {
     return exact - exact == 0 ? value : nearest; // infinities and NaN stay
 }
 
-// A sum that is exactly zero is -0 when rounding down, unless both were +0.
-static inline float sum_sign(float value, bool both_positive_zero, uint32_t rounding) {
-    return rounding == LANE_DOWN && value == 0 && !both_positive_zero ? -0.0f : value;
+// A sum, rounded. One that is exactly zero is -0 when rounding down, unless both its parts are +0.
+static inline float narrow_sum(double exact, bool both_positive_zero, uint32_t rounding) {
+    if (exact == 0 && rounding == LANE_DOWN) {
+        return both_positive_zero ? 0.0f : -0.0f;
+    }
+    return narrow(exact, rounding);
 }
 
 static inline float fma_nearest(float x, float y, float z) {

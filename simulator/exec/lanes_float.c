@@ -82,7 +82,7 @@ static inline bool positive_zero(float value) {
 }
 
 static inline float add_rounded(float x, float y, uint32_t rounding) {
-    return sum_sign(narrow(add_odd(x, y), rounding), positive_zero(x) && positive_zero(y), rounding);
+    return narrow_sum(add_odd(x, y), positive_zero(x) && positive_zero(y), rounding);
 }
 
 static inline float fma_rounded(float x, float y, float z, uint32_t n) {
@@ -91,7 +91,7 @@ static inline float fma_rounded(float x, float y, float z, uint32_t n) {
     if (n & 4 && sum_is_tiny(exact, n & 3) && exact != 0) {
         return (float)copysign(0, exact);
     }
-    return sum_sign(narrow(exact, n & 3), product_positive_zero && positive_zero(z), n & 3);
+    return narrow_sum(exact, product_positive_zero && positive_zero(z), n & 3);
 }
 
 // The remainder tells on which side of the true quotient the fp64 one lies.
