@@ -78,17 +78,18 @@ function count(label, quantity, text,  words, word, access, r, sum, found) {
     return sum
 }
 
-# Of global and shared memory, and of loads and stores together.
-function bytes(label, space,  r, sum) {
-    for (r = 1; r <= rows[label]; r++)
-        if (row[label, r, "space"] == space)
-            sum += row[label, r, "bytes"]
-    return sum + 0
-}
-
 # Passes through the banks of shared memory for each that would do without conflicts, of one source line.
 function conflicts(label, access, text) {
     return count(label, "shared " access " wavefronts", text) / count(label, "shared " access " ideal_wavefronts", text)
+}
+
+# The bytes of accesses to global memory whose lanes ask for whole sectors and each byte once, as those to a matrix do; a
+# value that all lanes read is left out.
+function streamed(label,  r, sum) {
+    for (r = 1; r <= rows[label]; r++)
+        if (row[label, r, "space"] == "global" && row[label, r, "bytes"] == 32 * row[label, r, "ideal_sectors"])
+            sum += row[label, r, "bytes"]
+    return sum + 0
 }
 
 function shared_bytes(label) {
@@ -119,9 +120,16 @@ function line(label, text,  r, file, n, name) {
     fail("no line of run '" label "' contains '" text "'")
 }
 
-# The newest value of one of Nsight Compute's metrics for a solution at B=1 H=16 N=4096 from a GPU's profile.csv (variable
-# `profile`), by the beginning of its name.
-function profiled(lesson, d, metric,  text, field, header, columns, i, value, newest) {
+# In percent, how busy a part of the GPU was while a solution ran with B=1 H=16 and this D, by the newest of Nsight Compute's
+# measurements in a GPU's profile.csv (variable `profile`).
+function busy(lesson, d, part,  pattern, text, field, header, columns, i, value, newest, found) {
+    pattern["device memory"] = "^dram__throughput[.]avg[.]pct"
+    pattern["L2"] = "^lts__(t_sectors|throughput)[.]avg[.]pct"
+    pattern["L1"] = "^l1tex__data_pipe_lsu_wavefronts[.]avg[.]pct"
+    pattern["issue slots"] = "^smsp__issue_active[.]avg[.]pct"
+    pattern["FMA"] = "^sm__.*pipe_fma.*[.]avg[.]pct"
+    if (!(part in pattern))
+        fail("there is no part '" part "'")
     while ((getline text <profile) > 0) {
         if (!columns) {
             columns = split_csv(text, header)
@@ -130,15 +138,32 @@ function profiled(lesson, d, metric,  text, field, header, columns, i, value, ne
         split_csv(text, field)
         for (i = 1; i <= columns; i++)
             value[header[i]] = field[i]
-        if (value["lesson"] == lesson && value["D"] == d && index(value["metric"], metric) == 1 && value["date"] >= newest) {
+        if (value["lesson"] == lesson && value["B"] == 1 && value["H"] == 16 && value["D"] == d && value["causal"] == 0 &&
+            value["metric"] ~ pattern[part] && value["date"] >= newest) {
             newest = value["date"]
             found = value["value"]
         }
     }
     close(profile)
     if (newest == "")
-        fail(profile " has no " metric " of " lesson " at D=" d)
-    return found
+        fail(profile " does not say how busy " part " was with " lesson " at D=" d)
+    return found + 0
+}
+
+# The GPU whose profile it is.
+function gpu(  text, field, header, columns, i, name) {
+    while ((getline text <profile) > 0) {
+        if (!columns) {
+            columns = split_csv(text, header)
+            continue
+        }
+        split_csv(text, field)
+        for (i = 1; i <= columns; i++)
+            if (header[i] == "device")
+                name = field[i]
+    }
+    close(profile)
+    return name
 }
 
 # How near x is to y: for choices that stand for a value.
@@ -146,12 +171,13 @@ function near(x, y) {
     return x > y ? y - x : x - y
 }
 
-# For people: text as it is, whole numbers in groups of three digits, others with three digits.
+# For people: text as it is, whole numbers in groups of three digits, others with four digits.
 function number(value,  text) {
     if (value !~ /^-?[0-9.]+(e[-+]?[0-9]+)?$/)
         return value
+    value += 0
     if (value != int(value) && value < 1000)
-        return sprintf("%.3g", value)
+        return sprintf("%.4g", value)
     text = sprintf("%.0f", value)
     while (text ~ /[0-9][0-9][0-9][0-9]($|,)/ && match(text, /[0-9][0-9][0-9]($|,)/))
         text = substr(text, 1, RSTART - 1) "," substr(text, RSTART)

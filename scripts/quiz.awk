@@ -34,8 +34,8 @@ function finish_line() {
         needs[names] = value
     else if (!runs && !list && key != "") {
         if (key == "choice") {
-            at = index(value, " = ")
-            expression_of = substr(value, at + 3)
+            at = index(value, " := ")
+            expression_of = substr(value, at + 4)
             value = substr(value, 1, at - 1)
         }
         emit(key, value)
