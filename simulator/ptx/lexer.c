@@ -191,3 +191,21 @@ bool token_number(const struct token *token, struct number *number) {
         number->is_unsigned = true;
     return read;
 }
+
+uint64_t number_float_bits(const struct number *number, size_t size) {
+    float single;
+    double wide;
+    uint32_t bits = (uint32_t)number->bits;
+    uint64_t result = number->bits;
+    if (number->single && size == 8) {
+        memcpy(&single, &bits, sizeof single);
+        wide = single;
+        memcpy(&result, &wide, sizeof result);
+    } else if (!number->single && size == 4) {
+        memcpy(&wide, &number->bits, sizeof wide);
+        single = (float)wide;
+        memcpy(&bits, &single, sizeof bits);
+        result = bits;
+    }
+    return result;
+}

@@ -48,4 +48,7 @@ struct number {
 // False where the token is not a number that PTX knows, or does not fit in 64 bits.
 bool token_number(const struct token *token, struct number *number);
 
+// A floating-point number's bits as a float (size 4) or a double (8).
+uint64_t number_float_bits(const struct number *number, size_t size);
+
 #endif

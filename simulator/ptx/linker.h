@@ -23,13 +23,15 @@ struct call_graph {
 
 struct call_graph find_reachable(struct arena *arena, const struct ptx_module *module, struct ptx_function *entry);
 
+struct frame_map {
+    int32_t local_base, local_bytes, call_base;
+    int32_t *local; // [locals] offset
+};
+
 struct memory_map {
     int64_t *shared; // [module->variables] offset, -1: not used by this kernel
     size_t static_shared_bytes, shared_align, local_bytes, call_param_bytes;
-    struct frame_map {
-        int32_t local_base, local_bytes, call_base;
-        int32_t *local; // [locals] offset
-    } * frame;          // [functions]
+    struct frame_map *frame; // [functions]
 };
 
 struct memory_map map_memory(struct arena *arena, const struct ptx_module *module, const struct call_graph *graph);

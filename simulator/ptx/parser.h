@@ -150,6 +150,7 @@ struct signature join_signature(struct parser *p, const struct signature *parame
 // parser_function.c
 void parse_body(struct parser *p, struct ptx_function *function);
 int32_t add_register(struct parser *p, enum ptx_type type);
+struct name *declare_name(struct parser *p, struct token token, enum name_kind kind); // in the current scope
 void use_label(struct parser *p, struct token label, struct ptx_operand *operand, int instruction);
 
 // parser_instruction.c
@@ -158,6 +159,7 @@ void parse_instruction(struct parser *p, struct ptx_instruction *instruction, st
 
 // parser_operand.c
 struct name *find_register(struct parser *p, struct token name);
+struct ptx_operand new_operand(enum ptx_operand_kind kind); // that names nothing yet
 struct ptx_operand parse_destination(struct parser *p);
 struct ptx_operand parse_source(struct parser *p, enum ptx_type type);
 struct ptx_operand parse_address(struct parser *p, enum ptx_space space);

@@ -1,13 +1,7 @@
 // Calls, and branches through a list: what they name, and where a call's arguments and results lie.
 #include "parser.h"
 
-#include <string.h>
-
 enum { MAX_ARGUMENTS = 256 };
-
-static struct ptx_operand plain_operand(enum ptx_operand_kind kind) {
-    return (struct ptx_operand){.kind = kind, .slot = -1, .variable = -1, .target = -1};
-}
 
 // (param0, param1): .param variables of the body, or _ for a result that nobody wants. Returns their number.
 static int parse_arguments(struct parser *p, int32_t argument[MAX_ARGUMENTS]) {
@@ -51,7 +45,7 @@ static const struct signature *parse_callee(struct parser *p, struct ptx_operand
     struct token token = expect_name(p, "a function");
     struct name *name = find_register(p, token);
     if (name) {
-        *callee = plain_operand(PTX_OPERAND_REGISTER);
+        *callee = new_operand(PTX_OPERAND_REGISTER);
         callee->slot = name->index;
         callee->reg_type = p->function->register_type[name->index];
         if (ptx_type_size(callee->reg_type) != 8)
@@ -61,7 +55,7 @@ static const struct signature *parse_callee(struct parser *p, struct ptx_operand
     name = names_find(&p->names, token.start, token.length, false);
     if (!name || name->kind != NAME_FUNCTION || p->module->function[name->index]->entry)
         parser_fail_at(p, token.line, "'" TOKEN_FORMAT "' is not a function", TOKEN_TEXT(token));
-    *callee = plain_operand(PTX_OPERAND_FUNCTION);
+    *callee = new_operand(PTX_OPERAND_FUNCTION);
     callee->target = name->index;
     return &p->module->function[name->index]->signature;
 }
@@ -101,13 +95,6 @@ void parse_call(struct parser *p, struct ptx_instruction *call) {
     place_arguments(p, signature, arguments, result, results);
 }
 
-static struct name *declare_label(struct parser *p, struct token label, enum name_kind kind) {
-    struct name *name = names_add(&p->names, label.start, label.length, kind, p->names.depth);
-    if (!name)
-        parser_fail_at(p, label.line, "'" TOKEN_FORMAT "' is declared twice", TOKEN_TEXT(label));
-    return name;
-}
-
 // label: .callprototype (.param .b32 _) _ (.param .b64 _) .noreturn;
 void parse_prototype(struct parser *p, struct token label) {
     struct ptx_function *function = p->function;
@@ -119,7 +106,7 @@ void parse_prototype(struct parser *p, struct token label) {
         parse_signature(p, &parameters, false);
     accept_word(p, ".noreturn");
     expect_sign(p, ';');
-    declare_label(p, label, NAME_PROTOTYPE)->index = function->prototypes;
+    declare_name(p, label, NAME_PROTOTYPE)->index = function->prototypes;
     function->prototype = arena_grow(p->arena, function->prototype, function->prototypes, &function->prototype_capacity,
                                      sizeof *function->prototype);
     function->prototype[function->prototypes++] = join_signature(p, &parameters, &results);
@@ -138,10 +125,10 @@ void parse_branch_targets(struct parser *p, struct token label) {
     expect_sign(p, ';');
     targets.target = arena_allocate(p->arena, (size_t)targets.count * sizeof *targets.target);
     for (int i = 0; i < targets.count; i++) {
-        targets.target[i] = plain_operand(PTX_OPERAND_TARGET);
+        targets.target[i] = new_operand(PTX_OPERAND_TARGET);
         use_label(p, name[i], &targets.target[i], 0);
     }
-    declare_label(p, label, NAME_TARGETS)->index = function->targets;
+    declare_name(p, label, NAME_TARGETS)->index = function->targets;
     function->target =
         arena_grow(p->arena, function->target, function->targets, &function->target_capacity, sizeof *function->target);
     function->target[function->targets++] = targets;
@@ -158,7 +145,7 @@ void parse_brx(struct parser *p, struct ptx_instruction *brx) {
     if (!name || name->kind != NAME_TARGETS)
         parser_unsupported(p, "'" TOKEN_FORMAT "' is not a .branchtargets list that stands before the branch",
                            TOKEN_TEXT(token));
-    brx->src[1] = plain_operand(PTX_OPERAND_VECTOR);
+    brx->src[1] = new_operand(PTX_OPERAND_VECTOR);
     brx->src[1].count = p->function->target[name->index].count;
     brx->src[1].elements = p->function->target[name->index].target;
 }

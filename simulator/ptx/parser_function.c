@@ -75,7 +75,7 @@ int32_t add_register(struct parser *p, enum ptx_type type) {
     return function->registers++;
 }
 
-static struct name *declare(struct parser *p, struct token token, enum name_kind kind) {
+struct name *declare_name(struct parser *p, struct token token, enum name_kind kind) {
     struct name *name = names_add(&p->names, token.start, token.length, kind, p->names.depth);
     if (!name)
         parser_fail_at(p, token.line, "'" TOKEN_FORMAT "' is declared twice", TOKEN_TEXT(token));
@@ -92,12 +92,12 @@ static void parse_registers(struct parser *p) {
         struct token token = expect_name(p, "a register's name");
         if (accept_sign(p, '<')) {
             int64_t count = parse_count(p, "a register count", 0, UINT32_MAX);
-            struct name *range = declare(p, token, NAME_REGISTER_RANGE);
+            struct name *range = declare_name(p, token, NAME_REGISTER_RANGE);
             range->index = (int32_t)type;
             range->count = (uint32_t)count;
             expect_sign(p, '>');
         } else {
-            declare(p, token, NAME_REGISTER)->index = add_register(p, type);
+            declare_name(p, token, NAME_REGISTER)->index = add_register(p, type);
         }
     } while (accept_sign(p, ','));
     expect_sign(p, ';');
@@ -116,7 +116,7 @@ static void add_call_variable(struct parser *p, const char *name, size_t size, s
 static void parse_call_variable(struct parser *p) {
     struct declaration declaration = parse_declaration(p);
     expect_sign(p, ';');
-    declare(p, declaration.name, NAME_CALL_VARIABLE)->index = p->function->call_variables;
+    declare_name(p, declaration.name, NAME_CALL_VARIABLE)->index = p->function->call_variables;
     add_call_variable(p, arena_string(p->arena, declaration.name.start, declaration.name.length), declaration.size,
                       declaration.align, -1, false);
 }
@@ -127,7 +127,7 @@ static void parse_local_variable(struct parser *p) {
     expect_sign(p, ';');
     if (declaration.size > INT32_MAX / 4)
         parser_fail(p, "'" TOKEN_FORMAT "' is larger than any local memory", TOKEN_TEXT(declaration.name));
-    declare(p, declaration.name, NAME_LOCAL_VARIABLE)->index = function->locals;
+    declare_name(p, declaration.name, NAME_LOCAL_VARIABLE)->index = function->locals;
     function->local =
         arena_grow(p->arena, function->local, function->locals, &function->local_capacity, sizeof *function->local);
     function->local[function->locals++] =
@@ -215,7 +215,7 @@ static void parse_label(struct parser *p, struct token name) {
     else if (accept_word(p, ".calltargets"))
         skip_statement(p); // narrows what an indirect call may reach, which nothing here depends on
     else
-        declare(p, name, NAME_LABEL)->index = p->function->instructions;
+        declare_name(p, name, NAME_LABEL)->index = p->function->instructions;
 }
 
 static void parse_statement(struct parser *p) {

@@ -267,7 +267,7 @@ static void parse_cp_async(struct parser *p, struct ptx_instruction *copy) {
 }
 
 static void parse_branch(struct parser *p, struct ptx_instruction *branch) {
-    branch->src[0] = (struct ptx_operand){.kind = PTX_OPERAND_TARGET, .slot = -1, .variable = -1};
+    branch->src[0] = new_operand(PTX_OPERAND_TARGET);
     branch->nsrc = 1;
     use_label(p, expect_name(p, "a label"), NULL, p->function->instructions - 1);
 }

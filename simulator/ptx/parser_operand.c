@@ -48,7 +48,7 @@ static const char *const UNKNOWN_SPECIALS[] = {
     "%reserved_smem",       "%aggr_smem",          "%envreg", "%pm",   "%cluster", "%ncluster",
     "%is_explicit_cluster", "%current_graph_exec", "%tid",    "%ntid", "%ctaid",   "%nctaid"};
 
-static struct ptx_operand operand(enum ptx_operand_kind kind) {
+struct ptx_operand new_operand(enum ptx_operand_kind kind) {
     return (struct ptx_operand){.kind = kind, .slot = -1, .variable = -1, .target = -1};
 }
 
@@ -78,7 +78,7 @@ struct name *find_register(struct parser *p, struct token token) {
 }
 
 static struct ptx_operand register_operand(struct parser *p, const struct name *name) {
-    struct ptx_operand result = operand(PTX_OPERAND_REGISTER);
+    struct ptx_operand result = new_operand(PTX_OPERAND_REGISTER);
     result.slot = name->index;
     result.reg_type = p->function->register_type[name->index];
     if (result.reg_type == PTX_B128)
@@ -88,7 +88,7 @@ static struct ptx_operand register_operand(struct parser *p, const struct name *
 
 // {a, b, c}. elements are allocated once their count is known.
 static struct ptx_operand parse_vector(struct parser *p, bool destination, enum ptx_type type) {
-    struct ptx_operand element[MAX_VECTOR], vector = operand(PTX_OPERAND_VECTOR);
+    struct ptx_operand element[MAX_VECTOR], vector = new_operand(PTX_OPERAND_VECTOR);
     expect_sign(p, '{');
     do {
         if (vector.count == MAX_VECTOR)
@@ -107,7 +107,7 @@ struct ptx_operand parse_destination(struct parser *p) {
     if (token_is_sign(&p->token, '{'))
         return parse_vector(p, true, PTX_NO_TYPE);
     if (accept_word(p, "_"))
-        return operand(PTX_OPERAND_SINK);
+        return new_operand(PTX_OPERAND_SINK);
     struct token token = expect_name(p, "a register");
     struct name *name = find_register(p, token);
     if (!name)
@@ -122,7 +122,7 @@ static struct ptx_operand parse_special(struct parser *p, struct token token) {
         length += p->token.length;
         advance(p);
     }
-    struct ptx_operand result = operand(PTX_OPERAND_SPECIAL);
+    struct ptx_operand result = new_operand(PTX_OPERAND_SPECIAL);
     if (length < sizeof text) {
         memcpy(text, token.start, length);
         text[length] = 0;
@@ -142,27 +142,9 @@ static struct ptx_operand parse_special(struct parser *p, struct token token) {
     parser_fail_at(p, token.line, "'" TOKEN_FORMAT "' is not declared", TOKEN_TEXT(token));
 }
 
-static uint64_t convert_float(const struct number *number, size_t size) {
-    float single;
-    double wide;
-    uint32_t bits = (uint32_t)number->bits;
-    uint64_t result = number->bits;
-    if (number->single && size == 8) {
-        memcpy(&single, &bits, sizeof single);
-        wide = single;
-        memcpy(&result, &wide, sizeof result);
-    } else if (!number->single && size == 4) {
-        memcpy(&wide, &number->bits, sizeof wide);
-        single = (float)wide;
-        memcpy(&bits, &single, sizeof bits);
-        result = bits;
-    }
-    return result;
-}
-
 // 0f3F800000 is a float's bits, 0d3FF0000000000000 and 1.0 are a double's; the instruction's type decides what is kept.
 static struct ptx_operand parse_immediate(struct parser *p, enum ptx_type type) {
-    struct ptx_operand result = operand(PTX_OPERAND_IMMEDIATE);
+    struct ptx_operand result = new_operand(PTX_OPERAND_IMMEDIATE);
     struct number number;
     bool negative = token_is_sign(&p->token, '-');
     struct lexer ahead = p->lexer;
@@ -178,7 +160,7 @@ static struct ptx_operand parse_immediate(struct parser *p, enum ptx_type type) 
     if (negative)
         advance(p);
     advance(p);
-    result.bits = convert_float(&number, size);
+    result.bits = number_float_bits(&number, size);
     if (negative)
         result.bits ^= size == 4 ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
     return result;
@@ -187,7 +169,7 @@ static struct ptx_operand parse_immediate(struct parser *p, enum ptx_type type) 
 // A variable as an address, plus a constant where one follows. The offset that belongs to the variable itself is
 // added when the kernel is linked.
 static struct ptx_operand variable_operand(struct parser *p, const struct name *name) {
-    struct ptx_operand result = operand(PTX_OPERAND_ADDRESS);
+    struct ptx_operand result = new_operand(PTX_OPERAND_ADDRESS);
     result.variable = name->index;
     switch (name->kind) {
     case NAME_MODULE_VARIABLE:
@@ -237,7 +219,7 @@ struct ptx_operand parse_source(struct parser *p, enum ptx_type type) {
     if (!name)
         return parse_special(p, token);
     if (name->kind == NAME_FUNCTION) {
-        struct ptx_operand result = operand(PTX_OPERAND_IMMEDIATE);
+        struct ptx_operand result = new_operand(PTX_OPERAND_IMMEDIATE);
         result.bits = function_address(name->index);
         result.reg_type = PTX_B64;
         p->module->function[name->index]->address_taken = true;
@@ -248,7 +230,7 @@ struct ptx_operand parse_source(struct parser *p, enum ptx_type type) {
 
 // [%rd1], [%rd1+-8], [variable+4], [16]
 struct ptx_operand parse_address(struct parser *p, enum ptx_space space) {
-    struct ptx_operand result = operand(PTX_OPERAND_ADDRESS);
+    struct ptx_operand result = new_operand(PTX_OPERAND_ADDRESS);
     result.space = space;
     expect_sign(p, '[');
     struct token token = p->token;

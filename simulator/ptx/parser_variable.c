@@ -1,8 +1,6 @@
 // Variables of the module and their initial values.
 #include "parser.h"
 
-#include <string.h>
-
 enum { MAX_ALIGN = 1 << 20 };
 static const int64_t MAX_VARIABLE_BYTES = (int64_t)1 << 32;
 
@@ -114,7 +112,7 @@ static struct address parse_symbol(struct parser *p) {
 
 static void store(uint8_t *to, uint64_t bits, int bytes) {
     for (int i = 0; i < bytes; i++)
-        to[i] = (uint8_t)(bits >> 8 * i);
+        to[i] = i < 8 ? (uint8_t)(bits >> 8 * i) : 0;
 }
 
 static void store_address(struct parser *p, struct ptx_variable *variable, int *capacity, size_t offset,
@@ -148,28 +146,6 @@ static void parse_masked_address(struct parser *p, struct ptx_variable *variable
     store_address(p, variable, capacity, offset, &address, 1, shift);
 }
 
-static uint64_t float_bits(struct parser *p, const struct number *number, enum ptx_type type) {
-    float single;
-    double wide;
-    if (type != PTX_F32 && type != PTX_F64 && type != PTX_B32 && type != PTX_B64)
-        parser_fail(p, "a floating-point value for a variable of another type");
-    if (ptx_type_size(type) == (number->single ? 4 : 8))
-        return number->bits;
-    if (number->single) {
-        uint32_t bits = (uint32_t)number->bits;
-        memcpy(&single, &bits, sizeof single);
-        wide = single;
-        uint64_t result;
-        memcpy(&result, &wide, sizeof result);
-        return result;
-    }
-    memcpy(&wide, &number->bits, sizeof wide);
-    single = (float)wide;
-    uint32_t result;
-    memcpy(&result, &single, sizeof result);
-    return result;
-}
-
 static void parse_element(struct parser *p, struct ptx_variable *variable, int *capacity, size_t offset) {
     int bytes = (int)ptx_type_size(variable->type);
     struct number number;
@@ -180,7 +156,9 @@ static void parse_element(struct parser *p, struct ptx_variable *variable, int *
             parser_fail(p, "an address needs an element of 8 bytes");
         store_address(p, variable, capacity, offset, &address, 8, 0);
     } else if (token_number(&p->token, &number) && number.floating) {
-        store(to, float_bits(p, &number, variable->type), bytes);
+        if (bytes != 4 && bytes != 8)
+            parser_fail(p, "a floating-point value for an element of %d bytes", bytes);
+        store(to, number_float_bits(&number, (size_t)bytes), bytes);
         advance(p);
     } else if (token_number(&p->token, &number) && p->lexer.next < p->lexer.end && *p->lexer.next == '(') {
         advance(p);
