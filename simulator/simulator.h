@@ -6,15 +6,16 @@
 //   - What faults on a GPU as well (stray or misaligned access, assert, trap, no end) is sticky: every later call
 //     returns the same error. cudaDeviceReset clears it and frees all device memory; kernels stay registered and
 //     device variables have their initial values again, so that a program can go on to its next case.
-//   - What only the simulator sees (races, uninitialised reads, divergent barriers, ...) is cudaErrorLaunchFailure once,
+//   - What only the simulator sees (races, uninitialised reads, divergent barriers, ...) is cudaErrorLaunchFailure
+//   once,
 //     not sticky: the next launch runs.
 #ifndef SIMULATOR_H
 #define SIMULATOR_H
 
 #pragma GCC visibility push(default)
 
-// How many distinct findings (races, stray accesses, uninitialised reads, ...) there were since the process began. Each was
-// printed on stderr when its launch ended.
+// How many distinct findings (races, stray accesses, uninitialised reads, ...) there were since the process began. Each
+// was printed on stderr when its launch ended.
 unsigned simulator_findings(void);
 
 // Writes the memory traffic of all launches since the process began. Environment: SIMULATOR_TRACE=1 turns counting on.
