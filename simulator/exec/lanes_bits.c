@@ -154,7 +154,8 @@ INTEGER(brev_b64, u64, u64, reversed(x))
 // fns: the place of the z-th set bit of x from bit y on, upwards for positive z, downwards for negative; all ones:
 // none.
 static uint32_t nth_set(uint32_t bits, uint32_t base, int32_t nth) {
-    int32_t step = nth < 0 ? -1 : 1, left = nth < 0 ? -nth : nth;
+    int32_t step = nth < 0 ? -1 : 1;
+    uint32_t left = nth < 0 ? 0u - (uint32_t)nth : (uint32_t)nth;
     if (nth == 0) {
         return base < 32 && bits >> base & 1 ? base : UINT32_MAX;
     }
