@@ -73,7 +73,7 @@ static void complete(struct block *block, unsigned id) {
             race_acquire(warp, barrier->clock);
             race_sync_lanes(warp, ALL_LANES);
         }
-        everyone &= waited || !warp->live;
+        everyone &= waited || (!warp->live && barrier->expected == 0);
     }
     if (everyone) {
         race_align(block);

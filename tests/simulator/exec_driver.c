@@ -146,6 +146,16 @@ enum sim_status driver_run(struct driver *driver, const char *name, unsigned gri
     return status;
 }
 
+uint64_t driver_variable(const struct driver *driver, const char *name) {
+    for (int i = 0; i < driver->module->variables; i++) {
+        if (strcmp(driver->module->variable[i].name, name) == 0) {
+            return driver->variable_address[i];
+        }
+    }
+    fail("no such variable", name);
+    return 0;
+}
+
 uint64_t driver_alloc(size_t bytes) {
     struct sim_allocation *allocation = sim_memory_allocate(bytes, SIM_ALLOCATION_HEAP, NULL);
     if (!allocation) {

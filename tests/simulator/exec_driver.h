@@ -19,6 +19,9 @@ void driver_unload(struct driver *driver);
 enum sim_status driver_run(struct driver *driver, const char *name, unsigned grid, unsigned block, size_t shared,
                            int parameters, const uint64_t *parameter, struct sim_counts *counts);
 
+// The address of a module variable.
+uint64_t driver_variable(const struct driver *driver, const char *name);
+
 // Device memory.
 uint64_t driver_alloc(size_t bytes);
 uint64_t driver_upload(const void *from, size_t bytes);
