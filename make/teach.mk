@@ -34,7 +34,7 @@ progress:
 	scripts/progress $(call quoted,$(RESULTS)) $(foreach u,$(lessons),'$(call described_lesson,$u)')
 
 watch:
-	MAKE='$(MAKE)' scripts/watch $(foreach u,$(or $(chosen),$(lessons)),'$(call described_lesson,$u)')
+	exec env MAKE='$(MAKE)' scripts/watch $(foreach u,$(or $(chosen),$(lessons)),'$(call described_lesson,$u)')
 
 flashcards:
 	scripts/flashcards build/flashcards.html $(foreach u,$(lessons),$(call folder,$u)/README.md)
