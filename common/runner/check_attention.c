@@ -3,6 +3,7 @@
 #include "host/verdict.h"
 #include "runner/check.h"
 #include "runner/cuda.h"
+#include "runner/diagnose.h"
 #include "runner/problem.h"
 #include "runner/report.h"
 
@@ -16,6 +17,9 @@ struct check {
     const struct device *device;
     enum device_state state; // after the last launch
     const struct arguments *arguments;
+    struct attention_evidence evidence[MAX_CASES]; // [tried], for the diagnosis
+    int tried;
+    bool wrong, ended_badly; // of any case: its output, its launch
 };
 
 static void describe_case(const struct attention_case *c, char text[CASE_TEXT]) {
@@ -61,6 +65,15 @@ static bool run_kernel(struct check *check, const struct host_inputs *inputs, bo
     return ran && right && !*guard;
 }
 
+// Data of the user's own cannot be drawn again: the diagnosis has its own inputs.
+static void remember(struct check *check, const struct attention_case *c, uint64_t seed, bool right, bool ended_badly) {
+    check->wrong |= !right;
+    check->ended_badly |= ended_badly;
+    if (!check->arguments->data && check->tried < MAX_CASES)
+        check->evidence[check->tried++] =
+            (struct attention_evidence){*c, seed, right ? DIAGNOSIS_RIGHT : DIAGNOSIS_WRONG};
+}
+
 static void run_case(struct check *check, const struct attention_case *c, const struct host_inputs *inputs,
                      uint64_t seed, bool with_lse) {
     struct report *report = &check->report;
@@ -77,7 +90,9 @@ static void run_case(struct check *check, const struct attention_case *c, const 
     struct row_sample sample = sample_rows(rows, s->nq, 2.0 * s->nk * s->head_dim, seed);
     struct reference reference = reference_attention(inputs, &sample);
     verdict_begin(&verdict, inputs, &sample, &reference);
-    if (run_kernel(check, inputs, with_lse, &verdict, &cause, &guard)) {
+    bool right = run_kernel(check, inputs, with_lse, &verdict, &cause, &guard);
+    remember(check, c, seed, right, *cause.text || guard);
+    if (right) {
         report_passed(report, "rms", verdict.relative_rms);
     } else {
         report_failed(report, "%s",
@@ -96,6 +111,13 @@ static void run_case(struct check *check, const struct attention_case *c, const 
     sample_free(&sample);
 }
 
+// Only numbers tell which mistake they come from; a finding or an error has said its own.
+static int finish(struct check *check) {
+    if (check->wrong && !check->ended_badly && !report_blank_open(&check->report))
+        diagnose_attention(check->kernel, check->device, check->evidence, check->tried);
+    return report_end(&check->report);
+}
+
 // One case that the user asked for: what cannot be run is an error.
 static int check_one(struct check *check, const struct attention_case *c, struct host_inputs *inputs, uint64_t seed) {
     struct message reason;
@@ -110,7 +132,7 @@ static int check_one(struct check *check, const struct attention_case *c, struct
     check->report = report_begin(check->arguments, check->kernel->argument, check->device, 1, seed);
     run_case(check, c, inputs ? inputs : &drawn, seed, true);
     inputs_free(&drawn);
-    return report_end(&check->report);
+    return finish(check);
 }
 
 static void compare_own_output(const struct host_inputs *inputs, const float *o, uint64_t seed, const char *folder) {
@@ -209,7 +231,7 @@ static int check_matrix(struct check *check, enum input_family family, uint64_t 
         run_case(check, &cases[i], &inputs, case_seed, i % 2 == 0);
         inputs_free(&inputs);
     }
-    return report_end(&check->report);
+    return finish(check);
 }
 
 int check_attention(const struct kernel *kernel, const struct device *device, const struct arguments *arguments) {

@@ -3,6 +3,7 @@
 #include "host/softmax.h"
 #include "runner/check.h"
 #include "runner/cuda.h"
+#include "runner/diagnose.h"
 #include "runner/report.h"
 #include "runner/softmax_problem.h"
 
@@ -13,7 +14,10 @@ struct check {
     struct report report;
     const struct kernel *kernel;
     const struct device *device;
-    enum device_state state; // after the last launch
+    enum device_state state;                     // after the last launch
+    struct softmax_evidence evidence[MAX_CASES]; // [tried], for the diagnosis
+    int tried;
+    bool wrong, ended_badly; // of any case: its output, its launch
 };
 
 static bool run_kernel(struct check *check, struct softmax_verdict *verdict, struct message *cause,
@@ -52,7 +56,11 @@ static void run_case(struct check *check, const struct softmax_case *c, uint64_t
     float *in = inputs_matrix(&c->shape, c->family, seed, &kept);
     struct row_sample sample = sample_rows(c->shape.rows, c->shape.rows, 20.0 * c->shape.columns, seed);
     softmax_verdict_begin(&verdict, &c->shape, in, kept, &sample);
-    if (run_kernel(check, &verdict, &cause, &guard)) {
+    bool right = run_kernel(check, &verdict, &cause, &guard);
+    check->evidence[check->tried++] = (struct softmax_evidence){*c, seed, right ? DIAGNOSIS_RIGHT : DIAGNOSIS_WRONG};
+    check->wrong |= !right;
+    check->ended_badly |= *cause.text || guard;
+    if (right) {
         report_passed(report, "largest relative error", verdict.max_relative_error);
     } else {
         report_failed(report, "%s",
@@ -111,5 +119,8 @@ int check_softmax(const struct kernel *kernel, const struct device *device, cons
     check.report = report_begin(arguments, kernel->argument, device, count, seed);
     for (int i = 0; i < count && !report_enough(&check.report) && check.state != DEVICE_LOST; i++)
         run_case(&check, &cases[i], arguments->has_shape ? seed : seed + (uint64_t)i);
+    // Only numbers tell which mistake they come from; a finding or an error has said its own.
+    if (check.wrong && !check.ended_badly && !report_blank_open(&check.report))
+        diagnose_softmax(kernel, device, check.evidence, check.tried);
     return report_end(&check.report);
 }

@@ -76,6 +76,11 @@ bool report_enough(const struct report *report) {
     return report->failed >= MAX_FAILURES;
 }
 
+bool report_blank_open(const struct report *report) {
+    struct blank blank;
+    return report->kernel->source && blanks_find(report->kernel->source, &blank) && blank.open;
+}
+
 static void print_open_blank(const char *source) {
     struct blank blank;
     if (!source || !blanks_find(source, &blank) || !blank.open)

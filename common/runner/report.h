@@ -37,6 +37,9 @@ void report_repeat(const struct report *report, const char *options, uint64_t se
 // True where enough has failed to stop.
 bool report_enough(const struct report *report);
 
+// True where a blank of the source has not been filled in: that comes before any guess at a mistake.
+bool report_blank_open(const struct report *report);
+
 // Prints the first open blank where something failed, and the last line. Returns the exit status.
 int report_end(struct report *report);
 

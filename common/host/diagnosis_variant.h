@@ -1,0 +1,96 @@
+// Attention with a mistake in it, in double precision.
+#ifndef HOST_DIAGNOSIS_VARIANT_H
+#define HOST_DIAGNOSIS_VARIANT_H
+
+#include "host/diagnosis_suspects.h"
+
+// Which indices a loop or a reduction reaches.
+enum subset_kind {
+    SUBSET_ALL,
+    SUBSET_STRIPE, // index % period < count
+    SUBSET_NOT_FIRST,
+    SUBSET_NOT_LAST,
+    SUBSET_WHOLE_TILES, // up to the last multiple of period
+    SUBSET_FIRST_TILE,  // index < period
+};
+struct subset {
+    enum subset_kind kind;
+    int period, count;
+};
+
+enum row_kind { ROW_OWN, ROW_FIRST, ROW_MODULO, ROW_BLOCK };
+enum head_kind { HEAD_OWN, HEAD_FIRST, HEAD_OF_FIRST_BATCH, HEAD_STRIDE_OF_QUERIES };
+enum tensor_kind { TENSOR_OWN, TENSOR_OF_Q, TENSOR_OF_K, TENSOR_OF_V };
+
+// Where a kernel finds a row of q, k or v.
+struct source {
+    enum tensor_kind tensor;
+    enum head_kind head;
+    int shift;       // of the row, kept within the head
+    bool transposed; // read as [head_dim][n]
+};
+
+enum scale_kind { SCALE_RIGHT, SCALE_MISSING, SCALE_TWICE, SCALE_PADDED, SCALE_BASE_2, SCALE_ZERO };
+
+enum mask_kind {
+    MASK_RIGHT,
+    MASK_HIDES_OWN,
+    MASK_SHOWS_NEXT,
+    MASK_TOP_LEFT,
+    MASK_MISSING,
+    MASK_NOTHING,  // is seen,
+    MASK_OVERFLOW, // unless the problem is causal
+};
+
+enum maximum_kind {
+    MAXIMUM_RIGHT,
+    MAXIMUM_NONE,
+    MAXIMUM_AS_FACTOR, // exp(s) exp(-max)
+    MAXIMUM_FROM_0,
+    MAXIMUM_OF_THREAD, // keys j % threads
+};
+
+enum rescale_kind { RESCALE_RIGHT, RESCALE_SUM_ONLY, RESCALE_OUTPUT_ONLY, RESCALE_NONE }; // at each tile
+
+enum weight_kind { WEIGHT_RIGHT, WEIGHT_ONE, WEIGHT_SCORE }; // of a value
+
+enum division_kind {
+    DIVISION_RIGHT,
+    DIVISION_NONE,
+    DIVISION_TWICE,
+    DIVISION_OF_BLOCK,  // by the sum of its first query
+    DIVISION_OF_THREAD, // by the sum of keys j % threads == column % threads
+    DIVISION_BY_0,      // where no key is seen; queries: only in blocks of which some query sees one
+};
+
+// All zeros is the right kernel.
+struct variant {
+    enum scale_kind scale;
+    enum mask_kind mask;
+    enum maximum_kind maximum;
+    enum rescale_kind rescale;
+    enum weight_kind weight;
+    enum division_kind division;
+    enum row_kind query;
+    struct source q, k, v;
+    struct subset columns;    // of the dot product
+    struct subset sum_keys;   // of the sum of the weights
+    struct subset value_keys; // of the weighted sum
+    int tile;                 // keys in a tile
+    int queries;              // in a block
+    int threads;
+    int value_step;         // the weighted sum steps by this, each of its threads / float4s of a row threads
+    bool tail_counted;      // keys up to the end of a tile, with a score of 0
+    bool scores_kept;       // the score of a key is added to those of the same lane in later tiles
+    bool hidden_multiplied; // hidden values are multiplied by 0
+    bool over_queries;      // the softmax goes down a column of the scores
+    bool output_transposed; // stored as [head_dim][nq] within a head
+    bool unwritten;         // where it was written, it is right
+};
+
+// The whole output, [batch][heads][nq][head_dim].
+void variant_predict(const struct variant *variant, const struct host_inputs *inputs, struct prediction *prediction);
+
+bool subset_has(struct subset subset, int index, int size);
+
+#endif

@@ -1,0 +1,15 @@
+// After a check that failed: names the mistake where the harness can tell which it is.
+#ifndef RUNNER_DIAGNOSE_H
+#define RUNNER_DIAGNOSE_H
+
+#include "host/diagnosis.h"
+#include "runner/device.h"
+#include "runner/kernel.h"
+
+void diagnose_attention(const struct kernel *kernel, const struct device *device,
+                        const struct attention_evidence *evidence /* [count] */, int count);
+
+void diagnose_softmax(const struct kernel *kernel, const struct device *device,
+                      const struct softmax_evidence *evidence /* [count] */, int count);
+
+#endif
