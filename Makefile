@@ -6,6 +6,10 @@
 # else teaches in teach.mk, and the project's own tests in test.mk.
 
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
+# As many jobs as there are processors, unless -j says otherwise.
+ifeq (0,$(MAKELEVEL))
+MAKEFLAGS += --jobs=$(shell nproc)
+endif
 $(V).SILENT:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
@@ -73,6 +77,9 @@ lessons solutions:
 	$(if $(asked),:,$(foreach u,$($@),scripts/lesson --title $u $(call folder,$u);))
 
 all: check-solutions plots
+ifneq (,$(filter all,$(goals)))
+plots: | check-solutions
+endif
 
 check: $(checked:%=%/check)
 bench: run-bench

@@ -13,6 +13,9 @@ $(if $(needy),$(if $(chosen)$(KERNEL),,$(error $(needy) needs a lesson: make $(f
 $(if $(filter reset,$(asked)),$(if $(filter solution-%,$(chosen)),\
 $(error reset writes the skeleton of a lesson; a solution comes back with: git checkout solutions)))
 
+$(if $(filter reset,$(asked)),$(if $(filter-out reset,$(asked)),\
+$(error reset goes alone: first make $(chosen) reset, then make $(chosen) $(filter-out reset,$(asked)))))
+
 $(if $(filter-out gpu sim,$(DEVICE)),$(error DEVICE=$(DEVICE) is not known; it is gpu or sim))
 $(if $(filter-out 0 1,$(CAUSAL)),$(error CAUSAL=$(CAUSAL) is not known; it is 0 or 1))
 

@@ -20,8 +20,8 @@ library    = $(if $(filter $(KERNEL),$1),$(kernel_library),$(1:%.cu=build/kernel
 libraries  = $(foreach s,$(sources),$(call library,$s))
 is_softmax = $(filter %/softmax.cu,$1)$(if $(filter $(KERNEL),$1),$(shell grep -l softmax_forward $1))
 
-# One kernel runs at a time: timings are not disturbed, and the lines of two do not mix.
-attention = scripts/alone build/.running build/bin/attention
+# $(call alone,commands): one recipe runs kernels at a time, so that timings are not disturbed and lines do not mix.
+alone = exec 9>build/.running; flock -w 5 9 || { echo 'waiting for another run to end' >&2; flock 9; }; ($1) 9>&-
 described = --name $(name) --source $2 --kernel $(call library,$2)
 
 # ---- check: one kernel after the other, the second one too where the first fails -------------------------------------
@@ -33,10 +33,9 @@ recorded  = $(if $(filter lesson-%,$1),scripts/record $2 $(if $(partial),part,wh
 define check_rule
 .PHONY: $1/check
 $1/check: $(libraries) $(harness)
-	status=0; \
-	$(foreach s,$(sources),$(if $(word 2,$(sources)),echo '$s:';) \
-	    $(call recorded,$1,$s) $(attention) check $(call described,$1,$s) $$(options) || status=$$$$?;) \
-	exit $$$$status
+	$(call alone,status=0; $(foreach s,$(sources),$(if $(word 2,$(sources)),echo '$s:';) \
+	    $(call recorded,$1,$s) build/bin/attention check $(call described,$1,$s) $$(options) || status=$$$$?;) \
+	    exit $$$$status)
 endef
 $(foreach u,$(sort $(checked) $(solutions)),$(eval $(call check_rule,$u)))
 
@@ -66,10 +65,10 @@ record = --results $(call quoted,$(RESULTS)) \
 
 .PHONY: run-bench
 run-bench: $(filter %.so,$(attention_runs) $(softmax_runs)) $(harness)
-	status=0; \
-	$(if $(attention_runs),$(attention) bench $(attention_runs) $(options) $(record) || status=$$?;) \
-	$(if $(softmax_runs),$(attention) bench $(softmax_runs) $(options) $(record) || status=$$?;) \
-	exit $$status
+	$(call alone,status=0; \
+	    $(if $(attention_runs),build/bin/attention bench $(attention_runs) $(options) $(record) || status=$$?;) \
+	    $(if $(softmax_runs),build/bin/attention bench $(softmax_runs) $(options) $(record) || status=$$?;) \
+	    exit $$status)
 
 # ---- trace, profile: memory traffic, counted by the simulator and by a GPU --------------------------------------------
 
@@ -79,11 +78,11 @@ profile_matrix := 4096,4096
 define look_rules
 .PHONY: $1/trace $1/profile
 $1/trace: $(libraries) $(harness)
-	$(foreach s,$(sources),scripts/alone build/.running scripts/trace $(call described,$1,$s) $$(options) &&) :
+	$(call alone,$(foreach s,$(sources),scripts/trace $(call described,$1,$s) $$(options) &&) :)
 $1/profile: $(libraries) $(harness)
-	$(foreach s,$(sources),scripts/alone build/.running scripts/profile build/bin/attention check \
-	    $(call described,$1,$s) --device gpu --time-limit $(or $(TIME_LIMIT),600) $(if $(filter 1,$(CAUSAL)),--causal) \
-	    --shape $(call quoted,$(or $(SHAPE),$(if $(call is_softmax,$s),$(profile_matrix),$(profile_shape)))) &&) :
+	$(call alone,$(foreach s,$(sources),scripts/profile build/bin/attention check $(call described,$1,$s) \
+	    --device gpu --time-limit $(or $(TIME_LIMIT),600) $(if $(filter 1,$(CAUSAL)),--causal) --shape \
+	    $(call quoted,$(or $(SHAPE),$(if $(call is_softmax,$s),$(profile_matrix),$(profile_shape)))) &&) :)
 endef
 $(foreach u,$(checked),$(eval $(call look_rules,$u)))
 

@@ -17,6 +17,8 @@ small=SHAPE=1,1,16,16
     refused "reset needs a lesson" make reset
     refused "diff needs a lesson" make diff
     refused "reset" make solution-01 reset
+    refused "goes alone" make lesson-01 reset check
+    refused "goes alone" make clean check
 }
 
 @test "a DEVICE or CAUSAL that does not exist" {
