@@ -43,6 +43,7 @@ static enum step run_brx(struct warp *warp, const struct bound *bound, uint32_t 
             return warp_fatal(warp, SIM_TRAP);
         }
         int32_t target = (int32_t)bound->elements[wanted];
+        warp->patience -= target <= pc_of(warp, bound);
         left &= ~same;
         if (left) {
             warp_split_off(warp, same, target);

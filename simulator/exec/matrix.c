@@ -53,7 +53,9 @@ static bool whole_warp(struct warp *warp, const struct bound *bound, uint32_t ma
         return true;
     }
     if (sync_gather(warp, bound, &mask, NO_PLACE, step)) {
-        *step = warp_fatal(warp, SIM_LAUNCH_FAILURE); // sync_gather has reported the lanes that are missing
+        warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, first_lane(mask),
+                    "{here} needs all 32 lanes of the warp; lanes %08x have exited or do not exist", ~mask);
+        *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }
     return false;
 }

@@ -41,7 +41,8 @@ static enum step run_shuffle(struct warp *warp, const struct bound *bound, uint3
         int from = source_lane(bound->ptx->variant, lane, b[lane], c[lane], &valid);
         if (!(mask >> from & 1)) {
             warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, lane,
-                        "{here} reads the value of lane %d, which does not take part: what it gets is undefined", from);
+                        "{here} reads the value of lane %d, which %s: what it gets is undefined", from,
+                        warp->live >> from & 1 ? "does not take part" : "has exited or does not exist");
         }
         result[lane] = a[from];
         inside |= (uint32_t)valid << lane;

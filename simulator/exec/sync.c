@@ -26,13 +26,12 @@ static bool join_holding(struct warp *warp) {
     return joined;
 }
 
-static void report_absent(struct warp *warp, const struct bound *bound, int lane, uint32_t members, uint32_t absent) {
+// A mask may name lanes that have exited (PTX ISA, shfl.sync: all non-exited threads of the mask are waited for), but a
+// lane that executes the instruction must be in its own mask.
+static void check_own_mask(struct warp *warp, const struct bound *bound, int lane, uint32_t members) {
     if (!(members >> lane & 1)) {
         warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, lane,
                     "{here} is executed by lane %d, which its own mask %08x does not name", lane, members);
-    } else {
-        warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, lane,
-                    "{here} names lanes %08x in its mask %08x, which have exited or do not exist", absent, members);
     }
 }
 
@@ -47,10 +46,7 @@ bool sync_gather(struct warp *warp, const struct bound *bound, uint32_t *mask, p
     for (uint32_t left = *mask; left; left &= left - 1) {
         int lane = first_lane(left);
         uint32_t wants = named ? named[lane] : ALL_LANES;
-        uint32_t absent = wants & ~warp->live;
-        if (absent || !(wants >> lane & 1)) {
-            report_absent(warp, bound, lane, wants, absent);
-        }
+        check_own_mask(warp, bound, lane, wants);
         complete |= (uint32_t)((wants & warp->live & ~*mask) == 0) << lane;
     }
     if (complete == *mask) {
@@ -77,10 +73,8 @@ enum step run_sync_warp(struct warp *warp, const struct bound *bound, uint32_t m
         race_sync_lanes(warp, mask);
         return STEP_NEXT;
     }
-    if (wants & ~warp->live || !(wants >> first_lane(mask) & 1)) {
-        report_absent(warp, bound, first_lane(mask), wants, wants & ~warp->live);
-        wants |= 1u << first_lane(mask);
-    }
+    check_own_mask(warp, bound, first_lane(mask), wants);
+    wants |= 1u << first_lane(mask);
     // Lanes with another mask, or that the guard keeps out, are a split of their own.
     uint32_t same = 0;
     for (uint32_t left = mask; left; left &= left - 1) {

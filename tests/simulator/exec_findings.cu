@@ -308,7 +308,7 @@ KERNEL exited_lanes(float *out, int n) {
     if (t >= n) {
         return;
     }
-    out[t] = __shfl_xor_sync(0xffffffff, out[t], 1); // exited_lanes here
+    out[t] += __shfl_xor_sync(0xffffffff, out[t], 16); // exited_lanes here
 }
 
 KERNEL present_lanes(float *out, int n) {
@@ -319,6 +319,13 @@ KERNEL present_lanes(float *out, int n) {
     if (t < n) {
         out[t] = mine + __shfl_sync(mask, mine, 0);
     }
+}
+
+// A full mask where the block's last warp is not: all that are there take part, and none reads from one that is not.
+KERNEL partial_warp(float *out) {
+    float first = __shfl_sync(0xffffffff, out[threadIdx.x], 0);
+    out[threadIdx.x] = first + __popc(__ballot_sync(0xffffffff, first < 1));
+    __syncwarp();
 }
 
 KERNEL absent_source(float *out) {
