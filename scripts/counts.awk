@@ -120,17 +120,12 @@ function line(label, text,  r, file, n, name) {
     fail("no line of run '" label "' contains '" text "'")
 }
 
-# In percent, how busy a part of the GPU was while a solution ran with B=1 H=16 and this D, by the newest of Nsight Compute's
-# measurements in a GPU's profile.csv (variable `profile`).
-function busy(lesson, d, part,  pattern, text, field, header, columns, i, value, newest, found) {
-    pattern["device memory"] = "^dram__throughput[.]avg[.]pct"
-    pattern["L2"] = "^lts__(t_sectors|throughput)[.]avg[.]pct"
-    pattern["L1"] = "^l1tex__data_pipe_lsu_wavefronts[.]avg[.]pct"
-    pattern["issue slots"] = "^smsp__issue_active[.]avg[.]pct"
-    pattern["FMA"] = "^sm__.*pipe_fma.*[.]avg[.]pct"
-    if (!(part in pattern))
-        fail("there is no part '" part "'")
-    while ((getline text <profile) > 0) {
+# The newest row of a CSV in the folder of a GPU's results (variable `results`) whose columns are as `wanted` says,
+# "lesson=x D=64 metric~y" (= is equal, ~ matches): its value in `column`, "" where there is none.
+function newest(file, wanted, column,  path, text, field, header, columns, i, value, terms, term, n, part, fits, date, found) {
+    path = results "/" file
+    terms = split(wanted, term, " ")
+    while ((getline text <path) > 0) {
         if (!columns) {
             columns = split_csv(text, header)
             continue
@@ -138,32 +133,51 @@ function busy(lesson, d, part,  pattern, text, field, header, columns, i, value,
         split_csv(text, field)
         for (i = 1; i <= columns; i++)
             value[header[i]] = field[i]
-        if (value["lesson"] == lesson && value["B"] == 1 && value["H"] == 16 && value["D"] == d && value["causal"] == 0 &&
-            value["metric"] ~ pattern[part] && value["date"] >= newest) {
-            newest = value["date"]
-            found = value["value"]
+        fits = 1
+        for (n = 1; n <= terms && fits; n++) {
+            split(term[n], part, /[=~]/)
+            fits = index(term[n], "~") ? value[part[1]] ~ part[2] : value[part[1]] == part[2]
+        }
+        if (fits && value["date"] >= date) {
+            date = value["date"]
+            found = value[column]
         }
     }
-    close(profile)
-    if (newest == "")
-        fail(profile " does not say how busy " part " was with " lesson " at D=" d)
-    return found + 0
+    close(path)
+    return found
 }
 
-# The GPU whose profile it is.
-function gpu(  text, field, header, columns, i, name) {
-    while ((getline text <profile) > 0) {
-        if (!columns) {
-            columns = split_csv(text, header)
-            continue
-        }
-        split_csv(text, field)
-        for (i = 1; i <= columns; i++)
-            if (header[i] == "device")
-                name = field[i]
-    }
-    close(profile)
-    return name
+# The same where there has to be one.
+function measured(file, wanted, column,  value) {
+    value = newest(file, wanted, column)
+    if (value == "")
+        fail(results "/" file " has no row with " wanted)
+    return value
+}
+
+# In percent, how busy a part of the GPU was while a solution ran with B=1 H=16 N=4096 and this D.
+function busy(lesson, d, part,  metric, wanted, us) {
+    metric["L2"] = "^lts__throughput[.]avg[.]pct"
+    metric["shared memory"] = "^l1tex__data_pipe_lsu_wavefronts_mem_shared[.]avg[.]pct"
+    metric["issue slots"] = "^smsp__issue_active[.]avg[.]pct"
+    metric["FMA"] = "^sm__inst_executed_pipe_fma[.]avg[.]pct"
+    wanted = "lesson=" lesson " B=1 H=16 Nq=4096 Nk=4096 D=" d " causal=0"
+    if (part in metric)
+        return measured("profile.csv", wanted " metric~" metric[part], "value") + 0
+    if (part != "device memory")
+        fail("there is no part '" part "'")
+    us = measured("attention.csv", wanted, "median_us")
+    return 100 * (measured("profile.csv", wanted " metric=dram__bytes_read.sum", "value") + \
+        measured("profile.csv", wanted " metric=dram__bytes_write.sum", "value")) / us / 1000 / \
+        measured("attention.csv", wanted, "peak_gb_per_s")
+}
+
+function percent(x) {
+    return sprintf("%.1f %%", x)
+}
+
+function gpu() {
+    return measured("attention.csv", "dtype=fp32", "device")
 }
 
 # How near x is to y: for choices that stand for a value.
