@@ -117,19 +117,35 @@ static enum step in_shared(struct warp *warp, const struct bound *bound, struct 
     return STEP_NEXT;
 }
 
+// The allocation that all of the access lies in; those that the warp used last are looked at first.
+static struct sim_allocation *find_allocation(struct warp *warp, const struct access *access) {
+    uint64_t low = access->span.low, end = access->span.high + access->bytes;
+    int place = 0;
+    struct sim_allocation *found = NULL;
+    for (; place < RECENT_ALLOCATIONS && !found; place++) {
+        struct sim_allocation *one = warp->recent[place];
+        found = one && low >= one->address && end <= one->address + one->size ? one : NULL;
+    }
+    if (!found) {
+        found = sim_memory_find(low, end - low);
+    }
+    if (found && found != warp->recent[0]) {
+        for (int i = place - 1; i > 0; i--) {
+            warp->recent[i] = warp->recent[i - 1];
+        }
+        warp->recent[0] = found;
+    }
+    return found;
+}
+
 static enum step in_global(struct warp *warp, const struct bound *bound, struct access *access, access_action *action) {
-    struct sim_allocation *allocation = warp->allocation;
-    uint64_t end = access->span.high + access->bytes;
-    if (!allocation || access->span.low < allocation->address || end > allocation->address + allocation->size) {
-        allocation = sim_memory_find(access->span.low, end - access->span.low);
-        if (!allocation && access->mask & (access->mask - 1)) {
-            return one_by_one(warp, bound, access, action);
-        }
-        if (!allocation) {
-            access_fill(access);
-            return report_stray(warp, bound, access, first_lane(access->mask));
-        }
-        warp->allocation = allocation;
+    struct sim_allocation *allocation = find_allocation(warp, access);
+    if (!allocation && access->mask & (access->mask - 1)) {
+        return one_by_one(warp, bound, access, action);
+    }
+    if (!allocation) {
+        access_fill(access);
+        return report_stray(warp, bound, access, first_lane(access->mask));
     }
     bool writes = access_writes(access) || access_is_atomic(access);
     if (writes && allocation->kind == SIM_ALLOCATION_CONST_VARIABLE) {

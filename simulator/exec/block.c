@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define CALL_DEPTH_RECURSIVE 512
-
 static void *map(size_t size) {
     void *memory =
         mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -17,7 +15,7 @@ static void *map(size_t size) {
 }
 
 static size_t local_levels(const struct ptx_kernel *ptx) {
-    return ptx->recursive ? CALL_DEPTH_RECURSIVE : 1;
+    return ptx->recursive ? MOST_CALLS : 1;
 }
 
 struct block *block_create(struct run *run) {
@@ -58,7 +56,7 @@ void block_free(struct block *block) {
     const struct run *run = block->run;
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
-        for (int i = 0; warp->saved_registers && i < CALL_DEPTH_RECURSIVE; i++) {
+        for (int i = 0; warp->saved_registers && i < MOST_CALLS; i++) {
             free(warp->saved_registers[i]);
         }
         free(warp->saved_registers);
@@ -139,6 +137,21 @@ static uint32_t special_value(const struct block *block, enum ptx_special specia
     }
 }
 
+// The special registers that the kernel reads: all of them once, and before each block those that tell blocks apart.
+static void fill_specials(struct block *block, struct warp *warp, bool all) {
+    const struct sim_kernel *kernel = block->run->kernel;
+    for (int s = 0; s < PTX_WARP_SIZE; s++) {
+        bool of_block = (s >= PTX_CTAID_X && s <= PTX_CTAID_Z) || s == PTX_SMID;
+        if (kernel->special[s] < 0 || !(all || of_block)) {
+            continue;
+        }
+        uint32_t *cells = (uint32_t *)(void *)(warp->base[0] + kernel->special[s]);
+        for (int lane = 0; lane < LANES; lane++) {
+            cells[lane] = special_value(block, (enum ptx_special)s, warp->index, lane);
+        }
+    }
+}
+
 static void start_warp(struct block *block, struct warp *warp) {
     const struct sim_kernel *kernel = block->run->kernel;
     unsigned lanes = block->threads - warp->index * LANES;
@@ -147,14 +160,8 @@ static void start_warp(struct block *block, struct warp *warp) {
     warp->split[0] = (struct split){.mask = warp->live, .pc = kernel->ptx->function[0].entry};
     warp->carry = 0;
     memset(warp->parameter_base, 0, sizeof warp->parameter_base);
-    for (int s = 0; s < PTX_WARP_SIZE; s++) {
-        if (kernel->special[s] >= 0) {
-            uint32_t *cells = (uint32_t *)(void *)(warp->base[0] + kernel->special[s]);
-            for (int lane = 0; lane < LANES; lane++) {
-                cells[lane] = special_value(block, (enum ptx_special)s, warp->index, lane);
-            }
-        }
-    }
+    fill_specials(block, warp, !warp->has_specials);
+    warp->has_specials = true;
     async_start(warp);
 }
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALL_DEPTH 512
-
 // The registers of a function that calls itself, so that a lane's can be put aside while another activation runs.
 struct frame_layout {
     int slots;
@@ -97,7 +95,7 @@ static bool make_room(struct warp *warp, int depth) {
 // Copies the lanes of mask between the register file and the place where depth's caller keeps its own.
 static bool put_aside(struct warp *warp, const struct frame_layout *layout, int depth, uint32_t mask, bool restore) {
     if (!warp->saved_registers) {
-        warp->saved_registers = calloc(CALL_DEPTH, sizeof *warp->saved_registers);
+        warp->saved_registers = calloc(MOST_CALLS, sizeof *warp->saved_registers);
     }
     if (warp->saved_registers && !warp->saved_registers[depth]) {
         warp->saved_registers[depth] = calloc(1, warp->run->kernel->register_bytes);
@@ -125,7 +123,7 @@ static bool put_aside(struct warp *warp, const struct frame_layout *layout, int 
 static enum step enter(struct warp *warp, const struct bound *bound, uint32_t mask, const struct ptx_frame *callee,
                        const struct frame_layout *layout) {
     struct split *now = warp->now;
-    if (now->depth + 1 >= CALL_DEPTH || !make_room(warp, now->depth)) {
+    if (now->depth + 1 >= MOST_CALLS || !make_room(warp, now->depth)) {
         warp_report(warp, SIM_FINDING_TRAP, bound, NULL, first_lane(mask),
                     "calls are nested %d deep: the stack overflows", now->depth);
         return warp_fatal(warp, SIM_TRAP);

@@ -1,5 +1,4 @@
-// A deadlock: see deadlock.h. Where only lanes of one warp wait for each other it is a shuffle or vote that names lanes
-// which are elsewhere.
+// A deadlock: see deadlock.h.
 #include "deadlock.h"
 
 #include "block.h"
@@ -29,7 +28,6 @@ void deadlock_report(struct block *block) {
     size_t length = 0;
     struct warp *culprit = NULL;
     const struct split *first = NULL;
-    bool only_lanes = true;
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
         for (int i = 0; i < warp->splits; i++) {
@@ -39,7 +37,6 @@ void deadlock_report(struct block *block) {
             snprintf(one, sizeof one, "\n    warp %u, lanes %08x: %s", w, split->mask, place);
             append(list, sizeof list, &length, one);
             bool at_sync = split->state == SPLIT_AT_SYNC;
-            only_lanes &= at_sync || split->arrived;
             if (!first || (at_sync && first->state != SPLIT_AT_SYNC)) {
                 first = split;
                 culprit = warp;

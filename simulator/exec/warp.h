@@ -13,6 +13,8 @@ struct block;
 struct run;
 struct traffic_table;
 
+#define MOST_CALLS 512 // how deep calls may be nested
+
 enum split_state {
     SPLIT_READY,
     SPLIT_AT_SYNC,    // holds at a .sync instruction until the lanes that its mask names have come
@@ -34,6 +36,8 @@ struct call_frame {
     uint32_t parameter[LANES]; // the caller's stack base of call parameters
 };
 
+#define RECENT_ALLOCATIONS 4
+
 struct warp {
     uint8_t *base[2]; // its register file, and the kernel's constants
     const struct bound *code;
@@ -48,14 +52,15 @@ struct warp {
     int patience;      // taken backward branches left before others get a turn
     uint32_t carry;    // the carry flag of add.cc and so on, a bit a lane
     uint64_t warp_instructions, lane_instructions;
-    uint64_t ticks; // for %clock, see move.c
+    uint64_t ticks;    // for %clock, see move.c
+    bool has_specials; // special registers are filled in
 
     struct call_frame *frame; // [depth]
     int32_t frames;
     uint32_t parameter_base[LANES];
     uint8_t **saved_registers; // [depth]: frames of recursive functions that callers still need
 
-    struct sim_allocation *allocation; // that the last global access hit
+    struct sim_allocation *recent[RECENT_ALLOCATIONS]; // that global accesses hit, the last one first
 
     // Vector clocks, see race_shared.c: what this warp knows of each warp, itself included.
     uint32_t clock[LANES];
