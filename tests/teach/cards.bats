@@ -1,0 +1,51 @@
+#!/usr/bin/env bats
+# The self-checks on the pages, and make flashcards.
+
+load helpers
+
+self_checks() {
+    sed -n '/^## Check yourself$/,$p' "$@" | grep -c '^<details>'
+}
+
+@test "each page closes with a self-check, and has a speed-up to explain and a kernel to repair" {
+    for page in lessons/*/README.md; do
+        [ "$(grep '^## ' "$page" | tail -n 1)" = "## Check yourself" ]
+        [ "$(self_checks "$page")" -ge 5 ]
+        grep -q '^## Explain the speed-up$' "$page"
+        grep -q '^## A kernel to repair$' "$page"
+        [ "$(grep -c '^<details>' "$page")" -eq "$(grep -c '^</details>' "$page")" ]
+        grep -q '](repair.cu)' "$page"
+    done
+}
+
+@test "the pages cover what they have to" {
+    for topic in "What is a kernel" "write a kernel of one" "launch" "fusing" "arithmetic intensity" "Memory-bound or compute-bound" \
+        "not fused memory-bound at long N" "What does tiling change" "Triton and XLA"; do
+        sed -n '/^## Check yourself$/,$p' lessons/*/README.md | grep -i -q "<summary>.*$topic"
+    done
+}
+
+@test "one card for each self-check, well-formed, with its question and its answer" {
+    run make flashcards
+    echo "$output"
+    [ "$status" -eq 0 ]
+    xmllint --noout build/flashcards.html
+    cards=0
+    for page in lessons/*/README.md; do
+        cards=$((cards + $(self_checks "$page")))
+    done
+    [ "$(grep -c '^<section>' build/flashcards.html)" -eq "$cards" ]
+    [ "$(grep -c 'class="question">[^<]' build/flashcards.html)" -eq "$cards" ]
+    [ "$(grep -A 1 'class="answer"' build/flashcards.html | grep -c '^<p>')" -eq "$cards" ]
+    ! grep -E '\*\*|`|\]\(' build/flashcards.html
+}
+
+@test "printed, it is one card a page" {
+    browser=$(command -v chromium || command -v google-chrome) || skip "no chromium here"
+    make flashcards
+    "$browser" --headless --no-sandbox --disable-gpu --no-pdf-header-footer --print-to-pdf="$BATS_TEST_TMPDIR/cards.pdf" \
+        "file://$PWD/build/flashcards.html" 2>/dev/null
+    # Pages of a PDF are objects of this type; those that lie in compressed streams would not be found.
+    pages=$(grep -a -c '/Type */Page$\|/Type */Page[^s]' "$BATS_TEST_TMPDIR/cards.pdf")
+    [ "$pages" -eq "$(grep -c '^<section>' build/flashcards.html)" ]
+}

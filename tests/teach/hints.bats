@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# make lesson-NN hint.
+
+load helpers
+
+@test "every blank has three hints or more, and so has a lesson without open blanks" {
+    for folder in lessons/*/; do
+        for key in $(scripts/blanks "$folder"*.cu | awk -F '\t' '{ sub(/.*\//, "", $1); print $1 ":" $2 }') whole; do
+            count=$(awk -v key="${key/:/ }" '
+                /^== / { inside = substr($0, 4) == key; n += inside }
+                inside && $0 == "--" { n++ }
+                END { print n + 0 }' "$folder/hints")
+            echo "$folder $key: $count"
+            [ "$count" -ge 3 ]
+        done
+    done
+}
+
+@test "the first hint of a blank asks, and there is none for a blank that does not exist" {
+    for folder in lessons/*/; do
+        awk '
+            /^#/ || /^$/ { next }
+            /^== / { if (key != "" && !asks) { print key; bad = 1 } key = $0; first = 1; asks = 0; next }
+            $0 == "--" { first = 0; next }
+            first && /\?/ { asks = 1 }
+            END { exit bad || !asks }' "$folder/hints"
+        for key in $(sed -n 's/^== \(.*\.cu\) /\1:/p' "$folder/hints"); do
+            scripts/blanks "$folder${key%:*}" | cut -f 2 | grep -qx "${key#*:}"
+        done
+    done
+}
+
+@test "hints come one at a time, each once, for the first open blank, and say how many are left" {
+    fresh 01
+    rm -rf .progress
+    for n in 1 2 3 4; do
+        run make lesson-01 hint
+        echo "$output"
+        [ "$status" -eq 0 ]
+        [[ $output == *"attention.cu:15: TODO 1, hint $n of 4"* ]]
+        [[ $n = 4 || $output == *"$((4 - n)) more"* ]]
+    done
+    run make lesson-01 hint
+    [[ $output == *"all 4 hints were shown"* ]]
+}
+
+@test "what was shown survives clean and reset, and AGAIN=1 shows it and nothing else" {
+    fresh 02
+    rm -rf .progress
+    run make lesson-02 hint AGAIN=1
+    [[ $output == *"No hint"* ]]
+    make lesson-02 hint
+    mv build "$BATS_TEST_TMPDIR/kept"
+    make clean
+    mv "$BATS_TEST_TMPDIR/kept" build
+    echo // >>lessons/02_vectorized/attention.cu
+    make lesson-02 reset
+    run make lesson-02 hint AGAIN=1
+    echo "$output"
+    [[ $output == *"TODO 1 of attention.cu, hint 1:"* && $output != *"hint 2"* ]]
+    run make lesson-02 hint
+    [[ $output == *"hint 2 of 3"* ]]
+}
+
+@test "a blank that is filled in is passed over, and BLANK chooses another one" {
+    fresh 03
+    rm -rf .progress
+    cp solutions/03_fused_softmax/softmax.cu lessons/03_fused_softmax/softmax.cu
+    run make lesson-03 hint
+    [[ $output == *"03_fused_softmax/attention.cu:"*"TODO 1"* ]]
+    run make lesson-03 hint BLANK=4
+    [[ $output == *"attention.cu:"*"TODO 4, hint 1"* ]]
+    run make lesson-03 hint BLANK=softmax.cu:2
+    [[ $output == *"softmax.cu:"*"TODO 2, hint 1"* ]]
+    solve 03
+    run make lesson-03 hint
+    [[ $output == *"No blank of lesson-03 is open, hint 1"* ]]
+    refused "BLANK=7 is no blank" make lesson-03 hint BLANK=7
+}
+
+@test "hint without a lesson, or for a solution" {
+    refused "hint needs a lesson" make hint
+    refused "hint is for lessons" make solution-02 hint
+}

@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# make lesson-NN repair, and the broken kernels themselves.
+
+load helpers
+
+copy_of() {
+    echo lessons/"$1"_*/repair.cu | sed 's/repair\.cu/repaired.cu/'
+}
+
+# rejected NUMBER WORDS: the broken kernel is, with these words.
+rejected() {
+    rm -f "$(copy_of "$1")"
+    run make "lesson-$1" repair
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"$2"* && $output != *"Repaired"* ]]
+    cmp lessons/"$1"_*/repair.cu "$(copy_of "$1")"
+}
+
+repaired() {
+    patch -s "$(copy_of "$1")" "tests/teach/repair-$1.patch"
+    run make "lesson-$1" repair
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"Repaired"* ]]
+}
+
+@test "01: rejected where head_dim is under 128, as its page says, and right once it is repaired" {
+    rejected 01 "uninitialised shared memory"
+    [[ $output == *"elements wrong"* ]]
+    make lesson-01 repair SHAPE=1,1,20:40,128
+    run ! make lesson-01 repair SHAPE=1,1,20:40,96
+    repaired 01
+}
+
+@test "02: rejected where the keys are no multiple of four, as its page says, and right once it is repaired" {
+    rejected 02 "repaired.cu:"
+    for keys in 36 64 100; do
+        make lesson-02 repair "SHAPE=1,1,5:$keys,64"
+    done
+    run ! make lesson-02 repair SHAPE=1,1,5:37,64
+    repaired 02
+}
+
+@test "03: rejected as a race, and right once it is repaired" {
+    rejected 03 "race: "
+    repaired 03
+}
+
+@test "04: its numbers are right, it is rejected by its bank conflicts, trace names the line; right once it is repaired" {
+    rm -rf .progress
+    rejected 04 "Every number is right, and yet it is not repaired"
+    # A part of the check proves nothing.
+    run make lesson-04 repair SHAPE=1,1,20:20,64
+    [ "$status" -eq 0 ]
+    [[ $output == *"Right so far"* ]]
+    [ ! -e .progress/repairs ]
+    library=$(copy_of 04)
+    run scripts/trace --name repaired --source "$(copy_of 04)" --kernel "build/kernels/${library%.cu}.so"
+    grep -A 1 'tile.K\[lane\]' <<<"$output" | grep -q ' 8\.0 '
+    repaired 04
+}
+
+@test "the copy is never written over, and progress knows what is repaired" {
+    rm -rf .progress
+    rm -f lessons/*/repaired.cu
+    [[ $(make progress | grep lesson-02) == *" -" ]]
+    # As if it were in work.
+    sed 's/key < nk ? softmax_scale \* key_sum(partial) : 0.0f/softmax_scale * key_sum(partial)/' lessons/02_*/repair.cu >"$(copy_of 02)"
+    cp "$(copy_of 02)" "$BATS_TEST_TMPDIR/mine.cu"
+    [[ $(make progress | grep lesson-02) == *begun* ]]
+    make lesson-02 repair
+    cmp "$(copy_of 02)" "$BATS_TEST_TMPDIR/mine.cu"
+    [[ $(make progress | grep lesson-02) == *" done"* ]]
+}
+
+@test "repair without a lesson, or for a solution" {
+    refused "repair needs a lesson" make repair
+    refused "repair is for lessons" make solution-02 repair
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# make watch, on a terminal of its own, ended by Ctrl-C.
+
+load helpers
+
+setup() {
+    cd "$project" || return 1
+    unset SHAPE CAUSAL DATA KERNEL SEED TIME_LIMIT RESULTS MAKEFLAGS MAKELEVEL
+    export DEVICE=sim
+    log=$BATS_TEST_TMPDIR/log
+    rm -rf .progress
+    fresh 01 02 03 04
+}
+
+# on_terminal COMMAND: types COMMAND, then what stdin says, at a shell on a terminal; the terminal's contents go to $log.
+on_terminal() {
+    { echo "$1"; cat; } | env PS1='$ ' script -qefc "sh -i" "$log" >/dev/null || true
+}
+
+# until_seen WORDS: waits until the terminal shows them, at most 20 seconds.
+until_seen() {
+    for _ in $(seq 100); do
+        grep -q -- "$1" "$log" 2>/dev/null && return
+        sleep 0.2
+    done
+    return 1
+}
+
+@test "a save is checked, the next step is said, a lesson that passes leads on to the next, and Ctrl-C ends it well" {
+    {
+        until_seen "Watching lessons/01_basic_attention/attention.cu"
+        echo "// saved" >>lessons/01_basic_attention/attention.cu
+        until_seen "cases right"
+        until_seen "Next: lessons/01_basic_attention/attention.cu:15: TODO 1"
+        # As editors do: a new file takes the old one's place.
+        cp solutions/01_basic_attention/attention.cu lessons/01_basic_attention/new
+        mv lessons/01_basic_attention/new lessons/01_basic_attention/attention.cu
+        until_seen "Watching lessons/02_vectorized/attention.cu"
+        printf '\003'
+        until_seen "make watch ends"
+        sleep 0.3
+        echo 'stty -a; echo ended'
+        until_seen "^ended"
+        echo exit
+    } | on_terminal "make watch"
+    cat -v "$log"
+    grep -q "lesson-01 passes" "$log"
+    grep -q "make watch ends" "$log"
+    # The terminal is as it was, and nothing runs on.
+    tr ' ;\r' '\n\n\n' <"$log" | grep -qx icanon
+    tr ' ;\r' '\n\n\n' <"$log" | grep -qx echo
+    run ! pgrep -f "$project/scripts/watch"
+    [ "$(make progress | awk '$1 == "lesson-01" { print $2 }')" = passing ]
+}
+
+@test "watch begins with the first lesson that does not pass, or with the one that is named" {
+    solve 01
+    make lesson-01 check >/dev/null
+    {
+        until_seen "Watching"
+        printf '\003'
+        until_seen "make watch ends"
+        echo exit
+    } | on_terminal "make watch"
+    grep -q "Watching lessons/02_vectorized" "$log"
+    rm "$log"
+    {
+        until_seen "Watching"
+        printf '\003'
+        until_seen "make watch ends"
+        echo exit
+    } | on_terminal "make lesson-03 watch"
+    grep -q "Watching lessons/03_fused_softmax/softmax.cu lessons/03_fused_softmax/attention.cu" "$log"
+}
+
+@test "watch of a solution, or of two lessons" {
+    refused "watch is for lessons" make solution-02 watch
+    refused "one lesson at a time" make lesson-01 lesson-02 watch
+}
