@@ -157,8 +157,10 @@ static int warp_columns(int columns) {
 // What is counted of a row, which may be more than its elements, or less.
 static int width_of(const struct softmax_variant *v, int columns) {
     int warp = warp_columns(columns);
-    if (v->end_left_out)
-        return columns < warp ? columns : columns / warp * warp;
+    if (v->end_left_out) {
+        int whole = (columns + 3) / 4 * 4 / warp * warp; // a float4 is taken whole
+        return whole && whole < columns ? whole : columns;
+    }
     int to = v->padded < 0 ? warp : v->padded > 0 ? v->padded : 1;
     return (columns + to - 1) / to * to;
 }
