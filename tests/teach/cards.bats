@@ -48,4 +48,12 @@ self_checks() {
     # Pages of a PDF are objects of this type; those that lie in compressed streams would not be found.
     pages=$(grep -a -c '/Type */Page$\|/Type */Page[^s]' "$BATS_TEST_TMPDIR/cards.pdf")
     [ "$pages" -eq "$(grep -c '^<section>' build/flashcards.html)" ]
+    # Nothing is cut off on the smallest paper: a script lists the cards that are fuller than their page.
+    { sed '/^<\/body>/,$d' build/flashcards.html
+        echo '<script>'
+        echo 'const full = [...document.querySelectorAll("section")].filter(s => s.scrollHeight > s.clientHeight);'
+        echo 'document.body.textContent = "too full: " + full.map(s => s.textContent).join("; ");'
+        echo '</script></body></html>'
+    } >build/full.html
+    [[ $("$browser" --headless --no-sandbox --disable-gpu --window-size=740,525 --dump-dom "file://$PWD/build/full.html" 2>/dev/null) == *"too full: </body>"* ]]
 }
