@@ -21,7 +21,8 @@ CPPFLAGS = -D_GNU_SOURCE -Icommon -Isimulator -isystem $(CUDA)/include
 SIMULATOR_CFLAGS = -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
-NVCCFLAGS = -shared -std=c++20 -O3 -lineinfo -cudart shared --no-compress -Icommon -gencode arch=compute_$(SM),code=[compute_$(SM),sm_$(SM)] \
+NVCCFLAGS = -shared -std=c++20 -O3 -lineinfo -cudart shared --no-compress -Icommon \
+            -gencode arch=compute_$(SM),code=[compute_$(SM),sm_$(SM)] \
             -Xcompiler -fPIC,-Wall,-Wextra,-Wno-missing-field-initializers
 
 # build/flags is written anew when the toolkit, the GPU or a flag changes; all that is built depends on it.
