@@ -1,5 +1,6 @@
 // Binding a kernel: see bind.h.
 #include "bind.h"
+#include "report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,16 +185,12 @@ static int shadow_shift(const struct sim_kernel *kernel) {
     return shift;
 }
 
-static void describe(const struct ptx_kernel *ptx, const struct ptx_instruction *instruction, char *error,
-                     size_t size) {
-    const struct ptx_module *module = ptx->module;
-    const struct ptx_location *at = instruction->location > 0 && instruction->location < module->locations
-                                        ? &module->location[instruction->location]
-                                        : NULL;
-    const char *file = at ? module->file[at->file] : "";
-    snprintf(error, size, "%s%s%d: the simulator does not know the PTX instruction \"%s\" (PTX line %d of kernel %s)",
-             at ? file : "line ", at ? ":" : "", at ? at->line : 0, instruction->text ? instruction->text : "",
-             instruction->ptx_line, ptx->name);
+static void describe(const struct ptx_kernel *ptx, int instruction, char *error, size_t size) {
+    const struct ptx_instruction *unknown = &ptx->instruction[instruction];
+    char place[256];
+    sim_report_place(ptx, instruction, place, sizeof place);
+    snprintf(error, size, "%s: the simulator does not know the PTX instruction \"%s\" (PTX line %d of kernel %s)",
+             place, unknown->text ? unknown->text : ptx_opcode_name(unknown->opcode), unknown->ptx_line, ptx->name);
 }
 
 struct sim_kernel *sim_kernel_bind(const struct ptx_kernel *ptx, const uint64_t *variable_address, char *error,
@@ -220,7 +217,7 @@ struct sim_kernel *sim_kernel_bind(const struct ptx_kernel *ptx, const uint64_t 
     for (int i = 0; i < ptx->instructions && !binder.failed; i++) {
         binder.frame = frame_of(ptx, i);
         if (!bind_one(&binder, &ptx->instruction[i], &kernel->code[i])) {
-            describe(ptx, &ptx->instruction[i], error, error_size);
+            describe(ptx, i, error, error_size);
             sim_kernel_free(kernel);
             return NULL;
         }
