@@ -8,7 +8,7 @@
 static const char usage[] =
     "usage: attention check|bench --kernel FILE.so [--name NAME] [--source FILE.cu] [--device gpu|sim] "
     "[--shape B,H,N,D] [--causal] [--inputs FAMILY] [--layout bhnd|bnhd] [--data DIR] [--seed S] "
-    "[--time-limit SECONDS] [--results DIR] [--commit HASH] [--quick] [--verbose]";
+    "[--time-limit SECONDS] [--results DIR] [--commit HASH] [--quick | --small] [--verbose]";
 
 static bool read_unsigned(const char *text, uint64_t *number) {
     char *end;
@@ -120,6 +120,8 @@ bool arguments_parse(int argc, char **argv, struct arguments *a, struct message 
             a->causal = true;
         else if (!strcmp(argv[i], "--quick"))
             a->quick = true;
+        else if (!strcmp(argv[i], "--small"))
+            a->small = true;
         else if (!strcmp(argv[i], "--verbose"))
             a->verbose = true;
         else if (strncmp(argv[i], "--", 2))

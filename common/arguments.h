@@ -34,7 +34,9 @@ struct arguments {
     int time_limit;      // seconds for one step
     const char *results; // folder, NULL: nothing is recorded
     const char *commit;  // "" where it was not given
-    bool quick, verbose;
+    bool quick;          // a handful of cases
+    bool small;          // the simulator's cases, on a GPU too: for tools that slow a kernel down a hundredfold
+    bool verbose;
 };
 
 // argv[0] is skipped. The strings stay argv's own.

@@ -209,9 +209,9 @@ static int select_cases(const struct check *check, struct attention_case *cases,
 static int check_matrix(struct check *check, enum input_family family, uint64_t seed) {
     const struct arguments *arguments = check->arguments;
     struct attention_case cases[MAX_CASES];
-    int count = matrix_attention(arguments->quick           ? MATRIX_QUICK
-                                 : check->device->simulated ? MATRIX_SIMULATOR
-                                                            : MATRIX_GPU,
+    int count = matrix_attention(arguments->quick                               ? MATRIX_QUICK
+                                 : check->device->simulated || arguments->small ? MATRIX_SIMULATOR
+                                                                                : MATRIX_GPU,
                                  cases);
     for (int i = 0; i < count; i++) {
         cases[i].shape.causal = cases[i].shape.causal || arguments->causal;

@@ -89,9 +89,9 @@ static int choose_cases(const struct check *check, const struct arguments *argum
             message_exit(EXIT_BAD_INPUT, "SHAPE=%s %s: use a smaller one", arguments->shape_text, error.text);
         return 1;
     }
-    int kept = 0, count = matrix_softmax(arguments->quick           ? MATRIX_QUICK
-                                         : check->device->simulated ? MATRIX_SIMULATOR
-                                                                    : MATRIX_GPU,
+    int kept = 0, count = matrix_softmax(arguments->quick                               ? MATRIX_QUICK
+                                         : check->device->simulated || arguments->small ? MATRIX_SIMULATOR
+                                                                                        : MATRIX_GPU,
                                          cases);
     for (int i = 0; i < count; i++) {
         if (arguments->inputs)
