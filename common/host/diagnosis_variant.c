@@ -45,20 +45,27 @@ static int clamp(int value, int size) {
     return value < 0 ? 0 : value >= size ? size - 1 : value;
 }
 
-// Element c of row j of this head's q, k or v (own), n being how many rows such a head has.
-static double element(struct head *h, const struct source *from, enum tensor_kind own, int n, int j, int c) {
+// A row of q, k or v: element c is at[c * step].
+struct row {
+    const float *at;
+    int64_t step;
+};
+
+// Row j of this head's q, k or v (own), n being how many rows such a head has. Zeros where it lies outside the tensor.
+static struct row find_row(struct head *h, const struct source *from, enum tensor_kind own, int n, int j) {
+    static const float zero = 0;
     const struct attention_shape *s = &h->in->shape;
     enum tensor_kind tensor = from->tensor ? from->tensor : own;
     int64_t head = from->head == HEAD_FIRST ? 0 : from->head == HEAD_OF_FIRST_BATCH ? h->index % s->heads : h->index;
-    int64_t first = head * (from->head == HEAD_STRIDE_OF_QUERIES ? s->nq : n);
+    int64_t first = head * (from->head == HEAD_STRIDE_OF_QUERIES ? s->nq : n), step = from->transposed ? n : 1;
     int row = from->shift ? clamp(j + from->shift, n) : j;
-    int64_t at = from->transposed ? first * s->head_dim + (int64_t)c * n + row : (first + row) * s->head_dim + c;
+    int64_t start = from->transposed ? first * s->head_dim + row : (first + row) * s->head_dim;
     int64_t size = (tensor == TENSOR_OF_Q ? h->in->q_rows : h->in->k_rows) * s->head_dim;
-    if (at >= size) {
+    if (start + (s->head_dim - 1) * step >= size) {
         h->stray = true;
-        return 0;
+        return (struct row){&zero, 0};
     }
-    return (tensor == TENSOR_OF_Q ? h->in->q : tensor == TENSOR_OF_K ? h->in->k : h->in->v)[at];
+    return (struct row){(tensor == TENSOR_OF_Q ? h->in->q : tensor == TENSOR_OF_K ? h->in->k : h->in->v) + start, step};
 }
 
 static double scale_of(const struct variant *v, const struct host_inputs *in) {
@@ -126,19 +133,23 @@ static void compute_scores(struct head *h) {
     for (int i = 0; i < s->nq; i++) {
         double *score = h->score + (int64_t)i * s->nk;
         int keys = visible_keys(v, s, i);
+        struct row q = find_row(h, &v->q, TENSOR_OF_Q, s->nq, query_row(v, i));
         h->score_scale[i] = 0;
         for (int j = 0; j < s->nk; j++) {
+            score[j] = -INFINITY;
+            if (j >= keys)
+                continue;
+            struct row k = find_row(h, &v->k, TENSOR_OF_K, s->nk, j);
             double dot = 0, size = 0;
-            for (int c = 0; c < s->head_dim && j < keys; c++) {
-                if (!subset_has(v->columns, c, s->head_dim))
+            for (int c = 0; c < s->head_dim; c++) {
+                if (v->columns.kind && !subset_has(v->columns, c, s->head_dim))
                     continue;
-                double term = element(h, &v->q, TENSOR_OF_Q, s->nq, query_row(v, i), c) *
-                              element(h, &v->k, TENSOR_OF_K, s->nk, j, c);
+                double term = (double)q.at[c * q.step] * k.at[c * k.step];
                 dot += term;
                 size += fabs(term);
             }
-            score[j] = j < keys ? h->scale * dot : -INFINITY;
-            if (v->scores_kept && j >= v->tile && j < keys)
+            score[j] = h->scale * dot;
+            if (v->scores_kept && j >= v->tile)
                 score[j] += score[j - v->tile];
             if (isfinite(size))
                 h->score_scale[i] = fmax(h->score_scale[i], size);
@@ -233,10 +244,11 @@ static void add_values(struct head *h, int i) {
         if ((hidden && !is_touched(v, s, i, j)) || !subset_has(v->value_keys, j, s->nk))
             continue;
         double weight = v->value_step ? times_added(v, d, j) * h->weight[j] : h->weight[j];
+        struct row value = find_row(h, &v->v, TENSOR_OF_V, s->nk, j);
         for (int c = 0; c < d; c++) {
-            double value = element(h, &v->v, TENSOR_OF_V, s->nk, j, c);
-            o[c] += weight * value;
-            bound[c] += fabs(weight * value);
+            double term = weight * value.at[c * value.step];
+            o[c] += term;
+            bound[c] += fabs(term);
         }
     }
 }
