@@ -40,4 +40,7 @@ const struct mistake *diagnosis_attention(const struct attention_evidence *evide
 const struct mistake *diagnosis_softmax(const struct softmax_evidence *evidence /* [count] */, int count,
                                         softmax_run *run, void *context);
 
+// What a finding of the simulator means, by the kind that its line begins with ("race"). NULL: its line says it all.
+const struct mistake *diagnosis_finding(const char *kind);
+
 #endif

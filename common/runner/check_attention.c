@@ -113,7 +113,9 @@ static void run_case(struct check *check, const struct attention_case *c, const 
 
 // Only numbers tell which mistake they come from; a finding or an error has said its own.
 static int finish(struct check *check) {
-    if (check->wrong && !check->ended_badly && !report_blank_open(&check->report))
+    if (check->ended_badly && !report_blank_open(&check->report))
+        diagnose_finding();
+    else if (check->wrong && !report_blank_open(&check->report))
         diagnose_attention(check->kernel, check->device, check->evidence, check->tried);
     return report_end(&check->report);
 }

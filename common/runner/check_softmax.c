@@ -120,7 +120,9 @@ int check_softmax(const struct kernel *kernel, const struct device *device, cons
     for (int i = 0; i < count && !report_enough(&check.report) && check.state != DEVICE_LOST; i++)
         run_case(&check, &cases[i], arguments->has_shape ? seed : seed + (uint64_t)i);
     // Only numbers tell which mistake they come from; a finding or an error has said its own.
-    if (check.wrong && !check.ended_badly && !report_blank_open(&check.report))
+    if (check.ended_badly && !report_blank_open(&check.report))
+        diagnose_finding();
+    else if (check.wrong && !report_blank_open(&check.report))
         diagnose_softmax(kernel, device, check.evidence, check.tried);
     return report_end(&check.report);
 }

@@ -97,3 +97,9 @@ unsigned device_findings(void) {
     findings_function *findings = find_findings();
     return findings ? findings() : 0;
 }
+
+const char *device_first_finding(void) {
+    typedef const char *function(void);
+    function *first = (function *)dlsym(RTLD_DEFAULT, "simulator_first_finding");
+    return first ? first() : NULL;
+}

@@ -26,4 +26,7 @@ bool device_holds(const struct device *device, double device_bytes, double host_
 // How many findings the simulator has had; 0 on a GPU.
 unsigned device_findings(void);
 
+// The kind of the first finding, "race" and the like; NULL where there was none, and on a GPU.
+const char *device_first_finding(void);
+
 #endif

@@ -14,11 +14,11 @@ struct subject {
     enum device_state state; // after the last launch
 };
 
-static void print(const struct mistake *mistake) {
+static void print(const char *heading, const struct mistake *mistake) {
     enum { WIDTH = 100 };
     if (!mistake)
         return;
-    printf("\ndiagnosis: %s\n ", mistake->title);
+    printf("\n%s: %s\n ", heading, mistake->title);
     int column = 1;
     for (const char *word = mistake->reasoning; *word;) {
         int length = (int)strcspn(word, " ");
@@ -30,7 +30,7 @@ static void print(const struct mistake *mistake) {
         column += 1 + length;
         word += length + (word[length] == ' ');
     }
-    printf("\n\n");
+    putchar('\n');
     fflush(stdout);
 }
 
@@ -72,12 +72,18 @@ void diagnose_attention(const struct kernel *kernel, const struct device *device
                         const struct attention_evidence *evidence, int count) {
     struct subject subject = {kernel, device, DEVICE_WELL};
     step_begin("diagnosis");
-    print(diagnosis_attention(evidence, count, kernel->lesson->causal, run_attention, &subject));
+    print("diagnosis", diagnosis_attention(evidence, count, kernel->lesson->causal, run_attention, &subject));
 }
 
 void diagnose_softmax(const struct kernel *kernel, const struct device *device, const struct softmax_evidence *evidence,
                       int count) {
     struct subject subject = {kernel, device, DEVICE_WELL};
     step_begin("diagnosis");
-    print(diagnosis_softmax(evidence, count, run_softmax, &subject));
+    print("diagnosis", diagnosis_softmax(evidence, count, run_softmax, &subject));
+}
+
+void diagnose_finding(void) {
+    const char *kind = device_first_finding();
+    if (kind)
+        print("about the finding", diagnosis_finding(kind));
 }

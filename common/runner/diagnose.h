@@ -12,4 +12,7 @@ void diagnose_attention(const struct kernel *kernel, const struct device *device
 void diagnose_softmax(const struct kernel *kernel, const struct device *device,
                       const struct softmax_evidence *evidence /* [count] */, int count);
 
+// What the first finding of the simulator means, where there was one.
+void diagnose_finding(void);
+
 #endif

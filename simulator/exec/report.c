@@ -19,6 +19,7 @@ struct finding {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct finding found[MAX_FINDINGS];
 static unsigned found_count, unprinted, total;
+static enum sim_finding_kind first_kind; // where total is not 0
 
 static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_OUT_OF_BOUNDS] = "out of bounds",
@@ -168,6 +169,7 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
                      listing ? "\n" : "", listing ? listing : "") < 0) {
             new->text = NULL;
         }
+        first_kind = total ? first_kind : kind;
         unprinted++;
         found_count++;
         total++;
@@ -202,4 +204,11 @@ unsigned sim_report_total(void) {
     unsigned all = total;
     pthread_mutex_unlock(&lock);
     return all;
+}
+
+const char *sim_report_first(void) {
+    pthread_mutex_lock(&lock);
+    const char *name = total ? kind_name[first_kind] : NULL;
+    pthread_mutex_unlock(&lock);
+    return name;
 }

@@ -43,4 +43,7 @@ void sim_report_place(const struct ptx_kernel *kernel, int32_t instruction, char
 unsigned sim_report_flush(void);
 unsigned sim_report_total(void);
 
+// The kind of the first finding of all, as its line begins; NULL where there was none.
+const char *sim_report_first(void);
+
 #endif

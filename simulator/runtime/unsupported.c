@@ -13,6 +13,10 @@ unsigned simulator_findings(void) {
     return sim_report_total();
 }
 
+const char *simulator_first_finding(void) {
+    return sim_report_first();
+}
+
 // The one call of NVIDIA's that returns no error, so that no stub can stand for it. It only packs its arguments.
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind kind) {
     return (struct cudaChannelFormatDesc){x, y, z, w, kind};

@@ -264,6 +264,13 @@ static void mistakes_of_a_row_softmax_are_named(void **state) {
     assert_string_equal(diagnose_softmax(SOFTMAX_RIGHT), "none");
 }
 
+static void findings_have_a_meaning(void **state) {
+    (void)state;
+    assert_non_null(diagnosis_finding("race"));
+    assert_string_equal(diagnosis_finding("race within a warp")->title, "race within a warp");
+    assert_null(diagnosis_finding("assertion failed")); // the author of the kernel wrote the condition
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mistakes_in_fp32_are_named),
@@ -274,6 +281,7 @@ int main(void) {
         cmocka_unit_test(a_single_case_is_enough),
         cmocka_unit_test(two_mistakes_at_once_have_no_third_name),
         cmocka_unit_test(mistakes_of_a_row_softmax_are_named),
+        cmocka_unit_test(findings_have_a_meaning),
     };
     return cmocka_run_group_tests_name("diagnosis", tests, NULL, NULL);
 }
