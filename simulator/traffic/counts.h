@@ -16,8 +16,8 @@ struct traffic_counts {
 };
 
 // sectors.c. Adds sectors and ideal_sectors of one request. address is [32]; lanes outside mask are not read.
-void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, uint32_t bytes, uint32_t mask,
-                           const uint64_t *address);
+void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, enum traffic_kind kind, uint32_t bytes,
+                           uint32_t mask, const uint64_t *address);
 
 // wavefronts.c. Adds wavefronts and ideal_wavefronts of one request.
 void traffic_count_wavefronts(struct traffic_counts *counts, enum traffic_kind kind, uint32_t bytes, uint32_t mask,

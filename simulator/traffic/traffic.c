@@ -98,7 +98,7 @@ void traffic_record(struct traffic_table *table, const struct traffic_access *ac
     if (access->space == PTX_SHARED) {
         traffic_count_wavefronts(&cell->counts, access->kind, bytes, access->mask, access->address);
     } else {
-        traffic_count_sectors(&cell->counts, access->space, bytes, access->mask, access->address);
+        traffic_count_sectors(&cell->counts, access->space, access->kind, bytes, access->mask, access->address);
     }
 }
 

@@ -19,18 +19,39 @@ static struct traffic_counts sectors(enum ptx_space space, uint32_t bytes, uint3
     for (uint64_t lane = 0; lane < 32; lane++) {
         address[lane] = start + lane * stride;
     }
-    traffic_count_sectors(&counts, space, bytes, mask, address);
+    traffic_count_sectors(&counts, space, TRAFFIC_LOAD, bytes, mask, address);
     return counts;
 }
 
-static uint64_t wavefronts(uint32_t bytes, uint32_t mask, uint64_t group, uint64_t far, uint64_t near) {
+// What 32 lanes cost of which group each time name one address.
+static struct traffic_counts additions(enum ptx_space space, uint64_t group) {
+    struct traffic_counts counts = {0};
+    uint64_t address[32];
+    for (uint64_t lane = 0; lane < 32; lane++) {
+        address[lane] = lane / group * 4;
+    }
+    if (space == PTX_SHARED) {
+        traffic_count_wavefronts(&counts, TRAFFIC_ATOMIC, 4, ALL, address);
+    } else {
+        traffic_count_sectors(&counts, space, TRAFFIC_REDUCTION, 4, ALL, address);
+    }
+    return counts;
+}
+
+// Lane l accesses l / group * far + l % group * near.
+static struct traffic_counts in_banks(enum traffic_kind kind, uint32_t bytes, uint32_t mask, uint64_t group,
+                                      uint64_t far, uint64_t near) {
     struct traffic_counts counts = {0};
     uint64_t address[32];
     for (uint64_t lane = 0; lane < 32; lane++) {
         address[lane] = 0x10000000000 + lane / group * far + lane % group * near;
     }
-    traffic_count_wavefronts(&counts, TRAFFIC_LOAD, bytes, mask, address);
-    return counts.wavefronts;
+    traffic_count_wavefronts(&counts, kind, bytes, mask, address);
+    return counts;
+}
+
+static uint64_t wavefronts(uint32_t bytes, uint32_t mask, uint64_t group, uint64_t far, uint64_t near) {
+    return in_banks(TRAFFIC_LOAD, bytes, mask, group, far, near).wavefronts;
 }
 
 static void coalesced_loads_touch_no_sector_twice(void **state) {
@@ -54,6 +75,18 @@ static void strides_shifts_and_broadcasts(void **state) {
     assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 0, 8).sectors, 8);
     // Backwards, as a thread that counts down reads.
     assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 1024, (uint64_t)-4).sectors, 5);
+}
+
+static void atomic_operations_on_one_address_take_turns(void **state) {
+    (void)state;
+    assert_int_equal(additions(PTX_GLOBAL, 1).sectors, 4);
+    assert_int_equal(additions(PTX_GLOBAL, 2).sectors, 4);
+    assert_int_equal(additions(PTX_GLOBAL, 32).sectors, 32);
+    assert_int_equal(additions(PTX_GLOBAL, 32).ideal_sectors, 1);
+    assert_int_equal(additions(PTX_SHARED, 1).wavefronts, 1);
+    assert_int_equal(additions(PTX_SHARED, 2).wavefronts, 2);
+    assert_int_equal(additions(PTX_SHARED, 32).wavefronts, 32);
+    assert_int_equal(additions(PTX_SHARED, 32).ideal_wavefronts, 1);
 }
 
 static void local_memory_is_interleaved(void **state) {
@@ -85,6 +118,21 @@ static void wide_accesses_are_served_in_parts(void **state) {
     assert_int_equal(wavefronts(16, ALL, 32, 0, 0), 2); // measured on an H200
     assert_int_equal(wavefronts(16, 0xff, 32, 0, 16), 1);
     assert_int_equal(wavefronts(16, ALL, 32, 0, 128), 32);
+}
+
+// All of it measured on an H200 (tests/truth).
+static void parts_of_a_load_go_together_where_neighbours_share(void **state) {
+    (void)state;
+    assert_int_equal(wavefronts(8, ALL, 32, 0, 0), 1);
+    assert_int_equal(wavefronts(8, ALL, 2, 8, 0), 1); // lane ^ 1
+    assert_int_equal(wavefronts(8, ALL, 2, 0, 8), 1); // lane ^ 2
+    assert_int_equal(wavefronts(8, ALL, 4, 0, 8), 2);
+    assert_int_equal(wavefronts(16, ALL, 2, 0, 16), 2);
+    assert_int_equal(wavefronts(16, ALL, 4, 0, 16), 4);
+    assert_int_equal(in_banks(TRAFFIC_STORE, 8, ALL, 2, 8, 0).wavefronts, 2);
+    const struct traffic_counts even_lanes = in_banks(TRAFFIC_LOAD, 8, 0x55555555, 32, 0, 8);
+    assert_int_equal(even_lanes.wavefronts, 2);
+    assert_int_equal(even_lanes.ideal_wavefronts, 1);
 }
 
 // A kernel of shared loads from one register: the register is thread * factor, then one load at each offset.
@@ -283,9 +331,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coalesced_loads_touch_no_sector_twice),
         cmocka_unit_test(strides_shifts_and_broadcasts),
+        cmocka_unit_test(atomic_operations_on_one_address_take_turns),
         cmocka_unit_test(local_memory_is_interleaved),
         cmocka_unit_test(one_word_a_lane_conflicts_as_the_stride_divides_32),
         cmocka_unit_test(wide_accesses_are_served_in_parts),
+        cmocka_unit_test(parts_of_a_load_go_together_where_neighbours_share),
         cmocka_unit_test(aligned_neighbours_are_merged),
         cmocka_unit_test(what_cannot_be_proven_aligned_is_not_merged),
         cmocka_unit_test(barriers_and_new_addresses_end_a_merge),
