@@ -6,8 +6,10 @@
 BEGIN {
     # Our name, ncu's metric, and the rows of the simulator that it is the sum of: access kinds, quantity.
     quantities = 0
-    define("global_load_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld", "global load", "requests")
-    define("global_load_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld", "global load", "sectors")
+    define("global_load_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld",
+        "global load,global async copy", "requests")
+    define("global_load_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld",
+        "global load,global async copy", "sectors")
     define("global_store_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st", "global store", "requests")
     define("global_store_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st", "global store", "sectors")
     define("global_atomic_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_atom", "global atomic", "requests")
@@ -20,14 +22,11 @@ BEGIN {
     define("local_store_sectors", "l1tex__t_sectors_pipe_lsu_mem_local_op_st", "local store", "sectors")
     define("shared_load_instructions", "smsp__inst_executed_op_shared_ld", "shared load", "requests")
     define("shared_store_instructions", "smsp__inst_executed_op_shared_st", "shared store", "requests")
-    define("shared_load_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld",
-        "shared load,shared matrix load", "wavefronts")
-    define("shared_store_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st",
-        "shared store,shared matrix store", "wavefronts")
-    define("shared_load_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld",
-        "shared load,shared matrix load", "conflicts")
-    define("shared_store_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st",
-        "shared store,shared matrix store", "conflicts")
+    define("matrix_load_instructions", "smsp__inst_executed_op_ldsm", "shared matrix load", "requests")
+    define("async_copy_instructions", "smsp__inst_executed_op_ldgsts", "global async copy", "requests")
+    define_wavefronts("shared_load", "ld", "shared load,shared matrix load")
+    define_wavefronts("shared_store", "st", "shared store,shared matrix store")
+    define_wavefronts("shared_atomic", "atom", "shared atomic,shared reduction")
     while (list != "" && (getline line <list) > 0)
         if (split(line, part, ",") == 5 && part[1] != "launch") {
             base[part[1]] = part[3]
@@ -48,11 +47,21 @@ function define(our_name, metric, kinds, quantity) {
     quantity_of[quantities] = quantity
 }
 
+# Passes are what an access costs without bank conflicts. ncu counts conflicts that no address explains (README.md), in
+# wavefronts as well, so the difference says more than either.
+function define_wavefronts(our_name, operation, kinds,  wavefronts, conflicts) {
+    wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" operation
+    conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_" operation
+    define(our_name "_wavefronts", wavefronts, kinds, "wavefronts")
+    define(our_name "_conflicts", conflicts, kinds, "conflicts")
+    define(our_name "_passes", wavefronts "-" conflicts, kinds, "ideal_wavefronts")
+}
+
 # Prints the row of a launch; or a row for each of its patterns, where pattern p was accessed 8 base^p times, and what is
-# below 8 is none of the patterns'.
+# below 8 is none of the patterns'. The second launch of a kernel without patterns is called KERNEL@2.
 function print_launch(launch, kernel, value,  p, q, weight, line) {
     if (list == "") {
-        line = set "," launch "," kernel
+        line = set "," launch "," kernel (seen[kernel]++ ? "@" seen[kernel] : "")
         for (q = 1; q <= quantities; q++)
             line = line "," value[q]
         print line
@@ -94,6 +103,13 @@ function plain(kernel) {
     return kernel
 }
 
+# What ncu counted in the launch of this row; empty where it did not count the metric.
+function counted(metric,  text) {
+    text = (metric ".sum") in column ? field[column[metric ".sum"]] : ""
+    gsub(/,/, "", text)
+    return text
+}
+
 FNR == 1 {
     columns = split_csv($0, header)
     for (i = 1; i <= columns; i++)
@@ -107,8 +123,10 @@ from_ncu {
     if (field[column["ID"]] == "") # the row of units
         next
     for (q = 1; q <= quantities; q++) {
-        value[q] = (metric_of[q] ".sum") in column ? field[column[metric_of[q] ".sum"]] : ""
-        gsub(/,/, "", value[q])
+        terms = split(metric_of[q], term, "-")
+        value[q] = counted(term[1])
+        if (terms > 1 && value[q] != "")
+            value[q] -= counted(term[2])
     }
     print_launch(launches++ + 0, plain(field[column["Kernel Name"]]), value)
     next
