@@ -18,7 +18,7 @@ rejected() {
 }
 
 repaired() {
-    patch -s "$(copy_of "$1")" "tests/teach/repair-$1.patch"
+    (cd lessons/"$1"_* && git apply -p0 "$project/tests/teach/repair-$1.patch")
     run make "lesson-$1" repair
     echo "$output"
     [ "$status" -eq 0 ]

@@ -49,7 +49,11 @@ until_seen() {
     # The terminal is as it was, and nothing runs on.
     tr ' ;\r' '\n\n\n' <"$log" | grep -qx icanon
     tr ' ;\r' '\n\n\n' <"$log" | grep -qx echo
-    run ! pgrep -f "$project/scripts/watch"
+    for process in /proc/[0-9]*; do
+        if [ "$(readlink "$process/cwd")" = "$project" ] && tr '\0' ' ' <"$process/cmdline" | grep -q scripts/watch; then
+            false
+        fi
+    done
     [ "$(make progress | awk '$1 == "lesson-01" { print $2 }')" = passing ]
 }
 
