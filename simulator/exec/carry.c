@@ -3,7 +3,9 @@
 
 #include "warp.h"
 
-// d = a op b (op c), with the carry flag in and out. Everything is an addition: a - b is a + ~b + 1.
+// d = a op b (op c), with the carry flag in and out. Everything is an addition: a - b is a + ~b + 1, and the flag after
+// a subtraction is the carry of that sum, 1 where nothing was borrowed. The manual speaks of a borrow, but the division
+// of 128-bit integers that nvcc emits reads the flag by addc after subc.cc.
 static enum step run_carry(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct ptx_instruction *ptx = bound->ptx;
     bool wide = bound->result_cell == 8, subtracts = ptx->opcode == PTX_OP_SUB || ptx->opcode == PTX_OP_SUBC;
@@ -22,13 +24,12 @@ static enum step run_carry(struct warp *warp, const struct bound *bound, uint32_
             x = (uint64_t)(high ? product >> (wide ? 64 : 32) : product);
             y = wide ? cells64(warp, bound->c)[i] : cells32(warp, bound->c)[i];
         }
-        // The flag holds the borrow for subtractions: it comes in, and goes out, inverted.
-        uint32_t flag = warp->carry >> i & 1, in = takes ? (subtracts ? !flag : flag) : subtracts;
+        uint32_t in = takes ? warp->carry >> i & 1 : subtracts;
         y = subtracts ? ~y : y;
         unsigned __int128 sum =
             wide ? (unsigned __int128)x + y + in : (unsigned __int128)((uint64_t)(uint32_t)x + (uint32_t)y + in);
         uint32_t out = (uint32_t)(sum >> (wide ? 64 : 32)) & 1;
-        carry |= (subtracts ? !out : out) << i;
+        carry |= out << i;
         sum64[i] = (uint64_t)sum;
         sum32[i] = (uint32_t)sum;
     }

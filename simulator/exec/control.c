@@ -35,9 +35,9 @@ static enum step run_brx(struct warp *warp, const struct bound *bound, uint32_t 
         for (uint32_t rest = left; rest; rest &= rest - 1) {
             same |= (uint32_t)(index[first_lane(rest)] == wanted) << first_lane(rest);
         }
-        if (wanted >= (uint32_t)bound->vector) {
+        if (wanted >= bound->extra) {
             warp_report(warp, SIM_FINDING_TRAP, bound, NULL, first_lane(left),
-                        "a switch jumps to entry %u of a table of %u", wanted, bound->vector);
+                        "a switch jumps to entry %u of a table of %u", wanted, bound->extra);
             return warp_fatal(warp, SIM_TRAP);
         }
         int32_t target = (int32_t)bound->elements[wanted];
@@ -54,7 +54,7 @@ static enum step run_brx(struct warp *warp, const struct bound *bound, uint32_t 
 
 static bool bind_brx(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     const struct ptx_operand *targets = &ptx->src[1];
-    if (targets->kind != PTX_OPERAND_VECTOR || targets->count < 1 || targets->count > UINT8_MAX) {
+    if (targets->kind != PTX_OPERAND_VECTOR || targets->count < 1) {
         return false;
     }
     place *table = bind_own(binder, (size_t)targets->count * sizeof *table);
@@ -64,7 +64,7 @@ static bool bind_brx(struct binder *binder, const struct ptx_instruction *ptx, s
     bound->kind = BOUND_RUN;
     bound->run = run_brx;
     bound->a = bind_source(binder, &ptx->src[0], PTX_U32);
-    bound->vector = (uint8_t)targets->count;
+    bound->extra = (uint32_t)targets->count;
     bound->elements = table;
     return bound->a != NO_PLACE;
 }

@@ -6,12 +6,13 @@
 // by being smaller than the launch's first key, and never has to be cleared.
 //
 // Writes of the value that is there already are no race. Neither are atomics and volatile accesses among themselves.
-// They are also how a block tells another that something is done ("the last block to finish adds up"): whatever a block
-// does after its first atomic or volatile store counts as published, and a block whose own atomic or volatile load came
-// later than that counts as ordered after it. That may hide a race in such a kernel, and never invents one.
+// They are also how a block tells another that something is done ("the last block to finish adds up"): a block whose
+// atomic or volatile load came later than another's first atomic or volatile store counts as ordered after all that the
+// other did. That may hide a race in such a kernel, and never invents one.
 //
 // Host threads that simulate different blocks use the shadow at once and without locks. An entry is a pair of words;
-// where two threads mix theirs, a race may be missed or named with the wrong line.
+// where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
+// lock, because there a mixture could accuse a block of bytes that it never touched.
 #include "race_global.h"
 
 #include "access.h"
@@ -32,6 +33,7 @@ struct shadow {
 #define HEADER 64 // bytes before the arrays in the mapping
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t narrow_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_key = 1;
 
 static void forget(struct sim_allocation *allocation, void *unused) {
@@ -286,6 +288,10 @@ static void check_races(struct warp *warp, const struct bound *bound, const stru
     bool quiet = !writes && !atomic && shadow->last_written < first && access->bytes >= 4;
     uint32_t left =
         access->span.pattern == LANES_UNIFORM && !atomic && !writes ? access->mask & (0u - access->mask) : access->mask;
+    bool narrow = access->bytes < 4;
+    if (narrow) {
+        pthread_mutex_lock(&narrow_lock);
+    }
     for (; left; left &= left - 1) {
         int lane = first_lane(left);
         size_t offset = filled.address[lane] - access->allocation->address, word = offset / 4;
@@ -296,6 +302,9 @@ static void check_races(struct warp *warp, const struct bound *bound, const stru
                 look_at_word(warp, bound, &filled, shadow, lane, word, bytes, same);
             }
         }
+    }
+    if (narrow) {
+        pthread_mutex_unlock(&narrow_lock);
     }
 }
 

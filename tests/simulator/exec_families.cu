@@ -37,6 +37,17 @@ KERNEL integers(const int *a, const int *b, int *out) {
     o[23] = x < y ? (ux < uy ? 3 : 2) : (ux < uy ? 1 : 0);
 }
 
+// 128-bit integers go through the carry flag.
+KERNEL wide(const unsigned long long *in, unsigned long long *out) {
+    int t = threadIdx.x;
+    unsigned __int128 x = static_cast<unsigned __int128>(in[2 * t]) << 64 | in[2 * t + 1], y = in[(2 * t + 5) % 128];
+    unsigned __int128 result[4] = {x * y, x / (y + 1), x - (y << 60), x + (y << 63)};
+    for (int i = 0; i < 4; i++) {
+        out[8 * t + 2 * i] = result[i] >> 64;
+        out[8 * t + 2 * i + 1] = result[i];
+    }
+}
+
 KERNEL floats(const float *a, const float *b, float *out) {
     int t = threadIdx.x;
     float x = a[t], y = b[t];

@@ -105,6 +105,26 @@ static void test_integers(void **state) {
     }
 }
 
+static void test_wide_integers(void **state) {
+    (void)state;
+    uint64_t in[2 * THREADS], out[8 * THREADS];
+    for (int i = 0; i < 2 * THREADS; i++) {
+        in[i] = (uint64_t)next() << 32 | next();
+        in[i] >>= next() % 64;
+    }
+    uint64_t p[2] = {driver_upload(in, sizeof in), driver_alloc(sizeof out)};
+    run("wide", THREADS, 2, p);
+    driver_download(out, p[1], sizeof out);
+    for (int t = 0; t < THREADS; t++) {
+        unsigned __int128 x = (unsigned __int128)in[2 * t] << 64 | in[2 * t + 1], y = in[(2 * t + 5) % 128];
+        unsigned __int128 expected[4] = {x * y, x / (y + 1), x - (y << 60), x + (y << 63)};
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(out[8 * t + 2 * i], (uint64_t)(expected[i] >> 64));
+            assert_int_equal(out[8 * t + 2 * i + 1], (uint64_t)expected[i]);
+        }
+    }
+}
+
 // To bf16 and back, to nearest.
 static float through_bf16(float x) {
     uint32_t bits;
@@ -292,8 +312,9 @@ static void test_tensor(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers), cmocka_unit_test(test_floats), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_atomics),  cmocka_unit_test(test_lanes),  cmocka_unit_test(test_tensor),
+        cmocka_unit_test(test_integers), cmocka_unit_test(test_wide_integers), cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_atomics),       cmocka_unit_test(test_lanes),
+        cmocka_unit_test(test_tensor),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
