@@ -9,8 +9,9 @@ ifneq (,$(lonely))
   $(if $(filter solution-%,$(chosen)),$(error $(lonely) is for lessons; solution-NN has none))
   $(if $(chosen),,$(error $(lonely) needs a lesson: make $(firstword $(lessons)) $(lonely)))
 endif
-$(if $(filter quiz watch,$(asked)),$(if $(word 2,$(chosen)),$(error $(filter quiz watch,$(asked)) takes one lesson at a time)))
-$(if $(filter watch,$(asked)),$(if $(filter solution-%,$(chosen)),$(error watch is for lessons; a solution is there to be read)))
+single := $(firstword $(filter quiz watch,$(asked)))
+$(if $(single),$(if $(word 2,$(chosen)),$(error $(single) takes one lesson at a time)))
+$(if $(filter watch,$(asked)),$(if $(filter solution-%,$(chosen)),$(error watch is for lessons; solution-NN has none)))
 
 # A lesson, its folder and its files, as the scripts below take it.
 described_lesson = $1 $(call folder,$1) $(call files,$1)

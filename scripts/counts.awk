@@ -180,6 +180,23 @@ function gpu() {
     return measured("attention.csv", "dtype=fp32", "device")
 }
 
+# Choices of a question, of which the one with the largest value is right, and then its letter.
+function offer(value, text) {
+    print "choice\t" text
+    choices++
+    if (choices > 1 && value == most)
+        fail("the choices " right " and " choices " come out equal")
+    if (choices == 1 || value > most) {
+        most = value
+        right = choices
+    }
+}
+
+function settle() {
+    if (choices)
+        print "answer\t" substr("abcdefgh", right, 1)
+}
+
 # How near x is to y: for choices that stand for a value.
 function near(x, y) {
     return x > y ? y - x : x - y

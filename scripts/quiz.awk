@@ -22,7 +22,7 @@ function emit(key, value) {
     if (key == "answer")
         printf "    printf \"answer\\t%%.10g\\n\", %s\n", value
     else if (key == "choice")
-        printf "    value = %s; printf \"choice\\t%%s\\n\", %s; choice++; if (choice == 1 || value > most) { most = value; right = choice } else if (value == most) fail(\"choices %s\")\n", expression_of, expression(value), id " tie"
+        printf "    offer(%s, %s)\n", expression_of, expression(value)
     else if (key == "ask" || key == "why" || key == "unit" || key == "within")
         printf "    printf \"%s\\t%%s\\n\", %s\n", key, expression(value)
 }
@@ -70,5 +70,5 @@ END {
         for (n = 1; n <= names; n++)
             print name[n] "\t" needs[n]
     else if (!runs)
-        print "    if (choice) printf \"answer\\t%s\\n\", substr(\"abcdefgh\", right, 1)\n}"
+        print "    settle()\n}"
 }
