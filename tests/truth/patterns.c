@@ -152,10 +152,11 @@ static int run_kernel(const struct pattern_kernel *kernel, int launch, FILE *lis
         add_misaligned(kernel->width);
     }
     int launches = 0;
-    for (int first = 0; first < pattern_count; first += patterns_a_launch) {
+    const int at_once = kernel->sets & PATTERN_ALONE ? 1 : patterns_a_launch;
+    for (int first = 0; first < pattern_count; first += at_once) {
         const int left = pattern_count - first;
         struct pattern_batch batch = {.base = kernel->base, .memory = memory};
-        batch.count = left < patterns_a_launch ? left : patterns_a_launch;
+        batch.count = left < at_once ? left : at_once;
         for (int p = 0; p < batch.count; p++) {
             batch.pattern[p] = patterns[first + p].pattern;
             fprintf(list, "%d,%s,%u,%d,%s\n", launch + launches, kernel->name, batch.base, p, patterns[first + p].name);

@@ -5,7 +5,8 @@
 // Eight accesses a turn, so that a loop costs little beside them.
 #define EIGHT(access) access access access access access access access access
 
-// Loads and stores are volatile, and what atomics and ldmatrix give is used: ptxas leaves out what nobody would miss.
+// Loads and stores are volatile, what atomics and ldmatrix give is used, and a barrier of the warp keeps equal ldmatrix
+// apart: ptxas leaves out what nobody would miss.
 #define FOR_EACH_PATTERN(access)                                                                                       \
     unsigned turns = PATTERN_FIRST_WEIGHT / 8, used = 0;                                                               \
     for (int p = 0; p < batch.count; p++, turns *= batch.base) {                                                       \
@@ -48,10 +49,11 @@ SHARED_KERNEL(shared_st_32, "st.volatile.shared.b32 [%1], %2;")
 SHARED_KERNEL(shared_st_64, "st.volatile.shared.b64 [%1], %3;")
 SHARED_KERNEL(shared_st_128, "st.volatile.shared.v4.b32 [%1], {%2, %2, %2, %2};")
 SHARED_KERNEL(shared_atom_32, "atom.shared.add.u32 x, [%1], %2; xor.b32 %0, %0, x;")
-SHARED_KERNEL(shared_ldmatrix_x1, "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {x}, [%1]; xor.b32 %0, %0, x;")
-SHARED_KERNEL(shared_ldmatrix_x2, "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {x, y}, [%1]; "
+SHARED_KERNEL(shared_ldmatrix_x1,
+              "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {x}, [%1]; bar.warp.sync -1; xor.b32 %0, %0, x;")
+SHARED_KERNEL(shared_ldmatrix_x2, "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {x, y}, [%1]; bar.warp.sync -1; "
                                   "xor.b32 %0, %0, x; xor.b32 %0, %0, y;")
-SHARED_KERNEL(shared_ldmatrix_x4, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {x, y, z, w}, [%1]; "
+SHARED_KERNEL(shared_ldmatrix_x4, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {x, y, z, w}, [%1]; bar.warp.sync -1; "
                                   "xor.b32 %0, %0, x; xor.b32 %0, %0, y; xor.b32 %0, %0, z; xor.b32 %0, %0, w;")
 SHARED_KERNEL(shared_stmatrix_x4, "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%1], {%2, %2, %2, %2};")
 GLOBAL_KERNEL(global_ld_16, "ld.volatile.global.b16 h, [%1];")
@@ -63,17 +65,16 @@ GLOBAL_KERNEL(global_st_128, "st.volatile.global.v4.b32 [%1], {%2, %2, %2, %2};"
 GLOBAL_KERNEL(global_atom_32, "atom.global.add.u32 x, [%1], %2; xor.b32 %0, %0, x;")
 GLOBAL_KERNEL(global_red_32, "red.global.add.u32 [%1], %2;")
 
-// cp.async: both sides have the pattern.
+// cp.async: both sides have the pattern. Each is awaited, or equal copies under way would share their sectors.
 #define COPY_KERNEL(name, access)                                                                                      \
     __global__ void name(const __grid_constant__ pattern_batch batch) {                                                \
         __shared__ alignas(128) char tile[PATTERN_MEMORY];                                                             \
         const unsigned start = static_cast<unsigned>(__cvta_generic_to_shared(tile));                                  \
         FOR_EACH_PATTERN(asm volatile(access ::"r"(start + offset), "l"(batch.memory + offset) : "memory");)           \
-        asm volatile("cp.async.wait_all;" ::: "memory");                                                               \
     }
 
-COPY_KERNEL(copy_4, "cp.async.ca.shared.global [%0], [%1], 4;")
-COPY_KERNEL(copy_16, "cp.async.cg.shared.global [%0], [%1], 16;")
+COPY_KERNEL(copy_4, "cp.async.ca.shared.global [%0], [%1], 4; cp.async.wait_all;")
+COPY_KERNEL(copy_16, "cp.async.cg.shared.global [%0], [%1], 16; cp.async.wait_all;")
 
 #define ENTRY(name, width, sets, base)                                                                                 \
     { #name, (const void *)name, width, sets, base }
@@ -81,7 +82,7 @@ COPY_KERNEL(copy_16, "cp.async.cg.shared.global [%0], [%1], 16;")
 extern "C" const struct pattern_kernel pattern_kernels[] = {
     ENTRY(shared_ld_128, 16, PATTERN_STRIDES | PATTERN_FEW | PATTERN_SHAPES, 64),
     ENTRY(shared_ld_64, 8, PATTERN_STRIDES | PATTERN_FEW | PATTERN_SHAPES, 64),
-    ENTRY(shared_st_128, 16, PATTERN_STRIDES | PATTERN_FEW, 64),
+    ENTRY(shared_st_128, 16, PATTERN_STRIDES | PATTERN_FEW | PATTERN_ALONE, 64),
     ENTRY(shared_st_64, 8, PATTERN_STRIDES | PATTERN_FEW, 64),
     ENTRY(global_ld_32, 4, PATTERN_FEW | PATTERN_MISALIGNED, 40),
     ENTRY(global_ld_128, 16, PATTERN_FEW | PATTERN_MISALIGNED, 40),
@@ -92,7 +93,7 @@ extern "C" const struct pattern_kernel pattern_kernels[] = {
     ENTRY(shared_atom_32, 4, PATTERN_FEW, 64),
     ENTRY(shared_ldmatrix_x1, 16, PATTERN_FEW | PATTERN_WHOLE_WARP, 64),
     ENTRY(shared_ldmatrix_x2, 16, PATTERN_FEW | PATTERN_WHOLE_WARP, 64),
-    ENTRY(shared_stmatrix_x4, 16, PATTERN_FEW | PATTERN_WHOLE_WARP, 64),
+    ENTRY(shared_stmatrix_x4, 16, PATTERN_FEW | PATTERN_WHOLE_WARP | PATTERN_ALONE, 64),
     ENTRY(global_ld_16, 2, PATTERN_FEW, 40),
     ENTRY(global_ld_64, 8, PATTERN_FEW, 40),
     ENTRY(global_st_128, 16, PATTERN_FEW, 40),
@@ -100,7 +101,7 @@ extern "C" const struct pattern_kernel pattern_kernels[] = {
     ENTRY(global_red_32, 4, PATTERN_FEW, 40),
     ENTRY(shared_ld_16, 2, PATTERN_FEW, 64),
     ENTRY(shared_st_16, 2, PATTERN_FEW, 64),
-    ENTRY(copy_4, 4, PATTERN_FEW, 40),
-    ENTRY(copy_16, 16, PATTERN_FEW, 40),
+    ENTRY(copy_4, 4, PATTERN_FEW | PATTERN_ALONE, 40),
+    ENTRY(copy_16, 16, PATTERN_FEW | PATTERN_ALONE, 40),
     {nullptr, nullptr, 0, 0, 0},
 };

@@ -11,13 +11,15 @@ extern "C" {
 // access are then the digits of the launch's sum in that base, and a stray count or two lands below the first digit.
 enum { PATTERNS_A_LAUNCH = 4, PATTERN_FIRST_WEIGHT = 8, PATTERN_MEMORY = 32768 };
 
-// Which patterns a kernel runs. PATTERN_WHOLE_WARP: none that leaves lanes out.
+// Which patterns a kernel runs. PATTERN_WHOLE_WARP: none that leaves lanes out. PATTERN_ALONE: one a launch, where
+// stray counts come with every few accesses and would spill into the digits of other patterns.
 enum pattern_set {
     PATTERN_STRIDES = 1,
     PATTERN_FEW = 2,
     PATTERN_SHAPES = 4,
     PATTERN_MISALIGNED = 8,
     PATTERN_WHOLE_WARP = 16,
+    PATTERN_ALONE = 32,
 };
 
 struct pattern {
