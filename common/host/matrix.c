@@ -5,7 +5,7 @@
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static const int ragged[] = {1, 31, 33, 63, 64, 65, 127, 129, 191, 193, 1000};
-static const int head_dims[] = {1, 8, 31, 32, 40, 64, 72, 80, 96, 128, 192, 256, 300, 512};
+static const int head_dims[] = {1, 6, 8, 31, 32, 40, 64, 70, 72, 80, 96, 128, 192, 256, 300, 512};
 static const enum input_family hostile[] = {INPUTS_LARGE,         INPUTS_DOMINANT_FIRST, INPUTS_DOMINANT_LAST,
                                             INPUTS_DOMINANT_EDGE, INPUTS_RISING,         INPUTS_CONSTANT_VALUE,
                                             INPUTS_NAN_KEY,       INPUTS_NAN_VALUE,      INPUTS_INF_KEY,
@@ -57,6 +57,8 @@ static void build_simulator(struct list *list) {
     add(list, 1, 1, 63, 63, 64);
     add(list, 1, 1, 64, 64, 64);
     add(list, 1, 1, 65, 65, 64);
+    // A tensor that is whole float4s, in rows that are not.
+    add(list, 1, 1, 64, 64, 31);
     add(list, 2, 3, 17, 33, 40);
     add(list, 3, 1, 9, 20, 64);
     add(list, 1, 1, 129, 3, 64);
