@@ -2,30 +2,27 @@
 
 #define MISTAKE(name, title, reasoning) static const struct mistake name = {title, reasoning}
 
-MISTAKE(
-    scale_missing, "the scores are not scaled",
-    "The output is exactly the one that unscaled scores give: large scores, so that a few keys take nearly all the\n"
-    "weight. Follow one score from the dot product to its exponential: where does softmax_scale come in?");
-MISTAKE(
-    scale_twice, "the scores are scaled twice",
-    "The weights are flatter than they should be, exactly as if the scale had been squared. That is what scaling in\n"
-    "two places gives, and also a division by head_dim where its square root was meant. Count where the scale enters.");
+MISTAKE(scale_missing, "the scores are not scaled",
+        "The output is exactly the one that unscaled scores give: large scores, so that a few keys take nearly all "
+        "the weight. Follow one score from the dot product to its exponential: where does softmax_scale come in?");
+MISTAKE(scale_twice, "the scores are scaled twice",
+        "The weights are flatter than they should be, exactly as if the scale had been squared. That is what scaling "
+        "in two places gives, and also a division by head_dim where its square root was meant. Count where the scale "
+        "enters.");
 MISTAKE(scale_padded, "the scale is that of a padded row",
         "Where head_dim is a size that the kernel rounds to, the output is right; elsewhere the scores are too "
         "small, by the root of the rounded size. Zeros that pad a row change no dot product: should they change the "
         "scale?");
-MISTAKE(
-    base_2, "the exponential has the base 2",
-    "The weights are flatter than they should be, exactly as powers of 2 are beside powers of e. exp2 is the faster\n"
-    "instruction, but its argument has to be converted: by which factor do the two exponents differ?");
+MISTAKE(base_2, "the exponential has the base 2",
+        "The weights are flatter than they should be, exactly as powers of 2 are beside powers of e. exp2 is the "
+        "faster instruction, but its argument has to be converted: by which factor do the two exponents differ?");
 MISTAKE(all_equal, "all keys weigh the same",
         "Every row is the plain mean of the values that it sees, so the scores have no influence. Are they all the "
         "same when the exponential is taken, or is it taken of something else?");
-MISTAKE(
-    no_maximum, "the maximum is not subtracted before the exponential",
-    "Small scores come out right; large ones give infinity, far negative ones a sum of 0, and the division then NaN.\n"
-    "fp32 holds exp(x) up to x = 88. What can be taken off every score of a row without changing the quotient, and\n"
-    "before which step does it have to be?");
+MISTAKE(no_maximum, "the maximum is not subtracted before the exponential",
+        "Small scores come out right; large ones give infinity, far negative ones a sum of 0, and the division then "
+        "NaN. fp32 holds exp(x) up to x = 88. What can be taken off every score of a row without changing the "
+        "quotient, and before which step does it have to be?");
 MISTAKE(maximum_from_0, "the maximum starts at 0",
         "Only rows whose scores all lie far below 0 are wrong: their weights underflow to 0, all of them. Their "
         "maximum came out as 0, although none of their scores is that large. Which value is no larger than any "
@@ -34,32 +31,24 @@ MISTAKE(maximum_of_thread, "threads subtract different maxima",
         "The weights of a row do not belong together: exp(s - m) was taken with a different m for different keys, "
         "each the maximum of only some of them. The quotient is right only where all the weights of a row have the "
         "same m.");
-MISTAKE(
-    output_not_rescaled, "the weighted sum is not rescaled",
-    "Rows are right as long as the largest score is in the first tile, and wrong once a later tile raises the "
-    "maximum.\n"
-    "What had been added up by then is relative to the old maximum. The sum of the weights was mended at that point:\n"
-    "what else was summed with those weights?");
-MISTAKE(
-    sum_not_rescaled, "the sum is not rescaled",
-    "Rows are right as long as the largest score is in the first tile, and wrong once a later tile raises the "
-    "maximum:\n"
-    "they are then divided by too much. The weights in the sum are relative to the maximum of their time, not to the\n"
-    "last one.");
-MISTAKE(
-    nothing_rescaled, "neither the weighted sum nor the sum is rescaled",
-    "Each tile was weighted relative to the maximum of its own time, and the tiles were then added up as they stood.\n"
-    "The earlier ones count too much. By which factor do exp(s - old) and exp(s - new) differ?");
-MISTAKE(
-    tail_counted, "keys past the end are counted",
-    "Where nk is a multiple of the tile, all is right; elsewhere the rows are too small, exactly as if the missing "
-    "keys\n"
-    "of the last tile had a score of 0. Their values are 0 and add nothing, but exp(0 - max) is not 0: which score\n"
-    "gives a key no weight?");
-MISTAKE(
-    last_value, "the last key is missing from the weighted sum",
-    "The rows are divided by the sum over all keys, but the value of the last key was never added. Look at where the\n"
-    "loop over the values ends, and compare it with the loop over the weights.");
+MISTAKE(output_not_rescaled, "the weighted sum is not rescaled",
+        "Rows are right as long as the largest score is in the first tile, and wrong once a later tile raises the "
+        "maximum. What had been added up by then is relative to the old maximum. The sum of the weights was mended "
+        "at that point: what else was summed with those weights?");
+MISTAKE(sum_not_rescaled, "the sum is not rescaled",
+        "Rows are right as long as the largest score is in the first tile, and wrong once a later tile raises the "
+        "maximum: they are then divided by too much. The weights in the sum are relative to the maximum of their "
+        "time, not to the last one.");
+MISTAKE(nothing_rescaled, "neither the weighted sum nor the sum is rescaled",
+        "Each tile was weighted relative to the maximum of its own time, and the tiles were then added up as they "
+        "stood. The earlier ones count too much. By which factor do exp(s - old) and exp(s - new) differ?");
+MISTAKE(tail_counted, "keys past the end are counted",
+        "Where nk is a multiple of the tile, all is right; elsewhere the rows are too small, exactly as if the "
+        "missing keys of the last tile had a score of 0. Their values are 0 and add nothing, but exp(0 - max) is not "
+        "0: which score gives a key no weight?");
+MISTAKE(last_value, "the last key is missing from the weighted sum",
+        "The rows are divided by the sum over all keys, but the value of the last key was never added. Look at where "
+        "the loop over the values ends, and compare it with the loop over the weights.");
 MISTAKE(last_key, "the last key is left out",
         "The output is the attention over all keys but the last. Look at the bound of the loop over the keys.");
 MISTAKE(first_key, "the first key is left out",
@@ -67,35 +56,28 @@ MISTAKE(first_key, "the first key is left out",
 MISTAKE(last_tile, "the last tile is left out where it is not full",
         "Where nk is a multiple of the tile, all is right; elsewhere the keys of the last, partial tile have no "
         "influence at all. How many tiles does the loop make of 33 keys, and how many are there?");
-MISTAKE(
-    first_tile, "only the first tile is used",
-    "Rows with few keys are right; of longer ones only the first keys count, as many as a tile or a block holds. Does\n"
-    "anything bring the later keys in?");
-MISTAKE(
-    hides_own, "the causal mask hides one key too many",
-    "The last key that a query may see has no influence on its row. Write down the keys of the first query and of the\n"
-    "last one where nq = nk: may a query see the key at its own position?");
-MISTAKE(
-    shows_next, "the causal mask shows one key too many",
-    "Each query sees one key more than it may: the one after its own position. Write down the keys of the first query\n"
-    "and of the last one where nq = nk, and try the comparison on them.");
-MISTAKE(
-    top_left, "the causal mask is aligned at the top left",
-    "Where nq = nk the mask is right; elsewhere query i sees keys 0 .. i, as if queries and keys began together. They\n"
-    "end together: the last query sees every key. Which key is then the last one of query i?");
-MISTAKE(
-    mask_missing, "the causal mask is missing",
-    "With the mask and without it the output is the same: every query sees every key. Does the kernel learn that the\n"
-    "problem is causal, and does the score of a hidden key know?");
-MISTAKE(
-    hidden_multiplied, "hidden values are multiplied by 0",
-    "The inputs of the case that fails hold a NaN or an infinity in a value that some queries must not see, and it\n"
-    "reaches them. The weight of a hidden key is 0, but 0 * NaN is NaN: is it enough to give it no weight?");
-MISTAKE(
-    division_by_0, "rows that see no key are divided by 0",
-    "With more queries than keys the first rows of a causal problem see no key, and only they are wrong. Their "
-    "maximum\n"
-    "is -infinity and their sum is 0. What do -infinity minus -infinity and 0 / 0 give, and what should the row be?");
+MISTAKE(first_tile, "only the first tile is used",
+        "Rows with few keys are right; of longer ones only the first keys count, as many as a tile or a block holds. "
+        "Does anything bring the later keys in?");
+MISTAKE(hides_own, "the causal mask hides one key too many",
+        "The last key that a query may see has no influence on its row. Write down the keys of the first query and "
+        "of the last one where nq = nk: may a query see the key at its own position?");
+MISTAKE(shows_next, "the causal mask shows one key too many",
+        "Each query sees one key more than it may: the one after its own position. Write down the keys of the first "
+        "query and of the last one where nq = nk, and try the comparison on them.");
+MISTAKE(top_left, "the causal mask is aligned at the top left",
+        "Where nq = nk the mask is right; elsewhere query i sees keys 0 .. i, as if queries and keys began together. "
+        "They end together: the last query sees every key. Which key is then the last one of query i?");
+MISTAKE(mask_missing, "the causal mask is missing",
+        "With the mask and without it the output is the same: every query sees every key. Does the kernel learn that "
+        "the problem is causal, and does the score of a hidden key know?");
+MISTAKE(hidden_multiplied, "hidden values are multiplied by 0",
+        "The inputs of the case that fails hold a NaN or an infinity in a value that some queries must not see, and "
+        "it reaches them. The weight of a hidden key is 0, but 0 * NaN is NaN: is it enough to give it no weight?");
+MISTAKE(division_by_0, "rows that see no key are divided by 0",
+        "With more queries than keys the first rows of a causal problem see no key, and only they are wrong. Their "
+        "maximum is -infinity and their sum is 0. What do -infinity minus -infinity and 0 / 0 give, and what should "
+        "the row be?");
 MISTAKE(nothing_seen, "no key is seen",
         "The output is 0 everywhere, as for rows that see no key. Either no tile was worked on or every key was "
         "hidden. Work out the last key that a query may see, in the type in which the kernel does, and the end of "
@@ -108,17 +90,15 @@ MISTAKE(q_k_swapped, "Q and K are swapped",
         "both pointers from the problem to the dot product.");
 MISTAKE(values_from_k, "the weighted sum runs over K",
         "The weights are right, but what they weigh are the rows of K. Look at which tensor the weighted sum reads.");
-MISTAKE(
-    keys_from_v, "the scores are taken with V",
-    "The weighted sum reads V, as it should, and so do the dot products. Look at which tensor the scores come from.");
-MISTAKE(
-    k_of_first_head, "every head reads the keys of the first one",
-    "The first head is right. The others have the keys of the first one and their own values. Which offset does the\n"
-    "pointer to the keys get?");
-MISTAKE(
-    v_of_first_head, "every head reads the values of the first one",
-    "The first head is right. The others have their own weights, but the values of the first head. Which offset does\n"
-    "the pointer to the values get?");
+MISTAKE(keys_from_v, "the scores are taken with V",
+        "The weighted sum reads V, as it should, and so do the dot products. Look at which tensor the scores come "
+        "from.");
+MISTAKE(k_of_first_head, "every head reads the keys of the first one",
+        "The first head is right. The others have the keys of the first one and their own values. Which offset does "
+        "the pointer to the keys get?");
+MISTAKE(v_of_first_head, "every head reads the values of the first one",
+        "The first head is right. The others have their own weights, but the values of the first head. Which offset "
+        "does the pointer to the values get?");
 MISTAKE(kv_of_first_head, "every head reads keys and values of the first one",
         "The first head is right. The others have their own queries, but keys and values of the first head. Which "
         "offsets do the two pointers get?");
@@ -128,10 +108,9 @@ MISTAKE(kv_of_first_batch, "every batch reads keys and values of the first one",
 MISTAKE(stride_of_queries, "the keys of a head are found by the number of queries",
         "With one head, or with nq = nk, all is right; elsewhere the rows of K or V begin at a multiple of nq. How "
         "long is a head of K, and how long one of Q?");
-MISTAKE(
-    v_transposed, "V is read as its transpose",
-    "The weights are right, but element c of key j was read from where element j of key c would be. Write down the\n"
-    "distance in memory between two keys, and between two elements of one key.");
+MISTAKE(v_transposed, "V is read as its transpose",
+        "The weights are right, but element c of key j was read from where element j of key c would be. Write down "
+        "the distance in memory between two keys, and between two elements of one key.");
 MISTAKE(k_transposed, "K is read as its transpose",
         "Element c of key j was read from where element j of key c would be. Write down the distance in memory "
         "between two keys, and between two elements of one key.");
@@ -147,21 +126,18 @@ MISTAKE(queries_of_first_block, "queries of later blocks are read from the first
 MISTAKE(query_of_block, "the queries of a block are read from one row",
         "Rows come in groups that are all the same: the row of the first query in the block. Which part of the "
         "address of q changes within a block?");
-MISTAKE(
-    no_division, "the division by the sum is missing",
-    "Every row is too large by its own factor, and that factor is the sum of its weights. The weights are relative to\n"
-    "the maximum: do they add up to 1?");
-MISTAKE(
-    divided_twice, "the output is divided by the sum twice",
-    "Every row is too small by its own factor, and that factor is the sum of its weights. Follow one weight to the\n"
-    "output and count the divisions on its way.");
+MISTAKE(no_division, "the division by the sum is missing",
+        "Every row is too large by its own factor, and that factor is the sum of its weights. The weights are "
+        "relative to the maximum: do they add up to 1?");
+MISTAKE(divided_twice, "the output is divided by the sum twice",
+        "Every row is too small by its own factor, and that factor is the sum of its weights. Follow one weight to "
+        "the output and count the divisions on its way.");
 MISTAKE(sum_of_block, "the sum is that of another query",
         "The first query of each group is right; the others are weighted rightly and then divided by the sum of the "
         "first. Every query of a block has a sum of its own.");
-MISTAKE(
-    sum_of_thread, "the sum is not added up over the threads",
-    "Each element of a row is divided by a sum over only some of the keys, those that its own thread or lane saw. The\n"
-    "sum of a row is over all of its keys: who holds the other shares?");
+MISTAKE(sum_of_thread, "the sum is not added up over the threads",
+        "Each element of a row is divided by a sum over only some of the keys, those that its own thread or lane "
+        "saw. The sum of a row is over all of its keys: who holds the other shares?");
 MISTAKE(sum_misses_threads, "threads are missing from the sum",
         "The sum over the threads lacks the shares of some, always the same ones. Go through the reduction by hand "
         "with one value a thread: which values reach the result, and with which distance does the first step have to "
@@ -169,44 +145,41 @@ MISTAKE(sum_misses_threads, "threads are missing from the sum",
 MISTAKE(score_misses_threads, "threads are missing from the score",
         "The dot products lack some elements of the row, always the same ones: the shares of some threads or lanes "
         "are never added. Go through the reduction by hand with one value a lane: which values reach the result?");
-MISTAKE(
-    values_missing, "keys are missing from the weighted sum, or added twice",
-    "The weights and their sum are right, but the values of some keys were never added, or more than once. Write down\n"
-    "the keys of two neighbouring threads: does every key belong to exactly one thread of each column?");
+MISTAKE(values_missing, "keys are missing from the weighted sum, or added twice",
+        "The weights and their sum are right, but the values of some keys were never added, or more than once. Write "
+        "down the keys of two neighbouring threads: does every key belong to exactly one thread of each column?");
 MISTAKE(values_shifted, "weights and values are shifted against each other",
         "The weights are right, but that of key j meets the value of a neighbour of it. Compare the index of the "
         "weight with the row of V that it multiplies.");
-MISTAKE(
-    keys_shifted, "the scores are shifted against the keys",
-    "The score of key j was taken with a neighbour of it, while its value is the right one. Compare the index of the\n"
-    "score with the row of K.");
+MISTAKE(keys_shifted, "the scores are shifted against the keys",
+        "The score of key j was taken with a neighbour of it, while its value is the right one. Compare the index of "
+        "the score with the row of K.");
 MISTAKE(values_unweighted, "the values are not weighted",
         "The output is the plain sum of the values, divided by the sum of the weights. The weights were computed: "
         "where do they meet the values?");
 MISTAKE(weighted_by_scores, "the values are weighted by the scores",
         "The sum that divides a row is the right one, but the values are multiplied by the scores themselves. Which "
         "of the two is in memory when the weighted sum reads it, the score or its exponential?");
-MISTAKE(
-    scores_kept, "scores are added to those of an earlier tile",
-    "The first keys are right. The score of each later one also holds that of the key one tile before it, and of all\n"
-    "before that. What does the sum of a dot product start from, each time?");
+MISTAKE(scores_kept, "scores are added to those of an earlier tile",
+        "The first keys are right. The score of each later one also holds that of the key one tile before it, and of "
+        "all before that. What does the sum of a dot product start from, each time?");
 MISTAKE(over_queries, "the softmax runs over the queries",
         "The weights of a key add up to 1 over the queries, not those of a query over the keys. Of the two indices "
         "of a score, along which one are the maximum and the sum taken?");
-MISTAKE(
-    unwritten, "part of the output was never written",
-    "What was written is right, but some elements still hold what was there before. Look at which of them: is there a\n"
-    "thread for each, and does every block store all of its rows?");
+MISTAKE(unwritten, "part of the output was never written",
+        "What was written is right, but some elements still hold what was there before. Look at which of them: is "
+        "there a thread for each, and does every block store all of its rows?");
 
-#define TILES(mistake, ...)                                                                                            \
-    {&mistake, {.tile = 16, __VA_ARGS__}}, {&mistake, {.tile = 32, __VA_ARGS__}},                                      \
-        {&mistake, {.tile = 64, __VA_ARGS__}}, {                                                                       \
-        &mistake, {                                                                                                    \
-            .tile = 128, __VA_ARGS__                                                                                   \
-        }                                                                                                              \
-    }
-#define STRIPE(p, n)                                                                                                   \
-    { SUBSET_STRIPE, p, n }
+// clang-format off
+#define STRIPE(p, n) {SUBSET_STRIPE, p, n}
+#define TILES(mistake, ...) \
+    {&mistake, {.tile = 16, __VA_ARGS__}}, {&mistake, {.tile = 32, __VA_ARGS__}}, \
+    {&mistake, {.tile = 64, __VA_ARGS__}}, {&mistake, {.tile = 128, __VA_ARGS__}}
+#define KEYS_OF_TILE(mistake, kind, size) {&mistake, {.sum_keys = {kind, size, 0}, .value_keys = {kind, size, 0}}}
+#define KEYS_OF_TILES(mistake, kind) \
+    KEYS_OF_TILE(mistake, kind, 16), KEYS_OF_TILE(mistake, kind, 32), KEYS_OF_TILE(mistake, kind, 64), \
+    KEYS_OF_TILE(mistake, kind, 128), KEYS_OF_TILE(mistake, kind, 256)
+// clang-format on
 
 const struct attention_suspect attention_suspects[] = {
     {&scale_missing, {.scale = SCALE_MISSING}},
@@ -233,17 +206,8 @@ const struct attention_suspect attention_suspects[] = {
     {&last_value, {.value_keys = {.kind = SUBSET_NOT_LAST}}},
     {&last_key, {.value_keys = {.kind = SUBSET_NOT_LAST}, .sum_keys = {.kind = SUBSET_NOT_LAST}}},
     {&first_key, {.value_keys = {.kind = SUBSET_NOT_FIRST}, .sum_keys = {.kind = SUBSET_NOT_FIRST}}},
-#define TILE_SUBSETS(mistake, subset_of_tile)                                                                          \
-    {&mistake, {.value_keys = {subset_of_tile, 16, 0}, .sum_keys = {subset_of_tile, 16, 0}}},                          \
-        {&mistake, {.value_keys = {subset_of_tile, 32, 0}, .sum_keys = {subset_of_tile, 32, 0}}},                      \
-        {&mistake, {.value_keys = {subset_of_tile, 64, 0}, .sum_keys = {subset_of_tile, 64, 0}}},                      \
-        {&mistake, {.value_keys = {subset_of_tile, 128, 0}, .sum_keys = {subset_of_tile, 128, 0}}}, {                  \
-        &mistake, {                                                                                                    \
-            .value_keys = {subset_of_tile, 256, 0}, .sum_keys = { subset_of_tile, 256, 0 }                             \
-        }                                                                                                              \
-    }
-    TILE_SUBSETS(last_tile, SUBSET_WHOLE_TILES),
-    TILE_SUBSETS(first_tile, SUBSET_FIRST_TILE),
+    KEYS_OF_TILES(last_tile, SUBSET_WHOLE_TILES),
+    KEYS_OF_TILES(first_tile, SUBSET_FIRST_TILE),
     {&hides_own, {.mask = MASK_HIDES_OWN}},
     {&shows_next, {.mask = MASK_SHOWS_NEXT}},
     {&top_left, {.mask = MASK_TOP_LEFT}},
