@@ -222,7 +222,7 @@ struct sim_kernel *sim_kernel_bind(const struct ptx_kernel *ptx, const uint64_t 
             return NULL;
         }
     }
-    if (binder.failed) {
+    if (binder.failed || !find_lines(kernel)) {
         snprintf(error, error_size, "out of memory while binding kernel %s", ptx->name);
         sim_kernel_free(kernel);
         return NULL;

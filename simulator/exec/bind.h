@@ -47,6 +47,7 @@ struct bound {
     const place *elements; // [vector]
 
     int32_t target; // branch, call
+    int32_t line;   // the first instruction of the same line in the source
     const struct ptx_instruction *ptx;
 };
 
@@ -90,6 +91,9 @@ bool bind_compare(struct binder *binder, const struct ptx_instruction *ptx, stru
 bool bind_memory(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound);
 bool bind_control(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound);
 bool bind_matrix(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound);
+
+// Fills in bound.line. false: out of memory. lines.c
+bool find_lines(struct sim_kernel *kernel);
 
 // An instruction that is one lane operation on up to three sources.
 bool bind_lanes(struct binder *binder, struct bound *bound, lane_operation *lanes, enum ptx_type result,

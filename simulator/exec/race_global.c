@@ -173,6 +173,9 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
     const struct run *run = warp->run;
     struct sim_dim grid = run->launch->grid;
     char who[64] = "other blocks", name[128];
+    if (warp_reported(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4])) {
+        return;
+    }
     if (key != several(run)) {
         uint32_t number = key - run->first_key;
         snprintf(who, sizeof who, "block (%u,%u,%u)", number % grid.x, number / grid.x % grid.y,

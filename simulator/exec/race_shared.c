@@ -18,6 +18,9 @@
 // Atomics and volatile accesses are how threads signal each other. They do not race among themselves, and each store of
 // that kind publishes, each load takes over: a flag or a lock orders what it guards. Which address was used is not
 // looked at, so that this too may hide a race and never invents one.
+//
+// Of the warps that read a cell since it was last written two are kept. When warps synchronise in groups, by named
+// barriers, a third reader's race with a later write can go unseen.
 #include "race_shared.h"
 
 #include "access.h"
@@ -161,14 +164,18 @@ static void report_race(struct warp *warp, const struct bound *bound, int lane, 
                         enum deed deed) {
     static const char *const here[] = {"reads", "writes", "writes"}, *const there[] = {"wrote", "read", "wrote"};
     bool within = (key & 31) == warp->index;
+    enum sim_finding_kind kind = within ? SIM_FINDING_RACE_WARP : SIM_FINDING_RACE_SHARED;
     char who[64];
+    if (warp_reported(warp, kind, bound, &warp->code[by >> 6])) {
+        return;
+    }
     if ((by & 63) < LANES) {
         struct sim_dim thread = warp_thread(warp, key & 31, (int)(by & 63));
         snprintf(who, sizeof who, "thread (%u,%u,%u)", thread.x, thread.y, thread.z);
     } else {
         snprintf(who, sizeof who, "a thread of warp %u", key & 31);
     }
-    warp_report(warp, within ? SIM_FINDING_RACE_WARP : SIM_FINDING_RACE_SHARED, bound, &warp->code[by >> 6], lane,
+    warp_report(warp, kind, bound, &warp->code[by >> 6], lane,
                 "{here} %s byte %zu of shared memory that %s %s at {there} with no %s between them", here[deed],
                 cell << warp->run->kernel->shadow_shift, who, there[deed], within ? "__syncwarp()" : "barrier");
 }

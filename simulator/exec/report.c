@@ -7,18 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FINDINGS 64 // printed in one launch; more are counted
+#define MAX_FINDINGS 256 // remembered of one launch
+#define MAX_PRINTED 10
 
 struct finding {
     enum sim_finding_kind kind;
     int32_t instruction, other;
-    uint64_t count;
+    _Atomic uint64_t count;
     char *text;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct finding found[MAX_FINDINGS];
-static unsigned found_count, unprinted, total;
+static unsigned unprinted, total;
 static enum sim_finding_kind first_kind; // where total is not 0
 
 static const char *const kind_name[SIM_FINDING_KINDS] = {
@@ -140,6 +141,13 @@ static struct finding *find(enum sim_finding_kind kind, int32_t instruction, int
     return NULL;
 }
 
+_Atomic uint64_t *sim_report_known(enum sim_finding_kind kind, int32_t instruction, int32_t other_instruction) {
+    pthread_mutex_lock(&lock);
+    struct finding *known = find(kind, instruction, other_instruction);
+    pthread_mutex_unlock(&lock);
+    return known ? &known->count : NULL;
+}
+
 void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int32_t instruction,
                 int32_t other_instruction, struct sim_dim block, struct sim_dim thread, const char *detail, ...) {
     char here[256], there[256] = "", words[2560], placed[3072];
@@ -163,7 +171,10 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
             *listing++ = 0;
         }
         struct finding *new = &found[unprinted];
-        *new = (struct finding){.kind = kind, .instruction = instruction, .other = other_instruction, .count = 1};
+        new->kind = kind;
+        new->instruction = instruction;
+        new->other = other_instruction;
+        new->count = 1;
         if (asprintf(&new->text, "%s: %s; block (%u,%u,%u), thread (%u,%u,%u). Usual cause: %s%s%s", kind_name[kind],
                      placed, block.x, block.y, block.z, thread.x, thread.y, thread.z, usual_cause[kind],
                      listing ? "\n" : "", listing ? listing : "") < 0) {
@@ -171,37 +182,61 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
         }
         first_kind = total ? first_kind : kind;
         unprinted++;
-        found_count++;
-        total++;
-    } else {
-        found_count++;
     }
     pthread_mutex_unlock(&lock);
 }
 
+// What only follows from another finding is left out: the same two lines the other way round, threads of one warp that
+// race where threads of different warps race, too, and a read that comes before the write which it races with.
+static bool follows(const struct finding *one) {
+    for (unsigned i = 0; i < unprinted; i++) {
+        const struct finding *race = &found[i];
+        bool same = one->instruction == race->instruction && one->other == race->other;
+        bool swapped = one != race && one->instruction == race->other && one->other == race->instruction;
+        bool reads = one->instruction == race->instruction || one->instruction == race->other;
+        if (one->kind == race->kind && swapped && one->other >= 0 &&
+            (one->count < race->count || (one->count == race->count && one > race))) {
+            return true;
+        }
+        if (race->kind == SIM_FINDING_RACE_SHARED && ((one->kind == SIM_FINDING_RACE_WARP && (same || swapped)) ||
+                                                      (one->kind == SIM_FINDING_UNINITIALISED_SHARED && reads))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 unsigned sim_report_flush(void) {
+    unsigned distinct = 0;
     pthread_mutex_lock(&lock);
-    unsigned distinct = unprinted;
     fflush(stdout);
     for (unsigned i = 0; i < unprinted; i++) {
-        fprintf(stderr, "simulator: %s", found[i].text ? found[i].text : kind_name[found[i].kind]);
-        if (found[i].count > 1) {
-            fprintf(stderr, " (%llu times)", (unsigned long long)found[i].count);
+        if (follows(&found[i])) {
+            continue;
         }
-        fputc('\n', stderr);
+        if (++distinct <= MAX_PRINTED) {
+            fprintf(stderr, "simulator: %s", found[i].text ? found[i].text : kind_name[found[i].kind]);
+            if (found[i].count > 1) {
+                fprintf(stderr, " (%llu times)", (unsigned long long)found[i].count);
+            }
+            fputc('\n', stderr);
+        }
+    }
+    if (distinct > MAX_PRINTED) {
+        fprintf(stderr, "simulator: and %u more findings of this launch\n", distinct - MAX_PRINTED);
+    }
+    for (unsigned i = 0; i < unprinted; i++) {
         free(found[i].text);
     }
-    if (found_count > unprinted) {
-        fprintf(stderr, "simulator: and %u more findings\n", found_count - unprinted);
-    }
-    unprinted = found_count = 0;
+    total += distinct;
+    unprinted = 0;
     pthread_mutex_unlock(&lock);
     return distinct;
 }
 
 unsigned sim_report_total(void) {
     pthread_mutex_lock(&lock);
-    unsigned all = total;
+    unsigned all = total + unprinted;
     pthread_mutex_unlock(&lock);
     return all;
 }

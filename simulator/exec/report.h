@@ -36,6 +36,9 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
                 int32_t other_instruction, struct sim_dim block, struct sim_dim thread, const char *detail, ...)
     __attribute__((format(printf, 7, 8)));
 
+// Where that finding is known already: its count, to be raised without asking again until the launch ends. Else NULL.
+_Atomic uint64_t *sim_report_known(enum sim_finding_kind kind, int32_t instruction, int32_t other_instruction);
+
 // "file.cu:line", with the calls it was inlined through.
 void sim_report_place(const struct ptx_kernel *kernel, int32_t instruction, char *text, size_t size);
 

@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void load_words(struct warp *warp, 
     uint32_t values[4][LANES];
     if (access->span.pattern == LANES_CONTIGUOUS) {
         const uint8_t *from = origin + access->span.low;
-        if (vector == 1) {
+        if (vector == 1 && bound->elements[0] != NO_PLACE) {
             memcpy(at(warp, bound->elements[0]), from, 4 * LANES);
             return;
         }

@@ -250,14 +250,39 @@ struct sim_dim warp_thread(const struct warp *warp, unsigned warp_index, int lan
     return (struct sim_dim){thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
 }
 
+bool warp_reported(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound,
+                   const struct bound *other) {
+    int32_t line = bound->line, other_line = other ? other->line : -1;
+    for (int i = 0; i < REPORTED; i++) {
+        if (warp->reported[i].count && warp->reported[i].kind == kind && warp->reported[i].line == line &&
+            warp->reported[i].other == other_line) {
+            atomic_fetch_add_explicit(warp->reported[i].count, 1, memory_order_relaxed);
+            return true;
+        }
+    }
+    _Atomic uint64_t *count = sim_report_known(kind, line, other_line);
+    if (count) {
+        unsigned place = warp->reported_next++ % REPORTED;
+        warp->reported[place].kind = kind;
+        warp->reported[place].line = line;
+        warp->reported[place].other = other_line;
+        warp->reported[place].count = count;
+        atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+    }
+    return count != NULL;
+}
+
 void warp_report(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound, const struct bound *other,
                  int lane, const char *detail, ...) {
     char text[512];
     va_list arguments;
+    if (warp_reported(warp, kind, bound, other)) {
+        return;
+    }
     va_start(arguments, detail);
     vsnprintf(text, sizeof text, detail, arguments);
     va_end(arguments);
-    sim_report(kind, warp->run->kernel->ptx, pc_of(warp, bound), other ? pc_of(warp, other) : -1, warp->block->index,
+    sim_report(kind, warp->run->kernel->ptx, bound->line, other ? other->line : -1, warp->block->index,
                warp_thread(warp, warp->index, lane), "%s", text);
 }
 

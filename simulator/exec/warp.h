@@ -37,6 +37,7 @@ struct call_frame {
 };
 
 #define RECENT_ALLOCATIONS 4
+#define REPORTED 8
 
 struct warp {
     uint8_t *base[2]; // its register file, and the kernel's constants
@@ -52,6 +53,12 @@ struct warp {
     int patience;      // taken backward branches left before others get a turn
     uint32_t carry;    // the carry flag of add.cc and so on, a bit a lane
     uint64_t warp_instructions, lane_instructions;
+    struct {
+        enum sim_finding_kind kind;
+        int32_t line, other;
+        _Atomic uint64_t *count;
+    } reported[REPORTED]; // findings that were met here last
+    unsigned reported_next;
     uint64_t ticks;    // for %clock, see move.c
     bool has_specials; // special registers are filled in
 
@@ -108,6 +115,10 @@ void warp_exit_lanes(struct warp *warp, uint32_t mask);
 
 // Moves the lanes of mask out of the running split into a split of their own at pc.
 struct split *warp_split_off(struct warp *warp, uint32_t mask, int32_t pc);
+
+// Whether this was reported before; then it only counts. A bug in a loop is met millions of times: ask before finding
+// words.
+bool warp_reported(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound, const struct bound *other);
 
 // A finding at an instruction that this warp executes. A fatal one ends the launch with status.
 void warp_report(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound, const struct bound *other,

@@ -19,6 +19,20 @@ KERNEL with_barrier(float *out) {
     out[t] = tile[255 - t];
 }
 
+// One bug that shows in many ways: in each copy of the unrolled load, within the warp and across warps, as a read of
+// what is not written yet.
+KERNEL unrolled(float *out) {
+    __shared__ float tile[128];
+    int t = threadIdx.x;
+    float sum = 0;
+    tile[t] = t; // unrolled there
+#pragma unroll
+    for (int i = 0; i < 128; i++) {
+        sum += tile[i]; // unrolled here
+    }
+    out[t] = sum;
+}
+
 // The second barrier of a loop over tiles: without it a fast warp overwrites what a slow one still reads.
 KERNEL missing_second_barrier(const float *in, float *out) {
     __shared__ float tile[64];

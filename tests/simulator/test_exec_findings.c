@@ -220,6 +220,8 @@ static void test_each_once(void **state) {
     run(RUN("missing_syncwarp", 4, 32, 1, {a}));
     must_mention("missing_syncwarp", "times)");
     assert_int_equal(sim_report_total() - before, 1);
+    must_find(RUN("unrolled", 1, 128, 1, {a}), SIM_LAUNCH_FAILURE, "race: ", true);
+    assert_int_equal(sim_report_total() - before, 2);
 }
 
 int main(void) {
