@@ -12,8 +12,9 @@
 // lane after the next (lane ^ 2). A lane that does not take part agrees with any.
 // Lanes of an atomic operation, and of cp.async of 4 or 8 bytes, never share a word: the most lanes in one bank count.
 //
-// Fitted to what Nsight Compute counts on an H200 for the access patterns of tests/truth, and equal to all that it tells
-// there. Not measured: atomics of 8 bytes, taken like those of 4, and the shared side of cp.async of 8 and 16 bytes.
+// Fitted to what Nsight Compute counts on an H200 for the access patterns of tests/truth, and equal to all that it
+// tells there. Not measured: atomics of 8 bytes, taken like those of 4, and the shared side of cp.async of 8 and 16
+// bytes.
 #include "counts.h"
 
 enum { BANKS = 32, BANK_BYTES = 4, LANES = 32 };
