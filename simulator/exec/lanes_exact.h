@@ -59,7 +59,7 @@ static inline float narrow_sum(double exact, bool both_positive_zero, uint32_t r
 }
 
 static inline float fma_nearest(float x, float y, float z) {
-#if defined(LANES_AVX2)
+#if defined(__FP_FAST_FMAF) // the processor has it: AVX2 builds, and every 64-bit ARM
     return __builtin_fmaf(x, y, z);
 #else
     return (float)fma_odd(x, y, z);
