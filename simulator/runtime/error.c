@@ -1,7 +1,8 @@
 // The error state. CUDA has two kinds of errors. An ordinary one belongs to the call that made it: the call returns it
 // and cudaGetLastError gives it once more, then it is forgotten. A sticky one means that the device itself is in an
-// unknown state (a kernel touched memory that is not there): every call returns it from then on, and on a GPU only the
-// end of the process clears it; here cudaDeviceReset does too.
+// unknown state (a kernel touched memory that is not there): every call that needs the device returns it from then on,
+// and on a GPU only the end of the process clears it; here cudaDeviceReset does too. cudaGetLastError does not need the
+// device: it gives what a call of this thread returned, and that once, sticky or not (measured with CUDA 13.0).
 //
 // A GPU runs kernels after the launch call has returned, so errors of a kernel arrive at a later call. The simulator
 // runs the kernel inside the launch call and returns its error at once, as a GPU does with CUDA_LAUNCH_BLOCKING=1. But
@@ -108,14 +109,14 @@ cudaError_t api_error(cudaError_t error, const char *format, ...) {
 
 cudaError_t cudaPeekAtLastError(void) {
     api_lock();
-    cudaError_t error = sticky_error != cudaSuccess ? sticky_error : last_error;
+    cudaError_t error = last_error;
     api_unlock();
     return error;
 }
 
 cudaError_t cudaGetLastError(void) {
     api_lock();
-    cudaError_t error = sticky_error != cudaSuccess ? sticky_error : last_error;
+    cudaError_t error = last_error;
     if (error == unreported_error) {
         unreported_error = cudaSuccess;
     }

@@ -50,6 +50,8 @@ EXPORTED cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t 
     return cudaSuccess;
 }
 
+// A grid or block of an impossible size is cudaErrorInvalidValue: measured with CUDA 13.0 on an H200. CUDA 12 may say
+// cudaErrorInvalidConfiguration.
 static cudaError_t check_block(const struct function *function, dim3 block) {
     const struct sim_device *gpu = &device_current()->simulated;
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
@@ -62,8 +64,8 @@ static cudaError_t check_block(const struct function *function, dim3 block) {
         rule = "a block has at most 1024 threads in all";
     }
     if (rule != NULL) {
-        return api_error(cudaErrorInvalidConfiguration, "blocks of %u x %u x %u threads for kernel %s; %s", block.x,
-                         block.y, block.z, function->plain_name, rule);
+        return api_error(cudaErrorInvalidValue, "blocks of %u x %u x %u threads for kernel %s; %s", block.x, block.y,
+                         block.z, function->plain_name, rule);
     }
     if (threads > (uint64_t)function_max_threads(function)) {
         return api_error(cudaErrorInvalidValue,
@@ -75,13 +77,13 @@ static cudaError_t check_block(const struct function *function, dim3 block) {
 
 static cudaError_t check_grid(const struct function *function, dim3 grid) {
     if (grid.x == 0 || grid.y == 0 || grid.z == 0) {
-        return api_error(cudaErrorInvalidConfiguration,
+        return api_error(cudaErrorInvalidValue,
                          "a grid of %u x %u x %u blocks for kernel %s; a grid needs at least one block in each "
                          "dimension",
                          grid.x, grid.y, grid.z, function->plain_name);
     }
     if (grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535) {
-        return api_error(cudaErrorInvalidConfiguration,
+        return api_error(cudaErrorInvalidValue,
                          "a grid of %u x %u x %u blocks for kernel %s; at most 2147483647 x 65535 x 65535 are possible",
                          grid.x, grid.y, grid.z, function->plain_name);
     }

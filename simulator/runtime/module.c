@@ -92,7 +92,9 @@ cudaError_t function_find(const void *host_or_handle, struct function **found) {
         }
     }
     *found = NULL;
-    return api_error(cudaErrorInvalidDeviceFunction, "%p is no kernel of the program", host_or_handle);
+    // Measured with CUDA 13.0, which takes an unknown address for a kernel's handle; CUDA 12 may say
+    // cudaErrorInvalidDeviceFunction.
+    return api_error(cudaErrorInvalidResourceHandle, "%p is no kernel of the program", host_or_handle);
 }
 
 struct variable *variable_find(const void *host) {

@@ -44,7 +44,7 @@ void module_add_managed(struct module *module, void **host_pointer, const char *
 void module_initialise_managed(struct module *module);
 
 // The kernel with that host address or, since CUDA takes a cudaKernel_t in place of a host function, with that handle.
-// cudaErrorInvalidDeviceFunction and *function NULL where there is none (any more: the library that it came from may
+// cudaErrorInvalidResourceHandle and *function NULL where there is none (any more: the library that it came from may
 // have been unloaded).
 cudaError_t function_find(const void *host_or_handle, struct function **function);
 

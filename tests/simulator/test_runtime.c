@@ -262,8 +262,8 @@ static void what_is_not_registered(void **state) {
     struct cudaFuncAttributes attributes;
     FAILS(cudaErrorInvalidSymbol, cudaMemcpyToSymbol(&symbol, "x", 1, 0, cudaMemcpyHostToDevice));
     FAILS(cudaErrorInvalidSymbol, cudaGetSymbolAddress(&address, &symbol));
-    FAILS(cudaErrorInvalidDeviceFunction, cudaLaunchKernel(&symbol, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
-    FAILS(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&attributes, &symbol));
+    FAILS(cudaErrorInvalidResourceHandle, cudaLaunchKernel(&symbol, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
+    FAILS(cudaErrorInvalidResourceHandle, cudaFuncGetAttributes(&attributes, &symbol));
     enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSuccess;
     address = &symbol;
 #if CUDART_VERSION >= 12050
