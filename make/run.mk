@@ -67,6 +67,7 @@ record = --results $(call quoted,$(RESULTS)) \
 run-bench: $(filter %.so,$(attention_runs) $(softmax_runs)) $(harness)
 	$(call alone,status=0; \
 	    $(if $(attention_runs),build/bin/attention bench $(attention_runs) $(options) $(record) || status=$$?;) \
+	    [ $$status -ne 2 ] || exit 2; \
 	    $(if $(softmax_runs),build/bin/attention bench $(softmax_runs) $(options) $(record) || status=$$?;) \
 	    exit $$status)
 
@@ -91,9 +92,11 @@ $(foreach u,$(checked),$(eval $(call look_rules,$u)))
 define file_rules
 .PHONY: $1/diff $1/reset
 $1/diff:
-	$(foreach s,$(call files,$1),scripts/diff $s $(call compared,$1,$(notdir $s));)
+	$(foreach s,$(call files,$1),scripts/diff $(call in_order,$1,$s,$(call compared,$1,$(notdir $s)));)
 $1/reset:
 	$(foreach s,$(call files,$1),scripts/reset $(s:lessons/%=solutions/%) $s &&) :
 endef
+# From what a learner has, or from the solution before, to the solution.
+in_order = $(if $3,$(if $(filter lesson,$(call kind,$1)),$2 $3,$3 $2),$2)
 compared = $(wildcard $(if $(filter lesson,$(call kind,$1)),$(call solution,$1),$(call folder,$(call before,$1)))/$2)
 $(foreach u,$(chosen),$(eval $(call file_rules,$u)))

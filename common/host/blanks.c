@@ -29,6 +29,11 @@ static bool starts_todo(const char *text) {
     return text && !strncmp(text, "TODO ", 5) && isdigit((unsigned char)text[5]);
 }
 
+static bool ends_sentence(const char *text) {
+    size_t length = strlen(text);
+    return length && strchr(".?!", text[length - 1]);
+}
+
 bool blanks_find(const char *path, struct blank *blank) {
     FILE *file = fopen(path, "r");
     if (!file)
@@ -53,6 +58,9 @@ bool blanks_find(const char *path, struct blank *blank) {
                 memcpy(blank->text, text, sizeof text);
             }
             start = 0;
+        } else if (start && words && empty && !ends_sentence(text)) {
+            size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, " %s", words);
         } else if (*code && !words) {
             empty = false;
         }

@@ -13,7 +13,7 @@ struct blank {
     int open;       // how many blanks have nothing but empty lines and comments in them
     int blanks;     // how many there are
     int line;       // of the first open one's TODO; 0 where none is open
-    char text[200]; // "TODO 1 (about 4 lines): a question or a task"
+    char text[800]; // "TODO 1 (about 4 lines): a question or a task", up to a line that ends a sentence
 };
 
 // False where the file cannot be read.

@@ -52,12 +52,13 @@ __device__ void add_weighted_values(float (*O_rmem)[D / WARP_SIZE] /* [ROWS][D /
                                     const float (*V_smem)[D], int lane, int last_key) {
     for (int key0 = 0; key0 < KEYS; key0 += 4) {
         float4 p[ROWS];
-        for (int i = 0; i < ROWS; i++)
+        for (int i = 0; i < ROWS; i++) {
             p[i] = *reinterpret_cast<const float4 *>(&P_smem[i][key0]);
-            // TODO 1 (about 9 lines): for each of the four keys and each column of this lane, load the value once and
-            // add it, weighted, to all ROWS rows, except where MASKED and the key lies beyond last_key + i. Element n
-            // of a float4 is reinterpret_cast<const float *>(&p[i])[n]; with #pragma unroll n is known to the compiler
-            // and p stays in registers.
+        }
+        // TODO 1 (about 9 lines): for each of the four keys and each column of this lane, load the value once and
+        // add it, weighted, to all ROWS rows, except where MASKED and the key lies beyond last_key + i. Element n
+        // of a float4 is reinterpret_cast<const float *>(&p[i])[n]; with #pragma unroll n is known to the compiler
+        // and p stays in registers.
         // END TODO 1
     }
 }

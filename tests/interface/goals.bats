@@ -146,8 +146,8 @@ small=SHAPE=1,2,20,16
     [ -z "$output" ]
     run make solution-02 diff
     [ "$status" -eq 0 ]
-    grep -q '^-' <<<"$output"
-    grep -q '^+' <<<"$output"
+    grep -q '^-// Lesson 01' <<<"$output"
+    grep -q '^+// Lesson 02' <<<"$output"
 }
 
 @test "reset writes a fresh skeleton and keeps every old file" {
