@@ -168,6 +168,7 @@ static void start_warp(struct block *block, struct warp *warp) {
 bool block_run(struct block *block, uint64_t number) {
     struct sim_dim grid = block->run->launch->grid;
     block->number = number;
+    block->warp_instructions = 0;
     block->index = (struct sim_dim){(unsigned)(number % grid.x), (unsigned)(number / grid.x % grid.y),
                                     (unsigned)(number / grid.x / grid.y)};
     block->key = block->run->first_key + (uint32_t)number;

@@ -31,7 +31,8 @@ struct run {
 
 struct block {
     struct run *run;
-    uint64_t number; // in the grid
+    uint64_t number;            // in the grid
+    uint64_t warp_instructions; // that it has executed, up to its warps' last turns
     struct sim_dim index;
     unsigned warps, threads;
     struct warp warp[MAX_WARPS];

@@ -10,7 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEFAULT_INSTRUCTION_LIMIT 200000000000ull
+// 2 to 15 seconds of one host thread, by what the loop does, and hundreds of times what a block of any lesson needs.
+// Counted by warp, because a loop that one lane goes round takes as long as one that all 32 do, and by block, so that
+// more blocks do not use it up.
+#define DEFAULT_INSTRUCTION_LIMIT 200000000ull
 #define MAX_HOST_THREADS 64
 
 static struct sim_options options;

@@ -64,7 +64,7 @@ enum sim_status sim_launch_run(const struct sim_launch *launch, struct sim_count
 // What is analysed. All on by default; the environment variable SIMULATOR_ANALYSES=off turns them off (for timing).
 struct sim_options {
     bool races, uninitialised, traffic;
-    uint64_t instruction_limit; // lane-instructions a launch; 0: none
+    uint64_t instruction_limit; // warp instructions a block; 0: none
     int host_threads;           // 0: as many as the host has cores
 };
 struct sim_options *sim_options(void);

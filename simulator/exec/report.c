@@ -74,7 +74,7 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
         "too many groups on their way.",
     [SIM_FINDING_INSTRUCTION_LIMIT] =
         "the loop's condition never becomes false, or it waits for something that no other thread "
-        "does. SIMULATOR_INSTRUCTION_LIMIT sets the limit.",
+        "does.",
     [SIM_FINDING_ASSERT] = "the condition in the source is false.",
     [SIM_FINDING_TRAP] = "the kernel ends itself where something is wrong.",
     [SIM_FINDING_UNKNOWN_INSTRUCTION] = "the simulator does not cover this instruction.",

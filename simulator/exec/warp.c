@@ -150,18 +150,23 @@ void warp_exit_lanes(struct warp *warp, uint32_t mask) {
     barrier_lanes_exited(warp);
 }
 
-// Counts a launch's instructions now and then, and ends one that has had its share.
-static bool within_limit(struct warp *warp, const struct split *split) {
+// Counts instructions after each turn of a warp, and ends a launch where one block has had its share. A warp that waits
+// may be in an endless loop, too: one with a barrier in it.
+static bool within_limit(struct warp *warp) {
     struct run *run = warp->run;
-    uint64_t done = atomic_fetch_add(&run->lane_instructions, warp->lane_instructions) + warp->lane_instructions;
+    uint64_t done = warp->block->warp_instructions += warp->warp_instructions;
+    atomic_fetch_add(&run->lane_instructions, warp->lane_instructions);
     atomic_fetch_add(&run->warp_instructions, warp->warp_instructions);
     warp->lane_instructions = warp->warp_instructions = 0;
-    if (run->options.instruction_limit == 0 || done < run->options.instruction_limit || !split) {
+    if (run->options.instruction_limit == 0 || done < run->options.instruction_limit || warp->splits == 0) {
         return !run_stopped(run);
     }
+    const struct split *split = warp_can_run(warp) ? choose(warp) : &warp->split[0];
     warp_report(warp, SIM_FINDING_INSTRUCTION_LIMIT, &warp->code[split->pc], NULL, first_lane(split->mask),
-                "the launch has executed %llu instructions (counted by thread) and is still going round this loop",
-                (unsigned long long)done);
+                "the block has executed %llu warp instructions and is still going round the loop with this line; the "
+                "limit is %llu for a block, and SIMULATOR_INSTRUCTION_LIMIT=%llu would raise it",
+                (unsigned long long)done, (unsigned long long)run->options.instruction_limit,
+                (unsigned long long)run->options.instruction_limit * 10);
     warp_fatal(warp, SIM_LAUNCH_TIMEOUT);
     return false;
 }
@@ -238,10 +243,10 @@ bool warp_run(struct warp *warp) {
             return false;
         }
         if (warp->patience <= 0) {
-            return within_limit(warp, choose(warp));
+            break;
         }
     }
-    return within_limit(warp, NULL);
+    return within_limit(warp);
 }
 
 struct sim_dim warp_thread(const struct warp *warp, unsigned warp_index, int lane) {

@@ -382,6 +382,30 @@ KERNEL endless(volatile int *flag) {
     }
 }
 
+KERNEL busy(int *to, int rounds) {
+    int sum = threadIdx.x;
+#pragma unroll 1
+    for (int i = 0; i < rounds; i++) {
+        sum = sum * 3 ^ i;
+    }
+    if (sum == 1) {
+        to[blockIdx.x * 32 + threadIdx.x] = sum;
+    }
+}
+
+KERNEL endless_in_one_lane(volatile int *flag) {
+    if (threadIdx.x == 5) {
+        while (*flag == 0) { // endless_in_one_lane here
+        }
+    }
+}
+
+KERNEL endless_with_barrier(volatile int *flag) {
+    while (*flag == 0) {
+        __syncthreads(); // endless_with_barrier here
+    }
+}
+
 __constant__ int constant[4];
 KERNEL write_constant(int *where) {
     where[threadIdx.x] = constant[threadIdx.x] + 1; // write_constant here

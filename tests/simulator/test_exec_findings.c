@@ -19,7 +19,7 @@ static struct driver *driver;
 
 static int load(void **state) {
     (void)state;
-    setenv("SIMULATOR_INSTRUCTION_LIMIT", "20000000", 1);
+    setenv("SIMULATOR_INSTRUCTION_LIMIT", "500000", 1);
     driver = driver_load("build/exec/exec_findings.ptx");
     return 0;
 }
@@ -208,6 +208,10 @@ static void test_ends(void **state) {
     (void)state;
     uint64_t a = zeros();
     must_find(RUN("endless", 1, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "instruction limit: ", false);
+    must_find(RUN("endless_in_one_lane", 1, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "instruction limit: ", false);
+    must_find(RUN("endless_with_barrier", 1, 64, 1, {a}), SIM_LAUNCH_TIMEOUT, "instruction limit: ", false);
+    // The limit is on a block, not on all of a launch.
+    must_be_silent(RUN("busy", 64, 32, 2, {a, 10000}));
     must_find(RUN("trapped", 1, 32, 1, {1}), SIM_TRAP, "trap: ", false);
     must_be_silent(RUN("trapped", 1, 32, 1, {0}));
 }
