@@ -23,6 +23,7 @@ ifneq (,$(KERNEL))
   $(if $(word 2,$(KERNEL)),$(error KERNEL=$(KERNEL) has a space in its name, which make cannot handle; rename the file))
   $(if $(filter %.cu,$(KERNEL)),,$(error KERNEL=$(KERNEL) is no CUDA source; give a file whose name ends in .cu))
   $(if $(wildcard $(KERNEL)),,$(error KERNEL=$(KERNEL) does not exist; give the path of a .cu file))
+  $(if $(wildcard $(KERNEL)/.),$(error KERNEL=$(KERNEL) is a folder; give the path of a .cu file))
   $(if $(word 2,$(chosen)),$(error KERNEL takes the place of one lesson's file; choose one lesson, or none))
   $(if $(filter diff reset,$(asked)),$(error KERNEL does not go with diff or reset))
 endif
