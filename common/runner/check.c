@@ -39,7 +39,9 @@ bool check_finish(cudaError_t launch, unsigned findings_before, const char *func
     if (cudaDeviceSynchronize() != cudaSuccess || cudaFree(NULL) != cudaSuccess) {
         cudaDeviceReset();
         cudaGetLastError();
-        *state = cudaFree(NULL) == cudaSuccess ? DEVICE_RESET : DEVICE_LOST;
+        // The next case would take seconds to end in the same endless loop.
+        bool endless = end == cudaErrorLaunchTimeout;
+        *state = !endless && cudaFree(NULL) == cudaSuccess ? DEVICE_RESET : DEVICE_LOST;
     }
     return false;
 }

@@ -17,7 +17,7 @@ uint64_t check_seed(const struct arguments *arguments);
 enum device_state {
     DEVICE_WELL,
     DEVICE_RESET, // what was allocated is gone, and the next case can run
-    DEVICE_LOST,  // nothing more can run
+    DEVICE_LOST,  // nothing more can run, or is worth the time
 };
 
 // Waits for what launch returned and started. False and the cause, in one line, where the launch or a kernel failed.
