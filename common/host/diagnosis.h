@@ -32,8 +32,8 @@ typedef bool attention_run(void *context, const struct host_inputs *inputs, floa
 // The same for [rows][columns].
 typedef bool softmax_run(void *context, const struct softmax_shape *shape, const float *in, float *out);
 
-// Runs the kernel on the small ones of the cases that were wrong once more and, where several mistakes explain them, on
-// a few cases that tell those apart. causal says whether the kernel covers causal masks. NULL: no name.
+// Runs the kernel once more on the cases that were wrong, large ones in a smaller shape, and on a few that tell
+// mistakes apart: a name holds for all of them. causal says whether the kernel covers causal masks. NULL: no name.
 const struct mistake *diagnosis_attention(const struct attention_evidence *evidence /* [count] */, int count,
                                           bool causal, attention_run *run, void *context);
 

@@ -31,6 +31,11 @@ MISTAKE(maximum_of_thread, "threads subtract different maxima",
         "The weights of a row do not belong together: exp(s - m) was taken with a different m for different keys, "
         "each the maximum of only some of them. The quotient is right only where all the weights of a row have the "
         "same m.");
+MISTAKE(
+    maximum_of_block, "queries of a block subtract one maximum",
+    "Rows are right as long as the largest scores of neighbouring queries lie close together. Where they do not, the "
+    "weights of the lower rows underflow, all of them: what was subtracted is the largest score of several queries. "
+    "Whose scores does the maximum of a row come from?");
 MISTAKE(output_not_rescaled, "the weighted sum is not rescaled",
         "Rows are right as long as the largest score is in the first tile, and wrong once a later tile raises the "
         "maximum. What had been added up by then is relative to the old maximum. The sum of the weights was mended "
@@ -193,6 +198,12 @@ const struct attention_suspect attention_suspects[] = {
     {&maximum_of_thread, {.maximum = MAXIMUM_OF_THREAD, .threads = 32}},
     {&maximum_of_thread, {.maximum = MAXIMUM_OF_THREAD, .threads = 128}},
     {&maximum_of_thread, {.maximum = MAXIMUM_OF_THREAD, .threads = 256}},
+    {&maximum_of_block, {.maximum = MAXIMUM_OF_BLOCK, .queries = 2}},
+    {&maximum_of_block, {.maximum = MAXIMUM_OF_BLOCK, .queries = 4}},
+    {&maximum_of_block, {.maximum = MAXIMUM_OF_BLOCK, .queries = 8}},
+    {&maximum_of_block, {.maximum = MAXIMUM_OF_BLOCK, .queries = 16}},
+    {&maximum_of_block, {.maximum = MAXIMUM_OF_BLOCK, .queries = 32}},
+    {&maximum_of_block, {.maximum = MAXIMUM_OF_BLOCK, .queries = 64}},
     TILES(output_not_rescaled, .rescale = RESCALE_SUM_ONLY),
     TILES(sum_not_rescaled, .rescale = RESCALE_OUTPUT_ONLY),
     TILES(nothing_rescaled, .rescale = RESCALE_NONE),

@@ -31,8 +31,12 @@ static bool both_undefined(float got, double predicted, double right) {
     return !isfinite(predicted) && (!isfinite(got) || (got == 0 && right != 0));
 }
 
-// Every element as predicted, and what is wrong about the output nearly all explained by that.
-static bool explains(const struct prediction *p, const struct prediction *right, int64_t elements, const float *got) {
+enum hearing { CONTRADICTS, SAYS_NOTHING, EXPLAINS };
+
+// Explains: every element is as predicted, and what is wrong about the output nearly all due to that. Says nothing: the
+// suspect cannot tell half of the elements, and what it can tell is as predicted.
+static enum hearing weigh(const struct prediction *p, const struct prediction *right, int64_t elements,
+                          const float *got) {
     double left = 0, error = 0;
     int64_t told = 0, wrong = 0;
     for (int64_t i = 0; i < elements; i++) {
@@ -41,25 +45,25 @@ static bool explains(const struct prediction *p, const struct prediction *right,
         told++;
         if (is_poison(got[i])) {
             if (!p->unwritten_fits)
-                return false;
+                return CONTRADICTS;
             wrong++;
             continue;
         }
         if (!isfinite(p->value[i]) || !isfinite(got[i])) {
             if (!both_undefined(got[i], p->value[i], right->value[i]))
-                return false;
+                return CONTRADICTS;
             wrong += isfinite(right->value[i]);
             continue;
         }
         if (fabs(got[i] - p->value[i]) > p->bound[i])
-            return false;
+            return CONTRADICTS;
         left += (got[i] - p->value[i]) * (got[i] - p->value[i]);
         if (isfinite(right->value[i]))
             error += (got[i] - right->value[i]) * (got[i] - right->value[i]);
     }
     if (2 * told < elements)
-        return false;
-    return wrong || left < unexplained * unexplained * error;
+        return SAYS_NOTHING;
+    return wrong || left < unexplained * unexplained * error ? EXPLAINS : CONTRADICTS;
 }
 
 // The two would be taken for the same output.
@@ -89,32 +93,31 @@ void suspects_hear(struct suspects *s, const void *problem, int64_t elements, bo
         if (!got) {
             mistaken.unwritten_fits = false; // what is never written may be written all the same
             s->dropped[i] = !same(&mistaken, &right, elements);
-        } else if (explains(&mistaken, &right, elements, got)) {
-            s->explained[i]++;
-        } else {
-            s->dropped[i] = true;
+            continue;
         }
+        enum hearing hearing = weigh(&mistaken, &right, elements, got);
+        s->explained[i] += hearing == EXPLAINS;
+        s->dropped[i] = hearing == CONTRADICTS;
     }
     release(&right);
     release(&mistaken);
 }
 
-bool suspects_differ(const struct suspects *s, const void *problem, int64_t elements) {
-    struct prediction first = allocate(elements), other = allocate(elements);
-    int before = -1;
-    bool differ = false;
-    for (int i = 0; i < s->count && !differ; i++) {
-        if (s->dropped[i])
+bool suspects_silent(const struct suspects *s, const void *problem, int64_t elements) {
+    struct prediction mistaken = allocate(elements);
+    bool any = false, silent = true;
+    for (int i = 0; i < s->count && silent; i++) {
+        if (s->dropped[i] || !s->explained[i])
             continue;
-        struct prediction *p = before < 0 ? &first : &other;
-        p->unwritten_fits = false;
-        s->predict(i, problem, p);
-        differ = before >= 0 && !same(&first, &other, elements);
-        before = i;
+        int64_t told = 0;
+        s->predict(i, problem, &mistaken);
+        for (int64_t e = 0; e < elements; e++)
+            told += !isinf(mistaken.bound[e]);
+        any = true;
+        silent = 2 * told < elements;
     }
-    release(&first);
-    release(&other);
-    return differ;
+    release(&mistaken);
+    return any && silent;
 }
 
 bool suspects_right(const struct suspects *s, const void *problem, int64_t elements, const float *got) {

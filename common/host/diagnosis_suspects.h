@@ -25,8 +25,8 @@ struct suspects {
 // got is an output of the kernel for the problem; NULL: a right one. finite: the problem's inputs are.
 void suspects_hear(struct suspects *suspects, const void *problem, int64_t elements, bool finite, const float *got);
 
-// True where an output for this problem could drop one of the suspects that are left.
-bool suspects_differ(const struct suspects *suspects, const void *problem, int64_t elements);
+// True where there are suspects that explained an output, and none of them can tell what this problem gives.
+bool suspects_silent(const struct suspects *suspects, const void *problem, int64_t elements);
 
 // True where got is right.
 bool suspects_right(const struct suspects *suspects, const void *problem, int64_t elements, const float *got);

@@ -184,6 +184,10 @@ static void compute_weights(struct head *h, int i) {
     double all = maximum_of(score, 0, nk, 1), seen = -INFINITY;
     if (tail(v, s) || v->maximum == MAXIMUM_FROM_0)
         all = fmax(all, 0);
+    if (v->maximum == MAXIMUM_OF_BLOCK) {
+        int first = i / v->queries * v->queries, end = first + v->queries < s->nq ? first + v->queries : s->nq;
+        all = maximum_of(h->score, first * nk, end * nk, 1);
+    }
     for (int j = 0; j < nk; j++) {
         double maximum = all, running = all;
         if (v->maximum == MAXIMUM_NONE || v->maximum == MAXIMUM_AS_FACTOR)

@@ -48,6 +48,7 @@ enum maximum_kind {
     MAXIMUM_AS_FACTOR, // exp(s) exp(-max)
     MAXIMUM_FROM_0,
     MAXIMUM_OF_THREAD, // keys j % threads
+    MAXIMUM_OF_BLOCK,  // of all its queries
 };
 
 enum rescale_kind { RESCALE_RIGHT, RESCALE_SUM_ONLY, RESCALE_OUTPUT_ONLY, RESCALE_NONE }; // at each tile

@@ -75,21 +75,41 @@ static bool is_right(const struct host_inputs *inputs, const float *o) {
 }
 
 // As a check does: runs the cases until some have failed, then asks for the mistake.
-static const char *diagnose(struct subject *subject, uint64_t seed) {
-    struct attention_evidence evidence[TRIED];
+static const char *diagnose_cases(struct subject *subject, uint64_t seed, const struct attention_case *list, int length,
+                                  bool causal) {
+    struct attention_evidence evidence[MAX_CASES];
     int count = 0, failed = 0;
-    for (int i = 0; i < TRIED && failed < FAILURES; i++) {
-        struct host_inputs inputs = inputs_attention(&cases[i].shape, cases[i].family, seed + (uint64_t)i);
-        float *o = malloc((size_t)shape_q_elements(&cases[i].shape) * sizeof *o);
+    for (int i = 0; i < length && failed < FAILURES; i++) {
+        struct host_inputs inputs = inputs_attention(&list[i].shape, list[i].family, seed + (uint64_t)i);
+        float *o = malloc((size_t)shape_q_elements(&list[i].shape) * sizeof *o);
         bool right = subject->run(subject, &inputs, o) && is_right(&inputs, o);
         failed += !right;
         evidence[count++] =
-            (struct attention_evidence){cases[i], seed + (uint64_t)i, right ? DIAGNOSIS_RIGHT : DIAGNOSIS_WRONG};
+            (struct attention_evidence){list[i], seed + (uint64_t)i, right ? DIAGNOSIS_RIGHT : DIAGNOSIS_WRONG};
         free(o);
         inputs_free(&inputs);
     }
-    const struct mistake *mistake = diagnosis_attention(evidence, count, true, subject->run, subject);
+    const struct mistake *mistake = diagnosis_attention(evidence, count, causal, subject->run, subject);
     return mistake ? mistake->title : "none";
+}
+
+static const char *diagnose(struct subject *subject, uint64_t seed) {
+    return diagnose_cases(subject, seed, cases, TRIED, true);
+}
+
+// On the cases that a GPU gets, of those that a host computes in a moment. All of other inputs than normal ones are too
+// large to be heard as they are.
+static const char *diagnose_on_gpu_cases(struct subject *subject, bool causal) {
+    enum { MOST_NORMAL = 1 << 22, MOST = 1 << 25 };
+    struct attention_case list[MAX_CASES];
+    int length = matrix_attention(MATRIX_GPU, list), kept = 0;
+    for (int i = 0; i < length; i++) {
+        const struct attention_shape *s = &list[i].shape;
+        if ((causal || !s->causal) && s->layout == LAYOUT_BHND && s->kv_heads == s->heads &&
+            (double)s->batch * s->heads * s->nq * s->nk * s->head_dim <= (list[i].family ? MOST : MOST_NORMAL))
+            list[kept++] = list[i];
+    }
+    return diagnose_cases(subject, 1, list, kept, causal);
 }
 
 static const char *diagnose_fp32(enum fp32_kernel kernel) {
@@ -183,6 +203,13 @@ static void a_single_case_is_enough(void **state) {
     mistake = diagnosis_attention(&one, 1, false, run_variant, &subject);
     assert_non_null(mistake);
     assert_string_equal(mistake->title, "K and V are swapped");
+    // Every second row far below 0: a maximum that starts at 0 has nearly the same effect there.
+    const struct variant one_maximum_for_4 = {.maximum = MAXIMUM_OF_BLOCK, .queries = 4};
+    subject.variant = &one_maximum_for_4;
+    one.which = cases[10];
+    mistake = diagnosis_attention(&one, 1, false, run_variant, &subject);
+    assert_non_null(mistake);
+    assert_string_equal(mistake->title, "queries of a block subtract one maximum");
 }
 
 // Two mistakes at once are neither of them, and no third one.
@@ -205,6 +232,47 @@ static void two_mistakes_at_once_have_no_third_name(void **state) {
     static const struct variant one_after_the_other = {.scale = SCALE_MISSING, .mask = MASK_TOP_LEFT};
     struct subject subject = {.run = run_variant, .variant = &one_after_the_other};
     assert_string_equal(diagnose(&subject, 50), "the scores are not scaled");
+}
+
+// The head of a row is found by dividing by nk, not nq. Past the last head it takes that one.
+static bool run_head_by_keys(void *context, const struct host_inputs *inputs, float *o) {
+    (void)context;
+    const struct attention_shape *s = &inputs->shape;
+    int64_t d = s->head_dim, heads = (int64_t)s->batch * s->heads;
+    for (int64_t row = 0; row < heads * s->nq; row++) {
+        int64_t head = row / s->nk < heads ? row / s->nk : heads - 1;
+        struct host_inputs one = *inputs;
+        one.shape.batch = one.shape.heads = one.shape.kv_heads = one.shape.nq = 1;
+        one.q += row * d;
+        one.k += head * s->nk * d;
+        one.v += head * s->nk * d;
+        fp32_attention_row(&one, FP32_TWO_PASS, 0, o + row * d);
+    }
+    return true;
+}
+
+static void mistakes_are_named_rightly_on_the_cases_of_a_gpu(void **state) {
+    (void)state;
+    static const struct variant one_maximum_for_4 = {.maximum = MAXIMUM_OF_BLOCK, .queries = 4},
+                                one_maximum_for_5 = {.maximum = MAXIMUM_OF_BLOCK, .queries = 5},
+                                maximum_from_0 = {.maximum = MAXIMUM_FROM_0},
+                                swapped = {.q.tensor = TENSOR_OF_K, .k.tensor = TENSOR_OF_Q},
+                                first_batch = {.k.head = HEAD_OF_FIRST_BATCH, .v.head = HEAD_OF_FIRST_BATCH},
+                                hidden = {.hidden_multiplied = true, .tile = 32, .queries = 32};
+    struct subject subject = {.run = run_variant, .variant = &one_maximum_for_4};
+    assert_string_equal(diagnose_on_gpu_cases(&subject, false), "queries of a block subtract one maximum");
+    subject.variant = &one_maximum_for_5; // not in the list
+    assert_string_equal(diagnose_on_gpu_cases(&subject, false), "none");
+    subject.variant = &maximum_from_0;
+    assert_string_equal(diagnose_on_gpu_cases(&subject, false), "the maximum starts at 0");
+    subject.variant = &swapped;
+    assert_string_equal(diagnose_on_gpu_cases(&subject, false), "Q and K are swapped");
+    subject.variant = &first_batch;
+    assert_string_equal(diagnose_on_gpu_cases(&subject, false), "every batch reads keys and values of the first one");
+    subject.variant = &hidden;
+    assert_string_equal(diagnose_on_gpu_cases(&subject, true), "hidden values are multiplied by 0");
+    subject.run = run_head_by_keys; // with a query or two a batch it reads those of the first one
+    assert_string_equal(diagnose_on_gpu_cases(&subject, false), "none");
 }
 
 enum softmax_kernel {
@@ -280,6 +348,7 @@ int main(void) {
         cmocka_unit_test(other_outputs_have_no_name),
         cmocka_unit_test(a_single_case_is_enough),
         cmocka_unit_test(two_mistakes_at_once_have_no_third_name),
+        cmocka_unit_test(mistakes_are_named_rightly_on_the_cases_of_a_gpu),
         cmocka_unit_test(mistakes_of_a_row_softmax_are_named),
         cmocka_unit_test(findings_have_a_meaning),
     };
