@@ -20,12 +20,6 @@ static void release(struct prediction *prediction) {
     free(prediction->bound);
 }
 
-static bool is_poison(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits == POISON_BITS;
-}
-
 // A sum of weights that is 0 gives NaN in one kernel and 0 in another, which looks before it divides.
 static bool both_undefined(float got, double predicted, double right) {
     return !isfinite(predicted) && (!isfinite(got) || (got == 0 && right != 0));

@@ -26,12 +26,6 @@ void softmax_verdict_begin(struct softmax_verdict *v, const struct softmax_shape
         v->finite = v->finite && isfinite(in[i]);
 }
 
-static bool is_poison(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits == POISON_BITS;
-}
-
 static void remember_first(struct softmax_verdict *v, int64_t row, int column, bool sampled, double expected, float got,
                            double bound) {
     if (v->first_row >= 0)

@@ -8,6 +8,9 @@
 // cudaMemset with 0xFF leaves.
 #define POISON_BITS 0xFFFFFFFFu
 
+// True where nothing was written over the poison.
+bool is_poison(float value);
+
 // The bound of one element of attention:
 //     (u_P + 2 delta_s) A + u_out |reference| + 1e-6,   delta_s = scale (d + 4) 2^-24 max_k sum|q||k|
 // u_P = 2^-20 is the error of a weight, delta_s that of a score, u_out = 2^-24 that of the rounded result.

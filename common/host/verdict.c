@@ -36,12 +36,6 @@ static void remember_first(struct verdict *v, int64_t row, int column, bool samp
     v->first_bound = bound;
 }
 
-static bool is_poison(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits == POISON_BITS;
-}
-
 // True where every value is a number: no infinity, no NaN, and so no poison. Billions of values pass through here.
 static bool all_numbers(const float *o, int count) {
     bool numbers = true;
