@@ -9,8 +9,8 @@ BEGIN {
     csv_positive["attention"] = "B H Hkv Nq Nk D median_us repeats tflops"
     csv_positive["softmax"] = "rows columns median_us repeats gb_per_s"
     csv_positive["profile"] = "B H Nq Nk D"
-    csv_present["attention"] = "run lesson device driver cuda dtype causal peak_tflops date commit"
-    csv_present["softmax"] = "run lesson device driver cuda dtype copy_gb_per_s date commit"
+    csv_present["attention"] = "run lesson device driver cuda dtype causal peak_tflops date commit cache noise"
+    csv_present["softmax"] = "run lesson device driver cuda dtype copy_gb_per_s date commit noise"
     csv_present["profile"] = "lesson device causal metric unit value date commit"
     csv_positives = split(csv_positive[what], csv_column, " ")
     csv_columns = split(csv_positive[what] " " csv_present[what], csv_column, " ")
@@ -55,8 +55,11 @@ FNR == 1 {
     if (NF != csv_fields)
         csv_fail(NF " fields where the header has " csv_fields "; mend or delete this line")
     csv_match("run", "^.", "the name of a run")
-    csv_match("lesson", "^((solution|lesson)-[0-9][0-9]_[a-z0-9_]+|kernel-.+|unfused_softmax)$", "the name of a lesson")
+    csv_match("lesson", "^((solution|lesson)-[0-9][0-9]_[a-z0-9_]+|(baseline|peer)-[a-z0-9_]+|kernel-.+|unfused_softmax)$", \
+        "the name of a lesson")
     csv_match("device", "^[A-Za-z0-9][-A-Za-z0-9 ._+()/]*$", "the name of a GPU")
+    csv_match("cache", "^(cold|warm)$", "cold or warm")
+    csv_match("noise", "^(steady|noisy)$", "steady or noisy")
     csv_match("causal", "^[01]$", "0 or 1")
     csv_match("date", "^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]", "YYYY-MM-DD")
     if (what == "profile" && !is_number(get("value")))

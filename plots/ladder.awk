@@ -24,6 +24,10 @@ FNR == 1 {
     next
 }
 
+get("cache") == "warm" || get("lesson") ~ /^(baseline|peer)-/ {
+    next
+}
+
 get("lesson") ~ /^kernel-/ || get("dtype") != "fp32" || get("B") != 1 || get("H") != 16 || get("Hkv") != 16 || \
 get("Nq") != get("Nk") || get("causal") != 0 {
     other_rows++

@@ -166,7 +166,7 @@ function busy(lesson, d, part,  metric, wanted, us) {
         return measured("profile.csv", wanted " metric~" metric[part], "value") + 0
     if (part != "device memory")
         fail("there is no part '" part "'")
-    us = measured("attention.csv", wanted, "median_us")
+    us = measured("attention.csv", wanted " cache~^(cold)?$", "median_us")
     return 100 * (measured("profile.csv", wanted " metric=dram__bytes_read.sum", "value") + \
         measured("profile.csv", wanted " metric=dram__bytes_write.sum", "value")) / us / 1000 / \
         measured("attention.csv", wanted, "peak_gb_per_s")

@@ -14,10 +14,10 @@
 static const char attention_header[] =
     "run,lesson,device,sm_count,driver,cuda,dtype,B,H,Hkv,Nq,Nk,D,causal,median_us,min_us,p95_us,repeats,"
     "sm_clock_before_mhz,sm_clock_after_mhz,tflops,bytes,gb_per_s,rel_rms_error,peak_tflops,peak_gb_per_s,date,"
-    "commit\n";
+    "commit,cache,noise\n";
 static const char softmax_header[] =
     "run,lesson,device,sm_count,driver,cuda,dtype,rows,columns,median_us,min_us,p95_us,repeats,"
-    "sm_clock_before_mhz,sm_clock_after_mhz,gb_per_s,bytes,max_rel_error,copy_gb_per_s,date,commit\n";
+    "sm_clock_before_mhz,sm_clock_after_mhz,gb_per_s,bytes,max_rel_error,copy_gb_per_s,date,commit,noise\n";
 
 void results_start(struct results_run *run) {
     struct timespec now;
@@ -85,6 +85,10 @@ static bool append_row(const struct results_run *run, const char *name, const ch
     return good;
 }
 
+static const char *noise(const struct results_timing *timing) {
+    return timing->noisy ? "noisy" : "steady";
+}
+
 bool results_add_attention(const struct results_run *run, const char *lesson, const struct attention_shape *shape,
                            const struct results_timing *timing, double relative_rms, double peak_tflops,
                            double peak_gb_per_s, struct message *error) {
@@ -92,14 +96,15 @@ bool results_add_attention(const struct results_run *run, const char *lesson, co
     double seconds = timing->median_us * 1e-6, bytes = shape_bytes(shape);
     if (!run->folder)
         return true;
-    snprintf(
-        row, sizeof row,
-        "%s,%s,%s,%d,%s,%s,fp32,%d,%d,%d,%d,%d,%d,%d,%.3f,%.3f,%.3f,%d,%u,%u,%.4f,%.0f,%.2f,%.3e,%.2f,%.1f,%s,%s\n",
-        run->run, field(lesson, name, sizeof name), field(run->device, device, sizeof device), run->sm_count,
-        run->driver, run->cuda, shape->batch, shape->heads, shape->kv_heads, shape->nq, shape->nk, shape->head_dim,
-        shape->causal, timing->median_us, timing->min_us, timing->p95_us, timing->repeats, timing->sm_clock_before_mhz,
-        timing->sm_clock_after_mhz, shape_flops(shape) / seconds * 1e-12, bytes, bytes / seconds * 1e-9, relative_rms,
-        peak_tflops, peak_gb_per_s, run->date, run->commit);
+    snprintf(row, sizeof row,
+             "%s,%s,%s,%d,%s,%s,fp32,%d,%d,%d,%d,%d,%d,%d,%.3f,%.3f,%.3f,%d,%u,%u,%.4f,%.0f,%.2f,%.3e,%.2f,%.1f,%s,%s,%"
+             "s,%s\n",
+             run->run, field(lesson, name, sizeof name), field(run->device, device, sizeof device), run->sm_count,
+             run->driver, run->cuda, shape->batch, shape->heads, shape->kv_heads, shape->nq, shape->nk, shape->head_dim,
+             shape->causal, timing->median_us, timing->min_us, timing->p95_us, timing->repeats,
+             timing->sm_clock_before_mhz, timing->sm_clock_after_mhz, shape_flops(shape) / seconds * 1e-12, bytes,
+             bytes / seconds * 1e-9, relative_rms, peak_tflops, peak_gb_per_s, run->date, run->commit,
+             timing->warm ? "warm" : "cold", noise(timing));
     return append_row(run, "attention.csv", attention_header, row, error);
 }
 
@@ -110,10 +115,10 @@ bool results_add_softmax(const struct results_run *run, const char *lesson, cons
     double seconds = timing->median_us * 1e-6, bytes = 8.0 * (double)shape->rows * shape->columns;
     if (!run->folder)
         return true;
-    snprintf(row, sizeof row, "%s,%s,%s,%d,%s,%s,fp32,%lld,%d,%.3f,%.3f,%.3f,%d,%u,%u,%.2f,%.0f,%.3e,%.1f,%s,%s\n",
+    snprintf(row, sizeof row, "%s,%s,%s,%d,%s,%s,fp32,%lld,%d,%.3f,%.3f,%.3f,%d,%u,%u,%.2f,%.0f,%.3e,%.1f,%s,%s,%s\n",
              run->run, field(lesson, name, sizeof name), field(run->device, device, sizeof device), run->sm_count,
              run->driver, run->cuda, (long long)shape->rows, shape->columns, timing->median_us, timing->min_us,
              timing->p95_us, timing->repeats, timing->sm_clock_before_mhz, timing->sm_clock_after_mhz,
-             bytes / seconds * 1e-9, bytes, max_relative_error, copy_gb_per_s, run->date, run->commit);
+             bytes / seconds * 1e-9, bytes, max_relative_error, copy_gb_per_s, run->date, run->commit, noise(timing));
     return append_row(run, "softmax.csv", softmax_header, row, error);
 }

@@ -21,6 +21,8 @@ struct results_timing {
     double median_us, min_us, p95_us;
     int repeats;
     unsigned sm_clock_before_mhz, sm_clock_after_mhz; // 0: not known
+    bool warm;                                        // the same inputs again and again
+    bool noisy;                                       // stayed so after it was timed again
 };
 
 // Fills run and date.

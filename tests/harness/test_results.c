@@ -12,7 +12,7 @@
 static char folder[] = "/tmp/attention-results-XXXXXX";
 static const struct attention_shape shape = {1, 16, 16, 4096, 4096, 128, false, LAYOUT_BHND};
 static const struct softmax_shape matrix = {4096, 1024};
-static const struct results_timing timing = {1000, 990, 1010, 50, 1980, 1965};
+static const struct results_timing timing = {1000, 990, 1010, 50, 1980, 1965, true, true};
 
 static int make_folder(void **state) {
     (void)state;
@@ -62,13 +62,13 @@ static void rows_are_added_below_one_header(void **state) {
     assert_memory_equal(text, "run,lesson,device,sm_count,driver,cuda,dtype,B,H,Hkv,Nq,Nk,D,causal,median_us,min_us,",
                         80);
     assert_int_equal(count(text, '\n'), 3);
-    assert_int_equal(count(text, ','), 3 * 27); // 28 columns in header and rows
+    assert_int_equal(count(text, ','), 3 * 29); // 30 columns in header and rows
     char expected[400];
     // 4 * 16 * 4096^2 * 128 FLOPs and 4 * 16 * 4096 * 128 * 4 bytes in 1 ms
     snprintf(expected, sizeof expected,
              "\n%s,solution-01_basic_attention,NVIDIA "
              "H200,132,580.1,13.0,fp32,1,16,16,4096,4096,128,0,1000.000,990.000,1010.000,"
-             "50,1980,1965,137.4390,134217728,134.22,1.000e-07,66.90,4916.7,%s,0123abc\n",
+             "50,1980,1965,137.4390,134217728,134.22,1.000e-07,66.90,4916.7,%s,0123abc,warm,noisy\n",
              run.run, run.date);
     if (!strstr(text, expected))
         fail_msg("%s", text);
@@ -82,7 +82,7 @@ static void softmax_has_a_file_of_its_own(void **state) {
     assert_true(results_add_softmax(&run, "solution-03_fused_softmax", &matrix, &timing, 2e-7, 4280, &error));
     char *text = slurp("tesla-t4/softmax.csv");
     assert_int_equal(count(text, '\n'), 2);
-    assert_int_equal(count(text, ','), 2 * 20);
+    assert_int_equal(count(text, ','), 2 * 21);
     assert_non_null(
         strstr(text, ",fp32,4096,1024,1000.000,990.000,1010.000,50,1980,1965,33.55,33554432,2.000e-07,4280.0,"));
 }
@@ -142,7 +142,7 @@ static void four_writers_lose_nothing(void **state) {
     }
     char *text = slurp("shared/attention.csv");
     assert_int_equal(count(text, '\n'), 1 + WRITERS * ROWS);
-    assert_int_equal(count(text, ','), 27 * (1 + WRITERS * ROWS));
+    assert_int_equal(count(text, ','), 29 * (1 + WRITERS * ROWS));
     assert_null(strstr(text + 1, "\nrun,"));
 }
 
