@@ -42,6 +42,8 @@ struct attention_lesson {
     size_t (*workspace_bytes)(const struct attention_problem *problem); // device memory it needs; NULL: none
     size_t (*shared_bytes)(const struct attention_problem *problem);    // shared memory a block needs in all, where it
                                                                         // depends on the problem; NULL: it does not
+    const char *(*unavailable)(void); // one line on what this machine lacks that the lesson needs: a library, say. It
+                                      // returns NULL where nothing is lacking; NULL: nothing but the device is needed
 };
 
 #ifdef __cplusplus

@@ -34,7 +34,7 @@ build/flags: ;
 # ---- Kernels: lessons/02_vectorized/attention.cu -> build/kernels/lessons/02_vectorized/attention.so ----------------
 
 # Warnings are shown to a learner, and are errors in a solution.
-build/kernels/solutions/%: NVCCFLAGS += -Werror all-warnings
+build/kernels/solutions/% build/kernels/baselines/%: NVCCFLAGS += -Werror all-warnings
 
 build/kernels/%.so: %.cu build/flags
 	echo 'nvcc $<'

@@ -54,6 +54,9 @@ ifneq (,$(filter bench,$(asked)))
   softmax_of      = $(foreach s,$(sources),$(if $(call is_softmax,$s),$s))
   attention_runs := $(if $(matrix)$(if $(KERNEL),$(call softmax_of,kernel)),,\
                     $(foreach u,$(ladder),$(call described,$u,$(call attention_of,$u))))
+  # The whole ladder has the baselines beside it.
+  baseline        = --name baseline-$(basename $(notdir $1)) --source $1 --kernel $(call library,$1)
+  attention_runs += $(if $(attention_runs),$(if $(chosen)$(KERNEL),,$(foreach s,$(wildcard baselines/*.cu),$(call baseline,$s))))
   softmax_runs   := $(foreach u,$(benched),$(if $(call softmax_of,$u),$(call described,$u,$(call softmax_of,$u))))
   # The rival of lesson 03's row softmax is the same in five passes.
   unfused        := $(wildcard solutions/*/unfused_softmax.cu)

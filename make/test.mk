@@ -31,7 +31,7 @@ build/kernels/build/skeletons/%: NVCCFLAGS += -Werror all-warnings
 
 .PHONY: build/tests/all
 build/tests/all: $(harness) $(test_programs:%=build/%) $(test_programs:%=build/sanitized/%) \
-    $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu) $(skeletons))
+    $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu baselines/*.cu) $(skeletons))
 
 # libFuzzer wants its own build of what it exercises, by clang.
 build/fuzz/%: tests/fuzz/fuzz_%.c build/flags $(wildcard simulator/ptx/*.[ch] simulator/fatbin/*.[ch])

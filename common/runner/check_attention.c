@@ -241,6 +241,9 @@ int check_attention(const struct kernel *kernel, const struct device *device, co
     struct attention_case one = {.shape = arguments->shape.attention};
     struct message error;
     uint64_t seed = check_seed(arguments);
+    const char *lacking = kernel->lesson->unavailable ? kernel->lesson->unavailable() : NULL;
+    if (lacking)
+        message_exit(EXIT_BAD_INPUT, "%s cannot run here: %s", kernel->argument->name, lacking);
     if (arguments->inputs && !inputs_from_name(arguments->inputs, &one.family, &error))
         message_exit(EXIT_BAD_INPUT, "%s", error.text);
     if (arguments->causal && !kernel->lesson->causal)

@@ -37,6 +37,9 @@ bool problem_covered(const struct kernel *kernel, const struct attention_shape *
     const struct attention_lesson *lesson = kernel->lesson;
     const char *name = kernel->argument->name;
     struct attention_problem problem = describe(shape, 1.0f);
+    const char *lacking = lesson->unavailable ? lesson->unavailable() : NULL;
+    if (lacking)
+        return message_set(reason, "%s cannot run here: %s", name, lacking);
     if (!(lesson->dtypes & 1u << ATTENTION_FP32))
         return message_set(reason, "%s does not take fp32, and this check has no other inputs", name);
     if (device->compute_capability < lesson->min_compute_capability)

@@ -1,0 +1,58 @@
+// cuBLAS's product on the host, over memory of the simulator: what the baseline does around it can then be checked
+// without a GPU. It takes what the baseline asks for and nothing else.
+#include <assert.h>
+#include <cuda_runtime_api.h>
+#include <stdlib.h>
+
+enum { OP_N = 0, OP_T = 1 };
+
+int cublasCreate_v2(void **handle) {
+    static int made;
+    *handle = &made;
+    return 0;
+}
+
+int cublasSetStream_v2(void *handle, cudaStream_t stream) {
+    (void)stream;
+    return handle ? 0 : 1;
+}
+
+int cublasSetMathMode(void *handle, int mode) {
+    return handle && mode == 0 ? 0 : 1;
+}
+
+static float *fetch(const float *device, long long count) {
+    float *host = malloc((size_t)count * sizeof *host);
+    assert(host && cudaMemcpy(host, device, (size_t)count * sizeof *host, cudaMemcpyDeviceToHost) == cudaSuccess);
+    return host;
+}
+
+// c = alpha op(a) b, column by column: a is [m][lda] where transposed, else [k][lda]; b is [n][ldb]; c is [n][m].
+static void multiply(int transposed, int m, int n, int k, float alpha, const float *a, int lda, const float *b, int ldb,
+                     float *c) {
+    float *host_a = fetch(a, (long long)lda * ((transposed ? m : k) - 1) + (transposed ? k : m));
+    float *host_b = fetch(b, (long long)ldb * (n - 1) + k), *host_c = malloc((size_t)m * (size_t)n * sizeof *host_c);
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++) {
+            double sum = 0;
+            for (int l = 0; l < k; l++) {
+                long long at = transposed ? (long long)i * lda + l : (long long)l * lda + i;
+                sum += (double)host_a[at] * host_b[(long long)j * ldb + l];
+            }
+            host_c[(long long)j * m + i] = (float)(alpha * sum);
+        }
+    assert(cudaMemcpy(c, host_c, (size_t)m * (size_t)n * sizeof *c, cudaMemcpyHostToDevice) == cudaSuccess);
+    free(host_a);
+    free(host_b);
+    free(host_c);
+}
+
+int cublasSgemmStridedBatched(void *handle, int op_a, int op_b, int m, int n, int k, const float *alpha, const float *a,
+                              int lda, long long stride_a, const float *b, int ldb, long long stride_b,
+                              const float *beta, float *c, int ldc, long long stride_c, int count) {
+    if (!handle || op_b != OP_N || *beta != 0 || ldc != m || lda < (op_a == OP_T ? k : m) || ldb < k)
+        return 7; // CUBLAS_STATUS_INVALID_VALUE
+    for (int i = 0; i < count; i++)
+        multiply(op_a == OP_T, m, n, k, *alpha, a + i * stride_a, lda, b + i * stride_b, ldb, c + i * stride_c);
+    return 0;
+}
