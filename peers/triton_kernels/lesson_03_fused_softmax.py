@@ -1,0 +1,156 @@
+"""Lesson 03 in Triton: a row softmax in one kernel; then scores, softmax and weighted sum in one kernel.
+
+A tensor of Triton lives in registers and cannot be written or read in part, so there is no array on the chip in which
+the scores of a row could wait for their maximum. The attention kernel computes them twice instead: once for the maximum,
+once for the weights. As in CUDA the score matrix never exists. A hidden value of a tile on the diagonal is multiplied by
+its zero weight, so a NaN there comes through."""
+
+import torch
+import triton
+import triton.language as tl
+
+from .problem import dimensions, grid
+
+NAME = "peer-triton_03_fused_softmax"
+QUERIES = 16
+KEYS = 32
+MAX_REGISTER_COLUMNS = 32768
+LONG_ROW_BLOCK = 4096
+
+
+# Rows of up to BLOCK columns. Grid: one program a row.
+@triton.jit
+def row_softmax(
+    X,  # [rows][columns]
+    Y,  # [rows][columns]
+    columns,
+    BLOCK: tl.constexpr,
+):
+    row = tl.program_id(0).to(tl.int64) * columns
+    column = tl.arange(0, BLOCK)
+    x = tl.load(X + row + column, mask=column < columns, other=-float("inf"))
+    weight = tl.exp(x - tl.max(x))
+    tl.store(Y + row + column, weight / tl.sum(weight), mask=column < columns)
+
+
+# Rows that do not fit in a program's registers: read once for maximum and sum together, once more for the quotients.
+@triton.jit
+def long_row_softmax(
+    X,  # [rows][columns]
+    Y,  # [rows][columns]
+    columns,
+    BLOCK: tl.constexpr,
+):
+    row = tl.program_id(0).to(tl.int64) * columns
+    running_max = tl.full([BLOCK], -float("inf"), tl.float32)  # of every BLOCK-th column
+    running_sum = tl.zeros([BLOCK], tl.float32)
+    for column0 in range(0, columns, BLOCK):
+        column = column0 + tl.arange(0, BLOCK)
+        x = tl.load(X + row + column, mask=column < columns, other=-float("inf"))
+        new_max = tl.maximum(running_max, x)
+        shift = tl.where(new_max == -float("inf"), 0.0, new_max)  # -inf - -inf would be NaN
+        running_sum = running_sum * tl.exp(running_max - shift) + tl.exp(x - shift)
+        running_max = new_max
+    row_max = tl.max(running_max)
+    row_sum = tl.sum(running_sum * tl.exp(running_max - row_max))
+    for column0 in range(0, columns, BLOCK):
+        column = column0 + tl.arange(0, BLOCK)
+        x = tl.load(X + row + column, mask=column < columns, other=-float("inf"))
+        tl.store(Y + row + column, tl.exp(x - row_max) / row_sum, mask=column < columns)
+
+
+def softmax(x):
+    if x.dim() != 2 or x.dtype != torch.float32 or not x.is_contiguous() or min(x.shape) < 1:
+        raise ValueError("x has to be a contiguous float32 tensor [rows][columns]")
+    rows, columns = x.shape
+    y = torch.empty_like(x)
+    if columns > MAX_REGISTER_COLUMNS:
+        long_row_softmax[grid(rows)](x, y, columns, BLOCK=LONG_ROW_BLOCK, num_warps=32)
+    else:
+        block = triton.next_power_of_2(columns)
+        row_softmax[grid(rows)](x, y, columns, BLOCK=block, num_warps=min(32, max(1, block // 256)))
+    return y
+
+
+# The scaled scores of a tile of keys, -inf where a query does not see a key.
+@triton.jit
+def tile_scores(
+    q,  # [QUERIES][BLOCK_D]
+    k,  # [KEYS][BLOCK_D]
+    query,  # [QUERIES]
+    key,  # [KEYS]
+    nq,
+    nk,
+    softmax_scale,
+    CAUSAL: tl.constexpr,
+):
+    score = softmax_scale * tl.dot(q, tl.trans(k), input_precision="ieee")
+    visible = key[None, :] < nk
+    if CAUSAL:
+        visible = visible & (key[None, :] <= query[:, None] + nk - nq)
+    return tl.where(visible, score, -float("inf"))
+
+
+# Grid: programs of QUERIES queries, ceil(nq / QUERIES) for each head of each batch.
+@triton.jit
+def fused_attention(
+    Q,  # [batch][heads][nq][HEAD_DIM]
+    K,  # [batch][heads][nk][HEAD_DIM]
+    V,  # [batch][heads][nk][HEAD_DIM]
+    O,  # [batch][heads][nq][HEAD_DIM]
+    nq,
+    nk,
+    softmax_scale,
+    CAUSAL: tl.constexpr,
+    HEAD_DIM: tl.constexpr,
+    BLOCK_D: tl.constexpr,  # HEAD_DIM rounded up to a power of two, at least 16
+    QUERIES: tl.constexpr,
+    KEYS: tl.constexpr,  # a tile
+):
+    query_blocks = tl.cdiv(nq, QUERIES)
+    head = (tl.program_id(0) // query_blocks).to(tl.int64)
+    query0 = tl.program_id(0) % query_blocks * QUERIES
+    query = query0 + tl.arange(0, QUERIES)
+    column = tl.arange(0, BLOCK_D)
+    rows = (head * nq + query[:, None]) * HEAD_DIM + column[None, :]  # of Q and O
+    inside = (query[:, None] < nq) & (column[None, :] < HEAD_DIM)
+    q = tl.load(Q + rows, mask=inside, other=0.0)
+    key_end = nk
+    if CAUSAL:
+        key_end = tl.minimum(nk, query0 + QUERIES + nk - nq)
+
+    row_max = tl.full([QUERIES], -float("inf"), tl.float32)
+    for key0 in range(0, key_end, KEYS):
+        key = key0 + tl.arange(0, KEYS)
+        tile = (head * nk + key[:, None]) * HEAD_DIM + column[None, :]
+        k = tl.load(K + tile, mask=(key[:, None] < nk) & (column[None, :] < HEAD_DIM), other=0.0)
+        score = tile_scores(q, k, query, key, nq, nk, softmax_scale, CAUSAL)
+        row_max = tl.maximum(row_max, tl.max(score, axis=1))
+    row_max = tl.where(row_max == -float("inf"), 0.0, row_max)  # a row that sees no key: -inf - -inf would be NaN
+
+    o = tl.zeros([QUERIES, BLOCK_D], tl.float32)
+    row_sum = tl.zeros([QUERIES], tl.float32)
+    for key0 in range(0, key_end, KEYS):
+        key = key0 + tl.arange(0, KEYS)
+        tile = (head * nk + key[:, None]) * HEAD_DIM + column[None, :]
+        in_tile = (key[:, None] < nk) & (column[None, :] < HEAD_DIM)
+        k = tl.load(K + tile, mask=in_tile, other=0.0)
+        weight = tl.exp(tile_scores(q, k, query, key, nq, nk, softmax_scale, CAUSAL) - row_max[:, None])
+        row_sum += tl.sum(weight, axis=1)
+        v = tl.load(V + tile, mask=in_tile, other=0.0)
+        o += tl.dot(weight, v, input_precision="ieee")
+
+    row_sum = tl.where(row_sum == 0.0, 1.0, row_sum)  # a row that sees no key is 0
+    tl.store(O + rows, o / row_sum[:, None], mask=inside)
+
+
+def attention(q, k, v, softmax_scale, causal=False):
+    heads, nq, nk, head_dim = dimensions(q, k, v)
+    o = torch.empty_like(q)
+    block_d = max(16, triton.next_power_of_2(head_dim))  # tl.dot adds up 16 products or more
+    warps = 4 if head_dim <= 128 else 8  # with four, many registers of longer rows would spill
+    fused_attention[grid(heads * triton.cdiv(nq, QUERIES))](
+        q, k, v, o, nq, nk, softmax_scale, CAUSAL=causal, HEAD_DIM=head_dim,
+        BLOCK_D=block_d, QUERIES=QUERIES, KEYS=KEYS, num_warps=warps, num_stages=1,
+    )
+    return o
