@@ -1,8 +1,9 @@
 # Rewrites a page with its measured tables:
-#     awk -f tables.awk part=ladder FILE part=softmax FILE part=profile FILE part=charts FILE part=page PAGE
+#     awk -f tables.awk part=ladder FILE part=softmax FILE part=profile FILE part=triton FILE part=triton_softmax FILE
+#         part=charts FILE part=page PAGE
 #
-# FILEs hold what ladder.awk, softmax.awk and profile.awk selected, and the paths of the charts, each line after the GPU's folder name
-# and a tab. Variables: page, its name for messages; lesson, the folder of the lesson whose page it is; up, the way from
+# FILEs hold what ladder.awk, softmax.awk, profile.awk and triton.awk selected (the last from attention.csv and from
+# softmax.csv), and the paths of the charts, each line after the GPU's folder name and a tab. Variables: page, its name for messages; lesson, the folder of the lesson whose page it is; up, the way from
 # the page to the root of the repository.
 
 BEGIN {
@@ -48,6 +49,11 @@ part == "profile" {
         counter_name[$1, $2, ++counters[$1, $2]] = $5
     }
     counter[$1, $2, $5, $3] = $6
+    next
+}
+
+part == "triton" || part == "triton_softmax" {
+    beside[part, $1, $2, ++besides[part, $1, $2]] = $0
     next
 }
 
@@ -207,10 +213,58 @@ function print_profile(    i, j, k, slug, dims, d, line, cell) {
     }
 }
 
+# The lesson's Triton kernel beside its solution, and the row softmax where the lesson has one.
+function print_triton(    i, j, slug, cell, captions, printed) {
+    captions = ""
+    for (i = 1; i <= gpus["triton"]; i++) {
+        slug = gpu["triton", i]
+        if (!besides["triton", slug, lesson])
+            continue
+        if (captions == "") {
+            print "| GPU | D | solution, ms | Triton, ms | Triton / solution |"
+            print "|---|---|---|---|---|"
+        }
+        for (j = 1; j <= besides["triton", slug, lesson]; j++) {
+            split(beside["triton", slug, lesson, j], cell, FS)
+            printf "| %s | %d | %s | %s | %s |\n", fact["triton", slug, "device"], cell[3], short(cell[4] / 1000), \
+                short(cell[5] / 1000), beside_ratio(cell[5] / cell[4], cell[6])
+        }
+        captions = captions " " measured_on("triton", slug)
+    }
+    if (captions != "")
+        print "\nTriton's kernel beside the solution; " shape "; " how " of one run." captions "\n"
+    printed = captions != ""
+    for (i = 1; i <= gpus["triton_softmax"]; i++) {
+        slug = gpu["triton_softmax", i]
+        if (!besides["triton_softmax", slug, lesson])
+            continue
+        print "| rows × columns | solution, us | GB/s | Triton, us | GB/s | Triton / solution |"
+        print "|---|---|---|---|---|---|"
+        for (j = 1; j <= besides["triton_softmax", slug, lesson]; j++) {
+            split(beside["triton_softmax", slug, lesson, j], cell, FS)
+            printf "| %d × %d | %s | %.0f | %s | %.0f | %s |\n", cell[3], cell[4], short(cell[5]), cell[6], \
+                short(cell[7]), cell[8], beside_ratio(cell[7] / cell[5], cell[9])
+        }
+        print "\nTriton's row softmax beside the solution; fp32; " how " of one run. " \
+            measured_on("triton_softmax", slug) "\n"
+        printed = 1
+    }
+    if (!printed)
+        print "Not measured yet: `peers/compare.py` does it, on a GPU with PyTorch and Triton.\n"
+}
+
+function beside_ratio(ratio, noise) {
+    return sprintf("%.2f×", ratio) (noise == "noisy" ? ", noisy" : "")
+}
+
 function print_part(name) {
     print ""
     if (name == "profile") {
         print_profile()
+        return
+    }
+    if (name == "triton") {
+        print_triton()
         return
     }
     if (name == "charts")
@@ -235,8 +289,8 @@ function fail(message) {
     open = $0
     sub(/^<!-- results:begin /, "", open)
     sub(/ -->.*/, "", open)
-    if (open !~ /^(charts|ladder|measured|profile|softmax)$/)
-        fail("there is no table '" open "'; there are charts, ladder, measured, profile and softmax")
+    if (open !~ /^(charts|ladder|measured|profile|softmax|triton)$/)
+        fail("there is no table '" open "'; there are charts, ladder, measured, profile, softmax and triton")
     print
     print_part(open)
     next

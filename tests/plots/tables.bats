@@ -128,6 +128,53 @@ END
     [ "$(cat README.md lessons/*/README.md | cksum)" = "$before" ]
 }
 
+# The rows of run2 again as a run of their own, each solution with its Triton kernel, `factor` times as slow.
+add_triton() { # run factor
+    local csv
+    for csv in attention softmax; do
+        awk -F , -v OFS=, -v run="$1" -v factor="$2" 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+            $2 !~ /^solution-/ || $1 == "run1" { next }
+            { $1 = run; print; sub(/^solution-/, "peer-triton_", $2); $at["median_us"] *= factor; print }' \
+            "$fixtures/$csv.csv" >>"results/example-gpu/$csv.csv"
+    done
+}
+
+@test "a Triton kernel stands beside the solution of its lesson, from a run that has both" {
+    for lesson in 01_basic_attention 03_fused_softmax; do
+        printf '<!-- results:begin triton -->\nold\n<!-- results:end triton -->\n' >>"lessons/$lesson/README.md"
+    done
+    page=lessons/03_fused_softmax/README.md
+    plots/tables
+    [ "$(grep -c '^Not measured yet: .*Triton' "$page")" -eq 1 ]
+    ! grep -q 'Triton / solution' "$page"
+    add_triton run8 1.5
+    plots/tables
+    ! grep -q 'Not measured yet\|^old' "$page" lessons/01_basic_attention/README.md
+    grep -qF '| Example GPU | 64 | 9.01 | 13.5 | 1.50× |' "$page"
+    grep -qF '| Example GPU | 128 | 16.8 | 25.2 | 1.50× |' "$page"
+    grep -qF '| Example GPU | 64 | 180 | 270 | 1.50× |' lessons/01_basic_attention/README.md
+    grep -q '^| 32768 × 8192 | 2894 | 742 | 4341 | .* | 1.50× |$' "$page"
+    ! grep -q 'rows × columns | solution' lessons/01_basic_attention/README.md
+    # The tables of the ladder do not change.
+    grep -qF '| Example GPU | 64 | 9.01 | 7.63 | 37 % | 3.3× | 20.0× |' "$page"
+}
+
+@test "a Triton kernel that was timed in another run, with warm caches or in another shape stands beside nothing" {
+    page=lessons/02_vectorized/README.md
+    printf '<!-- results:begin triton -->\n<!-- results:end triton -->\n' >>"$page"
+    csv=results/example-gpu/attention.csv
+    add_triton run8 2
+    cp "$csv" complete.csv
+    plots/tables
+    grep -q 'Triton / solution' "$page"
+    for change in run=run9 cache=warm causal=1 Nq=2048 dtype=bf16 H=8; do
+        awk -F , -v OFS=, -v column="${change%=*}" -v value="${change#*=}" 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+            $2 ~ /^peer-/ { $at[column] = value } { print }' complete.csv >"$csv"
+        plots/tables
+        grep -q '^Not measured yet: .*Triton' "$page"
+    done
+}
+
 @test "no results: the page says so" {
     rm -r results/example-gpu
     run plots/tables
