@@ -33,7 +33,7 @@ numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
 lessons   := $(numbers:%=lesson-%)
 solutions := $(numbers:%=solution-%)
 actions   := check bench trace profile diff reset hint quiz repair watch
-others    := all plots doctor test help clean progress flashcards
+others    := all plots post doctor test help clean progress flashcards
 
 # ---- What was asked for -------------------------------------------------------------------------------------------
 
@@ -65,6 +65,7 @@ include make/refuse.mk
 include make/build.mk
 include make/run.mk
 include make/teach.mk
+include make/post.mk
 include make/test.mk
 
 # ---- Goals ---------------------------------------------------------------------------------------------------------
@@ -114,6 +115,7 @@ make all                   every solution checked, on a GPU or the simulator, an
 make check                 every lesson checked (your files)
 make bench                 the ladder of solutions, timed interleaved in one run
 make plots                 the charts, drawn into build/plots/ from results/ alone
+make post                  a page and Markdown for a blog, build/post/: the ladder's story from results/ and post/outline.md
 make progress              how far each lesson is
 make watch                 checks again at each save and says what comes next, lesson after lesson; or make lesson-02 watch
 make flashcards            the lessons' self-checks as cards to print, build/flashcards.html
@@ -130,7 +132,9 @@ SEED=n                     the seed of the inputs
 TIME_LIMIT=s               how long one step of a check may take (60 seconds)
 INPUTS=kind  LAYOUT=bnhd   what the inputs look like and how they lie in memory: a check that fails prints them
 QUICK=1                    a few small cases, or one shape to time
-RESULTS=folder             where bench writes and plots reads, instead of results/
+RESULTS=folder             where bench writes and plots and post read, instead of results/
+GPU=folder                 of several in results/ the one that a post is about
+OUTLINE=file.md            the text of the post, instead of post/outline.md
 
 The exit status is 0 only where all held, else 2. make's own last line names what failed, with Error 1 for a check
 that failed and Error 2 for bad input.

@@ -1,0 +1,370 @@
+# The tables of a post, and what is said about how it was measured. Used by outline.awk; no rules of its own.
+
+function show_table(inner, name, d,    before) {
+    before = outs
+    if (name ~ /^(ladder|peers)$/ && d ~ /^(64|128)$/) {
+        if (name == "ladder")
+            print_ladder(d)
+        else
+            print_peers(d)
+    } else if (name == "softmax" && d == "")
+        print_softmax()
+    else if (name == "single-head" && d == "")
+        print_single_head()
+    else if (name == "triton" && d == "")
+        print_triton()
+    else {
+        unknown(inner, "table ladder 64|ladder 128|peers 64|peers 128|softmax|single-head|triton")
+        return
+    }
+    if (outs == before)
+        left_out("the table " name (d == "" ? "" : " at D=" d) ": results hold nothing for it")
+}
+
+function rungs(    i, count, number) {
+    count = 0
+    for (i = 1; i <= lesson_count; i++) {
+        number = substr(lesson_folder[i], 1, 2)
+        count += timing(ladder, number, shape(1, 16, 4096, 64)) != "" || timing(ladder, number, shape(1, 16, 4096, 128)) != ""
+    }
+    return count
+}
+
+# Whether there is anything of a kind.
+function has(what,    i) {
+    if (what == "softmax")
+        return softmax_best("unfused_softmax") != ""
+    if (what == "peers")
+        return peers_run(64) != "" || peers_run(128) != ""
+    if (what == "profile") {
+        for (i in counter)
+            return 1
+        return 0
+    }
+    if (what == "ceilings")
+        return (ladder, "copy") in ceiling || (ladder, "fma_fp32") in ceiling
+    mistake("{{needs " what "}} is not known; it is written {{needs 05|softmax|peers|profile|ceilings}}")
+    return 0
+}
+
+function measured_in(run,    clock) {
+    clock = clock_of(run)
+    return "Median of interleaved timings by CUDA events; " device ", driver " fact[run, "driver"] ", CUDA " fact[run, "cuda"] \
+        (clock == "" ? "" : ", SM clock " clock) ", " substr(run_date[run], 1, 10) ", commit " fact[run, "commit"] "."
+}
+
+# In a table of several kinds of kernels: which kind this one is.
+function mark(run, number, at) {
+    return own_count && name_in(run, number, at) ~ /^solution-/ ? " \\*" : ""
+}
+
+function remarks(noisy) {
+    return (own_count ? " Own kernels; \\* the solution stands in for one." : "") \
+        (noisy ? " † The timing stayed noisy when it was repeated." : "")
+}
+
+function print_ladder(d,    at, i, number, before, first, key, noisy, text) {
+    at = shape(1, 16, 4096, d)
+    first = ""
+    noisy = 0
+    if (!rungs_at(at))
+        return
+    emit("| kernel, D=" d " | time | TFLOP/s | of the fp32 peak | over the one before | over the first |")
+    emit("|---|--:|--:|--:|--:|--:|")
+    before = ""
+    for (i = 1; i <= lesson_count; i++) {
+        number = substr(lesson_folder[i], 1, 2)
+        key = timing(ladder, number, at)
+        if (key == "") {
+            emit("| " title_of(number) " | not measured | - | - | - | - |")
+            before = ""
+            continue
+        }
+        if (i == 1)
+            first = key
+        text = "| " title_of(number) mark(ladder, number, at) " | " as_time(time_us[key])
+        if (noise[key] == "noisy") {
+            text = text " †"
+            noisy = 1
+        }
+        text = text " | " short(rate[key]) " | " (ladder in peak ? percent(rate[key] / peak[ladder]) : "-")
+        text = text " | " (before == "" ? "-" : times(time_us[before] / time_us[key]))
+        emit(text " | " (first == "" || first == key ? "-" : times(time_us[first] / time_us[key])) " |")
+        before = key
+    }
+    emit("")
+    emit("*One batch of 16 heads, N=4096, fp32, no mask. " measured_in(ladder) remarks(noisy) "*")
+    emit("")
+}
+
+function rungs_at(at,    i, count) {
+    count = 0
+    for (i = 1; i <= lesson_count; i++)
+        count += timing(ladder, substr(lesson_folder[i], 1, 2), at) != ""
+    return count
+}
+
+# ---- Beside the libraries --------------------------------------------------------------------------------------------------
+
+# What a reader would use instead; Triton kernels have a table of their own.
+function is_library(who) {
+    return who ~ /^(peer|baseline)-/ && who !~ /^peer-triton_/
+}
+
+function last_in(run, at,    i) {
+    for (i = lesson_count; i >= 1; i--)
+        if (timing(run, substr(lesson_folder[i], 1, 2), at) != "")
+            return substr(lesson_folder[i], 1, 2)
+    return ""
+}
+
+# The newest run that has a library and a lesson at this shape, or "".
+function library_run(at,    i, j, best) {
+    best = ""
+    for (i = 1; i <= runs; i++)
+        for (j = 1; j <= timed_count; j++)
+            if (is_library(timed[j]) && (run_name[i], timed[j], at) in time_us && last_in(run_name[i], at) != "" && \
+                (best == "" || run_date[run_name[i]] >= run_date[best]))
+                best = run_name[i]
+    return best
+}
+
+function peers_run(d) {
+    return library_run(shape(1, 16, 4096, d))
+}
+
+function library_name(who) {
+    if (who == "baseline-cublas_unfused")
+        return "cuBLAS and a softmax, three kernels"
+    if (who == "peer-torch_unfused")
+        return "PyTorch, unfused"
+    if (who == "peer-torch_efficient")
+        return "PyTorch, memory-efficient"
+    if (who == "peer-torch_cudnn")
+        return "PyTorch, cuDNN"
+    sub(/^peer-torch_/, "PyTorch, ", who)
+    sub(/^(peer|baseline)-/, "", who)
+    gsub(/_/, " ", who)
+    return who
+}
+
+function print_peers(d,    at, run, last, i, j, count, list, swap, key, own) {
+    at = shape(1, 16, 4096, d)
+    run = library_run(at)
+    if (run == "")
+        return
+    last = last_in(run, at)
+    own = timing(run, last, at)
+    count = 0
+    for (i = 1; i <= timed_count; i++)
+        if (is_library(timed[i]) && (run, timed[i], at) in time_us)
+            list[++count] = timed[i]
+    for (i = 2; i <= count; i++)
+        for (j = i; j > 1 && time_us[run, list[j], at] < time_us[run, list[j - 1], at]; j--) {
+            swap = list[j]
+            list[j] = list[j - 1]
+            list[j - 1] = swap
+        }
+    emit("| D=" d " | time | TFLOP/s | " last " against it |")
+    emit("|---|--:|--:|--:|")
+    emit("| " title_of(last) mark(run, last, at) " | " as_time(time_us[own]) " | " short(rate[own]) " | - |")
+    for (i = 1; i <= count; i++) {
+        key = run SUBSEP list[i] SUBSEP at
+        emit("| " library_name(list[i]) " | " as_time(time_us[key]) (noise[key] == "noisy" ? " †" : "") " | " short(rate[key]) \
+            " | " times(time_us[key] / time_us[own]) " |")
+    }
+    emit("")
+    emit("*One batch of 16 heads, N=4096, fp32, no mask. " measured_in(run) remarks(0) "*")
+    emit("")
+}
+
+function print_single_head(    i, j, at, run, own, best, key, shown_run) {
+    shown_run = ""
+    for (i = 1; i <= shapes; i++) {
+        if (shape_h[i] != 1)
+            continue
+        at = shape(1, 1, shape_n[i], shape_d[i])
+        run = library_run(at)
+        if (run == "")
+            continue
+        if (shown_run == "") {
+            emit("| one head, N × D | kernel | time | fastest library | time | speed-up |")
+            emit("|---|---|--:|---|--:|--:|")
+        }
+        shown_run = run
+        best = ""
+        for (j = 1; j <= timed_count; j++) {
+            key = run SUBSEP timed[j] SUBSEP at
+            if (is_library(timed[j]) && key in time_us && (best == "" || time_us[key] < time_us[run, best, at]))
+                best = timed[j]
+        }
+        own = timing(run, last_in(run, at), at)
+        emit("| " shape_n[i] " × " shape_d[i] " | " title_of(last_in(run, at)) " | " as_time(time_us[own]) " | " \
+            library_name(best) " | " as_time(time_us[run, best, at]) " | " times(time_us[run, best, at] / time_us[own]) " |")
+    }
+    if (shown_run == "")
+        return
+    emit("")
+    emit("*One batch of one head, fp32, no mask. " measured_in(shown_run) "*")
+    emit("")
+}
+
+function print_triton(    i, number, who, at, run, own, key, shown_run) {
+    shown_run = ""
+    at = shape(1, 16, 4096, 64)
+    for (i = 1; i <= lesson_count; i++) {
+        number = substr(lesson_folder[i], 1, 2)
+        who = "peer-triton_" lesson_folder[i]
+        run = common_run(number, who, at)
+        if (run == "")
+            continue
+        if (shown_run == "") {
+            emit("| the same idea | CUDA | Triton | CUDA against Triton |")
+            emit("|---|--:|--:|--:|")
+        }
+        shown_run = run
+        own = timing(run, number, at)
+        key = run SUBSEP who SUBSEP at
+        emit("| " title_of(number) mark(run, number, at) " | " as_time(time_us[own]) " | " as_time(time_us[key]) " | " \
+            times(time_us[key] / time_us[own]) " |")
+    }
+    if (shown_run == "")
+        return
+    emit("")
+    emit("*One batch of 16 heads, N=4096, D=64, fp32, no mask. " measured_in(shown_run) remarks(0) "*")
+    emit("")
+}
+
+# ---- The row softmax ---------------------------------------------------------------------------------------------------------
+
+# A learner's own file, or the solution that stands in for it.
+function softmax_name(run,    i, found) {
+    found = ""
+    for (i = 1; i <= lesson_count; i++) {
+        if ((run, "lesson-" lesson_folder[i]) in softmax_timed)
+            return "lesson-" lesson_folder[i]
+        if ((run, "solution-" lesson_folder[i]) in softmax_timed)
+            found = "solution-" lesson_folder[i]
+    }
+    return found
+}
+
+# The run that has the row softmax and `rival`: one with a learner's own before others, then the newest.
+function softmax_best(rival,    i, run, name, best, own, best_own) {
+    best = ""
+    best_own = 0
+    for (i = 1; i <= runs; i++) {
+        run = run_name[i]
+        name = softmax_name(run)
+        own = name ~ /^lesson-/
+        if (name != "" && (rival == "" || (run, rival) in softmax_timed) && \
+            (best == "" || own > best_own || own == best_own && run_date[run] >= run_date[best])) {
+            best = run
+            best_own = own
+        }
+    }
+    return best
+}
+
+function softmax_figure(kind, key, rival,    run, name) {
+    if (kind == "speedup" && rival == "")
+        rival = "unfused_softmax"
+    run = softmax_best(rival)
+    name = softmax_name(run)
+    if (!((run, name, key) in softmax_us))
+        return ""
+    if (kind == "time")
+        return as_time(softmax_us[run, name, key])
+    if (kind == "rate")
+        return with_unit(sprintf("%.0f", softmax_rate[run, name, key]), "GB/s")
+    if (kind == "share")
+        return copy_rate[run, key] > 0 ? percent(softmax_rate[run, name, key] / copy_rate[run, key]) : ""
+    return (run, rival, key) in softmax_us ? times(softmax_us[run, rival, key] / softmax_us[run, name, key]) : ""
+}
+
+function print_softmax(    i, run, name, key, head) {
+    run = softmax_best("unfused_softmax")
+    if (run == "")
+        return
+    name = softmax_name(run)
+    emit("| rows × columns | five passes | fused | speed-up | GB/s | of a copy |")
+    emit("|---|--:|--:|--:|--:|--:|")
+    for (i = 1; i <= matrices; i++) {
+        key = matrix[i]
+        if (!((run, name, key) in softmax_us))
+            continue
+        head = key
+        sub(/x/, " × ", head)
+        emit("| " head " | " ((run, "unfused_softmax", key) in softmax_us ? as_time(softmax_us[run, "unfused_softmax", key]) : "-") \
+            " | " as_time(softmax_us[run, name, key]) \
+            " | " ((run, "unfused_softmax", key) in softmax_us ? softmax_figure("speedup", key, "") : "-") \
+            " | " sprintf("%.0f", softmax_rate[run, name, key]) \
+            " | " (copy_rate[run, key] > 0 ? percent(softmax_rate[run, name, key] / copy_rate[run, key]) : "-") " |")
+    }
+    emit("")
+    emit("*fp32; one read and one write counted. " measured_in(run) (own_count && name ~ /^solution-/ ? " The solution." : "") "*")
+    emit("")
+}
+
+# ---- How to reproduce -----------------------------------------------------------------------------------------------------------
+
+function missing(    i, d, number, text, what) {
+    text = ""
+    for (i = 1; i <= lesson_count; i++) {
+        number = substr(lesson_folder[i], 1, 2)
+        what = ""
+        for (d = 64; d <= 128; d += 64)
+            if (timing(ladder, number, shape(1, 16, 4096, d)) == "")
+                what = what (what == "" ? "" : " and ") "D=" d
+        if (what != "")
+            text = text (text == "" ? "" : "; ") title_of(number) " at " what
+    }
+    if (!has("softmax"))
+        text = text (text == "" ? "" : "; ") "the row softmax"
+    if (!has("peers"))
+        text = text (text == "" ? "" : "; ") "the libraries"
+    if (!has("ceilings"))
+        text = text (text == "" ? "" : "; ") "the ceilings of a copy and of multiply-adds"
+    if (!has("profile"))
+        text = text (text == "" ? "" : "; ") "the counters of Nsight Compute"
+    return text
+}
+
+function print_reproduce(    i, number, own, solutions, clock, commit, goals) {
+    own = solutions = goals = ""
+    for (i = 1; i <= lesson_count; i++) {
+        number = substr(lesson_folder[i], 1, 2)
+        goals = goals (is_own(number) ? "lesson-" : "solution-") number " "
+        if (is_own(number))
+            own = own (own == "" ? "" : ", ") number
+        else if (timing(ladder, number, shape(1, 16, 4096, 64)) != "" || timing(ladder, number, shape(1, 16, 4096, 128)) != "")
+            solutions = solutions (solutions == "" ? "" : ", ") number
+    }
+    clock = clock_of(ladder)
+    commit = fact[ladder, "commit"]
+    emit("- GPU: " device (fact[ladder, "sms"] == "" ? "" : ", " fact[ladder, "sms"] " SMs"))
+    emit("- software: driver " fact[ladder, "driver"] ", CUDA " fact[ladder, "cuda"])
+    if (clock != "")
+        emit("- SM clock around the timings: " clock)
+    emit("- measured: " substr(run_date[ladder], 1, 10) ", commit " commit ", run " ladder)
+    emit("- kernels: " (own == "" ? "the solutions" : "own ones for " own (solutions == "" ? "" : "; the solutions for " solutions)))
+    if (missing() != "") {
+        emit("- not measured: " missing())
+        complain("not measured: " missing())
+    }
+    emit("")
+    emit("To measure it again, on this GPU or another:")
+    emit("")
+    emit("```sh")
+    if (commit ~ /^[0-9a-f]+(-dirty)?$/) {
+        sub(/-dirty$/, "  # some files were changed after it", commit)
+        emit("git checkout " commit)
+    }
+    emit("./setup")
+    emit("make " (own == "" ? "" : goals) "bench")
+    if (has("profile"))
+        emit("scripts/measure  # the same, and what Nsight Compute counts")
+    emit("make post")
+    emit("```")
+    emit("")
+}
