@@ -1,96 +1,64 @@
-# Horizontal bars with their figures, in groups:
-#     gnuplot -c bars.gp STYLE DATA OUTPUT HEADING SUBJECT FOOTNOTE UNIT CEILING SERIES
-# DATA, tab-separated: group (from 1)  bar of the group (from 1)  bars of the group  series (from 1)  value  name of the
-# group  ceiling of the bar (or -). SERIES are the quoted names in the key, CEILING the ceiling's ("" for none).
-# UNIT "×" says that values are speed-ups: the axis is logarithmic where the largest is over eight times the smallest,
-# and bars then start at 1, which is no speed-up. With any other unit the axis starts at 0.
+# Horizontal bars with their figures, as bars.awk has laid them out: gnuplot SETTINGS bars.gp
+# Rows of `data`, tab-separated, y in pixels from the top of the plot:
+#     y  label  value  figure  hue (0: neutral)  solid or hollow  mark (or -)  where the figure stands
+# Settings beside those of style.gp: data, is_log, unit, axis_start, axis_end, legend (a line of text; "" for none),
+# bar_marks (1: marks are drawn, and explained in the legend), head_y, head_title, head_y_count (lines between the bars).
 
-data = ARG2
-output = ARG3
-heading = ARG4
-subject = ARG5
-footnote = ARG6
-unit = ARG7
-is_ratio = unit eq "×"
-ceiling = ARG8
-series = words(ARG9)
+legend_height = legend eq "" ? 0 : 24
+axis_height = 34
+load style
 
-set datafile separator tab
-set datafile missing "-"
-stats data using 1 name "group" nooutput
-stats data using 5 name "bar" nooutput
-groups = int(group_max)
-high = bar_max
-if (ceiling ne "") {
-    stats data using 7 name "ceiling" nooutput
-    high = ceiling_max > high ? ceiling_max : high
-}
-pitch = 26.0
-group_height = pitch * series + 18
-height = 104 + groups * group_height + 80
-load ARG1
-
-set lmargin at screen x_at(176)
-set rmargin at screen x_at(690)
-set tmargin at screen y_at(104)
-set bmargin at screen y_at(height - 80)
-
-key_x = 176
-do for [i = 1:series] {
-    set object 10 + i rectangle from screen x_at(key_x), screen y_at(77) to screen x_at(key_x + 16), screen y_at(93) \
-        fillstyle solid 1.0 noborder fillcolor rgb colour[i]
-    set label 10 + i word(ARG9, i) at screen x_at(key_x + 24), screen y_at(85) left textcolor rgb ink
-    key_x = key_x + 24 + 10 * strlen(word(ARG9, i)) + 24
-}
-if (ceiling ne "") {
-    set arrow 10 from screen x_at(key_x + 8), screen y_at(76) to screen x_at(key_x + 8), screen y_at(94) nohead \
-        linecolor rgb ink linewidth 3
-    set label 10 ceiling at screen x_at(key_x + 20), screen y_at(85) left textcolor rgb ink
-}
-
-low = bar_min < 1 ? bar_min : 1.0
-if (is_ratio && high / low > 8) {
-    set logscale x
-    left_end = low < 1 ? low * 0.8 : 1.0
-    set xrange [left_end : high * (high / low) ** 0.17]
-    set xtics (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-    base = 1.0
+set yrange [plot_height : 0]
+unset ytics
+set border 0
+unset grid
+if (is_log) {
+    set logscale x 10
+    decades = log10(axis_end / axis_start)
+    set xtics (1)
+    do for [power = -3:15] {
+        do for [digit in (decades < 2.3 ? "1 2 5" : "1")] {
+            if (digit * 10.0 ** power <= axis_end) { set xtics add (digit * 10.0 ** power) }
+        }
+    }
 } else {
-    left_end = 0.0
-    set xrange [left_end : high * 1.17]
-    quarter = high / 4
+    quarter = axis_end / 4
     power = 10.0 ** floor(log10(quarter))
     step = power * (quarter / power >= 5 ? 5 : quarter / power >= 2 ? 2 : 1)
-    set xtics 0, step, high * 1.06
-    base = 0.0
+    set xtics 0, step, axis_end
 }
-set format x "%g" . unit
-if (is_ratio) { set arrow 1 from 1, graph 0 to 1, graph 1 nohead linecolor rgb faint linewidth 1.5 front }
-set yrange [groups + 0.5 : 0.5]
-unset ytics
-unset grid
-set border 0
+set xrange [axis_start : axis_end]
+set xtics offset 0, 0.4
+set grid xtics
+if (unit eq "B") { set format x "%.0s %cB" } else { set format x "%g" . unit }
 
-y_of(group, bar, bars) = group + (bar - (bars + 1) / 2.0) * pitch / group_height
-half = 11 / group_height
-figure(value) = sprintf(is_ratio && value < 99.95 ? "%.1f" : "%.0f", value) . unit
-lines_of(name) = strstrt(name, "|") ? name[1:strstrt(name, "|") - 1] . "\n" . name[strstrt(name, "|") + 1:] : name
-one_line(name) = strstrt(name, "|") == 0
+if (bar_marks) {
+    set arrow 10 from screen x_at(24), screen y_at(top + 3) to screen x_at(24), screen y_at(top + 21) nohead \
+        linecolor rgb ink linewidth 3
+}
+if (legend ne "") {
+    set label 10 legend at screen x_at(bar_marks ? 36 : 16), screen legend_y(1) left textcolor rgb ink font small
+}
 
-# A figure stands behind its bar, or inside a long one where a ceiling may come close behind.
-inside(value) = ceiling ne "" && value > 0.35 * high
-shade(i) = i % 2 ? paper : ink
+# A line of text stands on paper, not on the grid.
+do for [i = 1:head_y_count] {
+    set object i rectangle from screen x_at(0), screen y_at(plot_top + head_y[i] - 14) to \
+        screen x_at(width), screen y_at(plot_top + head_y[i] + 14) fillstyle solid noborder fillcolor rgb paper
+    set label 10 + i head_title[i] at screen x_at(16), screen y_at(plot_top + head_y[i]) left textcolor rgb ink
+}
 
-# Where a label does not belong its text is empty: gnuplot 5.4 crashes on a label plot without one valid point.
-plot for [i = 1:series] data using (base):(y_of($1, $2, $3)):(base):($4 == i ? $5 : NaN):\
-         (y_of($1, $2, $3) - half):(y_of($1, $2, $3) + half) with boxxyerror linecolor rgb colour[i], \
-     data using ($5 > base ? $5 : base):(y_of($1, $2, $3)):(inside($5) ? "" : figure($5)) with labels left \
-         offset 0.5, 0 textcolor rgb ink, \
-     for [i = 1:series] data using 5:(y_of($1, $2, $3)):($4 == i && inside($5) ? figure($5) : "") with labels \
-         right offset -0.7, 0 textcolor rgb shade(i), \
-     data using (left_end):1:($2 == 1 && one_line(strcol(6)) ? strcol(6) : "") with labels right offset -0.7, 0 \
-         textcolor rgb ink, \
-     data using (left_end):1:($2 == 1 && !one_line(strcol(6)) ? lines_of(strcol(6)) : "") with labels right \
-         offset -0.7, 0.5 textcolor rgb ink, \
-     data using (ceiling eq "" ? NaN : $7):(y_of($1, $2, $3) - half * 1.15):(0):(half * 2.3) with vectors nohead \
-         linecolor rgb ink linewidth 3
+# A speed-up below 1 is a bar to the left of it.
+from = is_log && axis_start < 1 && unit eq "×" ? 1.0 : axis_start
+value_of(i, style) = int(column(5)) == i && strcol(6) eq style ? column(3) : NaN
+hue_of(i) = i == 0 ? neutral : colour[hue(i)]
+half = 8.5
+
+plot for [i = 0:8] data using (from):1:(from):(value_of(i, "solid")):($1 - half):($1 + half) with boxxyerror \
+         linecolor rgb hue_of(i), \
+     for [i = 0:8] data using (from):1:(from):(value_of(i, "hollow")):($1 - half + 1):($1 + half - 1) with boxxyerror \
+         fillstyle empty border rgb hue_of(i) linecolor rgb hue_of(i) linewidth 2, \
+     data using (from):($1 - 11.5):(0):(23) with vectors nohead linecolor rgb faint linewidth 1.5, \
+     data using 7:($1 - half - 2):(0):(2 * half + 4) with vectors nohead linecolor rgb paper linewidth 7, \
+     data using 7:($1 - half - 2):(0):(2 * half + 4) with vectors nohead linecolor rgb ink linewidth 3, \
+     data using ($8 > from ? $8 : from):1:4 with labels left offset character 0.6, 0 textcolor rgb ink font small, \
+     data using (axis_start):1:2 with labels right offset character -0.7, 0 textcolor rgb ink font small

@@ -5,12 +5,16 @@
 #            view      "ladder": the reference shape, N=4096 at D=64 and D=128; "sizes": every N
 #            expected  folders of the lessons that a complete run holds, separated by blanks
 #            quiet     1: say nothing of what is missing
+#            others    1: peers and baselines as well, in lines of kind "peer" or "baseline"
 # Out, tab-separated: "#" name value for what is true of the whole run, then
-#     ladder: D  number  folder  kind  median_us  tflops  peak_tflops  over_first  over_previous ("-" where there is none)
-#     sizes:  D  number  folder  kind  N  median_us  tflops  peak_tflops
-# number counts the lessons of the run from 1. Nothing is printed where the file holds nothing of that view.
+#     ladder: D  number  folder  kind  median_us  tflops  peak_tflops  over_first  over_previous  noise
+#     sizes:  D  number  folder  kind  N  median_us  tflops  peak_tflops  noise
+# with "-" where there is none. number counts the lessons of the run from 1, and goes on over the others, for which folder
+# is their name. Nothing is printed where the file holds nothing of that view. Launches with warm caches are left out.
 #
-# Clocks move from run to run, so every figure comes from one run: the newest of those with the most lessons.
+# Clocks move from run to run, so every figure comes from one run: the newest of those with the most lessons, one
+# without peers where there is one. Peers are timed in runs of their own, lessons among them. Their times are scaled so
+# that the ratio to the last lesson timed with them is what was measured; the "#" line "scaled" then names those runs.
 
 BEGIN {
     OFS = "\t"
@@ -24,7 +28,7 @@ FNR == 1 {
     next
 }
 
-get("cache") == "warm" || get("lesson") ~ /^(baseline|peer)-/ {
+get("cache") == "warm" {
     next
 }
 
@@ -41,6 +45,7 @@ get("Nq") != get("Nk") || get("causal") != 0 {
     if (row_kind == "lesson" && kind != "lesson")
         next
     run = get("run")
+    is_other = row_kind == "peer" || row_kind == "baseline"
     d = get("D") + 0
     n = get("Nq") + 0
     if (!(run in run_date)) {
@@ -52,14 +57,28 @@ get("Nq") != get("Nk") || get("causal") != 0 {
     run_row[run] = FNR
     if (row_kind == kind)
         run_has_kind[run] = 1
-    add_folder(folder)
+    if (row_kind == "peer")
+        run_has_peers[run] = 1
+    if (is_other)
+        add_other(row_kind, folder)
+    else
+        add_folder(folder)
     add_d(d)
     add_n(n)
     key = run SUBSEP row_kind SUBSEP d SUBSEP folder SUBSEP n
     time_us[key] = get("median_us")
     rate[key] = get("tflops")
     peak[key] = is_number(get("peak_tflops")) ? get("peak_tflops") : 0
+    noise[key] = get("noise")
     note_facts(run)
+}
+
+function add_other(row_kind, name) {
+    if ((row_kind, name) in known_other)
+        return
+    known_other[row_kind, name] = 1
+    other_kind[++other_count] = row_kind
+    other_name[other_count] = name
 }
 
 function add_folder(name,    at) {
@@ -148,6 +167,8 @@ function score(run,    i, j, count) {
 }
 
 function newer(a, b) {
+    if ((a in run_has_peers) != (b in run_has_peers))
+        return b in run_has_peers
     return run_date[a] != run_date[b] ? run_date[a] > run_date[b] : run_row[a] > run_row[b]
 }
 
@@ -185,14 +206,69 @@ function print_ladder(run, d, number, j,    key, first, previous) {
     if (j > 1 && substr(folder_name[j], 1, 2) - substr(folder_name[j - 1], 1, 2) == 1)
         previous = timing(run, d, folder_name[j - 1], reference_n)
     print d, number, folder_name[j], key_kind(key), time_us[key], rate[key], peak[key], ratio(first, key), \
-        ratio(previous, key)
+        ratio(previous, key), noise[key]
 }
 
 function print_sizes(run, d, number, j,    i, key) {
     for (i = 1; i <= ns; i++) {
         key = timing(run, d, folder_name[j], n_value[i])
         if (key != "")
-            print d, number, folder_name[j], key_kind(key), n_value[i], time_us[key], rate[key], peak[key]
+            print d, number, folder_name[j], key_kind(key), n_value[i], time_us[key], rate[key], peak[key], noise[key]
+    }
+}
+
+# How much longer the last lesson that both runs timed took in this run than in the other; 0 where there is none.
+function scale_between(run, from, d, n,    j, ours, theirs) {
+    for (j = folders; j > 0; j--) {
+        ours = timing(run, d, folder_name[j], n)
+        theirs = timing(from, d, folder_name[j], n)
+        if (ours != "" && theirs != "" && key_kind(ours) == key_kind(theirs))
+            return time_us[ours] / time_us[theirs]
+    }
+    return 0
+}
+
+# The time of a peer or baseline in terms of the run: its own there, else that of the newest run that can be scaled.
+# Sets scale and found_key; 0 where there is none.
+function other_time(run, i, d, n,    r, from, key, best) {
+    found_key = run SUBSEP other_kind[i] SUBSEP d SUBSEP other_name[i] SUBSEP n
+    scale = 1
+    if (found_key in time_us)
+        return time_us[found_key]
+    best = ""
+    for (r = 1; r <= runs; r++) {
+        from = run_name[r]
+        key = from SUBSEP other_kind[i] SUBSEP d SUBSEP other_name[i] SUBSEP n
+        if (key in time_us && (best == "" || newer(from, best)) && scale_between(run, from, d, n)) {
+            best = from
+            found_key = key
+        }
+    }
+    if (best == "")
+        return 0
+    scale = scale_between(run, best, d, n)
+    if (!(best in is_scaled)) {
+        is_scaled[best] = 1
+        scaled_runs = scaled_runs (scaled_runs == "" ? "" : ", ") best
+    }
+    return time_us[found_key] * scale
+}
+
+function print_other(run, number, i, d,    j, n, us, first) {
+    for (j = 1; j <= ns; j++) {
+        n = n_value[j]
+        if (view == "ladder" && (n != reference_n || d != 64 && d != 128))
+            continue
+        us = other_time(run, i, d, n)
+        if (!us)
+            continue
+        if (view == "sizes") {
+            print d, number, other_name[i], other_kind[i], n, us, rate[found_key] / scale, peak[found_key], noise[found_key]
+            continue
+        }
+        first = folder_name[1] ~ /^01_/ ? timing(run, d, folder_name[1], n) : ""
+        print d, number, other_name[i], other_kind[i], us, rate[found_key] / scale, peak[found_key], \
+            (first == "" ? "-" : sprintf("%.6g", time_us[first] / us)), "-", noise[found_key]
     }
 }
 
@@ -238,4 +314,9 @@ END {
                     print_sizes(best, d_value[i], number, j)
             }
     }
+    for (j = 1; j <= other_count && others; j++)
+        for (i = 1; i <= ds; i++)
+            print_other(best, number + j, j, d_value[i])
+    if (scaled_runs != "")
+        print "#", "scaled", scaled_runs
 }

@@ -1,67 +1,70 @@
-# Lines over N on logarithmic axes, one a lesson:
-#     gnuplot -c lines.gp STYLE DATA OUTPUT HEADING SUBJECT FOOTNOTE PEAK PEAK_NAME SERIES
-# DATA, tab-separated: series (from 1)  colour (from 1)  N  value. SERIES are the quoted names in the key.
-# PEAK is drawn as a line with its name on it; 0 for none.
+# Lines over N, as lines.awk has collected them: gnuplot SETTINGS lines.gp
+# Rows of `data`, tab-separated: line (from 1)  N  value  1 where it is noisy.
+# Settings beside those of style.gp: data, is_log, value_least, value_most, n_least, n_most, any_noisy; line_name;
+# line_role: 1 a lesson, 2 a peer or baseline, 3 a ceiling; line_number: which colour, mark and dash of that role.
 
-data = ARG2
-output = ARG3
-heading = ARG4
-subject = ARG5
-footnote = ARG6
-peak = ARG7 + 0.0
-peak_name = ARG8
-series = words(ARG9)
-array series_colour[series]
+left = 76
+right = 680
+legend_height = 24 * ((line_name_count + 1) / 2 + any_noisy)
+plot_height = 330
+axis_height = 64
+load style
 
-set datafile separator tab
-do for [i = 1:series] {
-    stats data using ($1 == i ? $2 : NaN) name "hue" nooutput
-    series_colour[i] = (int(hue_max) - 1) % 8 + 1
+array line_colour[line_name_count]
+array line_mark[line_name_count]
+array line_dash[line_name_count]
+array line_width[line_name_count]
+do for [i = 1:line_name_count] {
+    number = (line_number[i] - 1) % 12 + 1
+    line_colour[i] = line_role[i] == 1 ? colour[hue(number)] : line_role[i] == 2 ? neutral : ink
+    line_mark[i] = line_role[i] == 1 ? mark[number] : line_role[i] == 2 ? other_mark[number] : 0
+    line_dash[i] = line_role[i] == 1 ? dash[number] : line_role[i] == 2 ? 3 : (number % 2 ? 2 : 4)
+    line_width[i] = line_role[i] == 1 ? 2.5 : 1.5
 }
-stats data using 3 name "n" nooutput
-stats data using 4 name "height" nooutput
-high = peak > height_max ? peak : height_max
-low = height_min
-key_rows = (series + 1) / 2
-height = 84 + 24 * key_rows + 300 + 108
-load ARG1
-dot = type == 1 ? 0.8 : 1.2
 
-set lmargin at screen x_at(84)
-set rmargin at screen x_at(676)
-set tmargin at screen y_at(84 + 24 * key_rows)
-set bmargin at screen y_at(height - 108)
-do for [i = 1:series] {
-    key_x = 84 + 300 * ((i - 1) % 2)
-    key_y = 84 + 24 * ((i - 1) / 2)
-    hue = series_colour[i]
-    set arrow 10 + i from screen x_at(key_x), screen y_at(key_y) to screen x_at(key_x + 28), screen y_at(key_y) nohead \
-        linecolor rgb colour[hue] linewidth 2
-    set label 10 + i "" at screen x_at(key_x + 14), screen y_at(key_y) point pointtype mark[hue] pointsize dot \
-        linecolor rgb colour[hue]
-    set label 30 + i word(ARG9, i) at screen x_at(key_x + 38), screen y_at(key_y) left textcolor rgb ink
+do for [i = 1:line_name_count] {
+    key_x = 16 + 342 * ((i - 1) % 2)
+    row = (i + 1) / 2
+    set arrow 10 + i from screen x_at(key_x), screen legend_y(row) to screen x_at(key_x + 34), screen legend_y(row) nohead \
+        linecolor rgb line_colour[i] linewidth line_width[i] dashtype line_dash[i]
+    if (line_mark[i] > 0) {
+        set label 40 + i "" at screen x_at(key_x + 17), screen legend_y(row) point pointtype line_mark[i] pointsize dot \
+            linecolor rgb line_colour[i]
+    }
+    set label 80 + i line_name[i] at screen x_at(key_x + 42), screen legend_y(row) left textcolor rgb ink font small
+}
+if (any_noisy) {
+    row = (line_name_count + 1) / 2 + 1
+    set label 4 "" at screen x_at(33), screen legend_y(row) point pointtype 6 pointsize 2 * dot linecolor rgb ink
+    set label 5 "ringed: noisy, spread over 5 % or at a lower clock" at screen x_at(58), screen legend_y(row) left \
+        textcolor rgb ink font small
 }
 
 set logscale x 2
-set xrange [n_min / 1.15 : n_max * 1.15]
-every = n_max / n_min > 300 ? 2 : 1
-set xtics (1)
+set xrange [n_least / 1.15 : n_most * 1.15]
+every = n_most / n_least > 1000 ? 2 : 1
+set xtics (1) offset 0, 0.3
 do for [power = 0:30:every] { set xtics add (2 ** power) }
-set xlabel "N (queries = keys)" offset 0, type == 1 ? 0.6 : 0 textcolor rgb ink
+set label 6 "N (queries = keys)" at screen x_at((left + right) / 2), screen y_at(plot_bottom + 50) center \
+    textcolor rgb ink font small
 
-set logscale y 10
-spread = high / low > 2 ? high / low : 2
-set yrange [low / spread ** 0.06 : high * spread ** 0.09]
-if (high / low < 100) {
-    set ytics (0.001)
-    do for [power = -4:6] { do for [digit in "1 2 5"] { set ytics add (digit * 10.0 ** power) } }
+if (is_log) {
+    set logscale y 10
+    spread = value_most / value_least > 2 ? value_most / value_least : 2
+    set yrange [value_least / spread ** 0.05 : value_most * spread ** 0.05]
+    if (spread < 1000) {
+        set ytics (0.001)
+        do for [power = -4:6] { do for [digit in "1 2 5"] { set ytics add (digit * 10.0 ** power) } }
+    }
+} else {
+    spread = value_most - value_least > 0.1 ? value_most - value_least : 0.1
+    set yrange [(value_least > 1 ? 1 : value_least) - 0.08 * spread : value_most + 0.08 * spread]
 }
 set format xy "%g"
 
-if (peak > 0) {
-    set arrow 1 from graph 0, first peak to graph 1, first peak nohead linecolor rgb ink linewidth 1.5 dashtype 2
-    set label 4 peak_name at graph 0.01, first peak left offset 0, 0.65 textcolor rgb ink
-}
-
-plot for [i = 1:series] data using ($1 == i ? $3 : NaN):4 with linespoints linewidth 2 \
-         linecolor rgb colour[series_colour[i]] pointtype mark[series_colour[i]] pointsize dot
+line_of(i, value) = int(column(1)) == i ? value : NaN
+plot for [i = 1:line_name_count] data using (line_of(i, $2)):3 with lines linewidth line_width[i] \
+         dashtype line_dash[i] linecolor rgb line_colour[i], \
+     for [i = 1:line_name_count] data using (line_mark[i] > 0 ? line_of(i, $2) : NaN):3 with points \
+         linecolor rgb line_colour[i] pointtype line_mark[i] pointsize dot, \
+     data using ($4 == 1 ? $2 : NaN):3 with points linecolor rgb ink pointtype 6 pointsize 2 * dot

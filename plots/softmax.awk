@@ -2,9 +2,12 @@
 #
 # Variables: kind   "solution", or "lesson" for a learner's own file
 #            quiet  1: say nothing of what is missing
-# Out, tab-separated: "#" name value for what is true of the whole run, then
-#     rows  columns  five_us  five_gb_per_s  one_us  one_gb_per_s  copy_gb_per_s      ("-" where there is none)
-# The run is the newest of those with the most matrices timed both ways.
+#            view   "": one line a matrix; "bars": one line a timing, peers as well
+# Out, tab-separated: "#" name value for what is true of the whole run, then, "-" where there is none,
+#     rows  columns  five_us  five_gb_per_s  one_us  one_gb_per_s  copy_gb_per_s
+#     bars: rows  columns  way ("five", "one" or the peer's name)  us  gb_per_s  copy_gb_per_s  noise
+# The run is the newest of those with the most matrices timed both ways, one without peers where there is one. Peers of
+# another run are scaled so that their ratio to the lesson's softmax there is kept; the "#" line "scaled" names the run.
 
 BEGIN {
     OFS = "\t"
@@ -15,7 +18,8 @@ FNR == 1 {
 }
 
 {
-    way = get("lesson") == "unfused_softmax" ? "five" : get("lesson") ~ ("^" kind "-") ? "one" : ""
+    way = get("lesson") == "unfused_softmax" ? "five" : get("lesson") ~ ("^" kind "-") ? "one" : \
+        get("lesson") ~ /^peer-/ ? substr(get("lesson"), 6) : ""
     if (way == "" || get("dtype") != "fp32")
         next
     run = get("run")
@@ -35,6 +39,13 @@ FNR == 1 {
             size_name[at + 1] = size_name[at]
         size_name[at + 1] = size
     }
+    if (get("lesson") ~ /^peer-/) {
+        run_has_peers[run] = 1
+        if (!(way in known_peer))
+            peer[++peers] = way
+        known_peer[way] = 1
+    }
+    noise[run, way, size] = get("noise")
     time_us[run, way, size] = get("median_us")
     rate[run, way, size] = get("gb_per_s")
     if (is_number(get("copy_gb_per_s")) && get("copy_gb_per_s") > 0)
@@ -69,6 +80,36 @@ function field(array, run, way, size) {
     return (run, way, size) in array ? array[run, way, size] : "-"
 }
 
+function newer(a, b) {
+    if ((a in run_has_peers) != (b in run_has_peers))
+        return b in run_has_peers
+    return run_date[a] > run_date[b] || run_date[a] == run_date[b] && run_row[a] > run_row[b]
+}
+
+function print_bar(way, run, size, scale,    part) {
+    split(size, part, SUBSEP)
+    print part[1], part[2], way, time_us[run, way, size] * scale, rate[run, way, size] / scale, \
+        ((best, size) in copy ? copy[best, size] : "-"), noise[run, way, size]
+}
+
+function print_bars(size,    i, j, from) {
+    if ((best, "five", size) in time_us)
+        print_bar("five", best, size, 1)
+    print_bar("one", best, size, 1)
+    for (i = 1; i <= peers; i++) {
+        from = (best, peer[i], size) in time_us ? best : ""
+        for (j = 1; j <= runs && from != best; j++)
+            if ((run_name[j], peer[i], size) in time_us && (run_name[j], "one", size) in time_us &&
+                (from == "" || newer(run_name[j], from)))
+                from = run_name[j]
+        if (from == "")
+            continue
+        if (from != best)
+            scaled = from
+        print_bar(peer[i], from, size, time_us[best, "one", size] / time_us[from, "one", size])
+    }
+}
+
 END {
     if (csv_failed)
         exit 2
@@ -77,8 +118,7 @@ END {
     for (i = 1; i <= runs; i++) {
         run = run_name[i]
         this_score = score(run)
-        if (this_score > best_score || this_score > 0 && this_score == best_score &&
-            (run_date[run] > run_date[best] || run_date[run] == run_date[best] && run_row[run] > run_row[best])) {
+        if (this_score > best_score || this_score > 0 && this_score == best_score && newer(run, best)) {
             best = run
             best_score = this_score
         }
@@ -102,9 +142,15 @@ END {
         }
         if (!((best, "five", size) in time_us))
             missing = missing (missing == "" ? "" : ", ") part[1] "x" part[2] " (five passes)"
+        if (view == "bars") {
+            print_bars(size)
+            continue
+        }
         print part[1], part[2], field(time_us, best, "five", size), field(rate, best, "five", size), \
             time_us[best, "one", size], rate[best, "one", size], ((best, size) in copy ? copy[best, size] : "-")
     }
     if (missing != "")
         say("run " best " lacks: " missing)
+    if (scaled != "")
+        print "#", "scaled", scaled
 }

@@ -1,47 +1,84 @@
-# The one style of all charts. A chart's script sets these variables and loads it:
-#     output                      where to write: NAME.png is a bitmap of twice the size, anything else an SVG
-#     height                      in pixels; every chart is 700 wide
-#     heading, subject, footnote  the texts above the plot and below it
-# and then places the plot with the help of x_at() and y_at(), which turn pixels from the upper left corner into
-# screen coordinates. Colours are Okabe and Ito's, which every common kind of colour vision tells apart; lines differ
-# in the shape of their points as well.
+# The one style of all charts. A chart's settings and its script set these variables, and then the script loads it:
+#     theme, output                        "light" or "dark"; NAME.png is a bitmap of twice the size, anything else an SVG
+#     heading, subject, footnote           the texts above the plot and below it; subject and footnote may have lines
+#     left, right                          the plot's edges, in pixels from the left edge
+#     legend_height, plot_height, axis_height    in pixels: of the legend, of the plot, of what stands below its axis
+# It opens the terminal, writes the texts, places the plot, and gives colours, marks, dashes and x_at(), y_at(), legend_y().
+#
+# Every chart is 700 pixels wide; its smallest type is 16 pixels, which on a phone of 360 are still over 8. The colours are
+# Okabe and Ito's, darker on white and lighter on black until each has a contrast of 3 to 1. From the ninth series on
+# they come again with other marks and dashes, so that 16 series can be told apart.
 
 set encoding utf8
 
-paper = "#ffffff"
-ink = "#1a1a1a"
-faint = "#555555"
-rule = "#dddddd"
-colours = 8
-array colour[colours] = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#7f7f00", "#444444"]
-array mark[colours] = [7, 5, 9, 13, 11, 6, 4, 8]
+if (theme eq "dark") {
+    paper = "#0d1117"
+    ink = "#e6edf3"
+    faint = "#9aa4b0"
+    rule = "#2a313a"
+    neutral = "#8b949e"
+    array colour[8] = ["#6d92ee", "#f3ba2c", "#30c99f", "#db5f45", "#c076a9", "#68e3e7", "#c0ab5f", "#a4ade1"]
+    array shade[7] = ["#4a2a12", "#2c2118", "#16222f", "#17334d", "#18446b", "#19568a", "#1b66a8"]
+} else {
+    paper = "#ffffff"
+    ink = "#1a1a1a"
+    faint = "#555555"
+    rule = "#dddddd"
+    neutral = "#767676"
+    array colour[8] = ["#305a9f", "#af9025", "#659178", "#d41f0a", "#d258be", "#2a96ff", "#676e4f", "#51311d"]
+    array shade[7] = ["#f7b28a", "#fbe0d0", "#eef4fa", "#cfe3f3", "#aed1ec", "#8abde3", "#66a9da"]
+}
+array mark[16] = [7, 5, 9, 13, 11, 15, 4, 8, 6, 12, 10, 14, 1, 2, 3, 4]
+array dash[16] = [1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4]
+array other_mark[12] = [4, 6, 8, 10, 12, 14, 1, 2, 3, 5, 7, 9]
+hue(i) = (int(i) - 1) % 8 + 1
+
+# How many lines a text has.
+rows_of(text) = strstrt(text, "\n") ? 1 + rows_of(text[strstrt(text, "\n") + 1:]) : 1
+subject_lines = rows_of(subject)
+footnote_lines = rows_of(footnote)
+
+small_size = 16
+text_size = 17
+heading_size = 22
 
 width = 700
+top = 50 + 22 * subject_lines + 8
+plot_top = top + legend_height + (legend_height > 0 ? 10 : 0)
+plot_bottom = plot_top + plot_height
+height = plot_bottom + axis_height + 12 + 22 * footnote_lines + 6
 x_at(pixels) = real(pixels) / width
 y_at(pixels) = 1 - real(pixels) / height
+legend_y(row) = y_at(top + 12 + 24 * (row - 1))
 
 # Cairo counts type in points and SVG in pixels.
 if (strlen(output) > 4 && output[strlen(output) - 3:] eq ".png") {
-    set terminal pngcairo size 2 * width, 2 * height font "DejaVu Sans,12" fontscale 2 linewidth 2 pointscale 2 \
-        background rgb paper noenhanced
     type = 0.75
+    set terminal pngcairo size 2 * width, 2 * height font sprintf("DejaVu Sans,%g", type * text_size) fontscale 2 \
+        linewidth 2 pointscale 2 background rgb paper noenhanced
+    dot = 1.2
 } else {
-    set terminal svg size width, height fixed font "DejaVu Sans,16" background rgb paper noenhanced
     type = 1.0
+    set terminal svg size width, height fixed font sprintf("DejaVu Sans,%g", text_size) background rgb paper noenhanced
+    dot = 0.8
 }
 set output output
+small = sprintf(",%g", small_size * type)
 
-# A long name of a GPU still has to fit on the line.
-small(text) = 15 * type * (strlen(text) > 74 ? 74.0 / strlen(text) : 1)
 set label 1 heading at screen x_at(16), screen y_at(24) left textcolor rgb ink \
-    font sprintf("DejaVu Sans:Bold,%g", 21 * type)
-set label 2 subject at screen x_at(16), screen y_at(50) left textcolor rgb faint font sprintf(",%g", small(subject))
-set label 3 footnote at screen x_at(16), screen y_at(height - 18) left textcolor rgb faint \
-    font sprintf(",%g", small(footnote))
+    font sprintf("DejaVu Sans:Bold,%g", heading_size * type)
+set label 2 subject at screen x_at(16), screen y_at(54) left textcolor rgb faint font small
+set label 3 footnote at screen x_at(16), screen y_at(height - 6 - 22 * footnote_lines + 9) left textcolor rgb faint font small
+
+set lmargin at screen x_at(left)
+set rmargin at screen x_at(right)
+set tmargin at screen y_at(plot_top)
+set bmargin at screen y_at(plot_bottom)
 
 set border 3 linecolor rgb faint
 set tics nomirror out scale 0.6 textcolor rgb ink
-set grid linecolor rgb rule linewidth 1 linetype 1
+set tics font small
+set grid linecolor rgb rule linewidth 1 linetype 1 dashtype 1
 set style fill solid 1.0 noborder
 set key off
 set datafile separator tab

@@ -1,0 +1,87 @@
+# What all charts share: names, figures in words, and settings for gnuplot. Used before a chart's own program.
+#
+# Variables: kind   "solution", or "lesson" where a learner's own files are charted
+#            ideas  a file of lines "folder<TAB>the lesson's idea"
+
+BEGIN {
+    OFS = "\t"
+    while (ideas != "" && (getline ideas_line < ideas) > 0)
+        if (split(ideas_line, ideas_part, "\t") == 2)
+            idea[ideas_part[1]] = ideas_part[2]
+    split("torch_flash PyTorch_flash torch_cudnn PyTorch_cuDNN torch_efficient PyTorch_memory-efficient " \
+        "torch_math PyTorch_math torch_unfused PyTorch_unfused cublas_unfused cuBLAS_unfused torch_softmax torch.softmax " \
+        "torch_unfused_softmax PyTorch_unfused", figures_word, " ")
+    for (figures_i = 1; figures_i in figures_word; figures_i += 2)
+        known_title[figures_word[figures_i]] = figures_word[figures_i + 1]
+}
+
+# "04_tiled_online_softmax" -> "04 tiled online softmax"; a star marks a solution among a learner's own lessons.
+function title_of(name, row_kind,    text) {
+    text = name in known_title ? known_title[name] : name
+    gsub(/_/, " ", text)
+    sub(/^triton /, "Triton ", text)
+    return text (kind == "lesson" && row_kind == "solution" ? "*" : "")
+}
+
+function is_other(row_kind) {
+    return row_kind == "peer" || row_kind == "baseline"
+}
+
+# Three significant digits, never as a power of ten.
+function short(value,    digits, size) {
+    digits = 2
+    for (size = 10; size <= value * 1.0005 && digits > 0; size *= 10)
+        digits--
+    if (value < 0.9995)
+        digits = value < 0.09995 ? 4 : 3
+    return sprintf("%." digits "f", value)
+}
+
+# As on an axis: no zeros at the end.
+function trimmed(text) {
+    if (text ~ /\./)
+        sub(/\.?0+$/, "", text)
+    return text
+}
+
+function times(value) {
+    return sprintf(value < 0.95 ? "%.2f×" : value < 99.95 ? "%.1f×" : "%.0f×", value)
+}
+
+# 225485783040 -> "225 GB", as storage and bandwidths count: in powers of 1000.
+function bytes_text(value,    power) {
+    for (power = 0; value >= 999.5 && power < 5; power++)
+        value /= 1000
+    return trimmed(short(value)) " " (power ? substr("kMGTP", power, 1) : "") "B"
+}
+
+# About how many pixels a text takes in DejaVu Sans, which is wide.
+function text_width(text, size) {
+    gsub(/[\200-\277]/, "", text)
+    return 0.62 * size * length(text)
+}
+
+function quoted(text) {
+    gsub(/'/, "''", text)
+    return "'" text "'"
+}
+
+function set(name, value) {
+    print name " = " value > (out ".gp")
+}
+
+# name and name_count: as many of the list, as texts or as numbers; gnuplot has no empty arrays.
+function set_list(name, count, list, is_text,    i, text) {
+    for (i = 1; i <= count; i++)
+        text = text (i > 1 ? ", " : "") (is_text ? quoted(list[i]) : list[i])
+    set(name "_count", count + 0)
+    print "array " name "[" (count ? count : 1) "] = [" (count ? text : 0) "]" > (out ".gp")
+}
+
+function say(message) {
+    print results ": " message > "/dev/stderr"
+}
+
+function log10(value) {
+    return log(value) / log(10)
+}

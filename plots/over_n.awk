@@ -1,0 +1,44 @@
+# Lines over N, from what ladder.awk selected (view=sizes): awk -f figures.awk -f lines.awk -f over_n.awk CEILINGS SELECTED
+#
+# Variables: chart  "time" (milliseconds) or "tflops"
+#            d      the head dimension
+#            heads  heads of all batches, for the time that the ceilings allow
+#            out    writes out.tsv, out.gp and out.text; nothing where there is nothing to chart
+# CEILINGS holds what ceilings.awk selected, or nothing.
+
+BEGIN {
+    FS = "\t"
+}
+
+FILENAME ~ /ceilings$/ {
+    if ($1 == "fma_fp32")
+        fma = $2
+    next
+}
+
+$1 == "#" || $1 != d || $3 ~ /^triton_/ {
+    next
+}
+
+{
+    add_point(title_of($3, $4), is_other($4) ? "other" : "lesson", $2, $5, chart == "time" ? $6 / 1000 : $7, $9)
+    if ($8 > peak)
+        peak = $8
+    at_n[$5] = 1
+}
+
+# A limit in TFLOP/s, over the same N.
+function add_ceiling(name, tflops,    n, count, i, list) {
+    for (n = n_least; n <= n_most; n *= 2)
+        add_point(name, "ceiling", 0, n, chart == "time" ? 4e-9 * heads * n * n * d / tflops : tflops, "-")
+}
+
+END {
+    if (!points)
+        exit 0
+    if (fma)
+        add_ceiling(sprintf("multiply-adds alone, %s TFLOP/s", short(fma)), fma)
+    if (peak)
+        add_ceiling(sprintf("fp32 peak on paper, %s TFLOP/s", short(peak)), peak)
+    finish_lines("log")
+}
