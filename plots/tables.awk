@@ -250,7 +250,7 @@ function print_triton(    i, j, slug, cell, captions, printed) {
         printed = 1
     }
     if (!printed)
-        print "Not measured yet: `peers/compare.py` does it, on a GPU with PyTorch and Triton.\n"
+        print "Not measured yet: `make peers` does it, on a GPU with PyTorch and Triton.\n"
 }
 
 function beside_ratio(ratio, noise) {
