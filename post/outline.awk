@@ -155,15 +155,14 @@ function figure_of(inner,    word, words, kind) {
     kind = word[1]
     if (kind ~ /^(device|sms|driver|cuda|clock|date|commit|count|peak)$/)
         return words == 1 ? of_the_run(kind) : unknown(inner, kind)
-    if (kind == "title")
-        return words == 2 && word[2] ~ /^[0-9][0-9]$/ ? title_of(word[2]) : unknown(inner, "title 04")
+    if (kind == "title" || kind == "counter")
+        return words != (kind == "title" ? 2 : 4) || word[2] !~ /^([0-9][0-9]|first|last)$/ ? \
+            unknown(inner, kind == "title" ? "title 04" : "counter 04 64 METRIC") : \
+            kind == "title" ? title_of(who_of(word[2])) : counter_of(who_of(word[2]), word[3], word[4])
     if (kind == "time" || kind == "tflops" || kind == "share")
         return figure_of_one(inner, kind, word, words)
     if (kind == "speedup")
         return speedup_of(inner, word, words)
-    if (kind == "counter")
-        return words == 4 && word[2] ~ /^[0-9][0-9]$/ ? counter_of(word[2], word[3], word[4]) : \
-            unknown(inner, "counter 04 64 METRIC")
     if (kind == "ceiling")
         return words != 2 || word[2] !~ /^(copy|fma_fp32)$/ ? unknown(inner, "ceiling copy|fma_fp32") : \
             (ladder, word[2]) in ceiling ? ceiling[ladder, word[2]] : ""

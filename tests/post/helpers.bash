@@ -1,0 +1,65 @@
+# For the tests of the post: a copy of the project with nothing built, whose lessons are the skeletons.
+
+bats_require_minimum_version 1.5.0
+
+copy_sources() {
+    root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+    project=$BATS_FILE_TMPDIR/project
+    mkdir -p "$project/lessons" "$project/results"
+    cd "$root" || return 1
+    cp -R Makefile make scripts solutions plots post "$project"
+    for folder in lessons/*/; do
+        mkdir -p "$project/$folder"
+        for file in "$folder"*.svg "$folder"*.csv "$folder"README.md; do
+            [ ! -e "$file" ] || cp "$file" "$project/$folder"
+        done
+    done
+    cd "$project" || return 1
+    for solution in solutions/*/*.cu; do
+        mkdir -p "lessons/$(basename "$(dirname "$solution")")"
+        case $solution in *unfused_*) ;; *) scripts/skeleton "$solution" >"lessons/${solution#solutions/}" || true ;; esac
+    done
+    export root project
+}
+
+# In the place of plots/draw: two charts for each GPU and kind that has rows, drawn by nobody.
+stand_in_for_charts() {
+    cat >"$project/plots/draw" <<'END'
+#!/bin/sh
+# As the real one: it takes the results that it is given, and leaves the charts where it stands itself.
+cd "$(dirname "$0")/.."
+for gpu in "$1"/*/; do
+    slug=$(basename "$gpu")
+    for kind in solution lesson; do
+        grep -q "^[^,]*,$kind-" "$gpu/attention.csv" || continue
+        rows=$(grep -c "^[^,]*,lesson-" "$gpu/attention.csv")
+        out=build/plots/$slug/${kind}s
+        mkdir -p "$out"
+        for name in speedup-over-01 another; do
+            for theme in '' -dark; do
+                echo "<svg role=\"img\" aria-labelledby=\"title text\" width=\"9\" height=\"9\" viewBox=\"0 0 9 9\">
+<title id=\"title\">$name of ${kind}s, $rows rows of own ones</title><desc id=\"text\">Text.</desc>
+<rect id='a' width=\"9\" height=\"9\" fill=\"#fff\"/><use href=\"#a\"/></svg>" >"$out/$name$theme.svg"
+            done
+            : >"$out/$name.png"
+            printf '%s\tHeading\tCaption of %s.\tWhat %s shows\n' "$name" "$name" "$name" >>"$out/charts.tsv"
+        done
+    done
+done
+END
+}
+
+# ladder RUN DATE LESSON=MICROSECONDS...: rows of one run, at both head dimensions.
+ladder() {
+    run=$1 date=$2
+    shift 2
+    for pair; do
+        for d in 64 128; do
+            echo "$run ${pair%=*} $d 4096 $((${pair#*=} * d / 64)) $date"
+        done
+    done
+}
+
+post_of() {
+    make post "$@" 2>&1
+}

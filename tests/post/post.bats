@@ -1,0 +1,276 @@
+#!/usr/bin/env bats
+# make post: what stands in a post, and what is refused. Charts are stand-ins; page.bats has the real ones.
+
+load helpers
+
+setup_file() {
+    copy_sources
+    stand_in_for_charts
+}
+
+setup() {
+    cd "$project" || return 1
+    unset GPU OUTLINE RESULTS MAKEFLAGS MAKELEVEL
+    rm -rf results/* build .progress
+    mkdir -p results/example-gpu
+    ladder r1 2099-01-01T00:00:00Z solution-01_basic_attention=80000 solution-02_vectorized=20000 solution-03_fused_softmax=8000 \
+        solution-04_tiled_online_softmax=3200 | "$BATS_TEST_DIRNAME/make-results" >results/example-gpu/attention.csv
+    post=build/post/example-gpu/post.md
+    page=build/post/example-gpu/index.html
+}
+
+# outline LINE...: a text of these lines.
+outline() {
+    { echo "# Title"; echo; printf '%s\n' "$@"; } >"$BATS_TEST_TMPDIR/outline.md"
+}
+told() {
+    outline "$@"
+    run post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    cat "$post"
+}
+has_line() {
+    grep -q -x -- "$1" "$post"
+}
+
+# checked FILE true|false: what a whole check of a lesson's file leaves behind.
+checked() {
+    scripts/record "lessons/$1" whole "$2" || true
+}
+
+@test "every figure of the post from the committed results is what results say" {
+    cp -R "$root"/results/*/ results
+    rm -r results/example-gpu
+    run post_of
+    echo "$output"
+    [ "$status" -eq 0 ]
+    for folder in "$root"/results/*/; do
+        post=build/post/$(basename "$folder")/post.md
+        python3 "$BATS_TEST_DIRNAME/figures.py" "$folder" "$post"
+        [ "$(python3 "$BATS_TEST_DIRNAME/figures.py" "$folder" "$post" | sed -n 's/ figures//p')" -ge 50 ]
+        # The page has the same ones in its tables.
+        for figure in $(grep '^|' "$post" | grep -o '[0-9][0-9.]*[^0-9 |]*[µm]s'); do
+            grep -q -F ">$figure</td>" "${post%post.md}index.html"
+        done
+    done
+    # A wrong figure is found.
+    sed -i '0,/[0-9]×/s/[0-9]×/7777×/' "$post"
+    run python3 "$BATS_TEST_DIRNAME/figures.py" "$folder" "$post"
+    [ "$status" -eq 1 ]
+}
+
+@test "what each placeholder of a figure becomes" {
+    told "a {{time 04 64}} b {{time 03 128}} c {{tflops 04 64}} d {{share 04 64}} e {{speedup 04 03 64}} f" \
+        "g {{time first 64}} h {{time last 64}} i {{speedup last first 128}} j {{device}} k {{count}} l {{title 02}} m" \
+        "n {{commit}} o {{date}} p {{clock}} q {{peak}} r {{driver}} s {{cuda}} t {{sms}} u"
+    nbsp=$'\u00a0'
+    # 4 * 16 * 4096 * 4096 * 64 operations in 3200 us, of 20 TFLOP/s.
+    has_line "a 3.20${nbsp}ms b 16.0${nbsp}ms c 21.5${nbsp}TFLOP/s d 107${nbsp}% e 2.5× f"
+    has_line "g 80.0${nbsp}ms h 3.20${nbsp}ms i 25.0× j Example GPU k four l 02 vectorized m"
+    has_line "n abc1234 o 2099-01-01 p 1490 to 1500${nbsp}MHz q 20.0${nbsp}TFLOP/s r 500.1 s 13.0 t 10 u"
+}
+
+@test "only timings of one run are compared" {
+    # Another run, newer, has a faster lesson 03 alone: nothing in the post is divided by it.
+    ladder r2 2099-02-01T00:00:00Z solution-03_fused_softmax=100 | "$BATS_TEST_DIRNAME/make-results" | tail -n +2 \
+        >>results/example-gpu/attention.csv
+    told "a {{speedup 03 02 64}} b {{time 03 64}} c"
+    has_line "a 2.5× b 8.00.*ms c"
+    # A peer was timed in a run of its own with lesson 04, which was slower there.
+    ladder r3 2099-03-01T00:00:00Z solution-04_tiled_online_softmax=4000 peer-torch_efficient=2000 |
+        "$BATS_TEST_DIRNAME/make-results" | tail -n +2 >>results/example-gpu/attention.csv
+    told "a {{speedup 04 peer-torch_efficient 64}} b {{time 04 64}} c" "" "{{table peers 64}}"
+    has_line "a 0.5× b 3.20.*ms c"
+    has_line "| 04 tiled online softmax | 4.00.*ms |.*"
+    has_line "| PyTorch, memory-efficient | 2.00.*ms |.*| 0.5× |"
+    # Two that no run has both of.
+    told "Kept." "No {{speedup 01 peer-torch_efficient 64}}."
+    [ "$(grep -c '^No' "$post")" -eq 0 ]
+    [[ $output == *"outline.md:4: left out the sentence"*"{{speedup 01 peer-torch_efficient 64}}"* ]]
+}
+
+@test "a figure written by hand is refused, with file and line" {
+    for figure in "3.19 ms" "12us" "12 µs" "24.8 TFLOP/s" "4015 GB/s" "4.2 TB/s" "32 %" "45%" "1.8×" "1.8 x" "12x" "4 times" \
+        "3-fold" "1980 MHz" "1.35 GB" "2 s" "40 seconds"; do
+        outline "A line." "It takes $figure there."
+        run post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
+        echo "$figure: $output"
+        [ "$status" -eq 2 ]
+        [[ $output == *"$BATS_TEST_TMPDIR/outline.md:4: "*"by hand"* ]]
+        [ ! -e "$post" ]
+    done
+}
+
+@test "shapes and counts are text" {
+    told "N=4096, D=64, 16 heads, an 8x8 square, 4096 x 1024, 4096 × 64, 32 queries, 16-byte loads, 48 KB, lesson 02, 4 N² D, 2 keys."
+    has_line "N=4096, .* 2 keys\."
+}
+
+@test "an unknown placeholder is an error with file and line, and the post there was stays" {
+    told "An older post."
+    for placeholder in "{{tiem 04 64}}" "{{time 04}}" "{{time four 64}}" "{{speedup 04 64}}" "{{softmax x 1x1}}" "{{ceiling a}}" "{{table x}}" \
+        "{{table ladder 32}}" "{{code}}" "{{chart}}" "{{needs luck}}" "{{figure nothing.svg}}" "{{code 02 9}}" "{{time 04 64" "{{" "{{x}}"; do
+        outline "A line." "" "$placeholder"
+        run post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
+        echo "$placeholder: $output"
+        [ "$status" -eq 2 ]
+        [[ $output == *"$BATS_TEST_TMPDIR/outline.md:5: "* ]]
+        grep -q "An older post" "$post"
+    done
+    # All mistakes at once, HTML and pictures from elsewhere too.
+    outline "{{a}} and 5 ms" "<b>bold</b>" '![x](http://example.org/x.png)'
+    run post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
+    [ "$(grep -c "outline.md:[345]: " <<<"$output")" -eq 4 ]
+}
+
+@test "what is not measured is left out, sentence by sentence, and said" {
+    sed -i '/02_vec/d; /03_fus/d; /04_til.*,128,0,/d' results/example-gpu/attention.csv
+    run post_of
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"left out the sentence: Example GPU has no {{time 02 64}}"* ]]
+    [[ $output == *"left out this section: results hold no softmax"* ]]
+    [[ $output == *"not measured: 02 vectorized at D=64 and D=128; 03 fused softmax at D=64 and D=128; 04 tiled online softmax at D=128"* ]]
+    has_line "| 02 vectorized | not measured |.*"
+    has_line "| 04 tiled online softmax | 3.20.*ms |.*| - | 25.0× |"
+    has_line "- not measured: 02 vectorized.*"
+    [ "$(grep -c '{{' "$post")" -eq 0 ]
+    # The lines of a kernel are there all the same.
+    grep -q '^\*From `solutions/02_vectorized/attention.cu`' "$post"
+}
+
+@test "a heading with nothing below it goes, and so does a section about a lesson that there is not" {
+    told "## Empty" "{{time 04 64 512}} is not known." "" "## Kept" "" "### Empty too" "{{chart nothing}}" "" "### Full" "Text." \
+        "## {{title 77}}" "Left out." "### Below it" "Left out." "## Last" "The end."
+    [ "$(grep '^#' "$post" | tr '\n' ' ')" = "# Title ## Kept ### Full ## Last " ]
+    [ "$(grep -c "Left out" "$post")" -eq 0 ]
+    [[ $output == *"left out the chart nothing"* ]]
+}
+
+@test "results without any run, and no results" {
+    rm results/example-gpu/attention.csv
+    run post_of
+    [ "$status" -eq 2 ]
+    [[ $output == *"make bench takes them on a GPU"* ]]
+    run post_of RESULTS=nowhere
+    [ "$status" -eq 2 ]
+    [[ $output == *"there is no folder nowhere"* ]]
+    run post_of OUTLINE=nowhere.md
+    [ "$status" -eq 2 ]
+}
+
+@test "where cmark-gfm is missing one line says so" {
+    mkdir -p "$BATS_TEST_TMPDIR/bin"
+    ln -sf /usr/bin/* "$BATS_TEST_TMPDIR/bin"
+    rm -f "$BATS_TEST_TMPDIR/bin/cmark-gfm"
+    PATH=$BATS_TEST_TMPDIR/bin run post_of
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [ "$(grep -v '^make' <<<"$output")" = "post/write: cmark-gfm is not installed; run ./setup" ]
+}
+
+@test "a folder a GPU; GPU= chooses one" {
+    mkdir results/other-gpu
+    ladder r9 2099-01-01T00:00:00Z solution-01_basic_attention=50000 | "$BATS_TEST_DIRNAME/make-results" "Other GPU" \
+        >results/other-gpu/attention.csv
+    post_of
+    grep -q "Example GPU" "$post"
+    [ "$(grep -c "Other GPU" "$post")" -eq 0 ]
+    grep -q "Other GPU" build/post/other-gpu/post.md
+    grep -q "50.0.*ms" build/post/other-gpu/post.md
+    rm -rf build/post
+    post_of GPU=other-gpu
+    [ "$(ls build/post)" = other-gpu ]
+    run post_of GPU=third-gpu
+    [ "$status" -eq 2 ]
+    [[ $output == *"'third-gpu'; there are: example-gpu other-gpu"* ]]
+}
+
+@test "the lines of a kernel are those of the file it names" {
+    told "{{code 01 2}}" "" "{{code 03 softmax.cu}}" "" "{{code 04}}"
+    awk -v out="$BATS_TEST_TMPDIR/code" '
+        /^```cuda$/ { n++; inside = 1; next }
+        /^```$/ { inside = 0 }
+        inside { print >(out n) }
+        /^\*From/ { split($0, part, "`"); gsub(/[^0-9 ]/, "", part[3]); split(part[3], line, " "); print n, part[2], line[1], line[2] }
+    ' "$post" >"$BATS_TEST_TMPDIR/said"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/said")" -eq 3 ]
+    while read -r n file first last; do
+        sed -n "$first,${last}p" "$file" | sed 's/^ *//' >"$BATS_TEST_TMPDIR/expected"
+        sed 's/^ *//' "$BATS_TEST_TMPDIR/code$n" | diff - "$BATS_TEST_TMPDIR/expected"
+        # One more at each end are the markers.
+        sed -n "$((first - 1))p" "$file" | grep -q '^ *//'
+        sed -n "$((last + 1))p" "$file" | grep -q '^ *// END TODO'
+        [ "$(wc -l <"$BATS_TEST_TMPDIR/code$n")" -le 20 ]
+    done <"$BATS_TEST_TMPDIR/said"
+    # Without markers: what the solution before does not have.
+    cp solutions/04_tiled_online_softmax/attention.cu "$BATS_TEST_TMPDIR"
+    sed -i '/TODO/d' solutions/04_tiled_online_softmax/attention.cu
+    told "{{code 04}}"
+    cp "$BATS_TEST_TMPDIR/attention.cu" solutions/04_tiled_online_softmax
+    [ "$(sed -n '/^```cuda/,/^```$/p' "$post" | wc -l)" -ge 5 ]
+    grep -q '^\*From `solutions/04_tiled_online_softmax/attention.cu`, lines' "$post"
+}
+
+@test "a learner's own kernel is told of where it passes and was timed since, and nowhere else" {
+    own=lessons/02_vectorized/attention.cu
+    cp solutions/02_vectorized/attention.cu $own
+    sed -i 's/partial += dot(Q_smem\[column\]/partial += 1.0f * dot(Q_smem[column]/' $own
+    ladder r2 2099-05-01T00:00:00Z solution-01_basic_attention=80000 lesson-02_vectorized=10000 solution-02_vectorized=20000 \
+        solution-03_fused_softmax=8000 lesson-03_fused_softmax=1000 solution-04_tiled_online_softmax=3200 |
+        "$BATS_TEST_DIRNAME/make-results" | tail -n +2 >>results/example-gpu/attention.csv
+    checked 02_vectorized/attention.cu true
+    run post_of
+    echo "$output"
+    [ "$status" -eq 0 ]
+    # 02 is the own one; 03, which never passed, is the solution.
+    has_line '| 02 vectorized | 10.0.*ms |.*| 8.0× |'
+    has_line '| 03 fused softmax \\\* | 8.00.*ms |.*'
+    [[ $output == *"left out the rows of lesson-03_fused_softmax: as it stands it has not passed"* ]]
+    grep -q 'partial += 1.0f \* dot' "$post"
+    grep -q '^\*From `lessons/02_vectorized/attention.cu`, lines .*; an own kernel' "$post"
+    has_line '- kernels: own ones for 02; the solutions for 01, 03, 04.*'
+    grep -q '^make solution-01 lesson-02 solution-03 solution-04 .*bench$' "$post"
+    # Nor do the charts have the 03.
+    grep -q 'speedup-over-01 of lessons, 2 rows of own ones' "$page"
+    # It fails now: the solution again.
+    checked 02_vectorized/attention.cu false
+    post_of
+    has_line '| 02 vectorized | 20.0.*ms |.*'
+    [ "$(grep -c 'partial += 1.0f' "$post")" -eq 0 ]
+    # It passes, but was changed after it was timed.
+    echo "// changed" >>$own
+    checked 02_vectorized/attention.cu true
+    touch -d 2099-06-01 $own
+    run post_of
+    [[ $output == *"left out the rows of lesson-02_vectorized: it was changed after it was timed"* ]]
+    has_line '| 02 vectorized | 20.0.*ms |.*'
+    # A blank that is no longer marked: the lines are the solution's, and the page says so.
+    sed -i '/TODO 2/d' $own
+    checked 02_vectorized/attention.cu true
+    touch -d 2099-04-01 $own
+    run post_of
+    [[ $output == *"TODO 2 is not marked in $own; the solution's lines are shown"* ]]
+    has_line '| 02 vectorized | 10.0.*ms |.*'
+    grep -q '^\*From `solutions/02_vectorized/attention.cu`' "$post"
+    scripts/skeleton solutions/02_vectorized/attention.cu >$own
+}
+
+@test "the page holds all that it shows, and is well-formed" {
+    post_of
+    xmllint --noout "$page"
+    run ! grep -E '<(img|link|iframe|object|embed|source|base)\b|\bsrc=|@import|https?://' <(sed 's/xmlns[:a-z]*="[^"]*"//g' "$page")
+    # Ids are unique, and each picture's alternative is its own.
+    ids=$(xmllint --xpath '//@id' "$page" | tr ' ' '\n' | grep -c 'id=')
+    [ "$(xmllint --xpath '//@id' "$page" | tr ' ' '\n' | grep 'id=' | sort -u | wc -l)" -eq "$ids" ]
+    [ "$(xmllint --xpath 'count(//*[local-name()="svg"])' "$page")" -gt 4 ]
+    [ "$(xmllint --xpath 'count(//*[local-name()="svg"][not(@role="img")])' "$page")" -eq 0 ]
+    # Charts that the text does not name come at the end, once.
+    [ "$(grep -c '^!\[What another shows\](another.png)' "$post")" -eq 1 ]
+    [ "$(grep -c '^!\[What speedup-over-01 shows\]' "$post")" -eq 1 ]
+    # The Markdown has its pictures beside it.
+    for picture in $(sed -n 's/^!\[.*](\(.*\))$/\1/p' "$post"); do
+        [ -e "build/post/example-gpu/$picture" ]
+    done
+}
