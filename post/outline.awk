@@ -196,10 +196,10 @@ function figure_of_one(inner, kind, word, words,    who, at, key, run) {
     if (key == "")
         return ""
     if (kind == "time")
-        return as_time(time_us[key])
+        return timed_as(key)
     if (kind == "tflops")
-        return with_unit(short(rate[key]), "TFLOP/s")
-    return run in peak ? percent(rate[key] / peak[run]) : ""
+        return with_unit(rated_as(key), "TFLOP/s")
+    return run in peak ? about(noise[key]) percent(rate[key] / peak[run]) : ""
 }
 
 function speedup_of(inner, word, words,    who, over, at, run) {
@@ -209,7 +209,7 @@ function speedup_of(inner, word, words,    who, over, at, run) {
     if (at == "" || who == "" && word[2] !~ /^(first|last)$/ || over == "" && word[3] !~ /^(first|last)$/)
         return unknown(inner, "speedup 04 03 64 [N]")
     run = common_run(who, over, at)
-    return run == "" ? "" : times(time_us[timing(run, over, at)] / time_us[timing(run, who, at)])
+    return run == "" ? "" : ratio_as(timing(run, over, at), timing(run, who, at))
 }
 
 function counter_of(number, d, metric,    name) {

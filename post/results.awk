@@ -66,6 +66,7 @@ part == "softmax" {
     softmax_rate[run, value("lesson"), key] = value("gb_per_s")
     softmax_timed[run, value("lesson")] = 1
     copy_rate[run, key] = value("copy_gb_per_s")
+    softmax_noise[run, value("lesson"), key] = value("noise")
     if (!(key in is_matrix)) {
         is_matrix[key] = 1
         matrix[++matrices] = key

@@ -2,6 +2,7 @@
 
 function show_table(inner, name, d,    before) {
     before = outs
+    in_table_noisy = 0
     if (name ~ /^(ladder|peers)$/ && d ~ /^(64|128)$/) {
         if (name == "ladder")
             print_ladder(d)
@@ -58,20 +59,31 @@ function mark(run, number, at) {
     return own_count && name_in(run, number, at) ~ /^solution-/ ? " \\*" : ""
 }
 
-function remarks(noisy) {
-    return (own_count ? " Own kernels; \\* the solution stands in for one." : "") \
-        (noisy ? " † The timing stayed noisy when it was repeated." : "")
+# Before a figure of a noisy timing stands a mark, as in the charts.
+function about(noise_of_it, noise_of_other) {
+    if (noise_of_it != "noisy" && noise_of_other != "noisy")
+        return ""
+    any_noisy = in_table_noisy = 1
+    return "~"
 }
 
-function print_ladder(d,    at, i, number, before, first, key, noisy, text) {
+function noisy_remark(    text) {
+    text = in_table_noisy ? " ~ marks noisy timings." : ""
+    in_table_noisy = 0
+    return text
+}
+
+function remarks() {
+    return (own_count ? " Own kernels; \\* the solution stands in for one." : "") noisy_remark()
+}
+
+function print_ladder(d,    at, i, number, before, first, key) {
     at = shape(1, 16, 4096, d)
-    first = ""
-    noisy = 0
+    first = before = ""
     if (!rungs_at(at))
         return
     emit("| kernel, D=" d " | time | TFLOP/s | of the fp32 peak | over the one before | over the first |")
     emit("|---|--:|--:|--:|--:|--:|")
-    before = ""
     for (i = 1; i <= lesson_count; i++) {
         number = substr(lesson_folder[i], 1, 2)
         key = timing(ladder, number, at)
@@ -82,19 +94,27 @@ function print_ladder(d,    at, i, number, before, first, key, noisy, text) {
         }
         if (i == 1)
             first = key
-        text = "| " title_of(number) mark(ladder, number, at) " | " as_time(time_us[key])
-        if (noise[key] == "noisy") {
-            text = text " †"
-            noisy = 1
-        }
-        text = text " | " short(rate[key]) " | " (ladder in peak ? percent(rate[key] / peak[ladder]) : "-")
-        text = text " | " (before == "" ? "-" : times(time_us[before] / time_us[key]))
-        emit(text " | " (first == "" || first == key ? "-" : times(time_us[first] / time_us[key])) " |")
+        emit("| " title_of(number) mark(ladder, number, at) " | " timed_as(key) " | " rated_as(key) \
+            " | " (ladder in peak ? about(noise[key]) percent(rate[key] / peak[ladder]) : "-") \
+            " | " (before == "" ? "-" : ratio_as(before, key)) " | " (first == "" || first == key ? "-" : ratio_as(first, key)) " |")
         before = key
     }
     emit("")
-    emit("*One batch of 16 heads, N=4096, fp32, no mask. " measured_in(ladder) remarks(noisy) "*")
+    emit("*One batch of 16 heads, N=4096, fp32, no mask. " measured_in(ladder) remarks() "*")
     emit("")
+}
+
+function timed_as(key) {
+    return about(noise[key]) as_time(time_us[key])
+}
+
+function rated_as(key) {
+    return about(noise[key]) short(rate[key])
+}
+
+# How many times as fast the second is as the first.
+function ratio_as(from, to) {
+    return about(noise[from], noise[to]) times(time_us[from] / time_us[to])
 }
 
 function rungs_at(at,    i, count) {
@@ -167,14 +187,13 @@ function print_peers(d,    at, run, last, i, j, count, list, swap, key, own) {
         }
     emit("| D=" d " | time | TFLOP/s | " last " against it |")
     emit("|---|--:|--:|--:|")
-    emit("| " title_of(last) mark(run, last, at) " | " as_time(time_us[own]) " | " short(rate[own]) " | - |")
+    emit("| " title_of(last) mark(run, last, at) " | " timed_as(own) " | " rated_as(own) " | - |")
     for (i = 1; i <= count; i++) {
         key = run SUBSEP list[i] SUBSEP at
-        emit("| " library_name(list[i]) " | " as_time(time_us[key]) (noise[key] == "noisy" ? " †" : "") " | " short(rate[key]) \
-            " | " times(time_us[key] / time_us[own]) " |")
+        emit("| " library_name(list[i]) " | " timed_as(key) " | " rated_as(key) " | " ratio_as(key, own) " |")
     }
     emit("")
-    emit("*One batch of 16 heads, N=4096, fp32, no mask. " measured_in(run) remarks(0) "*")
+    emit("*One batch of 16 heads, N=4096, fp32, no mask. " measured_in(run) remarks() "*")
     emit("")
 }
 
@@ -199,13 +218,14 @@ function print_single_head(    i, j, at, run, own, best, key, shown_run) {
                 best = timed[j]
         }
         own = timing(run, last_in(run, at), at)
-        emit("| " shape_n[i] " × " shape_d[i] " | " title_of(last_in(run, at)) " | " as_time(time_us[own]) " | " \
-            library_name(best) " | " as_time(time_us[run, best, at]) " | " times(time_us[run, best, at] / time_us[own]) " |")
+        key = run SUBSEP best SUBSEP at
+        emit("| " shape_n[i] " × " shape_d[i] " | " title_of(last_in(run, at)) " | " timed_as(own) " | " library_name(best) \
+            " | " timed_as(key) " | " ratio_as(key, own) " |")
     }
     if (shown_run == "")
         return
     emit("")
-    emit("*One batch of one head, fp32, no mask. " measured_in(shown_run) "*")
+    emit("*One batch of one head, fp32, no mask. " measured_in(shown_run) remarks() "*")
     emit("")
 }
 
@@ -225,13 +245,12 @@ function print_triton(    i, number, who, at, run, own, key, shown_run) {
         shown_run = run
         own = timing(run, number, at)
         key = run SUBSEP who SUBSEP at
-        emit("| " title_of(number) mark(run, number, at) " | " as_time(time_us[own]) " | " as_time(time_us[key]) " | " \
-            times(time_us[key] / time_us[own]) " |")
+        emit("| " title_of(number) mark(run, number, at) " | " timed_as(own) " | " timed_as(key) " | " ratio_as(key, own) " |")
     }
     if (shown_run == "")
         return
     emit("")
-    emit("*One batch of 16 heads, N=4096, D=64, fp32, no mask. " measured_in(shown_run) remarks(0) "*")
+    emit("*One batch of 16 heads, N=4096, D=64, fp32, no mask. " measured_in(shown_run) remarks() "*")
     emit("")
 }
 
@@ -266,28 +285,33 @@ function softmax_best(rival,    i, run, name, best, own, best_own) {
     return best
 }
 
-function softmax_figure(kind, key, rival,    run, name) {
+function softmax_figure(kind, key, rival,    run, name, noisy) {
     if (kind == "speedup" && rival == "")
         rival = "unfused_softmax"
     run = softmax_best(rival)
     name = softmax_name(run)
     if (!((run, name, key) in softmax_us))
         return ""
+    noisy = about(softmax_noise[run, name, key])
     if (kind == "time")
-        return as_time(softmax_us[run, name, key])
+        return noisy as_time(softmax_us[run, name, key])
     if (kind == "rate")
-        return with_unit(sprintf("%.0f", softmax_rate[run, name, key]), "GB/s")
+        return noisy with_unit(sprintf("%.0f", softmax_rate[run, name, key]), "GB/s")
     if (kind == "share")
-        return copy_rate[run, key] > 0 ? percent(softmax_rate[run, name, key] / copy_rate[run, key]) : ""
-    return (run, rival, key) in softmax_us ? times(softmax_us[run, rival, key] / softmax_us[run, name, key]) : ""
+        return copy_rate[run, key] > 0 ? noisy percent(softmax_rate[run, name, key] / copy_rate[run, key]) : ""
+    if (!((run, rival, key) in softmax_us))
+        return ""
+    return about(softmax_noise[run, name, key], softmax_noise[run, rival, key]) \
+        times(softmax_us[run, rival, key] / softmax_us[run, name, key])
 }
 
-function print_softmax(    i, run, name, key, head) {
-    run = softmax_best("unfused_softmax")
+function print_softmax(    i, run, name, key, head, rival) {
+    rival = "unfused_softmax"
+    run = softmax_best(rival)
     if (run == "")
         return
     name = softmax_name(run)
-    emit("| rows × columns | five passes | fused | speed-up | GB/s | of a copy |")
+    emit("| rows × columns | five passes | fused | speed-up | fused, GB/s | of a copy |")
     emit("|---|--:|--:|--:|--:|--:|")
     for (i = 1; i <= matrices; i++) {
         key = matrix[i]
@@ -295,14 +319,15 @@ function print_softmax(    i, run, name, key, head) {
             continue
         head = key
         sub(/x/, " × ", head)
-        emit("| " head " | " ((run, "unfused_softmax", key) in softmax_us ? as_time(softmax_us[run, "unfused_softmax", key]) : "-") \
-            " | " as_time(softmax_us[run, name, key]) \
-            " | " ((run, "unfused_softmax", key) in softmax_us ? softmax_figure("speedup", key, "") : "-") \
-            " | " sprintf("%.0f", softmax_rate[run, name, key]) \
-            " | " (copy_rate[run, key] > 0 ? percent(softmax_rate[run, name, key] / copy_rate[run, key]) : "-") " |")
+        emit("| " head " | " ((run, rival, key) in softmax_us ? \
+            about(softmax_noise[run, rival, key]) as_time(softmax_us[run, rival, key]) " | " softmax_figure("time", key, rival) \
+            " | " softmax_figure("speedup", key, rival) : "- | " softmax_figure("time", key, rival) " | -") \
+            " | " about(softmax_noise[run, name, key]) sprintf("%.0f", softmax_rate[run, name, key]) \
+            " | " (copy_rate[run, key] > 0 ? softmax_figure("share", key, rival) : "-") " |")
     }
     emit("")
-    emit("*fp32; one read and one write counted. " measured_in(run) (own_count && name ~ /^solution-/ ? " The solution." : "") "*")
+    emit("*fp32; one read and one write counted. " measured_in(run) (own_count && name ~ /^solution-/ ? " The solution." : "") \
+        noisy_remark() "*")
     emit("")
 }
 
@@ -348,6 +373,8 @@ function print_reproduce(    i, number, own, solutions, clock, commit, goals) {
         emit("- SM clock around the timings: " clock)
     emit("- measured: " substr(run_date[ladder], 1, 10) ", commit " commit ", run " ladder)
     emit("- kernels: " (own == "" ? "the solutions" : "own ones for " own (solutions == "" ? "" : "; the solutions for " solutions)))
+    if (any_noisy)
+        emit("- ~ marks noisy timings: they spread, or the clock changed, however often they were repeated")
     if (missing() != "") {
         emit("- not measured: " missing())
         complain("not measured: " missing())
@@ -362,8 +389,10 @@ function print_reproduce(    i, number, own, solutions, clock, commit, goals) {
     }
     emit("./setup")
     emit("make " (own == "" ? "" : goals) "bench")
+    if (has("peers"))
+        emit("make peers       # PyTorch and Triton beside them")
     if (has("profile"))
-        emit("scripts/measure  # the same, and what Nsight Compute counts")
+        emit("scripts/measure  # everything, and what Nsight Compute counts")
     emit("make post")
     emit("```")
     emit("")

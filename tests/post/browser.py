@@ -105,11 +105,11 @@ MEASURE_PRINT = """
     const shown = e => e.getClientRects().length > 0;
     for (const e of [...document.querySelectorAll('svg')].filter(shown)) {
         const box = e.getBoundingClientRect();
-        const figure = e.closest('figure');
+        const figure = e.closest('figure') || e;
         if (figure.getBoundingClientRect().height > HEIGHT || getComputedStyle(figure).breakInside !== 'avoid' || box.width < 300)
-            wrong.push(['print', 'may be cut: ' + e.querySelector('title').textContent]);
+            wrong.push(['print', 'may be cut: ' + e.textContent.trim().slice(0, 40)]);
         if (e.matches('.in-dark'))
-            wrong.push(['print', 'dark on paper: ' + e.querySelector('title').textContent]);
+            wrong.push(['print', 'dark on paper: ' + e.textContent.trim().slice(0, 40)]);
     }
     for (const e of document.querySelectorAll('pre, table'))
         if (e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth + 1)

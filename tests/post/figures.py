@@ -79,10 +79,10 @@ def main():
     for line in text.splitlines():
         if line.startswith("|") and "TFLOP/s" in line:
             column = [cell.strip() for cell in line.strip("|").split("|")].index("TFLOP/s")
-        elif line.startswith("|") and "GB/s" in line:
-            column = -[cell.strip() for cell in line.strip("|").split("|")].index("GB/s")
+        elif line.startswith("|") and "fused, GB/s" in line:
+            column = -[cell.strip() for cell in line.strip("|").split("|")].index("fused, GB/s")
         elif line.startswith("|") and not line.startswith("|-"):
-            cell = [cell.strip() for cell in line.strip("|").split("|")][abs(column)]
+            cell = [cell.strip(" ~") for cell in line.strip("|").split("|")][abs(column)]
             if re.fullmatch(NUMBER, cell):
                 figures.append((cell, "tflops" if column > 0 else "gb_per_s"))
         elif not line.startswith("|"):

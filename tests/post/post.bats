@@ -51,7 +51,7 @@ checked() {
         [ "$(python3 "$BATS_TEST_DIRNAME/figures.py" "$folder" "$post" | sed -n 's/ figures//p')" -ge 50 ]
         # The page has the same ones in its tables.
         for figure in $(grep '^|' "$post" | grep -o '[0-9][0-9.]*[^0-9 |]*[µm]s'); do
-            grep -q -F ">$figure</td>" "${post%post.md}index.html"
+            grep -q -F "$figure</td>" "${post%post.md}index.html"
         done
     done
     # A wrong figure is found.

@@ -1,0 +1,63 @@
+#!/usr/bin/env bats
+# The page of the committed results as headless Chromium shows it, with the real charts (browser.py).
+
+load helpers
+
+setup_file() {
+    copy_sources
+    cp -R "$root"/results/*/ "$project/results"
+    cd "$project" || return 1
+    unset GPU OUTLINE RESULTS MAKEFLAGS MAKELEVEL
+    make post >"$BATS_FILE_TMPDIR/log" 2>&1 || { cat "$BATS_FILE_TMPDIR/log" && return 1; }
+    page=$(ls -d "$project"/build/post/*/index.html | head -n 1)
+    export page
+    if command -v chromium >/dev/null || command -v google-chrome >/dev/null; then
+        timeout 120 python3 "$BATS_TEST_DIRNAME/browser.py" "$page" "$BATS_FILE_TMPDIR" >"$BATS_FILE_TMPDIR/found"
+    fi
+}
+
+# nothing_of WHAT...: the browser ran to its end, and found nothing of these kinds.
+nothing_of() {
+    [ -e "$BATS_FILE_TMPDIR/found" ] || skip "neither chromium nor google-chrome is here"
+    grep -q '^pages' "$BATS_FILE_TMPDIR/found"
+    for what; do
+        run ! grep -P "^$what\t" "$BATS_FILE_TMPDIR/found"
+    done
+}
+
+@test "nothing in the console, and nothing is loaded" {
+    nothing_of console load
+}
+
+@test "no overflow at 360, 700 and 1400 pixels, and no text leaves its chart" {
+    nothing_of overflow cut
+}
+
+@test "dark and light: paper, contrast, the chart of the theme, and the button" {
+    nothing_of theme toggle
+}
+
+@test "every picture has its alternative, every id is there once, every heading has something below it" {
+    nothing_of alternative id heading
+}
+
+@test "prints to PDF on white paper, with no picture cut" {
+    nothing_of print
+    pages=$(sed -n 's/^pages\t//p' "$BATS_FILE_TMPDIR/found")
+    figures=$(grep -c '^<figure>' "$page")
+    # Every page but a few has a figure or more.
+    [ "$pages" -ge 3 ]
+    [ "$pages" -le $((figures + 2)) ]
+    grep -a -q '^%PDF' "$BATS_FILE_TMPDIR/page.pdf"
+}
+
+@test "the browser finds what is wrong" {
+    nothing_of overflow
+    sed -e 's|</main>|<p style="width: 2000px">wide</p><svg width="5" height="5"></svg><h2>Empty</h2></main>|' \
+        -e 's|^const button|console.error("said"); fetch("https://example.invalid/"); const button|' \
+        -e 's|--paper: #0d1117|--paper: #ffffff|' "$page" >"$BATS_TEST_TMPDIR/wrong.html"
+    timeout 120 python3 "$BATS_TEST_DIRNAME/browser.py" "$BATS_TEST_TMPDIR/wrong.html" "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/found"
+    for what in console load overflow theme alternative heading; do
+        grep -q -P "^$what\t" "$BATS_TEST_TMPDIR/found"
+    done
+}
