@@ -32,7 +32,7 @@ numbers := $(patsubst solutions/%,%,$(wildcard solutions/[0-9][0-9]_*))
 numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
 lessons   := $(numbers:%=lesson-%)
 solutions := $(numbers:%=solution-%)
-actions   := check bench trace profile diff reset hint quiz repair watch
+actions   := check bench trace profile diff reset hint quiz repair watch peers
 others    := all plots post doctor test help clean progress flashcards
 
 # ---- What was asked for -------------------------------------------------------------------------------------------
@@ -65,6 +65,7 @@ include make/refuse.mk
 include make/build.mk
 include make/run.mk
 include make/teach.mk
+include make/peers.mk
 include make/post.mk
 include make/test.mk
 
@@ -114,6 +115,8 @@ All of these up to diff work on solution-02 too. `lessons` and `solutions` choos
 make all                   every solution checked, on a GPU or the simulator, and the charts drawn
 make check                 every lesson checked (your files)
 make bench                 the ladder of solutions, timed interleaved in one run
+make peers                 optional: the solutions beside PyTorch's and Triton's kernels (peers/README.md); or make
+                           lesson-05 peers. PYTHON=... names a Python that has PyTorch
 make plots                 the charts, drawn into build/plots/ from results/ alone
 make post                  a page and Markdown for a blog, build/post/: the ladder's story from results/ and post/outline.md
 make progress              how far each lesson is

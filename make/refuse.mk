@@ -29,7 +29,7 @@ ifneq (,$(KERNEL))
 endif
 
 # A lesson's file that is not there.
-used    := $(if $(filter check,$(asked)),$(checked),$(if $(filter bench trace profile diff,$(asked)),$(chosen)))
+used    := $(if $(filter check,$(asked)),$(checked),$(if $(filter bench trace profile peers diff,$(asked)),$(chosen)))
 missing := $(strip $(foreach u,$(filter-out kernel,$(used)),$(foreach f,$(call files,$u),$(if $(wildcard $f),,$u $f))))
 cure     = $(if $(filter lesson-%,$(firstword $(missing))),make $(firstword $(missing)) reset,git checkout $(word 2,$(missing)))
 $(if $(missing),$(error $(word 2,$(missing)) is missing; it comes back with: $(cure)))

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Times the built lessons interleaved with PyTorch's and Triton's paths for the same problem. `make peers` calls it."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+if __name__ == "__main__":
+    sys.path[0] = str(ROOT)  # in the place of this folder, which PyTorch's own imports must not see
+
+from peers import lessons, shapes, torch_paths, triton_paths
+from peers.comparison import FAILED, Comparison
+from peers.device import Clocks, open_device
+from peers.results import Run
+
+BAD_INPUT = 2
+
+
+class Arguments(argparse.ArgumentParser):
+    def error(self, message: str) -> None:
+        raise ValueError(message)
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    """ValueError with one line where they cannot be used."""
+    parser = Arguments(prog="peers/compare.py", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--shape", help="B,H,N,D (N may be NQ:NK) or ROWS,COLUMNS instead of the usual ones")
+    parser.add_argument("--lessons", help="04,05 or lesson-05, separated by commas; default: every solution")
+    parser.add_argument("--causal", action="store_true", help="with the causal mask")
+    parser.add_argument("--attention", action="store_true", help="only attention")
+    parser.add_argument("--softmax", action="store_true", help="only the row softmax")
+    parser.add_argument("--dtype", choices=["fp32", "fp16", "bf16"], default="fp32", help="others are not recorded")
+    parser.add_argument("--warm", action="store_true", help="the same inputs again and again, so that L2 holds them")
+    parser.add_argument("--eager", action="store_true", help="times hold what a launch costs the CPU; not recorded")
+    parser.add_argument("--seed", type=int, help="of the inputs")
+    parser.add_argument("--time-budget", type=float, default=180, metavar="S", help="seconds for everything (180)")
+    parser.add_argument("--results", type=Path, help="the folder that rows are added to; default: none")
+    parser.add_argument("--commit", default="none", help="the state of the repository, for the rows")
+    parser.add_argument("--ready", action="store_true", help="only say whether a comparison can run here")
+    asked = parser.parse_args(argv)
+    if asked.attention and asked.softmax:
+        raise ValueError("--attention and --softmax exclude each other; without either both are compared")
+    if asked.time_budget <= 0:
+        raise ValueError("--time-budget is a number of seconds above 0")
+    asked.lessons = asked.lessons.split(",") if asked.lessons else None
+    choose_shapes(asked)
+    return asked
+
+
+def choose_shapes(asked: argparse.Namespace) -> None:
+    """Fills asked.attention_shapes and asked.matrices."""
+    asked.attention_shapes, asked.matrices = list(shapes.ATTENTION), list(shapes.SOFTMAX)
+    if asked.shape:
+        shape = shapes.parse(asked.shape)
+        is_matrix = isinstance(shape, shapes.Matrix)
+        if is_matrix and (asked.attention or asked.causal) or not is_matrix and asked.softmax:
+            raise ValueError(f"SHAPE={asked.shape} is {'a matrix' if is_matrix else 'no matrix, ROWS,COLUMNS'}")
+        asked.attention_shapes, asked.matrices = ([], [shape]) if is_matrix else ([shape], [])
+    if asked.softmax:
+        asked.attention_shapes = []
+    if asked.attention or asked.causal or asked.dtype != "fp32":
+        asked.matrices = []
+    if not asked.attention_shapes and not asked.matrices:
+        raise ValueError("the row softmax is compared in fp32 only, and without a mask")
+    if asked.causal:
+        asked.attention_shapes = [
+            shapes.Attention(s.batch, s.heads, s.nq, s.nk, s.head_dim, True) for s in asked.attention_shapes
+        ]
+
+
+def import_torch():
+    """ValueError where there is no PyTorch, or no GPU that it can use."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ValueError(
+            f"PyTorch cannot be imported by {sys.executable}: {triton_paths.first_line(error)}; install it with "
+            "'python3 -m pip install torch', or name the Python that has it: make peers PYTHON=..."
+        ) from None
+    if not torch.cuda.is_available():
+        raise ValueError("a comparison needs a GPU, and none answers PyTorch: nvidia-smi says more")
+    if not hasattr(torch.nn, "attention") or not hasattr(torch.cuda, "_sleep"):
+        raise ValueError(f"PyTorch {torch.__version__} is too old: 2.3 or newer is needed")
+    return torch
+
+
+def introduce(torch, comparison: Comparison, triton: str) -> None:
+    """What is compared, on what, and how."""
+    gpu, precision = comparison.device, torch.get_float32_matmul_precision()
+    print(f"{gpu.name}, {gpu.sm_count} SMs, driver {comparison.run.driver or 'unknown'}, CUDA {gpu.cuda}")
+    print(f"PyTorch {torch.__version__}, fp32 products at precision '{precision}', without TF32; {triton}")
+    print(f"seed {comparison.seed}")
+    if comparison.asked.eager:
+        print("times hold what a launch costs the CPU")
+    else:
+        print("times are the GPU's alone: it is kept waiting until all launches of a sample are in its queue")
+    print("best torch, efficient, torch.softmax: how many times faster than the best of PyTorch's paths, than its")
+    print("memory-efficient kernel, than torch.softmax")
+
+
+def compare(torch, asked: argparse.Namespace, begun: float) -> int:
+    torch.set_float32_matmul_precision("highest")
+    torch.cuda.init()
+    attention = [lessons.AttentionKernel(library) for library in lessons.find_attention(asked.lessons)]
+    softmax = [lessons.SoftmaxKernel(library) for library in lessons.find_softmax(asked.lessons)]
+    runtime = (attention + softmax)[0].library
+    device, clocks = open_device(torch, runtime), Clocks(runtime)
+    triton_attention, triton_softmax, triton = triton_paths.load()
+    run = Run(asked.results, asked.commit, clocks.driver(), device)
+    comparison = Comparison(torch, asked, device, clocks, run, begun)
+    introduce(torch, comparison, triton)
+    for shape in asked.attention_shapes:
+        comparison.attention(shape, attention + torch_paths.attention_paths() + triton_attention)
+    for matrix in asked.matrices:
+        comparison.softmax(matrix, softmax + torch_paths.softmax_paths() + triton_softmax)
+    return comparison.end()
+
+
+def main(argv: list[str]) -> int:
+    begun = time.monotonic()
+    try:
+        asked = arguments(argv)
+        torch = import_torch()
+        return 0 if asked.ready else compare(torch, asked, begun)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except RuntimeError as error:
+        print(f"error: {triton_paths.first_line(error)}", file=sys.stderr)
+        return FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

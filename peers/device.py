@@ -1,0 +1,82 @@
+"""What the GPU is, its peaks as common/runner/device.c counts them, and its clock while it works."""
+
+import ctypes
+from dataclasses import dataclass
+
+# enum cudaDeviceAttr
+CLOCK_RATE, MEMORY_CLOCK_RATE, MEMORY_BUS_WIDTH, L2_BYTES, SHARED_BYTES = 13, 36, 37, 38, 97
+NVML_CLOCK_SM = 1
+
+
+@dataclass
+class Device:
+    name: str
+    sm_count: int
+    compute_capability: int  # 90 for sm_90
+    l2_bytes: int
+    shared_bytes: int  # that a block can have
+    clock_hz: float  # the highest of the SMs
+    peak_tflops: float
+    peak_gb_per_s: float
+    cuda: str
+
+
+def open_device(torch, runtime: ctypes.CDLL) -> Device:
+    """Device 0. runtime is a library that exports the CUDA runtime, or depends on one that does."""
+
+    def attribute(which: int) -> int:
+        value = ctypes.c_int()
+        status = runtime.cudaDeviceGetAttribute(ctypes.byref(value), which, 0)
+        if status:
+            raise RuntimeError(f"cudaDeviceGetAttribute({which}) returned {status}")
+        return value.value
+
+    properties = torch.cuda.get_device_properties(0)
+    capability = 10 * properties.major + properties.minor
+    # fp32 additions or multiplications that an SM starts in a clock (CUDA C++ Programming Guide).
+    lanes = 64 if capability in (75, 80) else 128
+    clock_hz = 1e3 * attribute(CLOCK_RATE)
+    version = ctypes.c_int()
+    runtime.cudaRuntimeGetVersion(ctypes.byref(version))
+    return Device(
+        name=properties.name,
+        sm_count=properties.multi_processor_count,
+        compute_capability=capability,
+        l2_bytes=attribute(L2_BYTES),
+        shared_bytes=attribute(SHARED_BYTES),
+        clock_hz=clock_hz,
+        peak_tflops=properties.multi_processor_count * lanes * 2 * clock_hz * 1e-12,
+        peak_gb_per_s=2e3 * attribute(MEMORY_CLOCK_RATE) * attribute(MEMORY_BUS_WIDTH) / 8 * 1e-9,
+        cuda=f"{version.value // 1000}.{version.value % 1000 // 10}",
+    )
+
+
+class Clocks:
+    """The SM clock by NVML; 0 where NVML is not there."""
+
+    def __init__(self, runtime: ctypes.CDLL) -> None:
+        bus = ctypes.create_string_buffer(32)
+        self.gpu = ctypes.c_void_p()
+        try:
+            self.nvml = ctypes.CDLL("libnvidia-ml.so.1")
+            failed = (
+                self.nvml.nvmlInit_v2()
+                or runtime.cudaDeviceGetPCIBusId(bus, len(bus), 0)
+                or self.nvml.nvmlDeviceGetHandleByPciBusId_v2(bus, ctypes.byref(self.gpu))
+            )
+        except (OSError, AttributeError):
+            failed = True
+        if failed:
+            self.nvml = None
+
+    def sm_mhz(self) -> int:
+        mhz = ctypes.c_uint()
+        if not self.nvml or self.nvml.nvmlDeviceGetClockInfo(self.gpu, NVML_CLOCK_SM, ctypes.byref(mhz)):
+            return 0
+        return mhz.value
+
+    def driver(self) -> str:
+        version = ctypes.create_string_buffer(32)
+        if not self.nvml or self.nvml.nvmlSystemGetDriverVersion(version, len(version)):
+            return ""
+        return version.value.decode()

@@ -1,0 +1,204 @@
+"""The built lessons, as shared libraries behind the C functions of common/attention.h and common/softmax.h."""
+
+import ctypes
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from peers.device import Device
+from peers.inputs import Matrices, Tensors
+from peers.problem import DTYPES, AttentionLesson, AttentionProblem, AttentionStrides, SoftmaxProblem
+
+ROOT = Path(__file__).resolve().parent.parent
+KERNELS = ROOT / "build" / "kernels"
+
+
+class NotCovered(Exception):
+    """One line that says why a contestant cannot run this problem."""
+
+
+class LaunchFailed(Exception):
+    """A lesson's function returned an error."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """Where a lesson's shared library lies, and the name of its rows in results/."""
+
+    name: str
+    path: Path
+
+
+def find_attention(chosen: list[str] | None) -> list[Library]:
+    """The solutions' attention.so in order, then the baselines; or those chosen: 04, solution-04, lesson-04.
+    ValueError where one of them is not built."""
+    if chosen is None:
+        found = sorted((KERNELS / "solutions").glob("[0-9][0-9]_*/attention.so"))
+        libraries = [Library(f"solution-{path.parent.name}", path) for path in found]
+        libraries += [Library(f"baseline-{path.stem}", path) for path in sorted((KERNELS / "baselines").glob("*.so"))]
+    else:
+        libraries = [find_lesson(name, "attention.so") for name in chosen]
+    if not libraries:
+        raise ValueError("no lesson is built: make peers builds the solutions, make lesson-NN check a lesson")
+    return libraries
+
+
+def find_softmax(chosen: list[str] | None) -> list[Library]:
+    """The row softmaxes of the solutions and their rival in five passes, or of the lessons chosen."""
+    rival = sorted((KERNELS / "solutions").glob("*/unfused_softmax.so"))
+    libraries = [Library("unfused_softmax", path) for path in rival]
+    if chosen is None:
+        found = sorted((KERNELS / "solutions").glob("[0-9][0-9]_*/softmax.so"))
+        return libraries + [Library(f"solution-{path.parent.name}", path) for path in found]
+    for name in chosen:
+        try:
+            libraries.append(find_lesson(name, "softmax.so"))
+        except ValueError:
+            pass  # most lessons have no row softmax
+    return libraries
+
+
+def find_lesson(name: str, file: str) -> Library:
+    """name is 04, solution-04 or lesson-04."""
+    match = re.fullmatch(r"(?:(solution|lesson)-)?([0-9][0-9])", name)
+    if not match:
+        raise ValueError(f"there is no lesson '{name}'; lessons are written 04, solution-04 or lesson-04")
+    kind = match[1] or "solution"
+    for path in (KERNELS / f"{kind}s").glob(f"{match[2]}_*/{file}"):
+        return Library(f"{kind}-{path.parent.name}", path)
+    raise ValueError(f"{kind}-{match[2]} is not built: make {kind}-{match[2]} check builds it")
+
+
+def load(path: Path) -> ctypes.CDLL:
+    """Loads a lesson. The CUDA runtime that it needs is the toolkit's where PyTorch has not brought it."""
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        if "libcudart" not in str(error):
+            raise ValueError(f"{path} cannot be loaded: {error}") from None
+    toolkit = subprocess.run(["scripts/find-cuda"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    folder = Path(toolkit[1] if len(toolkit) == 4 else "/")
+    for runtime in sorted(folder.glob("lib*/libcudart.so.[0-9][0-9]")):
+        ctypes.CDLL(str(runtime), ctypes.RTLD_GLOBAL)
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise ValueError(f"{path} cannot be loaded: {error}") from None
+
+
+class AttentionKernel:
+    """A lesson's attention_forward()."""
+
+    def __init__(self, library: Library) -> None:
+        self.name = library.name
+        self.library = load(library.path)
+        self.forward = self.library.attention_forward
+        self.forward.argtypes = [ctypes.POINTER(AttentionProblem), ctypes.c_void_p]
+        self.lesson = AttentionLesson.in_dll(self.library, "attention_lesson")
+
+    def refuse(self, tensors: Tensors, device: Device) -> None:
+        """NotCovered where the lesson or the device cannot run the problem."""
+        lesson, shape = self.lesson, tensors.shape
+        lacking = lesson.unavailable() if lesson.unavailable else None
+        if lacking:
+            raise NotCovered(lacking.decode())
+        if not lesson.dtypes & 1 << DTYPES[tensors.dtype]:
+            raise NotCovered(f"does not take {tensors.dtype}")
+        if device.compute_capability < lesson.min_compute_capability:
+            raise NotCovered(f"needs compute capability {lesson.min_compute_capability / 10}")
+        if shape.head_dim > lesson.max_head_dim:
+            raise NotCovered(f"covers head dimensions up to {lesson.max_head_dim}")
+        if shape.causal and not lesson.causal:
+            raise NotCovered("does not cover causal masks")
+        shared = lesson.shared_bytes(ctypes.byref(describe(tensors, 0))) if lesson.shared_bytes else 0
+        if shared > device.shared_bytes:
+            raise NotCovered(f"needs {shared / 1024:.1f} KiB of shared memory a block here")
+
+    def prepare(self, torch, tensors: Tensors, device: Device):
+        """launch(set) -> o [batch][heads][nq][head_dim]. NotCovered where it cannot run."""
+        self.refuse(tensors, device)
+        problems = [describe(tensors, i) for i in range(tensors.sets)]
+        size = self.lesson.workspace_bytes(ctypes.byref(problems[0])) if self.lesson.workspace_bytes else 0
+        workspace = torch.empty(size, dtype=torch.uint8, device=tensors.q.device)
+        for problem in problems:
+            problem.workspace = workspace.data_ptr() if size else None
+        stream = stream_of(torch, tensors.q)
+
+        def launch(i: int, workspace=workspace):  # which must live as long as the launches
+            status = self.forward(ctypes.byref(problems[i]), stream)
+            if status:
+                raise LaunchFailed(f"attention_forward() returned {error_text(self.library, status)}")
+            return tensors.o[i]
+
+        return launch
+
+
+class SoftmaxKernel:
+    """A lesson's softmax_forward()."""
+
+    def __init__(self, library: Library) -> None:
+        self.name = library.name
+        self.library = load(library.path)
+        self.forward = self.library.softmax_forward
+        self.forward.argtypes = [ctypes.POINTER(SoftmaxProblem), ctypes.c_void_p]
+        self.workspace_bytes = self.library.softmax_workspace_bytes
+        self.workspace_bytes.argtypes = [ctypes.POINTER(SoftmaxProblem)]
+        self.workspace_bytes.restype = ctypes.c_size_t
+
+    def prepare(self, torch, matrices: Matrices, _device: Device):
+        """launch(set) -> out [rows][columns]."""
+        rows, columns = matrices.shape.rows, matrices.shape.columns
+        problems = [
+            SoftmaxProblem(matrices.x[i].data_ptr(), matrices.out[i].data_ptr(), None, rows, columns)
+            for i in range(matrices.sets)
+        ]
+        size = self.workspace_bytes(ctypes.byref(problems[0]))
+        workspace = torch.empty(size, dtype=torch.uint8, device=matrices.x.device)
+        for problem in problems:
+            problem.workspace = workspace.data_ptr() if size else None
+        stream = stream_of(torch, matrices.x)
+
+        def launch(i: int, workspace=workspace):
+            status = self.forward(ctypes.byref(problems[i]), stream)
+            if status:
+                raise LaunchFailed(f"softmax_forward() returned {error_text(self.library, status)}")
+            return matrices.out[i]
+
+        return launch
+
+
+def describe(tensors: Tensors, i: int) -> AttentionProblem:
+    """Set i of the tensors, without a workspace."""
+    shape = tensors.shape
+    q = AttentionStrides(shape.heads * shape.nq * shape.head_dim, shape.nq * shape.head_dim, shape.head_dim)
+    k = AttentionStrides(shape.heads * shape.nk * shape.head_dim, shape.nk * shape.head_dim, shape.head_dim)
+    return AttentionProblem(
+        q=tensors.q[i].data_ptr(),
+        k=tensors.k[i].data_ptr(),
+        v=tensors.v[i].data_ptr(),
+        o=tensors.o[i].data_ptr(),
+        q_stride=q,
+        k_stride=k,
+        v_stride=k,
+        o_stride=q,
+        batch=shape.batch,
+        heads=shape.heads,
+        kv_heads=shape.heads,
+        nq=shape.nq,
+        nk=shape.nk,
+        head_dim=shape.head_dim,
+        causal=int(shape.causal),
+        softmax_scale=tensors.scale,
+        dtype=DTYPES[tensors.dtype],
+    )
+
+
+def stream_of(torch, tensor) -> int | None:
+    """PyTorch's current stream, so that events and kernels are on the same one."""
+    return torch.cuda.current_stream().cuda_stream if tensor.is_cuda else None
+
+
+def error_text(library: ctypes.CDLL, status: int) -> str:
+    library.cudaGetErrorString.restype = ctypes.c_char_p
+    return f"error {status}: {library.cudaGetErrorString(status).decode()}"

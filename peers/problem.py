@@ -1,0 +1,90 @@
+"""The structs of common/attention.h and common/softmax.h for ctypes; tests/peers compares them with the compiler's."""
+
+import ctypes
+from ctypes import POINTER, Structure, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_void_p
+
+# enum attention_dtype
+DTYPES = {"fp32": 0, "fp16": 1, "bf16": 2}
+
+
+class AttentionStrides(Structure):
+    """struct attention_strides: distances in elements."""
+
+    _fields_ = [("batch", c_int64), ("head", c_int64), ("row", c_int64)]
+
+
+class AttentionProblem(Structure):
+    """struct attention_problem: q, k, v, o are [batch][heads][n][head_dim]."""
+
+    _fields_ = [
+        ("q", c_void_p),
+        ("k", c_void_p),
+        ("v", c_void_p),
+        ("o", c_void_p),
+        ("lse", c_void_p),
+        ("workspace", c_void_p),
+        ("q_stride", AttentionStrides),
+        ("k_stride", AttentionStrides),
+        ("v_stride", AttentionStrides),
+        ("o_stride", AttentionStrides),
+        ("batch", c_int),
+        ("heads", c_int),
+        ("kv_heads", c_int),
+        ("nq", c_int),
+        ("nk", c_int),
+        ("head_dim", c_int),
+        ("causal", c_int),
+        ("softmax_scale", c_float),
+        ("dtype", c_int),
+    ]
+
+
+BYTES_OF_PROBLEM = ctypes.CFUNCTYPE(c_size_t, POINTER(AttentionProblem))
+
+
+class AttentionLesson(Structure):
+    """struct attention_lesson: what a lesson can do."""
+
+    _fields_ = [
+        ("dtypes", c_uint),
+        ("max_head_dim", c_int),
+        ("causal", c_int),
+        ("lse", c_int),
+        ("strided", c_int),
+        ("grouped_heads", c_int),
+        ("min_compute_capability", c_int),
+        ("workspace_bytes", BYTES_OF_PROBLEM),
+        ("shared_bytes", BYTES_OF_PROBLEM),
+        ("unavailable", ctypes.CFUNCTYPE(c_char_p)),
+    ]
+
+
+class SoftmaxProblem(Structure):
+    """struct softmax_problem: in and out are [rows][columns]."""
+
+    _fields_ = [
+        ("in_", c_void_p),
+        ("out", c_void_p),
+        ("workspace", c_void_p),
+        ("rows", c_int64),
+        ("columns", c_int),
+    ]
+
+
+STRUCTS = {
+    "attention_strides": AttentionStrides,
+    "attention_problem": AttentionProblem,
+    "attention_lesson": AttentionLesson,
+    "softmax_problem": SoftmaxProblem,
+}
+
+
+def describe_layout() -> str:
+    """A line a field, "struct field offset size", and one a struct, "struct size", as the test's C program prints it."""
+    lines = []
+    for name, struct in STRUCTS.items():
+        for field, _ in struct._fields_:
+            place = getattr(struct, field)
+            lines.append(f"{name} {field.rstrip('_')} {place.offset} {place.size}")
+        lines.append(f"{name} {ctypes.sizeof(struct)}")
+    return "\n".join(lines)

@@ -1,0 +1,129 @@
+"""Rows of results/<GPU>/attention.csv and softmax.csv, with the columns of common/host/results.c."""
+
+import fcntl
+import os
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from peers.device import Device
+from peers.shapes import Attention, Matrix
+
+ATTENTION_COLUMNS = (
+    "run,lesson,device,sm_count,driver,cuda,dtype,B,H,Hkv,Nq,Nk,D,causal,median_us,min_us,p95_us,repeats,"
+    "sm_clock_before_mhz,sm_clock_after_mhz,tflops,bytes,gb_per_s,rel_rms_error,peak_tflops,peak_gb_per_s,date,"
+    "commit,cache,noise"
+)
+SOFTMAX_COLUMNS = (
+    "run,lesson,device,sm_count,driver,cuda,dtype,rows,columns,median_us,min_us,p95_us,repeats,"
+    "sm_clock_before_mhz,sm_clock_after_mhz,gb_per_s,bytes,max_rel_error,copy_gb_per_s,date,commit,noise"
+)
+
+
+@dataclass
+class Timing:
+    """Times of one launch, in microseconds."""
+
+    median: float
+    least: float
+    p95: float
+    repeats: int
+    clock_before: int = 0  # MHz, 0: not known
+    clock_after: int = 0
+    noisy: bool = False
+
+
+@dataclass
+class Run:
+    """What the rows of one interleaved run have in common."""
+
+    folder: Path | None  # None: nothing is recorded
+    commit: str
+    driver: str
+    gpu: Device
+
+    def __post_init__(self) -> None:
+        now = time.time()
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now))
+        self.name = f"{stamp}-{int(now * 1e6) % 1000000}-{os.getpid()}"
+        self.date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+
+    def path(self, name: str) -> Path:
+        """results/nvidia-h200/NAME: anything of the device's name but letters and digits becomes a hyphen."""
+        return Path(self.folder) / re.sub(r"[^a-z0-9]", "-", self.gpu.name.lower()) / name
+
+    def common(self, lesson: str, dtype: str) -> dict:
+        return {
+            "run": self.name,
+            "lesson": field(lesson),
+            "device": field(self.gpu.name),
+            "sm_count": self.gpu.sm_count,
+            "driver": self.driver,
+            "cuda": self.gpu.cuda,
+            "dtype": dtype,
+            "date": self.date,
+            "commit": self.commit,
+        }
+
+    def add_attention(
+        self, lesson: str, shape: Attention, dtype: str, element: int, cache: str, timing: Timing, error: float
+    ) -> None:
+        """A row of attention.csv; element is the size of one in bytes, error the relative RMS error."""
+        row = self.common(lesson, dtype) | timing_fields(timing)
+        row |= {"B": shape.batch, "H": shape.heads, "Hkv": shape.heads, "Nq": shape.nq, "Nk": shape.nk}
+        row |= {"D": shape.head_dim, "causal": int(shape.causal), "cache": cache}
+        row |= {
+            "tflops": f"{shape.flops() / timing.median * 1e-6:.4f}",
+            "bytes": f"{shape.bytes(element):.0f}",
+            "gb_per_s": f"{shape.bytes(element) / timing.median * 1e-3:.2f}",
+            "rel_rms_error": f"{error:.3e}",
+            "peak_tflops": f"{self.gpu.peak_tflops:.2f}",
+            "peak_gb_per_s": f"{self.gpu.peak_gb_per_s:.1f}",
+        }
+        self.append("attention.csv", ATTENTION_COLUMNS, row)
+
+    def add_softmax(self, lesson: str, dtype: str, matrix: Matrix, timing: Timing, error: float, copy: float) -> None:
+        """A row of softmax.csv; error is the largest relative error, copy the GB/s of a copy in the same rounds."""
+        row = self.common(lesson, dtype) | timing_fields(timing)
+        row |= {
+            "rows": matrix.rows,
+            "columns": matrix.columns,
+            "gb_per_s": f"{matrix.bytes() / timing.median * 1e-3:.2f}",
+            "bytes": f"{matrix.bytes():.0f}",
+            "max_rel_error": f"{error:.3e}",
+            "copy_gb_per_s": f"{copy:.1f}",
+        }
+        self.append("softmax.csv", SOFTMAX_COLUMNS, row)
+
+    def append(self, name: str, columns: str, row: dict) -> None:
+        """One write under a lock. ValueError where the file has other columns: it is left as it is."""
+        if self.folder is None:
+            return
+        path = self.path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        line = ",".join(str(row[column]) for column in columns.split(",")) + "\n"
+        with open(path, "a+", encoding="ascii") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            header = file.readline()
+            if header and header != columns + "\n":
+                raise ValueError(f"{path} has other columns than this version writes: move it away first")
+            file.write(line if header else columns + "\n" + line)
+
+
+def field(text: str) -> str:
+    """A name without the characters that CSV gives a meaning."""
+    return re.sub(r'[,"\x00-\x1f]', "-", text)
+
+
+def timing_fields(timing: Timing) -> dict:
+    return {
+        "median_us": f"{timing.median:.3f}",
+        "min_us": f"{timing.least:.3f}",
+        "p95_us": f"{timing.p95:.3f}",
+        "repeats": timing.repeats,
+        "sm_clock_before_mhz": timing.clock_before,
+        "sm_clock_after_mhz": timing.clock_after,
+        "noise": "noisy" if timing.noisy else "steady",
+    }

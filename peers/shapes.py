@@ -1,0 +1,82 @@
+"""Shapes: how they are written, what they cost, and which are compared where none is asked for."""
+
+import re
+from dataclasses import dataclass
+
+MAX_HEAD_DIM = 512
+MOST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Attention:
+    """q and o are [batch][heads][nq][head_dim], k and v [batch][heads][nk][head_dim]."""
+
+    batch: int
+    heads: int
+    nq: int
+    nk: int
+    head_dim: int
+    causal: bool = False
+
+    def __str__(self) -> str:
+        n = str(self.nq) if self.nq == self.nk else f"{self.nq}:{self.nk}"
+        return f"{self.batch},{self.heads},{n},{self.head_dim}{' causal' if self.causal else ''}"
+
+    def flops(self) -> float:
+        """Operations of the two products, masked pairs left out; as shape_flops() in common/shape.c."""
+        pairs = float(self.nq) * self.nk
+        if self.causal:
+            rows = min(self.nq, self.nk)
+            pairs = float(rows) * self.nk - rows * (rows - 1) / 2
+        return 4.0 * self.batch * self.heads * pairs * self.head_dim
+
+    def bytes(self, element: int = 4) -> float:
+        """What must move at least: q, k and v read once, o written once."""
+        return float(element) * 2 * self.batch * self.heads * (self.nq + self.nk) * self.head_dim
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A row softmax over [rows][columns]."""
+
+    rows: int
+    columns: int
+
+    def __str__(self) -> str:
+        return f"{self.rows},{self.columns}"
+
+    def bytes(self) -> float:
+        """One read and one write of each element."""
+        return 8.0 * self.rows * self.columns
+
+
+# One head at small sizes, which leave most of a large GPU idle; then sizes that fill it.
+ATTENTION = [
+    Attention(1, 1, n, n, head_dim)
+    for n, head_dim in ((128, 64), (256, 128), (512, 128), (1024, 128), (1024, 256), (1024, 512), (4096, 64))
+] + [
+    Attention(4, 16, 1024, 1024, 64),
+    Attention(1, 16, 4096, 4096, 64),
+    Attention(1, 16, 4096, 4096, 128),
+    Attention(1, 16, 8192, 8192, 64),
+]
+SOFTMAX = [Matrix(4096, 1024), Matrix(4096, 4096), Matrix(16384, 4096), Matrix(32768, 8192)]
+
+
+def parse(text: str) -> Attention | Matrix:
+    """Reads B,H,N,D (N may be NQ:NK) or ROWS,COLUMNS. ValueError with one line where it cannot."""
+    match = re.fullmatch(r"([0-9]+),([0-9]+),([0-9]+)(?::([0-9]+))?,([0-9]+)", text)
+    if match:
+        batch, heads, nq, nk, head_dim = (int(number) if number else 0 for number in match.groups())
+        shape = Attention(batch, heads, nq, nk if match[4] else nq, head_dim)
+        numbers = (batch, heads, nq, shape.nk, head_dim)
+    elif match := re.fullmatch(r"([0-9]+),([0-9]+)", text):
+        shape = Matrix(int(match[1]), int(match[2]))
+        numbers = (shape.rows, shape.columns)
+    else:
+        raise ValueError(f"SHAPE={text} cannot be read: it is B,H,N,D (N may be NQ:NK), or ROWS,COLUMNS")
+    if min(numbers) < 1 or max(numbers) > MOST:
+        raise ValueError(f"SHAPE={text} cannot be used: each number is from 1 to {MOST}")
+    if isinstance(shape, Attention) and shape.head_dim > MAX_HEAD_DIM:
+        raise ValueError(f"SHAPE={text} cannot be used: the head dimension D is at most {MAX_HEAD_DIM}")
+    return shape

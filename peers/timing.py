@@ -1,0 +1,158 @@
+"""Times several contestants interleaved, so that all see the same clocks and temperature.
+
+A sample is a batch of launches between two CUDA events. The launches are enqueued behind a kernel that only waits, so
+that the GPU runs them back to back and the events see no launch cost of the CPU, which for small shapes and for
+PyTorch's operators would be most of it. A sample whose wait ended before all was enqueued is taken again behind a
+longer one."""
+
+import math
+import time
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+from peers.results import Timing
+
+WARM_UPS = 3
+SLOW = 0.1  # seconds; from here on one launch is warm-up enough
+LEAST, ENOUGH, MOST = 5, 30, 200  # samples
+SHORT, BATCH, MOST_BATCH = 50e-6, 100e-6, 64  # batches of at least 100 us where a launch takes less than 50
+MOST_SPREAD, RESOLUTION, MOST_DROP = 0.05, 1e-6, 0.03  # as in common/host/noise.c
+LONGEST_WAIT = 0.05  # seconds
+
+
+@dataclass
+class Contestant:
+    """launch(set) enqueues the work on that set of inputs and returns its output."""
+
+    name: str
+    launch: Callable[[int], Any]
+    error: float = 0.0
+    exact: bool = True
+    estimate: float = 0.0  # seconds of GPU time a launch
+    wait: float = 0.0  # seconds that the GPU is kept waiting before a sample
+    late: int = 0  # samples that the longest wait was too short for
+    repeats: int = 0
+    samples: list[float] = field(default_factory=list)  # seconds a launch
+    timing: Timing | None = None
+
+
+class Stopwatch:
+    def __init__(self, torch, device, clocks, sets: int, eager: bool = False) -> None:
+        self.torch, self.device, self.clocks, self.sets, self.eager = torch, device, clocks, sets, eager
+        self.launches = 0
+        self.batch = 1
+
+    def event(self):
+        event = self.torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+    def enqueue(self, contestant: Contestant, count: int):
+        """Launches between two events. Every launch takes the next set, whichever contestant it is."""
+        start = self.event()
+        for _ in range(count):
+            contestant.launch(self.launches % self.sets)
+            self.launches += 1
+        return start, self.event()
+
+    def sample(self, contestant: Contestant) -> float | None:
+        """Seconds a launch; None where the wait was too short."""
+        begun = None
+        if not self.eager:
+            self.torch.cuda._sleep(int(contestant.wait * self.device.clock_hz))
+            begun = self.event()
+        start, stop = self.enqueue(contestant, self.batch)
+        late = begun is not None and begun.query()
+        stop.synchronize()
+        if late and contestant.wait < LONGEST_WAIT:
+            contestant.wait = min(2 * contestant.wait, LONGEST_WAIT)
+            return None
+        contestant.late += late
+        return start.elapsed_time(stop) * 1e-3 / self.batch
+
+    def warm_up(self, contestant: Contestant) -> None:
+        """Estimates what a launch takes, on the GPU and to enqueue."""
+        for _ in range(WARM_UPS):
+            self.torch.cuda.synchronize()
+            before = time.perf_counter()
+            start, stop = self.enqueue(contestant, 1)
+            contestant.wait = time.perf_counter() - before
+            stop.synchronize()
+            contestant.estimate = start.elapsed_time(stop) * 1e-3
+            if contestant.estimate > SLOW:
+                break
+
+    def plan(self, contestants: list[Contestant], seconds: float) -> None:
+        """How many launches a sample has, and how many samples a contestant gets. The estimates of short launches hold
+        what the CPU took to enqueue them, so they are made anew from one sample."""
+        for contestant in contestants:
+            self.warm_up(contestant)
+            contestant.wait = 1e-4 + 2 * contestant.wait
+        if not self.eager:
+            for contestant in contestants:
+                contestant.estimate = self.retry(contestant)
+            fastest = max(min(contestant.estimate for contestant in contestants), 1e-7)
+            self.batch = 1 if fastest >= SHORT else min(MOST_BATCH, math.ceil(BATCH / fastest))
+        share = seconds / len(contestants)
+        for contestant in contestants:
+            contestant.wait = min(LONGEST_WAIT, 1e-4 + self.batch * (contestant.wait - 1e-4))
+            each = self.batch * contestant.estimate + contestant.wait
+            fitting = int(share / each)
+            least = ENOUGH if ENOUGH * each < 3 * share else LEAST
+            contestant.repeats = min(MOST, max(fitting, least))
+
+    def retry(self, contestant: Contestant) -> float:
+        """A sample behind a wait that is long enough."""
+        while True:
+            seconds = self.sample(contestant)
+            if seconds is not None:
+                return seconds
+
+    def interleave(self, contestants: list[Contestant]) -> list[int]:
+        """Takes the samples, a slow contestant's few spread among a fast one's many. The SM clock before, meanwhile and
+        after."""
+        rounds = max(contestant.repeats for contestant in contestants)
+        seen = [self.clocks.sm_mhz()]
+        for contestant in contestants:
+            contestant.samples, contestant.late = [], 0
+        for i in range(rounds):
+            for contestant in contestants:
+                if (i + 1) * contestant.repeats // rounds > i * contestant.repeats // rounds:
+                    contestant.samples.append(self.retry(contestant))
+            if i % 10 == 9 or i + 1 == rounds:
+                seen.append(self.clocks.sm_mhz())
+        return seen
+
+    def time(self, contestants: list[Contestant], seconds: float) -> None:
+        """Sets contestant.timing. What stayed noisy is timed once more where the seconds allow, and the better kept."""
+        self.plan(contestants, seconds / 2)
+        begun = time.perf_counter()
+        self.measure(contestants)
+        took = time.perf_counter() - begun
+        if not any(contestant.timing.noisy for contestant in contestants) or took > 0.6 * seconds:
+            return
+        first = [contestant.timing for contestant in contestants]
+        self.measure(contestants)
+        if sum(timing.noisy for timing in first) <= sum(contestant.timing.noisy for contestant in contestants):
+            for contestant, timing in zip(contestants, first):
+                contestant.timing = timing
+
+    def measure(self, contestants: list[Contestant]) -> None:
+        clocks = self.interleave(contestants)
+        known = [clock for clock in clocks if clock] or [0]
+        dropped = min(known) < (1 - MOST_DROP) * max(known)
+        for contestant in contestants:
+            contestant.timing = summarise(contestant.samples, self.batch)
+            contestant.timing.noisy |= dropped or contestant.late > 0
+            contestant.timing.clock_before, contestant.timing.clock_after = clocks[0], clocks[-1]
+
+
+def summarise(samples: list[float], batch: int) -> Timing:
+    """Of samples in seconds a launch."""
+    ordered = sorted(samples)
+    count = len(ordered)
+    median = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
+    p95 = ordered[math.ceil(0.95 * count) - 1]
+    spread = p95 - ordered[0]
+    noisy = spread > MOST_SPREAD * median and batch * spread > RESOLUTION
+    return Timing(1e6 * median, 1e6 * ordered[0], 1e6 * p95, count, noisy=noisy)

@@ -1,0 +1,46 @@
+"""The Triton kernels of peers/triton_kernels, where Triton is installed."""
+
+from peers.inputs import Matrices, Tensors
+from peers.lessons import NotCovered
+
+
+class TritonAttention:
+    def __init__(self, name: str, attention) -> None:
+        self.name = name
+        self.attention = attention
+
+    def prepare(self, _torch, tensors: Tensors, _device):
+        """launch(set) -> o [batch][heads][nq][head_dim]."""
+        if tensors.dtype != "fp32":
+            raise NotCovered(f"does not take {tensors.dtype}")
+        q, k, v, scale, causal = tensors.q, tensors.k, tensors.v, tensors.scale, tensors.shape.causal
+        return lambda i: self.attention(q[i], k[i], v[i], scale, causal)
+
+
+class TritonSoftmax:
+    def __init__(self, name: str, softmax) -> None:
+        self.name = name
+        self.softmax = softmax
+
+    def prepare(self, _torch, matrices: Matrices, _device):
+        """launch(set) -> out [rows][columns]."""
+        return lambda i: self.softmax(matrices.x[i])
+
+
+def load() -> tuple[list, list, str]:
+    """Attention and row-softmax contestants, and one line that says which Triton it is, or why there are none."""
+    try:
+        import triton
+    except ImportError as error:
+        return [], [], f"no Triton kernels: {first_line(error)} (python3 -m pip install triton)"
+    from peers import triton_kernels
+
+    attention = [TritonAttention(name, function) for name, function in triton_kernels.ATTENTION]
+    softmax = [TritonSoftmax(name, function) for name, function in triton_kernels.SOFTMAX]
+    return attention, softmax, f"Triton {triton.__version__}"
+
+
+def first_line(error: BaseException) -> str:
+    """What an exception says, in one line."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

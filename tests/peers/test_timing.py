@@ -1,0 +1,113 @@
+"""peers/timing.py on a GPU whose clock is the test's."""
+
+import itertools
+import unittest
+from types import SimpleNamespace
+from unittest import mock
+
+from peers import timing
+from peers.timing import Contestant, Stopwatch, summarise
+from tests.peers.fake_cuda import CLOCK_HZ, FakeCuda
+
+
+class Interleaved(unittest.TestCase):
+    def setUp(self):
+        self.cuda = FakeCuda()
+        patch = mock.patch.object(timing.time, "perf_counter", self.cuda.perf_counter)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.mhz = itertools.repeat(1980)
+        self.taken = []  # (name, set) of each launch
+
+    def contestant(self, name: str, enqueue: float, take) -> Contestant:
+        def launch(i: int) -> None:
+            self.taken.append((name, i))
+            self.cuda.run(enqueue, take() if callable(take) else take)
+
+        return Contestant(name, launch)
+
+    def time(self, contestants, seconds=10.0, sets=7, eager=False):
+        device = SimpleNamespace(clock_hz=CLOCK_HZ)
+        clocks = SimpleNamespace(sm_mhz=lambda: next(self.mhz))
+        watch = Stopwatch(self.cuda.torch, device, clocks, sets, eager)
+        watch.time(contestants, seconds)
+        return watch
+
+    def test_what_a_launch_costs_the_cpu_is_not_in_the_time(self):
+        fast, slow = self.contestant("fast", 100e-6, 10e-6), self.contestant("slow", 5e-6, 300e-6)
+        watch = self.time([fast, slow])
+        self.assertAlmostEqual(fast.timing.median, 10, 3)
+        self.assertAlmostEqual(slow.timing.median, 300, 3)
+        self.assertEqual(watch.batch, 10)
+        self.assertFalse(fast.timing.noisy or slow.timing.noisy)
+
+    def test_eager_it_is(self):
+        fast = self.contestant("fast", 100e-6, 10e-6)
+        self.time([fast], eager=True)
+        self.assertGreaterEqual(fast.timing.median, 100)
+
+    def test_a_wait_that_was_too_short_is_made_longer(self):
+        costs = [1e-6] * 4 + [400e-6] * 100000  # the warm-up saw cheap launches
+        slow = Contestant("slow", lambda i: self.cuda.run(costs.pop(0), 60e-6))
+        self.time([slow])
+        self.assertAlmostEqual(slow.timing.median, 60, 3)
+        self.assertFalse(slow.late)
+
+    def test_who_waits_for_the_gpu_is_told(self):
+        def launch(_i: int) -> None:
+            self.cuda.run(1e-6, 60e-6)
+            self.cuda.synchronize()
+
+        waits = Contestant("waits", launch)
+        self.time([waits])
+        self.assertGreater(waits.late, 0)
+        self.assertTrue(waits.timing.noisy)
+
+    def test_every_launch_takes_the_next_set(self):
+        self.time([self.contestant("a", 1e-6, 1e-3), self.contestant("b", 1e-6, 2e-3)], sets=5)
+        sets = [i for _, i in self.taken]
+        self.assertEqual(sets, [i % 5 for i in range(len(sets))])
+
+    def test_a_slow_one_gets_fewer_samples_spread_among_the_others(self):
+        fast, slow = self.contestant("fast", 1e-6, 1e-3), self.contestant("slow", 1e-6, 0.5)
+        self.time([fast, slow], seconds=4)
+        self.assertEqual(slow.timing.repeats, timing.LEAST)
+        self.assertEqual(fast.timing.repeats, timing.MOST)
+        order = [name for name, _ in self.taken][-timing.MOST :]
+        gaps = [i for i, name in enumerate(order) if name == "slow"]
+        self.assertGreaterEqual(len(gaps), 4)
+        self.assertTrue(all(30 < b - a < 50 for a, b in zip(gaps, gaps[1:])))
+
+    def test_at_least_thirty_where_the_time_allows(self):
+        contestants = [self.contestant(str(i), 1e-6, 20e-3) for i in range(5)]
+        self.time(contestants, seconds=5)
+        self.assertTrue(all(c.timing.repeats >= timing.ENOUGH for c in contestants))
+
+    def test_a_clock_that_drops_makes_noise(self):
+        self.mhz = itertools.cycle([1980, 1500])
+        steady = self.contestant("steady", 1e-6, 1e-3)
+        self.time([steady])
+        self.assertTrue(steady.timing.noisy)
+
+    def test_noise_that_ends_is_timed_again(self):
+        times = [1e-3] * 10 + [2e-3, 1e-3] * 100
+        shaky = self.contestant("shaky", 1e-6, lambda: times.pop(0) if times else 1e-3)
+        self.time([shaky])
+        self.assertFalse(shaky.timing.noisy)
+        self.assertAlmostEqual(shaky.timing.p95, 1000, 3)
+
+
+class Summary(unittest.TestCase):
+    def test_median_least_and_p95(self):
+        result = summarise([i * 1e-6 for i in range(20, 0, -1)], 1)
+        self.assertEqual((result.repeats, round(result.median, 3)), (20, 10.5))
+        self.assertEqual((round(result.least, 3), round(result.p95, 3)), (1, 19))
+        self.assertTrue(result.noisy)
+
+    def test_what_events_cannot_tell_is_no_noise(self):
+        self.assertFalse(summarise([8e-6] * 10 + [8.9e-6] * 10, 1).noisy)
+        self.assertTrue(summarise([8e-6] * 10 + [8.9e-6] * 10, 10).noisy)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,222 @@
+"""A whole comparison with PyTorch on the CPU: the lessons are C functions, and the GPU's clock is a pretence. Skipped
+where there is no PyTorch."""
+
+import contextlib
+import csv
+import functools
+import io
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+from peers import compare, comparison, lessons
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Event:
+    """A CUDA event of work that is done as soon as it is enqueued; the GPU is never seen to be early."""
+
+    def __init__(self, enable_timing: bool) -> None:
+        assert enable_timing
+
+    def record(self) -> None:
+        self.at = time.perf_counter()
+
+    def query(self) -> bool:
+        return False
+
+    def synchronize(self) -> None:
+        pass
+
+    def elapsed_time(self, end) -> float:
+        return 1e3 * (end.at - self.at)
+
+
+def build_lessons(place: Path) -> Path:
+    """build/kernels with two attention lessons, one that is unavailable, and two row softmaxes."""
+    toolkit = subprocess.run(["scripts/find-cuda"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    flags = ["-std=c17", "-D_GNU_SOURCE=1", "-O2", "-shared", "-fPIC", "-Icommon", "-isystem", f"{toolkit[1]}/include"]
+
+    def compile_to(output: Path, *arguments: str) -> None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["gcc", *flags, *arguments, "-o", str(output), "-lm"], cwd=ROOT, check=True)
+
+    kernels = place / "kernels"
+    runtime = place / "libfakecuda.so"
+    compile_to(runtime, "-Wl,-Bsymbolic", "tests/runner/fake_cudart.c")  # PyTorch may have brought the real one
+    linked = [str(runtime), f"-Wl,-rpath,{place}"]
+    compile_to(kernels / "solutions/01_first/attention.so", "tests/runner/fake_attention.c", *linked)
+    compile_to(kernels / "solutions/02_second/attention.so", "-DMODEST", "tests/runner/fake_attention.c", *linked)
+    compile_to(kernels / "solutions/03_third/softmax.so", "tests/runner/fake_softmax.c", *linked)
+    shutil.copy(kernels / "solutions/03_third/softmax.so", kernels / "solutions/03_third/unfused_softmax.so")
+    compile_to(kernels / "baselines/lacking.so", "tests/peers/fake_lacking.c", *linked)
+    return kernels
+
+
+@unittest.skipUnless(torch, "PyTorch is not installed")
+class Whole(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        place = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(place.cleanup)
+        cls.kernels = build_lessons(Path(place.name))
+        torch.set_num_threads(1)
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.results = Path(place.name) / "results"
+        properties = SimpleNamespace(name="Fake GPU", major=8, minor=6, multi_processor_count=10)
+        stand_ins = {
+            "is_available": lambda: True,
+            "init": lambda: None,
+            "get_device_properties": lambda _: properties,
+            "synchronize": lambda: None,
+            "_sleep": lambda cycles: None,
+            "Event": Event,
+        }
+        for name, stand_in in stand_ins.items():
+            self.patch(torch.cuda, name, stand_in)
+        self.patch(comparison, "draw_attention", functools.partial(comparison.draw_attention, device="cpu"))
+        self.patch(comparison, "draw_softmax", functools.partial(comparison.draw_softmax, device="cpu"))
+        self.patch(lessons, "KERNELS", self.kernels)
+
+    def patch(self, place, name, stand_in):
+        patch = mock.patch.object(place, name, stand_in)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def compare(self, *arguments: str) -> tuple[int, str]:
+        told = io.StringIO()
+        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+            status = compare.main(["--time-budget", "6", "--results", str(self.results), "--commit", "abc", *arguments])
+        return status, told.getvalue()
+
+    def rows(self, name: str) -> dict[str, dict[str, str]]:
+        with open(self.results / "fake-gpu" / name, encoding="ascii") as file:
+            return {row["lesson"]: row for row in csv.DictReader(file)}
+
+    def test_attention(self):
+        status, told = self.compare("--shape", "2,3,40:56,32", "--seed", "5")
+        self.assertEqual(status, 0, told)
+        self.assertIn("seed 5", told)
+        self.assertIn("baseline-lacking                     not covered: a library is not installed", told)
+        self.assertRegex(told, "peer-torch_cudnn +not covered: does not take fp32")
+        self.assertRegex(told, "peer-torch_efficient +not covered: has no kernel for this shape")
+        rows = self.rows("attention.csv")
+        here = {"solution-01_first", "solution-02_second", "peer-torch_math", "peer-torch_unfused"}
+        self.assertLessEqual(here, set(rows))
+        self.assertEqual(len({row["run"] for row in rows.values()}), 1)
+        for row in rows.values():
+            self.assertLess(float(row["rel_rms_error"]), 5e-6)
+            self.assertEqual((row["B"], row["H"], row["Nq"], row["Nk"], row["D"]), ("2", "3", "40", "56", "32"))
+            self.assertGreaterEqual(int(row["repeats"]), 5)
+        self.assertIn(f"added {len(rows)} rows to ", told)
+
+    def test_causal(self):
+        status, told = self.compare("--shape", "1,2,33,16", "--causal", "--lessons", "01")
+        self.assertEqual(status, 0, told)
+        rows = self.rows("attention.csv")
+        self.assertLessEqual({"solution-01_first", "peer-torch_math", "peer-torch_unfused"}, set(rows))
+        self.assertTrue(all(row["causal"] == "1" for row in rows.values()))
+        status, told = self.compare("--shape", "1,2,20:33,16", "--causal", "--lessons", "01")
+        self.assertEqual(status, 0, told)
+        self.assertRegex(told, "peer-torch_math +not covered: has another causal mask")
+
+    def test_softmax(self):
+        status, told = self.compare("--shape", "50,70")
+        self.assertEqual(status, 0, told)
+        rows = self.rows("softmax.csv")
+        here = {"unfused_softmax", "solution-03_third", "peer-torch_softmax", "peer-torch_unfused_softmax"}
+        self.assertLessEqual(here, set(rows))
+        self.assertRegex(told, r"\n  copy ")
+        for row in rows.values():
+            self.assertLess(float(row["max_rel_error"]), 1e-5)
+            self.assertGreater(float(row["copy_gb_per_s"]), 0)
+
+    def test_a_wrong_lesson_is_not_timed(self):
+        with mock.patch.dict(os.environ, {"MISTAKE": "last-key"}):
+            status, told = self.compare("--shape", "1,2,30,16")
+        self.assertEqual(status, 1, told)
+        self.assertRegex(told, r"solution-01_first +is wrong here \(error .*make check says more")
+        self.assertNotIn("solution-01_first", self.rows("attention.csv"))
+        with mock.patch.dict(os.environ, {"MISTAKE": "unwritten"}):
+            status, told = self.compare("--shape", "30,16")
+        self.assertEqual(status, 1, told)
+        self.assertRegex(told, r"solution-03_third +is wrong here")
+
+    def test_a_lesson_that_fails_is_told(self):
+        with mock.patch.dict(os.environ, {"MISTAKE": "error"}):
+            status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01")
+        self.assertEqual(status, 1, told)
+        self.assertRegex(told, r"solution-01_first +failed: attention_forward\(\) returned error \d+: some other error")
+
+    def test_a_peer_of_lower_accuracy_is_no_rival(self):
+        exact = torch.baddbmm
+
+        def rounded(*arguments, **keywords):
+            return exact(*arguments, **keywords).bfloat16().float()
+
+        with mock.patch.object(torch, "baddbmm", rounded):
+            status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01")
+        self.assertEqual(status, 0, told)
+        self.assertRegex(told, r"peer-torch_unfused .*not at this accuracy, so no rival")
+        self.assertEqual(self.rows("attention.csv")["peer-torch_unfused"]["dtype"], "fp32-inexact")
+
+    def test_what_is_not_fp32_or_eager_is_not_recorded(self):
+        for option in (["--eager"], ["--dtype", "bf16"]):
+            status, told = self.compare("--shape", "1,2,30,16", *option)
+            self.assertEqual(status, 0, told)
+            self.assertIn("nothing was recorded", told)
+            self.assertFalse(self.results.exists())
+        self.assertRegex(told, "solution-01_first +not covered: does not take bf16")
+
+    def test_warm_rows_say_so(self):
+        status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01", "--warm")
+        self.assertEqual(status, 0, told)
+        self.assertIn("1 set of inputs", told)
+        self.assertEqual({row["cache"] for row in self.rows("attention.csv").values()}, {"warm"})
+
+    def test_time_that_is_used_up_is_told(self):
+        clock = itertools.count(0, 10)
+        with mock.patch.object(comparison.time, "monotonic", lambda: next(clock)):
+            status, told = self.compare("--attention")
+        self.assertEqual(status, 1, told)
+        self.assertRegex(told, "not timed, the time is used up: --time-budget")
+
+    def test_lessons_that_are_not_there(self):
+        for chosen, words in (
+            ("09", "solution-09 is not built"),
+            ("lesson-01", "lesson-01 is not built"),
+            ("x", "no lesson"),
+        ):
+            status, told = self.compare("--lessons", chosen)
+            self.assertEqual(status, 2)
+            self.assertTrue(re.fullmatch(rf"error: .*{words}.*\n", told), told)
+
+    def test_results_of_other_columns_are_left_as_they_are(self):
+        file = self.results / "fake-gpu" / "attention.csv"
+        file.parent.mkdir(parents=True)
+        file.write_text("old\n")
+        status, told = self.compare("--shape", "1,1,8,8")
+        self.assertEqual(status, 2)
+        self.assertIn("has other columns", told)
+        self.assertEqual(file.read_text(), "old\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
