@@ -32,6 +32,9 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--attention", action="store_true", help="only attention")
     parser.add_argument("--softmax", action="store_true", help="only the row softmax")
     parser.add_argument("--dtype", choices=["fp32", "fp16", "bf16"], default="fp32", help="others are not recorded")
+    parser.add_argument(
+        "--no-triton", action="store_true", help="without the Triton kernels, which compile for a while"
+    )
     parser.add_argument("--warm", action="store_true", help="the same inputs again and again, so that L2 holds them")
     parser.add_argument("--eager", action="store_true", help="times hold what a launch costs the CPU; not recorded")
     parser.add_argument("--seed", type=int, help="of the inputs")
@@ -107,7 +110,7 @@ def compare(torch, asked: argparse.Namespace, begun: float) -> int:
     softmax = [lessons.SoftmaxKernel(library) for library in lessons.find_softmax(asked.lessons)]
     runtime = (attention + softmax)[0].library
     device, clocks = open_device(torch, runtime), Clocks(runtime)
-    triton_attention, triton_softmax, triton = triton_paths.load()
+    triton_attention, triton_softmax, triton = triton_paths.load(asked.no_triton)
     run = Run(asked.results, asked.commit, clocks.driver(), device)
     comparison = Comparison(torch, asked, device, clocks, run, begun)
     introduce(torch, comparison, triton)
@@ -120,6 +123,7 @@ def compare(torch, asked: argparse.Namespace, begun: float) -> int:
 
 def main(argv: list[str]) -> int:
     begun = time.monotonic()
+    sys.stdout.reconfigure(line_buffering=True)
     try:
         asked = arguments(argv)
         torch = import_torch()

@@ -14,7 +14,8 @@ from peers.results import Timing
 
 WARM_UPS = 3
 SLOW = 0.1  # seconds; from here on one launch is warm-up enough
-LEAST, ENOUGH, MOST = 5, 30, 200  # samples
+VERY_SLOW = 0.4
+LEAST_SLOW, LEAST, ENOUGH, MOST = 3, 5, 30, 200  # samples
 SHORT, BATCH, MOST_BATCH = 50e-6, 100e-6, 64  # batches of at least 100 us where a launch takes less than 50
 MOST_SPREAD, RESOLUTION, MOST_DROP = 0.05, 1e-6, 0.03  # as in common/host/noise.c
 LONGEST_WAIT = 0.05  # seconds
@@ -84,13 +85,14 @@ class Stopwatch:
 
     def plan(self, contestants: list[Contestant], seconds: float) -> None:
         """How many launches a sample has, and how many samples a contestant gets. The estimates of short launches hold
-        what the CPU took to enqueue them, so they are made anew from one sample."""
+        what the CPU took to enqueue them, so these are made anew from one sample."""
         for contestant in contestants:
             self.warm_up(contestant)
             contestant.wait = 1e-4 + 2 * contestant.wait
         if not self.eager:
             for contestant in contestants:
-                contestant.estimate = self.retry(contestant)
+                if contestant.estimate < 10 * contestant.wait:
+                    contestant.estimate = self.retry(contestant)
             fastest = max(min(contestant.estimate for contestant in contestants), 1e-7)
             self.batch = 1 if fastest >= SHORT else min(MOST_BATCH, math.ceil(BATCH / fastest))
         share = seconds / len(contestants)
@@ -98,7 +100,7 @@ class Stopwatch:
             contestant.wait = min(LONGEST_WAIT, 1e-4 + self.batch * (contestant.wait - 1e-4))
             each = self.batch * contestant.estimate + contestant.wait
             fitting = int(share / each)
-            least = ENOUGH if ENOUGH * each < 3 * share else LEAST
+            least = ENOUGH if ENOUGH * each < 3 * share else LEAST if each < VERY_SLOW else LEAST_SLOW
             contestant.repeats = min(MOST, max(fitting, least))
 
     def retry(self, contestant: Contestant) -> float:

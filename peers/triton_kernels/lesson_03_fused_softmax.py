@@ -2,8 +2,8 @@
 
 A tensor of Triton lives in registers and cannot be written or read in part, so there is no array on the chip in which
 the scores of a row could wait for their maximum. The attention kernel computes them twice instead: once for the maximum,
-once for the weights. As in CUDA the score matrix never exists. A hidden value of a tile on the diagonal is multiplied by
-its zero weight, so a NaN there comes through."""
+once for the weights. As in CUDA every key and value that is loaded serves four queries, and the score matrix never
+exists. A hidden value of a tile on the diagonal is multiplied by its zero weight, so a NaN there comes through."""
 
 import torch
 import triton
@@ -12,8 +12,8 @@ import triton.language as tl
 from .problem import dimensions, grid
 
 NAME = "peer-triton_03_fused_softmax"
-QUERIES = 16
-KEYS = 32
+QUERIES = 4
+TILE = 2048  # elements of a tile of K or V at most; QUERIES times as many running sums have to fit in registers
 MAX_REGISTER_COLUMNS = 32768
 LONG_ROW_BLOCK = 4096
 
@@ -75,19 +75,19 @@ def softmax(x):
 # The scaled scores of a tile of keys, -inf where a query does not see a key.
 @triton.jit
 def tile_scores(
-    q,  # [QUERIES][BLOCK_D]
-    k,  # [KEYS][BLOCK_D]
-    query,  # [QUERIES]
-    key,  # [KEYS]
+    q,  # [QUERIES][1][BLOCK_D]
+    k,  # [1][KEYS][BLOCK_D]
+    query,  # [QUERIES][1]
+    key,  # [1][KEYS]
     nq,
     nk,
     softmax_scale,
     CAUSAL: tl.constexpr,
 ):
-    score = softmax_scale * tl.dot(q, tl.trans(k), input_precision="ieee")
-    visible = key[None, :] < nk
+    score = softmax_scale * tl.sum(q * k, axis=2)
+    visible = key < nk
     if CAUSAL:
-        visible = visible & (key[None, :] <= query[:, None] + nk - nq)
+        visible = visible & (key <= query + nk - nq)
     return tl.where(visible, score, -float("inf"))
 
 
@@ -103,54 +103,55 @@ def fused_attention(
     softmax_scale,
     CAUSAL: tl.constexpr,
     HEAD_DIM: tl.constexpr,
-    BLOCK_D: tl.constexpr,  # HEAD_DIM rounded up to a power of two, at least 16
+    BLOCK_D: tl.constexpr,  # HEAD_DIM rounded up to a power of two
     QUERIES: tl.constexpr,
     KEYS: tl.constexpr,  # a tile
 ):
     query_blocks = tl.cdiv(nq, QUERIES)
     head = (tl.program_id(0) // query_blocks).to(tl.int64)
     query0 = tl.program_id(0) % query_blocks * QUERIES
-    query = query0 + tl.arange(0, QUERIES)
-    column = tl.arange(0, BLOCK_D)
-    rows = (head * nq + query[:, None]) * HEAD_DIM + column[None, :]  # of Q and O
-    inside = (query[:, None] < nq) & (column[None, :] < HEAD_DIM)
-    q = tl.load(Q + rows, mask=inside, other=0.0)
+    # Tensors have a side for queries, then one for keys, then one for columns.
+    query = query0 + tl.arange(0, QUERIES)[:, None]
+    column = tl.arange(0, BLOCK_D)[None, None, :]
+    q_rows = (head * nq + query[:, :, None]) * HEAD_DIM + column
+    q_inside = (query[:, :, None] < nq) & (column < HEAD_DIM)
+    q = tl.load(Q + q_rows, mask=q_inside, other=0.0)
     key_end = nk
     if CAUSAL:
         key_end = tl.minimum(nk, query0 + QUERIES + nk - nq)
 
-    row_max = tl.full([QUERIES], -float("inf"), tl.float32)
+    row_max = tl.full([QUERIES, 1], -float("inf"), tl.float32)
     for key0 in range(0, key_end, KEYS):
-        key = key0 + tl.arange(0, KEYS)
-        tile = (head * nk + key[:, None]) * HEAD_DIM + column[None, :]
-        k = tl.load(K + tile, mask=(key[:, None] < nk) & (column[None, :] < HEAD_DIM), other=0.0)
+        key = key0 + tl.arange(0, KEYS)[None, :]
+        tile = (head * nk + key[:, :, None]) * HEAD_DIM + column
+        k = tl.load(K + tile, mask=(key[:, :, None] < nk) & (column < HEAD_DIM), other=0.0)
         score = tile_scores(q, k, query, key, nq, nk, softmax_scale, CAUSAL)
-        row_max = tl.maximum(row_max, tl.max(score, axis=1))
+        row_max = tl.maximum(row_max, tl.max(score, axis=1, keep_dims=True))
     row_max = tl.where(row_max == -float("inf"), 0.0, row_max)  # a row that sees no key: -inf - -inf would be NaN
 
-    o = tl.zeros([QUERIES, BLOCK_D], tl.float32)
-    row_sum = tl.zeros([QUERIES], tl.float32)
+    share = tl.zeros([QUERIES, KEYS, BLOCK_D], tl.float32)  # of every KEYS-th key; added up once, at the end
+    weights = tl.zeros([QUERIES, KEYS], tl.float32)
     for key0 in range(0, key_end, KEYS):
-        key = key0 + tl.arange(0, KEYS)
-        tile = (head * nk + key[:, None]) * HEAD_DIM + column[None, :]
-        in_tile = (key[:, None] < nk) & (column[None, :] < HEAD_DIM)
+        key = key0 + tl.arange(0, KEYS)[None, :]
+        tile = (head * nk + key[:, :, None]) * HEAD_DIM + column
+        in_tile = (key[:, :, None] < nk) & (column < HEAD_DIM)
         k = tl.load(K + tile, mask=in_tile, other=0.0)
-        weight = tl.exp(tile_scores(q, k, query, key, nq, nk, softmax_scale, CAUSAL) - row_max[:, None])
-        row_sum += tl.sum(weight, axis=1)
-        v = tl.load(V + tile, mask=in_tile, other=0.0)
-        o += tl.dot(weight, v, input_precision="ieee")
+        weight = tl.exp(tile_scores(q, k, query, key, nq, nk, softmax_scale, CAUSAL) - row_max)
+        weights += weight
+        share += weight[:, :, None] * tl.load(V + tile, mask=in_tile, other=0.0)
 
+    row_sum = tl.sum(weights, axis=1)
     row_sum = tl.where(row_sum == 0.0, 1.0, row_sum)  # a row that sees no key is 0
-    tl.store(O + rows, o / row_sum[:, None], mask=inside)
+    o = tl.sum(share, axis=1) / row_sum[:, None]
+    tl.store(O + q_rows, o[:, None, :], mask=q_inside)
 
 
 def attention(q, k, v, softmax_scale, causal=False):
     heads, nq, nk, head_dim = dimensions(q, k, v)
     o = torch.empty_like(q)
-    block_d = max(16, triton.next_power_of_2(head_dim))  # tl.dot adds up 16 products or more
-    warps = 4 if head_dim <= 128 else 8  # with four, many registers of longer rows would spill
+    block_d = triton.next_power_of_2(head_dim)
     fused_attention[grid(heads * triton.cdiv(nq, QUERIES))](
         q, k, v, o, nq, nk, softmax_scale, CAUSAL=causal, HEAD_DIM=head_dim,
-        BLOCK_D=block_d, QUERIES=QUERIES, KEYS=KEYS, num_warps=warps, num_stages=1,
+        BLOCK_D=block_d, QUERIES=QUERIES, KEYS=min(32, TILE // block_d), num_warps=4,
     )
     return o

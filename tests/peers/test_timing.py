@@ -69,7 +69,7 @@ class Interleaved(unittest.TestCase):
         self.assertEqual(sets, [i % 5 for i in range(len(sets))])
 
     def test_a_slow_one_gets_fewer_samples_spread_among_the_others(self):
-        fast, slow = self.contestant("fast", 1e-6, 1e-3), self.contestant("slow", 1e-6, 0.5)
+        fast, slow = self.contestant("fast", 1e-6, 1e-3), self.contestant("slow", 1e-6, 0.3)
         self.time([fast, slow], seconds=4)
         self.assertEqual(slow.timing.repeats, timing.LEAST)
         self.assertEqual(fast.timing.repeats, timing.MOST)

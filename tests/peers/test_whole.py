@@ -101,10 +101,11 @@ class Whole(unittest.TestCase):
         self.addCleanup(patch.stop)
 
     def compare(self, *arguments: str) -> tuple[int, str]:
-        told = io.StringIO()
+        told = io.TextIOWrapper(io.BytesIO())
         with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
             status = compare.main(["--time-budget", "6", "--results", str(self.results), "--commit", "abc", *arguments])
-        return status, told.getvalue()
+        told.seek(0)
+        return status, told.read()
 
     def rows(self, name: str) -> dict[str, dict[str, str]]:
         with open(self.results / "fake-gpu" / name, encoding="ascii") as file:
@@ -186,9 +187,10 @@ class Whole(unittest.TestCase):
         self.assertRegex(told, "solution-01_first +not covered: does not take bf16")
 
     def test_warm_rows_say_so(self):
-        status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01", "--warm")
+        status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01", "--warm", "--no-triton")
         self.assertEqual(status, 0, told)
         self.assertIn("1 set of inputs", told)
+        self.assertIn("no Triton kernels", told)
         self.assertEqual({row["cache"] for row in self.rows("attention.csv").values()}, {"warm"})
 
     def test_time_that_is_used_up_is_told(self):
