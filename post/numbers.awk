@@ -1,8 +1,11 @@
 # How figures are written, and how one written by hand is told. Used by outline.awk; no rules of its own.
 
-# A no-break space between a figure and its unit.
+function nbsp() {
+    return "\302\240"
+}
+
 function with_unit(text, unit) {
-    return text "\302\240" unit
+    return text nbsp() unit
 }
 
 # Three significant digits, never as a power of ten.

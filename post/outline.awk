@@ -222,7 +222,7 @@ function counter_of(number, d, metric,    name) {
 function is_block(inner,    word, words) {
     words = split(inner, word, " ")
     if (word[1] == "chart" && words == 2)
-        show_chart(word[2], 1)
+        show_chart(word[2])
     else if (word[1] == "charts" && words == 1)
         rest_at = outs + 1
     else if (word[1] == "figure" && words == 2)
@@ -242,16 +242,22 @@ function is_block(inner,    word, words) {
     return 1
 }
 
-function show_chart(name, asked) {
+# A text in which nothing is mark-up.
+function plain(text) {
+    gsub(/[][*_`<\\]/, "\\\\&", text)
+    return text
+}
+
+function show_chart(name) {
     if (!(name in chart_text)) {
         left_out("the chart " name ": plots/draw made none from these results")
         return
     }
     shown[name] = 1
-    emit("![" chart_text[name] "](" name ".png)")
+    emit("![" plain(chart_text[name]) "](" name ".png)")
     emit("")
     if (chart_caption[name] != "")
-        emit("*" chart_caption[name] "*")
+        emit("*" plain(chart_caption[name]) "*")
     emit("")
 }
 
@@ -327,7 +333,7 @@ END {
         kept = outs
         for (i = 1; i <= charts; i++)
             if (!(chart[i] in shown))
-                show_chart(chart[i], 0)
+                show_chart(chart[i])
         for (i = kept + 1; i <= outs; i++)
             rest[i - kept] = out[i]
         count = outs - kept

@@ -48,10 +48,13 @@ function has(what,    i) {
     return 0
 }
 
-function measured_in(run,    clock) {
+# How a run was measured: all of it under its first table, what tells it from others under the next.
+function measured_in(run,    clock, said) {
     clock = clock_of(run)
-    return "Median of interleaved timings by CUDA events; " device ", driver " fact[run, "driver"] ", CUDA " fact[run, "cuda"] \
-        (clock == "" ? "" : ", SM clock " clock) ", " substr(run_date[run], 1, 10) ", commit " fact[run, "commit"] "."
+    said = described[run] ? "" : ", driver " fact[run, "driver"] ", CUDA " fact[run, "cuda"] (clock == "" ? "" : ", SM clock " clock)
+    described[run] = 1
+    return "Median of interleaved timings by CUDA events; " device said ", " substr(run_date[run], 1, 10) ", commit " \
+        fact[run, "commit"] "."
 }
 
 # In a table of several kinds of kernels: which kind this one is.
@@ -82,7 +85,7 @@ function print_ladder(d,    at, i, number, before, first, key) {
     first = before = ""
     if (!rungs_at(at))
         return
-    emit("| kernel, D=" d " | time | TFLOP/s | of the fp32 peak | over the one before | over the first |")
+    emit("| kernel, D=" d " | time | TFLOP/s | of peak | step | in all |")
     emit("|---|--:|--:|--:|--:|--:|")
     for (i = 1; i <= lesson_count; i++) {
         number = substr(lesson_folder[i], 1, 2)
@@ -100,7 +103,8 @@ function print_ladder(d,    at, i, number, before, first, key) {
         before = key
     }
     emit("")
-    emit("*One batch of 16 heads, N=4096, fp32, no mask. " measured_in(ladder) remarks() "*")
+    emit("*One batch of 16 heads, N=4096, fp32, no mask. Of peak: of what all fp32 units could do. Step: times as fast as the " \
+        "kernel before it; in all: as the first. " measured_in(ladder) remarks() "*")
     emit("")
 }
 
@@ -197,7 +201,7 @@ function print_peers(d,    at, run, last, i, j, count, list, swap, key, own) {
     emit("")
 }
 
-function print_single_head(    i, j, at, run, own, best, key, shown_run) {
+function print_single_head(    i, j, at, run, last, own, best, key, shown_run, shown) {
     shown_run = ""
     for (i = 1; i <= shapes; i++) {
         if (shape_h[i] != 1)
@@ -206,9 +210,11 @@ function print_single_head(    i, j, at, run, own, best, key, shown_run) {
         run = library_run(at)
         if (run == "")
             continue
+        last = last_in(run, at)
         if (shown_run == "") {
-            emit("| one head, N × D | kernel | time | fastest library | time | speed-up |")
-            emit("|---|---|--:|---|--:|--:|")
+            shown = last
+            emit("| N × D | " shown " | fastest library | its time | " shown " against it |")
+            emit("|---|--:|---|--:|--:|")
         }
         shown_run = run
         best = ""
@@ -217,9 +223,10 @@ function print_single_head(    i, j, at, run, own, best, key, shown_run) {
             if (is_library(timed[j]) && key in time_us && (best == "" || time_us[key] < time_us[run, best, at]))
                 best = timed[j]
         }
-        own = timing(run, last_in(run, at), at)
+        own = timing(run, last, at)
         key = run SUBSEP best SUBSEP at
-        emit("| " shape_n[i] " × " shape_d[i] " | " title_of(last_in(run, at)) " | " timed_as(own) " | " library_name(best) \
+        # Where another lesson was the last one timed, its number stands before its time.
+        emit("| " shape_n[i] nbsp() "×" nbsp() shape_d[i] " | " (last == shown ? "" : last ": ") timed_as(own) " | " library_name(best) \
             " | " timed_as(key) " | " ratio_as(key, own) " |")
     }
     if (shown_run == "")
@@ -311,14 +318,14 @@ function print_softmax(    i, run, name, key, head, rival) {
     if (run == "")
         return
     name = softmax_name(run)
-    emit("| rows × columns | five passes | fused | speed-up | fused, GB/s | of a copy |")
+    emit("| rows × columns | five passes | fused | speed-up | GB/s | of a copy |")
     emit("|---|--:|--:|--:|--:|--:|")
     for (i = 1; i <= matrices; i++) {
         key = matrix[i]
         if (!((run, name, key) in softmax_us))
             continue
         head = key
-        sub(/x/, " × ", head)
+        sub(/x/, nbsp() "×" nbsp(), head)
         emit("| " head " | " ((run, rival, key) in softmax_us ? \
             about(softmax_noise[run, rival, key]) as_time(softmax_us[run, rival, key]) " | " softmax_figure("time", key, rival) \
             " | " softmax_figure("speedup", key, rival) : "- | " softmax_figure("time", key, rival) " | -") \
@@ -390,9 +397,9 @@ function print_reproduce(    i, number, own, solutions, clock, commit, goals) {
     emit("./setup")
     emit("make " (own == "" ? "" : goals) "bench")
     if (has("peers"))
-        emit("make peers       # PyTorch and Triton beside them")
+        emit("make peers  # PyTorch and Triton")
     if (has("profile"))
-        emit("scripts/measure  # everything, and what Nsight Compute counts")
+        emit("scripts/measure  # Nsight Compute, too")
     emit("make post")
     emit("```")
     emit("")

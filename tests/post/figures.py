@@ -43,6 +43,7 @@ def allowed(folder):
         found["us"].append(us)
         found["ms"].append(us / 1000)
         found["gb_per_s"].append(float(row["gb_per_s"]))
+        found["clock"] += [float(row["sm_clock_before_mhz"] or 0), float(row["sm_clock_after_mhz"] or 0)]
         if float(row["copy_gb_per_s"] or 0):
             found["percent"].append(100 * float(row["gb_per_s"]) / float(row["copy_gb_per_s"]))
         timed.setdefault((row["run"], row["rows"], row["columns"]), []).append(us)
@@ -74,13 +75,13 @@ def main():
     text = re.sub(r"```.*?```", "", text, flags=re.S)
     text = re.sub(r"!\[.*?\]\(.*?\)", "", text)
     units = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
-    figures = [(m.group(1), UNITS[m.group(2)]) for m in re.finditer(NUMBER + "[ \u00a0]?(" + units + r")(?![A-Za-z/]| [0-9D])", text)]
+    figures = [(m.group(1), UNITS[m.group(2)]) for m in re.finditer(NUMBER + "[ \u00a0]?(" + units + r")(?![A-Za-z/]|[ \u00a0][0-9D])", text)]
     # In a table the unit stands above.
     for line in text.splitlines():
         if line.startswith("|") and "TFLOP/s" in line:
             column = [cell.strip() for cell in line.strip("|").split("|")].index("TFLOP/s")
-        elif line.startswith("|") and "fused, GB/s" in line:
-            column = -[cell.strip() for cell in line.strip("|").split("|")].index("fused, GB/s")
+        elif line.startswith("|") and "GB/s" in line:
+            column = -[cell.strip() for cell in line.strip("|").split("|")].index("GB/s")
         elif line.startswith("|") and not line.startswith("|-"):
             cell = [cell.strip(" ~") for cell in line.strip("|").split("|")][abs(column)]
             if re.fullmatch(NUMBER, cell):

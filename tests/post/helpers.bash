@@ -42,7 +42,7 @@ for gpu in "$1"/*/; do
 <rect id='a' width=\"9\" height=\"9\" fill=\"#fff\"/><use href=\"#a\"/></svg>" >"$out/$name$theme.svg"
             done
             : >"$out/$name.png"
-            printf '%s\tHeading\tCaption of %s.\tWhat %s shows\n' "$name" "$name" "$name" >>"$out/charts.tsv"
+            printf '%s\tHeading\tCaption of *%s*.\tWhat [%s] shows\n' "$name" "$name" "$name" >>"$out/charts.tsv"
         done
     done
 done

@@ -267,8 +267,11 @@ checked() {
     [ "$(xmllint --xpath 'count(//*[local-name()="svg"])' "$page")" -gt 4 ]
     [ "$(xmllint --xpath 'count(//*[local-name()="svg"][not(@role="img")])' "$page")" -eq 0 ]
     # Charts that the text does not name come at the end, once.
-    [ "$(grep -c '^!\[What another shows\](another.png)' "$post")" -eq 1 ]
-    [ "$(grep -c '^!\[What speedup-over-01 shows\]' "$post")" -eq 1 ]
+    [ "$(grep -c '](another.png)$' "$post")" -eq 1 ]
+    [ "$(grep -c '](speedup-over-01.png)$' "$post")" -eq 1 ]
+    # What plots/draw says of them is text, not mark-up.
+    cmark-gfm "$post" | grep -q 'alt="What \[another\] shows"'
+    grep -q -F '<figcaption>Caption of *another*.</figcaption>' "$page"
     # The Markdown has its pictures beside it.
     for picture in $(sed -n 's/^!\[.*](\(.*\))$/\1/p' "$post"); do
         [ -e "build/post/example-gpu/$picture" ]
