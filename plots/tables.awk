@@ -1,10 +1,11 @@
 # Rewrites a page with its measured tables:
 #     awk -f tables.awk part=ladder FILE part=softmax FILE part=profile FILE part=triton FILE part=triton_softmax FILE
-#         part=charts FILE part=page PAGE
+#         part=compared FILE part=compared_softmax FILE part=charts FILE part=page PAGE
 #
-# FILEs hold what ladder.awk, softmax.awk, profile.awk and triton.awk selected (the last from attention.csv and from
-# softmax.csv), and the paths of the charts, each line after the GPU's folder name and a tab. Variables: page, its name for messages; lesson, the folder of the lesson whose page it is; up, the way from
-# the page to the root of the repository.
+# FILEs hold what ladder.awk, softmax.awk and profile.awk selected, beside.awk (triton) and compared.awk from attention.csv
+# and from softmax.csv, and the paths of the charts, each line after the GPU's folder name and a tab. Variables: page, its
+# name for messages; lesson, the folder of the lesson whose page it is; up, the way from the page to the root of the
+# repository.
 
 BEGIN {
     FS = "\t"
@@ -54,6 +55,12 @@ part == "profile" {
 
 part == "triton" || part == "triton_softmax" {
     beside[part, $1, $2, ++besides[part, $1, $2]] = $0
+    next
+}
+
+part ~ /^compared/ {
+    compared[part, $1]++
+    compared[part, $1, compared[part, $1]] = $0
     next
 }
 
@@ -253,6 +260,39 @@ function print_triton(    i, j, slug, cell, captions, printed) {
         print "Not measured yet: `make peers` does it, on a GPU with PyTorch and Triton.\n"
 }
 
+function faster(rival, own, noise) {
+    return rival == "-" ? "-" : beside_ratio(rival / own, noise)
+}
+
+function print_peers(    i, j, slug, cell) {
+    for (i = 1; i <= gpus["compared"]; i++) {
+        slug = gpu["compared", i]
+        print "| B, H, N, D | fastest solution | us | TFLOP/s | PyTorch's best | us | speed-up | over memory-efficient | over cuBLAS + softmax |"
+        print "|---|---|---|---|---|---|---|---|---|"
+        for (j = 1; j <= compared["compared", slug]; j++) {
+            split(compared["compared", slug, j], cell, FS)
+            printf "| %s%s | %s | %s | %s | %s | %s | %s | %s | %s |\n", cell[2], cell[3] == "causal" ? " causal" : "", \
+                title_of(cell[4]), short(cell[5]), short(cell[6]), cell[7], short(cell[8]), \
+                faster(cell[8], cell[5], cell[11]), faster(cell[9], cell[5], cell[11]), \
+                faster(cell[10], cell[5], cell[11])
+        }
+        print "\nfp32; " how " of one run. " measured_on("compared", slug) "\n"
+    }
+    for (i = 1; i <= gpus["compared_softmax"]; i++) {
+        slug = gpu["compared_softmax", i]
+        print "| rows × columns | row softmax, us | of a copy's GB/s | torch.softmax, us | speed-up | over PyTorch in five operations |"
+        print "|---|---|---|---|---|---|"
+        for (j = 1; j <= compared["compared_softmax", slug]; j++) {
+            split(compared["compared_softmax", slug, j], cell, FS)
+            printf "| %d × %d | %s | %s | %s | %s | %s |\n", cell[2], cell[3], short(cell[4]), percent(cell[5], cell[6]), \
+                short(cell[7]), faster(cell[7], cell[4], cell[9]), faster(cell[8], cell[4], cell[9])
+        }
+        print "\nSolution 03; fp32; " how " of one run. " measured_on("compared_softmax", slug) "\n"
+    }
+    if (!gpus["compared"] && !gpus["compared_softmax"])
+        print "Not measured yet: `make peers` does it, on a GPU with PyTorch.\n"
+}
+
 function beside_ratio(ratio, noise) {
     return sprintf("%.2f×", ratio) (noise == "noisy" ? ", noisy" : "")
 }
@@ -265,6 +305,10 @@ function print_part(name) {
     }
     if (name == "triton") {
         print_triton()
+        return
+    }
+    if (name == "peers") {
+        print_peers()
         return
     }
     if (name == "charts")
@@ -289,8 +333,8 @@ function fail(message) {
     open = $0
     sub(/^<!-- results:begin /, "", open)
     sub(/ -->.*/, "", open)
-    if (open !~ /^(charts|ladder|measured|profile|softmax|triton)$/)
-        fail("there is no table '" open "'; there are charts, ladder, measured, profile, softmax and triton")
+    if (open !~ /^(charts|ladder|measured|peers|profile|softmax|triton)$/)
+        fail("there is no table '" open "'; there are charts, ladder, measured, peers, profile, softmax and triton")
     print
     print_part(open)
     next
