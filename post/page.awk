@@ -74,11 +74,29 @@ function print_body(    i, line, table) {
                 print line
             }
             i = end_figure(i)
-        } else if (line ~ /^<h[2-6]>/)
+        } else if (line ~ /^<h[2-6]>/) {
+            if (line ~ /^<h2>/ && !contents++)
+                print_contents(i)
             print with_id(line)
-        else
+        } else
             print line
     }
+}
+
+# Links to the sections, before the first of them.
+function print_contents(i,    line, text) {
+    print "<nav aria-label=\"Contents\">\n<ul>"
+    for (; i <= lines; i++)
+        if (body[i] ~ /^<h2>/) {
+            text = body[i]
+            gsub(/<\/?h2>/, "", text)
+            line = with_id(body[i])
+            sub(/.* id="/, "", line)
+            sub(/".*/, "", line)
+            print "<li><a href=\"#" line "\">" text "</a></li>"
+        }
+    print "</ul>\n</nav>"
+    split("", heading)
 }
 
 # The figure that ends at line i, with its caption where one follows; the last line that was used.
