@@ -56,7 +56,7 @@ function off_axis(place) {
 function finish_bars(scale, unit, base,    i, room, left, plot_width, need, longest, anchor, at) {
     is_log = scale == "log"
     axis_start = !is_log ? 0 : least < base ? least / 1.5 : base
-    left = 16 + (label_width ? 1.06 * label_width + 10 : 0)
+    left = 16 + (label_width ? 1.1 * label_width + 10 : 0)
     plot_width = RIGHT - left
     longest = 0
     for (i = 1; i <= bars; i++) {

@@ -18,14 +18,14 @@ if (is_log) {
     set xtics (1)
     do for [power = -3:15] {
         do for [digit in (decades < 2.3 ? "1 2 5" : "1")] {
-            if (digit * 10.0 ** power <= axis_end) { set xtics add (digit * 10.0 ** power) }
+            if (digit * 10.0 ** power <= axis_end * (axis_start / axis_end) ** 0.04) { set xtics add (digit * 10.0 ** power) }
         }
     }
 } else {
     quarter = axis_end / 4
     power = 10.0 ** floor(log10(quarter))
     step = power * (quarter / power >= 5 ? 5 : quarter / power >= 2 ? 2 : 1)
-    set xtics 0, step, axis_end
+    set xtics 0, step, 0.96 * axis_end
 }
 set xrange [axis_start : axis_end]
 set xtics offset 0, 0.4
@@ -49,16 +49,18 @@ do for [i = 1:head_y_count] {
 
 # A speed-up below 1 is a bar to the left of it.
 from = is_log && axis_start < 1 && unit eq "×" ? 1.0 : axis_start
-value_of(i, style) = int(column(5)) == i && strcol(6) eq style ? column(3) : NaN
+y_of(i, style) = int(column(5)) == i && strcol(6) eq style ? column(1) : NaN
+# A label exactly on the edge of a logarithmic axis may count as outside.
+edge = axis_start + (axis_end - axis_start) * 1e-9
 hue_of(i) = i == 0 ? neutral : colour[hue(i)]
 half = 8.5
 
-plot for [i = 0:8] data using (from):1:(from):(value_of(i, "solid")):($1 - half):($1 + half) with boxxyerror \
+plot for [i = 0:8] data using (from):(y_of(i, "solid")):(from):3:($1 - half):($1 + half) with boxxyerror \
          linecolor rgb hue_of(i), \
-     for [i = 0:8] data using (from):1:(from):(value_of(i, "hollow")):($1 - half + 1):($1 + half - 1) with boxxyerror \
+     for [i = 0:8] data using (from):(y_of(i, "hollow")):(from):3:($1 - half + 1):($1 + half - 1) with boxxyerror \
          fillstyle empty border rgb hue_of(i) linecolor rgb hue_of(i) linewidth 2, \
      data using (from):($1 - 11.5):(0):(23) with vectors nohead linecolor rgb faint linewidth 1.5, \
      data using 7:($1 - half - 2):(0):(2 * half + 4) with vectors nohead linecolor rgb paper linewidth 7, \
      data using 7:($1 - half - 2):(0):(2 * half + 4) with vectors nohead linecolor rgb ink linewidth 3, \
      data using ($8 > from ? $8 : from):1:4 with labels left offset character 0.6, 0 textcolor rgb ink font small, \
-     data using (axis_start):1:2 with labels right offset character -0.7, 0 textcolor rgb ink font small
+     data using (edge):1:2 with labels right offset character -0.7, 0 textcolor rgb ink font small

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154
 
 # What README.md and the lessons' pages show; kept small, since it is committed.
-shown="speedup-over-01 time-d64 tflops-d64 softmax"
+shown="speedup-over-01 tflops-d64 tflops-d128 softmax roofline-d64 roofline-d128 bytes-d64 limits-d64 triton peers"
 
 select_rows() { # file program variables...
     what=$1 program=$2
@@ -29,26 +29,36 @@ lay_out() { # programs files... -- variables
     awk -v kind="$kind" -v ideas=plots/ideas.tsv -v results="$gpu" -v out="$work/chart" $programs "$@"
 }
 
+# The same for a program that reads a results file itself.
+lay_out_rows() { # file programs variables...
+    rm -f "$work"/chart.*
+    what=$1 reader=$2
+    shift 2
+    [ -f "$gpu/$what.csv" ] || return 0
+    lay_out "csv $reader" -v what="$what" "$@" "$gpu/$what.csv"
+}
+
 # Breaks a text into lines that a chart has room for: "line\nline" for gnuplot.
 folded() {
-    printf '%s\n' "$1" | fold -s -w 70 | awk '{ sub(/ $/, ""); printf "%s%s", (NR > 1 ? "\\n" : ""), $0 }'
+    printf '%s\n' "$1" | fold -s -w 74 | awk '{ sub(/ $/, ""); printf "%s%s", (NR > 1 ? "\\n" : ""), $0 }'
 }
 
 # Draws what was laid out, light and dark, and adds its line to charts.tsv. The subject and how it was measured may be
 # longer than a line.
-draw() { # name selected script heading subject caption how
-    name=$1 selected=$2 script=$3 heading=$4 caption=$6 how=$7
+draw() { # name facts script heading subject caption how
+    name=$1 script=$3 heading=$4 caption=$6 footnote=$7
     [ -f "$work/chart.tsv" ] || return 0
     case " $shown " in *" $name "*) ;; *) [ -z "$readme" ] || return 0 ;; esac
-    subject="$(fact "$selected" device), ${own}$5"
-    text="$heading. $subject. $(cat "$work/chart.text"). $how."
-    ! grep -q '\*[:,]' "$work/chart.text" || how="$how; * solution"
+    said=$(fact "$2" device)
+    said="${said:+$said, }${own}$5"
+    text="$heading. $said. $(cat "$work/chart.text"). $footnote."
+    ! grep -q '\*[:,]' "$work/chart.text" || footnote=$(printf '%s.\n* solution' "$footnote")
     cat >"$work/chart.settings" <<SETTINGS
 style = "plots/style.gp"
 data = "$work/chart.tsv"
 heading = "$heading"
-subject = "$(folded "$subject")"
-footnote = "$(folded "$how.")"
+subject = "$(folded "$said")"
+footnote = "$(folded "$footnote.")"
 SETTINGS
     for theme in light dark; do
         file=$name
@@ -64,49 +74,177 @@ SETTINGS
     printf '%s\t%s\t%s\t%s\n' "$name" "$heading" "$caption" "$text" >>"$new/charts.tsv"
 }
 
-timings="Median of interleaved CUDA-event timings"
-measured_by() { # selected
-    printf '%s, %s, commit %s' "$timings" "$(fact "$1" date)" "$(fact "$1" commit)"
-    if [ -n "$(fact "$1" scaled)" ]; then
+# How the rows of a selection were measured; with "peers" also how peers of another run come in.
+measured_by() { # facts [peers]
+    printf 'Median of interleaved CUDA-event timings, %s, commit %s' "$(fact "$1" date)" "$(fact "$1" commit)"
+    if [ -n "${2-}" ] && [ -n "$(fact "$1" scaled)" ]; then
         printf '. Peers were timed in a run of their own beside the same lessons; their ratio to those is kept'
     fi
 }
 
+# How the ceilings were measured, for a chart that shows some.
+ceilings_are() {
+    [ -s "$work/ceilings" ] || return 0
+    if [ "$(fact "$work/ceilings" run)" = "$(fact "$work/ladder" run)" ]; then
+        printf '; ceilings by a copy and by multiply-adds alone, in the same run'
+    else
+        printf '; ceilings by a copy and by multiply-adds alone, in another run of %s' "$(fact "$work/ceilings" date)"
+    fi
+}
+
 draw_ladder() {
-    select_rows attention ladder -v view=ladder -v others=1 -v expected="$expected" >"$work/ladder"
-    how=$(measured_by "$work/ladder")
+    how=$(measured_by "$work/ladder" peers)
+    subject="fp32, B=1 H=16 N=4096, no mask"
     lay_out "figures bars speedup" -v chart=over_first "$work/ladder"
-    draw speedup-over-01 "$work/ladder" bars "Speed-up over lesson 01" "fp32, B=1 H=16 N=4096, no mask" \
+    draw speedup-over-01 "$work/ladder" bars "Speed-up over lesson 01" "$subject" \
         "How many times faster than lesson 01 each lesson is, with the idea that it adds." "$how"
     lay_out "figures bars speedup" -v chart=over_previous "$work/ladder"
-    draw speedup-over-previous "$work/ladder" bars "Speed-up over the lesson before" "fp32, B=1 H=16 N=4096, no mask" \
-        "What each idea is worth alone: the time of the lesson before over this one's." "$how"
+    draw speedup-over-previous "$work/ladder" bars "Speed-up over the lesson before" "$subject" \
+        "What each idea is worth alone: the time of the lesson before over this one's." "$(measured_by "$work/ladder")"
+    lay_out "figures bars triton_bars" "$work/ladder"
+    draw triton "$work/ladder" bars "CUDA and Triton, TFLOP/s" "$subject" \
+        "Each lesson beside a Triton kernel of the same idea." "$how"
 }
 
 draw_sizes() {
     select_rows attention ladder -v view=sizes -v others=1 -v expected="$expected" >"$work/sizes"
-    how=$(measured_by "$work/sizes")
+    how=$(measured_by "$work/sizes" peers)$(ceilings_are)
     awk -F '\t' '$1 != "#" { print $1 }' "$work/sizes" | sort -nu >"$work/dims"
     while read -r d; do
-        lay_out "figures lines over_n" -v chart=time -v d="$d" -v heads=16 "$work/ceilings" "$work/sizes"
-        draw "time-d$d" "$work/sizes" lines "Time over N, milliseconds" "fp32, B=1 H=16 D=$d, no mask" \
+        subject="fp32, B=1 H=16 D=$d, no mask"
+        lay_out "figures lines over_n" -v chart=time -v d="$d" -v heads=16 part=ceilings "$work/ceilings" part=sizes "$work/sizes"
+        draw "time-d$d" "$work/sizes" lines "Time over N, milliseconds" "$subject" \
             "The time of one forward pass over the number of queries and keys, head dimension $d." "$how"
-        lay_out "figures lines over_n" -v chart=tflops -v d="$d" -v heads=16 "$work/ceilings" "$work/sizes"
-        draw "tflops-d$d" "$work/sizes" lines "TFLOP/s over N" "fp32, B=1 H=16 D=$d, no mask" \
+        lay_out "figures lines over_n" -v chart=tflops -v d="$d" -v heads=16 part=ceilings "$work/ceilings" part=sizes "$work/sizes"
+        draw "tflops-d$d" "$work/sizes" lines "TFLOP/s over N" "$subject" \
             "Useful floating-point operations a second over the number of queries and keys, head dimension $d." "$how"
     done <"$work/dims"
+}
+
+# What the pages predict of bytes, at the shape that was counted.
+predict() {
+    : >"$work/predicted"
+    for lesson in $expected; do
+        [ -f "lessons/$lesson/predictions.csv" ] || continue
+        awk -F, -v file="lessons/$lesson/predictions.csv" -f scripts/formulas.awk "lessons/$lesson/predictions.csv" \
+            >"$work/formulas" || exit 2
+        for d in 64 128; do
+            awk -f "$work/formulas" -f plots/predicted.awk -v folder="$lesson" -v shape="1,16,4096,$d" >>"$work/predicted"
+        done
+    done
+}
+
+# The reference shape, with what Nsight Compute counted there.
+draw_counted() {
+    select_rows profile counters -v n=4096 >"$work/counters"
+    how=$(measured_by "$work/ladder")
+    counted="ounted by Nsight Compute, $(fact "$work/counters" date), commit $(fact "$work/counters" commit)"
+    predict
+    for d in 64 128; do
+        grep -q "^$d	" "$work/ladder" || continue
+        subject="fp32, B=1 H=16 N=4096 D=$d, no mask"
+        lay_out "figures joined roofline" -v d="$d" part=ladder "$work/ladder" part=counters "$work/counters" \
+            part=ceilings "$work/ceilings"
+        draw "roofline-d$d" "$work/ladder" roofline "Roofline" "$subject" \
+            "What a kernel reaches at its ratio of arithmetic to bytes, below what the GPU can do, head dimension $d." \
+            "$how; bytes c$counted$(ceilings_are)"
+        lay_out "figures joined bars bytes" -v d="$d" part=ladder "$work/ladder" part=counters "$work/counters" \
+            part=predicted "$work/predicted"
+        draw "bytes-d$d" "$work/ladder" bars "Bytes predicted and counted" "$subject" \
+            "What the lessons' pages predict that loads ask for, and what is counted on the way, head dimension $d." \
+            "C$counted; predictions by the formulas of the lessons' pages"
+        lay_out "figures joined limits" -v d="$d" part=ladder "$work/ladder" part=counters "$work/counters" \
+            part=ceilings "$work/ceilings"
+        draw "limits-d$d" "$work/ladder" limits "Share of each limit" "$subject" \
+            "How much of what each part of the GPU can do a lesson uses, the largest share in red, head dimension $d." \
+            "$how; c$counted$(ceilings_are)"
+    done
+}
+
+# The last lesson beside its rivals, over shapes.
+draw_rivals() {
+    interleaved="Each ratio of two timings of one interleaved run"
+    for heads in 16 1; do
+        suffix=
+        [ $heads = 16 ] || suffix=-h$heads
+        draw_map first "map-over-01$suffix" "lesson 01" \
+            "How many times faster the last lesson is than the first, over N and D, with $heads heads."
+        draw_map peer "map-over-peer$suffix" "the fastest peer" \
+            "How many times faster the last lesson is than the fastest peer or baseline, over N and D, with $heads heads."
+    done
+    lay_out_rows attention "figures rivals bars shapes" -v over=peer
+    draw_rival peers bars "the fastest peer" "fp32, no mask" \
+        "How many times faster the last lesson is than the fastest of PyTorch's paths, shape by shape."
+}
+
+draw_map() { # over name whom caption
+    lay_out_rows attention "figures rivals map" -v over="$1" -v heads="$heads"
+    draw_rival "$2" map "$3" "fp32, B=1 H=$heads, no mask" "$4"
+}
+
+draw_rival() { # name script whom subject caption
+    [ -f "$work/chart.facts" ] || return 0
+    draw "$1" "$work/chart.facts" "$2" "$(fact "$work/chart.facts" last), over $3" "$4" "$5" \
+        "$(measured_by "$work/chart.facts"); e${interleaved#E}"
+}
+
+draw_cache() {
+    for d in 64 128; do
+        lay_out_rows attention "figures lines cache" -v d=$d
+        [ -f "$work/chart.facts" ] || continue
+        draw "cache-d$d" "$work/chart.facts" lines "Time of cold launches over warm ones" "fp32, B=1 H=16 D=$d, no mask" \
+            "How much longer a launch takes whose inputs are not in the L2 cache, head dimension $d." \
+            "$(measured_by "$work/chart.facts"). Cold: each launch takes another copy of the inputs; warm: the same again"
+    done
 }
 
 draw_softmax() {
     select_rows softmax softmax -v view=bars >"$work/softmax"
     lay_out "figures bars softmax_bars" "$work/softmax"
     draw softmax "$work/softmax" bars "Row softmax, GB/s" "fp32, rows × columns, one read and one write counted" \
-        "Lesson 03's row softmax beside its five passes and a copy of the same bytes." "$(measured_by "$work/softmax")"
+        "Lesson 03's row softmax beside its five passes and a copy of the same bytes." \
+        "$(measured_by "$work/softmax" peers)"
+}
+
+# What a GPU's results lack for a chart, a line each; a learner's own lessons need not have it all.
+say_missing() {
+    [ "$kind" = solution ] || return 0
+    if ! grep -q '^fma_fp32' "$work/ceilings" || ! grep -q '^copy' "$work/ceilings"; then
+        echo "$gpu: no ceilings are measured: the charts have none; make bench measures them" >&2
+    fi
+    [ -s "$work/counters" ] ||
+        echo "$gpu: nothing is counted at B=1 H=16 N=4096: no charts of roofline, bytes and limits; scripts/measure does it" >&2
+    grep -q '^[^,]*,peer-' "$gpu"/*.csv || echo "$gpu: no peers are timed: the charts have none; peers/ says how" >&2
+    grep -q ',warm,' "$gpu"/attention.csv 2>/dev/null ||
+        echo "$gpu: nothing is timed with warm caches: no chart of cold against warm" >&2
 }
 
 draw_gpu() {
-    : >"$work/ceilings"
+    select_rows attention ladder -v view=ladder -v others=1 -v expected="$expected" >"$work/ladder"
+    select_rows ceilings ceilings -v run="$(fact "$work/ladder" run)" >"$work/ceilings"
     draw_ladder
     draw_sizes
+    draw_counted
+    draw_rivals
+    draw_cache
     draw_softmax
+    say_missing
+}
+
+# Charts of all GPUs that have a ladder, side by side; $work/gpus.* are what draw_gpu selected of each.
+draw_gpus() {
+    own='' kind=solution gpu=$results
+    how="Median of CUDA-event timings, interleaved on each GPU"
+    for selected in "$work"/gpus.*; do
+        how="$how; $(fact "$selected" device): $(fact "$selected" date), commit $(fact "$selected" commit)"
+    done
+    for d in 64 128; do
+        subject="fp32, B=1 H=16 N=4096 D=$d, no mask"
+        lay_out "figures bars gpus" -v chart=tflops -v d=$d "$work"/gpus.*
+        draw "gpus-tflops-d$d" /dev/null bars "TFLOP/s of several GPUs" "$subject" \
+            "Useful floating-point operations a second of each lesson, GPU beside GPU, head dimension $d." "$how"
+        lay_out "figures bars gpus" -v chart=speedup -v d=$d "$work"/gpus.*
+        draw "gpus-speedup-d$d" /dev/null bars "Speed-up over lesson 01 of several GPUs" "$subject" \
+            "How many times faster than lesson 01 each lesson is, each GPU compared with itself, head dimension $d." "$how"
+    done
 }

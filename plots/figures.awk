@@ -48,6 +48,11 @@ function times(value) {
     return sprintf(value < 0.95 ? "%.2f×" : value < 99.95 ? "%.1f×" : "%.0f×", value)
 }
 
+# A ratio to a rival, where a tenth matters.
+function closely(value) {
+    return sprintf(value < 9.995 ? "%.2f×" : value < 99.95 ? "%.1f×" : "%.0f×", value)
+}
+
 # 225485783040 -> "225 GB", as storage and bandwidths count: in powers of 1000.
 function bytes_text(value,    power) {
     for (power = 0; value >= 999.5 && power < 5; power++)

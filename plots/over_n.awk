@@ -1,16 +1,16 @@
-# Lines over N, from what ladder.awk selected (view=sizes): awk -f figures.awk -f lines.awk -f over_n.awk CEILINGS SELECTED
+# Lines over N, from what ladder.awk selected (view=sizes): awk -f figures.awk -f lines.awk -f over_n.awk part=ceilings FILE part=sizes FILE
 #
 # Variables: chart  "time" (milliseconds) or "tflops"
 #            d      the head dimension
 #            heads  heads of all batches, for the time that the ceilings allow
 #            out    writes out.tsv, out.gp and out.text; nothing where there is nothing to chart
-# CEILINGS holds what ceilings.awk selected, or nothing.
+# The files hold what ceilings.awk and ladder.awk selected.
 
 BEGIN {
     FS = "\t"
 }
 
-FILENAME ~ /ceilings$/ {
+part == "ceilings" {
     if ($1 == "fma_fp32")
         fma = $2
     next

@@ -43,10 +43,10 @@ text_size = 17
 heading_size = 22
 
 width = 700
-top = 50 + 22 * subject_lines + 8
+top = 46 + 24 * subject_lines + 8
 plot_top = top + legend_height + (legend_height > 0 ? 10 : 0)
 plot_bottom = plot_top + plot_height
-height = plot_bottom + axis_height + 12 + 22 * footnote_lines + 6
+height = plot_bottom + axis_height + 12 + 24 * footnote_lines + 8
 x_at(pixels) = real(pixels) / width
 y_at(pixels) = 1 - real(pixels) / height
 legend_y(row) = y_at(top + 12 + 24 * (row - 1))
@@ -68,7 +68,7 @@ small = sprintf(",%g", small_size * type)
 set label 1 heading at screen x_at(16), screen y_at(24) left textcolor rgb ink \
     font sprintf("DejaVu Sans:Bold,%g", heading_size * type)
 set label 2 subject at screen x_at(16), screen y_at(54) left textcolor rgb faint font small
-set label 3 footnote at screen x_at(16), screen y_at(height - 6 - 22 * footnote_lines + 9) left textcolor rgb faint font small
+set label 3 footnote at screen x_at(16), screen y_at(height - 8 - 24 * footnote_lines + 10) left textcolor rgb faint font small
 
 set lmargin at screen x_at(left)
 set rmargin at screen x_at(right)

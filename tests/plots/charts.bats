@@ -42,15 +42,79 @@ drawn() {
     sed -n 's/.*<text[^>]*>\(.*\)<\/text>.*/\1/p' "$1"
 }
 
-@test "all charts are drawn, as SVG that XML tools accept and as PNG of twice the size" {
-    run --separate-stderr plots/draw
+# In the place of the small results: all that results can hold, of $1 lessons.
+full() {
+    rm -r results/example-gpu
+    "$project/tests/plots/make-results" results/example-gpu "$1"
+    mkdir -p solutions/05_register_tiling lessons scripts
+    cp -R "$project"/lessons/0[1-4]_* lessons/
+    cp "$project/scripts/formulas.awk" scripts/
+    mkdir -p lessons/05_register_tiling
+    printf 'name,unit,formula\nglobal_async_copy_bytes,bytes,"B*H*ceil(NQ/64) * 8 * NK * D"\n' \
+        >lessons/05_register_tiling/predictions.csv
+}
+
+@test "from whole results every chart is drawn, light and dark, and nothing is said to be missing" {
+    full 5
+    sed -i '/^peers1,.*,1,1,1,/d' "$csv"
+    run --separate-stderr plots/draw --svg
     [ "$status" -eq 0 ]
-    [ -z "$stderr" ]
-    for chart in speedup-over-01 speedup-over-previous time-d64 time-d128 tflops-d64 tflops-d128 softmax; do
+    [ "$stderr" = "" ]
+    for chart in speedup-over-01 speedup-over-previous triton time-d64 time-d128 tflops-d64 tflops-d128 roofline-d64 \
+        roofline-d128 bytes-d64 bytes-d128 limits-d64 limits-d128 map-over-01 map-over-peer peers cache-d64 cache-d128 \
+        softmax; do
         grep -q "solutions/$chart.svg" <<<"$output"
-        xmllint --noout "$charts/$chart.svg"
-        # Bytes 16 to 19 of a PNG are its width: 1400 is 0578 in hexadecimal.
-        [ "$(od -An -tx1 -j16 -N4 "$charts/$chart.png" | tr -d ' ')" = 00000578 ]
+        xmllint --noout "$charts/$chart.svg" "$charts/$chart-dark.svg"
+        [ "$(grep -c "^$chart	" "$charts/charts.tsv")" -eq 1 ]
+    done
+    # Light and dark say the same.
+    for chart in $(cut -f 1 "$charts/charts.tsv"); do
+        cmp <(drawn "$charts/$chart.svg") <(drawn "$charts/$chart-dark.svg")
+        grep -q 'fill="#ffffff"' "$charts/$chart.svg"
+        grep -q 'fill="#0d1117"' "$charts/$chart-dark.svg"
+    done
+    awk -F '\t' 'NF != 4 || $2 == "" || $3 !~ /[.]$/ || length($4) < 100 { exit 1 }' "$charts/charts.tsv"
+}
+
+@test "bitmaps are twice the size of the SVG, light and dark" {
+    plots/draw
+    for chart in $(cut -f 1 "$charts/charts.tsv"); do
+        height=$(sed -n 's/^<rect x="0" y="0" width="700" height="\([0-9]*\)".*/\1/p' "$charts/$chart.svg")
+        for file in "$charts/$chart.png" "$charts/$chart-dark.png"; do
+            # Width and height are the bytes 16 to 23 of a PNG.
+            [ "$(od -An -tx1 -j16 -N8 "$file" | tr -d ' ')" = "$(printf '%08x%08x' 1400 $((2 * height)))" ]
+        done
+    done
+}
+
+@test "no text covers another, leaves the picture, is too small or too faint: 5 lessons, 12, two GPUs, own lessons" {
+    full 5
+    sed -e '/Example GPU/!d' -e 's/bench1/own1/; s/solution-0[45]/lesson-0&/; s/lesson-0solution-/lesson-/' "$csv" |
+        grep '^own1' >rows
+    cat rows >>"$csv"
+    "$project/tests/plots/make-results" results/wide 12 "Example GPU (with a very long name of 80 GB HBM3)" 0.01
+    plots/draw --svg >list
+    grep -q 'all/gpus-tflops-d64.svg' list
+    grep -q 'lessons/speedup-over-01.svg' list
+    find build/plots -name '*.svg' | sort >files
+    [ "$(wc -l <files)" -gt 120 ]
+    while read -r file; do
+        awk -f "$project/tests/plots/check-svg.awk" "$file"
+    done <files
+}
+
+@test "check-svg.awk finds what it looks for" {
+    plots/draw --svg
+    good=$charts/softmax.svg
+    awk -f "$project/tests/plots/check-svg.awk" "$good"
+    move='s/translate(16.00,[0-9.]*)/translate(690.00,31.00)/'
+    for wrong in 's/font-size="16.00"/font-size="11.00"/' 's/fill="rgb(26,26,26)"/fill="rgb(190,190,190)"/' "$move" \
+        's/translate([0-9.]*,[0-9.]*)/translate(100.00,100.00)/' 's/<desc.*/<desc><\/desc>/' 's/role="img"//' \
+        's/fill="#ffffff"/fill="#000000"/'; do
+        sed "$wrong" "$good" >wrong.svg
+        run awk -f "$project/tests/plots/check-svg.awk" wrong.svg
+        [ "$status" -eq 1 ]
+        [ -n "$output" ]
     done
 }
 
@@ -121,7 +185,7 @@ drawn() {
 
 @test "one head dimension, or one size, gives the charts that can be drawn" {
     keep '$13 == 64 && $11 == 4096'
-    rm results/example-gpu/softmax.csv
+    rm results/example-gpu/softmax.csv results/example-gpu/profile.csv
     run --separate-stderr plots/draw
     [ "$status" -eq 0 ]
     grep -q 'everything at D=128' <<<"$stderr"

@@ -1,0 +1,44 @@
+# The ceilings measured in one run, from a ceilings.csv: awk -v what=ceilings -f csv.awk -f ceilings.awk ceilings.csv
+#
+# Variable: run  the run that is wanted; where it has none, the newest run's are taken
+# Out, tab-separated: "#" name value for run, date and commit, then
+#     what  value  unit
+
+BEGIN {
+    OFS = "\t"
+}
+
+FNR == 1 {
+    next
+}
+
+{
+    from = get("run")
+    if (!(from in date_of))
+        run_name[++runs] = from
+    date_of[from] = get("date")
+    commit_of[from] = get("commit")
+    row_of[from] = FNR
+    if (!((from, get("what")) in value))
+        list[from, ++count[from]] = get("what")
+    value[from, get("what")] = get("median")
+    unit[from, get("what")] = get("unit")
+}
+
+END {
+    if (csv_failed)
+        exit 2
+    if (!runs)
+        exit 0
+    best = run_name[1]
+    for (i = 2; i <= runs; i++)
+        if (date_of[run_name[i]] >= date_of[best])
+            best = run_name[i]
+    if (run in date_of)
+        best = run
+    print "#", "run", best
+    print "#", "date", substr(date_of[best], 1, 10)
+    print "#", "commit", commit_of[best]
+    for (i = 1; i <= count[best]; i++)
+        print list[best, i], value[best, list[best, i]], unit[best, list[best, i]]
+}

@@ -1,0 +1,31 @@
+# Bars of the last lesson's speed-up over the fastest peer, a bar a shape:
+#     awk -v what=attention -v over=peer -f csv.awk -f figures.awk -f rivals.awk -f bars.awk -f shapes.awk attention.csv
+#
+# Variables: out  writes out.tsv and out.gp, for bars.gp, out.text and out.facts; nothing where there is no peer
+# and those of rivals.awk. Baselines alone are no peers; where there are peers, both are rivals.
+
+END {
+    if (csv_failed)
+        exit 2
+    compare()
+    for (i = 1; i <= shape_count; i++) {
+        s = shape[i]
+        if (!(s in ratio) || rival_of[s] !~ /^torch_/)
+            continue
+        split(s, part, SUBSEP)
+        if (part[1] SUBSEP part[2] != group)
+            add_group("B=" part[1] " H=" part[2])
+        group = part[1] SUBSEP part[2]
+        figure = (ratio_noisy[s] ? "~" : "") closely(ratio[s])
+        any_noisy = any_noisy || ratio_noisy[s]
+        rival = title_of(rival_of[s], "peer")
+        add_bar("N=" part[3] " D=" part[4], ratio[s], figure " over " rival, ratio[s] < 1 ? 4 : 1, ratio_noisy[s] ? "hollow" : "solid", "-")
+        text = text (text == "" ? "" : "; ") "B=" part[1] " H=" part[2] " N=" part[3] " D=" part[4] ": " figure " over " rival
+    }
+    if (!bars)
+        exit 0
+    finish_bars("log", "×", 1)
+    set("legend", quoted(any_noisy ? "~ and hollow: noisy, spread over 5 % or at a lower clock" : ""))
+    print text > (out ".text")
+    write_facts()
+}
