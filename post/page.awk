@@ -155,7 +155,7 @@ function file_is_there(path,    line, there) {
 }
 
 # Ids are made unique over the page: gnuplot and people use the same ones in every picture.
-function print_svg(path, class,    line, prefix, started, tag) {
+function print_svg(path, class,    line, prefix, started, tag, box) {
     prefix = "p" ++pictures "-"
     started = 0
     tag = 0
@@ -170,6 +170,11 @@ function print_svg(path, class,    line, prefix, started, tag) {
             # The page gives the size; the box stays.
             sub(/ width="[0-9.]+"/, "", line)
             sub(/ height="[0-9.]+"/, "", line)
+            if (match(line, /viewBox="[^"]*"/)) {
+                split(substr(line, RSTART, RLENGTH), box, /[" ]/)
+                if (box[5] > box[4])
+                    sub(/viewBox=/, "data-tall=\"tall\" &", line)
+            }
             if (match(line, /aria-labelledby="[^"]*"/))
                 line = substr(line, 1, RSTART - 1) labels(substr(line, RSTART, RLENGTH), prefix) substr(line, RSTART + RLENGTH)
             if (line ~ />/)
