@@ -112,7 +112,7 @@ class Comparison:
     def time(self, timed: list[Contestant], sets: int, seconds: float) -> None:
         self.ahead -= 1
         if timed:
-            Stopwatch(self.torch, self.device, self.clocks, sets, self.asked.eager).time(timed, max(seconds, 0.5))
+            Stopwatch(self.torch, self.device, self.clocks, sets, self.asked.eager).time(timed, max(seconds, 2))
         sys.stdout.flush()
 
     def record(self, file: str) -> bool:

@@ -47,6 +47,11 @@ python_with() {
     unit test_results
 }
 
+@test "the lessons are called as they want to be, on the simulator" {
+    export LD_LIBRARY_PATH=$PWD/build/simulator
+    unit test_lessons
+}
+
 @test "samples, waits and rounds" {
     unit test_timing
 }
