@@ -131,6 +131,9 @@ def main(argv: list[str]) -> int:
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return BAD_INPUT
+    except KeyboardInterrupt:
+        print("stopped; the shapes that were printed are recorded", file=sys.stderr)
+        return 130
     except RuntimeError as error:
         print(f"error: {triton_paths.first_line(error)}", file=sys.stderr)
         return FAILED

@@ -21,7 +21,7 @@ class Comparison:
         self, torch, asked: argparse.Namespace, device: Device, clocks: Clocks, run: Run, begun: float
     ) -> None:
         self.torch, self.asked, self.device, self.clocks, self.run = torch, asked, device, clocks, run
-        self.deadline = begun + asked.time_budget
+        self.begun, self.deadline = begun, begun + asked.time_budget
         self.ahead = len(asked.attention_shapes) + len(asked.matrices)
         self.seed = asked.seed if asked.seed is not None else random.randrange(1000000)
         self.recorded = asked.results is not None and not asked.eager and asked.dtype == "fp32"
@@ -125,4 +125,5 @@ class Comparison:
             print(f"\nadded {rows} rows to {self.run.path(file)} as run {self.run.name}")
         if self.asked.results and not self.recorded:
             print("\nnothing was recorded: only fp32 without --eager is")
+        print(f"{time.monotonic() - self.begun:.0f} s in all")
         return FAILED if self.failed or self.left_out else 0
