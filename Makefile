@@ -25,6 +25,8 @@ SEED       :=
 INPUTS     :=
 LAYOUT     :=
 QUICK      :=
+SIZES      :=
+FRESH      :=
 TIME_LIMIT :=
 RESULTS    := results
 
@@ -114,7 +116,7 @@ All of these up to diff work on solution-02 too. `lessons` and `solutions` choos
 
 make all                   every solution checked, on a GPU or the simulator, and the charts drawn
 make check                 every lesson checked (your files)
-make bench                 the ladder of solutions, timed interleaved in one run
+make bench                 the ladder of solutions, timed interleaved in one run; Ctrl-C stops it, the next one goes on
 make peers                 optional: the solutions beside PyTorch's and Triton's kernels (peers/README.md); or make
                            lesson-05 peers. PYTHON=... names a Python that has PyTorch
 make plots                 the charts, drawn into build/plots/ from results/ alone
@@ -135,6 +137,8 @@ SEED=n                     the seed of the inputs
 TIME_LIMIT=s               how long one step of a check may take (60 seconds)
 INPUTS=kind  LAYOUT=bnhd   what the inputs look like and how they lie in memory: a check that fails prints them
 QUICK=1                    a few small cases, or one shape to time
+SIZES=256,1024,4096        the numbers of queries and keys that bench times, instead of 256 to 8192
+FRESH=1                    bench starts over where it would go on with a run that was stopped
 RESULTS=folder             where bench writes and plots and post read, instead of results/
 GPU=folder                 of several in results/ the one that a post is about
 OUTLINE=file.md            the text of the post, instead of post/outline.md

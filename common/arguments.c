@@ -8,13 +8,31 @@
 static const char usage[] =
     "usage: attention check|bench --kernel FILE.so [--name NAME] [--source FILE.cu] [--device gpu|sim] "
     "[--shape B,H,N,D] [--causal] [--inputs FAMILY] [--layout bhnd|bnhd] [--data DIR] [--seed S] "
-    "[--time-limit SECONDS] [--results DIR] [--commit HASH] [--quick | --small] [--verbose]";
+    "[--time-limit SECONDS] [--results DIR] [--commit HASH] [--quick | --small] [--verbose] [--ceilings FILE.so] "
+    "[--state DIR] [--fresh] [--sizes N,N,...]";
 
 static bool read_unsigned(const char *text, uint64_t *number) {
     char *end;
     errno = 0;
     *number = strtoull(text, &end, 10);
     return *text >= '0' && *text <= '9' && !*end && errno == 0;
+}
+
+// "256,1024": numbers of queries, and of keys.
+static bool read_sizes(const char *text, struct arguments *a, struct message *error) {
+    const char *at = text;
+    for (a->sizes = 0;; at++) {
+        char *end;
+        long size = strtol(at, &end, 10);
+        if (*at < '0' || *at > '9' || size < 1 || size > 1 << 20 || a->sizes == MAX_SIZES || (*end && *end != ','))
+            return message_set(error,
+                               "SIZES=%.60s cannot be used: give up to %d numbers, 256,1024,4096, each 1 to 2^20", text,
+                               MAX_SIZES);
+        a->size[a->sizes++] = (int)size;
+        at = end;
+        if (!*at)
+            return true;
+    }
 }
 
 static bool append(const char **list, int *count, const char *value, struct message *error) {
@@ -82,6 +100,12 @@ static bool parse_option(const char *option, const char *value, struct arguments
         a->results = value;
     } else if (!strcmp(option, "--commit")) {
         a->commit = value;
+    } else if (!strcmp(option, "--ceilings")) {
+        a->ceilings = value;
+    } else if (!strcmp(option, "--state")) {
+        a->state = value;
+    } else if (!strcmp(option, "--sizes")) {
+        return read_sizes(value, a, error);
     } else {
         return message_set(error, "option %.60s is unknown; %s", option, usage);
     }
@@ -120,6 +144,8 @@ bool arguments_parse(int argc, char **argv, struct arguments *a, struct message 
             a->causal = true;
         else if (!strcmp(argv[i], "--quick"))
             a->quick = true;
+        else if (!strcmp(argv[i], "--fresh"))
+            a->fresh = true;
         else if (!strcmp(argv[i], "--small"))
             a->small = true;
         else if (!strcmp(argv[i], "--verbose"))
@@ -139,6 +165,8 @@ bool arguments_parse(int argc, char **argv, struct arguments *a, struct message 
         return message_set(error, "DATA and INPUTS exclude each other: the files are the inputs");
     if (a->data && a->action == ACTION_BENCH)
         return message_set(error, "bench draws its inputs itself: leave DATA out, or use check");
+    if (a->sizes && (a->has_shape || a->quick))
+        return message_set(error, "SIZES goes with neither SHAPE nor QUICK: they choose a shape themselves");
     if (a->inputs && a->action == ACTION_BENCH)
         return message_set(error, "bench times N(0,1) inputs: leave INPUTS out, or use check");
     a->shape.attention.causal = a->causal;

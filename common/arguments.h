@@ -9,7 +9,7 @@
 
 enum action { ACTION_CHECK, ACTION_BENCH };
 enum device_choice { DEVICE_ANY, DEVICE_GPU, DEVICE_SIMULATOR };
-enum { MAX_KERNELS = 16 };
+enum { MAX_KERNELS = 32, MAX_SIZES = 16 };
 
 struct kernel_argument {
     const char *library; // the .so
@@ -34,8 +34,14 @@ struct arguments {
     int time_limit;      // seconds for one step
     const char *results; // folder, NULL: nothing is recorded
     const char *commit;  // "" where it was not given
-    bool quick;          // a handful of cases
-    bool small;          // the simulator's cases, on a GPU too: for tools that slow a kernel down a hundredfold
+    // Of bench alone:
+    const char *ceilings; // library that measures what the GPU reaches, NULL: not asked for
+    const char *state;    // folder that remembers a run which is not complete, NULL: none is continued
+    bool fresh;           // starts over where a run could go on
+    int size[MAX_SIZES];  // [sizes], queries and keys in the place of 256 to 8192
+    int sizes;
+    bool quick; // a handful of cases
+    bool small; // the simulator's cases, on a GPU too: for tools that slow a kernel down a hundredfold
     bool verbose;
 };
 

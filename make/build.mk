@@ -34,16 +34,16 @@ build/flags: ;
 # ---- Kernels: lessons/02_vectorized/attention.cu -> build/kernels/lessons/02_vectorized/attention.so ----------------
 
 # Warnings are shown to a learner, and are errors in a solution.
-build/kernels/solutions/% build/kernels/baselines/%: NVCCFLAGS += -Werror all-warnings
+build/kernels/solutions/% build/kernels/baselines/% build/kernels/common/%: NVCCFLAGS += -Werror all-warnings
 
-build/kernels/%.so: %.cu build/flags
+build/kernels/%.so: %.cu build/flags scripts/compile-kernel
 	echo 'nvcc $<'
 	scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $<
 
 # A file from anywhere keeps its whole path, so that two of the same name never share a library.
 kernel_library = build/kernels/any/$(subst ../,up/,$(patsubst /%,root/%,$(basename $(KERNEL)))).so
 ifneq (,$(KERNEL))
-$(kernel_library): $(KERNEL) build/flags
+$(kernel_library): $(KERNEL) build/flags scripts/compile-kernel
 	echo 'nvcc $<'
 	scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $<
 endif

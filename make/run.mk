@@ -63,16 +63,16 @@ ifneq (,$(filter bench,$(asked)))
   rival           = --name unfused_softmax --source $(unfused) --kernel $(call library,$(unfused))
   softmax_runs   := $(if $(softmax_runs),$(rival) $(softmax_runs))
 endif
-record = --results $(call quoted,$(RESULTS)) \
-         --commit $(or $(shell git describe --always --dirty --exclude '*' 2>/dev/null),none)
+# What the GPU reaches at most is measured with the sizes of the ladder, not with a shape of the user's.
+ceilings     := $(if $(attention_runs),$(if $(SHAPE),,build/kernels/common/runner/ceilings.so))
+bench_options = $(options) $(call option,--sizes,$(SIZES)) $(call option,--ceilings,$(ceilings)) \
+                --results $(call quoted,$(RESULTS)) --state build/bench $(if $(FRESH),--fresh)
+timed        := $(filter %.so,$(attention_runs) $(softmax_runs)) $(ceilings)
 
 .PHONY: run-bench
-run-bench: $(filter %.so,$(attention_runs) $(softmax_runs)) $(harness)
-	$(call alone,status=0; \
-	    $(if $(attention_runs),build/bin/attention bench $(attention_runs) $(options) $(record) || status=$$?;) \
-	    [ $$status -ne 2 ] || exit 2; \
-	    $(if $(softmax_runs),build/bin/attention bench $(softmax_runs) $(options) $(record) || status=$$?;) \
-	    exit $$status)
+run-bench: $(timed) $(harness)
+	$(call alone,commit=$$(scripts/commit $(timed)) || exit 2; \
+	    build/bin/attention bench $(attention_runs) $(softmax_runs) $(bench_options) --commit "$$commit")
 
 # ---- trace, profile: memory traffic, counted by the simulator and by a GPU --------------------------------------------
 

@@ -1,23 +1,27 @@
 #include "host/results.h"
 
+#include "host/results_csv.h"
+
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-static const char attention_header[] =
+static const char *const file_name[] = {"attention.csv", "softmax.csv", "ceilings.csv"};
+static const char *const header[] = {
     "run,lesson,device,sm_count,driver,cuda,dtype,B,H,Hkv,Nq,Nk,D,causal,median_us,min_us,p95_us,repeats,"
     "sm_clock_before_mhz,sm_clock_after_mhz,tflops,bytes,gb_per_s,rel_rms_error,peak_tflops,peak_gb_per_s,date,"
-    "commit,cache,noise\n";
-static const char softmax_header[] =
+    "commit,cache,noise\n",
     "run,lesson,device,sm_count,driver,cuda,dtype,rows,columns,median_us,min_us,p95_us,repeats,"
-    "sm_clock_before_mhz,sm_clock_after_mhz,gb_per_s,bytes,max_rel_error,copy_gb_per_s,date,commit,noise\n";
+    "sm_clock_before_mhz,sm_clock_after_mhz,gb_per_s,bytes,max_rel_error,copy_gb_per_s,date,commit,noise\n",
+    "run,device,sm_count,driver,cuda,what,unit,median,min,max,repeats,sm_clock_before_mhz,sm_clock_after_mhz,date,"
+    "commit\n"};
 
 void results_start(struct results_run *run) {
     struct timespec now;
@@ -38,87 +42,126 @@ void results_slug(const char *device, char *slug, size_t size) {
 }
 
 // A name with the characters that CSV gives a meaning replaced.
-static const char *field(const char *text, char *copy, size_t size) {
-    snprintf(copy, size, "%s", text);
+static const char *field(const char *text, char copy[128]) {
+    snprintf(copy, 128, "%s", text);
     for (char *c = copy; *c; c++)
         if (*c == ',' || *c == '"' || iscntrl((unsigned char)*c))
             *c = '-';
     return copy;
 }
 
-// Compares what is at the start of the file with the header, and writes it where the file is empty.
-static bool settle_header(int file, const char *path, const char *header, struct message *error) {
-    char start[1024];
-    size_t length = strlen(header);
-    struct stat status;
-    if (fstat(file, &status))
-        return message_set(error, "%s cannot be read: %s", path, strerror(errno));
-    if (status.st_size == 0) {
-        if (write(file, header, length) != (ssize_t)length)
-            return message_set(error, "%s cannot be written: %s", path, strerror(errno));
-        return true;
+__attribute__((format(printf, 2, 3))) static void add(struct results_rows *rows, const char *format, ...) {
+    enum { LONGEST_ROW = 1024 };
+    va_list arguments;
+    if (rows->room < rows->length + LONGEST_ROW) {
+        rows->room = 2 * rows->room + LONGEST_ROW;
+        rows->text = realloc(rows->text, rows->room);
+        if (!rows->text)
+            message_exit(EXIT_CHECK_FAILED, "out of memory");
     }
-    if (length > sizeof start || pread(file, start, length, 0) != (ssize_t)length || memcmp(start, header, length))
-        return message_set(error, "%s has other columns than this version writes: move it away first", path);
-    return true;
-}
-
-// One write() under a lock, so that two runs at once cannot mix their rows or both write the header.
-static bool append_row(const struct results_run *run, const char *name, const char *header, const char *row,
-                       struct message *error) {
-    char path[PATH_MAX], slug[128];
-    results_slug(run->device, slug, sizeof slug);
-    if (mkdir(run->folder, 0777) && errno != EEXIST)
-        return message_set(error, "%s cannot be made: %s", run->folder, strerror(errno));
-    snprintf(path, sizeof path, "%s/%s", run->folder, slug);
-    if (mkdir(path, 0777) && errno != EEXIST)
-        return message_set(error, "%s cannot be made: %s", path, strerror(errno));
-    snprintf(path, sizeof path, "%s/%s/%s", run->folder, slug, name);
-    int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (file < 0)
-        return message_set(error, "%s cannot be opened: %s", path, strerror(errno));
-    bool good = flock(file, LOCK_EX) == 0 || message_set(error, "%s cannot be locked: %s", path, strerror(errno));
-    good = good && settle_header(file, path, header, error);
-    if (good && write(file, row, strlen(row)) != (ssize_t)strlen(row))
-        good = message_set(error, "%s cannot be written: %s", path, strerror(errno));
-    close(file);
-    return good;
+    va_start(arguments, format);
+    rows->length += (size_t)vsnprintf(rows->text + rows->length, LONGEST_ROW, format, arguments);
+    va_end(arguments);
 }
 
 static const char *noise(const struct results_timing *timing) {
     return timing->noisy ? "noisy" : "steady";
 }
 
-bool results_add_attention(const struct results_run *run, const char *lesson, const struct attention_shape *shape,
-                           const struct results_timing *timing, double relative_rms, double peak_tflops,
-                           double peak_gb_per_s, struct message *error) {
-    char row[1024], name[128], device[128];
+void results_add_attention(struct results_rows *rows, const struct results_run *run, const char *lesson,
+                           const struct attention_shape *shape, const struct results_timing *timing,
+                           double relative_rms, double peak_tflops, double peak_gb_per_s) {
+    char name[128], device[128];
     double seconds = timing->median_us * 1e-6, bytes = shape_bytes(shape);
-    if (!run->folder)
-        return true;
-    snprintf(row, sizeof row,
-             "%s,%s,%s,%d,%s,%s,fp32,%d,%d,%d,%d,%d,%d,%d,%.3f,%.3f,%.3f,%d,%u,%u,%.4f,%.0f,%.2f,%.3e,%.2f,%.1f,%s,%s,%"
-             "s,%s\n",
-             run->run, field(lesson, name, sizeof name), field(run->device, device, sizeof device), run->sm_count,
-             run->driver, run->cuda, shape->batch, shape->heads, shape->kv_heads, shape->nq, shape->nk, shape->head_dim,
-             shape->causal, timing->median_us, timing->min_us, timing->p95_us, timing->repeats,
-             timing->sm_clock_before_mhz, timing->sm_clock_after_mhz, shape_flops(shape) / seconds * 1e-12, bytes,
-             bytes / seconds * 1e-9, relative_rms, peak_tflops, peak_gb_per_s, run->date, run->commit,
-             timing->warm ? "warm" : "cold", noise(timing));
-    return append_row(run, "attention.csv", attention_header, row, error);
+    add(rows,
+        "%s,%s,%s,%d,%s,%s,fp32,%d,%d,%d,%d,%d,%d,%d,%.3f,%.3f,%.3f,%d,%u,%u,%.4f,%.0f,%.2f,%.3e,%.2f,%.1f,%s,%s,"
+        "%s,%s\n",
+        run->run, field(lesson, name), field(run->device, device), run->sm_count, run->driver, run->cuda, shape->batch,
+        shape->heads, shape->kv_heads, shape->nq, shape->nk, shape->head_dim, shape->causal, timing->median_us,
+        timing->min_us, timing->p95_us, timing->repeats, timing->sm_clock_before_mhz, timing->sm_clock_after_mhz,
+        shape_flops(shape) / seconds * 1e-12, bytes, bytes / seconds * 1e-9, relative_rms, peak_tflops, peak_gb_per_s,
+        run->date, run->commit, timing->warm ? "warm" : "cold", noise(timing));
 }
 
-bool results_add_softmax(const struct results_run *run, const char *lesson, const struct softmax_shape *shape,
-                         const struct results_timing *timing, double max_relative_error, double copy_gb_per_s,
-                         struct message *error) {
-    char row[1024], name[128], device[128];
+void results_add_softmax(struct results_rows *rows, const struct results_run *run, const char *lesson,
+                         const struct softmax_shape *shape, const struct results_timing *timing,
+                         double max_relative_error, double copy_gb_per_s) {
+    char name[128], device[128];
     double seconds = timing->median_us * 1e-6, bytes = 8.0 * (double)shape->rows * shape->columns;
+    add(rows, "%s,%s,%s,%d,%s,%s,fp32,%lld,%d,%.3f,%.3f,%.3f,%d,%u,%u,%.2f,%.0f,%.3e,%.1f,%s,%s,%s\n", run->run,
+        field(lesson, name), field(run->device, device), run->sm_count, run->driver, run->cuda, (long long)shape->rows,
+        shape->columns, timing->median_us, timing->min_us, timing->p95_us, timing->repeats, timing->sm_clock_before_mhz,
+        timing->sm_clock_after_mhz, bytes / seconds * 1e-9, bytes, max_relative_error, copy_gb_per_s, run->date,
+        run->commit, noise(timing));
+}
+
+void results_add_ceiling(struct results_rows *rows, const struct results_run *run, const char *what, const char *unit,
+                         double amount, const struct results_timing *timing) {
+    char device[128];
+    add(rows, "%s,%s,%d,%s,%s,%s,%s,%.3f,%.3f,%.3f,%d,%u,%u,%s,%s\n", run->run, field(run->device, device),
+        run->sm_count, run->driver, run->cuda, what, unit, amount / timing->median_us, amount / timing->max_us,
+        amount / timing->min_us, timing->repeats, timing->sm_clock_before_mhz, timing->sm_clock_after_mhz, run->date,
+        run->commit);
+}
+
+void results_path(const struct results_run *run, enum results_file file, char *path, size_t size) {
+    char slug[128];
+    results_slug(run->device, slug, sizeof slug);
+    snprintf(path, size, "%s/%s/%s", run->folder, slug, file_name[file]);
+}
+
+bool results_ready(const struct results_run *run, enum results_file file, struct message *error) {
+    char path[PATH_MAX], device[128], sm_count[16];
     if (!run->folder)
         return true;
-    snprintf(row, sizeof row, "%s,%s,%s,%d,%s,%s,fp32,%lld,%d,%.3f,%.3f,%.3f,%d,%u,%u,%.2f,%.0f,%.3e,%.1f,%s,%s,%s\n",
-             run->run, field(lesson, name, sizeof name), field(run->device, device, sizeof device), run->sm_count,
-             run->driver, run->cuda, (long long)shape->rows, shape->columns, timing->median_us, timing->min_us,
-             timing->p95_us, timing->repeats, timing->sm_clock_before_mhz, timing->sm_clock_after_mhz,
-             bytes / seconds * 1e-9, bytes, max_relative_error, copy_gb_per_s, run->date, run->commit, noise(timing));
-    return append_row(run, "softmax.csv", softmax_header, row, error);
+    results_path(run, file, path, sizeof path);
+    snprintf(sm_count, sizeof sm_count, "%d", run->sm_count);
+    return results_csv_check(path, header[file], field(run->device, device), sm_count, error);
+}
+
+bool results_write(const struct results_run *run, enum results_file file, struct results_rows *rows,
+                   struct message *error) {
+    char path[PATH_MAX], device[128], sm_count[16];
+    bool good = true;
+    if (run->folder && rows->length) {
+        results_path(run, file, path, sizeof path);
+        snprintf(sm_count, sizeof sm_count, "%d", run->sm_count);
+        char *slash = strrchr(path, '/');
+        *slash = 0;
+        if ((mkdir(run->folder, 0777) && errno != EEXIST) || (mkdir(path, 0777) && errno != EEXIST))
+            good = message_set(error, "%s cannot be made: %s", path, strerror(errno));
+        *slash = '/';
+        good = good && results_csv_append(path, header[file], field(run->device, device), sm_count, rows->text, error);
+    }
+    free(rows->text);
+    *rows = (struct results_rows){0};
+    return good;
+}
+
+static int count(const struct results_run *run, enum results_file file, const char *part) {
+    char path[PATH_MAX], start[sizeof run->run + 1];
+    if (!run->folder)
+        return 0;
+    results_path(run, file, path, sizeof path);
+    snprintf(start, sizeof start, "%s,", run->run);
+    return results_csv_count(path, start, part);
+}
+
+int results_count_attention(const struct results_run *run, const struct attention_shape *s) {
+    char part[128];
+    snprintf(part, sizeof part, ",fp32,%d,%d,%d,%d,%d,%d,%d,", s->batch, s->heads, s->kv_heads, s->nq, s->nk,
+             s->head_dim, s->causal);
+    return count(run, RESULTS_ATTENTION, part);
+}
+
+int results_count_softmax(const struct results_run *run, const struct softmax_shape *shape) {
+    char part[64];
+    snprintf(part, sizeof part, ",fp32,%lld,%d,", (long long)shape->rows, shape->columns);
+    return count(run, RESULTS_SOFTMAX, part);
+}
+
+int results_count_ceilings(const struct results_run *run, const char *what) {
+    char part[64];
+    snprintf(part, sizeof part, ",%s,", what);
+    return count(run, RESULTS_CEILINGS, part);
 }

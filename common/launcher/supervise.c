@@ -15,7 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STEP_TEXT = 160, GRACE_MILLISECONDS = 200 };
+enum { STEP_TEXT = 160, KEPT_TEXT = 400, GRACE_MILLISECONDS = 200 };
+
+// What the child has said of itself.
+struct said {
+    char step[STEP_TEXT], kept[KEPT_TEXT];
+    char rest[4096]; // the beginning of a line that has not ended
+};
 
 static volatile sig_atomic_t ending_signal, child_ended;
 
@@ -65,22 +71,37 @@ static pid_t start(const char *program, char **argv, int pipe_end, const sigset_
     _exit(EXIT_BAD_INPUT);
 }
 
-// Reads what has arrived and keeps the last whole line. Returns true where there was one.
-static bool read_steps(int pipe_end, char step[STEP_TEXT]) {
-    char text[4096];
+// Reads what has arrived and keeps the last whole lines. Returns true where there was a step.
+static bool read_steps(int pipe_end, struct said *said) {
+    size_t held = strlen(said->rest);
     ssize_t length;
     bool any = false;
-    while ((length = read(pipe_end, text, sizeof text - 1)) > 0) {
-        text[length] = 0;
-        char *last = strrchr(text, '\n');
-        if (!last)
-            continue;
-        *last = 0;
-        char *line = strrchr(text, '\n');
-        snprintf(step, STEP_TEXT, "%.*s", STEP_TEXT - 1, line ? line + 1 : text);
-        any = true;
+    while ((length = read(pipe_end, said->rest + held, sizeof said->rest - 1 - held)) > 0) {
+        char *line = said->rest, *end;
+        said->rest[held + (size_t)length] = 0;
+        for (; (end = strchr(line, '\n')); line = end + 1) {
+            *end = 0;
+            bool kept = !strncmp(line, STEP_KEPT, strlen(STEP_KEPT));
+            if (kept)
+                snprintf(said->kept, KEPT_TEXT, "%.*s", KEPT_TEXT - 1, line + strlen(STEP_KEPT));
+            else
+                snprintf(said->step, STEP_TEXT, "%.*s", STEP_TEXT - 1, line);
+            any = any || !kept;
+        }
+        held = strlen(line);
+        if (held == sizeof said->rest - 1)
+            held = 0; // no line is so long
+        memmove(said->rest, line, held);
+        said->rest[held] = 0;
     }
     return any;
+}
+
+// What of a run that did not come to its end is there.
+static void say_kept(int pipe_end, struct said *said) {
+    read_steps(pipe_end, said);
+    if (*said->kept)
+        fprintf(stderr, "%s\n", said->kept);
 }
 
 static void end_child(pid_t child) {
@@ -108,7 +129,7 @@ static int explain_end(int status, const char *step) {
 int supervise(const char *program, char **argv, int limit) {
     int ends[2];
     sigset_t normal;
-    char step[STEP_TEXT] = "";
+    struct said said = {0};
     if (pipe2(ends, O_CLOEXEC))
         message_exit(EXIT_CHECK_FAILED, "no pipe: %s", strerror(errno));
     fcntl(ends[1], F_SETFD, 0); // the child's end stays open through execv()
@@ -126,19 +147,23 @@ int supervise(const char *program, char **argv, int limit) {
         struct timespec timeout = {.tv_sec = left > 0 ? (time_t)left : 0,
                                    .tv_nsec = left > 0 ? GRACE_MILLISECONDS * 1000000 : 0};
         ppoll(&wait, 1, &timeout, &normal);
-        if (read_steps(ends[0], step))
+        if (read_steps(ends[0], &said))
             deadline = now() + limit;
         if (wait.revents & POLLHUP)
             open = false;
         int status;
         if (child_ended && waitpid(child, &status, WNOHANG) == child) {
             kill(-child, SIGKILL); // whatever it left behind
-            read_steps(ends[0], step);
-            return explain_end(status, step);
+            read_steps(ends[0], &said);
+            status = explain_end(status, said.step);
+            if (status && strcmp(said.step, STEP_END))
+                say_kept(ends[0], &said);
+            return status;
         }
         if (ending_signal) {
             end_child(child);
             fputc('\n', stderr);
+            say_kept(ends[0], &said);
             return 128 + ending_signal;
         }
         if (now() >= deadline) {
@@ -146,7 +171,8 @@ int supervise(const char *program, char **argv, int limit) {
             fprintf(
                 stderr,
                 "error: %s took more than %d s and was stopped: a loop that never ends? TIME_LIMIT=%d allows more\n",
-                *step ? step : "start-up", limit, 5 * limit);
+                *said.step ? said.step : "start-up", limit, 5 * limit);
+            say_kept(ends[0], &said);
             return EXIT_CHECK_FAILED;
         }
     }

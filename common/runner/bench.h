@@ -6,10 +6,10 @@
 #include "runner/device.h"
 #include "runner/kernel.h"
 
-// Both return the exit status: 0 where every kernel was right and timed at every shape that it covers.
-int bench_attention(const struct kernel *kernels, int count, const struct device *device,
-                    const struct arguments *arguments);
-int bench_softmax(const struct kernel *kernels, int count, const struct device *device,
-                  const struct arguments *arguments);
+// Times attention kernels and row softmaxes over their shapes, between two measurements of what the GPU reaches at
+// most. A shape's rows are recorded as soon as all its kernels are timed; a run that was stopped goes on with the
+// shapes that are left. Returns the exit status: 0 where every kernel was right and timed at every shape that it
+// covers.
+int bench(const struct kernel *kernels, int count, const struct device *device, const struct arguments *arguments);
 
 #endif

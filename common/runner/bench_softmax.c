@@ -1,6 +1,7 @@
 #include "host/inputs.h"
 #include "host/softmax.h"
-#include "runner/bench.h"
+#include "runner/bench_progress.h"
+#include "runner/bench_run.h"
 #include "runner/bench_table.h"
 #include "runner/check.h"
 #include "runner/cuda.h"
@@ -11,19 +12,11 @@
 #include <stdlib.h>
 
 enum { MAX_SETS = 16 };
-static const double seconds_per_shape = 1.0;
-
-struct bench {
-    const struct kernel *kernels; // [count]
-    int count;
-    const struct device *device;
-    struct results_run run;
-    int shapes, rejected;
-};
+const double softmax_seconds = 1.0;
 
 struct sets {
     struct softmax_device_problem set[MAX_SETS];
-    int count;
+    struct timing_sets rotation;
 };
 
 // kernel is NULL for the copy that shows what the memory can do.
@@ -51,9 +44,11 @@ static bool verify(struct contender *contender, const struct softmax_shape *shap
     struct softmax_verdict verdict;
     struct message cause;
     enum device_state state;
+    bench_step("verifying %s", name);
     tensor_poison(&set->out);
     CUDA(cudaDeviceSynchronize());
     if (!check_finish(launch(contender, 0, NULL), 0, "softmax_forward", &state, &cause)) {
+        bench_clear();
         printf("  %-36s %s\n", name, cause.text);
         if (state != DEVICE_WELL)
             message_exit(EXIT_CHECK_FAILED,
@@ -66,6 +61,7 @@ static bool verify(struct contender *contender, const struct softmax_shape *shap
     contender->max_relative_error = verdict.max_relative_error;
     if (softmax_verdict_end(&verdict))
         return true;
+    bench_clear();
     printf("  %-36s is wrong here and was not timed: make check says more\n", name);
     softmax_verdict_explain(&verdict, stdout);
     return false;
@@ -90,30 +86,50 @@ static void print_rows(const struct bench *bench, const struct softmax_shape *sh
                bench_ratio(k && contender->kernel ? timed[k - 1].result.median_us / t->median_us : 0, before));
         if (contender->kernel)
             printf(" %8.1e", contender->max_relative_error);
-        putchar('\n');
+        printf("%s\n", bench_noise(t));
     }
     fflush(stdout);
 }
 
-static void time_kernels(struct bench *bench, const struct softmax_shape *shape, const float *in, int64_t kept,
-                         const struct sets *sets) {
-    struct contender contenders[MAX_KERNELS + 1];
-    struct timed timed[MAX_KERNELS + 1];
-    struct message error;
-    int count = 0, failed;
-    struct row_sample sample = sample_rows(shape->rows, shape->rows, 20.0 * shape->columns, (uint64_t)shape->columns);
-    printf("\nROWS,COLUMNS = %lld,%d, fp32, %d set%s of inputs\n", (long long)shape->rows, shape->columns, sets->count,
-           sets->count == 1 ? "" : "s");
+static void print_heading(const struct softmax_shape *shape, const struct sets *sets) {
+    bench_clear();
+    printf("\nROWS,COLUMNS = %lld,%d, fp32, %d set%s of inputs%s\n", (long long)shape->rows, shape->columns,
+           sets->rotation.count, sets->rotation.count == 1 ? "" : "s",
+           sets->rotation.flush_bytes ? ", L2 overwritten before each launch" : "");
     printf("  %-36s %10s %10s %10s %8s %10s %10s %8s %8s\n", "", "median", "min", "p95", "GB/s", "of copy", "of peak",
            "before", "error");
-    for (int i = 0; i < bench->count; i++) {
-        const struct kernel *kernel = &bench->kernels[i];
+    fflush(stdout);
+}
+
+// Prints and records what was timed; timed[count] is the copy.
+static void finish(struct bench *bench, const struct softmax_shape *shape, const struct timed *timed, int count) {
+    struct results_rows rows = {0};
+    bench_clear();
+    print_rows(bench, shape, timed, count);
+    for (int k = 0; k <= count; k++)
+        estimate_kernel(&bench->estimate, 1e-6 * timed[k].result.median_us);
+    for (int k = 0; k < count; k++) {
+        const struct contender *contender = timed[k].context;
+        bench->noisy += timed[k].result.noisy;
+        results_add_softmax(&rows, &bench->run, contender->kernel->argument->name, shape, &timed[k].result,
+                            contender->max_relative_error, bandwidth(shape, &timed[count]));
+    }
+    bench_record(&bench->run, RESULTS_SOFTMAX, &rows);
+}
+
+// Verifies and times the kernels, and a copy beside them. Returns how many were right.
+static int time_kernels(struct bench *bench, const struct softmax_shape *shape, const float *in, int64_t kept,
+                        const struct sets *sets) {
+    struct contender contenders[MAX_KERNELS + 1];
+    struct timed timed[MAX_KERNELS + 1];
+    int count = 0, failed;
+    struct row_sample sample = sample_rows(shape->rows, shape->rows, 20.0 * shape->columns, (uint64_t)shape->columns);
+    print_heading(shape, sets);
+    for (int i = 0; i < bench->softmaxes; i++) {
+        const struct kernel *kernel = &bench->softmax[i];
         struct contender *contender = &contenders[count];
-        size_t bytes = kernel->softmax_workspace_bytes(&sets->set[0].problem);
-        step_begin("%s", kernel->argument->name);
         *contender = (struct contender){.kernel = kernel, .sets = sets};
-        if (bytes)
-            contender->workspace = tensor_create((int64_t)((bytes + sizeof(float) - 1) / sizeof(float)), false);
+        contender->workspace = bench_workspace(kernel->softmax_workspace_bytes(&sets->set[0].problem));
         if (verify(contender, shape, in, kept, &sample)) {
             timed[count++] = (struct timed){.launch = launch, .context = contender};
         } else {
@@ -123,55 +139,39 @@ static void time_kernels(struct bench *bench, const struct softmax_shape *shape,
     }
     contenders[count] = (struct contender){.sets = sets};
     timed[count] = (struct timed){.launch = launch, .context = &contenders[count]};
-    if (!timing_run(timed, count + 1, sets->count, seconds_per_shape, &failed))
+    if (count && !timing_run(timed, count + 1, &sets->rotation, softmax_seconds, &failed))
         message_exit(EXIT_CHECK_FAILED, "%s failed while it was timed: %s",
                      failed < count ? contenders[failed].kernel->argument->name : "cudaMemcpyAsync",
                      cudaGetErrorString(cudaGetLastError()));
-    print_rows(bench, shape, timed, count);
-    for (int k = 0; k < count; k++) {
-        if (!results_add_softmax(&bench->run, contenders[k].kernel->argument->name, shape, &timed[k].result,
-                                 contenders[k].max_relative_error, bandwidth(shape, &timed[count]), &error))
-            message_exit(EXIT_CHECK_FAILED, "%s", error.text);
+    if (count)
+        finish(bench, shape, timed, count);
+    for (int k = 0; k < count; k++)
         tensor_free(&contenders[k].workspace);
-    }
-    bench->shapes += count > 0;
     sample_free(&sample);
+    return count;
 }
 
-static void bench_shape(struct bench *bench, const struct softmax_shape *shape, bool asked_for, uint64_t seed) {
+bool bench_softmax(struct bench *bench, const struct softmax_shape *shape, uint64_t seed) {
     double bytes = 8.0 * (double)shape->rows * shape->columns;
-    struct sets sets = {.count = timing_sets(bytes, bench->device->l2_bytes, MAX_SETS)};
+    struct sets sets = {.rotation = timing_sets(bytes, bench->device->l2_bytes, MAX_SETS, false)};
     struct message reason;
     int64_t kept;
-    step_begin("%lld,%d", (long long)shape->rows, shape->columns);
-    for (int i = 0; i < bench->count; i++) {
-        if (softmax_problem_fits(&bench->kernels[i], shape, bench->device, sets.count, &reason))
+    for (int i = 0; i < bench->softmaxes; i++) {
+        if (softmax_problem_fits(&bench->softmax[i], shape, bench->device, sets.rotation.count, &reason))
             continue;
-        if (asked_for)
+        if (bench->arguments->has_shape)
             message_exit(EXIT_BAD_INPUT, "SHAPE=%lld,%d %s: use a smaller one", (long long)shape->rows, shape->columns,
                          reason.text);
+        bench_clear();
         printf("\nROWS,COLUMNS = %lld,%d: not timed: %s\n", (long long)shape->rows, shape->columns, reason.text);
-        return;
+        return false;
     }
     float *in = inputs_matrix(shape, INPUTS_NORMAL, seed, &kept);
-    for (int i = 0; i < sets.count; i++)
+    for (int i = 0; i < sets.rotation.count; i++)
         sets.set[i] = softmax_problem_create(shape, in, kept, NULL, bench->device);
-    time_kernels(bench, shape, in, kept, &sets);
-    for (int i = 0; i < sets.count; i++)
+    int count = time_kernels(bench, shape, in, kept, &sets);
+    for (int i = 0; i < sets.rotation.count; i++)
         softmax_problem_free(&sets.set[i]);
     free(in);
-}
-
-int bench_softmax(const struct kernel *kernels, int count, const struct device *device,
-                  const struct arguments *arguments) {
-    static const struct softmax_shape shapes[] = {{4096, 1024}, {4096, 4096}, {16384, 4096}, {32768, 8192}};
-    struct bench bench = {kernels, count, device, bench_start(device, arguments), 0, 0};
-    uint64_t seed = check_seed(arguments);
-    if (arguments->has_shape)
-        bench_shape(&bench, &arguments->shape.softmax, true, seed);
-    for (int i = 0; !arguments->has_shape && i < (arguments->quick ? 1 : 4); i++)
-        bench_shape(&bench, &shapes[i], false, seed + (uint64_t)i);
-    if (bench.shapes)
-        bench_recorded(&bench.run, "softmax.csv");
-    return bench.rejected || !bench.shapes ? EXIT_CHECK_FAILED : 0;
+    return count > 0;
 }

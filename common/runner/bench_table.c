@@ -1,27 +1,9 @@
 #include "runner/bench_table.h"
 
-#include "runner/clocks.h"
-#include "runner/cuda.h"
+#include "message.h"
 
 #include <stdio.h>
 #include <string.h>
-
-struct results_run bench_start(const struct device *device, const struct arguments *arguments) {
-    struct results_run run = {.folder = arguments->results,
-                              .commit = arguments->commit,
-                              .device = device->name,
-                              .sm_count = device->sm_count};
-    int version;
-    clocks_open();
-    clocks_driver(run.driver, sizeof run.driver);
-    CUDA(cudaRuntimeGetVersion(&version));
-    snprintf(run.cuda, sizeof run.cuda, "%d.%d", version / 1000, version % 1000 / 10);
-    results_start(&run);
-    printf("%s, %d SMs, fp32 peak %.1f TFLOP/s, memory %.0f GB/s, driver %s, CUDA %s\n", device->name, device->sm_count,
-           device->peak_tflops, device->peak_gb_per_s, *run.driver ? run.driver : "unknown", run.cuda);
-    fflush(stdout);
-    return run;
-}
 
 const char *bench_duration(double microseconds, char text[BENCH_TEXT]) {
     if (microseconds < 1e3)
@@ -41,9 +23,25 @@ const char *bench_ratio(double ratio, char text[BENCH_TEXT]) {
     return text;
 }
 
-void bench_recorded(const struct results_run *run, const char *file) {
-    char slug[128];
-    results_slug(run->device, slug, sizeof slug);
-    if (run->folder)
-        printf("\nadded to %s/%s/%s as run %s\n", run->folder, slug, file, run->run);
+const char *bench_noise(const struct results_timing *timing) {
+    static char text[BENCH_TEXT];
+    if (!timing->noisy)
+        return "";
+    snprintf(text, sizeof text, "  %snoisy%s", colour(COLOUR_BAD), colour(COLOUR_PLAIN));
+    return text;
+}
+
+bool bench_is_baseline(const struct kernel *kernel) {
+    return !strncmp(kernel->argument->name, "baseline-", 9);
+}
+
+struct device_tensor bench_workspace(size_t bytes) {
+    struct device_tensor none = {0};
+    return bytes ? tensor_create((int64_t)((bytes + sizeof(float) - 1) / sizeof(float)), false) : none;
+}
+
+void bench_record(const struct results_run *run, enum results_file file, struct results_rows *rows) {
+    struct message error;
+    if (!results_write(run, file, rows, &error))
+        message_exit(EXIT_CHECK_FAILED, "%s", error.text);
 }

@@ -1,15 +1,12 @@
-// What both benches print and record alike.
+// What the tables of a bench have in common.
 #ifndef RUNNER_BENCH_TABLE_H
 #define RUNNER_BENCH_TABLE_H
 
-#include "arguments.h"
 #include "host/results.h"
-#include "runner/device.h"
+#include "runner/kernel.h"
+#include "runner/tensor.h"
 
 enum { BENCH_TEXT = 24 };
-
-// Opens the clocks, prints the device, and begins a run of results.
-struct results_run bench_start(const struct device *device, const struct arguments *arguments);
 
 // "12.3 us", "12.34 ms", "1.234 s "
 const char *bench_duration(double microseconds, char text[BENCH_TEXT]);
@@ -17,7 +14,16 @@ const char *bench_duration(double microseconds, char text[BENCH_TEXT]);
 // "1.52x", and "-" for 0: there is nothing to compare with.
 const char *bench_ratio(double ratio, char text[BENCH_TEXT]);
 
-// Says where the rows went.
-void bench_recorded(const struct results_run *run, const char *file);
+// "  noisy", in colour, or nothing: the end of a row.
+const char *bench_noise(const struct results_timing *timing);
+
+// Whether the kernel stands beside the ladder: a library's way, which may be missing here.
+bool bench_is_baseline(const struct kernel *kernel);
+
+// Memory for a kernel to work in; empty for 0 bytes.
+struct device_tensor bench_workspace(size_t bytes);
+
+// Records the rows, or ends the process with one line.
+void bench_record(const struct results_run *run, enum results_file file, struct results_rows *rows);
 
 #endif

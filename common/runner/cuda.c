@@ -14,19 +14,31 @@ void cuda_require(cudaError_t status, const char *call, const char *file, int li
                      cudaGetErrorName(status));
 }
 
-void step_begin(const char *format, ...) {
+// One line; without a launcher at the other end there is nobody to tell.
+static void tell(const char *start, const char *format, va_list arguments) {
     const char *descriptor = getenv(STEP_VARIABLE);
-    char text[160];
-    va_list arguments;
+    char text[512];
     if (!descriptor)
         return;
-    va_start(arguments, format);
-    int length = vsnprintf(text, sizeof text - 1, format, arguments);
-    va_end(arguments);
+    int length = snprintf(text, sizeof text, "%s", start);
+    length += vsnprintf(text + length, sizeof text - 1 - (size_t)length, format, arguments);
     if (length > (int)sizeof text - 2)
         length = (int)sizeof text - 2;
     text[length++] = '\n';
-    // Without a launcher at the other end there is nobody to tell.
     if (write(atoi(descriptor), text, (size_t)length) < 0)
         return;
+}
+
+void step_begin(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    tell("", format, arguments);
+    va_end(arguments);
+}
+
+void step_kept(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    tell(STEP_KEPT, format, arguments);
+    va_end(arguments);
 }

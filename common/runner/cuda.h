@@ -12,4 +12,7 @@ void cuda_require(cudaError_t status, const char *call, const char *file, int li
 // Tells the launcher which step begins; its time limit counts from here.
 void step_begin(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+// Tells it what has been recorded so far, and how to go on, for when this process is stopped.
+void step_kept(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #endif

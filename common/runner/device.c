@@ -52,6 +52,8 @@ struct device device_open(enum device_choice choice) {
     snprintf(device.name, sizeof device.name, "%.120s", properties.name);
     snprintf(device.description, sizeof device.description, "%s%s", device.name,
              simulated && !strstr(device.name, "simulat") ? " (simulated)" : "");
+    for (int i = 0; i < 16; i++)
+        snprintf(device.uuid + 2 * i, 3, "%02x", (unsigned char)properties.uuid.bytes[i]);
     device.sm_count = attribute(cudaDevAttrMultiProcessorCount);
     device.compute_capability =
         10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);

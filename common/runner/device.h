@@ -10,6 +10,7 @@
 struct device {
     char name[128];        // "NVIDIA H200"
     char description[160]; // "NVIDIA H200 (simulated)"
+    char uuid[33];         // 32 digits that no other GPU has
     bool simulated;
     int sm_count, compute_capability; // 90 for sm_90
     size_t l2_bytes, shared_bytes;    // shared memory that a block can have

@@ -13,17 +13,11 @@ static int act(const struct arguments *arguments) {
     struct device device = device_open(arguments->device);
     for (int i = 0; i < arguments->kernels; i++)
         kernels[i] = kernel_load(&arguments->kernel[i]);
-    bool softmax = kernels[0].softmax_forward != NULL;
-    for (int i = 0; i < arguments->kernels; i++)
-        if ((kernels[i].softmax_forward != NULL) != softmax)
-            message_exit(EXIT_BAD_INPUT,
-                         "%s and %s cannot be timed together: one is attention, the other a row softmax",
-                         kernels[0].argument->library, kernels[i].argument->library);
     if (arguments->action == ACTION_CHECK)
-        return (softmax ? check_softmax : check_attention)(kernels, &device, arguments);
+        return (kernels[0].softmax_forward ? check_softmax : check_attention)(kernels, &device, arguments);
     if (device.simulated)
         message_exit(EXIT_BAD_INPUT, "bench needs a GPU: how long the simulator takes says nothing about a GPU");
-    return (softmax ? bench_softmax : bench_attention)(kernels, arguments->kernels, &device, arguments);
+    return bench(kernels, arguments->kernels, &device, arguments);
 }
 
 int main(int argc, char **argv) {

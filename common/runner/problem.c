@@ -32,6 +32,11 @@ static size_t workspace_bytes(const struct kernel *kernel, const struct attentio
     return kernel && kernel->lesson->workspace_bytes ? kernel->lesson->workspace_bytes(problem) : 0;
 }
 
+size_t problem_workspace_bytes(const struct kernel *kernel, const struct attention_shape *shape) {
+    struct attention_problem problem = describe(shape, 1.0f);
+    return workspace_bytes(kernel, &problem);
+}
+
 bool problem_covered(const struct kernel *kernel, const struct attention_shape *shape, const struct device *device,
                      struct message *reason) {
     const struct attention_lesson *lesson = kernel->lesson;

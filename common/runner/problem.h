@@ -21,6 +21,9 @@ bool problem_covered(const struct kernel *kernel, const struct attention_shape *
 bool problem_fits(const struct kernel *kernel, const struct attention_shape *shape, const struct device *device,
                   int copies, struct message *reason);
 
+// What the lesson works in at this shape; 0 where it needs nothing.
+size_t problem_workspace_bytes(const struct kernel *kernel, const struct attention_shape *shape);
+
 // Allocates and fills q, k and v. o, lse and, on a GPU, the workspace are poisoned. kernel says how large the workspace
 // is; NULL: none.
 struct device_problem problem_create(const struct host_inputs *inputs, const struct kernel *kernel,

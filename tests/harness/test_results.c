@@ -12,7 +12,7 @@
 static char folder[] = "/tmp/attention-results-XXXXXX";
 static const struct attention_shape shape = {1, 16, 16, 4096, 4096, 128, false, LAYOUT_BHND};
 static const struct softmax_shape matrix = {4096, 1024};
-static const struct results_timing timing = {1000, 990, 1010, 50, 1980, 1965, true, true};
+static const struct results_timing timing = {1000, 990, 1010, 1250, 50, 1980, 1965, true, true};
 
 static int make_folder(void **state) {
     (void)state;
@@ -51,13 +51,23 @@ static int count(const char *text, char c) {
     return n;
 }
 
+static bool write_attention(const struct results_run *run, const char *lesson, struct message *error) {
+    struct results_rows rows = {0};
+    results_add_attention(&rows, run, lesson, &shape, &timing, 1e-7, 66.9, 4916.7);
+    return results_write(run, RESULTS_ATTENTION, &rows, error);
+}
+
 static void rows_are_added_below_one_header(void **state) {
     (void)state;
     struct results_run run = run_of("NVIDIA H200");
+    struct results_rows rows = {0};
     struct message error;
-    assert_true(
-        results_add_attention(&run, "solution-01_basic_attention", &shape, &timing, 1e-7, 66.9, 4916.7, &error));
-    assert_true(results_add_attention(&run, "kernel-my,\"file\".cu", &shape, &timing, 1e-7, 66.9, 4916.7, &error));
+    results_add_attention(&rows, &run, "solution-01_basic_attention", &shape, &timing, 1e-7, 66.9, 4916.7);
+    results_add_attention(&rows, &run, "kernel-my,\"file\".cu", &shape, &timing, 1e-7, 66.9, 4916.7);
+    assert_true(results_ready(&run, RESULTS_ATTENTION, &error));
+    assert_true(results_write(&run, RESULTS_ATTENTION, &rows, &error));
+    assert_null(rows.text);
+    assert_true(results_ready(&run, RESULTS_ATTENTION, &error));
     char *text = slurp("nvidia-h200/attention.csv");
     assert_memory_equal(text, "run,lesson,device,sm_count,driver,cuda,dtype,B,H,Hkv,Nq,Nk,D,causal,median_us,min_us,",
                         80);
@@ -75,16 +85,80 @@ static void rows_are_added_below_one_header(void **state) {
     assert_non_null(strstr(text, ",kernel-my--file-.cu,"));
 }
 
-static void softmax_has_a_file_of_its_own(void **state) {
+static void softmax_and_ceilings_have_files_of_their_own(void **state) {
     (void)state;
     struct results_run run = run_of("Tesla T4");
+    struct results_rows rows = {0};
     struct message error;
-    assert_true(results_add_softmax(&run, "solution-03_fused_softmax", &matrix, &timing, 2e-7, 4280, &error));
+    results_add_softmax(&rows, &run, "solution-03_fused_softmax", &matrix, &timing, 2e-7, 4280);
+    assert_true(results_write(&run, RESULTS_SOFTMAX, &rows, &error));
     char *text = slurp("tesla-t4/softmax.csv");
     assert_int_equal(count(text, '\n'), 2);
     assert_int_equal(count(text, ','), 2 * 21);
     assert_non_null(
         strstr(text, ",fp32,4096,1024,1000.000,990.000,1010.000,50,1980,1965,33.55,33554432,2.000e-07,4280.0,"));
+    // 4,280,000 KB in 1 ms, 0.99 ms and 1.25 ms
+    results_add_ceiling(&rows, &run, "copy", "GB/s", 4280e3, &timing);
+    assert_true(results_write(&run, RESULTS_CEILINGS, &rows, &error));
+    text = slurp("tesla-t4/ceilings.csv");
+    assert_int_equal(count(text, ','), 2 * 14);
+    assert_non_null(strstr(text, ",Tesla T4,132,580.1,13.0,copy,GB/s,4280.000,3424.000,4323.232,50,1980,1965,"));
+}
+
+static void rows_of_a_run_are_found_by_their_shape(void **state) {
+    (void)state;
+    struct results_run run = run_of("Counted"), other = run;
+    struct attention_shape causal = shape;
+    struct softmax_shape wide = {4096, 10240};
+    struct results_rows rows = {0};
+    struct message error;
+    assert_int_equal(results_count_attention(&run, &shape), 0);
+    assert_true(write_attention(&run, "a", &error) && write_attention(&run, "b", &error));
+    results_add_softmax(&rows, &run, "c", &wide, &timing, 2e-7, 4280);
+    assert_true(results_write(&run, RESULTS_SOFTMAX, &rows, &error));
+    results_add_ceiling(&rows, &run, "copy", "GB/s", 1, &timing);
+    assert_true(results_write(&run, RESULTS_CEILINGS, &rows, &error));
+    causal.causal = true;
+    strcat(other.run, "0");
+    assert_int_equal(results_count_attention(&run, &shape), 2);
+    assert_int_equal(results_count_attention(&run, &causal), 0);
+    assert_int_equal(results_count_attention(&other, &shape), 0);
+    assert_int_equal(results_count_softmax(&run, &wide), 1);
+    assert_int_equal(results_count_softmax(&run, &matrix), 0);
+    assert_int_equal(results_count_ceilings(&run, "copy"), 1);
+    assert_int_equal(results_count_ceilings(&run, "fma_fp32"), 0);
+}
+
+static void refused(const struct results_run *run, const char *words) {
+    struct message error;
+    char path[64], before[20000];
+    snprintf(path, sizeof path, "one-name/attention.csv");
+    strcpy(before, slurp(path));
+    assert_false(results_ready(run, RESULTS_ATTENTION, &error));
+    assert_non_null(strstr(error.text, words));
+    assert_false(write_attention(run, "x", &error));
+    assert_non_null(strstr(error.text, words));
+    assert_string_equal(slurp(path), before);
+}
+
+static void rows_of_another_gpu_and_half_rows_are_refused(void **state) {
+    (void)state;
+    struct results_run run = run_of("One Name"), fewer = run, other = run;
+    struct message error;
+    char path[200];
+    assert_true(write_attention(&run, "x", &error) && write_attention(&run, "y", &error));
+    fewer.sm_count = 66;
+    refused(&fewer, "rows of another GPU than One Name with 66 SMs");
+    fewer.sm_count = 13; // the first digits alone
+    refused(&fewer, "rows of another GPU");
+    other.device = "One.Name";
+    refused(&other, "rows of another GPU than One.Name");
+    assert_true(write_attention(&run, "z", &error));
+    snprintf(path, sizeof path, "%s/one-name/attention.csv", folder);
+    FILE *file = fopen(path, "a");
+    fputs("half,a", file);
+    fclose(file);
+    refused(&run, "ends in half a row");
 }
 
 static void another_header_is_left_alone(void **state) {
@@ -98,7 +172,7 @@ static void another_header_is_left_alone(void **state) {
     FILE *file = fopen(path, "w");
     fputs("a,b,c\n1,2,3\n", file);
     fclose(file);
-    assert_false(results_add_attention(&run, "x", &shape, &timing, 0, 1, 1, &error));
+    assert_false(write_attention(&run, "x", &error));
     assert_non_null(strstr(error.text, "other columns"));
     assert_string_equal(slurp("old/attention.csv"), "a,b,c\n1,2,3\n");
 }
@@ -109,11 +183,11 @@ static void without_a_folder_nothing_is_written(void **state) {
     struct message error;
     char path[200];
     run.folder = NULL;
-    assert_true(results_add_attention(&run, "x", &shape, &timing, 0, 1, 1, &error));
+    assert_true(write_attention(&run, "x", &error));
     snprintf(path, sizeof path, "%s/none", folder);
     assert_int_not_equal(access(path, F_OK), 0);
     run.folder = "/proc/nowhere";
-    assert_false(results_add_attention(&run, "x", &shape, &timing, 0, 1, 1, &error));
+    assert_false(write_attention(&run, "x", &error));
     assert_null(strchr(error.text, '\n'));
 }
 
@@ -130,7 +204,7 @@ static void four_writers_lose_nothing(void **state) {
             close(gate[1]);
             bool good = read(gate[0], &none, 1) == 0; // until all are there
             for (int i = 0; i < ROWS; i++)
-                good = good && results_add_attention(&run, "x", &shape, &timing, 0, 1, 1, &error);
+                good = good && write_attention(&run, "x", &error);
             _exit(good ? 0 : 1);
         }
     close(gate[0]);
@@ -159,9 +233,14 @@ static void slugs_are_file_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_added_below_one_header), cmocka_unit_test(softmax_has_a_file_of_its_own),
-        cmocka_unit_test(another_header_is_left_alone),    cmocka_unit_test(without_a_folder_nothing_is_written),
-        cmocka_unit_test(four_writers_lose_nothing),       cmocka_unit_test(slugs_are_file_names),
+        cmocka_unit_test(rows_are_added_below_one_header),
+        cmocka_unit_test(softmax_and_ceilings_have_files_of_their_own),
+        cmocka_unit_test(rows_of_a_run_are_found_by_their_shape),
+        cmocka_unit_test(rows_of_another_gpu_and_half_rows_are_refused),
+        cmocka_unit_test(another_header_is_left_alone),
+        cmocka_unit_test(without_a_folder_nothing_is_written),
+        cmocka_unit_test(four_writers_lose_nothing),
+        cmocka_unit_test(slugs_are_file_names),
     };
     return cmocka_run_group_tests_name("results", tests, make_folder, remove_folder);
 }

@@ -11,6 +11,7 @@
 static cudaError_t last_error, pending_error;
 static bool sticky;
 static unsigned findings;
+static double spent_us;
 
 // For the fake kernels: what the next synchronisation says, and for how long.
 void fake_fail(cudaError_t error, bool stays);
@@ -28,6 +29,12 @@ void fake_finding(const char *text);
 void fake_finding(const char *text) {
     fprintf(stderr, "%s\n", text);
     findings++;
+}
+
+// Time that a kernel takes by the events' clock. With FAKE_CLOCK=1 none passes but this.
+void fake_spend(double us);
+void fake_spend(double us) {
+    spent_us += us;
 }
 
 #ifdef SIMULATED
@@ -54,14 +61,14 @@ cudaError_t cudaSetDevice(int device) {
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) {
     memset(properties, 0, sizeof *properties);
-    strcpy(properties->name, "Fake GPU");
+    strcpy(properties->name, getenv("FAKE_NAME") ? getenv("FAKE_NAME") : "Fake GPU");
     return cudaSetDevice(device);
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
     switch (attribute) {
     case cudaDevAttrMultiProcessorCount:
-        *value = 10;
+        *value = getenv("FAKE_SMS") ? atoi(getenv("FAKE_SMS")) : 10;
         break;
     case cudaDevAttrComputeCapabilityMajor:
         *value = 8;
@@ -123,12 +130,18 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyK
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t stream) {
     (void)stream;
+    fake_spend((double)size * 1e-3); // 1 GB/s
     return cudaMemcpy(to, from, size, kind);
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t size) {
     memset(to, value, size);
     return done();
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream) {
+    (void)stream;
+    return cudaMemset(to, value, size);
 }
 
 cudaError_t cudaDeviceSynchronize(void) {
@@ -163,7 +176,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event) {
-    *event = malloc(sizeof(struct timespec));
+    *event = malloc(sizeof(double));
     return done();
 }
 
@@ -173,14 +186,20 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    static unsigned random;
+    struct timespec t = {0};
     (void)stream;
-    clock_gettime(CLOCK_MONOTONIC, (struct timespec *)event);
+    random = 1664525 * random + 1013904223;
+    if (getenv("FAKE_JITTER")) // microseconds at most
+        fake_spend(atof(getenv("FAKE_JITTER")) * (random >> 16) / 65536);
+    if (!getenv("FAKE_CLOCK"))
+        clock_gettime(CLOCK_MONOTONIC, &t);
+    *(double *)event = spent_us * 1e-3 + (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
     return done();
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
-    const struct timespec *a = (const struct timespec *)start, *b = (const struct timespec *)end;
-    *ms = (float)((double)(b->tv_sec - a->tv_sec) * 1e3 + (double)(b->tv_nsec - a->tv_nsec) * 1e-6);
+    *ms = (float)(*(const double *)end - *(const double *)start);
     return done();
 }
 
