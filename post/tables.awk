@@ -37,6 +37,12 @@ function has(what,    i) {
         return softmax_best("unfused_softmax") != ""
     if (what == "peers")
         return peers_run(64) != "" || peers_run(128) != ""
+    if (what == "triton") {
+        for (i = 1; i <= lesson_count; i++)
+            if (common_run(substr(lesson_folder[i], 1, 2), "peer-triton_" lesson_folder[i], shape(1, 16, 4096, 64)) != "")
+                return 1
+        return 0
+    }
     if (what == "profile") {
         for (i in counter)
             return 1
@@ -44,7 +50,7 @@ function has(what,    i) {
     }
     if (what == "ceilings")
         return (ladder, "copy") in ceiling || (ladder, "fma_fp32") in ceiling
-    mistake("{{needs " what "}} is not known; it is written {{needs 05|softmax|peers|profile|ceilings}}")
+    mistake("{{needs " what "}} is not known; it is written {{needs 05|softmax|peers|triton|profile|ceilings}}")
     return 0
 }
 
