@@ -84,8 +84,10 @@ def import_torch():
         ) from None
     if not torch.cuda.is_available():
         raise ValueError("a comparison needs a GPU, and none answers PyTorch: nvidia-smi says more")
-    if not hasattr(torch.nn, "attention") or not hasattr(torch.cuda, "_sleep"):
-        raise ValueError(f"PyTorch {torch.__version__} is too old: 2.3 or newer is needed")
+    try:
+        import torch.nn.attention
+    except ImportError:
+        raise ValueError(f"PyTorch {torch.__version__} is too old: 2.3 or newer is needed") from None
     return torch
 
 

@@ -27,6 +27,8 @@ def medians(contestants: list[Contestant], start: str) -> list[float]:
 
 
 def print_attention(shape: Attention, element: int, contestants: list[Contestant]) -> None:
+    if not contestants:
+        return
     best = min(medians(contestants, TORCH), default=None)
     efficient = min(medians(contestants, EFFICIENT), default=None)
     print(
