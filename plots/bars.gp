@@ -14,10 +14,11 @@ set border 0
 unset grid
 if (is_log) {
     set logscale x 10
-    decades = log10(axis_end / axis_start)
+    decade = (right - left) / log10(axis_end / axis_start)
+    every = decade > 70 ? 1 : decade > 35 ? 2 : 3
     set xtics (1)
-    do for [power = -3:15] {
-        do for [digit in (decades < 2.3 ? "1 2 5" : "1")] {
+    do for [power = -3:15:every] {
+        do for [digit in (decade > 200 ? "1 2 5" : "1")] {
             if (digit * 10.0 ** power <= axis_end * (axis_start / axis_end) ** 0.04) { set xtics add (digit * 10.0 ** power) }
         }
     }

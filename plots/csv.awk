@@ -1,8 +1,8 @@
 # Reads a results CSV: checks its header and every row, and gives fields by name.
 #
 # Used before another awk program (awk -f csv.awk -f ladder.awk), whose rules then see sound rows only.
-# Variable: what, "attention", "softmax", "profile" or "ceilings". get("median_us") is the current row's field. After the first bad
-# row nothing more is read, csv_failed is 1, and the exit status is 2.
+# Variable: what, "attention", "softmax", "profile" or "ceilings". get("median_us") is the current row's field. After the
+# first bad row nothing more is read, csv_failed is 1, and the exit status is 2.
 
 BEGIN {
     FS = ","

@@ -9,6 +9,12 @@ BEGIN {
     FS = "\t"
 }
 
+# What a bar has room for of a GPU's name.
+function short_name(name) {
+    sub(/^NVIDIA (GeForce )?/, "", name)
+    return length(name) > 24 ? substr(name, 1, 23) "…" : name
+}
+
 $1 == "#" && $2 == "device" {
     gpu = $3
 }
@@ -51,7 +57,7 @@ END {
             noisy = noise[key] == "noisy"
             any_noisy = any_noisy || noisy
             words = (noisy ? "~" : "") (chart == "speedup" ? times(figure[key]) : trimmed(short(figure[key])))
-            add_bar(gpu_name[j], figure[key], words, j, noisy ? "hollow" : "solid", "-")
+            add_bar(short_name(gpu_name[j]), figure[key], words, j, noisy ? "hollow" : "solid", "-")
             text = text comma " " gpu_name[j] " " words
             comma = ","
         }

@@ -1,6 +1,6 @@
 # Collects series over N, for lines.gp. A chart's program calls
-#     add_point(name, role, number, n, value, noise)   role: "lesson" (number gives colour, mark and dash), "other" or
-#                                                       "ceiling"; a figure goes into the text alternative
+#     add_point(name, role, number, n, value, noise)   role: "lesson" (number gives colour, mark and dash), "other",
+#                                                       "ceiling" (measured) or "paper" (a ceiling that is not)
 #     finish_lines(scale)                              "log" or "linear"
 # Writes out.tsv (rows of lines.gp), out.gp (settings) and out.text (the figures in words).
 
@@ -8,7 +8,7 @@ function add_point(name, role, number, n, value, noise) {
     if (!(name in line_index)) {
         line_index[name] = ++lines
         line_name[lines] = name
-        line_role[lines] = role == "lesson" ? 1 : role == "other" ? 2 : 3
+        line_role[lines] = role == "lesson" ? 1 : role == "other" ? 2 : role == "ceiling" ? 3 : 4
         line_number[lines] = role == "lesson" ? number : ++role_count[role]
         line_text[lines] = name ":"
     } else {

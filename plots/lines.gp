@@ -1,9 +1,9 @@
 # Lines over N, as lines.awk has collected them: gnuplot SETTINGS lines.gp
 # Rows of `data`, tab-separated: line (from 1)  N  value  1 where it is noisy.
 # Settings beside those of style.gp: data, is_log, value_least, value_most, n_least, n_most, any_noisy; line_name;
-# line_role: 1 a lesson, 2 a peer or baseline, 3 a ceiling; line_number: which colour, mark and dash of that role.
+# line_role: 1 a lesson, 2 a peer or baseline, 3 a measured ceiling, 4 one on paper; line_number: which of that role.
 
-left = 76
+left = 84
 right = 680
 legend_height = 24 * ((line_name_count + 1) / 2 + any_noisy)
 plot_height = 330
@@ -18,7 +18,7 @@ do for [i = 1:line_name_count] {
     number = (line_number[i] - 1) % 12 + 1
     line_colour[i] = line_role[i] == 1 ? colour[hue(number)] : line_role[i] == 2 ? neutral : ink
     line_mark[i] = line_role[i] == 1 ? mark[number] : line_role[i] == 2 ? other_mark[number] : 0
-    line_dash[i] = line_role[i] == 1 ? dash[number] : line_role[i] == 2 ? 3 : (number % 2 ? 2 : 4)
+    line_dash[i] = line_role[i] == 1 ? dash[number] : line_role[i] == 2 ? 3 : line_role[i] == 3 ? 1 : 2
     line_width[i] = line_role[i] == 1 ? 2.5 : 1.5
 }
 

@@ -1,4 +1,5 @@
-# Lines over N, from what ladder.awk selected (view=sizes): awk -f figures.awk -f lines.awk -f over_n.awk part=ceilings FILE part=sizes FILE
+# Lines over N, from what ladder.awk selected (view=sizes):
+#     awk -f figures.awk -f lines.awk -f over_n.awk part=ceilings FILE part=sizes FILE
 #
 # Variables: chart  "time" (milliseconds) or "tflops"
 #            d      the head dimension
@@ -28,17 +29,17 @@ $1 == "#" || $1 != d || $3 ~ /^triton_/ {
 }
 
 # A limit in TFLOP/s, over the same N.
-function add_ceiling(name, tflops,    n, count, i, list) {
+function add_ceiling(name, role, tflops,    n, count, i, list) {
     for (n = n_least; n <= n_most; n *= 2)
-        add_point(name, "ceiling", 0, n, chart == "time" ? 4e-9 * heads * n * n * d / tflops : tflops, "-")
+        add_point(name, role, 0, n, chart == "time" ? 4e-9 * heads * n * n * d / tflops : tflops, "-")
 }
 
 END {
     if (!points)
         exit 0
     if (fma)
-        add_ceiling(sprintf("multiply-adds alone, %s TFLOP/s", short(fma)), fma)
+        add_ceiling(sprintf("multiply-adds alone, %s TFLOP/s", short(fma)), "ceiling", fma)
     if (peak)
-        add_ceiling(sprintf("fp32 peak on paper, %s TFLOP/s", short(peak)), peak)
+        add_ceiling(sprintf("fp32 peak on paper, %s TFLOP/s", short(peak)), "paper", peak)
     finish_lines("log")
 }

@@ -99,10 +99,11 @@ END {
 
     for (j = 1; j <= points; j++) {
         i = shown[j]
+        y = y_px(lesson_tflops[i])
         if (dram[i])
-            add_box(x_px(dram[i]) - POINT, x_px(dram[i]) + POINT, y_px(lesson_tflops[i]) - POINT, y_px(lesson_tflops[i]) + POINT)
+            add_box(x_px(dram[i]) - POINT, x_px(dram[i]) + POINT, y - POINT, y + POINT)
         if (l2[i])
-            add_box(x_px(l2[i]) - POINT, x_px(l2[i]) + POINT, y_px(lesson_tflops[i]) - POINT, y_px(lesson_tflops[i]) + POINT)
+            add_box(x_px(l2[i]) - POINT, x_px(l2[i]) + POINT, y - POINT, y + POINT)
     }
     for (j = 1; j <= points; j++) {
         i = shown[j]

@@ -19,7 +19,8 @@ END {
         figure = (ratio_noisy[s] ? "~" : "") closely(ratio[s])
         any_noisy = any_noisy || ratio_noisy[s]
         rival = title_of(rival_of[s], "peer")
-        add_bar("N=" part[3] " D=" part[4], ratio[s], figure " over " rival, ratio[s] < 1 ? 4 : 1, ratio_noisy[s] ? "hollow" : "solid", "-")
+        add_bar("N=" part[3] " D=" part[4], ratio[s], figure " over " rival, ratio[s] < 1 ? 4 : 1, \
+            ratio_noisy[s] ? "hollow" : "solid", "-")
         text = text (text == "" ? "" : "; ") "B=" part[1] " H=" part[2] " N=" part[3] " D=" part[4] ": " figure " over " rival
     }
     if (!bars)

@@ -56,7 +56,7 @@ if (strlen(output) > 4 && output[strlen(output) - 3:] eq ".png") {
     type = 0.75
     set terminal pngcairo size 2 * width, 2 * height font sprintf("DejaVu Sans,%g", type * text_size) fontscale 2 \
         linewidth 2 pointscale 2 background rgb paper noenhanced
-    dot = 1.2
+    dot = 1.5
 } else {
     type = 1.0
     set terminal svg size width, height fixed font sprintf("DejaVu Sans,%g", text_size) background rgb paper noenhanced

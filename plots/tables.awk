@@ -1,9 +1,9 @@
 # Rewrites a page with its measured tables:
-#     awk -f tables.awk part=ladder FILE part=softmax FILE part=profile FILE part=triton FILE part=triton_softmax FILE
-#         part=compared FILE part=compared_softmax FILE part=charts FILE part=page PAGE
+#     awk -f pictures.awk -f tables.awk part=ladder FILE part=softmax FILE part=profile FILE part=triton FILE
+#         part=triton_softmax FILE part=compared FILE part=compared_softmax FILE part=charts FILE part=page PAGE
 #
 # FILEs hold what ladder.awk, softmax.awk and profile.awk selected, beside.awk (triton) and compared.awk from attention.csv
-# and from softmax.csv, and the paths of the charts, each line after the GPU's folder name and a tab. Variables: page, its
+# and from softmax.csv, and the charts (pictures.awk), each line after the GPU's folder name and a tab. Variables: page, its
 # name for messages; lesson, the folder of the lesson whose page it is; up, the way from the page to the root of the
 # repository.
 
@@ -64,11 +64,6 @@ part ~ /^compared/ {
     next
 }
 
-part == "charts" {
-    chart[$1, $3] = $2
-    next
-}
-
 # Three significant digits, never as a power of ten.
 function short(value,    digits, size) {
     digits = 2
@@ -99,19 +94,6 @@ function measured_on(part, slug,    text, low, high) {
     if (low != "")
         text = text ", SM clock " (low == high ? low : low " to " high) " MHz"
     return text ", " fact[part, slug, "date"] ", commit " fact[part, slug, "commit"] "."
-}
-
-function show_chart(slug, name, alternative) {
-    if ((slug, name) in chart)
-        printf "![%s](%s%s)\n\n", alternative, up, chart[slug, name]
-}
-
-function print_charts(    i, slug) {
-    for (i = 1; i <= gpus["ladder"]; i++) {
-        slug = gpu["ladder", i]
-        show_chart(slug, "speedup-over-01", "Bars: speed-up of each lesson over lesson 01 on " \
-            fact["ladder", slug, "device"] "; the table below has the figures")
-    }
 }
 
 # "D=64 / D=128" of one column, each through its own formatting.
@@ -171,8 +153,7 @@ function print_measured(    i, d, slug, captions) {
 function print_softmax(    i, j, slug, cell) {
     for (i = 1; i <= gpus["softmax"]; i++) {
         slug = gpu["softmax", i]
-        show_chart(slug, "softmax", "Bars: GB/s of the row softmax and of five passes, beside a copy, on " \
-            fact["softmax", slug, "device"] "; the table below has the figures")
+        show_chart(slug, "softmax")
         print "| rows × columns | five passes, us | GB/s | one read and one write, us | GB/s | speed-up | of a copy's GB/s |"
         print "|---|---|---|---|---|---|---|"
         for (j = 1; j <= matrices[slug]; j++) {

@@ -78,8 +78,10 @@ END
 @test "charts that were drawn for the README are shown, with a text alternative" {
     plots/draw --readme
     plots/tables
-    grep -q '^!\[Bars: .* on Example GPU.*\](plots/charts/example-gpu/speedup-over-01.svg)$' README.md
-    grep -q '^!\[Bars: .*\](../../plots/charts/example-gpu/softmax.svg)$' lessons/03_fused_softmax/README.md
+    grep -q '<img alt="Speed-up over lesson 01. Example GPU, .* D=64 44.9×.*" src="plots/charts/example-gpu/speedup-over-01.svg"' \
+        README.md
+    grep -q 'dark)" srcset="plots/charts/example-gpu/speedup-over-01-dark.svg"' README.md
+    grep -q '<img alt="Row softmax.*" src="../../plots/charts/example-gpu/softmax.svg"' lessons/03_fused_softmax/README.md
     [ -e plots/charts/example-gpu/speedup-over-01.svg ]
     [ ! -e plots/charts/example-gpu/speedup-over-01.png ]
 }
@@ -211,6 +213,8 @@ committed() {
     cp "$project/README.md" "$root/"
     rm -rf "$root/lessons" "$root/solutions" "$root/results"
     cp -R "$project/lessons" "$project/solutions" "$root/"
+    mkdir -p "$root/scripts"
+    cp "$project/scripts/formulas.awk" "$root/scripts/"
     if git -C "$project" rev-parse --is-inside-work-tree >/dev/null 2>&1; then
         git -C "$project" archive --prefix=results/ HEAD:results | tar -x -C "$root"
     else
@@ -237,5 +241,8 @@ committed() {
     plots/draw --readme
     for chart in $(cd charts 2>/dev/null && ls */*.svg) $(cd plots/charts 2>/dev/null && ls */*.svg); do
         [ "$(grep '^<desc' "charts/$chart")" = "$(grep '^<desc' "plots/charts/$chart")" ]
+    done
+    for list in $(cd charts 2>/dev/null && ls */charts.tsv) $(cd plots/charts 2>/dev/null && ls */charts.tsv); do
+        cmp "charts/$list" "plots/charts/$list"
     done
 }

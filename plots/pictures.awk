@@ -1,0 +1,37 @@
+# The charts of a page, used before tables.awk: awk -f pictures.awk -f tables.awk ... part=charts FILE ...
+# FILE has a line for each chart that was drawn for pages: the GPU's folder name, the chart's path without .svg, its name, its
+# heading, caption and text alternative, tab-separated.
+
+part == "charts" {
+    if (!($1 in has_charts))
+        charted[++charted_count] = $1
+    has_charts[$1] = 1
+    chart_path[$1, $3] = $2
+    chart_text[$1, $3] = $6
+    next
+}
+
+function escaped(text) {
+    gsub(/&/, "\\&amp;", text)
+    gsub(/"/, "\\&quot;", text)
+    gsub(/</, "\\&lt;", text)
+    return text
+}
+
+# A chart, light or dark as the reader's screen is, where it was drawn.
+function show_chart(slug, name,    path) {
+    if (!((slug, name) in chart_path))
+        return
+    path = up chart_path[slug, name]
+    printf "<picture>\n  <source media=\"(prefers-color-scheme: dark)\" srcset=\"%s-dark.svg\">\n", path
+    printf "  <img alt=\"%s\" src=\"%s.svg\" width=\"700\">\n</picture>\n\n", escaped(chart_text[slug, name]), path
+}
+
+# README.md shows the ladder, a lesson's page what its bytes are about.
+function print_charts(    i, j, count, list) {
+    count = split(lesson == "" ? "speedup-over-01 tflops-d64 peers roofline-d64" : \
+        "roofline-d64 roofline-d128 bytes-d64 limits-d64", list, " ")
+    for (i = 1; i <= charted_count; i++)
+        for (j = 1; j <= count; j++)
+            show_chart(charted[i], list[j])
+}
