@@ -38,6 +38,7 @@ FNR == 1 {
 }
 
 fenced || /^```/ {
+    check_figure($0)
     if (!skipping)
         emit($0)
     next
@@ -97,15 +98,19 @@ function emit(text) {
     out[++outs] = text
 }
 
-function check(text,    figure, bare) {
+function check_figure(text,    figure) {
+    figure = literal_figure(text)
+    if (figure != "")
+        mistake("'" figure "' is a figure written by hand; a figure comes from results/ by a placeholder (post/README.md)")
+}
+
+function check(text,    bare) {
     wrong_line = 0
     bare = text
     gsub(/{{[^{}]*}}/, "", bare)
     if (bare ~ /{{|}}/)
         mistake("a placeholder is written {{name ...}}, on one line")
-    figure = literal_figure(bare)
-    if (figure != "")
-        mistake("'" figure "' is a figure written by hand; a figure comes from results/ by a placeholder (post/README.md)")
+    check_figure(bare)
     gsub(/`[^`]*`/, "", bare)
     if (bare ~ /<[A-Za-z\/!]/)
         mistake("HTML cannot be used here; write Markdown")

@@ -8,7 +8,7 @@ small=SHAPE=1,2,20,16
 @test "make alone and make help list every goal" {
     run make
     [ "$status" -eq 0 ]
-    for goal in check bench trace profile diff reset all plots doctor test clean; do
+    for goal in check bench trace profile diff reset all plots post doctor test clean; do
         grep -q -E "^make (lesson-02 )?$goal " <<<"$output"
     done
     for variable in DEVICE SHAPE CAUSAL DATA KERNEL SEED TIME_LIMIT; do

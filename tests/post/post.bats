@@ -100,6 +100,14 @@ checked() {
         [[ $output == *"$BATS_TEST_TMPDIR/outline.md:4: "*"by hand"* ]]
         [ ! -e "$post" ]
     done
+    # In a listing and in a heading, too.
+    for lines in '```|takes 5 ms|```' '|## In 5 ms|Text.'; do
+        IFS='|' read -r first second third <<<"$lines"
+        outline "$first" "$second" "$third"
+        run post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
+        [ "$status" -eq 2 ]
+        [[ $output == *"outline.md:4: '5 ms' is a figure written by hand"* ]]
+    done
 }
 
 @test "shapes and counts are text" {
