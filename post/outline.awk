@@ -1,7 +1,7 @@
 # Turns an outline into the Markdown of a post: every placeholder is replaced by what results say.
 #
-#     awk -f numbers.awk -f results.awk -f code.awk -f tables.awk -f outline.awk ladder=RUN part=lessons FILE
-#         part=attention CSV ... part=charts TSV part=outline OUTLINE.md
+#     awk -v ladder=RUN -f numbers.awk -f results.awk -f code.awk -f tables.awk -f reproduce.awk -f outline.awk
+#         part=lessons FILE part=attention CSV ... part=charts TSV part=outline OUTLINE.md
 # Variable: figures  a file for the paths of the drawings that are shown
 #
 # What the placeholders are says README.md. A line of the outline is a sentence: one with a figure that was not measured is

@@ -1,4 +1,4 @@
-# The tables of a post, and what is said about how it was measured. Used by outline.awk; no rules of its own.
+# The tables of a post. Used by outline.awk; no rules of its own.
 
 function show_table(inner, name, d,    before) {
     before = outs
@@ -54,15 +54,6 @@ function has(what,    i) {
     return 0
 }
 
-# How a run was measured: all of it under its first table, what tells it from others under the next.
-function measured_in(run,    clock, said) {
-    clock = clock_of(run)
-    said = described[run] ? "" : ", driver " fact[run, "driver"] ", CUDA " fact[run, "cuda"] (clock == "" ? "" : ", SM clock " clock)
-    described[run] = 1
-    return "Median of interleaved timings by CUDA events; " device said ", " substr(run_date[run], 1, 10) ", commit " \
-        fact[run, "commit"] "."
-}
-
 # In a table of several kinds of kernels: which kind this one is.
 function mark(run, number, at) {
     return own_count && name_in(run, number, at) ~ /^solution-/ ? " \\*" : ""
@@ -105,7 +96,8 @@ function print_ladder(d,    at, i, number, before, first, key) {
             first = key
         emit("| " title_of(number) mark(ladder, number, at) " | " timed_as(key) " | " rated_as(key) \
             " | " (ladder in peak ? about(noise[key]) percent(rate[key] / peak[ladder]) : "-") \
-            " | " (before == "" ? "-" : ratio_as(before, key)) " | " (first == "" || first == key ? "-" : ratio_as(first, key)) " |")
+            " | " (before == "" ? "-" : ratio_as(before, key)) \
+            " | " (first == "" || first == key ? "-" : ratio_as(first, key)) " |")
         before = key
     }
     emit("")
@@ -232,8 +224,8 @@ function print_single_head(    i, j, at, run, last, own, best, key, shown_run, s
         own = timing(run, last, at)
         key = run SUBSEP best SUBSEP at
         # Where another lesson was the last one timed, its number stands before its time.
-        emit("| " shape_n[i] nbsp() "×" nbsp() shape_d[i] " | " (last == shown ? "" : last ": ") timed_as(own) " | " library_name(best) \
-            " | " timed_as(key) " | " ratio_as(key, own) " |")
+        emit("| " shape_n[i] nbsp() "×" nbsp() shape_d[i] " | " (last == shown ? "" : last ": ") timed_as(own) \
+            " | " library_name(best) " | " timed_as(key) " | " ratio_as(key, own) " |")
     }
     if (shown_run == "")
         return
@@ -341,72 +333,5 @@ function print_softmax(    i, run, name, key, head, rival) {
     emit("")
     emit("*fp32; one read and one write counted. " measured_in(run) (own_count && name ~ /^solution-/ ? " The solution." : "") \
         noisy_remark() "*")
-    emit("")
-}
-
-# ---- How to reproduce -----------------------------------------------------------------------------------------------------------
-
-function missing(    i, d, number, text, what) {
-    text = ""
-    for (i = 1; i <= lesson_count; i++) {
-        number = substr(lesson_folder[i], 1, 2)
-        what = ""
-        for (d = 64; d <= 128; d += 64)
-            if (timing(ladder, number, shape(1, 16, 4096, d)) == "")
-                what = what (what == "" ? "" : " and ") "D=" d
-        if (what != "")
-            text = text (text == "" ? "" : "; ") title_of(number) " at " what
-    }
-    if (!has("softmax"))
-        text = text (text == "" ? "" : "; ") "the row softmax"
-    if (!has("peers"))
-        text = text (text == "" ? "" : "; ") "the libraries"
-    if (!has("ceilings"))
-        text = text (text == "" ? "" : "; ") "the ceilings of a copy and of multiply-adds"
-    if (!has("profile"))
-        text = text (text == "" ? "" : "; ") "the counters of Nsight Compute"
-    return text
-}
-
-function print_reproduce(    i, number, own, solutions, clock, commit, goals) {
-    own = solutions = goals = ""
-    for (i = 1; i <= lesson_count; i++) {
-        number = substr(lesson_folder[i], 1, 2)
-        goals = goals (is_own(number) ? "lesson-" : "solution-") number " "
-        if (is_own(number))
-            own = own (own == "" ? "" : ", ") number
-        else if (timing(ladder, number, shape(1, 16, 4096, 64)) != "" || timing(ladder, number, shape(1, 16, 4096, 128)) != "")
-            solutions = solutions (solutions == "" ? "" : ", ") number
-    }
-    clock = clock_of(ladder)
-    commit = fact[ladder, "commit"]
-    emit("- GPU: " device (fact[ladder, "sms"] == "" ? "" : ", " fact[ladder, "sms"] " SMs"))
-    emit("- software: driver " fact[ladder, "driver"] ", CUDA " fact[ladder, "cuda"])
-    if (clock != "")
-        emit("- SM clock around the timings: " clock)
-    emit("- measured: " substr(run_date[ladder], 1, 10) ", commit " commit ", run " ladder)
-    emit("- kernels: " (own == "" ? "the solutions" : "own ones for " own (solutions == "" ? "" : "; the solutions for " solutions)))
-    if (any_noisy)
-        emit("- ~ marks noisy timings: they spread, or the clock changed, however often they were repeated")
-    if (missing() != "") {
-        emit("- not measured: " missing())
-        complain("not measured: " missing())
-    }
-    emit("")
-    emit("To measure it again, on this GPU or another:")
-    emit("")
-    emit("```sh")
-    if (commit ~ /^[0-9a-f]+(-dirty)?$/) {
-        sub(/-dirty$/, "  # some files were changed after it", commit)
-        emit("git checkout " commit)
-    }
-    emit("./setup")
-    emit("make " (own == "" ? "" : goals) "bench")
-    if (has("peers"))
-        emit("make peers  # PyTorch and Triton")
-    if (has("profile"))
-        emit("scripts/measure  # Nsight Compute, too")
-    emit("make post")
-    emit("```")
     emit("")
 }
