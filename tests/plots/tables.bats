@@ -75,6 +75,22 @@ END
     [ "${#lines[@]}" -eq 1 ]
 }
 
+@test "sums of several kernels are added up; of what is no sum the larger kernel counts" {
+    cat >ncu.csv <<'END'
+"ID","Kernel Name","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
+"0","combine(float *, int)","0","9.0","Command line profiler metrics","smsp__inst_executed.sum","inst","1,000"
+"0","combine(float *, int)","0","9.0","Command line profiler metrics","dram__bytes_read.sum","byte","10,000"
+"0","combine(float *, int)","0","9.0","Command line profiler metrics","smsp__issue_active.avg.pct_of_peak_sustained_active","%","5.5"
+"1","void attention<1>(const float *, int)","0","9.0","Command line profiler metrics","smsp__inst_executed.sum","inst","9,000,000,000"
+"1","void attention<1>(const float *, int)","0","9.0","Command line profiler metrics","dram__bytes_read.sum","byte","33,554,432"
+"1","void attention<1>(const float *, int)","0","9.0","Command line profiler metrics","smsp__issue_active.avg.pct_of_peak_sustained_active","%","66.6"
+END
+    plots/add-profile ncu.csv 'Example GPU' solution-02_vectorized 1,16,4096,128 abc1234
+    tail -n 3 results/example-gpu/profile.csv | cut -d , -f 9-11 >added
+    printf '%s\n' smsp__inst_executed.sum,inst,9000001000 dram__bytes_read.sum,byte,33564432 \
+        smsp__issue_active.avg.pct_of_peak_sustained_active,%,66.6 | cmp - added
+}
+
 @test "charts that were drawn for the README are shown, with a text alternative" {
     plots/draw --readme
     plots/tables

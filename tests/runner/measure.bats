@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# scripts/measure on a machine whose make, ncu, nvidia-smi and Python are made up: what one step lacks does not lose the others.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    project=$BATS_TEST_DIRNAME/../..
+    cd "$BATS_TEST_TMPDIR" || return 1
+    mkdir -p scripts plots bin solutions/01_one solutions/02_two
+    cp "$project/scripts/measure" scripts/
+    cp "$project/plots/add-profile" plots/
+    printf '#!/bin/sh\necho abc1234\n' >scripts/commit
+    printf '#!/bin/sh\necho "make $*" >>calls\ncase "$* " in *"$BROKEN "*) exit 2 ;; esac\n' >bin/make
+    printf '#!/bin/sh\necho "Fake GPU"\n' >bin/nvidia-smi
+    printf '#!/bin/sh\nexit ${NO_TORCH:-0}\n' >bin/python3
+    cat >bin/ncu <<'END'
+#!/bin/sh
+[ "$1" != --query-metrics ] || { printf '%s\n' smsp__inst_executed dram__bytes_read lts__t_bytes; exit; }
+echo "ncu $*" >>calls
+case $* in *"$NCU_FAILS"*) echo "==ERROR== ERR_NVGPUCTRPERM - no permission"; exit 1 ;; esac
+while [ "$1" != --log-file ]; do shift; done
+cat >"$2" <<'CSV'
+"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","attention(float *)","lts__t_bytes.sum","byte","1,024"
+CSV
+END
+    chmod +x scripts/* bin/*
+    export PATH="$PWD/bin:$PATH" BROKEN=nothing NCU_FAILS=nothing
+}
+
+@test "checks, timings, counts of every solution, peers" {
+    run scripts/measure
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^make solutions check\|^make bench \|^make peers ' calls)" -eq 3 ]
+    [ "$(grep -c '^ncu .*--metrics smsp__inst_executed.sum,lts__t_bytes.sum,dram__bytes_read.sum ' calls)" -eq 4 ]
+    [ "$(cut -d , -f 1,7,11,13 results/fake-gpu/profile.csv | xargs)" = "lesson,D,value,commit \
+solution-01_one,64,1024,abc1234 solution-01_one,128,1024,abc1234 solution-02_two,64,1024,abc1234 solution-02_two,128,1024,abc1234" ]
+    [[ $output == *"ncu has no dram__bytes.sum"* ]]
+}
+
+@test "a step that fails is named, and the others are taken" {
+    BROKEN="bench DEVICE=gpu" run scripts/measure
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [ "$(grep -c '^== timings: failed with status 2, ' <<<"$output")" -eq 1 ]
+    [ "$(grep -c '^== .*: failed' <<<"$output")" -eq 1 ]
+    [ "$(wc -l <results/fake-gpu/profile.csv)" -eq 5 ]
+    grep -q '^make peers' calls
+}
+
+@test "one count that fails loses no other" {
+    NCU_FAILS="solution-01_one --source solutions/01_one/attention.cu --kernel build/kernels/solutions/01_one/attention.so --device gpu --shape 1,16,4096,64" run scripts/measure
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [ "$(wc -l <results/fake-gpu/profile.csv)" -eq 4 ]
+    [[ $output == *"ncu of 01_one at 1,16,4096,64 failed: ==ERROR== ERR_NVGPUCTRPERM - no permission"* ]]
+    grep -q '^make peers' calls
+}
+
+@test "without ncu or PyTorch the rest is measured, and it says so" {
+    rm bin/ncu
+    if command -v ncu; then skip "an ncu is installed"; fi
+    NO_TORCH=1 run scripts/measure
+    echo "$output"
+    [ "$status" -eq 1 ]
+    grep -q '^make bench' calls
+    ! grep -q '^make peers' calls
+    [[ $output == *"ncu is not installed"* ]]
+    [[ $output == *"peers: left out, python3 has no PyTorch"* ]]
+}
