@@ -68,10 +68,10 @@ function print_body(    i, line, table) {
         } else if (line ~ /^<pre>/) {
             print "<figure>"
             sub(/^<pre>/, "<pre tabindex=\"0\">", line)
-            print line
+            print code_line(line)
             while (line !~ /<\/pre>$/) {
                 line = body[++i]
-                print line
+                print code_line(line)
             }
             i = end_figure(i)
         } else if (line ~ /^<h[2-6]>/) {
@@ -81,6 +81,13 @@ function print_body(    i, line, table) {
         } else
             print line
     }
+}
+
+# Comments stand back.
+function code_line(line) {
+    if (match(line, /(\/\/|# ).*/) && line !~ /<\/pre>$/)
+        line = substr(line, 1, RSTART - 1) "<span class=\"comment\">" substr(line, RSTART) "</span>"
+    return line
 }
 
 # Links to the sections, before the first of them.

@@ -79,7 +79,7 @@ MEASURE = """
     const paper = luminance(getComputedStyle(document.body).backgroundColor);
     if ((paper < 0.2) !== DARK)
         wrong.push(['theme', 'the paper is ' + getComputedStyle(document.body).backgroundColor]);
-    for (const e of all.filter(e => /^(P|LI|H1|H2|H3|FIGCAPTION|TD|TH|A|CODE|BUTTON)$/.test(e.tagName) && shown(e))) {
+    for (const e of all.filter(e => /^(P|LI|H1|H2|H3|FIGCAPTION|TD|TH|A|CODE|SPAN|BUTTON)$/.test(e.tagName) && shown(e))) {
         const panel = e.closest('pre') ? luminance(getComputedStyle(e.closest('pre')).backgroundColor) : paper;
         const ink = luminance(getComputedStyle(e).color);
         if ((Math.max(ink, panel) + 0.05) / (Math.min(ink, panel) + 0.05) < 4.5)
