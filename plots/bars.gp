@@ -16,7 +16,7 @@ if (is_log) {
     set logscale x 10
     decade = (right - left) / log10(axis_end / axis_start)
     every = decade > 70 ? 1 : decade > 35 ? 2 : 3
-    set xtics (1)
+    set xtics (axis_start <= 1 ? 1 : 10 ** ceil(log10(axis_start)))
     do for [power = -3:15:every] {
         do for [digit in (decade > 200 ? "1 2 5" : "1")] {
             if (digit * 10.0 ** power <= axis_end * (axis_start / axis_end) ** 0.04) { set xtics add (digit * 10.0 ** power) }

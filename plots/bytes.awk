@@ -51,8 +51,7 @@ END {
         say("lessons/ predict no global_load_bytes for " missing ": no prediction beside what is counted")
     if (!bars)
         exit 0
-    # Whole decades, so that the ticks are even.
-    finish_bars("log", "B", exp(int(log10(least * 0.999)) * log(10)))
+    finish_bars("log", "B", least / 2.5)
     set("legend", quoted("×: what was counted, as a share of what was predicted"))
     print text > (out ".text")
 }
