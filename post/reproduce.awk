@@ -70,7 +70,7 @@ function print_reproduce(    i, number, own, solutions, clock, commit, goals) {
     if (has("peers"))
         emit("make peers  # PyTorch and Triton")
     if (has("profile"))
-        emit("scripts/measure  # Nsight Compute, too")
+        emit("scripts/measure  # all at once, and counted")
     emit("make post")
     emit("```")
     emit("")
