@@ -4,8 +4,8 @@
 # FILE has a line "folder  D  bytes" for each prediction of a lesson's page: what its loads from global memory ask for.
 # Variables: d    the head dimension
 #            out  writes out.tsv and out.gp, for bars.gp, and out.text; nothing where no lesson was counted
-# Loads are counted in sectors of 32 bytes, each once for a warp that asks for it; copies that bypass the L1 cache are
-# among the bytes through L2 alone.
+# Loads, and asynchronous copies with them, are counted in sectors of 32 bytes, each once for a warp that asks for it;
+# where sectors were not counted, what came through L2 stands beside the prediction.
 
 BEGIN {
     SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"

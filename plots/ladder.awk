@@ -32,9 +32,17 @@ get("cache") == "warm" {
     next
 }
 
-get("lesson") ~ /^kernel-/ || get("dtype") != "fp32" || get("B") != 1 || get("H") != 16 || get("Hkv") != 16 || \
-get("Nq") != get("Nk") || get("causal") != 0 {
+get("lesson") ~ /^kernel-/ || get("dtype") != "fp32" || get("Hkv") != get("H") || get("Nq") != get("Nk") || get("causal") != 0 {
     other_rows++
+    next
+}
+
+# Other shapes are charted where peers were timed there.
+get("B") != 1 || get("H") != 16 {
+    shape = get("B") SUBSEP get("H") SUBSEP get("Nq") SUBSEP get("D")
+    rows_of_shape[shape]++
+    if (get("lesson") ~ /^peer-/)
+        has_peers[shape] = 1
     next
 }
 
@@ -284,8 +292,11 @@ END {
             best_score = this_score
         }
     }
+    for (shape in rows_of_shape)
+        if (!(shape in has_peers))
+            other_rows += rows_of_shape[shape]
     if (other_rows && view == "ladder" && kind == "solution")
-        say(other_rows " rows are in no chart: not a lesson, or not fp32 at B=1 H=16 without a mask")
+        say(other_rows " rows are in no chart: not a lesson, not fp32, with a mask, or of a shape that no peer was timed at")
     if (best == "") {
         say(view == "ladder" ? \
             "no " kind " is timed at B=1 H=16 N=" reference_n ", D=64 or D=128, fp32: no speed-up chart" : \
