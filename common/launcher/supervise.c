@@ -156,7 +156,7 @@ int supervise(const char *program, char **argv, int limit) {
             kill(-child, SIGKILL); // whatever it left behind
             read_steps(ends[0], &said);
             status = explain_end(status, said.step);
-            if (status && strcmp(said.step, STEP_END))
+            if (status && status != EXIT_BAD_INPUT && strcmp(said.step, STEP_END))
                 say_kept(ends[0], &said);
             return status;
         }

@@ -136,6 +136,22 @@ stop_after() {
     [[ $output != *"$first"* ]] # another list of sizes is another run
 }
 
+@test "a kernel that crashes: what was recorded before is kept, and said" {
+    CRASH=32 bench $ladder
+    [ "$status" -eq 1 ]
+    [[ $output == *"error: crashed in B,H,N,D = 1,16,32,64, verifying solution-01_first: Segmentation fault"* ]]
+    [[ ${lines[-1]} == "stopped: 2 of 10 steps are kept in results/fake-gpu as run "* ]]
+    [ "$(tail -n +2 $rows | wc -l)" -eq 4 ]
+    bench $ladder
+    [ "$status" -eq 0 ]
+    [[ $output == *", 2 of 10 steps are there already"* ]]
+    [ "$(tail -n +2 $rows | wc -l)" -eq 32 ]
+    bench $two --shape 1,100,1000000,64 --results results # bad input is one line, and keeps nothing
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 2 ]
+    [[ ${lines[1]} == "error: SHAPE=1,100,1000000,64: needs "* ]]
+}
+
 @test "stopped before anything was recorded, it says that" {
     PAUSE=300 "$place/bin/attention" bench --device gpu $two --sizes 16 --results results --state state >out 2>err &
     launcher=$!

@@ -1,9 +1,10 @@
 // Attention as a C function that takes as long as US says, in microseconds of the fake GPU's clock, times (nq / 64)^2.
 // Launches that are noise take twice as long: every NOISE-th of the first NOISE_LAUNCHES, or of all. PAUSE:
-// milliseconds that each launch really takes. With LACKING it cannot run here.
+// milliseconds that each launch really takes. CRASH: the nq at which it crashes. With LACKING it cannot run here.
 #include "attention.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -43,6 +44,8 @@ cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t st
     static unsigned launches, random;
     double us = number("US", 200) * p->nq * p->nk / 4096;
     (void)stream;
+    if (p->nq == (int)number("CRASH", 0))
+        raise(SIGSEGV);
     // An output is looked at where it was poisoned before: a NaN.
     if (isnan(*(const float *)p->o))
         for (int head = 0; head < p->heads; head++)
