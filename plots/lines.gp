@@ -16,7 +16,8 @@ array line_dash[line_name_count]
 array line_width[line_name_count]
 do for [i = 1:line_name_count] {
     number = (line_number[i] - 1) % 12 + 1
-    line_colour[i] = line_role[i] == 1 ? colour[hue(number)] : line_role[i] == 2 ? neutral : ink
+    # Not both ceilings in one colour: gnuplot 5.4 joins neighbouring arrows that differ in their dashes alone.
+    line_colour[i] = line_role[i] == 1 ? colour[hue(number)] : line_role[i] == 2 ? neutral : line_role[i] == 3 ? ink : faint
     line_mark[i] = line_role[i] == 1 ? mark[number] : line_role[i] == 2 ? other_mark[number] : 0
     line_dash[i] = line_role[i] == 1 ? dash[number] : line_role[i] == 2 ? 3 : line_role[i] == 3 ? 1 : 2
     line_width[i] = line_role[i] == 1 ? 2.5 : 1.5

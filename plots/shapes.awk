@@ -8,6 +8,13 @@ END {
     if (csv_failed)
         exit 2
     compare()
+    # One rival at all shapes is named once, in the legend.
+    for (i = 1; i <= shape_count; i++) {
+        rival = shape[i] in ratio && rival_of[shape[i]] ~ /^torch_/ ? rival_of[shape[i]] : ""
+        if (rival != "" && index(" " rivals_seen " ", " " rival " ") == 0)
+            rivals_seen = rivals_seen (rivals_seen == "" ? "" : " ") rival
+    }
+    one_rival = rivals_seen !~ / /
     for (i = 1; i <= shape_count; i++) {
         s = shape[i]
         if (!(s in ratio) || rival_of[s] !~ /^torch_/)
@@ -19,14 +26,17 @@ END {
         figure = (ratio_noisy[s] ? "~" : "") closely(ratio[s])
         any_noisy = any_noisy || ratio_noisy[s]
         rival = title_of(rival_of[s], "peer")
-        add_bar("N=" part[3] " D=" part[4], ratio[s], figure " over " rival, ratio[s] < 1 ? 4 : 1, \
+        add_bar("N=" part[3] " D=" part[4], ratio[s], figure (one_rival ? "" : " over " rival), ratio[s] < 1 ? 4 : 1, \
             ratio_noisy[s] ? "hollow" : "solid", "-")
         text = text (text == "" ? "" : "; ") "B=" part[1] " H=" part[2] " N=" part[3] " D=" part[4] ": " figure " over " rival
     }
     if (!bars)
         exit 0
     finish_bars("log", "×", 1)
-    set("legend", quoted(any_noisy ? "~ and hollow: noisy, spread over 5 % or at a lower clock" : ""))
+    legend = one_rival ? "the fastest is " rival " at every shape" : ""
+    if (any_noisy)
+        legend = legend (one_rival ? "; " : "") "~ and hollow: noisy"
+    set("legend", quoted(legend))
     print text > (out ".text")
     write_facts()
 }
