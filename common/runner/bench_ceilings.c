@@ -97,9 +97,10 @@ bool bench_ceilings(struct bench *bench) {
     results_add_ceiling(&rows, &bench->run, "copy", "GB/s", gigabytes, best);
     results_add_ceiling(&rows, &bench->run, "fma_fp32", "TFLOP/s", teraflops, &timed[FMA].result);
     bench_clear();
-    printf("\nreached: copy %.0f GB/s (%s; the other way %.0f), fp32 multiply-add %.1f TFLOP/s%s\n",
-           gigabytes / best->median_us, best == memcpy_time ? "cudaMemcpy" : "float4 kernel",
-           gigabytes / fmax(memcpy_time->median_us, copy_time->median_us), teraflops / timed[FMA].result.median_us,
+    printf("\nreached: copy %.0f GB/s by %s (%.0f by %s), fp32 multiply-add %.1f TFLOP/s%s\n",
+           gigabytes / best->median_us, best == memcpy_time ? "cudaMemcpy" : "a float4 kernel",
+           gigabytes / fmax(memcpy_time->median_us, copy_time->median_us),
+           best == memcpy_time ? "a float4 kernel" : "cudaMemcpy", teraflops / timed[FMA].result.median_us,
            bench_noise(timed[FMA].result.noisy ? &timed[FMA].result : best));
     bench->noisy += noisy;
     bench_record(&bench->run, RESULTS_CEILINGS, &rows);
