@@ -5,6 +5,8 @@
 // it has a piece of that item. This way of cutting is known as stream-K: Osama et al., "Stream-K", PPoPP 2023.
 #pragma once
 
+#include "attention.h"
+
 #include <stdint.h>
 
 constexpr int NO_DIAGONAL = 1 << 30;
@@ -80,4 +82,20 @@ static cudaError_t blocks_at_a_time(Kernel kernel, int threads, size_t shared_by
     if (error == cudaSuccess)
         *blocks *= processors;
     return error;
+}
+
+// Calls use() with a null pointer to the first of the tiles, largest first, that fits into shared memory and of which
+// there is one for every SM at least; to the last one if there is none.
+template <class T, class... Smaller, class Use>
+static auto with_largest(const struct attention_problem *p, Use use) {
+    if constexpr (sizeof...(Smaller) > 0) {
+        int device = 0, shared = 0, processors = 0;
+        cudaGetDevice(&device);
+        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+        const int64_t items = (int64_t)p->batch * p->heads * ((p->nq - 1) / T::QUERIES + 1);
+        if (sizeof(T) > (size_t)shared || items * ((p->nk - 1) / T::KEYS + 1) < processors)
+            return with_largest<Smaller...>(p, use);
+    }
+    return use((T *)NULL);
 }

@@ -144,3 +144,55 @@ __device__ inline void store_quads(float *to /* [head_dim] */, const float (&fro
                 make_float4(factor * from[j], factor * from[j + 1], factor * from[j + 2], factor * from[j + 3]));
     }
 }
+
+// Over the lanes that share a row of a result, in all of them.
+__device__ inline float max_of_row(float value) {
+    for (int distance = LANES_N / 2; distance > 0; distance /= 2)
+        value = fmaxf(value, __shfl_xor_sync(ALL_LANES, value, distance));
+    return value;
+}
+
+__device__ inline float sum_of_row(float value) {
+    for (int distance = LANES_N / 2; distance > 0; distance /= 2)
+        value += __shfl_xor_sync(ALL_LANES, value, distance);
+    return value;
+}
+
+// -inf for the keys of a tile that row r of the warp does not see, those beyond last_key + r, and for those beyond
+// end_key.
+template <class T>
+__device__ inline void hide_keys(float (&S_rmem)[T::ROWS][T::KEYS / LANES_N], int last_key, int end_key, int m, int n) {
+#pragma unroll
+    for (int i = 0; i < T::ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < T::KEYS / LANES_N; j++)
+            if (T::column(j, n) > min(last_key + T::row(i, m), end_key))
+                S_rmem[i][j] = -INFINITY;
+}
+
+// The first slice's weights, transposed, a quad of rows at a time.
+template <class T>
+__device__ inline void store_weights(float (*P_smem)[4 * T::WARP_ROWS + 4],
+                                     const float (&S_rmem)[T::ROWS][T::KEYS / LANES_N], int m, int n) {
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+        for (int i = 0; i < T::ROWS; i += T::QUAD) {
+            float *p = &P_smem[n][j * T::WARP_ROWS + T::row(i, m)];
+            if (T::QUAD == 4)
+                *reinterpret_cast<float4 *>(p) =
+                    make_float4(S_rmem[i][j], S_rmem[i + 1][j], S_rmem[i + 2][j], S_rmem[i + 3][j]);
+            else
+                *reinterpret_cast<float2 *>(p) = make_float2(S_rmem[i][j], S_rmem[i + 1][j]);
+        }
+}
+
+// Moves the next slice's weights to where the first one's were: registers cannot be indexed at run time.
+template <int ROWS, int COLUMNS>
+__device__ inline void next_slice(float (&S_rmem)[ROWS][COLUMNS]) {
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+        for (int j = 0; j + 4 < COLUMNS; j++)
+            S_rmem[i][j] = S_rmem[i][j + 4];
+}

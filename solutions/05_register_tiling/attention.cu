@@ -127,14 +127,8 @@ __global__ void __launch_bounds__(T::THREADS)
             // Row r of the warp sees keys 0 .. last_key + r of the tile.
             const int last_key = item.query0 + warp_row + work.diagonal - key0;
             const bool masked = last_key < T::KEYS - 1;
-            if (masked || key0 + T::KEYS > nk) {
-#pragma unroll
-                for (int i = 0; i < T::ROWS; i++)
-#pragma unroll
-                    for (int j = 0; j < T::KEYS / LANES_N; j++)
-                        if (T::column(j, n) > last_key + T::row(i, m) || key0 + T::column(j, n) >= nk)
-                            S_rmem[i][j] = -INFINITY;
-            }
+            if (masked || key0 + T::KEYS > nk)
+                hide_keys<T>(S_rmem, last_key, nk - 1 - key0, m, n);
 
             // row_max need not be the maximum, only near enough that no weight overflows. So a warp looks for a new
             // one, across its lanes, only when a score has passed the old one by far.
@@ -151,9 +145,7 @@ __global__ void __launch_bounds__(T::THREADS)
             if (__any_sync(ALL_LANES, passed)) {
 #pragma unroll
                 for (int i = 0; i < T::ROWS; i++) {
-                    float growth = thread_max[i];
-                    for (int distance = LANES_N / 2; distance > 0; distance /= 2)
-                        growth = fmaxf(growth, __shfl_xor_sync(ALL_LANES, growth, distance));
+                    const float growth = max_of_row(thread_max[i]);
                     const bool first_key = !(seen >> i & 1) && growth != -INFINITY;
                     if (first_key || growth > 0.0f) {
                         seen |= 1u << i;
@@ -186,17 +178,7 @@ __global__ void __launch_bounds__(T::THREADS)
 #pragma unroll 1
             for (int slice = 0; slice < T::KEYS / SLICE; slice++) {
                 __syncwarp(); // the slice before has been read
-#pragma unroll
-                for (int j = 0; j < 4; j++)
-#pragma unroll
-                    for (int i = 0; i < T::ROWS; i += T::QUAD) {
-                        float *p = &P_smem[n][j * T::WARP_ROWS + T::row(i, m)];
-                        if (T::QUAD == 4)
-                            *reinterpret_cast<float4 *>(p) =
-                                make_float4(S_rmem[i][j], S_rmem[i + 1][j], S_rmem[i + 2][j], S_rmem[i + 3][j]);
-                        else
-                            *reinterpret_cast<float2 *>(p) = make_float2(S_rmem[i][j], S_rmem[i + 1][j]);
-                    }
+                store_weights<T>(P_smem, S_rmem, m, n);
                 __syncwarp(); // the weights were written by all lanes and are read by all lanes
                 const float(*V_smem)[T::D] = tile.V + slice * SLICE;
                 const auto load = [&](int key, auto &a, auto &b) {
@@ -218,12 +200,7 @@ __global__ void __launch_bounds__(T::THREADS)
                                 for (int j = 0; j < T::D / LANES_N; j++)
                                     O_rmem[i][j] += a[i] * b[j];
                     }
-                    // The next slice's weights move to where this one's were: registers cannot be indexed at run time.
-#pragma unroll
-                for (int i = 0; i < T::ROWS; i++)
-#pragma unroll
-                    for (int j = 0; j + 4 < T::KEYS / LANES_N; j++)
-                        S_rmem[i][j] = S_rmem[i][j + 4];
+                next_slice(S_rmem);
             }
         }
 
@@ -234,9 +211,7 @@ __global__ void __launch_bounds__(T::THREADS)
         float *o = O + (int64_t)item.head * nq * head_dim; // [nq][head_dim]
 #pragma unroll
         for (int i = 0; i < T::ROWS; i++) {
-            float sum = row_sum[i];
-            for (int distance = LANES_N / 2; distance > 0; distance /= 2)
-                sum += __shfl_xor_sync(ALL_LANES, sum, distance);
+            const float sum = sum_of_row(row_sum[i]);
             const int row = warp_row + T::row(i, m);
             const float factor = !whole ? 1.0f : sum == 0.0f ? 0.0f : 1.0f / sum; // a row that sees no key is 0
             float *to = whole ? o + (int64_t)(item.query0 + row) * head_dim : piece.O[row];
@@ -330,29 +305,16 @@ static cudaError_t launch(const struct attention_problem *p, cudaStream_t stream
     return cudaGetLastError();
 }
 
-// Calls use() with a pointer to the largest tile that fits and of which there is one for every SM at least, else to the
-// smallest.
+// Calls use() with the tile for the problem: warps, rows of a thread and keys as measured best for each size.
 template <class Use>
 static auto with_tile(const struct attention_problem *p, Use use) {
-    int device = 0, shared = 0, processors = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    const auto fits = [=](auto *tile) {
-        using T = std::remove_pointer_t<decltype(tile)>;
-        const int64_t items = (int64_t)p->batch * p->heads * ((p->nq - 1) / T::QUERIES + 1);
-        return sizeof(T) <= (size_t)shared && items * ((p->nk - 1) / T::KEYS + 1) >= processors;
-    };
-    const auto choose = [=](auto *large, auto *medium, auto *small) {
-        return fits(large) ? use(large) : fits(medium) ? use(medium) : use(small);
-    };
     const int d = p->head_dim;
-    return d <= 32    ? choose((Tile<32, 4, 8, 64> *)0, (Tile<32, 4, 4, 64> *)0, (Tile<32, 2, 4, 32> *)0)
-           : d <= 64  ? choose((Tile<64, 4, 8, 64> *)0, (Tile<64, 4, 4, 64> *)0, (Tile<64, 2, 4, 32> *)0)
-           : d <= 96  ? choose((Tile<96, 8, 8, 64> *)0, (Tile<96, 4, 4, 64> *)0, (Tile<96, 2, 4, 32> *)0)
-           : d <= 128 ? choose((Tile<128, 8, 8, 64> *)0, (Tile<128, 4, 4, 64> *)0, (Tile<128, 2, 4, 32> *)0)
-           : d <= 256 ? choose((Tile<256, 8, 4, 32> *)0, (Tile<256, 4, 4, 64> *)0, (Tile<256, 2, 4, 32> *)0)
-                      : use((Tile<512, 4, 2, 32> *)0);
+    return d <= 32    ? with_largest<Tile<32, 4, 8, 64>, Tile<32, 4, 4, 64>, Tile<32, 2, 4, 32>>(p, use)
+           : d <= 64  ? with_largest<Tile<64, 4, 8, 64>, Tile<64, 4, 4, 64>, Tile<64, 2, 4, 32>>(p, use)
+           : d <= 96  ? with_largest<Tile<96, 8, 8, 64>, Tile<96, 4, 4, 64>, Tile<96, 2, 4, 32>>(p, use)
+           : d <= 128 ? with_largest<Tile<128, 8, 8, 64>, Tile<128, 4, 4, 64>, Tile<128, 2, 4, 32>>(p, use)
+           : d <= 256 ? with_largest<Tile<256, 8, 4, 32>, Tile<256, 4, 4, 64>, Tile<256, 2, 4, 32>>(p, use)
+                      : with_largest<Tile<512, 4, 2, 32>>(p, use);
 }
 
 static size_t workspace_bytes(const struct attention_problem *p) {
