@@ -84,6 +84,10 @@ static void build_simulator(struct list *list) {
     add(list, 1, 1, 5, 1000, 64);
     add_causal(list, 1, 1, 129, 129, 64);
     add_causal(list, 1, 1, 34, 191, 128);
+    // Enough heads to fill a GPU: a kernel that chooses its tile by that takes a larger one, and its blocks go from one
+    // tile to the next.
+    add(list, 1, 136, 17, 65, 64);
+    add(list, 1, 30, 2, 300, 128)->family = INPUTS_RISING;
 }
 
 static void build_gpu(struct list *list) {
