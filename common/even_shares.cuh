@@ -85,7 +85,7 @@ static cudaError_t blocks_at_a_time(Kernel kernel, int threads, size_t shared_by
 }
 
 // Calls use() with a null pointer to the first of the tiles, largest first, that fits into shared memory and of which
-// there is one for every SM at least; to the last one if there is none.
+// there is one for every SM at least, of the largest two; to the last one if there is none.
 template <class T, class... Smaller, class Use>
 static auto with_largest(const struct attention_problem *p, Use use) {
     if constexpr (sizeof...(Smaller) > 0) {
@@ -93,8 +93,9 @@ static auto with_largest(const struct attention_problem *p, Use use) {
         cudaGetDevice(&device);
         cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
         cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+        const int enough = sizeof...(Smaller) > 1 ? 2 * processors : processors;
         const int64_t items = (int64_t)p->batch * p->heads * ((p->nq - 1) / T::QUERIES + 1);
-        if (sizeof(T) > (size_t)shared || items * ((p->nk - 1) / T::KEYS + 1) < processors)
+        if (sizeof(T) > (size_t)shared || items * ((p->nk - 1) / T::KEYS + 1) < enough)
             return with_largest<Smaller...>(p, use);
     }
     return use((T *)NULL);
