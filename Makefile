@@ -118,7 +118,7 @@ make all                   every solution checked, on a GPU or the simulator, an
 make check                 every lesson checked (your files)
 make bench                 the ladder of solutions, timed interleaved in one run; Ctrl-C stops it, the next one goes on
 make peers                 optional: the solutions beside PyTorch's and Triton's kernels (peers/README.md); or make
-                           lesson-05 peers. PYTHON=... names a Python that has PyTorch
+                           lesson-05 peers. PYTHON=... names a Python that has PyTorch; EAGER=1: with the cost of launches
 make plots                 the charts, drawn into build/plots/ from results/ alone
 make post                  a page and Markdown for a blog, build/post/: the ladder's story from results/ and post/outline.md
 make progress              how far each lesson is

@@ -2,6 +2,8 @@
 # nothing else here needs one.
 
 PYTHON := python3
+# One call at a time, with what a launch costs the CPU.
+EAGER  :=
 
 ifneq (,$(filter peers,$(asked)))
   $(if $(filter-out peers,$(asked)),$(error peers goes alone: first make $(filter-out peers,$(asked)), then make peers))
@@ -16,6 +18,7 @@ ifneq (,$(filter peers,$(asked)))
   $(compared_libraries): | peers-ready
 endif
 peer_options = $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) $(call option,--seed,$(SEED)) \
+               $(if $(filter 1,$(EAGER)),--eager --attention) \
                $(if $(chosen),--lessons $(subst $(space),$(comma),$(strip $(chosen)))) --results $(call quoted,$(RESULTS))
 
 .PHONY: peers-ready

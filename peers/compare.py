@@ -36,7 +36,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
         "--no-triton", action="store_true", help="without the Triton kernels, which compile for a while"
     )
     parser.add_argument("--warm", action="store_true", help="the same inputs again and again, so that L2 holds them")
-    parser.add_argument("--eager", action="store_true", help="times hold what a launch costs the CPU; not recorded")
+    parser.add_argument("--eager", action="store_true", help="times hold what a launch costs the CPU; recorded apart")
     parser.add_argument("--seed", type=int, help="of the inputs")
     parser.add_argument("--time-budget", type=float, default=180, metavar="S", help="seconds for everything (180)")
     parser.add_argument("--results", type=Path, help="the folder that rows are added to; default: none")

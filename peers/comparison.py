@@ -24,7 +24,7 @@ class Comparison:
         self.begun, self.deadline = begun, begun + asked.time_budget
         self.ahead = len(asked.attention_shapes) + len(asked.matrices)
         self.seed = asked.seed if asked.seed is not None else random.randrange(1000000)
-        self.recorded = asked.results is not None and not asked.eager and asked.dtype == "fp32"
+        self.recorded = asked.results is not None and asked.dtype == "fp32"
         self.failed = self.left_out = 0
         self.files: dict[str, int] = {}
 
@@ -82,10 +82,11 @@ class Comparison:
         self.time(timed, sets, budget - (time.monotonic() - entered))
         table.print_attention(shape, element, timed)
         for c in timed:
-            if self.record("attention.csv"):
+            file = "attention-eager.csv" if self.asked.eager else "attention.csv"
+            if self.record(file):
                 kind = dtype if c.exact else f"{dtype}-inexact"
                 cache = "warm" if self.asked.warm else "cold"
-                self.run.add_attention(c.name, shape, kind, element, cache, c.timing, c.error)
+                self.run.add_attention(c.name, shape, kind, element, cache, c.timing, c.error, file)
 
     def softmax(self, matrix: shapes.Matrix, contestants: list) -> None:
         sets = count_sets(matrix.bytes(), self.device.l2_bytes, self.asked.warm)
@@ -106,7 +107,7 @@ class Comparison:
         table.print_softmax(matrix, timed, copy)
         copied = matrix.bytes() / copy.timing.median * 1e-3
         for c in timed:
-            if not self.asked.warm and self.record("softmax.csv"):
+            if not self.asked.warm and not self.asked.eager and self.record("softmax.csv"):
                 self.run.add_softmax(c.name, "fp32" if c.exact else "fp32-inexact", matrix, c.timing, c.error, copied)
 
     def time(self, timed: list[Contestant], sets: int, seconds: float) -> None:
@@ -124,6 +125,6 @@ class Comparison:
         for file, rows in self.files.items():
             print(f"\nadded {rows} rows to {self.run.path(file)} as run {self.run.name}")
         if self.asked.results and not self.recorded:
-            print("\nnothing was recorded: only fp32 without --eager is")
+            print("\nnothing was recorded: only fp32 is")
         print(f"{time.monotonic() - self.begun:.0f} s in all")
         return FAILED if self.failed or self.left_out else 0

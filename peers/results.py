@@ -1,4 +1,4 @@
-"""Rows of results/<GPU>/attention.csv and softmax.csv, with the columns of common/host/results.c."""
+"""Rows of results/<GPU>/attention.csv, attention-eager.csv and softmax.csv, with the columns of common/host/results.c."""
 
 import fcntl
 import os
@@ -67,9 +67,17 @@ class Run:
         }
 
     def add_attention(
-        self, lesson: str, shape: Attention, dtype: str, element: int, cache: str, timing: Timing, error: float
+        self,
+        lesson: str,
+        shape: Attention,
+        dtype: str,
+        element: int,
+        cache: str,
+        timing: Timing,
+        error: float,
+        file: str = "attention.csv",
     ) -> None:
-        """A row of attention.csv; element is the size of one in bytes, error the relative RMS error."""
+        """A row of attention.csv or one like it; element is the size of one in bytes, error the relative RMS error."""
         row = self.common(lesson, dtype) | timing_fields(timing)
         row |= {"B": shape.batch, "H": shape.heads, "Hkv": shape.heads, "Nq": shape.nq, "Nk": shape.nk}
         row |= {"D": shape.head_dim, "causal": int(shape.causal), "cache": cache}
@@ -81,7 +89,7 @@ class Run:
             "peak_tflops": f"{self.gpu.peak_tflops:.2f}",
             "peak_gb_per_s": f"{self.gpu.peak_gb_per_s:.1f}",
         }
-        self.append("attention.csv", ATTENTION_COLUMNS, row)
+        self.append(file, ATTENTION_COLUMNS, row)
 
     def add_softmax(self, lesson: str, dtype: str, matrix: Matrix, timing: Timing, error: float, copy: float) -> None:
         """A row of softmax.csv; error is the largest relative error, copy the GB/s of a copy in the same rounds."""

@@ -1,6 +1,6 @@
 # Rewrites a page with its measured tables:
 #     awk -f pictures.awk -f tables.awk part=ladder FILE part=softmax FILE part=profile FILE part=triton FILE
-#         part=triton_softmax FILE part=compared FILE part=compared_softmax FILE part=charts FILE part=page PAGE
+#         part=triton_softmax FILE part=compared FILE part=compared_eager FILE part=compared_softmax FILE part=charts FILE part=page PAGE
 #
 # FILEs hold what ladder.awk, softmax.awk and profile.awk selected, beside.awk (triton) and compared.awk from attention.csv
 # and from softmax.csv, and the charts (pictures.awk), each line after the GPU's folder name and a tab. Variables: page, its
@@ -245,20 +245,26 @@ function faster(rival, own, noise) {
     return rival == "-" ? "-" : beside_ratio(rival / own, noise)
 }
 
-function print_peers(    i, j, slug, cell) {
-    for (i = 1; i <= gpus["compared"]; i++) {
-        slug = gpu["compared", i]
+# Timed by the GPU alone, or (eager) with what a launch costs the CPU.
+function print_compared(which, timed,    i, j, slug, cell) {
+    for (i = 1; i <= gpus[which]; i++) {
+        slug = gpu[which, i]
         print "| B, H, N, D | fastest solution | us | TFLOP/s | PyTorch's best | us | speed-up | over memory-efficient | over cuBLAS + softmax |"
         print "|---|---|---|---|---|---|---|---|---|"
-        for (j = 1; j <= compared["compared", slug]; j++) {
-            split(compared["compared", slug, j], cell, FS)
+        for (j = 1; j <= compared[which, slug]; j++) {
+            split(compared[which, slug, j], cell, FS)
             printf "| %s%s | %s | %s | %s | %s | %s | %s | %s | %s |\n", cell[2], cell[3] == "causal" ? " causal" : "", \
                 title_of(cell[4]), short(cell[5]), short(cell[6]), cell[7], short(cell[8]), \
                 faster(cell[8], cell[5], cell[11]), faster(cell[9], cell[5], cell[11]), \
                 faster(cell[10], cell[5], cell[11])
         }
-        print "\nfp32; " how " of one run. " measured_on("compared", slug) "\n"
+        print "\nfp32, " timed "; " how " of one run. " measured_on(which, slug) "\n"
     }
+}
+
+function print_peers(    i, j, slug, cell) {
+    print_compared("compared", "the GPU's time alone")
+    print_compared("compared_eager", "one call at a time, with what a launch costs the CPU")
     for (i = 1; i <= gpus["compared_softmax"]; i++) {
         slug = gpu["compared_softmax", i]
         print "| rows × columns | row softmax, us | of a copy's GB/s | torch.softmax, us | speed-up | over PyTorch in five operations |"

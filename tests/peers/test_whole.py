@@ -178,13 +178,18 @@ class Whole(unittest.TestCase):
         self.assertRegex(told, r"peer-torch_unfused .*not at this accuracy, so no rival")
         self.assertEqual(self.rows("attention.csv")["peer-torch_unfused"]["dtype"], "fp32-inexact")
 
-    def test_what_is_not_fp32_or_eager_is_not_recorded(self):
-        for option in (["--eager"], ["--dtype", "bf16"]):
-            status, told = self.compare("--shape", "1,2,30,16", *option)
-            self.assertEqual(status, 0, told)
-            self.assertIn("nothing was recorded", told)
-            self.assertFalse(self.results.exists())
+    def test_what_is_not_fp32_is_not_recorded(self):
+        status, told = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
+        self.assertEqual(status, 0, told)
+        self.assertIn("nothing was recorded", told)
+        self.assertFalse(self.results.exists())
         self.assertRegex(told, "solution-01_first +not covered: does not take bf16")
+
+    def test_eager_rows_are_kept_apart(self):
+        status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01", "--eager", "--no-triton")
+        self.assertEqual(status, 0, told)
+        self.assertIn("peer-torch_unfused", self.rows("attention-eager.csv"))
+        self.assertFalse((self.results / "attention.csv").exists() or list(self.results.glob("*/attention.csv")))
 
     def test_warm_rows_say_so(self):
         status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01", "--warm", "--no-triton")
