@@ -18,8 +18,8 @@ ifneq (,$(filter peers,$(asked)))
   $(compared_libraries): | peers-ready
 endif
 peer_options = $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) $(call option,--seed,$(SEED)) \
-               $(if $(filter 1,$(EAGER)),--eager --attention) \
-               $(if $(chosen),--lessons $(subst $(space),$(comma),$(strip $(chosen)))) --results $(call quoted,$(RESULTS))
+               $(if $(chosen),--lessons $(subst $(space),$(comma),$(strip $(chosen)))) --results $(call quoted,$(RESULTS)) \
+               $(if $(filter 1,$(EAGER)),--eager --attention)
 
 .PHONY: peers-ready
 peers-ready:
