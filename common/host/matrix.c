@@ -70,7 +70,8 @@ static void build_simulator(struct list *list) {
     add_causal(list, 1, 1, 1, 1, 32);
     add_causal(list, 1, 1, 33, 33, 64);
     add_causal(list, 1, 2, 65, 65, 32);
-    add_causal(list, 1, 1, 10, 70, 64);
+    // A tile's last key hidden from the first of its rows, and that alone.
+    add_causal(list, 1, 1, 10, 72, 64);
     add_causal(list, 1, 1, 70, 10, 64);
     add_causal(list, 2, 2, 5, 129, 72);
     add_causal(list, 1, 1, 1, 65, 128);
@@ -87,7 +88,9 @@ static void build_simulator(struct list *list) {
     // Enough heads to fill a GPU: a kernel that chooses its tile by that takes a larger one, and its blocks go from one
     // tile to the next.
     add(list, 1, 136, 17, 65, 64);
-    add(list, 1, 30, 2, 300, 128)->family = INPUTS_RISING;
+    add(list, 1, 60, 2, 300, 64)->family = INPUTS_LARGE;
+    // More tiles of 32 keys than a warp has lanes.
+    add(list, 1, 1, 2, 1100, 64)->family = INPUTS_RISING;
 }
 
 static void build_gpu(struct list *list) {
