@@ -1,8 +1,8 @@
 # Reads a results CSV: checks its header and every row, and gives fields by name.
 #
 # Used before another awk program (awk -f csv.awk -f ladder.awk), whose rules then see sound rows only.
-# Variable: what, "attention", "softmax", "profile" or "ceilings". get("median_us") is the current row's field. After the
-# first bad row nothing more is read, csv_failed is 1, and the exit status is 2.
+# Variable: what, "attention", "softmax", "profile", "versions" or "ceilings". get("median_us") is the current row's
+# field. After the first bad row nothing more is read, csv_failed is 1, and the exit status is 2.
 
 BEGIN {
     FS = ","
@@ -11,6 +11,8 @@ BEGIN {
     csv_positive["profile"] = "B H Nq Nk D"
     csv_present["attention"] = "run lesson device driver cuda dtype causal peak_tflops date commit cache noise"
     csv_present["softmax"] = "run lesson device driver cuda dtype copy_gb_per_s date commit noise"
+    csv_positive["versions"] = "B H Nq Nk D median_us repeats tflops registers"
+    csv_present["versions"] = "run version device driver cuda spill_stores spill_loads bank_conflicts date commit noise"
     csv_positive["ceilings"] = "median repeats"
     csv_present["ceilings"] = "run device what unit date commit"
     csv_present["profile"] = "lesson device causal metric unit value date commit"
@@ -59,6 +61,8 @@ FNR == 1 {
     csv_match("run", "^.", "the name of a run")
     csv_match("lesson", "^((solution|lesson)-[0-9][0-9]_[a-z0-9_]+|(baseline|peer)-[a-z0-9_]+|kernel-.+|unfused_softmax)$", \
         "the name of a lesson")
+    csv_match("version", "^[a-z0-9][-a-z0-9]*$", "the name of a version")
+    csv_match("bank_conflicts", "^(-|[0-9.]+)$", "a number, or -")
     csv_match("device", "^[A-Za-z0-9][-A-Za-z0-9 ._+()/]*$", "the name of a GPU")
     csv_match("commit", "^[-0-9A-Za-z._]+$", "the name of a commit")
     csv_match("cache", "^(cold|warm)$", "cold or warm")

@@ -1,8 +1,8 @@
 # Rewrites a page with its measured tables:
-#     awk -f pictures.awk -f tables.awk part=ladder FILE part=softmax FILE part=profile FILE part=triton FILE
+#     awk -f pictures.awk -f versions_table.awk -f tables.awk part=versions FILE part=ladder FILE part=softmax FILE part=profile FILE part=triton FILE
 #         part=triton_softmax FILE part=compared FILE part=compared_eager FILE part=compared_softmax FILE part=charts FILE part=page PAGE
 #
-# FILEs hold what ladder.awk, softmax.awk and profile.awk selected, beside.awk (triton) and compared.awk from attention.csv
+# FILEs hold what versions.awk, ladder.awk, softmax.awk and profile.awk selected, beside.awk (triton) and compared.awk from attention.csv
 # and from softmax.csv, and the charts (pictures.awk), each line after the GPU's folder name and a tab. Variables: page, its
 # name for messages; lesson, the folder of the lesson whose page it is; up, the way from the page to the root of the
 # repository.
@@ -294,6 +294,10 @@ function print_part(name) {
         print_triton()
         return
     }
+    if (name == "versions") {
+        print_versions()
+        return
+    }
     if (name == "peers") {
         print_peers()
         return
@@ -320,8 +324,8 @@ function fail(message) {
     open = $0
     sub(/^<!-- results:begin /, "", open)
     sub(/ -->.*/, "", open)
-    if (open !~ /^(charts|ladder|measured|peers|profile|softmax|triton)$/)
-        fail("there is no table '" open "'; there are charts, ladder, measured, peers, profile, softmax and triton")
+    if (open !~ /^(charts|ladder|measured|peers|profile|softmax|triton|versions)$/)
+        fail("there is no table '" open "'; there are charts, ladder, measured, peers, profile, softmax, triton and versions")
     print
     print_part(open)
     next
