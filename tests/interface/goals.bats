@@ -87,7 +87,7 @@ small=SHAPE=1,2,20,16
     run make solutions check $small
     echo "$output"
     [ "$status" -eq 0 ]
-    for number in 01 02 03 04; do
+    for number in 01 02 03 04 05; do
         [[ $output == *solution-$number* ]]
     done
 }

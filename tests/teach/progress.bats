@@ -17,7 +17,7 @@ setup() {
     unset SHAPE CAUSAL DATA KERNEL SEED TIME_LIMIT RESULTS MAKEFLAGS MAKELEVEL
     export DEVICE=sim
     rm -rf .progress results/*
-    fresh 01 02 03 04
+    fresh 01 02 03 04 05
 }
 
 # checked FILE true|false [part]: what a check leaves behind that ends like this.
@@ -115,8 +115,9 @@ checked() {
     [[ $(make progress) == *"Next: make lesson-01 check"* ]]
     checked 01_basic_attention/attention.cu true
     [[ $(make progress) == *"Next: lessons/02_vectorized/attention.cu:"*"TODO 1"* ]]
-    solve 02 03 04
-    for file in 02_vectorized/attention.cu 03_fused_softmax/softmax.cu 03_fused_softmax/attention.cu 04_tiled_online_softmax/attention.cu; do
+    solve 02 03 04 05
+    for file in 02_vectorized/attention.cu 03_fused_softmax/softmax.cu 03_fused_softmax/attention.cu 04_tiled_online_softmax/attention.cu \
+        05_register_tiling/attention.cu; do
         checked $file true
     done
     [[ $(make progress) == *"All lessons pass."* ]]

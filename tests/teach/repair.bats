@@ -61,6 +61,13 @@ repaired() {
     repaired 04
 }
 
+@test "05: rejected as a race of a copy where a block has several tiles, and right once it is repaired" {
+    rejected 05 "race: cp_async.cuh:"
+    make lesson-05 repair SHAPE=1,1,256,64
+    run ! make lesson-05 repair SHAPE=1,136,17:65,64
+    repaired 05
+}
+
 @test "the copy is never written over, and progress knows what is repaired" {
     rm -rf .progress
     rm -f lessons/*/repaired.cu

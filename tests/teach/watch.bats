@@ -9,7 +9,7 @@ setup() {
     export DEVICE=sim
     log=$BATS_TEST_TMPDIR/log
     rm -rf .progress
-    fresh 01 02 03 04
+    fresh 01 02 03 04 05
 }
 
 # on_terminal COMMAND: types COMMAND, then what stdin says, at a shell on a terminal; the terminal's contents go to $log.
