@@ -47,6 +47,24 @@ MISTAKE(sum_not_rescaled, "the sum is not rescaled",
 MISTAKE(nothing_rescaled, "neither the weighted sum nor the sum is rescaled",
         "Each tile was weighted relative to the maximum of its own time, and the tiles were then added up as they "
         "stood. The earlier ones count too much. By which factor do exp(s - old) and exp(s - new) differ?");
+MISTAKE(pieces_as_they_stand, "the pieces of a row are added up as they stand",
+        "Rows whose keys one block has worked through are right. The others were put together from pieces, and each "
+        "piece is relative to the largest score of its own keys. By which factor does a piece have to be multiplied "
+        "before it may be added to another?");
+MISTAKE(last_piece, "the last piece of a row is left out",
+        "Rows whose keys one block has worked through are right. From the others all that the last block has found "
+        "is missing. Go through the loop over the pieces by hand with a row of two: which ones does it add up?");
+MISTAKE(pieces_not_shifted, "the scores of a tile stay relative to the old maximum",
+        "Where one block works through all the keys of a row, it is right as long as the scores are small. The "
+        "weights of a tile were taken of scores as they stood before the maximum grew, and are then said to be "
+        "relative to the new one. What has to be done to the scores at hand when the maximum changes?");
+MISTAKE(first_key_rescaled, "what is still empty is rescaled",
+        "Rows are NaN where the first scores that are seen lie far below 0. Sum and output are 0 at that moment, and "
+        "the factor by which they are multiplied overflows. What is 0 times infinity, and what is there to rescale "
+        "before the first key?");
+MISTAKE(weight_of_lane, "pieces are weighted by the weight of the lane",
+        "The sum is right, but every column weights all the pieces by one number, which belongs to another piece for "
+        "each lane. Each lane has worked out the weight of one piece: how does it come to know that of piece i?");
 MISTAKE(tail_counted, "keys past the end are counted",
         "Where nk is a multiple of the tile, all is right; elsewhere the rows are too small, exactly as if the "
         "missing keys of the last tile had a score of 0. Their values are 0 and add nothing, but exp(0 - max) is not "
@@ -180,6 +198,8 @@ MISTAKE(unwritten, "part of the output was never written",
 #define TILES(mistake, ...) \
     {&mistake, {.tile = 16, __VA_ARGS__}}, {&mistake, {.tile = 32, __VA_ARGS__}}, \
     {&mistake, {.tile = 64, __VA_ARGS__}}, {&mistake, {.tile = 128, __VA_ARGS__}}
+#define PIECES(mistake, kind) \
+    {&mistake, {.pieces = kind, .tile = 32, .queries = 32}}, {&mistake, {.pieces = kind, .tile = 64, .queries = 64}}
 #define KEYS_OF_TILE(mistake, kind, size) {&mistake, {.sum_keys = {kind, size, 0}, .value_keys = {kind, size, 0}}}
 #define KEYS_OF_TILES(mistake, kind) \
     KEYS_OF_TILE(mistake, kind, 16), KEYS_OF_TILE(mistake, kind, 32), KEYS_OF_TILE(mistake, kind, 64), \
@@ -210,6 +230,13 @@ const struct attention_suspect attention_suspects[] = {
     {&output_not_rescaled, {.rescale = RESCALE_SUM_ONLY, .tile = 1}},
     {&sum_not_rescaled, {.rescale = RESCALE_OUTPUT_ONLY, .tile = 1}},
     {&nothing_rescaled, {.rescale = RESCALE_NONE, .tile = 1}},
+    {&output_not_rescaled, {.rescale = RESCALE_SUM_ONLY, .tile = 1024}}, // 32 pieces of 32 keys at a time
+    {&sum_not_rescaled, {.rescale = RESCALE_OUTPUT_ONLY, .tile = 1024}},
+    PIECES(pieces_as_they_stand, PIECES_AS_THEY_STAND),
+    PIECES(last_piece, PIECES_LAST_LEFT_OUT),
+    PIECES(pieces_not_shifted, PIECES_NOT_SHIFTED),
+    PIECES(first_key_rescaled, PIECES_FIRST_RESCALED),
+    PIECES(weight_of_lane, PIECES_WEIGHT_OF_LANE),
     TILES(tail_counted, .tail_counted = true),
     {&tail_counted, {.tail_counted = true, .tile = 4}},
     {&tail_counted, {.tail_counted = true, .tile = 8}},

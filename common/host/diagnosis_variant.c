@@ -175,6 +175,54 @@ static int tail(const struct variant *v, const struct attention_shape *s) {
     return v->tail_counted && !s->causal ? (v->tile - s->nk % v->tile) % v->tile : 0;
 }
 
+// Past the last key that a query of i's block sees.
+static int key_end(const struct variant *v, const struct attention_shape *s, int i) {
+    int end = i / v->queries * v->queries + v->queries + s->nk - s->nq;
+    return end < s->nk ? end : s->nk;
+}
+
+static double maximum_of_piece(const struct head *h, int i, int piece) {
+    int nk = h->in->shape.nk, first = piece * h->variant->tile, end = first + h->variant->tile;
+    return maximum_of(h->score + (int64_t)i * nk, first, end < nk ? end : nk, 1);
+}
+
+static double piece_weight(const struct head *h, int i, int piece) {
+    int nk = h->in->shape.nk;
+    double all = maximum_of(h->score + (int64_t)i * nk, 0, nk, 1);
+    return all > -INFINITY ? exponential(maximum_of_piece(h, i, piece) - all) : 0;
+}
+
+// How many pieces the keys are cut into, of all that a query of i's block sees.
+static int count_pieces(const struct variant *v, const struct attention_shape *s, int i) {
+    int end = s->causal ? key_end(v, s, i) : s->nk;
+    return end > 0 ? (end - 1) / v->tile + 1 : 1;
+}
+
+// What the pieces' mistake makes of the weights of a row, all being its maximum.
+static void mistake_pieces(struct head *h, int i, double all) {
+    const struct variant *v = h->variant;
+    const struct attention_shape *s = &h->in->shape;
+    const double *score = h->score + (int64_t)i * s->nk;
+    int pieces = count_pieces(v, s, i);
+    double maximum = 0;
+    for (int j = 0; j < s->nk; j++) {
+        if (j % v->tile == 0)
+            maximum = maximum_of_piece(h, i, j / v->tile);
+        if (v->pieces == PIECES_FIRST_RESCALED && maximum > -INFINITY && exponential(-maximum) == INFINITY)
+            h->share[j] = h->weight[j] = NAN;
+        if (score[j] == -INFINITY)
+            continue;
+        if (v->pieces == PIECES_AS_THEY_STAND)
+            h->share[j] = h->weight[j] = exponential(score[j] - maximum);
+        if (v->pieces == PIECES_WEIGHT_OF_LANE && pieces > 1)
+            h->weight[j] = exponential(score[j] - maximum);
+        if (v->pieces == PIECES_NOT_SHIFTED)
+            h->share[j] = h->weight[j] = exponential(score[j]) * exponential(maximum - all);
+        if (v->pieces == PIECES_LAST_LEFT_OUT && pieces > 1 && j / v->tile == pieces - 1)
+            h->share[j] = h->weight[j] = 0;
+    }
+}
+
 // The weights of a row, before the division: h->share for the sum, h->weight for the values.
 static void compute_weights(struct head *h, int i) {
     const struct variant *v = h->variant;
@@ -210,6 +258,8 @@ static void compute_weights(struct head *h, int i) {
         if (v->weight == WEIGHT_SCORE)
             h->weight[j] = hidden ? 0 : score[j];
     }
+    if (v->pieces)
+        mistake_pieces(h, i, all);
     h->sum[i] = tail(v, s) ? tail(v, s) * exponential(-all) : 0;
     for (int j = 0; j < nk; j++)
         if (subset_has(v->sum_keys, j, nk))
@@ -224,12 +274,6 @@ static int times_added(const struct variant *v, int head_dim, int j) {
     return times;
 }
 
-// Past the last key that a query of i's block sees.
-static int key_end(const struct variant *v, const struct attention_shape *s, int i) {
-    int end = i / v->queries * v->queries + v->queries + s->nk - s->nq;
-    return end < s->nk ? end : s->nk;
-}
-
 // Whether a hidden value is multiplied by 0: its tile is one that the block of query i works on.
 static bool is_touched(const struct variant *v, const struct attention_shape *s, int i, int j) {
     int end = v->hidden_multiplied ? key_end(v, s, i) : 0;
@@ -241,6 +285,10 @@ static void add_values(struct head *h, int i) {
     const struct attention_shape *s = &h->in->shape;
     int d = s->head_dim;
     double *o = h->o + (int64_t)i * d, *bound = h->bound + (int64_t)i * d;
+    double lane_weight[32];
+    bool by_lanes = v->pieces == PIECES_WEIGHT_OF_LANE && count_pieces(v, s, i) > 1;
+    for (int lane = 0; lane < 32 && by_lanes; lane++)
+        lane_weight[lane] = lane < count_pieces(v, s, i) ? piece_weight(h, i, lane) : 0;
     for (int c = 0; c < d; c++)
         o[c] = bound[c] = 0;
     for (int j = 0; j < s->nk; j++) {
@@ -250,7 +298,7 @@ static void add_values(struct head *h, int i) {
         double weight = v->value_step ? times_added(v, d, j) * h->weight[j] : h->weight[j];
         struct row value = find_row(h, &v->v, TENSOR_OF_V, s->nk, j);
         for (int c = 0; c < d; c++) {
-            double term = weight * value.at[c * value.step];
+            double term = weight * value.at[c * value.step] * (by_lanes ? lane_weight[c % 32] : 1);
             o[c] += term;
             bound[c] += fabs(term);
         }

@@ -64,12 +64,23 @@ enum division_kind {
     DIVISION_BY_0,      // where no key is seen; queries: only in blocks of which some query sees one
 };
 
+// Where the keys of a row are cut into pieces of one tile each, and the pieces put together.
+enum pieces_kind {
+    PIECES_RIGHT,
+    PIECES_AS_THEY_STAND,  // added up, each relative to its own maximum
+    PIECES_LAST_LEFT_OUT,  // where there are several
+    PIECES_NOT_SHIFTED,    // weights relative to 0, taken for relative to the piece's maximum
+    PIECES_FIRST_RESCALED, // 0 * exp(-maximum), when a piece's first keys are seen
+    PIECES_WEIGHT_OF_LANE, // column c weights each piece by the weight of piece c % 32
+};
+
 // All zeros is the right kernel.
 struct variant {
     enum scale_kind scale;
     enum mask_kind mask;
     enum maximum_kind maximum;
     enum rescale_kind rescale;
+    enum pieces_kind pieces;
     enum weight_kind weight;
     enum division_kind division;
     enum row_kind query;
