@@ -25,7 +25,8 @@ FNR == 1 {
         runs_of[shape] = runs_of[shape] " " run
     if (get("version") == "solution")
         solution_us[key] = get("median_us")
-    row = key SUBSEP ++rows[key]
+    rows[key]++
+    row = key SUBSEP rows[key]
     us[row] = get("median_us") + 0
     text[row] = get("tflops") OFS "%s" OFS get("registers") OFS (get("spill_stores") + get("spill_loads")) OFS \
         get("bank_conflicts") OFS get("noise")
