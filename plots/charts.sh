@@ -174,7 +174,7 @@ draw_rivals() {
     done
     lay_out_rows attention "figures rivals bars shapes" -v over=peer
     draw_rival peers bars "the fastest peer" "fp32, no mask" \
-        "How many times faster the last lesson is than the fastest of PyTorch's paths, shape by shape."
+        "How many times faster the last lesson is than the fastest of PyTorch's paths and the baseline, shape by shape."
 }
 
 draw_map() { # over name whom caption

@@ -6,7 +6,7 @@
 # fp32 without a mask, cold, as many queries as keys; Triton's kernels are not among the rivals. A ratio is always of two
 # timings of one run, the newest that has both; another shape's may be of another run. Gives
 #     shapes, shape[i] ("B SUBSEP H SUBSEP N SUBSEP D", sorted), ratio[shape], rival_of[shape], ratio_noisy[shape],
-#     and last_lesson
+#     beside_torch[shape] (one of PyTorch's paths was timed there), and last_lesson
 
 BEGIN {
     OFS = "\t"
@@ -75,6 +75,8 @@ function compare(    i, j, k, run, from, value, s) {
             if (from == "")
                 continue
             value = us[from, rivals[j], s] / us[from, last_lesson, s]
+            if (rivals[j] ~ /^torch_/)
+                beside_torch[s] = 1
             if (!(s in ratio) || value < ratio[s]) {
                 ratio[s] = value
                 rival_of[s] = rivals[j]

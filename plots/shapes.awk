@@ -2,7 +2,7 @@
 #     awk -v what=attention -v over=peer -f csv.awk -f figures.awk -f rivals.awk -f bars.awk -f shapes.awk attention.csv
 #
 # Variables: out  writes out.tsv and out.gp, for bars.gp, out.text and out.facts; nothing where there is no peer
-# and those of rivals.awk. Baselines alone are no peers; where there are peers, both are rivals.
+# and those of rivals.awk. Only shapes where PyTorch was timed; there the baseline is a rival too.
 
 END {
     if (csv_failed)
@@ -10,14 +10,14 @@ END {
     compare()
     # One rival at all shapes is named once, in the legend.
     for (i = 1; i <= shape_count; i++) {
-        rival = shape[i] in ratio && rival_of[shape[i]] ~ /^torch_/ ? rival_of[shape[i]] : ""
+        rival = shape[i] in beside_torch ? rival_of[shape[i]] : ""
         if (rival != "" && index(" " rivals_seen " ", " " rival " ") == 0)
             rivals_seen = rivals_seen (rivals_seen == "" ? "" : " ") rival
     }
     one_rival = rivals_seen !~ / /
     for (i = 1; i <= shape_count; i++) {
         s = shape[i]
-        if (!(s in ratio) || rival_of[s] !~ /^torch_/)
+        if (!(s in beside_torch))
             continue
         split(s, part, SUBSEP)
         if (part[1] SUBSEP part[2] != group)
