@@ -55,9 +55,10 @@ function read_operands(text,    operand, operands, i, register, seen, bank, kept
     for (i = 2; i <= operands; i++) {
         register = operand[i]
         kept_now[i] = ""
-        if (!match(register, /R[0-9]+/))
+        sub(/^[ |-]+/, "", register)
+        if (!match(register, /^R[0-9]+/))
             continue
-        register = substr(register, RSTART + 1, RLENGTH - 1)
+        register = substr(register, 2, RLENGTH - 1)
         if (operand[i] ~ /\.reuse/)
             kept_now[i] = register
         if (kept[i] == register || register in seen)
