@@ -251,11 +251,11 @@ __global__ void __launch_bounds__(COMBINE_WARPS *WARP_SIZE) combine_pieces(float
         const int share = min(share0 + lane, last), shares = min(WARP_SIZE, last + 1 - share0);
         const Piece<T> &own = pieces[share == first ? cut.first_place : 2 * share];
         const float piece_max = lane < shares ? own.row_max[row] : -INFINITY;
-        // TODO 3 (about 12 lines): the pieces of up to 32 shares, as in lesson 04 the tiles. This lane's share has
-        // piece_max and own.row_sum[row]: find the new maximum over all lanes, this share's weight relative to it, and
-        // the factor that mends what was added up so far. Then add up, for i < shares, the outputs of share0 + i, at
-        // pieces[share0 + i == first ? cut.first_place : 2 * (share0 + i)], with the weight of lane i.
         const float new_max = fmaxf(row_max, warp_max(piece_max));
+        // TODO 3 (about 11 lines): the pieces of up to 32 shares, as in lesson 04 the tiles. This lane's share has
+        // piece_max and own.row_sum[row]: find its weight relative to new_max, and the factor that mends what was added
+        // up so far. Then add up, for i < shares, the outputs of share0 + i, at
+        // pieces[share0 + i == first ? cut.first_place : 2 * (share0 + i)], with the weight of lane i.
         const float shift = new_max == -INFINITY ? 0.0f : new_max;
         const float weight = ex2(piece_max - shift), rescale = ex2(row_max - shift);
         row_sum = row_sum * rescale + warp_sum(weight * own.row_sum[row]);
