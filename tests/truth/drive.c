@@ -1,7 +1,7 @@
 // Runs the kernels of attention solutions on a few small shapes, so that a profiler can count what they move.
 //
-//   truth-drive KERNEL.so...        each exports attention_forward or softmax_forward (common/attention.h,
-//   common/softmax.h)
+//   truth-drive [--filling] KERNEL.so...        each exports attention_forward or softmax_forward (common/attention.h,
+//   common/softmax.h); --filling: a shape that fills a GPU, too, for kernels that choose their tiles by that
 #include "../../common/attention.h"
 #include "../../common/softmax.h"
 
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef cudaError_t attention_function(const struct attention_problem *, cudaStream_t);
 typedef cudaError_t softmax_function(const struct softmax_problem *, cudaStream_t);
@@ -21,6 +22,7 @@ static const struct {
     {1, 2, 256, 256, 64, 0}, // whole tiles
     {1, 1, 67, 193, 40, 0},  // ragged in every size
     {1, 1, 100, 100, 128, 1},
+    {1, 68, 200, 256, 64, 0}, // --filling
 };
 static const struct {
     int64_t rows;
@@ -52,8 +54,9 @@ static float *device_floats(size_t count, unsigned seed) {
     return device;
 }
 
-static bool drive_attention(const char *path, attention_function *forward, const struct attention_lesson *lesson) {
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+static bool drive_attention(const char *path, attention_function *forward, const struct attention_lesson *lesson,
+                            bool filling) {
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes - !filling; s++) {
         const int64_t d = shapes[s].head_dim, nq = shapes[s].nq, nk = shapes[s].nk, heads = shapes[s].heads;
         if (shapes[s].causal && !lesson->causal) {
             printf("%s does not cover causal masking: shape left out\n", path);
@@ -117,8 +120,9 @@ static bool drive_softmax(const char *path, softmax_function *forward, softmax_w
 }
 
 int main(int argc, char **argv) {
-    bool ok = argc > 1;
-    for (int i = 1; i < argc; i++) {
+    const bool filling = argc > 1 && strcmp(argv[1], "--filling") == 0;
+    bool ok = argc > 1 + filling;
+    for (int i = 1 + filling; i < argc; i++) {
         void *library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
         if (library == NULL) {
             fprintf(stderr, "truth-drive: %s\n", dlerror());
@@ -127,7 +131,7 @@ int main(int argc, char **argv) {
         attention_function *attention = (attention_function *)dlsym(library, "attention_forward");
         softmax_function *softmax = (softmax_function *)dlsym(library, "softmax_forward");
         if (attention != NULL) {
-            ok = drive_attention(argv[i], attention, dlsym(library, "attention_lesson")) && ok;
+            ok = drive_attention(argv[i], attention, dlsym(library, "attention_lesson"), filling) && ok;
         } else if (softmax != NULL) {
             ok = drive_softmax(argv[i], softmax,
                                (softmax_workspace_function *)dlsym(library, "softmax_workspace_bytes")) &&
