@@ -2,7 +2,8 @@
 #     awk -f version_rows.awk [-v header=1] FACTS attention.csv
 #
 # FACTS has lines of name, D, registers, bytes of spill stores and of spill loads, bank conflicts a multiply-add, for each
-# version; attention.csv has what bench measured of the lessons version-NAME. header: that line first.
+# version; attention.csv has what bench measured of the lessons version-NAME, and of others, which are left out. header: that
+# line first.
 
 BEGIN {
     OFS = ","
@@ -28,7 +29,7 @@ FNR == 1 {
     next
 }
 
-$at["cache"] == "cold" {
+$at["cache"] == "cold" && $at["lesson"] ~ /^version-/ {
     name = $at["lesson"]
     sub(/^version-/, "", name)
     if (!((name, $at["D"]) in fact)) {

@@ -53,11 +53,11 @@ file=$results/fake-gpu/attention.csv
 [ -f "$file" ] || echo run,lesson,device,sm_count,driver,cuda,B,H,Nq,Nk,D,median_us,min_us,p95_us,repeats,sm_clock_before_mhz,sm_clock_after_mhz,tflops,rel_rms_error,date,commit,cache,noise >"$file"
 case $* in *--shape*) run=r2 shapes=1,4096,4096,64 ;; *) run=r1 shapes='16,4096,4096,64 16,4096,4096,128' ;; esac
 for shape in $shapes; do
-    for name in solution slow; do
+    for name in first-of-a-round version-solution version-slow; do
         us=1000
-        [ $name = solution ] || us=1250
+        [ $name != version-slow ] || us=1250
         for cache in cold warm; do
-            case $* in *version-$name*) echo "$run,version-$name,Fake GPU,2,1.0,13.0,1,$shape,$us,1,1,9,1500,1490,40.5,1e-7,2026-01-02T03:04:05Z,abc1234,$cache,steady" ;; esac
+            case $* in *"--name $name "*) echo "$run,$name,Fake GPU,2,1.0,13.0,1,$shape,$us,1,1,9,1500,1490,40.5,1e-7,2026-01-02T03:04:05Z,abc1234,$cache,steady" ;; esac
         done
     done
 done >>"$file"
@@ -119,7 +119,7 @@ field() {
     [ "$(grep -c '^bench' calls)" -eq 2 ]
     run grep '^bench.*version-wrong' calls
     [ "$status" -eq 1 ]
-    grep -q '^bench .*version-solution.*version-slow.*--commit abc1234$' calls
+    grep -q '^bench .* --name first-of-a-round .*version-solution.*version-slow.*--commit abc1234$' calls
     [ "$(tail -n +2 results/fake-gpu/versions.csv | wc -l)" -eq 6 ] # two versions, three shapes, cold
     [ "$(field registers slow 64) $(field registers slow 128)" = "164 228" ]
     [ "$(field spill_stores slow 64) $(field spill_stores slow 128) $(field spill_loads slow 128)" = "8 16 12" ]
