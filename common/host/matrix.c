@@ -117,6 +117,9 @@ static void build_gpu(struct list *list) {
     add_causal(list, 1, 4, 4096, 4096, 64);
     add(list, 4, 16, 1024, 1024, 64);
     add(list, 1, 1, 8192, 8192, 64);
+    // Many tiles of keys for whoever works on a query, and maxima that still grow in late ones.
+    add(list, 1, 16, 2048, 2048, 64)->family = INPUTS_RISING;
+    add(list, 1, 16, 2048, 2048, 128)->family = INPUTS_LARGE;
     // More than 2^31 elements: an offset of 32 bits overflows. In scores kept in a workspace, in k and v, in q and o.
     add(list, 1, 32, 8200, 8200, 32);
     add(list, 33, 32, 1, 4096, 512);
