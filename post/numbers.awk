@@ -54,7 +54,8 @@ function literal_figure(text,    blank, unit) {
     gsub(/\303\227/, "x", text)
     gsub(/\302\265|\316\274/, "u", text)
     blank = "[0-9][ -]?"
-    unit = "([num]?s|seconds?|[MGTP]FLOP(/s|S|s)?|[MGT]i?B(/s)?|[MG]Hz|x|times|fold|percent|per cent)"
+    unit = "([num]?s|(nano|micro|milli)?sec(ond)?s?|min(ute)?s?|[MGTP]FLOP(/s|S|s)?|(giga|tera)flops?|[MGT]i?B(/s)?|" \
+        "(mega|giga|tera)bytes?|[MG]Hz|W|watts?|x|times|fold|percent|per cent)"
     if (match(text, "[0-9][0-9.,]* ?%"))
         return substr(text, RSTART, RLENGTH)
     # A shape, 4096 x 64, goes on with a number.

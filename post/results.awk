@@ -65,6 +65,8 @@ part == "softmax" {
     softmax_us[run, value("lesson"), key] = value("median_us")
     softmax_rate[run, value("lesson"), key] = value("gb_per_s")
     softmax_timed[run, value("lesson")] = 1
+    if (value("lesson") ~ /^peer-/)
+        softmax_peers[run] = 1
     copy_rate[run, key] = value("copy_gb_per_s")
     softmax_noise[run, value("lesson"), key] = value("noise")
     if (!(key in is_matrix)) {

@@ -273,14 +273,15 @@ function softmax_name(run,    i, found) {
     return found
 }
 
-# The run that has the row softmax and `rival`: one with a learner's own before others, then the newest.
+# The run that has the row softmax and `rival`: one with a learner's own before others, one of make bench, which the chart
+# shows, before one with peers, then the newest.
 function softmax_best(rival,    i, run, name, best, own, best_own) {
     best = ""
     best_own = 0
     for (i = 1; i <= runs; i++) {
         run = run_name[i]
         name = softmax_name(run)
-        own = name ~ /^lesson-/
+        own = 2 * (name ~ /^lesson-/) + !(run in softmax_peers)
         if (name != "" && (rival == "" || (run, rival) in softmax_timed) && \
             (best == "" || own > best_own || own == best_own && run_date[run] >= run_date[best])) {
             best = run
