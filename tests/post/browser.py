@@ -29,8 +29,7 @@ MEASURE = """
     const all = [...document.body.querySelectorAll('*')];
     const shown = e => e.getClientRects().length > 0;
     const name = e => e.tagName.toLowerCase() + (e.id ? '#' + e.id : '') + ' "' + (e.textContent || '').trim().slice(0, 40) + '"';
-    const figure = e => e.closest('figure');
-    const scrolls = e => e.closest('.wide, pre') !== null || (figure(e) && getComputedStyle(figure(e)).overflowX === 'auto');
+    const scrolls = e => e.closest('.wide, pre') !== null;
     const page = document.documentElement;
     if (page.scrollWidth > innerWidth)
         wrong.push(['overflow', 'the page is ' + page.scrollWidth + ' wide']);
