@@ -46,24 +46,6 @@ get("Nk") != 4096 || (get("D") != 64 && get("D") != 128) || get("causal") != 0 |
     note_facts(run)
 }
 
-function note_facts(run,    i, clock, column) {
-    fact[run, "device"] = get("device")
-    fact[run, "driver"] = get("driver")
-    fact[run, "cuda"] = get("cuda")
-    fact[run, "commit"] = get("commit")
-    split("sm_clock_before_mhz sm_clock_after_mhz", column, " ")
-    for (i = 1; i <= 2; i++) {
-        clock = get(column[i])
-        if (!is_number(clock) || clock + 0 == 0)
-            continue
-        clock += 0
-        if (!((run, "clock_low") in fact) || clock < fact[run, "clock_low"])
-            fact[run, "clock_low"] = clock
-        if (!((run, "clock_high") in fact) || clock > fact[run, "clock_high"])
-            fact[run, "clock_high"] = clock
-    }
-}
-
 function is_pair(run, i) {
     return (run, "solution", cases[i]) in time_us && (run, "triton", cases[i]) in time_us
 }
@@ -73,10 +55,6 @@ function pairs(run,    i, count) {
     for (i = 1; i <= case_count; i++)
         count += is_pair(run, i)
     return count
-}
-
-function newer(a, b) {
-    return run_date[a] != run_date[b] ? run_date[a] > run_date[b] : run_row[a] > run_row[b]
 }
 
 # A median with, for the softmax, its GB/s.
@@ -97,11 +75,7 @@ END {
     }
     if (best_score == 0)
         exit 0
-    fact[best, "run"] = best
-    fact[best, "date"] = substr(run_date[best], 1, 10)
-    facts = split("run date device driver cuda commit clock_low clock_high", fact_name, " ")
-    for (i = 1; i <= facts; i++)
-        print "#", fact_name[i], fact[best, fact_name[i]]
+    print_facts(best, "run date device driver cuda commit clock_low clock_high")
     for (i = 1; i <= case_count; i++)
         if (is_pair(best, i))
             print cases[i], timing(best, "solution", i), timing(best, "triton", i), \

@@ -58,24 +58,6 @@ function note(run, way, case_name, name,    key) {
         copy[key] = get("copy_gb_per_s")
 }
 
-function note_facts(run,    i, clock, column) {
-    fact[run, "device"] = get("device")
-    fact[run, "driver"] = get("driver")
-    fact[run, "cuda"] = get("cuda")
-    fact[run, "commit"] = get("commit")
-    split("sm_clock_before_mhz sm_clock_after_mhz", column, " ")
-    for (i = 1; i <= 2; i++) {
-        clock = get(column[i])
-        if (!is_number(clock) || clock + 0 == 0)
-            continue
-        clock += 0
-        if (!((run, "clock_low") in fact) || clock < fact[run, "clock_low"])
-            fact[run, "clock_low"] = clock
-        if (!((run, "clock_high") in fact) || clock > fact[run, "clock_high"])
-            fact[run, "clock_high"] = clock
-    }
-}
-
 function is_compared(run, i) {
     return (run, "solution", cases[i]) in time_us && (run, "torch", cases[i]) in time_us
 }
@@ -85,10 +67,6 @@ function compared(run,    i, count) {
     for (i = 1; i <= case_count; i++)
         count += is_compared(run, i)
     return count
-}
-
-function newer(a, b) {
-    return run_date[a] != run_date[b] ? run_date[a] > run_date[b] : run_row[a] > run_row[b]
 }
 
 function us(run, way, i) {
@@ -112,11 +90,7 @@ END {
     }
     if (best_score == 0)
         exit 0
-    fact[best, "run"] = best
-    fact[best, "date"] = substr(run_date[best], 1, 10)
-    facts = split("run date device driver cuda commit clock_low clock_high", fact_name, " ")
-    for (i = 1; i <= facts; i++)
-        print "#", fact_name[i], fact[best, fact_name[i]]
+    print_facts(best, "run date device driver cuda commit clock_low clock_high")
     for (i = 1; i <= case_count; i++) {
         if (!is_compared(best, i))
             continue

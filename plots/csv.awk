@@ -1,4 +1,4 @@
-# Reads a results CSV: checks its header and every row, and gives fields by name.
+# Reads a results CSV: checks its header and every row, gives fields by name, and keeps what is true of a whole run.
 #
 # Used before another awk program (awk -f csv.awk -f ladder.awk), whose rules then see sound rows only.
 # Variable: what, "attention", "softmax", "profile", "versions" or "ceilings". get("median_us") is the current row's
@@ -33,6 +33,44 @@ function get(name) {
 
 function is_number(text) {
     return text ~ /^[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$/
+}
+
+# What is true of a whole run, noted row by row: fact[run, name].
+function note_facts(run,    clock, i, clock_column) {
+    fact[run, "device"] = get("device")
+    fact[run, "sm_count"] = get("sm_count")
+    fact[run, "driver"] = get("driver")
+    fact[run, "cuda"] = get("cuda")
+    fact[run, "commit"] = get("commit")
+    split("sm_clock_before_mhz sm_clock_after_mhz", clock_column, " ")
+    for (i = 1; i <= 2; i++) {
+        if (!(clock_column[i] in csv_index))
+            continue
+        clock = get(clock_column[i])
+        if (!is_number(clock) || clock + 0 == 0)
+            continue
+        clock += 0
+        if (!((run, "clock_low") in fact) || clock < fact[run, "clock_low"])
+            fact[run, "clock_low"] = clock
+        if (!((run, "clock_high") in fact) || clock > fact[run, "clock_high"])
+            fact[run, "clock_high"] = clock
+    }
+}
+
+# The "#" lines of a run, for the names given; run_date[run] is its newest row's.
+function print_facts(run, names,    i, count, name) {
+    fact[run, "run"] = run
+    fact[run, "date"] = substr(run_date[run], 1, 10)
+    count = split(names, name, " ")
+    for (i = 1; i <= count; i++)
+        print "#", name[i], fact[run, name[i]]
+}
+
+# Which of two runs to take where nothing else decides: one without peers, then the later, by run_date and run_row.
+function newer(a, b) {
+    if ((a in run_has_peers) != (b in run_has_peers))
+        return b in run_has_peers
+    return run_date[a] != run_date[b] ? run_date[a] > run_date[b] : run_row[a] > run_row[b]
 }
 
 # Where the column exists its field has to match.

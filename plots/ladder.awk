@@ -116,27 +116,6 @@ function add_n(value,    at) {
     n_value[at + 1] = value
 }
 
-function note_facts(run,    clock, i, clock_column) {
-    fact[run, "device"] = get("device")
-    fact[run, "sm_count"] = get("sm_count")
-    fact[run, "driver"] = get("driver")
-    fact[run, "cuda"] = get("cuda")
-    fact[run, "commit"] = get("commit")
-    split("sm_clock_before_mhz sm_clock_after_mhz", clock_column, " ")
-    for (i = 1; i <= 2; i++) {
-        if (!(clock_column[i] in csv_index))
-            continue
-        clock = get(clock_column[i])
-        if (!is_number(clock) || clock + 0 == 0)
-            continue
-        clock += 0
-        if (!((run, "clock_low") in fact) || clock < fact[run, "clock_low"])
-            fact[run, "clock_low"] = clock
-        if (!((run, "clock_high") in fact) || clock > fact[run, "clock_high"])
-            fact[run, "clock_high"] = clock
-    }
-}
-
 # The key of a timing, or "" where the run has none.
 function timing(run, d, folder, n,    key) {
     key = run SUBSEP kind SUBSEP d SUBSEP folder SUBSEP n
@@ -172,12 +151,6 @@ function score(run,    i, j, count) {
             for (j = 1; j <= folders; j++)
                 count += in_view(run, d_value[i], folder_name[j])
     return count
-}
-
-function newer(a, b) {
-    if ((a in run_has_peers) != (b in run_has_peers))
-        return b in run_has_peers
-    return run_date[a] != run_date[b] ? run_date[a] > run_date[b] : run_row[a] > run_row[b]
 }
 
 function say(message) {
@@ -304,11 +277,7 @@ END {
         exit 0
     }
     say_missing(best)
-    fact[best, "run"] = best
-    fact[best, "date"] = substr(run_date[best], 1, 10)
-    facts = split("run date device sm_count driver cuda commit clock_low clock_high", fact_name, " ")
-    for (i = 1; i <= facts; i++)
-        print "#", fact_name[i], fact[best, fact_name[i]]
+    print_facts(best, "run date device sm_count driver cuda commit clock_low clock_high")
     number = 0
     for (j = 1; j <= folders; j++) {
         present = 0

@@ -28,10 +28,7 @@ FNR == 1 {
     if (!(run in run_date) || get("date") > run_date[run])
         run_date[run] = get("date")
     run_row[run] = FNR
-    fact[run, "device"] = get("device")
-    fact[run, "driver"] = get("driver")
-    fact[run, "cuda"] = get("cuda")
-    fact[run, "commit"] = get("commit")
+    note_facts(run)
     size = get("rows") SUBSEP get("columns")
     if (!(size in known_size)) {
         known_size[size] = 1
@@ -80,12 +77,6 @@ function field(array, run, way, size) {
     return (run, way, size) in array ? array[run, way, size] : "-"
 }
 
-function newer(a, b) {
-    if ((a in run_has_peers) != (b in run_has_peers))
-        return b in run_has_peers
-    return run_date[a] > run_date[b] || run_date[a] == run_date[b] && run_row[a] > run_row[b]
-}
-
 function print_bar(way, run, size, scale,    part) {
     split(size, part, SUBSEP)
     print part[1], part[2], way, time_us[run, way, size] * scale, rate[run, way, size] / scale, \
@@ -127,11 +118,7 @@ END {
         say("no " kind "'s row softmax is timed: no softmax chart")
         exit 0
     }
-    fact[best, "run"] = best
-    fact[best, "date"] = substr(run_date[best], 1, 10)
-    facts = split("run date device driver cuda commit", fact_name, " ")
-    for (i = 1; i <= facts; i++)
-        print "#", fact_name[i], fact[best, fact_name[i]]
+    print_facts(best, "run date device driver cuda commit")
     missing = ""
     for (i = 1; i <= sizes; i++) {
         size = size_name[i]
