@@ -4,6 +4,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load helpers
+
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     place=$BATS_FILE_TMPDIR
@@ -155,7 +157,7 @@ stop_after() {
 @test "stopped before anything was recorded, it says that" {
     PAUSE=300 "$place/bin/attention" bench --device gpu $two --sizes 16 --results results --state state >out 2>err &
     launcher=$!
-    sleep 1
+    until_running
     kill -INT $launcher
     wait $launcher || true
     [ "$(grep . err)" = "stopped: nothing was recorded" ]

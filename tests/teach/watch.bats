@@ -17,9 +17,9 @@ on_terminal() {
     { echo "$1"; cat; } | env PS1='$ ' script -qefc "sh -i" "$log" >/dev/null || true
 }
 
-# until_seen WORDS: waits until the terminal shows them, at most 20 seconds.
+# until_seen WORDS: waits until the terminal shows them, at most a minute.
 until_seen() {
-    for _ in $(seq 100); do
+    for _ in $(seq 300); do
         grep -q -- "$1" "$log" 2>/dev/null && return
         sleep 0.2
     done
