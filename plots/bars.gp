@@ -1,11 +1,12 @@
 # Horizontal bars with their figures, as bars.awk has laid them out: gnuplot SETTINGS bars.gp
 # Rows of `data`, tab-separated, y in pixels from the top of the plot:
 #     y  label  value  figure  hue (0: neutral)  solid or hollow  mark (or -)  where the figure stands
-# Settings beside those of style.gp: data, is_log, unit, axis_start, axis_end, legend (a line of text; "" for none),
-# bar_marks (1: marks are drawn, and explained in the legend), head_y, head_title, head_y_count (lines between the bars).
+# Settings beside those of style.gp: data, is_log, unit, axis_start, axis_end, legend (a text of legend_lines, or none),
+# labels_above (1: labels stand above the bars), bar_marks (1: marks are drawn, and explained in the legend), head_y,
+# head_title, head_lines, head_y_count (texts between the bars).
 
-legend_height = legend eq "" ? 0 : 24
-axis_height = 34
+legend_height = line_height * legend_lines
+axis_height = px(34)
 load style
 
 set yrange [plot_height : 0]
@@ -15,10 +16,10 @@ unset grid
 if (is_log) {
     set logscale x 10
     decade = (right - left) / log10(axis_end / axis_start)
-    every = decade > 70 ? 1 : decade > 35 ? 2 : 3
+    every = decade > px(70) ? 1 : decade > px(35) ? 2 : 3
     set xtics (axis_start <= 1 ? 1 : 10 ** ceil(log10(axis_start)))
     do for [power = -3:15:every] {
-        do for [digit in (decade > 200 ? "1 2 5" : "1")] {
+        do for [digit in (decade > px(200) ? "1 2 5" : "1")] {
             if (digit * 10.0 ** power <= axis_end * (axis_start / axis_end) ** 0.04) { set xtics add (digit * 10.0 ** power) }
         }
     }
@@ -34,18 +35,18 @@ set grid xtics
 if (unit eq "B") { set format x "%.0s %cB" } else { set format x "%g" . unit }
 
 if (bar_marks) {
-    set arrow 10 from screen x_at(24), screen y_at(top + 3) to screen x_at(24), screen y_at(top + 21) nohead \
-        linecolor rgb ink linewidth 3
+    set arrow 10 from screen x_at(margin + px(8)), screen y_at(top + px(3)) to \
+        screen x_at(margin + px(8)), screen y_at(top + px(21)) nohead linecolor rgb ink linewidth 3
 }
 if (legend ne "") {
-    set label 10 legend at screen x_at(bar_marks ? 36 : 16), screen legend_y(1) left textcolor rgb ink font small
+    set label 10 legend at screen x_at(margin + (bar_marks ? px(20) : 0)), screen legend_y(1) left textcolor rgb ink font small
 }
 
 # A line of text stands on paper, not on the grid.
 do for [i = 1:head_y_count] {
-    set object i rectangle from screen x_at(0), screen y_at(plot_top + head_y[i] - 14) to \
-        screen x_at(width), screen y_at(plot_top + head_y[i] + 14) fillstyle solid noborder fillcolor rgb paper
-    set label 10 + i head_title[i] at screen x_at(16), screen y_at(plot_top + head_y[i]) left textcolor rgb ink
+    set object i rectangle from screen x_at(0), screen y_at(plot_top + head_y[i] - px(28) / 2) to \
+        screen x_at(width), screen y_at(plot_top + head_y[i] + px(28) / 2 + line_height * (head_lines[i] - 1)) fillstyle solid noborder fillcolor rgb paper
+    set label 10 + i head_title[i] at screen x_at(margin), screen y_at(plot_top + head_y[i]) left textcolor rgb ink
 }
 
 # A speed-up below 1 is a bar to the left of it.
@@ -54,14 +55,16 @@ y_of(i, style) = int(column(5)) == i && strcol(6) eq style ? column(1) : NaN
 # A label exactly on the edge of a logarithmic axis may count as outside.
 edge = axis_start + (axis_end - axis_start) * 1e-9
 hue_of(i) = i == 0 ? neutral : colour[hue(i)]
-half = 8.5
+half = px(17) / 2.0
+label_place = labels_above ? "left textcolor rgb faint" : "right offset character -0.7, 0 textcolor rgb ink"
+label_y = labels_above ? px(21) : 0
 
 plot for [i = 0:8] data using (from):(y_of(i, "solid")):(from):3:($1 - half):($1 + half) with boxxyerror \
          linecolor rgb hue_of(i), \
      for [i = 0:8] data using (from):(y_of(i, "hollow")):(from):3:($1 - half + 1):($1 + half - 1) with boxxyerror \
          fillstyle empty border rgb hue_of(i) linecolor rgb hue_of(i) linewidth 2, \
-     data using (from):($1 - 11.5):(0):(23) with vectors nohead linecolor rgb faint linewidth 1.5, \
+     data using (from):($1 - px(23) / 2.0):(0):(px(23)) with vectors nohead linecolor rgb faint linewidth 1.5, \
      data using 7:($1 - half - 2):(0):(2 * half + 4) with vectors nohead linecolor rgb paper linewidth 7, \
      data using 7:($1 - half - 2):(0):(2 * half + 4) with vectors nohead linecolor rgb ink linewidth 3, \
      data using ($8 > from ? $8 : from):1:4 with labels left offset character 0.6, 0 textcolor rgb ink font small, \
-     data using (edge):1:2 with labels right offset character -0.7, 0 textcolor rgb ink font small
+     data using (edge):($1 - label_y):2 with labels @label_place font small

@@ -51,7 +51,6 @@ END {
         say("lessons/ predict no global_load_bytes for " missing ": no prediction beside what is counted")
     if (!bars)
         exit 0
-    finish_bars("log", "B", least / 2.5)
-    set("legend", quoted("×: what was counted, as a share of what was predicted"))
+    finish_bars("log", "B", least / 2.5, "×: what was counted, as a share of what was predicted")
     print text > (out ".text")
 }

@@ -17,30 +17,45 @@ fact() { # file name
     awk -F '\t' -v name="$2" '$1 == "#" && $2 == name { print $3; exit }' "$1"
 }
 
-# Runs a chart's program; $work/chart.* is what gnuplot draws, where there is anything to draw.
+# A chart's two sizes: what its file's name ends in, and in pixels its width, the margin at its left, its smallest type.
+sizes="wide phone"
+measures() { # size
+    case $1 in
+    wide) suffix='' width=700 margin=16 type=16 ;;
+    phone) suffix=-phone width=360 margin=8 type=13 ;;
+    esac
+}
+
+# Runs a chart's program in both sizes; $work/chart.* and $work/chart-phone.* are what gnuplot draws, where there is anything to draw.
 lay_out() { # programs files... -- variables
-    rm -f "$work"/chart.*
+    rm -f "$work"/chart.* "$work"/chart-phone.*
     programs=
     for program in $1; do
         programs="$programs -f plots/$program.awk"
     done
     shift
-    # shellcheck disable=SC2086 # programs are words
-    awk -v kind="$kind" -v ideas=plots/ideas.tsv -v results="$gpu" -v out="$work/chart" $programs "$@"
+    for size in $sizes; do
+        measures "$size"
+        # shellcheck disable=SC2086 # programs are words
+        awk -v kind="$kind" -v ideas=plots/ideas.tsv -v results="$gpu" -v width="$width" -v margin="$margin" -v type="$type" \
+            -v quiet="${suffix:+1}" -v out="$work/chart$suffix" $programs "$@"
+    done
 }
 
 # The same for a program that reads a results file itself.
 lay_out_rows() { # file programs variables...
-    rm -f "$work"/chart.*
+    rm -f "$work"/chart.* "$work"/chart-phone.*
     what=$1 reader=$2
     shift 2
     [ -f "$gpu/$what.csv" ] || return 0
     lay_out "csv $reader" -v what="$what" "$@" "$gpu/$what.csv"
 }
 
-# Breaks a text into lines that a chart has room for: "line\nline" for gnuplot.
-folded() {
-    printf '%s\n' "$1" | fold -s -w 74 | awk '{ sub(/ $/, ""); printf "%s%s", (NR > 1 ? "\\n" : ""), $0 }'
+# Breaks a text into lines that a chart has room for: "line\nline" for gnuplot. A letter takes so many thousandths of the
+# smallest type.
+folded() { # text thousandths
+    printf '%s\n' "$1" | fold -s -w $(((width - 2 * margin) * 1000 / ($2 * type))) |
+        awk '{ sub(/ $/, ""); printf "%s%s", (NR > 1 ? "\\n" : ""), $0 }'
 }
 
 # Draws what was laid out, light and dark, and adds its line to charts.tsv. The subject and how it was measured may be
@@ -53,23 +68,27 @@ draw() { # name facts script heading subject caption how
     said="${said:+$said, }${own}$5"
     text="$heading. $said. $(cat "$work/chart.text"). $footnote."
     ! grep -q '\*[:,]' "$work/chart.text" || footnote=$(printf '%s.\n* solution' "$footnote")
-    cat >"$work/chart.settings" <<SETTINGS
+    for size in $sizes; do
+        measures "$size"
+        laid_out=$work/chart$suffix
+        cat >"$laid_out.settings" <<SETTINGS
 style = "plots/style.gp"
-data = "$work/chart.tsv"
-heading = "$heading"
-subject = "$(folded "$said")"
-footnote = "$(folded "$footnote.")"
+data = "$laid_out.tsv"
+heading = "$(folded "$heading" 850)"
+subject = "$(folded "$said" 564)"
+footnote = "$(folded "$footnote." 564)"
 SETTINGS
-    for theme in light dark; do
-        file=$name
-        [ $theme = light ] || file=$name-dark
-        for format in $formats; do
-            gnuplot -e "theme = '$theme'; output = '$work/chart.$format'" "$work/chart.settings" "$work/chart.gp" \
-                "plots/$script.gp" 2>"$work/errors" ||
-                fail "gnuplot cannot draw $file.$format: $(grep . "$work/errors" | tail -n 1)"
+        for theme in light dark; do
+            file=$name$suffix
+            [ $theme = light ] || file=$file-dark
+            for format in $formats; do
+                gnuplot -e "theme = '$theme'; output = '$laid_out.$format'" "$laid_out.settings" "$laid_out.gp" \
+                    "plots/$script.gp" 2>"$work/errors" ||
+                    fail "gnuplot cannot draw $file.$format: $(grep . "$work/errors" | tail -n 1)"
+            done
+            awk -v name="$file" -v title="$heading" -v text="$text" -f "plots/svg.awk" "$laid_out.svg" >"$new/$file.svg"
+            [ ! -f "$laid_out.png" ] || mv "$laid_out.png" "$new/$file.png"
         done
-        awk -v name="$file" -v title="$heading" -v text="$text" -f "plots/svg.awk" "$work/chart.svg" >"$new/$file.svg"
-        [ ! -f "$work/chart.png" ] || mv "$work/chart.png" "$new/$file.png"
     done
     printf '%s\t%s\t%s\t%s\n' "$name" "$heading" "$caption" "$text" >>"$new/charts.tsv"
 }

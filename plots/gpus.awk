@@ -7,12 +7,13 @@
 
 BEGIN {
     FS = "\t"
+    longest_name = narrow ? 16 : 24
 }
 
 # What a bar has room for of a GPU's name.
 function short_name(name) {
     sub(/^NVIDIA (GeForce )?/, "", name)
-    return length(name) > 24 ? substr(name, 1, 23) "…" : name
+    return length(name) > longest_name ? substr(name, 1, longest_name - 1) "…" : name
 }
 
 $1 == "#" && $2 == "device" {
@@ -62,7 +63,7 @@ END {
             comma = ","
         }
     }
-    finish_bars("log", chart == "speedup" ? "×" : "", chart == "speedup" ? 1 : least < 1 ? 0.1 : 1)
-    set("legend", quoted(any_noisy ? "~ and hollow: noisy, spread over 5 % or at a lower clock" : ""))
+    finish_bars("log", chart == "speedup" ? "×" : "", chart == "speedup" ? 1 : least < 1 ? 0.1 : 1, \
+        any_noisy ? "~ and hollow: " noisy_words() : "")
     print text > (out ".text")
 }

@@ -41,6 +41,8 @@ END {
         if (known) {
             shown[++shown_count] = j
             head[shown_count] = column_name[j]
+            if (narrow)
+                sub(/\|memory/, "|mem.", head[shown_count])
         }
     }
     for (i = 1; i <= lessons; i++) {

@@ -28,13 +28,18 @@ function add_point(name, role, number, n, value, noise) {
         n_most = n
 }
 
-function finish_lines(scale,    i, text) {
+function finish_lines(scale,    i, text, rows, line_row, line_column) {
     set("is_log", scale == "log")
     set("value_least", sprintf("%.10g", value_least))
     set("value_most", sprintf("%.10g", value_most))
     set("n_least", n_least)
     set("n_most", n_most)
-    set("any_noisy", any_noisy + 0)
+    rows = place_legend(lines, line_name, 0, line_row, line_column)
+    set("noisy_row", any_noisy ? ++rows : 0)
+    set("noisy_note", quoted("ringed: " noisy_words()))
+    set("legend_rows", rows)
+    set_list("line_row", lines, line_row, 0)
+    set_list("line_column", lines, line_column, 0)
     set_list("line_name", lines, line_name, 1)
     set_list("line_role", lines, line_role, 0)
     set_list("line_number", lines, line_number, 0)

@@ -1,13 +1,13 @@
 # Lines over N, as lines.awk has collected them: gnuplot SETTINGS lines.gp
 # Rows of `data`, tab-separated: line (from 1)  N  value  1 where it is noisy.
-# Settings beside those of style.gp: data, is_log, value_least, value_most, n_least, n_most, any_noisy; line_name;
-# line_role: 1 a lesson, 2 a peer or baseline, 3 a measured ceiling, 4 one on paper; line_number: which of that role.
+# Settings beside those of style.gp: data, is_log, value_least, value_most, n_least, n_most; legend_rows, noisy_row (0 for
+# none) and noisy_note of the legend; of each line its line_name, line_row and line_column in the legend; line_role: 1 a lesson, 2 a peer or baseline, 3 a measured ceiling, 4 one on paper; line_number: which of that role.
 
-left = 84
-right = 680
-legend_height = 24 * ((line_name_count + 1) / 2 + any_noisy)
-plot_height = 330
-axis_height = 64
+left = margin + px(68)
+right = width - 20
+legend_height = line_height * legend_rows
+plot_height = px(330)
+axis_height = px(64)
 load style
 
 array line_colour[line_name_count]
@@ -24,29 +24,29 @@ do for [i = 1:line_name_count] {
 }
 
 do for [i = 1:line_name_count] {
-    key_x = 16 + 342 * ((i - 1) % 2)
-    row = (i + 1) / 2
-    set arrow 10 + i from screen x_at(key_x), screen legend_y(row) to screen x_at(key_x + 34), screen legend_y(row) nohead \
+    x = key_x(line_column[i])
+    row = line_row[i]
+    set arrow 10 + i from screen x_at(x), screen legend_y(row) to screen x_at(x + px(34)), screen legend_y(row) nohead \
         linecolor rgb line_colour[i] linewidth line_width[i] dashtype line_dash[i]
     if (line_mark[i] > 0) {
-        set label 40 + i "" at screen x_at(key_x + 17), screen legend_y(row) point pointtype line_mark[i] pointsize dot \
+        set label 40 + i "" at screen x_at(x + px(17)), screen legend_y(row) point pointtype line_mark[i] pointsize dot \
             linecolor rgb line_colour[i]
     }
-    set label 80 + i line_name[i] at screen x_at(key_x + 42), screen legend_y(row) left textcolor rgb ink font small
+    set label 80 + i line_name[i] at screen x_at(x + px(42)), screen legend_y(row) left textcolor rgb ink font small
 }
-if (any_noisy) {
-    row = (line_name_count + 1) / 2 + 1
-    set label 4 "" at screen x_at(33), screen legend_y(row) point pointtype 6 pointsize 2 * dot linecolor rgb ink
-    set label 5 "ringed: noisy, spread over 5 % or at a lower clock" at screen x_at(58), screen legend_y(row) left \
-        textcolor rgb ink font small
+if (noisy_row) {
+    set label 4 "" at screen x_at(margin + px(17)), screen legend_y(noisy_row) point pointtype 6 pointsize 2 * dot \
+        linecolor rgb ink
+    set label 5 noisy_note at screen x_at(margin + px(42)), screen legend_y(noisy_row) left textcolor rgb ink font small
 }
 
 set logscale x 2
 set xrange [n_least / 1.15 : n_most * 1.15]
-every = n_most / n_least > 1000 ? 2 : 1
+octave = (right - left) / (log(n_most / n_least * 1.15 ** 2) / log(2))
+every = ceil(px(60) / octave)
 set xtics (1) offset 0, 0.3
 do for [power = 0:30:every] { set xtics add (2 ** power) }
-set label 6 "N (queries = keys)" at screen x_at((left + right) / 2), screen y_at(plot_bottom + 50) center \
+set label 6 "N (queries = keys)" at screen x_at((left + right) / 2), screen y_at(plot_bottom + px(50)) center \
     textcolor rgb ink font small
 
 if (is_log) {

@@ -40,7 +40,7 @@ END {
     if (high < 1.2 * low)
         high = 1.2 * low
     for (i = 1; i <= ds; i++) {
-        row_name[i] = "D=" d_list[i]
+        d_name[i] = "D=" d_list[i]
         for (j = 1; j <= ns; j++) {
             s = 1 SUBSEP heads SUBSEP n_list[j] SUBSEP d_list[i]
             if (!(s in ratio))
@@ -49,7 +49,10 @@ END {
                 3 + int(4.999 * log(ratio[s] < low ? 1 : ratio[s] / low) / log(high / low))
             figure = (ratio_noisy[s] ? "~" : "") (over == "peer" ? closely(ratio[s]) : times(ratio[s]))
             any_noisy = any_noisy || ratio_noisy[s]
-            print i, j, shade, figure > (out ".tsv")
+            if (narrow)
+                print j, i, shade, figure > (out ".tsv")
+            else
+                print i, j, shade, figure > (out ".tsv")
             text = text (text == "" ? "" : ", ") "N=" n_list[j] " D=" d_list[i] " " figure
             if (over == "peer")
                 text = text " over " title_of(rival_of[s], "peer")
@@ -57,7 +60,16 @@ END {
     }
     print text > (out ".text")
     write_facts()
-    set_list("row_name", ds, row_name, 1)
-    set_list("column_name", ns, n_list, 0)
-    set("any_noisy", any_noisy + 0)
+    # A narrow chart has a row for each N, a wide one a column.
+    for (j = 1; j <= ns; j++)
+        n_name[j] = (narrow ? "N=" : "") n_list[j]
+    if (narrow) {
+        set_list("row_name", ns, n_name, 1)
+        set_list("column_name", ds, d_name, 1)
+    } else {
+        set_list("row_name", ds, d_name, 1)
+        set_list("column_name", ns, n_name, 1)
+    }
+    set("column_title", quoted(narrow ? "" : "N (queries = keys)"))
+    set("noisy_note", quoted(any_noisy ? "~ " noisy_words() : ""))
 }

@@ -5,12 +5,12 @@
 # Labels are placed here, so that none covers another or a point.
 
 BEGIN {
-    LEFT = 76
-    RIGHT = 680
-    PLOT_HEIGHT = 380
-    LABEL_WIDTH = 24
-    LABEL_HEIGHT = 18
-    POINT = 8
+    LEFT = margin + px(60)
+    RIGHT = width - 20
+    PLOT_HEIGHT = px(380)
+    LABEL_WIDTH = px(24)
+    LABEL_HEIGHT = px(18)
+    POINT = px(8)
 }
 
 function x_px(x) {
@@ -44,8 +44,8 @@ function place(x, y,    step, i, dx, dy, try) {
     split("1 0 0 -1 0 1 -1 0 1 -1 1 1 -1 -1 -1 1", try, " ")
     for (step = 1; step <= 4; step++)
         for (i = 1; i <= 15; i += 2) {
-            dx = try[i] * (POINT + LABEL_WIDTH / 2 + 2 + (step - 1) * 14)
-            dy = try[i + 1] * (POINT + LABEL_HEIGHT / 2 + (step - 1) * 14)
+            dx = try[i] * (POINT + LABEL_WIDTH / 2 + 2 + (step - 1) * px(14))
+            dy = try[i + 1] * (POINT + LABEL_HEIGHT / 2 + (step - 1) * px(14))
             if (is_free(x + dx - LABEL_WIDTH / 2, x + dx + LABEL_WIDTH / 2, y + dy - LABEL_HEIGHT / 2,
                 y + dy + LABEL_HEIGHT / 2)) {
                 place_x = x + dx
@@ -63,6 +63,21 @@ function widen(x) {
         x_low = x
     if (x > x_high)
         x_high = x
+}
+
+# The legend: lessons, what a full point and an empty one are, ceilings.
+function place_legends(    kinds, row, legend_row, legend_column, roof_row, roof_column, kind_row, kind_column) {
+    kinds = split("by bytes of device memory|by bytes through L2", kind_name, "|")
+    row = place_legend(points, point_name, 0, legend_row, legend_column)
+    row = place_legend(kinds, kind_name, row, kind_row, kind_column)
+    set("legend_rows", place_legend(roofs, roof_name, row, roof_row, roof_column))
+    set_list("point_row", points, legend_row, 0)
+    set_list("point_column", points, legend_column, 0)
+    set_list("kind_name", kinds, kind_name, 1)
+    set_list("kind_row", kinds, kind_row, 0)
+    set_list("kind_column", kinds, kind_column, 0)
+    set_list("roof_row", roofs, roof_row, 0)
+    set_list("roof_column", roofs, roof_column, 0)
 }
 
 function add_roof(name) {
@@ -137,6 +152,7 @@ END {
         roof = roof roof_name[roofs] "; "
     }
     print roof text > (out ".text")
+    place_legends()
     set("left", LEFT)
     set("right", RIGHT)
     set("plot_height", PLOT_HEIGHT)

@@ -15,6 +15,8 @@ END {
             rivals_seen = rivals_seen (rivals_seen == "" ? "" : " ") rival
     }
     one_rival = rivals_seen !~ / /
+    # A narrow chart has no room for names behind its bars.
+    labels_above = narrow && !one_rival
     for (i = 1; i <= shape_count; i++) {
         s = shape[i]
         if (!(s in beside_torch))
@@ -26,17 +28,18 @@ END {
         figure = (ratio_noisy[s] ? "~" : "") closely(ratio[s])
         any_noisy = any_noisy || ratio_noisy[s]
         rival = title_of(rival_of[s], "peer")
-        add_bar("N=" part[3] " D=" part[4], ratio[s], figure (one_rival ? "" : " over " rival), ratio[s] < 1 ? 4 : 1, \
+        label = "N=" part[3] " D=" part[4]
+        over_whom = one_rival ? "" : " over " rival
+        add_bar(label (labels_above ? over_whom : ""), ratio[s], figure (labels_above ? "" : over_whom), ratio[s] < 1 ? 4 : 1, \
             ratio_noisy[s] ? "hollow" : "solid", "-")
         text = text (text == "" ? "" : "; ") "B=" part[1] " H=" part[2] " N=" part[3] " D=" part[4] ": " figure " over " rival
     }
     if (!bars)
         exit 0
-    finish_bars("log", "×", 1)
     legend = one_rival ? "the fastest is " rival " at every shape" : ""
     if (any_noisy)
         legend = legend (one_rival ? "; " : "") "~ and hollow: noisy"
-    set("legend", quoted(legend))
+    finish_bars("log", "×", 1, legend)
     print text > (out ".text")
     write_facts()
 }

@@ -31,10 +31,9 @@ $1 == "#" {
 END {
     if (!bars)
         exit 0
-    finish_bars("linear", "", 0)
     legend = has_marks ? "a device-to-device copy of the same run" : ""
     if (noisy)
         legend = legend (legend == "" ? "" : "; ") "~ and hollow: noisy"
-    set("legend", quoted(legend))
+    finish_bars("linear", "", 0, legend)
     print text > (out ".text")
 }

@@ -35,7 +35,7 @@ $1 == "#" {
 END {
     if (!bars)
         exit 0
-    finish_bars(most / (least < 1 ? least : 1) > 8 ? "log" : "linear", "×", 1)
-    set("legend", quoted(noisy ? "~ and hollow: noisy, spread over 5 % or at a lower clock" : ""))
+    finish_bars(most / (least < 1 ? least : 1) > 8 ? "log" : "linear", "×", 1, \
+        noisy ? "~ and hollow: " noisy_words() : "")
     print text > (out ".text")
 }

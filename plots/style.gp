@@ -1,13 +1,16 @@
 # The one style of all charts. A chart's settings and its script set these variables, and then the script loads it:
 #     theme, output                        "light" or "dark"; NAME.png is a bitmap of twice the size, anything else an SVG
-#     heading, subject, footnote           the texts above the plot and below it; subject and footnote may have lines
+#     width, margin, type, px(), line_height    the measures of the picture, as figures.awk has set them
+#     heading, subject, footnote           the texts above the plot and below it; they may have lines
 #     left, right                          the plot's edges, in pixels from the left edge
 #     legend_height, plot_height, axis_height    in pixels: of the legend, of the plot, of what stands below its axis
-# It opens the terminal, writes the texts, places the plot, and gives colours, marks, dashes and x_at(), y_at(), legend_y().
+# It opens the terminal, writes the texts, places the plot, and gives colours, marks, dashes and x_at(), y_at(), legend_y(),
+# key_x().
 #
-# Every chart is 700 pixels wide; its smallest type is 16 pixels, which on a phone of 360 are still over 8. The colours are
-# Okabe and Ito's, darker on white and lighter on black until each has a contrast of 3 to 1. From the ninth series on
-# they come again with other marks and dashes, so that 16 series can be told apart.
+# A wide chart has 700 pixels and type of 16 or more, which stay 11 down to a width of 481. The one for a phone has 360 and
+# type of 13, which are 11.8 where a page leaves it 328. The colours are Okabe and Ito's, darker on white and lighter on black
+# until each has a contrast of 3 to 1. From the ninth series on they come again with other marks and dashes, so that 16
+# series can be told apart.
 
 set encoding utf8
 
@@ -35,40 +38,39 @@ hue(i) = (int(i) - 1) % 8 + 1
 
 # How many lines a text has.
 rows_of(text) = strstrt(text, "\n") ? 1 + rows_of(text[strstrt(text, "\n") + 1:]) : 1
+heading_height = line_height + px(28) * (rows_of(heading) - 1)
 subject_lines = rows_of(subject)
 footnote_lines = rows_of(footnote)
 
-small_size = 16
-text_size = 17
-heading_size = 22
-
-width = 700
-top = 46 + 24 * subject_lines + 8
-plot_top = top + legend_height + (legend_height > 0 ? 10 : 0)
+top = px(22) + heading_height + line_height * subject_lines + px(8)
+plot_top = top + legend_height + (legend_height > 0 ? px(10) : 0)
 plot_bottom = plot_top + plot_height
-height = plot_bottom + axis_height + 12 + 24 * footnote_lines + 8
+height = plot_bottom + axis_height + px(12) + line_height * footnote_lines + px(8)
 x_at(pixels) = real(pixels) / width
 y_at(pixels) = 1 - real(pixels) / height
-legend_y(row) = y_at(top + 12 + 24 * (row - 1))
+legend_y(row) = y_at(top + px(12) + line_height * (row - 1))
+# A legend has two columns: where the left one (0) and the right one (1) begin.
+key_x(column) = margin + column * (width - margin) / 2
 
 # Cairo counts type in points and SVG in pixels.
 if (strlen(output) > 4 && output[strlen(output) - 3:] eq ".png") {
-    type = 0.75
-    set terminal pngcairo size 2 * width, 2 * height font sprintf("DejaVu Sans,%g", type * text_size) fontscale 2 \
+    points = 0.75
+    set terminal pngcairo size 2 * width, 2 * height font sprintf("DejaVu Sans,%g", points * px(17)) fontscale 2 \
         linewidth 2 pointscale 2 background rgb paper noenhanced
-    dot = 1.5
+    dot = 1.5 * type / 16
 } else {
-    type = 1.0
-    set terminal svg size width, height fixed font sprintf("DejaVu Sans,%g", text_size) background rgb paper noenhanced
-    dot = 0.8
+    points = 1.0
+    set terminal svg size width, height fixed font sprintf("DejaVu Sans,%g", px(17)) background rgb paper noenhanced
+    dot = 0.8 * type / 16
 }
 set output output
-small = sprintf(",%g", small_size * type)
+small = sprintf(",%g", type * points)
 
-set label 1 heading at screen x_at(16), screen y_at(24) left textcolor rgb ink \
-    font sprintf("DejaVu Sans:Bold,%g", heading_size * type)
-set label 2 subject at screen x_at(16), screen y_at(54) left textcolor rgb faint font small
-set label 3 footnote at screen x_at(16), screen y_at(height - 8 - 24 * footnote_lines + 10) left textcolor rgb faint font small
+set label 1 heading at screen x_at(margin), screen y_at(px(24)) left textcolor rgb ink \
+    font sprintf("DejaVu Sans:Bold,%g", px(22) * points)
+set label 2 subject at screen x_at(margin), screen y_at(px(30) + heading_height) left textcolor rgb faint font small
+set label 3 footnote at screen x_at(margin), screen y_at(height - px(8) - line_height * footnote_lines + px(10)) left \
+    textcolor rgb faint font small
 
 set lmargin at screen x_at(left)
 set rmargin at screen x_at(right)

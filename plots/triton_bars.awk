@@ -52,7 +52,6 @@ END {
     }
     if (!bars)
         exit 0
-    finish_bars("log", "", least < 1 ? 0.1 : 1)
-    set("legend", quoted(any_noisy ? "~ and hollow: noisy, spread over 5 % or at a lower clock" : ""))
+    finish_bars("log", "", least < 1 ? 0.1 : 1, any_noisy ? "~ and hollow: " noisy_words() : "")
     print text > (out ".text")
 }
