@@ -47,7 +47,7 @@ column() {
 
 # Starts the ladder and stops it once there are $1 rows.
 stop_after() {
-    PAUSE=1 "$place/bin/attention" bench --device gpu $ladder "${@:2}" >out 2>err &
+    PAUSE=0.3 "$place/bin/attention" bench --device gpu $ladder "${@:2}" >out 2>err &
     launcher=$!
     for _ in $(seq 300); do
         [ "$(cat "$rows" 2>/dev/null | wc -l)" -gt "$1" ] && break
@@ -79,7 +79,7 @@ stop_after() {
     [ "$(column median_us $rows ,64,64,64,0, | sort -u)" = 200.000 ]
     [ "$(column median_us $rows ,16,16,128,0, | sort -u)" = 12.500 ]
     [ "$(column tflops $rows ,64,64,64,0, | sort -u)" = 0.0839 ] # 4 * 16 * 64^3 FLOPs in 200 us
-    # 10^9 FLOPs in 10 ms; an eighth of the memory, 2^27 bytes, read and written in 100 ms: cudaMemcpy takes 134.
+    # 10^9 FLOPs in 10 ms; an eighth of the memory, 2^25 bytes, read and written in 25 ms: cudaMemcpy takes 34.
     [ "$(column median results/fake-gpu/ceilings.csv fma_fp32 | sort -u)" = 0.100 ]
     [ "$(column median results/fake-gpu/ceilings.csv copy | sort -u)" = 2.684 ]
     [ "$(grep -c '^reached: copy 3 GB/s by a float4 kernel (2 by cudaMemcpy), fp32 multiply-add 0.1 TFLOP/s$' <<<"$output")" -eq 2 ]
@@ -108,6 +108,7 @@ stop_after() {
 }
 
 @test "a run does not go on on another driver, GPU, commit or kernel, and FRESH starts over" {
+    ladder=${ladder/16,32,48,64/16,32}
     stop_after 1
     first=$(column run $rows | sort -u)
     cp -r results kept && cp -r state remembered
@@ -127,7 +128,7 @@ stop_after() {
     FAKE_NAME="Other GPU" bench $ladder
     [ "$status" -eq 0 ]
     [[ $output != *"goes on"* ]]
-    [ "$(wc -l <results/other-gpu/attention.csv)" -eq 33 ]
+    [ "$(wc -l <results/other-gpu/attention.csv)" -eq 17 ]
     [ "$(cat results/fake-gpu/attention.csv | cksum)" = "$(cat kept/fake-gpu/attention.csv | cksum)" ]
     again
     bench $ladder --fresh

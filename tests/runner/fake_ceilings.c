@@ -6,8 +6,8 @@
 void fake_spend(double us);
 
 cudaError_t ceiling_copy(const void *from, void *to, size_t bytes, cudaStream_t stream) {
-    (void)from, (void)to, (void)bytes, (void)stream;
-    fake_spend(1e5);
+    (void)from, (void)to, (void)stream;
+    fake_spend((double)bytes / (1 << 25) * 25e3);
     return cudaSuccess;
 }
 
