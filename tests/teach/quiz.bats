@@ -102,3 +102,20 @@ answers() {
     refused "quiz is for lessons" make solution-02 quiz
     refused "one lesson at a time" make lesson-01 lesson-02 quiz
 }
+
+@test "it waits for an answer where it has counted just before, and several jobs may run" {
+    rm -rf .progress build/quiz
+    mkfifo "$BATS_TEST_TMPDIR/answers"
+    make -j2 lesson-02 quiz <"$BATS_TEST_TMPDIR/answers" >"$BATS_TEST_TMPDIR/asked" 2>&1 3>&- &
+    exec 5>"$BATS_TEST_TMPDIR/answers"
+    for _ in $(seq 300); do
+        grep -q '^> ' "$BATS_TEST_TMPDIR/asked" && break
+        sleep 0.1
+    done
+    sleep 0.3
+    echo 4 >&5 || true
+    exec 5>&-
+    wait
+    cat "$BATS_TEST_TMPDIR/asked"
+    grep -q 'You said 4' "$BATS_TEST_TMPDIR/asked"
+}
