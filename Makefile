@@ -29,6 +29,7 @@ SIZES      :=
 FRESH      :=
 TIME_LIMIT :=
 RESULTS    := results
+override RESULTS := $(or $(RESULTS),results)
 
 numbers := $(patsubst solutions/%,%,$(wildcard solutions/[0-9][0-9]_*))
 numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
@@ -75,6 +76,11 @@ include make/test.mk
 
 .PHONY: $(lessons) $(solutions) lessons solutions $(actions) $(others)
 
+# Where nothing is built, what is asked for comes in the order of the command line, and not mixed.
+ifeq (,$(builds))
+.NOTPARALLEL:
+endif
+
 $(lessons) $(solutions):
 	$(if $(asked),:,scripts/lesson $@ $(call folder,$@) $(call files,$@))
 lessons solutions:
@@ -93,7 +99,7 @@ diff: $(chosen:%=%/diff)
 reset: $(chosen:%=%/reset)
 
 plots:
-	plots/draw $(RESULTS)
+	plots/draw $(call quoted,$(RESULTS))
 
 doctor:
 	scripts/doctor

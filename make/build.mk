@@ -106,4 +106,4 @@ $(simulator_library): build/simulator/exports.map $(simulator_objects:%=build/ob
 
 include $(wildcard simulator/*/build.mk)
 
--include $(shell test ! -d build || find build -name '*.d')
+-include $(shell test ! -d build || find build -name '*.d' 2>/dev/null)

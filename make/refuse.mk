@@ -17,7 +17,12 @@ $(if $(filter reset,$(asked)),$(if $(filter-out reset,$(asked)),\
 $(error reset goes alone: first make $(chosen) reset, then make $(chosen) $(filter-out reset,$(asked)))))
 
 $(if $(filter-out gpu sim,$(DEVICE)),$(error DEVICE=$(DEVICE) is not known; it is gpu or sim))
-$(if $(filter-out 0 1,$(CAUSAL)),$(error CAUSAL=$(CAUSAL) is not known; it is 0 or 1))
+# Of switches that other files define, only the command line's are looked at.
+given = $(if $(findstring command,$(origin $1)),$($1))
+$(foreach s,CAUSAL QUICK FRESH EAGER AGAIN,$(if $(filter-out 0 1,$(call given,$s)),\
+$(error $s=$($s) is not known; it is 0 or 1)))
+$(if $(filter bench,$(asked)),$(if $(filter sim,$(DEVICE)),\
+$(error bench needs a GPU: how long the simulator takes says nothing about a GPU)))
 
 ifneq (,$(KERNEL))
   $(if $(word 2,$(KERNEL)),$(error KERNEL=$(KERNEL) has a space in its name, which make cannot handle; rename the file))
@@ -33,6 +38,15 @@ used    := $(if $(filter check,$(asked)),$(checked),$(if $(filter bench trace pr
 missing := $(strip $(foreach u,$(filter-out kernel,$(used)),$(foreach f,$(call files,$u),$(if $(wildcard $f),,$u $f))))
 cure     = $(if $(filter lesson-%,$(firstword $(missing))),make $(firstword $(missing)) reset,git checkout $(word 2,$(missing)))
 $(if $(missing),$(error $(word 2,$(missing)) is missing; it comes back with: $(cure)))
+
+# A place for what is built, and for what is temporary.
+writers := $(filter all check bench trace profile peers quiz repair test plots post flashcards clean build/%,$(goals))
+$(if $(writers),$(if $(shell if test -e build; then test -d build -a -w build; else test -w .; fi || echo no),\
+$(error build/ cannot be written: work in a clone of your own, or have the user whose it is remove it)))
+ifneq (,$(TMPDIR))
+$(if $(filter-out help,$(goals)),$(if $(shell test -d '$(subst ','\'',$(TMPDIR))' -a -w '$(subst ','\'',$(TMPDIR))' || echo no),\
+$(error TMPDIR=$(TMPDIR) is no folder that can be written: unset it, or name another)))
+endif
 
 $(if $(filter profile,$(asked)),$(if $(shell command -v ncu),,\
 $(error ncu is not installed; it comes with the CUDA Toolkit, as Nsight Compute)))

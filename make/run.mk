@@ -7,7 +7,7 @@ quoted  = '$(subst ','\'',$1)'
 option  = $(if $2,$1 $(call quoted,$2))
 options = $(call option,--device,$(DEVICE)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
           $(call option,--data,$(DATA)) $(call option,--seed,$(SEED)) $(call option,--time-limit,$(TIME_LIMIT)) \
-          $(call option,--inputs,$(INPUTS)) $(call option,--layout,$(LAYOUT)) $(if $(QUICK),--quick)
+          $(call option,--inputs,$(INPUTS)) $(call option,--layout,$(LAYOUT)) $(if $(filter 1,$(QUICK)),--quick)
 
 # Of lesson-03, or of `kernel`, which stands for KERNEL=file.cu: its name in what is printed, the sources that an action
 # works on, and what they are built to. A shape of two numbers is a matrix, for softmax.cu; one of four, data and a mask are
@@ -27,7 +27,7 @@ described = --name $(name) --source $2 --kernel $(call library,$2)
 # ---- check: one kernel after the other, the second one too where the first fails -------------------------------------
 
 # How the check of a lesson ends is remembered, for make progress.
-partial  := $(strip $(SHAPE)$(DATA)$(INPUTS)$(LAYOUT)$(QUICK)$(filter 1,$(CAUSAL)))
+partial  := $(strip $(SHAPE)$(DATA)$(INPUTS)$(LAYOUT)$(filter 1,$(QUICK) $(CAUSAL)))
 recorded  = $(if $(filter lesson-%,$1),scripts/record $2 $(if $(partial),part,whole))
 
 define check_rule
@@ -57,7 +57,7 @@ ifneq (,$(filter bench,$(asked)))
   # The whole ladder has the baselines beside it.
   baseline        = --name baseline-$(basename $(notdir $1)) --source $1 --kernel $(call library,$1)
   attention_runs += $(if $(attention_runs),$(if $(chosen)$(KERNEL),,$(foreach s,$(wildcard baselines/*.cu),$(call baseline,$s))))
-  softmax_runs   := $(foreach u,$(benched),$(if $(call softmax_of,$u),$(call described,$u,$(call softmax_of,$u))))
+  softmax_runs   := $(strip $(foreach u,$(benched),$(if $(call softmax_of,$u),$(call described,$u,$(call softmax_of,$u)))))
   # The rival of lesson 03's row softmax is the same in five passes.
   unfused        := $(wildcard solutions/*/unfused_softmax.cu)
   rival           = --name unfused_softmax --source $(unfused) --kernel $(call library,$(unfused))
@@ -66,7 +66,7 @@ endif
 # What the GPU reaches at most is measured with the sizes of the ladder, not with a shape of the user's.
 ceilings     := $(if $(attention_runs),$(if $(SHAPE),,build/kernels/common/runner/ceilings.so))
 bench_options = $(options) $(call option,--sizes,$(SIZES)) $(call option,--ceilings,$(ceilings)) \
-                --results $(call quoted,$(RESULTS)) --state build/bench $(if $(FRESH),--fresh)
+                --results $(call quoted,$(RESULTS)) --state build/bench $(if $(filter 1,$(FRESH)),--fresh)
 timed        := $(filter %.so,$(attention_runs) $(softmax_runs)) $(ceilings)
 
 .PHONY: run-bench

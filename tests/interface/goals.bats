@@ -25,6 +25,7 @@ small=SHAPE=1,2,20,16
     [[ $output == *lessons/02_vectorized/README.md* ]]
     run make lesson-03
     [[ $output == *lessons/03_fused_softmax/softmax.cu* ]]
+    [ "$(make -j4 lesson-01 lesson-02 lesson-03)" = "$(make lesson-01 && make lesson-02 && make lesson-03)" ]
 }
 
 @test "check passes for a solved lesson, and says on which device" {
@@ -127,6 +128,15 @@ small=SHAPE=1,2,20,16
     make lesson-02 check KERNEL="$BATS_TEST_TMPDIR/mine/my_kernel.cu" $small
 }
 
+@test "bench is given what was asked for, and the row softmax where a lesson of it has one" {
+    run make -n lesson-02 lesson-04 bench DEVICE= RESULTS= FRESH=0 QUICK=0
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"--name lesson-02_vectorized "*"--name lesson-04_tiled_online_softmax "*"--results 'results'"* ]]
+    [[ $output != *unfused_softmax* && $output != *--fresh* && $output != *--quick* ]]
+    [[ $(make -n lesson-02 lesson-03 bench DEVICE= FRESH=1) == *"--name unfused_softmax "*--fresh* ]]
+}
+
 @test "trace prints the memory traffic by source line" {
     run make solution-02 trace
     echo "$output"
@@ -217,7 +227,9 @@ small=SHAPE=1,2,20,16
     command -v gnuplot >/dev/null || skip "gnuplot is not installed"
     mkdir -p results/example-gpu
     cp "$BATS_TEST_DIRNAME"/../plots/fixtures/attention.csv results/example-gpu/
-    run make plots
+    mv results "with a space"
+    run make plots RESULTS="with a space"
+    mv "with a space" results
     echo "$output"
     rm -rf results/example-gpu
     [ "$status" -eq 0 ]

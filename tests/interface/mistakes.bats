@@ -21,7 +21,9 @@ small=SHAPE=1,1,16,16
     refused "goes alone" make clean check
 }
 
-@test "a DEVICE or CAUSAL that does not exist" {
+@test "a DEVICE or a switch that does not exist" {
+    refused "QUICK=yes" make lesson-01 check QUICK=yes
+    refused "FRESH=no" make bench DEVICE= FRESH=no
     refused "DEVICE=tpu" make lesson-01 check DEVICE=tpu
     refused "CAUSAL=yes" make lesson-01 check CAUSAL=yes
 }
@@ -30,7 +32,9 @@ small=SHAPE=1,1,16,16
     nvidia-smi >/dev/null 2>&1 && skip "there is a GPU"
     refused "no GPU answers" make solution-01 check DEVICE=gpu
     DEVICE= refused "bench needs a GPU" make solution-01 bench
+    touch solutions/01_basic_attention/attention.cu
     refused "bench needs a GPU" make solution-01 bench DEVICE=sim
+    [[ $output != *nvcc* ]]
 }
 
 @test "a SHAPE that does not parse, or is zero, negative or too large" {
@@ -60,6 +64,20 @@ small=SHAPE=1,1,16,16
     refused "choose one" make lesson-01 lesson-02 check KERNEL=solutions/01_basic_attention/attention.cu
     cp solutions/01_basic_attention/attention.cu "$BATS_TEST_TMPDIR/a b.cu"
     refused "space" make check KERNEL="$BATS_TEST_TMPDIR/a b.cu"
+}
+
+@test "no place for what is built, nor for what is temporary; results that are not there" {
+    refused "TMPDIR=/nowhere" env TMPDIR=/nowhere make plots
+    mv build "$BATS_TEST_TMPDIR/kept"
+    touch build
+    run make plots
+    rm build
+    mv "$BATS_TEST_TMPDIR/kept" build
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"build/ cannot be written"* && ${#lines[@]} -eq 1 ]]
+    refused "there is no folder nowhere" make progress RESULTS=nowhere
+    refused "there is no folder it's here" make plots RESULTS="it's here"
 }
 
 @test "a lesson's file that is missing" {
