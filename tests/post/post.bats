@@ -187,12 +187,36 @@ checked() {
     [ "$(grep -c "Other GPU" "$post")" -eq 0 ]
     grep -q "Other GPU" build/post/other-gpu/post.md
     grep -q "50.0.*ms" build/post/other-gpu/post.md
-    rm -rf build/post
+    rm -rf build/post/example-gpu
+    mkdir build/post/mine
     post_of GPU=other-gpu
-    [ "$(ls build/post)" = other-gpu ]
+    [ "$(ls build/post | xargs)" = "mine other-gpu" ]
+    rm -r results/other-gpu
+    run post_of
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^post/write: build/post/other-gpu was not of these results, and is removed$' <<<"$output")" -eq 1 ]
+    [ "$(ls build/post | xargs)" = "example-gpu mine" ]
     run post_of GPU=third-gpu
     [ "$status" -eq 2 ]
-    [[ $output == *"'third-gpu'; there are: example-gpu other-gpu"* ]]
+    [[ $output == *"'third-gpu'; there are: example-gpu"* ]]
+    mv results/example-gpu "results/example gpu"
+    run post_of
+    [ "$status" -eq 2 ]
+    [[ $output == "post/write: results/example gpu has a space in its name; rename it"* ]]
+}
+
+@test "lines that end as on Windows, and a folder of results of any name" {
+    sed -i 's/,steady$/,noisy/' results/example-gpu/attention.csv
+    post_of
+    grep -q '~' "$post"
+    cp "$post" "$BATS_TEST_TMPDIR/post.md"
+    cp -R results "$BATS_TEST_TMPDIR/it's a | & b"
+    sed -i 's/$/\r/' "$BATS_TEST_TMPDIR/it's a | & b"/*/*.csv
+    run post_of RESULTS="$BATS_TEST_TMPDIR/it's a | & b"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$(grep -c sed: <<<"$output")" -eq 0 ]
+    cmp "$post" "$BATS_TEST_TMPDIR/post.md"
 }
 
 @test "the lines of a kernel are those of the file it names" {
