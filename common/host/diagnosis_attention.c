@@ -10,7 +10,7 @@
 enum { SMALL_CASE = 1 << 20, SMALL_CASES = 1 << 23, PROBE_SEED = 4711 };
 
 // Cases that tell mistakes apart: several heads and batches, long rows of keys, wide rows, more queries than a block
-// has.
+// has. The last one has so many heads that a kernel that deals out tiles has no blocks to spare: each gets several.
 static const struct attention_case probes[] = {
     {{2, 2, 2, 5, 37, 39, false, LAYOUT_BHND}, INPUTS_NORMAL},
     {{1, 2, 2, 3, 300, 64, false, LAYOUT_BHND}, INPUTS_NORMAL},
@@ -21,6 +21,7 @@ static const struct attention_case probes[] = {
     {{1, 2, 2, 40, 40, 64, true, LAYOUT_BHND}, INPUTS_NORMAL},
     {{1, 1, 1, 6, 40, 32, true, LAYOUT_BHND}, INPUTS_NORMAL},
     {{1, 1, 1, 12, 7, 32, true, LAYOUT_BHND}, INPUTS_NORMAL},
+    {{1, 264, 264, 1, 128, 36, false, LAYOUT_BHND}, INPUTS_RISING},
 };
 
 static const struct mistake *mistake_of(int suspect) {
@@ -117,14 +118,15 @@ static bool is_confirmed(const struct mistake *mistake, const struct attention_c
     return suspects_left(&suspects, &only) == 1;
 }
 
-// The one mistake that is left. One that is alone after a few wrong cases has to be right about the probes without a
-// mask, too. Those with a mask only tell apart what is left: the mask may have a mistake of its own, which waits until
-// this one is mended.
+// The one mistake that is left. One that is alone after a few wrong cases has to be right about the small probes
+// without a mask, too. The others only tell apart what is left: the mask may have a mistake of its own, which waits
+// until this one is mended.
 static const struct mistake *probe(struct suspects *suspects, bool causal, attention_run *run, void *context) {
     const struct mistake *only;
     int left = suspects_left(suspects, &only);
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
-        if (probes[i].shape.causal && (!causal || left == 1))
+        const struct attention_shape *s = &probes[i].shape;
+        if ((s->causal && !causal) || ((s->causal || !is_usable(s)) && left == 1))
             continue;
         if (left == 1 && !is_confirmed(only, &probes[i], run, context))
             return NULL;

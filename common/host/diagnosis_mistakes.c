@@ -47,6 +47,10 @@ MISTAKE(sum_not_rescaled, "the sum is not rescaled",
 MISTAKE(nothing_rescaled, "neither the weighted sum nor the sum is rescaled",
         "Each tile was weighted relative to the maximum of its own time, and the tiles were then added up as they "
         "stood. The earlier ones count too much. By which factor do exp(s - old) and exp(s - new) differ?");
+MISTAKE(rescaled_upside_down, "the factor of the rescaling is upside down",
+        "Rows are right as long as the maximum does not grow, and wrong once a later tile raises it: what was summed "
+        "up before then counts too much, the more the maximum grew. Relative to a larger maximum a weight is "
+        "smaller: which of the two maxima is subtracted from which?");
 MISTAKE(pieces_as_they_stand, "the pieces of a row are added up as they stand",
         "Rows whose keys one block has worked through are right. The others were put together from pieces, and each "
         "piece is relative to the largest score of its own keys. By which factor does a piece have to be multiplied "
@@ -58,6 +62,10 @@ MISTAKE(pieces_not_shifted, "the scores of a tile stay relative to the old maxim
         "Where one block works through all the keys of a row, it is right as long as the scores are small. The "
         "weights of a tile were taken of scores as they stood before the maximum grew, and are then said to be "
         "relative to the new one. What has to be done to the scores at hand when the maximum changes?");
+MISTAKE(pieces_base_e, "powers of 2 and of e are mixed",
+        "Rows whose keys one block has worked through are right. The others were put together from pieces, and those "
+        "with a smaller maximum count too little, exactly as if an exponent of 2 had been taken for one of e. In "
+        "which unit is the maximum of a piece?");
 MISTAKE(first_key_rescaled, "what is still empty is rescaled",
         "Rows are NaN where the first scores that are seen lie far below 0. Sum and output are 0 at that moment, and "
         "the factor by which they are multiplied overflows. What is 0 times infinity, and what is there to rescale "
@@ -82,6 +90,10 @@ MISTAKE(last_tile, "the last tile is left out where it is not full",
 MISTAKE(first_tile, "only the first tile is used",
         "Rows with few keys are right; of longer ones only the first keys count, as many as a tile or a block holds. "
         "Does anything bring the later keys in?");
+MISTAKE(last_tile_only, "only the last tiles count",
+        "Rows with few keys are right; of longer ones only the last keys count. What had been added up before is "
+        "lost on the way: is it set to 0 once more, or multiplied by a factor that is 0? Then what is that factor "
+        "made of?");
 MISTAKE(hides_own, "the causal mask hides one key too many",
         "The last key that a query may see has no influence on its row. Write down the keys of the first query and "
         "of the last one where nq = nk: may a query see the key at its own position?");
@@ -200,6 +212,7 @@ MISTAKE(unwritten, "part of the output was never written",
     {&mistake, {.tile = 64, __VA_ARGS__}}, {&mistake, {.tile = 128, __VA_ARGS__}}
 #define PIECES(mistake, kind) \
     {&mistake, {.pieces = kind, .tile = 32, .queries = 32}}, {&mistake, {.pieces = kind, .tile = 64, .queries = 64}}
+#define MANY_HEADS(mistake, kind) {&mistake, {.rescale = kind, .tile = 64, .heads = 264}}
 #define KEYS_OF_TILE(mistake, kind, size) {&mistake, {.sum_keys = {kind, size, 0}, .value_keys = {kind, size, 0}}}
 #define KEYS_OF_TILES(mistake, kind) \
     KEYS_OF_TILE(mistake, kind, 16), KEYS_OF_TILE(mistake, kind, 32), KEYS_OF_TILE(mistake, kind, 64), \
@@ -230,11 +243,17 @@ const struct attention_suspect attention_suspects[] = {
     {&output_not_rescaled, {.rescale = RESCALE_SUM_ONLY, .tile = 1}},
     {&sum_not_rescaled, {.rescale = RESCALE_OUTPUT_ONLY, .tile = 1}},
     {&nothing_rescaled, {.rescale = RESCALE_NONE, .tile = 1}},
+    MANY_HEADS(output_not_rescaled, RESCALE_SUM_ONLY),
+    MANY_HEADS(sum_not_rescaled, RESCALE_OUTPUT_ONLY),
+    MANY_HEADS(nothing_rescaled, RESCALE_NONE),
+    MANY_HEADS(rescaled_upside_down, RESCALE_UPSIDE_DOWN),
+    TILES(rescaled_upside_down, .rescale = RESCALE_UPSIDE_DOWN),
     {&output_not_rescaled, {.rescale = RESCALE_SUM_ONLY, .tile = 1024}}, // 32 pieces of 32 keys at a time
     {&sum_not_rescaled, {.rescale = RESCALE_OUTPUT_ONLY, .tile = 1024}},
     PIECES(pieces_as_they_stand, PIECES_AS_THEY_STAND),
     PIECES(last_piece, PIECES_LAST_LEFT_OUT),
     PIECES(pieces_not_shifted, PIECES_NOT_SHIFTED),
+    PIECES(pieces_base_e, PIECES_BASE_E),
     PIECES(first_key_rescaled, PIECES_FIRST_RESCALED),
     PIECES(weight_of_lane, PIECES_WEIGHT_OF_LANE),
     TILES(tail_counted, .tail_counted = true),
@@ -246,6 +265,8 @@ const struct attention_suspect attention_suspects[] = {
     {&first_key, {.value_keys = {.kind = SUBSET_NOT_FIRST}, .sum_keys = {.kind = SUBSET_NOT_FIRST}}},
     KEYS_OF_TILES(last_tile, SUBSET_WHOLE_TILES),
     KEYS_OF_TILES(first_tile, SUBSET_FIRST_TILE),
+    KEYS_OF_TILES(last_tile_only, SUBSET_LAST_TILE),
+    KEYS_OF_TILE(last_tile_only, SUBSET_LAST_TILE, 1024),
     {&hides_own, {.mask = MASK_HIDES_OWN}},
     {&shows_next, {.mask = MASK_SHOWS_NEXT}},
     {&top_left, {.mask = MASK_TOP_LEFT}},

@@ -4,7 +4,7 @@
 
 #include "host/diagnosis.h"
 
-enum { MAX_SUSPECTS = 160, NO_MISTAKE = -1 };
+enum { MAX_SUSPECTS = 192, NO_MISTAKE = -1 };
 
 struct prediction {
     double *value; // [elements]; not finite: the kernel's is not finite either

@@ -36,6 +36,8 @@ bool subset_has(struct subset s, int index, int size) {
         return index < size / s.period * s.period;
     case SUBSET_FIRST_TILE:
         return index < s.period;
+    case SUBSET_LAST_TILE:
+        return index >= (size - 1) / s.period * s.period;
     default:
         return true;
     }
@@ -218,6 +220,8 @@ static void mistake_pieces(struct head *h, int i, double all) {
             h->weight[j] = exponential(score[j] - maximum);
         if (v->pieces == PIECES_NOT_SHIFTED)
             h->share[j] = h->weight[j] = exponential(score[j]) * exponential(maximum - all);
+        if (v->pieces == PIECES_BASE_E)
+            h->share[j] = h->weight[j] = exponential(score[j] - maximum) * exponential((maximum - all) * M_LOG2E);
         if (v->pieces == PIECES_LAST_LEFT_OUT && pieces > 1 && j / v->tile == pieces - 1)
             h->share[j] = h->weight[j] = 0;
     }
@@ -253,6 +257,8 @@ static void compute_weights(struct head *h, int i) {
                kept = hidden ? 0 : exponential(score[j] - running);
         h->share[j] = v->rescale == RESCALE_OUTPUT_ONLY || v->rescale == RESCALE_NONE ? kept : final;
         h->weight[j] = v->rescale == RESCALE_SUM_ONLY || v->rescale == RESCALE_NONE ? kept : final;
+        if (v->rescale == RESCALE_UPSIDE_DOWN)
+            h->share[j] = h->weight[j] = kept * exponential(all - running);
         if (v->weight == WEIGHT_ONE)
             h->weight[j] = !hidden;
         if (v->weight == WEIGHT_SCORE)
@@ -370,7 +376,10 @@ static void transpose(double *matrix, int rows, int columns) {
 }
 
 void variant_predict(const struct variant *v, const struct host_inputs *in, struct prediction *p) {
+    static const struct variant right = {0};
     const struct attention_shape *s = &in->shape;
+    if (s->batch * s->heads < v->heads)
+        v = &right;
     int64_t per_head = (int64_t)s->nq * s->head_dim;
     struct head h = {.variant = v, .in = in, .scale = scale_of(v, in)};
     h.score = host_allocate((int64_t)s->nq * s->nk, sizeof *h.score);

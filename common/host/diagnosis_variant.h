@@ -12,6 +12,7 @@ enum subset_kind {
     SUBSET_NOT_LAST,
     SUBSET_WHOLE_TILES, // up to the last multiple of period
     SUBSET_FIRST_TILE,  // index < period
+    SUBSET_LAST_TILE,   // from the last multiple of period on that is below the size
 };
 struct subset {
     enum subset_kind kind;
@@ -51,7 +52,13 @@ enum maximum_kind {
     MAXIMUM_OF_BLOCK,  // of all its queries
 };
 
-enum rescale_kind { RESCALE_RIGHT, RESCALE_SUM_ONLY, RESCALE_OUTPUT_ONLY, RESCALE_NONE }; // at each tile
+enum rescale_kind { // at each tile
+    RESCALE_RIGHT,
+    RESCALE_SUM_ONLY,
+    RESCALE_OUTPUT_ONLY,
+    RESCALE_NONE,
+    RESCALE_UPSIDE_DOWN, // exp(new - old)
+};
 
 enum weight_kind { WEIGHT_RIGHT, WEIGHT_ONE, WEIGHT_SCORE }; // of a value
 
@@ -71,6 +78,7 @@ enum pieces_kind {
     PIECES_LAST_LEFT_OUT,  // where there are several
     PIECES_NOT_SHIFTED,    // weights relative to 0, taken for relative to the piece's maximum
     PIECES_FIRST_RESCALED, // 0 * exp(-maximum), when a piece's first keys are seen
+    PIECES_BASE_E,         // relative to the others by a power of e, whose exponent is meant for one of 2
     PIECES_WEIGHT_OF_LANE, // column c weights each piece by the weight of piece c % 32
 };
 
@@ -88,6 +96,7 @@ struct variant {
     struct subset columns;    // of the dot product
     struct subset sum_keys;   // of the sum of the weights
     struct subset value_keys; // of the weighted sum
+    int heads;                // with fewer heads in all batches it is the right kernel
     int tile;                 // keys in a tile
     int queries;              // in a block
     int threads;

@@ -212,6 +212,34 @@ static void a_single_case_is_enough(void **state) {
     assert_string_equal(mistake->title, "queries of a block subtract one maximum");
 }
 
+// Blocks go from one tile to the next only where there are many heads: all other cases, and smaller shapes of the wrong
+// one, are right.
+static void mistakes_that_show_with_many_heads_only_are_named(void **state) {
+    (void)state;
+    static const struct attention_case tried[] = {
+        {{1, 1, 1, 2, 300, 64, false, LAYOUT_BHND}, INPUTS_RISING},
+        {{1, 300, 300, 1, 128, 36, false, LAYOUT_BHND}, INPUTS_RISING},
+    };
+    static const struct {
+        enum rescale_kind kind;
+        const char *title;
+    } mistakes[] = {
+        {RESCALE_SUM_ONLY, "the weighted sum is not rescaled"},
+        {RESCALE_OUTPUT_ONLY, "the sum is not rescaled"},
+        {RESCALE_NONE, "neither the weighted sum nor the sum is rescaled"},
+        {RESCALE_UPSIDE_DOWN, "the factor of the rescaling is upside down"},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        const struct variant variant = {.rescale = mistakes[i].kind, .tile = 64, .heads = 200};
+        struct subject subject = {.run = run_variant, .variant = &variant};
+        assert_string_equal(diagnose_cases(&subject, 9, tried, 2, true), mistakes[i].title);
+    }
+    // Other tiles than those of the list.
+    const struct variant unknown = {.rescale = RESCALE_NONE, .tile = 48, .heads = 200};
+    struct subject subject = {.run = run_variant, .variant = &unknown};
+    assert_string_equal(diagnose_cases(&subject, 9, tried, 2, true), "none");
+}
+
 // Two mistakes at once are neither of them, and no third one.
 static void two_mistakes_at_once_have_no_third_name(void **state) {
     (void)state;
@@ -347,6 +375,7 @@ int main(void) {
         cmocka_unit_test(no_mistake_gets_the_name_of_another),
         cmocka_unit_test(other_outputs_have_no_name),
         cmocka_unit_test(a_single_case_is_enough),
+        cmocka_unit_test(mistakes_that_show_with_many_heads_only_are_named),
         cmocka_unit_test(two_mistakes_at_once_have_no_third_name),
         cmocka_unit_test(mistakes_are_named_rightly_on_the_cases_of_a_gpu),
         cmocka_unit_test(mistakes_of_a_row_softmax_are_named),
