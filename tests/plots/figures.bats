@@ -156,8 +156,12 @@ row() {
     text gpus-speedup-d64 | grep -q '04 tiled online softmax: Example GPU 9000 43.0×, Other GPU 43.0×'
     [ "$(cut -f 1 "$charts/charts.tsv" | wc -l)" -eq 4 ]
     rm -r results/other-gpu
-    plots/draw --svg
+    mkdir build/plots/example-gpu/lessons
+    run --separate-stderr plots/draw --svg
+    [ "$status" -eq 0 ]
     [ ! -e "$charts" ]
+    grep -qx 'plots/draw: build/plots/other-gpu was not of these results, and is removed' <<<"$stderr"
+    [ "$(ls build/plots build/plots/example-gpu | xargs)" = "build/plots: example-gpu build/plots/example-gpu: solutions" ]
 }
 
 @test "what is missing is said in a line, and the other charts are drawn" {
