@@ -18,26 +18,28 @@ BEGIN {
 function add_group(title) {
     if (y_next > 0)
         y_next += GROUP_GAP
-    if (title != "") {
-        heads++
-        title = folded_title(title, RIGHT - margin)
-        head_y[heads] = y_next + GROUP_PITCH / 2
-        head_lines[heads] = rows_of(title)
-        head_title[heads] = title
-        y_next += GROUP_PITCH + px(24) * (head_lines[heads] - 1)
-    }
+    if (title != "")
+        add_head(title, GROUP_PITCH, GROUP_PITCH / 2, 0)
 }
 
-# In a narrow chart all titles break behind their colons.
-function folded_title(title, room,    i) {
-    i = narrow ? index(title, ": ") : 0
-    return (i ? substr(title, 1, i) "\n" : "") folded(substr(title, i ? i + 2 : 1), room)
+# A text on lines of its own, the first of them at y below what there is; in a narrow chart it breaks behind its colon.
+function add_head(title, pitch, y, is_label,    colon) {
+    colon = narrow ? index(title, ": ") : 0
+    heads++
+    head_title[heads] = (colon ? substr(title, 1, colon) "\n" : "") folded(substr(title, colon ? colon + 2 : 1), RIGHT - margin)
+    head_is_label[heads] = is_label
+    head_top[heads] = y_next
+    head_y[heads] = y_next + y
+    y_next += pitch + px(24) * (rows_of(head_title[heads]) - 1)
+    head_bottom[heads] = y_next
 }
 
 function add_bar(label, value, figure, hue, style, mark) {
     bars++
-    if (labels_above)
-        y_next += px(22)
+    if (labels_above) {
+        add_head(label, px(27), px(17), 1)
+        label = ""
+    }
     bar_y[bars] = y_next + BAR_PITCH / 2
     y_next += BAR_PITCH
     bar_label[bars] = label
@@ -67,7 +69,7 @@ function off_axis(place) {
 function finish_bars(scale, unit, base, legend,    i, room, left, plot_width, need, longest, anchor, at) {
     is_log = scale == "log"
     axis_start = !is_log ? 0 : least < base ? least / 1.5 : base
-    left = margin + (label_width && !labels_above ? (narrow ? 1.04 : 1.1) * label_width + px(10) : 0)
+    left = margin + (label_width ? (narrow ? 1 : 1.1) * label_width + px(10) : 0)
     plot_width = RIGHT - left
     longest = 0
     for (i = 1; i <= bars; i++) {
@@ -82,7 +84,9 @@ function finish_bars(scale, unit, base, legend,    i, room, left, plot_width, ne
     if (longest <= 0)
         longest = is_log ? log(2) : 1
     set_list("head_y", heads, head_y, 0)
-    set_list("head_lines", heads, head_lines, 0)
+    set_list("head_top", heads, head_top, 0)
+    set_list("head_bottom", heads, head_bottom, 0)
+    set_list("head_is_label", heads, head_is_label, 0)
     set_list("head_title", heads, head_title, 1)
     for (i = 1; i <= bars; i++) {
         anchor = bar_value[i]
@@ -100,7 +104,6 @@ function finish_bars(scale, unit, base, legend,    i, room, left, plot_width, ne
     set("left", int(left))
     set("right", RIGHT)
     set("plot_height", y_next + px(6))
-    set("labels_above", labels_above + 0)
     set("bar_marks", has_marks + 0)
     legend = folded(legend, RIGHT - margin - (has_marks ? px(20) : 0))
     set("legend_lines", legend == "" ? 0 : rows_of(legend))

@@ -2,8 +2,8 @@
 # Rows of `data`, tab-separated, y in pixels from the top of the plot:
 #     y  label  value  figure  hue (0: neutral)  solid or hollow  mark (or -)  where the figure stands
 # Settings beside those of style.gp: data, is_log, unit, axis_start, axis_end, legend (a text of legend_lines, or none),
-# labels_above (1: labels stand above the bars), bar_marks (1: marks are drawn, and explained in the legend), head_y,
-# head_title, head_lines, head_y_count (texts between the bars).
+# bar_marks (1: marks are drawn, and explained in the legend); of the texts between the bars head_y, head_y_count, head_top,
+# head_bottom, head_title, head_is_label (1: of one bar).
 
 legend_height = line_height * legend_lines
 axis_height = px(34)
@@ -17,14 +17,16 @@ if (is_log) {
     set logscale x 10
     decade = (right - left) / log10(axis_end / axis_start)
     every = decade > px(70) ? 1 : decade > px(35) ? 2 : 3
-    set xtics (axis_start <= 1 ? 1 : 10 ** ceil(log10(axis_start)))
-    do for [power = -3:15:every] {
+    # Where decades are left out, they are counted from 1.
+    first = every == 1 ? -3 : every * ceil(log10(axis_start) / every)
+    set xtics (every == 1 && axis_start <= 1 ? 1 : 10.0 ** (every * ceil(log10(axis_start) / every)))
+    do for [power = first:15:every] {
         do for [digit in (decade > px(200) ? "1 2 5" : "1")] {
             if (digit * 10.0 ** power <= axis_end * (axis_start / axis_end) ** 0.04) { set xtics add (digit * 10.0 ** power) }
         }
     }
 } else {
-    quarter = axis_end / 4
+    quarter = axis_end / (right - left < px(300) ? 2.5 : 4)
     power = 10.0 ** floor(log10(quarter))
     step = power * (quarter / power >= 5 ? 5 : quarter / power >= 2 ? 2 : 1)
     set xtics 0, step, 0.96 * axis_end
@@ -44,9 +46,10 @@ if (legend ne "") {
 
 # A line of text stands on paper, not on the grid.
 do for [i = 1:head_y_count] {
-    set object i rectangle from screen x_at(0), screen y_at(plot_top + head_y[i] - px(28) / 2) to \
-        screen x_at(width), screen y_at(plot_top + head_y[i] + px(28) / 2 + line_height * (head_lines[i] - 1)) fillstyle solid noborder fillcolor rgb paper
-    set label 10 + i head_title[i] at screen x_at(margin), screen y_at(plot_top + head_y[i]) left textcolor rgb ink
+    set object i rectangle from screen x_at(0), screen y_at(plot_top + head_top[i]) to \
+        screen x_at(width), screen y_at(plot_top + head_bottom[i]) fillstyle solid noborder fillcolor rgb paper
+    set label 10 + i head_title[i] at screen x_at(margin), screen y_at(plot_top + head_y[i]) left \
+        textcolor rgb (head_is_label[i] ? faint : ink) font (head_is_label[i] ? small : "")
 }
 
 # A speed-up below 1 is a bar to the left of it.
@@ -56,8 +59,6 @@ y_of(i, style) = int(column(5)) == i && strcol(6) eq style ? column(1) : NaN
 edge = axis_start + (axis_end - axis_start) * 1e-9
 hue_of(i) = i == 0 ? neutral : colour[hue(i)]
 half = px(17) / 2.0
-label_place = labels_above ? "left textcolor rgb faint" : "right offset character -0.7, 0 textcolor rgb ink"
-label_y = labels_above ? px(21) : 0
 
 plot for [i = 0:8] data using (from):(y_of(i, "solid")):(from):3:($1 - half):($1 + half) with boxxyerror \
          linecolor rgb hue_of(i), \
@@ -67,4 +68,4 @@ plot for [i = 0:8] data using (from):(y_of(i, "solid")):(from):3:($1 - half):($1
      data using 7:($1 - half - 2):(0):(2 * half + 4) with vectors nohead linecolor rgb paper linewidth 7, \
      data using 7:($1 - half - 2):(0):(2 * half + 4) with vectors nohead linecolor rgb ink linewidth 3, \
      data using ($8 > from ? $8 : from):1:4 with labels left offset character 0.6, 0 textcolor rgb ink font small, \
-     data using (edge):($1 - label_y):2 with labels @label_place font small
+     data using (edge):1:2 with labels right offset character -0.7, 0 textcolor rgb ink font small

@@ -16,14 +16,14 @@ part == "predicted" && $2 == d {
 }
 
 # A counted bar; its figure is its share of the prediction too, where asked for.
-function add_counted(i, label, bytes, hue, compared,    figure) {
+function add_counted(i, label, bytes, hue, compared,    figure, share) {
     if (bytes <= 0)
         return
     figure = bytes_text(bytes)
-    if (compared && predicted[lesson_folder[i]] > 0)
-        figure = figure ", " sprintf("%.2f×", bytes / predicted[lesson_folder[i]])
-    add_bar(label, bytes, figure, hue, "solid", "-")
-    text = text ", " label " " figure
+    share = compared && predicted[lesson_folder[i]] > 0 ? ", " sprintf("%.2f×", bytes / predicted[lesson_folder[i]]) : ""
+    # In a narrow chart there is more room before a bar than behind it.
+    add_bar(label (narrow ? share : ""), bytes, figure (narrow ? "" : share), hue, "solid", "-")
+    text = text ", " label " " figure share
 }
 
 END {

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154
 
 # What README.md and the lessons' pages show; kept small, since it is committed.
-shown="speedup-over-01 tflops-d64 tflops-d128 softmax roofline-d64 roofline-d128 bytes-d64 limits-d64 triton peers"
+shown="speedup-over-01 tflops-d64 softmax roofline-d64 roofline-d128 bytes-d64 limits-d64 peers"
 
 select_rows() { # file program variables...
     what=$1 program=$2
@@ -21,8 +21,8 @@ fact() { # file name
 sizes="wide phone"
 measures() { # size
     case $1 in
-    wide) suffix='' width=700 margin=16 type=16 ;;
-    phone) suffix=-phone width=360 margin=8 type=13 ;;
+    wide) ending='' width=700 margin=16 type=16 ;;
+    phone) ending=-phone width=360 margin=8 type=13 ;;
     esac
 }
 
@@ -38,7 +38,7 @@ lay_out() { # programs files... -- variables
         measures "$size"
         # shellcheck disable=SC2086 # programs are words
         awk -v kind="$kind" -v ideas=plots/ideas.tsv -v results="$gpu" -v width="$width" -v margin="$margin" -v type="$type" \
-            -v quiet="${suffix:+1}" -v out="$work/chart$suffix" $programs "$@"
+            -v quiet="${ending:+1}" -v out="$work/chart$ending" $programs "$@"
     done
 }
 
@@ -54,8 +54,8 @@ lay_out_rows() { # file programs variables...
 # Breaks a text into lines that a chart has room for: "line\nline" for gnuplot. A letter takes so many thousandths of the
 # smallest type.
 folded() { # text thousandths
-    printf '%s\n' "$1" | fold -s -w $(((width - 2 * margin) * 1000 / ($2 * type))) |
-        awk '{ sub(/ $/, ""); printf "%s%s", (NR > 1 ? "\\n" : ""), $0 }'
+    printf '%s\n' "$1" | sed 's/no mask/no_mask/' | fold -s -w $(((width - 2 * margin) * 1000 / ($2 * type))) |
+        awk '{ sub(/ $/, ""); sub(/no_mask/, "no mask"); printf "%s%s", (NR > 1 ? "\\n" : ""), $0 }'
 }
 
 # Draws what was laid out, light and dark, and adds its line to charts.tsv. The subject and how it was measured may be
@@ -70,7 +70,7 @@ draw() { # name facts script heading subject caption how
     ! grep -q '\*[:,]' "$work/chart.text" || footnote=$(printf '%s.\n* solution' "$footnote")
     for size in $sizes; do
         measures "$size"
-        laid_out=$work/chart$suffix
+        laid_out=$work/chart$ending
         cat >"$laid_out.settings" <<SETTINGS
 style = "plots/style.gp"
 data = "$laid_out.tsv"
@@ -78,17 +78,25 @@ heading = "$(folded "$heading" 850)"
 subject = "$(folded "$said" 564)"
 footnote = "$(folded "$footnote." 564)"
 SETTINGS
-        for theme in light dark; do
-            file=$name$suffix
-            [ $theme = light ] || file=$file-dark
+        for file in "$name$ending" "$name$ending-dark"; do
+            case $file in *-dark) theme=dark ;; *) theme=light ;; esac
             for format in $formats; do
-                gnuplot -e "theme = '$theme'; output = '$laid_out.$format'" "$laid_out.settings" "$laid_out.gp" \
-                    "plots/$script.gp" 2>"$work/errors" ||
-                    fail "gnuplot cannot draw $file.$format: $(grep . "$work/errors" | tail -n 1)"
+                cat <<COMMANDS
+reset session
+theme = "$theme"
+output = "$new/$file.$format"
+load "$laid_out.settings"
+load "$laid_out.gp"
+load "plots/$script.gp"
+set output
+COMMANDS
             done
-            awk -v name="$file" -v title="$heading" -v text="$text" -f "plots/svg.awk" "$laid_out.svg" >"$new/$file.svg"
-            [ ! -f "$laid_out.png" ] || mv "$laid_out.png" "$new/$file.png"
         done
+    done >"$work/commands"
+    gnuplot "$work/commands" 2>"$work/errors" || fail "gnuplot cannot draw $name: $(grep . "$work/errors" | tail -n 1)"
+    for file in "$name" "$name-dark" "$name-phone" "$name-phone-dark"; do
+        awk -v name="$file" -v title="$heading" -v text="$text" -f "plots/svg.awk" "$new/$file.svg" >"$work/chart.svg"
+        mv "$work/chart.svg" "$new/$file.svg"
     done
     printf '%s\t%s\t%s\t%s\n' "$name" "$heading" "$caption" "$text" >>"$new/charts.tsv"
 }
@@ -184,12 +192,12 @@ draw_counted() {
 draw_rivals() {
     interleaved="Each ratio of two timings of one interleaved run"
     for heads in 16 1; do
-        suffix=
-        [ $heads = 16 ] || suffix=-h$heads
+        suffix='' many="$heads heads"
+        [ $heads = 16 ] || suffix=-h$heads many="one head"
         draw_map first "map-over-01$suffix" "lesson 01" \
-            "How many times faster the last lesson is than the first, over N and D, with $heads heads."
+            "How many times faster the last lesson is than the first, over N and D, with $many."
         draw_map peer "map-over-peer$suffix" "the fastest peer" \
-            "How many times faster the last lesson is than the fastest peer or baseline, over N and D, with $heads heads."
+            "How many times faster the last lesson is than the fastest peer or baseline, over N and D, with $many."
     done
     lay_out_rows attention "figures rivals bars shapes" -v over=peer
     draw_rival peers bars "the fastest peer" "fp32, no mask" \

@@ -84,13 +84,16 @@ function text_width(text,    thin) {
     if (!narrow)
         return 0.62 * type * length(text)
     thin = gsub(/[ ,.:;ijlrtfI()|\/-]/, "&", text)
-    return type * (0.36 * thin + 0.65 * (length(text) - thin))
+    return type * (0.36 * thin + 0.68 * (length(text) - thin))
 }
 
-# A text in lines of at most so many pixels, "line\nline".
+# A text in lines of at most so many pixels, "line\nline"; what stands behind a semicolon begins one.
 function folded(text, room,    words, word, i, line, lines) {
     if (text_width(text) <= room)
         return text
+    i = index(text, "; ")
+    if (i)
+        return folded(substr(text, 1, i), room) "\n" folded(substr(text, i + 2), room)
     words = split(text, word, " ")
     for (i = 1; i <= words; i++)
         if (line != "" && text_width(line " " word[i]) > room) {

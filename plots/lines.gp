@@ -1,9 +1,11 @@
 # Lines over N, as lines.awk has collected them: gnuplot SETTINGS lines.gp
 # Rows of `data`, tab-separated: line (from 1)  N  value  1 where it is noisy.
 # Settings beside those of style.gp: data, is_log, value_least, value_most, n_least, n_most; legend_rows, noisy_row (0 for
-# none) and noisy_note of the legend; of each line its line_name, line_row and line_column in the legend; line_role: 1 a lesson, 2 a peer or baseline, 3 a measured ceiling, 4 one on paper; line_number: which of that role.
+# none) and noisy_note of the legend; of each line its line_name, line_row and line_column in the legend; line_role: 1 a
+# lesson, 2 a peer or baseline, 3 a measured ceiling, 4 one on paper; line_number: which of that role.
 
-left = margin + px(68)
+# Six digits before the axis need more of a narrow chart.
+left = margin + px(width < 500 && value_most > 5e4 ? 76 : 68)
 right = width - 20
 legend_height = line_height * legend_rows
 plot_height = px(330)

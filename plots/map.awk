@@ -70,6 +70,7 @@ END {
         set_list("row_name", ds, d_name, 1)
         set_list("column_name", ns, n_name, 1)
     }
+    set("left", margin + int(narrow ? px(14) + text_width("N=" n_list[ns]) : px(68)))
     set("column_title", quoted(narrow ? "" : "N (queries = keys)"))
     set("noisy_note", quoted(any_noisy ? "~ " noisy_words() : ""))
 }

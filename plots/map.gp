@@ -1,8 +1,7 @@
 # A map with a figure in each cell: gnuplot SETTINGS map.gp
 # Rows of `data`, tab-separated: row (from 1)  column (from 1)  shade (1 to 7; 1 and 2 are below 1)  figure.
-# Settings beside those of style.gp: data, row_name, column_name, column_title ("" for none), noisy_note ("" for none).
+# Settings beside those of style.gp: data, row_name, column_name, left, column_title ("" for none), noisy_note ("" for none).
 
-left = margin + px(68)
 right = width - 10
 legend_height = noisy_note eq "" ? 0 : line_height
 plot_height = px(44) * row_name_count

@@ -18,12 +18,20 @@ function escaped(text) {
     return text
 }
 
-# A chart, light or dark as the reader's screen is, where it was drawn.
+function show_source(media, file) {
+    printf "  <source media=\"%s\" srcset=\"%s.svg\">\n", media, file
+}
+
+# A chart, wide or for a phone and light or dark as the reader's screen is, where it was drawn. The first source that
+# fits is taken; up to 540 pixels a wide chart's type would be too small.
 function show_chart(slug, name,    path) {
     if (!((slug, name) in chart_path))
         return
     path = up chart_path[slug, name]
-    printf "<picture>\n  <source media=\"(prefers-color-scheme: dark)\" srcset=\"%s-dark.svg\">\n", path
+    print "<picture>"
+    show_source("(max-width: 540px) and (prefers-color-scheme: dark)", path "-phone-dark")
+    show_source("(max-width: 540px)", path "-phone")
+    show_source("(prefers-color-scheme: dark)", path "-dark")
     printf "  <img alt=\"%s\" src=\"%s.svg\" width=\"700\">\n</picture>\n\n", escaped(chart_text[slug, name]), path
 }
 

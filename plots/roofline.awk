@@ -42,7 +42,7 @@ function is_free(left, right, top, bottom,    i) {
 # place_far where a line has to lead to it.
 function place(x, y,    step, i, dx, dy, try) {
     split("1 0 0 -1 0 1 -1 0 1 -1 1 1 -1 -1 -1 1", try, " ")
-    for (step = 1; step <= 4; step++)
+    for (step = 1; step <= 8; step++)
         for (i = 1; i <= 15; i += 2) {
             dx = try[i] * (POINT + LABEL_WIDTH / 2 + 2 + (step - 1) * px(14))
             dy = try[i + 1] * (POINT + LABEL_HEIGHT / 2 + (step - 1) * px(14))

@@ -38,7 +38,7 @@ hue(i) = (int(i) - 1) % 8 + 1
 
 # How many lines a text has.
 rows_of(text) = strstrt(text, "\n") ? 1 + rows_of(text[strstrt(text, "\n") + 1:]) : 1
-heading_height = line_height + px(28) * (rows_of(heading) - 1)
+heading_height = line_height + px(33) * (rows_of(heading) - 1)
 subject_lines = rows_of(subject)
 footnote_lines = rows_of(footnote)
 

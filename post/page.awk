@@ -1,7 +1,7 @@
 # Makes the page of a post from what cmark-gfm made of its Markdown:
 #     awk -v charts=FOLDER -v figures=FOLDER -v post=FOLDER -f page.awk part=body BODY.html part=page page.html
 #
-# charts holds NAME.svg and NAME-dark.svg, figures the drawings, post the style sheet. Charts and drawings are put into the
+# charts holds NAME.svg and NAME-phone.svg, each with its -dark.svg, figures the drawings, post the style sheet. Charts and drawings are put into the
 # page, each with ids of its own; what follows a picture, a table or code in italics becomes its caption. page.html says
 # where title, style and body go. Exit status 2 where the page would need something from outside.
 
@@ -146,19 +146,12 @@ function print_picture(line,    name) {
     sub(/".*/, "", name)
     if (name ~ /\.png$/) {
         sub(/\.png$/, "", name)
-        if (file_is_there(charts "/" name "-dark.svg")) {
-            print_svg(charts "/" name ".svg", "in-light")
-            print_svg(charts "/" name "-dark.svg", "in-dark")
-        } else
-            print_svg(charts "/" name ".svg", "on-white")
+        print_svg(charts "/" name ".svg", "wide in-light")
+        print_svg(charts "/" name "-dark.svg", "wide in-dark")
+        print_svg(charts "/" name "-phone.svg", "phone in-light")
+        print_svg(charts "/" name "-phone-dark.svg", "phone in-dark")
     } else
         print_svg(figures "/" name, "drawing")
-}
-
-function file_is_there(path,    line, there) {
-    there = (getline line < path) > 0
-    close(path)
-    return there
 }
 
 # Ids are made unique over the page: gnuplot and people use the same ones in every picture.

@@ -18,7 +18,11 @@ BEGIN {
         width_of[0, sprintf("%c", 31 + i)] = narrow_width[i]
         width_of[1, sprintf("%c", 31 + i)] = bold_width[i]
     }
-    SMALLEST = 16    # 8 pixels where 700 are shown as 360
+    # In pixels of a reader's screen, and how wide a chart is there at the least: a wide one from where pages show it, one for a
+    # phone within the margins of a page of 360.
+    LEAST_TYPE = 11
+    SHOWN_WIDE = 490
+    SHOWN_ON_A_PHONE = 328
     LEAST_CONTRAST = 4.5
 }
 
@@ -41,6 +45,7 @@ function text_width(text, size, is_bold,    i, c, sum) {
     gsub(/&lt;/, "<", text)
     gsub(/&gt;/, ">", text)
     gsub(/×/, "+", text)
+    gsub(/…/, "%", text)
     for (i = 1; i <= length(text); i++) {
         c = substr(text, i, 1)
         sum += (is_bold, c) in width_of ? width_of[is_bold, c] : 838
@@ -135,8 +140,9 @@ function contrast(a, b) {
     fills_before[texts] = fills
     if (rotated)
         complain("'" text "' is rotated")
-    if (size + 0 < SMALLEST)
-        complain("'" text "' has type of " size " pixels, less than " SMALLEST)
+    shown = size * (view_width > 500 ? SHOWN_WIDE : SHOWN_ON_A_PHONE) / view_width
+    if (shown < LEAST_TYPE)
+        complain("'" text "' has type of " shown " pixels where it is shown smallest, less than " LEAST_TYPE)
 }
 
 END {

@@ -101,7 +101,12 @@ END
     plots/tables
     grep -q '<img alt="Speed-up over lesson 01. Example GPU, .* D=64 44.9×.*" src="plots/charts/example-gpu/speedup-over-01.svg"' \
         README.md
-    grep -q 'dark)" srcset="plots/charts/example-gpu/speedup-over-01-dark.svg"' README.md
+    # The first source that fits is taken: the most particular one stands first.
+    sed -n '/<picture>/,/<img/p' README.md | sed -n 's/.*media="\(.*\)" srcset="\(.*speedup-over-01.*\)".*/\1 \2/p' >sources
+    printf '%s\n' "(max-width: 540px) and (prefers-color-scheme: dark) plots/charts/example-gpu/speedup-over-01-phone-dark.svg" \
+        "(max-width: 540px) plots/charts/example-gpu/speedup-over-01-phone.svg" \
+        "(prefers-color-scheme: dark) plots/charts/example-gpu/speedup-over-01-dark.svg" | cmp - sources
+    for file in $(sed 's/.* //' sources); do [ -e "$file" ]; done
     grep -q '<img alt="Row softmax.*" src="../../plots/charts/example-gpu/softmax.svg"' lessons/03_fused_softmax/README.md
     [ -e plots/charts/example-gpu/speedup-over-01.svg ]
     [ ! -e plots/charts/example-gpu/speedup-over-01.png ]

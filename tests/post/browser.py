@@ -18,7 +18,8 @@ import sys
 import tempfile
 
 TIMEOUT_S = 60
-WIDTHS = (360, 700, 1400)
+# 540 and 541: on both sides of where the page changes to wide charts.
+WIDTHS = (360, 540, 541, 1400)
 THEMES = ("light", "dark")
 # A4 without the margins that the page asks for, in CSS pixels.
 PAPER = (680, 1001)
@@ -45,6 +46,23 @@ MEASURE = """
                               box.bottom > frame.bottom + 1))
                 wrong.push(['cut', name(text) + ' in ' + svg.querySelector('title').textContent]);
         }
+    }
+    // Charts: type that is too small to read, texts that cover each other. A box is a line high; letters take 0.18 of the type
+    // below the line they stand on and 0.73 above it.
+    for (const svg of all.filter(e => e.matches('svg.wide, svg.phone') && shown(e))) {
+        const title = ' in ' + svg.querySelector('title').textContent;
+        const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim()).map(t => {
+            const box = t.getBBox(), at = t.getScreenCTM(), size = parseFloat(getComputedStyle(t).fontSize) * at.a;
+            const left = at.e + box.x * at.a;
+            return {t, size, left, right: left + box.width * at.a, top: at.f - 0.73 * size, bottom: at.f + 0.18 * size};
+        });
+        for (const a of texts)
+            if (a.size < 11)
+                wrong.push(['small', name(a.t) + ' has ' + a.size.toFixed(1) + ' pixels' + title]);
+        texts.forEach((a, i) => texts.slice(0, i).forEach(b => {
+            if (a.left < b.right - 1 && a.right > b.left + 1 && a.top < b.bottom - 1 && a.bottom > b.top + 1)
+                wrong.push(['covered', name(a.t) + ' and ' + name(b.t) + title]);
+        }));
     }
     const pictures = all.filter(e => /^(svg|img)$/.test(e.tagName) && !e.parentElement.closest('svg'));
     if (!pictures.some(shown))
@@ -85,10 +103,14 @@ MEASURE = """
         if ((Math.max(ink, panel) + 0.05) / (Math.min(ink, panel) + 0.05) < 4.5)
             wrong.push(['theme', 'too little contrast in ' + name(e)]);
     }
-    // Of each pair of charts the one that belongs to the theme; its own paper is as dark as the page's.
+    // Of each four charts the one that belongs to the theme and the width; its own paper is as dark as the page's.
     for (const e of all.filter(e => e.matches('svg.in-light, svg.in-dark')))
-        if (shown(e) !== (e.matches('.in-dark') === DARK))
-            wrong.push(['theme', 'the other chart is shown: ' + e.querySelector('title').textContent]);
+        if (shown(e) !== ((e.matches('.in-dark') === DARK) && (e.matches('.phone') === innerWidth <= 540)))
+            wrong.push([e.matches('.in-dark') === DARK ? 'size' : 'theme', 'the other chart is shown: ' +
+                e.getAttribute('class') + ' ' + e.querySelector('title').textContent]);
+    const phones = document.querySelectorAll('svg.phone').length;
+    if (!phones || phones !== document.querySelectorAll('svg.wide').length)
+        wrong.push(['size', phones + ' charts for a phone']);
     for (const e of all.filter(e => e.matches('svg.in-light, svg.in-dark') && shown(e))) {
         const rect = e.querySelector('rect');
         if (rect && (luminance(getComputedStyle(rect).fill) < 0.2) !== DARK)
@@ -108,8 +130,8 @@ MEASURE_PRINT = """
         const figure = e.closest('figure') || e;
         if (figure.getBoundingClientRect().height > HEIGHT || getComputedStyle(figure).breakInside !== 'avoid' || box.width < 300)
             wrong.push(['print', 'may be cut: ' + e.textContent.trim().slice(0, 40)]);
-        if (e.matches('.in-dark'))
-            wrong.push(['print', 'dark on paper: ' + e.textContent.trim().slice(0, 40)]);
+        if (e.matches('.in-dark, .phone'))
+            wrong.push(['print', 'dark or narrow on paper: ' + e.textContent.trim().slice(0, 40)]);
     }
     for (const e of document.querySelectorAll('pre, table'))
         if (e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth + 1)

@@ -36,7 +36,7 @@ for gpu in "$1"/*/; do
         out=build/plots/$slug/${kind}s
         mkdir -p "$out"
         for name in speedup-over-01 another; do
-            for theme in '' -dark; do
+            for theme in '' -dark -phone -phone-dark; do
                 echo "<svg role=\"img\" aria-labelledby=\"title text\" width=\"9\" height=\"9\" viewBox=\"0 0 9 9\">
 <title id=\"title\">$name of ${kind}s, $rows rows of own ones</title><desc id=\"text\">Text.</desc>
 <rect id='a' width=\"9\" height=\"9\" fill=\"#fff\"/><use href=\"#a\"/></svg>" >"$out/$name$theme.svg"
