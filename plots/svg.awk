@@ -24,15 +24,18 @@ function escaped(s) {
     if (match($0, /href='#gpPt[0-9]+/))
         used = substr($0, RSTART + 7, RLENGTH - 7)
     sub(/ *><title>.*<\/title>$/, ">")
-    gsub(/font-family="DejaVu Sans:Bold"/, "font-family=\"DejaVu Sans, Verdana, sans-serif\" font-weight=\"bold\"")
-    gsub(/font-family="DejaVu Sans"/, "font-family=\"DejaVu Sans, Verdana, sans-serif\"")
+    # The family is said once, above; how lines end is what SVG assumes.
+    gsub(/ font-family="DejaVu Sans:Bold"/, " font-weight=\"bold\"")
+    gsub(/ font-family="DejaVu Sans"/, "")
+    gsub(/ stroke-linecap="butt" stroke-linejoin="miter"/, "")
     gsub(/ id='/, "&" name "-")
     gsub(/ id="/, "&" name "-")
     gsub(/xlink:href='#/, "&" name "-")
     gsub(/url\(#/, "&" name "-")
 }
 /^<svg/ {
-    sub(/<svg */, "<svg role=\"img\" aria-labelledby=\"" name "-title " name "-text\" ")
+    sub(/<svg */, "<svg role=\"img\" aria-labelledby=\"" name "-title " name "-text\" " \
+        "font-family=\"DejaVu Sans, Verdana, sans-serif\"")
 }
 /^<title>/ {
     $0 = "<title id=\"" name "-title\">" escaped(title) "</title>"
