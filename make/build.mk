@@ -15,6 +15,9 @@ SM         := $(word 4,$(cuda))
 CUDA_LIB   := $(firstword $(wildcard $(CUDA)/lib64 $(CUDA)/lib))
 
 CC       = gcc
+ifneq (,$(builds))
+  $(if $(shell command -v $(firstword $(CC))),,$(error $(CC) is not installed; run ./setup))
+endif
 CFLAGS   = -std=c17 -O2 -g -fPIC -pthread -Wall -Wextra -Werror
 CPPFLAGS = -D_GNU_SOURCE -Icommon -Isimulator -isystem $(CUDA)/include
 # -ffp-contract=off and what follows it: the simulator adds and multiplies exactly as the kernel's PTX says.

@@ -2,12 +2,14 @@
 # nothing else here needs one.
 
 PYTHON := python3
+override PYTHON := $(or $(PYTHON),python3)
 # One call at a time, with what a launch costs the CPU.
 EAGER  :=
 
 ifneq (,$(filter peers,$(asked)))
   $(if $(filter-out peers,$(asked)),$(error peers goes alone: first make $(filter-out peers,$(asked)), then make peers))
   $(if $(filter sim,$(DEVICE)),$(error peers needs a GPU: how long the simulator takes says nothing about a GPU))
+  $(if $(shell command -v $(firstword $(PYTHON))),,$(error $(PYTHON) is not there; PYTHON=... names the Python that has PyTorch))
   $(if $(KERNEL)$(DATA),$(error peers takes lessons and solutions, and no KERNEL or DATA: make lesson-02 peers))
 
   # Every solution and the baselines, or what was asked for; the rival of a row softmax in any case.

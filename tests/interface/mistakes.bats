@@ -122,7 +122,10 @@ path_without() {
     [ "$(wc -l <<<"$missing$old")" -eq 1 ]
 }
 
-@test "gnuplot absent" {
+@test "gnuplot, gcc or Python absent" {
+    refused "gcc is not installed; run ./setup" env PATH="$(path_without gcc)" make lesson-01 check
+    [[ $output != *"cc common"* ]]
+    refused "/nowhere is not there; PYTHON=" make peers DEVICE= PYTHON=/nowhere
     refused "gnuplot is not installed; run ./setup" env PATH="$(path_without gnuplot gnuplot-nox)" make plots
 }
 
