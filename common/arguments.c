@@ -28,6 +28,9 @@ static bool read_sizes(const char *text, struct arguments *a, struct message *er
             return message_set(error,
                                "SIZES=%.60s cannot be used: give up to %d numbers, 256,1024,4096, each 1 to 2^20", text,
                                MAX_SIZES);
+        for (int i = 0; i < a->sizes; i++)
+            if (a->size[i] == size)
+                return message_set(error, "SIZES=%.60s cannot be used: %ld is there twice", text, size);
         a->size[a->sizes++] = (int)size;
         at = end;
         if (!*at)

@@ -20,6 +20,7 @@ bool message_set(struct message *message, const char *format, ...) {
 
 void message_exit(int status, const char *format, ...) {
     va_list arguments;
+    message_clear_line();
     fflush(stdout);
     fputs("error: ", stderr);
     va_start(arguments, format);
@@ -31,6 +32,11 @@ void message_exit(int status, const char *format, ...) {
 
 bool message_on_terminal(void) {
     return isatty(STDOUT_FILENO);
+}
+
+void message_clear_line(void) {
+    if (message_on_terminal())
+        fputs("\r\033[K", stdout);
 }
 
 const char *colour(enum colour colour) {

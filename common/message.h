@@ -25,4 +25,7 @@ const char *colour(enum colour colour);
 // True where stdout is a terminal, so that a progress line can be written over itself.
 bool message_on_terminal(void);
 
+// Takes away what a terminal shows of the progress, so that a line can be printed in its place.
+void message_clear_line(void);
+
 #endif

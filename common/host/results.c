@@ -110,13 +110,25 @@ void results_path(const struct results_run *run, enum results_file file, char *p
     snprintf(path, size, "%s/%s/%s", run->folder, slug, file_name[file]);
 }
 
+// Whether a file can be written, or made in the folder nearest to it that is there.
+static bool writable(const char *path, struct message *error) {
+    char folder[PATH_MAX];
+    char *slash = folder + snprintf(folder, sizeof folder, "%s", path);
+    while (access(*folder ? folder : "/", F_OK) && (slash = strrchr(folder, '/')))
+        *slash = 0;
+    const char *found = slash ? *folder ? folder : "/" : ".";
+    return !access(found, W_OK) ||
+           message_set(error, "%s cannot be written, as %s: %s; RESULTS=folder names another place", path, found,
+                       strerror(errno));
+}
+
 bool results_ready(const struct results_run *run, enum results_file file, struct message *error) {
     char path[PATH_MAX], device[128], sm_count[16];
     if (!run->folder)
         return true;
     results_path(run, file, path, sizeof path);
     snprintf(sm_count, sizeof sm_count, "%d", run->sm_count);
-    return results_csv_check(path, header[file], field(run->device, device), sm_count, error);
+    return results_csv_check(path, header[file], field(run->device, device), sm_count, error) && writable(path, error);
 }
 
 bool results_write(const struct results_run *run, enum results_file file, struct results_rows *rows,

@@ -38,8 +38,7 @@ void bench_unit_end(void) {
 }
 
 void bench_clear(void) {
-    if (message_on_terminal())
-        fputs("\r\033[K", stdout);
+    message_clear_line();
 }
 
 void bench_step(const char *format, ...) {

@@ -23,17 +23,12 @@ struct report report_begin(const struct arguments *arguments, const struct kerne
     return report;
 }
 
-static void clear_progress(void) {
-    if (message_on_terminal())
-        fputs("\r\033[K", stdout);
-}
-
 void report_case(struct report *report, const char *text) {
     snprintf(report->text, sizeof report->text, "%s", text);
     report->begun++;
     step_begin("case %s", text);
     if (message_on_terminal()) {
-        clear_progress();
+        message_clear_line();
         printf("%s  case %d of %d: %s%s", colour(COLOUR_FAINT), report->begun, report->cases, text,
                colour(COLOUR_PLAIN));
         fflush(stdout);
@@ -42,7 +37,7 @@ void report_case(struct report *report, const char *text) {
 
 void report_passed(struct report *report, const char *error_name, double error) {
     report->passed++;
-    clear_progress();
+    message_clear_line();
     if (report->arguments->verbose || report->cases == 1)
         printf("  %sright%s  %-40s %s %.1e\n", colour(COLOUR_GOOD), colour(COLOUR_PLAIN), report->text, error_name,
                error);
@@ -52,7 +47,7 @@ void report_passed(struct report *report, const char *error_name, double error) 
 void report_failed(struct report *report, const char *format, ...) {
     va_list arguments;
     report->failed++;
-    clear_progress();
+    message_clear_line();
     printf("\n%swrong%s  case %s: ", colour(COLOUR_BAD), colour(COLOUR_PLAIN), report->text);
     va_start(arguments, format);
     vprintf(format, arguments);
@@ -92,7 +87,7 @@ static void print_open_blank(const char *source) {
 
 int report_end(struct report *report) {
     bool right = report->passed == report->cases && report->passed > 0;
-    clear_progress();
+    message_clear_line();
     if (report->failed)
         print_open_blank(report->kernel->source);
     if (report->begun < report->cases)

@@ -229,6 +229,23 @@ stop_after() {
     [[ ${lines[-1]} == *"ends in half a row: delete its last line first" ]]
 }
 
+@test "results that cannot be written are known before anything is timed" {
+    # By somebody who may not write there; root may everywhere.
+    as= shared=$(mktemp -d)
+    [ "$(id -u)" -ne 0 ] || as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+    cp -R "$place/bin" "$place/gpu" "$place/timed.so" "$place/ceilings.so" "$shared"
+    mkdir "$shared/results"
+    chmod -R a+rX,a-w "$shared"
+    LD_LIBRARY_PATH=$shared/gpu run $as "$shared/bin/attention" bench --device gpu --name solution-01_first \
+        --kernel "$shared/timed.so" --sizes 16 --ceilings "$shared/ceilings.so" --results "$shared/results/own" --commit abc
+    chmod -R u+w "$shared"
+    rm -r "$shared"
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 2 ]
+    [[ ${lines[1]} == "error: $shared/results/own/fake-gpu/attention.csv cannot be written, as $shared/results: Permission denied; RESULTS=folder names another place" ]]
+}
+
 @test "a baseline that cannot run here is said once, and the others are timed" {
     bench $two --name baseline-cublas_unfused --kernel "$place/lacking.so" --sizes 16,32 --results results --commit abc
     [ "$status" -eq 0 ]
@@ -259,12 +276,15 @@ stop_after() {
     [ "$(tr '\r' '\n' <<<"$output" | sed 's/^\x1b\[K//' | grep -ac '^  solution-01_first ')" -eq 8 ]
     run script -qec "stty cols 50; $place/bin/attention bench --device gpu $ladder" /dev/null
     tr '\r' '\n' <<<"$output" | sed 's/\x1b\[K//g' | grep -a ' of 10) ' | awk 'length($0) > 49 { exit 1 }'
-    bench $ladder
+    # What ends a run takes the place of that line.
+    CRASH=32 run script -qec "$place/bin/attention bench --device gpu $ladder" /dev/null
+    [[ $output == *$'\r\033[K'"error: crashed in B,H,N,D = 1,16,32,64"* ]]
+    bench $ladder --fresh
     [[ $output != *$'\033'* && $output != *$'\r'* && $output != *"of 10)"* ]]
 }
 
 @test "SIZES that cannot be used" {
-    for sizes in "" 0 16, a 16,x 99999999 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17; do
+    for sizes in "" 0 16, a 16,x 16,32,16 99999999 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17; do
         bench $two --sizes "$sizes"
         [ "$status" -eq 2 ]
         [ "${#lines[@]}" -eq 1 ]
