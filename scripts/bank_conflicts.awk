@@ -4,14 +4,17 @@
 # Out, tab-separated: function  multiply-adds  conflicts per multiply-add, over the innermost loops of at least `least`
 # (256) multiply-adds, for each function that has such a loop.
 #
-# The registers of sm_70 and later lie in two banks, even and odd, and a multiply-add reads three (Jia et al.,
-# "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018). Two that come from one bank take a clock
-# more. What the instruction before has marked .reuse in the same place of its operands is not read again. This is a
-# static count: it does not know when another warp's instruction comes between the two, which loses what was kept.
+# The registers of sm_70 and later lie in two banks, even and odd, and a multiply-add reads three. A conflict is a
+# register more from one bank than `ports` (1). On Volta a bank was measured to give two a clock (Jia et al., "Dissecting
+# the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018): -v ports=2 counts what that leaves, three in one bank.
+# What the instruction before has marked .reuse in the same place of its operands is not read again. This is a static
+# count: it does not know when another warp's instruction comes between the two, which loses what was kept.
 
 BEGIN {
     if (!least)
         least = 256
+    if (!ports)
+        ports = 1
 }
 
 function end_function(    i, j, innermost, all, wrong) {
@@ -48,7 +51,7 @@ function hexadecimal(digits,    i, value) {
     return value
 }
 
-# How many registers beyond one a bank has to give, and remembers which stay with the multiplier.
+# How many registers beyond its ports a bank has to give, and remembers which stay with the multiplier.
 function read_operands(text,    operand, operands, i, register, seen, bank, kept_now) {
     operands = split(text, operand, ",")
     bank[0] = bank[1] = 0
@@ -68,7 +71,7 @@ function read_operands(text,    operand, operands, i, register, seen, bank, kept
     }
     for (i = 2; i <= 4; i++)
         kept[i] = kept_now[i]
-    return (bank[0] > 1 ? bank[0] - 1 : 0) + (bank[1] > 1 ? bank[1] - 1 : 0)
+    return (bank[0] > ports ? bank[0] - ports : 0) + (bank[1] > ports ? bank[1] - ports : 0)
 }
 
 /Function : / {

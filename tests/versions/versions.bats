@@ -106,6 +106,8 @@ field() {
     cd "$project"
     run awk -v least=4 -f scripts/bank_conflicts.awk "$fixtures/listing.sass"
     [ "$output" = "$(printf '_Z24register_tiled_attentionI4TileILi64ELi4ELi8ELi64EEEvPKf\t8\t0.750')" ]
+    run awk -v least=4 -v ports=2 -f scripts/bank_conflicts.awk "$fixtures/listing.sass" # R6, R2 and R4
+    [ "${output##*$'\t'}" = 0.125 ]
     run awk -f scripts/bank_conflicts.awk "$fixtures/listing.sass"
     [ -z "$output" ]
 }
