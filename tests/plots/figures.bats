@@ -148,6 +148,40 @@ row() {
     text softmax | grep -q '16384 × 4096: copy 4153 GB/s, five passes 872 GB/s, one read, one write 4028 GB/s, torch.softmax 2518 GB/s'
 }
 
+# The texts of a chart with where they stand: "text<TAB>x<TAB>y".
+placed() {
+    awk -F '[(,)]' -v OFS='\t' '/translate\(/ { x = $2; y = $3 } /<text>/ { gsub(/<[^>]*>|^[ \t]+/, ""); print $0, x, y }' \
+        "$charts/$1.svg"
+}
+
+@test "for a phone: a figure of a map stands where its N and its D meet, names stand above bars, shares before them" {
+    # The baseline is the fastest at one shape.
+    awk -F , -v OFS=, '$2 ~ /cublas/ && $11 == 8192 && $13 == 64 { $15 /= 2 } { print }' "$gpu/attention.csv" >rows
+    mv rows "$gpu/attention.csv"
+    plots/draw --svg
+    for cell in "256 96" "2048 32" "8192 256" "1024 64"; do
+        figure=$(text map-over-01 | grep -o "N=${cell% *} D=${cell#* } [0-9.~]*×" | sed 's/.* //')
+        placed map-over-01-phone | awk -F '\t' -v n="N=${cell% *}" -v d="D=${cell#* }" -v figure="$figure" '
+            $1 == n { y = $3 }
+            $1 == d { x = $2 }
+            $1 == figure { xs[++count] = $2; ys[count] = $3 }
+            END {
+                for (i = 1; i <= count; i++)
+                    if (xs[i] - x < 1 && x - xs[i] < 1 && ys[i] - y < 1 && y - ys[i] < 1)
+                        exit 0
+                exit 1
+            }'
+    done
+    drawn peers-phone | grep -qx 'N=8192 D=64 over cuBLAS unfused'
+    drawn peers-phone | grep -qx 'N=4096 D=64 over PyTorch memory-efficient'
+    drawn peers | grep -q '^[0-9.]*× over cuBLAS unfused$'
+    # Each name is right above its figure.
+    placed peers-phone | awk -F '\t' '/^N=/ { names++; y[names] = $3 } $1 ~ /^[0-9]+\.[0-9][0-9]×$/ { figures++; f[figures] = $3 }
+        END { for (i = 1; i <= names; i++) if (f[i] - y[i] < 10 || f[i] - y[i] > 25) exit 1; exit names != figures || names < 5 }'
+    awk -f "$BATS_TEST_DIRNAME/check-svg.awk" "$charts/peers-phone.svg"
+    drawn bytes-d64-phone | grep -q '^loaded, [0-9.]*×$'
+}
+
 @test "several GPUs stand side by side, and one alone does not" {
     "$BATS_TEST_DIRNAME/make-results" results/other-gpu 4 "Other GPU" 0.5
     plots/draw --svg
