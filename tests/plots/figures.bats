@@ -198,6 +198,15 @@ placed() {
     [ "$(ls build/plots build/plots/example-gpu | xargs)" = "build/plots: example-gpu build/plots/example-gpu: solutions" ]
 }
 
+@test "a place that cannot be written: one line, status 2" {
+    mkdir -p build
+    touch build/plots
+    run plots/draw --svg
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [ "$output" = "plots/draw: build/plots/example-gpu/solutions cannot be written; is the disk full?" ]
+}
+
 @test "what is missing is said in a line, and the other charts are drawn" {
     missing() { # file pattern message absent...
         "$BATS_TEST_DIRNAME/make-results" results/example-gpu

@@ -166,6 +166,13 @@ checked() {
     [[ $output == *"there is no folder nowhere"* ]]
     run post_of OUTLINE=nowhere.md
     [ "$status" -eq 2 ]
+    mkdir -p results/example-gpu build
+    ladder r1 2099-01-01T00:00:00Z solution-01_basic_attention=80000 | "$BATS_TEST_DIRNAME/make-results" >results/example-gpu/attention.csv
+    touch build/post
+    outline "{{count}} of them."
+    run post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
+    [ "$status" -eq 2 ]
+    [ "$(grep -v -e '^make' <<<"$output")" = "post/write: build/post/example-gpu cannot be written; is the disk full?" ]
 }
 
 @test "where cmark-gfm is missing one line says so" {
