@@ -38,6 +38,7 @@ struct arguments {
     const char *ceilings; // library that measures what the GPU reaches, NULL: not asked for
     const char *state;    // folder that remembers a run which is not complete, NULL: none is continued
     bool fresh;           // starts over where a run could go on
+    bool ready;           // only says whether it could run here; no kernel is needed
     int size[MAX_SIZES];  // [sizes], queries and keys in the place of 256 to 8192
     int sizes;
     bool quick; // a handful of cases

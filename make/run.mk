@@ -69,6 +69,14 @@ bench_options = $(options) $(call option,--sizes,$(SIZES)) $(call option,--ceili
                 --results $(call quoted,$(RESULTS)) --state build/bench $(if $(filter 1,$(FRESH)),--fresh)
 timed        := $(filter %.so,$(attention_runs) $(softmax_runs)) $(ceilings)
 
+# Whether it can run at all is known before kernels are compiled, where nothing else is asked for.
+.PHONY: bench-ready
+bench-ready: build/bin/attention
+	build/bin/attention bench --ready $(bench_options)
+ifeq (bench,$(asked))
+$(timed): | bench-ready
+endif
+
 .PHONY: run-bench
 run-bench: $(timed) $(harness)
 	$(call alone,commit=$$(scripts/commit $(timed)) || exit 2; \

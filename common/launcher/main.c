@@ -49,6 +49,8 @@ int main(int argc, char **argv) {
     if (!arguments_parse(argc, argv, &arguments, &error))
         message_exit(EXIT_BAD_INPUT, "%s", error.text);
     enum device_choice device = choose_device(&arguments);
+    if (arguments.ready)
+        return 0;
     own_folder(folder, sizeof folder);
     snprintf(runner, sizeof runner, "%s/runner", folder);
     if (device == DEVICE_SIMULATOR)

@@ -31,7 +31,11 @@ small=SHAPE=1,1,16,16
 @test "DEVICE=gpu with no GPU" {
     nvidia-smi >/dev/null 2>&1 && skip "there is a GPU"
     refused "no GPU answers" make solution-01 check DEVICE=gpu
+    touch solutions/01_basic_attention/attention.cu
     DEVICE= refused "bench needs a GPU" make solution-01 bench
+    [[ $output != *nvcc* ]]
+    DEVICE= refused "SIZES=x cannot be used" make solution-01 bench SIZES=x
+    [[ $output != *nvcc* ]]
     touch solutions/01_basic_attention/attention.cu
     refused "bench needs a GPU" make solution-01 bench DEVICE=sim
     [[ $output != *nvcc* ]]
