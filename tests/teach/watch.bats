@@ -13,8 +13,9 @@ setup() {
 }
 
 # on_terminal COMMAND: types COMMAND, then what stdin says, at a shell on a terminal; the terminal's contents go to $log.
+# Where what was waited for does not come, nobody types Ctrl-C; it is ended then.
 on_terminal() {
-    { echo "$1"; cat; } | env PS1='$ ' script -qefc "sh -i" "$log" >/dev/null || true
+    { echo "$1"; cat; } | env PS1='$ ' timeout 150 script -qefc "sh -i" "$log" >/dev/null || true
 }
 
 # until_seen WORDS: waits until the terminal shows them, at most a minute.
