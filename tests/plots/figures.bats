@@ -4,23 +4,36 @@
 
 bats_require_minimum_version 1.5.0
 
+# A project with whole results, and its charts, which are drawn once.
+setup_file() {
+    export whole=$BATS_FILE_TMPDIR/whole
+    project=$BATS_TEST_DIRNAME/../..
+    mkdir -p "$whole/results" "$whole/solutions" "$whole/scripts" "$whole/lessons/05_register_tiling"
+    cp -R "$project/plots" "$whole/"
+    rm -rf "$whole/plots/charts"
+    cp -R "$project"/lessons/0[1-4]_* "$whole/lessons/"
+    cp "$project/scripts/formulas.awk" "$whole/scripts/"
+    printf 'name,unit,formula\nglobal_async_copy_bytes,bytes,"B*H*ceil(NQ/64) * 2 * 4 * NK * D"\n' \
+        >"$whole/lessons/05_register_tiling/predictions.csv"
+    for lesson in 01_basic_attention 02_vectorized 03_fused_softmax 04_tiled_online_softmax 05_register_tiling; do
+        mkdir "$whole/solutions/$lesson"
+    done
+    "$BATS_TEST_DIRNAME/make-results" "$whole/results/example-gpu"
+    (cd "$whole" && plots/draw --svg && mv build ../built)
+}
+
 setup() {
     project=$BATS_TEST_DIRNAME/../..
     root=$BATS_TEST_TMPDIR/root
-    mkdir -p "$root/results" "$root/solutions" "$root/scripts" "$root/lessons/05_register_tiling"
-    cp -R "$project/plots" "$root/"
-    rm -rf "$root/plots/charts"
-    cp -R "$project"/lessons/0[1-4]_* "$root/lessons/"
-    cp "$project/scripts/formulas.awk" "$root/scripts/"
-    printf 'name,unit,formula\nglobal_async_copy_bytes,bytes,"B*H*ceil(NQ/64) * 2 * 4 * NK * D"\n' \
-        >"$root/lessons/05_register_tiling/predictions.csv"
-    for lesson in 01_basic_attention 02_vectorized 03_fused_softmax 04_tiled_online_softmax 05_register_tiling; do
-        mkdir "$root/solutions/$lesson"
-    done
-    "$BATS_TEST_DIRNAME/make-results" "$root/results/example-gpu"
+    cp -R "$whole" "$root"
     gpu=$root/results/example-gpu
     charts=$root/build/plots/example-gpu/solutions
     cd "$root"
+}
+
+# The charts of the whole results.
+draw_whole() {
+    cp -R "$BATS_FILE_TMPDIR/built" build
 }
 
 text() {
@@ -43,7 +56,7 @@ row() {
 }
 
 @test "peers of another run keep their ratio to the lesson timed beside them" {
-    plots/draw --svg
+    draw_whole
     lesson='$2 == "solution-05_register_tiling" && $9 == 16 && $11 == 4096 && $13 == 64 && $29 == "cold"'
     peer='$2 == "peer-torch_efficient" && $9 == 16 && $11 == 4096 && $13 == 64'
     # us in the run of the ladder = us there * lesson here / lesson there
@@ -89,7 +102,7 @@ row() {
 }
 
 @test "noisy timings are marked where they are drawn, and in words" {
-    plots/draw --svg
+    draw_whole
     text tflops-d64 | grep -q '03 fused softmax: [0-9.]* at N=256, ~[0-9.]* at N=512, [0-9.]* at N=1024'
     drawn tflops-d64 | grep -q '^ringed: noisy'
     drawn speedup-over-01 | grep -q '^~32.2×$'
@@ -100,7 +113,7 @@ row() {
 }
 
 @test "the roofline's points are the FLOPs over the bytes counted, its ceilings those of ceilings.csv" {
-    plots/draw --svg
+    draw_whole
     # 4 * 16 * 4096^2 * 64 = 68.7e9 FLOP; 107e6 + 1.1e9 bytes of device memory, 0.43 * 225e9 through L2.
     text roofline-d64 | grep -q '01 basic attention: 0.466 TFLOP/s, 56.9 FLOP a byte of device memory, 0.71 a byte through L2'
     text roofline-d64 | grep -q 'copy, 4.28 TB/s; multiply-adds alone, 60.3 TFLOP/s; fp32 peak on paper, 66.9 TFLOP/s; 01'
@@ -113,7 +126,7 @@ row() {
 }
 
 @test "bytes predicted are the pages' formulas at the counted shape, bytes counted are ncu's" {
-    plots/draw --svg
+    draw_whole
     # B*H*NQ * (4 * 4 * NK * D + 2 * 4 * NK) = 277 GB; 225 GB in sectors; 0.43 of them through L2.
     text bytes-d64 | grep -q '01 basic attention: predicted 277 GB, loaded 225 GB, 0.81×, through L2 96.8 GB, device memory 1.21 GB;'
     text bytes-d64 | grep -q '05 register tiling: predicted 2.15 GB, loaded 2.2 GB, 1.02×, through L2 1.98 GB'
@@ -125,14 +138,14 @@ row() {
 }
 
 @test "shares of the limits" {
-    plots/draw --svg
+    draw_whole
     # 42.86 of 60.3 TFLOP/s; 61.5e6 bytes in 1.603 ms, of 4280 GB/s.
     text limits-d64 | grep -q '05 register tiling: FLOP/s, of multiply-adds alone 71 %, FMA units busy 64 %, issue slots busy 67 %'
     text limits-d64 | grep -q 'shared memory busy 56 %, L2 busy 10 %, device memory, of a copy 1 %'
 }
 
 @test "maps, peers, cold over warm and Triton" {
-    plots/draw --svg
+    draw_whole
     ratio=$(awk -v a="$(row attention median_us '$2 ~ /solution-01/ && $11 == 2048 && $13 == 96 && $29 == "cold"')" \
         -v b="$(row attention median_us '$2 ~ /solution-05/ && $11 == 2048 && $13 == 96 && $29 == "cold"')" \
         'BEGIN { printf "%.1f", a / b }')
@@ -250,7 +263,7 @@ placed() {
 }
 
 @test "charts can stand in one page: no name is in two of them" {
-    plots/draw --svg
+    draw_whole
     grep -ho " id=['\"][^'\"]*['\"]" "$charts"/*.svg | sort | uniq -d >twice
     [ ! -s twice ]
 }
