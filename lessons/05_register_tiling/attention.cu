@@ -28,7 +28,7 @@ template <int ROWS, int COLUMNS>
 __device__ inline void add_outer_product(float (&result)[ROWS][COLUMNS], const float (&a)[ROWS],
                                          const float (&b)[COLUMNS]) {
     // TODO 1 (about 7 lines): all ROWS x COLUMNS multiply-adds. Any order is right; one is faster. A multiply-add reads
-    // three registers, and two of one bank in two clocks. If the next one has b[j] in common, which the multiplier
+    // three registers; too many of one bank cost a clock. If the next one has b[j] in common, which the multiplier
     // keeps, only a[i] and the result are read: go through the rows of a column, down in one column and up in the next,
     // so that at the turn a[i] stays too. Every loop needs #pragma unroll, or results cannot be registers.
     // END TODO 1
