@@ -31,11 +31,13 @@ setup() {
     export DEVICE=sim
 }
 
-# lesson-02 solved, as a learner would have it at the end.
+# lesson-02 solved, as a learner would have it at the end. What is so already is not written again, so that make has
+# nothing to build.
 solve() {
     for number; do
         for file in solutions/"$number"_*/*.cu; do
-            [ "${file##*/}" = unfused_softmax.cu ] || cp "$file" "lessons/${file#solutions/}"
+            [ "${file##*/}" = unfused_softmax.cu ] || cmp -s "$file" "lessons/${file#solutions/}" ||
+                cp "$file" "lessons/${file#solutions/}"
         done
     done
 }
