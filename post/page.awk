@@ -1,9 +1,10 @@
 # Makes the page of a post from what cmark-gfm made of its Markdown:
 #     awk -v charts=FOLDER -v figures=FOLDER -v post=FOLDER -f page.awk part=body BODY.html part=page page.html
 #
-# charts holds NAME.svg and NAME-phone.svg, each with its -dark.svg, figures the drawings, post the style sheet. Charts and drawings are put into the
-# page, each with ids of its own; what follows a picture, a table or code in italics becomes its caption. page.html says
-# where title, style and body go. Exit status 2 where the page would need something from outside.
+# charts holds NAME.svg and NAME-phone.svg, each with its -dark.svg, figures the drawings, with a NAME-phone.svg or without,
+# post the style sheet. Charts and drawings are put into the page, each with ids of its own; what follows a picture, a table
+# or code in italics becomes its caption. page.html says where title, style and body go. Exit status 2 where the page would
+# need something from outside.
 
 part == "body" {
     body[++lines] = $0
@@ -150,8 +151,21 @@ function print_picture(line,    name) {
         print_svg(charts "/" name "-dark.svg", "wide in-dark")
         print_svg(charts "/" name "-phone.svg", "phone in-light")
         print_svg(charts "/" name "-phone-dark.svg", "phone in-dark")
-    } else
-        print_svg(figures "/" name, "drawing")
+        return
+    }
+    sub(/\.svg$/, "", name)
+    if (!is_there(figures "/" name "-phone.svg")) {
+        print_svg(figures "/" name ".svg", "drawing")
+        return
+    }
+    print_svg(figures "/" name ".svg", "wide drawing")
+    print_svg(figures "/" name "-phone.svg", "phone drawing")
+}
+
+function is_there(path,    line, found) {
+    found = (getline line < path) > 0
+    close(path)
+    return found
 }
 
 # Ids are made unique over the page: gnuplot and people use the same ones in every picture.

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 TIMEOUT_S = 60
-# 540 and 541: on both sides of where the page changes to wide charts.
+# 540 and 541: on both sides of where the page changes to wide pictures.
 WIDTHS = (360, 540, 541, 1400)
 THEMES = ("light", "dark")
 # A4 without the margins that the page asks for, in CSS pixels.
@@ -47,14 +47,14 @@ MEASURE = """
                 wrong.push(['cut', name(text) + ' in ' + svg.querySelector('title').textContent]);
         }
     }
-    // Charts: type that is too small to read, texts that cover each other. A box is a line high; letters take 0.18 of the type
+    // Charts and drawings: type that is too small to read, texts that cover each other. A box is a line high; letters take 0.18 of the type
     // below the line they stand on and 0.73 above it.
-    for (const svg of all.filter(e => e.matches('svg.wide, svg.phone') && shown(e))) {
+    for (const svg of all.filter(e => e.matches('svg.wide, svg.phone, svg.drawing') && shown(e))) {
         const title = ' in ' + svg.querySelector('title').textContent;
         const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim()).map(t => {
             const box = t.getBBox(), at = t.getScreenCTM(), size = parseFloat(getComputedStyle(t).fontSize) * at.a;
-            const left = at.e + box.x * at.a;
-            return {t, size, left, right: left + box.width * at.a, top: at.f - 0.73 * size, bottom: at.f + 0.18 * size};
+            const left = at.e + box.x * at.a, line = at.f + (t.y.baseVal.length && t.y.baseVal[0].value) * at.d;
+            return {t, size, left, right: left + box.width * at.a, top: line - 0.73 * size, bottom: line + 0.18 * size};
         });
         for (const a of texts)
             if (a.size < 11)
@@ -103,14 +103,19 @@ MEASURE = """
         if ((Math.max(ink, panel) + 0.05) / (Math.min(ink, panel) + 0.05) < 4.5)
             wrong.push(['theme', 'too little contrast in ' + name(e)]);
     }
-    // Of each four charts the one that belongs to the theme and the width; its own paper is as dark as the page's.
-    for (const e of all.filter(e => e.matches('svg.in-light, svg.in-dark')))
-        if (shown(e) !== ((e.matches('.in-dark') === DARK) && (e.matches('.phone') === innerWidth <= 540)))
-            wrong.push([e.matches('.in-dark') === DARK ? 'size' : 'theme', 'the other chart is shown: ' +
-                e.getAttribute('class') + ' ' + e.querySelector('title').textContent]);
-    const phones = document.querySelectorAll('svg.phone').length;
-    if (!phones || phones !== document.querySelectorAll('svg.wide').length)
-        wrong.push(['size', phones + ' charts for a phone']);
+    // Of each four charts, and of both drawings, the one that belongs to the theme and the width; a chart's own paper is as dark
+    // as the page's.
+    for (const e of all.filter(e => e.matches('svg.wide, svg.phone, svg.drawing'))) {
+        const themed = e.matches('.drawing') || e.matches('.in-dark') === DARK;
+        if (shown(e) !== (themed && e.matches('.phone') === innerWidth <= 540))
+            wrong.push([themed ? 'size' : 'theme', 'the other picture is shown: ' + e.getAttribute('class') + ' ' +
+                e.querySelector('title').textContent]);
+    }
+    for (const kind of ['in-light', 'in-dark', 'drawing']) {
+        const phones = document.querySelectorAll('svg.phone.' + kind).length;
+        if (!phones || phones !== document.querySelectorAll('svg.wide.' + kind).length)
+            wrong.push(['size', phones + ' for a phone: ' + kind]);
+    }
     for (const e of all.filter(e => e.matches('svg.in-light, svg.in-dark') && shown(e))) {
         const rect = e.querySelector('rect');
         if (rect && (luminance(getComputedStyle(rect).fill) < 0.2) !== DARK)

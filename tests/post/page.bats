@@ -29,11 +29,11 @@ nothing_of() {
     nothing_of console load
 }
 
-@test "no overflow from 360 to 1400 pixels, and no text leaves its chart" {
+@test "no overflow from 360 to 1400 pixels, and no text leaves its chart or drawing" {
     nothing_of overflow cut
 }
 
-@test "a narrow screen shows charts for a phone; no text is under 11 pixels or covers another at any width" {
+@test "a narrow screen shows charts and drawings for a phone; no text is under 11 pixels or covers another at any width" {
     nothing_of size small covered
 }
 
@@ -60,9 +60,14 @@ nothing_of() {
     sed -e 's|</main>|<p style="width: 2000px">wide</p><svg width="5" height="5"></svg><h2>Empty</h2></main>|' \
         -e 's|^const button|console.error("said"); fetch("https://example.invalid/"); const button|' \
         -e 's|--paper: #0d1117|--paper: #ffffff|' \
-        -e 's|max-width: 540px|max-width: 54px|; s|translate([0-9.]*,[0-9.]*)|translate(20,60)|' "$page" >"$BATS_TEST_TMPDIR/wrong.html"
+        -e 's|max-width: 540px|max-width: 54px|; s|translate([0-9.]*,[0-9.]*)|translate(20,60)|' \
+        -e 's|<text x="[0-9.]*" y="[0-9]*"|<text x="650" y="60"|' "$page" >"$BATS_TEST_TMPDIR/wrong.html"
     timeout 120 python3 "$BATS_TEST_DIRNAME/browser.py" "$BATS_TEST_TMPDIR/wrong.html" "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/found"
     for what in console load overflow theme alternative heading size small covered; do
         grep -q -P "^$what\t" "$BATS_TEST_TMPDIR/found"
+    done
+    # In drawings as in charts.
+    for what in size small covered cut; do
+        grep -q -P "^$what\t.* (in|wide drawing) One block walks along all keys" "$BATS_TEST_TMPDIR/found"
     done
 }
