@@ -115,6 +115,18 @@ checked() {
     has_line "N=4096, .* 2 keys\."
 }
 
+@test "a drawing comes with the one for a phone where there is one, and alone where there is none" {
+    sed 's/>One block/>Own block/' lessons/01_basic_attention/block-per-query.svg >own.svg
+    told "{{figure lessons/01_basic_attention/block-per-query.svg}}" "" "{{figure own.svg}}"
+    rm own.svg
+    [ "$(grep -c '^!' "$post")" -ge 2 ]
+    for name in block-per-query block-per-query-phone own; do [ -e "${post%post.md}$name.svg" ]; done
+    [ "$(grep -A 3 '<svg class="wide drawing"' "$page" | grep -c '>One block')" -eq 1 ]
+    [ "$(grep -A 3 '<svg class="phone drawing"' "$page" | grep -c '>One block')" -eq 1 ]
+    [ "$(grep -A 3 '<svg class="drawing"' "$page" | grep -c '>Own block')" -eq 1 ]
+    [ "$(grep -c '<svg class=".*drawing"' "$page")" -eq 3 ]
+}
+
 @test "an unknown placeholder is an error with file and line, and the post there was stays" {
     told "An older post."
     for placeholder in "{{tiem 04 64}}" "{{time 04}}" "{{time four 64}}" "{{speedup 04 64}}" "{{softmax x 1x1}}" "{{ceiling a}}" "{{table x}}" \
