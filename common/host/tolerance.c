@@ -15,10 +15,13 @@ double tolerance_attention(double reference, double a, double score_scale, doubl
     return (0x1p-20 + 2 * delta_s) * a + 0x1p-24 * fabs(reference) + 1e-6;
 }
 
-double tolerance_rms(double score_walk, double softmax_scale, int head_dim, int nk) {
+double tolerance_rms(double score_walk, double softmax_scale, int head_dim, int nk, int64_t rows) {
     // The rounding errors of a dot product add up like a random walk whose steps have a deviation of up to 2 / sqrt(12)
-    // of 2^-24 times the partial sum. N(0,1) inputs stay below 5e-6 up to a head dimension of 512.
-    double scores = 0.6 * sqrt(head_dim + 4) * 0x1p-24 * softmax_scale * score_walk;
+    // of 2^-24 times the partial sum. N(0,1) inputs stay below 5e-6 up to a head dimension of 512. Each row makes such
+    // a walk of its own; the RMS of a few walks is now more than the deviation, now less, by a share of 1 / sqrt(2
+    // rows). 3 / sqrt(rows) is four times that.
+    double few = 1 + 3 / sqrt((double)rows);
+    double scores = few * 0.6 * sqrt(head_dim + 4) * 0x1p-24 * softmax_scale * score_walk;
     // So do those of the sums over the keys: one key after the other gives 1.0e-6 at 4096 keys (results/).
     double sums = 5e-6 * fmax(1, sqrt(nk / 4096.0));
     return fmax(scores, sums);

@@ -3,6 +3,7 @@
 #define HOST_TOLERANCE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 // The bits that an output holds before the kernel has written it: a NaN that no arithmetic of a GPU makes, and what
 // cudaMemset with 0xFF leaves.
@@ -16,11 +17,11 @@ bool is_poison(float value);
 // u_P = 2^-20 is the error of a weight, delta_s that of a score, u_out = 2^-24 that of the rounded result.
 double tolerance_attention(double reference, double a, double score_scale, double softmax_scale, int head_dim);
 
-// The gate on the relative RMS error. 5e-6, more where scores are so large that their rounding alone moves the weights,
-// or keys so many that the rounding of the sums does.
-double tolerance_rms(double score_walk, double softmax_scale, int head_dim, int nk);
+// The gate on the relative RMS error of rows rows. 5e-6, more where scores are so large that their rounding alone moves
+// the weights, or keys so many that the rounding of the sums does.
+double tolerance_rms(double score_walk, double softmax_scale, int head_dim, int nk, int64_t rows);
 
-// A single row has fewer elements to average over than the whole.
+// A single row has fewer elements to average over than the whole: this times the gate of very many rows.
 static const double tolerance_row_factor = 4.0;
 
 // The bound of one log-sum-exp.

@@ -117,28 +117,37 @@ static void gate(struct verdict *v, double error, double signal, double limit, i
     v->rms_failed = true;
     v->rms_row = row;
     v->rms_failed_at = rms;
+    v->rms_limit = limit;
+}
+
+// The limit for so many rows, walk being how far a partial sum of any score strays from 0.
+static double limit_of(const struct verdict *v, double walk, int64_t rows) {
+    const struct attention_shape *shape = &v->inputs->shape;
+    return tolerance_rms(walk, v->inputs->softmax_scale, shape->head_dim, shape->nk, rows);
 }
 
 bool verdict_end(struct verdict *v) {
-    const struct attention_shape *shape = &v->inputs->shape;
-    double error = 0, signal = 0, head_error = 0, head_signal = 0, largest = 0;
+    int64_t nq = v->inputs->shape.nq, head_rows = 0;
+    double error = 0, signal = 0, head_error = 0, head_signal = 0, walk = 0;
     for (int64_t i = 0; i < v->sample->count; i++)
-        largest = fmax(largest, v->reference->score_walk[i]);
-    v->rms_gate = tolerance_rms(largest, v->inputs->softmax_scale, shape->head_dim, shape->nk);
+        walk = fmax(walk, v->reference->score_walk[i]);
     for (int64_t i = 0; i < v->sample->count; i++) {
         error += v->row_error[i];
         signal += v->row_signal[i];
         head_error += v->row_error[i];
         head_signal += v->row_signal[i];
-        bool last = i + 1 == v->sample->count || v->sample->row[i + 1] / shape->nq != v->sample->row[i] / shape->nq;
-        gate(v, v->row_error[i], v->row_signal[i], tolerance_row_factor * v->rms_gate, v->sample->row[i]);
+        head_rows++;
+        bool last = i + 1 == v->sample->count || v->sample->row[i + 1] / nq != v->sample->row[i] / nq;
+        gate(v, v->row_error[i], v->row_signal[i], tolerance_row_factor * limit_of(v, walk, INT64_MAX),
+             v->sample->row[i]);
         if (last) {
-            gate(v, head_error, head_signal, v->rms_gate, -1);
+            gate(v, head_error, head_signal, limit_of(v, walk, head_rows), -1);
             head_error = head_signal = 0;
+            head_rows = 0;
         }
     }
     v->relative_rms = signal > 0 ? sqrt(error / signal) : 0;
-    gate(v, error, signal, v->rms_gate, -1);
+    gate(v, error, signal, limit_of(v, walk, v->sample->count), -1);
     return v->next == v->sample->count && !v->wrong && !v->unwritten && !v->nan && !v->rms_failed && !v->wrong_lse;
 }
 
@@ -222,8 +231,7 @@ void verdict_explain(const struct verdict *v, FILE *out) {
         if (v->rms_row >= 0)
             fprintf(out, " in query %lld of head %lld", (long long)(v->rms_row % v->inputs->shape.nq),
                     (long long)(v->rms_row / v->inputs->shape.nq));
-        fprintf(out, ", the limit %.1e: too large for fp32 arithmetic\n",
-                v->rms_row >= 0 ? tolerance_row_factor * v->rms_gate : v->rms_gate);
+        fprintf(out, ", the limit %.1e: too large for fp32 arithmetic\n", v->rms_limit);
     }
     if (v->wrong_lse)
         fprintf(out, "  %lld log-sum-exp values wrong, the first is %.8g, expected %.8g\n", (long long)v->wrong_lse,

@@ -22,10 +22,10 @@ struct verdict {
     int64_t unwritten;    // of the whole output: the poison is still there
     int64_t nan;          // of the whole output: NaN where the reference has none, or where it cannot have one
     double relative_rms;  // of all that was compared
-    double rms_gate;      // that it must not pass
-    bool rms_failed;      // that, or the one of a head or of a row
+    bool rms_failed;      // that was too large, or the one of a head or of a row
     int64_t rms_row;      // the row whose RMS error failed, -1 where the whole or a head did
-    double rms_failed_at; // by how much
+    double rms_failed_at; // how large it was
+    double rms_limit;     // and could have been
     int64_t wrong_lse;
     double lse_expected, lse_got;
 

@@ -25,8 +25,10 @@ static struct row_sample every_nth(int64_t all, int64_t rows) {
     return sample;
 }
 
+static uint64_t seed = 17;
+
 static void begin(struct judged *j, const struct attention_shape *shape, enum input_family family, int64_t rows) {
-    j->inputs = inputs_attention(shape, family, 17);
+    j->inputs = inputs_attention(shape, family, seed);
     j->sample = every_nth(shape_q_elements(shape) / shape->head_dim, rows);
     j->reference = reference_attention(&j->inputs, &j->sample);
     verdict_begin(&j->verdict, &j->inputs, &j->sample, &j->reference);
@@ -89,6 +91,21 @@ static void right_kernels_pass_long_rows(void **state) {
     struct attention_shape hostile = {.batch = 1, .heads = 2, .nq = 40, .nk = 1000, .head_dim = 96};
     for (int f = 0; f < INPUTS_MASKED; f++)
         assert_true(passes(hostile, (enum input_family)f, FP32_TWO_PASS, 20));
+}
+
+// Where scores are large their rounding decides, and few rows make few draws of it.
+static void right_kernels_pass_few_rows_of_large_scores(void **state) {
+    (void)state;
+    static const struct attention_shape shapes[] = {
+        {.batch = 1, .heads = 60, .nq = 3, .nk = 283, .head_dim = 64},
+        {.batch = 1, .heads = 1, .nq = 1, .nk = 1100, .head_dim = 64},
+        {.batch = 1, .heads = 1, .nq = 3, .nk = 1100, .head_dim = 64},
+    };
+    static const enum input_family families[] = {INPUTS_RISING, INPUTS_OFFSET, INPUTS_LARGE};
+    for (seed = 0; seed < 40; seed++)
+        for (int i = 0; i < 9; i++)
+            assert_true(passes(shapes[i % 3], families[i / 3], FP32_TWO_PASS, 0));
+    seed = 17;
 }
 
 static void a_dropped_key_fails_at_4096(void **state) {
@@ -283,8 +300,12 @@ static void bounds_are_the_stated_ones(void **state) {
     double bound = tolerance_attention(0.5, 2.0, 80.0, 0.125, 64);
     double delta = 0.125 * 68 / 16777216.0 * 80.0;
     assert_true(fabs(bound - ((1.0 / 1048576 + 2 * delta) * 2.0 + 0.5 / 16777216 + 1e-6)) < 1e-15);
-    assert_true(tolerance_rms(40, 0.125, 64, 4096) == 5e-6);
-    assert_true(tolerance_rms(40, 0.125, 64, 65536) == 2e-5);
+    assert_true(tolerance_rms(40, 0.125, 64, 4096, 100) == 5e-6);
+    assert_true(tolerance_rms(40, 0.125, 64, 65536, 100) == 2e-5);
+    double many = tolerance_rms(4e4, 0.125, 64, 4096, INT64_MAX);
+    assert_true(fabs(many - 0.6 * sqrt(68) / 16777216 * 0.125 * 4e4) < 1e-11);
+    assert_true(fabs(tolerance_rms(4e4, 0.125, 64, 4096, 1) - tolerance_row_factor * many) < 1e-11);
+    assert_true(fabs(tolerance_rms(4e4, 0.125, 64, 4096, 900) - 1.1 * many) < 1e-11);
     assert_false(tolerance_holds(NAN, 1.0, 1.0));
     assert_false(tolerance_holds(1.0, NAN, 1.0));
     assert_true(tolerance_holds(NAN, NAN, 1.0));
@@ -298,6 +319,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_kernels_pass_the_matrix),
         cmocka_unit_test(right_kernels_pass_long_rows),
+        cmocka_unit_test(right_kernels_pass_few_rows_of_large_scores),
         cmocka_unit_test(a_dropped_key_fails_at_4096),
         cmocka_unit_test(a_dropped_key_in_one_row_fails),
         cmocka_unit_test(mistakes_fail),
