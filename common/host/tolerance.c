@@ -18,8 +18,8 @@ double tolerance_attention(double reference, double a, double score_scale, doubl
 double tolerance_rms(double score_walk, double softmax_scale, int head_dim, int nk, int64_t rows) {
     // The rounding errors of a dot product add up like a random walk whose steps have a deviation of up to 2 / sqrt(12)
     // of 2^-24 times the partial sum. N(0,1) inputs stay below 5e-6 up to a head dimension of 512. Each row makes such
-    // a walk of its own; the RMS of a few walks is now more than the deviation, now less, by a share of 1 / sqrt(2
-    // rows). 3 / sqrt(rows) is four times that.
+    // a walk of its own, and the RMS of n walks strays from the deviation by a share of 1 / sqrt(2 n): four times that
+    // is allowed for.
     double few = 1 + 3 / sqrt((double)rows);
     double scores = few * 0.6 * sqrt(head_dim + 4) * 0x1p-24 * softmax_scale * score_walk;
     // So do those of the sums over the keys: one key after the other gives 1.0e-6 at 4096 keys (results/).
