@@ -55,6 +55,9 @@ ifneq (,$(and $(filter all check,$(goals)),$(word 2,$(checked))))
 MAKEFLAGS += --keep-going
 endif
 
+# A user's text on a shell's command line.
+quoted = '$(subst ','\'',$1)'
+
 # Of lesson-02: its kind, lesson; its number, 02; its folder, lessons/02_vectorized; its title, lesson-02_vectorized; and
 # the files that a learner writes there, in the order of the page. All lessons are known by their solutions.
 kind     = $(firstword $(subst -, ,$1))

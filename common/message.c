@@ -20,8 +20,7 @@ bool message_set(struct message *message, const char *format, ...) {
 
 void message_exit(int status, const char *format, ...) {
     va_list arguments;
-    message_clear_line();
-    fflush(stdout);
+    message_before_error();
     fputs("error: ", stderr);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
@@ -37,6 +36,11 @@ bool message_on_terminal(void) {
 void message_clear_line(void) {
     if (message_on_terminal())
         fputs("\r\033[K", stdout);
+}
+
+void message_before_error(void) {
+    message_clear_line();
+    fflush(stdout);
 }
 
 const char *colour(enum colour colour) {

@@ -28,4 +28,7 @@ bool message_on_terminal(void);
 // Takes away what a terminal shows of the progress, so that a line can be printed in its place.
 void message_clear_line(void);
 
+// The same, and all of stdout is out: a line on stderr may follow.
+void message_before_error(void);
+
 #endif

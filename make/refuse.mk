@@ -44,7 +44,7 @@ writers := $(filter all check bench trace profile peers quiz repair test plots p
 $(if $(writers),$(if $(shell if test -e build; then test -d build -a -w build; else test -w .; fi || echo no),\
 $(error build/ cannot be written: work in a clone of your own, or have the user whose it is remove it)))
 ifneq (,$(TMPDIR))
-$(if $(filter-out help,$(goals)),$(if $(shell test -d '$(subst ','\'',$(TMPDIR))' -a -w '$(subst ','\'',$(TMPDIR))' || echo no),\
+$(if $(filter-out help,$(goals)),$(if $(shell test -d $(call quoted,$(TMPDIR)) -a -w $(call quoted,$(TMPDIR)) || echo no),\
 $(error TMPDIR=$(TMPDIR) is no folder that can be written: unset it, or name another)))
 endif
 

@@ -2,8 +2,6 @@
 
 harness := build/bin/attention build/bin/runner $(simulator_library)
 
-# A user's text on a shell's command line.
-quoted  = '$(subst ','\'',$1)'
 option  = $(if $2,$1 $(call quoted,$2))
 options = $(call option,--device,$(DEVICE)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
           $(call option,--data,$(DATA)) $(call option,--seed,$(SEED)) $(call option,--time-limit,$(TIME_LIMIT)) \

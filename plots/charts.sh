@@ -26,7 +26,8 @@ measures() { # size
     esac
 }
 
-# Runs a chart's program in both sizes; $work/chart.* and $work/chart-phone.* are what gnuplot draws, where there is anything to draw.
+# Runs a chart's program in both sizes; $work/chart.* and $work/chart-phone.* are what gnuplot draws, where there is anything
+# to draw.
 lay_out() { # programs files... -- variables
     rm -f "$work"/chart.* "$work"/chart-phone.*
     programs=

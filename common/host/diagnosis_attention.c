@@ -29,8 +29,7 @@ static const struct mistake *mistake_of(int suspect) {
 }
 
 static void predict(int suspect, const void *problem, struct prediction *prediction) {
-    static const struct variant right = {0};
-    variant_predict(suspect == NO_MISTAKE ? &right : &attention_suspects[suspect].variant, problem, prediction);
+    variant_predict(suspect == NO_MISTAKE ? NULL : &attention_suspects[suspect].variant, problem, prediction);
 }
 
 static bool knows_nan(int suspect) {

@@ -378,7 +378,7 @@ static void transpose(double *matrix, int rows, int columns) {
 void variant_predict(const struct variant *v, const struct host_inputs *in, struct prediction *p) {
     static const struct variant right = {0};
     const struct attention_shape *s = &in->shape;
-    if (s->batch * s->heads < v->heads)
+    if (!v || s->batch * s->heads < v->heads)
         v = &right;
     int64_t per_head = (int64_t)s->nq * s->head_dim;
     struct head h = {.variant = v, .in = in, .scale = scale_of(v, in)};

@@ -109,7 +109,7 @@ struct variant {
     bool unwritten;         // where it was written, it is right
 };
 
-// The whole output, [batch][heads][nq][head_dim].
+// The whole output, [batch][heads][nq][head_dim]; of the right kernel where variant is NULL.
 void variant_predict(const struct variant *variant, const struct host_inputs *inputs, struct prediction *prediction);
 
 bool subset_has(struct subset subset, int index, int size);

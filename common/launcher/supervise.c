@@ -115,10 +115,8 @@ static void end_child(pid_t child) {
 // file, and has judged nothing.
 static int explain_end(int status, const char *step) {
     const char *where = *step ? step : "start-up";
-    if (WIFSIGNALED(status) || strcmp(step, STEP_END)) {
-        message_clear_line();
-        fflush(stdout);
-    }
+    if (WIFSIGNALED(status) || strcmp(step, STEP_END))
+        message_before_error();
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
         return 128 + SIGPIPE; // nobody reads any more
     if (WIFSIGNALED(status))
@@ -172,8 +170,7 @@ int supervise(const char *program, char **argv, int limit) {
         }
         if (now() >= deadline) {
             end_child(child);
-            message_clear_line();
-            fflush(stdout);
+            message_before_error();
             fprintf(
                 stderr,
                 "error: %s took more than %d s and was stopped: a loop that never ends? TIME_LIMIT=%d allows more\n",

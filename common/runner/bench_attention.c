@@ -1,4 +1,5 @@
 #include "host/verdict.h"
+#include "message.h"
 #include "runner/bench_progress.h"
 #include "runner/bench_run.h"
 #include "runner/bench_table.h"
@@ -46,7 +47,7 @@ static cudaError_t launch(void *context, int set, cudaStream_t stream) {
 }
 
 static void say(const struct kernel *kernel, const char *what, const char *why) {
-    bench_clear();
+    message_clear_line();
     printf("  %-34s %s%s\n", kernel->argument->name, what, why);
 }
 
@@ -121,7 +122,7 @@ static void print_row(const struct round *r, int k) {
 static void finish(struct round *r) {
     struct bench *bench = r->bench;
     struct results_rows rows = {0};
-    bench_clear();
+    message_clear_line();
     for (int k = 0; k < r->count; k++) {
         print_row(r, k);
         estimate_kernel(&bench->estimate, 1e-6 * r->timed[k].result.median_us);
@@ -185,7 +186,7 @@ bool bench_attention(struct bench *bench, const struct attention_shape *shape, u
     int64_t workspace = choose(&r, why);
     if (workspace < 0 && bench->arguments->has_shape)
         message_exit(EXIT_BAD_INPUT, "SHAPE=%s: %s", text, why[0].text);
-    bench_clear();
+    message_clear_line();
     if (workspace < 0) {
         printf("\nB,H,N,D = %s: not timed: %s\n", text, why[0].text);
         return false;

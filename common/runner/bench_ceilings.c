@@ -96,7 +96,7 @@ bool bench_ceilings(struct bench *bench) {
         estimate_kernel(&bench->estimate, 1e-6 * timed[i].result.median_us);
     results_add_ceiling(&rows, &bench->run, "copy", "GB/s", gigabytes, best);
     results_add_ceiling(&rows, &bench->run, "fma_fp32", "TFLOP/s", teraflops, &timed[FMA].result);
-    bench_clear();
+    message_clear_line();
     printf("\nreached: copy %.0f GB/s by %s (%.0f by %s), fp32 multiply-add %.1f TFLOP/s%s\n",
            gigabytes / best->median_us, best == memcpy_time ? "cudaMemcpy" : "a float4 kernel",
            gigabytes / fmax(memcpy_time->median_us, copy_time->median_us),

@@ -33,12 +33,8 @@ void bench_unit_begin(int i, const char *text) {
 }
 
 void bench_unit_end(void) {
-    bench_clear();
-    estimate_done(plan, now() - unit_start);
-}
-
-void bench_clear(void) {
     message_clear_line();
+    estimate_done(plan, now() - unit_start);
 }
 
 void bench_step(const char *format, ...) {

@@ -12,10 +12,7 @@ void bench_progress_start(struct estimate *estimate);
 void bench_unit_begin(int i, const char *text);
 void bench_unit_end(void);
 
-// The next step of the unit.
+// The next step of the unit. What shows it goes by message_clear_line(), before anything else is printed.
 void bench_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-// Wipes the line, before anything else is printed.
-void bench_clear(void);
 
 #endif

@@ -1,5 +1,6 @@
 #include "host/inputs.h"
 #include "host/softmax.h"
+#include "message.h"
 #include "runner/bench_progress.h"
 #include "runner/bench_run.h"
 #include "runner/bench_table.h"
@@ -48,7 +49,7 @@ static bool verify(struct contender *contender, const struct softmax_shape *shap
     tensor_poison(&set->out);
     CUDA(cudaDeviceSynchronize());
     if (!check_finish(launch(contender, 0, NULL), 0, "softmax_forward", &state, &cause)) {
-        bench_clear();
+        message_clear_line();
         printf("  %-36s %s\n", name, cause.text);
         if (state != DEVICE_WELL)
             message_exit(EXIT_CHECK_FAILED,
@@ -61,7 +62,7 @@ static bool verify(struct contender *contender, const struct softmax_shape *shap
     contender->max_relative_error = verdict.max_relative_error;
     if (softmax_verdict_end(&verdict))
         return true;
-    bench_clear();
+    message_clear_line();
     printf("  %-36s is wrong here and was not timed: make check says more\n", name);
     softmax_verdict_explain(&verdict, stdout);
     return false;
@@ -92,7 +93,7 @@ static void print_rows(const struct bench *bench, const struct softmax_shape *sh
 }
 
 static void print_heading(const struct softmax_shape *shape, const struct sets *sets) {
-    bench_clear();
+    message_clear_line();
     printf("\nROWS,COLUMNS = %lld,%d, fp32, %d set%s of inputs%s\n", (long long)shape->rows, shape->columns,
            sets->rotation.count, sets->rotation.count == 1 ? "" : "s",
            sets->rotation.flush_bytes ? ", L2 overwritten before each launch" : "");
@@ -104,7 +105,7 @@ static void print_heading(const struct softmax_shape *shape, const struct sets *
 // Prints and records what was timed; timed[count] is the copy.
 static void finish(struct bench *bench, const struct softmax_shape *shape, const struct timed *timed, int count) {
     struct results_rows rows = {0};
-    bench_clear();
+    message_clear_line();
     print_rows(bench, shape, timed, count);
     for (int k = 0; k <= count; k++)
         estimate_kernel(&bench->estimate, 1e-6 * timed[k].result.median_us);
@@ -162,7 +163,7 @@ bool bench_softmax(struct bench *bench, const struct softmax_shape *shape, uint6
         if (bench->arguments->has_shape)
             message_exit(EXIT_BAD_INPUT, "SHAPE=%lld,%d %s: use a smaller one", (long long)shape->rows, shape->columns,
                          reason.text);
-        bench_clear();
+        message_clear_line();
         printf("\nROWS,COLUMNS = %lld,%d: not timed: %s\n", (long long)shape->rows, shape->columns, reason.text);
         return false;
     }
