@@ -18,8 +18,8 @@
 // was printed on stderr when its launch ended.
 unsigned simulator_findings(void);
 
-// The kind of the first of them, as its line on stderr begins: "race", "out of bounds", ... NULL where there was none.
-const char *simulator_first_finding(void);
+// The kind of the first of them (findings.h); -1 where there was none.
+int simulator_first_finding(void);
 
 // Writes the memory traffic of all launches since the process began. Environment: SIMULATOR_TRACE=1 turns counting on.
 // Returns 0, or -1 with errno set.

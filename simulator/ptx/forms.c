@@ -4,6 +4,8 @@
 #define BIT(class) (UINT64_C(1) << (class))
 #define FLOATS (BIT(FTZ) | BIT(SAT) | BIT(ROUND))
 #define MEMORY (BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) | BIT(CACHE) | BIT(VECTOR))
+#define MBARRIERS (BIT(ORDER) | BIT(SCOPE) | BIT(SPACE))
+#define BULK (BIT(SPACE) | BIT(CACHE) | BIT(COMPLETION))
 
 const struct form PTX_FORMS[PTX_OPCODES] = {
 #define FORM(name, operands, least, most, allowed, needed) \

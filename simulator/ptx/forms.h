@@ -48,6 +48,15 @@ enum suffix_class {
     GROUPS,
     OOB,
     FENCING,
+    PROXY,
+    PARITY,
+    MBARRIER,
+    COMPLETION,
+    MULTICAST,
+    TILE,
+    DIMENSIONS,
+    READING,
+    DEPENDENCE,
 };
 
 enum suffix_field { NO_FIELD, FLAG, TYPE_FIELD, ROUNDING, COMPARISON, VARIANT, SPACE_FIELD, VECTOR_FIELD };
@@ -67,7 +76,9 @@ struct suffix {
 //   s  register, constant, address       l  at least as wide as the type (ld, st, cvt: registers may be wider)
 //   S  the same, or a vector             L  at least as wide as the second type
 //   m  [address]                         p  a predicate
-//   x  nothing: a parser of its own      4  8  bytes;  *  whatever is no predicate
+//   M  [address, {coordinates}]          4  8  bytes;  *  whatever is no predicate
+//   A  a vector that is read and written
+//   x  nothing: a parser of its own
 struct form {
     const char *operands;
     int least_types, most_types;

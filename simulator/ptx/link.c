@@ -79,18 +79,17 @@ static void resolve(struct linker *l, const struct ptx_instruction *instruction,
         operand->target = callee->defined ? l->graph.index[callee->index] : -1;
         break;
     }
-    case PTX_OPERAND_VECTOR: {
-        struct ptx_operand *elements = arena_allocate(l->arena, (size_t)operand->count * sizeof *elements);
-        memcpy(elements, operand->elements, (size_t)operand->count * sizeof *elements);
-        operand->elements = elements;
-        for (int i = 0; i < operand->count; i++)
-            if (elements[i].kind != PTX_OPERAND_VECTOR) // the parser makes none
-                resolve(l, instruction, &elements[i], entry);
-        break;
-    }
     default:
         break;
     }
+    if (operand->count == 0)
+        return;
+    struct ptx_operand *elements = arena_allocate(l->arena, (size_t)operand->count * sizeof *elements);
+    memcpy(elements, operand->elements, (size_t)operand->count * sizeof *elements);
+    operand->elements = elements;
+    for (int i = 0; i < operand->count; i++)
+        if (elements[i].count == 0) // the parser makes no others
+            resolve(l, instruction, &elements[i], entry);
 }
 
 // A body may end with a label, or without a ret.

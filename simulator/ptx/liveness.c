@@ -41,10 +41,9 @@ static void visit_operand(const struct ptx_operand *operand, bool written, bool 
         visit(context, operand->slot, written, always);
     else if (operand->kind == PTX_OPERAND_ADDRESS && operand->slot >= 0)
         visit(context, operand->slot, false, false);
-    else if (operand->kind == PTX_OPERAND_VECTOR)
-        for (int i = 0; i < operand->count; i++)
-            if (operand->elements[i].kind == PTX_OPERAND_REGISTER)
-                visit(context, operand->elements[i].slot, written, always);
+    for (int i = 0; i < operand->count; i++)
+        if (operand->elements[i].kind == PTX_OPERAND_REGISTER)
+            visit(context, operand->elements[i].slot, written, always);
 }
 
 void visit_registers(const struct ptx_instruction *instruction, void (*visit)(void *, int32_t, bool, bool),
@@ -54,6 +53,8 @@ void visit_registers(const struct ptx_instruction *instruction, void (*visit)(vo
         visit(context, instruction->guard, false, false);
     for (int i = 0; i < instruction->nsrc; i++)
         visit_operand(&instruction->src[i], false, false, visit, context);
+    if (instruction->flags & PTX_READS_RESULT)
+        visit_operand(&instruction->dst[0], false, false, visit, context);
     for (int i = 0; i < 2; i++)
         visit_operand(&instruction->dst[i], true, always, visit, context);
 }

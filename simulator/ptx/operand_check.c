@@ -134,6 +134,32 @@ static void check_mma(struct parser *p, const struct ptx_instruction *mma) {
     check_fragment(p, mma, &mma->src[2], mma->mma_type[3], m, n);
 }
 
+// What a thread holds of a matrix of the warpgroup: 1/128 of it.
+static void check_wgmma(struct parser *p, const struct ptx_instruction *mma) {
+    enum ptx_type a = mma->mma_type[1], accumulator = mma->mma_type[0];
+    int m = mma->shape[0], n = mma->shape[1], k = mma->shape[2];
+    bool half = a == PTX_F16 || a == PTX_BF16, byte = a == PTX_E4M3 || a == PTX_E5M2;
+    bool b_fits = a == mma->mma_type[2] || (byte && (mma->mma_type[2] == PTX_E4M3 || mma->mma_type[2] == PTX_E5M2));
+    bool sum = accumulator == PTX_F32 || (accumulator == PTX_F16 && (a == PTX_F16 || byte));
+    int bytes = half ? 2 : byte ? 1 : 4;
+    if (m != 64 || n < 8 || n > 256 || n % 8 || !(half || byte || a == PTX_TF32) || !b_fits || !sum || k * bytes != 32)
+        parser_unsupported(p, "the simulator does not know a wgmma of this shape and these types");
+    int results = n / (accumulator == PTX_F32 ? 2 : 4);
+    if (mma->dst[0].kind != PTX_OPERAND_VECTOR || mma->dst[0].count != results)
+        parser_unsupported(p, "a wgmma whose result is not %d registers", results);
+    bool from_registers = mma->src[0].kind == PTX_OPERAND_VECTOR;
+    if (from_registers && mma->src[0].count != 4)
+        parser_unsupported(p, "a wgmma whose A is not 4 registers");
+    if (mma->src[1].kind != PTX_OPERAND_REGISTER || (!from_registers && mma->src[0].kind != PTX_OPERAND_REGISTER))
+        parser_unsupported(p, "a wgmma whose descriptor is no register");
+    bool transposes = mma->src[6].kind != PTX_OPERAND_NONE;
+    if (transposes != half)
+        parser_unsupported(p, half ? "this wgmma takes immediates that transpose" : "this wgmma cannot transpose");
+    for (int i = 3; i < 7; i++)
+        if (mma->src[i].kind != PTX_OPERAND_IMMEDIATE && mma->src[i].kind != PTX_OPERAND_NONE)
+            parser_unsupported(p, "a wgmma whose immediates are no constants");
+}
+
 static void check_matrix_move(struct parser *p, const struct ptx_instruction *instruction) {
     if (instruction->type != PTX_B16 || instruction->shape[0] != 8 || instruction->shape[1] != 8 ||
         instruction->shape[2])
@@ -165,6 +191,14 @@ static void check_access(struct parser *p, struct ptx_instruction *instruction, 
         parser_unsupported(p, "a write to read-only memory");
 }
 
+static void check_coordinates(struct parser *p, const struct ptx_instruction *instruction,
+                              const struct ptx_operand *address, bool wanted) {
+    if (!wanted && address->count > 0)
+        parser_unsupported(p, "'%s' takes an address without coordinates", ptx_opcode_name(instruction->opcode));
+    for (int i = 0; i < address->count; i++)
+        check_operand(p, instruction, &address->elements[i], &(struct need){.size = 4});
+}
+
 // An access to a parameter by its name must stay within it: there is nothing but other parameters around it.
 static void check_parameter_bounds(struct parser *p, const struct ptx_instruction *instruction,
                                    const struct ptx_operand *address) {
@@ -183,6 +217,9 @@ static void check_by_opcode(struct parser *p, struct ptx_instruction *instructio
     switch (instruction->opcode) {
     case PTX_OP_MMA:
         check_mma(p, instruction);
+        break;
+    case PTX_OP_WGMMA_MMA_ASYNC:
+        check_wgmma(p, instruction);
         break;
     case PTX_OP_LDMATRIX:
     case PTX_OP_STMATRIX:
@@ -211,15 +248,17 @@ void check_operands(struct parser *p, struct ptx_instruction *instruction, const
     }
     for (const char *word = operands; *word; word += strcspn(word, " "), word += *word == ' ') {
         word += *word == '?';
-        bool destination = *word == 'd' || *word == 'D' || *word == 'P';
+        bool destination = strchr("dDPA", *word);
         struct ptx_operand *operand = destination ? &instruction->dst[0] : &instruction->src[sources++];
-        if (*word == 'm') {
+        if (*word == 'm' || *word == 'M') {
+            check_coordinates(p, instruction, operand, *word == 'M');
             enum ptx_space *space = sources == 2 ? &instruction->space2 : &instruction->space;
             check_access(p, instruction, space, operand);
             continue;
         }
-        bool vector = *word == 'D' || *word == 'S';
-        if (vector && instruction->opcode != PTX_OP_MMA && operand->kind != PTX_OPERAND_NONE)
+        bool vector = strchr("DSA", *word);
+        if (vector && *word != 'A' && instruction->opcode != PTX_OP_MMA &&
+            instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC && operand->kind != PTX_OPERAND_NONE)
             check_vector(p, instruction, operand);
         else if (operand->kind == PTX_OPERAND_VECTOR && !vector)
             parser_unsupported(p, "a vector where one value is meant");

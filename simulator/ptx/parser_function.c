@@ -251,7 +251,7 @@ void parse_body(struct parser *p, struct ptx_function *function) {
     declare_parameters(p);
     advance(p);
     setjmp(p->on_unsupported); // the rest of the body is parsed: it may hold errors too
-    while (p->names.depth > 0) {
+    while (p->names.depth > 0)
         if (accept_sign(p, '{'))
             enter_scope(p);
         else if (accept_sign(p, '}'))
@@ -262,6 +262,5 @@ void parse_body(struct parser *p, struct ptx_function *function) {
             parser_fail(p, "the body of '%s' has no end", function->name);
         else if (!accept_sign(p, ';'))
             parse_statement(p);
-    }
     p->function = NULL;
 }

@@ -5,9 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_SUFFIXES = 20 };
+enum { MOST_WORDS = 8 }; // of an opcode, after its first
 
 #define BIT(class) (UINT64_C(1) << (class))
+// Copies name the space that they write to and the one that they read.
+static bool is_copy(enum ptx_opcode opcode) {
+    return opcode == PTX_OP_CP_ASYNC || opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR;
+}
+
 static const uint64_t MAY_REPEAT = BIT(TYPES) | BIT(CACHE) | BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) | BIT(LAYOUT) |
                                    BIT(BARRIER) | BIT(XORSIGN) | BIT(FENCING);
 
@@ -37,7 +42,7 @@ void start_instructions(struct parser *p) {
 // The opcode with the most words that the mnemonic begins with: cp.async, not cp. *words is how many suffixes it took.
 static enum ptx_opcode find_opcode(struct parser *p, const struct token *opcode, const struct token *suffix,
                                    int suffixes, int *words) {
-    for (*words = suffixes < 2 ? suffixes : 2; *words >= 0; --*words) {
+    for (*words = suffixes; *words >= 0; --*words) {
         const struct token *last = *words ? &suffix[*words - 1] : opcode;
         size_t length = (size_t)(last->start + last->length - opcode->start);
         struct name *name = names_find(&p->opcodes, opcode->start, length, false);
@@ -126,28 +131,28 @@ static void check_suffixes(struct parser *p, struct ptx_instruction *instruction
         parser_unsupported(p, "'%s' with %d types; it takes %d", opcode, state->types, form->least_types);
     if (form->needed & ~state->seen)
         parser_unsupported(p, "'%s' lacks a suffix", opcode);
-    if (state->spaces > (instruction->opcode == PTX_OP_CP_ASYNC ? 2 : 1))
+    if (state->spaces > (is_copy(instruction->opcode) ? 2 : 1))
         parser_unsupported(p, "'%s' with too many spaces", opcode);
 }
 
 static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction, struct token opcode) {
-    struct token suffix[MAX_SUFFIXES];
+    struct token suffix[MOST_WORDS];
     int suffixes = 0, words;
-    for (; p->token.kind == TOKEN_SUFFIX; advance(p)) {
-        if (suffixes == MAX_SUFFIXES)
-            parser_fail(p, "an instruction with more than %d suffixes", MAX_SUFFIXES);
+    for (; p->token.kind == TOKEN_SUFFIX && suffixes < MOST_WORDS; advance(p))
         suffix[suffixes++] = p->token;
-    }
     instruction->opcode = find_opcode(p, &opcode, suffix, suffixes, &words);
     struct suffix_state state = {.form = &PTX_FORMS[instruction->opcode]};
     for (int i = words; i < suffixes; i++)
         apply_suffix(p, instruction, &state, &suffix[i]);
+    for (; p->token.kind == TOKEN_SUFFIX; advance(p))
+        apply_suffix(p, instruction, &state, &p->token);
     check_suffixes(p, instruction, &state);
     if (token_is(&opcode, "bar"))
         instruction->flags |= PTX_ALIGNED;
     instruction->type = instruction->mma_type[0];
     instruction->source_type = state.types > 1 ? instruction->mma_type[1] : instruction->mma_type[0];
-    if (instruction->opcode != PTX_OP_MMA && instruction->opcode != PTX_OP_CVT_PACK)
+    if (instruction->opcode != PTX_OP_MMA && instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC &&
+        instruction->opcode != PTX_OP_CVT_PACK)
         memset(instruction->mma_type, 0, sizeof instruction->mma_type);
 }
 
@@ -207,9 +212,11 @@ static void parse_operands(struct parser *p, struct ptx_instruction *instruction
         if (!first)
             expect_sign(p, ',');
         first = false;
-        if (*word == 'd' || *word == 'D' || *word == 'P')
+        if (*word == 'A')
+            instruction->flags |= PTX_READS_RESULT;
+        if (strchr("dDPA", *word))
             parse_destinations(p, instruction, *word == 'P');
-        else if (*word == 'm')
+        else if (*word == 'm' || *word == 'M')
             instruction->src[instruction->nsrc++] = parse_address(p, instruction->space);
         else
             instruction->src[instruction->nsrc++] = parse_source(p, operand_type(instruction, code));
@@ -266,6 +273,68 @@ static void parse_cp_async(struct parser *p, struct ptx_instruction *copy) {
     check_operands(p, copy, form);
 }
 
+// cp.async.bulk{.tensor}.shared::cluster.global.mbarrier::... [to], [from], {size,} [barrier] {, blocks} {, policy};
+// .global.shared::cta.bulk_group [to], [from] {, size} {, policy}
+static void parse_bulk(struct parser *p, struct ptx_instruction *copy) {
+    bool tensor = copy->opcode == PTX_OP_CP_ASYNC_BULK_TENSOR, stores = copy->space == PTX_GLOBAL;
+    char form[64] = "";
+    if (copy->variant != (stores ? PTX_V_BULK_GROUP : PTX_V_COMPLETE_TX) ||
+        copy->space2 != (stores ? PTX_SHARED : PTX_GLOBAL))
+        parser_unsupported(p, "a bulk copy of this kind is not known");
+    copy->src[copy->nsrc++] = parse_address(p, copy->space);
+    expect_sign(p, ',');
+    copy->src[copy->nsrc++] = parse_address(p, copy->space2);
+    strcat(form, tensor && stores ? "M m" : tensor ? "m M" : "m m");
+    if (!tensor) {
+        expect_sign(p, ',');
+        copy->src[copy->nsrc++] = parse_source(p, PTX_B32);
+        strcat(form, " s:4");
+    }
+    if (!stores) {
+        expect_sign(p, ',');
+        copy->src[copy->nsrc++] = parse_address(p, PTX_SHARED);
+        strcat(form, " m");
+    }
+    if (copy->flags & PTX_MULTICAST) {
+        expect_sign(p, ',');
+        copy->src[copy->nsrc++] = parse_source(p, PTX_B16);
+        strcat(form, " s:*");
+    }
+    if (accept_sign(p, ',')) {
+        copy->src[copy->nsrc++] = parse_source(p, PTX_B64);
+        strcat(form, " s:8");
+    }
+    check_operands(p, copy, form);
+    const struct ptx_operand *map = &copy->src[stores ? 0 : 1];
+    if (tensor && map->count != copy->vector)
+        parser_unsupported(p, "%d coordinates for a tensor of %d dimensions", map->count, copy->vector);
+}
+
+// wgmma.mma_async {d, ...}, a or {a, ...}, b, scale-d, negate a, negate b {, transpose a} {, transpose b}. The
+// immediates are src[3] to src[6]; one that the text leaves out is NONE.
+static void parse_wgmma(struct parser *p, struct ptx_instruction *mma) {
+    mma->flags |= PTX_READS_RESULT;
+    mma->dst[0] = parse_destination(p);
+    for (int i = 0; i < 3; i++) {
+        expect_sign(p, ',');
+        mma->src[i] = parse_source(p, i < 2 ? PTX_B64 : PTX_PRED);
+    }
+    expect_sign(p, ',');
+    mma->src[3] = parse_source(p, PTX_B32);
+    expect_sign(p, ',');
+    mma->src[4] = parse_source(p, PTX_B32);
+    bool from_registers = mma->src[0].kind == PTX_OPERAND_VECTOR;
+    if (accept_sign(p, ',')) {
+        mma->src[from_registers ? 6 : 5] = parse_source(p, PTX_B32);
+        if (!from_registers) {
+            expect_sign(p, ',');
+            mma->src[6] = parse_source(p, PTX_B32);
+        }
+    }
+    mma->nsrc = 7;
+    check_operands(p, mma, from_registers ? "A:4 S:4 s:8 s:p s:4 s:4 s:4 s:4" : "A:4 s:8 s:8 s:p s:4 s:4 s:4 s:4");
+}
+
 static void parse_branch(struct parser *p, struct ptx_instruction *branch) {
     branch->src[0] = new_operand(PTX_OPERAND_TARGET);
     branch->nsrc = 1;
@@ -285,6 +354,13 @@ static void parse_special_form(struct parser *p, struct ptx_instruction *instruc
         break;
     case PTX_OP_BAR:
         parse_bar(p, instruction);
+        break;
+    case PTX_OP_CP_ASYNC_BULK:
+    case PTX_OP_CP_ASYNC_BULK_TENSOR:
+        parse_bulk(p, instruction);
+        break;
+    case PTX_OP_WGMMA_MMA_ASYNC:
+        parse_wgmma(p, instruction);
         break;
     default:
         parse_cp_async(p, instruction);

@@ -143,23 +143,21 @@ static bool is_cluster_directive(const struct token *token) {
 
 // The directives between a function's header and its body.
 static void parse_performance_directives(struct parser *p, struct ptx_function *function) {
-    for (;;) {
-        if (accept_word(p, ".maxntid")) {
+    for (;;)
+        if (accept_word(p, ".maxntid"))
             parse_thread_counts(p, function->max_threads);
-        } else if (accept_word(p, ".reqntid")) {
+        else if (accept_word(p, ".reqntid"))
             parse_thread_counts(p, function->required_threads);
-        } else if (accept_word(p, ".minnctapersm")) {
+        else if (accept_word(p, ".minnctapersm"))
             function->min_blocks = (int)parse_count(p, "a block count", 0, INT32_MAX);
-        } else if (accept_word(p, ".maxnctapersm") || accept_word(p, ".maxnreg")) {
+        else if (accept_word(p, ".maxnctapersm") || accept_word(p, ".maxnreg"))
             parse_count(p, "a limit", 0, INT32_MAX);
-        } else if (accept_word(p, ".pragma")) {
+        else if (accept_word(p, ".pragma"))
             skip_statement(p);
-        } else if (is_cluster_directive(&p->token)) {
+        else if (is_cluster_directive(&p->token))
             parse_cluster_directive(p, function);
-        } else if (!accept_word(p, ".noreturn")) {
+        else if (!accept_word(p, ".noreturn"))
             return;
-        }
-    }
 }
 
 // .entry or .func [(results)] name [(parameters)] directives, then ; or a body. The current token is .entry or .func.

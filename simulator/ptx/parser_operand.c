@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAX_VECTOR = 32 };
+enum { MAX_VECTOR = 128 }; // an accumulator of wgmma
 
 static const struct {
     const char *text;
@@ -40,6 +40,8 @@ static const struct {
     {"%globaltimer_hi", PTX_GLOBALTIMER_HI},
     {"%dynamic_smem_size", PTX_DYNAMIC_SMEM_SIZE},
     {"%total_smem_size", PTX_TOTAL_SMEM_SIZE},
+    {"%envreg1", PTX_ENVREG1},
+    {"%envreg2", PTX_ENVREG2},
 };
 
 // How the names of PTX's other special registers begin: a kernel that reads one cannot run here, the rest of the module
@@ -228,7 +230,7 @@ struct ptx_operand parse_source(struct parser *p, enum ptx_type type) {
     return variable_operand(p, name);
 }
 
-// [%rd1], [%rd1+-8], [variable+4], [16]
+// [%rd1], [%rd1+-8], [variable+4], [16], [%rd1, {%r1, %r2}]
 struct ptx_operand parse_address(struct parser *p, enum ptx_space space) {
     struct ptx_operand result = new_operand(PTX_OPERAND_ADDRESS);
     result.space = space;
@@ -250,6 +252,13 @@ struct ptx_operand parse_address(struct parser *p, enum ptx_space space) {
                 parser_fail_at(p, token.line, "'" TOKEN_FORMAT "' is not declared", TOKEN_TEXT(token));
             result = variable_operand(p, name);
         }
+    }
+    if (accept_sign(p, ',')) {
+        if (!token_is_sign(&p->token, '{'))
+            parser_fail(p, "coordinates in braces are missing");
+        struct ptx_operand coordinates = parse_vector(p, false, PTX_B32);
+        result.count = coordinates.count;
+        result.elements = coordinates.elements;
     }
     expect_sign(p, ']');
     return result;

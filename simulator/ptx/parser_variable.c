@@ -41,7 +41,7 @@ static size_t parse_align(struct parser *p) {
 struct declaration parse_declaration(struct parser *p) {
     struct declaration declaration = {0};
     size_t align = 0, elements = 1;
-    for (;;) {
+    for (;;)
         if (accept_word(p, ".align"))
             align = parse_align(p);
         else if (accept_word(p, ".v2"))
@@ -50,17 +50,15 @@ struct declaration parse_declaration(struct parser *p) {
             elements = 4;
         else
             break;
-    }
     declaration.type = parse_type(p);
     if (declaration.type == PTX_PRED)
         parser_fail(p, "a predicate can only be a register");
     if (accept_word(p, ".ptr")) { // a promise about what a pointer points to, which the simulator checks by itself
-        while (p->token.kind == TOKEN_SUFFIX) {
+        while (p->token.kind == TOKEN_SUFFIX)
             if (accept_word(p, ".align"))
                 parse_align(p);
             else
                 advance(p);
-        }
     }
     declaration.name = expect_name(p, "a name");
     int64_t size = (int64_t)(elements * ptx_type_size(declaration.type));

@@ -2,7 +2,7 @@
 // slot, every operand in a form that the interpreter can bind without looking at text again.
 //
 //   ptx_parse()      text    -> struct ptx_module     (lexer.c, parser_*.c)
-//   ptx_link_kernel  module  -> struct ptx_kernel     (layout.c: reachable functions, register slots, shared memory)
+//   ptx_link_kernel  module  -> struct ptx_kernel     (link.c: reachable functions, register slots, layout of memory)
 #ifndef SIMULATOR_PTX_PROGRAM_H
 #define SIMULATOR_PTX_PROGRAM_H
 
@@ -17,7 +17,7 @@ enum ptx_type {
     PTX_B8, PTX_B16, PTX_B32, PTX_B64, PTX_B128,
     PTX_U8, PTX_U16, PTX_U32, PTX_U64,
     PTX_S8, PTX_S16, PTX_S32, PTX_S64,
-    PTX_F16, PTX_F16X2, PTX_BF16, PTX_BF16X2, PTX_TF32, PTX_F32, PTX_F64,
+    PTX_F16, PTX_F16X2, PTX_BF16, PTX_BF16X2, PTX_TF32, PTX_E4M3, PTX_E5M2, PTX_F32, PTX_F64,
     PTX_U16X2, PTX_S16X2, PTX_F32X2,
 };
 
@@ -53,6 +53,8 @@ enum ptx_variant {
     PTX_V_SYNC, PTX_V_ARRIVE, PTX_V_RED_POPC, PTX_V_RED_AND, PTX_V_RED_OR, // bar, barrier
     PTX_V_FINITE, PTX_V_INFINITE, PTX_V_NUMBER, PTX_V_NOTANUMBER, PTX_V_NORMAL, PTX_V_SUBNORMAL, // testp
     PTX_V_COMMIT_GROUP, PTX_V_WAIT_GROUP, PTX_V_WAIT_ALL, // cp.async
+    PTX_V_COMPLETE_TX, PTX_V_BULK_GROUP,                  // cp.async.bulk
+    PTX_V_ASYNC,                                          // fence.proxy
 };
 
 // clang-format on
@@ -84,6 +86,11 @@ enum ptx_flag {
     PTX_CLUSTER_SCOPE = 1 << 22,
     PTX_SHUFFLE_PRED = 1 << 23, // shfl.sync d|p: dst[1] is the predicate
     PTX_OOB = 1 << 24,
+    PTX_READS_RESULT = 1 << 25, // dst[0] is read too: what is there is added to
+    PTX_PARITY = 1 << 26,       // mbarrier.test_wait.parity
+    PTX_NO_COMPLETE = 1 << 27,  // mbarrier.arrive.noComplete, cp.async.mbarrier.arrive.noinc
+    PTX_MULTICAST = 1 << 28,
+    PTX_READ = 1 << 29, // cp.async.bulk.wait_group.read
 };
 
 enum ptx_operand_kind {
@@ -91,7 +98,8 @@ enum ptx_operand_kind {
     PTX_OPERAND_REGISTER,  // slot
     PTX_OPERAND_IMMEDIATE, // bits: already in the operand's type (0f3F800000 -> 0x3F800000; sign-extended integers)
     PTX_OPERAND_SPECIAL,   // special: %tid.x, %laneid, %clock64, ...
-    PTX_OPERAND_ADDRESS,   // [base + offset]: slot or -1, offset, variable or -1; also `mov r, variable`
+    PTX_OPERAND_ADDRESS,   // [base + offset]: slot or -1, offset, variable or -1; also `mov r, variable`.
+                           // [base, {c0, c1}]: elements[0 .. count) besides
     PTX_OPERAND_TARGET,    // target: index of an instruction in the same kernel
     PTX_OPERAND_FUNCTION,  // of a call: index of the callee in ptx_kernel.function; -1 and builtin set for vprintf etc.
     PTX_OPERAND_VECTOR,    // elements[0 .. count): registers, immediates or sinks, as in {%r1, %r2}
@@ -106,6 +114,7 @@ enum ptx_special {
     PTX_LANEMASK_EQ, PTX_LANEMASK_LE, PTX_LANEMASK_LT, PTX_LANEMASK_GE, PTX_LANEMASK_GT,
     PTX_CLOCK, PTX_CLOCK_HI, PTX_CLOCK64, PTX_GLOBALTIMER, PTX_GLOBALTIMER_LO, PTX_GLOBALTIMER_HI,
     PTX_DYNAMIC_SMEM_SIZE, PTX_TOTAL_SMEM_SIZE,
+    PTX_ENVREG1, PTX_ENVREG2, // high and low half of the address of what the grid's barrier is made of
     PTX_WARP_SIZE,
 };
 // clang-format on
@@ -149,19 +158,19 @@ struct ptx_location {
     int32_t inlined_at; // index of a location in ptx_module.locations, -1: not inlined
 };
 
-#define PTX_MAX_SOURCES 6
+#define PTX_MAX_SOURCES 7
 
 struct ptx_instruction {
     enum ptx_opcode opcode;
     enum ptx_type type;           // the first type suffix: the result's (cvt, set), the operation's (all others)
     enum ptx_type source_type;    // the second one, where there is one; else the same as type
-    enum ptx_type mma_type[4];    // mma: D, A, B, C; cvt.pack: its two or three types
-    enum ptx_space space, space2; // cvta, ld, st, atom, red: space; cp.async: destination, source
+    enum ptx_type mma_type[4];    // mma, wgmma: D, A, B, C; cvt.pack: its two or three types
+    enum ptx_space space, space2; // cvta, ld, st, atom, red: space; cp.async and bulk: destination, source
     enum ptx_rounding rounding;
     enum ptx_compare compare;
     enum ptx_variant variant;
     uint32_t flags;
-    int vector;    // 1, 2, 4, 8: ld.v4; ldmatrix .x4
+    int vector;    // 1, 2, 4, 8: ld.v4; ldmatrix .x4; the rank of a bulk copy of a tensor
     int shape[3];  // mma m, n, k
     int32_t guard; // slot of the guarding predicate, -1: none
     bool guard_negated;

@@ -26,9 +26,8 @@ static size_t extent(const struct region *region) {
 static cudaError_t device_side(struct side *side, const char *role, const void *address, size_t size) {
     uint64_t at = (uint64_t)(uintptr_t)address;
     struct sim_allocation *allocation = sim_memory_find(at, size);
-    if (allocation == NULL) {
+    if (!allocation)
         return device_memory_explain(role, address, size);
-    }
     side->offset = (size_t)(at - allocation->address);
     side->bytes = allocation->bytes + side->offset;
     side->allocation = allocation->kind == SIM_ALLOCATION_HOST ? NULL : allocation;
@@ -36,15 +35,12 @@ static cudaError_t device_side(struct side *side, const char *role, const void *
 }
 
 static cudaError_t host_side(struct side *side, const char *role, const void *address, size_t size) {
-    if (device_memory_find(address) != NULL || sim_memory_find_freed((uint64_t)(uintptr_t)address) != NULL) {
+    if (device_memory_find(address) || sim_memory_find_freed((uint64_t)(uintptr_t)address))
         return api_error(cudaErrorInvalidValue, "%s, %p, is a device pointer; the direction says host", role, address);
-    }
-    if (address == NULL) {
+    if (!address)
         return api_error(cudaErrorInvalidValue, "%s is NULL", role);
-    }
-    if (!host_memory_is_mapped(address, size)) {
+    if (!host_memory_is_mapped(address, size))
         return api_error(cudaErrorInvalidValue, "%s, %p, has no %zu bytes of host memory", role, address, size);
-    }
     side->bytes = (uint8_t *)address;
     side->allocation = NULL;
     side->offset = 0;
@@ -54,20 +50,18 @@ static cudaError_t host_side(struct side *side, const char *role, const void *ad
 // Finds both sides, or says what is wrong with one.
 static cudaError_t resolve(struct side *to, void *to_address, size_t to_size, struct side *from,
                            const void *from_address, size_t from_size, enum cudaMemcpyKind kind) {
-    if ((unsigned)kind > cudaMemcpyDefault) {
+    if ((unsigned)kind > cudaMemcpyDefault)
         return api_error(cudaErrorInvalidMemcpyDirection, "there is no direction %d", (int)kind);
-    }
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (kind == cudaMemcpyDefault) {
-        to_device = device_memory_find(to_address) != NULL;
-        from_device = device_memory_find(from_address) != NULL;
+        to_device = device_memory_find(to_address);
+        from_device = device_memory_find(from_address);
     }
     cudaError_t error = to_device ? device_side(to, "the destination", to_address, to_size)
                                   : host_side(to, "the destination", to_address, to_size);
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         return error;
-    }
     return from_device ? device_side(from, "the source", from_address, from_size)
                        : host_side(from, "the source", from_address, from_size);
 }
@@ -75,23 +69,21 @@ static cudaError_t resolve(struct side *to, void *to_address, size_t to_size, st
 static void copy_row(const struct side *to, size_t to_offset, const struct side *from, size_t from_offset,
                      size_t width) {
     memmove(to->bytes + to_offset, from->bytes + from_offset, width);
-    if (to->allocation != NULL && from->allocation != NULL) {
+    if (to->allocation && from->allocation) {
         sim_memory_copy_written(to->allocation, to->offset + to_offset, from->allocation, from->offset + from_offset,
                                 width);
-    } else if (to->allocation != NULL) {
+    } else if (to->allocation) {
         sim_memory_mark_written(to->allocation, to->offset + to_offset, width);
     }
 }
 
 cudaError_t copy_bytes(void *to_address, const void *from_address, size_t size, enum cudaMemcpyKind kind) {
-    if (size == 0) {
+    if (size == 0)
         return cudaSuccess;
-    }
     struct side to = {0}, from = {0};
     cudaError_t error = resolve(&to, to_address, size, &from, from_address, size, kind);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         copy_row(&to, 0, &from, 0, size);
-    }
     return error;
 }
 
@@ -101,15 +93,13 @@ static cudaError_t copy_rows(void *to_address, size_t to_pitch, const void *from
         return api_error(cudaErrorInvalidPitchValue, "rows of %zu bytes do not fit pitches of %zu and %zu", width,
                          to_pitch, from_pitch);
     }
-    if (width == 0 || height == 0) {
+    if (width == 0 || height == 0)
         return cudaSuccess;
-    }
     struct region to_region = {to_pitch, width, height}, from_region = {from_pitch, width, height};
     struct side to = {0}, from = {0};
     cudaError_t error = resolve(&to, to_address, extent(&to_region), &from, from_address, extent(&from_region), kind);
-    for (size_t row = 0; row < height && error == cudaSuccess; row++) {
+    for (size_t row = 0; row < height && error == cudaSuccess; row++)
         copy_row(&to, row * to_pitch, &from, row * from_pitch, width);
-    }
     return error;
 }
 
@@ -118,16 +108,14 @@ static cudaError_t set_rows(void *address, int value, const struct region *regio
         return api_error(cudaErrorInvalidValue, "rows of %zu bytes do not fit a pitch of %zu", region->width,
                          region->pitch);
     }
-    if (extent(region) == 0) {
+    if (extent(region) == 0)
         return cudaSuccess;
-    }
     struct side side = {0};
     cudaError_t error = device_side(&side, "the memory", address, extent(region));
     for (size_t row = 0; row < region->height && error == cudaSuccess; row++) {
         memset(side.bytes + row * region->pitch, value, region->width);
-        if (side.allocation != NULL) {
+        if (side.allocation)
             sim_memory_mark_written(side.allocation, side.offset + row * region->pitch, region->width);
-        }
     }
     return error;
 }

@@ -124,13 +124,11 @@ const struct device *device_current(void) {
 }
 
 cudaError_t device_initialise(void) {
-    if (current != NULL) {
+    if (current)
         return cudaSuccess;
-    }
     const char *key = getenv("SIMULATOR_DEVICE");
-    if (key == NULL || *key == '\0') {
+    if (!key || *key == '\0')
         key = devices[0].key;
-    }
     for (size_t i = 0; i < DEVICES; i++) {
         if (strcmp(devices[i].key, key) == 0) {
             current = &devices[i];
@@ -139,9 +137,8 @@ cudaError_t device_initialise(void) {
         }
     }
     char known[128] = "";
-    for (size_t i = 0; i < DEVICES; i++) {
+    for (size_t i = 0; i < DEVICES; i++)
         strcat(strcat(known, i == 0 ? "" : ", "), devices[i].key);
-    }
     return api_error(cudaErrorNoDevice, "SIMULATOR_DEVICE=%s names no device; choose one of: %s", key, known);
 }
 
@@ -154,9 +151,8 @@ cudaError_t device_check_ordinal(int ordinal) {
 }
 
 static cudaError_t write_int(int *to, int value) {
-    if (to == NULL) {
+    if (!to)
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
-    }
     *to = value;
     return cudaSuccess;
 }
@@ -234,21 +230,18 @@ static size_t limits[] = {
 };
 
 static cudaError_t limit(enum cudaLimit which, size_t *get, const size_t *set) {
-    if ((size_t)which >= sizeof limits / sizeof limits[0]) {
+    if ((size_t)which >= sizeof limits / sizeof limits[0])
         return api_error(cudaErrorUnsupportedLimit, "there is no limit %d", (int)which);
-    }
     if (which == cudaLimitDevRuntimeSyncDepth && current->simulated.compute_capability >= 90) {
         return api_error(cudaErrorUnsupportedLimit, "kernels cannot wait for kernels that they launched, since "
                                                     "compute capability 9.0");
     }
-    if (get == NULL && set == NULL) {
+    if (!get && !set)
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
-    }
-    if (set != NULL) {
+    if (set)
         limits[which] = *set;
-    } else {
+    else
         *get = limits[which];
-    }
     return cudaSuccess;
 }
 

@@ -2,7 +2,7 @@
 #ifndef SIMULATOR_RUNTIME_DEVICE_H
 #define SIMULATOR_RUNTIME_DEVICE_H
 
-#include "../exec/launch.h"
+#include "../machine/launch.h"
 #include "api.h"
 
 struct device {

@@ -12,32 +12,29 @@
 
 struct sim_allocation *device_memory_find(const void *address) {
     struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)address, 1);
-    return allocation != NULL && allocation->kind != SIM_ALLOCATION_HOST ? allocation : NULL;
+    return allocation && allocation->kind != SIM_ALLOCATION_HOST ? allocation : NULL;
 }
 
 cudaError_t device_memory_explain(const char *role, const void *address, size_t size) {
     uint64_t at = (uint64_t)(uintptr_t)address;
-    if (address == NULL) {
+    if (!address)
         return api_error(cudaErrorInvalidValue, "%s is NULL", role);
-    }
     struct sim_allocation *allocation = sim_memory_find(at, 1);
-    if (allocation != NULL) {
+    if (allocation) {
         return api_error(cudaErrorInvalidValue,
                          "%s, %p, has %zu bytes left of the %zu that were allocated; %zu are needed", role, address,
                          allocation->size - (size_t)(at - allocation->address), allocation->size, size);
     }
-    if (sim_memory_find_freed(at) != NULL) {
+    if (sim_memory_find_freed(at))
         return api_error(cudaErrorInvalidValue, "%s, %p, is in device memory that was freed", role, address);
-    }
     if (host_memory_is_mapped(address, 1)) {
         return api_error(cudaErrorInvalidValue, "%s, %p, is a host pointer; it must be a device pointer", role,
                          address);
     }
     int64_t distance;
     struct sim_allocation *nearest = sim_memory_nearest(at, &distance);
-    if (nearest == NULL || distance > FAR || distance < -FAR) {
+    if (!nearest || distance > FAR || distance < -FAR)
         return api_error(cudaErrorInvalidValue, "%s, %p, is no device memory", role, address);
-    }
     return api_error(cudaErrorInvalidValue,
                      "%s, %p, is no device memory; it is %" PRIu64 " bytes %s the nearest allocation, of %zu bytes",
                      role, address, (uint64_t)(distance < 0 ? -distance : distance),
@@ -45,15 +42,13 @@ cudaError_t device_memory_explain(const char *role, const void *address, size_t 
 }
 
 cudaError_t device_memory_allocate(void **pointer, size_t size) {
-    if (pointer == NULL) {
+    if (!pointer)
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
-    }
     *pointer = NULL;
-    if (size == 0) {
+    if (size == 0)
         return cudaSuccess;
-    }
     struct sim_allocation *allocation = sim_memory_allocate(size, SIM_ALLOCATION_HEAP, NULL);
-    if (allocation == NULL) {
+    if (!allocation) {
         size_t used, capacity;
         sim_memory_usage(&used, &capacity);
         return api_error(cudaErrorMemoryAllocation,
@@ -73,13 +68,11 @@ cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream) {
 }
 
 static cudaError_t allocate_pitched(void **pointer, size_t *pitch, size_t width, size_t height) {
-    if (pitch == NULL || width > SIZE_MAX - PITCH_ALIGNMENT) {
+    if (!pitch || width > SIZE_MAX - PITCH_ALIGNMENT)
         return api_error(cudaErrorInvalidValue, "the pointer to the pitch is NULL or the width is too large");
-    }
     *pitch = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
-    if (height != 0 && *pitch > SIZE_MAX / height) {
+    if (height != 0 && *pitch > SIZE_MAX / height)
         return api_error(cudaErrorMemoryAllocation, "%zu rows of %zu bytes are more than fit", height, *pitch);
-    }
     return device_memory_allocate(pointer, *pitch * height);
 }
 
@@ -88,24 +81,21 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
 }
 
 static cudaError_t release(void *pointer) {
-    if (pointer == NULL) {
+    if (!pointer)
         return cudaSuccess;
-    }
-    if (host_memory_free(pointer, HOST_MANAGED)) {
+    if (host_memory_free(pointer, HOST_MANAGED))
         return cudaSuccess;
-    }
     uint64_t address = (uint64_t)(uintptr_t)pointer;
     struct sim_allocation *allocation = device_memory_find(pointer);
-    if (allocation == NULL) {
+    if (!allocation) {
         if (host_memory_kind(pointer) == HOST_PINNED) {
             return api_error(cudaErrorInvalidValue,
                              "%p is host memory of cudaMallocHost or cudaHostAlloc; free it with "
                              "cudaFreeHost",
                              pointer);
         }
-        if (sim_memory_find_freed(address) != NULL) {
+        if (sim_memory_find_freed(address))
             return api_error(cudaErrorInvalidValue, "%p was freed already", pointer);
-        }
         return api_error(cudaErrorInvalidValue, "%p was not allocated by cudaMalloc", pointer);
     }
     if (allocation->kind != SIM_ALLOCATION_HEAP) {
@@ -131,9 +121,8 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
 }
 
 static void free_heap(struct sim_allocation *allocation, void *addresses) {
-    if (allocation->kind == SIM_ALLOCATION_HEAP) {
+    if (allocation->kind == SIM_ALLOCATION_HEAP)
         *(*(uint64_t **)addresses)++ = allocation->address;
-    }
 }
 
 static void count(struct sim_allocation *allocation, void *total) {
@@ -145,21 +134,19 @@ void device_memory_free_all(void) {
     size_t total = 0;
     sim_memory_each(count, &total);
     uint64_t *addresses = calloc(total + 1, sizeof *addresses), *end = addresses;
-    if (addresses != NULL) {
+    if (addresses) {
         sim_memory_each(free_heap, &end);
-        while (end != addresses) {
+        while (end != addresses)
             sim_memory_free(*--end);
-        }
     }
     free(addresses);
 }
 
 static cudaError_t pointer_attributes(struct cudaPointerAttributes *attributes, const void *pointer) {
-    if (attributes == NULL) {
+    if (!attributes)
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
-    }
     *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = cudaInvalidDeviceId};
-    if (device_memory_find(pointer) != NULL) {
+    if (device_memory_find(pointer)) {
         attributes->type = cudaMemoryTypeDevice;
         attributes->device = 0;
         attributes->devicePointer = (void *)pointer;
@@ -180,9 +167,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 }
 
 static cudaError_t memory_info(size_t *free_bytes, size_t *total_bytes) {
-    if (free_bytes == NULL || total_bytes == NULL) {
+    if (!free_bytes || !total_bytes)
         return api_error(cudaErrorInvalidValue, "a pointer to a result is NULL");
-    }
     size_t used, capacity;
     sim_memory_usage(&used, &capacity);
     *free_bytes = capacity - used;

@@ -2,7 +2,7 @@
 #ifndef SIMULATOR_RUNTIME_DEVICE_MEMORY_H
 #define SIMULATOR_RUNTIME_DEVICE_MEMORY_H
 
-#include "../exec/memory.h"
+#include "../machine/allocation.h"
 #include "api.h"
 
 // cudaMalloc.

@@ -1,10 +1,14 @@
-// What the runtime says of the driver below it (there is none), and of profilers (they see nothing here).
+// What the runtime says of the driver below it (there is none but for what driver.h has), and of profilers (they see
+// nothing here).
 #include "api.h"
 
+#include "driver.h"
+
+#include <string.h>
+
 static cudaError_t version(int *to) {
-    if (to == NULL) {
+    if (!to)
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
-    }
     *to = CUDART_VERSION;
     return cudaSuccess;
 }
@@ -17,31 +21,28 @@ cudaError_t cudaDriverGetVersion(int *to) {
     return HOST_CALL(version(to));
 }
 
-static cudaError_t find_nothing(void **function, enum cudaDriverEntryPointQueryResult *result) {
-    if (function == NULL) {
-        return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
-    }
-    *function = NULL;
-    if (result != NULL) {
-        *result = cudaDriverEntryPointSymbolNotFound;
-    }
+static cudaError_t find_function(const char *symbol, void **function, enum cudaDriverEntryPointQueryResult *result) {
+    if (!symbol || !function)
+        return api_error(cudaErrorInvalidValue, "the pointer to the %s is NULL", symbol ? "result" : "name");
+    bool known = strcmp(symbol, "cuTensorMapEncodeTiled") == 0;
+    *function = known ? (void *)(uintptr_t)driver_tensor_map_encode_tiled : NULL;
+    if (result)
+        *result = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
                                     enum cudaDriverEntryPointQueryResult *result) {
-    (void)symbol;
     (void)flags;
-    return DEVICE_CALL(find_nothing(function, result));
+    return DEVICE_CALL(find_function(symbol, function, result));
 }
 
 #if CUDART_VERSION >= 12050
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned int cuda_version,
                                              unsigned long long flags, enum cudaDriverEntryPointQueryResult *result) {
-    (void)symbol;
     (void)cuda_version;
     (void)flags;
-    return DEVICE_CALL(find_nothing(function, result));
+    return DEVICE_CALL(find_function(symbol, function, result));
 }
 #endif
 

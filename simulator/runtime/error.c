@@ -37,9 +37,8 @@ cudaError_t api_enter(const char *call) {
     api_lock();
     current_call = call;
     entry_error = device_initialise();
-    if (entry_error == cudaSuccess) {
+    if (entry_error == cudaSuccess)
         entry_error = sticky_error;
-    }
     return entry_error;
 }
 
@@ -56,19 +55,17 @@ cudaError_t api_wait(cudaError_t error) {
 }
 
 cudaError_t api_leave(cudaError_t error) {
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         last_error = error;
-    }
     api_unlock();
     return error;
 }
 
 void api_launch_failed(cudaError_t error, bool sticky) {
-    if (sticky) {
+    if (sticky)
         sticky_error = error;
-    } else {
+    else
         unreported_error = error;
-    }
 }
 
 void api_forget_errors(void) {
@@ -79,17 +76,13 @@ static bool is_new_message(const char *text) {
     static uint64_t seen[MAX_MESSAGES];
     static int count;
     uint64_t hash = 14695981039346656037u; // FNV-1a
-    for (const char *c = text; *c != '\0'; c++) {
+    for (const char *c = text; *c != '\0'; c++)
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    }
-    for (int i = 0; i < count; i++) {
-        if (seen[i] == hash) {
+    for (int i = 0; i < count; i++)
+        if (seen[i] == hash)
             return false;
-        }
-    }
-    if (count == MAX_MESSAGES) {
+    if (count == MAX_MESSAGES)
         return false;
-    }
     seen[count++] = hash;
     return true;
 }
@@ -101,9 +94,8 @@ cudaError_t api_error(cudaError_t error, const char *format, ...) {
     int length = snprintf(text, sizeof text, "simulator: %s: ", current_call);
     vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
     va_end(arguments);
-    if (is_new_message(text)) {
+    if (is_new_message(text))
         fprintf(stderr, "%s\n", text);
-    }
     return error;
 }
 
@@ -117,9 +109,8 @@ cudaError_t cudaPeekAtLastError(void) {
 cudaError_t cudaGetLastError(void) {
     api_lock();
     cudaError_t error = last_error;
-    if (error == unreported_error) {
+    if (error == unreported_error)
         unreported_error = cudaSuccess;
-    }
     last_error = cudaSuccess;
     api_unlock();
     return error;

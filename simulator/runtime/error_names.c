@@ -48,11 +48,9 @@ static const struct error_name names[] = {
 
 static const struct error_name *find(cudaError_t error) {
     static const struct error_name unknown = {cudaErrorUnknown, "unrecognized error code", "unrecognized error code"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (names[i].error == error) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].error == error)
             return &names[i];
-        }
-    }
     return &unknown;
 }
 

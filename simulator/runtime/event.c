@@ -16,21 +16,19 @@ static struct CUevent_st *events;
 
 static struct CUevent_st **find(cudaEvent_t event) {
     struct CUevent_st **link = &events;
-    while (*link != NULL && *link != event) {
+    while (*link && *link != event)
         link = &(*link)->next;
-    }
     return link;
 }
 
 static cudaError_t check(cudaEvent_t event) {
-    if (event != NULL && *find(event) != NULL) {
+    if (event && *find(event))
         return cudaSuccess;
-    }
     return api_error(cudaErrorInvalidResourceHandle, "the event does not exist, or was destroyed");
 }
 
 void event_destroy_all(void) {
-    while (events != NULL) {
+    while (events) {
         struct CUevent_st *event = events;
         events = event->next;
         free(event);
@@ -39,16 +37,13 @@ void event_destroy_all(void) {
 
 static cudaError_t create(cudaEvent_t *event, unsigned flags) {
     unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    if (event == NULL || (flags & ~known) != 0) {
+    if (!event || (flags & ~known) != 0)
         return api_error(cudaErrorInvalidValue, "the flags are unknown or the pointer to the result is NULL");
-    }
-    if ((flags & cudaEventInterprocess) != 0) {
+    if ((flags & cudaEventInterprocess) != 0)
         return api_error(cudaErrorNotSupported, "the simulator has no events between processes");
-    }
     struct CUevent_st *made = calloc(1, sizeof *made);
-    if (made == NULL) {
+    if (!made)
         return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
-    }
     made->flags = flags;
     made->next = events;
     events = made;
@@ -80,9 +75,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
     cudaError_t error = check(event);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         error = stream_check(stream);
-    }
     if (error == cudaSuccess) {
         event->recorded = true;
         clock_gettime(CLOCK_MONOTONIC, &event->time);
@@ -119,22 +113,17 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 }
 
 static cudaError_t elapsed(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
-    if (milliseconds == NULL) {
+    if (!milliseconds)
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
-    }
     cudaError_t error = check(start);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         error = check(end);
-    }
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         return error;
-    }
-    if (!start->recorded || !end->recorded) {
+    if (!start->recorded || !end->recorded)
         return api_error(cudaErrorInvalidResourceHandle, "an event was never recorded");
-    }
-    if (((start->flags | end->flags) & cudaEventDisableTiming) != 0) {
+    if (((start->flags | end->flags) & cudaEventDisableTiming) != 0)
         return api_error(cudaErrorInvalidResourceHandle, "an event was created with cudaEventDisableTiming");
-    }
     *milliseconds = (float)((double)(end->time.tv_sec - start->time.tv_sec) * 1e3 +
                             (double)(end->time.tv_nsec - start->time.tv_nsec) * 1e-6);
     return cudaSuccess;

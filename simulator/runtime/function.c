@@ -8,19 +8,17 @@ int function_max_threads(const struct function *function) {
     const struct ptx_kernel *kernel = function->kernel;
     int bound = device_current()->simulated.max_threads_per_block;
     int declared = kernel->max_threads[0];
-    for (int i = 1; i < 3; i++) {
+    for (int i = 1; i < 3; i++)
         declared *= kernel->max_threads[i] > 0 ? kernel->max_threads[i] : 1;
-    }
     return declared > 0 && declared < bound ? declared : bound;
 }
 
 static cudaError_t get_attributes(struct cudaFuncAttributes *attributes, const void *host) {
     struct function *function = NULL;
-    cudaError_t error = attributes == NULL ? api_error(cudaErrorInvalidValue, "the pointer to the result is NULL")
-                                           : function_find_loaded(host, &function);
-    if (error != cudaSuccess) {
+    cudaError_t error = !attributes ? api_error(cudaErrorInvalidValue, "the pointer to the result is NULL")
+                                    : function_find_loaded(host, &function);
+    if (error != cudaSuccess)
         return error;
-    }
     const struct ptx_kernel *kernel = function->kernel;
     *attributes = (struct cudaFuncAttributes){
         .sharedSizeBytes = kernel->static_shared_bytes,
@@ -55,16 +53,14 @@ static cudaError_t allow_dynamic_shared(struct function *function, int bytes) {
 static cudaError_t set_attribute(const void *host, enum cudaFuncAttribute attribute, int value) {
     struct function *function = NULL;
     cudaError_t error = function_find_loaded(host, &function);
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         return error;
-    }
     switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
         return allow_dynamic_shared(function, value);
     case cudaFuncAttributePreferredSharedMemoryCarveout:
-        if (value < -1 || value > 100) {
+        if (value < -1 || value > 100)
             return api_error(cudaErrorInvalidValue, "a carveout of %d %%; it is -1 (default) or 0 to 100", value);
-        }
         function->carveout = value;
         return cudaSuccess;
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
@@ -97,14 +93,12 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *function, enum cudaSharedMemC
 }
 
 static cudaError_t get_name(const char **name, const void *host) {
-    if (name == NULL) {
+    if (!name)
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
-    }
     struct function *function;
     cudaError_t error = function_find(host, &function);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         *name = function->name;
-    }
     return error;
 }
 
@@ -115,17 +109,15 @@ cudaError_t cudaFuncGetName(const char **name, const void *function) {
 static cudaError_t parameter_info(const void *host, size_t index, size_t *offset, size_t *size) {
     struct function *function = NULL;
     cudaError_t error = function_find_loaded(host, &function);
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         return error;
-    }
-    if (offset == NULL || index >= (size_t)function->kernel->params) {
+    if (!offset || index >= (size_t)function->kernel->params) {
         return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters; number %zu is not among them",
                          function->plain_name, function->kernel->params, index);
     }
     *offset = function->kernel->param[index].offset;
-    if (size != NULL) {
+    if (size)
         *size = function->kernel->param[index].size;
-    }
     return cudaSuccess;
 }
 

@@ -21,10 +21,9 @@ static struct host_block *host_blocks;
 
 static struct host_block **find_host_block(const void *address) {
     struct host_block **link = &host_blocks;
-    while (*link != NULL &&
-           !((uint8_t *)address >= (*link)->bytes && (size_t)((uint8_t *)address - (*link)->bytes) < (*link)->size)) {
+    while (*link &&
+           !((uint8_t *)address >= (*link)->bytes && (size_t)((uint8_t *)address - (*link)->bytes) < (*link)->size))
         link = &(*link)->next;
-    }
     return link;
 }
 
@@ -38,25 +37,22 @@ bool host_memory_is_mapped(const void *address, size_t size) {
 
 enum host_memory_kind host_memory_kind(const void *address) {
     const struct host_block *block = *find_host_block(address);
-    if (block != NULL) {
+    if (block)
         return block->kind;
-    }
     // What kernels can reach and nobody asked for is a __managed__ variable.
     const struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)address, 1);
-    return allocation != NULL && allocation->kind == SIM_ALLOCATION_HOST ? HOST_MANAGED : HOST_PLAIN;
+    return allocation && allocation->kind == SIM_ALLOCATION_HOST ? HOST_MANAGED : HOST_PLAIN;
 }
 
 static cudaError_t allocate_host(void **pointer, size_t size, enum host_memory_kind kind, unsigned flags) {
-    if (pointer == NULL || (kind == HOST_MANAGED && size == 0)) {
+    if (!pointer || (kind == HOST_MANAGED && size == 0))
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL or the size is 0");
-    }
     *pointer = NULL;
-    if (size == 0) {
+    if (size == 0)
         return cudaSuccess;
-    }
     struct host_block *block = calloc(1, sizeof *block);
-    struct sim_allocation *allocation = block != NULL ? sim_memory_allocate(size, SIM_ALLOCATION_HOST, NULL) : NULL;
-    if (allocation == NULL) {
+    struct sim_allocation *allocation = block ? sim_memory_allocate(size, SIM_ALLOCATION_HOST, NULL) : NULL;
+    if (!allocation) {
         free(block);
         return api_error(cudaErrorMemoryAllocation, "the host has no %zu bytes left", size);
     }
@@ -81,31 +77,27 @@ cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned int flags) {
 static void forget_host_block(struct host_block **link) {
     struct host_block *block = *link;
     *link = block->next;
-    if (block->kind != HOST_REGISTERED) {
+    if (block->kind != HOST_REGISTERED)
         sim_memory_free((uint64_t)(uintptr_t)block->bytes);
-    }
     free(block);
 }
 
 bool host_memory_free(void *pointer, enum host_memory_kind kind) {
     struct host_block **link = find_host_block(pointer);
-    if (*link == NULL || (*link)->bytes != pointer || (*link)->kind != kind) {
+    if (!*link || (*link)->bytes != pointer || (*link)->kind != kind)
         return false;
-    }
     forget_host_block(link);
     return true;
 }
 
 void host_memory_free_all(void) {
-    while (host_blocks != NULL) {
+    while (host_blocks)
         forget_host_block(&host_blocks);
-    }
 }
 
 static cudaError_t release_host(void *pointer) {
-    if (pointer == NULL) {
+    if (!pointer)
         return cudaSuccess;
-    }
     return host_memory_free(pointer, HOST_PINNED)
                ? cudaSuccess
                : api_error(cudaErrorInvalidValue, "%p was not allocated by cudaMallocHost or cudaHostAlloc", pointer);
@@ -117,16 +109,13 @@ cudaError_t cudaFreeHost(void *pointer) {
 
 // Registered memory is the program's own; copies from and to it work as ever, but kernels cannot reach it here.
 static cudaError_t host_register(void *pointer, size_t size, unsigned flags) {
-    if (pointer == NULL || size == 0 || !host_memory_is_mapped(pointer, size)) {
+    if (!pointer || size == 0 || !host_memory_is_mapped(pointer, size))
         return api_error(cudaErrorInvalidValue, "there are no %zu bytes of host memory at %p", size, pointer);
-    }
-    if (*find_host_block(pointer) != NULL) {
+    if (*find_host_block(pointer))
         return api_error(cudaErrorHostMemoryAlreadyRegistered, "%p is registered already", pointer);
-    }
     struct host_block *block = calloc(1, sizeof *block);
-    if (block == NULL) {
+    if (!block)
         return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
-    }
     *block = (struct host_block){pointer, size, HOST_REGISTERED, flags, host_blocks};
     host_blocks = block;
     return cudaSuccess;
@@ -148,9 +137,8 @@ cudaError_t cudaHostUnregister(void *pointer) {
 
 static cudaError_t host_device_pointer(void **device, void *host) {
     struct host_block *block = *find_host_block(host);
-    if (device == NULL || block == NULL) {
+    if (!device || !block)
         return api_error(cudaErrorInvalidValue, "%p is not pinned memory", host);
-    }
     if (block->kind == HOST_REGISTERED) {
         return api_error(cudaErrorNotSupported, "the simulator's kernels cannot reach memory of cudaHostRegister; "
                                                 "allocate it with cudaHostAlloc");
@@ -166,9 +154,8 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int fla
 
 static cudaError_t host_flags(unsigned *flags, void *host) {
     struct host_block *block = *find_host_block(host);
-    if (flags == NULL || block == NULL) {
+    if (!flags || !block)
         return api_error(cudaErrorInvalidValue, "%p is not pinned memory", host);
-    }
     *flags = block->flags;
     return cudaSuccess;
 }

@@ -10,19 +10,16 @@
 // local to its file. What follows is the types of template arguments and parameters.
 const char *kernel_plain_name(const char *mangled, size_t *length) {
     *length = strlen(mangled);
-    if (strncmp(mangled, "_Z", 2) != 0) {
+    if (strncmp(mangled, "_Z", 2) != 0)
         return mangled;
-    }
     const char *plain = mangled, *at = mangled + 2;
-    while (*at == 'N' || *at == 'L' || *at == 'K') {
+    while (*at == 'N' || *at == 'L' || *at == 'K')
         at++;
-    }
     while (isdigit((unsigned char)*at)) {
         char *name;
         size_t letters = strtoul(at, &name, 10);
-        if (letters == 0 || letters > strlen(name)) {
+        if (letters == 0 || letters > strlen(name))
             break;
-        }
         plain = name;
         *length = letters;
         at = name + letters;

@@ -8,6 +8,7 @@
 #include "device.h"
 #include "function.h"
 #include "module.h"
+#include "occupancy.h"
 #include "stream.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct configuration {
     dim3 grid, block;
     size_t dynamic_shared_bytes;
     cudaStream_t stream;
+    bool cooperative;
 };
 
 // A stack, because the arguments of a launch are evaluated after the push and may launch something themselves.
@@ -33,7 +35,7 @@ EXPORTED unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dyna
         return LAUNCH(
             api_error(cudaErrorLaunchOutOfResources, "%d launches in the arguments of a launch", MAX_CONFIGURATIONS));
     }
-    pushed[pushed_count++] = (struct configuration){grid, block, dynamic_shared_bytes, stream};
+    pushed[pushed_count++] = (struct configuration){grid, block, dynamic_shared_bytes, stream, false};
     return 0;
 }
 
@@ -56,14 +58,13 @@ static cudaError_t check_block(const struct function *function, dim3 block) {
     const struct sim_device *gpu = &device_current()->simulated;
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
     const char *rule = NULL;
-    if (threads == 0) {
+    if (threads == 0)
         rule = "a block needs at least one thread in each dimension";
-    } else if (block.x > 1024 || block.y > 1024 || block.z > 64) {
+    else if (block.x > 1024 || block.y > 1024 || block.z > 64)
         rule = "a block has at most 1024 x 1024 x 64 threads";
-    } else if (threads > (uint64_t)gpu->max_threads_per_block) {
+    else if (threads > (uint64_t)gpu->max_threads_per_block)
         rule = "a block has at most 1024 threads in all";
-    }
-    if (rule != NULL) {
+    if (rule) {
         return api_error(cudaErrorInvalidValue, "blocks of %u x %u x %u threads for kernel %s; %s", block.x, block.y,
                          block.z, function->plain_name, rule);
     }
@@ -93,9 +94,8 @@ static cudaError_t check_grid(const struct function *function, dim3 grid) {
 static cudaError_t check_shared(const struct function *function, size_t dynamic) {
     const struct sim_device *gpu = &device_current()->simulated;
     size_t fixed = function->kernel->static_shared_bytes;
-    if (dynamic <= function->max_dynamic_shared) {
+    if (dynamic <= function->max_dynamic_shared)
         return cudaSuccess;
-    }
     if (dynamic + fixed > gpu->shared_per_block_optin || dynamic + fixed < fixed) {
         return api_error(cudaErrorInvalidValue,
                          "%zu + %zu bytes of dynamic and static shared memory for kernel %s; %s has %zu for a block",
@@ -110,9 +110,8 @@ static cudaError_t check_shared(const struct function *function, size_t dynamic)
 // The parameter block as the kernel sees it: each argument at the offset that PTX gives it.
 static void *pack_parameters(const struct ptx_kernel *kernel, void **arguments) {
     unsigned char *block = calloc(1, kernel->param_bytes + 1);
-    for (int i = 0; i < kernel->params && block != NULL; i++) {
+    for (int i = 0; i < kernel->params && block; i++)
         memcpy(block + kernel->param[i].offset, arguments[i], kernel->param[i].size);
-    }
     return block;
 }
 
@@ -143,14 +142,49 @@ static cudaError_t error_of(enum sim_status status, bool *sticky) {
     return cudaErrorUnknown;
 }
 
+// How many blocks the GPU holds at a time.
+static uint64_t resident_blocks(const struct ptx_kernel *kernel, const struct configuration *configuration) {
+    const struct sim_device *gpu = &device_current()->simulated;
+    dim3 block = configuration->block;
+    int of_an_sm = occupancy_blocks(gpu, (int)(block.x * block.y * block.z), OCCUPANCY_ASSUMED_REGISTERS,
+                                    kernel->static_shared_bytes + configuration->dynamic_shared_bytes);
+    return (uint64_t)gpu->sms * (of_an_sm > 1 ? (uint64_t)of_an_sm : 1);
+}
+
+// cooperative_groups keeps the grid's barrier in the second of two words whose address the driver provides.
+#define WORKSPACE_BYTES 8
+
+static struct sim_allocation *make_workspace(void) {
+    struct sim_allocation *workspace = sim_memory_allocate(WORKSPACE_BYTES, SIM_ALLOCATION_HEAP, NULL);
+    if (workspace) {
+        memset(workspace->bytes, 0, WORKSPACE_BYTES);
+        sim_memory_mark_written(workspace, 0, WORKSPACE_BYTES);
+    }
+    return workspace;
+}
+
+// All blocks of a cooperative launch have to be on the GPU at a time.
+static cudaError_t check_cooperative(const struct function *function, const struct configuration *configuration) {
+    uint64_t blocks = (uint64_t)configuration->grid.x * configuration->grid.y * configuration->grid.z;
+    uint64_t most = resident_blocks(function->kernel, configuration);
+    if (!configuration->cooperative || blocks <= most)
+        return cudaSuccess;
+    return api_error(cudaErrorCooperativeLaunchTooLarge,
+                     "%llu blocks of kernel %s in a cooperative launch; %s holds %llu of them at a time",
+                     (unsigned long long)blocks, function->plain_name, device_current()->simulated.name,
+                     (unsigned long long)most);
+}
+
 static cudaError_t run(const struct function *function, const struct configuration *configuration, void **arguments) {
     const struct ptx_kernel *kernel = function->kernel;
-    if (arguments == NULL && kernel->params > 0) {
+    if (!arguments && kernel->params > 0) {
         return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters and was given none", function->plain_name,
                          kernel->params);
     }
     void *parameters = pack_parameters(kernel, arguments);
-    if (parameters == NULL) {
+    struct sim_allocation *workspace = configuration->cooperative ? make_workspace() : NULL;
+    if (!parameters || (configuration->cooperative && !workspace)) {
+        free(parameters);
         return api_error(cudaErrorLaunchOutOfResources, "the host has no memory left");
     }
     dim3 grid = configuration->grid, block = configuration->block;
@@ -161,39 +195,40 @@ static cudaError_t run(const struct function *function, const struct configurati
         .dynamic_shared_bytes = configuration->dynamic_shared_bytes,
         .parameters = parameters,
         .device = &device_current()->simulated,
+        .grid_workspace = workspace ? workspace->address : 0,
+        .resident_blocks = resident_blocks(kernel, configuration),
     };
     struct sim_counts counts = {0};
     enum sim_status status = sim_launch_run(&launch, &counts);
     free(parameters);
+    if (workspace)
+        sim_memory_free(workspace->address);
     bool sticky;
     cudaError_t error = error_of(status, &sticky);
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         api_launch_failed(error, sticky);
-    }
     return error;
 }
 
 static cudaError_t launch(const void *host_or_handle, const struct configuration *configuration, void **arguments) {
     struct function *function = NULL;
     cudaError_t error = stream_check(configuration->stream);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         error = function_find_loaded(host_or_handle, &function);
-    }
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         error = check_block(function, configuration->block);
-    }
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         error = check_grid(function, configuration->grid);
-    }
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         error = check_shared(function, configuration->dynamic_shared_bytes);
-    }
+    if (error == cudaSuccess)
+        error = check_cooperative(function, configuration);
     return error == cudaSuccess ? run(function, configuration, arguments) : error;
 }
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
                              cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream};
+    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false};
     return LAUNCH(launch(function, &configuration, arguments));
 }
 
@@ -215,34 +250,30 @@ EXPORTED cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *function)
 
 EXPORTED cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
                                         size_t dynamic_shared_bytes, cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream};
+    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false};
     return LAUNCH(launch(handle, &configuration, arguments));
 }
 
 // Attributes that only order or place work change nothing here; those that blocks of the kernel can see are refused.
 static cudaError_t check_attribute(const cudaLaunchAttribute *attribute) {
     const char *name = NULL;
-    if (attribute->id == cudaLaunchAttributeCooperative && attribute->val.cooperative != 0) {
-        name = "cooperative launches (grid-wide synchronisation)";
-    } else if (attribute->id == cudaLaunchAttributeClusterDimension &&
-               (attribute->val.clusterDim.x > 1 || attribute->val.clusterDim.y > 1 ||
-                attribute->val.clusterDim.z > 1)) {
+    if (attribute->id == cudaLaunchAttributeClusterDimension &&
+        (attribute->val.clusterDim.x > 1 || attribute->val.clusterDim.y > 1 || attribute->val.clusterDim.z > 1))
         name = "clusters of more than one block";
-    }
-    return name == NULL ? cudaSuccess : api_error(cudaErrorNotSupported, "the simulator has no %s", name);
+    return !name ? cudaSuccess : api_error(cudaErrorNotSupported, "the simulator has no %s", name);
 }
 
 static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void *host, void **arguments) {
-    if (config == NULL) {
+    if (!config)
         return api_error(cudaErrorInvalidValue, "the configuration is NULL");
-    }
+    struct configuration plain = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, false};
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        cudaError_t error = check_attribute(&config->attrs[i]);
-        if (error != cudaSuccess) {
+        const cudaLaunchAttribute *attribute = &config->attrs[i];
+        cudaError_t error = check_attribute(attribute);
+        if (error != cudaSuccess)
             return error;
-        }
+        plain.cooperative |= attribute->id == cudaLaunchAttributeCooperative && attribute->val.cooperative != 0;
     }
-    struct configuration plain = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream};
     return launch(host, &plain, arguments);
 }
 
@@ -252,12 +283,6 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                                         size_t dynamic_shared_bytes, cudaStream_t stream) {
-    (void)function;
-    (void)grid;
-    (void)block;
-    (void)arguments;
-    (void)dynamic_shared_bytes;
-    (void)stream;
-    return DEVICE_CALL(
-        api_error(cudaErrorNotSupported, "the simulator has no cooperative launches (grid-wide synchronisation)"));
+    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, true};
+    return LAUNCH(launch(function, &configuration, arguments));
 }

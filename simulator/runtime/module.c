@@ -21,7 +21,7 @@ static struct module *modules;
 
 struct module *module_register(const void *fatbin_wrapper) {
     struct module *module = calloc(1, sizeof *module);
-    if (module != NULL) {
+    if (module) {
         module->fatbin_wrapper = fatbin_wrapper;
         module->next = modules;
         modules = module;
@@ -37,14 +37,13 @@ static void free_function(struct function *function) {
 
 void module_add_function(struct module *module, const void *host, const char *name) {
     struct function *function = calloc(1, sizeof *function);
-    if (function == NULL) {
+    if (!function)
         return;
-    }
     size_t length;
     const char *plain = kernel_plain_name(name, &length);
     function->name = strdup(name);
     function->plain_name = strndup(plain, length);
-    if (function->name == NULL || function->plain_name == NULL) {
+    if (!function->name || !function->plain_name) {
         free_function(function);
         return;
     }
@@ -56,7 +55,7 @@ void module_add_function(struct module *module, const void *host, const char *na
 
 static struct variable *add_variable(struct module *module, const char *name, size_t size) {
     struct variable *variable = calloc(1, sizeof *variable);
-    if (variable == NULL || (variable->name = strdup(name)) == NULL) {
+    if (!variable || !(variable->name = strdup(name))) {
         free(variable);
         return NULL;
     }
@@ -69,22 +68,21 @@ static struct variable *add_variable(struct module *module, const char *name, si
 
 void module_add_variable(struct module *module, const void *host, const char *name, size_t size) {
     struct variable *variable = add_variable(module, name, size);
-    if (variable != NULL) {
+    if (variable)
         variable->host = host;
-    }
 }
 
 void module_add_managed(struct module *module, void **host_pointer, const char *name, size_t size) {
     struct variable *variable = add_variable(module, name, size);
-    if (variable != NULL && (variable->managed = sim_memory_allocate(size, SIM_ALLOCATION_HOST, NULL)) != NULL) {
+    if (variable && (variable->managed = sim_memory_allocate(size, SIM_ALLOCATION_HOST, NULL))) {
         *host_pointer = variable->managed->bytes;
         variable->host = *host_pointer;
     }
 }
 
 cudaError_t function_find(const void *host_or_handle, struct function **found) {
-    for (struct module *module = modules; module != NULL; module = module->next) {
-        for (struct function *function = module->functions; function != NULL; function = function->next) {
+    for (struct module *module = modules; module; module = module->next) {
+        for (struct function *function = module->functions; function; function = function->next) {
             if (function->host == host_or_handle || function == host_or_handle) {
                 *found = function;
                 return cudaSuccess;
@@ -98,41 +96,35 @@ cudaError_t function_find(const void *host_or_handle, struct function **found) {
 }
 
 struct variable *variable_find(const void *host) {
-    for (struct module *module = modules; module != NULL; module = module->next) {
-        for (struct variable *variable = module->variables; variable != NULL; variable = variable->next) {
-            if (variable->host == host) {
+    for (struct module *module = modules; module; module = module->next) {
+        for (struct variable *variable = module->variables; variable; variable = variable->next)
+            if (variable->host == host)
                 return variable;
-            }
-        }
     }
     return NULL;
 }
 
 // The memory of a __managed__ variable; NULL for any other.
 static struct sim_allocation *find_managed(const struct module *module, const char *name) {
-    for (const struct variable *variable = module->variables; variable != NULL; variable = variable->next) {
-        if (variable->managed != NULL && strcmp(variable->name, name) == 0) {
+    for (const struct variable *variable = module->variables; variable; variable = variable->next)
+        if (variable->managed && strcmp(variable->name, name) == 0)
             return variable->managed;
-        }
-    }
     return NULL;
 }
 
 static void unload(struct module *module) {
-    for (struct function *function = module->functions; function != NULL; function = function->next) {
-        if (function->kernel != NULL) {
+    for (struct function *function = module->functions; function; function = function->next) {
+        if (function->kernel) {
             sim_kernel_free(function->bound);
             ptx_free_kernel(function->kernel);
             function->bound = NULL;
             function->kernel = NULL;
         }
     }
-    if (module->code != NULL) {
-        for (int i = 0; i < module->code->variables; i++) {
-            if (module->address[i] != 0 && find_managed(module, module->code->variable[i].name) == NULL) {
+    if (module->code) {
+        for (int i = 0; i < module->code->variables; i++)
+            if (module->address[i] != 0 && !find_managed(module, module->code->variable[i].name))
                 sim_memory_free(module->address[i]);
-            }
-        }
         free(module->address);
         ptx_free_module(module->code);
         module->address = NULL;
@@ -141,32 +133,28 @@ static void unload(struct module *module) {
 }
 
 void module_unload_all(void) {
-    for (struct module *module = modules; module != NULL; module = module->next) {
+    for (struct module *module = modules; module; module = module->next)
         unload(module);
-    }
 }
 
 void module_unregister(struct module *module) {
     struct module **link = &modules;
-    while (*link != NULL && *link != module) {
+    while (*link && *link != module)
         link = &(*link)->next;
-    }
-    if (*link == NULL) {
+    if (!*link)
         return;
-    }
     *link = module->next;
     unload(module);
-    while (module->functions != NULL) {
+    while (module->functions) {
         struct function *function = module->functions;
         module->functions = function->next;
         free_function(function);
     }
-    while (module->variables != NULL) {
+    while (module->variables) {
         struct variable *variable = module->variables;
         module->variables = variable->next;
-        if (variable->managed != NULL) {
+        if (variable->managed)
             sim_memory_free(variable->managed->address);
-        }
         free(variable->name);
         free(variable);
     }
@@ -181,16 +169,14 @@ static cudaError_t place_variable(const struct module *module, const struct ptx_
     enum sim_allocation_kind kind =
         variable->space == PTX_CONST ? SIM_ALLOCATION_CONST_VARIABLE : SIM_ALLOCATION_GLOBAL_VARIABLE;
     struct sim_allocation *managed = find_managed(module, variable->name);
-    struct sim_allocation *allocation =
-        managed != NULL ? managed : sim_memory_allocate(variable->size, kind, variable->name);
-    if (allocation == NULL || allocation->size < variable->size) {
+    struct sim_allocation *allocation = managed ? managed : sim_memory_allocate(variable->size, kind, variable->name);
+    if (!allocation || allocation->size < variable->size) {
         return api_error(cudaErrorMemoryAllocation, "no room for the %zu bytes of device variable %s", variable->size,
                          variable->name);
     }
     // A variable without an initial value is 0, in CUDA as in C.
-    if (variable->init != NULL) {
+    if (variable->init)
         memcpy(allocation->bytes, variable->init, variable->size);
-    }
     sim_memory_mark_written(allocation, 0, variable->size);
     *address = allocation->address;
     return cudaSuccess;
@@ -205,7 +191,7 @@ static cudaError_t relocate(const struct module *module, int index) {
         const uint64_t bits = target >> relocation->shift;
         const size_t bytes = (size_t)relocation->bytes;
         struct sim_allocation *at = sim_memory_find(module->address[index] + relocation->offset, bytes);
-        if (at == NULL) {
+        if (!at) {
             return api_error(cudaErrorInvalidPtx, "the initial value of %s has an address past its end",
                              variable->name);
         }
@@ -217,56 +203,48 @@ static cudaError_t relocate(const struct module *module, int index) {
 static cudaError_t place_variables(struct module *module) {
     const struct ptx_module *code = module->code;
     module->address = calloc((size_t)code->variables + 1, sizeof *module->address);
-    if (module->address == NULL) {
+    if (!module->address)
         return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
-    }
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < code->variables && error == cudaSuccess; i++) {
         const struct ptx_variable *variable = &code->variable[i];
-        if (!has_device_address(variable)) {
+        if (!has_device_address(variable))
             continue;
-        }
         if (variable->external) {
             return api_error(cudaErrorNotSupported,
                              "device variable %s is defined in another file; the simulator links no device code across "
                              "files, so put it into the file that uses it and compile without -rdc=true",
                              variable->name);
         }
-        if (variable->size > 0) {
+        if (variable->size > 0)
             error = place_variable(module, variable, &module->address[i]);
-        }
     }
-    for (int i = 0; i < code->variables && error == cudaSuccess; i++) {
+    for (int i = 0; i < code->variables && error == cudaSuccess; i++)
         error = relocate(module, i);
-    }
     return error;
 }
 
 static cudaError_t load(struct module *module) {
-    if (module->code != NULL) {
+    if (module->code)
         return cudaSuccess;
-    }
     char text[512];
     struct fatbin_ptx ptx;
     if (!fatbin_read_wrapper(module->fatbin_wrapper, device_current()->simulated.compute_capability, &ptx, text,
-                             sizeof text)) {
+                             sizeof text))
         return api_error(cudaErrorNoKernelImageForDevice, "%s", text);
-    }
     module->code = ptx_parse(ptx.text, ptx.length, text, sizeof text);
     fatbin_free(&ptx);
-    if (module->code == NULL) {
+    if (!module->code)
         return api_error(cudaErrorInvalidPtx, "%s", text);
-    }
     cudaError_t error = place_variables(module);
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         unload(module);
-    }
     return error;
 }
 
 void module_initialise_managed(struct module *module) {
-    for (const struct variable *variable = module->variables; variable != NULL; variable = variable->next) {
-        if (variable->managed != NULL) {
+    for (const struct variable *variable = module->variables; variable; variable = variable->next) {
+        if (variable->managed) {
             load(module);
             return;
         }
@@ -275,11 +253,9 @@ void module_initialise_managed(struct module *module) {
 
 static bool has_entry(const struct ptx_module *code, const char *name) {
     const char *entry;
-    for (int i = 0; (entry = ptx_entry_name(code, i)) != NULL; i++) {
-        if (strcmp(entry, name) == 0) {
+    for (int i = 0; (entry = ptx_entry_name(code, i)); i++)
+        if (strcmp(entry, name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -288,9 +264,8 @@ static cudaError_t link_and_bind(struct function *function) {
     const struct sim_device *gpu = &device_current()->simulated;
     char text[512];
     struct ptx_kernel *kernel = ptx_link_kernel(module->code, function->name, text, sizeof text);
-    if (kernel == NULL) {
+    if (!kernel)
         return api_error(cudaErrorNotSupported, "%s", text);
-    }
     cudaError_t error = cudaSuccess;
     struct sim_kernel *bound = NULL;
     if (kernel->static_shared_bytes > gpu->shared_per_block) {
@@ -299,7 +274,7 @@ static cudaError_t link_and_bind(struct function *function) {
                       "kernel %s declares %zu bytes of shared memory; __shared__ arrays of fixed size may have %zu, "
                       "more must be dynamic (extern __shared__) and allowed by cudaFuncSetAttribute",
                       function->plain_name, kernel->static_shared_bytes, gpu->shared_per_block);
-    } else if ((bound = sim_kernel_bind(kernel, module->address, text, sizeof text)) == NULL) {
+    } else if (!(bound = sim_kernel_bind(kernel, module->address, text, sizeof text))) {
         error = api_error(cudaErrorNotSupported, "%s", text);
     }
     if (error != cudaSuccess) {
@@ -314,24 +289,20 @@ static cudaError_t link_and_bind(struct function *function) {
 
 cudaError_t function_find_loaded(const void *host_or_handle, struct function **function) {
     cudaError_t error = function_find(host_or_handle, function);
-    if (error != cudaSuccess || (*function)->kernel != NULL) {
+    if (error != cudaSuccess || (*function)->kernel)
         return error;
-    }
     error = load((*function)->module);
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         return error;
-    }
-    if (!has_entry((*function)->module->code, (*function)->name)) {
+    if (!has_entry((*function)->module->code, (*function)->name))
         return api_error(cudaErrorInvalidDeviceFunction, "the program's PTX has no kernel %s", (*function)->plain_name);
-    }
     return link_and_bind(*function);
 }
 
 cudaError_t variable_address(struct variable *variable, uint64_t *address) {
     cudaError_t error = load(variable->module);
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         return error;
-    }
     const struct ptx_module *code = variable->module->code;
     for (int i = 0; i < code->variables; i++) {
         if (has_device_address(&code->variable[i]) && strcmp(code->variable[i].name, variable->name) == 0) {
@@ -344,7 +315,7 @@ cudaError_t variable_address(struct variable *variable, uint64_t *address) {
 
 size_t module_const_bytes(const struct module *module) {
     size_t bytes = 0;
-    for (int i = 0; module->code != NULL && i < module->code->variables; i++) {
+    for (int i = 0; module->code && i < module->code->variables; i++) {
         const struct ptx_variable *variable = &module->code->variable[i];
         bytes += variable->space == PTX_CONST ? variable->size : 0;
     }

@@ -3,8 +3,9 @@
 #ifndef SIMULATOR_RUNTIME_MODULE_H
 #define SIMULATOR_RUNTIME_MODULE_H
 
-#include "../exec/launch.h"
-#include "../exec/memory.h"
+#include "../execution/launch.h"
+#include "../instructions/bind.h"
+#include "../machine/allocation.h"
 #include "../ptx/program.h"
 #include "api.h"
 

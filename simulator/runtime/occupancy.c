@@ -24,25 +24,22 @@ static int smaller(int a, int b) {
 static int blocks_by_registers(const struct sim_device *gpu, int warps, int registers_per_thread) {
     size_t of_a_warp = round_up((size_t)registers_per_thread * WARP, REGISTER_UNIT);
     // Whether a block may start at all is decided as if its warps filled all four quarters evenly.
-    if (of_a_warp * round_up((size_t)warps, QUARTERS) > (size_t)gpu->registers_per_block) {
+    if (of_a_warp * round_up((size_t)warps, QUARTERS) > (size_t)gpu->registers_per_block)
         return 0;
-    }
     size_t warps_on_sm = (size_t)gpu->registers_per_sm / QUARTERS / of_a_warp * QUARTERS;
     return (int)(warps_on_sm / (size_t)warps);
 }
 
 static int blocks_by_shared(const struct sim_device *gpu, size_t shared_bytes) {
-    if (shared_bytes > gpu->shared_per_block_optin) {
+    if (shared_bytes > gpu->shared_per_block_optin)
         return 0;
-    }
     size_t of_a_block = round_up(shared_bytes + gpu->reserved_shared, shared_unit(gpu));
     return of_a_block == 0 ? gpu->max_blocks_per_sm : (int)(gpu->shared_per_sm / of_a_block);
 }
 
 int occupancy_blocks(const struct sim_device *gpu, int threads, int registers_per_thread, size_t shared_bytes) {
-    if (threads < 1 || threads > gpu->max_threads_per_block) {
+    if (threads < 1 || threads > gpu->max_threads_per_block)
         return 0;
-    }
     int warps = (threads + WARP - 1) / WARP;
     int blocks = smaller(gpu->max_blocks_per_sm, gpu->max_threads_per_sm / WARP / warps);
     blocks = smaller(blocks, blocks_by_registers(gpu, warps, registers_per_thread));
@@ -50,9 +47,8 @@ int occupancy_blocks(const struct sim_device *gpu, int threads, int registers_pe
 }
 
 static cudaError_t max_blocks(int *blocks, const void *host, int threads, size_t dynamic_bytes) {
-    if (blocks == NULL || threads < 1) {
+    if (!blocks || threads < 1)
         return api_error(cudaErrorInvalidValue, "a block of %d threads, or the pointer to the result is NULL", threads);
-    }
     struct function *function = NULL;
     cudaError_t error = function_find_loaded(host, &function);
     if (error == cudaSuccess) {
@@ -76,18 +72,16 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 // The most dynamic shared memory with which that many blocks still fit.
 static cudaError_t available_shared(size_t *bytes, const void *host, int blocks, int threads) {
     struct function *function = NULL;
-    if (bytes == NULL || blocks < 1 || threads < 1) {
+    if (!bytes || blocks < 1 || threads < 1) {
         return api_error(cudaErrorInvalidValue, "%d blocks of %d threads, or the pointer to the result is NULL", blocks,
                          threads);
     }
     cudaError_t error = function_find_loaded(host, &function);
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         return error;
-    }
     const struct sim_device *gpu = &device_current()->simulated;
-    if (occupancy_blocks(gpu, threads, OCCUPANCY_ASSUMED_REGISTERS, function->kernel->static_shared_bytes) < blocks) {
+    if (occupancy_blocks(gpu, threads, OCCUPANCY_ASSUMED_REGISTERS, function->kernel->static_shared_bytes) < blocks)
         return api_error(cudaErrorInvalidValue, "%d blocks of %d threads do not fit one SM", blocks, threads);
-    }
     size_t share = gpu->shared_per_sm / (size_t)blocks / shared_unit(gpu) * shared_unit(gpu) - gpu->reserved_shared;
     share = share < gpu->shared_per_block_optin ? share : gpu->shared_per_block_optin;
     *bytes = share - function->kernel->static_shared_bytes;

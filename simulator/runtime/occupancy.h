@@ -2,7 +2,7 @@
 #ifndef SIMULATOR_RUNTIME_OCCUPANCY_H
 #define SIMULATOR_RUNTIME_OCCUPANCY_H
 
-#include "../exec/launch.h"
+#include "../machine/launch.h"
 
 #include <stddef.h>
 

@@ -12,12 +12,10 @@ static struct CUmemPoolHandle_st default_pool;
 
 static cudaError_t get(cudaMemPool_t *pool, int ordinal) {
     cudaError_t error = device_check_ordinal(ordinal);
-    if (error == cudaSuccess && pool == NULL) {
+    if (error == cudaSuccess && !pool)
         error = api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
-    }
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         *pool = &default_pool;
-    }
     return error;
 }
 
@@ -37,9 +35,8 @@ static cudaError_t check(cudaMemPool_t pool) {
 
 static cudaError_t set_attribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, const void *value) {
     cudaError_t error = check(pool);
-    if (error == cudaSuccess && attribute == cudaMemPoolAttrReleaseThreshold) {
+    if (error == cudaSuccess && attribute == cudaMemPoolAttrReleaseThreshold)
         pool->release_threshold = *(const uint64_t *)value;
-    }
     return error; // the others say in which cases freed memory may be used again: it never is
 }
 

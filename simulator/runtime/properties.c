@@ -44,6 +44,7 @@ static void fill_properties(struct cudaDeviceProp *p, const struct device *devic
     p->asyncEngineCount = device->copy_engines;
     p->ECCEnabled = device->ecc;
     p->concurrentKernels = 1;
+    p->cooperativeLaunch = 1;
     p->unifiedAddressing = 1;
     p->streamPrioritiesSupported = 1;
     p->globalL1CacheSupported = p->localL1CacheSupported = 1;
@@ -59,23 +60,20 @@ static void fill_properties(struct cudaDeviceProp *p, const struct device *devic
 }
 
 static cudaError_t get_properties(struct cudaDeviceProp *properties, int ordinal) {
-    if (properties == NULL) {
+    if (!properties)
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
-    }
     cudaError_t error = device_check_ordinal(ordinal);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         fill_properties(properties, device_current());
-    }
     return error;
 }
 
 static cudaError_t get_attribute(int *value, enum cudaDeviceAttr attribute, int ordinal) {
     struct cudaDeviceProp p;
-    cudaError_t error = value == NULL ? api_error(cudaErrorInvalidValue, "the pointer to the result is NULL")
-                                      : get_properties(&p, ordinal);
-    if (error != cudaSuccess) {
+    cudaError_t error =
+        !value ? api_error(cudaErrorInvalidValue, "the pointer to the result is NULL") : get_properties(&p, ordinal);
+    if (error != cudaSuccess)
         return error;
-    }
     const struct device *device = device_current();
     const struct {
         enum cudaDeviceAttr attribute;
@@ -117,6 +115,7 @@ static cudaError_t get_attribute(int *value, enum cudaDeviceAttr attribute, int 
         {cudaDevAttrClusterLaunch, p.clusterLaunch},
         {cudaDevAttrGpuOverlap, 1},
         {cudaDevAttrConcurrentKernels, 1},
+        {cudaDevAttrCooperativeLaunch, 1},
         {cudaDevAttrUnifiedAddressing, 1},
         {cudaDevAttrStreamPrioritiesSupported, 1},
         {cudaDevAttrGlobalL1CacheSupported, 1},
@@ -127,11 +126,9 @@ static cudaError_t get_attribute(int *value, enum cudaDeviceAttr attribute, int 
         {cudaDevAttrConcurrentManagedAccess, 1},
     };
     *value = 0; // textures, peers, inter-process memory and the like: the simulator has none of them
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (known[i].attribute == attribute) {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].attribute == attribute)
             *value = known[i].value;
-        }
-    }
     return cudaSuccess;
 }
 
@@ -145,12 +142,10 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 
 static cudaError_t pci_bus_id(char *text, int length, int ordinal) {
     cudaError_t error = device_check_ordinal(ordinal);
-    if (error == cudaSuccess && (text == NULL || length < (int)sizeof "0000:00:00.0")) {
+    if (error == cudaSuccess && (!text || length < (int)sizeof "0000:00:00.0"))
         error = api_error(cudaErrorInvalidValue, "the text needs room for 13 characters");
-    }
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         strcpy(text, "0000:00:00.0");
-    }
     return error;
 }
 
@@ -160,12 +155,10 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device) {
 
 // Priorities run from 0 down to -5 as on the GPUs of the table; here they change nothing.
 static cudaError_t priority_range(int *least, int *greatest) {
-    if (least != NULL) {
+    if (least)
         *least = 0;
-    }
-    if (greatest != NULL) {
+    if (greatest)
         *greatest = -5;
-    }
     return cudaSuccess;
 }
 

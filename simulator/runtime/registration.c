@@ -36,7 +36,7 @@ EXPORTED void __cudaRegisterFunction(void **handle, const char *host_function, c
     (void)block;
     (void)grid;
     (void)warp_size;
-    if (handle != NULL) {
+    if (handle) {
         api_lock();
         module_add_function((struct module *)handle, host_function, device_name);
         api_unlock();
@@ -49,7 +49,7 @@ EXPORTED void __cudaRegisterVar(void **handle, char *host_variable, char *device
     (void)external;
     (void)constant;
     (void)global;
-    if (handle != NULL) {
+    if (handle) {
         api_lock();
         module_add_variable((struct module *)handle, host_variable, device_name, size);
         api_unlock();
@@ -62,7 +62,7 @@ EXPORTED void __cudaRegisterManagedVar(void **handle, void **host_pointer, char 
     (void)external;
     (void)constant;
     (void)global;
-    if (handle != NULL) {
+    if (handle) {
         api_lock();
         module_add_managed((struct module *)handle, host_pointer, device_name, size);
         api_unlock();
@@ -71,9 +71,8 @@ EXPORTED void __cudaRegisterManagedVar(void **handle, void **host_pointer, char 
 
 // Called before the program first touches a __managed__ variable, and before its first launch.
 EXPORTED char __cudaInitModule(void **handle) {
-    if (api_enter(__func__) == cudaSuccess && handle != NULL) {
+    if (api_enter(__func__) == cudaSuccess && handle)
         module_initialise_managed((struct module *)handle);
-    }
     api_unlock();
     return 1;
 }

@@ -13,26 +13,24 @@ struct CUstream_st {
 static struct CUstream_st *streams;
 
 static bool is_default(cudaStream_t stream) {
-    return stream == NULL || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+    return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
 }
 
 static struct CUstream_st **find(cudaStream_t stream) {
     struct CUstream_st **link = &streams;
-    while (*link != NULL && *link != stream) {
+    while (*link && *link != stream)
         link = &(*link)->next;
-    }
     return link;
 }
 
 cudaError_t stream_check(cudaStream_t stream) {
-    if (is_default(stream) || *find(stream) != NULL) {
+    if (is_default(stream) || *find(stream))
         return cudaSuccess;
-    }
     return api_error(cudaErrorInvalidResourceHandle, "the stream does not exist, or was destroyed");
 }
 
 void stream_destroy_all(void) {
-    while (streams != NULL) {
+    while (streams) {
         struct CUstream_st *stream = streams;
         streams = stream->next;
         free(stream);
@@ -41,13 +39,11 @@ void stream_destroy_all(void) {
 
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority) {
     static unsigned long long last_id = 2; // 1 and 2 are those of the default streams
-    if (stream == NULL || (flags & ~(unsigned)cudaStreamNonBlocking) != 0) {
+    if (!stream || (flags & ~(unsigned)cudaStreamNonBlocking) != 0)
         return api_error(cudaErrorInvalidValue, "the flags are unknown or the pointer to the result is NULL");
-    }
     struct CUstream_st *made = calloc(1, sizeof *made);
-    if (made == NULL) {
+    if (!made)
         return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
-    }
     made->flags = flags;
     made->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
     made->id = ++last_id;
@@ -94,9 +90,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 
 static cudaError_t get_flags(cudaStream_t stream, unsigned *flags) {
     cudaError_t error = stream_check(stream);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         *flags = is_default(stream) ? cudaStreamDefault : stream->flags;
-    }
     return error;
 }
 
@@ -106,9 +101,8 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags) {
 
 static cudaError_t get_priority(cudaStream_t stream, int *priority) {
     cudaError_t error = stream_check(stream);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         *priority = is_default(stream) ? 0 : stream->priority;
-    }
     return error;
 }
 
@@ -118,9 +112,8 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
 
 static cudaError_t get_id(cudaStream_t stream, unsigned long long *id) {
     cudaError_t error = stream_check(stream);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         *id = stream == cudaStreamPerThread ? 2 : is_default(stream) ? 1 : stream->id;
-    }
     return error;
 }
 
@@ -130,9 +123,8 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id) {
 
 static cudaError_t capture_status(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
     cudaError_t error = stream_check(stream);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         *status = cudaStreamCaptureStatusNone;
-    }
     return error;
 }
 
@@ -143,20 +135,18 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
 // The program's functions are called without the lock, so that they may use the runtime themselves.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *argument) {
     cudaError_t error =
-        DEVICE_CALL(function == NULL ? api_error(cudaErrorInvalidValue, "the function is NULL") : stream_check(stream));
-    if (error == cudaSuccess) {
+        DEVICE_CALL(!function ? api_error(cudaErrorInvalidValue, "the function is NULL") : stream_check(stream));
+    if (error == cudaSuccess)
         function(argument);
-    }
     return error;
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *argument,
                                   unsigned int flags) {
-    cudaError_t error = DEVICE_CALL(callback == NULL || flags != 0
-                                        ? api_error(cudaErrorInvalidValue, "the callback is NULL or flags is not 0")
-                                        : stream_check(stream));
-    if (error == cudaSuccess) {
+    cudaError_t error =
+        DEVICE_CALL(!callback || flags != 0 ? api_error(cudaErrorInvalidValue, "the callback is NULL or flags is not 0")
+                                            : stream_check(stream));
+    if (error == cudaSuccess)
         callback(stream, cudaSuccess, argument);
-    }
     return error;
 }

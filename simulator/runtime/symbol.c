@@ -6,9 +6,8 @@
 
 static cudaError_t find(const void *symbol, struct variable **variable, uint64_t *address) {
     *variable = variable_find(symbol);
-    if (*variable == NULL) {
+    if (!*variable)
         return api_error(cudaErrorInvalidSymbol, "this is no __device__ or __constant__ variable of the program");
-    }
     return variable_address(*variable, address);
 }
 
@@ -16,9 +15,8 @@ static cudaError_t find_range(const void *symbol, size_t offset, size_t size, vo
     struct variable *variable = NULL;
     uint64_t address;
     cudaError_t error = find(symbol, &variable, &address);
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         return error;
-    }
     if (offset > variable->size || size > variable->size - offset) {
         return api_error(cudaErrorInvalidValue, "%zu bytes at offset %zu of variable %s, which has %zu", size, offset,
                          variable->name, variable->size);
@@ -29,18 +27,16 @@ static cudaError_t find_range(const void *symbol, size_t offset, size_t size, vo
 
 static cudaError_t to_symbol(const void *symbol, const void *from, size_t size, size_t offset,
                              enum cudaMemcpyKind kind) {
-    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return api_error(cudaErrorInvalidMemcpyDirection, "a copy to a device variable cannot go to the host");
-    }
     void *device = NULL;
     cudaError_t error = find_range(symbol, offset, size, &device);
     return error == cudaSuccess ? copy_bytes(device, from, size, kind) : error;
 }
 
 static cudaError_t from_symbol(void *to, const void *symbol, size_t size, size_t offset, enum cudaMemcpyKind kind) {
-    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return api_error(cudaErrorInvalidMemcpyDirection, "a copy from a device variable cannot come from the host");
-    }
     void *device = NULL;
     cudaError_t error = find_range(symbol, offset, size, &device);
     return error == cudaSuccess ? copy_bytes(to, device, size, kind) : error;
@@ -66,8 +62,8 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size,
 }
 
 static cudaError_t symbol_address(void **device, const void *symbol) {
-    return device == NULL ? api_error(cudaErrorInvalidValue, "the pointer to the result is NULL")
-                          : find_range(symbol, 0, 0, device);
+    return !device ? api_error(cudaErrorInvalidValue, "the pointer to the result is NULL")
+                   : find_range(symbol, 0, 0, device);
 }
 
 cudaError_t cudaGetSymbolAddress(void **device, const void *symbol) {
@@ -77,11 +73,10 @@ cudaError_t cudaGetSymbolAddress(void **device, const void *symbol) {
 static cudaError_t symbol_size(size_t *size, const void *symbol) {
     struct variable *variable = NULL;
     uint64_t address;
-    cudaError_t error = size == NULL ? api_error(cudaErrorInvalidValue, "the pointer to the result is NULL")
-                                     : find(symbol, &variable, &address);
-    if (error == cudaSuccess) {
+    cudaError_t error = !size ? api_error(cudaErrorInvalidValue, "the pointer to the result is NULL")
+                              : find(symbol, &variable, &address);
+    if (error == cudaSuccess)
         *size = variable->size;
-    }
     return error;
 }
 

@@ -30,9 +30,8 @@ static int zero_bits(const struct analysis *a, const struct ptx_operand *operand
     case PTX_OPERAND_IMMEDIATE:
         return trailing_zeros(operand->bits);
     case PTX_OPERAND_ADDRESS:
-        if (operand->slot >= 0) {
+        if (operand->slot >= 0)
             return at_most(a->now[(size_t)operand->slot / SLOT_BYTES], trailing_zeros((uint64_t)operand->offset));
-        }
         if (operand->variable >= 0) {
             return at_most(trailing_zeros(a->kernel->module->variable[operand->variable].align),
                            trailing_zeros((uint64_t)operand->offset));
@@ -89,9 +88,8 @@ static void assign(struct analysis *a, const struct ptx_operand *target, int bit
         uint8_t *slot = &a->now[(size_t)target->slot / SLOT_BYTES];
         *slot = (uint8_t)(guarded ? at_most(*slot, bits) : bits);
     } else if (target->kind == PTX_OPERAND_VECTOR) {
-        for (int e = 0; e < target->count; e++) {
+        for (int e = 0; e < target->count; e++)
             assign(a, &target->elements[e], 0, guarded);
-        }
     }
 }
 
@@ -116,9 +114,8 @@ static bool flow_to(struct analysis *a, int32_t target) {
 
 static bool flow_to_targets(struct analysis *a, const struct ptx_operand *operand) {
     bool changed = operand->kind == PTX_OPERAND_TARGET && flow_to(a, operand->target);
-    for (int e = 0; operand->kind == PTX_OPERAND_VECTOR && e < operand->count; e++) {
+    for (int e = 0; operand->kind == PTX_OPERAND_VECTOR && e < operand->count; e++)
         changed = flow_to_targets(a, &operand->elements[e]) || changed;
-    }
     return changed;
 }
 
@@ -128,26 +125,22 @@ static bool ends_block(const struct ptx_instruction *i) {
 }
 
 static void mark_targets(const struct ptx_operand *operand, bool *starts) {
-    if (operand->kind == PTX_OPERAND_TARGET) {
+    if (operand->kind == PTX_OPERAND_TARGET)
         starts[operand->target] = true;
-    }
-    for (int e = 0; operand->kind == PTX_OPERAND_VECTOR && e < operand->count; e++) {
+    for (int e = 0; operand->kind == PTX_OPERAND_VECTOR && e < operand->count; e++)
         mark_targets(&operand->elements[e], starts);
-    }
 }
 
 void traffic_mark_block_starts(const struct ptx_kernel *kernel, bool *starts) {
-    for (int f = 0; f < kernel->functions; f++) {
+    for (int f = 0; f < kernel->functions; f++)
         starts[kernel->function[f].entry] = true;
-    }
     for (int32_t n = 0; n < kernel->instructions; n++) {
         const struct ptx_instruction *i = &kernel->instruction[n];
         if (ends_block(i)) {
             mark_targets(&i->src[0], starts);
             mark_targets(&i->src[1], starts);
-            if (n + 1 < kernel->instructions) {
+            if (n + 1 < kernel->instructions)
                 starts[n + 1] = true;
-            }
         }
     }
 }
@@ -178,16 +171,15 @@ static bool pass(struct analysis *a, uint8_t *bits) {
 
 uint8_t *traffic_address_zero_bits(const struct ptx_kernel *kernel) {
     int32_t frame_bytes = 0;
-    for (int f = 0; f < kernel->functions; f++) {
+    for (int f = 0; f < kernel->functions; f++)
         frame_bytes = kernel->function[f].frame_bytes > frame_bytes ? kernel->function[f].frame_bytes : frame_bytes;
-    }
     struct analysis a = {.kernel = kernel, .slots = (size_t)frame_bytes / SLOT_BYTES + 1};
     const size_t instructions = (size_t)kernel->instructions + 1;
     a.starts = calloc(instructions, sizeof *a.starts);
     a.before = malloc(instructions * a.slots);
     a.now = malloc(a.slots);
     uint8_t *bits = calloc(instructions, 1);
-    if (a.starts == NULL || a.before == NULL || a.now == NULL || bits == NULL) {
+    if (!a.starts || !a.before || !a.now || !bits) {
         free(bits);
         bits = NULL;
     } else {

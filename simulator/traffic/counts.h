@@ -16,11 +16,11 @@ struct traffic_counts {
 };
 
 // sectors.c. Adds sectors and ideal_sectors of one request. address is [32]; lanes outside mask are not read.
-void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, enum traffic_kind kind, uint32_t bytes,
+void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, enum access_kind kind, uint32_t bytes,
                            uint32_t mask, const uint64_t *address);
 
 // wavefronts.c. Adds wavefronts and ideal_wavefronts of one request.
-void traffic_count_wavefronts(struct traffic_counts *counts, enum traffic_kind kind, uint32_t bytes, uint32_t mask,
+void traffic_count_wavefronts(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
                               const uint64_t *address);
 
 // merge.c. What the assembler makes of each instruction: 0: itself; > 0: it becomes one wider access of that many
@@ -37,7 +37,7 @@ struct traffic_access_total {
     int outer_line;
     const char *ptx;
     enum ptx_space space;
-    enum traffic_kind kind;
+    enum access_kind kind;
     uint32_t bytes;     // a lane, after merging
     bool merged_leader; // stands for several PTX instructions
     bool merged_member; // counted with its leader: all counts are 0

@@ -41,9 +41,8 @@ static struct open *find(struct scan *s, const struct open *like, int64_t offset
     for (int o = 0; o < s->opens; o++) {
         struct open *open = &s->open[o];
         if (s->merged[open->instruction] == 0 && open->slot == like->slot && open->version == like->version &&
-            open->bytes == like->bytes && open->offset == offset) {
+            open->bytes == like->bytes && open->offset == offset)
             return open;
-        }
     }
     return NULL;
 }
@@ -54,19 +53,16 @@ static void fill_pieces(struct scan *s, uint32_t size) {
         const struct open *first = &s->open[o];
         const int zero_bits = s->zero_bits[first->instruction];
         if (s->merged[first->instruction] != 0 || first->bytes >= size || first->offset % size != 0 ||
-            (1ull << zero_bits) < size) {
+            (1ull << zero_bits) < size)
             continue;
-        }
         const uint32_t parts = size / first->bytes;
         struct open *part[16];
         uint32_t found = 0;
-        while (found < parts && (part[found] = find(s, first, first->offset + found * first->bytes)) != NULL) {
+        while (found < parts && (part[found] = find(s, first, first->offset + found * first->bytes)))
             found++;
-        }
         if (found == parts) {
-            for (uint32_t p = 1; p < parts; p++) {
+            for (uint32_t p = 1; p < parts; p++)
                 s->merged[part[p]->instruction] = -1;
-            }
             s->merged[first->instruction] = (int8_t)size;
         }
     }
@@ -79,12 +75,10 @@ static void close_all(struct scan *s) {
 }
 
 static void note_writes(struct scan *s, const struct ptx_operand *target) {
-    if (target->kind == PTX_OPERAND_REGISTER && target->reg_type != PTX_PRED) {
+    if (target->kind == PTX_OPERAND_REGISTER && target->reg_type != PTX_PRED)
         s->version[target->slot / SLOT_BYTES]++;
-    }
-    for (int e = 0; target->kind == PTX_OPERAND_VECTOR && e < target->count; e++) {
+    for (int e = 0; target->kind == PTX_OPERAND_VECTOR && e < target->count; e++)
         note_writes(s, &target->elements[e]);
-    }
 }
 
 static bool is_candidate(const struct ptx_instruction *i) {
@@ -128,9 +122,8 @@ static void scan_instruction(struct scan *s, int32_t n) {
         // A store may go past stores from the same register value only: others might hit the same bytes.
         const bool stays = s->opens < MOST_OPEN && s->opcode == i->opcode &&
                            (i->opcode == PTX_OP_LD || (s->open[0].slot == slot && s->open[0].version == next.version));
-        if (s->opens > 0 && !stays) {
+        if (s->opens > 0 && !stays)
             close_all(s);
-        }
         s->opcode = i->opcode;
         s->open[s->opens++] = next;
     } else if (is_fence(i) || (i->opcode == PTX_OP_LD && s->opcode == PTX_OP_ST)) {
@@ -142,16 +135,15 @@ static void scan_instruction(struct scan *s, int32_t n) {
 
 int8_t *traffic_merged_bytes(const struct ptx_kernel *kernel) {
     int32_t frame_bytes = 0;
-    for (int f = 0; f < kernel->functions; f++) {
+    for (int f = 0; f < kernel->functions; f++)
         frame_bytes = kernel->function[f].frame_bytes > frame_bytes ? kernel->function[f].frame_bytes : frame_bytes;
-    }
     const size_t instructions = (size_t)kernel->instructions + 1;
     struct scan *s = calloc(1, sizeof *s);
     bool *starts = calloc(instructions, sizeof *starts);
     uint8_t *zero_bits = traffic_address_zero_bits(kernel);
     uint32_t *version = calloc((size_t)frame_bytes / SLOT_BYTES + 1, sizeof *version);
     int8_t *merged = calloc(instructions, 1);
-    if (s == NULL || starts == NULL || zero_bits == NULL || version == NULL || merged == NULL) {
+    if (!s || !starts || !zero_bits || !version || !merged) {
         free(merged);
         merged = NULL;
     } else {
@@ -161,9 +153,8 @@ int8_t *traffic_merged_bytes(const struct ptx_kernel *kernel) {
         s->merged = merged;
         traffic_mark_block_starts(kernel, starts);
         for (int32_t n = 0; n < kernel->instructions; n++) {
-            if (starts[n]) {
+            if (starts[n])
                 close_all(s);
-            }
             scan_instruction(s, n);
         }
         close_all(s);

@@ -9,20 +9,17 @@
 // 16 bytes a lane.
 #include "counts.h"
 
-enum { SECTOR_BYTES = 32, LANES = 32, WORD_BYTES = 4 };
+enum { SECTOR_BYTES = 32, WORD_BYTES = 4 };
 
 // Puts value into sorted[0 .. count), unless it is there. Lanes mostly come in order, so the search starts at the end.
 static int insert_distinct(uint64_t *sorted, int count, uint64_t value) {
     int place = count;
-    while (place > 0 && sorted[place - 1] > value) {
+    while (place > 0 && sorted[place - 1] > value)
         place--;
-    }
-    if (place > 0 && sorted[place - 1] == value) {
+    if (place > 0 && sorted[place - 1] == value)
         return count;
-    }
-    for (int i = count; i > place; i--) {
+    for (int i = count; i > place; i--)
         sorted[i] = sorted[i - 1];
-    }
     sorted[place] = value;
     return count + 1;
 }
@@ -48,11 +45,9 @@ static int local_sectors(uint32_t bytes, uint32_t mask, const uint64_t *address,
 static int distinct_pieces(uint32_t mask, const uint64_t *address, uint64_t piece_bytes) {
     uint64_t piece[LANES];
     int pieces = 0;
-    for (int lane = 0; lane < LANES; lane++) {
-        if (mask >> lane & 1) {
+    for (int lane = 0; lane < LANES; lane++)
+        if (mask >> lane & 1)
             pieces = insert_distinct(piece, pieces, address[lane] / piece_bytes);
-        }
-    }
     return pieces;
 }
 
@@ -61,15 +56,14 @@ static uint32_t first_of_each_address(uint32_t mask, const uint64_t *address) {
     uint32_t firsts = 0;
     for (int lane = 0; lane < LANES; lane++) {
         bool is_first = mask >> lane & 1;
-        for (int before = 0; before < lane && is_first; before++) {
+        for (int before = 0; before < lane && is_first; before++)
             is_first = !(mask >> before & 1) || address[before] != address[lane];
-        }
         firsts |= (uint32_t)is_first << lane;
     }
     return firsts;
 }
 
-void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, enum traffic_kind kind, uint32_t bytes,
+void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, enum access_kind kind, uint32_t bytes,
                            uint32_t mask, const uint64_t *address) {
     int sectors = 0, starts = __builtin_popcount(mask); // no two threads share a local word
     if (space == PTX_LOCAL) {
@@ -78,7 +72,7 @@ void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, 
     } else {
         // Accesses are aligned to their size, so one of up to 32 bytes lies in the sector that it starts in.
         starts = distinct_pieces(mask, address, 1);
-        const bool in_turns = kind == TRAFFIC_ATOMIC || kind == TRAFFIC_REDUCTION;
+        const bool in_turns = kind == ACCESS_ATOMIC || kind == ACCESS_REDUCTION;
         for (uint32_t left = mask, turn; left != 0; left &= ~turn) {
             turn = in_turns ? first_of_each_address(left, address) : left;
             sectors += distinct_pieces(turn, address, SECTOR_BYTES);

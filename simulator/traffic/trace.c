@@ -13,7 +13,7 @@ static enum trace_mode mode;
 
 static void write_at_exit(void) {
     const char *csv = getenv("SIMULATOR_TRACE_CSV"), *json = getenv("SIMULATOR_TRACE_JSON");
-    if ((csv != NULL || json != NULL) && simulator_write_trace(csv, json) != 0) {
+    if ((csv || json) && simulator_write_trace(csv, json) != 0) {
         fprintf(stderr, "simulator: the trace could not be written: %s: check SIMULATOR_TRACE_CSV and _JSON\n",
                 strerror(errno));
     }
@@ -21,7 +21,7 @@ static void write_at_exit(void) {
 
 static void read_environment(void) {
     const char *trace = getenv("SIMULATOR_TRACE");
-    if (trace != NULL && *trace != '\0' && strcmp(trace, "0") != 0) {
+    if (trace && *trace != '\0' && strcmp(trace, "0") != 0) {
         mode = strcmp(trace, "launches") == 0 ? TRACE_LAUNCHES : TRACE_KERNELS;
         atexit(write_at_exit);
     }
@@ -33,21 +33,23 @@ enum trace_mode trace_mode(void) {
     return mode;
 }
 
-static const char *kind_name(enum traffic_kind kind) {
+static const char *kind_name(enum access_kind kind) {
     switch (kind) {
-    case TRAFFIC_LOAD:
+    case ACCESS_LOAD:
         return "load";
-    case TRAFFIC_STORE:
+    case ACCESS_STORE:
         return "store";
-    case TRAFFIC_ATOMIC:
+    case ACCESS_ATOMIC:
         return "atomic";
-    case TRAFFIC_REDUCTION:
+    case ACCESS_REDUCTION:
         return "reduction";
-    case TRAFFIC_ASYNC_COPY:
+    case ACCESS_ASYNC_COPY:
         return "async copy";
-    case TRAFFIC_MATRIX_LOAD:
+    case ACCESS_MATRIX_LOAD:
         return "matrix load";
-    case TRAFFIC_MATRIX_STORE:
+    case ACCESS_BULK_STORE:
+        return "bulk store";
+    case ACCESS_MATRIX_STORE:
         return "matrix store";
     }
     return "";
@@ -59,12 +61,10 @@ static const char *space_name(enum ptx_space space) {
 
 // Where the machine code does something else than this PTX instruction.
 static const char *note(const struct traffic_access_total *access) {
-    if (access->merged_leader) {
+    if (access->merged_leader)
         return "neighbours merged into one access by ptxas";
-    }
-    if (access->space == PTX_LOCAL) {
+    if (access->space == PTX_LOCAL)
         return "ptxas decides anew what lives in local memory";
-    }
     return "";
 }
 
@@ -79,15 +79,13 @@ static void write_plain_name(FILE *file, const char *mangled) {
         while (*p >= '0' && *p <= '9') {
             char *end;
             const size_t part = strtoul(p, &end, 10);
-            if (part > strlen(end)) {
+            if (part > strlen(end))
                 break;
-            }
             name = end;
             length = part;
             p = end + part;
-            if (!nested) {
+            if (!nested)
                 break;
-            }
         }
     }
     fprintf(file, "%.*s", (int)length, name);
@@ -97,9 +95,8 @@ static void write_plain_name(FILE *file, const char *mangled) {
 static void write_string(FILE *file, const char *text, bool json) {
     fputc('"', file);
     for (; *text != '\0'; text++) {
-        if (*text == '"' || (json && *text == '\\')) {
+        if (*text == '"' || (json && *text == '\\'))
             fputc(json ? '\\' : '"', file);
-        }
         fputc((unsigned char)*text < ' ' ? ' ' : *text, file);
     }
     fputc('"', file);
@@ -110,7 +107,7 @@ static void write_csv(FILE *file) {
                   "space,access,"
                   "bytes_a_lane,requests,lanes,bytes,sectors,ideal_sectors,wavefronts,ideal_wavefronts,ptx,note\n");
     int group = 0;
-    for (const struct traffic_kernel_total *k = traffic_totals(); k != NULL; k = k->next, group++) {
+    for (const struct traffic_kernel_total *k = traffic_totals(); k; k = k->next, group++) {
         for (int i = 0; i < k->accesses; i++) {
             const struct traffic_access_total *a = &k->access[i];
             const struct traffic_counts *c = &a->counts;
@@ -156,7 +153,7 @@ static void write_json_access(FILE *file, const struct traffic_access_total *a) 
 
 static void write_json(FILE *file) {
     fprintf(file, "{\"kernels\": [");
-    for (const struct traffic_kernel_total *k = traffic_totals(); k != NULL; k = k->next) {
+    for (const struct traffic_kernel_total *k = traffic_totals(); k; k = k->next) {
         fprintf(file, "%s\n  {\"kernel\": \"", k == traffic_totals() ? "" : ",");
         write_plain_name(file, k->name);
         fprintf(file, "\", \"mangled\": ");
@@ -177,17 +174,15 @@ static void write_json(FILE *file) {
 
 static int write_file(const char *path, void (*write)(FILE *)) {
     FILE *file = fopen(path, "w");
-    if (file == NULL) {
+    if (!file)
         return -1;
-    }
     write(file);
     const int failed = ferror(file);
     return fclose(file) != 0 || failed ? -1 : 0;
 }
 
 int simulator_write_trace(const char *csv_path, const char *json_path) {
-    if (csv_path != NULL && write_file(csv_path, write_csv) != 0) {
+    if (csv_path && write_file(csv_path, write_csv) != 0)
         return -1;
-    }
-    return json_path != NULL ? write_file(json_path, write_json) : 0;
+    return json_path ? write_file(json_path, write_json) : 0;
 }

@@ -11,7 +11,7 @@
 struct cell {
     struct traffic_counts counts;
     uint32_t bytes;
-    enum traffic_kind kind;
+    enum access_kind kind;
 };
 
 enum { SPACES = 3 }; // global, shared, local
@@ -47,9 +47,8 @@ bool traffic_enabled(void) {
 struct traffic_launch *traffic_launch_begin(const struct ptx_kernel *kernel, struct sim_dim grid, struct sim_dim block,
                                             size_t dynamic_shared_bytes) {
     struct traffic_launch *launch = traffic_enabled() ? calloc(1, sizeof *launch) : NULL;
-    if (launch == NULL) {
+    if (!launch)
         return NULL;
-    }
     *launch = (struct traffic_launch){
         .kernel = kernel,
         .grid = grid,
@@ -57,7 +56,7 @@ struct traffic_launch *traffic_launch_begin(const struct ptx_kernel *kernel, str
         .shared_bytes = kernel->static_shared_bytes + dynamic_shared_bytes,
         .merged_bytes = traffic_merged_bytes(kernel),
     };
-    if (launch->merged_bytes == NULL) {
+    if (!launch->merged_bytes) {
         free(launch);
         return NULL;
     }
@@ -66,14 +65,12 @@ struct traffic_launch *traffic_launch_begin(const struct ptx_kernel *kernel, str
 }
 
 struct traffic_table *traffic_table_begin(struct traffic_launch *launch) {
-    if (launch == NULL) {
+    if (!launch)
         return NULL;
-    }
     const size_t cells = (size_t)launch->kernel->instructions * SPACES;
     struct traffic_table *table = calloc(1, sizeof *table + cells * sizeof table->cell[0]);
-    if (table == NULL) {
+    if (!table)
         return NULL;
-    }
     table->merged_bytes = launch->merged_bytes;
     pthread_mutex_lock(&launch->lock);
     table->next = launch->tables;
@@ -84,9 +81,8 @@ struct traffic_table *traffic_table_begin(struct traffic_launch *launch) {
 
 void traffic_record(struct traffic_table *table, const struct traffic_access *access) {
     const int merged = table->merged_bytes[access->instruction];
-    if (access->mask == 0 || merged < 0) {
+    if (access->mask == 0 || merged < 0)
         return;
-    }
     struct cell *cell = &table->cell[access->instruction * SPACES + space_index(access->space)];
     const uint32_t bytes = merged > 0 ? (uint32_t)merged : access->bytes;
     const uint64_t lanes = (uint64_t)__builtin_popcount(access->mask);
@@ -95,11 +91,10 @@ void traffic_record(struct traffic_table *table, const struct traffic_access *ac
     cell->counts.requests++;
     cell->counts.lanes += lanes;
     cell->counts.bytes += lanes * bytes;
-    if (access->space == PTX_SHARED) {
+    if (access->space == PTX_SHARED)
         traffic_count_wavefronts(&cell->counts, access->kind, bytes, access->mask, access->address);
-    } else {
+    else
         traffic_count_sectors(&cell->counts, access->space, access->kind, bytes, access->mask, access->address);
-    }
 }
 
 static void add_counts(struct traffic_counts *to, const struct traffic_counts *from) {
@@ -114,22 +109,19 @@ static void add_counts(struct traffic_counts *to, const struct traffic_counts *f
 
 // Strings of the totals live until the process ends.
 static const char *copy_string(const char *text) {
-    if (text == NULL) {
+    if (!text)
         return "";
-    }
     char *copy = malloc(strlen(text) + 1);
-    return copy != NULL ? strcpy(copy, text) : "";
+    return copy ? strcpy(copy, text) : "";
 }
 
 static void locate(const struct ptx_module *module, int32_t location, struct traffic_access_total *access) {
     access->file = access->outer_file = "";
-    if (location < 0 || location >= module->locations) {
+    if (location < 0 || location >= module->locations)
         return;
-    }
     const struct ptx_location *inner = &module->location[location], *outer = inner;
-    while (outer->inlined_at >= 0 && outer->inlined_at < module->locations) {
+    while (outer->inlined_at >= 0 && outer->inlined_at < module->locations)
         outer = &module->location[outer->inlined_at];
-    }
     access->file = copy_string(module->file[inner->file]);
     access->line = inner->line;
     access->outer_file = copy_string(module->file[outer->file]);
@@ -139,14 +131,12 @@ static void locate(const struct ptx_module *module, int32_t location, struct tra
 // The total that this launch belongs to; a new one where it is the first of its kind, or each launch is kept for
 // itself.
 static struct traffic_kernel_total *find_total(const struct traffic_launch *launch) {
-    for (struct traffic_kernel_total *t = totals; t != NULL && trace_mode() != TRACE_LAUNCHES; t = t->next) {
+    for (struct traffic_kernel_total *t = totals; t && trace_mode() != TRACE_LAUNCHES; t = t->next)
         if (strcmp(t->name, launch->kernel->name) == 0 && memcmp(&t->grid, &launch->grid, sizeof t->grid) == 0 &&
-            memcmp(&t->block, &launch->block, sizeof t->block) == 0 && t->shared_bytes == launch->shared_bytes) {
+            memcmp(&t->block, &launch->block, sizeof t->block) == 0 && t->shared_bytes == launch->shared_bytes)
             return t;
-        }
-    }
     struct traffic_kernel_total *total = calloc(1, sizeof *total);
-    if (total != NULL) {
+    if (total) {
         total->name = copy_string(launch->kernel->name);
         total->grid = launch->grid;
         total->block = launch->block;
@@ -163,17 +153,14 @@ static struct traffic_access_total *find_access(struct traffic_kernel_total *tot
     int place = total->accesses;
     for (int i = 0; i < total->accesses; i++) {
         struct traffic_access_total *access = &total->access[i];
-        if (access->instruction == instruction && access->space == space) {
+        if (access->instruction == instruction && access->space == space)
             return access;
-        }
-        if (access->instruction > instruction && place == total->accesses) {
+        if (access->instruction > instruction && place == total->accesses)
             place = i;
-        }
     }
     struct traffic_access_total *grown = realloc(total->access, ((size_t)total->accesses + 1) * sizeof *grown);
-    if (grown == NULL) {
+    if (!grown)
         return NULL;
-    }
     total->access = grown;
     memmove(&grown[place + 1], &grown[place], (size_t)(total->accesses - place) * sizeof *grown);
     total->accesses++;
@@ -196,7 +183,7 @@ static void add_table(struct traffic_kernel_total *total, const struct traffic_l
             const struct cell *cell = &table->cell[i * SPACES + s];
             struct traffic_access_total *access =
                 cell->counts.requests > 0 ? find_access(total, launch, i, space_of[s]) : NULL;
-            if (access != NULL) {
+            if (access) {
                 access->kind = cell->kind;
                 access->bytes = cell->bytes;
                 add_counts(&access->counts, &cell->counts);
@@ -206,20 +193,17 @@ static void add_table(struct traffic_kernel_total *total, const struct traffic_l
 }
 
 void traffic_launch_end(struct traffic_launch *launch) {
-    if (launch == NULL) {
+    if (!launch)
         return;
-    }
     pthread_mutex_lock(&totals_lock);
     struct traffic_kernel_total *total = find_total(launch);
-    if (total != NULL) {
+    if (total)
         total->launches++;
-    }
-    while (launch->tables != NULL) {
+    while (launch->tables) {
         struct traffic_table *table = launch->tables;
         launch->tables = table->next;
-        if (total != NULL) {
+        if (total)
             add_table(total, launch, table);
-        }
         free(table);
     }
     pthread_mutex_unlock(&totals_lock);

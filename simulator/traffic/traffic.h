@@ -11,29 +11,19 @@
 #ifndef SIMULATOR_TRAFFIC_TRAFFIC_H
 #define SIMULATOR_TRAFFIC_TRAFFIC_H
 
-#include "../exec/launch.h"
-#include "../ptx/program.h"
+#include "../machine/access.h"
+#include "../machine/launch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum traffic_kind {
-    TRAFFIC_LOAD,
-    TRAFFIC_STORE,
-    TRAFFIC_ATOMIC,       // atom: gives the old value back
-    TRAFFIC_REDUCTION,    // red: does not
-    TRAFFIC_ASYNC_COPY,   // cp.async: recorded twice, once for the global and once for the shared side
-    TRAFFIC_MATRIX_LOAD,  // ldmatrix
-    TRAFFIC_MATRIX_STORE, // stmatrix
-};
 
 // What one warp did with one memory instruction, once. Accesses to parameters and constants are not recorded.
 struct traffic_access {
     int32_t instruction; // index in ptx_kernel.instruction
     enum ptx_space
         space; // PTX_GLOBAL, PTX_SHARED or PTX_LOCAL; a generic access is recorded once for each space it hit
-    enum traffic_kind kind;
+    enum access_kind kind;
     uint32_t bytes; // a lane moves: ld.v4.f32 16, cp.async its copy size, ldmatrix the 16 bytes of a row
     uint32_t mask;  // lanes that access memory: active, guard true. ldmatrix, stmatrix: lanes whose address is used
     const uint64_t

@@ -17,7 +17,7 @@
 // bytes.
 #include "counts.h"
 
-enum { BANKS = 32, BANK_BYTES = 4, LANES = 32 };
+enum { BANKS = 32, BANK_BYTES = 4 };
 
 // Passes that the lanes of mask need together: the most distinct words in one bank.
 static unsigned passes(uint32_t bytes, uint32_t mask, const uint64_t *address) {
@@ -25,23 +25,19 @@ static unsigned passes(uint32_t bytes, uint32_t mask, const uint64_t *address) {
     uint8_t words[BANKS] = {0};
     unsigned most = 0;
     for (int lane = 0; lane < LANES; lane++) {
-        if (!(mask >> lane & 1)) {
+        if (!(mask >> lane & 1))
             continue;
-        }
         const uint32_t first = (uint32_t)address[lane] / BANK_BYTES;
         const uint32_t last = ((uint32_t)address[lane] + bytes - 1) / BANK_BYTES;
         for (uint32_t word = first; word <= last; word++) {
             const uint32_t bank = word % BANKS;
             unsigned i = 0;
-            while (i < words[bank] && word_in_bank[bank][i] != word) {
+            while (i < words[bank] && word_in_bank[bank][i] != word)
                 i++;
-            }
-            if (i == words[bank]) {
+            if (i == words[bank])
                 word_in_bank[bank][words[bank]++] = word;
-            }
-            if (words[bank] > most) {
+            if (words[bank] > most)
                 most = words[bank];
-            }
         }
     }
     return most;
@@ -63,9 +59,8 @@ static unsigned turns(uint32_t bytes, uint32_t mask, const uint64_t *address) {
 static bool lanes_share(unsigned difference, uint32_t mask, const uint64_t *address) {
     for (unsigned lane = 0; lane < LANES; lane++) {
         const unsigned other = lane ^ difference;
-        if ((mask >> lane & 1) && (mask >> other & 1) && address[lane] != address[other]) {
+        if ((mask >> lane & 1) && (mask >> other & 1) && address[lane] != address[other])
             return false;
-        }
     }
     return true;
 }
@@ -80,10 +75,10 @@ static void add(struct traffic_counts *counts, uint32_t bytes, uint32_t mask, co
     counts->ideal_wavefronts += mask != 0;
 }
 
-void traffic_count_wavefronts(struct traffic_counts *counts, enum traffic_kind kind, uint32_t bytes, uint32_t mask,
+void traffic_count_wavefronts(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
                               const uint64_t *address) {
     const unsigned part = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
-    if (kind == TRAFFIC_ATOMIC || kind == TRAFFIC_REDUCTION || (kind == TRAFFIC_ASYNC_COPY && bytes < 16)) {
+    if (kind == ACCESS_ATOMIC || kind == ACCESS_REDUCTION || (kind == ACCESS_ASYNC_COPY && bytes < 16)) {
         counts->wavefronts += turns(bytes, mask, address);
         counts->ideal_wavefronts += LANES / part;
         return;
@@ -91,7 +86,7 @@ void traffic_count_wavefronts(struct traffic_counts *counts, enum traffic_kind k
     for (unsigned first = 0; first < LANES; first += 2 * part) {
         const uint32_t both = mask & lanes_from(first, 2 * part < LANES ? 2 * part : LANES);
         if (part == LANES ||
-            (kind == TRAFFIC_LOAD && (lanes_share(1, both, address) || lanes_share(2, both, address)))) {
+            (kind == ACCESS_LOAD && (lanes_share(1, both, address) || lanes_share(2, both, address)))) {
             add(counts, bytes, both, address);
         } else {
             add(counts, bytes, both & lanes_from(first, part), address);

@@ -2,13 +2,15 @@
 #ifndef TESTS_SIMULATOR_EXEC_DRIVER_H
 #define TESTS_SIMULATOR_EXEC_DRIVER_H
 
-#include "exec/launch.h"
-#include "exec/memory.h"
+#include "execution/launch.h"
+#include "instructions/bind.h"
+#include "machine/allocation.h"
 #include "ptx/program.h"
 
 struct driver {
     struct ptx_module *module;
     uint64_t *variable_address;
+    uint64_t resident_blocks; // that the GPU of driver_run holds at a time; 0: any number
 };
 
 // Ends the test program with a message where the file cannot be used.

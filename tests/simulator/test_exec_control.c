@@ -34,9 +34,8 @@ static void run_with(const char *kernel, unsigned grid, unsigned block, uint64_t
     uint64_t buffer = driver_upload(in, sizeof in);
     uint64_t parameter[2] = {buffer, second};
     enum sim_status status = driver_run(driver, kernel, grid, block, 0, 2, parameter, NULL);
-    if (status != SIM_OK || driver_findings()[0]) {
+    if (status != SIM_OK || driver_findings()[0])
         fail_msg("%s: status %d\n%s", kernel, status, driver_findings());
-    }
     driver_download(out, buffer, sizeof out);
     driver_free(buffer);
 }
@@ -51,9 +50,8 @@ static int nested(int t) {
         value += 1;
         if (t & 2) {
             value += 10;
-            for (int i = 0; i < t; i++) {
+            for (int i = 0; i < t; i++)
                 value += i & 4 ? 100 : 1;
-            }
         } else {
             value += 20;
         }
@@ -66,14 +64,12 @@ static int nested(int t) {
 static int loops(int t) {
     int value = 0;
     for (int i = 0; i < t; i++) {
-        if (i % 3 == t % 3) {
+        if (i % 3 == t % 3)
             continue;
-        }
         for (int k = i; k > 0; k -= 2) {
             value += k;
-            if (value % 7 == 3) {
+            if (value % 7 == 3)
                 break;
-            }
         }
     }
     return value;
@@ -114,12 +110,10 @@ static int fibonacci(int n) {
 
 static int walk(int depth, int *sum) {
     int mine[4];
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         mine[i] = depth * 10 + i;
-    }
-    if (depth > 0) {
+    if (depth > 0)
         walk(depth - 1, &mine[depth & 3]);
-    }
     *sum += mine[0] + mine[1] + mine[2] + mine[3];
     return *sum;
 }
@@ -140,11 +134,9 @@ static int pointers(int t) {
 static void compare(const char *kernel, int (*expected)(int)) {
     memset(in, 0, sizeof in);
     run(kernel);
-    for (int t = 0; t < THREADS; t++) {
-        if (out[t] != expected(t)) {
+    for (int t = 0; t < THREADS; t++)
+        if (out[t] != expected(t))
             fail_msg("%s: thread %d has %d, not %d", kernel, t, out[t], expected(t));
-        }
-    }
 }
 
 static void test_divergence(void **state) {
@@ -173,17 +165,15 @@ static void test_independent_progress(void **state) {
     uint64_t answer = driver_upload(zero, sizeof zero);
     run_with("lanes_wait", 1, 32, answer);
     driver_download(out, answer, sizeof out);
-    for (int t = 0; t < 32; t++) {
+    for (int t = 0; t < 32; t++)
         assert_int_equal(out[t], t < 16 ? t + 16 : -1);
-    }
 }
 
 static void test_lanes_that_wait_for_each_other(void **state) {
     (void)state;
     run_with("syncwarp_apart", 1, 32, 0);
-    for (int t = 1; t < 32; t++) {
+    for (int t = 1; t < 32; t++)
         assert_int_equal(out[t], 5);
-    }
     run_with("shuffle_apart", 1, 32, 0);
     for (int t = 0; t < 32; t++) {
         int pair = 2 * (t & ~1) + 1; // the sum over the pair, doubled by each further step
@@ -195,9 +185,8 @@ static void test_barriers(void **state) {
     (void)state;
     for (int limit = 0; limit <= THREADS; limit += 16) {
         run_with("barrier_reduction", 1, THREADS, (uint64_t)limit);
-        for (int t = 0; t < THREADS; t++) {
+        for (int t = 0; t < THREADS; t++)
             assert_int_equal(out[t], limit * 4 + (limit < THREADS) * 2 + (limit == THREADS));
-        }
     }
     run("ping_pong");
     assert_int_equal(out[THREADS - 1], 62); // x -> 2 (x + 1), five times from 0
@@ -238,13 +227,11 @@ static void test_assert(void **state) {
 static void test_heap_and_specials(void **state) {
     (void)state;
     run("heap");
-    for (int t = 0; t < THREADS; t++) {
+    for (int t = 0; t < THREADS; t++)
         assert_int_equal(out[t], 2 * t);
-    }
     run_with("specials", 2, 32, 0);
-    for (int t = 0; t < 64; t++) {
+    for (int t = 0; t < 64; t++)
         assert_int_equal(out[t], t / 32 * 1000 + 200 + t % 32 + 1);
-    }
 }
 
 int main(void) {

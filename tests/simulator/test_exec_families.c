@@ -37,16 +37,14 @@ static uint32_t next(void) {
 
 static void run(const char *kernel, unsigned block, int parameters, const uint64_t *parameter) {
     enum sim_status status = driver_run(driver, kernel, 1, block, 0, parameters, parameter, NULL);
-    if (status != SIM_OK || driver_findings()[0]) {
+    if (status != SIM_OK || driver_findings()[0])
         fail_msg("%s: status %d\n%s", kernel, status, driver_findings());
-    }
 }
 
 static uint32_t reversed(uint32_t x) {
     uint32_t y = 0;
-    for (int i = 0; i < 32; i++) {
+    for (int i = 0; i < 32; i++)
         y |= (x >> i & 1) << (31 - i);
-    }
     return y;
 }
 
@@ -72,9 +70,8 @@ static void expect_integers(int x, int y, int *o) {
     o[16] = (int)((ux & uy) ^ (~ux | uy << 1));
     o[17] = (int)(uy << 13 | ux >> 19);
     o[18] = 7;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k++)
         o[18] += (int8_t)(ux >> 8 * k) * (int8_t)(uy >> 8 * k);
-    }
     o[19] = (int)((x > y ? ux - uy : uy - ux) + 9);
     uint64_t wide = (uint64_t)((int64_t)x * y) + ((uint64_t)(int64_t)y << 33);
     o[20] = (int)(wide >> 32);
@@ -97,11 +94,9 @@ static void test_integers(void **state) {
     driver_download(out, p[2], sizeof out);
     for (int t = 0; t < THREADS; t++) {
         expect_integers((int)a[t], (int)b[t], expected);
-        for (int i = 0; i < 24; i++) {
-            if (out[t][i] != expected[i]) {
+        for (int i = 0; i < 24; i++)
+            if (out[t][i] != expected[i])
                 fail_msg("result %d of %08x, %08x is %08x, not %08x", i, a[t], b[t], out[t][i], expected[i]);
-            }
-        }
     }
 }
 
@@ -170,9 +165,8 @@ static void test_floats(void **state) {
         for (int i = 0; i < 12; i++) {
             bool near = i == 10 || i == 2 || i == 7 ? fabsf(out[t][i] - expected[i]) <= 3e-7f * fabsf(expected[i])
                                                     : out[t][i] == expected[i];
-            if (!near) {
+            if (!near)
                 fail_msg("result %d of %a, %a is %a, not %a", i, x, y, out[t][i], expected[i]);
-            }
         }
     }
 }
@@ -180,9 +174,8 @@ static void test_floats(void **state) {
 static void test_memory(void **state) {
     (void)state;
     float in[4 * THREADS], out[8 * THREADS + 128];
-    for (int i = 0; i < 4 * THREADS; i++) {
+    for (int i = 0; i < 4 * THREADS; i++)
         in[i] = (float)(next() % 1000) + 1;
-    }
     memset(out, 0, sizeof out);
     uint64_t p[2] = {driver_upload(in, sizeof in), driver_upload(out, sizeof out)};
     run("memory", THREADS, 2, p);
@@ -200,11 +193,9 @@ static void test_memory(void **state) {
                              in[i] * (float)(i + 1) + in[k] * (float)(k + 1),
                              (float)(1 << (t & 3)),
                              (float)((const unsigned char *)in)[t] * 65536.0f + half};
-        for (int n = 0; n < 8; n++) {
-            if (out[8 * t + n] != expected[n]) {
+        for (int n = 0; n < 8; n++)
+            if (out[8 * t + n] != expected[n])
                 fail_msg("result %d of thread %d is %g, not %g", n, t, out[8 * t + n], expected[n]);
-            }
-        }
     }
 }
 
@@ -227,22 +218,19 @@ static void test_atomics(void **state) {
         down = down == 0 || down > 40 ? 40 : down - 1;
     }
     const int expected[12] = {total, -total, 50 - 63, 3 * 63, 1000, 0xf00, 0xffff, parity, (int)up, down, 77, 5};
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 12; i++)
         assert_int_equal(counter[i], expected[i]);
-    }
     assert_int_equal(counter[13], 2 * THREADS);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         assert_int_equal(counter[16 + i], (i + (60 + i)) * 16 / 2);
-    }
     assert_true(sum == 0.5f * (float)total && wide == 0.25 * total);
 }
 
 static void test_lanes(void **state) {
     (void)state;
     int in[THREADS], out[THREADS][12];
-    for (int t = 0; t < THREADS; t++) {
+    for (int t = 0; t < THREADS; t++)
         in[t] = (int)(next() % 900);
-    }
     uint64_t p[2] = {driver_upload(in, sizeof in), driver_alloc(sizeof out)};
     run("lanes", THREADS, 2, p);
     driver_download(out, p[1], sizeof out);
@@ -270,11 +258,9 @@ static void test_lanes(void **state) {
                                   most,
                                   parity,
                                   -1};
-        for (int i = 0; i < 12; i++) {
-            if (out[t][i] != expected[i]) {
+        for (int i = 0; i < 12; i++)
+            if (out[t][i] != expected[i])
                 fail_msg("result %d of thread %d is %d, not %d", i, t, out[t][i], expected[i]);
-            }
-        }
     }
 }
 
@@ -303,9 +289,8 @@ static void test_tensor(void **state) {
                 memcpy(&fy, &y, 4);
                 sum += fx * fy;
             }
-            if (c[i][j] != sum) {
+            if (c[i][j] != sum)
                 fail_msg("c[%d][%d] is %g, not %g", i, j, c[i][j], sum);
-            }
         }
     }
 }

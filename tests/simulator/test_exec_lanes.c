@@ -1,7 +1,7 @@
 // The AVX2 and the generic build of every lane operation give the same bits.
-#include "exec/lanes_convert.h"
-#include "exec/lanes_matrix.h"
-#include "exec/lanes_table.h"
+#include "lanes/convert.h"
+#include "lanes/matrix.h"
+#include "lanes/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,9 +53,8 @@ static uint64_t interesting(void) {
 }
 
 static void fill(uint64_t *values) {
-    for (int i = 0; i < LANES; i++) {
+    for (int i = 0; i < LANES; i++)
         values[i] = interesting();
-    }
 }
 
 static void compare(const char *name, lane_operation *one, lane_operation *other) {
@@ -69,23 +68,20 @@ static void compare(const char *name, lane_operation *one, lane_operation *other
         uint32_t extra = (uint32_t)round % 256;
         one(x, a, b, c, extra);
         other(y, a, b, c, extra);
-        if (memcmp(x, y, sizeof x) != 0) {
+        if (memcmp(x, y, sizeof x) != 0)
             fail_msg("%s differs between the two builds", name);
-        }
     }
 }
 
 #if defined(__x86_64__)
 static void test_operations(void **state) {
     (void)state;
-    if (!__builtin_cpu_supports("avx2")) {
+    if (!__builtin_cpu_supports("avx2"))
         skip();
-    }
 #define LANE_OPERATION(name)                                                                                           \
-    if (strcmp(#name, "convert_any") && strcmp(#name, "prmt_b32") && strcmp(#name, "pack_saturated")) {                \
-        compare(#name, lanes_avx2.name, lanes_generic.name);                                                           \
-    }
-#include "exec/lanes.def"
+    if (strcmp(#name, "convert_any") && strcmp(#name, "prmt_b32") && strcmp(#name, "pack_saturated"))                  \
+        compare(#name, lanes_avx2.name, lanes_generic.name);
+#include "lanes/lanes.def"
 #undef LANE_OPERATION
 }
 
@@ -153,13 +149,12 @@ static void test_matrix_product(void **state) {
         for (int i = 0; i < 10; i++) {
             fill(storage[i]);
             const uint32_t *words = (const uint32_t *)(const void *)storage[i];
-            if (i < 4) {
+            if (i < 4)
                 a[i] = words;
-            } else if (i < 6) {
+            else if (i < 6)
                 b[i - 4] = words;
-            } else {
+            else
                 c[i - 6] = words;
-            }
         }
         for (int build = 0; build < 2; build++) {
             uint32_t *const d[4] = {result[build][0], result[build][1], result[build][2], result[build][3]};

@@ -1,5 +1,5 @@
 // Simulated device memory: where allocations lie, what is found near them, and the shadow of written bytes.
-#include "exec/memory.h"
+#include "machine/allocation.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -104,9 +104,8 @@ static void test_overlapping_copy(void **state) {
         size_t to = backwards ? 20 : 10, from = backwards ? 10 : 20;
         memmove(bytes + to, bytes + from, 70);
         sim_memory_copy_written(a, to, a, from, 70);
-        for (size_t i = 0; i < sizeof bytes; i++) {
+        for (size_t i = 0; i < sizeof bytes; i++)
             assert_int_equal(sim_memory_is_written(a, i, 1), bytes[i]);
-        }
         sim_memory_free(a->address);
     }
 }

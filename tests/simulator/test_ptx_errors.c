@@ -23,7 +23,7 @@ static void check(const char *text, const char *expected) {
 }
 
 static void check_body(const char *body, const char *expected) {
-    char whole[1024];
+    char whole[2048];
     snprintf(whole, sizeof whole, "%s\n%s", REGISTERS, body);
     char *text = kernel_text(".file 1 \"a.cu\"", "", whole); // the body begins on line 8
     check(text, expected);
@@ -98,11 +98,11 @@ static void test_variables(void **state) {
 
 static void test_what_the_simulator_does_not_know(void **state) {
     (void)state;
-    check_body("wgmma.fence.sync.aligned;",
-               "the simulator does not know the instruction 'wgmma': \"wgmma.fence.sync.aligned;\" (ptx line 8)");
+    check_body("tcgen05.commit.sync.aligned;",
+               "the simulator does not know the instruction 'tcgen05': \"tcgen05.commit.sync.aligned;\" (ptx line 8)");
     check_body(
-        ".loc 1 42 7\ncp.async.bulk.commit_group;",
-        "a.cu:42: the simulator does not know '.bulk' after 'cp.async': \"cp.async.bulk.commit_group;\" (ptx line 9)");
+        ".loc 1 42 7\ncp.async.wait_some;",
+        "a.cu:42: the simulator does not know '.wait_some' after 'cp.async': \"cp.async.wait_some;\" (ptx line 9)");
     check_body(".loc 1 42 7\n.loc 1 5 1, function_name f, inlined_at 1 42 7\n@%p1  tex.2d.v4.f32\n{%f1}, [x, {%f2}] ;",
                "a.cu:5 (inlined at a.cu:42): the simulator does not know the instruction 'tex': \"@%p1 tex.2d.v4.f32 "
                "{%f1}, [x, {%f2}] ;\" (ptx line 10)");
@@ -123,6 +123,41 @@ static void test_what_the_simulator_does_not_know(void **state) {
         "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%rd1,%rd2}, {%rd1}, {%rd2}, {%rd1,%rd2};",
         "the simulator does not know an mma of this shape and these types: \"mma.sync.aligned.m8n8k4.row.col.f64."
         "f64.f64.f64 {%rd1,%rd2}, {%rd1}, {%rd2}, {%rd1,%rd2};\" (ptx line 8)");
+}
+
+// text COUNT times, with its %d counting up.
+static void repeat(char *to, size_t size, const char *text, int count) {
+    for (size_t length = 0, i = 0; i < (size_t)count && length < size; i++)
+        length += (size_t)snprintf(to + length, size - length, text, (int)i);
+}
+
+static void test_long_operands(void **state) {
+    (void)state;
+    char registers[800] = "", body[1000];
+    repeat(registers, sizeof registers, ", %%v%d", 127);
+    snprintf(body, sizeof body, ".reg .b64 %%v<200>; mov.b64 {%%v127%s}, %%v199;", registers);
+    char *text = kernel_text("", "", body);
+    assert_memory_equal(error_of(text), "a mov of this shape", strlen("a mov of this shape"));
+    free(text);
+    snprintf(body, sizeof body, ".reg .b64 %%v<200>; mov.b64 {%%v127, %%v128%s}, %%rd1;", registers);
+    check_body(body, "ptx line 8: a vector of more than 128 elements");
+    char suffixes[400] = "";
+    repeat(suffixes, sizeof suffixes, ".L1", 100);
+    snprintf(body, sizeof body, "ld.global%s.u32 %%r1, [%%rd1];", suffixes);
+    check_body(body, "");
+}
+
+static void test_coordinates(void **state) {
+    (void)state;
+    check_body("ld.global.u32 %r1, [%rd1, {%r1, %r2}];",
+               "'ld' takes an address without coordinates: \"ld.global.u32 %r1, [%rd1, {%r1, %r2}];\" (ptx line 8)");
+    check_body(
+        "cp.async.ca.shared.global [%r1], [%rd1+8, {%r1}], 16;",
+        "'cp.async' takes an address without coordinates: \"cp.async.ca.shared.global [%r1], [%rd1+8, {%r1}], 16;\" "
+        "(ptx line 8)");
+    check_body("ld.global.u32 %r1, [%rd1, {%r1, %r9}];", "ptx line 8: '%r9' is not declared");
+    check_body("ld.global.u32 %r1, [%rd1, {%r1];", "ptx line 8: expected '}', found ']'");
+    check_body("ld.global.u32 %r1, [%rd1, %r1];", "ptx line 8: coordinates in braces are missing");
 }
 
 static void test_operands_that_do_not_fit(void **state) {
@@ -167,10 +202,11 @@ static void test_calls(void **state) {
 static void test_an_unknown_instruction_stops_only_its_kernel(void **state) {
     (void)state;
     struct ptx_module *module =
-        parse_text(".version 8.0\n.func f { wgmma.fence; ret; }\n.entry a { call f; }\n.entry b { ret; }");
+        parse_text(".version 8.0\n.func f { tcgen05.fence; ret; }\n.entry a { call f; }\n.entry b { ret; }");
     char error[256] = "";
     assert_null(ptx_link_kernel(module, "a", error, sizeof error));
-    assert_string_equal(error, "the simulator does not know the instruction 'wgmma': \"wgmma.fence;\" (ptx line 2)");
+    assert_string_equal(error,
+                        "the simulator does not know the instruction 'tcgen05': \"tcgen05.fence;\" (ptx line 2)");
     struct ptx_kernel *kernel = link_text(module, "b");
     ptx_free_kernel(kernel);
     ptx_free_module(module);
@@ -253,6 +289,8 @@ int main(void) {
         cmocka_unit_test(test_syntax),
         cmocka_unit_test(test_variables),
         cmocka_unit_test(test_what_the_simulator_does_not_know),
+        cmocka_unit_test(test_long_operands),
+        cmocka_unit_test(test_coordinates),
         cmocka_unit_test(test_operands_that_do_not_fit),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_an_unknown_instruction_stops_only_its_kernel),

@@ -181,6 +181,45 @@ static void test_random_functions(void **state) {
     }
 }
 
+// The slots of registers a and b in a body whose n-th instruction got flags, or coordinates, that no text gives it yet.
+static bool share_a_slot(const char *body, int n, uint32_t flags, int coordinate, int a, int b) {
+    char error[256], *text = kernel_text("", "", body);
+    struct ptx_module *module = parse_text(text);
+    struct ptx_function *function = module->function[0];
+    struct ptx_operand element = {.kind = PTX_OPERAND_REGISTER, .slot = coordinate};
+    function->instruction[n].flags |= flags;
+    if (coordinate >= 0) {
+        function->instruction[n].src[0].elements = &element;
+        function->instruction[n].src[0].count = 1;
+    }
+    struct arena *arena = arena_create((size_t)1 << 30, error, sizeof error);
+    struct register_map map = map_registers(arena, function);
+    bool share = map.slot[a] == map.slot[b];
+    arena_destroy(arena);
+    ptx_free_module(module);
+    free(text);
+    return share;
+}
+
+static void test_a_result_that_is_read_is_kept(void **state) {
+    (void)state;
+    // Registers are numbered as the text names them. %t is done with where %sum, 0 + 0 each time, is written.
+    const char *body = ".reg .b32 %t, %sum; .reg .b64 %rd1; .reg .pred %p1;\n"
+                       "L: mov.u32 %t, 7; st.global.u32 [%rd1], %t; add.s32 %sum, 0, 0; @%p1 bra L; ret;";
+    assert_true(share_a_slot(body, 2, 0, -1, 0, 1));
+    assert_false(share_a_slot(body, 2, PTX_READS_RESULT, -1, 0, 1));
+}
+
+static void test_coordinates_are_kept(void **state) {
+    (void)state;
+    const char *body =
+        ".reg .b32 %c, %t, %x; .reg .b64 %rd1; .reg .pred %p1;\n"
+        "mov.u32 %c, 1; L: mov.u32 %t, 7; st.global.u32 [%rd1], %t; ld.global.u32 %x, [%rd1]; @%p1 bra L; "
+        "ret;";
+    assert_true(share_a_slot(body, 3, 0, -1, 0, 1));
+    assert_false(share_a_slot(body, 3, 0, 0, 0, 1));
+}
+
 static int32_t frame_bytes(const char *body) {
     char *text = kernel_text("", "", body);
     struct ptx_module *module = parse_text(text);
@@ -234,6 +273,8 @@ int main(void) {
         cmocka_unit_test(test_slots_are_reused),
         cmocka_unit_test(test_loop_keeps_what_it_needs),
         cmocka_unit_test(test_a_guarded_write_keeps_the_old_value),
+        cmocka_unit_test(test_a_result_that_is_read_is_kept),
+        cmocka_unit_test(test_coordinates_are_kept),
         cmocka_unit_test(test_unused_registers_cost_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

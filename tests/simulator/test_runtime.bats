@@ -91,8 +91,11 @@ explanations() {
 
 @test "a call that the simulator lacks is an error that names it" {
     [[ $(explanations "$programs/simulated" call_that_is_not_there) == *cudaGraphCreate* ]]
-    [[ $(explanations "$programs/simulated" cooperative_launch) == *"cooperative launches"* ]]
     "$programs/simulated" call_that_is_not_there
+}
+
+@test "the blocks of a cooperative launch meet at the grid's barrier, and more than fit are refused" {
+    [[ $(explanations "$programs/simulated" cooperative_launch) == *"in a cooperative launch; "*" holds 264 of them"* ]]
     "$programs/simulated" cooperative_launch
 }
 

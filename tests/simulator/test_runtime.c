@@ -78,9 +78,8 @@ static void copies_keep_the_bytes(void **state) {
     (void)state;
     unsigned char in[64], out[64] = {0};
     void *a, *b;
-    for (int i = 0; i < 64; i++) {
+    for (int i = 0; i < 64; i++)
         in[i] = (unsigned char)(i * 7);
-    }
     OK(cudaMalloc(&a, 64));
     OK(cudaMalloc(&b, 64));
     OK(cudaMemcpy(a, in, 64, cudaMemcpyHostToDevice));

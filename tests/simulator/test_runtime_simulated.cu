@@ -1,5 +1,6 @@
 // What only the simulator does: errors that a GPU does not see or would not come back from. One case a name; exit
 // status 0 where all it expects held.
+#include <cooperative_groups.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -94,11 +95,34 @@ static void call_that_is_not_there() {
     EXPECT(cudaGetLastError() == cudaErrorNotSupported);
 }
 
+// Rounds in which each block takes what its neighbour wrote in the round before.
+__global__ void passes_on(int *value, int rounds) {
+    auto grid = cooperative_groups::this_grid();
+    for (int round = 0; round < rounds; round++) {
+        const int *from = value + round % 2 * gridDim.x;
+        int *to = value + (round + 1) % 2 * gridDim.x;
+        if (threadIdx.x == 0) {
+            to[blockIdx.x] = from[(blockIdx.x + 1) % gridDim.x] + 1;
+        }
+        grid.sync();
+    }
+}
+
 static void cooperative_launch() {
-    int *device = zeros();
-    size_t index = 0;
-    void *arguments[] = {&device, &index};
-    EXPECT(cudaLaunchCooperativeKernel(store, dim3(1), dim3(1), arguments) == cudaErrorNotSupported);
+    int *value, blocks = 0, rounds = 5, sms, supported, result = 0;
+    EXPECT(cudaDeviceGetAttribute(&supported, cudaDevAttrCooperativeLaunch, 0) == cudaSuccess && supported == 1);
+    EXPECT(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0) == cudaSuccess);
+    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, passes_on, 1024, 0) == cudaSuccess);
+    EXPECT(cudaMalloc(&value, 2 * sizeof(int) * sms * blocks) == cudaSuccess);
+    EXPECT(cudaMemset(value, 0, 2 * sizeof(int) * sms * blocks) == cudaSuccess);
+    void *arguments[] = {&value, &rounds};
+    EXPECT(cudaLaunchCooperativeKernel(passes_on, dim3(sms * blocks), dim3(1024), arguments) == cudaSuccess);
+    EXPECT(cudaMemcpy(&result, value + sms * blocks, sizeof result, cudaMemcpyDefault) == cudaSuccess && result == 5);
+    EXPECT(cudaLaunchCooperativeKernel(passes_on, dim3(sms * blocks + 1), dim3(1024), arguments) ==
+           cudaErrorCooperativeLaunchTooLarge);
+    EXPECT(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
+    EXPECT(findings() == 0);
+    expect_a_launch_that_works();
 }
 
 static void no_image() {

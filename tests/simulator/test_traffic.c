@@ -16,10 +16,9 @@ static struct traffic_counts sectors(enum ptx_space space, uint32_t bytes, uint3
                                      uint64_t stride) {
     struct traffic_counts counts = {0};
     uint64_t address[32];
-    for (uint64_t lane = 0; lane < 32; lane++) {
+    for (uint64_t lane = 0; lane < 32; lane++)
         address[lane] = start + lane * stride;
-    }
-    traffic_count_sectors(&counts, space, TRAFFIC_LOAD, bytes, mask, address);
+    traffic_count_sectors(&counts, space, ACCESS_LOAD, bytes, mask, address);
     return counts;
 }
 
@@ -27,31 +26,28 @@ static struct traffic_counts sectors(enum ptx_space space, uint32_t bytes, uint3
 static struct traffic_counts additions(enum ptx_space space, uint64_t group) {
     struct traffic_counts counts = {0};
     uint64_t address[32];
-    for (uint64_t lane = 0; lane < 32; lane++) {
+    for (uint64_t lane = 0; lane < 32; lane++)
         address[lane] = lane / group * 4;
-    }
-    if (space == PTX_SHARED) {
-        traffic_count_wavefronts(&counts, TRAFFIC_ATOMIC, 4, ALL, address);
-    } else {
-        traffic_count_sectors(&counts, space, TRAFFIC_REDUCTION, 4, ALL, address);
-    }
+    if (space == PTX_SHARED)
+        traffic_count_wavefronts(&counts, ACCESS_ATOMIC, 4, ALL, address);
+    else
+        traffic_count_sectors(&counts, space, ACCESS_REDUCTION, 4, ALL, address);
     return counts;
 }
 
 // Lane l accesses l / group * far + l % group * near.
-static struct traffic_counts in_banks(enum traffic_kind kind, uint32_t bytes, uint32_t mask, uint64_t group,
+static struct traffic_counts in_banks(enum access_kind kind, uint32_t bytes, uint32_t mask, uint64_t group,
                                       uint64_t far, uint64_t near) {
     struct traffic_counts counts = {0};
     uint64_t address[32];
-    for (uint64_t lane = 0; lane < 32; lane++) {
+    for (uint64_t lane = 0; lane < 32; lane++)
         address[lane] = 0x10000000000 + lane / group * far + lane % group * near;
-    }
     traffic_count_wavefronts(&counts, kind, bytes, mask, address);
     return counts;
 }
 
 static uint64_t wavefronts(uint32_t bytes, uint32_t mask, uint64_t group, uint64_t far, uint64_t near) {
-    return in_banks(TRAFFIC_LOAD, bytes, mask, group, far, near).wavefronts;
+    return in_banks(ACCESS_LOAD, bytes, mask, group, far, near).wavefronts;
 }
 
 static void coalesced_loads_touch_no_sector_twice(void **state) {
@@ -103,9 +99,8 @@ static unsigned gcd(unsigned a, unsigned b) {
 
 static void one_word_a_lane_conflicts_as_the_stride_divides_32(void **state) {
     (void)state;
-    for (unsigned stride = 1; stride <= 33; stride++) {
+    for (unsigned stride = 1; stride <= 33; stride++)
         assert_int_equal(wavefronts(4, ALL, 32, 0, 4ull * stride), gcd(stride, 32));
-    }
     assert_int_equal(wavefronts(4, ALL, 32, 0, 0), 1);
     assert_int_equal(wavefronts(4, 0x1, 32, 0, 0), 1);
     assert_int_equal(wavefronts(2, ALL, 32, 0, 2), 1);
@@ -129,8 +124,8 @@ static void parts_of_a_load_go_together_where_neighbours_share(void **state) {
     assert_int_equal(wavefronts(8, ALL, 4, 0, 8), 2);
     assert_int_equal(wavefronts(16, ALL, 2, 0, 16), 2);
     assert_int_equal(wavefronts(16, ALL, 4, 0, 16), 4);
-    assert_int_equal(in_banks(TRAFFIC_STORE, 8, ALL, 2, 8, 0).wavefronts, 2);
-    const struct traffic_counts even_lanes = in_banks(TRAFFIC_LOAD, 8, 0x55555555, 32, 0, 8);
+    assert_int_equal(in_banks(ACCESS_STORE, 8, ALL, 2, 8, 0).wavefronts, 2);
+    const struct traffic_counts even_lanes = in_banks(ACCESS_LOAD, 8, 0x55555555, 32, 0, 8);
     assert_int_equal(even_lanes.wavefronts, 2);
     assert_int_equal(even_lanes.ideal_wavefronts, 1);
 }
@@ -263,12 +258,11 @@ static void a_loop_lowers_what_is_known(void **state) {
 
 static void record(struct traffic_table *table, int32_t instruction, uint64_t stride) {
     uint64_t address[32];
-    for (uint64_t lane = 0; lane < 32; lane++) {
+    for (uint64_t lane = 0; lane < 32; lane++)
         address[lane] = lane * stride;
-    }
     const struct traffic_access access = {.instruction = instruction,
                                           .space = PTX_SHARED,
-                                          .kind = TRAFFIC_LOAD,
+                                          .kind = ACCESS_LOAD,
                                           .bytes = 4,
                                           .mask = ALL,
                                           .address = address};

@@ -40,10 +40,9 @@ static void read_run(const char *directory, struct run *run) {
     char path[4096], line[512];
     snprintf(path, sizeof path, "%s/results.csv", directory);
     FILE *table = fopen(path, "r");
-    if (table == NULL || fgets(line, sizeof line, table) == NULL) {
+    if (!table || !fgets(line, sizeof line, table))
         die(path);
-    }
-    while (fgets(line, sizeof line, table) != NULL && run->results < MOST_FORMS) {
+    while (fgets(line, sizeof line, table) && run->results < MOST_FORMS) {
         struct result *r = &run->result[run->results];
         if (sscanf(line, "%63[^,],%15[^,],%la,%d,%d,%d,%d,%zu,%llx,%ld", r->name, r->compared, &r->bound, &r->type,
                    &r->input[0], &r->input[1], &r->input[2], &r->elements, &r->hash, &r->offset) != 10) {
@@ -55,24 +54,20 @@ static void read_run(const char *directory, struct run *run) {
     fclose(table);
     snprintf(path, sizeof path, "%s/results.bin", directory);
     FILE *samples = fopen(path, "rb");
-    if (samples == NULL || fseek(samples, 0, SEEK_END) != 0) {
+    if (!samples || fseek(samples, 0, SEEK_END) != 0)
         die(path);
-    }
     const long size = ftell(samples);
     rewind(samples);
     run->samples = malloc((size_t)size);
-    if (run->samples == NULL || fread(run->samples, 1, (size_t)size, samples) != (size_t)size) {
+    if (!run->samples || fread(run->samples, 1, (size_t)size, samples) != (size_t)size)
         die(path);
-    }
     fclose(samples);
 }
 
 static const struct result *find(const struct run *run, const char *name) {
-    for (int i = 0; i < run->results; i++) {
-        if (strcmp(run->result[i].name, name) == 0) {
+    for (int i = 0; i < run->results; i++)
+        if (strcmp(run->result[i].name, name) == 0)
             return &run->result[i];
-        }
-    }
     return NULL;
 }
 
@@ -88,9 +83,8 @@ static double decode(uint64_t bits, int mantissa, int exponent_bits) {
     const uint64_t exponent = bits >> mantissa & ones;
     const double sign = bits >> (mantissa + exponent_bits) & 1 ? -1.0 : 1.0;
     const int bias = (1 << (exponent_bits - 1)) - 1;
-    if (exponent == ones) {
+    if (exponent == ones)
         return fraction != 0 ? NAN : sign * INFINITY;
-    }
     return exponent == 0 ? sign * ldexp((double)fraction, 1 - bias - mantissa)
                          : sign * ldexp((double)(fraction | 1ull << mantissa), (int)exponent - bias - mantissa);
 }
@@ -129,23 +123,19 @@ static double exact_value(const char *name, double a, double b) {
         const char *prefix;
         double (*function)(double);
     } functions[] = {{"ex2", exp2}, {"lg2", log2}, {"sqrt", sqrt}, {"sin", sin}, {"cos", cos}, {"tanh", tanh}};
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (strncmp(name, functions[i].prefix, strlen(functions[i].prefix)) == 0) {
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strncmp(name, functions[i].prefix, strlen(functions[i].prefix)) == 0)
             return functions[i].function(a);
-        }
-    }
     return strncmp(name, "rcp", 3) == 0 ? 1.0 / a : strncmp(name, "rsqrt", 5) == 0 ? 1.0 / sqrt(a) : a / b;
 }
 
 // How far a result may lie from the exact value.
 static double allowed_error(const struct result *form, struct format format, double a, double exact) {
     const double spacing = ldexp(smallest_normal(format), -format.mantissa); // of subnormal results
-    if (strcmp(form->compared, "absolute") == 0) {
+    if (strcmp(form->compared, "absolute") == 0)
         return form->bound;
-    }
-    if (strcmp(form->compared, "logarithm") == 0) {
+    if (strcmp(form->compared, "logarithm") == 0)
         return a > 0.5 && a < 2.0 ? form->bound : form->bound * fabs(exact);
-    }
     if (strcmp(form->compared, "ulp") == 0) {
         const double size = fmax(fabs(exact), smallest_normal(format));
         return form->bound * ldexp(1.0, ilogb(size) - format.mantissa);
@@ -166,7 +156,7 @@ static bool is_near(const struct result *form, const double input[2], double gpu
     }
     const struct format format = format_of(form->type);
     double a = input[0], b = input[1];
-    if (strstr(form->name, "ftz") != NULL) {
+    if (strstr(form->name, "ftz")) {
         a = fabs(a) < smallest_normal(format) ? copysign(0.0, a) : a;
         b = fabs(b) < smallest_normal(format) ? copysign(0.0, b) : b;
     }
@@ -178,12 +168,10 @@ static bool is_near(const struct result *form, const double input[2], double gpu
     const double exact = exact_value(form->name, a, b), allowed = allowed_error(form, format, a, exact);
     snprintf(why, why_size, "of %.9g, %.9g: exact %.9g, GPU %.9g, simulator %.9g, allowed error %g", input[0], input[1],
              exact, gpu, simulated, allowed);
-    if (!same_kind(gpu, simulated)) {
+    if (!same_kind(gpu, simulated))
         return false;
-    }
-    if (isnan(gpu) || isinf(gpu) || gpu == 0.0) {
+    if (isnan(gpu) || isinf(gpu) || gpu == 0.0)
         return true;
-    }
     return fabs(gpu - exact) <= allowed && fabs(simulated - exact) <= allowed;
 }
 
@@ -201,19 +189,16 @@ static enum verdict compare_form(const struct result *golden, const uint8_t *gpu
     const bool exact = strcmp(golden->compared, "exact") == 0;
     enum verdict verdict = SAME;
     static uint64_t values[3][TRUTH_ELEMENTS];
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++)
         truth_fill((enum truth_type)golden->input[k], k, values[k]);
-    }
     for (size_t i = 0; i < golden->elements; i++) {
         const uint64_t from_gpu = bits_at(gpu, width, i), from_simulator = bits_at(simulated, width, i);
         uint64_t input[3];
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 3; k++)
             input[k] = bits_at((const uint8_t *)values[k], truth_type_bytes((enum truth_type)golden->input[k]), i);
-        }
         if (exact && from_gpu != from_simulator) {
-            if (listed) {
+            if (listed)
                 return DIFFERS_AS_LISTED;
-            }
             printf("%s: element %zu of %#llx, %#llx, %#llx: GPU %#llx, simulator %#llx\n", golden->name, i,
                    (unsigned long long)input[0], (unsigned long long)input[1], (unsigned long long)input[2],
                    (unsigned long long)from_gpu, (unsigned long long)from_simulator);
@@ -225,9 +210,8 @@ static enum verdict compare_form(const struct result *golden, const uint8_t *gpu
                                   part(format_of(golden->input[1]), input[1], p)};
             const double on_gpu = part(format_of(golden->type), from_gpu, p);
             const double on_simulator = part(format_of(golden->type), from_simulator, p);
-            if (is_near(golden, of, on_gpu, on_simulator, why, sizeof why)) {
+            if (is_near(golden, of, on_gpu, on_simulator, why, sizeof why))
                 continue;
-            }
             verdict = DIFFERS_AS_LISTED;
             if (!listed || !is_near(golden, of, on_simulator, on_simulator, why, sizeof why)) {
                 printf("%s: element %zu: %s\n", golden->name, i, why);
@@ -236,9 +220,8 @@ static enum verdict compare_form(const struct result *golden, const uint8_t *gpu
         }
     }
     if (exact && golden->hash != result->hash) {
-        if (listed) {
+        if (listed)
             return DIFFERS_AS_LISTED;
-        }
         printf("%s: differs past the first %zu elements\n", golden->name, golden->elements);
         return WRONG;
     }
@@ -250,10 +233,9 @@ static char (*read_differences(const char *path, int *count))[NAME] {
     static char names[MOST_FORMS][NAME];
     char line[1024];
     FILE *file = fopen(path, "r");
-    if (file == NULL) {
+    if (!file)
         die(path);
-    }
-    for (*count = 0; fgets(line, sizeof line, file) != NULL && *count < MOST_FORMS;) {
+    for (*count = 0; fgets(line, sizeof line, file) && *count < MOST_FORMS;) {
         // Names with a slash are counts, which compare-counts.awk looks after.
         const bool is_form =
             line[0] != '#' && strncmp(line, "what,", 5) != 0 && strcspn(line, "/") > strcspn(line, ",");
@@ -274,7 +256,7 @@ int main(int argc, char **argv) {
     int differences = 0, wrong = 0, allowed = 0;
     char(*difference)[NAME] = read_differences(argv[3], &differences);
     for (int d = 0; d < differences; d++) {
-        if (find(&golden, difference[d]) == NULL) {
+        if (!find(&golden, difference[d])) {
             printf("%s: listed as a difference, but there is no such form\n", difference[d]);
             wrong++;
         }
@@ -282,24 +264,22 @@ int main(int argc, char **argv) {
     for (int i = 0; i < golden.results; i++) {
         const struct result *form = &golden.result[i], *result = find(&results, form->name);
         bool listed = false;
-        for (int d = 0; d < differences; d++) {
+        for (int d = 0; d < differences; d++)
             listed = listed || strcmp(difference[d], form->name) == 0;
-        }
-        if (result == NULL) {
+        if (!result) {
             printf("%s: not among the results\n", form->name);
             wrong++;
             continue;
         }
         const enum verdict verdict =
             compare_form(form, golden.samples + form->offset, result, results.samples + result->offset, listed);
-        if (verdict == SAME && listed) {
+        if (verdict == SAME && listed)
             printf("%s: listed as a difference, but there is none\n", form->name);
-        }
         wrong += verdict == WRONG || (verdict == SAME && listed);
         allowed += verdict == DIFFERS_AS_LISTED;
     }
     for (int i = 0; i < results.results; i++) {
-        if (find(&golden, results.result[i].name) == NULL) {
+        if (!find(&golden, results.result[i].name)) {
             printf("%s: no golden result: record it on a GPU\n", results.result[i].name);
             wrong++;
         }

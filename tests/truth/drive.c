@@ -30,26 +30,23 @@ static const struct {
 } matrices[] = {{64, 1024}, {33, 1001}};
 
 static bool check(cudaError_t status, const char *what) {
-    if (status != cudaSuccess) {
+    if (status != cudaSuccess)
         fprintf(stderr, "truth-drive: %s: %s\n", what, cudaGetErrorString(status));
-    }
     return status == cudaSuccess;
 }
 
 // A device array of count floats from -1 to 1, the same on every machine.
 static float *device_floats(size_t count, unsigned seed) {
     float *host = malloc(count * sizeof *host), *device = NULL;
-    if (host == NULL) {
+    if (!host)
         return NULL;
-    }
     for (size_t i = 0; i < count; i++) {
         seed = seed * 1664525 + 1013904223;
         host[i] = (float)(int)(seed >> 8) * 0x1p-23f - 1.0f;
     }
     if (!check(cudaMalloc((void **)&device, count * sizeof *host), "cudaMalloc") ||
-        !check(cudaMemcpy(device, host, count * sizeof *host, cudaMemcpyHostToDevice), "cudaMemcpy")) {
+        !check(cudaMemcpy(device, host, count * sizeof *host, cudaMemcpyHostToDevice), "cudaMemcpy"))
         device = NULL;
-    }
     free(host);
     return device;
 }
@@ -83,16 +80,14 @@ static bool drive_attention(const char *path, attention_function *forward, const
             .softmax_scale = 1.0f / sqrtf((float)d),
             .dtype = ATTENTION_FP32,
         };
-        const size_t workspace = lesson->workspace_bytes != NULL ? lesson->workspace_bytes(&problem) : 0;
-        if (problem.q == NULL || problem.k == NULL || problem.v == NULL || problem.o == NULL ||
+        const size_t workspace = lesson->workspace_bytes ? lesson->workspace_bytes(&problem) : 0;
+        if (!problem.q || !problem.k || !problem.v || !problem.o ||
             (workspace > 0 && !check(cudaMalloc(&problem.workspace, workspace), "cudaMalloc")) ||
-            !check(forward(&problem, NULL), path) || !check(cudaDeviceSynchronize(), path)) {
+            !check(forward(&problem, NULL), path) || !check(cudaDeviceSynchronize(), path))
             return false;
-        }
         void *used[] = {(void *)problem.q, (void *)problem.k, (void *)problem.v, problem.o, problem.workspace};
-        for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
+        for (size_t i = 0; i < sizeof used / sizeof *used; i++)
             cudaFree(used[i]);
-        }
     }
     return true;
 }
@@ -106,12 +101,11 @@ static bool drive_softmax(const char *path, softmax_function *forward, softmax_w
             .rows = matrices[m].rows,
             .columns = matrices[m].columns,
         };
-        const size_t workspace = workspace_bytes != NULL ? workspace_bytes(&problem) : 0;
-        if (problem.in == NULL || problem.out == NULL ||
+        const size_t workspace = workspace_bytes ? workspace_bytes(&problem) : 0;
+        if (!problem.in || !problem.out ||
             (workspace > 0 && !check(cudaMalloc(&problem.workspace, workspace), "cudaMalloc")) ||
-            !check(forward(&problem, NULL), path) || !check(cudaDeviceSynchronize(), path)) {
+            !check(forward(&problem, NULL), path) || !check(cudaDeviceSynchronize(), path))
             return false;
-        }
         cudaFree((void *)problem.in);
         cudaFree(problem.out);
         cudaFree(problem.workspace);
@@ -124,15 +118,15 @@ int main(int argc, char **argv) {
     bool ok = argc > 1 + filling;
     for (int i = 1 + filling; i < argc; i++) {
         void *library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
-        if (library == NULL) {
+        if (!library) {
             fprintf(stderr, "truth-drive: %s\n", dlerror());
             return 2;
         }
         attention_function *attention = (attention_function *)dlsym(library, "attention_forward");
         softmax_function *softmax = (softmax_function *)dlsym(library, "softmax_forward");
-        if (attention != NULL) {
+        if (attention) {
             ok = drive_attention(argv[i], attention, dlsym(library, "attention_lesson"), filling) && ok;
-        } else if (softmax != NULL) {
+        } else if (softmax) {
             ok = drive_softmax(argv[i], softmax,
                                (softmax_workspace_function *)dlsym(library, "softmax_workspace_bytes")) &&
                  ok;

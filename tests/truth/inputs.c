@@ -74,18 +74,16 @@ static uint32_t float_bits(float value) {
 
 // A random number of a floating-point format: half of them any bits at all, half of a size near 1.
 static uint64_t random_real(uint64_t bits, int mantissa, int exponent_bits) {
-    if (bits >> 63) {
+    if (bits >> 63)
         return bits & ((2ull << (mantissa + exponent_bits)) - 1);
-    }
     const uint64_t bias = (1ull << (exponent_bits - 1)) - 1, exponent = bias - 8 + (bits >> 56) % 16;
     return (bits >> 55 & 1) << (mantissa + exponent_bits) | exponent << mantissa | (bits & ((1ull << mantissa) - 1));
 }
 
 static uint16_t half_of(enum truth_type type, int input, int i, uint64_t bits) {
     const int fp16 = type == TRUTH_F16 || type == TRUTH_F16X2;
-    if (i < SPECIAL_ELEMENTS) {
+    if (i < SPECIAL_ELEMENTS)
         return (fp16 ? special_f16 : special_bf16)[special_index(input, i)];
-    }
     return (uint16_t)(fp16 ? random_real(bits, 10, 5) : random_real(bits, 7, 8));
 }
 

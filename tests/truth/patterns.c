@@ -24,14 +24,12 @@ static int patterns_a_launch = PATTERNS_A_LAUNCH;
 
 // Adds a pattern whose lane l accesses element element[l], counted in accesses.
 static void add(const char *name, unsigned width, const unsigned element[32], int mask) {
-    if (whole_warp_only && mask != ALL_LANES) {
+    if (whole_warp_only && mask != ALL_LANES)
         return;
-    }
     struct named_pattern *p = &patterns[pattern_count++];
     snprintf(p->name, sizeof p->name, "%s", name);
-    for (int lane = 0; lane < 32; lane++) {
+    for (int lane = 0; lane < 32; lane++)
         p->pattern.offset[lane] = element[lane] * width;
-    }
     p->pattern.mask = (unsigned)mask;
 }
 
@@ -39,9 +37,8 @@ static void add_strides(unsigned width) {
     for (unsigned stride = 1; stride <= 33; stride++) {
         char name[32];
         unsigned element[32];
-        for (unsigned lane = 0; lane < 32; lane++) {
+        for (unsigned lane = 0; lane < 32; lane++)
             element[lane] = lane * stride;
-        }
         snprintf(name, sizeof name, "stride-%u", stride);
         add(name, width, element, ALL_LANES);
     }
@@ -50,9 +47,8 @@ static void add_strides(unsigned width) {
 // Lane l accesses (l / group) * far + (l % group) * near.
 static void add_grid(const char *name, unsigned width, unsigned group, unsigned far, unsigned near, int mask) {
     unsigned element[32];
-    for (unsigned lane = 0; lane < 32; lane++) {
+    for (unsigned lane = 0; lane < 32; lane++)
         element[lane] = lane / group * far + lane % group * near;
-    }
     add(name, width, element, mask);
 }
 
@@ -112,9 +108,8 @@ static void add_misaligned(unsigned width) {
     unsigned element[32];
     for (unsigned shift = 1; shift <= 3; shift++) {
         char name[32];
-        for (unsigned lane = 0; lane < 32; lane++) {
+        for (unsigned lane = 0; lane < 32; lane++)
             element[lane] = lane + shift;
-        }
         snprintf(name, sizeof name, "shifted-by-%u", shift);
         add(name, width, element, ALL_LANES);
     }
@@ -124,33 +119,27 @@ static void add_misaligned(unsigned width) {
 }
 
 static bool check(cudaError_t status, const char *what) {
-    if (status != cudaSuccess) {
+    if (status != cudaSuccess)
         fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
-    }
     return status == cudaSuccess;
 }
 
 // Launches the kernel over all patterns, some at a time; returns the number of launches, -1 where one failed.
 static int run_kernel(const struct pattern_kernel *kernel, int launch, FILE *list) {
     static void *memory;
-    if (memory == NULL && (!check(cudaMalloc(&memory, PATTERN_MEMORY), "cudaMalloc") ||
-                           !check(cudaMemset(memory, 0, PATTERN_MEMORY), "cudaMemset"))) {
+    if (!memory && (!check(cudaMalloc(&memory, PATTERN_MEMORY), "cudaMalloc") ||
+                    !check(cudaMemset(memory, 0, PATTERN_MEMORY), "cudaMemset")))
         return -1;
-    }
     pattern_count = 0;
     whole_warp_only = kernel->sets & PATTERN_WHOLE_WARP;
-    if (kernel->sets & PATTERN_STRIDES) {
+    if (kernel->sets & PATTERN_STRIDES)
         add_strides(kernel->width);
-    }
-    if (kernel->sets & PATTERN_FEW) {
+    if (kernel->sets & PATTERN_FEW)
         add_few(kernel->width);
-    }
-    if (kernel->sets & PATTERN_SHAPES) {
+    if (kernel->sets & PATTERN_SHAPES)
         add_shapes(kernel->width);
-    }
-    if (kernel->sets & PATTERN_MISALIGNED) {
+    if (kernel->sets & PATTERN_MISALIGNED)
         add_misaligned(kernel->width);
-    }
     int launches = 0;
     const int at_once = kernel->sets & PATTERN_ALONE ? 1 : patterns_a_launch;
     for (int first = 0; first < pattern_count; first += at_once) {
@@ -164,9 +153,8 @@ static int run_kernel(const struct pattern_kernel *kernel, int launch, FILE *lis
         void *arguments[] = {&batch};
         const dim3 grid = {1, 1, 1}, block = {32, 1, 1};
         if (!check(cudaLaunchKernel(kernel->kernel, grid, block, arguments, 0, NULL), kernel->name) ||
-            !check(cudaDeviceSynchronize(), kernel->name)) {
+            !check(cudaDeviceSynchronize(), kernel->name))
             return -1;
-        }
         launches++;
     }
     return launches;
@@ -174,7 +162,7 @@ static int run_kernel(const struct pattern_kernel *kernel, int launch, FILE *lis
 
 int main(int argc, char **argv) {
     FILE *list = argc > 1 ? fopen(argv[1], "w") : NULL;
-    if (list == NULL) {
+    if (!list) {
         fprintf(stderr, "usage: %s LIST.csv [--single] [KERNEL...]\n", argv[0]);
         return 2;
     }
@@ -185,11 +173,10 @@ int main(int argc, char **argv) {
     }
     fprintf(list, "launch,kernel,base,place,pattern\n");
     int launches = 0;
-    for (const struct pattern_kernel *kernel = pattern_kernels; kernel->name != NULL; kernel++) {
+    for (const struct pattern_kernel *kernel = pattern_kernels; kernel->name; kernel++) {
         bool wanted = argc <= first_kernel;
-        for (int i = first_kernel; i < argc; i++) {
+        for (int i = first_kernel; i < argc; i++)
             wanted = wanted || strcmp(argv[i], kernel->name) == 0;
-        }
         const int more = wanted ? run_kernel(kernel, launches, list) : 0;
         if (more < 0) {
             fclose(list);

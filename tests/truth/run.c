@@ -22,29 +22,26 @@ static const char *const comparison_names[] = {"exact", "relative", "absolute", 
 
 static uint64_t fnv1a(const uint8_t *bytes, size_t count) {
     uint64_t hash = 0xcbf29ce484222325;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         hash = (hash ^ bytes[i]) * 0x100000001b3;
-    }
     return hash;
 }
 
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \
         const cudaError_t status = call;                                                                               \
-        if (status != cudaSuccess) {                                                                                   \
+        if (status != cudaSuccess)                                                                                     \
             return status;                                                                                             \
-        }                                                                                                              \
     } while (0)
 
 static cudaError_t run_form(const struct truth_form *form, void *result_host) {
     static uint64_t values[TRUTH_ELEMENTS]; // large enough for every type
     static void *result, *input[3];
     const size_t most = TRUTH_ELEMENTS * sizeof(uint64_t), bytes = TRUTH_ELEMENTS * truth_type_bytes(form->result);
-    if (result == NULL) {
+    if (!result) {
         TRY(cudaMalloc(&result, most));
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 3; k++)
             TRY(cudaMalloc(&input[k], most));
-        }
     }
     TRY(cudaMemset(result, 0, most));
     for (int k = 0; k < 3; k++) {
@@ -59,11 +56,9 @@ static cudaError_t run_form(const struct truth_form *form, void *result_host) {
 }
 
 static bool is_wanted(const char *name, int names, char **wanted) {
-    for (int i = 0; i < names; i++) {
-        if (strcmp(name, wanted[i]) == 0) {
+    for (int i = 0; i < names; i++)
+        if (strcmp(name, wanted[i]) == 0)
             return true;
-        }
-    }
     return names == 0;
 }
 
@@ -71,7 +66,7 @@ static FILE *create(const char *directory, const char *name) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *file = fopen(path, "wb");
-    if (file == NULL) {
+    if (!file) {
         perror(path);
         exit(2);
     }
@@ -93,10 +88,9 @@ int main(int argc, char **argv) {
     fprintf(table, "form,compared,bound,type,a,b,c,elements,hash,offset\n");
     int forms = 0, failed = 0;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
-        for (const struct truth_form *form = tables[t]; form->name != NULL; form++) {
-            if (!is_wanted(form->name, argc - 2, argv + 2)) {
+        for (const struct truth_form *form = tables[t]; form->name; form++) {
+            if (!is_wanted(form->name, argc - 2, argv + 2))
                 continue;
-            }
             static uint8_t result[TRUTH_ELEMENTS * sizeof(uint64_t)];
             const cudaError_t status = run_form(form, result);
             forms++;

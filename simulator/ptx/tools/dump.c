@@ -33,7 +33,10 @@ static void print_operand(const struct ptx_kernel *kernel, const struct ptx_oper
             printf("%s@%d", TYPES[operand->reg_type], operand->slot);
         if (operand->variable >= 0)
             printf("&%s", kernel->module->variable[operand->variable].name);
-        printf("%+" PRId64 "]", operand->offset);
+        printf("%+" PRId64, operand->offset);
+        for (int i = 0; i < operand->count; i++)
+            print_operand(kernel, &operand->elements[i]);
+        printf("]");
         break;
     case PTX_OPERAND_TARGET:
         printf(" ->%d", operand->target);

@@ -1,0 +1,300 @@
+// Reads of uninitialised global memory, and races on it between blocks.
+//
+// Blocks of a launch have no order, so any two of them that touch the same bytes, one of them writing, race. A shadow
+// keeps for each 4-byte word which block wrote it last and which read it (one block, or several). Each block of each
+// launch has a key of its own, larger than all keys before it: what earlier launches left in the shadow is recognised
+// by being smaller than the launch's first key, and never has to be cleared.
+//
+// Writes of the value that is there already are no race. Neither are atomics and volatile accesses among themselves.
+// They are also how a block tells another that something is done ("the last block to finish adds up"): a block whose
+// atomic or volatile load came later than another's first atomic or volatile store counts as ordered after all that the
+// other did. That may hide a race in such a kernel, and never invents one.
+//
+// Host threads that simulate different blocks use the shadow at once and without locks. An entry is a pair of words;
+// where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
+// lock, because there a mixture could accuse a block of bytes that it never touched.
+#include "race_global.h"
+
+#include "../machine/access.h"
+#include "../machine/block.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+// A ..._by is instruction << 4 | which of the word's bytes.
+struct shadow {
+    uint32_t *write, *write_by, *read, *read_by; // [words]
+    uint32_t last_written;                       // the largest key that ever wrote
+};
+
+#define HEADER 64 // bytes before the arrays in the mapping
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t narrow_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t next_key = 1;
+
+static void forget(struct sim_allocation *allocation, void *unused) {
+    (void)unused;
+    if (allocation->races) {
+        munmap(allocation->races, allocation->races_bytes);
+        allocation->races = NULL;
+    }
+}
+
+bool race_global_begin(struct run *run) {
+    if (run->blocks >= UINT32_MAX - 2) {
+        run->options.races = false; // more blocks than keys
+        return true;
+    }
+    pthread_mutex_lock(&lock);
+    if (run->blocks + 1 > UINT32_MAX - next_key) {
+        sim_memory_each(forget, NULL);
+        next_key = 1;
+    }
+    run->first_key = next_key;
+    next_key += (uint32_t)run->blocks + 1; // the last one stands for "several blocks"
+    pthread_mutex_unlock(&lock);
+    if (run->options.races && run->blocks > 1 && run->kernel->signals) {
+        run->released = calloc(run->blocks, sizeof *run->released);
+        return run->released;
+    }
+    return true;
+}
+
+void race_global_end(struct run *run) {
+    free(run->released);
+}
+
+static uint32_t several(const struct run *run) {
+    return run->first_key + (uint32_t)run->blocks;
+}
+
+static struct shadow *shadow_of(struct sim_allocation *allocation) {
+    struct shadow *shadow = __atomic_load_n((struct shadow **)&allocation->races, __ATOMIC_ACQUIRE);
+    if (shadow)
+        return shadow;
+    pthread_mutex_lock(&lock);
+    shadow = allocation->races;
+    size_t words = allocation->size / 4 + 1, bytes = HEADER + 16 * words;
+    if (!shadow) {
+        void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory != MAP_FAILED) {
+            shadow = memory;
+            uint32_t *cells = (uint32_t *)memory + HEADER / 4;
+            *shadow = (struct shadow){cells, cells + words, cells + 2 * words, cells + 3 * words, 0};
+            allocation->races_bytes = bytes;
+            __atomic_store_n((struct shadow **)&allocation->races, shadow, __ATOMIC_RELEASE);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return shadow;
+}
+
+static const char *name_of(const struct sim_allocation *allocation, char *text, size_t size) {
+    if (allocation->name)
+        snprintf(text, size, "variable %s", allocation->name);
+    else
+        snprintf(text, size, "allocation %u (%zu bytes)", allocation->id, allocation->size);
+    return text;
+}
+
+static void check_written(struct warp *warp, const struct bound *bound, const struct access *access) {
+    struct sim_allocation *allocation = access->allocation;
+    size_t low = access->span.low - allocation->address;
+    if (access->span.pattern != LANES_SCATTERED &&
+        sim_memory_is_written(allocation, low, access->span.high - access->span.low + access->bytes))
+        return;
+    struct access filled = *access;
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        size_t offset = filled.address[lane] - allocation->address;
+        if (!sim_memory_is_written(allocation, offset, access->bytes)) {
+            char name[128];
+            warp_report(warp, SIM_FINDING_UNINITIALISED_GLOBAL, bound, NULL, lane,
+                        "{here} reads %u bytes at byte %zu of %s, which nothing has written", access->bytes, offset,
+                        name_of(allocation, name, sizeof name));
+        }
+    }
+}
+
+static void mark_written(const struct access *access) {
+    struct sim_allocation *allocation = access->allocation;
+    if (access->span.pattern != LANES_SCATTERED) {
+        sim_memory_mark_written(allocation, access->span.low - allocation->address,
+                                access->span.high - access->span.low + access->bytes);
+        return;
+    }
+    for (uint32_t left = access->mask; left; left &= left - 1)
+        sim_memory_mark_written(allocation, access->address[first_lane(left)] - allocation->address, access->bytes);
+}
+
+// An atomic or volatile access: the block has told others something, or learnt it.
+static void signal_others(struct warp *warp, bool reads, bool writes) {
+    struct run *run = warp->run;
+    if (!run->released)
+        return;
+    uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
+    uint32_t never = 0;
+    if (writes)
+        atomic_compare_exchange_strong(&run->released[warp->block->number], &never, now);
+    if (reads)
+        warp->block->acquired = now;
+}
+
+// Whether what the block with this key did may be before what this one does.
+static bool ordered(const struct warp *warp, uint32_t key) {
+    const struct run *run = warp->run;
+    if (key < run->first_key || key == warp->block->key)
+        return true;
+    if (!run->released || !warp->block->acquired)
+        return false;
+    if (key == several(run))
+        return true;
+    uint32_t released = atomic_load(&run->released[key - run->first_key]);
+    return released && released < warp->block->acquired;
+}
+
+static void report_race(struct warp *warp, const struct bound *bound, const struct access *access, int lane,
+                        size_t word, uint32_t key, uint32_t by, bool writes, bool it_wrote) {
+    const struct run *run = warp->run;
+    struct sim_dim grid = run->launch->grid;
+    char who[64] = "other blocks", name[128];
+    if (warp_reported(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4]))
+        return;
+    if (key != several(run)) {
+        uint32_t number = key - run->first_key;
+        snprintf(who, sizeof who, "block (%u,%u,%u)", number % grid.x, number / grid.x % grid.y,
+                 number / grid.x / grid.y);
+    }
+    warp_report(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4], lane,
+                "{here} %s byte %zu of %s, which %s %s at {there} in the same launch", writes ? "writes" : "reads",
+                4 * word, name_of(access->allocation, name, sizeof name), who, it_wrote ? "wrote" : "read");
+}
+
+static void note_read(const struct warp *warp, struct shadow *shadow, size_t word, uint32_t by) {
+    uint32_t key = shadow->read[word], mine = warp->block->key;
+    if (key < warp->run->first_key) {
+        shadow->read[word] = mine;
+        shadow->read_by[word] = by;
+    } else if (key == mine) {
+        shadow->read_by[word] |= by & 15;
+    } else {
+        // Which of several blocks read which byte is not kept: bytes that are not all the same ones count for nothing.
+        shadow->read[word] = several(warp->run);
+        shadow->read_by[word] &= (shadow->read_by[word] & 15) == (by & 15) ? ~0u : ~15u;
+    }
+}
+
+static bool stores_the_same(const struct warp *warp, const struct bound *bound, const struct access *access, int lane) {
+    if (access->kind != ACCESS_STORE)
+        return false;
+    const uint8_t *bytes = access->allocation->bytes + (access->address[lane] - access->allocation->address);
+    for (int k = 0; k < bound->vector; k++) {
+        const void *value = bound->width > 32 ? (const void *)&cells64(warp, bound->elements[k])[lane]
+                                              : (const void *)&cells32(warp, bound->elements[k])[lane];
+        if (memcmp(bytes + k * bound->bytes, value, bound->bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void look_at_word(struct warp *warp, const struct bound *bound, const struct access *access,
+                         struct shadow *shadow, int lane, size_t word, uint32_t bytes, bool same) {
+    bool atomic = access_is_atomic(access) || bound->is_volatile;
+    bool writes = access_writes(access) || access_is_atomic(access);
+    uint32_t by = (uint32_t)pc_of(warp, bound) << 4 | bytes, mine = warp->block->key;
+    uint32_t write = shadow->write[word], write_by = shadow->write_by[word];
+    if (write_by & bytes && !same && !ordered(warp, write) && !(atomic && warp->code[write_by >> 4].is_volatile))
+        report_race(warp, bound, access, lane, word, write, write_by, writes, true);
+    if (!writes) {
+        if (!atomic)
+            note_read(warp, shadow, word, by);
+        return;
+    }
+    uint32_t read = shadow->read[word], read_by = shadow->read_by[word];
+    if (read_by & bytes && !ordered(warp, read))
+        report_race(warp, bound, access, lane, word, read, read_by, true, false);
+    shadow->write_by[word] = write == mine ? by | (write_by & 15) : by;
+    shadow->write[word] = mine;
+}
+
+// 32 lanes side by side, in whole words, and nothing of another block of this launch there.
+static bool look_at_row(const struct warp *warp, const struct bound *bound, const struct access *access,
+                        struct shadow *shadow) {
+    const struct lanes *lanes = warp->lanes;
+    size_t word = (access->span.low - access->allocation->address) / 4;
+    uint32_t words = LANES * access->bytes / 4, first = warp->run->first_key, mine = warp->block->key;
+    uint32_t *write = shadow->write + word, *read = shadow->read + word;
+    uint32_t by = (uint32_t)pc_of(warp, bound) << 4 | 15;
+    bool fresh =
+        shadow->last_written < first || lanes->all_below(write, words, first) || lanes->all_equal(write, words, mine);
+    if (!fresh)
+        return false;
+    if (!access_writes(access)) {
+        uint32_t key = read[0];
+        if ((key == mine || key == several(warp->run)) && lanes->all_equal(read, words, key))
+            return true;
+        for (uint32_t i = 0; i < words; i++)
+            note_read(warp, shadow, word + i, by);
+        return true;
+    }
+    if (!lanes->all_below(read, words, first) && !lanes->all_equal(read, words, mine))
+        return false;
+    for (uint32_t i = 0; i < words; i++) {
+        write[i] = mine;
+        shadow->write_by[word + i] = by;
+    }
+    return true;
+}
+
+static void check_races(struct warp *warp, const struct bound *bound, const struct access *access) {
+    struct shadow *shadow = shadow_of(access->allocation);
+    bool atomic = access_is_atomic(access) || bound->is_volatile;
+    bool writes = access_writes(access) || access_is_atomic(access);
+    if (!shadow)
+        return;
+    if (writes && shadow->last_written < warp->block->key)
+        shadow->last_written = warp->block->key;
+    if (access->span.pattern == LANES_CONTIGUOUS && access->bytes >= 4 && !atomic &&
+        look_at_row(warp, bound, access, shadow))
+        return;
+    struct access filled = *access;
+    access_fill(&filled);
+    uint32_t first = warp->run->first_key, all = several(warp->run);
+    bool quiet = !writes && !atomic && shadow->last_written < first && access->bytes >= 4;
+    uint32_t left =
+        access->span.pattern == LANES_UNIFORM && !atomic && !writes ? access->mask & (0u - access->mask) : access->mask;
+    bool narrow = access->bytes < 4;
+    if (narrow)
+        pthread_mutex_lock(&narrow_lock);
+    for (; left; left &= left - 1) {
+        int lane = first_lane(left);
+        size_t offset = filled.address[lane] - access->allocation->address, word = offset / 4;
+        bool same = writes && !atomic && stores_the_same(warp, bound, &filled, lane);
+        uint32_t bytes = access->bytes >= 4 ? 15 : ((1u << access->bytes) - 1) << offset % 4;
+        for (size_t end = offset + access->bytes; 4 * word < end; word++)
+            if (!quiet || (shadow->read[word] != all && shadow->read[word] != warp->block->key))
+                look_at_word(warp, bound, &filled, shadow, lane, word, bytes, same);
+    }
+    if (narrow)
+        pthread_mutex_unlock(&narrow_lock);
+}
+
+void race_global_access(struct warp *warp, const struct bound *bound, const struct access *access) {
+    const struct run *run = warp->run;
+    struct sim_allocation *allocation = access->allocation;
+    bool writes = access_writes(access) || access_is_atomic(access), reads = !access_writes(access);
+    if (run->options.uninitialised && reads && !allocation->all_written)
+        check_written(warp, bound, access);
+    if (run->options.races && run->blocks > 1 && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
+        check_races(warp, bound, access);
+        if (access_is_atomic(access) || bound->is_volatile)
+            signal_others(warp, reads, writes);
+    }
+    if (writes && !allocation->all_written)
+        mark_written(access);
+}

@@ -1,0 +1,112 @@
+// The asynchronous proxy in shared memory.
+//
+// A write by an ordinary instruction is visible to it only where a proxy fence stands on the way from the write to the
+// asynchronous read, in the writer before it tells others or in a thread that knows of the write. So clocks have a
+// second half: for each agent, the latest clock whose writes a fence has passed on. Barriers carry both halves.
+//
+// A read by an agent (wgmma, a bulk store) is noted with the agent's clock. Who overwrites the place must know that
+// clock, which begins with the warp that waits for the agent.
+#include "race_proxy.h"
+
+#include "../machine/block.h"
+#include "race_shared.h"
+
+bool race_agent_of_wgmma(const struct block *block, unsigned warp, unsigned *agent) {
+    *agent = block->warps + warp / 4;
+    return block->race.on && block->agents > block->warps;
+}
+
+bool race_agent_of_bulk(const struct block *block, unsigned *agent) {
+    *agent = block->agents - 1;
+    return block->race.on && block->agents > block->warps;
+}
+
+uint32_t race_agent_issue(struct block *block, unsigned agent) {
+    return block->race.issued[agent] = race_latest_clock(block) + 1;
+}
+
+void race_agent_wait(struct warp *warp, unsigned agent, uint32_t clock) {
+    if (clock > warp->clock[agent])
+        warp->clock[agent] = clock;
+    race_step(warp, true, false);
+}
+
+void race_proxy_fence(struct warp *warp) {
+    for (unsigned w = 0; w < warp->block->agents; w++) {
+        uint32_t *visible = &warp->clock[CLOCKS / 2 + w];
+        *visible = warp->clock[w] > *visible ? warp->clock[w] : *visible;
+    }
+    race_step(warp, false, true);
+}
+
+static void look_at(struct warp *warp, const struct bound *bound, int lane, size_t cell) {
+    const struct race_shared *race = &warp->block->race;
+    uint32_t key = race->cells.write[cell], by = race->cells.write_by[cell];
+    race_shared_check_read(warp, bound, cell, lane);
+    bool written = key >= race->first_key && !(race->pending_cells && race->pending[cell]);
+    if (written && (by & 63) != SHADOW_ASYNC && key >> 5 > warp->clock[CLOCKS / 2 + (key & 31)]) {
+        warp_report(warp, SIM_FINDING_PROXY_FENCE, bound, &warp->code[by >> 6], lane,
+                    "{here} reads byte %zu of shared memory through the asynchronous proxy, which {there} wrote as an "
+                    "ordinary store, with no fence.proxy.async after it",
+                    cell << warp->run->kernel->shadow_shift);
+    }
+}
+
+// As race_shared.c notes the reads of warps: two readers are kept.
+static void note(struct warp *warp, size_t cell, uint32_t key, uint32_t by) {
+    const struct shadow_cells *cells = &warp->block->race.cells;
+    uint32_t *place[2] = {&cells->read1[cell], &cells->read2[cell]};
+    uint32_t *whose[2] = {&cells->read1_by[cell], &cells->read2_by[cell]};
+    for (int i = 0; i < 2; i++) {
+        uint32_t other = *place[i] & 31;
+        if (other == (key & 31) || race_shared_ordered(warp, *place[i], *whose[i], first_lane(warp->now->mask))) {
+            *place[i] = key;
+            *whose[i] = by;
+            return;
+        }
+    }
+}
+
+static size_t end_cell(const struct warp *warp, uint32_t end) {
+    int shift = warp->run->kernel->shadow_shift;
+    return ((size_t)end + (1u << shift) - 1) >> shift;
+}
+
+void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes) {
+    if (!warp->block->race.on)
+        return;
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++)
+        look_at(warp, bound, lane, cell);
+}
+
+void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, unsigned agent, uint32_t clock,
+                     uint32_t offset, uint32_t bytes) {
+    uint32_t by = (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ASYNC, key = clock << 5 | agent;
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++) {
+        look_at(warp, bound, lane, cell);
+        note(warp, cell, key, by);
+    }
+}
+
+void race_proxy_issue(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes) {
+    struct race_shared *race = &warp->block->race;
+    if (!race->on)
+        return;
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++) {
+        race_shared_check_write(warp, bound, cell, lane, false);
+        race->pending_cells += race->pending[cell] == 0;
+        race->pending[cell] = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;
+    }
+}
+
+void race_proxy_land(struct warp *warp, int32_t pc, uint32_t offset, uint32_t bytes) {
+    struct race_shared *race = &warp->block->race;
+    if (!race->on)
+        return;
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++) {
+        race->pending_cells -= race->pending[cell] != 0;
+        race->pending[cell] = 0;
+        race->cells.write[cell] = race_key(warp);
+        race->cells.write_by[cell] = (uint32_t)pc << 6 | SHADOW_ASYNC;
+    }
+}

@@ -1,0 +1,31 @@
+// Shared memory as the asynchronous proxy reads and writes it: bulk copies, wgmma. race_proxy.c explains the rules.
+#ifndef SIMULATOR_ANALYSES_RACE_PROXY_H
+#define SIMULATOR_ANALYSES_RACE_PROXY_H
+
+#include "../machine/bound.h"
+
+struct block;
+
+// The agents whose reads are in flight until somebody waits: see struct block. false: there is no room for them, and
+// what they read goes unwatched.
+bool race_agent_of_wgmma(const struct block *block, unsigned warp, unsigned *agent);
+bool race_agent_of_bulk(const struct block *block, unsigned *agent);
+
+// The agent is given something to do; returns the clock by which it is waited for.
+uint32_t race_agent_issue(struct block *block, unsigned agent);
+void race_agent_wait(struct warp *warp, unsigned agent, uint32_t clock);
+
+// The agent, asked by a lane of this warp, reads bytes of shared memory from now until it is waited for.
+void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, unsigned agent, uint32_t clock,
+                     uint32_t offset, uint32_t bytes);
+// The same where there is no agent: only what is there already is looked at.
+void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
+
+// A bulk copy to these bytes is issued; it lands, because this warp has waited for it.
+void race_proxy_issue(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
+void race_proxy_land(struct warp *warp, int32_t pc, uint32_t offset, uint32_t bytes);
+
+// fence.proxy.async: ordinary writes that this warp knows of may be read by the asynchronous proxy.
+void race_proxy_fence(struct warp *warp);
+
+#endif

@@ -1,0 +1,367 @@
+// Races and uninitialised reads in shared memory.
+//
+// Between warps. Every warp has a clock, and remembers of every other warp the latest clock that is ordered before it
+// (a vector clock). Arriving at a barrier publishes what a warp knows and moves its own clock on; leaving one takes
+// over what those who arrived knew. That is right for __syncthreads() and for named barriers between some of the warps
+// alike. Two accesses to a cell, one of them a write, are a race where the earlier one's clock is not known to the
+// later one's warp. When all warps of the block meet at a barrier their clocks are set equal, so that one comparison
+// with a floor decides nearly every access.
+//
+// Within a warp. Since Volta the lanes of a warp are threads of their own: what one writes another may read only after
+// __syncwarp() or a barrier; a shuffle or vote orders execution but not memory (CUDA programming guide, warp shuffle
+// functions). A lane has the clock at which it last synchronised; an access of another lane of its warp must be older.
+// Where a mask names some lanes only, a lane that took part counts as ordered after all lanes, which may hide a
+// race but never invents one.
+//
+// Writes of the value that is there already are no race: threads that all set the same flag do no harm.
+//
+// Atomics and volatile accesses are how threads signal each other. They do not race among themselves, and each store of
+// that kind publishes, each load takes over, through the word that both touch: a flag or a lock orders what it guards,
+// and the flag of one pipeline stage does not order what another stage guards.
+//
+// Asynchronous units. What wgmma and bulk stores read is read at some time before it is waited for. Each such unit is
+// an agent with a clock of its own, which counts what it was given to do; waiting for it is learning its clock, and
+// from the warp that has waited barriers carry it on to those who overwrite the place. What a bulk copy writes counts
+// as written by the warp that waited for it first, and is read only after waiting, too. See race_proxy.c.
+//
+// Of the warps that read a cell since it was last written two are kept. When warps synchronise in groups, by named
+// barriers, a third reader's race with a later write can go unseen.
+#include "race_shared.h"
+
+#include "../machine/access.h"
+#include "../machine/block.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ARRAYS 7
+#define CLOCKS_MOST (1u << 26) // a key has 27 bits of clock
+
+bool race_shared_create(struct block *block) {
+    struct race_shared *race = &block->race;
+    const struct run *run = block->run;
+    race->on = run->options.races || run->options.uninitialised;
+    race->count = (run->shared_bytes >> run->kernel->shadow_shift) + 1;
+    if (!race->on)
+        return true;
+    uint32_t *arrays = mmap(NULL, ARRAYS * race->count * 4, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (arrays == MAP_FAILED)
+        return false;
+    size_t count = race->count;
+    race->cells = (struct shadow_cells){
+        arrays, arrays + count, arrays + 2 * count, arrays + 3 * count, arrays + 4 * count, arrays + 5 * count};
+    race->pending = arrays + 6 * count;
+    return true;
+}
+
+void race_shared_free(struct block *block) {
+    if (block->race.cells.write)
+        munmap(block->race.cells.write, ARRAYS * block->race.count * 4);
+    free(block->race.flag);
+}
+
+// The floors follow from the clocks.
+static void set_floors(struct warp *warp) {
+    uint32_t own = warp->lane_clock[0], known = UINT32_MAX;
+    for (int i = 1; i < LANES; i++)
+        own = warp->lane_clock[i] < own ? warp->lane_clock[i] : own;
+    const struct block *block = warp->block;
+    for (unsigned w = 0; w < block->agents; w++) {
+        bool counts = w < block->warps ? w != warp->index : warp->clock[w] < block->race.issued[w];
+        known = counts && warp->clock[w] + 1 < known ? warp->clock[w] + 1 : known;
+    }
+    warp->own_floor_key = own << 5;
+    warp->floor_key = (own < known ? own : known) << 5;
+}
+
+// What asynchronous units still read stays in flight.
+static void set_clocks(struct block *block, uint32_t clock) {
+    for (unsigned w = 0; w < block->warps; w++) {
+        struct warp *warp = &block->warp[w];
+        uint32_t floor = clock;
+        for (unsigned i = 0; i < LANES; i++) {
+            bool in_flight = i >= block->warps && block->race.issued[i] > warp->clock[i];
+            warp->clock[i] = in_flight ? warp->clock[i] : clock - 1;
+            floor = warp->clock[i] + 1 < floor ? warp->clock[i] + 1 : floor;
+            warp->lane_clock[i] = clock;
+        }
+        warp->clock[w] = clock;
+        warp->own_floor_key = clock << 5;
+        warp->floor_key = floor << 5;
+    }
+}
+
+uint32_t race_latest_clock(const struct block *block) {
+    uint32_t latest = 0;
+    for (unsigned w = 0; w < block->warps; w++)
+        latest = block->warp[w].clock[w] > latest ? block->warp[w].clock[w] : latest;
+    for (unsigned i = block->warps; i < LANES; i++)
+        latest = block->race.issued[i] > latest ? block->race.issued[i] : latest;
+    return latest;
+}
+
+void race_shared_start(struct block *block) {
+    struct race_shared *race = &block->race;
+    uint32_t clock = race_latest_clock(block) + 1;
+    memset(race->issued, 0, sizeof race->issued);
+    if (clock > CLOCKS_MOST && race->on) {
+        memset(race->cells.write, 0, ARRAYS * race->count * 4);
+        clock = 1;
+    }
+    set_clocks(block, clock);
+    race->first_key = clock << 5;
+    race_flags_reset(race);
+    if (race->pending_cells) {
+        memset(race->pending, 0, race->count * 4);
+        race->pending_cells = 0;
+    }
+}
+
+void race_sync_lanes(struct warp *warp, uint32_t mask) {
+    uint32_t clock = ++warp->clock[warp->index];
+    for (uint32_t left = mask; left; left &= left - 1)
+        warp->lane_clock[first_lane(left)] = clock;
+    set_floors(warp);
+}
+
+void race_tell(const struct warp *warp, uint32_t clock[CLOCKS]) {
+    for (unsigned w = 0; w < warp->block->agents; w++) {
+        unsigned visible = CLOCKS / 2 + w;
+        clock[w] = warp->clock[w] > clock[w] ? warp->clock[w] : clock[w];
+        clock[visible] = warp->clock[visible] > clock[visible] ? warp->clock[visible] : clock[visible];
+    }
+}
+
+void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]) {
+    for (unsigned w = 0; w < warp->block->agents; w++) {
+        unsigned visible = CLOCKS / 2 + w;
+        if (w != warp->index && clock[w] > warp->clock[w])
+            warp->clock[w] = clock[w];
+        warp->clock[visible] = clock[visible] > warp->clock[visible] ? clock[visible] : warp->clock[visible];
+    }
+}
+
+void race_publish(struct warp *warp, uint32_t clock[CLOCKS]) {
+    race_tell(warp, clock);
+    warp->clock[warp->index]++;
+}
+
+void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]) {
+    race_learn(warp, clock);
+    set_floors(warp);
+}
+
+void race_step(struct warp *warp, bool learnt, bool told) {
+    warp->clock[warp->index] += told;
+    if (learnt)
+        set_floors(warp);
+}
+
+uint32_t race_key(const struct warp *warp) {
+    return warp->clock[warp->index] << 5 | warp->index;
+}
+
+void race_align(struct block *block) {
+    set_clocks(block, race_latest_clock(block) + 1);
+}
+
+static struct shadow_view view_of(const struct warp *warp, const struct bound *bound) {
+    return (struct shadow_view){warp->block->race.first_key, warp->floor_key, warp->own_floor_key, race_key(warp),
+                                (uint32_t)pc_of(warp, bound) << 6};
+}
+
+// Whether what another thread did is ordered before what this lane does now.
+bool race_shared_ordered(const struct warp *warp, uint32_t key, uint32_t by, int lane) {
+    uint32_t other = key & 31, clock = key >> 5;
+    if (key < warp->floor_key)
+        return true;
+    if (other != warp->index)
+        return clock <= warp->clock[other];
+    uint32_t its_lane = by & 63;
+    return its_lane == (uint32_t)lane || its_lane == SHADOW_ATOMIC || its_lane == SHADOW_ASYNC ||
+           clock < warp->lane_clock[lane];
+}
+
+static bool is_asynchronous(const struct bound *bound) {
+    enum ptx_opcode opcode = bound->ptx->opcode;
+    return opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR || opcode == PTX_OP_WGMMA_MMA_ASYNC;
+}
+
+enum deed { READS_WRITTEN, WRITES_READ, WRITES_WRITTEN };
+
+static void report_race(struct warp *warp, const struct bound *bound, int lane, size_t cell, uint32_t key, uint32_t by,
+                        enum deed deed) {
+    static const char *const here[] = {"reads", "writes", "writes"}, *const there[] = {"wrote", "read", "wrote"};
+    bool within = (key & 31) == warp->index;
+    bool unit = (key & 31) >= warp->block->warps, async = unit || (by & 63) == SHADOW_ASYNC || is_asynchronous(bound);
+    enum sim_finding_kind kind = async    ? SIM_FINDING_RACE_ASYNC
+                                 : within ? SIM_FINDING_RACE_WARP
+                                          : SIM_FINDING_RACE_SHARED;
+    char who[96];
+    if (warp_reported(warp, kind, bound, &warp->code[by >> 6]))
+        return;
+    if (unit) {
+        snprintf(who, sizeof who, "an asynchronous unit, which this warp does not know to be done,");
+    } else if ((by & 63) == SHADOW_ASYNC) {
+        snprintf(who, sizeof who, "a bulk copy");
+    } else if ((by & 63) < LANES) {
+        struct sim_dim thread = warp_thread(warp, key & 31, (int)(by & 63));
+        snprintf(who, sizeof who, "thread (%u,%u,%u)", thread.x, thread.y, thread.z);
+    } else {
+        snprintf(who, sizeof who, "a thread of warp %u", key & 31);
+    }
+    warp_report(warp, kind, bound, &warp->code[by >> 6], lane,
+                "{here} %s byte %zu of shared memory that %s %s at {there} with no %s between them", here[deed],
+                cell << warp->run->kernel->shadow_shift, who, there[deed], within ? "__syncwarp()" : "barrier");
+}
+
+static void report_pending(struct warp *warp, const struct bound *bound, int lane, size_t cell, const char *does) {
+    uint32_t by = warp->block->race.pending[cell] - 1;
+    warp_report(warp, SIM_FINDING_MISSING_WAIT, bound, &warp->code[by >> 6], lane,
+                "{here} %s byte %zu of shared memory, which the asynchronous copy at {there} is still on its way to",
+                does, cell << warp->run->kernel->shadow_shift);
+}
+
+static void note_read(struct warp *warp, size_t cell, uint32_t by) {
+    const struct shadow_cells *cells = &warp->block->race.cells;
+    uint32_t mine = race_key(warp);
+    uint32_t *key[2] = {&cells->read1[cell], &cells->read2[cell]};
+    uint32_t *whose[2] = {&cells->read1_by[cell], &cells->read2_by[cell]};
+    for (int i = 0; i < 2; i++) {
+        uint32_t other = *key[i] & 31;
+        if (*key[i] == mine) {
+            *whose[i] = (*whose[i] ^ by) & 63 ? (*whose[i] & ~63u) | SHADOW_MANY : *whose[i];
+            return;
+        }
+        if (*key[i] < warp->floor_key || other == warp->index || *key[i] >> 5 <= warp->clock[other]) {
+            *key[i] = mine;
+            *whose[i] = by;
+            return;
+        }
+    }
+}
+
+void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t cell, int lane) {
+    const struct race_shared *race = &warp->block->race;
+    uint32_t key = race->cells.write[cell];
+    if (race->pending_cells && race->pending[cell]) {
+        report_pending(warp, bound, lane, cell, "reads");
+    } else if (key < race->first_key) {
+        warp_report(warp, SIM_FINDING_UNINITIALISED_SHARED, bound, NULL, lane,
+                    "{here} reads byte %zu of shared memory, which no thread of the block has written",
+                    cell << warp->run->kernel->shadow_shift);
+    } else if (!race_shared_ordered(warp, key, race->cells.write_by[cell], lane)) {
+        report_race(warp, bound, lane, cell, key, race->cells.write_by[cell], READS_WRITTEN);
+    }
+}
+
+static void read_cell(struct warp *warp, const struct bound *bound, size_t cell, int lane, uint32_t by) {
+    race_shared_check_read(warp, bound, cell, lane);
+    note_read(warp, cell, by);
+}
+
+void race_shared_read(struct warp *warp, const struct bound *bound, const struct access *access) {
+    struct race_shared *race = &warp->block->race;
+    int shift = warp->run->kernel->shadow_shift;
+    size_t first = access->span.low >> shift, per_lane = access->bytes >> shift;
+    struct shadow_view view = view_of(warp, bound);
+    if (access->span.pattern == LANES_CONTIGUOUS && !race->pending_cells &&
+        warp->lanes->shadow_read(&race->cells, first, (uint32_t)per_lane, &view))
+        return;
+    bool many = access->mask & (access->mask - 1);
+    if (access->span.pattern == LANES_UNIFORM && !race->pending_cells) {
+        bool plain = true;
+        for (size_t i = first; i < first + per_lane; i++) {
+            uint32_t key = race->cells.write[i];
+            plain &= key >= view.first && key < view.floor;
+        }
+        for (size_t i = first; plain && i < first + per_lane; i++)
+            note_read(warp, i, view.by | (many ? SHADOW_MANY : (uint32_t)first_lane(access->mask)));
+        if (plain)
+            return;
+    }
+    struct access filled = *access;
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        for (size_t i = 0; i < per_lane; i++) {
+            size_t cell = (filled.address[lane] >> shift) + i;
+            uint32_t key = race->cells.write[cell];
+            if (key >= view.first && key < view.floor && !race->pending_cells)
+                note_read(warp, cell, view.by | (uint32_t)lane);
+            else
+                read_cell(warp, bound, cell, lane, view.by | (uint32_t)lane);
+        }
+    }
+}
+
+// Whether the store leaves a lane's bytes as they are.
+static bool stores_the_same(const struct warp *warp, const struct bound *bound, const struct access *access, int lane) {
+    if (access->kind != ACCESS_STORE)
+        return false;
+    const uint8_t *bytes = warp->block->shared + access->address[lane];
+    for (int k = 0; k < bound->vector; k++) {
+        const void *value = bound->width > 32 ? (const void *)&cells64(warp, bound->elements[k])[lane]
+                                              : (const void *)&cells32(warp, bound->elements[k])[lane];
+        if (memcmp(bytes + k * bound->bytes, value, bound->bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+void race_shared_check_write(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool same) {
+    const struct race_shared *race = &warp->block->race;
+    const struct shadow_cells *cells = &race->cells;
+    if (race->pending_cells && race->pending[cell])
+        report_pending(warp, bound, lane, cell, "writes");
+    const uint32_t key[3] = {cells->write[cell], cells->read1[cell], cells->read2[cell]};
+    const uint32_t by[3] = {cells->write_by[cell], cells->read1_by[cell], cells->read2_by[cell]};
+    for (int i = 0; i < 3; i++)
+        if (!(i == 0 && same) && !race_shared_ordered(warp, key[i], by[i], lane))
+            report_race(warp, bound, lane, cell, key[i], by[i], i == 0 ? WRITES_WRITTEN : WRITES_READ);
+}
+
+void race_shared_write(struct warp *warp, const struct bound *bound, const struct access *access) {
+    struct race_shared *race = &warp->block->race;
+    int shift = warp->run->kernel->shadow_shift;
+    size_t per_lane = access->bytes >> shift;
+    struct shadow_view view = view_of(warp, bound);
+    if (access->span.pattern == LANES_CONTIGUOUS && !race->pending_cells &&
+        warp->lanes->shadow_write(&race->cells, access->span.low >> shift, (uint32_t)per_lane, &view))
+        return;
+    struct access filled = *access;
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        bool same = stores_the_same(warp, bound, &filled, lane);
+        for (size_t i = 0; i < per_lane; i++) {
+            size_t cell = (filled.address[lane] >> shift) + i;
+            race_shared_check_write(warp, bound, cell, lane, same);
+            race->cells.write[cell] = view.mine;
+            race->cells.write_by[cell] = view.by | (uint32_t)lane;
+        }
+    }
+}
+
+// One cell of an atomic or volatile access. Others of the same kind do not count, nor do the lanes of its own warp.
+void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool reads, bool writes) {
+    const struct race_shared *race = &warp->block->race;
+    const struct shadow_cells *cells = &race->cells;
+    uint32_t key = cells->write[cell], by = cells->write_by[cell];
+    if (reads && key < race->first_key && !(race->pending_cells && race->pending[cell]))
+        read_cell(warp, bound, cell, lane, (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ATOMIC);
+    if ((by & 63) != SHADOW_ATOMIC && (key & 31) != warp->index && !race_shared_ordered(warp, key, by, lane))
+        report_race(warp, bound, lane, cell, key, by, reads ? READS_WRITTEN : WRITES_WRITTEN);
+    if (!writes)
+        return;
+    const uint32_t read_key[2] = {cells->read1[cell], cells->read2[cell]};
+    const uint32_t read_by[2] = {cells->read1_by[cell], cells->read2_by[cell]};
+    for (int i = 0; i < 2; i++)
+        if ((read_key[i] & 31) != warp->index && !race_shared_ordered(warp, read_key[i], read_by[i], lane))
+            report_race(warp, bound, lane, cell, read_key[i], read_by[i], WRITES_READ);
+    cells->write[cell] = race_key(warp);
+    cells->write_by[cell] = (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ATOMIC;
+}

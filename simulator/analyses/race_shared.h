@@ -1,0 +1,48 @@
+// Races and reads of uninitialised bytes in shared memory. race_shared.c explains the rules.
+#ifndef SIMULATOR_ANALYSES_RACE_SHARED_H
+#define SIMULATOR_ANALYSES_RACE_SHARED_H
+
+#include "../machine/warp.h"
+
+struct access;
+struct block;
+struct race_shared;
+
+bool race_shared_create(struct block *block);
+void race_shared_free(struct block *block);
+void race_shared_start(struct block *block); // a new block: shared memory is uninitialised again
+
+void race_shared_read(struct warp *warp, const struct bound *bound, const struct access *access);
+void race_shared_write(struct warp *warp, const struct bound *bound, const struct access *access);
+void race_shared_atomic(struct warp *warp, const struct bound *bound, const struct access *access);
+
+// cp.async: copies to the access's bytes are issued; one lane's copy, issued at pc, lands.
+void race_async_issue(struct warp *warp, const struct bound *bound, const struct access *access);
+// key: of whom from now on what landed counts as written.
+void race_async_land(struct block *block, uint32_t key, int32_t pc, int lane, uint32_t offset, uint32_t bytes);
+uint32_t race_key(const struct warp *warp); // the warp's own, now
+
+// No word of shared memory has been used as a flag yet.
+void race_flags_reset(struct race_shared *race);
+
+// One cell is read.
+void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t cell, int lane);
+
+// One cell: a write is about to happen (same: of the value that is there); an atomic or volatile access happens.
+void race_shared_check_write(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool same);
+void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool reads, bool writes);
+
+bool race_shared_ordered(const struct warp *warp, uint32_t key, uint32_t by, int lane);
+uint32_t race_latest_clock(const struct block *block);
+
+// Order among the lanes of a warp, and between warps through a barrier's clock.
+void race_sync_lanes(struct warp *warp, uint32_t mask);
+void race_publish(struct warp *warp, uint32_t clock[CLOCKS]);
+void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]);
+// The parts of the two, for what is done with several clocks at once: race_step ends it.
+void race_tell(const struct warp *warp, uint32_t clock[CLOCKS]);
+void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]);
+void race_step(struct warp *warp, bool learnt, bool told);
+void race_align(struct block *block); // all warps of the block have met: their clocks may be made equal
+
+#endif

@@ -1,0 +1,243 @@
+// Runs one block: its warps in turn, each for as long as it can go on.
+//
+// A block that waits for another one goes round a loop in which it looks at the same places in global memory. After so
+// many looks its turn is over.
+#include "block.h"
+#include "../analyses/race_shared.h"
+#include "../instructions/barrier.h"
+#include "../instructions/wgmma.h"
+#include "interpret.h"
+
+#include "../memory/async.h"
+#include "../memory/bulk.h"
+#include "../memory/mbarrier.h"
+#include "deadlock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define POLLS_A_TURN 256
+#define REGISTERS_OF_AN_SM 65536
+#define MOST_REGISTERS 256 // of a thread, as they are allocated
+
+static void *map(size_t size) {
+    void *memory =
+        mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static size_t local_levels(const struct ptx_kernel *ptx) {
+    return ptx->recursive ? MOST_CALLS : 1;
+}
+
+struct block *block_create(struct run *run) {
+    const struct sim_launch *launch = run->launch;
+    const struct ptx_kernel *ptx = run->kernel->ptx;
+    struct block *block = aligned_alloc(64, (sizeof *block + 63) / 64 * 64);
+    if (!block)
+        return NULL;
+    memset(block, 0, sizeof *block);
+    block->run = run;
+    block->threads = launch->block.x * launch->block.y * launch->block.z;
+    block->warps = (block->threads + LANES - 1) / LANES;
+    // A warpgroup's wgmma, and bulk stores: see analyses/race_proxy.h.
+    block->agents = block->warps + (block->warps + 3) / 4 + 1;
+    if (block->agents > LANES)
+        block->agents = block->warps;
+    block->local_stride = (ptx->local_bytes * local_levels(ptx) + 15) / 16 * 16;
+    block->parameter_stride = (ptx->call_param_bytes * local_levels(ptx) + 64 + 15) / 16 * 16;
+    block->shared = map(run->shared_bytes + SHARED_SLACK);
+    block->local = map(block->local_stride * block->warps * LANES);
+    block->parameters = map(block->parameter_stride * block->warps * LANES);
+    block->registers = map(run->kernel->register_bytes * block->warps);
+    if (!block->shared || !block->local || !block->parameters || !block->registers || !race_shared_create(block)) {
+        block_free(block);
+        return NULL;
+    }
+    for (unsigned w = 0; w < block->warps; w++) {
+        block->warp[w] = (struct warp){
+            .base = {block->registers + w * run->kernel->register_bytes, run->kernel->constants},
+            .code = run->kernel->code,
+            .lanes = run->lanes,
+            .block = block,
+            .run = run,
+            .index = w,
+        };
+    }
+    return block;
+}
+
+void block_free(struct block *block) {
+    const struct run *run = block->run;
+    for (unsigned w = 0; w < block->warps; w++) {
+        struct warp *warp = &block->warp[w];
+        for (int i = 0; warp->saved_registers && i < MOST_CALLS; i++)
+            free(warp->saved_registers[i]);
+        free(warp->saved_registers);
+        free(warp->frame);
+    }
+    async_free(block);
+    mbarrier_free(block);
+    bulk_discard(block);
+    wgmma_free(block);
+    race_shared_free(block);
+    if (block->shared)
+        munmap(block->shared, run->shared_bytes + SHARED_SLACK);
+    if (block->local)
+        munmap(block->local, block->local_stride ? block->local_stride * block->warps * LANES : 1);
+    if (block->parameters)
+        munmap(block->parameters, block->parameter_stride * block->warps * LANES);
+    if (block->registers)
+        munmap(block->registers, run->kernel->register_bytes * block->warps);
+    free(block);
+}
+
+// What a special register holds in one thread.
+static uint32_t special_value(const struct block *block, enum ptx_special special, unsigned warp, int lane) {
+    const struct sim_launch *launch = block->run->launch;
+    struct sim_dim thread = warp_thread(&block->warp[warp], warp, lane);
+    switch (special) {
+    case PTX_TID_X:
+        return thread.x;
+    case PTX_TID_Y:
+        return thread.y;
+    case PTX_TID_Z:
+        return thread.z;
+    case PTX_NTID_X:
+        return launch->block.x;
+    case PTX_NTID_Y:
+        return launch->block.y;
+    case PTX_NTID_Z:
+        return launch->block.z;
+    case PTX_CTAID_X:
+        return block->index.x;
+    case PTX_CTAID_Y:
+        return block->index.y;
+    case PTX_CTAID_Z:
+        return block->index.z;
+    case PTX_NCTAID_X:
+        return launch->grid.x;
+    case PTX_NCTAID_Y:
+        return launch->grid.y;
+    case PTX_NCTAID_Z:
+        return launch->grid.z;
+    case PTX_LANEID:
+        return (uint32_t)lane;
+    case PTX_WARPID:
+        return warp;
+    case PTX_NWARPID:
+        return block->warps;
+    case PTX_SMID:
+        return (uint32_t)(block->number % (uint64_t)launch->device->sms);
+    case PTX_NSMID:
+        return (uint32_t)launch->device->sms;
+    case PTX_LANEMASK_EQ:
+        return 1u << lane;
+    case PTX_LANEMASK_LE:
+        return ALL_LANES >> (31 - lane);
+    case PTX_LANEMASK_LT:
+        return (1u << lane) - 1;
+    case PTX_LANEMASK_GE:
+        return ALL_LANES << lane;
+    case PTX_LANEMASK_GT:
+        return ALL_LANES << lane << 1;
+    case PTX_DYNAMIC_SMEM_SIZE:
+        return (uint32_t)launch->dynamic_shared_bytes;
+    case PTX_TOTAL_SMEM_SIZE:
+        return (uint32_t)block->run->shared_bytes;
+    case PTX_ENVREG1:
+        return (uint32_t)(launch->grid_workspace >> 32);
+    case PTX_ENVREG2:
+        return (uint32_t)launch->grid_workspace;
+    default:
+        return 0;
+    }
+}
+
+// The special registers that the kernel reads: all of them once, and before each block those that tell blocks apart.
+static void fill_specials(struct block *block, struct warp *warp, bool all) {
+    const struct sim_kernel *kernel = block->run->kernel;
+    for (int s = 0; s < PTX_WARP_SIZE; s++) {
+        bool of_block = (s >= PTX_CTAID_X && s <= PTX_CTAID_Z) || s == PTX_SMID;
+        if (kernel->special[s] < 0 || !(all || of_block))
+            continue;
+        uint32_t *cells = (uint32_t *)(void *)(warp->base[0] + kernel->special[s]);
+        for (int lane = 0; lane < LANES; lane++)
+            cells[lane] = special_value(block, (enum ptx_special)s, warp->index, lane);
+    }
+}
+
+// What ptxas gives a thread of a kernel with setmaxnreg: as much as its launch bounds allow.
+static uint32_t launch_registers(const struct block *block) {
+    const struct ptx_kernel *ptx = block->run->kernel->ptx;
+    uint32_t blocks = ptx->min_blocks > 0 ? (uint32_t)ptx->min_blocks : 1, threads = block->warps * LANES;
+    uint32_t share = REGISTERS_OF_AN_SM / (threads * blocks) / 8 * 8;
+    return share < MOST_REGISTERS ? share : MOST_REGISTERS;
+}
+
+static void start_warp(struct block *block, struct warp *warp) {
+    const struct sim_kernel *kernel = block->run->kernel;
+    unsigned lanes = block->threads - warp->index * LANES;
+    warp->live = lanes >= LANES ? ALL_LANES : (1u << lanes) - 1;
+    warp->splits = 1;
+    warp->split[0] = (struct split){.mask = warp->live, .pc = kernel->ptx->function[0].entry};
+    warp->carry = 0;
+    warp->registers = launch_registers(block);
+    memset(warp->poll, -1, sizeof warp->poll);
+    memset(warp->parameter_base, 0, sizeof warp->parameter_base);
+    fill_specials(block, warp, !warp->has_specials);
+    warp->has_specials = true;
+}
+
+void block_start(struct block *block, uint64_t number) {
+    struct sim_dim grid = block->run->launch->grid;
+    block->number = number;
+    block->warp_instructions = 0;
+    block->index = (struct sim_dim){(unsigned)(number % grid.x), (unsigned)(number / grid.x % grid.y),
+                                    (unsigned)(number / grid.x / grid.y)};
+    block->key = block->run->first_key + (uint32_t)number;
+    block->acquired = 0;
+    barrier_reset(block);
+    race_shared_start(block);
+    async_start(block);
+    mbarrier_start(block);
+    wgmma_start(block);
+    block->free_registers = 0;
+    for (unsigned w = 0; w < block->warps; w++)
+        start_warp(block, &block->warp[w]);
+}
+
+// Splits that wait try again where something has happened since they looked.
+static void wake(struct warp *warp) {
+    for (int i = 0; i < warp->splits; i++)
+        if (warp->split[i].state == SPLIT_AT_EVENT && warp->split[i].event != warp->block->events)
+            warp->split[i].state = SPLIT_READY;
+}
+
+enum turn block_turn(struct block *block) {
+    block->polls = 0;
+    block->changed = false;
+    do {
+        bool ran = false, waiting = false;
+        for (unsigned w = 0; w < block->warps; w++) {
+            struct warp *warp = &block->warp[w];
+            wake(warp);
+            if (warp_can_run(warp)) {
+                ran = true;
+                if (!warp_run(warp))
+                    return TURN_STOPPED;
+            }
+            waiting |= warp->live != 0;
+        }
+        if (!waiting) {
+            bulk_end(block);
+            return TURN_DONE;
+        }
+        if (!ran && !barrier_force(block)) {
+            deadlock_report(block);
+            return TURN_STOPPED;
+        }
+    } while (block->polls < POLLS_A_TURN);
+    return TURN_WAITS;
+}

@@ -1,0 +1,158 @@
+// The interpreter's loop: fetch an instruction, find the lanes that execute it, do it for all of them at once.
+//
+// Divergence needs no control-flow graph. Of the splits that can run, the one deepest in calls and, among those, lowest
+// in the program goes first: the others are further down, where it will join them. A split that loops for long while
+// others wait gives them a turn, so that lanes may wait for each other.
+#include "interpret.h"
+
+#include "../machine/block.h"
+
+#include <string.h>
+
+#define PATIENCE 4096 // taken backward branches
+
+// Splits that stand at the same place become one.
+static void merge_ready(struct warp *warp) {
+    for (int i = 0; i < warp->splits; i++) {
+        struct split *a = &warp->split[i];
+        for (int k = i + 1; k < warp->splits; k++) {
+            struct split *b = &warp->split[k];
+            if (a->state == SPLIT_READY && b->state == SPLIT_READY && a->pc == b->pc && a->depth == b->depth) {
+                a->mask |= b->mask;
+                a->yielded &= b->yielded;
+                warp_remove_split(warp, b);
+                k--;
+            }
+        }
+    }
+}
+
+static bool goes_before(const struct split *a, const struct split *b) {
+    return a->depth != b->depth ? a->depth > b->depth : a->pc < b->pc;
+}
+
+// The split to run next, NULL where none can.
+static struct split *choose(struct warp *warp) {
+    struct split *best = NULL;
+    bool ready = false;
+    if (warp->splits > 1)
+        merge_ready(warp);
+    for (int i = 0; i < warp->splits; i++) {
+        struct split *split = &warp->split[i];
+        ready |= split->state == SPLIT_READY;
+        if (split->state == SPLIT_READY && !split->yielded && (!best || goes_before(split, best)))
+            best = split;
+    }
+    if (!best && ready) {
+        for (int i = 0; i < warp->splits; i++)
+            warp->split[i].yielded = false;
+        return choose(warp);
+    }
+    return best;
+}
+
+// Where the running split has to stop because another one stands there.
+static int32_t meeting_place(const struct warp *warp, const struct split *now) {
+    int32_t place = INT32_MAX;
+    for (int i = 0; i < warp->splits; i++) {
+        const struct split *other = &warp->split[i];
+        if (other != now && other->state == SPLIT_READY && other->depth == now->depth && other->pc > now->pc &&
+            other->pc < place)
+            place = other->pc;
+    }
+    return place;
+}
+
+// Counts instructions after each turn of a warp, and ends a launch where one block has had its share. A warp that waits
+// may be in an endless loop, too: one with a barrier in it.
+static bool within_limit(struct warp *warp) {
+    struct run *run = warp->run;
+    uint64_t done = warp->block->warp_instructions += warp->warp_instructions;
+    atomic_fetch_add(&run->lane_instructions, warp->lane_instructions);
+    atomic_fetch_add(&run->warp_instructions, warp->warp_instructions);
+    warp->lane_instructions = warp->warp_instructions = 0;
+    if (run->options.instruction_limit == 0 || done < run->options.instruction_limit || warp->splits == 0)
+        return !run_stopped(run);
+    const struct split *split = warp_can_run(warp) ? choose(warp) : &warp->split[0];
+    warp_report(warp, SIM_FINDING_INSTRUCTION_LIMIT, &warp->code[split->pc], NULL, first_lane(split->mask),
+                "the block has executed %llu warp instructions and is still going round the loop with this line; the "
+                "limit is %llu for a block, and SIMULATOR_INSTRUCTION_LIMIT=%llu would raise it",
+                (unsigned long long)done, (unsigned long long)run->options.instruction_limit,
+                (unsigned long long)run->options.instruction_limit * 10);
+    warp_fatal(warp, SIM_LAUNCH_TIMEOUT);
+    return false;
+}
+
+// A branch that only some lanes take. The lanes that go on are now, the others a split of their own.
+static void diverge(struct warp *warp, uint32_t taken, int32_t target, int32_t next) {
+    warp->now->pc = next;
+    warp_split_off(warp, taken, target);
+}
+
+// Runs one split until it has to look at the others. false: the launch stops.
+static bool run_split(struct warp *warp, struct split *split) {
+    const struct bound *code = warp->code;
+    uint32_t active = split->mask;
+    int32_t pc = split->pc, limit = meeting_place(warp, split);
+    uint64_t warp_instructions = 0, lane_instructions = 0;
+    enum step step = STEP_NEXT;
+    warp->now = split;
+    do {
+        const struct bound *bound = &code[pc];
+        uint32_t mask = active & (*predicate(warp, bound->guard) ^ bound->guard_flip);
+        warp_instructions++;
+        lane_instructions += mask == ALL_LANES ? LANES : (unsigned)__builtin_popcount(mask);
+        if (bound->kind == BOUND_LANES) {
+            if (mask == ALL_LANES && !bound->saturate) {
+                bound->lanes(at(warp, bound->d), at(warp, bound->a), at(warp, bound->b), at(warp, bound->c),
+                             bound->extra);
+            } else if (mask) {
+                warp_run_lanes(warp, bound, mask);
+            }
+            pc++;
+        } else if (bound->kind == BOUND_BRANCH) {
+            if (mask == 0) {
+                pc++;
+                continue;
+            }
+            if (mask != active) {
+                diverge(warp, mask, bound->target, pc + 1);
+                step = STEP_MOVED;
+                break;
+            }
+            bool backward = bound->target <= pc;
+            pc = bound->target;
+            if (backward && --warp->patience <= 0) {
+                split->pc = pc;
+                split->yielded = true;
+                step = STEP_MOVED;
+                break;
+            }
+        } else if (mask == 0) {
+            pc++;
+        } else {
+            split->pc = pc;
+            step = bound->run(warp, bound, mask);
+            if (step != STEP_NEXT)
+                break;
+            pc++;
+        }
+    } while (pc < limit);
+    if (step == STEP_NEXT)
+        split->pc = pc;
+    warp->warp_instructions += warp_instructions;
+    warp->lane_instructions += lane_instructions;
+    return step != STEP_STOP;
+}
+
+bool warp_run(struct warp *warp) {
+    struct split *split = NULL;
+    warp->patience = PATIENCE;
+    while ((split = choose(warp))) {
+        if (!run_split(warp, split))
+            return false;
+        if (warp->patience <= 0)
+            break;
+    }
+    return within_limit(warp);
+}

@@ -1,0 +1,104 @@
+// A launch: blocks are handed out in order to the host's threads; resident.c has what each does with them.
+#include "launch.h"
+
+#include "resident.h"
+
+#include "../analyses/race_global.h"
+
+#include "../traffic/traffic.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+// 2 to 15 seconds of one host thread, by what the loop does, and hundreds of times what a block of any lesson needs.
+// Counted by warp, because a loop that one lane goes round takes as long as one that all 32 do, and by block, so that
+// more blocks do not use it up.
+#define DEFAULT_INSTRUCTION_LIMIT 200000000ull
+
+static struct sim_options options;
+
+static void read_environment(void) {
+    const char *analyses = getenv("SIMULATOR_ANALYSES"), *limit = getenv("SIMULATOR_INSTRUCTION_LIMIT");
+    bool on = !analyses || strcmp(analyses, "off") != 0;
+    options.races = options.uninitialised = on;
+    options.traffic = traffic_enabled();
+    options.instruction_limit = limit ? strtoull(limit, NULL, 10) : DEFAULT_INSTRUCTION_LIMIT;
+}
+
+struct sim_options *sim_options(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_environment);
+    return &options;
+}
+
+struct host_thread {
+    pthread_t thread;
+    struct run *run;
+    unsigned number;
+};
+
+static void *run_blocks(void *argument) {
+    const struct host_thread *host = argument;
+    resident_run(host->run, host->number);
+    return NULL;
+}
+
+static unsigned host_threads(const struct run *run) {
+    long wanted = run->options.host_threads > 0 ? run->options.host_threads : sysconf(_SC_NPROCESSORS_ONLN);
+    wanted = wanted < 1 ? 1 : wanted > MAX_HOST_THREADS ? MAX_HOST_THREADS : wanted;
+    uint64_t most = run->blocks;
+    if (run->launch->resident_blocks && run->launch->resident_blocks < most)
+        most = run->launch->resident_blocks;
+    return (uint64_t)wanted > most ? (unsigned)most : (unsigned)wanted;
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+enum sim_status sim_launch_run(const struct sim_launch *launch, struct sim_counts *counts) {
+    const struct ptx_kernel *ptx = launch->kernel->ptx;
+    struct run run = {
+        .launch = launch,
+        .kernel = launch->kernel,
+        .lanes = launch->kernel->lanes,
+        .options = *sim_options(),
+        .blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z,
+        .shared_bytes = ptx->static_shared_bytes + launch->dynamic_shared_bytes,
+    };
+    struct host_thread host[MAX_HOST_THREADS];
+    unsigned started = 1;
+    run.threads = host_threads(&run);
+    double begin = now();
+    sim_memory_note_written();
+    if (!race_global_begin(&run))
+        return SIM_OUT_OF_HOST_MEMORY;
+    run.traffic = run.options.traffic
+                      ? traffic_launch_begin(ptx, launch->grid, launch->block, launch->dynamic_shared_bytes)
+                      : NULL;
+    for (unsigned i = 0; i < run.threads; i++)
+        host[i] = (struct host_thread){.run = &run, .number = i};
+    while (started < run.threads && pthread_create(&host[started].thread, NULL, run_blocks, &host[started]) == 0)
+        started++;
+    for (unsigned i = started; i < run.threads; i++)
+        resident_leave(&run, i);
+    run_blocks(&host[0]);
+    for (unsigned i = 1; i < started; i++)
+        pthread_join(host[i].thread, NULL);
+    traffic_launch_end(run.traffic);
+    race_global_end(&run);
+    sim_memory_collect();
+    if (counts) {
+        counts->lane_instructions += atomic_load(&run.lane_instructions);
+        counts->warp_instructions += atomic_load(&run.warp_instructions);
+        counts->seconds += now() - begin;
+    }
+    unsigned findings = sim_report_flush();
+    enum sim_status status = (enum sim_status)atomic_load(&run.status);
+    return status == SIM_OK && findings ? SIM_LAUNCH_FAILURE : status;
+}

@@ -1,0 +1,205 @@
+// Barriers: see barrier.h. All threads of a warp that have not exited arrive together (bar.sync is .aligned, and what
+// is not aligned may as well wait for the rest of its warp, which has to come anyway).
+#include "barrier.h"
+#include "../analyses/race_shared.h"
+
+#include "../machine/block.h"
+
+#include <string.h>
+
+void barrier_reset(struct block *block) {
+    memset(block->barrier, 0, sizeof block->barrier);
+}
+
+static unsigned expected_now(const struct block *block, const struct barrier *barrier) {
+    if (barrier->expected)
+        return barrier->expected;
+    unsigned threads = 0;
+    for (unsigned w = 0; w < block->warps; w++)
+        threads += block->warp[w].live ? LANES : 0;
+    return threads;
+}
+
+static const struct ptx_location *location_of(const struct warp *warp, int32_t pc) {
+    const struct ptx_kernel *ptx = warp->run->kernel->ptx;
+    int32_t location = ptx->instruction[pc].location;
+    return location >= 0 && location < ptx->module->locations ? &ptx->module->location[location] : NULL;
+}
+
+// The compiler may copy a barrier, as when it unrolls a loop; so it is the line that tells two barriers apart.
+static bool same_line(const struct warp *warp, int32_t a, int32_t b) {
+    const struct ptx_location *x = location_of(warp, a), *y = location_of(warp, b);
+    return a == b || !x || !y || (x->file == y->file && x->line == y->line);
+}
+
+static void give_result(struct warp *warp, const struct split *split, const struct barrier *barrier) {
+    const struct bound *bound = &warp->code[split->pc];
+    uint32_t count[LANES];
+    switch (bound->extra) {
+    case BAR_RED_POPC:
+        for (int i = 0; i < LANES; i++)
+            count[i] = barrier->true_lanes;
+        warp_write32(warp, bound->d, count, split->mask);
+        break;
+    case BAR_RED_AND:
+        warp_write_predicate(warp, bound->d, barrier->any_false ? 0 : ALL_LANES, split->mask);
+        break;
+    case BAR_RED_OR:
+        warp_write_predicate(warp, bound->d, barrier->true_lanes ? ALL_LANES : 0, split->mask);
+        break;
+    default:
+        break;
+    }
+}
+
+static void complete(struct block *block, unsigned id) {
+    struct barrier *barrier = &block->barrier[id];
+    bool everyone = true;
+    for (unsigned w = 0; w < block->warps; w++) {
+        struct warp *warp = &block->warp[w];
+        bool waited = false;
+        for (int i = 0; i < warp->splits; i++) {
+            struct split *split = &warp->split[i];
+            if (split->state == SPLIT_AT_BARRIER && split->arrived && split->barrier == id) {
+                give_result(warp, split, barrier);
+                split->state = SPLIT_READY;
+                split->pc++;
+                waited = true;
+            }
+        }
+        if (waited) {
+            race_acquire(warp, barrier->clock);
+            race_sync_lanes(warp, ALL_LANES);
+        }
+        everyone &= waited || (!warp->live && barrier->expected == 0);
+    }
+    if (everyone)
+        race_align(block);
+    memset(barrier, 0, sizeof *barrier);
+}
+
+static void complete_if_due(struct block *block, unsigned id) {
+    const struct barrier *barrier = &block->barrier[id];
+    if (barrier->arrivals && barrier->arrivals >= expected_now(block, barrier))
+        complete(block, id);
+}
+
+// The warp as a whole has come to the barrier, by the instruction at pc.
+static void arrive(struct warp *warp, const struct bound *bound, unsigned id, unsigned threads) {
+    struct barrier *barrier = &warp->block->barrier[id];
+    int32_t pc = pc_of(warp, bound);
+    if (barrier->warps == 0) {
+        barrier->first_pc = pc;
+        barrier->expected = threads;
+    } else if (threads == 0 && barrier->expected == 0 && !same_line(warp, pc, barrier->first_pc)) {
+        warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, bound, &warp->code[barrier->first_pc],
+                    first_lane(warp->live ? warp->live : 1),
+                    "warps of the block wait at different __syncthreads(): this one at {here}, warp %d at {there}",
+                    __builtin_ctz(barrier->warps));
+    } else if (threads != barrier->expected) {
+        warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, bound, &warp->code[barrier->first_pc],
+                    first_lane(warp->live ? warp->live : 1),
+                    "barrier %u is used with %u threads at {here} and with %u at {there}", id, threads,
+                    barrier->expected);
+    }
+    barrier->warps |= 1u << warp->index;
+    barrier->arrivals += LANES;
+    race_publish(warp, barrier->clock);
+    complete_if_due(warp->block, id);
+}
+
+static uint32_t value_of(const struct warp *warp, place where, int lane, uint32_t otherwise) {
+    return where == NO_PLACE ? otherwise : cells32(warp, where)[lane];
+}
+
+// Lanes of the warp that hold at this barrier and are not counted yet.
+static uint32_t holding(const struct warp *warp, unsigned id, int32_t pc, bool anywhere) {
+    uint32_t lanes = 0;
+    for (int i = 0; i < warp->splits; i++) {
+        const struct split *split = &warp->split[i];
+        if (split->state == SPLIT_AT_BARRIER && !split->arrived && split->barrier == id &&
+            (anywhere || split->pc == pc))
+            lanes |= split->mask;
+    }
+    return lanes;
+}
+
+// The lanes that hold at the barrier are the whole warp: counts them, and what bar.red asks of them.
+static void count_holding(struct warp *warp, const struct bound *bound, unsigned id, unsigned threads) {
+    struct barrier *barrier = &warp->block->barrier[id];
+    for (int i = 0; i < warp->splits; i++) {
+        struct split *split = &warp->split[i];
+        if (split->state != SPLIT_AT_BARRIER || split->arrived || split->barrier != id)
+            continue;
+        const struct bound *its = &warp->code[split->pc];
+        split->arrived = true;
+        if (its->extra >= BAR_RED_POPC) {
+            uint32_t bits = *predicate(warp, its->c) ^ (its->ptx->src[2].negated ? ALL_LANES : 0);
+            barrier->true_lanes += (unsigned)__builtin_popcount(bits & split->mask);
+            barrier->any_false |= (bits & split->mask) != split->mask;
+        }
+    }
+    arrive(warp, bound, id, threads);
+}
+
+enum step run_barrier(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    struct split *now = warp->now;
+    int lane = first_lane(mask);
+    unsigned id = value_of(warp, bound->a, lane, 0), threads = value_of(warp, bound->b, lane, 0);
+    if (id >= BARRIERS || threads % LANES != 0 || (bound->extra == BAR_ARRIVE && threads == 0)) {
+        warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, bound, NULL, lane,
+                    "barrier %u with %u threads: there are barriers 0 to 15, and counts are multiples of 32", id,
+                    threads);
+        return warp_fatal(warp, SIM_LAUNCH_FAILURE);
+    }
+    if (bound->extra == BAR_ARRIVE) {
+        arrive(warp, bound, id, threads);
+        return STEP_NEXT;
+    }
+    if (mask != now->mask) // a guard sends the other lanes on
+        warp_split_off(warp, now->mask & ~mask, now->pc + 1);
+    now->state = SPLIT_AT_BARRIER;
+    now->arrived = false;
+    now->barrier = id;
+    now->barrier_threads = threads;
+    bool anywhere = !(bound->ptx->flags & PTX_ALIGNED);
+    if (holding(warp, id, now->pc, anywhere) == warp->live)
+        count_holding(warp, bound, id, threads);
+    return STEP_MOVED;
+}
+
+void barrier_lanes_exited(struct warp *warp) {
+    struct block *block = warp->block;
+    for (int i = 0; i < warp->splits && warp->live; i++) {
+        struct split *split = &warp->split[i];
+        if (split->state == SPLIT_AT_BARRIER && !split->arrived &&
+            holding(warp, split->barrier, split->pc, false) == warp->live)
+            count_holding(warp, &warp->code[split->pc], split->barrier, split->barrier_threads);
+    }
+    if (!warp->live)
+        for (unsigned id = 0; id < BARRIERS; id++)
+            complete_if_due(block, id);
+}
+
+bool barrier_force(struct block *block) {
+    for (unsigned w = 0; w < block->warps; w++) {
+        struct warp *warp = &block->warp[w];
+        for (int i = 0; i < warp->splits; i++) {
+            const struct split *a = &warp->split[i];
+            if (a->state != SPLIT_AT_BARRIER || a->arrived || holding(warp, a->barrier, 0, true) != warp->live)
+                continue;
+            for (int k = i + 1; k < warp->splits; k++) {
+                const struct split *b = &warp->split[k];
+                if (b->state == SPLIT_AT_BARRIER && b->barrier == a->barrier && !same_line(warp, a->pc, b->pc)) {
+                    warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, &warp->code[a->pc], &warp->code[b->pc],
+                                first_lane(a->mask),
+                                "threads of one warp wait at different barriers: %d of them at {here}, %d at {there}",
+                                __builtin_popcount(a->mask), __builtin_popcount(b->mask));
+                }
+            }
+            count_holding(warp, &warp->code[a->pc], a->barrier, a->barrier_threads);
+            return true;
+        }
+    }
+    return false;
+}

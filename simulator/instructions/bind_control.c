@@ -1,0 +1,79 @@
+// Binding control flow, barriers and what lanes do together.
+#include "families.h"
+
+#include "../machine/block.h"
+#include "barrier.h"
+#include "sync.h"
+
+#include <sched.h>
+
+// Memory is the host's: what a fence orders is ordered already, but for what other host threads see.
+static enum step run_fence(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    (void)warp, (void)bound, (void)mask;
+    atomic_thread_fence(memory_order_seq_cst);
+    return STEP_NEXT;
+}
+
+static enum step run_nothing(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    (void)warp, (void)bound, (void)mask;
+    return STEP_NEXT;
+}
+
+// A thread that sleeps waits for others: they get a turn at its next backward branch.
+static enum step run_sleep(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    (void)bound, (void)mask;
+    warp->patience = 1;
+    sched_yield();
+    return STEP_NEXT;
+}
+
+static enum step run_trap(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    warp_report(warp, SIM_FINDING_TRAP, bound, NULL, first_lane(mask), "{here} executes a trap");
+    return warp_fatal(warp, SIM_TRAP);
+}
+
+static bool bind_plain(struct bound *bound, bound_run *run) {
+    bound->kind = BOUND_RUN;
+    bound->run = run;
+    return true;
+}
+
+bool bind_barrier(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    bound->kind = BOUND_RUN;
+    bound->run = run_barrier;
+    bound->extra = ptx->variant == PTX_V_ARRIVE     ? BAR_ARRIVE
+                   : ptx->variant == PTX_V_RED_POPC ? BAR_RED_POPC
+                   : ptx->variant == PTX_V_RED_AND  ? BAR_RED_AND
+                   : ptx->variant == PTX_V_RED_OR   ? BAR_RED_OR
+                                                    : BAR_SYNC;
+    bound->a = bind_source(binder, &ptx->src[0], PTX_U32);
+    bound->b = bind_source(binder, &ptx->src[1], PTX_U32);
+    bound->c = bind_source(binder, &ptx->src[2], PTX_PRED);
+    bound->d = bind_result(binder, &ptx->dst[0]);
+    return bound->extra < BAR_RED_POPC || bound->c != NO_PLACE;
+}
+
+bool bind_sync_warp(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    bound->a = bind_source(binder, &ptx->src[0], PTX_B32);
+    return bound->a != NO_PLACE && bind_plain(bound, run_sync_warp);
+}
+
+// A cache policy is a hint: any number does.
+bool bind_policy(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    bound->a = bound->b = bound->c = bind_constant(binder, 0, PTX_B64);
+    bound->kind = BOUND_LANES;
+    bound->lanes = binder->lanes->and_b64;
+    bound->d = bind_result(binder, &ptx->dst[0]);
+    bound->result_cell = 8;
+    return bound->d != NO_PLACE;
+}
+
+#define PLAIN(name)                                                                                                    \
+    bool bind_##name(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {                  \
+        (void)binder, (void)ptx;                                                                                       \
+        return bind_plain(bound, run_##name);                                                                          \
+    }
+PLAIN(fence)
+PLAIN(sleep)
+PLAIN(trap)
+PLAIN(nothing)

@@ -1,0 +1,178 @@
+// Matrices spread over the registers of a warp: ldmatrix, stmatrix, movmatrix, mma.
+#include "families.h"
+
+#include "../lanes/matrix.h"
+#include "../memory/spaces.h"
+#include "sync.h"
+
+#include <string.h>
+
+// Lane l of a matrix's register holds elements 2 (l % 4) and the next of row l / 4; of column l / 4 where transposed.
+static void place_of(int lane, int half, bool transposed, int *row, int *column) {
+    int across = 2 * (lane % 4) + half, down = lane / 4;
+    *row = transposed ? across : down;
+    *column = transposed ? down : across;
+}
+
+// The address of row i of matrix m comes from lane 8 m + i.
+static void load_matrices(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    struct access filled = *access;
+    access_fill(&filled);
+    for (int m = 0; m < bound->vector; m++) {
+        uint32_t values[LANES] = {0};
+        for (int lane = 0; lane < LANES; lane++) {
+            for (int half = 0; half < 2; half++) {
+                int row, column;
+                uint16_t element;
+                place_of(lane, half, bound->ptx->flags & PTX_TRANS, &row, &column);
+                memcpy(&element, origin + filled.address[8 * m + row] + 2 * column, 2);
+                values[lane] |= (uint32_t)element << 16 * half;
+            }
+        }
+        warp_write32(warp, bound->elements[m], values, ALL_LANES);
+    }
+}
+
+static void store_matrices(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    struct access filled = *access;
+    access_fill(&filled);
+    for (int m = 0; m < bound->vector; m++) {
+        const uint32_t *values = cells32(warp, bound->elements[m]);
+        for (int lane = 0; lane < LANES; lane++) {
+            for (int half = 0; half < 2; half++) {
+                int row, column;
+                uint16_t element = (uint16_t)(values[lane] >> 16 * half);
+                place_of(lane, half, bound->ptx->flags & PTX_TRANS, &row, &column);
+                memcpy(origin + filled.address[8 * m + row] + 2 * column, &element, 2);
+            }
+        }
+    }
+}
+
+// Every lane of the warp has to take part; false: some hold, or the finding is reported.
+static bool whole_warp(struct warp *warp, const struct bound *bound, uint32_t mask, enum step *step) {
+    if (mask == ALL_LANES)
+        return true;
+    if (sync_gather(warp, bound, &mask, NO_PLACE, step)) {
+        warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, first_lane(mask),
+                    "{here} needs all 32 lanes of the warp; lanes %08x have exited or do not exist", ~mask);
+        *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
+    }
+    return false;
+}
+
+static enum step run_move_matrices(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    enum step step;
+    if (!whole_warp(warp, bound, mask, &step))
+        return step;
+    bool loads = bound->ptx->opcode == PTX_OP_LDMATRIX;
+    struct access access = {
+        .space = (enum ptx_space)bound->space,
+        .kind = loads ? ACCESS_MATRIX_LOAD : ACCESS_MATRIX_STORE,
+        .mask = bound->vector == 4 ? ALL_LANES : (1u << 8 * bound->vector) - 1,
+        .bytes = 16, // a row
+    };
+    access_find(warp, &access, bound->a, bound->address_cell, bound->offset);
+    step = access_check_alignment(warp, bound, &access);
+    return step == STEP_NEXT ? access_run_at(warp, bound, &access, loads ? load_matrices : store_matrices) : step;
+}
+
+static enum step run_movmatrix(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    enum step step;
+    if (!whole_warp(warp, bound, mask, &step))
+        return step;
+    const uint32_t *from = cells32(warp, bound->a);
+    uint32_t values[LANES] = {0};
+    for (int lane = 0; lane < LANES; lane++) {
+        for (int half = 0; half < 2; half++) {
+            int row, column;
+            place_of(lane, half, true, &row, &column);
+            values[lane] |= (from[4 * row + column / 2] >> 16 * (column % 2) & 0xffff) << 16 * half;
+        }
+    }
+    warp_write32(warp, bound->d, values, ALL_LANES);
+    return STEP_NEXT;
+}
+
+// bound->elements: D, A, B, C, four places each.
+static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    enum step step;
+    uint32_t result[4][LANES];
+    uint32_t *const d[4] = {result[0], result[1], result[2], result[3]};
+    const uint32_t *operand[3][4];
+    if (!whole_warp(warp, bound, mask, &step))
+        return step;
+    for (int i = 0; i < 12; i++) {
+        place where = bound->elements[4 + i];
+        operand[i / 4][i % 4] = where == NO_PLACE ? NULL : cells32(warp, where);
+    }
+    warp->lanes->mma(at(warp, bound->b), d, operand[0], operand[1], operand[2]);
+    for (int i = 0; i < bound->vector; i++)
+        warp_write32(warp, bound->elements[i], result[i], ALL_LANES);
+    return STEP_NEXT;
+}
+
+static bool bind_fragment(struct binder *binder, const struct ptx_operand *operand, place places[4], bool result) {
+    int count = operand->kind == PTX_OPERAND_VECTOR ? operand->count : 1;
+    for (int i = 0; i < 4; i++) {
+        const struct ptx_operand *one =
+            operand->kind == PTX_OPERAND_VECTOR && i < count ? &operand->elements[i] : operand;
+        places[i] = i >= count ? NO_PLACE : result ? bind_result(binder, one) : bind_source(binder, one, PTX_B32);
+        if (!result && i < count && places[i] == NO_PLACE)
+            return false;
+    }
+    return count <= 4;
+}
+
+bool bind_mma(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    place *places = bind_own(binder, 16 * sizeof *places);
+    enum ptx_type element = ptx->mma_type[1];
+    struct lane_mma what = {
+        .element = element == PTX_F16    ? ELEMENT_F16
+                   : element == PTX_BF16 ? ELEMENT_BF16
+                                         : ELEMENT_TF32,
+        .k = ptx->shape[2],
+        .half_sum = ptx->mma_type[0] == PTX_F16,
+    };
+    bool known = ptx->shape[0] == 16 && ptx->shape[1] == 8 && (what.k == 4 || what.k == 8 || what.k == 16) &&
+                 (element == PTX_F16 || element == PTX_BF16 || element == PTX_TF32) &&
+                 (what.half_sum || ptx->mma_type[0] == PTX_F32) && !(ptx->flags & PTX_SAT);
+    if (!known || !places)
+        return false;
+    bound->kind = BOUND_RUN;
+    bound->run = run_mma;
+    bound->b = bind_data(binder, &what, sizeof what);
+    bound->vector = what.half_sum ? 2 : 4;
+    bound->elements = places;
+    return bind_fragment(binder, &ptx->dst[0], places, true) &&
+           bind_fragment(binder, &ptx->src[0], places + 4, false) &&
+           bind_fragment(binder, &ptx->src[1], places + 8, false) &&
+           bind_fragment(binder, &ptx->src[2], places + 12, false);
+}
+
+bool bind_move_matrices(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    bool loads = ptx->opcode == PTX_OP_LDMATRIX;
+    const struct ptx_operand *address = &ptx->src[0], *data = loads ? &ptx->dst[0] : &ptx->src[1];
+    bound->kind = BOUND_RUN;
+    bound->run = run_move_matrices;
+    bound->vector = (uint8_t)(data->kind == PTX_OPERAND_VECTOR ? data->count : 1);
+    bound->elements = bind_places(binder, data, PTX_B32, loads);
+    bound->space = (uint8_t)ptx->space;
+    bound->bytes = 16;
+    bound->offset = address->offset;
+    if (address->kind != PTX_OPERAND_ADDRESS || address->variable >= 0 || ptx->type != PTX_B16 || ptx->shape[0] != 8)
+        return false;
+    if (address->slot >= 0) {
+        bound->a = bind_register(binder, address->slot);
+        bound->address_cell = is_64_bit(address->reg_type) ? 8 : 4;
+    }
+    return bound->vector == 1 || bound->vector == 2 || bound->vector == 4;
+}
+
+bool bind_movmatrix(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    bound->kind = BOUND_RUN;
+    bound->run = run_movmatrix;
+    bound->d = bind_result(binder, &ptx->dst[0]);
+    bound->a = bind_source(binder, &ptx->src[0], PTX_B32);
+    return bound->a != NO_PLACE;
+}

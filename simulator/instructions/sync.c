@@ -1,0 +1,104 @@
+// Waiting for the lanes that a mask names: see sync.h.
+#include "sync.h"
+
+#include "../analyses/race_shared.h"
+#include "../machine/warp.h"
+
+void sync_retry(struct warp *warp) {
+    for (int i = 0; i < warp->splits; i++)
+        if (warp->split[i].state == SPLIT_AT_SYNC)
+            warp->split[i].state = SPLIT_READY;
+}
+
+// Takes in the lanes that hold at this very instruction.
+static bool join_holding(struct warp *warp) {
+    struct split *now = warp->now;
+    bool joined = false;
+    for (int i = 0; i < warp->splits; i++) {
+        struct split *other = &warp->split[i];
+        if (other->state == SPLIT_AT_SYNC && other->pc == now->pc && other->depth == now->depth) {
+            other->state = SPLIT_READY; // execution/interpret.c merges the two
+            joined = true;
+        }
+    }
+    return joined;
+}
+
+// A mask may name lanes that have exited (PTX ISA, shfl.sync: all non-exited threads of the mask are waited for), but a
+// lane that executes the instruction must be in its own mask.
+static void check_own_mask(struct warp *warp, const struct bound *bound, int lane, uint32_t members) {
+    if (!(members >> lane & 1)) {
+        warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, lane,
+                    "{here} is executed by lane %d, which its own mask %08x does not name", lane, members);
+    }
+}
+
+bool sync_gather(struct warp *warp, const struct bound *bound, uint32_t *mask, place members, enum step *step) {
+    const uint32_t *named = members == NO_PLACE ? NULL : cells32(warp, members);
+    struct split *now = warp->now;
+    *step = STEP_MOVED;
+    if (warp->splits > 1 && join_holding(warp))
+        return false;
+    uint32_t complete = 0;
+    for (uint32_t left = *mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        uint32_t wants = named ? named[lane] : ALL_LANES;
+        check_own_mask(warp, bound, lane, wants);
+        complete |= (uint32_t)((wants & warp->live & ~*mask) == 0) << lane;
+    }
+    if (complete == *mask)
+        return true;
+    // Lanes that the guard keeps out go on; those that have to wait, wait.
+    if (*mask != now->mask)
+        warp_split_off(warp, now->mask & ~*mask, now->pc + 1);
+    if (complete) {
+        struct split *waiting = warp_split_off(warp, *mask & ~complete, now->pc);
+        waiting->state = SPLIT_AT_SYNC;
+    } else {
+        now->state = SPLIT_AT_SYNC;
+    }
+    return false;
+}
+
+// __syncwarp() may be met by lanes at different places in the program, as long as their masks agree.
+enum step run_sync_warp(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    struct split *now = warp->now;
+    uint32_t wants = cells32(warp, bound->a)[first_lane(mask)];
+    if (mask == ALL_LANES && wants == ALL_LANES) {
+        race_sync_lanes(warp, mask);
+        return STEP_NEXT;
+    }
+    check_own_mask(warp, bound, first_lane(mask), wants);
+    wants |= 1u << first_lane(mask);
+    // Lanes with another mask, or that the guard keeps out, are a split of their own.
+    uint32_t same = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        same |= (uint32_t)(lane == first_lane(mask) || cells32(warp, bound->a)[lane] == wants) << lane;
+    }
+    if (mask != now->mask)
+        warp_split_off(warp, now->mask & ~mask, now->pc + 1);
+    if (same != mask)
+        warp_split_off(warp, mask & ~same, now->pc);
+    now->state = SPLIT_AT_SYNC;
+    uint32_t here = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < warp->splits; i++) {
+            struct split *split = &warp->split[i];
+            const struct bound *its = &warp->code[split->pc];
+            if (split->state != SPLIT_AT_SYNC || its->run != run_sync_warp ||
+                (cells32(warp, its->a)[first_lane(split->mask)] | 1u << first_lane(split->mask)) != wants)
+                continue;
+            if (pass == 0) {
+                here |= split->mask;
+            } else {
+                split->state = SPLIT_READY;
+                split->pc++;
+            }
+        }
+        if (pass == 0 && wants & warp->live & ~here)
+            return STEP_MOVED;
+    }
+    race_sync_lanes(warp, here);
+    return STEP_MOVED;
+}

@@ -1,0 +1,97 @@
+// What a kernel calls of the GPU's own library: printf, assert, malloc and free.
+#include "control.h"
+
+#include "../machine/block.h"
+#include "printf.h"
+
+#include <string.h>
+
+static uint64_t argument64(const struct warp *warp, const struct bound *bound, int lane, uint32_t offset) {
+    uint64_t value;
+    const struct block *block = warp->block;
+    size_t thread = warp->index * LANES + (size_t)lane;
+    memcpy(&value,
+           block->parameters + thread * block->parameter_stride + warp->parameter_base[lane] + bound->offset + offset,
+           8);
+    return value;
+}
+
+static void give_result(const struct warp *warp, const struct bound *bound, int lane, uint32_t offset,
+                        const void *value, size_t size) {
+    const struct block *block = warp->block;
+    size_t thread = warp->index * LANES + (size_t)lane;
+    memcpy(block->parameters + thread * block->parameter_stride + warp->parameter_base[lane] + bound->offset + offset,
+           value, size);
+}
+
+size_t system_read(const struct warp *warp, int lane, uint64_t address, void *to, size_t size) {
+    const struct block *block = warp->block;
+    const uint8_t *from = NULL;
+    size_t there = 0;
+    uint64_t offset = address & ~WINDOW_MASK;
+    if ((address & WINDOW_MASK) == SIM_LOCAL_WINDOW) {
+        from = block->local + (warp->index * LANES + (size_t)lane) * block->local_stride + offset;
+        there = offset < block->local_stride ? block->local_stride - offset : 0;
+    } else if ((address & WINDOW_MASK) == SIM_SHARED_WINDOW) {
+        from = block->shared + offset;
+        there = offset < block->run->shared_bytes ? block->run->shared_bytes - offset : 0;
+    } else {
+        const struct sim_allocation *allocation = sim_memory_find(address, 1);
+        if (allocation) {
+            from = allocation->bytes + (address - allocation->address);
+            there = allocation->size - (address - allocation->address);
+        }
+    }
+    size = size < there ? size : there;
+    if (size)
+        memcpy(to, from, size);
+    return size;
+}
+
+void system_read_text(const struct warp *warp, int lane, uint64_t address, char *text, size_t size) {
+    size_t length = system_read(warp, lane, address, text, size - 1);
+    text[length] = 0;
+}
+
+static enum step fail_assertion(struct warp *warp, const struct bound *bound, int lane) {
+    char message[256], file[256];
+    system_read_text(warp, lane, argument64(warp, bound, lane, 0), message, sizeof message);
+    system_read_text(warp, lane, argument64(warp, bound, lane, 8), file, sizeof file);
+    uint32_t line = (uint32_t)argument64(warp, bound, lane, 16);
+    warp_report(warp, SIM_FINDING_ASSERT, bound, NULL, lane, "%s:%u: assert(%s) does not hold", file, line, message);
+    return warp_fatal(warp, SIM_ASSERT);
+}
+
+static void allocate(struct warp *warp, const struct bound *bound, int lane) {
+    struct sim_allocation *allocation =
+        sim_memory_allocate(argument64(warp, bound, lane, 0), SIM_ALLOCATION_HEAP, NULL);
+    uint64_t address = allocation ? allocation->address : 0;
+    give_result(warp, bound, lane, 8, &address, 8);
+}
+
+enum step run_builtin(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        switch (bound->ptx->src[0].builtin) {
+        case PTX_BUILTIN_VPRINTF: {
+            int32_t printed =
+                printf_lane(warp, lane, argument64(warp, bound, lane, 0), argument64(warp, bound, lane, 8));
+            give_result(warp, bound, lane, 16, &printed, 4);
+            break;
+        }
+        case PTX_BUILTIN_ASSERTFAIL:
+            return fail_assertion(warp, bound, lane);
+        case PTX_BUILTIN_MALLOC:
+            allocate(warp, bound, lane);
+            break;
+        default: {
+            uint64_t address = argument64(warp, bound, lane, 0);
+            if (address && !sim_memory_retire(address)) {
+                warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
+                            "{here} frees address 0x%llx, which malloc did not give", (unsigned long long)address);
+            }
+        }
+        }
+    }
+    return STEP_NEXT;
+}

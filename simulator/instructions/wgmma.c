@@ -1,0 +1,339 @@
+// wgmma.mma_async and its groups; setmaxnreg.
+//
+// The product is computed when a warp issues it. Until wgmma.wait_group its registers are in flight, and what it reads
+// in shared memory is noted with the clock of the warpgroup's agent (analyses/race_proxy.c). The four warps of a
+// warpgroup issue the same instructions; who waits for a group waits until all four have issued it, so that one of them
+// may tell for all that a tile has been read.
+#include "wgmma.h"
+
+#include "../analyses/race_proxy.h"
+#include "../lanes/wgmma.h"
+#include "../machine/block.h"
+#include "families.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WARPGROUP 4
+#define MOST_IN_FLIGHT 1024 // wgmma by which one warp may be ahead of another
+#define GROUPS 64           // committed and not waited for
+
+struct wgmma_warp {
+    uint32_t issued, retired;   // wgmma
+    uint32_t committed, waited; // groups
+    uint32_t group_end[GROUPS]; // what had been issued when it was committed, by group
+    uint32_t *in_flight;        // [register_bytes / 64], by the register's place: the wgmma that writes it
+};
+
+struct wgmma_unit {
+    struct wgmma_warp warp[MAX_WARPS];
+    struct {
+        uint32_t most; // issued by the warp that is ahead
+        uint32_t clock[MOST_IN_FLIGHT];
+        int32_t pc[MOST_IN_FLIGHT];
+    } group[MAX_WARPS / WARPGROUP];
+};
+
+struct wgmma_operands {
+    struct lane_wgmma what;
+    struct wgmma_tile a, b; // what the instruction says of them; the rest is in the descriptors
+    place a_descriptor, b_descriptor, keeps;
+    bool a_in_shared, keeps_flipped;
+};
+
+void wgmma_start(struct block *block) {
+    struct wgmma_unit *unit = block->wgmma;
+    for (unsigned w = 0; unit && w < block->warps; w++) {
+        uint32_t *in_flight = unit->warp[w].in_flight;
+        if (in_flight)
+            memset(in_flight, 0, block->run->kernel->register_bytes / 64 * sizeof *in_flight);
+        unit->warp[w] = (struct wgmma_warp){.in_flight = in_flight};
+        unit->group[w / WARPGROUP].most = 0;
+    }
+}
+
+void wgmma_free(struct block *block) {
+    for (unsigned w = 0; block->wgmma && w < block->warps; w++)
+        free(block->wgmma->warp[w].in_flight);
+    free(block->wgmma);
+}
+
+static bool make_unit(struct warp *warp) {
+    struct block *block = warp->block;
+    if (!block->wgmma)
+        block->wgmma = calloc(1, sizeof *block->wgmma);
+    if (!block->wgmma)
+        return false;
+    uint32_t **in_flight = &block->wgmma->warp[warp->index].in_flight;
+    if (!*in_flight)
+        *in_flight = calloc(warp->run->kernel->register_bytes / 64, sizeof **in_flight);
+    return *in_flight;
+}
+
+void wgmma_writes(struct warp *warp, place where, uint32_t n) {
+    if (where != NO_PLACE && !(where & 1))
+        warp->block->wgmma->warp[warp->index].in_flight[(where >> 1) / 64] = n;
+}
+
+uint32_t wgmma_in_flight(const struct warp *warp, place where) {
+    const struct wgmma_unit *unit = warp->block->wgmma;
+    if (!unit || where & 1)
+        return 0;
+    const struct wgmma_warp *mine = &unit->warp[warp->index];
+    uint32_t n = mine->in_flight ? mine->in_flight[(where >> 1) / 64] : 0;
+    return n > mine->retired ? n : 0;
+}
+
+void wgmma_report_early(struct warp *warp, const struct bound *bound, uint32_t n) {
+    int32_t pc = warp->block->wgmma->group[warp->index / WARPGROUP].pc[n % MOST_IN_FLIGHT];
+    warp_report(warp, SIM_FINDING_WGMMA_REGISTERS, bound, &warp->code[pc], first_lane(warp->now->mask),
+                "{here} reads a register that the wgmma at {there} may still be writing");
+}
+
+static enum step diverged(struct warp *warp, const struct bound *bound, const struct bound *other, int lane,
+                          const char *what) {
+    warp_report(warp, SIM_FINDING_WARPGROUP, bound, other, lane, "{here} needs all 128 threads of warpgroup %u; %s",
+                warp->index / WARPGROUP, what);
+    return warp_fatal(warp, SIM_LAUNCH_FAILURE);
+}
+
+// All lanes of the warp, and the four warps alike.
+static enum step check_warpgroup(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    if (mask != ALL_LANES)
+        return diverged(warp, bound, NULL, first_lane(mask), "not all lanes of this warp are there");
+    if (warp->index / WARPGROUP * WARPGROUP + WARPGROUP > warp->block->warps)
+        return diverged(warp, bound, NULL, 0, "the block has not that many");
+    return STEP_NEXT;
+}
+
+static struct wgmma_tile tile_of(struct wgmma_tile tile, uint64_t descriptor) {
+    static const uint8_t swizzle[4] = {0, 3, 2, 1}; // none, 128, 64, 32 bytes
+    tile.start = (uint32_t)(descriptor & 0x3fff) << 4;
+    tile.leading = (uint32_t)(descriptor >> 16 & 0x3fff) << 4;
+    tile.stride = (uint32_t)(descriptor >> 32 & 0x3fff) << 4;
+    tile.base = descriptor >> 49 & 7;
+    tile.swizzle = swizzle[descriptor >> 62];
+    return tile;
+}
+
+// Rows [first, first + rows) are read: they are in the block's shared memory, and there.
+static enum step read_tile(struct warp *warp, const struct bound *bound, const struct wgmma_tile *tile, uint32_t first,
+                           uint32_t rows, uint32_t k, const char *name, uint32_t clock) {
+    unsigned agent;
+    bool noted = race_agent_of_wgmma(warp->block, warp->index, &agent);
+    uint32_t per_unit = 16 / wgmma_element_bytes(tile->element);
+    uint32_t row_step = tile->mn_major ? per_unit : 1, k_step = tile->mn_major ? 1 : per_unit;
+    for (uint32_t row = first; row < first + rows; row += row_step) {
+        for (uint32_t i = 0; i < k; i += k_step) {
+            uint32_t at = wgmma_unit(tile, row, i);
+            if (at + 16 > warp->run->shared_bytes) {
+                warp_report(warp, SIM_FINDING_WGMMA_OPERAND, bound, NULL, 0,
+                            "{here} reads byte %u of shared memory for row %u of %s, which is beyond the %zu that the "
+                            "block has; the descriptor says address %u, leading %u and stride %u bytes",
+                            at, row, name, warp->run->shared_bytes, tile->start, tile->leading, tile->stride);
+                return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+            }
+            if (noted)
+                race_proxy_read(warp, bound, 0, agent, clock, at, 16);
+            else
+                race_proxy_look(warp, bound, 0, at, 16);
+        }
+    }
+    return STEP_NEXT;
+}
+
+// The warp's next wgmma gets a number, and the agent's clock; the first of the four warps asks for that.
+static enum step issue(struct warp *warp, const struct bound *bound, uint32_t *number, uint32_t *clock) {
+    struct wgmma_unit *unit = warp->block->wgmma;
+    unsigned g = warp->index / WARPGROUP, agent;
+    uint32_t n = unit->warp[warp->index].issued + 1, slot = n % MOST_IN_FLIGHT;
+    if (n > unit->group[g].most) {
+        unit->group[g].most = n;
+        unit->group[g].pc[slot] = pc_of(warp, bound);
+        unit->group[g].clock[slot] =
+            race_agent_of_wgmma(warp->block, warp->index, &agent) ? race_agent_issue(warp->block, agent) : 0;
+    } else if (unit->group[g].pc[slot] != pc_of(warp, bound)) {
+        return diverged(warp, bound, &warp->code[unit->group[g].pc[slot]], 0, "another of its warps is at {there}");
+    }
+    *number = n;
+    *clock = unit->group[g].clock[slot];
+    return STEP_NEXT;
+}
+
+// How far the slowest warp of the warpgroup is, and whether it has exited.
+static uint32_t slowest(const struct warp *warp, bool *gone) {
+    const struct block *block = warp->block;
+    unsigned first = warp->index / WARPGROUP * WARPGROUP;
+    uint32_t least = UINT32_MAX;
+    *gone = false;
+    for (unsigned w = first; w < first + WARPGROUP; w++) {
+        uint32_t issued = block->wgmma->warp[w].issued;
+        if (issued < least) {
+            least = issued;
+            *gone = !block->warp[w].live;
+        }
+    }
+    return least;
+}
+
+static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    const struct wgmma_operands operands = *(const struct wgmma_operands *)at(warp, bound->c);
+    enum step step = check_warpgroup(warp, bound, mask);
+    uint32_t n = 0, clock = 0, *d[WGMMA_MOST_N / 2];
+    bool gone;
+    if (step != STEP_NEXT)
+        return step;
+    if (!make_unit(warp))
+        return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
+    struct wgmma_warp *mine = &warp->block->wgmma->warp[warp->index];
+    if (mine->issued - slowest(warp, &gone) >= MOST_IN_FLIGHT - 1)
+        return gone ? diverged(warp, bound, NULL, 0, "one of its warps has exited") : warp_wait(warp, mask);
+    step = issue(warp, bound, &n, &clock);
+    struct lane_wgmma what = operands.what;
+    what.keeps = operands.keeps == NO_PLACE || ((*predicate(warp, operands.keeps) & 1) != operands.keeps_flipped);
+    struct wgmma_tile a, b = tile_of(operands.b, cells64(warp, operands.b_descriptor)[0]);
+    const uint32_t *registers[4] = {NULL};
+    uint32_t first_row = warp->index % WARPGROUP * WGMMA_ROWS;
+    for (int i = 0; i < 4 && !operands.a_in_shared; i++) {
+        uint32_t early = wgmma_in_flight(warp, bound->elements[i]);
+        if (early)
+            wgmma_report_early(warp, bound, early);
+        registers[i] = cells32(warp, bound->elements[i]);
+    }
+    if (operands.a_in_shared) {
+        a = tile_of(operands.a, cells64(warp, operands.a_descriptor)[0]);
+        if (step == STEP_NEXT)
+            step = read_tile(warp, bound, &a, first_row, WGMMA_ROWS, what.k, "A", clock);
+    }
+    if (step == STEP_NEXT)
+        step = read_tile(warp, bound, &b, 0, what.n, what.k, "B", clock);
+    if (step != STEP_NEXT)
+        return step;
+    uint32_t results = what.n / (what.half_sum ? 4 : 2);
+    for (uint32_t i = 0; i < results; i++) {
+        d[i] = cells32(warp, bound->elements[4 + i]);
+        wgmma_writes(warp, bound->elements[4 + i], n);
+    }
+    warp->lanes->wgmma(&what, warp->block->shared, operands.a_in_shared ? &a : NULL, first_row, registers, &b, d);
+    mine->issued = n;
+    block_event(warp->block);
+    return STEP_NEXT;
+}
+
+// Waits until all four warps have issued what this one waits for. bound->extra: how many groups may be in flight.
+static enum step wait_group(struct warp *warp, const struct bound *bound, struct wgmma_warp *mine, uint32_t mask) {
+    struct wgmma_unit *unit = warp->block->wgmma;
+    unsigned agent;
+    bool gone;
+    uint32_t group = mine->committed > bound->extra ? mine->committed - bound->extra : 0;
+    if (group <= mine->waited)
+        return STEP_NEXT;
+    uint32_t n = mine->group_end[(group - 1) % GROUPS];
+    if (slowest(warp, &gone) < n)
+        return gone ? diverged(warp, bound, NULL, 0, "one of its warps has exited before it issued what is waited for")
+                    : warp_wait(warp, mask);
+    mine->waited = group;
+    mine->retired = n;
+    if (n && race_agent_of_wgmma(warp->block, warp->index, &agent))
+        race_agent_wait(warp, agent, unit->group[warp->index / WARPGROUP].clock[n % MOST_IN_FLIGHT]);
+    return STEP_NEXT;
+}
+
+static enum step run_group(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    enum step step = check_warpgroup(warp, bound, mask);
+    if (step != STEP_NEXT || bound->ptx->opcode == PTX_OP_WGMMA_FENCE)
+        return step;
+    if (!make_unit(warp))
+        return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
+    struct wgmma_warp *mine = &warp->block->wgmma->warp[warp->index];
+    if (bound->ptx->opcode == PTX_OP_WGMMA_WAIT_GROUP)
+        return wait_group(warp, bound, mine, mask);
+    mine->group_end[mine->committed++ % GROUPS] = mine->issued;
+    return STEP_NEXT;
+}
+
+// The pool of a block is what its launch allocated: setmaxnreg.dec gives to it, .inc waits until there is enough in it.
+static enum step run_setmaxnreg(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    bool more = bound->ptx->opcode == PTX_OP_SETMAXNREG_INC;
+    uint32_t wanted = bound->extra, held = warp->registers;
+    if (mask != ALL_LANES)
+        return diverged(warp, bound, NULL, first_lane(mask), "not all lanes of this warp are there");
+    if (more ? wanted < held : wanted > held) {
+        warp_report(warp, SIM_FINDING_REGISTER_POOL, bound, NULL, 0,
+                    "{here} asks for %u registers a thread, %s than the %u that it has", wanted,
+                    more ? "fewer" : "more", held);
+        return warp_fatal(warp, SIM_LAUNCH_FAILURE);
+    }
+    if (more && (wanted - held) * LANES > warp->block->free_registers)
+        return warp_wait(warp, mask);
+    warp->block->free_registers += held * LANES;
+    warp->block->free_registers -= wanted * LANES;
+    warp->registers = wanted;
+    block_event(warp->block);
+    return STEP_NEXT;
+}
+
+static enum wgmma_element element_of(enum ptx_type type) {
+    switch (type) {
+    case PTX_F16:
+        return WGMMA_F16;
+    case PTX_BF16:
+        return WGMMA_BF16;
+    case PTX_TF32:
+        return WGMMA_TF32;
+    case PTX_E4M3:
+        return WGMMA_E4M3;
+    default:
+        return WGMMA_E5M2;
+    }
+}
+
+bool bind_wgmma(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    bool a_in_shared = ptx->src[0].kind != PTX_OPERAND_VECTOR;
+    int results = ptx->dst[0].count;
+    uint32_t n = (uint32_t)ptx->shape[1];
+    struct wgmma_operands operands = {
+        .what = {element_of(ptx->mma_type[1]), element_of(ptx->mma_type[2]), n, (uint32_t)ptx->shape[2],
+                 ptx->mma_type[0] == PTX_F16, false, ptx->src[3].bits != ptx->src[4].bits},
+        .a = {.element = element_of(ptx->mma_type[1]), .mn_major = ptx->src[5].bits == 1, .rows = 64},
+        .b = {.element = element_of(ptx->mma_type[2]), .mn_major = ptx->src[6].bits == 1, .rows = n},
+        .a_descriptor = a_in_shared ? bind_source(binder, &ptx->src[0], PTX_B64) : 0,
+        .b_descriptor = bind_source(binder, &ptx->src[1], PTX_B64),
+        .keeps = bind_source(binder, &ptx->src[2], PTX_PRED),
+        .a_in_shared = a_in_shared,
+        .keeps_flipped = ptx->src[2].negated,
+    };
+    for (int i = 3; i < 5; i++)
+        if ((int32_t)ptx->src[i].bits != 1 && (int32_t)ptx->src[i].bits != -1)
+            return false;
+    place *places = bind_own(binder, (4 + (size_t)results) * sizeof *places);
+    for (int i = 0; places && i < 4; i++)
+        places[i] = a_in_shared ? NO_PLACE : bind_source(binder, &ptx->src[0].elements[i], PTX_B32);
+    for (int i = 0; places && i < results; i++) {
+        places[4 + i] = bind_result(binder, &ptx->dst[0].elements[i]);
+        if (places[4 + i] == NO_PLACE)
+            return false;
+    }
+    bound->kind = BOUND_RUN;
+    bound->run = run_mma;
+    bound->elements = places;
+    bound->c = bind_data(binder, &operands, sizeof operands);
+    return operands.keeps != NO_PLACE;
+}
+
+bool bind_wgmma_group(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    (void)binder;
+    bound->kind = BOUND_RUN;
+    bound->run = run_group;
+    bound->extra = (uint32_t)ptx->src[0].bits;
+    return ptx->opcode != PTX_OP_WGMMA_WAIT_GROUP || ptx->src[0].kind == PTX_OPERAND_IMMEDIATE;
+}
+
+bool bind_setmaxnreg(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    (void)binder;
+    bound->kind = BOUND_RUN;
+    bound->run = run_setmaxnreg;
+    bound->extra = (uint32_t)ptx->src[0].bits;
+    return ptx->src[0].kind == PTX_OPERAND_IMMEDIATE && bound->extra >= 24 && bound->extra <= 256 &&
+           bound->extra % 8 == 0;
+}

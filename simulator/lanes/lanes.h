@@ -1,0 +1,86 @@
+// What one instruction does to the 32 lanes of a warp at once: plain loops over arrays, written so that the host
+// compiler turns each into vector instructions. They know nothing of masks, program counters or memory;
+// execution/interpret.c does.
+//
+// Every file lanes/*.c but lanes.c is compiled twice, once with -DLANES_AVX2 -O3 -mavx2 -mfma -mf16c and once with
+// -DLANES_GENERIC -O3, and lanes.c chooses at run time. Both builds give the same bits: floating-point code here may
+// use only operations whose result IEEE 754 fixes, or integer arithmetic.
+#ifndef SIMULATOR_LANES_LANES_H
+#define SIMULATOR_LANES_LANES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LANES 32
+#define ALL_LANES 0xffffffffu
+
+// d, a, b, c: [32] uint32_t for types of up to 32 bits (bits above the type's width are zero), [32] uint64_t for 64-bit
+// types, one uint32_t with a bit a lane for predicates. Sources that an operation does not have are ignored. d may be
+// the same register as a source. extra: an immediate that is part of the opcode (lop3's table, a rounding mode, ...).
+typedef void lane_operation(void *d, const void *a, const void *b, const void *c, uint32_t extra);
+
+enum lane_pattern { LANES_SCATTERED, LANES_UNIFORM, LANES_CONTIGUOUS };
+
+// How the addresses of one access lie.
+struct lane_span {
+    uint64_t low, high;        // lowest and highest address
+    uint32_t unaligned;        // or of all addresses' bits below the access width
+    enum lane_pattern pattern; // contiguous: lane i at low + i * bytes
+};
+
+// Who touched a cell of shared memory last: keys, and instruction << 6 | lane. See machine/block.h.
+struct shadow_cells {
+    uint32_t *write, *write_by, *read1, *read1_by, *read2, *read2_by;
+};
+
+// What a warp that touches cells knows: keys below floor, and its own below own_floor, are ordered before it.
+struct shadow_view {
+    uint32_t first, floor, own_floor, mine, by;
+};
+
+#define SHADOW_MANY 32u   // in place of a lane: several of them
+#define SHADOW_ATOMIC 33u // an atomic or volatile access
+#define SHADOW_ASYNC 34u  // a bulk copy
+
+struct lane_mma;   // matrix.h
+struct lane_wgmma; // wgmma.h
+struct wgmma_tile;
+
+struct lanes {
+#define LANE_OPERATION(name) lane_operation *name;
+#include "lanes.def"
+#undef LANE_OPERATION
+
+    // bytes: what one lane reads or writes, a power of two.
+    struct lane_span (*span32)(const uint32_t address[LANES], uint32_t bytes);
+    struct lane_span (*span64)(const uint64_t address[LANES], uint32_t bytes);
+    void (*offset32)(uint32_t d[LANES], const uint32_t *a, uint32_t offset); // d[i] = a[i] + offset
+    void (*offset64)(uint64_t d[LANES], const uint64_t *a, uint64_t offset);
+
+    void (*blend32)(uint32_t *d, const uint32_t *s, uint32_t mask); // d[i] = s[i] where mask has bit i
+    void (*blend64)(uint64_t *d, const uint64_t *s, uint32_t mask);
+
+    // Shadows of memory, see analyses/: 32 * per_lane neighbouring cells from `first` on, which
+    // lanes 0, 1, ... touch in turn. true: there was nothing to report, and what there was to note is noted.
+    bool (*shadow_read)(const struct shadow_cells *cells, size_t first, uint32_t per_lane,
+                        const struct shadow_view *view);
+    bool (*shadow_write)(const struct shadow_cells *cells, size_t first, uint32_t per_lane,
+                         const struct shadow_view *view);
+    bool (*all_equal)(const uint32_t *cells, uint32_t count, uint32_t value);
+    bool (*all_below)(const uint32_t *cells, uint32_t count, uint32_t value);
+
+    // Fragments of [lanes] words each; those that the shape does not have are not looked at.
+    void (*mma)(const struct lane_mma *what, uint32_t *const d[4], const uint32_t *const a[4],
+                const uint32_t *const b[2], const uint32_t *const c[4]);
+
+    // A warp's 16 rows, from first_row of A on; A is a tile, or NULL and in registers. d: n / 2 registers, n / 4 of
+    // fp16.
+    void (*wgmma)(const struct lane_wgmma *what, const uint8_t *shared, const struct wgmma_tile *a, uint32_t first_row,
+                  const uint32_t *const registers[4], const struct wgmma_tile *b, uint32_t *const *d);
+};
+
+// The table that fits this host. The environment variable SIMULATOR_LANES=generic overrides the choice.
+const struct lanes *lanes_table(void);
+
+#endif

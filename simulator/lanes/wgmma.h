@@ -1,0 +1,57 @@
+// The arithmetic of wgmma.
+#ifndef SIMULATOR_LANES_WGMMA_H
+#define SIMULATOR_LANES_WGMMA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WGMMA_ROWS 16 // of D that one warp holds
+#define WGMMA_MOST_N 256
+#define WGMMA_MOST_K 32
+#define WGMMA_K_BYTES 32 // of a row of A or a column of B, whatever the type
+
+enum wgmma_element { WGMMA_F16, WGMMA_BF16, WGMMA_TF32, WGMMA_E4M3, WGMMA_E5M2 };
+
+// A matrix in shared memory as its descriptor says: rows of M or N against K.
+struct wgmma_tile {
+    uint32_t start, leading, stride; // bytes
+    uint8_t swizzle;                 // 16-byte units are exchanged within 16 << swizzle bytes
+    uint8_t base;                    // base offset: of the swizzle's pattern, in 128 bytes
+    bool mn_major;                   // neighbours in memory differ in M or N, else in K
+    enum wgmma_element element;
+    uint32_t rows; // of M or N
+};
+
+struct lane_wgmma {
+    enum wgmma_element a, b;
+    uint32_t n, k;
+    bool half_sum; // D is fp16, else fp32
+    bool keeps;    // D = A B + D, else A B
+    bool negates;  // the product
+};
+
+static inline uint32_t wgmma_element_bytes(enum wgmma_element element) {
+    return element >= WGMMA_E4M3 ? 1 : element == WGMMA_TF32 ? 4 : 2;
+}
+
+// Where the 16-byte unit with element (row, k) is. In units of 16 bytes, T elements each (PTX ISA, strides of wgmma's
+// operands in shared memory, and the canonical layouts there): K-major, rows are 1 << swizzle units apart, groups of 8
+// rows `stride`; without a swizzle the two units of K are `leading` apart. MN-major, T << swizzle elements of M or N
+// are neighbours; the next such run is `leading` further, 8 elements of K are `stride`, without a swizzle the other way
+// round.
+static inline uint32_t wgmma_unit(const struct wgmma_tile *tile, uint32_t row, uint32_t k) {
+    uint32_t per_unit = 16 / wgmma_element_bytes(tile->element), address = tile->start;
+    if (!tile->mn_major) {
+        uint32_t unit = k / per_unit;
+        address +=
+            row / 8 * tile->stride + row % 8 * (16u << tile->swizzle) + unit * (tile->swizzle ? 16 : tile->leading);
+    } else {
+        uint32_t unit = row / per_unit, run = 1u << tile->swizzle;
+        uint32_t next_run = tile->swizzle ? tile->leading : tile->stride;
+        uint32_t next_k = tile->swizzle ? tile->stride : tile->leading;
+        address += unit / run * next_run + unit % run * 16 + k / 8 * next_k + k % 8 * (16u << tile->swizzle);
+    }
+    return address ^ ((((address >> 7) - tile->base) & ((1u << tile->swizzle) - 1)) << 4);
+}
+
+#endif

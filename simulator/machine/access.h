@@ -1,0 +1,45 @@
+// A memory instruction as one warp executes it once: which addresses, in which space, and what is done to them.
+#ifndef SIMULATOR_MACHINE_ACCESS_H
+#define SIMULATOR_MACHINE_ACCESS_H
+
+#include "../lanes/lanes.h"
+#include "../ptx/program.h"
+
+#define PARAM_WINDOW 0x0000030000000000ull // generic addresses of kernel parameters
+#define WINDOW_MASK 0xffffff0000000000ull
+
+enum access_kind {
+    ACCESS_LOAD,
+    ACCESS_STORE,
+    ACCESS_ATOMIC,       // atom: gives the old value back
+    ACCESS_REDUCTION,    // red: does not
+    ACCESS_ASYNC_COPY,   // cp.async: recorded twice, once for the global and once for the shared side
+    ACCESS_MATRIX_LOAD,  // ldmatrix
+    ACCESS_MATRIX_STORE, // stmatrix
+    ACCESS_BULK_STORE,   // a row that a bulk copy writes
+};
+
+struct access {
+    enum ptx_space space; // never PTX_GENERIC: each lane's generic address has been looked at
+    enum access_kind kind;
+    uint32_t mask;
+    uint32_t bytes; // of one lane, all elements of a vector
+    struct lane_span span;
+    // Offsets in the space, device addresses for PTX_GLOBAL and PTX_CONST. Valid where the pattern is scattered;
+    // access_fill makes them so for the others. Lanes outside mask repeat an active lane's.
+    uint64_t address[LANES];
+    struct sim_allocation *allocation; // PTX_GLOBAL, PTX_CONST: the one that all of it lies in
+};
+
+// Fills in address[] from the span where the pattern is not scattered.
+void access_fill(struct access *access);
+
+static inline bool access_writes(const struct access *access) {
+    return access->kind == ACCESS_STORE || access->kind == ACCESS_MATRIX_STORE || access->kind == ACCESS_BULK_STORE;
+}
+
+static inline bool access_is_atomic(const struct access *access) {
+    return access->kind == ACCESS_ATOMIC || access->kind == ACCESS_REDUCTION;
+}
+
+#endif

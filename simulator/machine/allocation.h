@@ -1,0 +1,74 @@
+// Simulated device memory: allocations far apart in an address range of their own, so that no stride lands silently in
+// another buffer, each with a shadow that remembers which bytes were written.
+#ifndef SIMULATOR_MACHINE_ALLOCATION_H
+#define SIMULATOR_MACHINE_ALLOCATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The 49-bit generic address space. A device pointer given to the program is an address in the global window.
+#define SIM_SHARED_WINDOW 0x0000010000000000ull // + byte offset in the block's shared memory
+#define SIM_LOCAL_WINDOW 0x0000020000000000ull  // + byte offset in the thread's local memory
+#define SIM_GLOBAL_WINDOW 0x0000700000000000ull
+
+enum sim_allocation_kind {
+    SIM_ALLOCATION_HEAP,
+    SIM_ALLOCATION_GLOBAL_VARIABLE,
+    SIM_ALLOCATION_CONST_VARIABLE,
+    // Host memory that kernels may use too (cudaMallocHost, cudaMallocManaged): its device address is its host address.
+    // The program writes to it unseen, so all of it counts as written; it takes nothing of the device's capacity.
+    SIM_ALLOCATION_HOST,
+};
+
+struct sim_allocation {
+    uint64_t address; // device address of the first byte, 256-byte aligned
+    size_t size;      // bytes asked for
+    uint8_t *bytes;   // host storage, [size]
+    uint8_t *written; // shadow: a bit a byte, 1 where the byte was written by the host or a kernel
+    bool all_written; // every bit of it is 1: no need to look
+    void *races;      // shadow of the global-memory race detection, mapped by the interpreter, NULL until it is needed
+    size_t races_bytes;
+    enum sim_allocation_kind kind;
+    const char *name; // variables: their name; heap: NULL
+    unsigned id;      // 1, 2, ... in order of allocation
+    size_t mapped_bytes;
+    struct sim_allocation *next_retired;
+};
+
+// NULL where total would pass capacity bytes (the device's memory) or the host has none left.
+struct sim_allocation *sim_memory_allocate(size_t size, enum sim_allocation_kind kind, const char *name);
+
+// false where address is not the start of a live allocation.
+bool sim_memory_free(uint64_t address);
+
+// The same for a kernel's own free(): the storage stays until sim_memory_collect, because other host threads may be
+// reading it; any further use of the address is a stray access.
+bool sim_memory_retire(uint64_t address);
+void sim_memory_collect(void);
+
+// The live allocation that holds [address, address + size), NULL where none does.
+struct sim_allocation *sim_memory_find(uint64_t address, size_t size);
+
+// The live allocation closest to address, for messages; *distance is in bytes, negative where address lies before it.
+struct sim_allocation *sim_memory_nearest(uint64_t address, int64_t *distance);
+
+// A freed allocation that held address, so that a message can say "freed"; NULL where there was none.
+const struct sim_allocation *sim_memory_find_freed(uint64_t address);
+
+void sim_memory_mark_written(struct sim_allocation *allocation, size_t offset, size_t size);
+bool sim_memory_is_written(const struct sim_allocation *allocation, size_t offset, size_t size);
+// Copies shadow bits along with bytes, so that a copy of uninitialised memory stays uninitialised.
+void sim_memory_copy_written(struct sim_allocation *to, size_t to_offset, const struct sim_allocation *from,
+                             size_t from_offset, size_t size);
+
+// Notes which allocations are written from end to end. A launch calls it once before it begins.
+void sim_memory_note_written(void);
+
+void sim_memory_set_capacity(size_t bytes);
+void sim_memory_usage(size_t *used, size_t *capacity);
+
+// Calls visit for each live allocation in address order.
+void sim_memory_each(void (*visit)(struct sim_allocation *allocation, void *context), void *context);
+
+#endif

@@ -1,0 +1,109 @@
+// A block of threads and what its warps share, and the launch that it is part of.
+#ifndef SIMULATOR_MACHINE_BLOCK_H
+#define SIMULATOR_MACHINE_BLOCK_H
+
+#include "warp.h"
+
+#include <stdatomic.h>
+
+#define MAX_WARPS 32
+#define SHARED_SLACK 64 // bytes behind shared memory that vector loads of the simulator itself may touch
+
+#define BARRIERS 16
+#define MAX_HOST_THREADS 64
+
+struct barrier {
+    unsigned expected;      // threads, 0: all of the block that have not exited
+    unsigned arrivals;      // threads, in whole warps
+    uint32_t warps;         // a bit a warp: who has arrived
+    int32_t first_pc;       // the instruction of the first to arrive
+    unsigned true_lanes;    // bar.red: how many predicates were true,
+    bool any_false;         // and whether one was not
+    uint32_t clock[CLOCKS]; // joined clocks of those who arrived, see analyses/race_shared.c
+};
+
+// A word of shared memory that threads signal each other by: an atomic or volatile store publishes to it, a load takes
+// over from it. Each has a clock of its own, so that the flag of one pipeline stage orders nothing of another's.
+struct race_flag {
+    uint32_t word; // its place in shared memory / 4, plus 1; 0: none
+    uint32_t clock[CLOCKS];
+};
+
+// Shared memory is watched in cells as large as the kernel's narrowest access. For each cell the shadow says who wrote
+// it last, and two warps that read it since. A key is clock << 5 | warp; 0 is nobody.
+struct race_shared {
+    struct shadow_cells cells;
+    uint32_t *pending; // [count] cp.async on its way: instruction << 6 | lane, plus 1; see async.c
+    unsigned pending_cells;
+    size_t count;
+    uint32_t first_key;     // keys below it are of blocks that ran here before
+    struct race_flag *flag; // [flag_room], a table by flag.word; see race_atomic.c
+    unsigned flags, flag_room;
+    uint32_t issued[LANES]; // by agent behind the warps: the latest clock of what it was given to do
+    bool on;
+};
+
+// One launch: what all host threads that run its blocks share.
+struct run {
+    const struct sim_launch *launch;
+    const struct sim_kernel *kernel;
+    const struct lanes *lanes;
+    struct sim_options options;
+    struct traffic_launch *traffic;
+    uint64_t blocks;
+    uint32_t first_key; // keys of this launch's blocks in the shadow of global memory: see analyses/race_global.c
+    atomic_uint_fast64_t next_block;
+    unsigned threads; // of the host
+    // How often a block's turn has changed something for others; and for each host thread at which of these it has gone
+    // round all its blocks in vain, and how often: progress << 16 | rounds. See execution/resident.c.
+    atomic_uint_fast64_t progress, in_vain[MAX_HOST_THREADS];
+    atomic_uint_fast64_t lane_instructions, warp_instructions;
+    atomic_int status;        // enum sim_status
+    atomic_uint signal_clock; // counts atomics and volatile accesses, see analyses/race_global.c
+    _Atomic uint32_t
+        *released; // [blocks] signal_clock at a block's first store of that kind, 0: none; NULL: not needed
+    size_t shared_bytes;
+};
+
+struct block {
+    struct run *run;
+    uint64_t number;            // in the grid
+    uint64_t warp_instructions; // that it has executed, up to its warps' last turns
+    struct sim_dim index;
+    unsigned warps, threads;
+    unsigned
+        agents; // whose clocks are kept: warps, then warpgroups' wgmma, then bulk stores; only warps where too many
+    uint64_t events; // how often something happened that splits AT_EVENT may wait for
+    struct warp warp[MAX_WARPS];
+    uint8_t *shared; // [run->shared_bytes + SHARED_SLACK]
+    uint8_t *local;  // [threads][local_stride]
+    size_t local_stride;
+    uint8_t *parameters; // [threads][parameter_stride], arguments and results of calls
+    size_t parameter_stride;
+    uint8_t *registers; // [warps][kernel->register_bytes]
+    struct barrier barrier[BARRIERS];
+    struct race_shared race;
+    uint32_t key;                // run->first_key + number
+    uint32_t acquired;           // signal_clock at this block's last atomic or volatile load
+    unsigned polls;              // in this turn: atomic and volatile accesses that were done before at the same place
+    bool changed;                // in this turn: global memory, for others to see
+    int32_t polled_at;           // the instruction of the last one of polls
+    uint64_t state;              // of all registers, when its last turn ended
+    struct async_queue *async;   // see memory/async.h
+    struct mbarriers *mbarriers; // see memory/mbarrier.h
+    struct bulk_stores *stores;  // see memory/bulk.h
+    struct wgmma_unit *wgmma;    // see instructions/wgmma.c
+    uint32_t free_registers;     // of the block's pool, see setmaxnreg
+    struct traffic_table *traffic;
+};
+
+// Something happened that other warps may wait for.
+static inline void block_event(struct block *block) {
+    block->events++;
+}
+
+static inline bool run_stopped(const struct run *run) {
+    return atomic_load_explicit(&run->status, memory_order_relaxed) != SIM_OK;
+}
+
+#endif

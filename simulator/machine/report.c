@@ -1,0 +1,280 @@
+// Findings: see report.h.
+#include "report.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_FINDINGS 256 // remembered of one launch
+#define MAX_PRINTED 10
+
+struct finding {
+    enum sim_finding_kind kind;
+    int32_t instruction, other;
+    _Atomic uint64_t count;
+    char *text;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct finding found[MAX_FINDINGS];
+static unsigned unprinted, total;
+static enum sim_finding_kind first_kind; // where total is not 0
+
+static const char *const kind_name[SIM_FINDING_KINDS] = {
+    [SIM_FINDING_OUT_OF_BOUNDS] = "out of bounds",
+    [SIM_FINDING_SHARED_OUT_OF_BOUNDS] = "shared memory out of bounds",
+    [SIM_FINDING_LOCAL_OUT_OF_BOUNDS] = "local memory out of bounds",
+    [SIM_FINDING_MISALIGNED] = "misaligned access",
+    [SIM_FINDING_UNINITIALISED_GLOBAL] = "uninitialised read",
+    [SIM_FINDING_UNINITIALISED_SHARED] = "uninitialised shared memory",
+    [SIM_FINDING_RACE_SHARED] = "race",
+    [SIM_FINDING_RACE_WARP] = "race within a warp",
+    [SIM_FINDING_RACE_GLOBAL] = "race between blocks",
+    [SIM_FINDING_DIVERGENT_BARRIER] = "divergent barrier",
+    [SIM_FINDING_DEADLOCK] = "deadlock",
+    [SIM_FINDING_ABSENT_LANES] = "absent lanes",
+    [SIM_FINDING_MISSING_WAIT] = "missing wait",
+    [SIM_FINDING_INSTRUCTION_LIMIT] = "instruction limit",
+    [SIM_FINDING_NOT_RESIDENT] = "waits for a block that is not resident",
+    [SIM_FINDING_ASSERT] = "assertion failed",
+    [SIM_FINDING_TRAP] = "trap",
+    [SIM_FINDING_UNKNOWN_INSTRUCTION] = "unknown instruction",
+    [SIM_FINDING_READ_ONLY] = "write to read-only memory",
+    [SIM_FINDING_RACE_ASYNC] = "race with an asynchronous unit",
+    [SIM_FINDING_MBARRIER] = "misuse of an mbarrier",
+    [SIM_FINDING_BYTES] = "wrong number of bytes",
+    [SIM_FINDING_PROXY_FENCE] = "missing proxy fence",
+    [SIM_FINDING_TENSOR_MAP] = "bad tensor map",
+    [SIM_FINDING_WGMMA_REGISTERS] = "wgmma's registers used too early",
+    [SIM_FINDING_WGMMA_OPERAND] = "bad operand of wgmma",
+    [SIM_FINDING_WARPGROUP] = "divergent warpgroup",
+    [SIM_FINDING_REGISTER_POOL] = "registers that are not there",
+};
+
+static const char *const usual_cause[SIM_FINDING_KINDS] = {
+    [SIM_FINDING_OUT_OF_BOUNDS] =
+        "an index is not checked against the size where n is not a multiple of the tile, or a host "
+        "pointer was given to the kernel.",
+    [SIM_FINDING_SHARED_OUT_OF_BOUNDS] =
+        "the array is smaller than the tile, or the launch asks for too few bytes of dynamic "
+        "shared memory.",
+    [SIM_FINDING_LOCAL_OUT_OF_BOUNDS] = "an index into an array of the thread's own is past its end.",
+    [SIM_FINDING_MISALIGNED] =
+        "a pointer was cast to a vector type, such as float4, where its offset is not a multiple of the "
+        "vector's size.",
+    [SIM_FINDING_UNINITIALISED_GLOBAL] =
+        "the buffer was not filled by the host or by an earlier kernel, or only partly.",
+    [SIM_FINDING_UNINITIALISED_SHARED] =
+        "the part of a tile past the end of the data was never filled, or a __syncthreads() is "
+        "missing after it is.",
+    [SIM_FINDING_RACE_SHARED] = "a __syncthreads() is missing between the two lines.",
+    [SIM_FINDING_RACE_WARP] = "a __syncwarp() is missing between the two lines.",
+    [SIM_FINDING_RACE_GLOBAL] =
+        "blocks run in any order and do not wait for each other: two of them must not touch the same "
+        "element, unless by atomics.",
+    [SIM_FINDING_DIVERGENT_BARRIER] =
+        "a __syncthreads() stands inside an if or a loop that not all threads of the block go "
+        "through in the same way.",
+    [SIM_FINDING_DEADLOCK] = "a barrier or a .sync operation waits for threads that wait elsewhere.",
+    [SIM_FINDING_ABSENT_LANES] = "the mask names lanes that returned early or took the other branch.",
+    [SIM_FINDING_MISSING_WAIT] =
+        "cp.async.wait_group (or __pipeline_wait_prior) is missing before the data is used, or it leaves "
+        "too many groups on their way; of a bulk copy, the wait for the barrier that it signals, or "
+        "cp.async.bulk.wait_group.",
+    [SIM_FINDING_INSTRUCTION_LIMIT] =
+        "the loop's condition never becomes false, or it waits for something that no other thread "
+        "does.",
+    [SIM_FINDING_NOT_RESIDENT] =
+        "a barrier among all blocks of a grid that is larger than what the GPU holds at a time: the blocks that wait "
+        "keep "
+        "the others from starting. cudaOccupancyMaxActiveBlocksPerMultiprocessor says how many fit.",
+    [SIM_FINDING_ASSERT] = "the condition in the source is false.",
+    [SIM_FINDING_TRAP] = "the kernel ends itself where something is wrong.",
+    [SIM_FINDING_UNKNOWN_INSTRUCTION] = "the simulator does not cover this instruction.",
+    [SIM_FINDING_RACE_ASYNC] =
+        "whoever fills a stage does not wait until all of its readers have arrived at its barrier, a reader arrives "
+        "before its wgmma.wait_group or cp.async.bulk.wait_group.read, or does not wait for the barrier that the copy "
+        "signals.",
+    [SIM_FINDING_MBARRIER] =
+        "the barrier is not set up by one thread and made known to the others (mbarrier.init, fence.mbarrier_init, "
+        "__syncthreads()) before it is used, or its count is not the number of arrivals of a phase.",
+    [SIM_FINDING_BYTES] =
+        "the bytes of mbarrier.arrive.expect_tx are not the sum of what the copies of that phase bring: whole boxes, "
+        "the part beyond the tensor included.",
+    [SIM_FINDING_PROXY_FENCE] =
+        "every thread that stores to shared memory has to execute fence.proxy.async after it and before the barrier "
+        "behind which a bulk copy or wgmma reads it.",
+    [SIM_FINDING_TENSOR_MAP] =
+        "a tensor map has to be a const __grid_constant__ parameter, or lie in global or constant memory, at a "
+        "multiple of 64 bytes, as cuTensorMapEncodeTiled wrote it, and its tensor within one allocation.",
+    [SIM_FINDING_WGMMA_REGISTERS] =
+        "wgmma writes its accumulators until wgmma.wait_group says that its group is done; the wait is missing, or it "
+        "leaves too many groups on their way.",
+    [SIM_FINDING_WGMMA_OPERAND] =
+        "the descriptor's address, offsets or swizzle are not those of the tile in shared memory.",
+    [SIM_FINDING_WARPGROUP] =
+        "wgmma stands inside an if or a loop that not all 128 threads of the warpgroup go through in the same way.",
+    [SIM_FINDING_REGISTER_POOL] =
+        "setmaxnreg shares out what the launch allocated, threads times registers of a thread, and the sum of what "
+        "the warpgroups ask for is more.",
+    [SIM_FINDING_READ_ONLY] = "a kernel writes to __constant__ memory or to a parameter.",
+};
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// Code inlined from a header of CUDA's, such as __shfl_sync, is named by the line of the program that called it.
+void sim_report_place(const struct ptx_kernel *kernel, int32_t instruction, char *text, size_t size) {
+    const struct ptx_module *module = kernel->module;
+    int32_t location = kernel->instruction[instruction].location;
+    if (location < 0 || location >= module->locations || module->location[location].file == 0) {
+        snprintf(text, size, "PTX line %d of %s", kernel->instruction[instruction].ptx_line, kernel->name);
+        return;
+    }
+    const struct ptx_location *at = &module->location[location];
+    for (int hops = 0; at->inlined_at >= 0 && at->inlined_at < module->locations && hops < 32; hops++) {
+        const char *dot = strrchr(module->file[at->file], '.');
+        if (dot && (strcmp(dot, ".cu") == 0 || strcmp(dot, ".cuh") == 0))
+            break;
+        at = &module->location[at->inlined_at];
+    }
+    size_t length = (size_t)snprintf(text, size, "%s:%d", base_name(module->file[at->file]), at->line);
+    for (int hops = 0; at->inlined_at >= 0 && at->inlined_at < module->locations && hops < 4 && length < size; hops++) {
+        at = &module->location[at->inlined_at];
+        length += (size_t)snprintf(text + length, size - length, " (called at %s:%d)",
+                                   base_name(module->file[at->file]), at->line);
+    }
+}
+
+// {here} and {there} in a detail become the places of the two instructions.
+static void insert_places(const char *detail, const char *here, const char *there, char *text, size_t size) {
+    size_t length = 0;
+    bool placed = strstr(detail, "{here}");
+    if (!placed)
+        length = (size_t)snprintf(text, size, "%s: ", here);
+    while (*detail && length + 1 < size) {
+        const char *place = strncmp(detail, "{here}", 6) == 0    ? here
+                            : strncmp(detail, "{there}", 7) == 0 ? there
+                                                                 : NULL;
+        if (place) {
+            length += (size_t)snprintf(text + length, size - length, "%s", place);
+            length = length < size ? length : size - 1;
+            detail += place == here ? 6 : 7;
+        } else {
+            text[length++] = *detail++;
+        }
+    }
+    text[length < size ? length : size - 1] = 0;
+}
+
+static struct finding *find(enum sim_finding_kind kind, int32_t instruction, int32_t other) {
+    for (unsigned i = 0; i < unprinted; i++)
+        if (found[i].kind == kind && found[i].instruction == instruction && found[i].other == other)
+            return &found[i];
+    return NULL;
+}
+
+_Atomic uint64_t *sim_report_known(enum sim_finding_kind kind, int32_t instruction, int32_t other_instruction) {
+    pthread_mutex_lock(&lock);
+    struct finding *known = find(kind, instruction, other_instruction);
+    pthread_mutex_unlock(&lock);
+    return known ? &known->count : NULL;
+}
+
+void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int32_t instruction,
+                int32_t other_instruction, struct sim_dim block, struct sim_dim thread, const char *detail, ...) {
+    char here[256], there[256] = "", words[2560], placed[3072];
+    pthread_mutex_lock(&lock);
+    struct finding *known = find(kind, instruction, other_instruction);
+    if (known) {
+        known->count++;
+    } else if (unprinted < MAX_FINDINGS) {
+        va_list arguments;
+        va_start(arguments, detail);
+        vsnprintf(words, sizeof words, detail, arguments);
+        va_end(arguments);
+        sim_report_place(kernel, instruction, here, sizeof here);
+        if (other_instruction >= 0)
+            sim_report_place(kernel, other_instruction, there, sizeof there);
+        insert_places(words, here, there, placed, sizeof placed);
+        // A listing of several lines goes to the end.
+        char *listing = strchr(placed, '\n');
+        if (listing)
+            *listing++ = 0;
+        struct finding *new = &found[unprinted];
+        new->kind = kind;
+        new->instruction = instruction;
+        new->other = other_instruction;
+        new->count = 1;
+        if (asprintf(&new->text, "%s: %s; block (%u,%u,%u), thread (%u,%u,%u). Usual cause: %s%s%s", kind_name[kind],
+                     placed, block.x, block.y, block.z, thread.x, thread.y, thread.z, usual_cause[kind],
+                     listing ? "\n" : "", listing ? listing : "") < 0)
+            new->text = NULL;
+        first_kind = total ? first_kind : kind;
+        unprinted++;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+// What only follows from another finding is left out: the same two lines the other way round, threads of one warp that
+// race where threads of different warps race, too, and a read that comes before the write which it races with.
+static bool follows(const struct finding *one) {
+    for (unsigned i = 0; i < unprinted; i++) {
+        const struct finding *race = &found[i];
+        bool same = one->instruction == race->instruction && one->other == race->other;
+        bool swapped = one != race && one->instruction == race->other && one->other == race->instruction;
+        bool reads = one->instruction == race->instruction || one->instruction == race->other;
+        if (one->kind == race->kind && swapped && one->other >= 0 &&
+            (one->count < race->count || (one->count == race->count && one > race)))
+            return true;
+        bool races = race->kind == SIM_FINDING_RACE_SHARED || race->kind == SIM_FINDING_RACE_ASYNC;
+        if (races && one->kind == SIM_FINDING_PROXY_FENCE && same)
+            return true;
+        if (race->kind == SIM_FINDING_RACE_SHARED && ((one->kind == SIM_FINDING_RACE_WARP && (same || swapped)) ||
+                                                      (one->kind == SIM_FINDING_UNINITIALISED_SHARED && reads)))
+            return true;
+    }
+    return false;
+}
+
+unsigned sim_report_flush(void) {
+    unsigned distinct = 0;
+    pthread_mutex_lock(&lock);
+    fflush(stdout);
+    for (unsigned i = 0; i < unprinted; i++) {
+        if (follows(&found[i]))
+            continue;
+        if (++distinct <= MAX_PRINTED) {
+            fprintf(stderr, "simulator: %s", found[i].text ? found[i].text : kind_name[found[i].kind]);
+            if (found[i].count > 1)
+                fprintf(stderr, " (%llu times)", (unsigned long long)found[i].count);
+            fputc('\n', stderr);
+        }
+    }
+    if (distinct > MAX_PRINTED)
+        fprintf(stderr, "simulator: and %u more findings of this launch\n", distinct - MAX_PRINTED);
+    for (unsigned i = 0; i < unprinted; i++)
+        free(found[i].text);
+    total += distinct;
+    unprinted = 0;
+    pthread_mutex_unlock(&lock);
+    return distinct;
+}
+
+unsigned sim_report_total(void) {
+    pthread_mutex_lock(&lock);
+    unsigned all = total + unprinted;
+    pthread_mutex_unlock(&lock);
+    return all;
+}
+
+int sim_report_first(void) {
+    pthread_mutex_lock(&lock);
+    int kind = total ? (int)first_kind : -1;
+    pthread_mutex_unlock(&lock);
+    return kind;
+}

@@ -1,0 +1,144 @@
+// atom and red. Blocks run on several host threads, so each update is an atomic one of the host, too.
+#include "spaces.h"
+
+#include "../lanes/half.h"
+#include "../machine/block.h"
+
+#include <string.h>
+
+static float as_float(uint64_t bits) {
+    uint32_t low = (uint32_t)bits;
+    float value;
+    memcpy(&value, &low, 4);
+    return value;
+}
+
+static double as_double(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, 8);
+    return value;
+}
+
+// On global memory atom.add.f32 flushes subnormals, on shared memory it does not (PTX ISA, atom).
+static uint64_t add_float(uint64_t x, uint64_t y, bool flushes) {
+    uint32_t one[LANES] = {(uint32_t)x}, two[LANES] = {(uint32_t)y}, sum[LANES];
+    const struct lanes *lanes = lanes_table();
+    (flushes ? lanes->add_ftz_f32 : lanes->add_f32)(sum, one, two, two, 0);
+    return sum[0];
+}
+
+static uint64_t half_update(const struct ptx_instruction *ptx, uint64_t x, uint64_t y) {
+    uint32_t one[LANES] = {(uint32_t)x}, two[LANES] = {(uint32_t)y}, result[LANES];
+    const struct lanes *lanes = lanes_table();
+    uint32_t how = (ptx->type == PTX_BF16 || ptx->type == PTX_BF16X2 ? HALF_BF16 : 0) |
+                   (ptx->type == PTX_F16X2 || ptx->type == PTX_BF16X2 ? HALF_PAIR : 0);
+    lane_operation *operation = ptx->variant == PTX_V_MIN   ? lanes->half_min
+                                : ptx->variant == PTX_V_MAX ? lanes->half_max
+                                                            : lanes->half_add;
+    operation(result, one, two, two, how);
+    return result[0];
+}
+
+static uint64_t updated(const struct bound *bound, uint64_t old, uint64_t b, uint64_t c, bool flushes) {
+    const struct ptx_instruction *ptx = bound->ptx;
+    enum ptx_type t = ptx->type;
+    bool narrow = bound->width == 32;
+    switch (ptx->variant) {
+    case PTX_V_EXCH:
+        return b;
+    case PTX_V_CAS:
+        return old == b ? c : old;
+    case PTX_V_AND:
+        return old & b;
+    case PTX_V_OR:
+        return old | b;
+    case PTX_V_XOR:
+        return old ^ b;
+    case PTX_V_INC:
+        return old >= b ? 0 : old + 1;
+    case PTX_V_DEC:
+        return old == 0 || old > b ? b : old - 1;
+    default:
+        break;
+    }
+    if (t == PTX_F16 || t == PTX_F16X2 || t == PTX_BF16 || t == PTX_BF16X2)
+        return half_update(ptx, old, b);
+    if (t == PTX_F32) {
+        return ptx->variant == PTX_V_ADD   ? add_float(old, b, flushes)
+               : ptx->variant == PTX_V_MIN ? (as_float(old) < as_float(b) ? old : b)
+                                           : (as_float(old) > as_float(b) ? old : b);
+    }
+    if (t == PTX_F64) {
+        // NaN operands pass as they are, not made quiet, of two the second (measured on an H200).
+        double x = as_double(old), y = as_double(b), sum = x + y;
+        memcpy(&c, &sum, 8);
+        return y != y ? b : x != x ? old : sum != sum ? 0xfff8000000000000u : c;
+    }
+    if (ptx->variant == PTX_V_ADD)
+        return old + b;
+    bool less = !is_signed_type(t) ? old < b : narrow ? (int32_t)old < (int32_t)b : (int64_t)old < (int64_t)b;
+    return less == (ptx->variant == PTX_V_MIN) ? old : b;
+}
+
+// Updates one element and gives what it held before; *changes: whether it now holds something else.
+static uint64_t update(uint8_t *where, const struct bound *bound, uint64_t b, uint64_t c, bool flushes, bool *changes) {
+    if (bound->width == 64) {
+        uint64_t *word = (uint64_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
+        do
+            new = updated(bound, old, b, c, flushes);
+        while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+        *changes |= new != old;
+        return old;
+    }
+    if (bound->width == 16) {
+        uint16_t *word = (uint16_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
+        do
+            new = (uint16_t)updated(bound, old, b, c, flushes);
+        while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+        *changes |= new != old;
+        return old;
+    }
+    uint32_t *word = (uint32_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
+    do
+        new = (uint32_t)updated(bound, old, b, c, flushes);
+    while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    *changes |= new != old;
+    return old;
+}
+
+static uint64_t operand(const struct warp *warp, const struct bound *bound, place where, int lane) {
+    return bound->width == 64 ? cells64(warp, where)[lane] : cells32(warp, where)[lane];
+}
+
+static void update_lanes(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    struct access filled = *access;
+    bool flushes = access->space == PTX_GLOBAL, changes = false;
+    access_fill(&filled);
+    for (int k = 0; k < bound->vector; k++) {
+        uint64_t wide[LANES] = {0};
+        uint32_t narrow[LANES] = {0};
+        for (uint32_t left = access->mask; left; left &= left - 1) {
+            int lane = first_lane(left);
+            uint64_t b = operand(warp, bound, bound->elements[k], lane);
+            uint64_t c = bound->ptx->variant == PTX_V_CAS ? operand(warp, bound, bound->c, lane) : 0;
+            wide[lane] =
+                update(origin + filled.address[lane] + (unsigned)k * bound->bytes, bound, b, c, flushes, &changes);
+            narrow[lane] = (uint32_t)wide[lane];
+        }
+        place to = bound->elements[bound->vector + k];
+        if (bound->width == 64)
+            warp_write64(warp, to, wide, access->mask);
+        else
+            warp_write32(warp, to, narrow, access->mask);
+    }
+    warp->block->changed |= changes && access->space == PTX_GLOBAL;
+}
+
+// A loop of failed attempts must not run for long while the lane that it waits for is held up.
+#define ATTEMPT 64
+
+enum step run_atomic(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    warp->patience -= ATTEMPT;
+    return access_run(warp, bound, mask, bound->ptx->opcode == PTX_OP_RED ? ACCESS_REDUCTION : ACCESS_ATOMIC,
+                      update_lanes);
+}

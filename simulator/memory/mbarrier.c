@@ -1,0 +1,184 @@
+// The state of barriers in shared memory: see mbarrier.h.
+#include "mbarrier.h"
+
+#include "../analyses/race_shared.h"
+#include "bulk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct mbarriers {
+    struct mbarrier **list; // [count]
+    unsigned count, room;
+};
+
+void mbarrier_start(struct block *block) {
+    for (unsigned i = 0; block->mbarriers && i < block->mbarriers->count; i++) {
+        bulk_free_list(block->mbarriers->list[i]->first);
+        free(block->mbarriers->list[i]);
+    }
+    if (block->mbarriers)
+        block->mbarriers->count = 0;
+}
+
+void mbarrier_free(struct block *block) {
+    mbarrier_start(block);
+    if (block->mbarriers)
+        free(block->mbarriers->list);
+    free(block->mbarriers);
+}
+
+struct mbarrier *mbarrier_at(const struct block *block, uint64_t offset) {
+    for (unsigned i = 0; block->mbarriers && i < block->mbarriers->count; i++)
+        if (block->mbarriers->list[i]->offset == offset)
+            return block->mbarriers->list[i];
+    return NULL;
+}
+
+static struct mbarrier *add(struct block *block) {
+    if (!block->mbarriers && !(block->mbarriers = calloc(1, sizeof *block->mbarriers)))
+        return NULL;
+    struct mbarriers *all = block->mbarriers;
+    if (all->count == all->room) {
+        unsigned room = all->room ? 2 * all->room : 16;
+        struct mbarrier **grown = realloc(all->list, room * sizeof *grown);
+        if (!grown)
+            return NULL;
+        all->list = grown;
+        all->room = room;
+    }
+    struct mbarrier *barrier = calloc(1, sizeof *barrier);
+    if (barrier)
+        all->list[all->count++] = barrier;
+    return barrier;
+}
+
+bool mbarrier_init(struct warp *warp, const struct bound *bound, uint32_t offset, uint32_t count) {
+    mbarrier_remove(warp->block, offset);
+    struct mbarrier *barrier = add(warp->block);
+    if (!barrier)
+        return false;
+    barrier->offset = offset;
+    barrier->count = barrier->pending = count;
+    barrier->init_pc = barrier->expect_pc = pc_of(warp, bound);
+    barrier->init_key = race_key(warp);
+    return true;
+}
+
+void mbarrier_remove(struct block *block, uint32_t offset) {
+    for (unsigned i = 0; block->mbarriers && i < block->mbarriers->count; i++) {
+        struct mbarrier *barrier = block->mbarriers->list[i];
+        if (barrier->offset != offset)
+            continue;
+        bulk_free_list(barrier->first);
+        free(barrier);
+        block->mbarriers->list[i] = block->mbarriers->list[--block->mbarriers->count];
+        return;
+    }
+}
+
+struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint64_t offset, int lane,
+                              enum step *step) {
+    struct mbarrier *barrier = mbarrier_at(warp->block, offset);
+    *step = STEP_NEXT;
+    if (!barrier) {
+        if (offset == UINT64_MAX || offset % 8 || offset + 8 > warp->run->shared_bytes)
+            warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+                        "{here} uses a barrier at byte 0x%llx, which is no multiple of 8 in the block's shared memory",
+                        (unsigned long long)offset);
+        else
+            warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+                        "{here} uses the barrier at byte %llu of shared memory before any mbarrier.init of it",
+                        (unsigned long long)offset);
+        *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
+        return NULL;
+    }
+    if (warp->block->race.on &&
+        !race_shared_ordered(warp, barrier->init_key, (uint32_t)barrier->init_pc << 6 | SHADOW_ATOMIC, lane))
+        warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
+                    "{here} uses the barrier at byte %u of shared memory that warp %u sets up at {there}, with nothing "
+                    "between the two that makes it wait for that",
+                    barrier->offset, barrier->init_key & 31);
+    return barrier;
+}
+
+static void end_phase(struct block *block, struct mbarrier *barrier) {
+    memcpy(barrier->completed, barrier->arriving, sizeof barrier->completed);
+    barrier->phase++;
+    barrier->pending = barrier->count;
+    barrier->expected = 0;
+    block_event(block);
+}
+
+static void end_phase_if_complete(struct block *block, struct mbarrier *barrier) {
+    if (barrier->pending == 0 && barrier->bytes == 0)
+        end_phase(block, barrier);
+}
+
+bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane) {
+    if (count > barrier->pending) {
+        warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
+                    "{here} arrives at the barrier at byte %u of shared memory, whose phase %u has had all of the %u "
+                    "arrivals that {there} sets it up for and still lacks %lld bytes",
+                    barrier->offset, barrier->phase, barrier->count, (long long)barrier->bytes);
+        warp_fatal(warp, SIM_LAUNCH_FAILURE);
+        return false;
+    }
+    race_tell(warp, barrier->arriving);
+    barrier->pending -= count;
+    end_phase_if_complete(warp->block, barrier);
+    return true;
+}
+
+void mbarrier_expect(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t bytes) {
+    barrier->bytes += bytes;
+    barrier->expected += bytes;
+    barrier->expect_pc = pc_of(warp, bound);
+    block_event(warp->block);
+}
+
+void mbarrier_arrived_bytes(struct warp *warp, struct mbarrier *barrier, uint32_t bytes) {
+    barrier->bytes -= bytes;
+    end_phase_if_complete(warp->block, barrier);
+}
+
+static void report_bytes(struct warp *warp, const struct mbarrier *barrier, int32_t pc, int64_t arrived) {
+    warp_report(warp, SIM_FINDING_BYTES, &warp->code[barrier->expect_pc], &warp->code[pc], first_lane(warp->now->mask),
+                "{here} announces %lld bytes for phase %u of the barrier at byte %u of shared memory, and the copy at "
+                "{there} makes them %lld",
+                (long long)barrier->expected, barrier->phase, barrier->offset, (long long)arrived);
+}
+
+void mbarrier_settle(struct warp *warp, struct mbarrier *barrier) {
+    int64_t queued = 0;
+    uint32_t phase = barrier->phase;
+    if (barrier->pending > 0)
+        return;
+    for (const struct bulk_copy *copy = barrier->first; copy && queued < barrier->bytes; copy = copy->next)
+        queued += copy->bytes;
+    if (queued < barrier->bytes || !barrier->first)
+        return;
+    // The warp that waits first is the one by which the others learn that the bytes are there.
+    while (barrier->first && barrier->bytes > 0) {
+        struct bulk_copy *copy = barrier->first;
+        barrier->bytes -= copy->bytes;
+        if (barrier->bytes < 0)
+            report_bytes(warp, barrier, copy->pc, barrier->expected - barrier->bytes);
+        bulk_land(warp, copy);
+        barrier->first = copy->next;
+        bulk_free(copy);
+    }
+    barrier->bytes = 0;
+    for (struct bulk_copy *late = barrier->first; late && late->phase == phase; late = late->next)
+        report_bytes(warp, barrier, late->pc, barrier->expected + late->bytes);
+    race_tell(warp, barrier->arriving);
+    race_step(warp, false, true);
+    end_phase(warp->block, barrier);
+}
+
+void mbarrier_fence(struct warp *warp) {
+    for (unsigned i = 0; warp->block->mbarriers && i < warp->block->mbarriers->count; i++) {
+        struct mbarrier *barrier = warp->block->mbarriers->list[i];
+        barrier->fenced |= race_shared_ordered(warp, barrier->init_key, SHADOW_ATOMIC, 0);
+    }
+}

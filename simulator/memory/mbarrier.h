@@ -1,0 +1,53 @@
+// Barriers in shared memory (mbarrier). A phase is complete when as many arrivals have come as the barrier was set up
+// for and as many bytes as were announced. The simulator keeps the state beside shared memory, by the barrier's
+// address.
+#ifndef SIMULATOR_MEMORY_MBARRIER_H
+#define SIMULATOR_MEMORY_MBARRIER_H
+
+#include "../machine/block.h"
+
+struct bulk_copy;
+
+struct mbarrier {
+    uint32_t offset;         // in shared memory
+    uint32_t count, pending; // arrivals of a phase; those that the current one lacks
+    int64_t bytes;           // announced and not arrived, in the current phase
+    int64_t expected;        // announced in it
+    uint32_t phase;          // the current one, the first is 0
+    int32_t init_pc, expect_pc;
+    uint32_t init_key; // who set it up, and when, in the race clocks
+    bool fenced;       // its set-up is visible to the asynchronous proxy
+    uint32_t arriving[CLOCKS], completed[CLOCKS];
+    struct bulk_copy *first, *last; // that signal it and have not landed
+};
+
+void mbarrier_start(struct block *block); // a block begins: there is none
+void mbarrier_free(struct block *block);
+
+// false: the host has no memory left.
+bool mbarrier_init(struct warp *warp, const struct bound *bound, uint32_t offset, uint32_t count);
+void mbarrier_remove(struct block *block, uint32_t offset);
+
+// The barrier that a lane uses. NULL where there is none, or the lane cannot know that it has been set up; it is
+// reported, and *step is what the instruction has to return.
+struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint64_t offset, int lane, enum step *step);
+
+struct mbarrier *mbarrier_at(const struct block *block, uint64_t offset); // or NULL
+
+// Arrivals, and bytes announced; the phase that is complete by them ends. false: more than the phase has; reported.
+bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane);
+void mbarrier_expect(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t bytes);
+void mbarrier_arrived_bytes(struct warp *warp, struct mbarrier *barrier, uint32_t bytes);
+
+// Somebody waits: copies that the barrier waits for land, if the phase ends by them.
+void mbarrier_settle(struct warp *warp, struct mbarrier *barrier);
+
+// fence.mbarrier_init, or any proxy fence.
+void mbarrier_fence(struct warp *warp);
+
+// Who waits for what, for the listing of a deadlock: a split that stands at a wait. false: it does not.
+bool mbarrier_describe(const struct warp *warp, const struct split *split, char *text, size_t size);
+// The barrier that it waits for, or NULL.
+struct mbarrier *mbarrier_of_split(const struct warp *warp, const struct split *split);
+
+#endif

@@ -1,0 +1,352 @@
+// Addresses of memory instructions: see spaces.h.
+#include "spaces.h"
+#include "../analyses/race_shared.h"
+#include "../traffic/traffic.h"
+
+#include "../analyses/race_global.h"
+#include "../machine/block.h"
+
+#include <stdio.h>
+
+static const char *verb(const struct access *access) {
+    return access_is_atomic(access) ? "updates" : access_writes(access) ? "writes" : "reads";
+}
+
+static enum step report_misaligned(struct warp *warp, const struct bound *bound, struct access *access, uint32_t unit) {
+    access_fill(access);
+    for (int lane = 0; lane < LANES; lane++) {
+        if (access->mask >> lane & 1 && access->address[lane] % unit) {
+            warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
+                        "{here} %s %u bytes at address 0x%llx, which is not a multiple of %u", verb(access),
+                        access->bytes, (unsigned long long)access->address[lane], unit);
+            return warp_fatal(warp, SIM_MISALIGNED_ADDRESS);
+        }
+    }
+    return STEP_NEXT;
+}
+
+// For the spaces of a block or a thread, where offsets run from 0 to size.
+static enum step report_beyond(struct warp *warp, const struct bound *bound, struct access *access, uint64_t size,
+                               const char *what, enum sim_finding_kind kind) {
+    access_fill(access);
+    for (int lane = 0; lane < LANES; lane++) {
+        if (access->mask >> lane & 1 && access->address[lane] + access->bytes > size) {
+            warp_report(warp, kind, bound, NULL, lane, "{here} %s %u bytes at byte %lld of %s, which has %llu",
+                        verb(access), access->bytes, (long long)(int32_t)access->address[lane], what,
+                        (unsigned long long)size);
+            return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+        }
+    }
+    return STEP_NEXT;
+}
+
+static enum step report_stray(struct warp *warp, const struct bound *bound, const struct access *access, int lane) {
+    uint64_t address = access->address[lane];
+    int64_t distance = 0;
+    const struct sim_allocation *freed = sim_memory_find_freed(address);
+    const struct sim_allocation *near = sim_memory_nearest(address, &distance);
+    char text[256];
+    if (freed) {
+        snprintf(text, sizeof text, "which is in allocation %u of %zu bytes that was freed", freed->id, freed->size);
+    } else if (!near) {
+        snprintf(text, sizeof text, "but no device memory is allocated");
+    } else if (distance > (1ll << 30) || distance < -(1ll << 30)) {
+        snprintf(text, sizeof text, "which is nowhere near device memory%s",
+                 address < SIM_GLOBAL_WINDOW || address >> 44 != SIM_GLOBAL_WINDOW >> 44 ? ": a null or a host pointer"
+                                                                                         : "");
+    } else {
+        uint64_t inside = address - near->address;
+        bool straddles = distance == 0; // begins inside, ends outside
+        snprintf(text, sizeof text, "%lld byte(s) %s %s %s%s%u of %zu bytes",
+                 straddles ? (long long)(inside + access->bytes - near->size)
+                           : (long long)(distance < 0 ? -distance : distance),
+                 distance < 0 ? "before" : "past the last byte of", near->name ? "variable" : "allocation",
+                 near->name ? near->name : "", near->name ? ", allocation " : "", near->id, near->size);
+    }
+    warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane, "{here} %s %u bytes at address 0x%llx, %s",
+                verb(access), access->bytes, (unsigned long long)address, text);
+    return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+}
+
+static enum step run_in_space(struct warp *warp, const struct bound *bound, struct access *access,
+                              access_action *action);
+
+// One lane after the other, as accesses of their own; for what the fast path does not cover.
+static enum step one_by_one(struct warp *warp, const struct bound *bound, struct access *access,
+                            access_action *action) {
+    access_fill(access);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        struct access one = *access;
+        one.mask = 1u << lane;
+        one.span = (struct lane_span){access->address[lane], access->address[lane], 0, LANES_UNIFORM};
+        access_fill(&one);
+        enum step step = run_in_space(warp, bound, &one, action);
+        if (step != STEP_NEXT)
+            return step;
+    }
+    return STEP_NEXT;
+}
+
+static enum step in_shared(struct warp *warp, const struct bound *bound, struct access *access, access_action *action) {
+    struct block *block = warp->block;
+    if (access->span.high + access->bytes > block->run->shared_bytes) {
+        return report_beyond(warp, bound, access, block->run->shared_bytes, "the block's shared memory",
+                             SIM_FINDING_SHARED_OUT_OF_BOUNDS);
+    }
+    if (block->race.on) {
+        if (access->kind == ACCESS_ASYNC_COPY)
+            race_async_issue(warp, bound, access);
+        else if (access_is_atomic(access) || bound->is_volatile)
+            race_shared_atomic(warp, bound, access);
+        else if (access_writes(access))
+            race_shared_write(warp, bound, access);
+        else
+            race_shared_read(warp, bound, access);
+    }
+    action(warp, bound, access, block->shared);
+    return STEP_NEXT;
+}
+
+// The allocation that all of the access lies in; those that the warp used last are looked at first.
+static struct sim_allocation *find_allocation(struct warp *warp, const struct access *access) {
+    uint64_t low = access->span.low, end = access->span.high + access->bytes;
+    int place = 0;
+    struct sim_allocation *found = NULL;
+    for (; place < RECENT_ALLOCATIONS && !found; place++) {
+        struct sim_allocation *one = warp->recent[place];
+        found = one && low >= one->address && end <= one->address + one->size ? one : NULL;
+    }
+    if (!found)
+        found = sim_memory_find(low, end - low);
+    if (found && found != warp->recent[0]) {
+        for (int i = place - 1; i > 0; i--)
+            warp->recent[i] = warp->recent[i - 1];
+        warp->recent[0] = found;
+    }
+    return found;
+}
+
+// A loop that waits for another block comes to the same place again and again.
+static void note_poll(struct warp *warp, const struct bound *bound, const struct access *access) {
+    int32_t pc = pc_of(warp, bound);
+    for (int i = 0; i < RECENT_POLLS; i++) {
+        if (warp->poll[i].pc == pc && warp->poll[i].address == access->span.low) {
+            warp->block->polls++;
+            warp->block->polled_at = pc;
+            return;
+        }
+    }
+    unsigned next = warp->next_poll++ % RECENT_POLLS;
+    warp->poll[next].pc = pc;
+    warp->poll[next].address = access->span.low;
+}
+
+static enum step in_global(struct warp *warp, const struct bound *bound, struct access *access, access_action *action) {
+    struct sim_allocation *allocation = find_allocation(warp, access);
+    if (!allocation && access->mask & (access->mask - 1))
+        return one_by_one(warp, bound, access, action);
+    if (!allocation) {
+        access_fill(access);
+        return report_stray(warp, bound, access, first_lane(access->mask));
+    }
+    bool writes = access_writes(access) || access_is_atomic(access);
+    if (writes && allocation->kind == SIM_ALLOCATION_CONST_VARIABLE) {
+        warp_report(warp, SIM_FINDING_READ_ONLY, bound, NULL, first_lane(access->mask), "{here} writes to %s",
+                    allocation->name);
+        return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+    }
+    access->allocation = allocation;
+    race_global_access(warp, bound, access);
+    if (bound->is_volatile && !access_writes(access))
+        note_poll(warp, bound, access);
+    warp->block->changed |= access_writes(access);
+    action(warp, bound, access, allocation->bytes - allocation->address);
+    return STEP_NEXT;
+}
+
+// Memory that each thread has to itself: the offset in it becomes one in the block's storage for all threads.
+static enum step in_own(struct warp *warp, const struct bound *bound, struct access *access, access_action *action,
+                        uint8_t *storage, size_t stride, const char *what) {
+    if (access->span.high + access->bytes > stride)
+        return report_beyond(warp, bound, access, stride, what, SIM_FINDING_LOCAL_OUT_OF_BOUNDS);
+    access_fill(access);
+    for (uint64_t i = 0; i < LANES; i++)
+        access->address[i] += (warp->index * LANES + i) * stride;
+    access->span.pattern = LANES_SCATTERED;
+    action(warp, bound, access, storage);
+    return STEP_NEXT;
+}
+
+static enum step in_parameters(struct warp *warp, const struct bound *bound, struct access *access,
+                               access_action *action) {
+    const struct run *run = warp->run;
+    if (access_writes(access) || access_is_atomic(access)) {
+        warp_report(warp, SIM_FINDING_READ_ONLY, bound, NULL, first_lane(access->mask), "{here} writes to a parameter");
+        return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+    }
+    if (access->span.high + access->bytes > run->kernel->ptx->param_bytes) {
+        return report_beyond(warp, bound, access, run->kernel->ptx->param_bytes, "the kernel's parameters",
+                             SIM_FINDING_OUT_OF_BOUNDS);
+    }
+    // The action only reads: it is a load.
+    action(warp, bound, access, (uint8_t *)(uintptr_t)run->launch->parameters);
+    return STEP_NEXT;
+}
+
+static enum ptx_space space_of(uint64_t address) {
+    switch (address & WINDOW_MASK) {
+    case SIM_SHARED_WINDOW:
+        return PTX_SHARED;
+    case SIM_LOCAL_WINDOW:
+        return PTX_LOCAL;
+    case PARAM_WINDOW:
+        return PTX_PARAM;
+    default:
+        return PTX_GLOBAL;
+    }
+}
+
+// A generic address says by its window which space it is in.
+static enum step in_generic(struct warp *warp, const struct bound *bound, struct access *access,
+                            access_action *action) {
+    enum ptx_space space = space_of(access->span.low);
+    if (space_of(access->span.high) != space)
+        return one_by_one(warp, bound, access, action);
+    if (space == PTX_GLOBAL && access->span.pattern == LANES_SCATTERED && access->span.low < SIM_GLOBAL_WINDOW &&
+        access->mask & (access->mask - 1))
+        return one_by_one(warp, bound, access, action); // lowest and highest may have a window between them
+    if (space != PTX_GLOBAL) {
+        for (int i = 0; i < LANES && access->span.pattern == LANES_SCATTERED; i++)
+            access->address[i] &= ~WINDOW_MASK;
+        access->span.low &= ~WINDOW_MASK;
+        access->span.high &= ~WINDOW_MASK;
+    }
+    access->space = space;
+    return run_in_space(warp, bound, access, action);
+}
+
+static enum step run_in_space(struct warp *warp, const struct bound *bound, struct access *access,
+                              access_action *action) {
+    struct block *block = warp->block;
+    switch (access->space) {
+    case PTX_GENERIC:
+        return in_generic(warp, bound, access, action);
+    case PTX_SHARED:
+        return in_shared(warp, bound, access, action);
+    case PTX_LOCAL:
+        return in_own(warp, bound, access, action, block->local, block->local_stride, "the thread's local memory");
+    case PTX_CALL_PARAM:
+        return in_own(warp, bound, access, action, block->parameters, block->parameter_stride, "the call's parameters");
+    case PTX_PARAM:
+        return in_parameters(warp, bound, access, action);
+    default:
+        return in_global(warp, bound, access, action);
+    }
+}
+
+static void record_in(struct warp *warp, const struct bound *bound, const struct access *access, enum ptx_space space,
+                      uint32_t mask) {
+    traffic_record(warp->block->traffic, &(struct traffic_access){
+                                             .instruction = pc_of(warp, bound),
+                                             .space = space,
+                                             .kind = access->kind,
+                                             .bytes = access->bytes,
+                                             .mask = mask,
+                                             .address = access->address,
+                                         });
+}
+
+// Counts the access as the one request that it is, or as one for each space where its generic addresses lie in several.
+static void record_traffic(struct warp *warp, const struct bound *bound, struct access *access) {
+    static const enum ptx_space counted[] = {PTX_GLOBAL, PTX_SHARED, PTX_LOCAL};
+    access_fill(access);
+    for (size_t s = 0; s < sizeof counted / sizeof counted[0]; s++) {
+        uint32_t mask = 0;
+        for (uint32_t left = access->mask; left; left &= left - 1) {
+            int lane = first_lane(left);
+            enum ptx_space space = access->space == PTX_GENERIC ? space_of(access->address[lane]) : access->space;
+            mask |= (uint32_t)(space == counted[s]) << lane;
+        }
+        if (mask)
+            record_in(warp, bound, access, counted[s], mask);
+    }
+}
+
+enum step access_run_at(struct warp *warp, const struct bound *bound, struct access *access, access_action *action) {
+    if (warp->block->traffic)
+        record_traffic(warp, bound, access);
+    return run_in_space(warp, bound, access, action);
+}
+
+// Lanes that do not take part repeat the address of one that does, so that they change nothing.
+static void repeat32(uint32_t *address, uint32_t mask) {
+    uint32_t first = address[first_lane(mask)];
+    for (int i = 0; i < LANES; i++)
+        address[i] = mask >> i & 1 ? address[i] : first;
+}
+
+static void repeat64(uint64_t *address, uint32_t mask) {
+    uint64_t first = address[first_lane(mask)];
+    for (int i = 0; i < LANES; i++)
+        address[i] = mask >> i & 1 ? address[i] : first;
+}
+
+void access_find(struct warp *warp, struct access *access, place base, int cell, int64_t offset) {
+    const struct lanes *lanes = warp->lanes;
+    if (cell == 8) {
+        lanes->offset64(access->address, cells64(warp, base), (uint64_t)offset);
+        if (access->mask != ALL_LANES)
+            repeat64(access->address, access->mask);
+        access->span = lanes->span64(access->address, access->bytes);
+    } else if (cell == 4) {
+        uint32_t address[LANES];
+        lanes->offset32(address, cells32(warp, base), (uint32_t)offset);
+        if (access->mask != ALL_LANES)
+            repeat32(address, access->mask);
+        access->span = lanes->span32(address, access->bytes);
+        for (int i = 0; i < LANES && access->span.pattern == LANES_SCATTERED; i++)
+            access->address[i] = address[i];
+    } else {
+        uint64_t address = (uint64_t)offset;
+        access->span = (struct lane_span){address, address, (uint32_t)address & (access->bytes - 1), LANES_UNIFORM};
+    }
+}
+
+// Addresses that are known when the kernel is bound, but for where a thread's stack of parameters or locals stands.
+static void find_addresses_fixed(struct warp *warp, const struct bound *bound, struct access *access) {
+    uint64_t address = (uint64_t)bound->offset;
+    if (access->space == PTX_LOCAL && bound->extra)
+        address += (uint64_t)warp->now->depth * warp->run->kernel->ptx->local_bytes;
+    access_find(warp, access, 0, 0, (int64_t)address);
+    if (access->space == PTX_CALL_PARAM) {
+        uint64_t high = 0;
+        for (int i = 0; i < LANES; i++) {
+            access->address[i] = address + (access->mask >> i & 1 ? warp->parameter_base[i] : 0);
+            high = access->address[i] > high ? access->address[i] : high;
+        }
+        access->span.high = high;
+        access->span.pattern = LANES_SCATTERED;
+    }
+}
+
+enum step access_check_alignment(struct warp *warp, const struct bound *bound, struct access *access) {
+    return access->span.unaligned ? report_misaligned(warp, bound, access, access->bytes) : STEP_NEXT;
+}
+
+enum step access_run(struct warp *warp, const struct bound *bound, uint32_t mask, enum access_kind kind,
+                     access_action *action) {
+    struct access access;
+    access.space = (enum ptx_space)bound->space;
+    access.kind = kind;
+    access.mask = mask;
+    access.bytes = (uint32_t)bound->bytes * bound->vector;
+    if (bound->address_cell)
+        access_find(warp, &access, bound->a, bound->address_cell, bound->offset);
+    else
+        find_addresses_fixed(warp, bound, &access);
+    enum step step = access_check_alignment(warp, bound, &access);
+    if (step != STEP_NEXT)
+        return step;
+    return access_run_at(warp, bound, &access, action);
+}

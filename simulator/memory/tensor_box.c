@@ -1,0 +1,115 @@
+// What bulk copies look at before they move anything, and where the rows of a tensor's box are: see tensor_box.h.
+#include "tensor_box.h"
+
+#include "../analyses/race_global.h"
+#include "../machine/access.h"
+#include "../machine/block.h"
+
+#include <string.h>
+
+enum step bulk_misaligned(struct warp *warp, const struct bound *bound, int lane, const char *what, uint64_t value,
+                          unsigned unit) {
+    warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
+                "{here} copies in bulk; %s, 0x%llx, is no multiple of %u", what, (unsigned long long)value, unit);
+    return warp_fatal(warp, SIM_MISALIGNED_ADDRESS);
+}
+
+enum step bulk_check_shared(struct warp *warp, const struct bound *bound, int lane, uint64_t offset, uint32_t bytes,
+                            unsigned unit) {
+    if (offset == UINT64_MAX || offset + bytes > warp->run->shared_bytes) {
+        warp_report(warp, SIM_FINDING_SHARED_OUT_OF_BOUNDS, bound, NULL, lane,
+                    "{here} copies %u bytes at byte 0x%llx of the block's shared memory, which has %zu", bytes,
+                    (unsigned long long)offset, warp->run->shared_bytes);
+        return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+    }
+    return offset % unit ? bulk_misaligned(warp, bound, lane, "the offset in shared memory", offset, unit) : STEP_NEXT;
+}
+
+enum step bulk_check_global(struct warp *warp, const struct bound *bound, int lane, uint64_t address, uint64_t bytes,
+                            bool writes, bool by_map, struct sim_allocation **allocation) {
+    *allocation = sim_memory_find(address, bytes);
+    if (!*allocation || (writes && (*allocation)->kind == SIM_ALLOCATION_CONST_VARIABLE)) {
+        warp_report(warp, by_map ? SIM_FINDING_TENSOR_MAP : SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
+                    "{here} %s %llu bytes at address 0x%llx, which are not within one allocation of device memory%s",
+                    writes ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)address,
+                    by_map ? ": the tensor map's tensor is larger than that, or its memory was freed" : "");
+        return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+    }
+    struct access access = {
+        .space = PTX_GLOBAL,
+        .kind = writes ? ACCESS_BULK_STORE : ACCESS_LOAD,
+        .mask = 1u << lane,
+        .bytes = (uint32_t)bytes,
+        .span = {address, address, 0, LANES_UNIFORM},
+        .allocation = *allocation,
+    };
+    race_global_access(warp, bound, &access);
+    warp->block->changed |= writes;
+    return STEP_NEXT;
+}
+
+bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uint64_t address, struct tensor_map *map) {
+    const struct run *run = warp->run;
+    const char *wrong = NULL;
+    const uint8_t *from = NULL;
+    if ((address & WINDOW_MASK) == PARAM_WINDOW) {
+        uint64_t offset = address & ~WINDOW_MASK;
+        if (offset + TENSOR_MAP_BYTES <= run->kernel->ptx->param_bytes)
+            from = (const uint8_t *)run->launch->parameters + offset;
+    } else if ((address & WINDOW_MASK) == SIM_LOCAL_WINDOW) {
+        wrong = "lies in the thread's local memory: the parameter is no const __grid_constant__ one";
+    } else if ((address & WINDOW_MASK) == SIM_SHARED_WINDOW) {
+        wrong = "lies in shared memory";
+    } else {
+        struct sim_allocation *allocation = sim_memory_find(address, TENSOR_MAP_BYTES);
+        if (allocation)
+            from = allocation->bytes + (address - allocation->address);
+    }
+    if (!wrong && address % TENSOR_MAP_ALIGNMENT)
+        wrong = "is not at a multiple of 64 bytes";
+    if (!wrong && !from)
+        wrong = "lies in no memory of the device";
+    if (!wrong) {
+        memcpy(map, from, sizeof *map);
+        if (map->magic != TENSOR_MAP_MAGIC)
+            wrong = "is none that cuTensorMapEncodeTiled wrote";
+        else if (map->rank != bound->vector)
+            wrong = "has another number of dimensions than the instruction";
+    }
+    if (!wrong)
+        return true;
+    warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane, "{here} uses a tensor map at address 0x%llx that %s",
+                (unsigned long long)address, wrong);
+    warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+    return false;
+}
+
+void tensor_box_find(const struct warp *warp, const place coordinate[], int lane, struct box *box) {
+    box->rows = 1;
+    for (unsigned i = 0; i < box->map.rank; i++) {
+        box->at[i] = (int32_t)cells32(warp, coordinate[i])[lane];
+        box->count[i] = (box->map.box[i] + box->map.step[i] - 1u) / box->map.step[i];
+        box->rows *= i ? box->count[i] : 1;
+    }
+    box->row_bytes = box->count[0] * box->map.element_bytes;
+}
+
+bool tensor_row_inside(const struct box *box, uint32_t row, uint64_t *address, uint32_t *first, uint32_t *end) {
+    const struct tensor_map *map = &box->map;
+    *address = map->address;
+    for (unsigned i = 1; i < map->rank; i++) {
+        int64_t at = (int64_t)box->at[i] + (int64_t)(row % box->count[i]) * map->step[i];
+        row /= box->count[i];
+        if (at < 0 || at > map->last[i])
+            return false;
+        *address += (uint64_t)at * map->stride[i - 1];
+    }
+    int64_t low = box->at[0], high = low + box->count[0], size = (int64_t)map->last[0] + 1;
+    int64_t from = low < 0 ? 0 : low, to = high > size ? size : high;
+    if (from >= to)
+        return false;
+    *first = (uint32_t)(from - low) * map->element_bytes;
+    *end = (uint32_t)(to - low) * map->element_bytes;
+    *address += (uint64_t)from * map->element_bytes;
+    return true;
+}

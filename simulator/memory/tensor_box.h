@@ -1,0 +1,34 @@
+// What a bulk copy touches: bytes of shared and of global memory, a tensor map, the box of a tensor that it names.
+#ifndef SIMULATOR_MEMORY_TENSOR_BOX_H
+#define SIMULATOR_MEMORY_TENSOR_BOX_H
+
+#include "../machine/warp.h"
+#include "tensor_map.h"
+
+struct box {
+    struct tensor_map map;
+    int32_t at[TENSOR_MOST_DIMENSIONS];
+    uint32_t count[TENSOR_MOST_DIMENSIONS]; // elements taken along each dimension
+    uint32_t rows, row_bytes;
+};
+
+// Each reports what is wrong, and returns what the instruction has to return then; else STEP_NEXT.
+enum step bulk_misaligned(struct warp *warp, const struct bound *bound, int lane, const char *what, uint64_t value,
+                          unsigned unit);
+// Bytes in shared memory, from a multiple of unit on.
+enum step bulk_check_shared(struct warp *warp, const struct bound *bound, int lane, uint64_t offset, uint32_t bytes,
+                            unsigned unit);
+// Bytes in global memory; by_map: a tensor map says that they are there. Tells the analyses.
+enum step bulk_check_global(struct warp *warp, const struct bound *bound, int lane, uint64_t address, uint64_t bytes,
+                            bool writes, bool by_map, struct sim_allocation **allocation);
+
+// The map that a lane's address names. false: there is none; reported, and the launch has ended.
+bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uint64_t address, struct tensor_map *map);
+
+// The box of box->map at a lane's coordinates.
+void tensor_box_find(const struct warp *warp, const place coordinate[], int lane, struct box *box);
+
+// The part of a row that is inside the tensor: bytes [*first, *end) of it, the first at *address. false: none is.
+bool tensor_row_inside(const struct box *box, uint32_t row, uint64_t *address, uint32_t *first, uint32_t *end);
+
+#endif

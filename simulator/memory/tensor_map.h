@@ -1,0 +1,36 @@
+// What the simulator keeps in the 128 bytes of a CUtensorMap, which CUDA leaves to the implementation. All sizes are in
+// the order of the API: dimension 0 is the one whose elements are neighbours.
+#ifndef SIMULATOR_MEMORY_TENSOR_MAP_H
+#define SIMULATOR_MEMORY_TENSOR_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TENSOR_MAP_BYTES 128
+#define TENSOR_MAP_ALIGNMENT 64
+#define TENSOR_MAP_MAGIC 0x70616d54u
+#define TENSOR_MOST_DIMENSIONS 5
+
+struct tensor_map {
+    uint32_t magic;
+    uint8_t rank;
+    uint8_t element_bytes;
+    uint8_t swizzle;  // 16-byte units are exchanged within 16 << swizzle bytes; 0: they are not
+    uint8_t nan_fill; // what lies outside the tensor is NaN, not 0
+    uint64_t address; // in the global window
+    uint64_t stride[TENSOR_MOST_DIMENSIONS - 1]; // bytes, of dimensions 1, 2, ...
+    uint32_t last[TENSOR_MOST_DIMENSIONS];       // largest coordinate: size - 1
+    uint16_t box[TENSOR_MOST_DIMENSIONS];
+    uint8_t step[TENSOR_MOST_DIMENSIONS]; // between elements of the box that are taken; dimension 0: 1
+};
+
+_Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "the map has to fit in a CUtensorMap");
+
+// Where the byte at this offset of shared memory is with the map's swizzle: the address's bits of the row number are
+// added, without carry, to those of the 16-byte unit.
+static inline uint32_t tensor_swizzle(uint32_t offset, unsigned swizzle) {
+    return offset ^ (offset >> 3 & ((1u << swizzle) - 1) << 4);
+}
+
+#endif

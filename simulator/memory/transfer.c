@@ -1,0 +1,137 @@
+// ld and st: values between memory and registers.
+#include "spaces.h"
+
+#include <string.h>
+
+// An element as it stands in memory, extended to its register.
+static uint64_t read_element(const uint8_t *bytes, const struct bound *bound) {
+    uint64_t value = 0;
+    memcpy(&value, bytes, bound->bytes);
+    unsigned have = bound->bytes * 8u;
+    if (bound->is_signed && have < 64 && value >> (have - 1) & 1)
+        value |= ~0ull << have;
+    return bound->width >= 64 ? value : value & ((1ull << bound->width) - 1);
+}
+
+static void write_value(struct warp *warp, place where, const uint64_t values[LANES], unsigned width, uint32_t mask) {
+    if (width > 32) {
+        warp_write64(warp, where, values, mask);
+        return;
+    }
+    uint32_t narrow[LANES];
+    for (int i = 0; i < LANES; i++)
+        narrow[i] = (uint32_t)values[i];
+    warp_write32(warp, where, narrow, mask);
+}
+
+static void load_any(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    struct access filled = *access;
+    access_fill(&filled);
+    for (int k = 0; k < bound->vector; k++) {
+        uint64_t values[LANES] = {0};
+        for (uint32_t left = access->mask; left; left &= left - 1) {
+            int lane = first_lane(left);
+            values[lane] = read_element(origin + filled.address[lane] + (unsigned)k * bound->bytes, bound);
+        }
+        write_value(warp, bound->elements[k], values, bound->width, access->mask);
+    }
+}
+
+// All lanes get the same value: read it once.
+static void load_uniform(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    for (int k = 0; k < bound->vector; k++) {
+        place where = bound->elements[k];
+        uint64_t value = read_element(origin + access->span.low + (unsigned)k * bound->bytes, bound);
+        if (where == NO_PLACE)
+            continue;
+        if (bound->width > 32) {
+            uint64_t wide[LANES];
+            uint64_t *to = access->mask == ALL_LANES ? cells64(warp, where) : wide;
+            for (int i = 0; i < LANES; i++)
+                to[i] = value;
+            if (to == wide)
+                warp_write64(warp, where, wide, access->mask);
+        } else {
+            uint32_t narrow[LANES];
+            uint32_t *to = access->mask == ALL_LANES ? cells32(warp, where) : narrow;
+            for (int i = 0; i < LANES; i++)
+                to[i] = (uint32_t)value;
+            if (to == narrow)
+                warp_write32(warp, where, narrow, access->mask);
+        }
+    }
+}
+
+// 32-bit elements into 32-bit registers, all lanes: nearly every load there is.
+static inline __attribute__((always_inline)) void load_words(struct warp *warp, const struct bound *bound,
+                                                             const struct access *access, const uint8_t *origin,
+                                                             int vector) {
+    uint32_t values[4][LANES];
+    if (access->span.pattern == LANES_CONTIGUOUS) {
+        const uint8_t *from = origin + access->span.low;
+        if (vector == 1 && bound->elements[0] != NO_PLACE) {
+            memcpy(at(warp, bound->elements[0]), from, 4 * LANES);
+            return;
+        }
+        for (int i = 0; i < LANES; i++)
+            for (int k = 0; k < vector; k++)
+                memcpy(&values[k][i], from + 4 * (i * vector + k), 4);
+    } else {
+        for (int i = 0; i < LANES; i++) {
+            const uint8_t *from = origin + access->address[i];
+            for (int k = 0; k < vector; k++)
+                memcpy(&values[k][i], from + 4 * k, 4);
+        }
+    }
+    for (int k = 0; k < vector; k++)
+        if (bound->elements[k] != NO_PLACE)
+            memcpy(at(warp, bound->elements[k]), values[k], 4 * LANES);
+}
+
+static void load(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    if (access->span.pattern == LANES_UNIFORM) {
+        load_uniform(warp, bound, access, origin);
+    } else if (access->mask == ALL_LANES && bound->bytes == 4 && bound->width == 32) {
+        switch (bound->vector) {
+        case 1:
+            load_words(warp, bound, access, origin, 1);
+            break;
+        case 2:
+            load_words(warp, bound, access, origin, 2);
+            break;
+        case 4:
+            load_words(warp, bound, access, origin, 4);
+            break;
+        default:
+            load_any(warp, bound, access, origin);
+        }
+    } else {
+        load_any(warp, bound, access, origin);
+    }
+}
+
+static void store(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    if (access->span.pattern == LANES_CONTIGUOUS && bound->vector == 1 && bound->bytes == 4 && bound->width == 32) {
+        memcpy(origin + access->span.low, at(warp, bound->elements[0]), 4 * LANES);
+        return;
+    }
+    struct access filled = *access;
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        uint8_t *to = origin + filled.address[lane];
+        for (int k = 0; k < bound->vector; k++) {
+            const void *from = bound->width > 32 ? (const void *)&cells64(warp, bound->elements[k])[lane]
+                                                 : (const void *)&cells32(warp, bound->elements[k])[lane];
+            memcpy(to + (unsigned)k * bound->bytes, from, bound->bytes);
+        }
+    }
+}
+
+enum step run_load(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    return access_run(warp, bound, mask, ACCESS_LOAD, load);
+}
+
+enum step run_store(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    return access_run(warp, bound, mask, ACCESS_STORE, store);
+}

@@ -1,0 +1,14 @@
+// Functions of the driver that a program may ask for by name: see driver.c.
+#ifndef SIMULATOR_RUNTIME_DRIVER_H
+#define SIMULATOR_RUNTIME_DRIVER_H
+
+#include <cuda.h>
+
+// CUDA_ERROR_INVALID_VALUE, and a line on stderr that names the argument, where the driver would refuse one.
+CUresult driver_tensor_map_encode_tiled(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                        const cuuint64_t *size, const cuuint64_t *stride, const cuuint32_t *box,
+                                        const cuuint32_t *step, CUtensorMapInterleave interleave,
+                                        CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2_promotion,
+                                        CUtensorMapFloatOOBfill fill);
+
+#endif

@@ -1,0 +1,61 @@
+// What the front end lets pass and no binder takes is refused, with its name; what a binder takes runs.
+#include "instructions/bind.h"
+#include "ptx_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// The error that binding a kernel around these statements ends with; "" where there is none.
+static const char *bind_error(const char *body) {
+    static char error[512];
+    char whole[1024];
+    snprintf(whole, sizeof whole, ".reg .b32 %%r<9>; .reg .b64 %%rd<9>; .reg .f32 %%f<9>; .reg .pred %%p<9>;\n%s",
+             body);
+    char *text = kernel_text("", "", whole);
+    struct ptx_module *module = parse_text(text);
+    struct ptx_kernel *ptx = link_text(module, "k");
+    error[0] = 0;
+    sim_kernel_free(sim_kernel_bind(ptx, NULL, error, sizeof error));
+    ptx_free_kernel(ptx);
+    ptx_free_module(module);
+    free(text);
+    return error;
+}
+
+static void test_forms_without_a_binder(void **state) {
+    (void)state;
+    static const char *const refused[] = {
+        "min.s32 %r1, %r2, %r3, %r4;", "max.u64 %rd1, %rd2, %rd3, %rd4;", "add.sat.u32 %r1, %r2, %r3;",
+        "rem.f32 %f1, %f2, %f3;",      "ex2.approx.s32 %r1, %r2;",
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const char *error = bind_error(refused[i]);
+        if (!strstr(error, "does not know the PTX instruction") || !strstr(error, refused[i]))
+            fail_msg("%s: %s", refused[i], error);
+    }
+}
+
+static void test_one_opcode_of_several_families(void **state) {
+    (void)state;
+    static const char *const taken[] = {
+        "min.s32 %r1, %r2, %r3;",         "min.f32 %f1, %f2, %f3;",         "min.f16x2 %r1, %r2, %r3;",
+        "mad.lo.s32 %r1, %r2, %r3, %r4;", "mad.rn.f32 %f1, %f2, %f3, %f4;", "add.cc.u32 %r1, %r2, %r3;",
+    };
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        assert_string_equal(bind_error(taken[i]), "");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forms_without_a_binder),
+        cmocka_unit_test(test_one_opcode_of_several_families),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

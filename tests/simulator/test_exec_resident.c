@@ -1,0 +1,129 @@
+// Blocks that wait for each other: those that fit on the GPU together go on, and where more would be needed than fit,
+// it is said.
+#include "exec_driver.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST_BLOCKS = 600, ROUNDS = 3 };
+
+static struct driver *driver;
+static int words[MOST_BLOCKS + 1];
+
+static int load(void **state) {
+    (void)state;
+    driver = driver_load("build/exec/exec_resident.ptx");
+    return 0;
+}
+
+static int unload(void **state) {
+    (void)state;
+    driver_unload(driver);
+    return 0;
+}
+
+static uint64_t zeros(void) {
+    memset(words, 0, sizeof words);
+    return driver_upload(words, sizeof words);
+}
+
+static enum sim_status run(const char *kernel, unsigned grid, int threads, uint64_t resident, uint64_t a, uint64_t b) {
+    uint64_t parameter[3] = {a, b, ROUNDS};
+    driver->resident_blocks = resident;
+    sim_options()->host_threads = threads;
+    return driver_run(driver, kernel, grid, 64, 0, 3, parameter, NULL);
+}
+
+static void must_end(enum sim_status status) {
+    if (status != SIM_OK || driver_findings()[0])
+        fail_msg("status %d\n%s", status, driver_findings());
+}
+
+static void must_say(enum sim_status status, const char *what) {
+    assert_int_equal(status, SIM_LAUNCH_TIMEOUT);
+    if (!strstr(driver_findings(), what))
+        fail_msg("not %s, but:\n%s", what, driver_findings());
+}
+
+static void test_a_barrier_among_resident_blocks(void **state) {
+    (void)state;
+    static const unsigned grids[] = {2, 3, 16, 132, 264};
+    for (int threads = 1; threads <= 3; threads++) {
+        for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+            uint64_t arrived = zeros(), sum = zeros();
+            must_end(run("grid_barrier", grids[i], threads, grids[i], arrived, sum));
+            driver_download(words, sum, sizeof words);
+            assert_int_equal(words[0], (int)grids[i] * ROUNDS * (ROUNDS + 1) / 2);
+            driver_free(arrived);
+            driver_free(sum);
+        }
+    }
+}
+
+static void test_more_blocks_than_fit(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) {
+        uint64_t arrived = zeros(), sum = zeros();
+        enum sim_status status = run("grid_barrier", 17, threads, 16, arrived, sum);
+        must_say(status, "waits for a block that is not resident: exec_resident.cu:");
+        assert_non_null(strstr(driver_findings(), "of the grid's 17 blocks 16 fit on the GPU"));
+        assert_null(strstr(driver_findings(), "instruction limit"));
+        driver_free(arrived);
+        driver_free(sum);
+    }
+}
+
+// Each block waits for the next one. With all of them resident the last one lets the others go.
+static void test_a_chain_of_blocks(void **state) {
+    (void)state;
+    uint64_t done = zeros(), order = zeros();
+    must_end(run("backwards", 100, 2, 0, done, order));
+    driver_download(words, order, sizeof words);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(words[i], 99 - i);
+    driver_free(done);
+    done = zeros();
+    must_say(run("backwards", 100, 2, 50, done, order), "waits for a block that is not resident: ");
+    driver_free(done);
+    driver_free(order);
+}
+
+// All blocks are there, and none will ever go on: the limit on instructions, not a block that is missing.
+static void test_nobody_comes(void **state) {
+    (void)state;
+    uint64_t flag = zeros();
+    sim_options()->instruction_limit = 2000000;
+    must_say(run("nobody_comes", 20, 2, 20, flag, 0), "instruction limit: exec_resident.cu:");
+    sim_options()->instruction_limit = 200000000;
+    driver_free(flag);
+}
+
+// Who looks at a word often but does not wait for it needs no other block.
+static void test_looking_is_not_waiting(void **state) {
+    (void)state;
+    uint64_t flag = zeros(), out = zeros();
+    must_end(run("looks_often", 40, 2, 4, flag, out));
+    driver_download(words, out, sizeof words);
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(words[i], (int)(uint32_t)(200000ull * 199999 / 2));
+    driver_free(flag);
+    driver_free(out);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_barrier_among_resident_blocks),
+        cmocka_unit_test(test_more_blocks_than_fit),
+        cmocka_unit_test(test_a_chain_of_blocks),
+        cmocka_unit_test(test_nobody_comes),
+        cmocka_unit_test(test_looking_is_not_waiting),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}
