@@ -2,8 +2,8 @@
 #
 # A goal chooses the lesson (lesson-02, or solution-02), another one the action (check, bench, ...), in any order:
 #   make lesson-02 check
-# What is refused is in make/refuse.mk, how things are built in build.mk, what the actions run in run.mk, hints and what
-# else teaches in teach.mk, and the project's own tests in test.mk.
+# What is refused is in make/refuse.mk, how things are built in build.mk, which GPU a kernel is for in architecture.mk, what
+# the actions run in run.mk, hints and what else teaches in teach.mk, and the project's own tests in test.mk.
 
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
 # As many jobs as there are processors, unless -j says otherwise.
@@ -19,11 +19,13 @@ $(V).SILENT:
 DEVICE     ?=
 SHAPE      :=
 CAUSAL     :=
+DTYPE      :=
 DATA       :=
 KERNEL     :=
 SEED       :=
 INPUTS     :=
 LAYOUT     :=
+LSE        :=
 QUICK      :=
 SIZES      :=
 FRESH      :=
@@ -55,20 +57,24 @@ ifneq (,$(and $(filter all check,$(goals)),$(word 2,$(checked))))
 MAKEFLAGS += --keep-going
 endif
 
+comma := ,
 # A user's text on a shell's command line.
 quoted = '$(subst ','\'',$1)'
 
 # Of lesson-02: its kind, lesson; its number, 02; its folder, lessons/02_vectorized; its title, lesson-02_vectorized; and
-# the files that a learner writes there, in the order of the page. All lessons are known by their solutions.
+# the files that a learner writes there, in the order of the page, attention.cu last: those whose solution has blanks. All
+# lessons are known by their solutions.
 kind     = $(firstword $(subst -, ,$1))
 number   = $(lastword $(subst -, ,$1))
 solution = $(wildcard solutions/$(number)_*)
 folder   = $(patsubst solutions/%,$(kind)s/%,$(solution))
 title    = $(kind)-$(notdir $(solution))
-files    = $(addprefix $(folder)/,$(filter-out attention.cu unfused_%,$(notdir $(wildcard $(solution)/*.cu))) attention.cu)
+blanked := $(sort $(shell grep -ls '^ *// TODO [0-9]' solutions/[0-9][0-9]_*/*.cu))
+files    = $(addprefix $(folder)/,$(filter-out attention.cu,$(notdir $(filter $(solution)/%,$(blanked)))) attention.cu)
 
 include make/refuse.mk
 include make/build.mk
+include make/architecture.mk
 include make/run.mk
 include make/teach.mk
 include make/peers.mk
@@ -127,7 +133,8 @@ make all                   every solution checked, on a GPU or the simulator, an
 make check                 every lesson checked (your files)
 make bench                 the ladder of solutions, timed interleaved in one run; Ctrl-C stops it, the next one goes on
 make peers                 optional: the solutions beside PyTorch's and Triton's kernels (peers/README.md); or make
-                           lesson-05 peers. PYTHON=... names a Python that has PyTorch; EAGER=1: with the cost of launches
+                           lesson-05 peers. PYTHON=... names a Python that has PyTorch; EAGER=1: with the cost of launches;
+                           DTYPE=bf16: in 16 bits; FA3=folder: with FlashAttention-3 of that source tree
 make plots                 the charts, drawn into build/plots/ from results/ alone
 make post                  a page and Markdown for a blog, build/post/: the ladder's story from results/ and post/outline.md
 make progress              how far each lesson is
@@ -138,15 +145,18 @@ make test                  the project's own tests
 make clean                 removes build/, and nothing of lessons/ or results/
 
 DEVICE=gpu|sim             where to run; a GPU where one answers, else the simulator
-SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK; ROWS,COLUMNS for lesson 03's softmax.cu
+SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK; ROWS,COLUMNS for a lesson's softmax.cu
 CAUSAL=1                   with the causal mask
+DTYPE=fp32|fp16|bf16       one element type instead of all that the lesson has
 DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
 KERNEL=file.cu             any kernel file instead of the lesson's
 SEED=n                     the seed of the inputs
 TIME_LIMIT=s               how long one step of a check may take (60 seconds)
-INPUTS=kind  LAYOUT=bnhd   what the inputs look like and how they lie in memory: a check that fails prints them
+INPUTS=kind  LAYOUT=bnhd   what the inputs look like and how they lie in memory (or three strides in elements, batch,head,row):
+                           a check that fails prints them
 QUICK=1                    a few small cases, or one shape to time
 SIZES=256,1024,4096        the numbers of queries and keys that bench times, instead of 256 to 8192
+LSE=1                      bench times the lessons with the log-sum-exp written, too
 FRESH=1                    bench starts over where it would go on with a run that was stopped
 RESULTS=folder             where bench writes and plots and post read, instead of results/
 GPU=folder                 of several in results/ the one that a post is about

@@ -4,12 +4,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static const char usage[] =
     "usage: attention check|bench --kernel FILE.so [--name NAME] [--source FILE.cu] [--device gpu|sim] "
-    "[--shape B,H,N,D] [--causal] [--inputs FAMILY] [--layout bhnd|bnhd] [--data DIR] [--seed S] "
-    "[--time-limit SECONDS] [--results DIR] [--commit HASH] [--quick | --small] [--verbose] [--ceilings FILE.so] "
-    "[--state DIR] [--fresh] [--sizes N,N,...] [--ready]";
+    "[--shape B,H,N,D | --sample trace|profile] [--causal] [--dtype fp32|fp16|bf16] [--inputs FAMILY] [--layout "
+    "bhnd|bnhd|BATCH,HEAD,ROW] "
+    "[--data DIR] [--seed S] [--time-limit SECONDS] [--results DIR] [--commit HASH] [--quick | --small] [--verbose] "
+    "[--ceilings FILE.so] "
+    "[--state DIR] [--fresh] [--sizes N,N,...] [--lse] [--ready]";
+
+static const char descriptor_variable[] = "ATTENTION_ARGUMENTS_FD";
+
+static bool copy(char *to, size_t size, const char *text, struct message *error) {
+    if (strlen(text) >= size)
+        return message_set(error, "%.60s... is too long: %zu characters at most", text, size - 1);
+    strcpy(to, text);
+    return true;
+}
 
 static bool read_unsigned(const char *text, uint64_t *number) {
     char *end;
@@ -48,8 +61,7 @@ static bool append(const char **list, int *count, const char *value, struct mess
 // Results call a lesson by its folder, "solution-02_vectorized". Where the name is only "solution-02", the folder of
 // its source completes it.
 static void complete_name(struct kernel_argument *kernel, const char *name) {
-    const char *dash = strrchr(name, '-');
-    const char *file = kernel->source ? strrchr(kernel->source, '/') : NULL;
+    const char *dash = strrchr(name, '-'), *file = strrchr(kernel->source, '/');
     snprintf(kernel->name, sizeof kernel->name, "%s", name);
     if (!dash || !file || strlen(dash + 1) != 2)
         return;
@@ -81,16 +93,20 @@ static bool parse_option(const char *option, const char *value, struct arguments
         a->device = !strcmp(value, "gpu") ? DEVICE_GPU : DEVICE_SIMULATOR;
     } else if (!strcmp(option, "--shape")) {
         a->has_shape = true;
-        a->shape_text = value;
-        return shape_parse(value, &a->shape, error);
+        return shape_parse(value, &a->shape, error) && copy(a->shape_text, sizeof a->shape_text, value, error);
+    } else if (!strcmp(option, "--sample")) {
+        if (strcmp(value, "trace") && strcmp(value, "profile"))
+            return message_set(error, "sample %.60s is unknown: use trace or profile", value);
+        a->sample = !strcmp(value, "trace") ? SAMPLE_TRACE : SAMPLE_PROFILE;
+    } else if (!strcmp(option, "--dtype")) {
+        a->has_dtype = true;
+        return dtype_from_name(value, &a->dtype, error);
     } else if (!strcmp(option, "--inputs")) {
-        a->inputs = value;
+        return copy(a->inputs, sizeof a->inputs, value, error);
     } else if (!strcmp(option, "--layout")) {
-        if (strcmp(value, "bhnd") && strcmp(value, "bnhd"))
-            return message_set(error, "layout %.60s is unknown: use bhnd or bnhd", value);
-        a->layout = !strcmp(value, "bnhd") ? LAYOUT_BNHD : LAYOUT_BHND;
+        return layout_parse(value, &a->layout, error);
     } else if (!strcmp(option, "--data")) {
-        a->data = value;
+        return copy(a->data, sizeof a->data, value, error);
     } else if (!strcmp(option, "--seed")) {
         if (!read_unsigned(value, &a->seed))
             return message_set(error, "SEED=%.60s is no number: use 0 to 2^64 - 1", value);
@@ -100,13 +116,13 @@ static bool parse_option(const char *option, const char *value, struct arguments
             return message_set(error, "time limit %.60s cannot be used: give 1 to 86400 seconds", value);
         a->time_limit = (int)number;
     } else if (!strcmp(option, "--results")) {
-        a->results = value;
+        return copy(a->results, sizeof a->results, value, error);
     } else if (!strcmp(option, "--commit")) {
-        a->commit = value;
+        return copy(a->commit, sizeof a->commit, value, error);
     } else if (!strcmp(option, "--ceilings")) {
-        a->ceilings = value;
+        return copy(a->ceilings, sizeof a->ceilings, value, error);
     } else if (!strcmp(option, "--state")) {
-        a->state = value;
+        return copy(a->state, sizeof a->state, value, error);
     } else if (!strcmp(option, "--sizes")) {
         return read_sizes(value, a, error);
     } else {
@@ -125,8 +141,9 @@ static bool join_kernels(struct arguments *a, const struct lists *lists, struct 
     a->kernels = lists->libraries;
     for (int i = 0; i < a->kernels; i++) {
         struct kernel_argument *kernel = &a->kernel[i];
-        kernel->library = lists->library[i];
-        kernel->source = i < lists->sources ? lists->source[i] : NULL;
+        if (!copy(kernel->library, sizeof kernel->library, lists->library[i], error) ||
+            !copy(kernel->source, sizeof kernel->source, i < lists->sources ? lists->source[i] : "", error))
+            return false;
         complete_name(kernel, i < lists->names ? lists->name[i] : kernel->library);
     }
     return true;
@@ -136,7 +153,6 @@ bool arguments_parse(int argc, char **argv, struct arguments *a, struct message 
     struct lists lists = {0};
     memset(a, 0, sizeof *a);
     a->time_limit = 60;
-    a->commit = "";
     if (argc < 2)
         return message_set(error, "no action: %s", usage);
     if (strcmp(argv[1], "check") && strcmp(argv[1], "bench"))
@@ -149,6 +165,8 @@ bool arguments_parse(int argc, char **argv, struct arguments *a, struct message 
             a->quick = true;
         else if (!strcmp(argv[i], "--fresh"))
             a->fresh = true;
+        else if (!strcmp(argv[i], "--lse"))
+            a->lse = true;
         else if (!strcmp(argv[i], "--ready"))
             a->ready = true;
         else if (!strcmp(argv[i], "--small"))
@@ -164,17 +182,41 @@ bool arguments_parse(int argc, char **argv, struct arguments *a, struct message 
         else
             i++;
     }
-    if (a->data && a->has_shape)
+    if (*a->data && a->has_shape)
         return message_set(error, "DATA and SHAPE exclude each other: the files have a shape of their own");
-    if (a->data && a->inputs)
+    if (*a->data && *a->inputs)
         return message_set(error, "DATA and INPUTS exclude each other: the files are the inputs");
-    if (a->data && a->action == ACTION_BENCH)
+    if (*a->data && a->action == ACTION_BENCH)
         return message_set(error, "bench draws its inputs itself: leave DATA out, or use check");
     if (a->sizes && (a->has_shape || a->quick))
         return message_set(error, "SIZES goes with neither SHAPE nor QUICK: they choose a shape themselves");
-    if (a->inputs && a->action == ACTION_BENCH)
+    if (*a->inputs && a->action == ACTION_BENCH)
         return message_set(error, "bench times N(0,1) inputs: leave INPUTS out, or use check");
+    if (a->layout.layout == LAYOUT_STRIDES && (!a->has_shape || a->shape.is_matrix))
+        return message_set(error, "strides in LAYOUT are those of one shape: give SHAPE=B,H,N,D, too");
     a->shape.attention.causal = a->causal;
-    a->shape.attention.layout = a->layout;
+    a->shape.attention.layout = a->layout.layout;
+    memcpy(a->shape.attention.stride, a->layout.stride, sizeof a->layout.stride);
+    if (a->has_shape && !a->shape.is_matrix && !shape_strides_apart(&a->shape.attention, error))
+        return false;
     return a->ready || join_kernels(a, &lists, error);
+}
+
+int arguments_leave(const struct arguments *arguments) {
+    char number[16];
+    int file = memfd_create("arguments", 0);
+    if (file < 0 || write(file, arguments, sizeof *arguments) != (ssize_t)sizeof *arguments)
+        message_exit(EXIT_CHECK_FAILED, "no memory for the arguments: %s", strerror(errno));
+    snprintf(number, sizeof number, "%d", file);
+    setenv(descriptor_variable, number, 1);
+    return file;
+}
+
+void arguments_take(struct arguments *arguments) {
+    const char *number = getenv(descriptor_variable);
+    int file = number ? atoi(number) : -1;
+    if (file < 0 || pread(file, arguments, sizeof *arguments, 0) != (ssize_t)sizeof *arguments)
+        message_exit(EXIT_BAD_INPUT, "the runner is started by build/bin/attention, from the same build");
+    close(file);
+    unsetenv(descriptor_variable);
 }

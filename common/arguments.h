@@ -2,21 +2,26 @@
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
 
+#include "dtype.h"
 #include "message.h"
 #include "shape.h"
 
+#include <limits.h>
 #include <stdint.h>
 
 enum action { ACTION_CHECK, ACTION_BENCH };
 enum device_choice { DEVICE_ANY, DEVICE_GPU, DEVICE_SIMULATOR };
+// One case that stands for all: the operation names it.
+enum sample { SAMPLE_NONE, SAMPLE_TRACE, SAMPLE_PROFILE };
 enum { MAX_KERNELS = 32, MAX_SIZES = 16 };
 
 struct kernel_argument {
-    const char *library; // the .so
-    const char *source;  // the .cu, NULL where it was not given
-    char name[128];      // "solution-02_vectorized", as results name it
+    char library[PATH_MAX]; // the .so
+    char source[PATH_MAX];  // the .cu, "" where it was not given
+    char name[128];         // "solution-02_vectorized", as results name it
 };
 
+// It holds no pointers, so that the launcher can hand it to the runner as it is. A text that was not given is "".
 struct arguments {
     enum action action;
     enum device_choice device;
@@ -24,29 +29,38 @@ struct arguments {
     int kernels;
     bool has_shape;
     struct shape_argument shape;
-    const char *shape_text;
+    char shape_text[64];
     bool causal;
-    enum layout layout;
-    const char *inputs; // name of an input family, NULL: the matrix chooses
-    const char *data;   // folder of .npy files, or NULL
+    struct attention_shape layout; // layout and stride alone
+    enum sample sample;            // where no shape was given
+    bool has_dtype;                // else the lesson chooses
+    enum attention_dtype dtype;
+    char inputs[32];     // name of an input family, "": the matrix chooses
+    char data[PATH_MAX]; // folder of .npy files
     bool has_seed;
     uint64_t seed;
-    int time_limit;      // seconds for one step
-    const char *results; // folder, NULL: nothing is recorded
-    const char *commit;  // "" where it was not given
+    int time_limit;         // seconds for one step
+    char results[PATH_MAX]; // folder, "": nothing is recorded
+    char commit[128];
     // Of bench alone:
-    const char *ceilings; // library that measures what the GPU reaches, NULL: not asked for
-    const char *state;    // folder that remembers a run which is not complete, NULL: none is continued
-    bool fresh;           // starts over where a run could go on
-    bool ready;           // only says whether it could run here; no kernel is needed
-    int size[MAX_SIZES];  // [sizes], queries and keys in the place of 256 to 8192
+    char ceilings[PATH_MAX]; // library that measures what the GPU reaches, "": not asked for
+    char state[PATH_MAX];    // folder that remembers a run which is not complete, "": none is continued
+    bool fresh;              // starts over where a run could go on
+    bool ready;              // only says whether it could run here; no kernel is needed
+    bool lse;                // times the kernels with the log-sum-exp written
+    int size[MAX_SIZES];     // [sizes], queries and keys in the place of 256 to 8192
     int sizes;
     bool quick; // a handful of cases
     bool small; // the simulator's cases, on a GPU too: for tools that slow a kernel down a hundredfold
     bool verbose;
 };
 
-// argv[0] is skipped. The strings stay argv's own.
+// argv[0] is skipped.
 bool arguments_parse(int argc, char **argv, struct arguments *arguments, struct message *error);
+
+// The launcher leaves what it has parsed in a file in memory that its child inherits, and returns the descriptor; the
+// runner reads it there. Both end the process with one line where that cannot be done.
+int arguments_leave(const struct arguments *arguments);
+void arguments_take(struct arguments *arguments);
 
 #endif

@@ -4,11 +4,11 @@
 #ifndef ATTENTION_H
 #define ATTENTION_H
 
+#include "attention_dtype.h"
+
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum attention_dtype { ATTENTION_FP32, ATTENTION_FP16, ATTENTION_BF16 };
 
 // Distances in elements. Elements of one row are always next to each other.
 struct attention_strides {

@@ -27,3 +27,41 @@ __device__ inline void cp_async_wait_all() {
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
+
+// Starts to copy ROWS rows of a matrix, from row0 on, and zeros beyond it. INSIDE: nothing lies beyond. BYTES: 16 where
+// rows are float4s. TRANSPOSED: to_smem[column][row]. Eight threads take neighbouring columns, whole sectors.
+template <bool INSIDE, int BYTES, bool TRANSPOSED, int D, int ROWS, int THREADS, int PITCH>
+__device__ inline void copy_tile(float (*to_smem)[PITCH], const float *from /* [rows][head_dim] */, int row0, int rows,
+                                 int head_dim) {
+    const int c = threadIdx.x % 8 * (BYTES / 4), r = threadIdx.x / 8;
+    const float *own = from + (int64_t)(row0 + r) * head_dim + c;
+#pragma unroll(INSIDE ? ROWS : 1)
+    for (int row = 0; row < ROWS; row += THREADS / 8)
+#pragma unroll(INSIDE ? D : 1)
+        for (int column = 0; column < D; column += 2 * BYTES) {
+            const bool valid = INSIDE || (row0 + r + row < rows && c + column < head_dim);
+            float *to = TRANSPOSED ? &to_smem[c + column][r + row] : &to_smem[r + row][c + column];
+            cp_async<BYTES>(to, valid ? own + row * head_dim + column : from, valid);
+        }
+}
+
+// All THREADS threads of a block take part. A row is copied by 16 bytes where wide, and a transposed one always by 4.
+template <int D, int ROWS, int THREADS, int PITCH>
+__device__ inline void copy_rows(float (*to_smem)[PITCH], const float *from /* [rows][head_dim] */, int row0, int rows,
+                                 int head_dim, bool wide) {
+    if (wide && row0 + ROWS <= rows && head_dim == D)
+        copy_tile<true, 16, false, D, ROWS, THREADS>(to_smem, from, row0, rows, head_dim);
+    else if (wide)
+        copy_tile<false, 16, false, D, ROWS, THREADS>(to_smem, from, row0, rows, head_dim);
+    else
+        copy_tile<false, 4, false, D, ROWS, THREADS>(to_smem, from, row0, rows, head_dim);
+}
+
+template <int D, int ROWS, int THREADS, int PITCH>
+__device__ inline void copy_transposed(float (*to_smem)[PITCH], const float *from /* [rows][head_dim] */, int row0,
+                                       int rows, int head_dim) {
+    if (row0 + ROWS <= rows && head_dim == D)
+        copy_tile<true, 4, true, D, ROWS, THREADS>(to_smem, from, row0, rows, head_dim);
+    else
+        copy_tile<false, 4, true, D, ROWS, THREADS>(to_smem, from, row0, rows, head_dim);
+}

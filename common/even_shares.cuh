@@ -5,7 +5,7 @@
 // it has a piece of that item. This way of cutting is known as stream-K: Osama et al., "Stream-K", PPoPP 2023.
 #pragma once
 
-#include "attention.h"
+#include "variant.cuh"
 
 #include <stdint.h>
 
@@ -53,9 +53,10 @@ struct EvenShares {
     }
 };
 
-// Deals out to at most `most` shares. cudaErrorInvalidConfiguration where there are more tiles than an int can count.
-static inline cudaError_t deal_out(struct EvenShares *work, int64_t heads, int nq, int nk, int diagonal, int queries,
-                                   int keys, int most) {
+// Deals out to as many shares as there are tiles, at most to `most`. cudaErrorInvalidConfiguration where there are more
+// tiles than an int can count.
+static inline cudaError_t deal_out_to(struct EvenShares *work, int64_t heads, int nq, int nk, int diagonal, int queries,
+                                      int keys, int most) {
     *work = {nq, nk, queries, keys, diagonal, 0, 0, 0};
     int64_t tiles_a_head = 0;
     for (int64_t query0 = 0; query0 < nq; query0 += queries)
@@ -68,35 +69,36 @@ static inline cudaError_t deal_out(struct EvenShares *work, int64_t heads, int n
     return cudaSuccess;
 }
 
-// How many blocks of a kernel the device in use holds at a time; allows the kernel that much shared memory.
-template <class Kernel>
-static cudaError_t blocks_at_a_time(Kernel kernel, int threads, size_t shared_bytes, int *blocks) {
-    int device, processors;
+// Deals out a problem to as many blocks of a kernel as the device in use holds at a time; allows the kernel its shared
+// memory.
+static inline cudaError_t deal_out(struct EvenShares *work, const struct Variant *v,
+                                   const struct attention_problem *p) {
+    int device, processors, blocks;
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes);
+        error = allow_shared_bytes(v);
     if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared_bytes);
-    if (error == cudaSuccess)
-        *blocks *= processors;
-    return error;
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, v->kernel, v->threads, v->shared_bytes);
+    if (error != cudaSuccess)
+        return error;
+    return deal_out_to(work, (int64_t)p->batch * p->heads, p->nq, p->nk, p->causal ? p->nk - p->nq : NO_DIAGONAL,
+                       v->queries, v->keys, blocks * processors);
 }
 
-// Calls use() with a null pointer to the first of the tiles, largest first, that fits into shared memory and of which
-// there is one for every SM at least, of the largest two; to the last one if there is none.
-template <class T, class... Smaller, class Use>
-static auto with_largest(const struct attention_problem *p, Use use) {
-    if constexpr (sizeof...(Smaller) > 0) {
-        int device = 0, shared = 0, processors = 0;
-        cudaGetDevice(&device);
-        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-        const int enough = sizeof...(Smaller) > 1 ? 2 * processors : processors;
-        const int64_t items = (int64_t)p->batch * p->heads * ((p->nq - 1) / T::QUERIES + 1);
-        if (sizeof(T) > (size_t)shared || items * ((p->nk - 1) / T::KEYS + 1) < enough)
-            return with_largest<Smaller...>(p, use);
+// Of the variants for the head dimension, largest first, the first one that fits into shared memory and has a tile at
+// least for every SM; the last one if there is none. Where variants end stands one of head_dim 0.
+static inline const struct Variant *busy_variant(const struct attention_problem *p, const struct Variant *variants) {
+    int device = 0, shared = 0, processors = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    const struct Variant *v = first_variant(p, variants);
+    for (; v[1].head_dim == v->head_dim; v++) {
+        const int64_t items = (int64_t)p->batch * p->heads * ((p->nq - 1) / v->queries + 1);
+        if (v->shared_bytes <= (size_t)shared && items * ((p->nk - 1) / v->keys + 1) >= processors)
+            break;
     }
-    return use((T *)NULL);
+    return v;
 }

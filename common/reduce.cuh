@@ -4,35 +4,38 @@
 constexpr int WARP_SIZE = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-// The largest value of the warp, in every lane. fmaxf drops a NaN; the exponential that follows brings it back.
-__device__ inline float warp_max(float value) {
-    for (int distance = WARP_SIZE / 2; distance > 0; distance /= 2)
+// The largest value of LANES neighbouring lanes, in each of them. LANES is a power of two. fmaxf drops a NaN; the
+// exponential that follows brings it back.
+template <int LANES>
+__device__ inline float lanes_max(float value) {
+    for (int distance = 1; distance < LANES; distance *= 2)
         value = fmaxf(value, __shfl_xor_sync(ALL_LANES, value, distance));
     return value;
 }
 
-__device__ inline float warp_sum(float value) {
-    for (int distance = WARP_SIZE / 2; distance > 0; distance /= 2)
+template <int LANES>
+__device__ inline float lanes_sum(float value) {
+    for (int distance = 1; distance < LANES; distance *= 2)
         value += __shfl_xor_sync(ALL_LANES, value, distance);
     return value;
 }
 
 // The same over a block of any whole number of warps, in every thread. partial_smem has one float a warp, at most 32;
 // it may be used again after the next __syncthreads() of the caller or the next call with another array.
-template <typename Reduce>
-__device__ inline float block_reduce(float value, float identity, float *partial_smem /* [warps] */, Reduce reduce) {
+__device__ inline float block_max(float value, float *partial_smem /* [warps] */) {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warps = blockDim.x / WARP_SIZE;
-    value = reduce(value);
+    value = lanes_max<WARP_SIZE>(value);
     if (lane == 0)
         partial_smem[warp] = value;
     __syncthreads();
-    return reduce(lane < warps ? partial_smem[lane] : identity);
-}
-
-__device__ inline float block_max(float value, float *partial_smem /* [warps] */) {
-    return block_reduce(value, -INFINITY, partial_smem, warp_max);
+    return lanes_max<WARP_SIZE>(lane < warps ? partial_smem[lane] : -INFINITY);
 }
 
 __device__ inline float block_sum(float value, float *partial_smem /* [warps] */) {
-    return block_reduce(value, 0.0f, partial_smem, warp_sum);
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warps = blockDim.x / WARP_SIZE;
+    value = lanes_sum<WARP_SIZE>(value);
+    if (lane == 0)
+        partial_smem[warp] = value;
+    __syncthreads();
+    return lanes_sum<WARP_SIZE>(lane < warps ? partial_smem[lane] : 0.0f);
 }

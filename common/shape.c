@@ -52,7 +52,7 @@ bool shape_parse(const char *text, struct shape_argument *shape, struct message 
             return message_set(error, "SHAPE=%.60s cannot be used: ROWS,COLUMNS are two numbers, COLUMNS up to %d",
                                text, INT_MAX);
         shape->is_matrix = true;
-        shape->softmax = (struct softmax_shape){first[0], (int)first[1]};
+        shape->matrix = (struct matrix_shape){first[0], (int)first[1]};
         return true;
     }
     if (second[0] || second[3])
@@ -77,7 +77,7 @@ bool shape_parse(const char *text, struct shape_argument *shape, struct message 
     double keys = (double)first[0] * (double)first[1] * (double)shape->attention.nk;
     if (rows * 4 * MAX_HEAD_DIM > 0x1p62 || keys * 4 * MAX_HEAD_DIM > 0x1p62 || rows * shape->attention.nk > 0x1p60)
         return message_set(error, "SHAPE=%.60s is too large: no device has the memory for it", text);
-    shape->softmax = (struct softmax_shape){(int64_t)rows, shape->attention.nk};
+    shape->matrix = (struct matrix_shape){(int64_t)rows, shape->attention.nk};
     return true;
 }
 
@@ -92,6 +92,74 @@ void shape_text(const struct attention_shape *shape, char text[SHAPE_TEXT]) {
     else
         snprintf(n, sizeof n, "%d:%d", shape->nq, shape->nk);
     snprintf(text, SHAPE_TEXT, "%d,%s,%s,%d", shape->batch, heads, n, shape->head_dim);
+}
+
+bool layout_parse(const char *text, struct attention_shape *shape, struct message *error) {
+    const char *at = text;
+    shape->layout = !strcmp(text, "bnhd") ? LAYOUT_BNHD : !strcmp(text, "bhnd") ? LAYOUT_BHND : LAYOUT_STRIDES;
+    for (int i = 0; i < 3 && shape->layout == LAYOUT_STRIDES; i++) {
+        long long stride;
+        if (!read_number(&at, &stride) || stride > INT64_C(1) << 40 || *at != (i < 2 ? ',' : 0))
+            return message_set(
+                error, "LAYOUT=%.60s is unknown: use bhnd, bnhd, or three strides in elements, BATCH,HEAD,ROW", text);
+        shape->stride[i] = stride;
+        at++;
+    }
+    return true;
+}
+
+void layout_text(const struct attention_shape *shape, char text[LAYOUT_TEXT]) {
+    *text = 0;
+    if (shape->layout == LAYOUT_BNHD)
+        snprintf(text, LAYOUT_TEXT, "bnhd");
+    else if (shape->layout == LAYOUT_STRIDES)
+        snprintf(text, LAYOUT_TEXT, "%lld,%lld,%lld", (long long)shape->stride[0], (long long)shape->stride[1],
+                 (long long)shape->stride[2]);
+}
+
+void shape_strides(const struct attention_shape *shape, int heads, int n, int64_t stride[3]) {
+    int64_t d = shape->head_dim;
+    bool bnhd = shape->layout == LAYOUT_BNHD;
+    const int64_t named[3] = {d * n * heads, bnhd ? d : d * n, bnhd ? d * heads : d};
+    memcpy(stride, shape->layout == LAYOUT_STRIDES ? shape->stride : named, sizeof named);
+}
+
+// From the first to the last element of a tensor.
+static const int64_t most_elements = INT64_C(1) << 48;
+
+// Elements are apart where each stride passes all that the smaller ones reach.
+static bool apart(const struct attention_shape *shape, const char *tensors, int heads, int n, struct message *error) {
+    static const char *const names[] = {"batch", "head", "row"};
+    const int64_t size[3] = {shape->batch, heads, n};
+    int64_t reach = shape->head_dim;
+    bool done[3] = {false};
+    for (int step = 0; step < 3; step++) {
+        int least = -1;
+        for (int i = 0; i < 3; i++)
+            if (!done[i] && (least < 0 || shape->stride[i] < shape->stride[least]))
+                least = i;
+        done[least] = true;
+        if (size[least] == 1)
+            continue;
+        if (shape->stride[least] < reach)
+            return message_set(error,
+                               "LAYOUT=%lld,%lld,%lld: elements of %s overlap: from one %s to the next are %lld "
+                               "elements, and %lld are needed",
+                               (long long)shape->stride[0], (long long)shape->stride[1], (long long)shape->stride[2],
+                               tensors, names[least], (long long)shape->stride[least], (long long)reach);
+        // Steps of 2^31 times strides of 2^40 are more than 64 bits count.
+        if (size[least] - 1 > (most_elements - reach) / shape->stride[least])
+            return message_set(error, "LAYOUT=%lld,%lld,%lld is too large for %s: no device has the memory for it",
+                               (long long)shape->stride[0], (long long)shape->stride[1], (long long)shape->stride[2],
+                               tensors);
+        reach += (size[least] - 1) * shape->stride[least];
+    }
+    return true;
+}
+
+bool shape_strides_apart(const struct attention_shape *shape, struct message *error) {
+    return shape->layout != LAYOUT_STRIDES || (apart(shape, "q and o", shape->heads, shape->nq, error) &&
+                                               apart(shape, "k and v", shape->kv_heads, shape->nk, error));
 }
 
 int64_t shape_q_elements(const struct attention_shape *shape) {
@@ -119,6 +187,6 @@ double shape_flops(const struct attention_shape *shape) {
     return 4.0 * shape->batch * shape->heads * pairs * shape->head_dim;
 }
 
-double shape_bytes(const struct attention_shape *shape) {
-    return 4.0 * (2.0 * (double)shape_q_elements(shape) + 2.0 * (double)shape_k_elements(shape));
+double shape_bytes(const struct attention_shape *shape, size_t element_bytes) {
+    return (double)element_bytes * (2.0 * (double)shape_q_elements(shape) + 2.0 * (double)shape_k_elements(shape));
 }

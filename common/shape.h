@@ -8,18 +8,22 @@
 
 enum { MAX_HEAD_DIM = 512 };
 
+// How the rows of a tensor lie in memory.
 enum layout {
-    LAYOUT_BHND, // [batch][heads][n][head_dim], what every lesson takes
-    LAYOUT_BNHD, // [batch][n][heads][head_dim], for lessons that take strides
+    LAYOUT_BHND,    // [batch][heads][n][head_dim], what every lesson takes
+    LAYOUT_BNHD,    // [batch][n][heads][head_dim], for lessons that take strides
+    LAYOUT_STRIDES, // as the three distances say, for the same
 };
 
 struct attention_shape {
     int batch, heads, kv_heads, nq, nk, head_dim;
     bool causal;
     enum layout layout;
+    int64_t stride[3]; // of LAYOUT_STRIDES: from a batch, a head, a row to the next, in elements; the same for q, k, v
+                       // and o
 };
 
-struct softmax_shape {
+struct matrix_shape {
     int64_t rows;
     int columns;
 };
@@ -28,7 +32,7 @@ struct softmax_shape {
 struct shape_argument {
     bool is_matrix;
     struct attention_shape attention; // causal and layout are left 0
-    struct softmax_shape softmax;     // of B,H,N,D: the rows of its scores, B*H*NQ rows of NK columns
+    struct matrix_shape matrix;       // of B,H,N,D: the rows of its scores, B*H*NQ rows of NK columns
 };
 
 bool shape_parse(const char *text, struct shape_argument *shape, struct message *error);
@@ -37,6 +41,20 @@ enum { SHAPE_TEXT = 64 };
 
 // Writes the shape as shape_parse() reads it.
 void shape_text(const struct attention_shape *shape, char text[SHAPE_TEXT]);
+
+// Reads LAYOUT=: bhnd, bnhd, or three strides in elements, BATCH,HEAD,ROW. It sets layout and stride alone.
+bool layout_parse(const char *text, struct attention_shape *shape, struct message *error);
+
+// "", "bnhd" or "262144,64,1024"
+enum { LAYOUT_TEXT = 72 };
+void layout_text(const struct attention_shape *shape, char text[LAYOUT_TEXT]);
+
+// The distances in elements between batches, heads and rows of a tensor of so many heads of n rows.
+void shape_strides(const struct attention_shape *shape, int heads, int n, int64_t stride[3]);
+
+// False and one line where two elements of q, or of k, would lie in the same place, or so far apart that no device has
+// the memory. Strides whose rows lie between those of other heads are refused, too, even where they meet nowhere.
+bool shape_strides_apart(const struct attention_shape *shape, struct message *error);
 
 // Elements of q (and o), and of k (and v).
 int64_t shape_q_elements(const struct attention_shape *shape);
@@ -48,7 +66,7 @@ int shape_visible_keys(const struct attention_shape *shape, int row);
 // Floating-point operations of the two products, masked pairs left out.
 double shape_flops(const struct attention_shape *shape);
 
-// The bytes that must move at least: q, k and v read once, o written once, fp32.
-double shape_bytes(const struct attention_shape *shape);
+// The bytes that must move at least: q, k and v read once, o written once, each element of so many bytes.
+double shape_bytes(const struct attention_shape *shape, size_t element_bytes);
 
 #endif

@@ -1,9 +1,9 @@
 # How the harness, the simulator and the kernels are built. Everything goes to build/, first under a name of its own and
 # is then renamed, so that two makes at once never see half a file.
 
-builds := $(filter all check bench trace profile peers quiz repair test build/%,$(goals))
+builds := $(filter-out build/bin/teach,$(filter all check bench trace profile peers quiz repair test build/%,$(goals)))
 ifneq (,$(builds))
-  cuda := $(shell scripts/find-cuda)
+  cuda := $(shell scripts/find-cuda --architectures)
   ifeq (error:,$(firstword $(cuda)))
     $(error $(wordlist 2,99,$(cuda)))
   endif
@@ -11,7 +11,6 @@ endif
 NVCC       := $(word 1,$(cuda))
 CUDA       := $(word 2,$(cuda))
 CUDA_MAJOR := $(firstword $(subst ., ,$(word 3,$(cuda))))
-SM         := $(word 4,$(cuda))
 CUDA_LIB   := $(firstword $(wildcard $(CUDA)/lib64 $(CUDA)/lib))
 
 CC       = gcc
@@ -19,36 +18,40 @@ ifneq (,$(builds))
   $(if $(shell command -v $(firstword $(CC))),,$(error $(CC) is not installed; run ./setup))
 endif
 CFLAGS   = -std=c17 -O2 -g -fPIC -pthread -Wall -Wextra -Werror
-CPPFLAGS = -D_GNU_SOURCE -Icommon -Isimulator -isystem $(CUDA)/include
+CPPFLAGS = -D_GNU_SOURCE -Icommon -Isimulator -Iteach -isystem $(CUDA)/include
 # -ffp-contract=off and what follows it: the simulator adds and multiplies exactly as the kernel's PTX says.
 SIMULATOR_CFLAGS = -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
+# For which architecture says the line of each file (teach/architecture.c).
 NVCCFLAGS = -shared -std=c++20 -O3 -lineinfo -cudart shared --no-compress -Icommon \
-            -gencode arch=compute_$(SM),code=[compute_$(SM),sm_$(SM)] \
             -Xcompiler -fPIC,-Wall,-Wextra,-Wno-missing-field-initializers
 
-# build/flags is written anew when the toolkit, the GPU or a flag changes; all that is built depends on it.
+# build/flags is written anew when the toolkit or a flag changes, build/kernel-flags when the GPU does, too; all that is built
+# depends on one of them.
 ifneq (,$(builds))
-  stamped := $(shell scripts/stamp build/flags '$(cuda) $(CC) $(CFLAGS) $(CPPFLAGS) $(SIMULATOR_CFLAGS) $(NVCCFLAGS)')
+  stamped := $(shell scripts/stamp build/flags '$(wordlist 1,3,$(cuda)) $(CC) $(CFLAGS) $(CPPFLAGS) $(SIMULATOR_CFLAGS)') \
+             $(shell scripts/stamp build/kernel-flags '$(cuda) $(NVCCFLAGS)')
 endif
-build/flags: ;
+build/flags build/kernel-flags: ;
 
 # ---- Kernels: lessons/02_vectorized/attention.cu -> build/kernels/lessons/02_vectorized/attention.so ----------------
 
 # Warnings are shown to a learner, and are errors in a solution.
 build/kernels/solutions/% build/kernels/baselines/% build/kernels/common/%: NVCCFLAGS += -Werror all-warnings
 
-build/kernels/%.so: %.cu build/flags scripts/compile-kernel
-	echo 'nvcc $<'
-	scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $<
+kernel_tools   = build/kernel-flags scripts/compile-kernel teach/architecture.c | build/bin/teach
+compile_kernel = code=$$(build/bin/teach architecture code $(call quoted,$(cuda)) $<) || exit; echo 'nvcc $<'; \
+                 scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $$code $<
+
+build/kernels/%.so: %.cu $(kernel_tools)
+	$(compile_kernel)
 
 # A file from anywhere keeps its whole path, so that two of the same name never share a library.
 kernel_library = build/kernels/any/$(subst ../,up/,$(patsubst /%,root/%,$(basename $(KERNEL)))).so
 ifneq (,$(KERNEL))
-$(kernel_library): $(KERNEL) build/flags scripts/compile-kernel
-	echo 'nvcc $<'
-	scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $<
+$(kernel_library): $(KERNEL) $(kernel_tools)
+	$(compile_kernel)
 endif
 
 # ---- Objects: build/objects/ as they run, build/sanitized/ with ASan and UBSan for the tests -------------------------
@@ -75,7 +78,6 @@ build/sanitized/%.o: %.c build/flags
 
 # ---- Linking ---------------------------------------------------------------------------------------------------------
 
-comma := ,
 # $(call objects,folders): the objects of the C files of these folders.
 objects = $(patsubst %.c,build/objects/%.o,$(wildcard $(1:%=%/*.c)))
 # $(call link,flags,libraries): links the objects and archives that are prerequisites.
@@ -89,13 +91,13 @@ build/bin/attention: $(call objects,common common/launcher)
 	$(call link,,-ldl -lm)
 
 # The loader's path comes before this RUNPATH, so that the launcher can put the simulator in the place of NVIDIA's library.
-build/bin/runner: $(call objects,common common/host common/runner)
+build/bin/runner: $(call objects,common common/host common/operations common/runner)
 	$(call link,-rdynamic,-L$(CUDA_LIB) -lcudart -Wl$(comma)--enable-new-dtags$(comma)-rpath$(comma)$(CUDA_LIB) -ldl -lm)
 
 # ---- The simulator: a CUDA runtime library of the same name and symbol version as NVIDIA's ---------------------------
 
-# What works on all lanes of a warp is compiled twice and chosen at run time (simulator/exec/lanes.h).
-lanes := $(wildcard simulator/exec/lanes_*.c)
+# What works on all lanes of a warp is compiled twice and chosen at run time (simulator/lanes/lanes.h).
+lanes := $(filter-out simulator/lanes/lanes.c,$(wildcard simulator/lanes/*.c))
 simulator_sources := $(filter-out $(lanes),$(wildcard simulator/*/*.c))
 simulator_objects := $(simulator_sources:.c=.o) $(lanes:.c=.generic.o) \
                      $(if $(filter x86_64,$(shell uname -m)),$(lanes:.c=.avx2.o))

@@ -1,10 +1,15 @@
-# The comparison with what PyTorch and Triton offer (peers/README.md). Optional: PYTHON names a Python that has PyTorch, and
-# nothing else here needs one.
+# The comparison with what PyTorch and Triton offer, and FlashAttention-3 (peers/README.md). Optional: PYTHON names a Python
+# that has PyTorch, and nothing else here needs one.
 
 PYTHON := python3
 override PYTHON := $(or $(PYTHON),python3)
 # One call at a time, with what a launch costs the CPU.
 EAGER  :=
+# A source tree of FlashAttention-3, and the CUTLASS that it takes in the place of its own.
+FA3     :=
+CUTLASS :=
+
+$(if $(FA3)$(CUTLASS),$(if $(filter peers build/%,$(goals)),,$(error FA3 and CUTLASS go with peers: make peers DTYPE=bf16 FA3=folder)))
 
 ifneq (,$(filter peers,$(asked)))
   $(if $(filter-out peers,$(asked)),$(error peers goes alone: first make $(filter-out peers,$(asked)), then make peers))
@@ -19,14 +24,59 @@ ifneq (,$(filter peers,$(asked)))
   # Whether it can run at all is known before anything is compiled.
   $(compared_libraries): | peers-ready
 endif
-peer_options = $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) $(call option,--seed,$(SEED)) \
-               $(if $(chosen),--lessons $(subst $(space),$(comma),$(strip $(chosen)))) --results $(call quoted,$(RESULTS)) \
-               $(if $(filter 1,$(EAGER)),--eager --attention)
+
+# ---- FlashAttention-3: its own instantiations, and the functions of attention.h in front of them ----------------------
+
+ifneq (,$(FA3))
+  $(if $(filter fp16 bf16,$(DTYPE)),,$(error FA3 takes part in 16 bits only: make peers DTYPE=bf16 FA3=$(FA3)))
+  fa3_tree := $(shell peers/fa3/find-tree $(DTYPE) $(call quoted,$(FA3)) $(call quoted,$(CUTLASS)))
+  $(if $(filter error:,$(firstword $(fa3_tree))),$(error $(wordlist 2,99,$(fa3_tree))))
+  fa3_hopper  := $(word 1,$(fa3_tree))
+  fa3_cutlass := $(word 2,$(fa3_tree))
+  fa3_source  := $(fa3_hopper) at $(word 3,$(fa3_tree)), CUTLASS at $(word 4,$(fa3_tree))
+  fa3_build   := build/fa3/$(DTYPE)
+  fa3_library := $(fa3_build)/attention.so
+  fa3_element := $(if $(filter bf16,$(DTYPE)),cutlass::bfloat16_t,cutlass::half_t)
+  fa3_macro   := $(if $(filter bf16,$(DTYPE)),ATTENTION_BF16,ATTENTION_FP16)
+
+  # The flags of its setup.py, with every feature off that a plain forward pass does without: minutes instead of hours.
+  fa3_off   := BACKWARD SPLIT PAGEDKV APPENDKV LOCAL SOFTCAP PACKGQA FP8 VARLEN HDIM96 HDIM192 HDIM256 SM8x HDIMDIFF64 \
+               HDIMDIFF192
+  fa3_host  := -Xcompiler -fPIC,-fvisibility=hidden
+  FA3_FLAGS := -std=c++17 -O3 -gencode arch=compute_90a,code=sm_90a --use_fast_math --expt-relaxed-constexpr \
+               --expt-extended-lambda -DNDEBUG -DCUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED -DCUTLASS_ENABLE_GDC_FOR_SM90 \
+               -DCUTLASS_DEBUG_TRACE_LEVEL=0 $(fa3_off:%=-DFLASHATTENTION_DISABLE_%) $(fa3_host) \
+               -I$(fa3_hopper) -I$(fa3_cutlass)/include
+  FA3_LAUNCHER_FLAGS := -std=c++20 -O2 $(fa3_host),-Wall,-Wextra,-Wno-missing-field-initializers -Icommon -I$(fa3_hopper) \
+               -DELEMENT=$(fa3_element) -DDTYPE=$(fa3_macro)
+  fa3_stamped := $(shell test ! -d $(fa3_build)/failed || rmdir $(fa3_build)/failed; scripts/stamp $(fa3_build)/flags $(call quoted,$(NVCC) $(FA3_FLAGS) $(FA3_LAUNCHER_FLAGS)))
+  fa3_objects := $(fa3_build)/hdim64.o $(fa3_build)/hdim128.o $(fa3_build)/launcher.o
+
+  $(fa3_build)/flags: ;
+  $(fa3_objects): $(fa3_build)/flags peers/fa3/compile
+  $(if $(filter peers,$(asked)),$(eval $(fa3_objects): | peers-ready))
+
+  $(fa3_build)/hdim%.o: $(fa3_hopper)/instantiations/flash_fwd_hdim%_$(DTYPE)_sm90.cu
+	echo 'nvcc $< (takes minutes)'
+	peers/fa3/compile $@ $(NVCC) $(FA3_FLAGS) -c $<
+  $(fa3_build)/launcher.o: peers/fa3/attention.cpp
+	echo 'nvcc $<'
+	peers/fa3/compile $@ $(NVCC) $(FA3_LAUNCHER_FLAGS) -c $<
+  $(fa3_library): $(fa3_objects)
+	peers/fa3/compile $@ $(NVCC) -shared -cudart shared $(filter %.o,$^)
+endif
+
+# ---- The comparison ----------------------------------------------------------------------------------------------------
+
+peer_options = $(strip $(call option,--dtype,$(DTYPE)) $(call option,--fa3,$(fa3_library)) \
+               $(call option,--fa3-source,$(fa3_source)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
+               $(call option,--seed,$(SEED)) $(if $(chosen),--lessons $(subst $(space),$(comma),$(strip $(chosen)))) \
+               --results $(call quoted,$(RESULTS)) $(if $(filter 1,$(EAGER)),--eager --attention))
 
 .PHONY: peers-ready
 peers-ready:
 	$(PYTHON) peers/compare.py --ready $(peer_options)
 
-peers: $(compared_libraries)
+peers: $(compared_libraries) $(fa3_library)
 	$(call alone,commit=$$(scripts/commit $(compared_libraries)) || exit 2; \
 	    $(PYTHON) peers/compare.py $(peer_options) --commit "$$commit")

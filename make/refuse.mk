@@ -17,12 +17,11 @@ $(if $(filter reset,$(asked)),$(if $(filter-out reset,$(asked)),\
 $(error reset goes alone: first make $(chosen) reset, then make $(chosen) $(filter-out reset,$(asked)))))
 
 $(if $(filter-out gpu sim,$(DEVICE)),$(error DEVICE=$(DEVICE) is not known; it is gpu or sim))
+$(if $(filter-out fp32 fp16 bf16,$(DTYPE))$(word 2,$(DTYPE)),$(error DTYPE=$(DTYPE) is not known; it is fp32, fp16 or bf16))
 # Of switches that other files define, only the command line's are looked at.
 given = $(if $(findstring command,$(origin $1)),$($1))
-$(foreach s,CAUSAL QUICK FRESH EAGER AGAIN,$(if $(filter-out 0 1,$(call given,$s)),\
+$(foreach s,CAUSAL QUICK FRESH LSE EAGER AGAIN,$(if $(filter-out 0 1,$(call given,$s)),\
 $(error $s=$($s) is not known; it is 0 or 1)))
-$(if $(filter bench,$(asked)),$(if $(filter sim,$(DEVICE)),\
-$(error bench needs a GPU: how long the simulator takes says nothing about a GPU)))
 
 ifneq (,$(KERNEL))
   $(if $(word 2,$(KERNEL)),$(error KERNEL=$(KERNEL) has a space in its name, which make cannot handle; rename the file))
@@ -40,7 +39,8 @@ cure     = $(if $(filter lesson-%,$(firstword $(missing))),make $(firstword $(mi
 $(if $(missing),$(error $(word 2,$(missing)) is missing; it comes back with: $(cure)))
 
 # A place for what is built, and for what is temporary.
-writers := $(filter all check bench trace profile peers quiz repair test plots post flashcards clean build/%,$(goals))
+taught  := $(if $(wildcard build/bin/teach),,$(filter hint progress watch reset,$(goals)))
+writers := $(taught) $(filter all check bench trace profile peers quiz repair test plots post flashcards clean build/%,$(goals))
 $(if $(writers),$(if $(shell if test -e build; then test -d build -a -w build; else test -w .; fi || echo no),\
 $(error build/ cannot be written: work in a clone of your own, or have the user whose it is remove it)))
 ifneq (,$(TMPDIR))

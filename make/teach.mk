@@ -13,7 +13,16 @@ single := $(firstword $(filter quiz watch,$(asked)))
 $(if $(single),$(if $(word 2,$(chosen)),$(error $(single) takes one lesson at a time)))
 $(if $(filter watch,$(asked)),$(if $(filter solution-%,$(chosen)),$(error watch is for lessons; solution-NN has none)))
 
-# A lesson, its folder and its files, as the scripts below take it.
+# build/bin/teach needs gcc alone, no CUDA, so that a hint waits for nothing else.
+plain_flags := -std=c17 -O0 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icommon -Iteach
+build/objects/plain/%.o: %.c make/teach.mk
+	mkdir -p $(@D); $(CC) $(plain_flags) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv $@.$$$$ $@
+
+teach_sources := $(wildcard teach/*.c) common/message.c common/shape.c common/host/blanks.c
+build/bin/teach: $(teach_sources:%.c=build/objects/plain/%.o)
+	$(call link,,-lm)
+
+# A lesson, its folder and its files, as the commands below take it.
 described_lesson = $1 $(call folder,$1) $(call files,$1)
 
 hint: $(chosen:%=%/hint)
@@ -22,20 +31,20 @@ repair: $(chosen:%=%/repair)
 
 define teach_rules
 .PHONY: $1/hint $1/quiz $1/repair
-$1/hint:
-	AGAIN=$$(call quoted,$$(AGAIN)) BLANK=$$(call quoted,$$(BLANK)) scripts/hint $(call described_lesson,$1)
-$1/quiz: $(harness)
-	AGAIN=$$(call quoted,$$(AGAIN)) MAKE='$$(MAKE)' scripts/quiz $1 $(call folder,$1)
-$1/repair: $(harness)
+$1/hint: build/bin/teach
+	AGAIN=$$(call quoted,$$(AGAIN)) BLANK=$$(call quoted,$$(BLANK)) build/bin/teach hint $(call described_lesson,$1)
+$1/quiz: $(harness) build/bin/teach
+	AGAIN=$$(call quoted,$$(AGAIN)) MAKE='$$(MAKE)' build/bin/teach quiz $1 $(call folder,$1)
+$1/repair: $(harness) build/bin/teach
 	MAKE='$$(MAKE)' scripts/repair $1 $(call folder,$1) $$(options)
 endef
 $(foreach u,$(filter lesson-%,$(chosen)),$(eval $(call teach_rules,$u)))
 
-progress:
-	scripts/progress $(call quoted,$(RESULTS)) $(foreach u,$(lessons),'$(call described_lesson,$u)')
+progress: build/bin/teach
+	build/bin/teach progress $(call quoted,$(RESULTS)) $(foreach u,$(lessons),'$(call described_lesson,$u)')
 
-watch:
+watch: build/bin/teach
 	exec env MAKE='$(MAKE)' scripts/watch $(foreach u,$(or $(chosen),$(lessons)),'$(call described_lesson,$u)')
 
-flashcards:
-	scripts/flashcards build/flashcards.html $(foreach u,$(lessons),$(call folder,$u)/README.md)
+flashcards: build/bin/teach
+	build/bin/teach flashcards build/flashcards.html $(foreach u,$(lessons),$(call folder,$u)/README.md)

@@ -1,15 +1,16 @@
-# The project's own tests. A file tests/harness/test_*.c or tests/simulator/test_*.c is a program, linked with what it tests;
-# it is run as it is and with ASan and UBSan. What else is run, and in which order, says tests/run.
+# The project's own tests. A file test_*.c in tests/harness, tests/simulator or tests/teach is a program, linked with what it
+# tests; it is run as it is and with ASan and UBSan. What else is run, and in which order, says tests/run.
 
 test:
 	tests/run
 
 harness_tests   := $(patsubst %.c,%,$(wildcard tests/harness/test_*.c))
 simulator_tests := $(patsubst %.c,%,$(wildcard tests/simulator/test_*.c))
-test_programs   := $(harness_tests) $(simulator_tests)
+teach_tests     := $(patsubst %.c,%,$(wildcard tests/teach/test_*.c))
+test_programs   := $(harness_tests) $(simulator_tests) $(teach_tests)
 # What several tests of a folder share.
 shared = $(patsubst %.c,%.o,$(filter-out $(wildcard $1/test_*.c),$(wildcard $1/*.c)))
-tested = $(patsubst %.c,%.o,$(wildcard common/*.c common/host/*.c)) $(call shared,tests/harness)
+tested = $(patsubst %.c,%.o,$(wildcard common/*.c common/host/*.c common/operations/*.c)) $(call shared,tests/harness)
 
 $(harness_tests:%=build/%): build/%: build/objects/%.o $(tested:%=build/objects/%)
 	$(call link,,-lcmocka -lm)
@@ -22,15 +23,22 @@ $(simulator_tests:%=build/%): build/%: build/objects/%.o $(simulated:%=build/obj
 $(simulator_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(simulated:%=build/sanitized/%)
 	$(call link,$(SANITIZE),-lcmocka -lzstd -ldl -lm)
 
-# Skeletons as they come from the solutions; a learner's own files are not looked at.
-skeletons := $(patsubst solutions/%,build/skeletons/%,$(filter-out %/unfused_softmax.cu,$(wildcard solutions/*/*.cu)))
-build/skeletons/%.cu: solutions/%.cu scripts/skeleton
+taught_objects = $(patsubst %.c,%.o,$(filter-out teach/main.c,$(teach_sources)))
+$(teach_tests:%=build/%): build/%: build/objects/%.o $(taught_objects:%=build/objects/%)
+	$(call link,,-lcmocka -lm)
+$(teach_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(taught_objects:%=build/sanitized/%)
+	$(call link,$(SANITIZE),-lcmocka -lm)
+
+# Skeletons as they come from the solutions; a learner's own files are not looked at. One that comes out as it was is left alone,
+# so that it is not compiled again.
+skeletons := $(patsubst solutions/%,build/skeletons/%,$(blanked))
+build/skeletons/%.cu: solutions/%.cu build/bin/teach
 	mkdir -p $(@D)
-	scripts/skeleton $< >$@.$$$$ && mv $@.$$$$ $@
+	build/bin/teach skeleton $< >$@.$$$$ && { cmp -s $@.$$$$ $@ && rm $@.$$$$ || mv $@.$$$$ $@; }
 build/kernels/build/skeletons/%: NVCCFLAGS += -Werror all-warnings
 
 .PHONY: build/tests/all
-build/tests/all: $(harness) $(test_programs:%=build/%) $(test_programs:%=build/sanitized/%) \
+build/tests/all: $(harness) build/bin/teach $(test_programs:%=build/%) $(test_programs:%=build/sanitized/%) \
     $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu baselines/*.cu) $(skeletons))
 
 # libFuzzer wants its own build of what it exercises, by clang.

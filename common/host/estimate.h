@@ -4,12 +4,12 @@
 
 #include "arguments.h"
 
-enum estimate_group { GROUP_CEILINGS, GROUP_ATTENTION, GROUP_SOFTMAX, GROUPS };
-enum { MOST_UNITS = 64 };
+// Units of a group take time in proportion to each other: the ceilings are one, each operation in each type another.
+enum { GROUP_CEILINGS, GROUPS = 16, MOST_UNITS = 160 };
 
 // A shape, or another step of the plan. A kernel takes time in proportion to the work of a unit.
 struct estimate_unit {
-    enum estimate_group group;
+    int group;
     double work;   // FLOPs or bytes, > 0
     double budget; // seconds that are meant for its timings
     int passes;    // how often each kernel is timed: 2 where cold and warm

@@ -97,11 +97,33 @@ static bool read_header(struct header *h, struct npy *array) {
     return !*h->at && h->has_descr && h->has_order && h->has_shape;
 }
 
+// What NumPy calls a type, and what is said of a file that has it.
+static bool read_descr(const char *path, const char *descr, struct npy *array, struct message *error) {
+    static const struct {
+        const char *descr;
+        enum attention_dtype dtype;
+    } known[] = {{"<f4", ATTENTION_FP32},
+                 {"<f2", ATTENTION_FP16},
+                 {"<V2", ATTENTION_BF16},
+                 {"|V2", ATTENTION_BF16},
+                 {"<u2", ATTENTION_BF16}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(descr, known[i].descr)) {
+            array->dtype = known[i].dtype;
+            return true;
+        }
+    if (*descr == '>')
+        return message_set(error, "%s holds big-endian '%s': save it as little-endian '<f4' or '<f2'", path, descr);
+    return message_set(
+        error,
+        "%s has dtype '%s': save it as float32 ('<f4'), float16 ('<f2') or bfloat16 (two bytes, '<V2' or "
+        "'<u2')",
+        path, descr);
+}
+
 static bool check_header(const char *path, const struct header *h, struct npy *array, struct message *error) {
-    if (!strcmp(h->descr, ">f4"))
-        return message_set(error, "%s holds big-endian float32: save it with dtype '<f4'", path);
-    if (strcmp(h->descr, "<f4"))
-        return message_set(error, "%s has dtype '%s', not '<f4': save it as little-endian float32", path, h->descr);
+    if (!read_descr(path, h->descr, array, error))
+        return false;
     if (h->fortran_order)
         return message_set(error, "%s is in Fortran order: save numpy.ascontiguousarray() of it", path);
     array->elements = 1;
@@ -141,19 +163,25 @@ static bool read_open_file(FILE *file, const char *path, struct npy *array, stru
         return message_set(error, "%s has a header that cannot be read: save it with numpy.save()", path);
     if (!check_header(path, &header, array, error))
         return false;
-    int64_t start = (int64_t)(sizeof prefix + length_bytes + header_bytes), expected = array->elements * 4;
+    int64_t start = (int64_t)(sizeof prefix + length_bytes + header_bytes),
+            size = (int64_t)dtype_of(array->dtype)->size, expected = array->elements * size;
     if (status.st_size - start != expected)
         return message_set(error, "%s has %lld bytes of data where its shape asks for %lld: it is %s", path,
                            (long long)(status.st_size - start), (long long)expected,
                            status.st_size - start < expected ? "truncated" : "too long");
-    array->data = malloc((size_t)expected);
-    if (!array->data)
-        return message_set(error, "%s needs %lld bytes of memory: the host has too little", path, (long long)expected);
-    if (fread(array->data, 4, (size_t)array->elements, file) != (size_t)array->elements) {
+    void *raw = malloc((size_t)expected);
+    array->data = malloc((size_t)array->elements * sizeof *array->data);
+    bool good = raw && array->data;
+    if (!good)
+        message_set(error, "%s needs %lld bytes of memory: the host has too little", path, (long long)expected);
+    else if (fread(raw, (size_t)size, (size_t)array->elements, file) != (size_t)array->elements)
+        good = message_set(error, "%s cannot be read to its end", path);
+    else
+        dtype_load(array->dtype, raw, array->elements, array->data);
+    free(raw);
+    if (!good)
         npy_free(array);
-        return message_set(error, "%s cannot be read to its end", path);
-    }
-    return true;
+    return good;
 }
 
 bool npy_read(const char *path, struct npy *array, struct message *error) {
@@ -173,10 +201,12 @@ void npy_free(struct npy *array) {
     array->data = NULL;
 }
 
-bool npy_write(const char *path, int dimensions, const int64_t *size, const float *data, struct message *error) {
+bool npy_write(const char *path, int dimensions, const int64_t *size, enum attention_dtype dtype, const float *data,
+               struct message *error) {
     enum { ALIGNMENT = 64 };
     char text[512];
-    int length = snprintf(text, sizeof text, "{'descr': '<f4', 'fortran_order': False, 'shape': (");
+    int length =
+        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", dtype_of(dtype)->npy);
     int64_t elements = 1;
     for (int i = 0; i < dimensions; i++) {
         length += snprintf(text + length, sizeof text - (size_t)length, "%" PRId64 "%s", size[i],
@@ -190,13 +220,19 @@ bool npy_write(const char *path, int dimensions, const int64_t *size, const floa
         text[length++] = ' ';
     text[length++] = '\n';
     const unsigned char start[4] = {1, 0, (unsigned char)(length & 0xFF), (unsigned char)(length >> 8)};
-    FILE *file = fopen(path, "wb");
-    if (!file)
+    size_t element = dtype_of(dtype)->size;
+    void *raw = malloc((size_t)elements * element);
+    FILE *file = raw ? fopen(path, "wb") : NULL;
+    if (!file) {
+        free(raw);
         return message_set(error, "%s cannot be written: %s", path, strerror(errno));
+    }
+    dtype_store(dtype, data, elements, raw);
     bool good = fwrite(magic, 1, MAGIC_BYTES, file) == MAGIC_BYTES &&
                 fwrite(start, 1, sizeof start, file) == sizeof start &&
                 fwrite(text, 1, (size_t)length, file) == (size_t)length &&
-                fwrite(data, 4, (size_t)elements, file) == (size_t)elements;
+                fwrite(raw, element, (size_t)elements, file) == (size_t)elements;
+    free(raw);
     if (fclose(file) || !good)
         return message_set(error, "%s cannot be written: %s", path, strerror(errno));
     return true;

@@ -1,6 +1,7 @@
 #include "host/results.h"
 
 #include "host/results_csv.h"
+#include "operation.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,15 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const file_name[] = {"attention.csv", "softmax.csv", "ceilings.csv"};
-static const char *const header[] = {
-    "run,lesson,device,sm_count,driver,cuda,dtype,B,H,Hkv,Nq,Nk,D,causal,median_us,min_us,p95_us,repeats,"
-    "sm_clock_before_mhz,sm_clock_after_mhz,tflops,bytes,gb_per_s,rel_rms_error,peak_tflops,peak_gb_per_s,date,"
-    "commit,cache,noise\n",
-    "run,lesson,device,sm_count,driver,cuda,dtype,rows,columns,median_us,min_us,p95_us,repeats,"
-    "sm_clock_before_mhz,sm_clock_after_mhz,gb_per_s,bytes,max_rel_error,copy_gb_per_s,date,commit,noise\n",
-    "run,device,sm_count,driver,cuda,what,unit,median,min,max,repeats,sm_clock_before_mhz,sm_clock_after_mhz,date,"
-    "commit\n"};
+enum { CELL_TEXT = 160 };
+
+const struct results_file results_ceilings = {
+    "ceilings.csv", "run,device,sm_count,driver,cuda,what,unit,median,min,max,repeats,sm_clock_before_mhz,"
+                    "sm_clock_after_mhz,date,commit"};
+
+struct results_file results_file_of(const struct operation *operation) {
+    return (struct results_file){operation->file, operation->columns};
+}
 
 void results_start(struct results_run *run) {
     struct timespec now;
@@ -42,72 +43,131 @@ void results_slug(const char *device, char *slug, size_t size) {
 }
 
 // A name with the characters that CSV gives a meaning replaced.
-static const char *field(const char *text, char copy[128]) {
-    snprintf(copy, 128, "%s", text);
+static const char *field(const char *text, char copy[CELL_TEXT]) {
+    snprintf(copy, CELL_TEXT, "%s", text);
     for (char *c = copy; *c; c++)
         if (*c == ',' || *c == '"' || iscntrl((unsigned char)*c))
             *c = '-';
     return copy;
 }
 
-__attribute__((format(printf, 2, 3))) static void add(struct results_rows *rows, const char *format, ...) {
-    enum { LONGEST_ROW = 1024 };
+// One value of a row: its column's name, and how it is written.
+struct cell {
+    const char *name;
+    char text[CELL_TEXT];
+};
+
+struct cells {
+    struct cell cell[40];
+    int count;
+};
+
+__attribute__((format(printf, 3, 4))) static void put(struct cells *cells, const char *name, const char *format, ...) {
+    struct cell *cell = &cells->cell[cells->count++];
     va_list arguments;
-    if (rows->room < rows->length + LONGEST_ROW) {
-        rows->room = 2 * rows->room + LONGEST_ROW;
+    cell->name = name;
+    va_start(arguments, format);
+    vsnprintf(cell->text, sizeof cell->text, format, arguments);
+    va_end(arguments);
+}
+
+static void put_run(struct cells *cells, const struct results_run *run) {
+    char device[CELL_TEXT];
+    put(cells, "run", "%s", run->run);
+    put(cells, "device", "%s", field(run->device, device));
+    put(cells, "sm_count", "%d", run->sm_count);
+    put(cells, "driver", "%s", run->driver);
+    put(cells, "cuda", "%s", run->cuda);
+    put(cells, "date", "%s", run->date);
+    put(cells, "commit", "%s", run->commit);
+}
+
+static void put_timing(struct cells *cells, const struct results_timing *t) {
+    put(cells, "repeats", "%d", t->repeats);
+    put(cells, "sm_clock_before_mhz", "%u", t->sm_clock_before_mhz);
+    put(cells, "sm_clock_after_mhz", "%u", t->sm_clock_after_mhz);
+}
+
+static void put_row(struct cells *cells, const struct results_row *row) {
+    const struct results_timing *t = row->timing;
+    double seconds = t->median_us * 1e-6, bytes = row->operation->bytes(row->which);
+    char lesson[CELL_TEXT];
+    put(cells, "lesson", "%s", field(row->lesson, lesson));
+    put(cells, "dtype", "%s", dtype_of(row->which->dtype)->name);
+    put(cells, "median_us", "%.3f", t->median_us);
+    put(cells, "min_us", "%.3f", t->min_us);
+    put(cells, "p95_us", "%.3f", t->p95_us);
+    put(cells, "tflops", "%.4f", row->operation->flops(row->which) / seconds * 1e-12);
+    put(cells, "bytes", "%.0f", bytes);
+    put(cells, "gb_per_s", "%.2f", bytes / seconds * 1e-9);
+    put(cells, "rel_rms_error", "%.3e", row->error);
+    put(cells, "max_rel_error", "%.3e", row->error);
+    put(cells, "peak_tflops", "%.2f", row->peak_tflops);
+    put(cells, "peak_gb_per_s", "%.1f", row->peak_gb_per_s);
+    put(cells, "copy_gb_per_s", "%.1f", row->copy_gb_per_s);
+    put(cells, "cache", "%s", t->warm ? "warm" : "cold");
+    put(cells, "noise", "%s", t->noisy ? "noisy" : "steady");
+    put(cells, "lse", "%d", row->lse);
+}
+
+__attribute__((format(printf, 2, 3))) static void add(struct results_rows *rows, const char *format, ...) {
+    enum { LONGEST_CELL = CELL_TEXT + 2 };
+    va_list arguments;
+    if (rows->room < rows->length + LONGEST_CELL) {
+        rows->room = 2 * rows->room + 1024;
         rows->text = realloc(rows->text, rows->room);
         if (!rows->text)
             message_exit(EXIT_CHECK_FAILED, "out of memory");
     }
     va_start(arguments, format);
-    rows->length += (size_t)vsnprintf(rows->text + rows->length, LONGEST_ROW, format, arguments);
+    rows->length += (size_t)vsnprintf(rows->text + rows->length, LONGEST_CELL, format, arguments);
     va_end(arguments);
 }
 
-static const char *noise(const struct results_timing *timing) {
-    return timing->noisy ? "noisy" : "steady";
+// A row in the order of the columns. What stands behind a '=' in their list is not part of a name.
+static void add_row(struct results_rows *rows, const char *columns, const struct cells *cells,
+                    const struct results_row *row) {
+    for (const char *at = columns; *at;) {
+        char name[64], text[CELL_TEXT] = "";
+        size_t column = strcspn(at, ","), length = strcspn(at, ",=");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        int i = 0;
+        while (i < cells->count && strcmp(cells->cell[i].name, name))
+            i++;
+        if (i < cells->count)
+            snprintf(text, sizeof text, "%s", cells->cell[i].text);
+        else if (!row || !row->operation->column(row->which, name, text, sizeof text))
+            message_exit(EXIT_CHECK_FAILED, "nothing is known of the results' column %s", name);
+        at += column + (at[column] == ',');
+        add(rows, "%s%c", text, *at ? ',' : '\n');
+    }
 }
 
-void results_add_attention(struct results_rows *rows, const struct results_run *run, const char *lesson,
-                           const struct attention_shape *shape, const struct results_timing *timing,
-                           double relative_rms, double peak_tflops, double peak_gb_per_s) {
-    char name[128], device[128];
-    double seconds = timing->median_us * 1e-6, bytes = shape_bytes(shape);
-    add(rows,
-        "%s,%s,%s,%d,%s,%s,fp32,%d,%d,%d,%d,%d,%d,%d,%.3f,%.3f,%.3f,%d,%u,%u,%.4f,%.0f,%.2f,%.3e,%.2f,%.1f,%s,%s,"
-        "%s,%s\n",
-        run->run, field(lesson, name), field(run->device, device), run->sm_count, run->driver, run->cuda, shape->batch,
-        shape->heads, shape->kv_heads, shape->nq, shape->nk, shape->head_dim, shape->causal, timing->median_us,
-        timing->min_us, timing->p95_us, timing->repeats, timing->sm_clock_before_mhz, timing->sm_clock_after_mhz,
-        shape_flops(shape) / seconds * 1e-12, bytes, bytes / seconds * 1e-9, relative_rms, peak_tflops, peak_gb_per_s,
-        run->date, run->commit, timing->warm ? "warm" : "cold", noise(timing));
-}
-
-void results_add_softmax(struct results_rows *rows, const struct results_run *run, const char *lesson,
-                         const struct softmax_shape *shape, const struct results_timing *timing,
-                         double max_relative_error, double copy_gb_per_s) {
-    char name[128], device[128];
-    double seconds = timing->median_us * 1e-6, bytes = 8.0 * (double)shape->rows * shape->columns;
-    add(rows, "%s,%s,%s,%d,%s,%s,fp32,%lld,%d,%.3f,%.3f,%.3f,%d,%u,%u,%.2f,%.0f,%.3e,%.1f,%s,%s,%s\n", run->run,
-        field(lesson, name), field(run->device, device), run->sm_count, run->driver, run->cuda, (long long)shape->rows,
-        shape->columns, timing->median_us, timing->min_us, timing->p95_us, timing->repeats, timing->sm_clock_before_mhz,
-        timing->sm_clock_after_mhz, bytes / seconds * 1e-9, bytes, max_relative_error, copy_gb_per_s, run->date,
-        run->commit, noise(timing));
+void results_add(struct results_rows *rows, const struct results_run *run, const struct results_row *row) {
+    struct cells cells = {.count = 0};
+    put_run(&cells, run);
+    put_timing(&cells, row->timing);
+    put_row(&cells, row);
+    add_row(rows, row->operation->columns, &cells, row);
 }
 
 void results_add_ceiling(struct results_rows *rows, const struct results_run *run, const char *what, const char *unit,
                          double amount, const struct results_timing *timing) {
-    char device[128];
-    add(rows, "%s,%s,%d,%s,%s,%s,%s,%.3f,%.3f,%.3f,%d,%u,%u,%s,%s\n", run->run, field(run->device, device),
-        run->sm_count, run->driver, run->cuda, what, unit, amount / timing->median_us, amount / timing->max_us,
-        amount / timing->min_us, timing->repeats, timing->sm_clock_before_mhz, timing->sm_clock_after_mhz, run->date,
-        run->commit);
+    struct cells cells = {.count = 0};
+    put_run(&cells, run);
+    put_timing(&cells, timing);
+    put(&cells, "what", "%s", what);
+    put(&cells, "unit", "%s", unit);
+    put(&cells, "median", "%.3f", amount / timing->median_us);
+    put(&cells, "min", "%.3f", amount / timing->max_us);
+    put(&cells, "max", "%.3f", amount / timing->min_us);
+    add_row(rows, results_ceilings.columns, &cells, NULL);
 }
 
-void results_path(const struct results_run *run, enum results_file file, char *path, size_t size) {
+void results_path(const struct results_run *run, struct results_file file, char *path, size_t size) {
     char slug[128];
     results_slug(run->device, slug, sizeof slug);
-    snprintf(path, size, "%s/%s/%s", run->folder, slug, file_name[file]);
+    snprintf(path, size, "%s/%s/%s", run->folder, slug, file.name);
 }
 
 // Whether a file can be written, or made in the folder nearest to it that is there.
@@ -122,58 +182,73 @@ static bool writable(const char *path, struct message *error) {
                        strerror(errno));
 }
 
-bool results_ready(const struct results_run *run, enum results_file file, struct message *error) {
-    char path[PATH_MAX], device[128], sm_count[16];
+// Whose rows a file has.
+struct owner {
+    char device[CELL_TEXT], sm_count[16];
+};
+
+static struct owner owner_of(const struct results_run *run) {
+    struct owner owner;
+    field(run->device, owner.device);
+    snprintf(owner.sm_count, sizeof owner.sm_count, "%d", run->sm_count);
+    return owner;
+}
+
+bool results_ready(const struct results_run *run, struct results_file file, struct message *error) {
+    char path[PATH_MAX];
+    struct owner owner = owner_of(run);
     if (!run->folder)
         return true;
     results_path(run, file, path, sizeof path);
-    snprintf(sm_count, sizeof sm_count, "%d", run->sm_count);
-    return results_csv_check(path, header[file], field(run->device, device), sm_count, error) && writable(path, error);
+    return results_csv_check(path, file.columns, owner.device, owner.sm_count, error) && writable(path, error);
 }
 
-bool results_write(const struct results_run *run, enum results_file file, struct results_rows *rows,
+bool results_write(const struct results_run *run, struct results_file file, struct results_rows *rows,
                    struct message *error) {
-    char path[PATH_MAX], device[128], sm_count[16];
+    char path[PATH_MAX];
+    struct owner owner = owner_of(run);
     bool good = true;
     if (run->folder && rows->length) {
         results_path(run, file, path, sizeof path);
-        snprintf(sm_count, sizeof sm_count, "%d", run->sm_count);
         char *slash = strrchr(path, '/');
         *slash = 0;
         if ((mkdir(run->folder, 0777) && errno != EEXIST) || (mkdir(path, 0777) && errno != EEXIST))
             good = message_set(error, "%s cannot be made: %s", path, strerror(errno));
         *slash = '/';
-        good = good && results_csv_append(path, header[file], field(run->device, device), sm_count, rows->text, error);
+        good = good && results_csv_append(path, file.columns, owner.device, owner.sm_count, rows->text, error);
     }
     free(rows->text);
     *rows = (struct results_rows){0};
     return good;
 }
 
-static int count(const struct results_run *run, enum results_file file, const char *part) {
-    char path[PATH_MAX], start[sizeof run->run + 1];
+int results_count(const struct results_run *run, const struct operation *operation, const struct problem_case *which) {
+    enum { MOST = 16, NAME = 64 };
+    char path[PATH_MAX], name[MOST][NAME], value[MOST][CELL_TEXT];
+    int count = 0;
     if (!run->folder)
         return 0;
-    results_path(run, file, path, sizeof path);
-    snprintf(start, sizeof start, "%s,", run->run);
-    return results_csv_count(path, start, part);
-}
-
-int results_count_attention(const struct results_run *run, const struct attention_shape *s) {
-    char part[128];
-    snprintf(part, sizeof part, ",fp32,%d,%d,%d,%d,%d,%d,%d,", s->batch, s->heads, s->kv_heads, s->nq, s->nk,
-             s->head_dim, s->causal);
-    return count(run, RESULTS_ATTENTION, part);
-}
-
-int results_count_softmax(const struct results_run *run, const struct softmax_shape *shape) {
-    char part[64];
-    snprintf(part, sizeof part, ",fp32,%lld,%d,", (long long)shape->rows, shape->columns);
-    return count(run, RESULTS_SOFTMAX, part);
+    results_path(run, results_file_of(operation), path, sizeof path);
+    snprintf(name[count], NAME, "run");
+    snprintf(value[count++], CELL_TEXT, "%s", run->run);
+    snprintf(name[count], NAME, "dtype");
+    snprintf(value[count++], CELL_TEXT, "%s", dtype_of(which->dtype)->name);
+    for (const char *at = operation->columns; *at && count < MOST;) {
+        size_t column = strcspn(at, ","), length = strcspn(at, ",=");
+        snprintf(name[count], NAME, "%.*s", (int)length, at);
+        count += operation->column(which, name[count], value[count], CELL_TEXT);
+        at += column + (at[column] == ',');
+    }
+    return results_csv_count(path, operation->columns, count, name[0], NAME, value[0], CELL_TEXT);
 }
 
 int results_count_ceilings(const struct results_run *run, const char *what) {
-    char part[64];
-    snprintf(part, sizeof part, ",%s,", what);
-    return count(run, RESULTS_CEILINGS, part);
+    enum { NAME = 64 };
+    char path[PATH_MAX], name[2][NAME] = {"run", "what"}, value[2][CELL_TEXT];
+    if (!run->folder)
+        return 0;
+    results_path(run, results_ceilings, path, sizeof path);
+    snprintf(value[0], CELL_TEXT, "%s", run->run);
+    snprintf(value[1], CELL_TEXT, "%s", what);
+    return results_csv_count(path, results_ceilings.columns, 2, name[0], NAME, value[0], CELL_TEXT);
 }

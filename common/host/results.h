@@ -1,13 +1,13 @@
-// The CSV files of measurements: results/<GPU>/attention.csv, softmax.csv and ceilings.csv.
+// The CSV files of measurements: results/<GPU>/ceilings.csv, and one for each operation.
 #ifndef HOST_RESULTS_H
 #define HOST_RESULTS_H
 
+#include "host/case.h"
 #include "message.h"
-#include "shape.h"
 
 #include <stddef.h>
 
-enum results_file { RESULTS_ATTENTION, RESULTS_SOFTMAX, RESULTS_CEILINGS };
+struct operation;
 
 // What one run has in common.
 struct results_run {
@@ -27,6 +27,25 @@ struct results_timing {
     bool noisy;                                       // stayed so after it was timed again
 };
 
+// What one kernel took for one case.
+struct results_row {
+    const struct operation *operation;
+    const struct problem_case *which;
+    const char *lesson;
+    const struct results_timing *timing;
+    double error;
+    double peak_tflops, peak_gb_per_s, copy_gb_per_s; // of the device, and of a copy timed beside it
+    bool lse;                                         // it wrote the optional outputs, too
+};
+
+// A file: its name in the GPU's folder, and its header, the names of its columns. A file that was written before the
+// last columns were there gets them when rows are added: what its own rows have there is what was not said then.
+struct results_file {
+    const char *name, *columns;
+};
+extern const struct results_file results_ceilings;
+struct results_file results_file_of(const struct operation *operation);
+
 // Rows that belong together: they are written all at once or not at all.
 struct results_rows {
     char *text;
@@ -36,31 +55,26 @@ struct results_rows {
 // Fills run and date.
 void results_start(struct results_run *run);
 
-void results_add_attention(struct results_rows *rows, const struct results_run *run, const char *lesson,
-                           const struct attention_shape *shape, const struct results_timing *timing,
-                           double relative_rms, double peak_tflops, double peak_gb_per_s);
-void results_add_softmax(struct results_rows *rows, const struct results_run *run, const char *lesson,
-                         const struct softmax_shape *shape, const struct results_timing *timing,
-                         double max_relative_error, double copy_gb_per_s);
+void results_add(struct results_rows *rows, const struct results_run *run, const struct results_row *row);
+
 // A limit that was reached: amount / 1 us is what unit counts ("GB/s": 1e-3 GB, "TFLOP/s": 1e-6 TFLOP).
 void results_add_ceiling(struct results_rows *rows, const struct results_run *run, const char *what, const char *unit,
                          double amount, const struct results_timing *timing);
 
 // Writes the rows, and the file with its header where there is none, and empties rows. A file with another header, of
 // another GPU, or whose last row is cut off, is left as it is.
-bool results_write(const struct results_run *run, enum results_file file, struct results_rows *rows,
+bool results_write(const struct results_run *run, struct results_file file, struct results_rows *rows,
                    struct message *error);
 
 // False and one line where results_write() would refuse the run's rows. Creates nothing.
-bool results_ready(const struct results_run *run, enum results_file file, struct message *error);
+bool results_ready(const struct results_run *run, struct results_file file, struct message *error);
 
-// How many rows of this run and this shape, or of this ceiling, are there.
-int results_count_attention(const struct results_run *run, const struct attention_shape *shape);
-int results_count_softmax(const struct results_run *run, const struct softmax_shape *shape);
+// How many rows of this run and this case, or of this ceiling, are there.
+int results_count(const struct results_run *run, const struct operation *operation, const struct problem_case *which);
 int results_count_ceilings(const struct results_run *run, const char *what);
 
 // "results/nvidia-h200/attention.csv"
-void results_path(const struct results_run *run, enum results_file file, char *path, size_t size);
+void results_path(const struct results_run *run, struct results_file file, char *path, size_t size);
 
 // The device's name as a folder's: lower case, anything but [a-z0-9] becomes '-'.
 void results_slug(const char *device, char *slug, size_t size);

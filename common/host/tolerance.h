@@ -1,31 +1,39 @@
-// How far a right fp32 kernel may be from the reference. Derived from what the kernel adds up, never a flat constant.
+// How far a right kernel may be from the reference, which starts from the inputs as the kernel gets them. Derived from
+// what the kernel adds up and where it has to round, never a flat constant.
 #ifndef HOST_TOLERANCE_H
 #define HOST_TOLERANCE_H
+
+#include "dtype.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// The bits that an output holds before the kernel has written it: a NaN that no arithmetic of a GPU makes, and what
-// cudaMemset with 0xFF leaves.
-#define POISON_BITS 0xFFFFFFFFu
+// The bound of one element of attention, for tensors of a type:
+//     (u_P + 2 delta_s) A + u_out |reference| + 1e-6,   delta_s = scale (d + 4) u_s max_k sum|q||k|
+// A = sum p|v| is what was added up, u_P the error of a weight, delta_s that of a score, u_out that of the rounded
+// result. fp32: u_P = 2^-20, of the exponential; u_s = u_out = 2^-24. 16 bits: the weights are rounded to the type
+// before they meet the values, so u_P and u_out are its unit roundoff. The products of two 16-bit numbers are exact in
+// fp32; u_s = 2^-23, since tensor cores cut off where they add up.
+double tolerance_attention(enum attention_dtype dtype, double reference, double a, double score_scale,
+                           double softmax_scale, int head_dim);
 
-// True where nothing was written over the poison.
-bool is_poison(float value);
+// The gate on the relative RMS error of rows rows; INT64_MAX: of very many.
+// fp32: 5e-6, more where scores are so large that their rounding alone moves the weights, or keys so many that the
+// rounding of the sums does.
+// 16 bits: bf16 5e-3, fp16 8e-4, up to twice that for few rows, and what large scores add.
+double tolerance_rms(enum attention_dtype dtype, double score_walk, double softmax_scale, int head_dim, int nk,
+                     int64_t rows);
 
-// The bound of one element of attention:
-//     (u_P + 2 delta_s) A + u_out |reference| + 1e-6,   delta_s = scale (d + 4) 2^-24 max_k sum|q||k|
-// u_P = 2^-20 is the error of a weight, delta_s that of a score, u_out = 2^-24 that of the rounded result.
-double tolerance_attention(double reference, double a, double score_scale, double softmax_scale, int head_dim);
-
-// The gate on the relative RMS error of rows rows. 5e-6, more where scores are so large that their rounding alone moves
-// the weights, or keys so many that the rounding of the sums does.
-double tolerance_rms(double score_walk, double softmax_scale, int head_dim, int nk, int64_t rows);
-
-// A single row has fewer elements to average over than the whole: this times the gate of very many rows.
+// In the place of rows: one row judged by itself. It has fewer elements to average over than the whole: in fp32 this
+// times the gate of very many rows.
+enum { TOLERANCE_ONE_ROW = 0 };
 static const double tolerance_row_factor = 4.0;
 
-// The bound of one log-sum-exp.
-double tolerance_lse(double reference);
+// The bound of one log-sum-exp, which is fp32 whatever the tensors are: 1e-5 max(1, |reference|), or delta_s where that
+// is more. The log-sum-exp moves by no more than the score that moves most, and by all of that where a row has one key,
+// whose terms may be large and cancel.
+double tolerance_lse(enum attention_dtype dtype, double reference, double score_scale, double softmax_scale,
+                     int head_dim);
 
 // The bound of one element of a row softmax: x is the input, maximum the row's, sum the row's sum of exp(x - maximum).
 double tolerance_softmax(double reference, double x, double maximum, int columns);

@@ -2,26 +2,35 @@
 
 #include "host/parallel.h"
 #include "host/tolerance.h"
+#include "operation.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void verdict_begin(struct verdict *v, const struct host_inputs *inputs, const struct row_sample *sample,
-                   const struct reference *reference) {
-    int d = inputs->shape.head_dim;
-    memset(v, 0, sizeof *v);
-    v->inputs = inputs;
-    v->sample = sample;
-    v->reference = reference;
-    v->wrong_at = host_allocate(sample->count * d, 1);
-    v->row_error = host_allocate(sample->count, sizeof *v->row_error);
-    v->row_signal = host_allocate(sample->count, sizeof *v->row_signal);
-    memset(v->wrong_at, 0, (size_t)(sample->count * d));
-    memset(v->row_error, 0, (size_t)sample->count * sizeof *v->row_error);
-    memset(v->row_signal, 0, (size_t)sample->count * sizeof *v->row_signal);
-    v->first_row = v->rms_row = -1;
+static double *room(int64_t count) {
+    double *values = host_allocate(count, sizeof *values);
+    memset(values, 0, (size_t)count * sizeof *values);
+    return values;
+}
+
+void verdict_begin(struct verdict *v, const struct host_problem *problem, const struct row_sample *sample,
+                   const void *reference, int output) {
+    const struct host_tensor *tensor = problem_output(problem, output);
+    int columns = tensor->columns;
+    *v = (struct verdict){.problem = problem,
+                          .tensor = tensor,
+                          .sample = sample,
+                          .reference = reference,
+                          .output = output,
+                          .expected = {room(columns), room(columns), room(columns)},
+                          .wrong_at = host_allocate(sample->count * columns, 1),
+                          .row_error = room(sample->count),
+                          .row_signal = room(sample->count),
+                          .first_row = -1,
+                          .rms_row = -1};
+    memset(v->wrong_at, 0, (size_t)(sample->count * columns));
 }
 
 static void remember_first(struct verdict *v, int64_t row, int column, bool sampled, double expected, float got,
@@ -37,75 +46,62 @@ static void remember_first(struct verdict *v, int64_t row, int column, bool samp
 }
 
 // True where every value is a number: no infinity, no NaN, and so no poison. Billions of values pass through here.
-static bool all_numbers(const float *o, int count) {
+static bool all_numbers(const float *values, int count) {
     bool numbers = true;
     for (int c = 0; c < count; c++)
-        numbers &= fabsf(o[c]) <= FLT_MAX;
+        numbers &= fabsf(values[c]) <= FLT_MAX;
     return numbers;
 }
 
-// A row that the reference does not cover: it was written, and it is no NaN where the inputs have none.
-static void check_plain_row(struct verdict *v, int64_t row, const float *o) {
-    if (all_numbers(o, v->inputs->shape.head_dim))
+// A row that the reference does not cover: it was written, and it is no NaN where the inputs have none. An infinity is
+// right in a row that sees nothing, as its log-sum-exp.
+static void check_plain_row(struct verdict *v, int64_t row, const float *got) {
+    if (all_numbers(got, v->tensor->columns))
         return;
-    for (int c = 0; c < v->inputs->shape.head_dim; c++) {
-        bool poison = is_poison(o[c]), stray = !poison && v->inputs->finite && !isfinite(o[c]);
+    for (int c = 0; c < v->tensor->columns; c++) {
+        bool poison = is_poison(got[c]), number = v->output ? !isnan(got[c]) : isfinite(got[c]);
+        bool stray = !poison && v->problem->finite && !number;
         v->unwritten += poison;
         v->nan += stray;
         if (poison || stray)
-            remember_first(v, row, c, false, NAN, o[c], 0);
+            remember_first(v, row, c, false, NAN, got[c], 0);
     }
 }
 
-static void check_sampled_row(struct verdict *v, int64_t row, const float *o) {
-    const struct reference *ref = v->reference;
-    int d = ref->head_dim;
+static void check_sampled_row(struct verdict *v, int64_t row, const float *got) {
+    int columns = v->tensor->columns;
     int64_t index = v->next++;
+    const struct expected_row *e = &v->expected;
+    v->problem->operation->expect(v->problem, v->reference, v->output, index, &v->expected);
     double error = 0, signal = 0;
-    for (int c = 0; c < d; c++) {
-        double expected = ref->o[index * d + c], a = ref->a[index * d + c];
-        double bound = tolerance_attention(expected, a, ref->score_scale[index], v->inputs->softmax_scale,
-                                           v->inputs->shape.head_dim);
-        bool poison = is_poison(o[c]);
+    for (int c = 0; c < columns; c++) {
+        double expected = e->value[c], difference = got[c] - expected;
+        bool poison = is_poison(got[c]);
         v->compared++;
         v->unwritten += poison;
-        v->nan += !poison && isnan(o[c]) && !isnan(expected);
-        if (poison || !tolerance_holds(o[c], expected, bound)) {
+        v->nan += !poison && isnan(got[c]) && !isnan(expected);
+        if (poison || !tolerance_holds(got[c], expected, e->bound[c])) {
             v->wrong++;
-            v->wrong_at[index * d + c] = 1;
-            remember_first(v, row, c, true, expected, o[c], bound);
+            v->wrong_at[index * columns + c] = 1;
+            remember_first(v, row, c, true, expected, got[c], e->bound[c]);
         }
-        if (isfinite(expected) && !isinf(a)) {
-            // Where the terms cancel, the reference is smaller than what a rounding error is measured by.
-            double size = fmax(fabs(expected), a * ref->weight_norm[index]);
-            double difference = o[c] - expected;
-            error += difference * difference;
-            signal += size * size;
-        }
+        if (fabs(expected) > 0x1p-100) // results near the denormals have no relative error to speak of
+            v->max_relative_error = fmax(v->max_relative_error, fabs(difference / expected));
+        if (isnan(e->size[c]))
+            continue;
+        error += difference * difference;
+        signal += e->size[c] * e->size[c];
     }
     v->row_error[index] = error;
     v->row_signal[index] = signal;
 }
 
-void verdict_rows(struct verdict *v, int64_t first_row, int64_t rows, const float *o) {
-    int d = v->inputs->shape.head_dim;
-    v->elements += rows * d;
+void verdict_rows(struct verdict *v, int64_t first_row, int64_t rows, const float *values) {
+    int columns = v->tensor->columns;
+    v->elements += rows * columns;
     for (int64_t r = 0; r < rows; r++) {
         bool sampled = v->next < v->sample->count && v->sample->row[v->next] == first_row + r;
-        (sampled ? check_sampled_row : check_plain_row)(v, first_row + r, o + r * d);
-    }
-}
-
-void verdict_lse(struct verdict *v, const float *lse) {
-    for (int64_t i = 0; i < v->sample->count; i++) {
-        double expected = v->reference->lse[i];
-        float got = lse[v->sample->row[i]];
-        if (is_poison(got) || !tolerance_holds(got, expected, tolerance_lse(expected))) {
-            if (!v->wrong_lse++) {
-                v->lse_expected = expected;
-                v->lse_got = got;
-            }
-        }
+        (sampled ? check_sampled_row : check_plain_row)(v, first_row + r, values + r * columns);
     }
 }
 
@@ -120,42 +116,47 @@ static void gate(struct verdict *v, double error, double signal, double limit, i
     v->rms_limit = limit;
 }
 
-// The limit for so many rows, walk being how far a partial sum of any score strays from 0.
-static double limit_of(const struct verdict *v, double walk, int64_t rows) {
-    const struct attention_shape *shape = &v->inputs->shape;
-    return tolerance_rms(walk, v->inputs->softmax_scale, shape->head_dim, shape->nk, rows);
+static void gate_rows(struct verdict *v) {
+    const struct operation *operation = v->problem->operation;
+    const struct row_sample *sample = v->sample;
+    int64_t group = operation->group(&v->problem->which), rows = 0;
+    double row_limit = operation->rms_limit(v->problem, v->reference, TOLERANCE_ONE_ROW);
+    double error = 0, signal = 0;
+    for (int64_t i = 0; i < sample->count; i++) {
+        error += v->row_error[i];
+        signal += v->row_signal[i];
+        rows++;
+        gate(v, v->row_error[i], v->row_signal[i], row_limit, sample->row[i]);
+        if (i + 1 == sample->count || sample->row[i + 1] / group != sample->row[i] / group) {
+            gate(v, error, signal, operation->rms_limit(v->problem, v->reference, rows), -1);
+            error = signal = 0;
+            rows = 0;
+        }
+    }
 }
 
 bool verdict_end(struct verdict *v) {
-    int64_t nq = v->inputs->shape.nq, head_rows = 0;
-    double error = 0, signal = 0, head_error = 0, head_signal = 0, walk = 0;
-    for (int64_t i = 0; i < v->sample->count; i++)
-        walk = fmax(walk, v->reference->score_walk[i]);
+    double error = 0, signal = 0;
     for (int64_t i = 0; i < v->sample->count; i++) {
         error += v->row_error[i];
         signal += v->row_signal[i];
-        head_error += v->row_error[i];
-        head_signal += v->row_signal[i];
-        head_rows++;
-        bool last = i + 1 == v->sample->count || v->sample->row[i + 1] / nq != v->sample->row[i] / nq;
-        gate(v, v->row_error[i], v->row_signal[i], tolerance_row_factor * limit_of(v, walk, INT64_MAX),
-             v->sample->row[i]);
-        if (last) {
-            gate(v, head_error, head_signal, limit_of(v, walk, head_rows), -1);
-            head_error = head_signal = 0;
-            head_rows = 0;
-        }
     }
     v->relative_rms = signal > 0 ? sqrt(error / signal) : 0;
-    gate(v, error, signal, limit_of(v, walk, v->sample->count), -1);
-    return v->next == v->sample->count && !v->wrong && !v->unwritten && !v->nan && !v->rms_failed && !v->wrong_lse;
+    if (v->output == 0 && v->problem->operation->rms_limit) {
+        gate_rows(v);
+        gate(v, error, signal, v->problem->operation->rms_limit(v->problem, v->reference, v->sample->count), -1);
+    }
+    return v->next == v->sample->count && !v->wrong && !v->unwritten && !v->nan && !v->rms_failed;
+}
+
+double verdict_error(const struct verdict *v) {
+    return v->problem->operation->error == ERROR_RELATIVE_RMS ? v->relative_rms : v->max_relative_error;
 }
 
 static void explain_first(const struct verdict *v, FILE *out) {
-    const struct attention_shape *shape = &v->inputs->shape;
-    int64_t head = v->first_row / shape->nq;
-    fprintf(out, "  first: o[%lld][%lld][%lld][%d] (batch, head, query, element)", (long long)(head / shape->heads),
-            (long long)(head % shape->heads), (long long)(v->first_row % shape->nq), v->first_column);
+    char place[96];
+    v->problem->operation->place(&v->problem->which, v->output, v->first_row, v->first_column, place, sizeof place);
+    fprintf(out, "  first: %s%s", v->tensor->name, place);
     if (is_poison(v->first_got))
         fprintf(out, " was not written");
     else if (isnan(v->first_got))
@@ -170,75 +171,87 @@ static void explain_first(const struct verdict *v, FILE *out) {
 }
 
 // The smallest power of two that makes at most limit tiles of n.
-static int tile_size(int n, int limit) {
-    int tile = 1;
+static int64_t tile_size(int64_t n, int limit) {
+    int64_t tile = 1;
     while ((n - 1) / tile + 1 > limit)
         tile *= 2;
     return tile;
 }
 
-// A map of the head that holds the first wrong element: '.' right, '#' wrong, ' ' not in the sample.
+static void explain_groups(const struct verdict *v, int64_t group, FILE *out) {
+    int64_t groups = v->tensor->rows / group, wrong = 0, last = -1;
+    for (int64_t i = 0; i < v->sample->count; i++)
+        if (v->sample->row[i] / group != last &&
+            memchr(v->wrong_at + i * v->tensor->columns, 1, (size_t)v->tensor->columns)) {
+            last = v->sample->row[i] / group;
+            wrong++;
+        }
+    if (groups > 1)
+        fprintf(out, "  %s with wrong elements: %lld of %lld\n", v->problem->operation->groups_name, (long long)wrong,
+                (long long)groups);
+}
+
+// A map of the group that holds the first wrong element: '.' right, '#' wrong, ' ' not in the sample.
 static void explain_map(const struct verdict *v, FILE *out) {
     enum { LINES = 16, CHARACTERS = 32 };
-    const struct attention_shape *shape = &v->inputs->shape;
-    int d = shape->head_dim, row_tile = tile_size(shape->nq, LINES), column_tile = tile_size(d, CHARACTERS);
-    char map[LINES][CHARACTERS + 1];
-    int lines = (shape->nq - 1) / row_tile + 1, characters = (d - 1) / column_tile + 1;
-    int64_t head = v->first_row / shape->nq, wrong_heads = 0, last_head = -1;
+    const struct operation *operation = v->problem->operation;
+    int columns = v->tensor->columns;
+    int64_t group = operation->group(&v->problem->which), shown = v->first_row / group;
+    int64_t row_tile = tile_size(group, LINES), column_tile = tile_size(columns, CHARACTERS);
+    char map[LINES][CHARACTERS + 1], name[64] = "";
+    int64_t lines = (group - 1) / row_tile + 1, characters = (columns - 1) / column_tile + 1;
     memset(map, ' ', sizeof map);
+    explain_groups(v, group, out);
     for (int64_t i = 0; i < v->sample->count; i++) {
         int64_t row = v->sample->row[i];
-        const uint8_t *wrong = v->wrong_at + i * d;
-        if (row / shape->nq != last_head && memchr(wrong, 1, (size_t)d)) {
-            last_head = row / shape->nq;
-            wrong_heads++;
-        }
-        if (row / shape->nq != head)
-            continue;
-        for (int c = 0; c < d; c++) {
-            char *tile = &map[row % shape->nq / row_tile][c / column_tile];
-            *tile = wrong[c] || *tile == '#' ? '#' : '.';
+        for (int c = 0; c < columns && row / group == shown; c++) {
+            char *tile = &map[row % group / row_tile][c / column_tile];
+            *tile = v->wrong_at[i * columns + c] || *tile == '#' ? '#' : '.';
         }
     }
-    int64_t heads = (int64_t)shape->batch * shape->heads;
-    if (heads > 1)
-        fprintf(out, "  heads with wrong elements: %lld of %lld\n", (long long)wrong_heads, (long long)heads);
-    fprintf(out, "  output of batch %lld head %lld: a line is %d quer%s, a character %d element%s, # wrong, . right\n",
-            (long long)(head / shape->heads), (long long)(head % shape->heads), row_tile, row_tile > 1 ? "ies" : "y",
-            column_tile, column_tile > 1 ? "s" : "");
-    for (int l = 0; l < lines; l++) {
+    if (operation->group_text)
+        operation->group_text(&v->problem->which, shown, name, sizeof name);
+    fprintf(out, "  output%s%s: a line is %lld %s, a character %lld element%s, # wrong, . right\n", *name ? " of " : "",
+            name, (long long)row_tile, row_tile > 1 ? operation->rows_name : operation->row_name,
+            (long long)column_tile, column_tile > 1 ? "s" : "");
+    for (int64_t l = 0; l < lines; l++) {
         map[l][characters] = 0;
-        fprintf(out, "  %7d |%s|\n", l * row_tile, map[l]);
+        fprintf(out, "  %7lld |%s|\n", (long long)(l * row_tile), map[l]);
     }
 }
 
 void verdict_explain(const struct verdict *v, FILE *out) {
+    const char *of = v->output ? " of " : "", *name = v->output ? v->tensor->name : "";
     if (v->wrong)
-        fprintf(out, "  %lld of %lld elements wrong%s\n", (long long)v->wrong, (long long)v->compared,
+        fprintf(out, "  %lld of %lld elements%s%s wrong%s\n", (long long)v->wrong, (long long)v->compared, of, name,
                 v->compared < v->elements ? " (a sample of the rows)" : "");
     if (v->unwritten)
-        fprintf(out, "  %lld of %lld elements were never written: they still hold the poison\n",
-                (long long)v->unwritten, (long long)v->elements);
+        fprintf(out, "  %lld of %lld elements%s%s were never written: they still hold the poison\n",
+                (long long)v->unwritten, (long long)v->elements, of, name);
     if (v->nan)
-        fprintf(out, "  %lld elements are NaN or infinite where the reference is a number\n", (long long)v->nan);
+        fprintf(out, "  %lld element%s%s%s %s NaN or infinite where the reference is a number\n", (long long)v->nan,
+                v->nan == 1 ? "" : "s", of, name, v->nan == 1 ? "is" : "are");
     if (v->first_row >= 0) {
         explain_first(v, out);
-        if (v->wrong)
+        if (v->wrong && v->tensor->columns > 1)
             explain_map(v, out);
     }
     if (v->rms_failed && !v->wrong) {
         fprintf(out, "  every element is within its own bound, but the relative RMS error is %.1e", v->rms_failed_at);
-        if (v->rms_row >= 0)
-            fprintf(out, " in query %lld of head %lld", (long long)(v->rms_row % v->inputs->shape.nq),
-                    (long long)(v->rms_row / v->inputs->shape.nq));
-        fprintf(out, ", the limit %.1e: too large for fp32 arithmetic\n", v->rms_limit);
+        if (v->rms_row >= 0) {
+            int64_t group = v->problem->operation->group(&v->problem->which);
+            fprintf(out, " in %s %lld of head %lld", v->problem->operation->row_name, (long long)(v->rms_row % group),
+                    (long long)(v->rms_row / group));
+        }
+        fprintf(out, ", the limit %.1e: too large for %s\n", v->rms_limit,
+                v->tensor->dtype == ATTENTION_FP32 ? "fp32 arithmetic" : "weights and results of 16 bits");
     }
-    if (v->wrong_lse)
-        fprintf(out, "  %lld log-sum-exp values wrong, the first is %.8g, expected %.8g\n", (long long)v->wrong_lse,
-                v->lse_got, v->lse_expected);
 }
 
 void verdict_free(struct verdict *v) {
+    free(v->expected.value);
+    free(v->expected.bound);
+    free(v->expected.size);
     free(v->wrong_at);
     free(v->row_error);
     free(v->row_signal);

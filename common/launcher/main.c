@@ -43,7 +43,7 @@ static void use_simulator(const char *folder) {
 }
 
 int main(int argc, char **argv) {
-    struct arguments arguments;
+    static struct arguments arguments;
     struct message error;
     char folder[PATH_MAX], runner[PATH_MAX + 16];
     if (!arguments_parse(argc, argv, &arguments, &error))
@@ -56,15 +56,8 @@ int main(int argc, char **argv) {
     if (device == DEVICE_SIMULATOR)
         use_simulator(folder);
 
-    char **command = calloc((size_t)argc + 3, sizeof *command);
-    if (!command)
-        message_exit(EXIT_CHECK_FAILED, "out of memory");
-    memcpy(command, argv, (size_t)argc * sizeof *command);
-    command[0] = runner;
-    command[argc] = "--device";
-    command[argc + 1] = device == DEVICE_GPU ? "gpu" : "sim";
+    arguments.device = device;
+    arguments_leave(&arguments);
     fflush(stdout);
-    int status = supervise(runner, command, arguments.time_limit);
-    free(command);
-    return status;
+    return supervise(runner, arguments.time_limit);
 }

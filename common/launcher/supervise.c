@@ -1,5 +1,6 @@
 #include "launcher/supervise.h"
 
+#include "clock.h"
 #include "message.h"
 #include "step.h"
 
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { STEP_TEXT = 160, KEPT_TEXT = 400, GRACE_MILLISECONDS = 200 };
@@ -32,12 +32,6 @@ static void on_signal(int number) {
         ending_signal = number;
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 // Signals are blocked but while ppoll() waits, so that none is lost between looking at a flag and waiting.
 static void catch_signals(sigset_t *normal) {
     static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
@@ -51,7 +45,7 @@ static void catch_signals(sigset_t *normal) {
     sigprocmask(SIG_BLOCK, &blocked, normal);
 }
 
-static pid_t start(const char *program, char **argv, int pipe_end, const sigset_t *normal) {
+static pid_t start(const char *program, int pipe_end, const sigset_t *normal) {
     pid_t parent = getpid(), child = fork();
     if (child != 0) {
         if (child > 0)
@@ -66,7 +60,7 @@ static pid_t start(const char *program, char **argv, int pipe_end, const sigset_
     char number[16];
     snprintf(number, sizeof number, "%d", pipe_end);
     setenv(STEP_VARIABLE, number, 1);
-    execv(program, argv);
+    execl(program, program, (char *)NULL);
     fprintf(stderr, "error: %s cannot be started: %s; build it with make\n", program, strerror(errno));
     _exit(EXIT_BAD_INPUT);
 }
@@ -128,29 +122,29 @@ static int explain_end(int status, const char *step) {
     return EXIT_CHECK_FAILED;
 }
 
-int supervise(const char *program, char **argv, int limit) {
+int supervise(const char *program, int limit) {
     int ends[2];
     sigset_t normal;
     struct said said = {0};
     if (pipe2(ends, O_CLOEXEC))
         message_exit(EXIT_CHECK_FAILED, "no pipe: %s", strerror(errno));
-    fcntl(ends[1], F_SETFD, 0); // the child's end stays open through execv()
+    fcntl(ends[1], F_SETFD, 0); // the child's end stays open through execl()
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     catch_signals(&normal);
-    pid_t child = start(program, argv, ends[1], &normal);
+    pid_t child = start(program, ends[1], &normal);
     if (child < 0)
         message_exit(EXIT_CHECK_FAILED, "no process for %s: %s", program, strerror(errno));
     close(ends[1]);
 
-    double deadline = now() + limit;
+    double deadline = clock_seconds() + limit;
     for (bool open = true;;) {
         struct pollfd wait = {.fd = open ? ends[0] : -1, .events = POLLIN};
-        double left = deadline - now();
+        double left = deadline - clock_seconds();
         struct timespec timeout = {.tv_sec = left > 0 ? (time_t)left : 0,
                                    .tv_nsec = left > 0 ? GRACE_MILLISECONDS * 1000000 : 0};
         ppoll(&wait, 1, &timeout, &normal);
         if (read_steps(ends[0], &said))
-            deadline = now() + limit;
+            deadline = clock_seconds() + limit;
         if (wait.revents & POLLHUP)
             open = false;
         int status;
@@ -168,7 +162,7 @@ int supervise(const char *program, char **argv, int limit) {
             say_kept(ends[0], &said);
             return 128 + ending_signal;
         }
-        if (now() >= deadline) {
+        if (clock_seconds() >= deadline) {
             end_child(child);
             message_before_error();
             fprintf(

@@ -5,6 +5,6 @@
 // The child says which step it is in (step.h). A step that lasts longer than limit seconds ends the child and all that
 // it started. Returns the child's exit status; 1 where it crashed, ran too long, or ended with 0 but without its last
 // step; 128 + N where signal N ended this program.
-int supervise(const char *program, char **argv, int limit);
+int supervise(const char *program, int limit);
 
 #endif

@@ -14,14 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-// A step of the plan: a shape, or the ceilings. Only those of its group are used.
+// A step of the plan: a case, or the ceilings where there is no operation.
 struct step {
-    enum estimate_group group;
-    struct attention_shape attention;
-    struct softmax_shape softmax;
+    const struct operation *operation;
+    struct problem_case which;
     int ceilings_before; // how often they have been measured in this run before it
     uint64_t seed;
-    char text[96];
+    char text[160];
 };
 
 struct plan {
@@ -29,61 +28,82 @@ struct plan {
     char state[PATH_MAX];         // where an incomplete run is remembered, "" for nowhere
 };
 
-static void add(struct bench *bench, struct plan *plan, struct step step, double work, double budget, int passes) {
-    struct estimate_unit unit = {step.group, work, budget, passes, false};
+static void add(struct bench *bench, struct plan *plan, struct step step, struct estimate_unit unit) {
     step.seed += (uint64_t)bench->estimate.units;
-    plan->step[bench->estimate.units] = step;
     if (!estimate_add(&bench->estimate, unit))
-        message_exit(EXIT_BAD_INPUT, "a bench takes at most %d shapes: give fewer SIZES", MOST_UNITS);
+        message_exit(EXIT_BAD_INPUT, "a bench takes at most %d cases: give fewer SIZES", MOST_UNITS);
+    plan->step[bench->estimate.units - 1] = step;
 }
 
-static void add_attention(struct bench *bench, struct plan *plan, struct attention_shape shape, uint64_t seed) {
-    struct step step = {.group = GROUP_ATTENTION, .attention = shape, .seed = seed};
-    char text[SHAPE_TEXT];
-    shape_text(&shape, text);
-    snprintf(step.text, sizeof step.text, "B,H,N,D = %s", text);
-    add(bench, plan, step, shape_flops(&shape), attention_seconds, shape.nk <= MOST_WARM_KEYS ? 2 : 1);
-}
-
-static void add_softmax(struct bench *bench, struct plan *plan, struct softmax_shape shape, uint64_t seed) {
-    struct step step = {.group = GROUP_SOFTMAX, .softmax = shape, .seed = seed};
-    snprintf(step.text, sizeof step.text, "ROWS,COLUMNS = %lld,%d", (long long)shape.rows, shape.columns);
-    add(bench, plan, step, 8.0 * (double)shape.rows * shape.columns, softmax_seconds, 1);
+static void add_case(struct bench *bench, struct plan *plan, int index, const struct problem_case *which,
+                     uint64_t seed) {
+    const struct operation *operation = operations[index];
+    struct step step = {.operation = operation, .which = *which, .seed = seed};
+    int group = 1 + index * ATTENTION_DTYPES + (int)which->dtype;
+    char title[sizeof step.text - 8];
+    case_title(operation, which, title, sizeof title);
+    snprintf(step.text, sizeof step.text, "%s%s%s", title, which->dtype ? ", " : "",
+             which->dtype ? dtype_of(which->dtype)->name : "");
+    add(bench, plan, step,
+        (struct estimate_unit){group, operation->flops(which), operation->seconds,
+                               operation->warm && operation->warm(which) ? 2 : 1, false});
 }
 
 static void add_ceilings(struct bench *bench, struct plan *plan, int before) {
-    struct step step = {.group = GROUP_CEILINGS, .ceilings_before = before, .text = "ceilings"};
-    if (bench->arguments->ceilings)
-        add(bench, plan, step, 1, ceilings_seconds, 1);
+    struct step step = {.ceilings_before = before, .text = "ceilings"};
+    if (*bench->arguments->ceilings)
+        add(bench, plan, step, (struct estimate_unit){GROUP_CEILINGS, 1, ceilings_seconds, 1, false});
 }
 
-// The ceilings stand before and after the shapes, so that a clock that changes on the way is seen in them.
-static void make_plan(struct bench *bench, struct plan *plan) {
-    static const int head_dims[] = {64, 128}, sizes[] = {256, 512, 1024, 2048, 4096, 8192}, quick[] = {1024};
-    static const struct softmax_shape matrices[] = {{4096, 1024}, {4096, 4096}, {16384, 4096}, {32768, 8192}};
+// The types of an operation's kernels that are timed: the one that was asked for; else fp32, and of the types of 16
+// bits, which are as fast as each other, one: bf16, where a kernel has it.
+static unsigned types_of(const struct bench *bench, const struct operation *operation) {
     const struct arguments *a = bench->arguments;
-    const int *size = a->sizes ? a->size : a->quick ? quick : sizes;
-    int count = a->sizes ? a->sizes : a->quick ? 1 : 6, attentions = bench->attentions ? 2 : 0;
-    uint64_t seed = check_seed(a);
-    if (a->has_shape && a->shape.is_matrix && bench->attentions)
-        message_exit(EXIT_BAD_INPUT, "SHAPE=%s has two numbers, and attention needs four: B,H,N,D", a->shape_text);
-    add_ceilings(bench, plan, 0);
-    if (a->has_shape && bench->attentions)
-        add_attention(bench, plan, a->shape.attention, seed);
-    for (int d = 0; !a->has_shape && d < attentions; d++)
+    unsigned has = 0;
+    for (int i = 0; i < bench->kernels; i++)
+        if (bench->kernel[i].operation == operation)
+            has |= kernel_dtypes(&bench->kernel[i]);
+    if (a->has_dtype)
+        return has & 1u << a->dtype;
+    return has & 1u << ATTENTION_BF16 ? has & ~(1u << ATTENTION_FP16) : has;
+}
+
+static bool is_timed(const struct bench *bench, const struct operation *operation) {
+    for (int i = 0; i < bench->kernels; i++)
+        if (bench->kernel[i].operation == operation)
+            return true;
+    return false;
+}
+
+static void plan_operation(struct bench *bench, struct plan *plan, int index, uint64_t seed) {
+    const struct operation *operation = operations[index];
+    const struct arguments *a = bench->arguments;
+    unsigned types = types_of(bench, operation);
+    if (a->has_shape && a->shape.is_matrix && !operation->is_matrix)
+        message_exit(EXIT_BAD_INPUT, "SHAPE=%s has two numbers, and %s needs four: B,H,N,D", a->shape_text,
+                     operation->name);
+    if (!types)
+        message_exit(EXIT_BAD_INPUT, "DTYPE=%s: no kernel of this bench takes it", dtype_of(a->dtype)->name);
+    for (int type = 0; type < ATTENTION_DTYPES; type++) {
+        struct problem_case cases[MAX_PLAN];
+        int count = types & 1u << type ? operation->plan(a, (enum attention_dtype)type, cases) : 0;
         for (int i = 0; i < count; i++)
-            add_attention(bench, plan,
-                          (struct attention_shape){1, 16, 16, size[i], size[i], head_dims[d], a->causal, a->layout},
-                          seed);
-    if (a->has_shape && bench->softmaxes)
-        add_softmax(bench, plan, a->shape.softmax, seed);
-    for (int i = 0; !a->has_shape && bench->softmaxes && i < (a->quick ? 1 : 4); i++)
-        add_softmax(bench, plan, matrices[i], seed);
+            add_case(bench, plan, index, &cases[i], seed);
+    }
+}
+
+// The ceilings stand before and after the cases, so that a clock that changes on the way is seen in them.
+static void make_plan(struct bench *bench, struct plan *plan) {
+    uint64_t seed = check_seed(bench->arguments);
+    add_ceilings(bench, plan, 0);
+    for (int i = 0; operations[i]; i++)
+        if (is_timed(bench, operations[i]))
+            plan_operation(bench, plan, i, seed);
     add_ceilings(bench, plan, 1);
 }
 
 static struct results_run describe_run(const struct device *device, const struct arguments *arguments) {
-    struct results_run run = {.folder = arguments->results,
+    struct results_run run = {.folder = *arguments->results ? arguments->results : NULL,
                               .commit = arguments->commit,
                               .device = device->name,
                               .sm_count = device->sm_count};
@@ -94,7 +114,7 @@ static struct results_run describe_run(const struct device *device, const struct
     snprintf(run.cuda, sizeof run.cuda, "%d.%d", version / 1000, version % 1000 / 10);
     results_start(&run);
     printf("%s, %d SMs, fp32 peak %.1f TFLOP/s, memory %.0f GB/s, driver %s, CUDA %s\n", device->name, device->sm_count,
-           device->peak_tflops, device->peak_gb_per_s, *run.driver ? run.driver : "unknown", run.cuda);
+           device->peak_tflops[ATTENTION_FP32], device->peak_gb_per_s, *run.driver ? run.driver : "unknown", run.cuda);
     return run;
 }
 
@@ -116,33 +136,28 @@ static void gather_facts(const struct bench *bench, struct resume_facts *facts) 
     resume_add(facts, "the commit", "%s", a->commit);
     resume_hash_file("/proc/self/exe", hash);
     resume_add(facts, "the harness", "%s", hash);
-    if (a->ceilings)
+    if (*a->ceilings)
         add_library(facts, "the ceilings", a->ceilings);
     for (int i = 0; i < a->kernels; i++)
         add_library(facts, a->kernel[i].name, a->kernel[i].library);
 }
 
 static bool is_recorded(const struct bench *bench, const struct step *step) {
-    switch (step->group) {
-    case GROUP_ATTENTION:
-        return results_count_attention(&bench->run, &step->attention) > 0;
-    case GROUP_SOFTMAX:
-        return results_count_softmax(&bench->run, &step->softmax) > 0;
-    default:
-        return results_count_ceilings(&bench->run, "copy") > step->ceilings_before;
-    }
+    if (step->operation)
+        return results_count(&bench->run, step->operation, &step->which) > 0;
+    return results_count_ceilings(&bench->run, "copy") > step->ceilings_before;
 }
 
 // Where an incomplete run of the same kernels and shapes is remembered.
 static void choose_state(const struct bench *bench, struct plan *plan) {
     const struct arguments *a = bench->arguments;
-    char what[1 << 14];
-    int length = snprintf(what, sizeof what, "%s %d", a->results, a->causal);
+    char what[1 << 15];
+    int length = snprintf(what, sizeof what, "%s %d%s", a->results, a->causal, a->lse ? " lse" : "");
     for (int i = 0; i < a->kernels; i++)
         length += snprintf(what + length, sizeof what - (size_t)length, " %s", a->kernel[i].name);
     for (int i = 0; i < bench->estimate.units; i++)
         length += snprintf(what + length, sizeof what - (size_t)length, " %s", plan->step[i].text);
-    if (a->state && a->results)
+    if (*a->state && *a->results)
         resume_path(a->state, what, plan->state, sizeof plan->state);
 }
 
@@ -189,32 +204,16 @@ static void tell_kept(const struct bench *bench, const struct plan *plan) {
 }
 
 static bool take(struct bench *bench, const struct step *step) {
-    switch (step->group) {
-    case GROUP_ATTENTION:
-        return bench_attention(bench, &step->attention, step->seed);
-    case GROUP_SOFTMAX:
-        return bench_softmax(bench, &step->softmax, step->seed);
-    default:
-        return bench_ceilings(bench);
-    }
-}
-
-static void split(struct bench *bench, const struct kernel *kernels, int count) {
-    for (int i = 0; i < count; i++)
-        if (kernels[i].softmax_forward)
-            bench->softmax[bench->softmaxes++] = kernels[i];
-        else
-            bench->attention[bench->attentions++] = kernels[i];
+    return step->operation ? bench_case(bench, step->operation, &step->which, step->seed) : bench_ceilings(bench);
 }
 
 // A library that a baseline needs may be missing: the others are timed without it.
 static void leave_out_unavailable(struct bench *bench) {
-    for (int i = 0; i < bench->attentions; i++) {
-        const struct kernel *kernel = &bench->attention[i];
-        const char *lacking = kernel->lesson->unavailable ? kernel->lesson->unavailable() : NULL;
-        if (!lacking)
+    for (int i = 0; i < bench->kernels; i++) {
+        const struct kernel *kernel = &bench->kernel[i];
+        if (!kernel->lacking)
             continue;
-        printf("%s is left out: %s\n", kernel->argument->name, lacking);
+        printf("%s is left out: %s\n", kernel->argument->name, kernel->lacking);
         bench->left_out[i] = true;
         bench->rejected += !bench_is_baseline(kernel);
     }
@@ -222,11 +221,12 @@ static void leave_out_unavailable(struct bench *bench) {
 
 // Before anything is timed: a file that would not take the rows.
 static void require_files(const struct bench *bench) {
-    const bool needed[] = {bench->attentions > 0, bench->softmaxes > 0, bench->arguments->ceilings != NULL};
     struct message error;
-    for (int file = RESULTS_ATTENTION; file <= RESULTS_CEILINGS; file++)
-        if (needed[file] && !results_ready(&bench->run, (enum results_file)file, &error))
+    for (int i = 0; operations[i]; i++)
+        if (is_timed(bench, operations[i]) && !results_ready(&bench->run, results_file_of(operations[i]), &error))
             message_exit(EXIT_BAD_INPUT, "%s", error.text);
+    if (*bench->arguments->ceilings && !results_ready(&bench->run, results_ceilings, &error))
+        message_exit(EXIT_BAD_INPUT, "%s", error.text);
 }
 
 static void say_end(const struct bench *bench) {
@@ -244,8 +244,7 @@ static void say_end(const struct bench *bench) {
 int bench(const struct kernel *kernels, int count, const struct device *device, const struct arguments *arguments) {
     static struct bench bench;
     static struct plan plan;
-    bench = (struct bench){.device = device, .arguments = arguments};
-    split(&bench, kernels, count);
+    bench = (struct bench){.device = device, .arguments = arguments, .kernel = kernels, .kernels = count};
     bench.run = describe_run(device, arguments);
     require_files(&bench);
     leave_out_unavailable(&bench);
@@ -257,11 +256,11 @@ int bench(const struct kernel *kernels, int count, const struct device *device, 
     for (int i = 0; i < bench.estimate.units; i++) {
         tell_kept(&bench, &plan);
         if (bench.estimate.unit[i].done) {
-            bench.timed += plan.step[i].group != GROUP_CEILINGS;
+            bench.timed += plan.step[i].operation != NULL;
             continue;
         }
         bench_unit_begin(i, plan.step[i].text);
-        bench.timed += take(&bench, &plan.step[i]) && plan.step[i].group != GROUP_CEILINGS;
+        bench.timed += take(&bench, &plan.step[i]) && plan.step[i].operation;
         bench_unit_end();
     }
     if (*plan.state)

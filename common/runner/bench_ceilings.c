@@ -1,3 +1,5 @@
+#include "dtype.h"
+#include "host/inputs.h"
 #include "message.h"
 #include "runner/bench_progress.h"
 #include "runner/bench_run.h"
@@ -10,9 +12,27 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-const double ceilings_seconds = 0.6;
+const double ceilings_seconds = 1;
+// Of these; the rest is for the tensor cores, which are timed by themselves: at the power that they take the clock may
+// drop, and that is no matter of the copy and of the multiply-adds.
+static const double basic_seconds = 0.6;
+
+// What multiplies on the tensor cores, each in a library of its own beside that of the copy, since each is compiled for
+// other architectures.
+struct products {
+    const char *what, *instruction, *file;
+    int least_capability, most_capability;
+    cudaError_t (*launch)(const void *operands, float *sink, cudaStream_t stream);
+    size_t (*operand_count)(void);
+    size_t (*threads)(void);
+    double (*flops)(void);
+    void *operands;
+    float *sink;
+};
 
 struct ceilings {
     cudaError_t (*copy)(const void *from, void *to, size_t bytes, cudaStream_t stream);
@@ -26,17 +46,22 @@ struct ceilings {
 static void *symbol(void *library, const char *path, const char *name) {
     void *found = dlsym(library, name);
     if (!found)
-        message_exit(EXIT_BAD_INPUT, "%s has no %s(): build it from common/runner/ceilings.cu", path, name);
+        message_exit(EXIT_BAD_INPUT, "%s has no %s(): build it from common/runner/", path, name);
     return found;
 }
 
-static struct ceilings load(const char *file) {
-    struct ceilings c = {0};
+static void *open_library(const char *file) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s%s", strchr(file, '/') ? "" : "./", file);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         message_exit(EXIT_BAD_INPUT, "%s cannot be loaded: %s", file, dlerror());
+    return library;
+}
+
+static struct ceilings load(const char *file) {
+    struct ceilings c = {0};
+    void *library = open_library(file);
     *(void **)&c.copy = symbol(library, file, "ceiling_copy");
     *(void **)&c.fma = symbol(library, file, "ceiling_fma");
     *(void **)&c.fma_threads = symbol(library, file, "ceiling_fma_threads");
@@ -71,7 +96,96 @@ static cudaError_t launch_copy(void *context, int set, cudaStream_t stream) {
 static cudaError_t launch_fma(void *context, int set, cudaStream_t stream) {
     const struct ceilings *c = context;
     (void)set;
-    return c->fma(c->sink.data, stream);
+    return c->fma((float *)c->sink.data, stream);
+}
+
+// False, and one line, where the GPU has no such instruction or the library is not there.
+static bool load_products(struct products *p, const struct bench *bench) {
+    const char *ceilings = bench->arguments->ceilings, *slash = strrchr(ceilings, '/');
+    int capability = bench->device->limits.compute_capability;
+    char file[PATH_MAX];
+    if (capability < p->least_capability || capability > p->most_capability) {
+        printf("%s is not measured: bf16 %s is of compute capability %.1f%s, and this GPU has %.1f\n", p->what,
+               p->instruction, p->least_capability / 10.0,
+               p->most_capability == p->least_capability ? " alone" : " and newer", capability / 10.0);
+        return false;
+    }
+    snprintf(file, sizeof file, "%.*s%s", slash ? (int)(slash - ceilings + 1) : 0, ceilings, p->file);
+    if (access(file, F_OK)) {
+        printf("%s is not measured: there is no %s\n", p->what, file);
+        return false;
+    }
+    void *library = open_library(file);
+    *(void **)&p->launch = symbol(library, file, "ceiling_products");
+    *(void **)&p->operand_count = symbol(library, file, "ceiling_products_operands");
+    *(void **)&p->threads = symbol(library, file, "ceiling_products_threads");
+    *(void **)&p->flops = symbol(library, file, "ceiling_products_flops");
+    return true;
+}
+
+// N(0,1), rounded to bf16.
+static void create_operands(struct products *p) {
+    size_t count = p->operand_count();
+    float *normal = malloc(count * sizeof *normal);
+    uint16_t *rounded = malloc(count * sizeof *rounded);
+    if (!normal || !rounded)
+        message_exit(EXIT_CHECK_FAILED, "out of memory");
+    inputs_normal_row(normal, 0, (int)count, 1, 0);
+    dtype_store(ATTENTION_BF16, normal, (int64_t)count, rounded);
+    CUDA(cudaMalloc(&p->operands, count * sizeof *rounded));
+    CUDA(cudaMalloc((void **)&p->sink, p->threads() * sizeof *p->sink));
+    CUDA(cudaMemcpy(p->operands, rounded, count * sizeof *rounded, cudaMemcpyHostToDevice));
+    free(rounded);
+    free(normal);
+}
+
+static cudaError_t launch_products(void *context, int set, cudaStream_t stream) {
+    const struct products *p = context;
+    (void)set;
+    return p->launch(p->operands, p->sink, stream);
+}
+
+// The rates of the tensor cores, as far as this GPU has them: a line, and a row each.
+static void bench_products(struct bench *bench, struct results_rows *rows) {
+    struct products all[] = {{.what = "mma_bf16",
+                              .instruction = "mma.sync",
+                              .file = "ceiling_mma.so",
+                              .least_capability = 80,
+                              .most_capability = INT_MAX},
+                             {.what = "wgmma_bf16",
+                              .instruction = "wgmma",
+                              .file = "ceiling_wgmma.so",
+                              .least_capability = 90,
+                              .most_capability = 90}};
+    enum { KINDS = sizeof all / sizeof *all };
+    struct products *measured[KINDS];
+    struct timed timed[KINDS];
+    struct timing_sets sets = {0, 1, 0};
+    int count = 0, failed;
+    for (int i = 0; i < KINDS; i++)
+        if (load_products(&all[i], bench)) {
+            create_operands(&all[i]);
+            timed[count] = (struct timed){.launch = launch_products, .context = &all[i]};
+            measured[count++] = &all[i];
+        }
+    if (!count)
+        return;
+    if (!timing_run(timed, count, &sets, ceilings_seconds - basic_seconds, &failed))
+        message_exit(EXIT_CHECK_FAILED, "the microbenchmark of bf16 %s failed: %s", measured[failed]->instruction,
+                     cudaGetErrorString(cudaGetLastError()));
+    message_clear_line();
+    for (int i = 0; i < count; i++) {
+        const struct results_timing *time = &timed[i].result;
+        double teraflops = 1e-6 * measured[i]->flops();
+        printf("%s%s %.0f TFLOP/s%s", i ? ", " : "reached in bf16: ", measured[i]->instruction,
+               teraflops / time->median_us, bench_noise(time));
+        estimate_kernel(&bench->estimate, 1e-6 * time->median_us);
+        results_add_ceiling(rows, &bench->run, measured[i]->what, "TFLOP/s", teraflops, time);
+        bench->noisy += time->noisy;
+        cudaFree(measured[i]->operands);
+        cudaFree(measured[i]->sink);
+    }
+    printf("\n");
 }
 
 bool bench_ceilings(struct bench *bench) {
@@ -84,7 +198,7 @@ bool bench_ceilings(struct bench *bench) {
     struct results_rows rows = {0};
     int failed;
     create_buffers(&c, bench->device->l2_bytes);
-    if (!timing_run(timed, COUNT, &sets, ceilings_seconds, &failed))
+    if (!timing_run(timed, COUNT, &sets, basic_seconds, &failed))
         message_exit(EXIT_CHECK_FAILED, "%s failed: %s",
                      failed == FMA ? "the multiply-add microbenchmark" : "the copy microbenchmark",
                      cudaGetErrorString(cudaGetLastError()));
@@ -103,7 +217,8 @@ bool bench_ceilings(struct bench *bench) {
            best == memcpy_time ? "a float4 kernel" : "cudaMemcpy", teraflops / timed[FMA].result.median_us,
            bench_noise(timed[FMA].result.noisy ? &timed[FMA].result : best));
     bench->noisy += noisy;
-    bench_record(&bench->run, RESULTS_CEILINGS, &rows);
+    bench_products(bench, &rows);
+    bench_record(&bench->run, results_ceilings, &rows);
     fflush(stdout);
     tensor_free(&c.from);
     tensor_free(&c.to);

@@ -1,5 +1,6 @@
 #include "runner/bench_progress.h"
 
+#include "clock.h"
 #include "host/progress.h"
 #include "message.h"
 #include "runner/cuda.h"
@@ -7,34 +8,27 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct estimate *plan;
 static double start, unit_start;
 static char unit_text[96];
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 void bench_progress_start(struct estimate *estimate) {
     plan = estimate;
-    start = now();
+    start = clock_seconds();
 }
 
 void bench_unit_begin(int i, const char *text) {
     snprintf(unit_text, sizeof unit_text, "%s", text);
-    unit_start = now();
+    unit_start = clock_seconds();
     estimate_begin(plan, i);
     bench_step("inputs and reference");
 }
 
 void bench_unit_end(void) {
     message_clear_line();
-    estimate_done(plan, now() - unit_start);
+    estimate_done(plan, clock_seconds() - unit_start);
 }
 
 void bench_step(const char *format, ...) {
@@ -47,7 +41,7 @@ void bench_step(const char *format, ...) {
     step_begin("%s, %s", unit_text, step);
     if (!message_on_terminal())
         return;
-    double time = now();
+    double time = clock_seconds();
     struct progress progress = {
         estimate_finished(plan), plan->units, unit_text, step, time - start, estimate_left(plan, time - unit_start)};
     ioctl(STDOUT_FILENO, TIOCGWINSZ, &window);

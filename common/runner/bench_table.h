@@ -1,18 +1,27 @@
-// What the tables of a bench have in common.
+// The tables of a bench.
 #ifndef RUNNER_BENCH_TABLE_H
 #define RUNNER_BENCH_TABLE_H
 
 #include "host/results.h"
+#include "runner/device.h"
 #include "runner/kernel.h"
 #include "runner/tensor.h"
 
-enum { BENCH_TEXT = 24 };
+// What a row of a table is made of.
+struct bench_row {
+    const struct operation *operation;
+    const struct problem_case *which;
+    const struct device *device;
+    const struct kernel *kernel;                       // NULL: a copy of as many bytes
+    const struct results_timing *timing, *warm, *copy; // warm, copy: NULL where there is none
+    const struct results_timing *before, *first;       // of the kernels that it is compared with; NULL: none
+    double error;
+};
 
-// "12.3 us", "12.34 ms", "1.234 s "
-const char *bench_duration(double microseconds, char text[BENCH_TEXT]);
-
-// "1.52x", and "-" for 0: there is nothing to compare with.
-const char *bench_ratio(double ratio, char text[BENCH_TEXT]);
+// The headings and one row of the columns that the operation names: median, min, p95, warm, tflops, gb_per_s, of_limit,
+// of_copy, of_peak, before, first, rms, error.
+void bench_print_heading(const struct operation *operation);
+void bench_print_row(const struct bench_row *row);
 
 // "  noisy", in colour, or nothing: the end of a row.
 const char *bench_noise(const struct results_timing *timing);
@@ -24,6 +33,6 @@ bool bench_is_baseline(const struct kernel *kernel);
 struct device_tensor bench_workspace(size_t bytes);
 
 // Records the rows, or ends the process with one line.
-void bench_record(const struct results_run *run, enum results_file file, struct results_rows *rows);
+void bench_record(const struct results_run *run, struct results_file file, struct results_rows *rows);
 
 #endif

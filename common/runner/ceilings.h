@@ -1,5 +1,6 @@
-// What a GPU reaches at most, measured: the two limits that a kernel is held against. ceilings.cu, compiled to a shared
-// library as a lesson is, defines both; bench times them in the run of the kernels.
+// What a GPU reaches at most, measured: the limits that a kernel is held against. ceilings.cu, ceiling_mma.cu and
+// ceiling_wgmma.cu, each compiled to a shared library as a lesson is, define them; bench times them in the run of the
+// kernels.
 #ifndef RUNNER_CEILINGS_H
 #define RUNNER_CEILINGS_H
 
@@ -10,6 +11,8 @@
 extern "C" {
 #endif
 
+// ---- ceilings.cu ----
+
 // Copies bytes, a multiple of 16, by float4 loads and stores. Launches on stream and does not wait.
 cudaError_t ceiling_copy(const void *from, void *to, size_t bytes, cudaStream_t stream);
 
@@ -19,6 +22,18 @@ size_t ceiling_fma_threads(void);
 
 // The floating-point operations of one launch, two for each multiply-add.
 double ceiling_fma_flops(void);
+
+// ---- ceiling_mma.cu: mma.sync, from sm_80 on; ceiling_wgmma.cu: wgmma, sm_90a alone ----
+
+// Multiplies bf16 matrices on the tensor cores and adds up in fp32, on all SMs: mma.sync from registers, wgmma from
+// shared memory, and nothing else. operands holds ceiling_products_operands() bf16 numbers, sink
+// ceiling_products_threads() floats. The clock under load depends on the numbers: zeros would be faster.
+cudaError_t ceiling_products(const void *operands, float *sink, cudaStream_t stream);
+size_t ceiling_products_operands(void);
+size_t ceiling_products_threads(void);
+
+// The floating-point operations of one launch.
+double ceiling_products_flops(void);
 
 #ifdef __cplusplus
 }

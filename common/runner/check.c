@@ -1,9 +1,37 @@
 #include "runner/check.h"
 
+#include "host/inputs.h"
 #include "runner/cuda.h"
+#include "runner/diagnose.h"
+#include "runner/finish.h"
+#include "runner/problem.h"
+#include "runner/report.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+struct check {
+    struct report report;
+    const struct kernel *kernel;
+    const struct operation *operation; // the kernel's
+    const struct device *device;
+    const struct arguments *arguments;
+    enum device_state state;             // after the last launch
+    struct evidence evidence[MAX_CASES]; // [tried], for the diagnosis
+    int tried;
+    bool wrong, ended_badly; // of any case: its output, its launch
+};
+
+// What came out of one case.
+struct judgement {
+    struct verdict verdict[MAX_TENSORS]; // of each output
+    bool judged[MAX_TENSORS];            // it was not left away
+    struct message cause;                // of a launch that failed; "" where it did not
+    const char *guard;                   // the tensor beside which something was written
+};
 
 uint64_t check_seed(const struct arguments *arguments) {
     struct timespec now;
@@ -14,34 +42,320 @@ uint64_t check_seed(const struct arguments *arguments) {
     return ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec + (uint64_t)getpid()) % 1000000;
 }
 
-bool check_finish(cudaError_t launch, unsigned findings_before, const char *function, enum device_state *state,
-                  struct message *cause) {
-    cudaError_t unreported = cudaGetLastError(), end = cudaDeviceSynchronize();
-    unsigned findings = device_findings() - findings_before;
-    bool good = true;
-    *state = DEVICE_WELL;
-    if (end != cudaSuccess)
-        good =
-            message_set(cause, "a kernel failed while it ran: %s (%s)", cudaGetErrorString(end), cudaGetErrorName(end));
-    if (launch != cudaSuccess)
-        good = message_set(cause, "%s() returned an error: %s (%s)", function, cudaGetErrorString(launch),
-                           cudaGetErrorName(launch));
-    else if (unreported != cudaSuccess)
-        good = message_set(cause, "a launch failed, and %s() did not return its error: %s (%s)", function,
-                           cudaGetErrorString(unreported), cudaGetErrorName(unreported));
-    if (findings)
-        good = message_set(cause, "the simulator found %u mistake%s, listed above", findings, findings == 1 ? "" : "s");
-    if (good)
-        return true;
-    // After an error that stays (a stray access, a trap) no call works until the device is reset; the reset itself may
-    // return the old error once more.
-    cudaGetLastError();
-    if (cudaDeviceSynchronize() != cudaSuccess || cudaFree(NULL) != cudaSuccess) {
-        cudaDeviceReset();
-        cudaGetLastError();
-        // The next case would take seconds to end in the same endless loop.
-        bool endless = end == cudaErrorLaunchTimeout;
-        *state = !endless && cudaFree(NULL) == cudaSuccess ? DEVICE_RESET : DEVICE_LOST;
+// Launches the kernel once and judges its outputs.
+static bool run_kernel(struct check *check, const struct host_problem *host, bool optional, struct judgement *j) {
+    struct device_problem problem = problem_create(host, check->kernel, check->device, optional);
+    cudaStream_t stream;
+    CUDA(cudaStreamCreate(&stream));
+    CUDA(cudaDeviceSynchronize());
+    unsigned findings = device_findings();
+    cudaError_t launch = problem_launch(&problem, check->kernel, problem.workspace.data, stream);
+    bool right = launch_finish(launch, findings, check->operation->forward, &check->state, &j->cause);
+    if (check->state != DEVICE_WELL)
+        return false;
+    for (int i = 0; i < host->outputs; i++) {
+        j->judged[i] = problem_has_output(&problem, i);
+        if (!j->judged[i])
+            continue;
+        problem_judge(&problem, &j->verdict[i]);
+        right = verdict_end(&j->verdict[i]) && right;
     }
-    return false;
+    j->guard = problem_broken_guard(&problem);
+    problem_free(&problem);
+    CUDA(cudaStreamDestroy(stream));
+    return right && !j->guard;
+}
+
+// Data of the user's own cannot be drawn again: the diagnosis has its own inputs.
+static void remember(struct check *check, const struct problem_case *which, uint64_t seed, bool right, bool optional,
+                     bool ended_badly) {
+    check->wrong |= !right;
+    check->ended_badly |= ended_badly;
+    if (!*check->arguments->data && check->tried < MAX_CASES)
+        check->evidence[check->tried++] =
+            (struct evidence){*which, seed, right ? OUTCOME_RIGHT : OUTCOME_WRONG, optional};
+}
+
+static void explain(const struct check *check, const struct host_problem *host, const struct judgement *j,
+                    uint64_t seed) {
+    char options[512];
+    bool failed = *j->cause.text;
+    if (j->guard)
+        printf("  a kernel wrote before the start or past the end of %s, or between its rows\n", j->guard);
+    // Of a launch that failed at once there is nothing to say but that.
+    for (int i = 0; i < host->outputs; i++)
+        if (j->judged[i] && (j->verdict[i].unwritten < j->verdict[i].elements || !failed))
+            verdict_explain(&j->verdict[i], stdout);
+    if (*check->arguments->data)
+        snprintf(options, sizeof options, "DATA=%.300s%s%s%s", check->arguments->data,
+                 check->arguments->causal ? " CAUSAL=1" : "", check->arguments->has_dtype ? " DTYPE=" : "",
+                 check->arguments->has_dtype ? dtype_of(check->arguments->dtype)->name : "");
+    else
+        case_variables(check->operation, &host->which, options, sizeof options);
+    report_repeat(&check->report, options, seed);
+}
+
+static void run_case(struct check *check, const struct host_problem *host, uint64_t seed, bool optional) {
+    const struct operation *operation = check->operation;
+    char text[CASE_TEXT];
+    struct judgement j = {.guard = NULL};
+    case_text(operation, &host->which, text, sizeof text);
+    report_case(&check->report, text);
+    struct row_sample sample = sample_rows(problem_output(host, 0)->rows, operation->group(&host->which),
+                                           operation->row_cost(&host->which), seed);
+    void *reference = operation->refer(host, &sample);
+    for (int i = 0; i < host->outputs; i++)
+        verdict_begin(&j.verdict[i], host, &sample, reference, i);
+    optional = optional && kernel_gives_optional(check->kernel);
+    bool right = run_kernel(check, host, optional, &j);
+    remember(check, &host->which, seed, right, optional, *j.cause.text || j.guard);
+    if (right) {
+        report_passed(&check->report, operation->error == ERROR_RELATIVE_RMS ? "rms" : "largest relative error",
+                      verdict_error(&j.verdict[0]));
+    } else {
+        report_failed(&check->report, "%s",
+                      *j.cause.text ? j.cause.text
+                      : j.guard     ? "memory beside a tensor was written"
+                                    : "wrong output");
+        explain(check, host, &j, seed);
+    }
+    for (int i = 0; i < host->outputs; i++)
+        verdict_free(&j.verdict[i]);
+    operation->release(reference);
+    sample_free(&sample);
+}
+
+// Only numbers tell which mistake they come from; a finding or an error has said its own.
+static int finish(struct check *check) {
+    if (check->ended_badly && !report_blank_open(&check->report))
+        diagnose_finding();
+    else if (check->wrong && !report_blank_open(&check->report))
+        diagnose(check->kernel, check->device, check->evidence, check->tried);
+    return report_end(&check->report);
+}
+
+// What a case that was asked for cannot do without.
+static void require(const struct check *check, const struct problem_case *which) {
+    struct obstacle obstacle;
+    struct message reason;
+    char text[CASE_TEXT];
+    case_text(check->operation, which, text, sizeof text);
+    if (!kernel_covers(check->kernel, which, check->device, &obstacle))
+        message_exit(EXIT_BAD_INPUT, "%s", obstacle.reason.text);
+    if (!problem_fits(check->kernel, which, check->device, 1, &reason))
+        message_exit(EXIT_BAD_INPUT, "%s %s: use a smaller one", text, reason.text);
+}
+
+// The types that are checked: the one that was asked for, or all that the kernel has. The first one is the least bit.
+static unsigned chosen_dtypes(const struct check *check) {
+    unsigned has = kernel_dtypes(check->kernel), asked = 1u << check->arguments->dtype;
+    char names[32];
+    if (!check->arguments->has_dtype)
+        return has;
+    if (!(has & asked))
+        message_exit(EXIT_BAD_INPUT, "DTYPE=%s: %s takes %s", dtype_of(check->arguments->dtype)->name,
+                     check->kernel->argument->name, dtype_names(has, names));
+    return asked;
+}
+
+static enum input_family asked_family(const struct arguments *arguments) {
+    enum input_family family = INPUTS_NORMAL;
+    struct message error;
+    if (*arguments->inputs && !inputs_from_name(arguments->inputs, &family, &error))
+        message_exit(EXIT_BAD_INPUT, "%s", error.text);
+    return family;
+}
+
+// The shape that was asked for, or the operation's own for counting.
+static struct shape_argument asked_shape(const struct check *check) {
+    const struct arguments *arguments = check->arguments;
+    const struct operation *operation = check->operation;
+    struct shape_argument shape = arguments->shape;
+    struct message error;
+    const char *own = arguments->sample == SAMPLE_PROFILE ? operation->profile_shape : operation->trace_shape;
+    if (!arguments->has_shape && !shape_parse(own, &shape, &error))
+        message_exit(EXIT_CHECK_FAILED, "%s", error.text);
+    shape.attention.causal = arguments->causal;
+    if (!arguments->has_shape)
+        shape.attention.layout = arguments->layout.layout;
+    return shape;
+}
+
+// The one case that SHAPE= and the other variables say, in each of the types; counted in one of them.
+static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
+    const struct arguments *arguments = check->arguments;
+    struct problem_case which = {.family = asked_family(arguments)};
+    struct shape_argument shape = asked_shape(check);
+    if (arguments->sample)
+        dtypes &= dtypes & 1u << ATTENTION_BF16 ? 1u << ATTENTION_BF16 : -dtypes;
+    if (check->operation->is_matrix)
+        which.matrix = shape.matrix;
+    else
+        which.attention = shape.attention;
+    for (int type = 0; type < ATTENTION_DTYPES; type++) {
+        which.dtype = (enum attention_dtype)type;
+        if (dtypes & 1u << type)
+            require(check, &which);
+    }
+    check->report = report_begin(arguments, check->kernel->argument, check->device, __builtin_popcount(dtypes), seed);
+    for (int type = 0; type < ATTENTION_DTYPES && check->state != DEVICE_LOST; type++) {
+        struct host_problem host;
+        if (!(dtypes & 1u << type))
+            continue;
+        which.dtype = (enum attention_dtype)type;
+        check->operation->make(&which, seed, true, &host);
+        run_case(check, &host, seed, true);
+        host_problem_free(&host);
+    }
+    return finish(check);
+}
+
+static void compare_own_output(const struct host_problem *host, const float *output, uint64_t seed,
+                               const char *folder) {
+    const struct operation *operation = host->operation;
+    const struct host_tensor *tensor = problem_output(host, 0);
+    struct row_sample sample =
+        sample_rows(tensor->rows, operation->group(&host->which), operation->row_cost(&host->which), seed);
+    void *reference = operation->refer(host, &sample);
+    struct verdict verdict;
+    verdict_begin(&verdict, host, &sample, reference, 0);
+    verdict_rows(&verdict, 0, tensor->rows, output);
+    bool right = verdict_end(&verdict);
+    printf("%s/%s.npy differs from the reference by a relative rms of %.1e%s\n", folder, tensor->name,
+           verdict.relative_rms, right ? "" : ":");
+    if (!right) {
+        bool causal = host->which.attention.causal;
+        verdict_explain(&verdict, stdout);
+        message_exit(
+            EXIT_CHECK_FAILED,
+            "%s/o.npy is not the attention of q, k and v%s with scale 1/sqrt(head_dim): was there %s, another scale, "
+            "dropout, bfloat16 or TF32? Leave o.npy away to check the kernel alone",
+            folder, causal ? ", causal," : "", causal ? "no mask" : "a mask (CAUSAL=1)");
+    }
+    verdict_free(&verdict);
+    operation->release(reference);
+    sample_free(&sample);
+}
+
+static int check_data(struct check *check, uint64_t seed) {
+    struct host_problem host;
+    struct message error;
+    float *output;
+    if (!check->operation->load(check->arguments, &host, &output, &error))
+        message_exit(EXIT_BAD_INPUT, "%s", error.text);
+    require(check, &host.which);
+    if (host.which.dtype != ATTENTION_FP32)
+        printf("q, k and v are taken as %s\n", dtype_of(host.which.dtype)->name);
+    check->report = report_begin(check->arguments, check->kernel->argument, check->device, 1, seed);
+    run_case(check, &host, seed, true);
+    int status = finish(check);
+    if (output)
+        compare_own_output(&host, output, seed, check->arguments->data);
+    free(output);
+    host_problem_free(&host);
+    return status;
+}
+
+// Counts what is not part of a lesson by its name.
+struct left_out {
+    char part[16][sizeof((struct obstacle *)NULL)->part];
+    int cases[16];
+};
+
+static void leave_out(struct left_out *left_out, const char *part) {
+    int i = 0;
+    while (*left_out->part[i] && strcmp(left_out->part[i], part))
+        i++;
+    strcpy(left_out->part[i], part);
+    left_out->cases[i]++;
+}
+
+// Keeps the cases that can be run, and says of the others why they are not. Ends the process where none can.
+static int select_cases(const struct check *check, struct problem_case *cases, int count) {
+    struct left_out left_out = {.cases = {0}};
+    struct message first = {""};
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        struct obstacle obstacle = {.part = ""};
+        char text[CASE_TEXT];
+        case_text(check->operation, &cases[i], text, sizeof text);
+        if (kernel_covers(check->kernel, &cases[i], check->device, &obstacle) &&
+            problem_fits(check->kernel, &cases[i], check->device, 1, &obstacle.reason))
+            cases[kept++] = cases[i];
+        else if (*obstacle.part)
+            leave_out(&left_out, obstacle.part);
+        else
+            printf("  not run: %s: %s\n", text, obstacle.reason.text);
+        if (!*first.text)
+            first = obstacle.reason;
+    }
+    if (!kept)
+        message_exit(EXIT_BAD_INPUT, "%s", first.text);
+    for (int i = 0; *left_out.part[i]; i++)
+        printf("  not part of this lesson: %s (%d case%s)\n", left_out.part[i], left_out.cases[i],
+               left_out.cases[i] == 1 ? "" : "s");
+    return kept;
+}
+
+// The cases of the matrix as the variables change them, in one type.
+static int list_cases(const struct check *check, enum attention_dtype dtype, struct problem_case *cases) {
+    const struct arguments *arguments = check->arguments;
+    enum input_family family = asked_family(arguments);
+    bool small = check->device->limits.simulated || arguments->small;
+    int count = check->operation->cases(arguments->quick ? MATRIX_QUICK : small ? MATRIX_SIMULATOR : MATRIX_GPU, cases);
+    for (int i = 0; i < count; i++) {
+        cases[i].dtype = dtype;
+        if (*arguments->inputs)
+            cases[i].family = family;
+        if (check->operation->is_matrix)
+            continue;
+        cases[i].attention.causal = cases[i].attention.causal || arguments->causal;
+        if (arguments->layout.layout != LAYOUT_BHND)
+            cases[i].attention.layout = arguments->layout.layout;
+    }
+    return count;
+}
+
+static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
+    static struct problem_case cases[ATTENTION_DTYPES * MAX_CASES];
+    int count = 0;
+    for (int type = 0; type < ATTENTION_DTYPES; type++)
+        if (dtypes & 1u << type)
+            count += list_cases(check, (enum attention_dtype)type, cases + count);
+    count = select_cases(check, cases, count);
+    check->report = report_begin(check->arguments, check->kernel->argument, check->device, count, seed);
+    for (int i = 0; i < count && !report_enough(&check->report) && check->state != DEVICE_LOST; i++) {
+        struct host_problem host;
+        uint64_t case_seed = seed + (uint64_t)i;
+        check->operation->make(&cases[i], case_seed, true, &host);
+        // Every second case leaves the optional outputs away, as most callers do.
+        run_case(check, &host, case_seed, i % 2 == 0);
+        host_problem_free(&host);
+    }
+    return finish(check);
+}
+
+int check(const struct kernel *kernel, const struct device *device, const struct arguments *arguments) {
+    const struct operation *operation = kernel->operation;
+    static struct check check;
+    check = (struct check){.kernel = kernel, .operation = operation, .device = device, .arguments = arguments};
+    const char *name = kernel->argument->name;
+    uint64_t seed = check_seed(arguments);
+    if (kernel->lacking)
+        message_exit(EXIT_BAD_INPUT, "%s cannot run here: %s", name, kernel->lacking);
+    if (*arguments->data && operation->no_data) {
+        printf("%s: DATA holds %s, a %s has nothing to check there\n", name, operation->no_data, operation->name);
+        return 0;
+    }
+    if (arguments->causal && operation->no_causal)
+        printf("%s: %s, CAUSAL=1 changes nothing\n", name, operation->no_causal);
+    if (*arguments->data)
+        return check_data(&check, seed);
+    unsigned dtypes = chosen_dtypes(&check);
+    if (!arguments->has_shape && !arguments->sample)
+        return check_matrix(&check, dtypes, seed);
+    if (arguments->has_shape && arguments->shape.is_matrix && !operation->is_matrix)
+        message_exit(EXIT_BAD_INPUT, "SHAPE=%s has two numbers, and %s needs four: B,H,N,D", arguments->shape_text,
+                     operation->name);
+    return check_shape(&check, dtypes, seed);
 }

@@ -33,6 +33,24 @@ static int fp32_lanes(int compute_capability) {
     }
 }
 
+// The same of 16 bits on tensor cores, operations on an SM in a clock with sums in fp32: of the architecture's
+// datasheet rate, dense, over SMs and clock.
+static int tensor_operations(int compute_capability, enum attention_dtype dtype) {
+    if (dtype == ATTENTION_FP32 || compute_capability < 70 || (dtype == ATTENTION_BF16 && compute_capability < 80))
+        return 0;
+    switch (compute_capability) {
+    case 80:
+        return 2048;
+    case 90:
+        return 4096;
+    case 100:
+    case 103:
+        return 8192;
+    default:
+        return 1024; // of some products half as much
+    }
+}
+
 struct device device_open(enum device_choice choice) {
     struct device device = {0};
     struct cudaDeviceProp properties;
@@ -48,19 +66,22 @@ struct device device_open(enum device_choice choice) {
                      cudaGetErrorString(status));
     CUDA(cudaSetDevice(0));
     CUDA(cudaGetDeviceProperties(&properties, 0));
-    device.simulated = simulated;
+    device.limits.simulated = simulated;
     snprintf(device.name, sizeof device.name, "%.120s", properties.name);
-    snprintf(device.description, sizeof device.description, "%s%s", device.name,
+    snprintf(device.limits.description, sizeof device.limits.description, "%s%s", device.name,
              simulated && !strstr(device.name, "simulat") ? " (simulated)" : "");
     for (int i = 0; i < 16; i++)
         snprintf(device.uuid + 2 * i, 3, "%02x", (unsigned char)properties.uuid.bytes[i]);
     device.sm_count = attribute(cudaDevAttrMultiProcessorCount);
-    device.compute_capability =
-        10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
+    int capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
+    device.limits.compute_capability = capability;
     device.l2_bytes = (size_t)attribute(cudaDevAttrL2CacheSize);
-    device.shared_bytes = (size_t)attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    device.limits.shared_bytes = (size_t)attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     double clock_hz = 1e3 * attribute(cudaDevAttrClockRate), memory_hz = 1e3 * attribute(cudaDevAttrMemoryClockRate);
-    device.peak_tflops = device.sm_count * fp32_lanes(device.compute_capability) * 2.0 * clock_hz * 1e-12;
+    for (int type = 0; type < ATTENTION_DTYPES; type++) {
+        int tensor = tensor_operations(capability, (enum attention_dtype)type);
+        device.peak_tflops[type] = device.sm_count * (type ? tensor : 2 * fp32_lanes(capability)) * clock_hz * 1e-12;
+    }
     device.peak_gb_per_s = 2.0 * memory_hz * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8 * 1e-9;
     return device;
 }
@@ -84,11 +105,11 @@ bool device_holds(const struct device *device, double device_bytes, double host_
     // Some is left over for the context, kernels and printf buffers.
     double device_free = 0.95 * (double)free_bytes;
     // Simulated memory is the host's, and remembers for each byte whether it was written and who touched it.
-    if (device->simulated && host_free > 0 && host_free / 4 < device_free)
+    if (device->limits.simulated && host_free > 0 && host_free / 4 < device_free)
         device_free = host_free / 4;
     if (device_bytes > device_free)
         return message_set(reason, "needs %.1f GiB of memory, and %s has %.1f GiB free", device_bytes / 0x1p30,
-                           device->description, device_free / 0x1p30);
+                           device->limits.description, device_free / 0x1p30);
     if (host_free > 0 && host_bytes > host_free)
         return message_set(reason, "needs %.1f GiB of the host's memory for the reference, and %.1f GiB are free",
                            host_bytes / 0x1p30, host_free / 0x1p30);
@@ -100,8 +121,8 @@ unsigned device_findings(void) {
     return findings ? findings() : 0;
 }
 
-const char *device_first_finding(void) {
-    typedef const char *function(void);
+int device_first_finding(void) {
+    typedef int function(void);
     function *first = (function *)dlsym(RTLD_DEFAULT, "simulator_first_finding");
-    return first ? first() : NULL;
+    return first ? first() : -1;
 }

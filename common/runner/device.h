@@ -3,19 +3,20 @@
 #define RUNNER_DEVICE_H
 
 #include "arguments.h"
+#include "operation.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct device {
-    char name[128];        // "NVIDIA H200"
-    char description[160]; // "NVIDIA H200 (simulated)"
-    char uuid[33];         // 32 digits that no other GPU has
-    bool simulated;
-    int sm_count, compute_capability; // 90 for sm_90
-    size_t l2_bytes, shared_bytes;    // shared memory that a block can have
-    double peak_tflops;               // fp32: SMs x lanes x 2 x highest clock
-    double peak_gb_per_s;             // memory: bus width x data rate
+    char name[128]; // "NVIDIA H200"
+    char uuid[33];  // 32 digits that no other GPU has
+    struct device_limits limits;
+    int sm_count;
+    size_t l2_bytes;
+    double
+        peak_tflops[ATTENTION_DTYPES]; // SMs x operations a clock x highest clock; of 16 bits on tensor cores, 0: none
+    double peak_gb_per_s;              // memory: bus width x data rate
 };
 
 // Ends the process with one line where no device answers, or another one than choice says.
@@ -27,7 +28,7 @@ bool device_holds(const struct device *device, double device_bytes, double host_
 // How many findings the simulator has had; 0 on a GPU.
 unsigned device_findings(void);
 
-// The kind of the first finding, "race" and the like; NULL where there was none, and on a GPU.
-const char *device_first_finding(void);
+// The kind of the first finding (simulator/findings.h); -1 where there was none, and on a GPU.
+int device_first_finding(void);
 
 #endif

@@ -6,11 +6,8 @@
 #include "runner/device.h"
 #include "runner/kernel.h"
 
-void diagnose_attention(const struct kernel *kernel, const struct device *device,
-                        const struct attention_evidence *evidence /* [count] */, int count);
-
-void diagnose_softmax(const struct kernel *kernel, const struct device *device,
-                      const struct softmax_evidence *evidence /* [count] */, int count);
+void diagnose(const struct kernel *kernel, const struct device *device, const struct evidence *evidence /* [count] */,
+              int count);
 
 // What the first finding of the simulator means, where there was one.
 void diagnose_finding(void);

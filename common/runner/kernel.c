@@ -1,35 +1,61 @@
 #include "runner/kernel.h"
 
 #include "message.h"
+#include "runner/device.h"
 
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+// None of the functions is there.
+_Noreturn static void refuse(const char *source) {
+    char names[200] = "";
+    for (int i = 0; operations[i]; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s()",
+                 i == 0              ? ""
+                 : operations[i + 1] ? ", "
+                                     : " nor ",
+                 operations[i]->forward);
+    message_exit(EXIT_BAD_INPUT, "%s defines neither %s: see %s", source, names, operations[0]->header);
+}
+
 struct kernel kernel_load(const struct kernel_argument *argument) {
     struct kernel kernel = {.argument = argument};
-    char path[PATH_MAX];
+    char path[PATH_MAX + 2];
     const char *file = argument->library;
     // Without a slash dlopen() would search the system's folders.
     snprintf(path, sizeof path, "%s%s", strchr(file, '/') ? "" : "./", file);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         message_exit(EXIT_BAD_INPUT, "%s cannot be loaded: %s", file, dlerror());
-    kernel.lesson = dlsym(library, "attention_lesson");
-    *(void **)&kernel.attention_forward = dlsym(library, "attention_forward");
-    *(void **)&kernel.softmax_forward = dlsym(library, "softmax_forward");
-    *(void **)&kernel.softmax_workspace_bytes = dlsym(library, "softmax_workspace_bytes");
-    if (!kernel.attention_forward && !kernel.softmax_forward)
-        message_exit(EXIT_BAD_INPUT,
-                     "%s defines neither attention_forward() nor softmax_forward(): see common/attention.h",
-                     argument->source ? argument->source : file);
-    if (kernel.attention_forward && !kernel.lesson)
-        message_exit(EXIT_BAD_INPUT, "%s defines attention_forward() but no attention_lesson: see common/attention.h",
-                     argument->source ? argument->source : file);
-    if (kernel.softmax_forward && !kernel.softmax_workspace_bytes)
-        message_exit(EXIT_BAD_INPUT,
-                     "%s defines softmax_forward() but no softmax_workspace_bytes(): see common/softmax.h",
-                     argument->source ? argument->source : file);
+    for (int i = 0; operations[i] && !kernel.forward; i++) {
+        kernel.operation = operations[i];
+        kernel.forward = dlsym(library, operations[i]->forward);
+    }
+    const char *source = *argument->source ? argument->source : file;
+    if (!kernel.forward)
+        refuse(source);
+    kernel.contract = dlsym(library, kernel.operation->contract);
+    if (!kernel.contract)
+        message_exit(EXIT_BAD_INPUT, "%s defines %s() but no %s: see %s", source, kernel.operation->forward,
+                     kernel.operation->contract, kernel.operation->header);
+    kernel.lacking = kernel.operation->lacking ? kernel.operation->lacking(kernel.contract) : NULL;
     return kernel;
+}
+
+bool kernel_gives_optional(const struct kernel *kernel) {
+    return kernel->operation->gives_optional && kernel->operation->gives_optional(kernel->contract);
+}
+
+size_t kernel_workspace_bytes(const struct kernel *kernel, const struct problem_case *which) {
+    return kernel->operation->workspace_bytes ? kernel->operation->workspace_bytes(kernel->contract, which) : 0;
+}
+
+bool kernel_covers(const struct kernel *kernel, const struct problem_case *which, const struct device *device,
+                   struct obstacle *obstacle) {
+    if (!kernel->lacking)
+        return kernel->operation->covers(kernel->contract, kernel->argument->name, which, &device->limits, obstacle);
+    *obstacle->part = 0;
+    return message_set(&obstacle->reason, "%s cannot run here: %s", kernel->argument->name, kernel->lacking);
 }

@@ -9,22 +9,17 @@
 #include "step.h"
 
 static int act(const struct arguments *arguments) {
-    struct kernel kernels[MAX_KERNELS];
+    static struct kernel kernels[MAX_KERNELS];
     struct device device = device_open(arguments->device);
     for (int i = 0; i < arguments->kernels; i++)
         kernels[i] = kernel_load(&arguments->kernel[i]);
-    if (arguments->action == ACTION_CHECK)
-        return (kernels[0].softmax_forward ? check_softmax : check_attention)(kernels, &device, arguments);
-    if (device.simulated)
-        message_exit(EXIT_BAD_INPUT, "bench needs a GPU: how long the simulator takes says nothing about a GPU");
-    return bench(kernels, arguments->kernels, &device, arguments);
+    return arguments->action == ACTION_CHECK ? check(kernels, &device, arguments)
+                                             : bench(kernels, arguments->kernels, &device, arguments);
 }
 
-int main(int argc, char **argv) {
-    struct arguments arguments;
-    struct message error;
-    if (!arguments_parse(argc, argv, &arguments, &error))
-        message_exit(EXIT_BAD_INPUT, "%s", error.text);
+int main(void) {
+    static struct arguments arguments;
+    arguments_take(&arguments);
     int status = act(&arguments);
     step_begin(STEP_END);
     return status;

@@ -1,39 +1,46 @@
-// An attention problem on the device.
+// A problem on the device.
 #ifndef RUNNER_PROBLEM_H
 #define RUNNER_PROBLEM_H
 
-#include "host/verdict.h"
 #include "message.h"
+#include "operation.h"
 #include "runner/device.h"
 #include "runner/kernel.h"
 #include "runner/tensor.h"
 
 struct device_problem {
-    struct attention_problem problem;
-    struct device_tensor q, k, v, o, lse, workspace; // lse, workspace: empty where the problem has none
+    const struct host_problem *host;
+    struct device_tensor tensor[MAX_TENSORS]; // as the host's; empty where an optional output is left away
+    struct device_tensor workspace;           // empty where the kernel needs none
 };
 
-// False and one line where the lesson or the device cannot run the shape: head_dim, causal, strides, shared memory, ...
-bool problem_covered(const struct kernel *kernel, const struct attention_shape *shape, const struct device *device,
-                     struct message *reason);
-
-// False and one line where memory is too small. copies is how many sets of q, k, v and o are wanted at once.
-bool problem_fits(const struct kernel *kernel, const struct attention_shape *shape, const struct device *device,
+// False and one line where memory is too small. copies is how many sets of all tensors are wanted at once.
+bool problem_fits(const struct kernel *kernel, const struct problem_case *which, const struct device *device,
                   int copies, struct message *reason);
 
-// What the lesson works in at this shape; 0 where it needs nothing.
-size_t problem_workspace_bytes(const struct kernel *kernel, const struct attention_shape *shape);
-
-// Allocates and fills q, k and v. o, lse and, on a GPU, the workspace are poisoned. kernel says how large the workspace
-// is; NULL: none.
-struct device_problem problem_create(const struct host_inputs *inputs, const struct kernel *kernel,
-                                     const struct device *device, bool with_lse);
+// Allocates all tensors and fills the inputs. Outputs, the gaps between rows and, on a GPU, the workspace are poisoned.
+// kernel says how large the workspace is; NULL: none. optional: with the optional outputs.
+struct device_problem problem_create(const struct host_problem *host, const struct kernel *kernel,
+                                     const struct device *device, bool optional);
 void problem_free(struct device_problem *problem);
 
-// Gives o, and lse where there is one, to the verdict.
+// Poisons the outputs again.
+void problem_poison(const struct device_problem *problem);
+
+// Calls the kernel's function, which does not wait; workspace: its own, or one that several problems share.
+cudaError_t problem_launch(const struct device_problem *problem, const struct kernel *kernel, void *workspace,
+                           cudaStream_t stream);
+
+// All outputs that are there, whole, one after the other, in the host's order.
+void problem_outputs(const struct device_problem *problem, float *outputs);
+
+// Whether output i was not left away.
+bool problem_has_output(const struct device_problem *problem, int i);
+
+// Gives output verdict->output to the verdict.
 void problem_judge(const struct device_problem *problem, struct verdict *verdict);
 
-// The name of a tensor whose guard zone was written to, NULL where all are intact.
+// The name of a tensor beside which something was written, in a guard zone or between its rows; NULL where nothing was.
 const char *problem_broken_guard(const struct device_problem *problem);
 
 #endif

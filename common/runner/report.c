@@ -1,23 +1,18 @@
 #include "runner/report.h"
 
+#include "clock.h"
 #include "host/blanks.h"
 #include "runner/cuda.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 struct report report_begin(const struct arguments *arguments, const struct kernel_argument *kernel,
                            const struct device *device, int cases, uint64_t seed) {
-    struct report report = {.arguments = arguments, .kernel = kernel, .device = device, .cases = cases, .start = now()};
-    printf("%s on %s, %d case%s, seed %llu\n", kernel->name, device->description, cases, cases == 1 ? "" : "s",
+    struct report report = {
+        .arguments = arguments, .kernel = kernel, .device = device, .cases = cases, .start = clock_seconds()};
+    printf("%s on %s, %d case%s, seed %llu\n", kernel->name, device->limits.description, cases, cases == 1 ? "" : "s",
            (unsigned long long)seed);
     fflush(stdout);
     return report;
@@ -62,8 +57,9 @@ void report_repeat(const struct report *report, const char *options, uint64_t se
     if (!strncmp(name, "lesson-", 7) || !strncmp(name, "solution-", 9))
         printf("%.*s check", (int)(underscore ? underscore - name : (long)strlen(name)), name);
     else
-        printf("check KERNEL=%s", report->kernel->source ? report->kernel->source : report->kernel->library);
-    printf(" %s SEED=%llu DEVICE=%s\n", options, (unsigned long long)seed, report->device->simulated ? "sim" : "gpu");
+        printf("check KERNEL=%s", *report->kernel->source ? report->kernel->source : report->kernel->library);
+    printf(" %s SEED=%llu DEVICE=%s\n", options, (unsigned long long)seed,
+           report->device->limits.simulated ? "sim" : "gpu");
     fflush(stdout);
 }
 
@@ -73,12 +69,12 @@ bool report_enough(const struct report *report) {
 
 bool report_blank_open(const struct report *report) {
     struct blank blank;
-    return report->kernel->source && blanks_find(report->kernel->source, &blank) && blank.open;
+    return *report->kernel->source && blanks_find(report->kernel->source, &blank) && blank.open;
 }
 
 static void print_open_blank(const char *source) {
     struct blank blank;
-    if (!source || !blanks_find(source, &blank) || !blank.open)
+    if (!*source || !blanks_find(source, &blank) || !blank.open)
         return;
     printf("\n%s:%d: %s\n", source, blank.line, blank.text);
     if (blank.open > 1)
@@ -94,6 +90,6 @@ int report_end(struct report *report) {
         printf("\nstopped after %d of %d cases\n", report->begun, report->cases);
     printf("%s%s: %d of %d case%s right on %s, %.1f s%s\n", colour(right ? COLOUR_GOOD : COLOUR_BAD),
            report->kernel->name, report->passed, report->cases, report->cases == 1 ? "" : "s",
-           report->device->description, now() - report->start, colour(COLOUR_PLAIN));
+           report->device->limits.description, clock_seconds() - report->start, colour(COLOUR_PLAIN));
     return right ? 0 : EXIT_CHECK_FAILED;
 }

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { CASE_TEXT = 96, MAX_FAILURES = 3 };
+enum { CASE_TEXT = 160, MAX_FAILURES = 3 };
 
 struct report {
     const struct arguments *arguments;

@@ -1,28 +1,27 @@
 #include "runner/tensor.h"
 
+#include "dtype.h"
 #include "host/parallel.h"
-#include "host/tolerance.h"
 #include "runner/cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD_BYTES = 256 * 1024, POISON_BYTE = 0xFF };
-_Static_assert(POISON_BITS == 0xFFFFFFFFu, "cudaMemset() writes the poison byte by byte");
+enum { GUARD_BYTES = 256 * 1024 };
 
-size_t tensor_bytes(int64_t elements, bool guarded) {
-    return (size_t)elements * sizeof(float) + (guarded ? 2 * GUARD_BYTES : 0);
+size_t tensor_room(size_t bytes, bool guarded) {
+    return bytes + (guarded ? 2 * GUARD_BYTES : 0);
 }
 
-struct device_tensor tensor_create(int64_t elements, bool guarded) {
-    struct device_tensor tensor = {.elements = elements, .guard_bytes = guarded ? GUARD_BYTES : 0};
+struct device_tensor tensor_create(size_t bytes, bool guarded) {
+    struct device_tensor tensor = {.bytes = bytes, .guard_bytes = guarded ? GUARD_BYTES : 0};
     void *allocation;
-    CUDA(cudaMalloc(&allocation, tensor_bytes(elements, guarded)));
+    CUDA(cudaMalloc(&allocation, tensor_room(bytes, guarded)));
     tensor.allocation = allocation;
-    tensor.data = (float *)(tensor.allocation + tensor.guard_bytes);
+    tensor.data = tensor.allocation + tensor.guard_bytes;
     if (guarded) {
         CUDA(cudaMemset(tensor.allocation, POISON_BYTE, GUARD_BYTES));
-        CUDA(cudaMemset(tensor.data + elements, POISON_BYTE, GUARD_BYTES));
+        CUDA(cudaMemset(tensor.data + bytes, POISON_BYTE, GUARD_BYTES));
     }
     return tensor;
 }
@@ -33,19 +32,19 @@ void tensor_free(struct device_tensor *tensor) {
     memset(tensor, 0, sizeof *tensor);
 }
 
-void tensor_fill(const struct device_tensor *tensor, const float *host, int64_t period) {
-    int64_t filled = period < tensor->elements ? period : tensor->elements;
-    CUDA(cudaMemcpy(tensor->data, host, (size_t)filled * sizeof *host, cudaMemcpyHostToDevice));
+void tensor_fill(const struct device_tensor *tensor, const void *host, size_t period) {
+    size_t filled = period < tensor->bytes ? period : tensor->bytes;
+    CUDA(cudaMemcpy(tensor->data, host, filled, cudaMemcpyHostToDevice));
     // What is filled is a whole number of periods, so it can be doubled on the device.
-    while (filled < tensor->elements) {
-        int64_t more = filled < tensor->elements - filled ? filled : tensor->elements - filled;
-        CUDA(cudaMemcpy(tensor->data + filled, tensor->data, (size_t)more * sizeof *host, cudaMemcpyDeviceToDevice));
+    while (filled < tensor->bytes) {
+        size_t more = filled < tensor->bytes - filled ? filled : tensor->bytes - filled;
+        CUDA(cudaMemcpy(tensor->data + filled, tensor->data, more, cudaMemcpyDeviceToDevice));
         filled += more;
     }
 }
 
 void tensor_poison(const struct device_tensor *tensor) {
-    CUDA(cudaMemset(tensor->data, POISON_BYTE, (size_t)tensor->elements * sizeof *tensor->data));
+    CUDA(cudaMemset(tensor->data, POISON_BYTE, tensor->bytes));
 }
 
 static bool is_poisoned(const void *device, size_t bytes) {
@@ -60,5 +59,5 @@ static bool is_poisoned(const void *device, size_t bytes) {
 
 bool tensor_guards_intact(const struct device_tensor *tensor) {
     return !tensor->guard_bytes || (is_poisoned(tensor->allocation, tensor->guard_bytes) &&
-                                    is_poisoned(tensor->data + tensor->elements, tensor->guard_bytes));
+                                    is_poisoned(tensor->data + tensor->bytes, tensor->guard_bytes));
 }

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct device_tensor {
-    float *data; // device pointer, 256-byte aligned
-    int64_t elements;
+    char *data; // device pointer, 256-byte aligned
+    size_t bytes;
     char *allocation;
     size_t guard_bytes; // before and after data
 };
@@ -16,15 +16,16 @@ struct device_tensor {
 // On a GPU the tensor lies inside a larger allocation, and what is around it is NaN: a kernel that reads it gets wrong
 // results, one that writes it is found by tensor_guards_intact(). On the simulator it is allocated exactly, so that
 // the simulator itself sees a stray access.
-struct device_tensor tensor_create(int64_t elements, bool guarded);
+struct device_tensor tensor_create(size_t bytes, bool guarded);
 void tensor_free(struct device_tensor *tensor);
 
-size_t tensor_bytes(int64_t elements, bool guarded);
+// What so many bytes take on the device.
+size_t tensor_room(size_t bytes, bool guarded);
 
-// Copies the period elements of host to the tensor, again and again until it is full.
-void tensor_fill(const struct device_tensor *tensor, const float *host, int64_t period);
+// Copies the period bytes of host to the tensor, again and again until it is full.
+void tensor_fill(const struct device_tensor *tensor, const void *host, size_t period);
 
-// Makes every element POISON_BITS.
+// Makes every byte POISON_BYTE.
 void tensor_poison(const struct device_tensor *tensor);
 
 // False where a guard zone has changed.

@@ -2,6 +2,8 @@
 #include "arguments.h"
 #include "cmocka_all.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 32 };
@@ -57,6 +59,66 @@ static void a_bench_of_several_is_understood(void **state) {
     assert_int_equal(a.time_limit, 60);
 }
 
+static void types_layouts_and_lse_are_understood(void **state) {
+    (void)state;
+    struct arguments a;
+    struct message error;
+    assert_true(parse("check --kernel x.so", &a, &error));
+    assert_false(a.has_dtype || a.lse);
+    assert_int_equal(a.layout.layout, LAYOUT_BHND);
+    assert_true(parse("bench --kernel x.so --dtype bf16 --lse --layout bnhd", &a, &error));
+    assert_true(a.has_dtype && a.lse);
+    assert_int_equal(a.dtype, ATTENTION_BF16);
+    assert_int_equal(a.layout.layout, LAYOUT_BNHD);
+    // In either order, with the strides in the shape, too.
+    for (int i = 0; i < 2; i++) {
+        assert_true(parse(i ? "check --kernel x.so --layout 960,40,120 --shape 2,3:1,8,40 --dtype fp16"
+                            : "check --kernel x.so --dtype fp16 --shape 2,3:1,8,40 --layout 960,40,120",
+                          &a, &error));
+        assert_int_equal(a.dtype, ATTENTION_FP16);
+        assert_int_equal(a.shape.attention.layout, LAYOUT_STRIDES);
+        assert_memory_equal(a.shape.attention.stride, ((int64_t[]){960, 40, 120}), 3 * sizeof(int64_t));
+        assert_int_equal(a.shape.attention.kv_heads, 1);
+    }
+}
+
+static void refuse(const char *text, const char *expected) {
+    struct arguments a;
+    struct message error;
+    assert_false(parse(text, &a, &error));
+    assert_null(strchr(error.text, '\n'));
+    if (!strstr(error.text, expected))
+        fail_msg("'%s' does not say '%s'", error.text, expected);
+}
+
+static void bad_types_and_layouts_get_one_line(void **state) {
+    (void)state;
+    refuse("check --kernel x.so --dtype fp8", "DTYPE=fp8 is unknown: use fp32, fp16 or bf16");
+    refuse("check --kernel x.so --layout 1,2", "LAYOUT=1,2 is unknown");
+    refuse("check --kernel x.so --layout 960,40,120", "give SHAPE=B,H,N,D, too");
+    refuse("check --kernel x.so --layout 960,40,120 --shape 5,6", "give SHAPE=B,H,N,D, too");
+    refuse("check --kernel x.so --layout 960,40,120 --data d", "give SHAPE=B,H,N,D, too");
+    refuse("check --kernel x.so --shape 2,3,8,40 --layout 960,39,120", "overlap");
+    refuse("check --kernel x.so --shape 2,3,8,40 --layout 959,40,120", "from one batch to the next are 959 elements");
+    refuse("check --kernel x.so --shape 1,1,2147483647,1 --layout 1,1,1099511627776", "no device has the memory");
+    refuse("check --kernel x.so --shape 1,8:3,5,64", "8 heads cannot share 3 key heads evenly");
+}
+
+static void arguments_are_handed_over(void **state) {
+    (void)state;
+    struct arguments a, b;
+    struct message error;
+    assert_true(parse("bench --kernel x.so --kernel y.so --name one --source a/b.cu --dtype fp16 --shape 2,3:1,8,40 "
+                      "--layout 960,40,120 --lse --seed 7 --results r --commit abc --state s --ceilings c.so",
+                      &a, &error));
+    int file = arguments_leave(&a);
+    memset(&b, 0xA5, sizeof b);
+    arguments_take(&b);
+    assert_memory_equal(&a, &b, sizeof a);
+    assert_int_equal(fcntl(file, F_GETFD), -1); // nobody inherits it any further
+    assert_null(getenv("ATTENTION_ARGUMENTS_FD"));
+}
+
 static void bad_command_lines_get_one_line(void **state) {
     (void)state;
     static const char *const bad[] = {
@@ -110,12 +172,12 @@ static void shapes_are_understood(void **state) {
     }
     assert_true(shape_parse("2,8:2,33:65,512", &shape, &error));
     assert_int_equal(shape.attention.kv_heads, 2);
-    assert_int_equal(shape.softmax.rows, 2 * 8 * 33);
-    assert_int_equal(shape.softmax.columns, 65);
+    assert_int_equal(shape.matrix.rows, 2 * 8 * 33);
+    assert_int_equal(shape.matrix.columns, 65);
     assert_true(shape_parse("4096,1024", &shape, &error));
     assert_true(shape.is_matrix);
-    assert_int_equal(shape.softmax.rows, 4096);
-    assert_int_equal(shape.softmax.columns, 1024);
+    assert_int_equal(shape.matrix.rows, 4096);
+    assert_int_equal(shape.matrix.columns, 1024);
 }
 
 static void bad_shapes_get_one_line(void **state) {
@@ -168,7 +230,8 @@ static void work_is_counted(void **state) {
     (void)state;
     struct attention_shape s = {.batch = 2, .heads = 3, .kv_heads = 1, .nq = 4, .nk = 6, .head_dim = 8};
     assert_true(shape_flops(&s) == 4.0 * 2 * 3 * 24 * 8);
-    assert_true(shape_bytes(&s) == 4.0 * (2 * (2 * 3 * 4 * 8) + 2 * (2 * 1 * 6 * 8)));
+    assert_true(shape_bytes(&s, 4) == 4.0 * (2 * (2 * 3 * 4 * 8) + 2 * (2 * 1 * 6 * 8)));
+    assert_true(shape_bytes(&s, 2) == 2.0 * (2 * (2 * 3 * 4 * 8) + 2 * (2 * 1 * 6 * 8)));
     for (int nq = 1; nq < 9; nq++) {
         int pairs = 0;
         s.causal = true;
@@ -185,9 +248,15 @@ static void work_is_counted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_check_is_understood),          cmocka_unit_test(a_bench_of_several_is_understood),
-        cmocka_unit_test(bad_command_lines_get_one_line), cmocka_unit_test(shapes_are_understood),
-        cmocka_unit_test(bad_shapes_get_one_line),        cmocka_unit_test(work_is_counted),
+        cmocka_unit_test(a_check_is_understood),
+        cmocka_unit_test(a_bench_of_several_is_understood),
+        cmocka_unit_test(types_layouts_and_lse_are_understood),
+        cmocka_unit_test(bad_types_and_layouts_get_one_line),
+        cmocka_unit_test(arguments_are_handed_over),
+        cmocka_unit_test(bad_command_lines_get_one_line),
+        cmocka_unit_test(shapes_are_understood),
+        cmocka_unit_test(bad_shapes_get_one_line),
+        cmocka_unit_test(work_is_counted),
     };
     return cmocka_run_group_tests_name("arguments", tests, NULL, NULL);
 }

@@ -13,6 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+// Groups: the ceilings are the first one, operations come behind them.
+enum { ATTENTION = GROUP_CEILINGS + 1, SOFTMAX };
+
 static void repeats_follow_the_budget(void **state) {
     (void)state;
     assert_int_equal(budget_repeats(1, 0.01), 100);
@@ -118,8 +121,8 @@ static void the_time_left_follows_from_what_was_measured(void **state) {
     struct estimate e = {0};
     const double first[] = {40e-3, 3e-3}, second[] = {160e-3, 12e-3}, third[] = {640e-3, 48e-3};
     for (int i = 0; i < 3; i++)
-        assert_true(estimate_add(&e, (struct estimate_unit){GROUP_ATTENTION, pow(4, i), 2, 1, false}));
-    assert_true(estimate_add(&e, (struct estimate_unit){GROUP_SOFTMAX, 1, 1, 1, false}));
+        assert_true(estimate_add(&e, (struct estimate_unit){ATTENTION, pow(4, i), 2, 1, false}));
+    assert_true(estimate_add(&e, (struct estimate_unit){SOFTMAX, 1, 1, 1, false}));
     estimate_begin(&e, 0);
     assert_true(estimate_left(&e, 5) < 0); // nothing is known, so nothing is said
     double taken = take(&e, 0, first, 2), left = estimate_left(&e, 0);
@@ -142,7 +145,7 @@ static void units_that_are_kept_or_not_timed_say_nothing(void **state) {
     struct estimate e = {0};
     const double kernel[] = {10e-3};
     for (int i = 0; i < 3; i++)
-        estimate_add(&e, (struct estimate_unit){GROUP_ATTENTION, 1, 1, 1, i == 0});
+        estimate_add(&e, (struct estimate_unit){ATTENTION, 1, 1, 1, i == 0});
     assert_int_equal(estimate_finished(&e), 1);
     assert_true(estimate_left(&e, 0) < 0);
     double taken = take(&e, 1, kernel, 1);
@@ -151,8 +154,8 @@ static void units_that_are_kept_or_not_timed_say_nothing(void **state) {
     estimate_done(&e, 0.001); // it did not fit into the memory
     assert_float_equal(estimate_left(&e, 0), 0, 1e-9);
     for (int i = 3; i < MOST_UNITS; i++)
-        assert_true(estimate_add(&e, (struct estimate_unit){GROUP_ATTENTION, 1, 1, 1, false}));
-    assert_false(estimate_add(&e, (struct estimate_unit){GROUP_ATTENTION, 1, 1, 1, false}));
+        assert_true(estimate_add(&e, (struct estimate_unit){ATTENTION, 1, 1, 1, false}));
+    assert_false(estimate_add(&e, (struct estimate_unit){ATTENTION, 1, 1, 1, false}));
     assert_float_equal(estimate_left(&e, 0), (MOST_UNITS - 3) * taken, 0.02 * MOST_UNITS * taken);
 }
 

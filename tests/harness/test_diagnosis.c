@@ -1,15 +1,16 @@
 // The diagnosis: mistakes that it knows get their own name, right kernels and unknown mistakes get none.
 #include "cmocka_all.h"
-#include "fp32_attention.h"
-#include "host/diagnosis.h"
-#include "host/diagnosis_mistakes.h"
-#include "host/verdict.h"
+#include "findings.h"
+#include "operations/attention_mistakes.h"
+#include "operations/attention_operation.h"
+#include "operations/softmax_operation.h"
+#include "subject.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIED = 14, FAILURES = 3 };
+enum { TRIED = 14 };
 
 // ASan and UBSan look at the code and not at the names: of the long lists a part is enough for them.
 #ifdef __SANITIZE_ADDRESS__
@@ -18,109 +19,46 @@ enum { EVERY = 4 };
 enum { EVERY = 1 };
 #endif
 
-static const struct attention_case cases[TRIED] = {
-    {{1, 1, 1, 1, 1, 64, false, LAYOUT_BHND}, INPUTS_NORMAL},
-    {{1, 1, 1, 33, 33, 32, false, LAYOUT_BHND}, INPUTS_NORMAL},
-    {{1, 1, 1, 40, 64, 64, false, LAYOUT_BHND}, INPUTS_NORMAL},
-    {{1, 1, 1, 2, 300, 32, false, LAYOUT_BHND}, INPUTS_NORMAL},
-    {{2, 3, 3, 9, 33, 39, false, LAYOUT_BHND}, INPUTS_NORMAL},
-    {{1, 2, 2, 5, 37, 160, false, LAYOUT_BHND}, INPUTS_NORMAL},
-    {{1, 1, 1, 40, 7, 32, false, LAYOUT_BHND}, INPUTS_NORMAL},
-    {{1, 1, 1, 33, 33, 64, true, LAYOUT_BHND}, INPUTS_NORMAL},
-    {{1, 2, 2, 5, 37, 32, true, LAYOUT_BHND}, INPUTS_NORMAL},
-    {{1, 1, 1, 40, 20, 32, true, LAYOUT_BHND}, INPUTS_NORMAL},
-    {{1, 2, 2, 5, 70, 64, false, LAYOUT_BHND}, INPUTS_OFFSET},
-    {{1, 2, 2, 5, 70, 64, false, LAYOUT_BHND}, INPUTS_RISING},
-    {{1, 1, 1, 35, 35, 64, true, LAYOUT_BHND}, INPUTS_NAN_VALUE},
-    {{1, 2, 2, 5, 70, 64, false, LAYOUT_BHND}, INPUTS_LARGE},
+static const struct problem_case cases[TRIED] = {
+    {.attention = {1, 1, 1, 1, 1, 64}},
+    {.attention = {1, 1, 1, 33, 33, 32}},
+    {.attention = {1, 1, 1, 40, 64, 64}},
+    {.attention = {1, 1, 1, 2, 300, 32}},
+    {.attention = {2, 3, 3, 9, 33, 39}},
+    {.attention = {1, 2, 2, 5, 37, 160}},
+    {.attention = {1, 1, 1, 40, 7, 32}},
+    {.attention = {1, 1, 1, 33, 33, 64, .causal = true}},
+    {.attention = {1, 2, 2, 5, 37, 32, .causal = true}},
+    {.attention = {1, 1, 1, 40, 20, 32, .causal = true}},
+    {.attention = {1, 2, 2, 5, 70, 64}, .family = INPUTS_OFFSET},
+    {.attention = {1, 2, 2, 5, 70, 64}, .family = INPUTS_RISING},
+    {.attention = {1, 1, 1, 35, 35, 64, .causal = true}, .family = INPUTS_NAN_VALUE},
+    {.attention = {1, 2, 2, 5, 70, 64}, .family = INPUTS_LARGE},
 };
-
-// A kernel on the host.
-struct subject {
-    attention_run *run;
-    enum fp32_kernel kernel;
-    const struct variant *variant;
-    unsigned launches;
-};
-
-static bool run_fp32(void *context, const struct host_inputs *inputs, float *o) {
-    struct subject *subject = context;
-    int64_t rows = shape_q_elements(&inputs->shape) / inputs->shape.head_dim;
-    for (int64_t row = 0; row < rows; row++)
-        fp32_attention_row(inputs, subject->kernel, row, o + row * inputs->shape.head_dim);
-    return true;
-}
-
-static bool run_variant(void *context, const struct host_inputs *inputs, float *o) {
-    struct subject *subject = context;
-    int64_t elements = shape_q_elements(&inputs->shape);
-    struct prediction p = {.value = malloc((size_t)elements * sizeof(double)),
-                           .bound = malloc((size_t)elements * sizeof(double))};
-    variant_predict(subject->variant, inputs, &p);
-    for (int64_t i = 0; i < elements; i++) {
-        o[i] = (float)p.value[i];
-        if (subject->variant->unwritten && i % inputs->shape.head_dim >= 32)
-            memset(&o[i], 0xFF, sizeof o[i]);
-    }
-    free(p.value);
-    free(p.bound);
-    return true;
-}
-
-static bool is_right(const struct host_inputs *inputs, const float *o) {
-    int64_t rows = shape_q_elements(&inputs->shape) / inputs->shape.head_dim;
-    struct row_sample sample = sample_rows(rows, inputs->shape.nq, 1, 1);
-    struct reference reference = reference_attention(inputs, &sample);
-    struct verdict verdict;
-    verdict_begin(&verdict, inputs, &sample, &reference);
-    verdict_rows(&verdict, 0, rows, o);
-    bool right = verdict_end(&verdict);
-    verdict_free(&verdict);
-    reference_free(&reference);
-    sample_free(&sample);
-    return right;
-}
-
-// As a check does: runs the cases until some have failed, then asks for the mistake.
-static const char *diagnose_cases(struct subject *subject, uint64_t seed, const struct attention_case *list, int length,
-                                  bool causal) {
-    struct attention_evidence evidence[MAX_CASES];
-    int count = 0, failed = 0;
-    for (int i = 0; i < length && failed < FAILURES; i++) {
-        struct host_inputs inputs = inputs_attention(&list[i].shape, list[i].family, seed + (uint64_t)i);
-        float *o = malloc((size_t)shape_q_elements(&list[i].shape) * sizeof *o);
-        bool right = subject->run(subject, &inputs, o) && is_right(&inputs, o);
-        failed += !right;
-        evidence[count++] =
-            (struct attention_evidence){list[i], seed + (uint64_t)i, right ? DIAGNOSIS_RIGHT : DIAGNOSIS_WRONG};
-        free(o);
-        inputs_free(&inputs);
-    }
-    const struct mistake *mistake = diagnosis_attention(evidence, count, causal, subject->run, subject);
-    return mistake ? mistake->title : "none";
-}
 
 static const char *diagnose(struct subject *subject, uint64_t seed) {
-    return diagnose_cases(subject, seed, cases, TRIED, true);
+    subject->causal = true;
+    return subject_diagnose(subject, seed, cases, TRIED);
 }
 
 // On the cases that a GPU gets, of those that a host computes in a moment. All of other inputs than normal ones are too
 // large to be heard as they are.
 static const char *diagnose_on_gpu_cases(struct subject *subject, bool causal) {
     enum { MOST_NORMAL = 1 << 22, MOST = 1 << 25 };
-    struct attention_case list[MAX_CASES];
-    int length = matrix_attention(MATRIX_GPU, list), kept = 0;
+    struct problem_case list[MAX_CASES];
+    int length = attention_cases(MATRIX_GPU, list), kept = 0;
     for (int i = 0; i < length; i++) {
-        const struct attention_shape *s = &list[i].shape;
+        const struct attention_shape *s = &list[i].attention;
         if ((causal || !s->causal) && s->layout == LAYOUT_BHND && s->kv_heads == s->heads &&
             (double)s->batch * s->heads * s->nq * s->nk * s->head_dim <= (list[i].family ? MOST : MOST_NORMAL))
             list[kept++] = list[i];
     }
-    return diagnose_cases(subject, 1, list, kept, causal);
+    subject->causal = causal;
+    return subject_diagnose(subject, 1, list, kept);
 }
 
 static const char *diagnose_fp32(enum fp32_kernel kernel) {
-    struct subject subject = {.run = run_fp32, .kernel = kernel};
+    struct subject subject = {.run = subject_fp32, .kernel = kernel};
     return diagnose(&subject, 100);
 }
 
@@ -141,14 +79,36 @@ static void what_is_no_mistake_of_the_list_has_no_name(void **state) {
 // Whatever a check says of them: an output that is right has no mistake in it.
 static void right_outputs_are_never_named(void **state) {
     (void)state;
-    struct subject subject = {.run = run_fp32, .kernel = FP32_ONLINE};
-    struct attention_evidence evidence[TRIED];
+    struct subject subject = {.run = subject_fp32, .kernel = FP32_ONLINE, .causal = true};
+    struct evidence evidence[TRIED];
     for (int i = 0; i < TRIED; i++)
-        evidence[i] = (struct attention_evidence){cases[i], 5 + (uint64_t)i, DIAGNOSIS_WRONG};
+        evidence[i] = (struct evidence){.which = cases[i], .seed = 5 + (uint64_t)i, .outcome = OUTCOME_WRONG};
     for (int i = 0; i < TRIED; i++)
-        assert_null(diagnosis_attention(&evidence[i], 1, true, run_fp32, &subject));
-    assert_null(diagnosis_attention(evidence, TRIED, true, run_fp32, &subject));
-    assert_null(diagnosis_attention(NULL, 0, true, run_fp32, &subject));
+        assert_null(subject_mistake(&subject, &evidence[i], 1));
+    assert_null(subject_mistake(&subject, evidence, TRIED));
+    assert_null(subject_mistake(&subject, NULL, 0));
+}
+
+// What only shows where heads are grouped, where tensors are strided, or in the log-sum-exp.
+static const struct problem_case general_cases[] = {
+    {.attention = {1, 1, 1, 33, 33, 32}},
+    {.attention = {2, 8, 2, 5, 21, 40}},
+    {.attention = {1, 4, 1, 9, 37, 64}},
+    {.attention = {1, 8, 4, 5, 21, 64}},
+    {.attention = {2, 3, 3, 9, 22, 40, .layout = LAYOUT_BNHD}},
+    {.attention = {1, 2, 2, 19, 11, 32, .causal = true}},
+    {.attention = {1, 2, 2, 19, 19, 64, .layout = LAYOUT_STRIDES, .stride = {19 * 384, 64, 384}}},
+};
+enum { GENERAL = sizeof general_cases / sizeof *general_cases };
+
+static bool is_general(const struct variant *v) {
+    return v->lse || v->k.head >= HEAD_MODULO || v->v.head >= HEAD_MODULO || v->q.contiguous || v->k.contiguous ||
+           v->v.contiguous || v->output_contiguous;
+}
+
+static const char *diagnose_general(struct subject *subject, uint64_t seed) {
+    subject->causal = subject->lse = subject->groups = subject->strides = true;
+    return subject_diagnose(subject, seed, general_cases, GENERAL);
 }
 
 // Every mistake of the list, in the role of the kernel: its own name or, where another cannot be told from it, none.
@@ -156,8 +116,9 @@ static void no_mistake_gets_the_name_of_another(void **state) {
     (void)state;
     int named = 0, tried = 0;
     for (int i = 0; i < attention_suspect_count; i += EVERY, tried++) {
-        struct subject subject = {.run = run_variant, .variant = &attention_suspects[i].variant};
-        const char *title = diagnose(&subject, 1000 + (uint64_t)i), *own = attention_suspects[i].mistake->title;
+        struct subject subject = {.run = subject_variant, .variant = &attention_suspects[i].variant};
+        const char *title = (is_general(subject.variant) ? diagnose_general : diagnose)(&subject, 1000 + (uint64_t)i);
+        const char *own = attention_suspects[i].mistake->title;
         if (strcmp(title, own) && strcmp(title, "none"))
             fail_msg("suspect %d, \"%s\", was named \"%s\"", i, own, title);
         named += !strcmp(title, own);
@@ -166,24 +127,24 @@ static void no_mistake_gets_the_name_of_another(void **state) {
 }
 
 // Noise on the output of a mistake: it is not that mistake.
-static bool run_with_noise(void *context, const struct host_inputs *inputs, float *o) {
+static bool run_with_noise(void *context, const struct host_problem *problem, float *o) {
     struct subject *subject = context;
-    run_fp32(subject, inputs, o);
-    for (int64_t i = 0; i < shape_q_elements(&inputs->shape); i++)
+    subject_fp32(subject, problem, o);
+    for (int64_t i = 0; i < shape_q_elements(&problem->which.attention); i++)
         o[i] *= 1 + 0.01f * (float)((i * 7919 + 13) % 17 - 8);
     return true;
 }
 
 // A race: another output each time.
-static bool run_at_random(void *context, const struct host_inputs *inputs, float *o) {
+static bool run_at_random(void *context, const struct host_problem *problem, float *o) {
     struct subject *subject = context;
     subject->kernel = subject->launches++ % 2 ? FP32_NO_SCALE : FP32_DROPS_A_KEY;
-    return run_fp32(subject, inputs, o);
+    return subject_fp32(subject, problem, o);
 }
 
-static bool run_badly(void *context, const struct host_inputs *inputs, float *o) {
+static bool run_badly(void *context, const struct host_problem *problem, float *o) {
     struct subject *subject = context;
-    run_fp32(subject, inputs, o);
+    subject_fp32(subject, problem, o);
     return false;
 }
 
@@ -200,21 +161,21 @@ static void other_outputs_have_no_name(void **state) {
 // One key: every mistake in the weights looks right, and what is wrong fits many. Other cases tell them apart.
 static void a_single_case_is_enough(void **state) {
     (void)state;
-    struct attention_evidence one = {.which = cases[1], .seed = 3, .outcome = DIAGNOSIS_WRONG};
+    struct evidence one = {.which = cases[1], .seed = 3, .outcome = OUTCOME_WRONG};
     const struct variant swapped = {.k.tensor = TENSOR_OF_V, .v.tensor = TENSOR_OF_K};
-    struct subject subject = {.run = run_variant, .variant = &swapped};
-    const struct mistake *mistake = diagnosis_attention(&one, 1, false, run_variant, &subject);
+    struct subject subject = {.run = subject_variant, .variant = &swapped};
+    const struct mistake *mistake = subject_mistake(&subject, &one, 1);
     assert_non_null(mistake);
     assert_string_equal(mistake->title, "K and V are swapped");
-    one.which.shape.nq = one.which.shape.nk = 1;
-    mistake = diagnosis_attention(&one, 1, false, run_variant, &subject);
+    one.which.attention.nq = one.which.attention.nk = 1;
+    mistake = subject_mistake(&subject, &one, 1);
     assert_non_null(mistake);
     assert_string_equal(mistake->title, "K and V are swapped");
     // Every second row far below 0: a maximum that starts at 0 has nearly the same effect there.
     const struct variant one_maximum_for_4 = {.maximum = MAXIMUM_OF_BLOCK, .queries = 4};
     subject.variant = &one_maximum_for_4;
     one.which = cases[10];
-    mistake = diagnosis_attention(&one, 1, false, run_variant, &subject);
+    mistake = subject_mistake(&subject, &one, 1);
     assert_non_null(mistake);
     assert_string_equal(mistake->title, "queries of a block subtract one maximum");
 }
@@ -223,9 +184,9 @@ static void a_single_case_is_enough(void **state) {
 // one, are right.
 static void mistakes_that_show_with_many_heads_only_are_named(void **state) {
     (void)state;
-    static const struct attention_case tried[] = {
-        {{1, 1, 1, 2, 300, 64, false, LAYOUT_BHND}, INPUTS_RISING},
-        {{1, 300, 300, 1, 128, 36, false, LAYOUT_BHND}, INPUTS_RISING},
+    static const struct problem_case tried[] = {
+        {.attention = {1, 1, 1, 2, 300, 64}, .family = INPUTS_RISING},
+        {.attention = {1, 300, 300, 1, 128, 36}, .family = INPUTS_RISING},
     };
     static const struct {
         enum rescale_kind kind;
@@ -238,13 +199,13 @@ static void mistakes_that_show_with_many_heads_only_are_named(void **state) {
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         const struct variant variant = {.rescale = mistakes[i].kind, .tile = 64, .heads = 200};
-        struct subject subject = {.run = run_variant, .variant = &variant};
-        assert_string_equal(diagnose_cases(&subject, 9, tried, 2, true), mistakes[i].title);
+        struct subject subject = {.run = subject_variant, .variant = &variant, .causal = true};
+        assert_string_equal(subject_diagnose(&subject, 9, tried, 2), mistakes[i].title);
     }
     // Other tiles than those of the list.
     const struct variant unknown = {.rescale = RESCALE_NONE, .tile = 48, .heads = 200};
-    struct subject subject = {.run = run_variant, .variant = &unknown};
-    assert_string_equal(diagnose_cases(&subject, 9, tried, 2, true), "none");
+    struct subject subject = {.run = subject_variant, .variant = &unknown, .causal = true};
+    assert_string_equal(subject_diagnose(&subject, 9, tried, 2), "none");
 }
 
 // Two mistakes at once are neither of them, and no third one.
@@ -260,27 +221,28 @@ static void two_mistakes_at_once_have_no_third_name(void **state) {
         {.rescale = RESCALE_NONE, .tile = 32, .tail_counted = true},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        struct subject subject = {.run = run_variant, .variant = &pairs[i]};
+        struct subject subject = {.run = subject_variant, .variant = &pairs[i]};
         assert_string_equal(diagnose(&subject, 50), "none");
     }
     // One that shows long before the other is named first.
     static const struct variant one_after_the_other = {.scale = SCALE_MISSING, .mask = MASK_TOP_LEFT};
-    struct subject subject = {.run = run_variant, .variant = &one_after_the_other};
+    struct subject subject = {.run = subject_variant, .variant = &one_after_the_other};
     assert_string_equal(diagnose(&subject, 50), "the scores are not scaled");
 }
 
 // The head of a row is found by dividing by nk, not nq. Past the last head it takes that one.
-static bool run_head_by_keys(void *context, const struct host_inputs *inputs, float *o) {
+static bool run_head_by_keys(void *context, const struct host_problem *problem, float *o) {
     (void)context;
-    const struct attention_shape *s = &inputs->shape;
+    const struct attention_shape *s = &problem->which.attention;
     int64_t d = s->head_dim, heads = (int64_t)s->batch * s->heads;
     for (int64_t row = 0; row < heads * s->nq; row++) {
         int64_t head = row / s->nk < heads ? row / s->nk : heads - 1;
-        struct host_inputs one = *inputs;
-        one.shape.batch = one.shape.heads = one.shape.kv_heads = one.shape.nq = 1;
-        one.q += row * d;
-        one.k += head * s->nk * d;
-        one.v += head * s->nk * d;
+        struct host_problem one = *problem;
+        struct attention_shape *of_one = &one.which.attention;
+        of_one->batch = of_one->heads = of_one->kv_heads = of_one->nq = 1;
+        one.tensor[Q].values += row * d;
+        one.tensor[K].values += head * s->nk * d;
+        one.tensor[V].values += head * s->nk * d;
         fp32_attention_row(&one, FP32_TWO_PASS, 0, o + row * d);
     }
     return true;
@@ -293,18 +255,24 @@ static void mistakes_are_named_rightly_on_the_cases_of_a_gpu(void **state) {
                                 maximum_from_0 = {.maximum = MAXIMUM_FROM_0},
                                 swapped = {.q.tensor = TENSOR_OF_K, .k.tensor = TENSOR_OF_Q},
                                 first_batch = {.k.head = HEAD_OF_FIRST_BATCH, .v.head = HEAD_OF_FIRST_BATCH},
-                                hidden = {.hidden_multiplied = true, .tile = 32, .queries = 32};
+                                hidden = {.hidden_multiplied = true, .tile = 32, .queries = 32},
+                                narrower = {.rescale = RESCALE_SUM_ONLY, .tile = 64, .wide_tile = 32},
+                                lazy = {.rescale = RESCALE_UPSIDE_DOWN, .tile = 64, .wide_tile = 32, .lazy_rows = 32};
     static const struct {
         struct subject subject;
         bool causal;
         const char *name;
     } cases_of_gpu[] = {
-        {{.run = run_variant, .variant = &one_maximum_for_4}, false, "queries of a block subtract one maximum"},
-        {{.run = run_variant, .variant = &one_maximum_for_5}, false, "none"}, // not in the list
-        {{.run = run_variant, .variant = &maximum_from_0}, false, "the maximum starts at 0"},
-        {{.run = run_variant, .variant = &swapped}, false, "Q and K are swapped"},
-        {{.run = run_variant, .variant = &first_batch}, false, "every batch reads keys and values of the first one"},
-        {{.run = run_variant, .variant = &hidden}, true, "hidden values are multiplied by 0"},
+        {{.run = subject_variant, .variant = &one_maximum_for_4}, false, "queries of a block subtract one maximum"},
+        {{.run = subject_variant, .variant = &one_maximum_for_5}, false, "none"}, // not in the list
+        {{.run = subject_variant, .variant = &maximum_from_0}, false, "the maximum starts at 0"},
+        {{.run = subject_variant, .variant = &swapped}, false, "Q and K are swapped"},
+        {{.run = subject_variant, .variant = &first_batch},
+         false,
+         "every batch reads keys and values of the first one"},
+        {{.run = subject_variant, .variant = &hidden}, true, "hidden values are multiplied by 0"},
+        {{.run = subject_variant, .variant = &narrower}, false, "the weighted sum is not rescaled"},
+        {{.run = subject_variant, .variant = &lazy}, false, "the factor of the rescaling is upside down"},
         {{.run = run_head_by_keys}, false, "none"}, // with a query or two a batch it reads those of the first one
     };
     for (size_t i = 0; i < sizeof cases_of_gpu / sizeof *cases_of_gpu; i += EVERY) {
@@ -322,8 +290,10 @@ enum softmax_kernel {
     SOFTMAX_SQUARE
 };
 
-static bool run_softmax(void *context, const struct softmax_shape *shape, const float *in, float *out) {
+static bool run_softmax(void *context, const struct host_problem *problem, float *out) {
     enum softmax_kernel kernel = *(enum softmax_kernel *)context;
+    const struct matrix_shape *shape = &problem->which.matrix;
+    const float *in = problem->tensor[0].values;
     for (int64_t r = 0; r < shape->rows; r++, in += shape->columns, out += shape->columns) {
         float maximum = -INFINITY, sum = 0;
         for (int c = 0; c < shape->columns; c++)
@@ -347,16 +317,24 @@ static bool run_softmax(void *context, const struct softmax_shape *shape, const 
     return true;
 }
 
+static bool covers_all(void *context, const struct problem_case *which) {
+    (void)context;
+    (void)which;
+    return true;
+}
+
 static const char *diagnose_softmax(enum softmax_kernel kernel) {
-    static const struct softmax_evidence evidence[] = {
-        {{{3, 37}, INPUTS_NORMAL}, 1, DIAGNOSIS_WRONG},
-        {{{2, 1025}, INPUTS_NORMAL}, 2, DIAGNOSIS_WRONG},
-        {{{3, 33}, INPUTS_OFFSET}, 3, DIAGNOSIS_WRONG},
+    static const struct evidence evidence[] = {
+        {.which = {.matrix = {3, 37}}, .seed = 1, .outcome = OUTCOME_WRONG},
+        {.which = {.matrix = {2, 1025}}, .seed = 2, .outcome = OUTCOME_WRONG},
+        {.which = {.matrix = {3, 33}, .family = INPUTS_OFFSET}, .seed = 3, .outcome = OUTCOME_WRONG},
     };
+    const struct diagnosed diagnosed = {
+        .operation = &softmax_operation, .covers = covers_all, .run = run_softmax, .context = &kernel};
     // What is wrong of these, for each kernel.
     int first = kernel == SOFTMAX_NO_MAXIMUM ? 2 : kernel == SOFTMAX_SHORT ? 1 : 0;
     int count = kernel == SOFTMAX_SHORT || kernel == SOFTMAX_NO_MAXIMUM ? 1 : 2;
-    const struct mistake *mistake = diagnosis_softmax(evidence + first, count, run_softmax, &kernel);
+    const struct mistake *mistake = diagnosis(&diagnosed, evidence + first, count);
     return mistake ? mistake->title : "none";
 }
 
@@ -372,9 +350,11 @@ static void mistakes_of_a_row_softmax_are_named(void **state) {
 
 static void findings_have_a_meaning(void **state) {
     (void)state;
-    assert_non_null(diagnosis_finding("race"));
-    assert_string_equal(diagnosis_finding("race within a warp")->title, "race within a warp");
-    assert_null(diagnosis_finding("assertion failed")); // the author of the kernel wrote the condition
+    assert_non_null(diagnosis_finding(SIM_FINDING_RACE_SHARED));
+    assert_string_equal(diagnosis_finding(SIM_FINDING_RACE_WARP)->title, "race within a warp");
+    assert_null(diagnosis_finding(-1));
+    assert_null(diagnosis_finding(SIM_FINDING_KINDS));
+    assert_null(diagnosis_finding(SIM_FINDING_ASSERT)); // the author of the kernel wrote the condition
 }
 
 int main(void) {

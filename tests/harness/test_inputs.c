@@ -1,7 +1,9 @@
 // Inputs: repeatable, distributed as they say, and each hostile family does what it is for.
 #include "cmocka_all.h"
 #include "host/inputs.h"
-#include "host/reference.h"
+#include "operations/attention_operation.h"
+#include "operations/attention_reference.h"
+#include "operations/softmax_operation.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,29 +12,36 @@
 static const struct attention_shape shape = {
     .batch = 2, .heads = 3, .kv_heads = 3, .nq = 50, .nk = 130, .head_dim = 33};
 
+static struct host_problem draw(const struct attention_shape *s, enum input_family family, uint64_t seed) {
+    struct problem_case which = {.attention = *s, .family = family};
+    struct host_problem problem;
+    attention_make(&which, seed, true, &problem);
+    return problem;
+}
+
 static void a_seed_repeats_itself(void **state) {
     (void)state;
     for (int f = 0; f < INPUTS_MASKED; f++) {
-        struct host_inputs a = inputs_attention(&shape, (enum input_family)f, 5);
-        struct host_inputs b = inputs_attention(&shape, (enum input_family)f, 5);
-        struct host_inputs c = inputs_attention(&shape, (enum input_family)f, 6);
+        struct host_problem a = draw(&shape, (enum input_family)f, 5);
+        struct host_problem b = draw(&shape, (enum input_family)f, 5);
+        struct host_problem c = draw(&shape, (enum input_family)f, 6);
         size_t q = (size_t)shape_q_elements(&shape) * 4, k = (size_t)shape_k_elements(&shape) * 4;
-        assert_memory_equal(a.q, b.q, q);
-        assert_memory_equal(a.k, b.k, k);
-        assert_memory_equal(a.v, b.v, k);
-        assert_true(memcmp(a.q, c.q, q) != 0);
-        assert_true(memcmp(a.k, c.k, k) != 0);
-        inputs_free(&a);
-        inputs_free(&b);
-        inputs_free(&c);
+        assert_memory_equal(a.tensor[Q].values, b.tensor[Q].values, q);
+        assert_memory_equal(a.tensor[K].values, b.tensor[K].values, k);
+        assert_memory_equal(a.tensor[V].values, b.tensor[V].values, k);
+        assert_true(memcmp(a.tensor[Q].values, c.tensor[Q].values, q) != 0);
+        assert_true(memcmp(a.tensor[K].values, c.tensor[K].values, k) != 0);
+        host_problem_free(&a);
+        host_problem_free(&b);
+        host_problem_free(&c);
     }
 }
 
 static void normal_is_normal(void **state) {
     (void)state;
     struct attention_shape s = {.batch = 1, .heads = 4, .kv_heads = 4, .nq = 1000, .nk = 1000, .head_dim = 65};
-    struct host_inputs in = inputs_attention(&s, INPUTS_NORMAL, 1);
-    const float *const tensors[] = {in.q, in.k, in.v};
+    struct host_problem in = draw(&s, INPUTS_NORMAL, 1);
+    const float *const tensors[] = {in.tensor[Q].values, in.tensor[K].values, in.tensor[V].values};
     int64_t n = shape_q_elements(&s);
     for (int t = 0; t < 3; t++) {
         double sum = 0, squares = 0, fourth = 0, neighbours = 0, inside = 0;
@@ -53,26 +62,26 @@ static void normal_is_normal(void **state) {
     }
     double product = 0;
     for (int64_t i = 0; i < n; i++)
-        product += in.q[i] * in.k[i];
+        product += in.tensor[Q].values[i] * in.tensor[K].values[i];
     assert_true(fabs(product / (double)n) < 0.01);
-    inputs_free(&in);
+    host_problem_free(&in);
 }
 
 static void all_are_finite_but_where_they_should_not_be(void **state) {
     (void)state;
     for (int f = 0; f < INPUTS_MASKED; f++) {
-        struct host_inputs in = inputs_attention(&shape, (enum input_family)f, 3);
+        struct host_problem in = draw(&shape, (enum input_family)f, 3);
         int64_t k_bad = 0, v_bad = 0;
         for (int64_t i = 0; i < shape_q_elements(&shape); i++)
-            assert_true(isfinite(in.q[i]));
+            assert_true(isfinite(in.tensor[Q].values[i]));
         for (int64_t i = 0; i < shape_k_elements(&shape); i++) {
-            k_bad += !isfinite(in.k[i]);
-            v_bad += !isfinite(in.v[i]);
+            k_bad += !isfinite(in.tensor[K].values[i]);
+            v_bad += !isfinite(in.tensor[V].values[i]);
         }
         assert_int_equal(k_bad, f == INPUTS_NAN_KEY ? 33 : f == INPUTS_INF_KEY);
         assert_int_equal(v_bad, f == INPUTS_NAN_VALUE || f == INPUTS_INF_VALUE);
         assert_int_equal(in.finite, !k_bad && !v_bad);
-        inputs_free(&in);
+        host_problem_free(&in);
     }
 }
 
@@ -81,8 +90,8 @@ static void families_do_what_they_are_for(void **state) {
     (void)state;
     struct row_sample all = sample_rows(300, 50, 1, 0);
     for (int f = 0; f < INPUTS_MASKED; f++) {
-        struct host_inputs in = inputs_attention(&shape, (enum input_family)f, 4);
-        struct reference ref = reference_attention(&in, &all);
+        struct host_problem in = draw(&shape, (enum input_family)f, 4);
+        struct attention_reference ref = attention_refer(&in, &all);
         double largest_score = 0;
         int64_t nan_rows = 0, spiked_rows = 0;
         for (int64_t i = 0; i < all.count; i++) {
@@ -114,8 +123,8 @@ static void families_do_what_they_are_for(void **state) {
         default:
             assert_int_equal(nan_rows, 0);
         }
-        reference_free(&ref);
-        inputs_free(&in);
+        attention_reference_free(&ref);
+        host_problem_free(&in);
     }
     sample_free(&all);
 }
@@ -123,21 +132,22 @@ static void families_do_what_they_are_for(void **state) {
 static void long_tensors_repeat_odd_blocks(void **state) {
     (void)state;
     struct attention_shape s = {.batch = 64, .heads = 32, .kv_heads = 32, .nq = 1, .nk = 64, .head_dim = 512};
-    struct host_inputs in = inputs_attention(&s, INPUTS_NORMAL, 1);
-    assert_int_equal(in.q_rows, 64 * 32);
-    assert_true(in.k_rows < 64 * 32 * 64 && in.k_rows % 2 == 1);
-    assert_true(inputs_row(in.k, in.k_rows, in.k_rows + 2, 512) == in.k + 2 * 512);
-    inputs_free(&in);
+    struct host_problem in = draw(&s, INPUTS_NORMAL, 1);
+    assert_int_equal(in.tensor[Q].kept, 64 * 32);
+    assert_true(in.tensor[K].kept < 64 * 32 * 64 && in.tensor[K].kept % 2 == 1);
+    assert_true(host_row(&in.tensor[K], in.tensor[K].kept + 2) == in.tensor[K].values + 2 * 512);
+    host_problem_free(&in);
 }
 
 static void matrices_are_repeatable_and_masked_rows_keep_an_element(void **state) {
     (void)state;
-    struct softmax_shape s = {40, 77};
-    int64_t kept;
     for (int f = 0; f < INPUT_FAMILIES; f++) {
-        float *a = inputs_matrix(&s, (enum input_family)f, 5, &kept),
-              *b = inputs_matrix(&s, (enum input_family)f, 5, &kept);
-        assert_int_equal(kept, 40);
+        struct problem_case which = {.matrix = {40, 77}, .family = (enum input_family)f};
+        struct host_problem first, second;
+        softmax_make(&which, 5, true, &first);
+        softmax_make(&which, 5, true, &second);
+        const float *a = first.tensor[0].values, *b = second.tensor[0].values;
+        assert_int_equal(first.tensor[0].kept, 40);
         assert_memory_equal(a, b, 40 * 77 * sizeof *a);
         int infinite = 0;
         for (int r = 0; r < 40; r++) {
@@ -148,8 +158,8 @@ static void matrices_are_repeatable_and_masked_rows_keep_an_element(void **state
             assert_true(finite > 0);
         }
         assert_true(f == INPUTS_MASKED ? infinite > 500 : infinite <= 1);
-        free(a);
-        free(b);
+        host_problem_free(&first);
+        host_problem_free(&second);
     }
 }
 

@@ -1,21 +1,22 @@
 // The matrices of cases: that they hold the traps that they are there for, and that the simulator's stays small.
 #include "cmocka_all.h"
-#include "host/matrix.h"
+#include "operations/attention_operation.h"
+#include "operations/softmax_operation.h"
 
-static struct attention_case gpu[MAX_CASES], simulator[MAX_CASES], quick[MAX_CASES];
+static struct problem_case gpu[MAX_CASES], simulator[MAX_CASES], quick[MAX_CASES];
 static int gpu_count, simulator_count, quick_count;
 
 static int build(void **state) {
     (void)state;
-    gpu_count = matrix_attention(MATRIX_GPU, gpu);
-    simulator_count = matrix_attention(MATRIX_SIMULATOR, simulator);
-    quick_count = matrix_attention(MATRIX_QUICK, quick);
+    gpu_count = attention_cases(MATRIX_GPU, gpu);
+    simulator_count = attention_cases(MATRIX_SIMULATOR, simulator);
+    quick_count = attention_cases(MATRIX_QUICK, quick);
     return 0;
 }
 
-static bool has_n(const struct attention_case *cases, int count, int n, bool causal) {
+static bool has_n(const struct problem_case *cases, int count, int n, bool causal) {
     for (int i = 0; i < count; i++)
-        if ((cases[i].shape.nq == n || cases[i].shape.nk == n) && (!causal || cases[i].shape.causal))
+        if ((cases[i].attention.nq == n || cases[i].attention.nk == n) && (!causal || cases[i].attention.causal))
             return true;
     return false;
 }
@@ -36,18 +37,18 @@ static void both_have_every_head_dimension(void **state) {
     for (int d = 0; d < 14; d++) {
         int in_gpu = 0, in_simulator = 0;
         for (int i = 0; i < gpu_count; i++)
-            in_gpu += gpu[i].shape.head_dim == head_dims[d];
+            in_gpu += gpu[i].attention.head_dim == head_dims[d];
         for (int i = 0; i < simulator_count; i++)
-            in_simulator += simulator[i].shape.head_dim == head_dims[d];
+            in_simulator += simulator[i].attention.head_dim == head_dims[d];
         assert_true(in_gpu && in_simulator);
     }
 }
 
-static void facts_of(const struct attention_case *cases, int count, bool families) {
+static void facts_of(const struct problem_case *cases, int count, bool families) {
     int batches = 0, heads = 0, longer = 0, shorter = 0, causal_longer = 0, causal_shorter = 0, grouped = 0, bnhd = 0;
     int family[INPUT_FAMILIES] = {0};
     for (int i = 0; i < count; i++) {
-        const struct attention_shape *s = &cases[i].shape;
+        const struct attention_shape *s = &cases[i].attention;
         assert_true(s->batch > 0 && s->heads > 0 && s->nq > 0 && s->nk > 0 && s->head_dim <= MAX_HEAD_DIM);
         assert_int_equal(s->heads % s->kv_heads, 0);
         batches += s->batch > 1;
@@ -78,7 +79,7 @@ static void the_gpu_gets_large_ones(void **state) {
     (void)state;
     bool reference_shape = false, large_k = false, large_q = false, large_scores = false;
     for (int i = 0; i < gpu_count; i++) {
-        const struct attention_shape *s = &gpu[i].shape;
+        const struct attention_shape *s = &gpu[i].attention;
         reference_shape |= s->batch == 1 && s->heads == 16 && s->nq == 4096 && s->nk == 4096 && s->head_dim == 128;
         large_k |= shape_k_elements(s) > INT64_C(1) << 31;
         large_q |= shape_q_elements(s) > INT64_C(1) << 31;
@@ -97,9 +98,9 @@ static void the_simulator_gets_small_ones(void **state) {
     (void)state;
     double pairs = 0, causal_pairs = 0, quick_pairs = 0;
     for (int i = 0; i < simulator_count; i++)
-        *(simulator[i].shape.causal ? &causal_pairs : &pairs) += pairs_of(&simulator[i].shape);
+        *(simulator[i].attention.causal ? &causal_pairs : &pairs) += pairs_of(&simulator[i].attention);
     for (int i = 0; i < quick_count; i++)
-        quick_pairs += pairs_of(&quick[i].shape);
+        quick_pairs += pairs_of(&quick[i].attention);
     assert_in_range((int)pairs, 80000, 400000);
     assert_in_range((int)causal_pairs, 20000, 1500000);
     assert_in_range((int)quick_pairs, 1000, 10000);
@@ -107,16 +108,16 @@ static void the_simulator_gets_small_ones(void **state) {
 
 static void softmax_has_odd_and_long_rows(void **state) {
     (void)state;
-    struct softmax_case cases[MAX_CASES];
+    struct problem_case cases[MAX_CASES];
     static const enum matrix_kind kinds[] = {MATRIX_GPU, MATRIX_SIMULATOR};
     for (int k = 0; k < 2; k++) {
-        int count = matrix_softmax(kinds[k], cases), odd = 0, one = 0, family[INPUT_FAMILIES] = {0};
+        int count = softmax_cases(kinds[k], cases), odd = 0, one = 0, family[INPUT_FAMILIES] = {0};
         int64_t longest = 0, elements = 0, largest = 0;
         for (int i = 0; i < count; i++) {
-            int64_t size = cases[i].shape.rows * cases[i].shape.columns;
-            odd += cases[i].shape.columns % 2;
-            one += cases[i].shape.columns == 1;
-            longest = cases[i].shape.columns > longest ? cases[i].shape.columns : longest;
+            int64_t size = cases[i].matrix.rows * cases[i].matrix.columns;
+            odd += cases[i].matrix.columns % 2;
+            one += cases[i].matrix.columns == 1;
+            longest = cases[i].matrix.columns > longest ? cases[i].matrix.columns : longest;
             largest = size > largest ? size : largest;
             elements += size;
             family[cases[i].family]++;

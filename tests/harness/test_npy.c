@@ -1,6 +1,5 @@
-// .npy files and folders of them: what is read back, and that every damaged file gets one line.
+// .npy files: what is read back, and that every damaged file gets one line.
 #include "cmocka_all.h"
-#include "host/data.h"
 #include "host/npy.h"
 
 #include <math.h>
@@ -20,11 +19,8 @@ static int make_folder(void **state) {
 static int remove_folder(void **state) {
     (void)state;
     char path[100];
-    static const char *const names[] = {"q", "k", "v", "o", "a"};
-    for (int i = 0; i < 5; i++) {
-        snprintf(path, sizeof path, "%s/%s.npy", folder, names[i]);
-        unlink(path);
-    }
+    snprintf(path, sizeof path, "%s/a.npy", folder);
+    unlink(path);
     return rmdir(folder);
 }
 
@@ -67,7 +63,7 @@ static void what_is_written_is_read_back(void **state) {
     data[5] = -INFINITY;
     static const int64_t shapes[][4] = {{24}, {4, 6}, {2, 3, 4}, {1, 2, 3, 4}};
     for (int n = 1; n <= 4; n++) {
-        assert_true(npy_write(path_of("a"), n, shapes[n - 1], data, &error));
+        assert_true(npy_write(path_of("a"), n, shapes[n - 1], ATTENTION_FP32, data, &error));
         assert_true(npy_read(path_of("a"), &array, &error));
         assert_int_equal(array.dimensions, n);
         assert_int_equal(array.elements, 24);
@@ -75,7 +71,79 @@ static void what_is_written_is_read_back(void **state) {
         assert_memory_equal(array.data, data, sizeof data);
         npy_free(&array);
     }
-    assert_false(npy_write("/nonexistent/a.npy", 1, shapes[0], data, &error));
+    assert_false(npy_write("/nonexistent/a.npy", 1, shapes[0], ATTENTION_FP32, data, &error));
+}
+
+// Little-endian halves behind a header that names them so.
+static void write_halves(const char *descr, const uint16_t *bits, size_t count) {
+    char header[120];
+    snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%zu,), }\n", descr, count);
+    write_file(1, header, 0);
+    FILE *file = fopen(path_of("a"), "ab");
+    fwrite(bits, sizeof *bits, count, file);
+    fclose(file);
+}
+
+static void halves_are_read_under_each_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *descr;
+        enum attention_dtype dtype;
+        uint16_t bits[4];
+    } files[] = {
+        {"<f2", ATTENTION_FP16, {0x3C00, 0xC100, 0x0001, 0x7C00}},
+        {"<V2", ATTENTION_BF16, {0x3F80, 0xC020, 0x3380, 0x7F80}},
+        {"|V2", ATTENTION_BF16, {0x3F80, 0xC020, 0x3380, 0x7F80}},
+        {"<u2", ATTENTION_BF16, {0x3F80, 0xC020, 0x3380, 0x7F80}},
+    };
+    static const float expected[] = {1, -2.5f, 0x1p-24f, INFINITY};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct npy array;
+        struct message error;
+        write_halves(files[i].descr, files[i].bits, 4);
+        if (!npy_read(path_of("a"), &array, &error))
+            fail_msg("%s", error.text);
+        assert_int_equal(array.dtype, files[i].dtype);
+        assert_int_equal(array.elements, 4);
+        assert_memory_equal(array.data, expected, sizeof expected);
+        npy_free(&array);
+    }
+}
+
+// The bytes that NumPy and ml_dtypes write.
+static void halves_are_written_and_read_back(void **state) {
+    (void)state;
+    static const float data[6] = {1, -2.5f, 1 + 0x1p-12f, 0.1f, -INFINITY, 65519};
+    static const int64_t size[2] = {2, 3};
+    static const struct {
+        enum attention_dtype dtype;
+        const char *descr;
+        uint16_t bits[6];
+    } files[] = {
+        {ATTENTION_FP16,
+         "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }",
+         {0x3C00, 0xC100, 0x3C00, 0x2E66, 0xFC00, 0x7BFF}},
+        {ATTENTION_BF16,
+         "{'descr': '<V2', 'fortran_order': False, 'shape': (2, 3), }",
+         {0x3F80, 0xC020, 0x3F80, 0x3DCD, 0xFF80, 0x4780}},
+    };
+    for (int i = 0; i < 2; i++) {
+        char bytes[400];
+        struct npy array;
+        struct message error;
+        assert_true(npy_write(path_of("a"), 2, size, files[i].dtype, data, &error));
+        FILE *file = fopen(path_of("a"), "rb");
+        assert_int_equal(fread(bytes, 1, sizeof bytes, file), 128 + 12);
+        fclose(file);
+        assert_memory_equal(bytes + 10, files[i].descr, strlen(files[i].descr));
+        assert_memory_equal(bytes + 128, files[i].bits, 12);
+        assert_true(npy_read(path_of("a"), &array, &error));
+        assert_int_equal(array.dtype, files[i].dtype);
+        assert_int_equal(array.size[1], 3);
+        for (int e = 0; e < 6; e++)
+            assert_true(array.data[e] == dtype_round(files[i].dtype, data[e]));
+        npy_free(&array);
+    }
 }
 
 static void every_version_and_spelling_is_read(void **state) {
@@ -154,6 +222,17 @@ static void damaged_files_get_one_line(void **state) {
     }
     write_file(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n", 48);
     refuse("dtype '<f8'");
+    static const char *const types[] = {"<i2", "|u1", "<f1", "<V4", "|V1", "<u4", "<c8", "|b1", "<V2x", "f4"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        write_halves(types[i], (const uint16_t[]){0, 0}, 2);
+        refuse("save it as float32 ('<f4'), float16 ('<f2') or bfloat16");
+    }
+    write_halves(">f2", (const uint16_t[]){0, 0}, 2);
+    refuse("big-endian '>f2'");
+    write_file(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }\n", 11);
+    refuse("has 11 bytes of data where its shape asks for 12: it is truncated");
+    write_file(1, "{'descr': '<V2', 'fortran_order': False, 'shape': (2, 3), }\n", 24);
+    refuse("too long");
     write_file(1, "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }\n", 24);
     refuse("big-endian");
     write_file(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n", 24);
@@ -183,7 +262,7 @@ static void every_truncation_is_refused(void **state) {
     static const float data[6];
     struct message error;
     struct npy array;
-    assert_true(npy_write(path_of("a"), 2, size, data, &error));
+    assert_true(npy_write(path_of("a"), 2, size, ATTENTION_FP32, data, &error));
     FILE *file = fopen(path_of("a"), "rb");
     size_t length = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
@@ -195,76 +274,11 @@ static void every_truncation_is_refused(void **state) {
     }
 }
 
-static void write_tensor(const char *name, int dimensions, const int64_t *size) {
-    struct message error;
-    int64_t elements = 1;
-    for (int i = 0; i < dimensions; i++)
-        elements *= size[i];
-    float *data = calloc((size_t)elements, sizeof *data);
-    assert_true(npy_write(path_of(name), dimensions, size, data, &error));
-    free(data);
-}
-
-static void refuse_folder(const char *expected) {
-    struct host_inputs in;
-    struct message error = {""};
-    float *o;
-    assert_false(data_load(folder, false, &in, &o, &error));
-    assert_null(strchr(error.text, '\n'));
-    if (!strstr(error.text, expected))
-        fail_msg("'%s' does not say '%s'", error.text, expected);
-}
-
-static void folders_are_read_and_judged(void **state) {
-    (void)state;
-    struct host_inputs in;
-    struct message error;
-    float *o;
-    refuse_folder("q.npy cannot be opened");
-    write_tensor("q", 4, (int64_t[]){2, 4, 5, 8});
-    refuse_folder("k.npy cannot be opened");
-    write_tensor("k", 4, (int64_t[]){2, 2, 7, 8});
-    write_tensor("v", 4, (int64_t[]){2, 2, 6, 8});
-    refuse_folder("must be equal");
-    write_tensor("v", 4, (int64_t[]){2, 2, 7, 8});
-    assert_true(data_load(folder, true, &in, &o, &error));
-    assert_null(o);
-    assert_true(in.shape.causal && in.finite);
-    assert_int_equal(in.shape.nq, 5);
-    assert_int_equal(in.shape.nk, 7);
-    assert_int_equal(in.shape.kv_heads, 2);
-    assert_true(fabsf(in.softmax_scale - 0.35355339f) < 1e-7f);
-    inputs_free(&in);
-    write_tensor("o", 4, (int64_t[]){2, 4, 5, 9});
-    refuse_folder("q.npy is 2x4x5x8 and o.npy is 2x4x5x9");
-    write_tensor("o", 4, (int64_t[]){2, 4, 5, 8});
-    assert_true(data_load(folder, false, &in, &o, &error));
-    assert_non_null(o);
-    free(o);
-    inputs_free(&in);
-    write_tensor("q", 4, (int64_t[]){2, 3, 5, 8});
-    write_tensor("o", 4, (int64_t[]){2, 3, 5, 8});
-    refuse_folder("a multiple of k's");
-    write_tensor("q", 1, (int64_t[]){8});
-    refuse_folder("1 dimensions");
-    write_tensor("q", 5, (int64_t[]){1, 1, 1, 1, 8});
-    refuse_folder("5 dimensions");
-    write_tensor("q", 2, (int64_t[]){5, 513});
-    refuse_folder("at most 512");
-    unlink(path_of("o"));
-    write_tensor("q", 2, (int64_t[]){5, 8});
-    write_tensor("k", 3, (int64_t[]){1, 7, 8});
-    write_tensor("v", 2, (int64_t[]){7, 8});
-    assert_true(data_load(folder, false, &in, &o, &error));
-    assert_int_equal(in.shape.batch * in.shape.heads, 1);
-    inputs_free(&in);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read_back), cmocka_unit_test(every_version_and_spelling_is_read),
-        cmocka_unit_test(damaged_files_get_one_line),   cmocka_unit_test(every_truncation_is_refused),
-        cmocka_unit_test(folders_are_read_and_judged),
+        cmocka_unit_test(what_is_written_is_read_back),    cmocka_unit_test(every_version_and_spelling_is_read),
+        cmocka_unit_test(damaged_files_get_one_line),      cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(halves_are_read_under_each_name), cmocka_unit_test(halves_are_written_and_read_back),
     };
     return cmocka_run_group_tests_name("npy", tests, make_folder, remove_folder);
 }

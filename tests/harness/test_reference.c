@@ -1,20 +1,38 @@
 // The reference, against values worked out by hand and against PyTorch's.
 #include "cmocka_all.h"
-#include "host/data.h"
+#include "host/inputs.h"
 #include "host/npy.h"
-#include "host/reference.h"
-#include "host/softmax.h"
+#include "operations/attention_operation.h"
+#include "operations/attention_reference.h"
+#include "operations/softmax_operation.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct reference compute(const struct host_inputs *in) {
-    struct row_sample all = sample_rows(shape_q_elements(&in->shape) / in->shape.head_dim, in->shape.nq, 1, 0);
-    struct reference reference = reference_attention(in, &all);
+static struct attention_reference compute(const struct host_problem *in) {
+    const struct attention_shape *s = &in->which.attention;
+    struct row_sample all = sample_rows(shape_q_elements(s) / s->head_dim, s->nq, 1, 0);
+    struct attention_reference reference = attention_refer(in, &all);
     sample_free(&all);
     return reference;
+}
+
+static float *copy_of(const float *values, int64_t count) {
+    float *copy = malloc((size_t)count * sizeof *copy);
+    return memcpy(copy, values, (size_t)count * sizeof *copy);
+}
+
+// A problem of these values and a scale of 1.
+static struct host_problem problem_of(struct attention_shape shape, const float *q, const float *k, const float *v) {
+    struct problem_case which = {.attention = shape};
+    struct host_problem problem;
+    int64_t q_count = shape_q_elements(&shape), k_count = shape_k_elements(&shape);
+    attention_make_of(&which, copy_of(q, q_count), copy_of(k, k_count), copy_of(v, k_count), q_count / shape.head_dim,
+                      k_count / shape.head_dim, &problem);
+    problem.softmax_scale = 1;
+    return problem;
 }
 
 static void assert_near(double got, double expected) {
@@ -26,14 +44,9 @@ static void two_by_two(void **state) {
     (void)state;
     // scale 1: q0 = (1, 0) scores 1 and 0 on the two keys, q1 = (0, 2) scores 0 and 2.
     float q[] = {1, 0, 0, 2}, k[] = {1, 0, 0, 1}, v[] = {1, 10, -2, 20};
-    struct host_inputs in = {.shape = {1, 1, 1, 2, 2, 2, false, LAYOUT_BHND},
-                             .q = q,
-                             .k = k,
-                             .v = v,
-                             .q_rows = 2,
-                             .k_rows = 2,
-                             .softmax_scale = 1};
-    struct reference ref = compute(&in);
+    struct host_problem in =
+        problem_of((struct attention_shape){1, 1, 1, 2, 2, 2, false, .layout = LAYOUT_BHND}, q, k, v);
+    struct attention_reference ref = compute(&in);
     double p = M_E / (M_E + 1), r = 1 / (1 + exp(2));
     assert_near(ref.o[0], p * 1 + (1 - p) * -2);
     assert_near(ref.o[1], p * 10 + (1 - p) * 20);
@@ -45,90 +58,79 @@ static void two_by_two(void **state) {
     assert_near(ref.score_scale[0], 1);
     assert_near(ref.score_scale[1], 2);
     assert_near(ref.weight_norm[1], sqrt(r * r + (1 - r) * (1 - r)));
-    reference_free(&ref);
+    attention_reference_free(&ref);
+    host_problem_free(&in);
 }
 
 static void equal_scores_give_the_mean(void **state) {
     (void)state;
     float q[] = {0, 0, 0}, k[] = {1, 2, 3, 4, 5, 6}, v[] = {1, 2, 3, 5, 7, 9};
-    struct host_inputs in = {.shape = {1, 1, 1, 1, 2, 3, false, LAYOUT_BHND},
-                             .q = q,
-                             .k = k,
-                             .v = v,
-                             .q_rows = 1,
-                             .k_rows = 2,
-                             .softmax_scale = 1};
-    struct reference ref = compute(&in);
+    struct host_problem in =
+        problem_of((struct attention_shape){1, 1, 1, 1, 2, 3, false, .layout = LAYOUT_BHND}, q, k, v);
+    struct attention_reference ref = compute(&in);
     assert_near(ref.o[0], 3);
     assert_near(ref.o[1], 4.5);
     assert_near(ref.o[2], 6);
     assert_near(ref.lse[0], log(2));
-    reference_free(&ref);
+    attention_reference_free(&ref);
+    host_problem_free(&in);
 }
 
 static void causal_is_aligned_at_the_bottom_right(void **state) {
     (void)state;
     // Zero scores: row i is the mean of the values 0 .. i + nk - nq.
     float q[4] = {0}, k[4] = {0}, v[] = {1, 2, 3, 4};
-    struct host_inputs in = {.q = q, .k = k, .v = v, .softmax_scale = 1};
-    in.shape = (struct attention_shape){1, 1, 1, 2, 4, 1, true, LAYOUT_BHND};
-    in.q_rows = 2, in.k_rows = 4;
-    struct reference ref = compute(&in);
+    struct host_problem in =
+        problem_of((struct attention_shape){1, 1, 1, 2, 4, 1, true, .layout = LAYOUT_BHND}, q, k, v);
+    struct attention_reference ref = compute(&in);
     assert_near(ref.o[0], 2);
     assert_near(ref.o[1], 2.5);
-    reference_free(&ref);
-    in.shape = (struct attention_shape){1, 1, 1, 4, 2, 1, true, LAYOUT_BHND};
-    in.q_rows = 4, in.k_rows = 2;
+    attention_reference_free(&ref);
+    host_problem_free(&in);
+    in = problem_of((struct attention_shape){1, 1, 1, 4, 2, 1, true, .layout = LAYOUT_BHND}, q, k, v);
     ref = compute(&in);
     assert_near(ref.o[0], 0); // sees nothing
     assert_near(ref.o[1], 0);
     assert_near(ref.o[2], 1);
     assert_near(ref.o[3], 1.5);
     assert_true(ref.lse[0] == -INFINITY && ref.a[0] == 0);
-    reference_free(&ref);
+    attention_reference_free(&ref);
+    host_problem_free(&in);
 }
 
 static void head_groups_share_keys(void **state) {
     (void)state;
     float q[4] = {0}, k[4] = {0}, v[] = {1, 2, 3, 4};
-    struct host_inputs in = {.shape = {1, 4, 2, 1, 2, 1, false, LAYOUT_BHND},
-                             .q = q,
-                             .k = k,
-                             .v = v,
-                             .q_rows = 4,
-                             .k_rows = 4,
-                             .softmax_scale = 1};
-    struct reference ref = compute(&in);
+    struct host_problem in =
+        problem_of((struct attention_shape){1, 4, 2, 1, 2, 1, false, .layout = LAYOUT_BHND}, q, k, v);
+    struct attention_reference ref = compute(&in);
     assert_near(ref.o[0], 1.5);
     assert_near(ref.o[1], 1.5);
     assert_near(ref.o[2], 3.5);
     assert_near(ref.o[3], 3.5);
-    reference_free(&ref);
+    attention_reference_free(&ref);
+    host_problem_free(&in);
 }
 
 static void nan_and_infinity_reach_what_they_should(void **state) {
     (void)state;
     float q[] = {1, -1}, k[] = {INFINITY, 0}, v[] = {1, 2};
-    struct host_inputs in = {.shape = {1, 1, 1, 2, 2, 1, false, LAYOUT_BHND},
-                             .q = q,
-                             .k = k,
-                             .v = v,
-                             .q_rows = 2,
-                             .k_rows = 2,
-                             .softmax_scale = 1};
-    struct reference ref = compute(&in);
+    struct host_problem in =
+        problem_of((struct attention_shape){1, 1, 1, 2, 2, 1, false, .layout = LAYOUT_BHND}, q, k, v);
+    struct attention_reference ref = compute(&in);
     assert_true(isnan(ref.o[0])); // score +inf: inf - inf
     assert_near(ref.o[1], 2);     // score -inf: weight 0
     assert_near(ref.score_scale[1], 0);
-    reference_free(&ref);
-    k[0] = NAN;
+    attention_reference_free(&ref);
+    in.tensor[K].values[0] = NAN;
     ref = compute(&in);
     assert_true(isnan(ref.o[0]) && isnan(ref.o[1]));
-    reference_free(&ref);
-    k[0] = 0, v[1] = INFINITY;
+    attention_reference_free(&ref);
+    in.tensor[K].values[0] = 0, in.tensor[V].values[1] = INFINITY;
     ref = compute(&in);
     assert_true(ref.o[0] == INFINITY && ref.o[1] == INFINITY);
-    reference_free(&ref);
+    attention_reference_free(&ref);
+    host_problem_free(&in);
 }
 
 // Opens an index of fixtures and steps over its heading.
@@ -143,26 +145,28 @@ static FILE *open_index(const char *path) {
 static void agrees_with_pytorch(void **state) {
     (void)state;
     FILE *index = open_index("tests/fixtures/torch/cases.csv");
-    char line[200], name[100], folder[200];
+    char line[200], name[100];
     int cases = 0, causal;
     double scale;
     while (fgets(line, sizeof line, index)) {
-        struct host_inputs in;
+        struct arguments arguments = {0};
+        struct host_problem in;
         struct message error;
         float *o;
         assert_int_equal(sscanf(line, "%99[^,],%*d,%*d,%*d,%*d,%*d,%d,%lf", name, &causal, &scale), 3);
-        snprintf(folder, sizeof folder, "tests/fixtures/torch/%s", name);
-        if (!data_load(folder, causal, &in, &o, &error))
+        snprintf(arguments.data, sizeof arguments.data, "tests/fixtures/torch/%s", name);
+        arguments.causal = causal;
+        if (!attention_load(&arguments, &in, &o, &error))
             fail_msg("%s", error.text);
         assert_non_null(o);
         in.softmax_scale = (float)scale;
-        struct reference ref = compute(&in);
-        for (int64_t i = 0; i < shape_q_elements(&in.shape); i++)
+        struct attention_reference ref = compute(&in);
+        for (int64_t i = 0; i < shape_q_elements(&in.which.attention); i++)
             // o was rounded to float once; both sums were in double.
             if (!(fabs(o[i] - ref.o[i]) <= 0x1p-24 * fabs(ref.o[i]) + 1e-11 * (1 + ref.a[i])))
                 fail_msg("%s: element %lld is %.9g, PyTorch says %.9g", name, (long long)i, ref.o[i], o[i]);
-        reference_free(&ref);
-        inputs_free(&in);
+        attention_reference_free(&ref);
+        host_problem_free(&in);
         free(o);
         cases++;
     }
@@ -202,10 +206,12 @@ static void softmax_agrees_with_pytorch(void **state) {
 
 // A softmax in single precision, spoiled as the tests below want it.
 static bool softmax_passes(enum input_family family, int spoil) {
-    struct softmax_shape shape = {6, 1025};
-    struct softmax_verdict verdict;
-    int64_t kept;
-    float *in = inputs_matrix(&shape, family, 3, &kept), *out = malloc(6 * 1025 * sizeof *out);
+    struct problem_case which = {.matrix = {6, 1025}, .family = family};
+    struct host_problem problem;
+    struct verdict verdict;
+    softmax_make(&which, 3, true, &problem);
+    const float *in = problem.tensor[0].values;
+    float *out = malloc(6 * 1025 * sizeof *out);
     struct row_sample all = sample_rows(6, 6, 1, 0);
     for (int r = 0; r < 6; r++) {
         const float *x = in + r * 1025;
@@ -219,11 +225,14 @@ static bool softmax_passes(enum input_family family, int spoil) {
     }
     if (spoil == 3)
         memset(out + 5 * 1025 + 1024, 0xFF, sizeof *out);
-    softmax_verdict_begin(&verdict, &shape, in, kept, &all);
-    softmax_verdict_rows(&verdict, 0, 6, out);
-    bool right = softmax_verdict_end(&verdict);
+    void *reference = softmax_operation.refer(&problem, &all);
+    verdict_begin(&verdict, &problem, &all, reference, 0);
+    verdict_rows(&verdict, 0, 6, out);
+    bool right = verdict_end(&verdict);
+    verdict_free(&verdict);
+    softmax_operation.release(reference);
     sample_free(&all);
-    free(in);
+    host_problem_free(&problem);
     free(out);
     return right;
 }

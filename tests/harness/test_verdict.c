@@ -1,78 +1,35 @@
 // The tolerance: right fp32 arithmetic passes on every kind of input, and each mistake fails.
 #include "cmocka_all.h"
-#include "fp32_attention.h"
-#include "host/matrix.h"
 #include "host/tolerance.h"
-#include "host/verdict.h"
+#include "judged.h"
+#include "operations/attention_operation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct judged {
-    struct host_inputs inputs;
-    struct row_sample sample;
-    struct reference reference;
-    struct verdict verdict;
-};
-
-// At most rows rows, spread evenly, or all where rows is 0.
-static struct row_sample every_nth(int64_t all, int64_t rows) {
-    struct row_sample sample = {.count = rows && rows < all ? rows : all};
-    sample.row = malloc((size_t)sample.count * sizeof *sample.row);
-    for (int64_t i = 0; i < sample.count; i++)
-        sample.row[i] = sample.count == all ? i : i * (all - 1) / (sample.count - 1);
-    return sample;
-}
-
 static uint64_t seed = 17;
 
-static void begin(struct judged *j, const struct attention_shape *shape, enum input_family family, int64_t rows) {
-    j->inputs = inputs_attention(shape, family, seed);
-    j->sample = every_nth(shape_q_elements(shape) / shape->head_dim, rows);
-    j->reference = reference_attention(&j->inputs, &j->sample);
-    verdict_begin(&j->verdict, &j->inputs, &j->sample, &j->reference);
-}
-
-static void end(struct judged *j) {
-    verdict_free(&j->verdict);
-    reference_free(&j->reference);
-    sample_free(&j->sample);
-    inputs_free(&j->inputs);
-}
-
-static bool judge(struct judged *j, enum fp32_kernel kernel) {
-    float o[MAX_HEAD_DIM];
-    for (int64_t i = 0; i < j->sample.count; i++) {
-        fp32_attention_row(&j->inputs, kernel, j->sample.row[i], o);
-        verdict_rows(&j->verdict, j->sample.row[i], 1, o);
-    }
-    return verdict_end(&j->verdict);
+static struct problem_case case_of(struct attention_shape shape, enum input_family family) {
+    return (struct problem_case){.attention = shape, .family = family};
 }
 
 static bool passes(struct attention_shape shape, enum input_family family, enum fp32_kernel kernel, int64_t rows) {
-    struct judged j;
-    if (!shape.kv_heads)
-        shape.kv_heads = shape.heads;
-    begin(&j, &shape, family, rows);
-    bool right = judge(&j, kernel);
-    if (!right && kernel <= FP32_ONLINE) {
-        char text[SHAPE_TEXT];
-        shape_text(&shape, text);
-        print_message("%s %s%s kernel %d:\n", text, inputs_name(family), shape.causal ? " causal" : "", kernel);
-        verdict_explain(&j.verdict, stderr);
-    }
-    end(&j);
-    return right;
+    return judged_passes(case_of(shape, family), seed, kernel, rows);
+}
+
+static void begin(struct judged *j, const struct attention_shape *shape, enum input_family family, int64_t rows) {
+    struct problem_case which = case_of(*shape, family);
+    judged_begin(j, &which, seed, rows);
 }
 
 static void right_kernels_pass_the_matrix(void **state) {
     (void)state;
-    struct attention_case cases[MAX_CASES];
-    int count = matrix_attention(MATRIX_SIMULATOR, cases);
+    struct problem_case cases[MAX_CASES];
+    int count = attention_cases(MATRIX_SIMULATOR, cases);
     for (int i = 0; i < count; i++) {
-        assert_true(passes(cases[i].shape, cases[i].family, FP32_TWO_PASS, 0));
-        assert_true(passes(cases[i].shape, cases[i].family, FP32_ONLINE, 0));
+        assert_true(passes(cases[i].attention, cases[i].family, FP32_TWO_PASS, 0));
+        assert_true(passes(cases[i].attention, cases[i].family, FP32_ONLINE, 0));
     }
 }
 
@@ -123,12 +80,12 @@ static void a_dropped_key_in_one_row_fails(void **state) {
     float o[MAX_HEAD_DIM];
     begin(&j, &shape, INPUTS_NORMAL, 64);
     for (int64_t i = 0; i < j.sample.count; i++) {
-        fp32_attention_row(&j.inputs, i == 40 ? FP32_DROPS_A_KEY : FP32_TWO_PASS, j.sample.row[i], o);
+        fp32_attention_row(&j.problem, i == 40 ? FP32_DROPS_A_KEY : FP32_TWO_PASS, j.sample.row[i], o);
         verdict_rows(&j.verdict, j.sample.row[i], 1, o);
     }
     assert_false(verdict_end(&j.verdict));
     assert_true(j.verdict.wrong || j.verdict.rms_row == j.sample.row[40]);
-    end(&j);
+    judged_end(&j);
 }
 
 static void mistakes_fail(void **state) {
@@ -152,7 +109,7 @@ static void right_output(struct judged *j, enum input_family family, float *o) {
     struct attention_shape shape = {.batch = 1, .heads = 2, .kv_heads = 2, .nq = 3, .nk = 5, .head_dim = 4};
     begin(j, &shape, family, 0);
     for (int64_t row = 0; row < 6; row++)
-        fp32_attention_row(&j->inputs, FP32_TWO_PASS, row, o + 4 * row);
+        fp32_attention_row(&j->problem, FP32_TWO_PASS, row, o + 4 * row);
 }
 
 static void poison_is_found_bit_by_bit(void **state) {
@@ -168,7 +125,7 @@ static void poison_is_found_bit_by_bit(void **state) {
     assert_int_equal(j.verdict.nan, 0);
     assert_int_equal(j.verdict.first_row, 4);
     assert_int_equal(j.verdict.first_column, 1);
-    end(&j);
+    judged_end(&j);
 
     right_output(&j, INPUTS_NORMAL, o);
     o[17] = NAN; // any other NaN was written by somebody
@@ -176,7 +133,7 @@ static void poison_is_found_bit_by_bit(void **state) {
     assert_false(verdict_end(&j.verdict));
     assert_int_equal(j.verdict.unwritten, 0);
     assert_int_equal(j.verdict.nan, 1);
-    end(&j);
+    judged_end(&j);
 }
 
 static void unwritten_fails_where_the_reference_is_nan(void **state) {
@@ -190,7 +147,7 @@ static void unwritten_fails_where_the_reference_is_nan(void **state) {
     verdict_rows(&j.verdict, 0, 6, o);
     assert_false(verdict_end(&j.verdict));
     assert_int_equal(j.verdict.unwritten, 12);
-    end(&j);
+    judged_end(&j);
 }
 
 static void nan_stays_where_it_belongs(void **state) {
@@ -203,19 +160,19 @@ static void nan_stays_where_it_belongs(void **state) {
         first++;
     verdict_rows(&j.verdict, 0, 6, o);
     assert_true(verdict_end(&j.verdict));
-    end(&j);
+    judged_end(&j);
 
     right_output(&j, INPUTS_NAN_VALUE, o);
     o[first] = 0; // swallowed
     verdict_rows(&j.verdict, 0, 6, o);
     assert_false(verdict_end(&j.verdict));
-    end(&j);
+    judged_end(&j);
 
     right_output(&j, INPUTS_NAN_VALUE, o);
     o[(first + 1) % 24] = NAN; // spread
     verdict_rows(&j.verdict, 0, 6, o);
     assert_false(verdict_end(&j.verdict));
-    end(&j);
+    judged_end(&j);
 }
 
 static void rows_outside_the_sample_are_looked_at(void **state) {
@@ -226,7 +183,7 @@ static void rows_outside_the_sample_are_looked_at(void **state) {
         float o[40];
         begin(&j, &shape, INPUTS_NORMAL, 2);
         for (int64_t row = 0; row < 10; row++)
-            fp32_attention_row(&j.inputs, FP32_TWO_PASS, row, o + 4 * row);
+            fp32_attention_row(&j.problem, FP32_TWO_PASS, row, o + 4 * row);
         if (spoil == 1)
             memset(&o[13], 0xFF, sizeof *o);
         if (spoil == 2)
@@ -235,7 +192,7 @@ static void rows_outside_the_sample_are_looked_at(void **state) {
         assert_int_equal(verdict_end(&j.verdict), spoil == 0);
         assert_int_equal(j.verdict.compared, 8);
         assert_int_equal(j.verdict.elements, 40);
-        end(&j);
+        judged_end(&j);
     }
 }
 
@@ -246,7 +203,7 @@ static void missing_rows_fail(void **state) {
     right_output(&j, INPUTS_NORMAL, o);
     verdict_rows(&j.verdict, 0, 5, o);
     assert_false(verdict_end(&j.verdict));
-    end(&j);
+    judged_end(&j);
 }
 
 static void lse_is_judged(void **state) {
@@ -256,15 +213,16 @@ static void lse_is_judged(void **state) {
     for (int spoil = 0; spoil < 3; spoil++) {
         right_output(&j, INPUTS_NORMAL, o);
         for (int i = 0; i < 6; i++)
-            lse[i] = (float)j.reference.lse[i];
+            lse[i] = (float)j.reference->lse[i];
         if (spoil == 1)
             lse[3] += 1e-4f;
         if (spoil == 2)
             memset(&lse[3], 0xFF, sizeof *lse);
         verdict_rows(&j.verdict, 0, 6, o);
-        verdict_lse(&j.verdict, lse);
-        assert_int_equal(verdict_end(&j.verdict), spoil == 0);
-        end(&j);
+        assert_true(verdict_end(&j.verdict));
+        verdict_rows(&j.lse, 0, 6, lse);
+        assert_int_equal(verdict_end(&j.lse), spoil == 0);
+        judged_end(&j);
     }
 }
 
@@ -277,7 +235,7 @@ static void explanation_shows_the_tile(void **state) {
     float *o = malloc(4 * 64 * 64 * sizeof *o);
     begin(&j, &shape, INPUTS_NORMAL, 0);
     for (int64_t row = 0; row < 256; row++)
-        fp32_attention_row(&j.inputs, FP32_TWO_PASS, row, o + 64 * row);
+        fp32_attention_row(&j.problem, FP32_TWO_PASS, row, o + 64 * row);
     for (int row = 128 + 32; row < 128 + 64; row++) // batch 1, head 0, lower half
         o[row * 64 + 62] += 1;
     verdict_rows(&j.verdict, 0, 256, o);
@@ -292,20 +250,20 @@ static void explanation_shows_the_tile(void **state) {
         strstr(text, "     28 |................................|\n       32 |...............................#|\n"));
     free(text);
     free(o);
-    end(&j);
+    judged_end(&j);
 }
 
 static void bounds_are_the_stated_ones(void **state) {
     (void)state;
-    double bound = tolerance_attention(0.5, 2.0, 80.0, 0.125, 64);
+    double bound = tolerance_attention(ATTENTION_FP32, 0.5, 2.0, 80.0, 0.125, 64);
     double delta = 0.125 * 68 / 16777216.0 * 80.0;
     assert_true(fabs(bound - ((1.0 / 1048576 + 2 * delta) * 2.0 + 0.5 / 16777216 + 1e-6)) < 1e-15);
-    assert_true(tolerance_rms(40, 0.125, 64, 4096, 100) == 5e-6);
-    assert_true(tolerance_rms(40, 0.125, 64, 65536, 100) == 2e-5);
-    double many = tolerance_rms(4e4, 0.125, 64, 4096, INT64_MAX);
+    assert_true(tolerance_rms(ATTENTION_FP32, 40, 0.125, 64, 4096, 100) == 5e-6);
+    assert_true(tolerance_rms(ATTENTION_FP32, 40, 0.125, 64, 65536, 100) == 2e-5);
+    double many = tolerance_rms(ATTENTION_FP32, 4e4, 0.125, 64, 4096, INT64_MAX);
     assert_true(fabs(many - 0.6 * sqrt(68) / 16777216 * 0.125 * 4e4) < 1e-11);
-    assert_true(fabs(tolerance_rms(4e4, 0.125, 64, 4096, 1) - tolerance_row_factor * many) < 1e-11);
-    assert_true(fabs(tolerance_rms(4e4, 0.125, 64, 4096, 900) - 1.1 * many) < 1e-11);
+    assert_true(fabs(tolerance_rms(ATTENTION_FP32, 4e4, 0.125, 64, 4096, 1) - tolerance_row_factor * many) < 1e-11);
+    assert_true(fabs(tolerance_rms(ATTENTION_FP32, 4e4, 0.125, 64, 4096, 900) - 1.1 * many) < 1e-11);
     assert_false(tolerance_holds(NAN, 1.0, 1.0));
     assert_false(tolerance_holds(1.0, NAN, 1.0));
     assert_true(tolerance_holds(NAN, NAN, 1.0));

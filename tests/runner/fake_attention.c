@@ -1,5 +1,7 @@
 // Attention as a C function behind the lessons' contract: right, or with the mistake that MISTAKE names.
+// The arithmetic is fp32; with 16-bit tensors the weights are rounded to their type before they meet the values.
 #include "attention.h"
+#include "dtype.h"
 
 #include <math.h>
 #include <signal.h>
@@ -17,31 +19,44 @@ static bool mistake(const char *name) {
     return chosen && !strcmp(chosen, name);
 }
 
+// Element c of the row of a tensor at place at.
+static float load(const struct attention_problem *p, const void *tensor, int64_t at) {
+    float value;
+    dtype_load(p->dtype, (const char *)tensor + at * (int64_t)dtype_of(p->dtype)->size, 1, &value);
+    return value;
+}
+
+static float rounded(const struct attention_problem *p, float weight) {
+    if (mistake("coarse-weights"))
+        return roundf(weight * 64) / 64;
+    return dtype_round(p->dtype, weight);
+}
+
 static void attend(const struct attention_problem *p, int batch, int head, int row) {
     int kv_head = mistake("first-head") ? 0 : head / (p->heads / p->kv_heads), d = p->head_dim;
     int keys = p->causal ? row + p->nk - p->nq + 1 : p->nk;
-    const float *q = (const float *)p->q + batch * p->q_stride.batch + head * p->q_stride.head + row * p->q_stride.row;
-    const float *k = (const float *)p->k + batch * p->k_stride.batch + kv_head * p->k_stride.head;
-    const float *v = (const float *)p->v + batch * p->v_stride.batch + kv_head * p->v_stride.head;
-    float *o = (float *)p->o + batch * p->o_stride.batch + head * p->o_stride.head + row * p->o_stride.row;
-    float maximum = -INFINITY, sum = 0, *weight = p->workspace;
-    keys = keys < 0 ? 0 : keys - (mistake("last-key") && keys > 1);
+    int64_t q = batch * p->q_stride.batch + head * p->q_stride.head + row * p->q_stride.row;
+    int64_t k = batch * p->k_stride.batch + kv_head * p->k_stride.head;
+    int64_t v = batch * p->v_stride.batch + kv_head * p->v_stride.head;
+    int64_t at = batch * p->o_stride.batch + head * p->o_stride.head + row * p->o_stride.row;
+    float maximum = -INFINITY, sum = 0, *weight = p->workspace, o[512] = {0};
+    keys = keys < 0 ? 0 : keys - (mistake("last-key") && keys > 1) - 8 * (mistake("eight-keys") && keys > 8);
     for (int j = 0; j < keys; j++) {
         float dot = 0;
         for (int c = 0; c < d; c++)
-            dot += q[c] * k[j * p->k_stride.row + c];
+            dot += load(p, p->q, q + c) * load(p, p->k, k + j * p->k_stride.row + c);
         weight[j] = p->softmax_scale * dot;
         maximum = fmaxf(maximum, weight[j]);
     }
-    memset(o, 0, (size_t)d * sizeof *o);
     for (int j = 0; j < keys; j++) {
-        weight[j] = expf(weight[j] - maximum);
-        sum += weight[j];
+        float exponential = expf(weight[j] - maximum);
+        sum += exponential;
         for (int c = 0; c < d; c++)
-            o[c] += weight[j] * v[j * p->v_stride.row + c];
+            o[c] += rounded(p, exponential) * load(p, p->v, v + j * p->v_stride.row + c);
     }
     for (int c = 0; c < d && keys; c++)
         o[c] /= sum;
+    dtype_store(p->dtype, o, d, (char *)p->o + at * (int64_t)dtype_of(p->dtype)->size);
     if (p->lse)
         p->lse[((int64_t)batch * p->heads + head) * p->nq + row] = !keys            ? -INFINITY
                                                                    : mistake("lse") ? logf(sum)
@@ -96,11 +111,15 @@ static size_t workspace_bytes(const struct attention_problem *p) {
 }
 
 static size_t shared_bytes(const struct attention_problem *p) {
-    return (size_t)p->nk * 64;
+    return (size_t)p->nk * (p->dtype == ATTENTION_FP32 ? 64 : 16);
 }
 
 const struct attention_lesson attention_lesson = {
+#ifdef SIXTEEN_BITS
+    .dtypes = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16,
+#else
     .dtypes = 1u << ATTENTION_FP32,
+#endif
     .max_head_dim = 512,
 #ifndef MODEST
     .causal = 1,

@@ -71,10 +71,10 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         *value = getenv("FAKE_SMS") ? atoi(getenv("FAKE_SMS")) : 10;
         break;
     case cudaDevAttrComputeCapabilityMajor:
-        *value = 8;
+        *value = getenv("FAKE_CAPABILITY") ? atoi(getenv("FAKE_CAPABILITY")) / 10 : 8;
         break;
     case cudaDevAttrComputeCapabilityMinor:
-        *value = 6;
+        *value = getenv("FAKE_CAPABILITY") ? atoi(getenv("FAKE_CAPABILITY")) % 10 : 6;
         break;
     case cudaDevAttrL2CacheSize:
         *value = 1 << 20;

@@ -10,6 +10,8 @@ setup() {
     cp "$project/scripts/measure" scripts/
     cp "$project/plots/add-profile" plots/
     printf '#!/bin/sh\necho abc1234\n' >scripts/commit
+    printf '#!/bin/sh\nshift 2\nprintf "%%s|any|%%s\\n" "$1" "$([ -e "$1" ] && cat "$1" || echo gpu,sim)"\n' >scripts/architecture
+    printf '#!/bin/sh\n' >scripts/find-cuda
     printf '#!/bin/sh\necho "make $*" >>calls\ncase "$* " in *"$BROKEN "*) exit 2 ;; esac\n' >bin/make
     printf '#!/bin/sh\necho "Fake GPU"\n' >bin/nvidia-smi
     printf '#!/bin/sh\nexit ${NO_TORCH:-0}\n' >bin/python3
@@ -32,11 +34,23 @@ END
     run scripts/measure
     echo "$output"
     [ "$status" -eq 0 ]
-    [ "$(grep -c '^make solutions check\|^make bench \|^make peers ' calls)" -eq 3 ]
+    [ "$(grep -c '^make solution-01 solution-02 check DEVICE=gpu\|^make bench \|^make peers ' calls)" -eq 3 ]
     [ "$(grep -c '^ncu .*--metrics smsp__inst_executed.sum,lts__t_bytes.sum,dram__bytes_read.sum ' calls)" -eq 4 ]
     [ "$(cut -d , -f 1,7,11,13 results/fake-gpu/profile.csv | xargs)" = "lesson,D,value,commit \
 solution-01_one,64,1024,abc1234 solution-01_one,128,1024,abc1234 solution-02_two,64,1024,abc1234 solution-02_two,128,1024,abc1234" ]
     [[ $output == *"ncu has no dram__bytes.sum"* ]]
+}
+
+@test "a solution for another GPU is left out, and named" {
+    mkdir solutions/03_three
+    echo sim >solutions/03_three/attention.cu
+    run scripts/measure
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"== solutions/03_three/ is left out: the GPU here cannot run it"* ]]
+    grep -q '^make solution-01 solution-02 check ' calls
+    grep -q '^make solution-02 peers EAGER=1 ' calls
+    run ! grep three calls
 }
 
 @test "a step that fails is named, and the others are taken" {

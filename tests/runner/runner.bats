@@ -16,8 +16,11 @@ setup_file() {
     $compile -Wl,--version-script="$place/map" -Wl,-soname="$library" tests/runner/fake_cudart.c -o "$place/gpu/$library"
     $compile -DSIMULATED -Wl,--version-script="$place/map" -Wl,-soname="$library" tests/runner/fake_cudart.c \
         -o "$place/simulator/$library"
-    $compile tests/runner/fake_attention.c -o "$place/attention.so" -lm
-    $compile -DMODEST tests/runner/fake_attention.c -o "$place/modest.so" -lm
+    $compile -Wl,-soname=libcuda.so.1 tests/runner/fake_driver.c -o "$place/gpu/libcuda.so.1"
+    own="common/dtype.c common/message.c"
+    $compile tests/runner/fake_attention.c $own -o "$place/attention.so" -lm
+    $compile -DMODEST tests/runner/fake_attention.c $own -o "$place/modest.so" -lm
+    $compile -DSIXTEEN_BITS tests/runner/fake_attention.c $own -o "$place/sixteen.so" -lm
     $compile tests/runner/fake_softmax.c -o "$place/softmax.so" -lm
     gcc -shared -fPIC -x c /dev/null -o "$place/empty.so"
     export place
@@ -40,9 +43,9 @@ simulated() {
     echo "$output"
 }
 
-# The runner alone, with the fake GPU.
+# The same with the fake GPU.
 gpu() {
-    LD_LIBRARY_PATH=$place/gpu run "$place/bin/runner" "$@" --device gpu --seed 7
+    LD_LIBRARY_PATH=$place/gpu run "$place/bin/attention" "$@" --device gpu --seed 7
     echo "$output"
 }
 
@@ -80,7 +83,7 @@ wrong() {
     run "$place/bin/attention" check --name lesson-01 --kernel "$place/modest.so" --device sim
     [ "$status" -eq 0 ]
     [[ $output =~ "not part of this lesson: causal masks ("[1-9][0-9]*" cases)" ]]
-    [[ $output == *"not part of this lesson: strides (2 cases)"*"not part of this lesson: grouped heads (2 cases)"* ]]
+    [[ $output == *"not part of this lesson: strides (4 cases)"*"not part of this lesson: grouped heads (4 cases)"* ]]
     for asked in --causal "--shape 1,1,8,8 --causal" "--shape 1,4:2,8,8" "--shape 1,1,8,8 --layout bnhd"; do
         run "$place/bin/attention" check --name lesson-01 --kernel "$place/modest.so" --device sim $asked
         echo "$output"
@@ -90,6 +93,49 @@ wrong() {
     simulated check --shape 1,1,4:2000,8
     [ "$status" -eq 2 ]
     [[ $output == "error: lesson-04 needs 125.0 KiB of shared memory a block here, and Fake GPU (simulated) has 99.0 KiB" ]]
+}
+
+@test "tensors of 16 bits: both types, grouped heads, strides, log-sum-exp; what the kernel rounds is allowed for" {
+    sixteen="$place/bin/attention check --name lesson-08 --kernel $place/sixteen.so --device sim --seed 7"
+    run $sixteen
+    echo "$output"
+    [ "$status" -eq 0 ]
+    simulated check --quick
+    quick=$(sed -n 's/.*: \([0-9]*\) of .* right.*/\1/p' <<<"$output")
+    run $sixteen --quick
+    [[ $output == *": $((2 * quick)) of $((2 * quick)) cases right"* ]] # in fp16 and in bf16
+    run $sixteen --quick --dtype bf16
+    [[ $output == *": $quick of $quick cases right"* ]]
+    run $sixteen --shape 1,8:2,9,64 --layout 4608,64,512 --causal --dtype fp16 --verbose
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"right  SHAPE=1,8:2,9,64 fp16 causal 4608,64,512 "* ]]
+}
+
+@test "a few keys of many left out, half of the type's precision: mistakes of 16 bits fail, and say how to repeat them" {
+    for mistake in eight-keys coarse-weights; do
+        MISTAKE=$mistake run "$place/bin/attention" check --name lesson-08 --kernel "$place/sixteen.so" --device sim --seed 7 \
+            --shape 1,1,16:4096,64 --dtype bf16
+        echo "$output"
+        [ "$status" -eq 1 ]
+        [[ $output == *"again: make lesson-08 check SHAPE=1,1,16:4096,64 DTYPE=bf16 SEED=7 DEVICE=sim"* ]]
+    done
+}
+
+@test "a type that the lesson does not have, key heads that do not divide, strides that overlap: one line" {
+    refused() {
+        run "$place/bin/attention" check --name lesson-08 --kernel "$place/sixteen.so" --device sim "${@:2}"
+        echo "$output"
+        [ "$status" -eq 2 ]
+        [ "$output" = "error: $1" ]
+    }
+    refused "DTYPE=fp32: lesson-08 takes fp16 or bf16" --dtype fp32
+    refused "DTYPE=fp8 is unknown: use fp32, fp16 or bf16" --dtype fp8
+    refused "SHAPE=1,8:3,9,64 cannot be used: 8 heads cannot share 3 key heads evenly" --shape 1,8:3,9,64
+    refused "LAYOUT=576,64,64: elements of q and o overlap: from one row to the next are 64 elements, and 128 are needed" \
+        --shape 1,2,9,64 --layout 576,64,64
+    refused "LAYOUT=1,2 is unknown: use bhnd, bnhd, or three strides in elements, BATCH,HEAD,ROW" --shape 1,2,9,64 --layout 1,2
+    refused "strides in LAYOUT are those of one shape: give SHAPE=B,H,N,D, too" --layout 576,64,64
 }
 
 @test "wrong numbers: how many, where, the first, how to repeat it, the open blank" {
@@ -118,11 +164,13 @@ wrong() {
 }
 
 @test "a wrong log-sum-exp, one wrong head, unwritten elements, NaN" {
-    wrong lse "log-sum-exp values wrong"
+    wrong lse "33 of 33 elements of lse wrong"
+    rm blank.cu # where no blank is open the mistake gets its name
+    wrong lse "diagnosis: the log-sum-exp lacks the maximum"
     wrong first-head "heads with wrong elements: 1 of 2" --shape 1,2,9,64
     wrong unwritten "1 of 576 elements were never written: they still hold the poison" --shape 1,1,9,64
     wrong nothing "576 of 576 elements were never written" --shape 1,1,9,64
-    wrong nan "1 elements are NaN" --shape 1,1,9,64
+    wrong nan "1 element is NaN" --shape 1,1,9,64
     wrong nan "first: o[0][0][0][0]" --shape 1,1,9,64
 }
 

@@ -1,0 +1,7 @@
+// The element types that a kernel's tensors can have, apart from attention.h for those who need no CUDA headers.
+#ifndef ATTENTION_DTYPE_H
+#define ATTENTION_DTYPE_H
+
+enum attention_dtype { ATTENTION_FP32, ATTENTION_FP16, ATTENTION_BF16 };
+
+#endif

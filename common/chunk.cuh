@@ -1,0 +1,53 @@
+// 16 bytes of a row of 16-bit elements: one load or store, and a row of a matrix that ldmatrix loads.
+#pragma once
+
+#include "attention.h"
+#include "cp_async.cuh"
+
+#include <stdint.h>
+
+constexpr int CHUNK = 8; // elements
+
+// Whether all tensors begin at a multiple of 16 bytes.
+static inline bool tensors_are_aligned(const struct attention_problem *p) {
+    return ((uintptr_t)p->q | (uintptr_t)p->k | (uintptr_t)p->v | (uintptr_t)p->o) % 16 == 0;
+}
+
+// Whether each row is whole chunks and begins, in an aligned tensor, at a multiple of 16 bytes.
+static inline bool rows_are_chunks(const struct attention_problem *p) {
+    const struct attention_strides all[] = {p->q_stride, p->k_stride, p->v_stride, p->o_stride};
+    bool chunks = p->head_dim % CHUNK == 0;
+    for (const struct attention_strides &s : all)
+        chunks &= s.batch % CHUNK == 0 && s.head % CHUNK == 0 && s.row % CHUNK == 0;
+    return chunks;
+}
+
+// A chunk into shared memory, both addresses aligned.
+template <class E>
+__device__ inline void load_chunk(E *to_smem, const E *from) {
+    *reinterpret_cast<uint4 *>(to_smem) = *reinterpret_cast<const uint4 *>(from);
+}
+
+// The same where a row has only some elements left there, or none: zeros stand for the others. Where not wide, only
+// to_smem is aligned.
+template <class E>
+__device__ inline void load_chunk(E *to_smem, const E *from, int elements, bool wide) {
+    if (wide)
+        *reinterpret_cast<uint4 *>(to_smem) =
+            elements > 0 ? *reinterpret_cast<const uint4 *>(from) : make_uint4(0, 0, 0, 0);
+    for (int n = 0; n < CHUNK && !wide; n++)
+        to_smem[n] = n < elements ? from[n] : E(0.0f);
+}
+
+// Both, but copies of whole chunks are only started.
+template <class E>
+__device__ inline void copy_chunk(E *to_smem, const E *from, bool valid = true) {
+    cp_async<16>(reinterpret_cast<float *>(to_smem), reinterpret_cast<const float *>(from), valid);
+}
+template <class E>
+__device__ inline void copy_chunk(E *to_smem, const E *from, int elements, bool wide) {
+    if (wide)
+        copy_chunk(to_smem, from, elements > 0);
+    else
+        load_chunk(to_smem, from, elements, false);
+}

@@ -1,0 +1,41 @@
+// The element types that tensors can have: what the harness needs to know of each.
+#ifndef DTYPE_H
+#define DTYPE_H
+
+#include "attention_dtype.h"
+#include "message.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ATTENTION_DTYPES = 3 };
+
+struct dtype {
+    const char *name; // "bf16", in DTYPE=, in results, in what is printed
+    size_t size;      // bytes
+    // Half of the distance between 1 and the next number: a rounding is off by at most this share of the result.
+    double unit_roundoff;
+    const char *npy; // as .npy files call it
+};
+
+const struct dtype *dtype_of(enum attention_dtype dtype);
+
+// False and one line where the name is unknown.
+bool dtype_from_name(const char *name, enum attention_dtype *dtype, struct message *error);
+
+// The names of a set of types, bit 1u << ATTENTION_FP32 and so on: "fp16 or bf16".
+const char *dtype_names(unsigned set, char text[32]);
+
+// The number that the type has nearest to value, ties to even: as the GPU's conversions round.
+float dtype_round(enum attention_dtype dtype, float value);
+
+// Writes count numbers that the type has, and reads them again. Poison is read as poison of fp32 (is_poison()).
+void dtype_store(enum attention_dtype dtype, const float *values, int64_t count, void *to);
+void dtype_load(enum attention_dtype dtype, const void *from, int64_t count, float *values);
+
+// What an output holds before the kernel has written it: every bit set, which is what cudaMemset() with 0xFF leaves. It
+// is a NaN of each type, and one that no arithmetic of a GPU makes.
+enum { POISON_BYTE = 0xFF };
+bool is_poison(float value);
+
+#endif

@@ -1,0 +1,49 @@
+// A case: one problem that a kernel is tried on, small enough to be written down and made again.
+#ifndef HOST_CASE_H
+#define HOST_CASE_H
+
+#include "dtype.h"
+#include "shape.h"
+
+#include <stdint.h>
+
+// What the inputs look like. All but the first are built to break a particular mistake.
+enum input_family {
+    INPUTS_NORMAL,         // N(0,1)
+    INPUTS_LARGE,          // scores of some 10^4, every other query's far below -10^4: that is no -infinity
+    INPUTS_DOMINANT_FIRST, // one key takes all the weight: the first,
+    INPUTS_DOMINANT_LAST,  // the last,
+    INPUTS_DOMINANT_EDGE,  // or one beside a tile's edge, another one in each head
+    INPUTS_RISING,         // a new maximum at every key
+    INPUTS_CONSTANT_VALUE, // every key has the same value, which must come out again
+    INPUTS_NAN_KEY,        // one key of one head is NaN
+    INPUTS_NAN_VALUE,      // one element of one value is NaN
+    INPUTS_INF_KEY,        // one element of one key is infinite: the score is +inf or -inf by the query's sign
+    INPUTS_INF_VALUE,      // one element of one value is infinite
+    INPUTS_OFFSET,         // a query's scores are all near 1000, the next one's near -1000; values near 100
+    INPUTS_TINY,           // so small that products of two underflow in the inputs' own type
+    INPUTS_MASKED,         // softmax: some elements are -inf, never a whole row
+    INPUT_FAMILIES
+};
+
+// Its operation says which of the two shapes it has.
+struct problem_case {
+    union {
+        struct attention_shape attention;
+        struct matrix_shape matrix;
+    };
+    enum input_family family;
+    enum attention_dtype dtype;
+};
+
+// How a case ended.
+enum outcome { OUTCOME_RIGHT, OUTCOME_WRONG };
+
+struct evidence {
+    struct problem_case which;
+    uint64_t seed;
+    enum outcome outcome;
+    bool optional; // the optional outputs were judged, too
+};
+
+#endif

@@ -1,0 +1,112 @@
+#include "host/diagnosis.h"
+
+#include "host/parallel.h"
+
+#include <stdlib.h>
+
+enum { PROBE_SEED = 4711 };
+
+// As the check judges it.
+static bool is_right(const struct host_problem *problem, const float *outputs) {
+    const struct operation *operation = problem->operation;
+    int64_t rows = problem_output(problem, 0)->rows;
+    struct row_sample sample = sample_rows(rows, operation->group(&problem->which), 1, PROBE_SEED);
+    void *reference = operation->refer(problem, &sample);
+    bool right = true;
+    for (int i = 0; i < problem->outputs; i++) {
+        struct verdict verdict;
+        verdict_begin(&verdict, problem, &sample, reference, i);
+        verdict_rows(&verdict, 0, rows, outputs);
+        right = verdict_end(&verdict) && right;
+        verdict_free(&verdict);
+        outputs += rows * problem_output(problem, i)->columns;
+    }
+    operation->release(reference);
+    sample_free(&sample);
+    return right;
+}
+
+static void make(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed, bool optional,
+                 struct host_problem *problem) {
+    kernel->operation->make(which, seed, true, problem);
+    while (!optional && problem_output(problem, problem->outputs - 1)->optional)
+        problem->outputs--;
+}
+
+// Runs the kernel on a case and lets the suspects hear its output. A probe, and a case in a smaller shape, may be
+// right. Where all that is left would read outside the tensors, the kernel is spared the case.
+static void hear_output(struct lineup *lineup, const struct diagnosed *kernel, const struct problem_case *which,
+                        uint64_t seed, bool is_probe) {
+    struct host_problem problem;
+    make(kernel, which, seed, kernel->optional, &problem);
+    float *outputs = host_allocate(problem_output_elements(&problem), sizeof *outputs);
+    if (!(is_probe && lineup_silent(lineup, &problem)) && kernel->run(kernel->context, &problem, outputs))
+        lineup_hear(lineup, &problem, is_probe && is_right(&problem, outputs) ? NULL : outputs);
+    free(outputs);
+    host_problem_free(&problem);
+}
+
+static void hear_right(struct lineup *lineup, const struct diagnosed *kernel, const struct evidence *evidence) {
+    struct host_problem problem;
+    make(kernel, &evidence->which, evidence->seed, evidence->optional, &problem);
+    lineup_hear(lineup, &problem, NULL);
+    host_problem_free(&problem);
+}
+
+// Whether the mistake fits what the kernel gives for a probe, with any of its parameters: a kernel may choose its tile
+// by the shape.
+static bool is_confirmed(const struct mistake *mistake, const struct diagnosed *kernel,
+                         const struct problem_case *which) {
+    struct lineup lineup = {.suspects = kernel->operation->suspects()};
+    for (int i = 0; i < lineup.suspects->count; i++) {
+        lineup.dropped[i] = lineup.suspects->mistake(i) != mistake;
+        lineup.explained[i] = lineup.suspects->mistake(i) == mistake;
+    }
+    hear_output(&lineup, kernel, which, PROBE_SEED, true);
+    const struct mistake *only;
+    return lineup_left(&lineup, &only) == 1;
+}
+
+// The one mistake that is left. One that is alone after a few wrong cases has to be right about the telling probes,
+// too. The others only tell apart what is left.
+static const struct mistake *probe(struct lineup *lineup, const struct diagnosed *kernel, enum attention_dtype dtype) {
+    const struct suspects *suspects = lineup->suspects;
+    const struct mistake *only;
+    int left = lineup_left(lineup, &only);
+    for (int i = 0; i < suspects->probes; i++) {
+        struct problem_case which = suspects->probe[i];
+        which.dtype = dtype;
+        if (!kernel->covers(kernel->context, &which) || (left == 1 && !suspects->telling(&which)))
+            continue;
+        if (left == 1 && !is_confirmed(only, kernel, &which))
+            return NULL;
+        if (left != 1)
+            hear_output(lineup, kernel, &which, PROBE_SEED, true);
+        left = lineup_left(lineup, &only);
+    }
+    return left == 1 ? only : NULL;
+}
+
+const struct mistake *diagnosis(const struct diagnosed *kernel, const struct evidence *evidence, int count) {
+    const struct suspects *suspects = kernel->operation->suspects();
+    struct lineup lineup = {.suspects = suspects};
+    enum attention_dtype dtype = count ? evidence[0].which.dtype : ATTENTION_FP32;
+    double spent = 0;
+    for (int i = 0; i < count; i++) {
+        struct problem_case which = evidence[i].which;
+        bool usable = suspects->usable(&which);
+        if (evidence[i].outcome != OUTCOME_WRONG || !(usable || suspects->reduce(&which)))
+            continue;
+        dtype = which.dtype;
+        hear_output(&lineup, kernel, &which, evidence[i].seed, !usable);
+    }
+    for (int i = 0; i < count; i++) {
+        const struct problem_case *which = &evidence[i].which;
+        if (evidence[i].outcome == OUTCOME_RIGHT && suspects->usable(which) &&
+            spent + suspects->work(which) <= suspects->work_of_right) {
+            spent += suspects->work(which);
+            hear_right(&lineup, kernel, &evidence[i]);
+        }
+    }
+    return probe(&lineup, kernel, dtype);
+}

@@ -1,0 +1,70 @@
+// A problem on the host: the tensors that a kernel takes and gives, in the order in which people count their rows.
+#ifndef HOST_PROBLEM_H
+#define HOST_PROBLEM_H
+
+#include "host/case.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MAX_TENSORS = 6 };
+
+// Where rows lie on the device: row r, counted over [batch][heads][n], begins stride[0] * batch + stride[1] * head +
+// stride[2] * n elements from the start.
+struct row_layout {
+    int heads, n; // n = 0: one batch of one head, of which stride[2] alone counts
+    int64_t stride[3];
+};
+
+struct host_tensor {
+    const char *name; // "q", as messages call it
+    enum attention_dtype dtype;
+    int64_t rows;
+    int columns;
+    struct row_layout layout;
+    bool optional; // an output that a caller may leave away
+    float *values; // [kept][columns] of an input, numbers that dtype has: row r is row r % kept
+    int64_t kept;
+};
+
+struct host_problem {
+    const struct operation *operation;
+    struct problem_case which;
+    struct host_tensor tensor[MAX_TENSORS]; // inputs, then outputs; all outputs have the same rows
+    int inputs, outputs;
+    float softmax_scale; // of attention
+    bool finite;         // no NaN and no infinity in any input
+};
+
+// Rows one after the other, however many.
+struct row_layout layout_of_rows(int columns);
+
+// Row r begins so many elements from the start.
+int64_t layout_row(const struct row_layout *layout, int64_t row);
+
+// Whether rows follow each other in the host's order, without gaps.
+bool layout_is_plain(const struct host_tensor *tensor);
+
+// Elements from the first to the last one, gaps included.
+int64_t tensor_span(const struct host_tensor *tensor);
+
+// Both add a tensor whose rows follow each other, inputs first. Values are rounded to dtype, and looked through for NaN
+// and infinity; the problem takes them over. Without any, kept is 0.
+struct host_tensor *problem_add_input(struct host_problem *problem, const char *name, enum attention_dtype dtype,
+                                      int64_t rows, int columns, float *values, int64_t kept);
+struct host_tensor *problem_add_output(struct host_problem *problem, const char *name, enum attention_dtype dtype,
+                                       int64_t rows, int columns);
+
+static inline const float *host_row(const struct host_tensor *tensor, int64_t row) {
+    return tensor->values + (row % tensor->kept) * tensor->columns;
+}
+
+// The elements of all its outputs, one after the other, and the output number i.
+int64_t problem_output_elements(const struct host_problem *problem);
+static inline const struct host_tensor *problem_output(const struct host_problem *problem, int i) {
+    return &problem->tensor[problem->inputs + i];
+}
+
+void host_problem_free(struct host_problem *problem);
+
+#endif

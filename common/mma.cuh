@@ -1,0 +1,106 @@
+// Tensor cores by warp: mma.sync and what feeds it, from sm_80 on. E is __half or __nv_bfloat16. A register holds two
+// neighbouring elements, the first one in its lower half.
+#pragma once
+
+#include "chunk.cuh"
+#include "reduce.cuh"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <stdint.h>
+
+// Four matrices of 8 x 8 elements. Lane i names a row of 16 bytes in shared memory, aligned to as many: row i % 8 of
+// matrix i / 8. Of each matrix it gets the elements 2 (i % 4) and the next one of row i / 4.
+template <class E>
+__device__ inline void ldmatrix_x4(uint32_t (&to)[4], const E *row_smem) {
+    const uint32_t from = (uint32_t)__cvta_generic_to_shared(row_smem);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(from)
+                 : "memory");
+}
+
+// The same, each matrix transposed: lane i gets the elements of rows 2 (i % 4) and the next one in column i / 4.
+template <class E>
+__device__ inline void ldmatrix_x4_trans(uint32_t (&to)[4], const E *row_smem) {
+    const uint32_t from = (uint32_t)__cvta_generic_to_shared(row_smem);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(from)
+                 : "memory");
+}
+
+// c += a b, a of 16 x 16 elements, b of 16 x 8. Of c, lane i has columns 2 (i % 4) and the next one, c_upper in row
+// i / 4 and c_lower in row i / 4 + 8. Its registers of a: those columns of both rows, upper first, then the columns 8
+// further on; of b: the rows with the numbers of those columns of a, in column i / 4.
+template <class E>
+__device__ inline void mma_m16n8k16(float *c_upper /* [2] */, float *c_lower /* [2] */, const uint32_t (&a)[4],
+                                    const uint32_t *b /* [2] */);
+
+template <>
+__device__ inline void mma_m16n8k16<__half>(float *c_upper, float *c_lower, const uint32_t (&a)[4], const uint32_t *b) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%10, %11, %12, %13};"
+        : "=f"(c_upper[0]), "=f"(c_upper[1]), "=f"(c_lower[0]), "=f"(c_lower[1])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c_upper[0]), "f"(c_upper[1]),
+          "f"(c_lower[0]), "f"(c_lower[1]));
+}
+
+template <>
+__device__ inline void mma_m16n8k16<__nv_bfloat16>(float *c_upper, float *c_lower, const uint32_t (&a)[4],
+                                                   const uint32_t *b) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%10, %11, %12, %13};"
+        : "=f"(c_upper[0]), "=f"(c_upper[1]), "=f"(c_lower[0]), "=f"(c_lower[1])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c_upper[0]), "f"(c_upper[1]),
+          "f"(c_lower[0]), "f"(c_lower[1]));
+}
+
+// Two floats rounded to E, in one register.
+template <class E>
+__device__ inline uint32_t cvt_rn_x2(float first, float second);
+
+template <>
+__device__ inline uint32_t cvt_rn_x2<__half>(float first, float second) {
+    uint32_t pair;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+    return pair;
+}
+
+template <>
+__device__ inline uint32_t cvt_rn_x2<__nv_bfloat16>(float first, float second) {
+    uint32_t pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+    return pair;
+}
+
+// a b + c, of both elements.
+template <class E>
+__device__ inline uint32_t fma_rn_x2(uint32_t a, uint32_t b, uint32_t c);
+
+template <>
+__device__ inline uint32_t fma_rn_x2<__half>(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t d;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+
+template <>
+__device__ inline uint32_t fma_rn_x2<__nv_bfloat16>(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t d;
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
+
+// Whether 16 rows of a tile are numbers, in every lane: 0 times an infinity or a NaN is not 0.
+template <int D, class E, int PITCH>
+__device__ inline bool rows_are_finite(const E (*rows_smem)[PITCH], int lane) {
+    uint32_t sum = 0;
+#pragma unroll 4
+    for (int i = lane; i < 16 * (D / CHUNK); i += WARP_SIZE) {
+        const uint4 chunk = *reinterpret_cast<const uint4 *>(&rows_smem[i / (D / CHUNK)][i % (D / CHUNK) * CHUNK]);
+        sum = fma_rn_x2<E>(chunk.x, 0, fma_rn_x2<E>(chunk.y, 0, sum));
+        sum = fma_rn_x2<E>(chunk.z, 0, fma_rn_x2<E>(chunk.w, 0, sum));
+    }
+    return __all_sync(ALL_LANES, sum == 0);
+}

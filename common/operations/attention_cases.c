@@ -1,0 +1,160 @@
+#include "operations/attention_operation.h"
+
+#include <assert.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static const int ragged[] = {1, 31, 33, 63, 64, 65, 127, 129, 191, 193, 1000};
+static const int head_dims[] = {1, 6, 8, 31, 32, 40, 64, 70, 72, 80, 96, 128, 192, 256, 300, 512};
+static const enum input_family hostile[] = {INPUTS_LARGE,         INPUTS_DOMINANT_FIRST, INPUTS_DOMINANT_LAST,
+                                            INPUTS_DOMINANT_EDGE, INPUTS_RISING,         INPUTS_CONSTANT_VALUE,
+                                            INPUTS_NAN_KEY,       INPUTS_NAN_VALUE,      INPUTS_INF_KEY,
+                                            INPUTS_INF_VALUE,     INPUTS_OFFSET,         INPUTS_TINY};
+static const enum input_family hostile_causal[] = {INPUTS_LARGE, INPUTS_RISING, INPUTS_NAN_KEY, INPUTS_NAN_VALUE};
+
+struct list {
+    struct problem_case *cases;
+    int count;
+};
+
+static struct problem_case *add(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
+    assert(list->count < MAX_CASES);
+    struct problem_case *c = &list->cases[list->count++];
+    *c = (struct problem_case){.attention = {batch, heads, heads, nq, nk, head_dim, .layout = LAYOUT_BHND}};
+    return c;
+}
+
+static void add_causal(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
+    add(list, batch, heads, nq, nk, head_dim)->attention.causal = true;
+}
+
+static void add_hostile(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
+    for (int i = 0; i < COUNT(hostile); i++)
+        add(list, batch, heads, nq, nk, head_dim)->family = hostile[i];
+    // Square, so that the first queries see few keys: what is hidden from them must not show through.
+    for (int i = 0; i < COUNT(hostile_causal); i++) {
+        struct problem_case *c = add(list, batch, heads, nk / 2, nk / 2, head_dim);
+        c->family = hostile_causal[i];
+        c->attention.causal = true;
+    }
+}
+
+// Layouts and head groups that only some lessons take.
+static void add_general(struct list *list, int n) {
+    add(list, 2, 3, n, n + 3, 40)->attention.layout = LAYOUT_BNHD;
+    struct problem_case *c = add(list, 1, 2, n, n, 64);
+    c->attention.layout = LAYOUT_BNHD;
+    c->attention.causal = true;
+    add(list, 1, 4, n, n, 32)->attention.kv_heads = 1;
+    add(list, 2, 8, n, n, 64)->attention.kv_heads = 2;
+    add(list, 1, 8, 5, n + 2, 64)->attention.kv_heads = 4;
+    add(list, 1, 16, 3, n, 40)->attention.kv_heads = 8;
+    // All at once, and rows that see nothing.
+    c = add(list, 2, 8, n + 4, n, 64);
+    c->attention.kv_heads = 4;
+    c->attention.layout = LAYOUT_BNHD;
+    c->attention.causal = true;
+    // q, k and v as one tensor [batch][n][3][heads][head_dim]: rows with the other two between them.
+    c = add(list, 2, 2, n, n, 64);
+    c->attention.layout = LAYOUT_STRIDES;
+    c->attention.stride[2] = 3 * 2 * 64;
+    c->attention.stride[1] = 64;
+    c->attention.stride[0] = n * c->attention.stride[2];
+}
+
+static void build_simulator(struct list *list) {
+    // Small ones first, so that a mistake is found at once; few queries where the keys are many.
+    add(list, 1, 1, 1, 1, 64);
+    add(list, 1, 1, 31, 31, 32);
+    add(list, 1, 1, 33, 33, 32);
+    add(list, 1, 1, 63, 63, 64);
+    add(list, 1, 1, 64, 64, 64);
+    add(list, 1, 1, 65, 65, 64);
+    // A tensor that is whole float4s, in rows that are not.
+    add(list, 1, 1, 64, 64, 31);
+    add(list, 2, 3, 17, 33, 40);
+    add(list, 3, 1, 9, 20, 64);
+    add(list, 1, 1, 129, 3, 64);
+    add(list, 1, 1, 193, 1, 32);
+    for (int i = 0; i < COUNT(head_dims); i++)
+        add(list, 1, 2, 5, 37, head_dims[i]);
+    for (int i = 0; i < COUNT(head_dims); i += 3)
+        add(list, 1, 1, 37, 66, head_dims[i]);
+    add_causal(list, 1, 1, 1, 1, 32);
+    add_causal(list, 1, 1, 33, 33, 64);
+    add_causal(list, 1, 2, 65, 65, 32);
+    // A tile's last key hidden from the first of its rows, and that alone.
+    add_causal(list, 1, 1, 10, 72, 64);
+    add_causal(list, 1, 1, 70, 10, 64);
+    add_causal(list, 2, 2, 5, 129, 72);
+    add_causal(list, 1, 1, 1, 65, 128);
+    add_causal(list, 1, 1, 67, 66, 300);
+    add_hostile(list, 1, 2, 9, 70, 64);
+    add_general(list, 19);
+    add(list, 1, 1, 127, 127, 128);
+    add(list, 1, 1, 129, 129, 64);
+    add(list, 1, 1, 33, 191, 64);
+    add(list, 1, 1, 35, 193, 80);
+    add(list, 1, 1, 5, 1000, 64);
+    add_causal(list, 1, 1, 129, 129, 64);
+    add_causal(list, 1, 1, 34, 191, 128);
+    // More tiles of 32 keys than a warp has lanes.
+    add(list, 1, 1, 3, 1100, 64);
+    add(list, 1, 1, 2, 1100, 64)->family = INPUTS_RISING;
+    // Enough heads to fill a GPU: a kernel that chooses its tile by that takes a larger one, and its blocks go from one
+    // tile to the next. Of 128 queries and 64 keys there are two tiles, then three, for each head, so that blocks which
+    // are given two of them end in the middle; and in the first two, some queries see no key.
+    add_causal(list, 1, 60, 140, 130, 40);
+    // The maximum grows by much from one tile of 64 keys to the next, and by little to the last.
+    add(list, 1, 60, 3, 283, 64)->family = INPUTS_RISING;
+}
+
+static void build_gpu(struct list *list) {
+    for (int i = 0; i < COUNT(ragged); i++) {
+        add(list, 1, 2, ragged[i], ragged[i], 64);
+        add(list, 2, 1, ragged[i], ragged[COUNT(ragged) - 1 - i], 128);
+    }
+    for (int i = 0; i < COUNT(head_dims); i++) {
+        add(list, 2, 3, 65, 129, head_dims[i]);
+        add(list, 1, 1, 257, 100, head_dims[i]);
+    }
+    add(list, 3, 5, 17, 1000, 40);
+    add(list, 1, 1, 1, 4096, 64);
+    add(list, 1, 1, 4096, 1, 64);
+    for (int i = 0; i < COUNT(ragged); i++) {
+        add_causal(list, 1, 2, ragged[i], ragged[i], 64);
+        add_causal(list, 2, 1, ragged[i], ragged[COUNT(ragged) - 1 - i], i % 2 ? 128 : 72);
+    }
+    add_hostile(list, 2, 8, 129, 193, 64);
+    add_hostile(list, 1, 3, 70, 1000, 96);
+    add_general(list, 193);
+    // Large: the reference takes a sample of the rows.
+    add(list, 1, 16, 4096, 4096, 128);
+    add_causal(list, 1, 4, 4096, 4096, 64);
+    add(list, 4, 16, 1024, 1024, 64);
+    add(list, 1, 1, 8192, 8192, 64);
+    // Many tiles of keys for whoever works on a query, and maxima that still grow in late ones.
+    add(list, 1, 16, 2048, 2011, 64)->family = INPUTS_RISING;
+    add(list, 1, 16, 2048, 2048, 128)->family = INPUTS_LARGE;
+    add_causal(list, 1, 60, 140, 130, 40);
+    // More than 2^31 elements: an offset of 32 bits overflows. In scores kept in a workspace, in k and v, in q and o.
+    add(list, 1, 32, 8200, 8200, 32);
+    add(list, 33, 32, 1, 4096, 512);
+    add(list, 33, 32, 4096, 8, 512);
+}
+
+static void build_quick(struct list *list) {
+    add(list, 1, 1, 33, 65, 64);
+    add(list, 2, 2, 5, 37, 39);
+    add(list, 1, 1, 3, 129, 128);
+    add_causal(list, 1, 2, 10, 35, 64);
+    add_causal(list, 1, 1, 20, 10, 32);
+    add(list, 1, 2, 5, 70, 64)->family = INPUTS_LARGE;
+    add(list, 1, 1, 5, 70, 64)->family = INPUTS_RISING;
+}
+
+int attention_cases(enum matrix_kind kind, struct problem_case cases[MAX_CASES]) {
+    struct list list = {cases, 0};
+    (kind == MATRIX_GPU ? build_gpu : kind == MATRIX_SIMULATOR ? build_simulator : build_quick)(&list);
+    return list.count;
+}

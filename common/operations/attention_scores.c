@@ -1,0 +1,152 @@
+#include "operations/attention_head.h"
+#include "operations/attention_operation.h"
+
+#include <math.h>
+
+static int clamp(int value, int size) {
+    return value < 0 ? 0 : value >= size ? size - 1 : value;
+}
+
+// Which of all heads of a tensor with so many heads a batch the kernel reads.
+static int64_t find_head(const struct head *h, const struct source *from, int heads) {
+    const struct attention_shape *s = &h->in->which.attention;
+    int64_t batch = h->index / s->heads, head = h->index % s->heads;
+    switch (from->head) {
+    case HEAD_FIRST:
+        return 0;
+    case HEAD_OF_FIRST_BATCH:
+        return head / (s->heads / heads);
+    case HEAD_MODULO:
+        return batch * heads + head % heads;
+    case HEAD_OF_QUERY:
+        return h->index;
+    case HEAD_FIRST_OF_BATCH:
+        return batch * heads;
+    default:
+        return batch * heads + head / (s->heads / heads);
+    }
+}
+
+int64_t row_in_place_of(const struct host_tensor *tensor, int64_t row) {
+    const struct row_layout *l = &tensor->layout;
+    int64_t at = row * tensor->columns, rows = tensor->rows;
+    if (layout_is_plain(tensor))
+        return row;
+    for (int64_t r = 0; r < rows; r++)
+        if (layout_row(l, r) == at)
+            return r;
+    return -1;
+}
+
+struct row find_row(struct head *h, const struct source *from, enum tensor_kind own, int n, int j) {
+    static const float zero = 0;
+    const struct attention_shape *s = &h->in->which.attention;
+    enum tensor_kind kind = from->tensor ? from->tensor : own;
+    const struct host_tensor *tensor = &h->in->tensor[kind == TENSOR_OF_Q ? Q : kind == TENSOR_OF_K ? K : V];
+    int64_t head = find_head(h, from, own == TENSOR_OF_Q ? s->heads : s->kv_heads), step = from->transposed ? n : 1;
+    int64_t first = head * (from->head == HEAD_STRIDE_OF_QUERIES ? s->nq : n);
+    int row = from->shift ? clamp(j + from->shift, n) : j;
+    int64_t start = from->transposed ? first * s->head_dim + row : (first + row) * s->head_dim;
+    if (start + (s->head_dim - 1) * step >= tensor->rows * s->head_dim) {
+        h->stray = true;
+        return (struct row){&zero, 0};
+    }
+    if (from->contiguous) {
+        int64_t instead = row_in_place_of(tensor, first + row);
+        if (instead < 0) {
+            h->stray = true;
+            return (struct row){&zero, 0};
+        }
+        start = instead * s->head_dim;
+    }
+    return (struct row){tensor->values + start, step};
+}
+
+static double scale_of(const struct variant *v, const struct host_problem *in) {
+    int padded = 32;
+    while (padded < in->which.attention.head_dim)
+        padded *= 2;
+    switch (v->scale) {
+    case SCALE_MISSING:
+        return 1;
+    case SCALE_TWICE:
+        return (double)in->softmax_scale * in->softmax_scale;
+    case SCALE_PADDED:
+        return 1 / sqrt(padded);
+    case SCALE_BASE_2:
+        return in->softmax_scale * M_LN2;
+    case SCALE_ZERO:
+        return 0;
+    default:
+        return in->softmax_scale;
+    }
+}
+
+int visible_keys(const struct variant *v, const struct attention_shape *s, int i) {
+    int keys = shape_visible_keys(s, i);
+    if (v->mask == MASK_NOTHING || (v->mask == MASK_OVERFLOW && !s->causal))
+        return 0;
+    if (!s->causal)
+        return keys;
+    switch (v->mask) {
+    case MASK_HIDES_OWN:
+        keys = i + s->nk - s->nq;
+        break;
+    case MASK_SHOWS_NEXT:
+        keys = i + s->nk - s->nq + 2;
+        break;
+    case MASK_TOP_LEFT:
+        keys = i + 1;
+        break;
+    case MASK_MISSING:
+        keys = s->nk;
+        break;
+    default:
+        break;
+    }
+    return keys < 0 ? 0 : keys > s->nk ? s->nk : keys;
+}
+
+static int query_row(const struct variant *v, int i) {
+    switch (v->query) {
+    case ROW_FIRST:
+        return 0;
+    case ROW_MODULO:
+        return i % v->queries;
+    case ROW_BLOCK:
+        return i / v->queries * v->queries;
+    default:
+        return i;
+    }
+}
+
+void compute_scores(struct head *h) {
+    const struct variant *v = h->variant;
+    const struct attention_shape *s = &h->in->which.attention;
+    h->scale = scale_of(v, h->in);
+    for (int i = 0; i < s->nq; i++) {
+        double *score = h->score + (int64_t)i * s->nk;
+        int keys = visible_keys(v, s, i);
+        struct row q = find_row(h, &v->q, TENSOR_OF_Q, s->nq, query_row(v, i));
+        h->score_scale[i] = 0;
+        for (int j = 0; j < s->nk; j++) {
+            score[j] = -INFINITY;
+            if (j >= keys)
+                continue;
+            struct row k = find_row(h, &v->k, TENSOR_OF_K, s->nk, j);
+            double dot = 0, size = 0;
+            for (int c = 0; c < s->head_dim; c++) {
+                if (v->columns.kind && !subset_has(v->columns, c, s->head_dim))
+                    continue;
+                double term = (double)q.at[c * q.step] * k.at[c * k.step];
+                dot += term;
+                size += fabs(term);
+            }
+            score[j] = h->scale * dot;
+            if (v->scores_kept && j >= v->tile)
+                score[j] += score[j - v->tile];
+            if (isfinite(size))
+                h->score_scale[i] = fmax(h->score_scale[i], size);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// Attention with a mistake in it, in double precision.
+#ifndef OPERATIONS_ATTENTION_VARIANT_H
+#define OPERATIONS_ATTENTION_VARIANT_H
+
+#include "host/subset.h"
+#include "host/suspects.h"
+
+enum row_kind { ROW_OWN, ROW_FIRST, ROW_MODULO, ROW_BLOCK };
+enum head_kind {
+    HEAD_OWN,
+    HEAD_FIRST,
+    HEAD_OF_FIRST_BATCH,
+    HEAD_STRIDE_OF_QUERIES,
+    HEAD_MODULO,   // of k and v: head % kv_heads
+    HEAD_OF_QUERY, // of k and v: as if each query head had one of its own
+    HEAD_FIRST_OF_BATCH,
+};
+enum tensor_kind { TENSOR_OWN, TENSOR_OF_Q, TENSOR_OF_K, TENSOR_OF_V };
+
+// Where a kernel finds a row of q, k or v.
+struct source {
+    enum tensor_kind tensor;
+    enum head_kind head;
+    int shift;       // of the row, kept within the head
+    bool transposed; // read as [head_dim][n]
+    bool contiguous; // its strides are ignored: [batch][heads][n][head_dim]
+};
+
+enum scale_kind { SCALE_RIGHT, SCALE_MISSING, SCALE_TWICE, SCALE_PADDED, SCALE_BASE_2, SCALE_ZERO };
+
+enum mask_kind {
+    MASK_RIGHT,
+    MASK_HIDES_OWN,
+    MASK_SHOWS_NEXT,
+    MASK_TOP_LEFT,
+    MASK_MISSING,
+    MASK_NOTHING,  // is seen,
+    MASK_OVERFLOW, // unless the problem is causal
+};
+
+enum maximum_kind {
+    MAXIMUM_RIGHT,
+    MAXIMUM_NONE,
+    MAXIMUM_AS_FACTOR, // exp(s) exp(-max)
+    MAXIMUM_FROM_0,
+    MAXIMUM_OF_THREAD, // keys j % threads
+    MAXIMUM_OF_BLOCK,  // of all its queries
+};
+
+enum rescale_kind { // when a tile raises the maximum
+    RESCALE_RIGHT,
+    RESCALE_SUM_ONLY,
+    RESCALE_OUTPUT_ONLY,
+    RESCALE_NONE,
+    RESCALE_UPSIDE_DOWN, // exp(new - old)
+    RESCALE_NOT_TILE,    // all before, while the weights of the tile at hand stay relative to the old maximum
+    RESCALE_EMPTY,       // 0 * exp(0 - new), too, before the first key
+};
+
+enum weight_kind { WEIGHT_RIGHT, WEIGHT_ONE, WEIGHT_SCORE }; // of a value
+
+enum division_kind {
+    DIVISION_RIGHT,
+    DIVISION_NONE,
+    DIVISION_TWICE,
+    DIVISION_OF_BLOCK,  // by the sum of its first query
+    DIVISION_OF_THREAD, // by the sum of keys j % threads == column % threads
+    DIVISION_BY_0,      // where no key is seen; queries: only in blocks of which some query sees one
+};
+
+// Where the keys of a row are cut into pieces of one tile each, and the pieces put together.
+enum pieces_kind {
+    PIECES_RIGHT,
+    PIECES_AS_THEY_STAND,  // added up, each relative to its own maximum
+    PIECES_LAST_LEFT_OUT,  // where there are several
+    PIECES_NOT_SHIFTED,    // weights relative to 0, taken for relative to the piece's maximum
+    PIECES_FIRST_RESCALED, // 0 * exp(-maximum), when a piece's first keys are seen
+    PIECES_BASE_E,         // relative to the others by a power of e, whose exponent is meant for one of 2
+    PIECES_WEIGHT_OF_LANE, // column c weights each piece by the weight of piece c % 32
+};
+
+// Of the log-sum-exp.
+enum lse_kind {
+    LSE_RIGHT,
+    LSE_MAXIMUM,   // the maximum alone
+    LSE_LOG_SUM,   // the logarithm of the sum alone
+    LSE_SUM,       // the maximum plus the sum
+    LSE_BASE_2,    // in powers of 2
+    LSE_UNSCALED,  // the maximum of the scores before they are scaled
+    LSE_OF_NOTHING // a row that sees no key has 0 or NaN in the place of -infinity
+};
+
+// All zeros is the right kernel.
+struct variant {
+    enum scale_kind scale;
+    enum mask_kind mask;
+    enum maximum_kind maximum;
+    enum rescale_kind rescale;
+    enum pieces_kind pieces;
+    enum weight_kind weight;
+    enum division_kind division;
+    enum lse_kind lse;
+    enum row_kind query;
+    struct source q, k, v;
+    struct subset columns;    // of the dot product
+    struct subset sum_keys;   // of the sum of the weights
+    struct subset value_keys; // of the weighted sum
+    int heads;                // with fewer heads in all batches it is the right kernel
+    int tile;                 // keys in a tile
+    int wide_tile;            // in its place where head_dim > 256, unless 0
+    int lazy_rows; // that raise their maxima together, once one has passed its old one by far; 0: each, at each tile
+    int queries;   // in a block
+    int threads;
+    int value_step;         // the weighted sum steps by this, each of its threads / float4s of a row threads
+    bool tail_counted;      // keys up to the end of a tile, with a score of 0
+    bool scores_kept;       // the score of a key is added to those of the same lane in later tiles
+    bool hidden_multiplied; // hidden values are multiplied by 0
+    bool over_queries;      // the softmax goes down a column of the scores
+    bool output_transposed; // stored as [head_dim][nq] within a head
+    bool output_contiguous; // stored as [batch][heads][nq][head_dim], whatever the strides
+    bool unwritten;         // where it was written, it is right
+};
+
+// All outputs, o and then lse where the problem has it; of the right kernel where variant is NULL. A mistake in o
+// leaves open what lse is.
+void variant_predict(const struct variant *variant, const struct host_problem *problem, struct prediction *prediction);
+
+#endif

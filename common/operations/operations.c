@@ -1,0 +1,4 @@
+#include "operations/attention_operation.h"
+#include "operations/softmax_operation.h"
+
+const struct operation *const operations[] = {&attention_operation, &softmax_operation, NULL};

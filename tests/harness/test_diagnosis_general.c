@@ -1,0 +1,244 @@
+// The diagnosis where heads are grouped, tensors lie in memory with strides, the log-sum-exp is wanted, or elements
+// have 16 bits: each mistake has its own name, right kernels none.
+#include "cmocka_all.h"
+#include "host/parallel.h"
+#include "operations/attention_mistakes.h"
+#include "operations/attention_operation.h"
+#include "subject.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __SANITIZE_ADDRESS__
+enum { EVERY = 20, NAMED_OF_10 = 0 };
+#else
+enum { EVERY = 9, NAMED_OF_10 = 8 };
+#endif
+
+static const struct problem_case cases[] = {
+    {.attention = {1, 1, 1, 33, 33, 32}},
+    {.attention = {1, 1, 1, 2, 300, 32}},
+    {.attention = {2, 3, 3, 9, 33, 39}},
+    {.attention = {1, 1, 1, 33, 33, 64, .causal = true}},
+    {.attention = {1, 2, 2, 19, 11, 32, .causal = true}},
+    {.attention = {1, 2, 2, 5, 70, 64}, .family = INPUTS_OFFSET},
+    {.attention = {1, 2, 2, 5, 70, 64}, .family = INPUTS_RISING},
+    {.attention = {2, 8, 2, 5, 21, 40}},
+    {.attention = {1, 8, 4, 5, 21, 64}},
+    {.attention = {1, 4, 1, 9, 37, 64}},
+    {.attention = {2, 3, 3, 9, 22, 40, .layout = LAYOUT_BNHD}},
+    // q, k and v as one tensor, [batch][n][3][heads][head_dim]
+    {.attention = {2, 2, 2, 19, 19, 64, .layout = LAYOUT_STRIDES, .stride = {19 * 384, 64, 384}}},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static const char *diagnose(struct subject *subject, enum attention_dtype dtype) {
+    struct problem_case list[CASES];
+    for (int i = 0; i < CASES; i++) {
+        list[i] = cases[i];
+        list[i].dtype = dtype;
+    }
+    subject->causal = subject->lse = subject->groups = subject->strides = true;
+    return subject_diagnose(subject, 40, list, CASES);
+}
+
+static const char *diagnose_variant(struct variant variant, enum attention_dtype dtype) {
+    struct subject subject = {.run = subject_variant, .variant = &variant};
+    return diagnose(&subject, dtype);
+}
+
+static void right_kernels_have_no_name(void **state) {
+    (void)state;
+    for (enum attention_dtype dtype = ATTENTION_FP32; dtype <= ATTENTION_BF16; dtype++)
+        for (enum fp32_kernel kernel = FP32_TWO_PASS; kernel <= FP32_ONLINE; kernel++) {
+            struct subject subject = {.run = subject_fp32, .kernel = kernel, .lse = true, .strides = true};
+            assert_string_equal(diagnose(&subject, dtype), "none");
+            // Nor where a check has called them wrong.
+            struct evidence evidence[CASES];
+            for (int i = 0; i < CASES; i++) {
+                evidence[i] = (struct evidence){cases[i], 3, OUTCOME_WRONG, true};
+                evidence[i].which.dtype = dtype;
+            }
+            assert_null(subject_mistake(&subject, evidence, CASES));
+        }
+}
+
+static void mistakes_in_16_bits_are_named(void **state) {
+    (void)state;
+    for (enum attention_dtype dtype = ATTENTION_FP16; dtype <= ATTENTION_BF16; dtype++) {
+        struct subject subject = {.run = subject_fp32, .kernel = FP32_NO_SCALE};
+        assert_string_equal(diagnose(&subject, dtype), "the scores are not scaled");
+        subject.kernel = FP32_NO_MAXIMUM;
+        assert_string_equal(diagnose(&subject, dtype), "the maximum is not subtracted before the exponential");
+    }
+}
+
+// No mistake of the list gets the name of another.
+static void names_are_not_mistaken_in_bf16(void **state) {
+    (void)state;
+    int named = 0, tried = 0;
+    for (int i = 0; i < attention_suspect_count; i += EVERY, tried++) {
+        const char *title = diagnose_variant(attention_suspects[i].variant, ATTENTION_BF16);
+        const char *own = attention_suspects[i].mistake->title;
+        if (strcmp(title, own) && strcmp(title, "none"))
+            fail_msg("suspect %d, \"%s\", was named \"%s\"", i, own, title);
+        named += !strcmp(title, own);
+    }
+    assert_true(10 * named >= NAMED_OF_10 * tried);
+}
+
+static void groups_of_heads_are_named(void **state) {
+    (void)state;
+    static const struct {
+        enum head_kind head;
+        const char *title;
+    } mistakes[] = {
+        {HEAD_MODULO, "query heads share key heads in turn, not in groups"},
+        {HEAD_OF_QUERY, "the query's head is taken for the key's"},
+        {HEAD_FIRST_OF_BATCH, "every head reads the keys and values of its batch's first one"},
+    };
+    for (enum attention_dtype dtype = ATTENTION_FP32; dtype <= ATTENTION_BF16; dtype += ATTENTION_BF16)
+        for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
+            assert_string_equal(
+                diagnose_variant((struct variant){.k.head = mistakes[i].head, .v.head = mistakes[i].head}, dtype),
+                mistakes[i].title);
+}
+
+static void log_sum_exps_are_named(void **state) {
+    (void)state;
+    static const struct {
+        enum lse_kind lse;
+        const char *title;
+    } mistakes[] = {
+        {LSE_MAXIMUM, "the log-sum-exp lacks the sum"},
+        {LSE_LOG_SUM, "the log-sum-exp lacks the maximum"},
+        {LSE_SUM, "the log-sum-exp adds the sum without its logarithm"},
+        {LSE_BASE_2, "the log-sum-exp is in powers of 2"},
+        {LSE_UNSCALED, "the log-sum-exp has an unscaled maximum"},
+        {LSE_OF_NOTHING, "the log-sum-exp of a row that sees no key is not -infinity"},
+    };
+    for (enum attention_dtype dtype = ATTENTION_FP32; dtype <= ATTENTION_BF16; dtype += ATTENTION_BF16)
+        for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
+            assert_string_equal(diagnose_variant((struct variant){.lse = mistakes[i].lse}, dtype), mistakes[i].title);
+}
+
+// What a kernel leaves in lse in the place of what is right.
+enum lse_left { LSE_POISON, LSE_POISON_IN_SOME, LSE_0_OF_NOTHING, LSE_LARGEST_OF_NOTHING, LSE_TWICE };
+
+static bool run_with_lse(void *context, const struct host_problem *problem, float *outputs) {
+    struct subject *subject = context;
+    const struct host_tensor *o = problem_output(problem, OUTPUT_O);
+    struct subject right = {.kernel = FP32_TWO_PASS};
+    enum lse_left left = (enum lse_left)subject->kernel;
+    subject_fp32(&right, problem, outputs);
+    for (int64_t r = 0; r < o->rows; r++) {
+        float *lse = outputs + o->rows * o->columns + r;
+        if (left == LSE_POISON || (left == LSE_POISON_IN_SOME && r % problem->which.attention.nq >= 4))
+            memset(lse, POISON_BYTE, sizeof *lse);
+        else if (left == LSE_TWICE)
+            *lse *= 2;
+        else if (*lse == -INFINITY && left >= LSE_0_OF_NOTHING)
+            *lse = left == LSE_0_OF_NOTHING ? 0 : -3.4028235e38f;
+    }
+    return true;
+}
+
+static void what_is_left_in_lse_is_named(void **state) {
+    (void)state;
+    static const char *const titles[] = {"part of the output was never written", "part of the output was never written",
+                                         "the log-sum-exp of a row that sees no key is not -infinity",
+                                         "the log-sum-exp of a row that sees no key is not -infinity", "none"};
+    for (enum attention_dtype dtype = ATTENTION_FP32; dtype <= ATTENTION_BF16; dtype += ATTENTION_BF16)
+        for (int left = LSE_POISON; left <= LSE_TWICE; left++) {
+            struct subject subject = {.run = run_with_lse, .kernel = (enum fp32_kernel)left};
+            assert_string_equal(diagnose(&subject, dtype), titles[left]);
+        }
+}
+
+// ---- Strides: tensors as they lie on a device, gaps full of poison, and a kernel that takes them for contiguous
+// ------
+
+enum { IGNORES_Q = 1, IGNORES_K = 2, IGNORES_V = 4, IGNORES_O = 8 };
+
+static float *place(const struct host_tensor *tensor, int64_t room) {
+    float *memory = host_allocate(room, sizeof *memory);
+    memset(memory, POISON_BYTE, (size_t)room * sizeof *memory);
+    for (int64_t r = 0; tensor->values && r < tensor->rows; r++)
+        memcpy(memory + layout_row(&tensor->layout, r), host_row(tensor, r), (size_t)tensor->columns * sizeof *memory);
+    return memory;
+}
+
+static bool run_in_memory(void *context, const struct host_problem *problem, float *outputs) {
+    const struct subject *subject = context;
+    unsigned ignores = (unsigned)subject->launches;
+    struct host_problem seen = *problem;
+    struct subject right = {.kernel = FP32_ONLINE};
+    float *memory[V + 1];
+    for (int i = Q; i <= V; i++) {
+        memory[i] = place(&problem->tensor[i], tensor_span(&problem->tensor[i]));
+        seen.tensor[i].values = host_allocate(seen.tensor[i].rows * seen.tensor[i].columns, sizeof(float));
+        seen.tensor[i].kept = seen.tensor[i].rows;
+        for (int64_t r = 0; r < seen.tensor[i].rows; r++)
+            memcpy(seen.tensor[i].values + r * seen.tensor[i].columns,
+                   memory[i] + (ignores & 1u << i ? r * seen.tensor[i].columns : layout_row(&seen.tensor[i].layout, r)),
+                   (size_t)seen.tensor[i].columns * sizeof(float));
+    }
+    subject_fp32(&right, &seen, outputs);
+    for (int64_t i = 0; i < problem_output_elements(problem); i++)
+        outputs[i] = isnan(outputs[i]) ? NAN : outputs[i]; // a GPU does not hand on which NaN it was
+    const struct host_tensor *o = &problem->tensor[O];
+    float *written = place(o, tensor_span(o));
+    for (int64_t r = 0; r < o->rows; r++)
+        memcpy(written + (ignores & IGNORES_O ? r * o->columns : layout_row(&o->layout, r)), outputs + r * o->columns,
+               (size_t)o->columns * sizeof *written);
+    for (int64_t r = 0; r < o->rows; r++)
+        memcpy(outputs + r * o->columns, written + layout_row(&o->layout, r), (size_t)o->columns * sizeof *written);
+    for (int i = Q; i <= V; i++) {
+        free(memory[i]);
+        free(seen.tensor[i].values);
+    }
+    free(written);
+    return true;
+}
+
+static void ignored_strides_are_named(void **state) {
+    (void)state;
+    static const struct {
+        unsigned ignores;
+        const char *title;
+    } mistakes[] = {
+        {0, "none"},
+        {IGNORES_Q | IGNORES_K | IGNORES_V | IGNORES_O, "the strides are ignored"},
+        {IGNORES_Q | IGNORES_K | IGNORES_V, "the strides are ignored"},
+        {IGNORES_K | IGNORES_V, "the strides are ignored"},
+        {IGNORES_Q, "the strides are ignored"},
+        {IGNORES_K, "the strides are ignored"},
+        {IGNORES_V, "the strides are ignored"},
+        {IGNORES_O, "the strides of the output are ignored"},
+    };
+    int named = 0;
+    for (enum attention_dtype dtype = ATTENTION_FP32; dtype <= ATTENTION_BF16; dtype += ATTENTION_BF16)
+        for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+            struct subject subject = {.run = run_in_memory, .launches = mistakes[i].ignores};
+            assert_string_equal(diagnose(&subject, dtype), mistakes[i].title);
+            // Strides with gaps alone: all NaN may be more than one mistake, but no other one is named.
+            struct evidence gaps = {cases[CASES - 1], 8, mistakes[i].ignores ? OUTCOME_WRONG : OUTCOME_RIGHT, true};
+            gaps.which.dtype = dtype;
+            const struct mistake *mistake = subject_mistake(&subject, &gaps, 1);
+            if (mistake)
+                assert_string_equal(mistake->title, mistakes[i].title);
+            named += mistake != NULL;
+        }
+    assert_true(named >= 4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_kernels_have_no_name),     cmocka_unit_test(mistakes_in_16_bits_are_named),
+        cmocka_unit_test(names_are_not_mistaken_in_bf16), cmocka_unit_test(groups_of_heads_are_named),
+        cmocka_unit_test(log_sum_exps_are_named),         cmocka_unit_test(what_is_left_in_lse_is_named),
+        cmocka_unit_test(ignored_strides_are_named),
+    };
+    return cmocka_run_group_tests_name("diagnosis of groups, strides, lse and 16 bits", tests, NULL, NULL);
+}
