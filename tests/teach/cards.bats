@@ -14,7 +14,7 @@ self_checks() {
         grep -q '^## Explain the speed-up$' "$page"
         grep -q '^## A kernel to repair$' "$page"
         [ "$(grep -c '^<details>' "$page")" -eq "$(grep -c '^</details>' "$page")" ]
-        grep -q '](repair.cu)' "$page"
+        grep -q 'The broken kernel is this lesson' "$page"
     done
 }
 

@@ -100,13 +100,13 @@ shown() {
         run shown "$sample"
     }
     file=solutions/01_basic_attention/attention.cu
-    block "$file" $'    max = block_max(max);\n// ...\n    sum = block_sum(sum); // its barriers also make the weights visible to the whole block'
+    block "$file" $'    max = block_max(max, max_smem);\n// ...\n    return block_sum(sum, sum_smem); // its barrier also makes the weights visible to the whole block'
     [ "$output" = "ok $file" ]
-    block "$file" '    max = block_max(maximum);'
+    block "$file" '    max = block_max(maximum, max_smem);'
     [[ $output == "$sample:2: not in $file:"* ]]
-    block "$file" $'    max = block_max(max);\n    sum = block_sum(sum); // its barriers also make the weights visible to the whole block'
+    block "$file" $'    max = block_max(max, max_smem);\n    return block_sum(sum, sum_smem); // its barrier also makes the weights visible to the whole block'
     [[ $output == "$sample:2: not in"* ]]
-    block "$file" $'    sum = block_sum(sum); // its barriers also make the weights visible to the whole block\n// ...\n    max = block_max(max);'
+    block "$file" $'    return block_sum(sum, sum_smem); // its barrier also makes the weights visible to the whole block\n// ...\n    max = block_max(max, max_smem);'
     [[ $output == "$sample:2: not in"* ]]
     block "$file" '        sum += weight[key];'
     [[ $output == "$sample:2: not in"* ]]

@@ -9,7 +9,7 @@ setup() {
     export DEVICE=sim
     log=$BATS_TEST_TMPDIR/log
     rm -rf .progress
-    fresh 01 02 03 04 05
+    fresh $(ls lessons | sed -n "s/^\([0-9][0-9]\)_.*/\1/p")
 }
 
 # on_terminal COMMAND: types COMMAND, then what stdin says, at a shell on a terminal; the terminal's contents go to $log.
@@ -32,7 +32,7 @@ until_seen() {
         until_seen "Watching lessons/01_basic_attention/attention.cu"
         echo "// saved" >>lessons/01_basic_attention/attention.cu
         until_seen "cases right"
-        until_seen "Next: lessons/01_basic_attention/attention.cu:15: TODO 1"
+        until_seen "Next: lessons/01_basic_attention/attention.cu:16: TODO 1"
         # As editors do: a new file takes the old one's place.
         cp solutions/01_basic_attention/attention.cu lessons/01_basic_attention/new
         mv lessons/01_basic_attention/new lessons/01_basic_attention/attention.cu

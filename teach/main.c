@@ -1,0 +1,38 @@
+// build/bin/teach: what the workbook has beside checks and timings (commands.h).
+#include "commands.h"
+
+#include "message.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name, *usage;
+    int least; // words behind the name
+    command *run;
+} commands[] = {
+    {"blanks", "FILE...", 1, teach_blanks},
+    {"skeleton", "[--filled] FILE.cu", 1, teach_skeleton},
+    {"hint", "LESSON FOLDER FILE...", 3, teach_hint},
+    {"quiz", "LESSON FOLDER", 2, teach_quiz},
+    {"record", "FILE whole|part COMMAND...", 3, teach_record},
+    {"progress", "RESULTS 'LESSON FOLDER FILE...'...", 1, teach_progress},
+    {"trace", "--name NAME --source FILE.cu --kernel FILE.so [OPTION...]", 6, teach_trace},
+    {"predictions", "FILE.csv SHAPE...", 2, teach_predictions},
+    {"conflicts", "FILE.csv", 1, teach_conflicts},
+    {"flashcards", "OUTPUT.html PAGE.md...", 2, teach_flashcards},
+    {"architecture", "code|facts|why FOUND FILE.cu...", 3, teach_architecture},
+    {"bank-conflicts", "[LEAST [PORTS]]", 0, teach_bank_conflicts},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+int main(int argc, char **argv) {
+    for (int i = 0; argc > 1 && i < COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i].name))
+            continue;
+        if (argc - 2 < commands[i].least)
+            message_exit(EXIT_BAD_INPUT, "usage: teach %s %s", commands[i].name, commands[i].usage);
+        return commands[i].run(argc - 2, argv + 2);
+    }
+    message_exit(EXIT_BAD_INPUT, "%s is no command of teach; teach/commands.h says which there are",
+                 argc > 1 ? argv[1] : "nothing");
+}

@@ -1,0 +1,38 @@
+#include "sources.h"
+
+#include "text.h"
+
+#include <string.h>
+
+enum { MOST_FILES = 64 };
+
+static const struct lines *file_lines(const char *path) {
+    static struct {
+        char *path;
+        struct lines lines;
+    } file[MOST_FILES];
+    static int files;
+    for (int i = 0; i < files; i++)
+        if (!strcmp(file[i].path, path))
+            return &file[i].lines;
+    if (files == MOST_FILES)
+        message_exit(EXIT_CHECK_FAILED, "a kernel of more than %d source files cannot be shown", MOST_FILES);
+    file[files].path = text_copy(path, strlen(path));
+    if (lines_read(path, &file[files].lines))
+        for (int i = 0; i < file[files].lines.count; i++)
+            file[files].lines.line[i] = text_trim(file[files].lines.line[i]);
+    return &file[files++].lines;
+}
+
+const char *source_line(const char *path, int line) {
+    const struct lines *lines = file_lines(path);
+    return line >= 1 && line <= lines->count ? lines->line[line - 1] : "";
+}
+
+int source_find(const char *path, const char *text) {
+    const struct lines *lines = file_lines(path);
+    for (int i = 0; i < lines->count; i++)
+        if (strstr(lines->line[i], text))
+            return i + 1;
+    return 0;
+}

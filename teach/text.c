@@ -1,0 +1,122 @@
+#include "text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *enough(void *memory) {
+    if (!memory)
+        message_exit(EXIT_CHECK_FAILED, "out of memory");
+    return memory;
+}
+
+static char *whole_file(FILE *file) {
+    size_t size = 0, room = 4096;
+    char *text = enough(malloc(room));
+    for (size_t got; (got = fread(text + size, 1, room - size - 1, file)) > 0;) {
+        size += got;
+        if (size + 1 == room)
+            text = enough(realloc(text, room *= 2));
+    }
+    text[size] = 0;
+    return text;
+}
+
+bool lines_read(const char *path, struct lines *lines) {
+    *lines = (struct lines){NULL, NULL, 0};
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    lines->text = whole_file(file);
+    bool read = !ferror(file);
+    fclose(file);
+    int room = 2;
+    for (const char *c = lines->text; *c; c++)
+        room += *c == '\n';
+    lines->line = enough(calloc((size_t)room, sizeof *lines->line));
+    for (char *at = lines->text; *at;) {
+        lines->line[lines->count++] = at;
+        at += strcspn(at, "\n");
+        if (*at)
+            *at++ = 0;
+    }
+    if (!read)
+        lines_free(lines);
+    return read;
+}
+
+void lines_free(struct lines *lines) {
+    free(lines->text);
+    free(lines->line);
+    *lines = (struct lines){NULL, NULL, 0};
+}
+
+char *text_trim(char *text) {
+    while (isspace((unsigned char)*text))
+        text++;
+    size_t length = strlen(text);
+    while (length && isspace((unsigned char)text[length - 1]))
+        text[--length] = 0;
+    return text;
+}
+
+char *text_copy(const char *text, size_t length) {
+    return enough(strndup(text, length));
+}
+
+const char *text_base(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *text_after(const char *text, const char *prefix) {
+    size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) ? NULL : text + length;
+}
+
+const char *text_grouped(double number, char text[NUMBER_TEXT]) {
+    char digits[NUMBER_TEXT];
+    // Beyond that a double has no digits to show.
+    int length = snprintf(digits, sizeof digits, fabs(number) < 1e24 ? "%.0f" : "%.4g", number), out = 0;
+    if (strpbrk(digits, "ein"))
+        return strcpy(text, digits);
+    for (int i = 0; i < length; i++) {
+        text[out++] = digits[i];
+        if (isdigit((unsigned char)digits[i]) && i + 1 < length && (length - i - 1) % 3 == 0)
+            text[out++] = ',';
+    }
+    text[out] = 0;
+    return text;
+}
+
+const char *text_number(double number, char text[NUMBER_TEXT]) {
+    if (number == trunc(number) || number >= 1000)
+        return text_grouped(number, text);
+    snprintf(text, NUMBER_TEXT, "%.4g", number);
+    return text;
+}
+
+const char *text_bytes(double bytes, char text[NUMBER_TEXT]) {
+    enum { KIB = 1024 };
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB"};
+    int i = 0;
+    for (; bytes >= 10 * KIB && i < 3; i++)
+        bytes /= KIB;
+    snprintf(text, NUMBER_TEXT, i ? "%.1f %s" : "%.0f %s", bytes, unit[i]);
+    return text;
+}
+
+void text_wrap(FILE *file, const char *text, int width) {
+    int column = 0;
+    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+        int length = (int)strcspn(text, " ");
+        if (column && column + 1 + length > width) {
+            fputc('\n', file);
+            column = 0;
+        }
+        column += fprintf(file, "%s%.*s", column ? " " : "", length, text);
+        text += length;
+    }
+    fputc('\n', file);
+}
