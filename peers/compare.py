@@ -14,6 +14,7 @@ from peers import lessons, shapes, torch_paths, triton_paths
 from peers.comparison import FAILED, Comparison
 from peers.device import Clocks, open_device
 from peers.results import Run
+from peers.timing import REST
 
 BAD_INPUT = 2
 
@@ -31,7 +32,9 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--causal", action="store_true", help="with the causal mask")
     parser.add_argument("--attention", action="store_true", help="only attention")
     parser.add_argument("--softmax", action="store_true", help="only the row softmax")
-    parser.add_argument("--dtype", choices=["fp32", "fp16", "bf16"], default="fp32", help="others are not recorded")
+    parser.add_argument("--dtype", choices=["fp32", "fp16", "bf16"], default="fp32", help="of attention (fp32)")
+    parser.add_argument("--fa3", type=Path, help="FlashAttention-3 behind attention.h, a library that make builds")
+    parser.add_argument("--fa3-source", default="", metavar="TEXT", help="which state of it that is, to be printed")
     parser.add_argument(
         "--no-triton", action="store_true", help="without the Triton kernels, which compile for a while"
     )
@@ -47,6 +50,8 @@ def arguments(argv: list[str]) -> argparse.Namespace:
         raise ValueError("--attention and --softmax exclude each other; without either both are compared")
     if asked.time_budget <= 0:
         raise ValueError("--time-budget is a number of seconds above 0")
+    if asked.fa3 and asked.dtype == "fp32":
+        raise ValueError("--fa3 takes part in --dtype bf16 and fp16 only")
     asked.lessons = asked.lessons.split(",") if asked.lessons else None
     choose_shapes(asked)
     return asked
@@ -55,6 +60,8 @@ def arguments(argv: list[str]) -> argparse.Namespace:
 def choose_shapes(asked: argparse.Namespace) -> None:
     """Fills asked.attention_shapes and asked.matrices."""
     asked.attention_shapes, asked.matrices = list(shapes.ATTENTION), list(shapes.SOFTMAX)
+    if asked.dtype != "fp32":
+        asked.attention_shapes = [shape for shape in shapes.GRID if shape.causal or not asked.causal]
     if asked.shape:
         shape = shapes.parse(asked.shape)
         is_matrix = isinstance(shape, shapes.Matrix)
@@ -95,29 +102,77 @@ def introduce(torch, comparison: Comparison, triton: str) -> None:
     """What is compared, on what, and how."""
     gpu, precision = comparison.device, torch.get_float32_matmul_precision()
     print(f"{gpu.name}, {gpu.sm_count} SMs, driver {comparison.run.driver or 'unknown'}, CUDA {gpu.cuda}")
-    print(f"PyTorch {torch.__version__}, fp32 products at precision '{precision}', without TF32; {triton}")
+    print(f"PyTorch {torch.__version__}, cuDNN {cudnn_version(torch)}, fp32 products at precision '{precision}', "
+          f"without TF32; {triton}")
+    if comparison.asked.fa3:
+        print(f"FlashAttention-3: {comparison.asked.fa3_source or comparison.asked.fa3}")
     print(f"seed {comparison.seed}")
     if comparison.asked.eager:
         print("times hold what a launch costs the CPU")
     else:
         print("times are the GPU's alone: it is kept waiting until all launches of a sample are in its queue")
-    print("best torch, efficient, torch.softmax: how many times faster than the best of PyTorch's paths, than its")
-    print("memory-efficient kernel, than torch.softmax")
+    if comparison.asked.dtype == "fp32":
+        print("best torch, efficient, torch.softmax: how many times faster than the best of PyTorch's paths, than its")
+        print("memory-efficient kernel, than torch.softmax")
+    else:
+        print("best torch, FA3: how many times faster than the best of PyTorch's paths, than FlashAttention-3; the GPU")
+        print(f"rests for {1e3 * REST:.0f} ms after each round, so that its power limit is not reached")
+
+
+def cudnn_version(torch) -> str:
+    """9.19.0; PyTorch counts 91900."""
+    try:
+        version = torch.backends.cudnn.version() or 0
+    except (RuntimeError, ValueError):  # of another version than PyTorch was built for, or made for other GPUs
+        version = 0
+    return f"{version // 10000}.{version // 100 % 100}.{version % 100}" if version else "unknown"
+
+
+def lessons_of_dtype(built: list, asked: argparse.Namespace) -> tuple[list, list[str]]:
+    """Those that say that they take the type, and the names of the others. fp32 has all: they say themselves what they do
+    not cover. ValueError where a lesson was asked for that does not take the type."""
+    if asked.dtype == "fp32":
+        return built, []
+    left_out = [kernel.name for kernel in built if not kernel.takes(asked.dtype)]
+    if asked.lessons and left_out:
+        raise ValueError(f"{left_out[0]} does not take {asked.dtype}; the peers alone: make peers DTYPE={asked.dtype}")
+    return [kernel for kernel in built if kernel.takes(asked.dtype)], left_out
+
+
+def load_triton(asked: argparse.Namespace) -> tuple[list, list, str]:
+    if asked.dtype != "fp32":
+        return [], [], "Triton's kernels are compared in fp32 only"
+    return triton_paths.load(asked.no_triton)
+
+
+def require_hopper(torch) -> None:
+    """FlashAttention-3 takes minutes to compile: known before."""
+    capability = torch.cuda.get_device_capability()
+    if capability != (9, 0):
+        raise ValueError(
+            f"FlashAttention-3's kernels are for compute capability 9.0 alone, and this GPU has {capability[0]}.{capability[1]}: "
+            "leave FA3= away"
+        )
 
 
 def compare(torch, asked: argparse.Namespace, begun: float) -> int:
     torch.set_float32_matmul_precision("highest")
     torch.cuda.init()
-    attention = [lessons.AttentionKernel(library) for library in lessons.find_attention(asked.lessons)]
+    built = [lessons.AttentionKernel(library) for library in lessons.find_attention(asked.lessons)]
     softmax = [lessons.SoftmaxKernel(library) for library in lessons.find_softmax(asked.lessons)]
-    runtime = (attention + softmax)[0].library
+    runtime = (built + softmax)[0].library
     device, clocks = open_device(torch, runtime), Clocks(runtime)
-    triton_attention, triton_softmax, triton = triton_paths.load(asked.no_triton)
+    attention, left_out = lessons_of_dtype(built, asked)
+    fa3 = [lessons.Fa3Kernel(lessons.find_fa3(asked.fa3))] if asked.fa3 else []
+    triton_attention, triton_softmax, triton = load_triton(asked)
     run = Run(asked.results, asked.commit, clocks.driver(), device)
     comparison = Comparison(torch, asked, device, clocks, run, begun)
     introduce(torch, comparison, triton)
+    if left_out:
+        print(f"not {asked.dtype}, so left out: {', '.join(left_out)}")
+    peers = torch_paths.attention_paths(asked.dtype) + fa3 + triton_attention
     for shape in asked.attention_shapes:
-        comparison.attention(shape, attention + torch_paths.attention_paths() + triton_attention)
+        comparison.attention(shape, attention + peers)
     for matrix in asked.matrices:
         comparison.softmax(matrix, softmax + torch_paths.softmax_paths() + triton_softmax)
     return comparison.end()
@@ -129,6 +184,8 @@ def main(argv: list[str]) -> int:
     try:
         asked = arguments(argv)
         torch = import_torch()
+        if asked.fa3:
+            require_hopper(torch)
         return 0 if asked.ready else compare(torch, asked, begun)
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -8,9 +8,9 @@ import time
 from peers import reference, shapes, table
 from peers.device import Clocks, Device
 from peers.inputs import ELEMENT_BYTES, count_sets, draw_attention, draw_softmax
-from peers.lessons import AttentionKernel, NotCovered, SoftmaxKernel
+from peers.lessons import NotCovered, is_lesson
 from peers.results import Run
-from peers.timing import Contestant, Stopwatch
+from peers.timing import REST, Contestant, Stopwatch
 from peers.triton_paths import first_line
 
 FAILED = 1
@@ -24,7 +24,7 @@ class Comparison:
         self.begun, self.deadline = begun, begun + asked.time_budget
         self.ahead = len(asked.attention_shapes) + len(asked.matrices)
         self.seed = asked.seed if asked.seed is not None else random.randrange(1000000)
-        self.recorded = asked.results is not None and asked.dtype == "fp32"
+        self.recorded = asked.results is not None
         self.failed = self.left_out = 0
         self.files: dict[str, int] = {}
 
@@ -42,7 +42,7 @@ class Comparison:
 
     def enter(self, contestant, problem, judge) -> Contestant | None:
         """Runs a contestant once and judges its output; None, and one line, where it cannot take part."""
-        is_lesson = isinstance(contestant, (AttentionKernel, SoftmaxKernel))
+        ours = is_lesson(contestant.name)
         try:
             launch = contestant.prepare(self.torch, problem, self.device)
             error, exact = judge(launch(0))
@@ -54,10 +54,10 @@ class Comparison:
             table.say(contestant.name, "not timed: the GPU has too little memory for it here")
             return None
         except Exception as failure:  # a rival's failure, whatever it is, is not the end of the comparison
-            self.failed += is_lesson
+            self.failed += ours
             table.say(contestant.name, f"failed: {first_line(failure)}")
             return None
-        if is_lesson and not exact:
+        if ours and not exact:
             self.failed += 1
             table.say(contestant.name, f"is wrong here (error {error:.1e}) and was not timed: make check says more")
             return None
@@ -74,13 +74,13 @@ class Comparison:
         right = reference.attention_reference(torch, tensors)
 
         def judge(o):
-            error = reference.relative_rms(torch, o, right)
+            judged = reference.judge(torch, o, right, dtype)
             tensors.o[0].fill_(float("nan"))
-            return error, error <= reference.GATE[dtype]
+            return judged
 
         timed = [c for c in (self.enter(contestant, tensors, judge) for contestant in contestants) if c]
         self.time(timed, sets, budget - (time.monotonic() - entered))
-        table.print_attention(shape, element, timed)
+        table.print_attention(shape, dtype, timed)
         for c in timed:
             file = "attention-eager.csv" if self.asked.eager else "attention.csv"
             if self.record(file):
@@ -113,7 +113,8 @@ class Comparison:
     def time(self, timed: list[Contestant], sets: int, seconds: float) -> None:
         self.ahead -= 1
         if timed:
-            Stopwatch(self.torch, self.device, self.clocks, sets, self.asked.eager).time(timed, max(seconds, 2))
+            rest = REST if self.asked.dtype != "fp32" else 0
+            Stopwatch(self.torch, self.device, self.clocks, sets, self.asked.eager, rest).time(timed, max(seconds, 2))
         sys.stdout.flush()
 
     def record(self, file: str) -> bool:
@@ -124,7 +125,5 @@ class Comparison:
     def end(self) -> int:
         for file, rows in self.files.items():
             print(f"\nadded {rows} rows to {self.run.path(file)} as run {self.run.name}")
-        if self.asked.results and not self.recorded:
-            print("\nnothing was recorded: only fp32 is")
         print(f"{time.monotonic() - self.begun:.0f} s in all")
         return FAILED if self.failed or self.left_out else 0

@@ -16,9 +16,16 @@ class Device:
     l2_bytes: int
     shared_bytes: int  # that a block can have
     clock_hz: float  # the highest of the SMs
-    peak_tflops: float
+    peak_tflops: dict[str, float]  # of each type; 0 where the GPU has no tensor cores for it
     peak_gb_per_s: float
     cuda: str
+
+
+def tensor_operations(capability: int, dtype: str) -> int:
+    """What the tensor cores of an SM start in a clock, dense; as tensor_operations() in common/runner/device.c."""
+    if capability < 70 or dtype == "bf16" and capability < 80:
+        return 0
+    return {80: 2048, 90: 4096, 100: 8192, 103: 8192}.get(capability, 1024)
 
 
 def open_device(torch, runtime: ctypes.CDLL) -> Device:
@@ -34,7 +41,8 @@ def open_device(torch, runtime: ctypes.CDLL) -> Device:
     properties = torch.cuda.get_device_properties(0)
     capability = 10 * properties.major + properties.minor
     # fp32 additions or multiplications that an SM starts in a clock (CUDA C++ Programming Guide).
-    lanes = 64 if capability in (75, 80) else 128
+    operations = {"fp32": 2 * (64 if capability in (60, 70, 72, 75, 80) else 128)}
+    operations |= {dtype: tensor_operations(capability, dtype) for dtype in ("fp16", "bf16")}
     clock_hz = 1e3 * attribute(CLOCK_RATE)
     version = ctypes.c_int()
     runtime.cudaRuntimeGetVersion(ctypes.byref(version))
@@ -45,7 +53,9 @@ def open_device(torch, runtime: ctypes.CDLL) -> Device:
         l2_bytes=attribute(L2_BYTES),
         shared_bytes=attribute(SHARED_BYTES),
         clock_hz=clock_hz,
-        peak_tflops=properties.multi_processor_count * lanes * 2 * clock_hz * 1e-12,
+        peak_tflops={
+            dtype: properties.multi_processor_count * count * clock_hz * 1e-12 for dtype, count in operations.items()
+        },
         peak_gb_per_s=2e3 * attribute(MEMORY_CLOCK_RATE) * attribute(MEMORY_BUS_WIDTH) / 8 * 1e-9,
         cuda=f"{version.value // 1000}.{version.value % 1000 // 10}",
     )

@@ -70,6 +70,16 @@ def find_lesson(name: str, file: str) -> Library:
     raise ValueError(f"{kind}-{match[2]} is not built: make {kind}-{match[2]} check builds it")
 
 
+def find_fa3(path: Path) -> Library:
+    """FlashAttention-3 behind attention.h, which make builds from a tree that the user names."""
+    return Library("peer-fa3", path)
+
+
+def is_lesson(name: str) -> bool:
+    """Whether a contestant is of this project, so that its failure is one of the comparison."""
+    return not name.startswith("peer-")
+
+
 def load(path: Path) -> ctypes.CDLL:
     """Loads a lesson. The CUDA runtime that it needs is the toolkit's where PyTorch has not brought it."""
     try:
@@ -97,13 +107,16 @@ class AttentionKernel:
         self.forward.argtypes = [ctypes.POINTER(AttentionProblem), ctypes.c_void_p]
         self.lesson = AttentionLesson.in_dll(self.library, "attention_lesson")
 
+    def takes(self, dtype: str) -> bool:
+        return bool(self.lesson.dtypes & 1 << DTYPES[dtype])
+
     def refuse(self, tensors: Tensors, device: Device) -> None:
         """NotCovered where the lesson or the device cannot run the problem."""
         lesson, shape = self.lesson, tensors.shape
         lacking = lesson.unavailable() if lesson.unavailable else None
         if lacking:
             raise NotCovered(lacking.decode())
-        if not lesson.dtypes & 1 << DTYPES[tensors.dtype]:
+        if not self.takes(tensors.dtype):
             raise NotCovered(f"does not take {tensors.dtype}")
         if device.compute_capability < lesson.min_compute_capability:
             raise NotCovered(f"needs compute capability {lesson.min_compute_capability / 10}")
@@ -132,6 +145,17 @@ class AttentionKernel:
             return tensors.o[i]
 
         return launch
+
+
+class Fa3Kernel(AttentionKernel):
+    """The same of FlashAttention-3, which is built for two head dimensions only."""
+
+    HEAD_DIMS = (64, 128)
+
+    def refuse(self, tensors: Tensors, device: Device) -> None:
+        super().refuse(tensors, device)
+        if tensors.shape.head_dim not in self.HEAD_DIMS:
+            raise NotCovered("is built for D = 64 and D = 128")
 
 
 class SoftmaxKernel:

@@ -13,8 +13,11 @@ from peers.shapes import Attention, Matrix
 ATTENTION_COLUMNS = (
     "run,lesson,device,sm_count,driver,cuda,dtype,B,H,Hkv,Nq,Nk,D,causal,median_us,min_us,p95_us,repeats,"
     "sm_clock_before_mhz,sm_clock_after_mhz,tflops,bytes,gb_per_s,rel_rms_error,peak_tflops,peak_gb_per_s,date,"
-    "commit,cache,noise"
+    "commit,cache,noise,layout,lse"
 )
+# As it was before there were the last two columns: a file that has these alone gets rows like its own. Without the columns
+# a row is of the layout bhnd and without lse, as all rows of the peers are.
+OLDER_ATTENTION_COLUMNS = ATTENTION_COLUMNS.removesuffix(",layout,lse")
 SOFTMAX_COLUMNS = (
     "run,lesson,device,sm_count,driver,cuda,dtype,rows,columns,median_us,min_us,p95_us,repeats,"
     "sm_clock_before_mhz,sm_clock_after_mhz,gb_per_s,bytes,max_rel_error,copy_gb_per_s,date,commit,noise"
@@ -80,13 +83,13 @@ class Run:
         """A row of attention.csv or one like it; element is the size of one in bytes, error the relative RMS error."""
         row = self.common(lesson, dtype) | timing_fields(timing)
         row |= {"B": shape.batch, "H": shape.heads, "Hkv": shape.heads, "Nq": shape.nq, "Nk": shape.nk}
-        row |= {"D": shape.head_dim, "causal": int(shape.causal), "cache": cache}
+        row |= {"D": shape.head_dim, "causal": int(shape.causal), "cache": cache, "layout": "bhnd", "lse": 0}
         row |= {
             "tflops": f"{shape.flops() / timing.median * 1e-6:.4f}",
             "bytes": f"{shape.bytes(element):.0f}",
             "gb_per_s": f"{shape.bytes(element) / timing.median * 1e-3:.2f}",
             "rel_rms_error": f"{error:.3e}",
-            "peak_tflops": f"{self.gpu.peak_tflops:.2f}",
+            "peak_tflops": f"{self.gpu.peak_tflops[dtype.removesuffix('-inexact')]:.2f}",
             "peak_gb_per_s": f"{self.gpu.peak_gb_per_s:.1f}",
         }
         self.append(file, ATTENTION_COLUMNS, row)
@@ -110,13 +113,15 @@ class Run:
             return
         path = self.path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        line = ",".join(str(row[column]) for column in columns.split(",")) + "\n"
         with open(path, "a+", encoding="ascii") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
-            header = file.readline()
-            if header and header != columns + "\n":
+            header = file.readline().removesuffix("\n")
+            if header == OLDER_ATTENTION_COLUMNS and columns == ATTENTION_COLUMNS:
+                columns = header
+            if header and header != columns:
                 raise ValueError(f"{path} has other columns than this version writes: move it away first")
+            line = ",".join(str(row[column]) for column in columns.split(",")) + "\n"
             file.write(line if header else columns + "\n" + line)
 
 

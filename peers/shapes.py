@@ -60,6 +60,14 @@ ATTENTION = [
     Attention(1, 16, 4096, 4096, 128),
     Attention(1, 16, 8192, 8192, 64),
 ]
+# In 16 bits: the grid of the FlashAttention papers, 16384 tokens of 2048 numbers each, however they are cut into heads.
+TOKENS, WIDTH = 16384, 2048
+GRID = [
+    Attention(TOKENS // n, WIDTH // head_dim, n, n, head_dim, causal)
+    for head_dim in (64, 128)
+    for causal in (False, True)
+    for n in (512, 1024, 2048, 4096, 8192, 16384)
+]
 SOFTMAX = [Matrix(4096, 1024), Matrix(4096, 4096), Matrix(16384, 4096), Matrix(32768, 8192)]
 
 

@@ -1,11 +1,13 @@
 """The tables that a comparison prints."""
 
+from peers.inputs import ELEMENT_BYTES
 from peers.shapes import Attention, Matrix
 from peers.timing import Contestant
 
 NAME_WIDTH = 36
 TORCH = "peer-torch_"
-EFFICIENT = "peer-torch_efficient"
+# The rival beside the best of PyTorch's paths: the heading of its column, and its name.
+RIVALS = {"fp32": ("efficient", "peer-torch_efficient"), "fp16": ("FA3", "peer-fa3"), "bf16": ("FA3", "peer-fa3")}
 
 
 def duration(microseconds: float) -> str:
@@ -26,21 +28,22 @@ def medians(contestants: list[Contestant], start: str) -> list[float]:
     return [c.timing.median for c in contestants if c.exact and c.name.startswith(start)]
 
 
-def print_attention(shape: Attention, element: int, contestants: list[Contestant]) -> None:
+def print_attention(shape: Attention, dtype: str, contestants: list[Contestant]) -> None:
     if not contestants:
         return
+    element, (heading, name) = ELEMENT_BYTES[dtype], RIVALS[dtype]
     best = min(medians(contestants, TORCH), default=None)
-    efficient = min(medians(contestants, EFFICIENT), default=None)
+    rival = min(medians(contestants, name), default=None)
     print(
         f"  {'':{NAME_WIDTH}} {'median':>10} {'min':>10} {'p95':>10} {'samples':>7} {'TFLOP/s':>8} {'GB/s':>8} "
-        f"{'best torch':>10} {'efficient':>9} {'rms':>8}"
+        f"{'best torch':>10} {heading:>9} {'rms':>8}"
     )
     for c in contestants:
         t = c.timing
         print(
             f"  {c.name:{NAME_WIDTH}} {duration(t.median):>10} {duration(t.least):>10} {duration(t.p95):>10} "
             f"{t.repeats:>7} {shape.flops() / t.median * 1e-6:>8.2f} {shape.bytes(element) / t.median * 1e-3:>8.1f} "
-            f"{ratio(best, t.median):>10} {ratio(efficient, t.median):>9} {c.error:>8.1e}{remarks(c)}"
+            f"{ratio(best, t.median):>10} {ratio(rival, t.median):>9} {c.error:>8.1e}{remarks(c)}"
         )
 
 

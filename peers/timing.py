@@ -19,6 +19,9 @@ LEAST_SLOW, LEAST, ENOUGH, MOST = 3, 5, 30, 200  # samples
 SHORT, BATCH, MOST_BATCH = 50e-6, 100e-6, 64  # batches of at least 100 us where a launch takes less than 50
 MOST_SPREAD, RESOLUTION, MOST_DROP = 0.05, 1e-6, 0.03  # as in common/host/noise.c
 LONGEST_WAIT = 0.05  # seconds
+# Seconds without work after each round in 16 bits. Kernels that fill the tensor cores without a pause run into the GPU's
+# power limit: the clock falls, by how much depends on who ran before, and all timings come out noisy.
+REST = 0.06
 
 
 @dataclass
@@ -38,8 +41,9 @@ class Contestant:
 
 
 class Stopwatch:
-    def __init__(self, torch, device, clocks, sets: int, eager: bool = False) -> None:
+    def __init__(self, torch, device, clocks, sets: int, eager: bool = False, rest: float = 0) -> None:
         self.torch, self.device, self.clocks, self.sets, self.eager = torch, device, clocks, sets, eager
+        self.rest = rest  # seconds after each round
         self.launches = 0
         self.batch = 1
 
@@ -98,7 +102,7 @@ class Stopwatch:
         share = seconds / len(contestants)
         for contestant in contestants:
             contestant.wait = min(LONGEST_WAIT, 1e-4 + self.batch * (contestant.wait - 1e-4))
-            each = self.batch * contestant.estimate + contestant.wait
+            each = self.batch * contestant.estimate + contestant.wait + self.rest / len(contestants)
             fitting = int(share / each)
             least = ENOUGH if ENOUGH * each < 3 * share else LEAST if each < VERY_SLOW else LEAST_SLOW
             contestant.repeats = min(MOST, max(fitting, least))
@@ -118,11 +122,15 @@ class Stopwatch:
         for contestant in contestants:
             contestant.samples, contestant.late = [], 0
         for i in range(rounds):
-            for contestant in contestants:
+            # After a rest the first one finds the coolest GPU, so that each is the first in its turn.
+            first = i % len(contestants) if self.rest else 0
+            for contestant in contestants[first:] + contestants[:first]:
                 if (i + 1) * contestant.repeats // rounds > i * contestant.repeats // rounds:
                     contestant.samples.append(self.retry(contestant))
             if i % 10 == 9 or i + 1 == rounds:
                 seen.append(self.clocks.sm_mhz())
+            if self.rest:
+                time.sleep(self.rest)
         return seen
 
     def time(self, contestants: list[Contestant], seconds: float) -> None:

@@ -12,7 +12,7 @@ BACKENDS = {
     "peer-torch_efficient": "EFFICIENT_ATTENTION",
     "peer-torch_math": "MATH",
 }
-HALF_ONLY = ("peer-torch_flash", "peer-torch_cudnn")
+HALF_ONLY = ("peer-torch_flash", "peer-torch_cudnn")  # made for 16 bits, and all that is compared there
 
 
 class SdpaBackend:
@@ -101,7 +101,9 @@ class UnfusedSoftmax:
         return launch
 
 
-def attention_paths() -> list:
+def attention_paths(dtype: str) -> list:
+    if dtype != "fp32":
+        return [SdpaBackend(name) for name in HALF_ONLY]
     return [SdpaBackend(name) for name in BACKENDS] + [Unfused()]
 
 

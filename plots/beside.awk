@@ -14,7 +14,7 @@ FNR == 1 {
     next
 }
 
-get("lesson") !~ /^(solution-|peer-triton_)[0-9][0-9]_/ || get("dtype") != "fp32" {
+get("lesson") !~ /^(solution-|peer-triton_)[0-9][0-9]_/ || get("dtype") != "fp32" || !is_usual() {
     next
 }
 

@@ -10,7 +10,7 @@ FNR == 1 {
     next
 }
 
-get("lesson") !~ ("^" kind "-") || get("dtype") != "fp32" || get("B") != 1 || get("H") != 16 || get("Hkv") != 16 || \
+get("lesson") !~ ("^" kind "-") || get("dtype") != "fp32" || !is_usual() || get("B") != 1 || get("H") != 16 || get("Hkv") != 16 || \
 get("Nq") != get("Nk") || get("causal") != 0 || get("D") != d {
     next
 }

@@ -1,6 +1,7 @@
 # The ceilings measured in one run, from a ceilings.csv: awk -v what=ceilings -f csv.awk -f ceilings.awk ceilings.csv
 #
-# Variable: run  the run that is wanted; where it has none, the newest run's are taken
+# Variables: run     the run that is wanted; where it has none, the newest run's are taken
+#            having  only runs that have one of this name count
 # Out, tab-separated: "#" name value for run, date and commit, then
 #     what  value  unit
 
@@ -25,17 +26,22 @@ FNR == 1 {
     unit[from, get("what")] = get("unit")
 }
 
+function has(name) {
+    return name in date_of && (having == "" || (name, having) in value)
+}
+
 END {
     if (csv_failed)
         exit 2
     if (!runs)
         exit 0
-    best = run_name[1]
-    for (i = 2; i <= runs; i++)
-        if (date_of[run_name[i]] >= date_of[best])
+    for (i = 1; i <= runs; i++)
+        if (has(run_name[i]) && (best == "" || date_of[run_name[i]] >= date_of[best]))
             best = run_name[i]
-    if (run in date_of)
+    if (has(run))
         best = run
+    if (best == "")
+        exit 0
     print "#", "run", best
     print "#", "date", substr(date_of[best], 1, 10)
     print "#", "commit", commit_of[best]

@@ -3,8 +3,9 @@
 # Variables of draw: gpu (a folder of results), slug, kind, own, expected, formats, readme, work, new.
 # shellcheck disable=SC2154
 
-# What README.md and the lessons' pages show; kept small, since it is committed.
+# What README.md, the lessons' pages and peers/README.md show; kept small, since it is committed.
 shown="speedup-over-01 tflops-d64 softmax roofline-d64 roofline-d128 bytes-d64 limits-d64 peers"
+shown="$shown tflops-bf16-d64 tflops-bf16-d64-causal tflops-bf16-d128 tflops-bf16-d128-causal"
 
 select_rows() { # file program variables...
     what=$1 program=$2
@@ -26,6 +27,9 @@ measures() { # size
     esac
 }
 
+# Each lesson's idea in a few words, as the bars of the ladder say it.
+awk '{ split(FILENAME, part, "/"); print part[2] "\t" $0 }' lessons/[0-9][0-9]_*/idea /dev/null >"$work/ideas" 2>/dev/null || :
+
 # Runs a chart's program in both sizes; $work/chart.* and $work/chart-phone.* are what gnuplot draws, where there is anything
 # to draw.
 lay_out() { # programs files... -- variables
@@ -38,7 +42,7 @@ lay_out() { # programs files... -- variables
     for size in $sizes; do
         measures "$size"
         # shellcheck disable=SC2086 # programs are words
-        awk -v kind="$kind" -v ideas=plots/ideas.tsv -v results="$gpu" -v width="$width" -v margin="$margin" -v type="$type" \
+        awk -v kind="$kind" -v ideas="$work/ideas" -v results="$gpu" -v width="$width" -v margin="$margin" -v type="$type" \
             -v quiet="${ending:+1}" -v out="$work/chart$ending" $programs "$@"
     done
 }
@@ -111,13 +115,16 @@ measured_by() { # facts [peers]
 }
 
 # How the ceilings were measured, for a chart that shows some.
-ceilings_are() {
-    [ -s "$work/ceilings" ] || return 0
-    if [ "$(fact "$work/ceilings" run)" = "$(fact "$work/ladder" run)" ]; then
-        printf '; ceilings by a copy and by multiply-adds alone, in the same run'
+ceilings_are() { # ceilings selection means
+    [ -s "$1" ] || return 0
+    if [ "$(fact "$1" run)" = "$(fact "$2" run)" ]; then
+        printf '; ceilings by %s alone, in the same run' "$3"
     else
-        printf '; ceilings by a copy and by multiply-adds alone, in another run of %s' "$(fact "$work/ceilings" date)"
+        printf '; ceilings by %s alone, in another run of %s' "$3" "$(fact "$1" date)"
     fi
+}
+ladder_ceilings_are() {
+    ceilings_are "$work/ceilings" "$work/ladder" "a copy and by multiply-adds"
 }
 
 draw_ladder() {
@@ -136,7 +143,7 @@ draw_ladder() {
 
 draw_sizes() {
     select_rows attention ladder -v view=sizes -v others=1 -v expected="$expected" >"$work/sizes"
-    how=$(measured_by "$work/sizes" peers)$(ceilings_are)
+    how=$(measured_by "$work/sizes" peers)$(ladder_ceilings_are)
     awk -F '\t' '$1 != "#" { print $1 }' "$work/sizes" | sort -nu >"$work/dims"
     while read -r d; do
         subject="fp32, B=1 H=16 D=$d, no mask"
@@ -149,16 +156,41 @@ draw_sizes() {
     done <"$work/dims"
 }
 
+# The grid of 16 bits, lessons and peers of one run.
+draw_grid() { # dtype causal mask ending
+    select_rows attention grid -v dtype="$1" -v causal="$2" >"$work/grid"
+    grep -q '^[0-9]' "$work/grid" || return 0
+    select_rows ceilings ceilings -v run="$(fact "$work/grid" run)" -v having=mma_bf16 >"$work/grid_ceilings"
+    how=$(measured_by "$work/grid")
+    how="$how$(ceilings_are "$work/grid_ceilings" "$work/grid" "bf16 products on the tensor cores")"
+    # Where nothing at all was measured, that is said once.
+    [ -s "$work/grid_ceilings" ] || [ ! -s "$work/ceilings" ] || [ "$kind" != solution ] ||
+        echo "$gpu: what the tensor cores reach alone is not measured: the charts of $1 have no ceilings; make bench measures it" >&2
+    awk -F '\t' '$1 != "#" { print $1 }' "$work/grid" | sort -nu >"$work/dims"
+    while read -r d; do
+        lay_out "figures lines over_n" -v chart=tflops -v bits=16 -v d="$d" part=ceilings "$work/grid_ceilings" \
+            part=sizes "$work/grid"
+        draw "tflops-$1-d$d$4" "$work/grid" lines "TFLOP/s over N in $1" \
+            "$1, 16384 tokens, H × D = 2048, D=$d, $3" \
+            "Useful floating-point operations a second over the number of queries and keys, head dimension $d, $3." "$how"
+    done <"$work/dims"
+}
+
+draw_grids() {
+    for dtype in fp16 bf16; do
+        draw_grid $dtype 0 "no mask" ''
+        draw_grid $dtype 1 "causal mask" -causal
+    done
+}
+
 # What the pages predict of bytes, at the shape that was counted.
 predict() {
     : >"$work/predicted"
     for lesson in $expected; do
         [ -f "lessons/$lesson/predictions.csv" ] || continue
-        awk -F, -v file="lessons/$lesson/predictions.csv" -f scripts/formulas.awk "lessons/$lesson/predictions.csv" \
-            >"$work/formulas" || exit 2
-        for d in 64 128; do
-            awk -f "$work/formulas" -f plots/predicted.awk -v folder="$lesson" -v shape="1,16,4096,$d" >>"$work/predicted"
-        done
+        scripts/teach predictions "lessons/$lesson/predictions.csv" 1,16,4096,64 1,16,4096,128 >"$work/formulas" || exit 2
+        awk -F '[\t,]' -v OFS='\t' -v folder="$lesson" \
+            '$5 ~ /^global_(load|async_copy)_bytes$/ { print folder, $4, $NF }' "$work/formulas" >>"$work/predicted"
     done
 }
 
@@ -175,7 +207,7 @@ draw_counted() {
             part=ceilings "$work/ceilings"
         draw "roofline-d$d" "$work/ladder" roofline "Roofline" "$subject" \
             "What a kernel reaches at its ratio of arithmetic to bytes, below what the GPU can do, head dimension $d." \
-            "$how; bytes c$counted$(ceilings_are)"
+            "$how; bytes c$counted$(ladder_ceilings_are)"
         lay_out "figures joined bars bytes" -v d="$d" part=ladder "$work/ladder" part=counters "$work/counters" \
             part=predicted "$work/predicted"
         draw "bytes-d$d" "$work/ladder" bars "Bytes predicted and counted" "$subject" \
@@ -185,7 +217,7 @@ draw_counted() {
             part=ceilings "$work/ceilings"
         draw "limits-d$d" "$work/ladder" limits "Share of each limit" "$subject" \
             "How much of what each part of the GPU can do a lesson uses, the largest share in red, head dimension $d." \
-            "$how; c$counted$(ceilings_are)"
+            "$how; c$counted$(ladder_ceilings_are)"
     done
 }
 
@@ -252,6 +284,7 @@ draw_gpu() {
     select_rows ceilings ceilings -v run="$(fact "$work/ladder" run)" >"$work/ceilings"
     draw_ladder
     draw_sizes
+    draw_grids
     draw_counted
     draw_rivals
     draw_cache

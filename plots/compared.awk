@@ -14,7 +14,7 @@ FNR == 1 {
     next
 }
 
-get("lesson") !~ /^(solution-|peer-torch_|baseline-)/ || get("dtype") != "fp32" || \
+get("lesson") !~ /^(solution-|peer-torch_|baseline-)/ || get("dtype") != "fp32" || !is_usual() || \
 what == "attention" && get("cache") == "warm" {
     next
 }

@@ -31,6 +31,17 @@ function get(name) {
     return $csv_index[name]
 }
 
+# A row of the grid that 16 bits are timed on: 16384 tokens of 2048 numbers each, however they are cut into heads.
+function on_grid() {
+    return get("dtype") ~ /^(fp16|bf16)$/ && is_usual() && get("Hkv") == get("H") && get("Nq") == get("Nk") && \
+        get("B") * get("Nq") == 16384 && get("H") * get("D") == 2048
+}
+
+# Tensors in the usual order and nothing written but the output; so are all rows of a file that has no columns for it.
+function is_usual() {
+    return (!("layout" in csv_index) || get("layout") == "bhnd") && (!("lse" in csv_index) || get("lse") == 0)
+}
+
 function is_number(text) {
     return text ~ /^[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$/
 }
@@ -106,6 +117,8 @@ FNR == 1 {
     csv_match("cache", "^(cold|warm)$", "cold or warm")
     csv_match("noise", "^(steady|noisy)$", "steady or noisy")
     csv_match("causal", "^[01]$", "0 or 1")
+    csv_match("layout", "^(bhnd|bnhd)$", "bhnd or bnhd")
+    csv_match("lse", "^[01]$", "0 or 1")
     csv_match("date", "^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]", "YYYY-MM-DD")
     if (what == "profile" && !is_number(get("value")))
         csv_fail("value is '" get("value") "', not a number; mend or delete this line")

@@ -20,7 +20,7 @@ BEGIN {
             idea[ideas_part[1]] = ideas_part[2]
     split("torch_flash PyTorch_flash torch_cudnn PyTorch_cuDNN torch_efficient PyTorch_memory-efficient " \
         "torch_math PyTorch_math torch_unfused PyTorch_unfused cublas_unfused cuBLAS_unfused torch_softmax torch.softmax " \
-        "torch_unfused_softmax PyTorch_unfused", figures_word, " ")
+        "torch_unfused_softmax PyTorch_unfused fa3 FlashAttention-3", figures_word, " ")
     for (figures_i = 1; figures_i in figures_word; figures_i += 2)
         known_title[figures_word[figures_i]] = figures_word[figures_i + 1]
 }

@@ -32,7 +32,11 @@ get("cache") == "warm" {
     next
 }
 
-get("lesson") ~ /^kernel-/ || get("dtype") != "fp32" || get("Hkv") != get("H") || get("Nq") != get("Nk") || get("causal") != 0 {
+on_grid() && get("lesson") !~ /^kernel-/ {
+    next
+}
+
+get("lesson") ~ /^kernel-/ || get("dtype") != "fp32" || !is_usual() || get("Hkv") != get("H") || get("Nq") != get("Nk") || get("causal") != 0 {
     other_rows++
     next
 }
@@ -269,7 +273,8 @@ END {
         if (!(shape in has_peers))
             other_rows += rows_of_shape[shape]
     if (other_rows && view == "ladder" && kind == "solution")
-        say(other_rows " rows are in no chart: not a lesson, not fp32, with a mask, or of a shape that no peer was timed at")
+        say(other_rows " rows are in no chart: not a lesson, in fp32 with a mask, in 16 bits and not of the grid, of another layout or with " \
+            "lse, or of a shape that no peer was timed at")
     if (best == "") {
         say(view == "ladder" ? \
             "no " kind " is timed at B=1 H=16 N=" reference_n ", D=64 or D=128, fp32: no speed-up chart" : \

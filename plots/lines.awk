@@ -1,7 +1,7 @@
 # Collects series over N, for lines.gp. A chart's program calls
 #     add_point(name, role, number, n, value, noise)   role: "lesson" (number gives colour, mark and dash), "other",
 #                                                       "ceiling" (measured) or "paper" (a ceiling that is not)
-#     finish_lines(scale)                              "log" or "linear"
+#     finish_lines(scale)                              "log", "linear", or "from 0", which is linear too
 # Writes out.tsv (rows of lines.gp), out.gp (settings) and out.text (the figures in words).
 
 function add_point(name, role, number, n, value, noise) {
@@ -30,6 +30,7 @@ function add_point(name, role, number, n, value, noise) {
 
 function finish_lines(scale,    i, text, rows, line_row, line_column) {
     set("is_log", scale == "log")
+    set("is_from_0", scale == "from 0")
     set("value_least", sprintf("%.10g", value_least))
     set("value_most", sprintf("%.10g", value_most))
     set("n_least", n_least)

@@ -1,6 +1,6 @@
 # Lines over N, as lines.awk has collected them: gnuplot SETTINGS lines.gp
 # Rows of `data`, tab-separated: line (from 1)  N  value  1 where it is noisy.
-# Settings beside those of style.gp: data, is_log, value_least, value_most, n_least, n_most; legend_rows, noisy_row (0 for
+# Settings beside those of style.gp: data, is_log, is_from_0, value_least, value_most, n_least, n_most; legend_rows, noisy_row (0 for
 # none) and noisy_note of the legend; of each line its line_name, line_row and line_column in the legend; line_role: 1 a
 # lesson, 2 a peer or baseline, 3 a measured ceiling, 4 one on paper; line_number: which of that role.
 
@@ -19,7 +19,8 @@ array line_width[line_name_count]
 do for [i = 1:line_name_count] {
     number = (line_number[i] - 1) % 12 + 1
     # Not both ceilings in one colour: gnuplot 5.4 joins neighbouring arrows that differ in their dashes alone.
-    line_colour[i] = line_role[i] == 1 ? colour[hue(number)] : line_role[i] == 2 ? neutral : line_role[i] == 3 ? ink : faint
+    line_colour[i] = line_role[i] == 1 ? colour[hue(number)] : line_role[i] == 2 ? neutral : \
+                     line_role[i] == 3 && line_number[i] == 1 ? ink : faint
     line_mark[i] = line_role[i] == 1 ? mark[number] : line_role[i] == 2 ? other_mark[number] : 0
     line_dash[i] = line_role[i] == 1 ? dash[number] : line_role[i] == 2 ? 3 : line_role[i] == 3 ? 1 : 2
     line_width[i] = line_role[i] == 1 ? 2.5 : 1.5
@@ -59,10 +60,12 @@ if (is_log) {
         set ytics (0.001)
         do for [power = -4:6] { do for [digit in "1 2 5"] { set ytics add (digit * 10.0 ** power) } }
     }
+} else { if (is_from_0) {
+    set yrange [0 : value_most * 1.06]
 } else {
     spread = value_most - value_least > 0.1 ? value_most - value_least : 0.1
     set yrange [(value_least > 1 ? 1 : value_least) - 0.08 * spread : value_most + 0.08 * spread]
-}
+} }
 set format xy "%g"
 
 line_of(i, value) = int(column(1)) == i ? value : NaN

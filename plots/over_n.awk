@@ -3,17 +3,17 @@
 #
 # Variables: chart  "time" (milliseconds) or "tflops"
 #            d      the head dimension
+#            bits   16: in TFLOP/s, on a linear axis from 0, below what the tensor cores reach alone; else fp32
 #            heads  heads of all batches, for the time that the ceilings allow
 #            out    writes out.tsv, out.gp and out.text; nothing where there is nothing to chart
-# The files hold what ceilings.awk and ladder.awk selected.
+# The files hold what ceilings.awk and ladder.awk, or grid.awk, selected.
 
 BEGIN {
     FS = "\t"
 }
 
 part == "ceilings" {
-    if ($1 == "fma_fp32")
-        fma = $2
+    ceiling[$1] = $2
     next
 }
 
@@ -37,8 +37,18 @@ function add_ceiling(name, role, tflops,    n, count, i, list) {
 END {
     if (!points)
         exit 0
-    if (fma)
-        add_ceiling(sprintf("multiply-adds alone, %s TFLOP/s", short(fma)), "ceiling", fma)
+    if (bits == 16) {
+        if ("wgmma_bf16" in ceiling)
+            add_ceiling(sprintf("wgmma alone, %s TFLOP/s", short(ceiling["wgmma_bf16"])), "ceiling", ceiling["wgmma_bf16"])
+        if ("mma_bf16" in ceiling)
+            add_ceiling(sprintf("mma.sync alone, %s TFLOP/s", short(ceiling["mma_bf16"])), "ceiling", ceiling["mma_bf16"])
+        if (peak)
+            add_ceiling(sprintf("16-bit peak on paper, %s TFLOP/s", short(peak)), "paper", peak)
+        finish_lines("from 0")
+        exit 0
+    }
+    if ("fma_fp32" in ceiling)
+        add_ceiling(sprintf("multiply-adds alone, %s TFLOP/s", short(ceiling["fma_fp32"])), "ceiling", ceiling["fma_fp32"])
     if (peak)
         add_ceiling(sprintf("fp32 peak on paper, %s TFLOP/s", short(peak)), "paper", peak)
     finish_lines("log")

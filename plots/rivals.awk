@@ -16,7 +16,7 @@ FNR == 1 {
     next
 }
 
-get("cache") == "warm" || get("dtype") != "fp32" || get("Hkv") != get("H") || get("Nq") != get("Nk") || get("causal") != 0 {
+get("cache") == "warm" || get("dtype") != "fp32" || !is_usual() || get("Hkv") != get("H") || get("Nq") != get("Nk") || get("causal") != 0 {
     next
 }
 

@@ -1,4 +1,4 @@
-# The versions of lesson 05's kernel beside the solution: awk -v what=versions -f csv.awk -f versions.awk versions.csv
+# The versions of lesson 07's kernel beside the solution: awk -v what=versions -f csv.awk -f versions.awk versions.csv
 #
 # Out, tab-separated: "#" name value for what is true of all that is printed, then, fastest first at each shape,
 #     B,H,N,D  version  us  tflops  over_solution  registers  spilled_bytes  bank_conflicts  noise

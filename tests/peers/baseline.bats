@@ -68,6 +68,9 @@ EOF
     echo "$library { global: *; };" >"$place/map"
     mkdir -p "$place/gpu"
     $compile -Wl,--version-script="$place/map" -Wl,-soname="$library" tests/runner/fake_cudart.c -o "$place/gpu/$library"
+    for name in libcuda.so.1 libnvidia-ml.so.1; do
+        $compile -Wl,-soname=$name tests/runner/fake_driver.c -o "$place/gpu/$name"
+    done
     $compile tests/runner/fake_attention.c -o "$place/attention.so" -lm
     cat >"$place/lacking.c" <<'EOF'
 #include "attention.h"
@@ -82,7 +85,7 @@ cudaError_t attention_forward(const struct attention_problem *problem, cudaStrea
 }
 EOF
     $compile "$place/lacking.c" -o "$place/lacking.so"
-    LD_LIBRARY_PATH=$place/gpu run build/bin/runner bench --name lesson-01 --kernel "$place/attention.so" \
+    LD_LIBRARY_PATH=$place/gpu run build/bin/attention bench --name lesson-01 --kernel "$place/attention.so" \
         --name baseline-lacking --kernel "$place/lacking.so" --shape 1,2,64,32 --device gpu --results "$place/results"
     echo "$output"
     [ "$status" -eq 0 ]

@@ -52,6 +52,11 @@ python_with() {
     unit test_lessons
 }
 
+@test "what is right in 16 bits, PyTorch on the CPU" {
+    python3 -c 'import torch' 2>/dev/null || skip "PyTorch is not installed"
+    unit test_reference
+}
+
 @test "samples, waits and rounds" {
     unit test_timing
 }
@@ -87,6 +92,15 @@ __version__ = "1.0"'
     echo "$output"
     [ "$status" -eq 0 ]
     [[ ${lines[-1]} == *"peers/compare.py --shape '1,1,8,8' "*"--seed '3' --lessons solution-01,solution-04 --results 'results'"* ]]
+}
+
+@test "the element type is passed on, and one that is not known is refused" {
+    run make -n peers DTYPE=bf16
+    echo "$output"
+    [[ ${lines[-1]} == *"peers/compare.py --dtype 'bf16' --results 'results'"* ]]
+    run make -n peers
+    [[ ${lines[-1]} != *"--dtype"* ]]
+    refused "DTYPE=fp8 is not known" make peers DTYPE=fp8
 }
 
 @test "it can be started from anywhere, as a file and as a module" {

@@ -107,12 +107,14 @@ class RealLessons(unittest.TestCase):
         return run, refused
 
     def test_every_lesson_computes_what_it_is_given(self):
-        solutions = sum(library.name.startswith("solution-") for library in self.libraries)
+        # Those in 16 bits say so; what they compute is compared by the check.
+        takers = [library for library in self.libraries if AttentionKernel(library).takes("fp32")]
+        solutions = sum(library.name.startswith("solution-") for library in takers)
         self.assertGreaterEqual(solutions, 4)
         run, refused = self.check(Attention(2, 3, 5, 37, 40))
         self.assertEqual(run, solutions)
         for line in refused:
-            self.assertRegex(line, "^baseline-cublas_unfused cuBLAS runs on a GPU only")
+            self.assertRegex(line, "^(baseline-cublas_unfused cuBLAS runs on a GPU only|solution-.* does not take fp32$)")
 
     def test_causal_where_a_lesson_covers_it(self):
         run, refused = self.check(Attention(1, 2, 5, 9, 32, causal=True))

@@ -11,11 +11,12 @@ from peers.results import Run, Timing
 from peers.shapes import Attention, Matrix
 
 ROOT = Path(__file__).resolve().parents[2]
+PEAKS = {"fp32": 66.91, "fp16": 1070.53, "bf16": 1070.53}
 
 
 def run_into(folder) -> Run:
     return Run(
-        folder, "abc1234", "580.1", Device('GPU, "5"', 132, 90, 60 << 20, 227 << 10, 1.98e9, 66.91, 4814.3, "13.0")
+        folder, "abc1234", "580.1", Device('GPU, "5"', 132, 90, 60 << 20, 227 << 10, 1.98e9, PEAKS, 4814.3, "13.0")
     )
 
 
@@ -27,11 +28,16 @@ class Rows(unittest.TestCase):
         self.timing = Timing(2000.0, 1990.5, 2010.25, 30, 1980, 1975)
 
     def test_columns_are_those_of_the_c_writer(self):
-        source = "".join(path.read_text() for path in sorted((ROOT / "common" / "host").glob("results*.c")))
+        source = "".join(path.read_text() for path in sorted((ROOT / "common" / "operations").glob("*.c")))
         literals = re.findall(r'((?:"[^"\n]*"\s*)+)', source)
-        headers = {"".join(re.findall(r'"([^"]*)"', literal)) for literal in literals}
+        listed = {"".join(re.findall(r'"([^"]*)"', literal)) for literal in literals}
+        # Behind a '=' stands what rows have that were written before there was the column.
+        headers = {re.sub(r"=[^,]*", "", columns) for columns in listed}
+        older = {re.sub(r",[a-z_]+=[^,]*", "", columns) for columns in listed}
         for columns in (results.ATTENTION_COLUMNS, results.SOFTMAX_COLUMNS):
-            self.assertIn(columns + r"\n", headers)
+            self.assertIn(columns, headers)
+        self.assertIn(results.OLDER_ATTENTION_COLUMNS, older)
+        self.assertIn(results.ATTENTION_COLUMNS.replace("layout,lse", "layout=bhnd,lse=0"), listed)
 
     def test_a_row_of_attention(self):
         run = run_into(self.folder)
@@ -46,10 +52,23 @@ class Rows(unittest.TestCase):
         self.assertEqual(fields["run"], run.name)
         self.assertEqual(fields["device"], "GPU- -5-")
         self.assertEqual((fields["median_us"], fields["p95_us"], fields["repeats"]), ("2000.000", "2010.250", "30"))
-        self.assertEqual(fields["tflops"], "34.3597")
+        self.assertEqual((fields["tflops"], fields["peak_tflops"]), ("34.3597", "66.91"))
         self.assertEqual((fields["bytes"], fields["gb_per_s"]), ("67108864", "33.55"))
         self.assertEqual((fields["rel_rms_error"], fields["cache"], fields["noise"]), ("2.500e-07", "cold", "steady"))
-        self.assertTrue(second.endswith(",abc1234,warm,noisy"))
+        self.assertTrue(second.endswith(",abc1234,warm,noisy,bhnd,0"))
+
+    def test_a_file_of_the_older_columns_gets_rows_like_its_own(self):
+        run = run_into(self.folder)
+        path = run.path("attention.csv")
+        path.parent.mkdir(parents=True)
+        path.write_text(results.OLDER_ATTENTION_COLUMNS + "\nan,older,row\n")
+        run.add_attention("peer-fa3", Attention(1, 16, 512, 512, 64), "bf16", 2, "cold", self.timing, 2e-3)
+        header, older, row = path.read_text().splitlines()
+        self.assertEqual((header, older), (results.OLDER_ATTENTION_COLUMNS, "an,older,row"))
+        fields = dict(zip(header.split(","), row.split(","), strict=True))
+        self.assertEqual((fields["dtype"], fields["cache"], fields["noise"]), ("bf16", "cold", "steady"))
+        self.assertEqual(fields["peak_tflops"], "1070.53")
+        self.assertNotIn("layout", fields)
 
     def test_a_row_of_softmax(self):
         run = run_into(self.folder)

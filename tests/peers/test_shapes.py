@@ -58,10 +58,23 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(compare.arguments(["--dtype", "bf16"]).matrices, [])
         self.assertEqual(compare.arguments(["--lessons", "04,lesson-05"]).lessons, ["04", "lesson-05"])
 
+    def test_the_grid_of_16_bits(self):
+        asked = compare.arguments(["--dtype", "bf16"])
+        grid = asked.attention_shapes
+        self.assertEqual(len(set(grid)), 24)
+        self.assertEqual({s.head_dim for s in grid}, {64, 128})
+        self.assertEqual({s.nq for s in grid}, {512, 1024, 2048, 4096, 8192, 16384})
+        self.assertEqual({(s.batch * s.nq, s.heads * s.head_dim, s.nq - s.nk) for s in grid}, {(16384, 2048, 0)})
+        self.assertEqual(sum(s.causal for s in grid), 12)
+        causal = compare.arguments(["--dtype", "fp16", "--causal"]).attention_shapes
+        self.assertEqual(causal, [s for s in grid if s.causal])
+        self.assertEqual(str(compare.arguments(["--dtype", "bf16", "--shape", "1,2,33,64"]).attention_shapes[0]), "1,2,33,64")
+
     def test_what_makes_no_sense(self):
         for text in ("--shape 1,2,3", "--shape 3,4 --causal", "--shape 3,4 --attention", "--shape 1,1,8,8 --softmax",
                      "--softmax --attention", "--softmax --causal", "--dtype fp64", "--time-budget 0", "--time-budget x",
-                     "--seed x", "--speed", "stray"):  # fmt: skip
+                     "--seed x", "--speed", "stray", "--fa3 x.so", "--fa3 x.so --dtype fp32",
+                     "--dtype bf16 --softmax", "--dtype bf16 --shape 3,4"):  # fmt: skip
             with self.subTest(text), self.assertRaises(ValueError) as caught:
                 compare.arguments(text.split())
             self.assertEqual(str(caught.exception).count("\n"), 0)

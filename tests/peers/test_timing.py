@@ -16,8 +16,16 @@ class Interleaved(unittest.TestCase):
         patch = mock.patch.object(timing.time, "perf_counter", self.cuda.perf_counter)
         patch.start()
         self.addCleanup(patch.stop)
+        self.rests = []
+        patch = mock.patch.object(timing.time, "sleep", self.rest)
+        patch.start()
+        self.addCleanup(patch.stop)
         self.mhz = itertools.repeat(1980)
         self.taken = []  # (name, set) of each launch
+
+    def rest(self, seconds: float) -> None:
+        self.rests.append(seconds)
+        self.cuda.cpu += seconds
 
     def contestant(self, name: str, enqueue: float, take) -> Contestant:
         def launch(i: int) -> None:
@@ -26,10 +34,10 @@ class Interleaved(unittest.TestCase):
 
         return Contestant(name, launch)
 
-    def time(self, contestants, seconds=10.0, sets=7, eager=False):
+    def time(self, contestants, seconds=10.0, sets=7, eager=False, rest=0):
         device = SimpleNamespace(clock_hz=CLOCK_HZ)
         clocks = SimpleNamespace(sm_mhz=lambda: next(self.mhz))
-        watch = Stopwatch(self.cuda.torch, device, clocks, sets, eager)
+        watch = Stopwatch(self.cuda.torch, device, clocks, sets, eager, rest)
         watch.time(contestants, seconds)
         return watch
 
@@ -77,6 +85,22 @@ class Interleaved(unittest.TestCase):
         gaps = [i for i, name in enumerate(order) if name == "slow"]
         self.assertGreaterEqual(len(gaps), 4)
         self.assertTrue(all(30 < b - a < 50 for a, b in zip(gaps, gaps[1:])))
+
+    def test_a_rest_after_each_round_and_another_one_begins(self):
+        contestants = [self.contestant(name, 1e-6, 1e-3) for name in "abc"]
+        begun = self.cuda.cpu
+        self.time(contestants, seconds=8, rest=0.06)
+        rounds = contestants[0].timing.repeats
+        self.assertTrue(30 <= rounds <= 70)
+        self.assertEqual(self.rests, [0.06] * rounds)
+        self.assertLess(self.cuda.cpu - begun, 5)
+        order = "".join(name for name, _ in self.taken)[-3 * rounds :]
+        self.assertEqual(order[:9], "abcbcacab")
+
+    def test_without_a_rest_the_order_stays(self):
+        self.time([self.contestant(name, 1e-6, 1e-3) for name in "abc"], seconds=1)
+        self.assertEqual(self.rests, [])
+        self.assertTrue("".join(name for name, _ in self.taken).endswith("abcabcabc"))
 
     def test_at_least_thirty_where_the_time_allows(self):
         contestants = [self.contestant(str(i), 1e-6, 20e-3) for i in range(5)]

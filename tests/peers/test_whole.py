@@ -58,9 +58,11 @@ def build_lessons(place: Path) -> Path:
     kernels = place / "kernels"
     runtime = place / "libfakecuda.so"
     compile_to(runtime, "-Wl,-Bsymbolic", "tests/runner/fake_cudart.c")  # PyTorch may have brought the real one
-    linked = [str(runtime), f"-Wl,-rpath,{place}"]
+    linked = ["common/dtype.c", "common/message.c", str(runtime), f"-Wl,-rpath,{place}"]
     compile_to(kernels / "solutions/01_first/attention.so", "tests/runner/fake_attention.c", *linked)
     compile_to(kernels / "solutions/02_second/attention.so", "-DMODEST", "tests/runner/fake_attention.c", *linked)
+    compile_to(place / "half/solutions/08_half/attention.so", "-DSIXTEEN_BITS", "tests/runner/fake_attention.c", *linked)
+    compile_to(place / "fa3.so", "-DSIXTEEN_BITS", "tests/runner/fake_attention.c", *linked)
     compile_to(kernels / "solutions/03_third/softmax.so", "tests/runner/fake_softmax.c", *linked)
     shutil.copy(kernels / "solutions/03_third/softmax.so", kernels / "solutions/03_third/unfused_softmax.so")
     compile_to(kernels / "baselines/lacking.so", "tests/peers/fake_lacking.c", *linked)
@@ -85,6 +87,7 @@ class Whole(unittest.TestCase):
             "is_available": lambda: True,
             "init": lambda: None,
             "get_device_properties": lambda _: properties,
+            "get_device_capability": lambda: (9, 0),
             "synchronize": lambda: None,
             "_sleep": lambda cycles: None,
             "Event": Event,
@@ -93,6 +96,7 @@ class Whole(unittest.TestCase):
             self.patch(torch.cuda, name, stand_in)
         self.patch(comparison, "draw_attention", functools.partial(comparison.draw_attention, device="cpu"))
         self.patch(comparison, "draw_softmax", functools.partial(comparison.draw_softmax, device="cpu"))
+        self.patch(comparison, "REST", 0.001)
         self.patch(lessons, "KERNELS", self.kernels)
 
     def patch(self, place, name, stand_in):
@@ -178,12 +182,63 @@ class Whole(unittest.TestCase):
         self.assertRegex(told, r"peer-torch_unfused .*not at this accuracy, so no rival")
         self.assertEqual(self.rows("attention.csv")["peer-torch_unfused"]["dtype"], "fp32-inexact")
 
-    def test_what_is_not_fp32_is_not_recorded(self):
+    def test_bf16_without_a_lesson_that_takes_it(self):
         status, told = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
         self.assertEqual(status, 0, told)
-        self.assertIn("nothing was recorded", told)
-        self.assertFalse(self.results.exists())
-        self.assertRegex(told, "solution-01_first +not covered: does not take bf16")
+        self.assertIn("not bf16, so left out: solution-01_first, solution-02_second, baseline-lacking\n", told)
+        rows = self.rows("attention.csv")
+        self.assertEqual(set(rows), {"peer-torch_flash"})  # there is no cuDNN on the CPU
+        row = rows["peer-torch_flash"]
+        self.assertEqual((row["dtype"], row["bytes"], row["layout"], row["lse"]), ("bf16", "7680", "bhnd", "0"))
+        self.assertTrue(0 < float(row["rel_rms_error"]) < 5e-3)
+
+    def test_bf16_with_a_lesson_and_flashattention_3(self):
+        self.patch(lessons, "KERNELS", self.kernels.parent / "half")
+        chosen = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so"), "--fa3-source", "tree at abc"]
+        status, told = self.compare("--shape", "1,2,40,64", "--causal", *chosen)
+        self.assertEqual(status, 0, told)
+        self.assertIn("FlashAttention-3: tree at abc\n", told)
+        self.assertNotIn("left out", told)
+        rows = self.rows("attention.csv")
+        self.assertEqual(set(rows), {"solution-08_half", "peer-torch_flash", "peer-fa3"})
+        self.assertEqual(len({row["run"] for row in rows.values()}), 1)
+        self.assertEqual({(row["dtype"], row["causal"]) for row in rows.values()}, {("bf16", "1")})
+        self.assertRegex(told, r"samples +TFLOP/s +GB/s best torch +FA3 +rms")
+        self.assertRegex(told, r"\n  peer-fa3 .* 1\.00x +[0-9.e-]+")
+        status, told = self.compare("--shape", "1,1,16,32", *chosen)
+        self.assertEqual(status, 0, told)
+        self.assertRegex(told, "peer-fa3 +not covered: is built for D = 64 and D = 128")
+
+    def test_a_wrong_bf16_lesson_is_not_timed_and_a_wrong_peer_is_no_rival(self):
+        self.patch(lessons, "KERNELS", self.kernels.parent / "half")
+        chosen = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so")]
+        with mock.patch.dict(os.environ, {"MISTAKE": "eight-keys"}):
+            status, told = self.compare("--shape", "1,1,40,64", *chosen)
+        self.assertEqual(status, 1, told)
+        self.assertRegex(told, r"solution-08_half +is wrong here")
+        rows = self.rows("attention.csv")
+        self.assertNotIn("solution-08_half", rows)
+        self.assertEqual(rows["peer-fa3"]["dtype"], "bf16-inexact")
+
+    def test_a_peer_that_fails_is_told_and_no_failure(self):
+        chosen = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so")]
+        with mock.patch.dict(os.environ, {"MISTAKE": "error"}):
+            status, told = self.compare("--shape", "1,1,40,64", *chosen)
+        self.assertEqual(status, 0, told)
+        self.assertRegex(told, r"peer-fa3 +failed: attention_forward\(\) returned error")
+        self.assertEqual(set(self.rows("attention.csv")), {"peer-torch_flash"})
+
+    def test_a_lesson_that_was_asked_for_lacks_the_type(self):
+        status, told = self.compare("--lessons", "01", "--dtype", "fp16")
+        self.assertEqual(status, 2)
+        self.assertTrue(re.fullmatch(r"error: solution-01_first does not take fp16; .*\n", told), told)
+
+    def test_flashattention_3_on_another_gpu(self):
+        self.patch(torch.cuda, "get_device_capability", lambda: (8, 6))
+        for ready in ([], ["--ready"]):
+            status, told = self.compare("--dtype", "bf16", "--fa3", "not-built-yet.so", *ready)
+            self.assertEqual(status, 2)
+            self.assertTrue(re.fullmatch(r"error: FlashAttention-3's kernels are for .* 9\.0 alone, .* has 8\.6: .*\n", told), told)
 
     def test_eager_rows_are_kept_apart(self):
         status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01", "--eager", "--no-triton")

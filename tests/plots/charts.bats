@@ -53,7 +53,7 @@ full() {
     "$project/tests/plots/make-results" results/example-gpu "$1"
     mkdir -p solutions/05_register_tiling lessons scripts
     cp -R "$project"/lessons/0[1-4]_* lessons/
-    cp "$project/scripts/formulas.awk" scripts/
+    ln -sf "$project/scripts/teach" scripts/
     mkdir -p lessons/05_register_tiling
     printf 'name,unit,formula\nglobal_async_copy_bytes,bytes,"B*H*ceil(NQ/64) * 8 * NK * D"\n' \
         >lessons/05_register_tiling/predictions.csv
@@ -70,7 +70,7 @@ files_of() {
     [ "$status" -eq 0 ]
     [ "$stderr" = "" ]
     for chart in speedup-over-01 speedup-over-previous triton time-d64 time-d128 tflops-d64 tflops-d128 roofline-d64 \
-        roofline-d128 bytes-d64 bytes-d128 limits-d64 limits-d128 map-over-01 map-over-peer peers cache-d64 cache-d128 \
+        tflops-bf16-d64 tflops-bf16-d64-causal tflops-bf16-d128 tflops-bf16-d128-causal roofline-d128 bytes-d64 bytes-d128 limits-d64 limits-d128 map-over-01 map-over-peer peers cache-d64 cache-d128 \
         softmax; do
         grep -q "solutions/$chart.svg" <<<"$output"
         for file in $(files_of "$chart"); do xmllint --noout "$charts/$file.svg"; done

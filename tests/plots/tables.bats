@@ -240,7 +240,7 @@ committed() {
     rm -rf "$root/lessons" "$root/solutions" "$root/results"
     cp -R "$project/lessons" "$project/solutions" "$root/"
     mkdir -p "$root/scripts"
-    cp "$project/scripts/formulas.awk" "$root/scripts/"
+    ln -sf "$project/scripts/teach" "$root/scripts/"
     if git -C "$project" rev-parse --is-inside-work-tree >/dev/null 2>&1; then
         git -C "$project" archive --prefix=results/ HEAD:results | tar -x -C "$root"
     else

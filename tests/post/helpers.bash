@@ -7,7 +7,7 @@ copy_sources() {
     project=$BATS_FILE_TMPDIR/project
     mkdir -p "$project/lessons" "$project/results"
     cd "$root" || return 1
-    cp -R Makefile make scripts solutions plots post "$project"
+    cp -a Makefile make scripts solutions plots post teach common "$project"
     for folder in lessons/*/; do
         mkdir -p "$project/$folder"
         for file in "$folder"*.svg "$folder"*.csv "$folder"README.md; do
@@ -17,7 +17,7 @@ copy_sources() {
     cd "$project" || return 1
     for solution in solutions/*/*.cu; do
         mkdir -p "lessons/$(basename "$(dirname "$solution")")"
-        case $solution in *unfused_*) ;; *) scripts/skeleton "$solution" >"lessons/${solution#solutions/}" || true ;; esac
+        ! grep -q '// TODO ' "$solution" || scripts/skeleton "$solution" >"lessons/${solution#solutions/}"
     done
     export root project
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The versions of lesson 05's kernel: their patches and the notes on them, scripts/versions with a compiler, a GPU and a
+# The versions of lesson 07's kernel: their patches and the notes on them, scripts/versions with a compiler, a GPU and a
 # disassembler that are made up, the tables, and two versions on the simulator.
 
 bats_require_minimum_version 1.5.0
@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 setup() {
     project=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
     fixtures=$BATS_TEST_DIRNAME/fixtures
-    solution=solutions/05_register_tiling
+    solution=solutions/07_even_shares
     export LC_ALL=C
 }
 
@@ -15,11 +15,13 @@ setup() {
 make_tree() {
     cd "$BATS_TEST_TMPDIR" || return 1
     mkdir -p "$solution/versions" common build/bin build/kernels/$solution cuda/bin cuda/include bin results lessons
+    make -C "$project" --no-print-directory build/bin/teach
     cp -R "$project/scripts" "$project/plots" .
+    cp "$project/build/bin/teach" build/bin/
     touch cuda/include/cuda_runtime_api.h common/{attention.h,reduce.cuh}
-    printf 'first\nwith_largest<Tile<64, 4, 8, 64>, 1>\nwith_largest<Tile<128, 8, 8, 64>>\nlast\n' >$solution/attention.cu
+    printf 'first\nTile<64, 4, 8, 8, 64>, Tile<64, 4, 16, 8, 64>\nTile<128, 8, 8, 8, 64>\nlast\n' >$solution/attention.cu
     for name in slow wrong; do
-        printf 'Idea: x\n\n--- a/%s/attention.cu\n+++ b/%s/attention.cu\n@@ -3,2 +3,2 @@\n with_largest<Tile<128, 8, 8, 64>>\n-last\n+%s\n' \
+        printf 'Idea: x\n\n--- a/%s/attention.cu\n+++ b/%s/attention.cu\n@@ -3,2 +3,2 @@\n Tile<128, 8, 8, 8, 64>\n-last\n+%s\n' \
             $solution $solution $name >$solution/versions/$name.patch
     done
     printf '#!/bin/sh\n' >bin/make
@@ -64,8 +66,8 @@ done >>"$file"
 END
     chmod +x bin/make scripts/commit cuda/bin/* build/bin/attention
     for d in 64,4 128,8; do
-        tile=Tile$(printf 'ILi%sELi%sELi8ELi64EE' "${d%,*}" "${d#*,}")
-        printf "ptxas info    : Compiling entry function '_Z24register_tiled_attentionI4%sEvPKf' for 'sm_90'\n" "$tile"
+        tile=Tile$(printf 'ILi%sELi%sELi8ELi8ELi64EE' "${d%,*}" "${d#*,}")
+        printf "ptxas info    : Compiling entry function '_Z16attention_kernelI4%sEvPKf' for 'sm_90'\n" "$tile"
         printf '    8 bytes stack frame, %d bytes spill stores, 12 bytes spill loads\n' $((${d%,*} / 64 * 8))
         printf 'ptxas info    : Used %d registers, used 1 barriers\n' $((${d%,*} + 100))
     done >ptxas
@@ -74,7 +76,7 @@ END
     cp ptxas build/kernels/$solution/attention.so.ptxas
     # The count is over loops of 256 multiply-adds and more.
     awk 'BEGIN {
-        print "Function : _Z24register_tiled_attentionI4TileILi64ELi4ELi8ELi64EEEvPKf"
+        print "Function : _Z16attention_kernelI4TileILi64ELi4ELi8ELi8ELi64EEEvPKf"
         for (i = 0; i < 256; i++)
             printf "  /*%04x*/ FFMA R4, R%d, R1, R6 ; /* 0x0 */\n", 16 * i, i % 4 == 0 ? 2 : 1
         printf "  /*%04x*/ BRA 0x0 ;\n", 16 * i
@@ -104,11 +106,11 @@ field() {
 
 @test "bank conflicts: what is kept, what is lost, innermost loops alone" {
     cd "$project"
-    run awk -v least=4 -f scripts/bank_conflicts.awk "$fixtures/listing.sass"
-    [ "$output" = "$(printf '_Z24register_tiled_attentionI4TileILi64ELi4ELi8ELi64EEEvPKf\t8\t0.750')" ]
-    run awk -v least=4 -v ports=2 -f scripts/bank_conflicts.awk "$fixtures/listing.sass" # R6, R2 and R4
+    run scripts/teach bank-conflicts 4 <"$fixtures/listing.sass"
+    [ "$output" = "$(printf '_Z16attention_kernelI4TileILi64ELi4ELi8ELi8ELi64EEEvPKf\t8\t0.750')" ]
+    run scripts/teach bank-conflicts 4 2 <"$fixtures/listing.sass" # R6, R2 and R4
     [ "${output##*$'\t'}" = 0.125 ]
-    run awk -f scripts/bank_conflicts.awk "$fixtures/listing.sass"
+    run scripts/teach bank-conflicts <"$fixtures/listing.sass"
     [ -z "$output" ]
 }
 
