@@ -3,12 +3,13 @@
 // The scores of a query go to device memory (the N x N matrix), are turned into weights there, and are read again for
 // the weighted sum of the values.
 #include "attention.h"
+#include "reduce.cuh"
 
-// A power of two, so that the sum over the block can be halved down to one thread.
-constexpr int THREADS = 128;
+constexpr int THREADS = 128; // a power of two, so that a sum over the block can be halved down to one thread
+constexpr int WARPS = THREADS / WARP_SIZE;
 
 // The sum of all threads' values, in every thread.
-__device__ float block_sum(float value) {
+__device__ float score_sum(float value) {
     __shared__ float partial_smem[THREADS];
     partial_smem[threadIdx.x] = value;
     __syncthreads();
@@ -21,22 +22,8 @@ __device__ float block_sum(float value) {
     return sum;
 }
 
-__device__ float block_max(float value) {
-    __shared__ float partial_smem[THREADS];
-    partial_smem[threadIdx.x] = value;
-    __syncthreads();
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half)
-            partial_smem[threadIdx.x] = fmaxf(partial_smem[threadIdx.x], partial_smem[threadIdx.x + half]);
-        __syncthreads();
-    }
-    const float max = partial_smem[0];
-    __syncthreads();
-    return max;
-}
-
 // This thread's share of the dot product of two rows; the shares of all threads add up to it.
-__device__ float dot_share(const float *q_row /* [head_dim] */, const float *k_row /* [head_dim] */, int head_dim) {
+__device__ float dot_share(const float *q /* [head_dim] */, const float *k_row /* [head_dim] */, int head_dim) {
     float share = 0.0f;
     // TODO 2 (about 2 lines): multiply and add the elements threadIdx.x, threadIdx.x + THREADS, and so on. What is the
     // share of a thread beyond head_dim?
@@ -44,53 +31,59 @@ __device__ float dot_share(const float *q_row /* [head_dim] */, const float *k_r
     return share;
 }
 
+// Turns the scores of a query into weights, not yet divided by their sum, which it returns. Subtracting the maximum
+// changes nothing in the quotient and keeps expf from overflowing.
+__device__ float softmax(float *weight /* [nk] */, int nk, float *max_smem, float *sum_smem) {
+    float max = -INFINITY, sum = 0.0f;
+    for (int key = threadIdx.x; key < nk; key += THREADS)
+        max = fmaxf(max, weight[key]);
+    max = block_max(max, max_smem);
+    // TODO 3 (about 4 lines): replace each score by its exponential and add up this thread's share of the sum.
+    // END TODO 3
+    return block_sum(sum, sum_smem); // its barrier also makes the weights visible to the whole block
+}
+
 // One element of the output, before the division: the sum of weight times value down a column of V.
 __device__ float weighted_sum(const float *weight /* [nk] */, const float *v /* [nk][head_dim] */, int column, int nk,
                               int head_dim) {
     float sum = 0.0f;
-    // TODO 3 (about 2 lines): walk over the keys, one at a time.
-    // END TODO 3
+    // TODO 4 (about 2 lines): walk over the keys, one at a time.
+    // END TODO 4
     return sum;
 }
 
 // Grid: one block for each query of each head of each batch.
-__global__ void basic_attention(const float *Q, // [batch][heads][nq][head_dim]
-                                const float *K, // [batch][heads][nk][head_dim]
-                                const float *V, // [batch][heads][nk][head_dim]
-                                float *O,       // [batch][heads][nq][head_dim]
-                                float *scores,  // [batch][heads][nq][nk]
-                                int nq, int nk, int head_dim, float softmax_scale) {
-    const int64_t row = blockIdx.x;            // of Q, O and scores, all batches and heads counted through
-    const int64_t head = row / nq;             // the same for K and V
-    const float *q = Q + row * head_dim;       // [head_dim]
-    const float *k = K + head * nk * head_dim; // [nk][head_dim]
-    const float *v = V + head * nk * head_dim; // [nk][head_dim]
-    float *o = O + row * head_dim;             // [head_dim]
-    float *weight = scores + row * nk;         // [nk]
+__global__ void attention_kernel(const struct attention_problem p) {
+    __shared__ float max_smem[WARPS], sum_smem[WARPS];
+    const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
+    const int64_t row = blockIdx.x, head = row / nq;            // of all batches and heads, counted through
+    const float *q = (const float *)p.q + row * head_dim;       // [head_dim]
+    const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
+    const float *v = (const float *)p.v + head * nk * head_dim; // [nk][head_dim]
+    float *o = (float *)p.o + row * head_dim;                   // [head_dim]
+    float *weight = (float *)p.workspace + row * nk;            // [nk]: scores, then weights
 
     // A score for each key. Neighbouring threads read neighbouring elements of the key, so the loads are coalesced.
     for (int key = 0; key < nk; key++) {
-        const float score = softmax_scale * block_sum(dot_share(q, k + (int64_t)key * head_dim, head_dim));
+        const float *k_row = k + (int64_t)key * head_dim; // [head_dim]
+        const float score = p.softmax_scale * score_sum(dot_share(q, k_row, head_dim));
         if (threadIdx.x == 0)
             weight[key] = score;
     }
     __syncthreads(); // thread 0 wrote the scores, all threads read them
-
-    float max = -INFINITY;
-    for (int key = threadIdx.x; key < nk; key += THREADS)
-        max = fmaxf(max, weight[key]);
-    max = block_max(max);
-
-    // The weights, not yet divided by their sum. Subtracting the maximum changes nothing in the quotient and keeps expf
-    // from overflowing.
-    float sum = 0.0f;
-    // TODO 4 (about 4 lines): replace each score by its exponential and add up this thread's share of the sum.
-    // END TODO 4
-    sum = block_sum(sum); // its barriers also make the weights visible to the whole block
+    const float sum = softmax(weight, nk, max_smem, sum_smem);
 
     // Each thread owns some elements of the output row.
     for (int column = threadIdx.x; column < head_dim; column += THREADS)
         o[column] = weighted_sum(weight, v, column, nk, head_dim) / sum;
+}
+
+static cudaError_t launch(const struct attention_problem *p, cudaStream_t stream) {
+    const int64_t blocks = (int64_t)p->batch * p->heads * p->nq;
+    if (blocks > INT32_MAX)
+        return cudaErrorInvalidConfiguration;
+    attention_kernel<<<(unsigned)blocks, THREADS, 0, stream>>>(*p);
+    return cudaGetLastError();
 }
 
 static size_t workspace_bytes(const struct attention_problem *p) {
@@ -110,11 +103,5 @@ const struct attention_lesson attention_lesson = {
 };
 
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
-    const int64_t rows = (int64_t)p->batch * p->heads * p->nq;
-    if (rows > INT32_MAX)
-        return cudaErrorInvalidConfiguration;
-    basic_attention<<<(unsigned)rows, THREADS, 0, stream>>>((const float *)p->q, (const float *)p->k,
-                                                            (const float *)p->v, (float *)p->o, (float *)p->workspace,
-                                                            p->nq, p->nk, p->head_dim, p->softmax_scale);
-    return cudaGetLastError();
+    return launch(p, stream);
 }

@@ -12,34 +12,76 @@ constexpr int QUERIES = 4;
 constexpr int LANES_PER_KEY = 8;
 constexpr int KEYS_AT_ONCE = THREADS / LANES_PER_KEY;
 constexpr int MAX_COLUMNS = 128; // float4s in a row of the longest head
+static_assert(LANES_PER_KEY * sizeof(float4) == 128, "eight lanes read one 128-byte line of a key with one load");
 static_assert(MAX_COLUMNS <= THREADS, "in the weighted sum every float4 of a row has a thread of its own");
 
 // The sum over the eight lanes that share a key, in each of them.
-__device__ float key_sum(float value) {
+__device__ float score_sum(float value) {
     for (int distance = LANES_PER_KEY / 2; distance > 0; distance /= 2)
         value += __shfl_xor_sync(ALL_LANES, value, distance);
     return value;
 }
 
-// Grid: blocks of four queries, ceil(nq / 4) for each head of each batch.
+// This lane's shares of the dot products of the queries and a key; the shares of the eight lanes add up to them.
 template <bool WIDE>
-__global__ void fused_attention(const float *Q, // [batch][heads][nq][head_dim]
-                                const float *K, // [batch][heads][nk][head_dim]
-                                const float *V, // [batch][heads][nk][head_dim]
-                                float *O,       // [batch][heads][nq][head_dim]
-                                int nq, int nk, int head_dim, float softmax_scale) {
-    const int columns = (head_dim + 3) / 4;                                // float4s in a row
-    extern __shared__ float4 Q_smem[];                                     // [QUERIES][columns]
-    float *S_smem = reinterpret_cast<float *>(Q_smem + QUERIES * columns); // [QUERIES][nk]: scores, then weights
+__device__ void dot_shares(float share[QUERIES], const float4 *Q_smem /* [QUERIES][columns] */,
+                           const float *k_row /* [head_dim] */, int columns, int head_dim) {
+    // TODO 1 (about 5 lines): as in lesson 02, but each float4 of the key is loaded once and used for all QUERIES.
+    // END TODO 1
+}
+
+// Turns the scores of a query into weights, not yet divided by their sum, which it returns. Subtracting the maximum
+// changes nothing in the quotient and keeps expf from overflowing.
+__device__ float softmax(float *weight /* [nk] */, int nk, float *max_smem, float *sum_smem) {
+    float max = -INFINITY, sum = 0.0f;
+    // TODO 2 (about 2 lines): the maximum of this thread's keys.
+    // END TODO 2
+    max = block_max(max, max_smem);
+    // TODO 3 (about 4 lines): replace the scores by their exponentials, where they stand, and add them up.
+    // END TODO 3
+    return block_sum(sum, sum_smem); // its barrier also makes the weights visible to the whole block
+}
+
+// One float4 of each output row, before the division, over the keys first_key, first_key + keys_at_once, and so on.
+template <bool WIDE>
+__device__ void weighted_sums(float4 sum[QUERIES], const float *S_smem /* [QUERIES][nk] */,
+                              const float *v /* [nk][head_dim] */, int column, int first_key, int keys_at_once, int nk,
+                              int head_dim) {
+    // TODO 4 (about 5 lines): as in lesson 02, but each float4 of v is loaded once and used for all QUERIES.
+    // END TODO 4
+}
+
+// Adds up what the threads have of the output row, each a float4 and every keys_at_once-th key, and stores the
+// quotient.
+template <bool WIDE>
+__device__ void store_row(float *o /* [head_dim] */, float4 acc, float sum, float4 *O_smem /* [THREADS] */,
+                          int head_dim) {
+    const int columns = (head_dim + 3) / 4, keys_at_once = THREADS / columns;
+    O_smem[threadIdx.x] = acc;
+    __syncthreads();
+    if (threadIdx.x < columns) {
+        float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        for (int share = 0; share < keys_at_once; share++)
+            add_scaled(total, 1.0f / sum, O_smem[share * columns + threadIdx.x]);
+        store_float4<WIDE>(o, 4 * threadIdx.x, head_dim, total);
+    }
+}
+
+// Grid: blocks of four queries, ceil(nq / QUERIES) for each head of each batch.
+template <bool WIDE>
+__global__ void attention_kernel(const struct attention_problem p) {
+    extern __shared__ float4 Q_smem[]; // [QUERIES][columns]
     __shared__ float4 O_smem[THREADS];
     __shared__ float max_smem[QUERIES][WARPS], sum_smem[QUERIES][WARPS];
-
+    const int nq = p.nq, nk = p.nk, head_dim = p.head_dim, columns = (head_dim + 3) / 4;
+    float *S_smem = (float *)(Q_smem + QUERIES * columns); // [QUERIES][nk]: scores, then weights
     const int query_blocks = (nq + QUERIES - 1) / QUERIES;
     const int64_t head = blockIdx.x / query_blocks;
     const int query0 = blockIdx.x % query_blocks * QUERIES;
-    const float *q = Q + head * nq * head_dim; // [nq][head_dim]
-    const float *k = K + head * nk * head_dim; // [nk][head_dim]
-    float *o = O + head * nq * head_dim;       // [nq][head_dim]
+    const float *q = (const float *)p.q + head * nq * head_dim; // [nq][head_dim]
+    const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
+    const float *v = (const float *)p.v + head * nk * head_dim; // [nk][head_dim]
+    float *o = (float *)p.o + head * nq * head_dim;             // [nq][head_dim]
 
     // Past the last query the block repeats it and stores nothing.
     for (int i = threadIdx.x; i < QUERIES * columns; i += THREADS) {
@@ -48,47 +90,30 @@ __global__ void fused_attention(const float *Q, // [batch][heads][nq][head_dim]
     }
     __syncthreads();
 
-    const int lane = threadIdx.x % LANES_PER_KEY;
     for (int key0 = 0; key0 < nk; key0 += KEYS_AT_ONCE) {
         const int key = key0 + threadIdx.x / LANES_PER_KEY;
+        // Past the last key the lanes repeat it: all lanes of a warp have to take part in the shuffles.
         const float *k_row = k + (int64_t)min(key, nk - 1) * head_dim; // [head_dim]
-        float partial[QUERIES] = {};
-        // TODO 1 (about 5 lines): as in lesson 02, but each float4 of the key is loaded once and used for all QUERIES.
-        // END TODO 1
+        float share[QUERIES] = {};
+        dot_shares<WIDE>(share, Q_smem, k_row, columns, head_dim);
         for (int i = 0; i < QUERIES; i++) {
-            const float score = softmax_scale * key_sum(partial[i]);
-            if (lane == 0 && key < nk)
+            const float score = p.softmax_scale * score_sum(share[i]);
+            if (threadIdx.x % LANES_PER_KEY == 0 && key < nk)
                 S_smem[i * nk + key] = score;
         }
     }
-    __syncthreads();
+    __syncthreads(); // one lane wrote a score, all threads read them
+    float sum[QUERIES];
+    for (int i = 0; i < QUERIES; i++)
+        sum[i] = softmax(S_smem + i * nk, nk, max_smem[i], sum_smem[i]);
 
-    float inverse_sum[QUERIES];
-    for (int i = 0; i < QUERIES; i++) {
-        float max = -INFINITY, sum = 0.0f;
-        // TODO 2 (about 2 lines): the maximum of this thread's keys in row i of S_smem.
-        // END TODO 2
-        max = block_max(max, max_smem[i]);
-        // TODO 3 (about 4 lines): replace the scores by their exponentials, where they stand, and add them up.
-        // END TODO 3
-        inverse_sum[i] = 1.0f / block_sum(sum, sum_smem[i]);
-    }
-
-    const int column = threadIdx.x % columns;
-    const int keys_at_once = THREADS / columns;
-    const int first_key = threadIdx.x / columns;
+    // A thread owns a float4 of the output row and every keys_at_once-th key; then the shares are added up.
+    const int column = threadIdx.x % columns, keys_at_once = THREADS / columns, first_key = threadIdx.x / columns;
     float4 acc[QUERIES] = {};
-    // TODO 4 (about 7 lines): as in lesson 02, but each float4 of V is loaded once and used for all QUERIES.
-    // END TODO 4
-    for (int i = 0; i < QUERIES; i++) {
-        O_smem[threadIdx.x] = acc[i];
-        __syncthreads();
-        if (first_key == 0 && query0 + i < nq) {
-            float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-            for (int share = 0; share < keys_at_once; share++)
-                add_scaled(total, inverse_sum[i], O_smem[share * columns + column]);
-            store_float4<WIDE>(o + (int64_t)(query0 + i) * head_dim, 4 * column, head_dim, total);
-        }
+    if (first_key < keys_at_once)
+        weighted_sums<WIDE>(acc, S_smem, v, column, first_key, keys_at_once, nk, head_dim);
+    for (int i = 0; i < QUERIES && query0 + i < nq; i++) {
+        store_row<WIDE>(o + (int64_t)(query0 + i) * head_dim, acc[i], sum[i], O_smem, head_dim);
         __syncthreads(); // the next query overwrites O_smem
     }
 }
@@ -97,13 +122,27 @@ static size_t dynamic_bytes(const struct attention_problem *p) {
     return QUERIES * ((p->head_dim + 3) / 4 * sizeof(float4) + p->nk * sizeof(float));
 }
 
+template <bool WIDE>
+static cudaError_t launch(const struct attention_problem *p, cudaStream_t stream) {
+    const int64_t blocks = (int64_t)p->batch * p->heads * ((p->nq + QUERIES - 1) / QUERIES);
+    if (blocks > INT32_MAX)
+        return cudaErrorInvalidConfiguration;
+    // A block gets more than 48 KB of shared memory only after the kernel has been allowed to.
+    const cudaError_t error = cudaFuncSetAttribute(attention_kernel<WIDE>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                   (int)dynamic_bytes(p));
+    if (error != cudaSuccess)
+        return error;
+    attention_kernel<WIDE><<<(unsigned)blocks, THREADS, dynamic_bytes(p), stream>>>(*p);
+    return cudaGetLastError();
+}
+
 static size_t shared_bytes(const struct attention_problem *p) {
     return dynamic_bytes(p) + THREADS * sizeof(float4) + 2 * QUERIES * WARPS * sizeof(float);
 }
 
 const struct attention_lesson attention_lesson = {
     .dtypes = 1u << ATTENTION_FP32,
-    .max_head_dim = 4 * MAX_COLUMNS,
+    .max_head_dim = 512,
     .causal = 0,
     .lse = 0,
     .strided = 0,
@@ -114,19 +153,5 @@ const struct attention_lesson attention_lesson = {
 };
 
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
-    const int64_t blocks = (int64_t)p->batch * p->heads * ((p->nq + QUERIES - 1) / QUERIES);
-    if (blocks > INT32_MAX)
-        return cudaErrorInvalidConfiguration;
-    const bool wide = rows_are_float4(p->q, p->head_dim) && rows_are_float4(p->k, p->head_dim) &&
-                      rows_are_float4(p->v, p->head_dim) && rows_are_float4(p->o, p->head_dim);
-    const auto kernel = wide ? fused_attention<true> : fused_attention<false>;
-    // A block gets more than 48 KB of shared memory only after the kernel has been allowed to.
-    const cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)dynamic_bytes(p));
-    if (error != cudaSuccess)
-        return error;
-    kernel<<<(unsigned)blocks, THREADS, dynamic_bytes(p), stream>>>((const float *)p->q, (const float *)p->k,
-                                                                    (const float *)p->v, (float *)p->o, p->nq, p->nk,
-                                                                    p->head_dim, p->softmax_scale);
-    return cudaGetLastError();
+    return rows_are_float4(p) ? launch<true>(p, stream) : launch<false>(p, stream);
 }

@@ -1,304 +1,281 @@
-// Lesson 05: both products in blocks of 8 x 8 results a thread, kept in registers, so that an operand read from shared
-// memory serves eight multiply-adds. The tiles of all heads and queries are dealt out evenly to as many blocks as the
-// GPU holds at a time, and where the keys of a query went to several of them, their results are combined.
+// Lesson 05: both products in blocks of 8 x 8 results a lane, kept in registers, so that an operand read from shared
+// memory serves eight multiply-adds.
+//
+// The lanes of a warp stand in 4 rows of 8. In the scores and in the output a lane owns quads of rows and quads of
+// columns, so that one 16-byte load fetches the operands of a quad.
 #include "attention.h"
-#include "even_shares.cuh"
-#include "register_tile.cuh"
-
-constexpr float LOG2_E = 1.44269504f;
-constexpr float LAZY = 8.0f; // a weight of 2^8 is as exact as one of 1
+#include "float4.cuh"
+#include "reduce.cuh"
+#include "tile.cuh"
+#include "variant.cuh"
 
 constexpr int UNROLL = 8;
+constexpr int NO_DIAGONAL = 1 << 30;
 
-// What is known of an item after a part of its keys.
+// D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
+// lane has ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
+template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_>
+struct Tile {
+    static constexpr int D = D_, ROWS = ROWS_, KEYS = KEYS_, THREADS = WARPS * WARP_SIZE;
+    static constexpr int LANES_PER_ROW = LANES; // that share a row of the scores and of the output
+    static constexpr int WARP_ROWS = WARP_SIZE / LANES_PER_ROW * ROWS, QUERIES = WARPS * WARP_ROWS;
+    static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
+    static constexpr int QUAD = LANE_KEYS < 4 ? LANE_KEYS : 4; // neighbouring columns of a lane
+    static constexpr int SLICE = QUAD * LANES_PER_ROW;         // keys whose weights are in shared memory at a time
+    static_assert(ROWS % 4 == 0 && KEYS % SLICE == 0 && D % SLICE == 0, "a lane owns whole quads");
+
+    // Q, K and the weights P are transposed, so that operands of neighbouring results lie next to each other.
+    float Q[D][QUERIES];
+    float K[D][KEYS + 4]; // rows four banks apart: a warp that writes 8 columns of 4 keys touches each bank once
+    float V[KEYS][D];
+    float P[WARPS][LANES_PER_ROW][QUAD * WARP_ROWS + 4]; // [key / QUAD][key % QUAD][row], a quad four banks on
+};
+
+// The place of a lane's i-th row among the rows of its warp, and of its j-th column among all columns.
 template <class T>
-struct Piece {
-    float O[T::QUERIES][T::D]; // relative to 2^row_max, not divided yet
-    float row_max[T::QUERIES], row_sum[T::QUERIES];
-};
+__device__ inline int row_of(int i, int lane) {
+    int row = 0;
+    // TODO 1 (about 1 line): LANES_PER_ROW neighbouring lanes have the same rows, in quads: row i, for i < 4, of the
+    // quad with their number; the next four of the quad that comes after the first ones of all lanes, and so on.
+    // END TODO 1
+    return row;
+}
+template <class T>
+__device__ inline int column_of(int j, int lane) {
+    return j / T::QUAD * T::SLICE + lane % T::LANES_PER_ROW * T::QUAD + j % T::QUAD;
+}
 
-// An item that goes on in the shares after the one that it begins in.
-struct Cut {
-    int head, query0; // head: -1 where there is none
-    int first_place, last_share;
-};
+// The operands of a step of a product: those of the lane's rows and those of its columns.
+template <class T, int COLUMNS>
+__device__ inline void fetch(float (&a)[T::ROWS], float (&b)[COLUMNS], const float *a_smem, const float *b_smem,
+                             int lane) {
+    // TODO 2 (about 6 lines): the lane's ROWS numbers from a_smem, which begins with row 0 of the warp, and its
+    // COLUMNS numbers from b_smem. copy_floats<4>(to, from) copies four neighbours with one load; columns come in
+    // neighbours of QUAD.
+    // END TODO 2
+}
 
 // result[i][j] += a[i] * b[j].
 template <int ROWS, int COLUMNS>
 __device__ inline void add_outer_product(float (&result)[ROWS][COLUMNS], const float (&a)[ROWS],
                                          const float (&b)[COLUMNS]) {
-    // TODO 1 (about 7 lines): all ROWS x COLUMNS multiply-adds. Any order is right; one is faster. A multiply-add reads
-    // three registers; too many of one bank cost a clock. If the next one has b[j] in common, which the multiplier
-    // keeps, only a[i] and the result are read: go through the rows of a column, down in one column and up in the next,
-    // so that at the turn a[i] stays too. Every loop needs #pragma unroll, or results cannot be registers.
-    // END TODO 1
+    // TODO 3 (about 7 lines): all ROWS x COLUMNS multiply-adds, with #pragma unroll, or results cannot be registers. A
+    // multiply-add reads three registers; one that the last one has read, too, costs nothing. Which order changes only
+    // one of a[i] and b[j] each time?
+    // END TODO 3
 }
 
-// result += sum over steps of the outer products of a column and a row; load(step, a, b) fetches them. AHEAD: those of
-// the next step are on their way while this one's are used.
-template <int STEPS, bool AHEAD, int ROWS, int COLUMNS, class Load>
-__device__ inline void multiply_add(float (&result)[ROWS][COLUMNS], Load load) {
-    float a[2][ROWS], b[2][COLUMNS];
-    if (AHEAD)
-        load(0, a[0], b[0]);
+// S_rmem += Q K^T for the lane's rows and keys. The operands of the next step are on their way while this one's are
+// used.
+template <class T>
+__device__ inline void add_scores(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const T &tile, int warp_row, int lane) {
+    float q[2][T::ROWS], k[2][T::LANE_KEYS];
+    fetch<T>(q[0], k[0], &tile.Q[0][warp_row], tile.K[0], lane);
 #pragma unroll 1
-    for (int step0 = 0; step0 < STEPS; step0 += UNROLL)
+    for (int column0 = 0; column0 < T::D; column0 += UNROLL)
 #pragma unroll
-        for (int step = step0; step < step0 + UNROLL; step++) {
-            const int now = (step - step0) % 2;
-            if (AHEAD)
-                load((step + 1) % STEPS, a[1 - now], b[1 - now]);
-            else
-                load(step, a[now], b[now]);
-            add_outer_product(result, a[now], b[now]);
+        for (int i = 0; i < UNROLL; i++) {
+            const int next = (column0 + i + 1) % T::D;
+            fetch<T>(q[1 - i % 2], k[1 - i % 2], &tile.Q[next][warp_row], tile.K[next], lane);
+            add_outer_product(S_rmem, q[i % 2], k[i % 2]);
         }
 }
 
-// Grid: work.shares blocks.
+// -inf for the keys of a tile that row r of the warp does not see, those beyond last_key + r, and for those beyond
+// end_key.
 template <class T>
-__global__ void __launch_bounds__(T::THREADS)
-    register_tiled_attention(const float *Q,   // [batch][heads][nq][head_dim]
-                             const float *K,   // [batch][heads][nk][head_dim]
-                             const float *V,   // [batch][heads][nk][head_dim]
-                             float *O,         // [batch][heads][nq][head_dim]
-                             Piece<T> *pieces, // [shares][2]
-                             Cut *cuts,        // [shares]
-                             const EvenShares work, int head_dim, bool wide, float softmax_scale) {
+__device__ inline void hide_keys(float (&S_rmem)[T::ROWS][T::LANE_KEYS], int last_key, int end_key, int lane) {
+    for (int i = 0; i < T::ROWS; i++)
+        for (int j = 0; j < T::LANE_KEYS; j++)
+            if (column_of<T>(j, lane) > min(last_key + row_of<T>(i, lane), end_key))
+                S_rmem[i][j] = -INFINITY;
+}
+
+// Makes row_max the largest score so far, and what was summed up relative to the old one relative to the new one.
+template <class T>
+__device__ inline void raise_maximum(const float (&lane_max)[T::ROWS], volatile float (&row_max)[T::ROWS],
+                                     float (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
+#pragma unroll
+    for (int i = 0; i < T::ROWS; i++) {
+        const float new_max = fmaxf(row_max[i], lanes_max<T::LANES_PER_ROW>(lane_max[i]));
+        const float rescale = new_max == -INFINITY ? 0.0f : __expf(row_max[i] - new_max); // -inf - -inf would be NaN
+        row_max[i] = new_max;
+        row_sum[i] *= rescale;
+#pragma unroll
+        for (int j = 0; j < T::LANE_COLUMNS; j++)
+            O_rmem[i][j] *= rescale;
+    }
+}
+
+// Makes weights of the scores of a tile, and adds them up.
+template <class T>
+__device__ inline void weigh(float (&S_rmem)[T::ROWS][T::LANE_KEYS], volatile float (&row_max)[T::ROWS],
+                             float (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
+    float lane_max[T::ROWS]; // of the lane's own scores
+    for (int i = 0; i < T::ROWS; i++) {
+        lane_max[i] = S_rmem[i][0];
+        for (int j = 1; j < T::LANE_KEYS; j++)
+            lane_max[i] = fmaxf(lane_max[i], S_rmem[i][j]);
+    }
+    raise_maximum<T>(lane_max, row_max, row_sum, O_rmem);
+    for (int i = 0; i < T::ROWS; i++) {
+        const float shift = row_max[i] == -INFINITY ? 0.0f : row_max[i];
+        for (int j = 0; j < T::LANE_KEYS; j++) {
+            S_rmem[i][j] = __expf(S_rmem[i][j] - shift);
+            row_sum[i] += S_rmem[i][j];
+        }
+    }
+}
+
+// The weights of the first SLICE keys, transposed, four rows at a time.
+template <class T>
+__device__ inline void store_weights(float (*P_smem)[T::QUAD * T::WARP_ROWS + 4],
+                                     const float (&S_rmem)[T::ROWS][T::LANE_KEYS], int lane) {
+    // TODO 4 (about 5 lines): key j of the lane is row lane % LANES_PER_ROW, columns j * WARP_ROWS and on, of P_smem.
+    // Its weights for four neighbouring rows are stored at once.
+    // END TODO 4
+}
+
+// Moves the weights of the next SLICE keys to where those of the first were: registers cannot be indexed at run time.
+template <class T>
+__device__ inline void next_slice(float (&S_rmem)[T::ROWS][T::LANE_KEYS]) {
+    for (int i = 0; i < T::ROWS; i++)
+        for (int j = 0; j + T::QUAD < T::LANE_KEYS; j++)
+            S_rmem[i][j] = S_rmem[i][j + T::QUAD];
+}
+
+// O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp sees only the keys up to last_key + r; a
+// value beyond must not even be multiplied by its zero weight, since it may be NaN.
+template <bool MASKED, class T>
+__device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
+                                  const float (*P_smem)[T::QUAD * T::WARP_ROWS + 4], const float (*V_smem)[T::D],
+                                  int last_key, int lane) {
+    constexpr int STEPS = MASKED ? 1 : UNROLL;
+#pragma unroll 1
+    for (int key0 = 0; key0 < T::SLICE; key0 += STEPS)
+#pragma unroll
+        for (int key = key0; key < key0 + STEPS; key++) {
+            float p[T::ROWS], v[T::LANE_COLUMNS];
+            fetch<T>(p, v, &P_smem[key / T::QUAD][key % T::QUAD * T::WARP_ROWS], V_smem[key], lane);
+            if (!MASKED)
+                add_outer_product(O_rmem, p, v);
+            else
+#pragma unroll
+                for (int i = 0; i < T::ROWS; i++)
+                    if (key <= last_key + row_of<T>(i, lane))
+#pragma unroll
+                        for (int j = 0; j < T::LANE_COLUMNS; j++)
+                            O_rmem[i][j] += p[i] * v[j];
+        }
+}
+
+// Attention of a block of queries to the keys before end_key: the output, not divided yet, its maxima, and of its sums
+// the part of the lane's own keys.
+template <class T>
+__device__ inline void attend(T &tile, const struct attention_problem &p, bool wide, int64_t head, int query0,
+                              int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
+                              volatile float (&row_max)[T::ROWS], float (&row_sum)[T::ROWS]) {
+    const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
+    const float *q = (const float *)p.q + head * nq * head_dim; // [nq][head_dim]
+    const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
+    const float *v = (const float *)p.v + head * nk * head_dim; // [nk][head_dim]
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warp_row = warp * T::WARP_ROWS;
+    const int diagonal = p.causal ? nk - nq : NO_DIAGONAL; // query i sees keys 0 .. i + diagonal
+
+    load_transposed<T::D, T::QUERIES, T::THREADS>(tile.Q, q, query0, nq, head_dim, wide, p.softmax_scale);
+    for (int i = 0; i < T::ROWS; i++) {
+        row_max[i] = -INFINITY;
+        row_sum[i] = 0.0f;
+    }
+
+    for (int key0 = 0; key0 < end_key; key0 += T::KEYS) {
+        __syncthreads(); // every warp is done with the tile before
+        load_transposed<T::D, T::KEYS, T::THREADS>(tile.K, k, key0, nk, head_dim, wide);
+        load_rows<T::D, T::KEYS, T::THREADS>(tile.V, v, key0, nk, head_dim, wide);
+        __syncthreads();
+
+        float S_rmem[T::ROWS][T::LANE_KEYS] = {}; // scores, then weights
+        add_scores<T>(S_rmem, tile, warp_row, lane);
+        // Row r of the warp sees keys 0 .. last_key + r of the tile.
+        const int last_key = query0 + warp_row + diagonal - key0;
+        const bool masked = last_key < T::KEYS - 1;
+        if (masked || key0 + T::KEYS > nk)
+            hide_keys<T>(S_rmem, last_key, nk - 1 - key0, lane);
+        weigh<T>(S_rmem, row_max, row_sum, O_rmem);
+
+#pragma unroll 1
+        for (int slice = 0; slice < T::KEYS; slice += T::SLICE) {
+            __syncwarp(); // the slice before has been read
+            store_weights<T>(tile.P[warp], S_rmem, lane);
+            __syncwarp(); // the weights were written by all lanes and are read by all lanes
+            if (!masked)
+                add_values<false, T>(O_rmem, tile.P[warp], tile.V + slice, last_key - slice, lane);
+            else
+                add_values<true, T>(O_rmem, tile.P[warp], tile.V + slice, last_key - slice, lane);
+            next_slice<T>(S_rmem);
+        }
+    }
+}
+
+// Stores the lane's rows and columns of a block's output, divided by the sums.
+template <class T>
+__device__ inline void store_rows(float *o /* [rows][head_dim] */, int rows, int head_dim, bool wide,
+                                  const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (&row_sum)[T::ROWS]) {
+    const int lane = threadIdx.x % WARP_SIZE, warp_row = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
+#pragma unroll
+    for (int i = 0; i < T::ROWS; i++) {
+        const int row = warp_row + row_of<T>(i, lane);
+        const float sum = lanes_sum<T::LANES_PER_ROW>(row_sum[i]);
+        const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a row that sees no key is 0
+        if (row < rows)
+#pragma unroll
+            for (int j = 0; j < T::LANE_COLUMNS; j += T::QUAD)
+                store_floats<T::QUAD>(o + (int64_t)row * head_dim, column_of<T>(j, lane), head_dim, &O_rmem[i][j],
+                                      inverse, wide);
+    }
+}
+
+// Grid: blocks of QUERIES queries, ceil(nq / QUERIES) for each head of each batch.
+template <class T>
+__global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct attention_problem p, bool wide) {
     extern __shared__ float4 smem[];
     T &tile = *reinterpret_cast<T *>(smem);
-    const int nq = work.nq, nk = work.nk;
-    const int warp = threadIdx.x / WARP_SIZE, m = threadIdx.x % WARP_SIZE / LANES_N, n = threadIdx.x % LANES_N;
-    const int warp_row = warp * T::WARP_ROWS;
-    float(*P_smem)[4 * T::WARP_ROWS + 4] = tile.P[warp];
+    const int query_blocks = (p.nq + T::QUERIES - 1) / T::QUERIES;
+    const int64_t head = blockIdx.x / query_blocks;
+    const int query0 = blockIdx.x % query_blocks * T::QUERIES;
+    const int end_key = p.causal ? min(p.nk, query0 + T::QUERIES + p.nk - p.nq) : p.nk;
+    float *o = (float *)p.o + (head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
 
-    if (threadIdx.x == 0)
-        cuts[blockIdx.x] = {-1, 0, 0, 0};
-    int first_tile = work.first_of(blockIdx.x);
-    const int end_tile = work.first_of(blockIdx.x + 1);
-    while (first_tile < end_tile) {
-        const EvenShares::Item item = work.item_of(first_tile);
-        const float *k = K + (int64_t)item.head * nk * head_dim; // [nk][head_dim]
-        const float *v = V + (int64_t)item.head * nk * head_dim; // [nk][head_dim]
-        const int first = first_tile - item.first_tile, end = min(item.tiles, end_tile - item.first_tile);
-        const bool whole = end - first == item.tiles;
-
-        __syncthreads(); // every warp is done with the piece before
-        load_half_of_keys(tile, 0, k, first * T::KEYS, nk, head_dim);
-        load_half_of_keys(tile, 1, k, first * T::KEYS, nk, head_dim);
-        // With log2(e) in the scale all exponentials are powers of 2.
-        load_queries(tile, Q + (int64_t)item.head * nq * head_dim, item.query0, warp_row, nq, head_dim, wide,
-                     softmax_scale * LOG2_E);
-
-        float O_rmem[T::ROWS][T::D / LANES_N] = {};
-        float row_sum[T::ROWS] = {};              // this thread's columns only
-        typename T::RowMax row_max[T::ROWS] = {}; // a power of 2
-        unsigned seen = 0;                        // bit i: row i has seen a key
-
-        for (int t = first; t < end; t++) {
-            const int key0 = t * T::KEYS;
-            float S_rmem[T::ROWS][T::KEYS / LANES_N]; // scores, then weights; relative to row_max from the start
-#pragma unroll
-            for (int i = 0; i < T::ROWS; i++) {
-                const float start = -row_max[i];
-#pragma unroll
-                for (int j = 0; j < T::KEYS / LANES_N; j++)
-                    S_rmem[i][j] = start;
-            }
-
-            cp_async_wait_all();
-            __syncthreads(); // K is there, and every warp is done with V
-            load_values(tile, v, key0, nk, head_dim, wide);
-            multiply_add<T::D, true>(S_rmem, [&](int column, auto &a, auto &b) {
-                load_quads<T::QUAD>(a, &tile.Q[column][warp_row + T::QUAD * m], LANES_M * T::QUAD);
-                load_quads<4>(b, &tile.K[column][4 * n], SLICE);
-            });
-            cp_async_wait_all();
-            __syncthreads(); // V is there, and every warp is done with K
-            if (t + 1 < end)
-                load_half_of_keys(tile, 0, k, key0 + T::KEYS, nk, head_dim);
-
-            // Row r of the warp sees keys 0 .. last_key + r of the tile.
-            const int last_key = item.query0 + warp_row + work.diagonal - key0;
-            const bool masked = last_key < T::KEYS - 1;
-            if (masked || key0 + T::KEYS > nk)
-                hide_keys<T>(S_rmem, last_key, nk - 1 - key0, m, n);
-
-            // row_max need not be the maximum, only near enough that no weight overflows. So a warp looks for a new
-            // one, across its lanes, only when a score has passed the old one by far.
-            float thread_max[T::ROWS];
-            bool passed = seen != (1u << T::ROWS) - 1;
-#pragma unroll
-            for (int i = 0; i < T::ROWS; i++) {
-                thread_max[i] = S_rmem[i][0];
-#pragma unroll
-                for (int j = 1; j < T::KEYS / LANES_N; j++)
-                    thread_max[i] = fmaxf(thread_max[i], S_rmem[i][j]);
-                passed |= thread_max[i] > LAZY;
-            }
-            if (__any_sync(ALL_LANES, passed)) {
-#pragma unroll
-                for (int i = 0; i < T::ROWS; i++) {
-                    const float growth = max_of_row(thread_max[i]);
-                    const bool first_key = !(seen >> i & 1) && growth != -INFINITY;
-                    if (first_key || growth > 0.0f) {
-                        seen |= 1u << i;
-                        row_max[i] = row_max[i] + growth;
-                        // TODO 2 (about 8 lines): row_max[i] has grown by growth. The scores of this tile, the sum and
-                        // the output of row i are still relative to the old one: subtract growth from S_rmem[i][j],
-                        // and multiply row_sum[i] and O_rmem[i][j] by 2^-growth. What if this is the row's first key?
-                        // END TODO 2
-                    }
-                }
-            }
-            if (t + 1 < end)
-                load_half_of_keys(tile, 1, k, key0 + T::KEYS, nk, head_dim);
-#pragma unroll
-            for (int i = 0; i < T::ROWS; i++)
-#pragma unroll
-                for (int j = 0; j < T::KEYS / LANES_N; j++) {
-                    S_rmem[i][j] = ex2(S_rmem[i][j]);
-                    row_sum[i] += S_rmem[i][j];
-                }
-
-#pragma unroll 1
-            for (int slice = 0; slice < T::KEYS / SLICE; slice++) {
-                __syncwarp(); // the slice before has been read
-                store_weights<T>(P_smem, S_rmem, m, n);
-                __syncwarp(); // the weights were written by all lanes and are read by all lanes
-                const float(*V_smem)[T::D] = tile.V + slice * SLICE;
-                const auto load = [&](int key, auto &a, auto &b) {
-                    load_quads<T::QUAD>(a, &P_smem[key / 4][key % 4 * T::WARP_ROWS + T::QUAD * m], LANES_M * T::QUAD);
-                    load_quads<4>(b, &V_smem[key][4 * n], SLICE);
-                };
-                if (!masked)
-                    multiply_add<SLICE, false>(O_rmem, load);
-                else
-#pragma unroll 1
-                    for (int key = 0; key < SLICE; key++) {
-                        // A hidden value must not even be multiplied by its zero weight: it may be NaN.
-                        float a[T::ROWS], b[T::D / LANES_N];
-                        load(key, a, b);
-#pragma unroll
-                        for (int i = 0; i < T::ROWS; i++)
-                            if (slice * SLICE + key <= last_key + T::row(i, m))
-#pragma unroll
-                                for (int j = 0; j < T::D / LANES_N; j++)
-                                    O_rmem[i][j] += a[i] * b[j];
-                    }
-                next_slice(S_rmem);
-            }
-        }
-
-        const int place = work.place_of(blockIdx.x, item);
-        if (first == 0 && !whole && threadIdx.x == 0)
-            cuts[blockIdx.x] = {item.head, item.query0, place, work.share_of(item.first_tile + item.tiles - 1)};
-        Piece<T> &piece = pieces[place];
-        float *o = O + (int64_t)item.head * nq * head_dim; // [nq][head_dim]
-#pragma unroll
-        for (int i = 0; i < T::ROWS; i++) {
-            const float sum = sum_of_row(row_sum[i]);
-            const int row = warp_row + T::row(i, m);
-            const float factor = !whole ? 1.0f : sum == 0.0f ? 0.0f : 1.0f / sum; // a row that sees no key is 0
-            float *to = whole ? o + (int64_t)(item.query0 + row) * head_dim : piece.O[row];
-            if (!whole && n == 0) {
-                piece.row_max[row] = seen >> i & 1 ? row_max[i] : -INFINITY;
-                piece.row_sum[row] = sum;
-            }
-            if (!whole)
-                store_quads<true>(to, O_rmem[i], factor, n, T::D);
-            else if (item.query0 + row < nq && wide)
-                store_quads<true>(to, O_rmem[i], factor, n, head_dim);
-            else if (item.query0 + row < nq)
-                store_quads<false>(to, O_rmem[i], factor, n, head_dim);
-        }
-        first_tile = item.first_tile + end;
-    }
-}
-
-constexpr int COMBINE_WARPS = 8;
-
-// Puts the pieces of an item together: relative to the largest of their maxima, outputs and sums add up. Grid: (shares,
-// QUERIES / COMBINE_WARPS), a warp for each row of the item that is cut at the end of the share.
-template <class T>
-__global__ void __launch_bounds__(COMBINE_WARPS *WARP_SIZE) combine_pieces(float *O, // [batch][heads][nq][head_dim]
-                                                                           const Piece<T> *pieces, // [shares][2]
-                                                                           const Cut *cuts,        // [shares]
-                                                                           int nq, int head_dim) {
-    const int lane = threadIdx.x % WARP_SIZE, row = blockIdx.y * COMBINE_WARPS + threadIdx.x / WARP_SIZE;
-    const Cut cut = cuts[blockIdx.x];
-    if (cut.head < 0 || cut.query0 + row >= nq)
-        return;
-    const int first = blockIdx.x, last = cut.last_share;
-
-    float row_max = -INFINITY, row_sum = 0.0f, O_rmem[T::D / WARP_SIZE] = {};
-    for (int share0 = first; share0 <= last; share0 += WARP_SIZE) {
-        // A lane looks after one share's maximum and sum.
-        const int share = min(share0 + lane, last), shares = min(WARP_SIZE, last + 1 - share0);
-        const Piece<T> &own = pieces[share == first ? cut.first_place : 2 * share];
-        const float piece_max = lane < shares ? own.row_max[row] : -INFINITY;
-        const float new_max = fmaxf(row_max, warp_max(piece_max));
-        // TODO 3 (about 11 lines): the pieces of up to 32 shares, as in lesson 04 the tiles. This lane's share has
-        // piece_max and own.row_sum[row]: find its weight relative to new_max, and the factor that mends what was added
-        // up so far. Then add up, for i < shares, the outputs of share0 + i, at
-        // pieces[share0 + i == first ? cut.first_place : 2 * (share0 + i)], with the weight of lane i.
-        // END TODO 3
-    }
-    float *o = O + ((int64_t)cut.head * nq + cut.query0 + row) * head_dim; // [head_dim]
-    for (int j = 0; j < T::D / WARP_SIZE; j++)
-        if (j * WARP_SIZE + lane < head_dim)
-            o[j * WARP_SIZE + lane] = row_sum == 0.0f ? 0.0f : O_rmem[j] / row_sum;
+    float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_sum[T::ROWS];
+    volatile float row_max[T::ROWS];
+    attend<T>(tile, p, wide, head, query0, end_key, O_rmem, row_max, row_sum);
+    store_rows<T>(o, p.nq - query0, p.head_dim, wide, O_rmem, row_sum);
 }
 
 template <class T>
-static cudaError_t plan(const struct attention_problem *p, struct EvenShares *work) {
-    int slots;
-    const cudaError_t error = blocks_at_a_time(register_tiled_attention<T>, T::THREADS, sizeof(T), &slots);
+static cudaError_t launch(const struct Variant *v, const struct attention_problem *p, cudaStream_t stream) {
+    const int64_t blocks = (int64_t)p->batch * p->heads * ((p->nq + T::QUERIES - 1) / T::QUERIES);
+    if (blocks > INT32_MAX)
+        return cudaErrorInvalidConfiguration;
+    const cudaError_t error = allow_shared_bytes(v);
     if (error != cudaSuccess)
         return error;
-    return deal_out(work, (int64_t)p->batch * p->heads, p->nq, p->nk, p->causal ? p->nk - p->nq : NO_DIAGONAL,
-                    T::QUERIES, T::KEYS, slots);
-}
-
-template <class T>
-static cudaError_t launch(const struct attention_problem *p, cudaStream_t stream) {
-    struct EvenShares work;
-    const cudaError_t error = plan<T>(p, &work);
-    if (error != cudaSuccess)
-        return error;
-    Piece<T> *pieces = (Piece<T> *)p->workspace;
-    Cut *cuts = (Cut *)(pieces + 2 * work.shares);
-    const bool wide =
-        rows_are_float4(p->q, p->head_dim) && rows_are_float4(p->v, p->head_dim) && rows_are_float4(p->o, p->head_dim);
-    register_tiled_attention<T><<<work.shares, T::THREADS, sizeof(T), stream>>>(
-        (const float *)p->q, (const float *)p->k, (const float *)p->v, (float *)p->o, pieces, cuts, work, p->head_dim,
-        wide, p->softmax_scale);
-    combine_pieces<T><<<dim3(work.shares, T::QUERIES / COMBINE_WARPS), COMBINE_WARPS * WARP_SIZE, 0, stream>>>(
-        (float *)p->o, pieces, cuts, p->nq, p->head_dim);
+    attention_kernel<T><<<(unsigned)blocks, T::THREADS, sizeof(T), stream>>>(*p, rows_are_float4(p));
     return cudaGetLastError();
 }
 
-// Calls use() with the tile for the problem: warps, rows of a thread and keys as measured best for each size.
-template <class Use>
-static auto with_tile(const struct attention_problem *p, Use use) {
-    const int d = p->head_dim;
-    return d <= 32    ? with_largest<Tile<32, 4, 8, 64>, Tile<32, 4, 4, 64>, Tile<32, 2, 4, 32>>(p, use)
-           : d <= 64  ? with_largest<Tile<64, 4, 8, 64>, Tile<64, 4, 4, 64>, Tile<64, 2, 4, 32>>(p, use)
-           : d <= 96  ? with_largest<Tile<96, 8, 8, 64>, Tile<96, 4, 4, 64>, Tile<96, 2, 4, 32>>(p, use)
-           : d <= 128 ? with_largest<Tile<128, 8, 8, 64>, Tile<128, 4, 4, 64>, Tile<128, 2, 4, 32>>(p, use)
-           : d <= 256 ? with_largest<Tile<256, 8, 4, 32>, Tile<256, 4, 4, 64>, Tile<256, 2, 4, 32>>(p, use)
-                      : with_largest<Tile<512, 4, 2, 32>>(p, use);
+template <class T>
+static struct Variant variant() {
+    return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
 }
 
-static size_t workspace_bytes(const struct attention_problem *p) {
-    return with_tile(p, [=](auto *tile) {
-        using T = std::remove_pointer_t<decltype(tile)>;
-        struct EvenShares work;
-        return plan<T>(p, &work) == cudaSuccess ? work.shares * (2 * sizeof(Piece<T>) + sizeof(Cut)) : 0;
-    });
-}
+static const struct Variant variants[] = {
+    variant<Tile<32, 4, 8, 8, 64>>(),   variant<Tile<64, 4, 8, 8, 64>>(),   variant<Tile<128, 8, 8, 8, 64>>(),
+    variant<Tile<256, 4, 16, 8, 64>>(), variant<Tile<512, 4, 16, 4, 32>>(),
+};
 
 static size_t shared_bytes(const struct attention_problem *p) {
-    return with_tile(p, [](auto *tile) { return sizeof(std::remove_pointer_t<decltype(tile)>); });
+    return first_variant(p, variants)->shared_bytes;
 }
 
 const struct attention_lesson attention_lesson = {
@@ -309,10 +286,11 @@ const struct attention_lesson attention_lesson = {
     .strided = 0,
     .grouped_heads = 0,
     .min_compute_capability = 75,
-    .workspace_bytes = workspace_bytes,
+    .workspace_bytes = NULL,
     .shared_bytes = shared_bytes,
 };
 
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
-    return with_tile(p, [=](auto *tile) { return launch<std::remove_pointer_t<decltype(tile)>>(p, stream); });
+    const struct Variant *v = first_variant(p, variants);
+    return v->launch(v, p, stream);
 }

@@ -15,89 +15,114 @@ static_assert(LANES_PER_KEY * sizeof(float4) == 128, "eight lanes read one 128-b
 static_assert(MAX_COLUMNS <= THREADS, "in the weighted sum every float4 of a row has a thread of its own");
 
 // The sum over the eight lanes that share a key, in each of them.
-__device__ float key_sum(float value) {
-    // TODO 1 (about 2 lines): halve the distance from 4 to 1; __shfl_xor_sync brings the value of the lane that far
-    // away.
+__device__ float score_sum(float value) {
+    // TODO 1 (about 2 lines): halve the distance from LANES_PER_KEY / 2 to 1; __shfl_xor_sync(ALL_LANES, value,
+    // distance) brings the value of the lane that far away.
     for (int distance = LANES_PER_KEY / 2; distance > 0; distance /= 2)
         value += __shfl_xor_sync(ALL_LANES, value, distance);
     // END TODO 1
     return value;
 }
 
+// This lane's share of the dot product of two rows; the shares of the eight lanes add up to it.
 template <bool WIDE>
-__global__ void vectorized_attention(const float *Q, // [batch][heads][nq][head_dim]
-                                     const float *K, // [batch][heads][nk][head_dim]
-                                     const float *V, // [batch][heads][nk][head_dim]
-                                     float *O,       // [batch][heads][nq][head_dim]
-                                     float *scores,  // [batch][heads][nq][nk]
-                                     int nq, int nk, int head_dim, float softmax_scale) {
-    __shared__ float4 Q_smem[MAX_COLUMNS];
-    __shared__ float4 O_smem[THREADS];
-    __shared__ float max_smem[WARPS], sum_smem[WARPS];
+__device__ float dot_share(const float4 *Q_smem /* [columns] */, const float *k_row /* [head_dim] */, int columns,
+                           int head_dim) {
+    float share = 0.0f;
+    // TODO 2 (about 2 lines): the float4s lane, lane + LANES_PER_KEY, and so on of the key (load_float4 takes a column
+    // in floats), each with the same float4 of Q_smem.
+    for (int column = threadIdx.x % LANES_PER_KEY; column < columns; column += LANES_PER_KEY)
+        share += dot(Q_smem[column], load_float4<WIDE>(k_row, 4 * column, head_dim));
+    // END TODO 2
+    return share;
+}
 
-    const int64_t row = blockIdx.x;
-    const int64_t head = row / nq;
-    const float *q = Q + row * head_dim;       // [head_dim]
-    const float *k = K + head * nk * head_dim; // [nk][head_dim]
-    float *o = O + row * head_dim;             // [head_dim]
-    float *weight = scores + row * nk;         // [nk]
-    const int columns = (head_dim + 3) / 4;    // float4s in a row
+// Turns the scores of a query into weights, not yet divided by their sum, which it returns. Subtracting the maximum
+// changes nothing in the quotient and keeps expf from overflowing.
+__device__ float softmax(float *weight /* [nk] */, int nk, float *max_smem, float *sum_smem) {
+    float max = -INFINITY, sum = 0.0f;
+    for (int key = threadIdx.x; key < nk; key += THREADS)
+        max = fmaxf(max, weight[key]);
+    max = block_max(max, max_smem);
+    for (int key = threadIdx.x; key < nk; key += THREADS) {
+        weight[key] = expf(weight[key] - max);
+        sum += weight[key];
+    }
+    return block_sum(sum, sum_smem); // its barrier also makes the weights visible to the whole block
+}
+
+// One float4 of the output, before the division, over the keys first_key, first_key + keys_at_once, and so on.
+template <bool WIDE>
+__device__ float4 weighted_sum(const float *weight /* [nk] */, const float *v /* [nk][head_dim] */, int column,
+                               int first_key, int keys_at_once, int nk, int head_dim) {
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    // TODO 3 (about 2 lines): walk over these keys; add_scaled adds a weight times a float4 of v to sum.
+    for (int key = first_key; key < nk; key += keys_at_once)
+        add_scaled(sum, weight[key], load_float4<WIDE>(v + (int64_t)key * head_dim, 4 * column, head_dim));
+    // END TODO 3
+    return sum;
+}
+
+// Adds up what the threads have of the output row, each a float4 and every keys_at_once-th key, and stores the
+// quotient.
+template <bool WIDE>
+__device__ void store_row(float *o /* [head_dim] */, float4 acc, float sum, float4 *O_smem /* [THREADS] */,
+                          int head_dim) {
+    const int columns = (head_dim + 3) / 4, keys_at_once = THREADS / columns;
+    O_smem[threadIdx.x] = acc;
+    __syncthreads();
+    if (threadIdx.x < columns) {
+        float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        for (int share = 0; share < keys_at_once; share++)
+            add_scaled(total, 1.0f / sum, O_smem[share * columns + threadIdx.x]);
+        store_float4<WIDE>(o, 4 * threadIdx.x, head_dim, total);
+    }
+}
+
+// Grid: one block for each query of each head of each batch.
+template <bool WIDE>
+__global__ void attention_kernel(const struct attention_problem p) {
+    __shared__ float4 Q_smem[MAX_COLUMNS], O_smem[THREADS];
+    __shared__ float max_smem[WARPS], sum_smem[WARPS];
+    const int nq = p.nq, nk = p.nk, head_dim = p.head_dim, columns = (head_dim + 3) / 4;
+    const int64_t row = blockIdx.x, head = row / nq;            // of all batches and heads, counted through
+    const float *q = (const float *)p.q + row * head_dim;       // [head_dim]
+    const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
+    const float *v = (const float *)p.v + head * nk * head_dim; // [nk][head_dim]
+    float *o = (float *)p.o + row * head_dim;                   // [head_dim]
+    float *weight = (float *)p.workspace + row * nk;            // [nk]: scores, then weights
 
     // The query is read from device memory once, not once for each key.
     if (threadIdx.x < columns)
         Q_smem[threadIdx.x] = load_float4<WIDE>(q, 4 * threadIdx.x, head_dim);
     __syncthreads();
 
-    const int lane = threadIdx.x % LANES_PER_KEY;
     for (int key0 = 0; key0 < nk; key0 += KEYS_AT_ONCE) {
         const int key = key0 + threadIdx.x / LANES_PER_KEY;
         // Past the last key the lanes repeat it: all lanes of a warp have to take part in the shuffles.
         const float *k_row = k + (int64_t)min(key, nk - 1) * head_dim; // [head_dim]
-        float partial = 0.0f;
-        // TODO 2 (about 2 lines): this lane's share of the dot product: the float4s lane, lane + 8, and so on of the
-        // key (load_float4 takes a column in floats), each with the same float4 of Q_smem.
-        for (int column = lane; column < columns; column += LANES_PER_KEY)
-            partial += dot(Q_smem[column], load_float4<WIDE>(k_row, 4 * column, head_dim));
-        // END TODO 2
-        const float score = softmax_scale * key_sum(partial);
-        if (lane == 0 && key < nk)
+        const float score = p.softmax_scale * score_sum(dot_share<WIDE>(Q_smem, k_row, columns, head_dim));
+        if (threadIdx.x % LANES_PER_KEY == 0 && key < nk)
             weight[key] = score;
     }
-    __syncthreads();
-
-    float max = -INFINITY;
-    for (int key = threadIdx.x; key < nk; key += THREADS)
-        max = fmaxf(max, weight[key]);
-    max = block_max(max, max_smem);
-
-    float sum = 0.0f;
-    for (int key = threadIdx.x; key < nk; key += THREADS) {
-        weight[key] = expf(weight[key] - max);
-        sum += weight[key];
-    }
-    sum = block_sum(sum, sum_smem);
+    __syncthreads(); // one lane wrote a score, all threads read them
+    const float sum = softmax(weight, nk, max_smem, sum_smem);
 
     // A thread owns a float4 of the output row and every keys_at_once-th key; then the shares are added up.
-    const int column = threadIdx.x % columns;
-    const int keys_at_once = THREADS / columns;
-    const int first_key = threadIdx.x / columns;
+    const int column = threadIdx.x % columns, keys_at_once = THREADS / columns, first_key = threadIdx.x / columns;
     float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    // TODO 3 (about 4 lines): walk over this thread's keys; add_scaled adds a weight times a float4 of V to acc.
-    // Threads whose first_key is keys_at_once or more are left over where columns does not divide THREADS: they add
-    // nothing.
-    const float *v = V + head * nk * head_dim; // [nk][head_dim]
     if (first_key < keys_at_once)
-        for (int key = first_key; key < nk; key += keys_at_once)
-            add_scaled(acc, weight[key], load_float4<WIDE>(v + (int64_t)key * head_dim, 4 * column, head_dim));
-    // END TODO 3
-    O_smem[threadIdx.x] = acc;
-    __syncthreads();
-    if (first_key == 0) {
-        float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        for (int share = 0; share < keys_at_once; share++)
-            add_scaled(total, 1.0f / sum, O_smem[share * columns + column]);
-        store_float4<WIDE>(o, 4 * column, head_dim, total);
-    }
+        acc = weighted_sum<WIDE>(weight, v, column, first_key, keys_at_once, nk, head_dim);
+    store_row<WIDE>(o, acc, sum, O_smem, head_dim);
+}
+
+template <bool WIDE>
+static cudaError_t launch(const struct attention_problem *p, cudaStream_t stream) {
+    const int64_t blocks = (int64_t)p->batch * p->heads * p->nq;
+    if (blocks > INT32_MAX)
+        return cudaErrorInvalidConfiguration;
+    attention_kernel<WIDE><<<(unsigned)blocks, THREADS, 0, stream>>>(*p);
+    return cudaGetLastError();
 }
 
 static size_t workspace_bytes(const struct attention_problem *p) {
@@ -106,7 +131,7 @@ static size_t workspace_bytes(const struct attention_problem *p) {
 
 const struct attention_lesson attention_lesson = {
     .dtypes = 1u << ATTENTION_FP32,
-    .max_head_dim = 4 * MAX_COLUMNS,
+    .max_head_dim = 512,
     .causal = 0,
     .lse = 0,
     .strided = 0,
@@ -117,14 +142,5 @@ const struct attention_lesson attention_lesson = {
 };
 
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
-    const int64_t rows = (int64_t)p->batch * p->heads * p->nq;
-    if (rows > INT32_MAX)
-        return cudaErrorInvalidConfiguration;
-    const bool wide = rows_are_float4(p->q, p->head_dim) && rows_are_float4(p->k, p->head_dim) &&
-                      rows_are_float4(p->v, p->head_dim) && rows_are_float4(p->o, p->head_dim);
-    const auto kernel = wide ? vectorized_attention<true> : vectorized_attention<false>;
-    kernel<<<(unsigned)rows, THREADS, 0, stream>>>((const float *)p->q, (const float *)p->k, (const float *)p->v,
-                                                   (float *)p->o, (float *)p->workspace, p->nq, p->nk, p->head_dim,
-                                                   p->softmax_scale);
-    return cudaGetLastError();
+    return rows_are_float4(p) ? launch<true>(p, stream) : launch<false>(p, stream);
 }
