@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!module && !error[0])
         abort(); // a failure has to say why
     const char *name;
-    for (int i = 0; module && (name = ptx_entry_name(module, i)) != NULL; i++) {
+    for (int i = 0; module && (name = ptx_entry_name(module, i)); i++) {
         error[0] = 0;
         struct ptx_kernel *kernel = ptx_link_kernel(module, name, error, sizeof error);
         if (!kernel && !error[0])

@@ -88,7 +88,7 @@ small=SHAPE=1,2,20,16
     run make solutions check $small
     echo "$output"
     [ "$status" -eq 0 ]
-    for number in 01 02 03 04 05; do
+    for number in $(numbers); do
         [[ $output == *solution-$number* ]]
     done
 }

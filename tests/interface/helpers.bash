@@ -7,7 +7,7 @@ copy_project() {
     project=$BATS_FILE_TMPDIR/project
     mkdir -p "$project/build"
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    cp -a Makefile make scripts setup common simulator solutions plots "$project"
+    cp -a Makefile make scripts setup common simulator solutions plots teach "$project"
     mkdir -p "$project/lessons" "$project/results" "$project/tests"
     cp -a tests/fixtures "$project/tests"
     [ ! -e toolchain ] || ln -s "$PWD/toolchain" "$project/toolchain"
@@ -15,7 +15,7 @@ copy_project() {
         mkdir -p "$project/lessons/$(basename "$folder")"
         cp -a "lessons/$(basename "$folder")/README.md" "$project/lessons/$(basename "$folder")" || true
     done
-    cp -a build/flags build/bin build/simulator build/objects build/kernels "$project/build"
+    cp -a build/flags build/kernel-flags build/bin build/simulator build/objects build/kernels "$project/build"
     cd "$project" || return 1
     make lessons reset >/dev/null
     export project
@@ -27,17 +27,21 @@ setup_file() {
 
 setup() {
     cd "$project" || return 1
-    unset DEVICE SHAPE CAUSAL DATA KERNEL SEED TIME_LIMIT RESULTS MAKEFLAGS MAKELEVEL
+    unset DEVICE SHAPE CAUSAL DTYPE DATA KERNEL SEED TIME_LIMIT RESULTS MAKEFLAGS MAKELEVEL
     export DEVICE=sim
+}
+
+# The numbers of all lessons.
+numbers() {
+    printf '%s\n' solutions/[0-9][0-9]_* | sed 's,.*/\(..\)_.*,\1,'
 }
 
 # lesson-02 solved, as a learner would have it at the end. What is so already is not written again, so that make has
 # nothing to build.
 solve() {
     for number; do
-        for file in solutions/"$number"_*/*.cu; do
-            [ "${file##*/}" = unfused_softmax.cu ] || cmp -s "$file" "lessons/${file#solutions/}" ||
-                cp "$file" "lessons/${file#solutions/}"
+        for file in $(grep -l '// TODO ' solutions/"$number"_*/*.cu); do
+            cmp -s "$file" "lessons/${file#solutions/}" || cp "$file" "lessons/${file#solutions/}"
         done
     done
 }

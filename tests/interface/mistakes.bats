@@ -26,6 +26,11 @@ small=SHAPE=1,1,16,16
     refused "FRESH=no" make bench DEVICE= FRESH=no
     refused "DEVICE=tpu" make lesson-01 check DEVICE=tpu
     refused "CAUSAL=yes" make lesson-01 check CAUSAL=yes
+    for dtype in fp64 FP16 float "fp32 fp16" "it's"; do
+        refused "DTYPE=$dtype is not known; it is fp32, fp16 or bf16" make lesson-01 check DTYPE="$dtype"
+    done
+    run ! grep -qE '^(nvcc|cc) ' <<<"$output"
+    make -n lesson-01 check DTYPE=bf16 | grep -q -- "attention check .*--dtype 'bf16'"
 }
 
 @test "DEVICE=gpu with no GPU" {

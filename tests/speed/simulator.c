@@ -32,9 +32,8 @@ static uint64_t random_rows(int n) {
         perror("malloc");
         exit(2);
     }
-    for (int i = 0; i < n * HEAD_DIM; i++) {
+    for (int i = 0; i < n * HEAD_DIM; i++)
         rows[i] = (float)rand() / (float)RAND_MAX * 2 - 1;
-    }
     uint64_t address = driver_upload(rows, bytes);
     free(rows);
     return address;
@@ -58,9 +57,8 @@ static double measure(struct driver *driver, bool tiled, int n, bool analyses, d
         fprintf(stderr, "status %d: %s", status, driver_findings());
         exit(1);
     }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         driver_free(parameter[i]);
-    }
     *nanoseconds = 1e9 * seconds / n / n;
     return (double)counts.lane_instructions / seconds;
 }
