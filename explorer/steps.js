@@ -1,0 +1,73 @@
+// Where each warp is at a moment of the order, and what its lanes hold then, as far as it is known.
+
+// The steps of a kernel's warp as [{seq, place}].
+function stepsOf(kernel, block, warp) {
+    const steps = kernel.steps.find(s => s.block === block && s.warp === warp);
+    if (!steps)
+        return [];
+    let seq = 0;
+    return steps.seq.map((d, i) => ({seq: seq += d, place: steps.place[i]}));
+}
+
+// All steps of a block's warps in order: [{seq, warp, place}].
+function orderOf(kernel, block) {
+    return kernel.steps.filter(s => s.block === block).flatMap(s => stepsOf(kernel, block, s.warp).map(step => ({...step, warp: s.warp})))
+        .sort((a, b) => a.seq - b.seq);
+}
+
+const sampleOf = ([block, warp, n, seq, mask, values]) => ({block, warp, n, seq, lanes: lanesOf(mask), values});
+
+// Of a value what the warp had last computed at that moment, or null.
+function lastOf(value, block, warp, seq) {
+    return value.samples.map(sampleOf).filter(s => s.block === block && s.warp === warp && s.seq <= seq).pop() || null;
+}
+
+function laneValue(sample, lane) {
+    const i = sample.lanes.indexOf(lane);
+    return i < 0 ? null : Array.isArray(sample.values) ? sample.values[i] : sample.values;
+}
+
+const shortNumber = v => v === null || v === undefined ? "–" : typeof v === "string" ? v : Number.isInteger(v) ? String(v)
+    : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3 ? v.toExponential(2) : v.toPrecision(4);
+
+// Names that a line declares or assigns to and that no recorded value has.
+function unknownNames(text, known) {
+    const code = text.replace(/\/\/.*/, "").replace(/"[^"]*"/g, "");
+    const names = [...code.matchAll(/([A-Za-z_]\w*)(?:\[[^\]]*\])*\s*(?:[-+*\/^|&%]|<<|>>)?=(?!=)/g)].map(m => m[1]);
+    return [...new Set(names)].filter(name => !known.has(name) && !known.has(name.replace(/\[.*/, "")));
+}
+
+// One lane's values, execution by execution: a running maximum, a running sum.
+function drawSeries(value, block, warp, lane, seq, width) {
+    const points = value.samples.map(sampleOf).filter(s => s.block === block && s.warp === warp).map(s => ({...s, value: laneValue(s, lane)}));
+    const numbers = points.filter(p => typeof p.value === "number");
+    const picture = new Picture(width, `${value.name || value.register} of lane ${lane}, warp ${warp}, each time that it was computed`);
+    let y = picture.heading(0, picture.title);
+    if (!numbers.length) {
+        picture.says.push("No number is known.");
+        picture.paragraph(0, y, picture.says[0]);
+        return picture;
+    }
+    const low = Math.min(...numbers.map(p => p.value)), high = Math.max(...numbers.map(p => p.value)), h = 96;
+    const gutter = 12 + Math.max(textWidth(shortNumber(low)), textWidth(shortNumber(high)));
+    const step = Math.min(64, (width - gutter - 8) / points.length);
+    const at = v => y + 8 + (high === low ? h / 2 : h * (high - v) / (high - low));
+    for (const v of high === low ? [high] : [high, low]) {
+        picture.text(gutter - 8, at(v) + 4, shortNumber(v), {anchor: "end", fill: "var(--faint)"});
+        picture.path(`M${gutter} ${at(v).toFixed(1)}h${(step * points.length).toFixed(1)}`, {stroke: "var(--rule)", dash: "2 4"});
+    }
+    let d = "";
+    points.forEach((p, i) => {
+        if (typeof p.value !== "number")
+            return;
+        d += `${d ? "V" : `M${gutter + i * step} `}${at(p.value).toFixed(1)}${d ? "" : ""}H${(gutter + (i + 1) * step).toFixed(1)}`;
+        picture.rect(gutter + i * step, y, step, h + 16, {fill: p.seq <= seq && (!points[i + 1] || points[i + 1].seq > seq) ? "var(--accent-tint)" : "transparent",
+            tip: `the ${i + 1}. time: ${shortNumber(p.value)}`});
+        if (step >= 18 || i % 4 === 0)
+            picture.text(gutter + (i + 0.5) * step, y + h + 32, i + 1, {anchor: "middle", fill: "var(--faint)"});
+    });
+    picture.path(d.replace(/^M([\d.]+) ([\d.]+)H/, "M$1 $2H"), {stroke: "var(--accent)", line: 2});
+    picture.reach(y + h + 36);
+    picture.says.push(points.map((p, i) => `${i + 1}. ${shortNumber(p.value)}`).join("; ") + ".");
+    return picture;
+}

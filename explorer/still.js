@@ -1,0 +1,28 @@
+// Pictures alone, for files: page.html#still?line=TEXT&kind=KIND&...#still?... leaves nothing on the page but their SVG as text, each
+// in a pre of its own; "none" where the recording has no such access.
+//
+//     line     a part of the text of the line, in the kernel's own file      width    in pixels; 700, and 340 for a phone
+//     kind     which of its accesses: "global load", "shared matrix load", "mma"; the first where it is left out
+//     block, warp, n   which execution; the first ones where left out        picture  of several that it has, from 0
+//     view=order, band   copies and barriers instead of a line               lane     that is marked in registers
+
+function stillOf(wanted) {
+    const run = page.runs[0], number = (name, otherwise) => wanted.has(name) ? Number(wanted.get(name)) : otherwise;
+    const width = number("width", 700);
+    page.lane = number("lane", 0);
+    if (wanted.get("view") === "order")
+        return drawOrder(run, run.kernels[0], number("block", run.kernels[0].events[0].block), number("band", 0), 0, width, number("bands", 8));
+    const line = run.files[run.source].text.split("\n").findIndex(text => text.includes(wanted.get("line"))) + 1;
+    const group = line && run.at(run.source, line).find(g => !wanted.has("kind") || `${g.space || ""} ${g.kind}`.trim() === wanted.get("kind"));
+    const samples = group ? group.samples.filter(s => s.warp === number("warp", 0) && s.block === number("block", s.block)) : [];
+    const sample = samples[number("n", 0)];
+    return sample ? picturesOf(run, group, sample, width)[number("picture", 0)] : null;
+}
+
+function showStills(hash) {
+    const style = getComputedStyle(document.documentElement);
+    const svg = picture => !picture ? "none" : picture.svg("").replace(/(["' ])-(title|text)(?=["' ])/g, "$1$2").replace("</desc>\n",
+        `</desc>\n<rect width="${picture.width}" height="${Math.ceil(picture.height) + 2}" fill="#ffffff"/>\n`)
+        .replace(/ data-(tip|lanes)="[^"]*"/g, "").replace(/var\((--[a-z-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+    document.body.replaceChildren(...hash.split("#still?").slice(1).map(query => h("pre", {}, svg(stillOf(new URLSearchParams(query))))));
+}
