@@ -55,8 +55,10 @@ class Picture {
             `${dash ? ` stroke-dasharray="${dash}"` : ""}${told}${own}/>`);
         this.reach(y + h);
     }
-    text(x, y, text, {fill = "var(--ink)", anchor = "start", bold = false, size = TYPE} = {}) {
+    // halo: paper around the letters, where they stand over edges.
+    text(x, y, text, {fill = "var(--ink)", anchor = "start", bold = false, size = TYPE, halo = false} = {}) {
         this.parts.push(`<text x="${+x.toFixed(1)}" y="${+y.toFixed(1)}" fill="${fill}" text-anchor="${anchor}"` +
+            `${halo ? ' stroke="var(--paper)" stroke-width="3" stroke-linejoin="round" paint-order="stroke"' : ""}` +
             `${bold ? ' font-weight="600"' : ""}${size === TYPE ? "" : ` font-size="${size}"`}>${escaped(text)}</text>`);
         this.reach(y + 4);
     }

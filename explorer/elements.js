@@ -75,4 +75,5 @@ function figure(picture, id, pick) {
     return h("figure", {}, box, readout);
 }
 
-const pictureWidth = () => Math.max(296, Math.min(760, $("detail").clientWidth - 8));
+// Two beside each other have half of the room each, where that is enough.
+const pictureWidth = () => Math.max(296, Math.min(760, page.both && innerWidth >= 1200 ? $("detail").clientWidth / 2 - 16 : $("detail").clientWidth - 8));

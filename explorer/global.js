@@ -157,7 +157,7 @@ function drawLaneNames(picture, cells, y, h) {
         const right = cells[end - 1].x + cells[end - 1].w;
         const spare = (end < cells.length ? cells[end].x : right + 20) - right, left = i ? cell.x - cells[i - 1].x - cells[i - 1].w : 20;
         const room = right - cell.x + (end === i + 1 ? Math.max(0, Math.min(spare, left, 10)) : 0);
-        picture.label(cell.x - (room - right + cell.x) / 2, y, room, h, [ranges(sorted)]);
+        picture.label(cell.x - (room - right + cell.x) / 2, y, room, h, [ranges(sorted)], {halo: true});
         i = end;
     }
 }

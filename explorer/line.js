@@ -93,17 +93,17 @@ function showLine() {
         parts.push(h("div", {class: "row"},
             blocks.length > 1 ? choice("Block", blocks.map(b => [b, b]), block, b => show({block: Number(b), n: 0})) : null,
             choice("Warp", warps.map(w => [w, w]), warp, w => show({warp: Number(w)})), hasFragment(group) ? laneChoice(32) : null),
-        stepper(`execution ${n + 1} of ${samples.length} kept`, n, samples.length - 1, (to, focus) => show({n: to}, focus)),
-        ...showGroup(run, group, "p"));
-    } else
-        parts.push(h("p", {}, "No execution of it was kept: no block that is sampled came here."));
-    if (other) {
-        parts.push(h("h3", {}, page.other.name));
-        parts.push(!other.chosen ? h("p", {}, "It has no such access.") : h("div", {class: "row"},
-            choice("Access", other.alike.map(g => [g.key, `line ${other.lineOf(g) || "–"}: ${groupName(g)}`]), other.chosen.key, k => show({otherKey: k}))));
-        if (other.chosen && other.chosen.samples.length)
-            parts.push(...showGroup(page.other, other.chosen, "o"));
+        stepper(`execution ${n + 1} of ${samples.length} kept`, n, samples.length - 1, (to, focus) => show({n: to}, focus)));
     }
+    const pictures = (run, group, prefix) => group.samples.length ? showGroup(run, group, prefix)
+        : [h("p", {}, "No execution of it was kept: no block that is sampled came here.")];
+    if (!other)
+        parts.push(...pictures(run, group, "p"));
+    else
+        parts.push(h("div", {class: "beside"}, h("div", {}, h("h3", {}, run.name), h("p", {class: "row"}, `line ${line}: ${groupName(group)}`), pictures(run, group, "p")),
+            h("div", {}, h("h3", {}, page.other.name), ...(other.chosen ? [h("div", {class: "row"}, choice("Access",
+                other.alike.map(g => [g.key, `line ${other.lineOf(g) || "–"}: ${groupName(g)}`]), other.chosen.key, k => show({otherKey: k}))),
+            ...pictures(page.other, other.chosen, "o")] : [h("p", {}, "It has no such access.")]))));
     if (group.counts)
         parts.push(h("h3", {}, "Counts"), countsTable([[page.both ? run.name : "counted", group.counts],
             ...(other ? [[page.other.name, other.chosen ? other.chosen.counts : null]] : [])]));

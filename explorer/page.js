@@ -48,6 +48,7 @@ function chooseRun(which) {
     const [one, two] = page.runs;
     Object.assign(page, which === "1" ? {run: two, other: one, both: false} : {run: one, other: two || null, both: which === "both"});
     const {run} = page, kernel = run.kernels[0];
+    document.body.classList.toggle("both", page.both);
     for (const b of $("runs").children)
         b.setAttribute("aria-pressed", String(b.dataset.run === which));
     $("name").textContent = run.name + (page.both ? ` beside ${page.other.name}` : "");
