@@ -45,7 +45,7 @@ function table(head, rows, numeric = [], rowClass = () => null) {
 function figure(picture, id, pick) {
     const readout = h("p", {class: "readout faint", "aria-live": "polite"}, "Point at a cell, touch it, or go there by arrow keys: it is said here what it is.");
     const box = h("div", {class: "picture", tabindex: 0, role: "group", "aria-label": `${picture.title}. Left and right go from cell to cell.`});
-    box.innerHTML = picture.svg(id);
+    box.innerHTML = picture.svg(`${id}-`);
     const cells = [...box.querySelectorAll("[data-tip]")];
     let at = -1;
     const tell = i => {

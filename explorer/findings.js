@@ -8,7 +8,7 @@ const accessSample = (run, kernel, access) => {
 function drawFinding(run, finding, width) {
     const kernel = run.kernels[finding.kernel || 0];
     const picture = new Picture(width, `${finding.kind.replace(/_/g, " ")}${finding.count > 1 ? `, ${count(finding.count)} times` : ""}`);
-    let y = picture.heading(0, picture.title);
+    let y = picture.heading(0);
     const sides = [["first", finding.there], ["then", finding.here]].filter(([, access]) => access);
     const columns = width >= 560 && sides.length > 1 ? 2 : 1, w = (width - 2 - (columns - 1) * 16) / columns;
     const samples = sides.map(([, access]) => accessSample(run, kernel, access));

@@ -66,7 +66,7 @@ function drawFragment(group, chosen, width) {
     const lane = Math.min(chosen, threads - 1);
     const form = fragment.name.split(" ")[0];
     const picture = new Picture(width, `${form}: which lane holds which element, and where lane ${lane} has its own`);
-    let y = picture.heading(0, picture.title);
+    let y = picture.heading(0);
     const place = name => fragment.operands.find(o => o.name === name);
     const a = place("A"), b = place("B"), c = place("C");
     if (a && b && c && width >= 560 && c.columns <= 16) {

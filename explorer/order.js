@@ -57,7 +57,7 @@ function drawOrder(run, kernel, block, from, firstWarp, width, most = 8) {
     const column = Math.min(190, (width - 4) / warps.length);
     const shown = all.slice(from, from + most);
     const picture = new Picture(width, `Block ${block}: copies and barriers in order, warp by warp. An order, not time`);
-    let y = picture.heading(0, picture.title);
+    let y = picture.heading(0);
     warps.forEach((warp, i) => picture.text(2 + i * column + 6, y + 12, `warp ${warp}`, {bold: true}));
     if (warps.length < lists.length)
         picture.says.push(`${warps.length} of ${lists.length} warps are drawn.`);

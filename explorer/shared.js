@@ -3,94 +3,77 @@
 
 const MOST_WAVEFRONTS = 40;
 
-// The words of one row of banks, neighbours that the same lanes take together.
+// The words of one row of banks; neighbours that the same lanes take together are one cell.
 function bankCells(words) {
-    const byBank = new Map();
+    const byWord = new Map();
     for (const {lane, word, late} of words) {
-        const cell = byBank.get(word) || byBank.set(word, {bank: word % BANKS, word, lanes: [], late: false}).get(word);
+        const cell = byWord.get(word) || byWord.set(word, {bank: word % BANKS, word, width: 1, lanes: [], late: false}).get(word);
         cell.lanes.push(lane);
         cell.late = cell.late || late;
     }
-    const cells = [];
-    for (const cell of [...byBank.values()].sort((a, b) => a.bank - b.bank)) {
-        const last = cells[cells.length - 1];
-        if (last && last.bank + last.width === cell.bank && last.word + last.width === cell.word && last.late === cell.late &&
-            last.lanes.join() === cell.lanes.join())
-            last.width++;
+    const cells = [], end = cell => cell && `${cell.word + cell.width} ${cell.bank + cell.width} ${cell.late} ${cell.lanes}`;
+    for (const cell of [...byWord.values()].sort((a, b) => a.bank - b.bank)) {
+        if (end(cells[cells.length - 1]) === `${cell.word} ${cell.bank} ${cell.late} ${cell.lanes}`)
+            cells[cells.length - 1].width++;
         else
-            cells.push({...cell, width: 1});
+            cells.push(cell);
     }
     return cells;
 }
 
+function drawBanks(picture, kernel, name, words, y, look, order) {
+    const gutter = 58, unit = (picture.width - gutter - 2) / BANKS, cells = bankCells(words), h = ROW - 3;
+    const box = c => ({x: gutter + c.bank * unit, w: c.width * unit, lanes: c.lanes});
+    picture.text(0, y + 14, name, look);
+    picture.rect(gutter, y + 1, unit * BANKS, h, MARKS.empty);
+    for (const cell of cells)
+        picture.rect(box(cell).x, y + 1, box(cell).w, h, {...(cell.late ? MARKS.late : MARKS.used), lanes: cell.lanes,
+            tip: `bank ${ranges([...Array(cell.width).keys()].map(i => cell.bank + i))}: ${sharedName(kernel, cell.word * 4)}, ` +
+                `lane ${ranges(cell.lanes)}, wavefront ${order(cell)}`});
+    drawLaneNames(picture, cells.map(box), y + 1, h);
+    return y + ROW;
+}
+
+function drawBankNumbers(picture, y) {
+    picture.text(0, y + 12, "bank", FAINT);
+    for (let bank = 0; bank < BANKS; bank += picture.width > 560 ? 4 : 8)
+        picture.text(59 + bank * (picture.width - 60) / BANKS, y + 12, bank, FAINT);
+    return y + 16;
+}
+
 function drawShared(group, sample, width) {
-    const {kernel} = group, parts = sample.parts;
-    const words = sample.words, wavefronts = parts.length;
-    // Of a part, all wavefronts but the first: what a conflict costs.
-    const late = parts.map((part, i) => parts.indexOf(part) < i);
-    const extra = late.filter(Boolean).length;
+    const {kernel} = group, {parts, words} = sample, wavefronts = parts.length, verb = /store|reduction/.test(group.kind) ? "written" : "read";
+    // Of a part all wavefronts but the first: what a conflict costs.
+    const late = parts.map((part, i) => parts.indexOf(part) < i), extra = late.filter(Boolean).length;
+    const worst = Math.max(...parts.map(p => parts.filter(q => q === p).length));
     words.forEach(w => w.late = Boolean(late[w.pass]));
-    const worst = Math.max(1, ...[...new Set(parts)].map(p => parts.filter(q => q === p).length));
-    const verb = /store|reduction/.test(group.kind) ? "written" : "read";
     const picture = new Picture(width, `${plural(sample.lanes.length, "lane")}, ${group.bytes} bytes each: ${plural(wavefronts, "wavefront")}` +
         (extra ? `, ${worst}-way bank conflict: ${wavefronts - extra} would do` : ", no bank conflict"));
-    let y = picture.heading(0, picture.title);
-    const gutter = 58, unit = (width - gutter - 2) / BANKS;
-    const draw = (name, cells, look, order) => {
-        picture.text(0, y + 14, name, look);
-        picture.rect(gutter, y + 1, unit * BANKS, ROW - 3, MARKS.empty);
-        for (const cell of cells)
-            picture.rect(gutter + cell.bank * unit, y + 1, cell.width * unit, ROW - 3, {...(cell.late ? MARKS.late : MARKS.used), lanes: cell.lanes,
-                tip: `${cell.width > 1 ? `banks ${cell.bank}–${cell.bank + cell.width - 1}` : `bank ${cell.bank}`}: ${sharedName(kernel, cell.word * 4)}, ` +
-                    `lane ${ranges(cell.lanes)}, ${order(cell)}`});
-        drawLaneNames(picture, cells.map(c => ({x: gutter + c.bank * unit, w: c.width * unit, lanes: c.lanes})), y + 1, ROW - 3);
-        y += ROW;
-    };
-    const banks = () => {
-        picture.text(0, y + 12, "bank", {fill: "var(--faint)"});
-        for (let bank = 0; bank < BANKS; bank += width > 560 ? 4 : 8)
-            picture.text(gutter + bank * unit + 1, y + 12, bank, {fill: "var(--faint)"});
-        y += 16;
-    };
+    const first = words[0].word * 4, array = kernel.shared.find(a => first >= a.offset && first < a.offset + a.bytes);
+    let y = picture.paragraph(0, picture.heading(0) - 4, `Where they lie: ${array ? array.name : "shared memory"} in rows of 128 bytes, a word a ` +
+        `bank. The number is the lane; lane ${words[0].lane} begins at ${sharedName(kernel, first)}.`);
+    y = drawBankNumbers(picture, y);
+    const row = w => Math.floor(w.word / BANKS), rows = distinct(words.map(row));
+    rows.slice(0, MOST_WAVEFRONTS).forEach((number, i) => {
+        if (i && number > rows[i - 1] + 1)
+            picture.path(`M58 ${(y += 5) - 3}H${width - 2}`, {stroke: "var(--rule)", dash: "2 4"});
+        y = drawBanks(picture, kernel, `+${number * 128}`, words.filter(w => row(w) === number), y, FAINT,
+            cell => ranges(words.filter(w => w.word === cell.word).map(w => w.pass + 1)));
+    });
+    if (rows.length > MOST_WAVEFRONTS)
+        y = picture.paragraph(58, y, `and ${rows.length - MOST_WAVEFRONTS} rows more, not drawn`);
 
-    // Where they lie.
-    const rows = new Map();
-    for (const w of words) {
-        const row = Math.floor(w.word / BANKS);
-        (rows.get(row) || rows.set(row, []).get(row)).push(w);
-    }
-    const sorted = [...rows].sort((a, b) => a[0] - b[0]);
-    const first = sharedName(kernel, words[0].word * 4), array = kernel.shared.find(a => words[0].word * 4 >= a.offset && words[0].word * 4 < a.offset + a.bytes);
-    y = picture.paragraph(0, y - 4, `Where they lie: ${array ? array.name : "shared memory"} in rows of 128 bytes, a word a bank. The number is the lane; lane ` +
-        `${words[0].lane} begins at ${first}.`);
-    banks();
-    let before = null;
-    for (const [row, own] of sorted.slice(0, MOST_WAVEFRONTS)) {
-        if (before !== null && row > before + 1) {
-            picture.path(`M${gutter} ${y + 2}h${(unit * BANKS).toFixed(1)}`, {stroke: "var(--rule)", dash: "2 4"});
-            y += 5;
-        }
-        before = row;
-        draw(`+${row * 128}`, bankCells(own), {fill: "var(--faint)"}, cell =>
-            `wavefront ${ranges([...new Set(own.filter(w => w.word === cell.word).map(w => w.pass + 1))].sort((a, b) => a - b))}`);
-    }
-    if (sorted.length > MOST_WAVEFRONTS)
-        y = picture.paragraph(gutter, y, `and ${sorted.length - MOST_WAVEFRONTS} rows more, not drawn`);
-
-    y = picture.paragraph(0, y + 10, `Wavefront by wavefront: in one, each bank gives one word, to all lanes that ask for it.`);
-    banks();
-    for (let pass = 0; pass < Math.min(wavefronts, MOST_WAVEFRONTS); pass++) {
-        if (pass && parts[pass] !== parts[pass - 1])
-            y += 4;
-        draw(late[pass] ? `${pass + 1} again` : `${pass + 1}`, bankCells(words.filter(w => w.pass === pass)),
-            {fill: late[pass] ? "var(--warn)" : "var(--ink)", bold: late[pass]}, () => `wavefront ${pass + 1}`);
-    }
+    y = picture.paragraph(0, y + 10, "Wavefront by wavefront: in one, each bank gives one word, to all lanes that ask for it.");
+    y = drawBankNumbers(picture, y);
+    for (let pass = 0; pass < Math.min(wavefronts, MOST_WAVEFRONTS); pass++)
+        y = drawBanks(picture, kernel, `${pass + 1}${late[pass] ? " again" : ""}`, words.filter(w => w.pass === pass),
+            pass && parts[pass] !== parts[pass - 1] ? y + 4 : y, late[pass] ? {fill: "var(--warn)", bold: true} : {}, () => pass + 1);
     if (wavefronts > MOST_WAVEFRONTS)
-        y = picture.paragraph(gutter, y, `and ${wavefronts - MOST_WAVEFRONTS} wavefronts more, not drawn`);
-    y = picture.legend(y + 6, [["used", `${verb}, by its lane's number`], ...(extra ? [["late", "again: a bank that was asked for another word first"]] : [])]);
+        y = picture.paragraph(58, y, `and ${wavefronts - MOST_WAVEFRONTS} wavefronts more, not drawn`);
+    picture.legend(y + 6, [["used", `${verb}, by its lane's number`],
+        ...(extra ? [["late", "again: a bank that was asked for another word first"]] : [])]);
     picture.says.push(`Warp ${sample.warp}: ${words.length} words of shared memory are ${verb} in ${plural(wavefronts, "wavefront")}.`,
         extra ? `${extra} of them are there only because lanes ask for different words of a bank.` : "No bank is asked for two words at once.",
-        ...parts.slice(0, 8).map((_, pass) => `Wavefront ${pass + 1}: lanes ${ranges([...new Set(words.filter(w => w.pass === pass).map(w => w.lane))].sort((a, b) => a - b))}.`));
-    picture.facts = {wavefronts, extra, worst};
+        ...parts.slice(0, 8).map((_, pass) => `Wavefront ${pass + 1}: lanes ${ranges(words.filter(w => w.pass === pass).map(w => w.lane))}.`));
     return picture;
 }

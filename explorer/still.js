@@ -21,7 +21,7 @@ function stillOf(wanted) {
 
 function showStills(hash) {
     const style = getComputedStyle(document.documentElement);
-    const svg = picture => !picture ? "none" : picture.svg("").replace(/(["' ])-(title|text)(?=["' ])/g, "$1$2").replace("</desc>\n",
+    const svg = picture => !picture ? "none" : picture.svg("").replace("</desc>\n",
         `</desc>\n<rect width="${picture.width}" height="${Math.ceil(picture.height) + 2}" fill="#ffffff"/>\n`)
         .replace(/ data-(tip|lanes)="[^"]*"/g, "").replace(/var\((--[a-z-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
     document.body.replaceChildren(...hash.split("#still?").slice(1).map(query => h("pre", {}, svg(stillOf(new URLSearchParams(query))))));
