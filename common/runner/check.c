@@ -175,7 +175,9 @@ static struct shape_argument asked_shape(const struct check *check) {
     const struct operation *operation = check->operation;
     struct shape_argument shape = arguments->shape;
     struct message error;
-    const char *own = arguments->sample == SAMPLE_PROFILE ? operation->profile_shape : operation->trace_shape;
+    const char *own = arguments->sample == SAMPLE_PROFILE   ? operation->profile_shape
+                      : arguments->sample == SAMPLE_EXPLORE ? operation->explore_shape
+                                                            : operation->trace_shape;
     if (!arguments->has_shape && !shape_parse(own, &shape, &error))
         message_exit(EXIT_CHECK_FAILED, "%s", error.text);
     shape.attention.causal = arguments->causal;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 // Bytes of all kernels of a file. Two files and a page's own text are to be less than 3 MB.
-enum { SAMPLE_BYTES = 640 << 10, VALUE_BYTES = 256 << 10, STEP_BYTES = 224 << 10, STEP_TEXT = 9, EVENT_TEXT = 22 };
+enum { SAMPLE_BYTES = 512 << 10, VALUE_BYTES = 512 << 10, STEP_BYTES = 224 << 10, STEP_TEXT = 9, EVENT_TEXT = 22 };
 
 struct writer {
     struct json json;
@@ -61,23 +61,28 @@ static size_t steps_bytes(const struct recording *recording, uint32_t most) {
     return bytes;
 }
 
-// The largest of most, most / 2, most / 4, ... that fits; at least 1.
+// The largest number that fits, in steps of about a quarter; at least 1.
 static uint32_t fitting(const struct writer *w, uint32_t most, size_t bytes,
                         size_t (*bytes_of)(const struct recording *, uint32_t)) {
     while (most > 1 && bytes_of(w->recording, most) > bytes / (size_t)w->kernels)
-        most /= 2;
+        most -= (most + 3) / 4;
     return most;
 }
 
 // ---- Sources and places -------------------------------------------------------------------------------------------------
 
-// Relative to the working directory where it lies below it.
+// Relative to the working directory where it lies below it, or lay below one that was moved since the compile.
 static const char *short_name(const char *path) {
     static char folder[4096];
     if (!*folder && !getcwd(folder, sizeof folder - 1))
         return path;
     size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1 : path;
+    if (strncmp(path, folder, length) == 0 && path[length] == '/')
+        return path + length + 1;
+    const char *rest = access(path, R_OK) == 0 ? NULL : strchr(path, '/');
+    while (rest && access(rest + 1, R_OK) != 0)
+        rest = strchr(rest + 1, '/');
+    return rest ? rest + 1 : path;
 }
 
 static int file_number(struct writer *w, const char *file) {
