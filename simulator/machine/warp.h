@@ -14,6 +14,7 @@
 struct block;
 struct run;
 struct traffic_table;
+struct warp_record;
 
 #define MOST_CALLS 512 // how deep calls may be nested
 
@@ -69,6 +70,7 @@ struct warp {
         _Atomic uint64_t *count;
     } reported[REPORTED]; // findings that were met here last
     unsigned reported_next;
+    struct warp_record *record; // NULL: the launch is not recorded
     uint64_t ticks;     // for %clock, see move.c
     uint32_t registers; // a thread may use, see setmaxnreg
     bool has_specials;  // special registers are filled in

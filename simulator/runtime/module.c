@@ -3,7 +3,7 @@
 #include "module.h"
 #include "../fatbin/fatbin.h"
 #include "device.h"
-#include "kernel_name.h"
+#include "../machine/kernel_name.h"
 
 #include <stdlib.h>
 #include <string.h>

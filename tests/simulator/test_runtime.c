@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "runtime/api.h"
-#include "runtime/kernel_name.h"
+#include "machine/kernel_name.h"
 
 #include <string.h>
 #include <unistd.h>
