@@ -1,5 +1,6 @@
 // Drawings as the text of an SVG, so that the page shows and a still holds the same. Sizes are CSS pixels. Nothing is measured: a
 // text's width is taken from that of digits in a wide sans-serif, a line of words from that of letters.
+"use strict"; // of all files: they are one script, in the order of their names
 
 const TYPE = 12, ROW = 20;
 

@@ -1,51 +1,42 @@
-// A finding with both of its accesses: which line of which warp, and the words that both touch.
-
-const accessSample = (run, kernel, access) => {
-    const site = access && access.site !== null && kernel.sites[access.site];
-    return site && access.sample !== null ? new Sample(site, site.samples[access.sample]) : null;
-};
+// A finding with both of its accesses: which line of which warp, and the words of shared memory that both touch.
 
 function drawFinding(run, finding, width) {
     const kernel = run.kernels[finding.kernel || 0];
-    const picture = new Picture(width, `${finding.kind.replace(/_/g, " ")}${finding.count > 1 ? `, ${count(finding.count)} times` : ""}`);
-    let y = picture.heading(0);
-    const sides = [["first", finding.there], ["then", finding.here]].filter(([, access]) => access);
-    const columns = width >= 560 && sides.length > 1 ? 2 : 1, w = (width - 2 - (columns - 1) * 16) / columns;
-    const samples = sides.map(([, access]) => accessSample(run, kernel, access));
-    let row = y;
-    sides.forEach(([name, access], i) => {
-        const x = columns > 1 ? i * (w + 16) : 0, site = access.site === null ? null : kernel.sites[access.site];
-        const verb = !site ? "" : site.kind === "sync" ? "waits" : /store|reduction/.test(site.kind) ? "writes" : site.kind === "atomic" ? "reads and writes" : "reads";
-        const who = [access.block === null ? "" : `block ${access.block}`, access.warp === null ? "" : `warp ${access.warp}`,
-            access.thread ? `thread ${access.thread.filter((t, k) => k === 0 || t).join(", ")}` : ""].filter(Boolean).join(", ") || "which warp is not known";
-        const top = columns > 1 ? y : row;
-        const lines = [[`${sides.length > 1 ? `${name}: ` : ""}${verb}`, true], [who], [run.placeName(access.place)], [run.lineText(access.place), false, true]];
-        let at = top + 6;
-        for (const [text, bold, code] of lines)
-            for (const line of wrapped(text, w - 20).slice(0, 3)) {
-                picture.text(x + 11, at + 12, line, {bold, fill: code ? "var(--ink)" : bold ? "var(--warn)" : "var(--faint)"});
-                at += 17;
-            }
-        picture.rect(x + 1, top, w, at - top + 4, {stroke: "var(--warn)", round: 4});
-        row = at + 14;
-        picture.says.push(`${name}: ${verb} ${who}, ${run.placeName(access.place)}: ${run.lineText(access.place)}.`);
+    const sides = [["first", finding.there], ["then", finding.here]].filter(([, access]) => access).map(([name, access]) => {
+        const site = access.site === null ? null : kernel.sites[access.site];
+        const verb = !site ? "is" : {sync: "waits", atomic: "reads and writes"}[site.kind] || (/store|reduction/.test(site.kind) ? "writes" : "reads");
+        const sample = site && access.sample !== null ? new Sample(site, site.samples[access.sample]) : null;
+        const known = what => access[what] !== null && access[what] !== undefined;
+        const who = [...["block", "warp"].filter(known).map(what => `${what} ${access[what]}`),
+            known("thread") ? `thread ${access.thread.filter((t, k) => k === 0 || t).join(", ")}` : ""].filter(Boolean).join(", ");
+        return {name, verb, who: who || "which warp is not known", place: run.placeName(access.place), code: run.lineText(access.place),
+            words: sample && site.space === "shared" ? new Set(sample.words.map(w => w.word)) : new Set()};
     });
-    y = row + 4;
-    if (samples.some(s => s && s.site.space === "shared")) {
-        const own = samples.map(s => new Set(s && s.site.space === "shared" ? s.words.map(v => v.word) : []));
-        const both = [...own[0]].filter(v => own.length > 1 && own[1].has(v)).sort((a, b) => a - b);
-        const start = both.length ? both[0] : Math.min(...own.flatMap(s => [...s]));
-        const cells = Math.min(32, Math.floor((width - 60) / 9)), unit = (width - 60) / cells;
+    const picture = new Picture(width, `${finding.kind.replace(/_/g, " ")}${finding.count > 1 ? `, ${count(finding.count)} times` : ""}`);
+    const columns = width >= 560 ? sides.length : 1, w = (width - 2 - (columns - 1) * 16) / columns, top = picture.heading(0);
+    let y = top;
+    sides.forEach((side, i) => {
+        const x = columns > 1 ? i * (w + 16) : 0, from = columns > 1 ? top : y;
+        const texts = [[`${sides.length > 1 ? `${side.name}: ` : ""}${side.verb}`, {fill: "var(--warn)", bold: true}], [side.who, FAINT], [side.place, FAINT], [side.code]];
+        let at = from + 18;
+        for (const [text, look] of texts)
+            wrapped(text, w - 20).slice(0, 3).forEach(line => picture.text(x + 11, (at += 17) - 17, line, look));
+        picture.rect(x + 1, from, w, at - from - 8, {stroke: "var(--warn)", round: 4});
+        y = Math.max(y, at + 4);
+        picture.says.push(`${side.name}: ${side.verb}: ${side.who}, ${side.place}: ${side.code}.`);
+    });
+    const touched = sides.flatMap(s => [...s.words]), both = sides.length > 1 ? distinct([...sides[0].words].filter(v => sides[1].words.has(v))) : [];
+    if (touched.length) {
+        const start = both.length ? both[0] : Math.min(...touched), cells = Math.min(BANKS, Math.floor((width - 60) / 9)), unit = (width - 60) / cells;
         y = picture.paragraph(0, y, `Shared memory from ${sharedName(kernel, start * 4)} on, a box a word:`);
-        own.forEach((words, i) => {
-            picture.text(0, y + 14, sides[i][0], {fill: "var(--faint)"});
-            for (let k = 0; k < cells; k++) {
-                const word = start + k, look = !words.has(word) ? MARKS.empty : both.includes(word) ? MARKS.late : MARKS.used;
-                picture.rect(50 + k * unit, y + 2, unit, ROW - 4, {...look, tip: `${sharedName(kernel, word * 4)}: ${words.has(word) ? "touched" : "not touched"}`});
-            }
+        for (const {name, words} of sides) {
+            picture.text(0, y + 14, name, FAINT);
+            for (let word = start; word < start + cells; word++)
+                picture.rect(50 + (word - start) * unit, y + 2, unit, ROW - 4, {...(!words.has(word) ? MARKS.empty : both.includes(word) ? MARKS.late : MARKS.used),
+                    tip: `${name}: ${sharedName(kernel, word * 4)} is ${words.has(word) ? "" : "not "}touched`});
             y += ROW;
-        });
-        y = picture.legend(y + 6, [["used", "touched by one"], ...(both.length ? [["late", "touched by both, and nothing puts them in order"]] : [])]);
+        }
+        picture.legend(y + 6, [["used", "touched by one"], ...(both.length ? [["late", "touched by both, and nothing puts them in order"]] : [])]);
         picture.says.push(both.length ? `${plural(both.length, "word")} are touched by both.` : "");
     }
     return picture;

@@ -84,7 +84,8 @@ function drawRow(picture, row, y, {at, first, last, unit, matrix, verb}) {
 
 function drawGlobal(run, group, sample, others, width) {
     const matrix = new Matrix(run.tensors[sample.tensor], group.bytes), {tensor} = matrix, area = touched(sample, matrix, group.bytes);
-    const verb = /store|reduction/.test(group.kind) ? "writes" : "reads";
+    const writes = /store|reduction/.test(group.kind), verb = writes ? "writes" : "reads";
+    const vain = writes ? "in a touched sector, not written" : "fetched, not used";
     const picture = new Picture(width, `${plural(sample.lanes.length, "lane")} of a warp, ${group.bytes} bytes each, of ${tensor.name}: ` +
         `${plural(area.sectors.size, "sector")} in ${plural(area.lines.size, "line")}`);
     let y = overview(picture, picture.heading(0), matrix, area, others);
@@ -113,11 +114,11 @@ function drawGlobal(run, group, sample, others, width) {
     });
     if (area.rows.length > shown.length)
         y = picture.paragraph(gutter, y, `and ${plural(area.rows.length - shown.length, "row")} more, not drawn`);
-    picture.legend(y + 6, [["used", "a lane's, by its number"], ...(area.unused ? [["unused", `fetched, not used: ${count(area.unused)} bytes`]] : []),
+    picture.legend(y + 6, [["used", "a lane's, by its number"], ...(area.unused ? [["unused", `${vain}: ${count(area.unused)} bytes`]] : []),
         ["sector", "a sector, 32 bytes"], ["line", "between thick bars a line, 128 bytes"]]);
     picture.says.push(`Warp ${sample.warp} ${verb} ${count(area.used)} different bytes of ${tensor.name} in ` +
         `${plural(area.sectors.size, "sector")} of 32 bytes; ${Math.ceil(area.used / SECTOR)} could hold them.`,
-    area.unused ? `${count(area.unused)} bytes are fetched and not used.` : "",
+    area.unused ? `${count(area.unused)} bytes are ${vain}.` : "",
     ...area.rows.slice(0, 8).filter(r => r.cells.length).map(r => `${r.name}: lanes ${ranges(r.cells.flatMap(c => c.lanes))}.`));
     return picture;
 }

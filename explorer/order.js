@@ -3,104 +3,95 @@
 
 const BAND_ROW = 22;
 
-// Each warp's events in bands, those of the same kind folded: {bands: [{barrier, use, last, warps: Map(warp -> items)}], warps}.
+const warpsThatFit = width => Math.max(1, Math.floor((width - 8) / 80));
+
+// Each warp's events in bands, neighbours of the same kind folded: [{barrier, use, site, last, warps: Map(warp -> items)}].
 function bandsOf(lists) {
-    const all = [{warps: new Map()}];
-    const arrivals = new Map();
+    const bands = [], arrivals = new Map(), band = i => bands[i] || (bands[i] = {warps: new Map()});
     for (const {warp, list} of lists) {
-        let band = 0;
+        let items = [], number = 0;
+        band(0).warps.set(warp, items);
         for (const [seq, kind, site, a, b] of list) {
+            const last = items[items.length - 1];
             if (kind === "arrive") {
-                const key = `${a}:${b}`, known = arrivals.get(key);
-                if (!known || known.seq < seq)
+                const key = `${a}:${b}`, latest = arrivals.get(key);
+                if (!latest || latest.seq < seq)
                     arrivals.set(key, {seq, warp});
-                Object.assign(all[band], {barrier: a, use: b, key, site});
-                band++;
-                all[band] = all[band] || {warps: new Map()};
-                continue;
-            }
-            if (kind === "pass" || kind === "syncwarp")
-                continue;
-            const items = all[band].warps.get(warp) || all[band].warps.set(warp, []).get(warp), last = items[items.length - 1];
-            if (last && last.kind === kind && last.a === a && (kind === "copy" || kind === "bulk" || kind === "wgmma" || kind === "test"))
+                Object.assign(band(number), {key, barrier: a, use: b, site});
+                band(++number).warps.set(warp, items = []);
+            } else if (last && last.kind === kind && last.a === a && /^(copy|bulk|wgmma|test)$/.test(kind))
                 Object.assign(last, {times: last.times + 1, bytes: last.bytes + b});
-            else
-                items.push({kind, site, a, b, seq, times: 1, bytes: b});
+            else if (kind !== "pass" && kind !== "syncwarp")
+                items.push({kind, site, a, b, times: 1, bytes: b});
         }
     }
-    all.forEach(band => band.last = band.key && arrivals.get(band.key).warp);
-    return all;
+    bands.forEach(b => b.last = b.key && arrivals.get(b.key).warp);
+    return bands;
 }
 
-function told(item) {
-    const {kind, a, b, times, bytes} = item;
-    return {
-        copy: [`${plural(times, "copy").replace(/ys$/, "ies")}, group ${a}`, `${times} copies`, `copy ${a}`],
+// What an event is, the longest text first.
+function told({kind, a, b, times, bytes}) {
+    const texts = {
+        copy: [`${times} ${times === 1 ? "copy" : "copies"}, group ${a}`, `${times} ${times === 1 ? "copy" : "copies"}`, `${times}`],
         commit: [`group ${a} closed`, `close ${a}`],
-        wait: [a < 0 ? "wait: nothing" : a === null ? "wait" : `wait: 0 to ${a} landed`, a < 0 ? "wait -" : `wait ≤ ${a}`],
+        wait: a === null ? ["wait"] : a < 0 ? ["wait: for nothing", "no wait"] : [`wait: up to ${a} landed`, `wait ≤ ${a}`],
         init: [`barrier made, for ${b}`, "made"],
         expect: [`expects ${count(b || 0)} B`, "expects"],
         signal: [`arrives, phase ${b}`, `arrives ${b}`],
         test: [`looks, parity ${b}`, `looks ${b}`],
-        ready: [`goes on, parity ${b}`, `goes on`],
+        ready: [`goes on, parity ${b}`, "goes on"],
         bulk: [`bulk copy, ${count(bytes || 0)} B`, "bulk"],
         wgmma: [`${times} wgmma, group ${a}`, `wgmma ${a}`],
-    }[kind] || [kind];
+    };
+    return texts[kind] || [kind];
 }
 
-const warpsThatFit = width => Math.max(1, Math.floor((width - 8) / 80));
-
+// From band `from` on at most `most` of them, of as many warps from the firstWarp-th on as there is room for.
 function drawOrder(run, kernel, block, from, firstWarp, width, most = 8) {
-    const lists = kernel.events.filter(e => e.block === block).sort((a, b) => a.warp - b.warp);
-    const all = bandsOf(lists);
-    const warps = lists.map(l => l.warp).slice(firstWarp, firstWarp + warpsThatFit(width));
-    const column = Math.min(190, (width - 4) / warps.length);
-    const shown = all.slice(from, from + most);
+    const lists = kernel.events.filter(e => e.block === block).sort((a, b) => a.warp - b.warp), shown = bandsOf(lists).slice(from, from + most);
+    const warps = lists.map(l => l.warp).slice(firstWarp, firstWarp + warpsThatFit(width)), column = Math.min(190, (width - 4) / warps.length);
     const picture = new Picture(width, `Block ${block}: copies and barriers in order, warp by warp. An order, not time`);
+    const place = site => kernel.sites[site] ? `, ${run.placeName(kernel.sites[site].place)}` : "";
+    // A group's first copy, until the wait that names it or a later one: by then it must have landed.
+    const open = new Map(), arrows = new Picture(width, "");
     let y = picture.heading(0);
-    warps.forEach((warp, i) => picture.text(2 + i * column + 6, y + 12, `warp ${warp}`, {bold: true}));
+    warps.forEach((warp, i) => picture.text(8 + i * column, y + 12, `warp ${warp}`, {bold: true}));
     if (warps.length < lists.length)
         picture.says.push(`${warps.length} of ${lists.length} warps are drawn.`);
     y += 20;
-    // A group's copies must have landed where a wait names it or a later one: a bar from issue to that wait.
-    const open = new Map(), arrows = new Picture(width, "");
-    for (const [number, band] of shown.entries()) {
-        const rows = Math.max(0, ...warps.map(w => (band.warps.get(w) || []).length));
+    const drawItem = (item, warp, x, top) => {
+        const waits = /wait|ready|test/.test(item.kind), issues = /^(copy|bulk|wgmma)$/.test(item.kind), middle = top + 9, key = `${warp}:${item.a}`;
+        if (item.kind === "copy" && !open.has(key))
+            open.set(key, {warp, group: item.a, y: middle, x: x + column - 7 - Math.abs(item.a) % 2 * 5});
+        for (const [key, copy] of item.kind === "wait" && item.a !== null ? [...open] : [])
+            if (copy.warp === warp && copy.group <= item.a && open.delete(key))
+                arrows.path(`M${copy.x} ${copy.y}V${middle - 1}m-3 -5l3 5l3 -5`, {stroke: "var(--accent)", line: 1.6});
+        picture.rect(x + 3.5, top + 0.5, column - 22, BAND_ROW - 5, {...(issues ? MARKS.used : waits ? MARKS.waits : MARKS.other), round: 3,
+            tip: `warp ${warp}: ${told(item)[0]}${issues && item.bytes ? `, ${count(item.bytes)} bytes` : ""}${place(item.site)}`});
+        picture.label(x + 3, top, column - 22, BAND_ROW - 5, told(item));
+    };
+    shown.forEach((band, number) => {
+        const items = warp => band.warps.get(warp) || [], rows = Math.max(...warps.map(w => items(w).length));
         warps.forEach((warp, i) => {
-            const x = 2 + i * column;
-            picture.path(`M${x + 1} ${y}v${rows * BAND_ROW + 8}`, {stroke: "var(--rule)"});
-            (band.warps.get(warp) || []).forEach((item, row) => {
-                const top = y + row * BAND_ROW + 3, at = top + 9;
-                const waits = /wait|ready|test/.test(item.kind), issues = /^copy$|^bulk$|^wgmma$/.test(item.kind);
-                const lane = 1 + (item.a === null ? 0 : Math.abs(item.a) % 2);
-                if (item.kind === "copy" && !open.has(`${warp}:${item.a}`))
-                    open.set(`${warp}:${item.a}`, {at, group: item.a, x: x + column - 2 - lane * 5});
-                if (item.kind === "wait")
-                    for (const [key, bar] of [...open].filter(([key, bar]) => key.startsWith(`${warp}:`) && item.a !== null && bar.group <= item.a)) {
-                        arrows.path(`M${bar.x} ${bar.at}V${at - 1}m-3 -5l3 5l3 -5`, {stroke: "var(--accent)", line: 1.6});
-                        open.delete(key);
-                    }
-                picture.rect(x + 3.5, top + 0.5, column - 22, BAND_ROW - 5, {...(issues ? MARKS.used : waits ? MARKS.waits : MARKS.other), round: 3,
-                    tip: `warp ${warp}: ${told(item)[0]}${item.bytes && issues ? `, ${count(item.bytes)} bytes` : ""}` +
-                        `${kernel.sites[item.site] ? `, ${run.placeName(kernel.sites[item.site].place)}` : ""}`});
-                picture.label(x + 3, top, column - 22, BAND_ROW - 5, told(item));
-            });
+            arrows.path(`M${3 + i * column} ${y}v${rows * BAND_ROW + 8}`, {stroke: "var(--rule)"});
+            items(warp).forEach((item, row) => drawItem(item, warp, 2 + i * column, y + row * BAND_ROW + 3));
         });
         y += rows * BAND_ROW + 6;
         if (band.key) {
-            const text = `all meet at barrier ${band.barrier}, time ${band.use + 1}${lists.length > 1 ? `; the last is warp ${band.last}` : ""}`;
-            picture.rect(2, y, width - 4, 18, {fill: "var(--quiet)", tip: `${text}, ${run.placeName(kernel.sites[band.site].place)}`});
-            picture.label(2, y, width - 4, 18, [text, `barrier ${band.barrier}, time ${band.use + 1}`]);
+            const name = `barrier ${band.barrier}, time ${band.use + 1}`;
+            picture.rect(2, y, width - 4, 18, {fill: "var(--quiet)", tip: `${name}; warp ${band.last} is the last${place(band.site)}`});
+            picture.label(2, y, width - 4, 18, [`all meet at ${name}; warp ${band.last} is the last`, name]);
             y += 22;
         }
-        picture.says.push(`Band ${from + number + 1}: ` + warps.map(w => `warp ${w}: ${(band.warps.get(w) || []).map(i => told(i)[0]).join(", ") || "nothing"}`).join("; ") +
-            (band.key ? `. Then all warps meet at barrier ${band.barrier}, the ${band.use + 1}. time.` : "."));
-    }
-    for (const bar of open.values())
-        arrows.path(`M${bar.x} ${bar.at}V${y}`, {stroke: "var(--accent)", line: 1.6, dash: "3 3"});
+        picture.says.push(`Band ${from + number + 1}: ${warps.map(w => `warp ${w}: ${items(w).map(i => told(i)[0]).join(", ") || "nothing"}`).join("; ")}.` +
+            (band.key ? ` Then all meet at barrier ${band.barrier}, for the ${band.use + 1}. time.` : ""));
+    });
+    for (const copy of open.values())
+        arrows.path(`M${copy.x} ${copy.y}V${y}`, {stroke: "var(--accent)", line: 1.6, dash: "3 3"});
     picture.parts.unshift(...arrows.parts);
-    y = picture.legend(y + 8, [["used", "issued"], ["waits", "waits here"], ["other", "other steps, and barriers"]]);
-    y = picture.paragraph(0, y, "An arrow goes from a group's first copy to the wait by which it must have landed; dashed, it is not waited for in what is drawn. " +
-        "The last at a barrier is so in the simulator's order; on a GPU it may be another.");
+    const copies = shown.some(b => [...b.warps.values()].flat().some(i => i.kind === "copy"));
+    y = picture.legend(y + 8, [...(copies ? [["used", "issued"], ["waits", "waits here"]] : []), ["other", copies ? "other steps, and barriers" : "a barrier"]]);
+    picture.paragraph(0, y, (copies ? "An arrow goes from a group's first copy to the wait by which it must have landed; where it is dashed, no " +
+        "wait that is drawn asks for it. " : "") + "Who is the last at a barrier is so in the simulator's order; on a GPU it may be another.");
     return picture;
 }

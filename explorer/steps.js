@@ -41,7 +41,7 @@ function unknownNames(text, known) {
 function drawSeries(value, block, warp, lane, seq, width) {
     const points = value.samples.map(sampleOf).filter(s => s.block === block && s.warp === warp).map(s => ({...s, value: laneValue(s, lane)}));
     const numbers = points.filter(p => typeof p.value === "number");
-    const picture = new Picture(width, `${value.name || value.register} of lane ${lane}, warp ${warp}, each time that it was computed`);
+    const picture = new Picture(width, `${value.name || "A value"} of lane ${lane}, warp ${warp}, each time that it was computed`);
     let y = picture.heading(0);
     if (!numbers.length) {
         picture.says.push("No number is known.");

@@ -13,7 +13,7 @@ function blockChoice(list) {
         all.map(c => [c.key, several ? `${c.block} of ${c.kernel.name}` : c.block]), own.key, change) : null};
 }
 
-const valueName = (run, v) => `${v.name || `${v.register}, no name`}, ${run.placeName(v.place)}`;
+const valueName = (run, v) => `${v.name || "no name"}${v.copies > 1 ? `, copy ${v.copy + 1} of ${v.copies}` : ""}, ${run.placeName(v.place)}`;
 
 function laneValues(run, value, sample) {
     return h("ul", {class: "lanes", "aria-label": `${valueName(run, value)}, lane by lane`}, Array.from({length: LANES}, (_, lane) =>
