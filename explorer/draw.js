@@ -58,19 +58,19 @@ class Picture {
         Object.assign(this, {width, height: 0, title, says: [], parts: []});
     }
     // tip: said when it is pointed at; lanes: those that it belongs to.
-    rect(x, y, width, height, {fill = "none", stroke = "none", line = 1, round, tip, lanes} = {}) {
+    rect(x, y, width, height, {fill = "none", stroke, line, round, tip, lanes} = {}) {
         this.parts.push(`<rect${attributes({x, y, width, height, rx: round, fill, stroke, "stroke-width": line, "data-tip": tip,
             "data-lanes": lanes && ` ${lanes.join(" ")} `})}/>`);
         this.height = Math.max(this.height, y + height);
     }
     // halo: paper around the letters, where they stand over edges.
-    text(x, y, text, {fill = "var(--ink)", anchor = "start", bold, size, halo} = {}) {
+    text(x, y, text, {fill = "var(--ink)", anchor, bold, size, halo} = {}) {
         const around = halo ? {stroke: "var(--paper)", "stroke-width": 3, "stroke-linejoin": "round", "paint-order": "stroke"} : {};
         this.parts.push(`<text${attributes({x, y, fill, "text-anchor": anchor, "font-weight": bold && 600, "font-size": size, ...around})}>` +
             `${escaped(text)}</text>`);
         this.height = Math.max(this.height, y + 4);
     }
-    path(d, {stroke = "var(--faint)", line = 1.01, dash} = {}) {
+    path(d, {stroke = "var(--faint)", line, dash} = {}) {
         const short = d.replace(/\d+\.\d+/g, n => +Number(n).toFixed(1));
         this.parts.push(`<path${attributes({d: short, fill: "none", stroke, "stroke-width": line, "stroke-dasharray": dash})}/>`);
     }

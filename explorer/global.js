@@ -1,8 +1,6 @@
 // Global memory: the tensor as the matrix that it is; of the rows that a warp touches, the sectors and cache lines, which lane
 // takes what, and what is fetched for nothing.
 
-const MOST_ROWS = 32;
-
 // Which bytes of which rows: {rows: [{start, name, ordinal, cells: [{from, to, lanes}], unused: [[from, to]]}], sectors, lines,
 // used, unused}; from and to count from the row's start, used and unused are bytes.
 function touched(sample, matrix, bytes) {
@@ -82,7 +80,8 @@ function drawRow(picture, row, y, {at, first, last, unit, matrix, verb}) {
             picture.path(`M${at(byte)} ${y - 1}v${ROW}`, {stroke: "var(--ink)", line: 2});
 }
 
-function drawGlobal(run, group, sample, others, width) {
+// most: rows that are drawn.
+function drawGlobal(run, group, sample, others, width, most = 32) {
     const matrix = new Matrix(run.tensors[sample.tensor], group.bytes), {tensor} = matrix, area = touched(sample, matrix, group.bytes);
     const writes = /store|reduction/.test(group.kind), verb = writes ? "writes" : "reads";
     const vain = writes ? "in a touched sector, not written" : "fetched, not used";
@@ -104,7 +103,7 @@ function drawGlobal(run, group, sample, others, width) {
     for (let byte = first; byte < last; byte += step)
         picture.text(at(byte) + 1, y + 12, `${byte === first ? `${unit} ` : ""}${matrix.known ? byte / matrix.elementBytes : byte}`, FAINT);
     y += 18;
-    const shown = area.rows.slice(0, MOST_ROWS);
+    const shown = area.rows.slice(0, most);
     shown.forEach((row, i) => {
         const between = i ? row.ordinal - shown[i - 1].ordinal - 1 : 0;
         if (between > 0)

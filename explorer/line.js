@@ -17,15 +17,15 @@ function chosenSamples(group) {
     return {blocks, block, warps, warp, samples, n: Math.min(page.n, samples.length - 1)};
 }
 
-function picturesOf(run, group, sample, width) {
+function picturesOf(run, group, sample, width, most) {
     const pictures = [];
     if (group.space === "global" && sample.tensor !== null) {
         const others = group.samples.filter(s => s.block === sample.block && s.warp !== sample.warp && s.n === sample.n &&
             s.site === sample.site && s.tensor === sample.tensor);
-        pictures.push(drawGlobal(run, group, sample, others, width));
+        pictures.push(drawGlobal(run, group, sample, others, width, most));
     }
     if (group.space === "shared" && sample.words.length)
-        pictures.push(drawShared(group, sample, width));
+        pictures.push(drawShared(group, sample, width, most));
     if (hasFragment(group))
         pictures.push(drawFragment(group, page.lane, width));
     return pictures;

@@ -5,13 +5,25 @@ const BAND_ROW = 22;
 
 const warpsThatFit = width => Math.max(1, Math.floor((width - 8) / 80));
 
+// How many steps of its own a warp takes between two moments.
+function stepsBetween(kernel, block) {
+    const known = new Map(kernel.steps.filter(s => s.block === block).map(s => [s.warp, stepsOf(kernel, block, s.warp).map(step => step.seq)]));
+    return (warp, from, to) => (known.get(warp) || []).filter(seq => seq > from && seq < to).length;
+}
+
 // Each warp's events in bands, neighbours of the same kind folded: [{barrier, use, site, last, warps: Map(warp -> items)}].
-function bandsOf(lists) {
+function bandsOf(lists, steps) {
     const bands = [], arrivals = new Map(), band = i => bands[i] || (bands[i] = {warps: new Map()});
     for (const {warp, list} of lists) {
-        let items = [], number = 0;
+        let items = [], number = 0, before = -1;
         band(0).warps.set(warp, items);
         for (const [seq, kind, site, a, b] of list) {
+            if (kind === "pass" || kind === "syncwarp")
+                continue;
+            const between = steps(warp, before, seq);
+            before = seq;
+            if (between >= 8)
+                items.push({kind: "work", site: null, a: null, b: null, times: between});
             const last = items[items.length - 1];
             if (kind === "arrive") {
                 const key = `${a}:${b}`, latest = arrivals.get(key);
@@ -21,7 +33,7 @@ function bandsOf(lists) {
                 band(++number).warps.set(warp, items = []);
             } else if (last && last.kind === kind && last.a === a && /^(copy|bulk|wgmma|test)$/.test(kind))
                 Object.assign(last, {times: last.times + 1, bytes: last.bytes + b});
-            else if (kind !== "pass" && kind !== "syncwarp")
+            else
                 items.push({kind, site, a, b, times: 1, bytes: b});
         }
     }
@@ -33,8 +45,9 @@ function bandsOf(lists) {
 function told({kind, a, b, times, bytes}) {
     const texts = {
         copy: [`${times} ${times === 1 ? "copy" : "copies"}, group ${a}`, `${times} ${times === 1 ? "copy" : "copies"}`, `${times}`],
+        work: [`${count(times)} steps of its own`, `${count(times)} steps`, `${times}`],
         commit: [`group ${a} closed`, `close ${a}`],
-        wait: a === null ? ["wait"] : a < 0 ? ["wait: for nothing", "no wait"] : [`wait: up to ${a} landed`, `wait ≤ ${a}`],
+        wait: a === null ? ["wait"] : a < 0 ? ["wait: for nothing", "no wait"] : [`wait: groups to ${a}`, `wait ≤ ${a}`],
         init: [`barrier made, for ${b}`, "made"],
         expect: [`expects ${count(b || 0)} B`, "expects"],
         signal: [`arrives, phase ${b}`, `arrives ${b}`],
@@ -48,12 +61,14 @@ function told({kind, a, b, times, bytes}) {
 
 // From band `from` on at most `most` of them, of as many warps from the firstWarp-th on as there is room for.
 function drawOrder(run, kernel, block, from, firstWarp, width, most = 8) {
-    const lists = kernel.events.filter(e => e.block === block).sort((a, b) => a.warp - b.warp), shown = bandsOf(lists).slice(from, from + most);
+    const lists = kernel.events.filter(e => e.block === block).sort((a, b) => a.warp - b.warp), steps = stepsBetween(kernel, block);
+    const shown = bandsOf(lists, steps).slice(from, from + most);
     const warps = lists.map(l => l.warp).slice(firstWarp, firstWarp + warpsThatFit(width)), column = Math.min(190, (width - 4) / warps.length);
     const picture = new Picture(width, `Block ${block}: copies and barriers in order, warp by warp. An order, not time`);
     const place = site => kernel.sites[site] ? `, ${run.placeName(kernel.sites[site].place)}` : "";
     // A group's first copy, until the wait that names it or a later one: by then it must have landed.
     const open = new Map(), arrows = new Picture(width, "");
+    const copies = shown.some(b => [...b.warps.values()].flat().some(i => i.kind === "copy")), room = column - (copies ? 22 : 6);
     let y = picture.heading(0);
     warps.forEach((warp, i) => picture.text(8 + i * column, y + 12, `warp ${warp}`, {bold: true}));
     if (warps.length < lists.length)
@@ -66,9 +81,9 @@ function drawOrder(run, kernel, block, from, firstWarp, width, most = 8) {
         for (const [key, copy] of item.kind === "wait" && item.a !== null ? [...open] : [])
             if (copy.warp === warp && copy.group <= item.a && open.delete(key))
                 arrows.path(`M${copy.x} ${copy.y}V${middle - 1}m-3 -5l3 5l3 -5`, {stroke: "var(--accent)", line: 1.6});
-        picture.rect(x + 3.5, top + 0.5, column - 22, BAND_ROW - 5, {...(issues ? MARKS.used : waits ? MARKS.waits : MARKS.other), round: 3,
+        picture.rect(x + 3.5, top + 0.5, room, BAND_ROW - 5, {...(issues ? MARKS.used : waits ? MARKS.waits : MARKS.other), round: 3,
             tip: `warp ${warp}: ${told(item)[0]}${issues && item.bytes ? `, ${count(item.bytes)} bytes` : ""}${place(item.site)}`});
-        picture.label(x + 3, top, column - 22, BAND_ROW - 5, told(item));
+        picture.label(x + 3, top, room, BAND_ROW - 5, told(item));
     };
     shown.forEach((band, number) => {
         const items = warp => band.warps.get(warp) || [], rows = Math.max(...warps.map(w => items(w).length));
@@ -89,8 +104,7 @@ function drawOrder(run, kernel, block, from, firstWarp, width, most = 8) {
     for (const copy of open.values())
         arrows.path(`M${copy.x} ${copy.y}V${y}`, {stroke: "var(--accent)", line: 1.6, dash: "3 3"});
     picture.parts.unshift(...arrows.parts);
-    const copies = shown.some(b => [...b.warps.values()].flat().some(i => i.kind === "copy"));
-    y = picture.legend(y + 8, [...(copies ? [["used", "issued"], ["waits", "waits here"]] : []), ["other", copies ? "other steps, and barriers" : "a barrier"]]);
+    y = picture.legend(y + 8, [...(copies ? [["used", "issued"], ["waits", "waits here"]] : []), ["other", "a warp's other steps, and barriers"]]);
     picture.paragraph(0, y, (copies ? "An arrow goes from a group's first copy to the wait by which it must have landed; where it is dashed, no " +
         "wait that is drawn asks for it. " : "") + "Who is the last at a barrier is so in the simulator's order; on a GPU it may be another.");
     return picture;

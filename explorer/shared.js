@@ -1,7 +1,6 @@
 // Shared memory: 32 banks as columns. First where the words lie, a row of 128 bytes below the other; then the wavefronts that bring
 // them, as the simulator counted them.
 
-const MOST_WAVEFRONTS = 40;
 
 // The words of one row of banks; neighbours that the same lanes take together are one cell.
 function bankCells(words) {
@@ -22,7 +21,7 @@ function bankCells(words) {
 }
 
 function drawBanks(picture, kernel, name, words, y, look, order) {
-    const gutter = 58, unit = (picture.width - gutter - 2) / BANKS, cells = bankCells(words), h = ROW - 3;
+    const gutter = 62, unit = (picture.width - gutter - 2) / BANKS, cells = bankCells(words), h = ROW - 3;
     const box = c => ({x: gutter + c.bank * unit, w: c.width * unit, lanes: c.lanes});
     picture.text(0, y + 14, name, look);
     picture.rect(gutter, y + 1, unit * BANKS, h, MARKS.empty);
@@ -37,11 +36,12 @@ function drawBanks(picture, kernel, name, words, y, look, order) {
 function drawBankNumbers(picture, y) {
     picture.text(0, y + 12, "bank", FAINT);
     for (let bank = 0; bank < BANKS; bank += picture.width > 560 ? 4 : 8)
-        picture.text(59 + bank * (picture.width - 60) / BANKS, y + 12, bank, FAINT);
+        picture.text(63 + bank * (picture.width - 64) / BANKS, y + 12, bank, FAINT);
     return y + 16;
 }
 
-function drawShared(group, sample, width) {
+// most: rows of 128 bytes, and wavefronts, that are drawn.
+function drawShared(group, sample, width, most = 40) {
     const {kernel} = group, {parts, words} = sample, wavefronts = parts.length, verb = /store|reduction/.test(group.kind) ? "written" : "read";
     // Of a part all wavefronts but the first: what a conflict costs.
     const late = parts.map((part, i) => parts.indexOf(part) < i), extra = late.filter(Boolean).length;
@@ -54,22 +54,22 @@ function drawShared(group, sample, width) {
         `bank. The number is the lane; lane ${words[0].lane} begins at ${sharedName(kernel, first)}.`);
     y = drawBankNumbers(picture, y);
     const row = w => Math.floor(w.word / BANKS), rows = distinct(words.map(row));
-    rows.slice(0, MOST_WAVEFRONTS).forEach((number, i) => {
+    rows.slice(0, most).forEach((number, i) => {
         if (i && number > rows[i - 1] + 1)
-            picture.path(`M58 ${(y += 5) - 3}H${width - 2}`, {stroke: "var(--rule)", dash: "2 4"});
+            picture.path(`M62 ${(y += 5) - 3}H${width - 2}`, {stroke: "var(--rule)", dash: "2 4"});
         y = drawBanks(picture, kernel, `+${number * 128}`, words.filter(w => row(w) === number), y, FAINT,
             cell => ranges(words.filter(w => w.word === cell.word).map(w => w.pass + 1)));
     });
-    if (rows.length > MOST_WAVEFRONTS)
-        y = picture.paragraph(58, y, `and ${rows.length - MOST_WAVEFRONTS} rows more, not drawn`);
+    if (rows.length > most)
+        y = picture.paragraph(62, y, `and ${rows.length - most} rows more, not drawn`);
 
     y = picture.paragraph(0, y + 10, "Wavefront by wavefront: in one, each bank gives one word, to all lanes that ask for it.");
     y = drawBankNumbers(picture, y);
-    for (let pass = 0; pass < Math.min(wavefronts, MOST_WAVEFRONTS); pass++)
+    for (let pass = 0; pass < Math.min(wavefronts, most); pass++)
         y = drawBanks(picture, kernel, `${pass + 1}${late[pass] ? " again" : ""}`, words.filter(w => w.pass === pass),
             pass && parts[pass] !== parts[pass - 1] ? y + 4 : y, late[pass] ? {fill: "var(--warn)", bold: true} : {}, () => pass + 1);
-    if (wavefronts > MOST_WAVEFRONTS)
-        y = picture.paragraph(58, y, `and ${wavefronts - MOST_WAVEFRONTS} wavefronts more, not drawn`);
+    if (wavefronts > most)
+        y = picture.paragraph(62, y, `and ${wavefronts - most} wavefronts more, not drawn`);
     picture.legend(y + 6, [["used", `${verb}, by its lane's number`],
         ...(extra ? [["late", "again: a bank that was asked for another word first"]] : [])]);
     picture.says.push(`Warp ${sample.warp}: ${words.length} words of shared memory are ${verb} in ${plural(wavefronts, "wavefront")}.`,

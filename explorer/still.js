@@ -4,7 +4,8 @@
 //     line     a part of the text of the line, in the kernel's own file      width    in pixels; 700, and 340 for a phone
 //     kind     which of its accesses: "global load", "shared matrix load", "mma"; the first where it is left out
 //     block, warp, n   which execution; the first ones where left out        picture  of several that it has, from 0
-//     view=order, band   copies and barriers instead of a line               lane     that is marked in registers
+//     most     rows, and wavefronts, that are drawn                           lane    that is marked in registers
+//     view=order, band, bands   copies and barriers instead of a line: from which band, and how many
 
 function stillOf(wanted) {
     const run = page.runs[0], number = (name, otherwise) => wanted.has(name) ? Number(wanted.get(name)) : otherwise;
@@ -16,7 +17,7 @@ function stillOf(wanted) {
     const group = line && run.at(run.source, line).find(g => !wanted.has("kind") || `${g.space || ""} ${g.kind}`.trim() === wanted.get("kind"));
     const samples = group ? group.samples.filter(s => s.warp === number("warp", 0) && s.block === number("block", s.block)) : [];
     const sample = samples[number("n", 0)];
-    return sample ? picturesOf(run, group, sample, width)[number("picture", 0)] : null;
+    return sample ? picturesOf(run, group, sample, width, number("most", undefined))[number("picture", 0)] : null;
 }
 
 function showStills(hash) {

@@ -64,7 +64,7 @@ function showOrder() {
         return [h("h2", {}, "Copies and barriers"), h("p", {}, "This kernel has no barrier and no asynchronous copy, or none was recorded.")];
     const width = pictureWidth(), fit = warpsThatFit(width), warps = lists.map(l => l.warp).sort((a, b) => a - b);
     const from = Math.max(0, Math.min(warps.indexOf(page.warp), warps.length - fit));
-    const all = bandsOf(lists).length, band = Math.min(page.band, all - 1);
+    const all = bandsOf(lists, () => 0).length, band = Math.min(page.band, all - 1);
     return [h("h2", {}, "Copies and barriers"),
         h("p", {class: "faint"}, "An order of events, not time: how long anything takes is not known here."),
         h("div", {class: "row"}, element, warps.length > fit ? choice("From warp", warps.map(w => [w, w]), warps[from], w => show({warp: Number(w)})) : null),

@@ -23,9 +23,10 @@ STATES = """
     const states = VIEWS.map(([view, name]) => [name, `show({view: "${view}"})`]), kinds = new Set();
     for (const g of page.run.groups) {
         const kind = `${g.space} ${g.kind}`, line = page.run.lineIn(g.place, page.run.source);
-        if (!kinds.has(kind) && line && g.samples.length)
-            states.push([kind, `chooseLine(${line}, true); show({key: ${JSON.stringify(g.key)}})`]);
+        if (kinds.has(kind) || !line || !g.samples.length)
+            continue;
         kinds.add(kind);
+        states.push([kind, `chooseLine(${line}, true); show({key: ${JSON.stringify(g.key)}})`]);
     }
     return page.runs.length > 1 ? [...states, ["beside", 'chooseRun("both")']] : states;
 })()
@@ -68,6 +69,7 @@ def keys(browser):
     x, y = browser.evaluate("""(() => {
         const cell = [...document.querySelectorAll(".picture [data-tip]")].pop();
         cell.scrollIntoView({block: "center"});
+        document.querySelector(".readout").textContent = "";
         const box = cell.getBoundingClientRect();
         return [box.left + box.width / 2, box.top + box.height / 2];
     })()""")
@@ -75,7 +77,7 @@ def keys(browser):
     browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
     browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
     browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
-    if browser.evaluate('document.querySelector(".readout").textContent') == tip:
+    if not browser.evaluate('document.querySelector(".readout").textContent'):
         yield "a touch says what a cell is"
 
 
