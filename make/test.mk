@@ -3,6 +3,8 @@
 
 test:
 	tests/run
+test-all:
+	TEST_ALL=1 tests/run
 
 harness_tests   := $(patsubst %.c,%,$(wildcard tests/harness/test_*.c))
 simulator_tests := $(patsubst %.c,%,$(wildcard tests/simulator/test_*.c))
