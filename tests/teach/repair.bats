@@ -56,7 +56,7 @@ repaired() {
     [[ $output == *"Right so far"* ]]
     [ ! -e .progress/repairs ]
     library=$(copy_of 04)
-    run scripts/trace --name repaired --source "$(copy_of 04)" --kernel "build/kernels/${library%.cu}.so"
+    run scripts/teach trace --name repaired --source "$(copy_of 04)" --kernel "build/kernels/${library%.cu}.so"
     grep -A 1 'tile.K\[colum' <<<"$output" | grep -q ' 8\.0 '
     repaired 04
 }
