@@ -39,7 +39,7 @@ numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
 lessons   := $(numbers:%=lesson-%)
 solutions := $(numbers:%=solution-%)
 actions   := check bench trace explore profile diff reset hint quiz repair watch peers
-others    := all plots post doctor test help clean progress flashcards
+others    := all plots post doctor test test-all help clean progress flashcards
 
 # ---- What was asked for -------------------------------------------------------------------------------------------
 
@@ -145,6 +145,7 @@ make watch                 checks again at each save and says what comes next, l
 make flashcards            the lessons' self-checks as cards to print, build/flashcards.html
 make doctor                what is installed, and how to get the rest
 make test                  the project's own tests
+make test-all              the same with the long lists whole
 make clean                 removes build/, and nothing of lessons/ or results/
 
 DEVICE=gpu|sim             where to run; a GPU where one answers, else the simulator

@@ -1,7 +1,7 @@
 # How the harness, the simulator and the kernels are built. Everything goes to build/, first under a name of its own and
 # is then renamed, so that two makes at once never see half a file.
 
-builds := $(filter-out build/bin/teach,$(filter all check bench trace explore profile peers quiz repair test build/%,$(goals)))
+builds := $(filter-out build/bin/teach,$(filter all check bench trace explore profile peers quiz repair test test-all build/%,$(goals)))
 ifneq (,$(builds))
   cuda := $(shell scripts/find-cuda --architectures)
   ifeq (error:,$(firstword $(cuda)))
@@ -21,7 +21,8 @@ CFLAGS   = -std=c17 -O2 -g -fPIC -pthread -Wall -Wextra -Werror
 CPPFLAGS = -D_GNU_SOURCE -Icommon -Isimulator -Iteach -isystem $(CUDA)/include
 # -ffp-contract=off and what follows it: the simulator adds and multiplies exactly as the kernel's PTX says.
 SIMULATOR_CFLAGS = -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math
-SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+# Less optimised than what people run: it is compiled more often than it is run.
+SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 # For which architecture says the line of each file (teach/architecture.c).
 NVCCFLAGS = -shared -std=c++20 -O3 -lineinfo -cudart shared --no-compress -Icommon \

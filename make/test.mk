@@ -3,6 +3,8 @@
 
 test:
 	tests/run
+test-all:
+	TEST_ALL=1 tests/run
 
 harness_tests   := $(patsubst %.c,%,$(wildcard tests/harness/test_*.c))
 simulator_tests := $(patsubst %.c,%,$(wildcard tests/simulator/test_*.c))
@@ -28,6 +30,10 @@ $(teach_tests:%=build/%): build/%: build/objects/%.o $(taught_objects:%=build/ob
 	$(call link,,-lcmocka -lm)
 $(teach_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(taught_objects:%=build/sanitized/%)
 	$(call link,$(SANITIZE),-lcmocka -lm)
+
+# What gives a test its limit of CPU time.
+build/tests/limit: build/objects/tests/limit.o
+	$(call link)
 
 # Skeletons as they come from the solutions; a learner's own files are not looked at. One that comes out as it was is left alone,
 # so that it is not compiled again.

@@ -178,16 +178,17 @@ static void find_word(const struct lines *log, const char *word, const char *end
 
 static void print_head(FILE *to, const struct recorded_run *run, struct sources *sources) {
     struct lines log = {NULL, NULL, 0};
-    char shape[64], seed[32], dtype[16];
+    char shape[64], seed[32], words[256];
     lines_read(run->log, &log);
     find_word(&log, "SHAPE=", " ", shape, sizeof shape);
-    find_word(&log, "DTYPE=", " ", dtype, sizeof dtype);
+    find_word(&log, shape, "", words, sizeof words);
     find_word(&log, ", seed ", " ,", seed, sizeof seed);
     fputs("{\"name\":", to);
     print_text(to, run->name);
     fprintf(to, ",\"source\":%d,\"shape\":{\"text\":", source_number(sources, run->source, strlen(run->source)));
     print_text(to, shape);
-    fprintf(to, ",\"causal\":%s,\"dtype\":\"%s\"},\"seed\":", run->causal ? "true" : "false", *dtype ? dtype : "fp32");
+    fprintf(to, ",\"causal\":%s,\"dtype\":\"%s\"},\"seed\":", run->causal ? "true" : "false",
+            strstr(words, " bf16") ? "bf16" : strstr(words, " fp16") ? "fp16" : "fp32");
     if (*seed)
         print_text(to, seed);
     else

@@ -335,7 +335,11 @@ static void find_addresses_fixed(struct warp *warp, const struct bound *bound, s
 }
 
 enum step access_check_alignment(struct warp *warp, const struct bound *bound, struct access *access) {
-    return access->span.unaligned ? report_misaligned(warp, bound, access, access->bytes) : STEP_NEXT;
+    if (!access->span.unaligned)
+        return STEP_NEXT;
+    if (warp->record)
+        record_traffic(warp, bound, access);
+    return report_misaligned(warp, bound, access, access->bytes);
 }
 
 enum step access_run(struct warp *warp, const struct bound *bound, uint32_t mask, enum access_kind kind,

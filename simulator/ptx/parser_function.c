@@ -6,6 +6,20 @@
 
 enum { MAX_INSTRUCTIONS = 1 << 20, MAX_REGISTERS = 1 << 20 };
 
+// Room for all instructions of the body, as far as the statements on its lines tell: to grow by copying costs more than to
+// parse. nvcc ends a function with a brace at the beginning of a line.
+static void reserve_instructions(struct parser *p) {
+    struct ptx_function *function = p->function;
+    const char *end = memmem(p->lexer.next, (size_t)(p->lexer.end - p->lexer.next), "\n}", 2);
+    int statements = 0;
+    for (const char *c = p->lexer.next; end && c < end && statements < MAX_INSTRUCTIONS; c++)
+        statements += *c == ';';
+    if (statements > 0) {
+        function->instruction = arena_allocate(p->arena, (size_t)statements * sizeof *function->instruction);
+        function->instruction_capacity = statements;
+    }
+}
+
 static struct ptx_instruction *add_instruction(struct parser *p) {
     struct ptx_function *function = p->function;
     if (function->instructions >= MAX_INSTRUCTIONS)
@@ -247,6 +261,7 @@ static void parse_statement(struct parser *p) {
 void parse_body(struct parser *p, struct ptx_function *function) {
     p->function = function;
     p->location = 0;
+    reserve_instructions(p);
     enter_scope(p);
     declare_parameters(p);
     advance(p);

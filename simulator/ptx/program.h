@@ -10,8 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// A long kernel has a hundred thousand instructions, and reading them is mostly writing memory: what is small is kept small.
+#define PTX_SMALL __attribute__((packed))
+
 // clang-format off
-enum ptx_type {
+enum PTX_SMALL ptx_type {
     PTX_NO_TYPE,
     PTX_PRED,
     PTX_B8, PTX_B16, PTX_B32, PTX_B64, PTX_B128,
@@ -23,27 +26,27 @@ enum ptx_type {
 
 // PTX writes .param for two things that have nothing in common: the kernel's parameter block, which all threads read
 // (PTX_PARAM), and each thread's stack of call arguments and results (PTX_CALL_PARAM, see struct ptx_frame).
-enum ptx_space { PTX_GENERIC, PTX_PARAM, PTX_LOCAL, PTX_SHARED, PTX_CONST, PTX_GLOBAL, PTX_CALL_PARAM };
+enum PTX_SMALL ptx_space { PTX_GENERIC, PTX_PARAM, PTX_LOCAL, PTX_SHARED, PTX_CONST, PTX_GLOBAL, PTX_CALL_PARAM };
 
 // The base opcode; what follows it in the text is in the other fields of struct ptx_instruction. The list is in
 // opcodes.def, one OPCODE(NAME, "text") a line, so that names and numbers cannot drift apart.
-enum ptx_opcode {
+enum PTX_SMALL ptx_opcode {
 #define OPCODE(name, text) PTX_OP_##name,
 #include "opcodes.def"
 #undef OPCODE
     PTX_OPCODES
 };
 
-enum ptx_rounding { PTX_ROUND_NONE, PTX_RN, PTX_RZ, PTX_RM, PTX_RP, PTX_RNA, PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI };
+enum PTX_SMALL ptx_rounding { PTX_ROUND_NONE, PTX_RN, PTX_RZ, PTX_RM, PTX_RP, PTX_RNA, PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI };
 
-enum ptx_compare { // setp, set: the unsigned forms lo ls hi hs are given as lt le gt ge on an unsigned type
+enum PTX_SMALL ptx_compare { // setp, set: the unsigned forms lo ls hi hs are given as lt le gt ge on an unsigned type
     PTX_EQ, PTX_NE, PTX_LT, PTX_LE, PTX_GT, PTX_GE,
     PTX_EQU, PTX_NEU, PTX_LTU, PTX_LEU, PTX_GTU, PTX_GEU, PTX_NUM, PTX_NAN,
 };
 
 // What atom, red, redux, shfl, vote, match, setp's combination, bar.red, prmt and testp do. One enumeration because an
 // instruction has at most one of them.
-enum ptx_variant {
+enum PTX_SMALL ptx_variant {
     PTX_VARIANT_NONE,
     PTX_V_ADD, PTX_V_MIN, PTX_V_MAX, PTX_V_INC, PTX_V_DEC, PTX_V_AND, PTX_V_OR, PTX_V_XOR, PTX_V_EXCH, PTX_V_CAS,
     PTX_V_UP, PTX_V_DOWN, PTX_V_BFLY, PTX_V_IDX,          // shfl
@@ -93,7 +96,7 @@ enum ptx_flag {
     PTX_READ = 1 << 29, // cp.async.bulk.wait_group.read
 };
 
-enum ptx_operand_kind {
+enum PTX_SMALL ptx_operand_kind {
     PTX_OPERAND_NONE,
     PTX_OPERAND_REGISTER,  // slot
     PTX_OPERAND_IMMEDIATE, // bits: already in the operand's type (0f3F800000 -> 0x3F800000; sign-extended integers)
@@ -107,7 +110,7 @@ enum ptx_operand_kind {
 };
 
 // clang-format off
-enum ptx_special {
+enum PTX_SMALL ptx_special {
     PTX_TID_X, PTX_TID_Y, PTX_TID_Z, PTX_NTID_X, PTX_NTID_Y, PTX_NTID_Z,
     PTX_CTAID_X, PTX_CTAID_Y, PTX_CTAID_Z, PTX_NCTAID_X, PTX_NCTAID_Y, PTX_NCTAID_Z,
     PTX_LANEID, PTX_WARPID, PTX_NWARPID, PTX_SMID, PTX_NSMID, PTX_GRIDID,
@@ -119,7 +122,7 @@ enum ptx_special {
 };
 // clang-format on
 
-enum ptx_builtin {
+enum PTX_SMALL ptx_builtin {
     PTX_BUILTIN_NONE,
     PTX_BUILTIN_VPRINTF,
     PTX_BUILTIN_ASSERTFAIL,
@@ -139,15 +142,15 @@ struct ptx_operand {
     enum ptx_operand_kind kind;
     enum ptx_type reg_type; // the declared type of the register, which may be wider than the instruction's type
     bool negated;           // !p on a predicate operand
-    int32_t slot;
-    uint64_t bits;
     enum ptx_special special;
     enum ptx_space space; // ADDRESS: the space that `variable` or the offset is in, where the text says so
-    int64_t offset;       // ADDRESS: shared, local, param: offset within that space, link-time layout included
-    int32_t variable;     // ADDRESS: index in ptx_module.variables of a global or const variable to add, or -1
-    int32_t target;
     enum ptx_builtin builtin;
-    int count;
+    int32_t slot;
+    int32_t count; // of elements
+    uint64_t bits;
+    int64_t offset;   // ADDRESS: shared, local, param: offset within that space, link-time layout included
+    int32_t variable; // ADDRESS: index in ptx_module.variables of a global or const variable to add, or -1
+    int32_t target;
     struct ptx_operand *elements;
 };
 

@@ -141,7 +141,7 @@ static bool find_in(struct recording *recording, const struct lines *lines, cons
             !assignment_of(lines->line[at->line - 1], &assignment) || assignment.type == ASSIGNED_OTHER)
             continue;
         int32_t found = last_of_line(recording, i, assignment.type, &end);
-        if (found < 0 && assignment.type == ASSIGNED_UNKNOWN)
+        if (found < 0 && assignment.type == ASSIGNED_UNKNOWN && !strchr(assignment.name, '['))
             found = last_of_line(recording, i, ASSIGNED_INTEGER, &end);
         if (found >= 0 && !add(recording, found, &assignment))
             return false;

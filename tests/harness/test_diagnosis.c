@@ -1,6 +1,7 @@
 // The diagnosis: mistakes that it knows get their own name, right kernels and unknown mistakes get none.
 #include "cmocka_all.h"
 #include "findings.h"
+#include "long_list.h"
 #include "operations/attention_mistakes.h"
 #include "operations/attention_operation.h"
 #include "operations/softmax_operation.h"
@@ -11,13 +12,6 @@
 #include <string.h>
 
 enum { TRIED = 14 };
-
-// ASan and UBSan look at the code and not at the names: of the long lists a part is enough for them.
-#ifdef __SANITIZE_ADDRESS__
-enum { EVERY = 4 };
-#else
-enum { EVERY = 1 };
-#endif
 
 static const struct problem_case cases[TRIED] = {
     {.attention = {1, 1, 1, 1, 1, 64}},
@@ -115,7 +109,7 @@ static const char *diagnose_general(struct subject *subject, uint64_t seed) {
 static void no_mistake_gets_the_name_of_another(void **state) {
     (void)state;
     int named = 0, tried = 0;
-    for (int i = 0; i < attention_suspect_count; i += EVERY, tried++) {
+    for (int i = 0; i < attention_suspect_count; i += long_list_step(4, 16), tried++) {
         struct subject subject = {.run = subject_variant, .variant = &attention_suspects[i].variant};
         const char *title = (is_general(subject.variant) ? diagnose_general : diagnose)(&subject, 1000 + (uint64_t)i);
         const char *own = attention_suspects[i].mistake->title;
@@ -275,7 +269,7 @@ static void mistakes_are_named_rightly_on_the_cases_of_a_gpu(void **state) {
         {{.run = subject_variant, .variant = &lazy}, false, "the factor of the rescaling is upside down"},
         {{.run = run_head_by_keys}, false, "none"}, // with a query or two a batch it reads those of the first one
     };
-    for (size_t i = 0; i < sizeof cases_of_gpu / sizeof *cases_of_gpu; i += EVERY) {
+    for (size_t i = 0; i < sizeof cases_of_gpu / sizeof *cases_of_gpu; i += (size_t)long_list_step(4, 8)) {
         struct subject subject = cases_of_gpu[i].subject;
         assert_string_equal(diagnose_on_gpu_cases(&subject, cases_of_gpu[i].causal), cases_of_gpu[i].name);
     }

@@ -2,6 +2,7 @@
 // have 16 bits: each mistake has its own name, right kernels none.
 #include "cmocka_all.h"
 #include "host/parallel.h"
+#include "long_list.h"
 #include "operations/attention_mistakes.h"
 #include "operations/attention_operation.h"
 #include "subject.h"
@@ -9,12 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef __SANITIZE_ADDRESS__
-enum { EVERY = 20, NAMED_OF_10 = 0 };
-#else
-enum { EVERY = 9, NAMED_OF_10 = 8 };
-#endif
 
 static const struct problem_case cases[] = {
     {.attention = {1, 1, 1, 33, 33, 32}},
@@ -78,14 +73,16 @@ static void mistakes_in_16_bits_are_named(void **state) {
 static void names_are_not_mistaken_in_bf16(void **state) {
     (void)state;
     int named = 0, tried = 0;
-    for (int i = 0; i < attention_suspect_count; i += EVERY, tried++) {
+    const int step = long_list_step(9, 20);
+    for (int i = 0; i < attention_suspect_count; i += step, tried++) {
         const char *title = diagnose_variant(attention_suspects[i].variant, ATTENTION_BF16);
         const char *own = attention_suspects[i].mistake->title;
         if (strcmp(title, own) && strcmp(title, "none"))
             fail_msg("suspect %d, \"%s\", was named \"%s\"", i, own, title);
         named += !strcmp(title, own);
     }
-    assert_true(10 * named >= NAMED_OF_10 * tried);
+    // Of a few a share says nothing.
+    assert_true(10 * named >= 8 * tried || tried < 10);
 }
 
 static void groups_of_heads_are_named(void **state) {

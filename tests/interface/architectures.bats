@@ -146,9 +146,9 @@ options() {
 
 @test "a skeleton has the line of its solution" {
     kernel sm_80
-    scripts/skeleton "$kernel" | grep -x -q '// architecture: sm_80'
+    scripts/teach skeleton "$kernel" | grep -x -q '// architecture: sm_80'
     sed 's,^ *// END TODO 1,// architecture: sm_80\n&,' solutions/01_basic_attention/attention.cu >"$kernel"
-    run scripts/skeleton "$kernel"
+    run scripts/teach skeleton "$kernel"
     [ "$status" -eq 1 ]
     [[ $output == *"the line that says the architecture stands outside blanks"* ]]
 }

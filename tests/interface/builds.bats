@@ -57,5 +57,5 @@ compiled() {
     make lesson-02 lesson-01 check $small
     wait $! || { cat "$BATS_TEST_TMPDIR/first"; false; }
     # Nothing half-made is left behind.
-    [ -z "$(find build -name '*.[0-9]*' ! -name 'libcudart*' ! -name '*.cu.*')" ]
+    [ -z "$(half_made)" ]
 }

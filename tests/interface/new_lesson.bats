@@ -15,7 +15,7 @@ setup_file() {
     sed -i -e "s/$from/90_throwaway/g" -e "s/\(esson[- ]\)${from%%_*}/\190/g" lessons/90_throwaway/* solutions/90_throwaway/*.cu
     # One question is as good as ten.
     awk '/^== /{ n++ } n < 2' lessons/90_throwaway/questions >q && mv q lessons/90_throwaway/questions
-    scripts/skeleton solutions/90_throwaway/attention.cu >lessons/90_throwaway/attention.cu
+    scripts/teach skeleton solutions/90_throwaway/attention.cu >lessons/90_throwaway/attention.cu
     cp -R "$root"/tests/{tap.sh,solutions,skeletons,architectures,runner} tests
     cp -R "$root/baselines" "$root/post" "$root/peers" .
 }
@@ -45,7 +45,7 @@ setup_file() {
     make -n check | grep -q -- '--name lesson-90_throwaway '
     make -n solutions check | grep -q -- '--name solution-90_throwaway '
     make lesson-90 reset
-    scripts/skeleton solutions/90_throwaway/attention.cu | cmp - lessons/90_throwaway/attention.cu
+    scripts/teach skeleton solutions/90_throwaway/attention.cu | cmp - lessons/90_throwaway/attention.cu
     [ -e lessons/90_throwaway/attention.cu.1 ]
 }
 

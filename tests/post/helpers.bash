@@ -17,7 +17,7 @@ copy_sources() {
     cd "$project" || return 1
     for solution in solutions/*/*.cu; do
         mkdir -p "lessons/$(basename "$(dirname "$solution")")"
-        ! grep -q '// TODO ' "$solution" || scripts/skeleton "$solution" >"lessons/${solution#solutions/}"
+        ! grep -q '// TODO ' "$solution" || scripts/teach skeleton "$solution" >"lessons/${solution#solutions/}"
     done
     export root project
 }

@@ -36,7 +36,7 @@ has_line() {
 
 # checked FILE true|false: what a whole check of a lesson's file leaves behind.
 checked() {
-    scripts/record "lessons/$1" whole "$2" || true
+    scripts/teach record "lessons/$1" whole "$2" || true
 }
 
 @test "every figure of the post from the committed results is what results say" {
@@ -305,7 +305,7 @@ checked() {
     [[ $output == *"TODO 2 is not marked in $own; the solution's lines are shown"* ]]
     has_line '| 02 vectorized | 10.0.*ms |.*'
     grep -q '^\*From `solutions/02_vectorized/attention.cu`' "$post"
-    scripts/skeleton solutions/02_vectorized/attention.cu >$own
+    scripts/teach skeleton solutions/02_vectorized/attention.cu >$own
 }
 
 @test "the page holds all that it shows, and is well-formed" {

@@ -5,7 +5,7 @@ load helpers
 
 @test "every blank has three hints or more, and so has a lesson without open blanks" {
     for folder in lessons/*/; do
-        for key in $(scripts/blanks "$folder"*.cu | awk -F '\t' '{ sub(/.*\//, "", $1); print $1 ":" $2 }') whole; do
+        for key in $(scripts/teach blanks "$folder"*.cu | awk -F '\t' '{ sub(/.*\//, "", $1); print $1 ":" $2 }') whole; do
             count=$(awk -v key="${key/:/ }" '
                 /^== / { inside = substr($0, 4) == key; n += inside }
                 inside && $0 == "--" { n++ }
@@ -25,7 +25,7 @@ load helpers
             first && /\?/ { asks = 1 }
             END { exit bad || !asks }' "$folder/hints"
         for key in $(sed -n 's/^== \(.*\.cu\) /\1:/p' "$folder/hints"); do
-            scripts/blanks "$folder${key%:*}" | cut -f 2 | grep -qx "${key#*:}"
+            scripts/teach blanks "$folder${key%:*}" | cut -f 2 | grep -qx "${key#*:}"
         done
     done
 }

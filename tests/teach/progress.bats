@@ -22,7 +22,7 @@ setup() {
 
 # checked FILE true|false [part]: what a check leaves behind that ends like this.
 checked() {
-    scripts/record "lessons/$1" "${3:-whole}" "$2" || true
+    scripts/teach record "lessons/$1" "${3:-whole}" "$2" || true
 }
 
 @test "make check leaves behind what progress needs" {

@@ -7,6 +7,11 @@ copy_of() {
     echo lessons/"$1"_*/repair.patch | sed 's/repair\.patch/repaired.cu/'
 }
 
+# The kernels from lesson 05 on take long to compile.
+long() {
+    [ "${TEST_ALL-}" ] || skip "make test-all repairs it"
+}
+
 # rejected NUMBER WORDS: the broken kernel is, with these words.
 rejected() {
     rm -f "$(copy_of "$1")"
@@ -23,6 +28,16 @@ repaired() {
     echo "$output"
     [ "$status" -eq 0 ]
     [[ $output == *"Repaired"* ]]
+}
+
+@test "every broken kernel is its solution with the patch, and the tests' patch repairs it" {
+    for patch in lessons/*/repair.patch; do
+        number=${patch#lessons/}
+        number=${number%%_*}
+        build/bin/teach skeleton --filled solutions/"$number"_*/attention.cu >"$(copy_of "$number")"
+        (cd "${patch%/*}" && git apply repair.patch && git apply -p0 "$project/tests/teach/repair-$number.patch")
+        rm "$(copy_of "$number")"
+    done
 }
 
 @test "01: rejected where head_dim is under 128, as its page says, and right once it is repaired" {
@@ -56,17 +71,19 @@ repaired() {
     [[ $output == *"Right so far"* ]]
     [ ! -e .progress/repairs ]
     library=$(copy_of 04)
-    run scripts/trace --name repaired --source "$(copy_of 04)" --kernel "build/kernels/${library%.cu}.so"
+    run scripts/teach trace --name repaired --source "$(copy_of 04)" --kernel "build/kernels/${library%.cu}.so"
     grep -A 1 'tile.K\[colum' <<<"$output" | grep -q ' 8\.0 '
     repaired 04
 }
 
 @test "05: rejected as a race of the weights, and right once it is repaired" {
+    long
     rejected 05 "race within a warp: "
     repaired 05
 }
 
 @test "06: rejected as a race of a copy where a block has several tiles, and right once it is repaired" {
+    long
     rejected 06 "race: cp_async.cuh:"
     make lesson-06 repair SHAPE=1,1,64,64
     run ! make lesson-06 repair SHAPE=1,1,17:129,64
@@ -74,12 +91,14 @@ repaired() {
 }
 
 @test "07: rejected where a share has pieces of two items, and right once it is repaired" {
+    long
     rejected 07 "elements wrong"
     make lesson-07 repair SHAPE=1,1,64,64
     repaired 07
 }
 
 @test "08: rejected where a row has more than eight keys or a warp more than eight rows, and right once it is repaired" {
+    long
     rejected 08 "elements wrong"
     make lesson-08 repair SHAPE=1,1,8:8,64
     run ! make lesson-08 repair SHAPE=1,1,16:8,64
@@ -88,6 +107,7 @@ repaired() {
 }
 
 @test "09: its numbers are right, it is rejected by its bank conflicts, and right once it is repaired" {
+    long
     rejected 09 "Every number is right, and yet it is not repaired"
     repaired 09
 }

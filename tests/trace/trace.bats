@@ -54,7 +54,7 @@ all_as_predicted() {
 }
 
 @test "a trace needs the simulator" {
-    run scripts/trace --name x --source x.cu --kernel x.so --device gpu
+    run scripts/teach trace --name x --source x.cu --kernel x.so --device gpu
     [ "$status" -eq 2 ]
     [[ $output == *"trace counts on the simulator"* ]]
 }

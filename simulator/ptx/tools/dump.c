@@ -1,5 +1,8 @@
-// Prints what the front end makes of a PTX file: ptx-dump FILE.ptx [KERNEL]
-// or how long it takes, in milliseconds of processor time: ptx-dump --time FILE.ptx
+// Prints what the front end makes of a PTX file: ptx-dump FILE [KERNEL]
+// or how long it takes, in milliseconds of processor time: ptx-dump --time FILE
+// or how many lines the PTX has: ptx-dump --lines FILE
+// FILE may be a kernel's shared library, too.
+#include "fatbin/fatbin.h"
 #include "ptx/program.h"
 
 #include <inttypes.h>
@@ -121,6 +124,25 @@ static char *read_file(const char *path, size_t *length) {
     return text;
 }
 
+// The PTX in a shared library for compute capability 9.0, in place of the library: of its fat binaries the first that
+// has any, since nvcc adds one of the device linker's.
+static char *extract_ptx(char *library, size_t *length) {
+    static const unsigned char MAGIC[] = {0x50, 0xED, 0x55, 0xBA};
+    char error[1024] = "no fat binary is in it";
+    struct fatbin_ptx ptx = {0};
+    char *end = library + *length;
+    char *found = library;
+    while (!ptx.text && (found = memmem(found, (size_t)(end - found), MAGIC, sizeof MAGIC))) {
+        fatbin_read(found, (size_t)(end - found), 90, &ptx, error, sizeof error);
+        found += sizeof MAGIC;
+    }
+    if (!ptx.text)
+        fprintf(stderr, "%s\n", error);
+    free(library);
+    *length = ptx.length;
+    return ptx.text;
+}
+
 static double milliseconds(void) {
     return 1e3 * (double)clock() / CLOCKS_PER_SEC;
 }
@@ -148,11 +170,22 @@ int main(int argc, char **argv) {
     char error[1024];
     size_t length;
     bool timed = argc > 1 && strcmp(argv[1], "--time") == 0;
-    if (argc < 2 + timed) {
-        fprintf(stderr, "usage: ptx-dump FILE.ptx [KERNEL], ptx-dump --time FILE.ptx\n");
+    bool counted = argc > 1 && strcmp(argv[1], "--lines") == 0;
+    if (argc < 2 + (timed || counted)) {
+        fprintf(stderr, "usage: ptx-dump FILE [KERNEL], ptx-dump --time FILE, ptx-dump --lines FILE\n");
         return 2;
     }
-    char *text = read_file(argv[1 + timed], &length);
+    char *text = read_file(argv[1 + (timed || counted)], &length);
+    if (text && length > 4 && memcmp(text, "\177ELF", 4) == 0)
+        text = extract_ptx(text, &length);
+    if (text && counted) {
+        int lines = 0;
+        for (size_t i = 0; i < length; i++)
+            lines += text[i] == '\n';
+        printf("%d\n", lines);
+        free(text);
+        return 0;
+    }
     double start = milliseconds();
     struct ptx_module *module = text ? ptx_parse(text, length, error, sizeof error) : NULL;
     double parsed = milliseconds();
