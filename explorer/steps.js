@@ -37,37 +37,29 @@ function unknownNames(text, known) {
     return [...new Set(names)].filter(name => !known.has(name) && !known.has(name.replace(/\[.*/, "")));
 }
 
-// One lane's values, execution by execution: a running maximum, a running sum.
+// One lane's values, execution by execution, and which of them is the last by that moment: a running maximum, a running sum.
 function drawSeries(value, block, warp, lane, seq, width) {
-    const points = value.samples.map(sampleOf).filter(s => s.block === block && s.warp === warp).map(s => ({...s, value: laneValue(s, lane)}));
-    const numbers = points.filter(p => typeof p.value === "number");
+    const points = value.samples.map(sampleOf).filter(s => s.block === block && s.warp === warp).map(s => ({seq: s.seq, value: laneValue(s, lane)}));
+    const numbers = points.map(p => p.value).filter(v => typeof v === "number"), low = Math.min(...numbers), high = Math.max(...numbers), h = 96;
     const picture = new Picture(width, `${value.name || "A value"} of lane ${lane}, warp ${warp}, each time that it was computed`);
-    let y = picture.heading(0);
-    if (!numbers.length) {
-        picture.says.push("No number is known.");
-        picture.paragraph(0, y, picture.says[0]);
-        return picture;
-    }
-    const low = Math.min(...numbers.map(p => p.value)), high = Math.max(...numbers.map(p => p.value)), h = 96;
-    const gutter = 12 + Math.max(textWidth(shortNumber(low)), textWidth(shortNumber(high)));
-    const step = Math.min(64, (width - gutter - 8) / points.length);
-    const at = v => y + 8 + (high === low ? h / 2 : h * (high - v) / (high - low));
-    for (const v of high === low ? [high] : [high, low]) {
-        picture.text(gutter - 8, at(v) + 4, shortNumber(v), {anchor: "end", fill: "var(--faint)"});
-        picture.path(`M${gutter} ${at(v).toFixed(1)}h${(step * points.length).toFixed(1)}`, {stroke: "var(--rule)", dash: "2 4"});
+    const y = picture.heading(0), gutter = 12 + Math.max(textWidth(shortNumber(low)), textWidth(shortNumber(high)));
+    const step = Math.min(64, (width - gutter - 8) / points.length), at = v => y + 8 + (high === low ? h / 2 : h * (high - v) / (high - low));
+    picture.says.push(`${points.map((p, i) => `${i + 1}. ${shortNumber(p.value)}`).join("; ")}.`);
+    if (!numbers.length)
+        return picture.paragraph(0, y, picture.says[0]) && picture;
+    for (const v of distinct([high, low])) {
+        picture.text(gutter - 8, at(v) + 4, shortNumber(v), {...FAINT, anchor: "end"});
+        picture.path(`M${gutter} ${at(v)}h${step * points.length}`, {stroke: "var(--rule)", dash: "2 4"});
     }
     let d = "";
     points.forEach((p, i) => {
-        if (typeof p.value !== "number")
-            return;
-        d += `${d ? "V" : `M${gutter + i * step} `}${at(p.value).toFixed(1)}${d ? "" : ""}H${(gutter + (i + 1) * step).toFixed(1)}`;
-        picture.rect(gutter + i * step, y, step, h + 16, {fill: p.seq <= seq && (!points[i + 1] || points[i + 1].seq > seq) ? "var(--accent-tint)" : "transparent",
-            tip: `the ${i + 1}. time: ${shortNumber(p.value)}`});
+        const x = gutter + i * step, last = p.seq <= seq && (!points[i + 1] || points[i + 1].seq > seq);
+        picture.rect(x, y, step, h + 16, {fill: last ? "var(--accent-tint)" : "transparent", tip: `the ${i + 1}. time: ${shortNumber(p.value)}`});
         if (step >= 18 || i % 4 === 0)
-            picture.text(gutter + (i + 0.5) * step, y + h + 32, i + 1, {anchor: "middle", fill: "var(--faint)"});
+            picture.text(x + step / 2, y + h + 32, i + 1, {...FAINT, anchor: "middle"});
+        if (typeof p.value === "number")
+            d += `${d ? "L" : "M"}${x} ${at(p.value)}h${step}`;
     });
-    picture.path(d.replace(/^M([\d.]+) ([\d.]+)H/, "M$1 $2H"), {stroke: "var(--accent)", line: 2});
-    picture.reach(y + h + 36);
-    picture.says.push(points.map((p, i) => `${i + 1}. ${shortNumber(p.value)}`).join("; ") + ".");
+    picture.path(d, {stroke: "var(--accent)", line: 2});
     return picture;
 }

@@ -13,7 +13,7 @@ function blockChoice(list) {
         all.map(c => [c.key, several ? `${c.block} of ${c.kernel.name}` : c.block]), own.key, change) : null};
 }
 
-const valueName = (run, v) => `${v.name || "no name"}${v.copies > 1 ? `, copy ${v.copy + 1} of ${v.copies}` : ""}, ${run.placeName(v.place)}`;
+const valueName = (run, v) => `${v.name || "no name"}${v.copies > 1 ? `, copy ${v.copy + 1} of ${v.copies}` : ""}, ${run.placeName(v.place).split(",")[0]}`;
 
 function laneValues(run, value, sample) {
     return h("ul", {class: "lanes", "aria-label": `${valueName(run, value)}, lane by lane`}, Array.from({length: LANES}, (_, lane) =>
@@ -39,7 +39,12 @@ function showSteps() {
     const values = kernel.values.filter(v => v.samples.some(s => s[0] === block && s[1] === warp));
     const known = values.map(v => ({v, key: kernel.values.indexOf(v), sample: lastOf(v, block, warp, until)})).filter(k => k.sample)
         .sort((a, b) => (b.v.name ? 1 : 0) - (a.v.name ? 1 : 0) || b.sample.seq - a.sample.seq);
-    const value = known.find(k => k.key === page.value) || known.find(k => /max|sum/.test(k.v.name || "")) || known[0];
+    // First a running maximum or sum, of a row that was computed most often.
+    const telling = k => (/max|sum/.test(k.v.name || "") ? 1000 : 0) + k.v.samples.length - k.v.copy / 100;
+    const value = known.find(k => k.key === page.value) || [...known].sort((a, b) => telling(b) - telling(a))[0];
+    // Beside a running maximum the sum of the same row, and the other way round: the same copy of its line.
+    const pair = value && /max|sum/.test(value.v.name || "") && [...known].reverse().find(k => k.v.copy === value.v.copy &&
+        (/max/.test(value.v.name) ? /sum/ : /max/).test(k.v.name || ""));
     const missing = unknownNames(run.lineText(now.place), new Set(values.map(v => v.name).filter(Boolean)));
     const rows = places.map(([w, s]) => [w, s ? run.placeName(s.place) : "has not begun", h("code", {}, s ? run.lineText(s.place) : "")]);
     return [h("h2", {}, "Steps"),
@@ -52,7 +57,8 @@ function showSteps() {
         ...(value ? [
             h("div", {class: "row"}, choice("Variable", known.map(k => [k.key, valueName(run, k.v)]), value.key, v => show({value: Number(v)}))),
             laneValues(run, value.v, value.sample), h("div", {class: "row"}, laneChoice(LANES)),
-            figure(drawSeries(value.v, block, warp, page.lane, until, pictureWidth()), "series")] : [h("p", {}, "No value is known yet.")]),
+            figure(drawSeries(value.v, block, warp, page.lane, until, pictureWidth()), "series"),
+            pair ? figure(drawSeries(pair.v, block, warp, page.lane, until, pictureWidth()), "pair") : null] : [h("p", {}, "No value is known yet.")]),
         h("p", {class: "faint"}, missing.length ? `Not known at this line: ${missing.join(", ")}. Optimised away, or kept where the line table does not tell.`
             : "A variable that is not in the list was optimised away, or its line computes too many values to tell which is which.")];
 }

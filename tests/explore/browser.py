@@ -20,7 +20,7 @@ LOOKS = ((360, "light"), (1400, "dark"))
 # The states of a page: [[name, script], ...], a tab each, and one line for each kind of access that stands in a line of the file.
 STATES = """
 (() => {
-    const states = VIEWS.map(([view, name]) => [name, `show({view: "${view}"})`]), kinds = new Set();
+    const states = VIEWS.map(([view, name]) => [name, `show({view: "${view}", at: 1e9})`]), kinds = new Set();
     for (const g of page.run.groups) {
         const kind = `${g.space} ${g.kind}`, line = page.run.lineIn(g.place, page.run.source);
         if (kinds.has(kind) || !line || !g.samples.length)
