@@ -93,13 +93,11 @@ class Picture {
     }
     // These return where the next thing may begin.
     heading(y) {
-        const lines = wrapped(this.title, this.width / 1.1);
-        lines.forEach((t, i) => this.text(0, y + 13 + i * 17, t, {bold: true}));
-        return y + lines.length * 17 + 6;
+        return this.paragraph(0, y + 1, this.title, this.width / 1.1, {bold: true}) + 1;
     }
-    paragraph(x, y, text, width = this.width - x) {
+    paragraph(x, y, text, width = this.width - x, look = FAINT) {
         const lines = wrapped(text, width);
-        lines.forEach((t, i) => this.text(x, y + 12 + i * 17, t, FAINT));
+        lines.forEach((t, i) => this.text(x, y + 12 + i * 17, t, look));
         return y + lines.length * 17 + 4;
     }
     // entries: [mark, text]; "unused" is hatched.

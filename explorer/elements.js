@@ -21,12 +21,12 @@ const choice = (label, options, chosen, change) => h("label", {}, `${label} `,
     h("select", {"aria-label": label, change: e => change(e.target.value)},
         options.map(([value, text]) => h("option", {value, selected: String(value) === String(chosen)}, text))));
 
-const laneChoice = lanes => choice("Lane", [...Array(lanes).keys()].map(l => [l, l]), Math.min(page.lane, lanes - 1),
-    lane => show({lane: Number(lane)}));
+const laneChoice = () => choice("Lane", [...Array(LANES).keys()].map(l => [l, l]), page.lane, lane => show({lane: Number(lane)}));
 
 // A slider between two buttons; change gets the number, and which of the three it came from.
 function stepper(text, n, most, change) {
-    const end = (id, sign, to, said) => button(sign, () => change(to, id), {id, "aria-label": `${text}: ${said}`, disabled: to < 0 || to > most});
+    const end = (id, sign, to, said) =>
+        button(sign, () => change(to, id), {id, "aria-label": `${text}: ${said}`, disabled: to < 0 || to > most});
     return h("div", {class: "row"}, end("before", "‹", n - 1, "the one before"),
         h("input", {type: "range", id: "range", min: 0, max: Math.max(0, most), value: n, "aria-label": text,
             "aria-valuetext": `${n + 1} of ${most + 1}`, input: e => change(Number(e.target.value), "range")}),
@@ -43,7 +43,8 @@ function table(head, rows, numeric = [], rowClass = () => null) {
 
 // pick: gets the lane of a cell that is clicked.
 function figure(picture, id, pick) {
-    const readout = h("p", {class: "readout faint", "aria-live": "polite"}, "Point at a cell, touch it, or go there by arrow keys: it is said here what it is.");
+    const readout = h("p", {class: "readout faint", "aria-live": "polite"},
+        "Point at a cell, touch it or go there by arrow keys: this says what it is.");
     const box = h("div", {class: "picture", tabindex: 0, role: "group", "aria-label": `${picture.title}. Left and right go from cell to cell.`});
     box.innerHTML = picture.svg(`${id}-`);
     const cells = [...box.querySelectorAll("[data-tip]")];
@@ -76,4 +77,7 @@ function figure(picture, id, pick) {
 }
 
 // Two beside each other have half of the room each, where that is enough.
-const pictureWidth = () => Math.max(296, Math.min(760, page.both && innerWidth >= 1200 ? $("detail").clientWidth / 2 - 16 : $("detail").clientWidth - 8));
+function pictureWidth() {
+    const room = $("detail").clientWidth;
+    return Math.max(296, Math.min(760, page.both && innerWidth >= 1200 ? room / 2 - 16 : room - 8));
+}

@@ -58,7 +58,8 @@ function drawFragment(group, wanted, width) {
     const picture = new Picture(width, `${fragment.name.split(" ")[0]}: which lane holds which element, and where lane ${lane} has its own`);
     const [a, b, c] = ["A", "B", "C"].map(name => operands.find(o => o.name === name));
     let y = picture.heading(0);
-    picture.says.push("A number is a lane, which holds that element in a register. A thick line: another register.", ...operands.map(o => held(o, lane)));
+    picture.says.push("A number is a lane, which holds that element in a register. A thick line: another register.",
+        ...operands.map(o => held(o, lane)));
     if (a && b && c && width >= 560 && c.columns <= 16) {
         // As one writes it down: B above C, A left of it, so that rows and columns meet.
         const w = Math.min(26, (width - 66) / (a.columns * 0.7 + c.columns)), left = Math.min(17, w * 0.7), x = 48 + a.columns * left;

@@ -83,7 +83,7 @@ function drawRow(picture, row, y, {at, first, last, unit, matrix, verb}) {
 // most: rows that are drawn.
 function drawGlobal(run, group, sample, others, width, most = 32) {
     const matrix = new Matrix(run.tensors[sample.tensor], group.bytes), {tensor} = matrix, area = touched(sample, matrix, group.bytes);
-    const writes = /store|reduction/.test(group.kind), verb = writes ? "writes" : "reads";
+    const writes = isWrite(group), verb = writes ? "writes" : "reads";
     const vain = writes ? "in a touched sector, not written" : "fetched, not used";
     const picture = new Picture(width, `${plural(sample.lanes.length, "lane")} of a warp, ${group.bytes} bytes each, of ${tensor.name}: ` +
         `${plural(area.sectors.size, "sector")} in ${plural(area.lines.size, "line")}`);

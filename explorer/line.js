@@ -81,7 +81,7 @@ function showArithmetic(run, line) {
 function showLine() {
     const {run, line} = page, file = run.files[page.source], text = file.text.split("\n")[line - 1] || "";
     const groups = line ? run.at(page.source, line) : [], group = groups.find(g => g.key === page.key) || groups[0];
-    const parts = [h("h2", {}, line ? `${baseName(file.name)}:${line}` : "Choose a line"), line ? h("div", {class: "quote code"}, text.trim()) : null];
+    const parts = [h("h2", {}, line ? `${baseName(file.name)}:${line}` : "Choose a line"), line && h("div", {class: "quote code"}, text.trim())];
     if (!group)
         return [...parts, ...showArithmetic(run, line)];
     if (groups.length > 1)
@@ -92,7 +92,7 @@ function showLine() {
         const {blocks, block, warps, warp, samples, n} = chosenSamples(group);
         parts.push(h("div", {class: "row"},
             blocks.length > 1 ? choice("Block", blocks.map(b => [b, b]), block, b => show({block: Number(b), n: 0})) : null,
-            choice("Warp", warps.map(w => [w, w]), warp, w => show({warp: Number(w)})), hasFragment(group) ? laneChoice(32) : null),
+            choice("Warp", warps.map(w => [w, w]), warp, w => show({warp: Number(w)})), hasFragment(group) ? laneChoice() : null),
         stepper(`execution ${n + 1} of ${samples.length} kept`, n, samples.length - 1, (to, focus) => show({n: to}, focus)));
     }
     const pictures = (run, group, prefix) => group.samples.length ? showGroup(run, group, prefix)
@@ -100,7 +100,8 @@ function showLine() {
     if (!other)
         parts.push(...pictures(run, group, "p"));
     else
-        parts.push(h("div", {class: "beside"}, h("div", {}, h("h3", {}, run.name), h("p", {class: "row"}, `line ${line}: ${groupName(group)}`), pictures(run, group, "p")),
+        parts.push(h("div", {class: "beside"},
+            h("div", {}, h("h3", {}, run.name), h("p", {class: "row"}, `line ${line}: ${groupName(group)}`), pictures(run, group, "p")),
             h("div", {}, h("h3", {}, page.other.name), ...(other.chosen ? [h("div", {class: "row"}, choice("Access",
                 other.alike.map(g => [g.key, `line ${other.lineOf(g) || "–"}: ${groupName(g)}`]), other.chosen.key, k => show({otherKey: k}))),
             ...pictures(page.other, other.chosen, "o")] : [h("p", {}, "It has no such access.")]))));

@@ -48,12 +48,9 @@ function told({kind, a, b, times, bytes}) {
         work: [`${count(times)} steps of its own`, `${count(times)} steps`, `${times}`],
         commit: [`group ${a} closed`, `close ${a}`],
         wait: a === null ? ["wait"] : a < 0 ? ["wait: for nothing", "no wait"] : [`wait: groups to ${a}`, `wait ≤ ${a}`],
-        init: [`barrier made, for ${b}`, "made"],
-        expect: [`expects ${count(b || 0)} B`, "expects"],
-        signal: [`arrives, phase ${b}`, `arrives ${b}`],
-        test: [`looks, parity ${b}`, `looks ${b}`],
-        ready: [`goes on, parity ${b}`, "goes on"],
-        bulk: [`bulk copy, ${count(bytes || 0)} B`, "bulk"],
+        init: [`barrier made, for ${b}`, "made"], signal: [`arrives, phase ${b}`, `arrives ${b}`],
+        test: [`looks, parity ${b}`, `looks ${b}`], ready: [`goes on, parity ${b}`, "goes on"],
+        expect: [`expects ${count(b || 0)} B`, "expects"], bulk: [`bulk copy, ${count(bytes || 0)} B`, "bulk"],
         wgmma: [`${times} wgmma, group ${a}`, `wgmma ${a}`],
     };
     return texts[kind] || [kind];
@@ -98,8 +95,9 @@ function drawOrder(run, kernel, block, from, firstWarp, width, most = 8) {
             picture.label(2, y, width - 4, 18, [`all meet at ${name}; warp ${band.last} is the last`, name]);
             y += 22;
         }
-        picture.says.push(`Band ${from + number + 1}: ${warps.map(w => `warp ${w}: ${items(w).map(i => told(i)[0]).join(", ") || "nothing"}`).join("; ")}.` +
-            (band.key ? ` Then all meet at barrier ${band.barrier}, for the ${band.use + 1}. time.` : ""));
+        const did = warps.map(w => `warp ${w}: ${items(w).map(i => told(i)[0]).join(", ") || "nothing"}`);
+        picture.says.push(`Band ${from + number + 1}: ${did.join("; ")}.`,
+            band.key ? `Then all meet at barrier ${band.barrier}, for the ${band.use + 1}. time.` : "");
     });
     for (const copy of open.values())
         arrows.path(`M${copy.x} ${copy.y}V${y}`, {stroke: "var(--accent)", line: 1.6, dash: "3 3"});

@@ -11,7 +11,7 @@ const page = {runs: [], run: null, other: null, both: false, view: "line", sourc
 function show(change = {}, focus = null) {
     const leaving = page.view, active = document.activeElement, detail = $("detail"), top = detail.scrollTop;
     const inside = detail.contains(active), label = inside && active.getAttribute("aria-label");
-    Object.assign(page, change);
+    Object.assign(page, change, {width: pictureWidth()});
     if (leaving === "steps" && page.view !== "steps")
         markWarps(new Map());
     for (const tab of $("views").children) {
@@ -38,10 +38,10 @@ function chooseLine(line, stay) {
         $("detail").scrollIntoView({block: "start"});
 }
 
-function goTo(source, line) {
+function goTo(source, line, stay) {
     page.source = source;
     showSource();
-    chooseLine(line);
+    chooseLine(line, stay);
 }
 
 function chooseRun(which) {
@@ -53,13 +53,15 @@ function chooseRun(which) {
         b.setAttribute("aria-pressed", String(b.dataset.run === which));
     $("name").textContent = run.name + (page.both ? ` beside ${page.other.name}` : "");
     document.title = `${run.name}: what a line does`;
+    const shape = run.shape || {};
     $("about").textContent = [...run.kernels.map(k => `${k.name}: ${plural(k.blocks, "block")} of ${plural(k.warps, "warp")}`),
-        run.shape && run.shape.text ? `B,H,N,D = ${run.shape.text}` : null, run.shape && run.shape.dtype, run.shape && run.shape.causal ? "causal" : null,
-        run.device, {right: "the check passes", wrong: "the check fails", failed: "it stopped before its end"}[run.status],
+        shape.text && `B,H,N,D = ${shape.text}`, shape.dtype, shape.causal && "causal", run.device,
+        {right: "the check passes", wrong: "the check fails", failed: "it stopped before its end"}[run.status],
         kernel ? `drawn: block ${ranges(kernel.sampled.blocks)}` : "no kernel ran"].filter(Boolean).join(" · ");
     $("view-findings").textContent = `Findings (${run.findings.length})`;
     const busiest = [...run.counts(run.source)].filter(([, c]) => c.requests).sort((a, b) => b[1].requests - a[1].requests)[0];
-    Object.assign(page, {source: run.source, line: busiest ? busiest[0] : 0, key: null, otherKey: null, n: 0, at: 0, band: 0, block: null, warp: null, value: null});
+    Object.assign(page, {source: run.source, line: busiest ? busiest[0] : 0, key: null, otherKey: null, n: 0, at: 0, band: 0},
+        {kernel: 0, block: null, warp: null, value: null});
     showSource();
     intoView(page.line);
     show();
@@ -107,23 +109,14 @@ function start() {
         for (const cell of $("lines").querySelectorAll("[data-column]"))
             cell.classList.toggle("shown", cell.dataset.column === page.column);
     });
-    $("file").addEventListener("change", e => {
-        page.source = Number(e.target.value);
-        page.line = 0;
-        showSource();
-        show({view: "line"});
-    });
-    $("theme").addEventListener("click", () => {
-        const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-        root.dataset.theme = (root.dataset.theme || system) === "dark" ? "light" : "dark";
-    });
+    $("file").addEventListener("change", e => goTo(Number(e.target.value), 0, true));
+    const {dataset} = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
+    const follow = () => dataset.theme = system.matches ? "dark" : "light";
+    follow();
+    system.addEventListener("change", follow);
+    $("theme").addEventListener("click", () => dataset.theme = dataset.theme === "dark" ? "light" : "dark");
     document.addEventListener("keydown", onKey);
-    let width = pictureWidth();
-    addEventListener("resize", () => {
-        if (pictureWidth() !== width)
-            show();
-        width = pictureWidth();
-    });
+    addEventListener("resize", () => pictureWidth() === page.width || show());
     chooseRun("0");
     const line = /^#L(\d+)$/.exec(location.hash);
     if (line)

@@ -4,7 +4,7 @@
 const SECTOR = 32, CACHE_LINE = 128, BANKS = 32, LANES = 32;
 
 // [first, step, count, ...] to numbers.
-function expanded(runs) {
+function expanded(runs = []) {
     const all = [];
     for (let i = 0; i < runs.length; i += 3)
         for (let k = 0; k < runs[i + 2]; k++)
@@ -17,59 +17,46 @@ const lanesOf = mask => [...Array(LANES).keys()].filter(lane => Math.floor(mask 
 const NO_COUNTS = {requests: 0, lanes: 0, bytes: 0, sectors: 0, ideal_sectors: 0, wavefronts: 0, ideal_wavefronts: 0};
 const added = (a, b) => b ? Object.fromEntries(Object.keys(a).map(k => [k, a[k] + (b[k] || 0)])) : a;
 
-// One execution of a site by a warp.
+const isWrite = site => /store|reduction/.test(site.kind);
+
+// One execution of a site by a warp. parts: for each wavefront the part of the request that it serves; one that needs more than one
+// has a bank conflict.
 class Sample {
     constructor(site, [block, warp, n, seq, mask, tensor, addresses, passes, parts]) {
-        Object.assign(this, {site, block, warp, n, seq, mask, tensor});
-        this.raw = {addresses, passes, parts};
-    }
-    get lanes() {
-        return lanesOf(this.mask);
+        Object.assign(this, {site, block, warp, n, seq, tensor, addresses, passes, lanes: lanesOf(mask), parts: expanded(parts)});
     }
     // [{lane, from}]: the byte offset where each lane's access begins.
     get accesses() {
-        const lanes = this.lanes, from = expanded(this.raw.addresses || []);
-        return from.map((offset, i) => ({lane: lanes[i] === undefined ? i : lanes[i], from: offset}));
+        return expanded(this.addresses).map((from, i) => ({lane: i in this.lanes ? this.lanes[i] : i, from}));
     }
     // Of shared memory, [{lane, word, pass}]: which wavefront brings which word to which lane; word is the offset / 4.
     get words() {
-        const each = Math.max(1, Math.ceil(this.site.bytes / 4)), passes = this.raw.passes ? expanded(this.raw.passes) : [];
-        return this.accesses.flatMap(({lane, from}, i) => Array.from({length: each}, (_, w) =>
-            ({lane, word: Math.floor(from / 4) + w, pass: passes[i * each + w]})));
-    }
-    // For each wavefront the part of the request that it serves. A part that needs more than one has a bank conflict.
-    get parts() {
-        return expanded(this.raw.parts || []);
+        const each = Math.max(1, Math.ceil(this.site.bytes / 4)), passes = expanded(this.passes);
+        return this.accesses.flatMap(({lane, from}, i) =>
+            [...Array(each).keys()].map(w => ({lane, word: Math.floor(from / 4) + w, pass: passes[i * each + w]})));
     }
 }
 
 // The rows and columns that a byte offset of a tensor has. Memory without a shape is shown as rows of 256 bytes.
 class Matrix {
     constructor(tensor, bytes) {
-        this.tensor = tensor;
-        this.known = Boolean(tensor.shape);
-        this.elementBytes = this.known ? tensor.element_bytes : Math.min(bytes, 4);
-        const last = this.known ? tensor.shape.length - 1 : 0;
-        this.columns = this.known ? tensor.shape[last] : 256 / this.elementBytes;
-        this.rowBytes = this.columns * this.elementBytes;
-        const axes = this.known ? tensor.axes.map((name, i) => ({name, size: tensor.shape[i], stride: tensor.strides[i]})).slice(0, -1) : [];
-        this.axes = axes.filter(a => a.size > 1).sort((a, b) => b.stride - a.stride);
-        this.rows = this.known ? axes.reduce((n, a) => n * a.size, 1) : Math.ceil(tensor.bytes / 256);
+        const known = Boolean(tensor.shape), elementBytes = known ? tensor.element_bytes : Math.min(bytes, 4);
+        const columns = known ? tensor.shape[tensor.shape.length - 1] : 256 / elementBytes;
+        const axes = known ? tensor.axes.slice(0, -1).map((name, i) => ({name, size: tensor.shape[i], stride: tensor.strides[i]}))
+            : [{name: "", size: Math.ceil(tensor.bytes / 256), stride: columns}];
+        Object.assign(this, {tensor, known, elementBytes, columns, rowBytes: columns * elementBytes, rows: axes.reduce((n, a) => n * a.size, 1),
+            axes: axes.filter(a => a.size > 1).sort((a, b) => b.stride - a.stride)});
     }
     at(offset) {
-        let rest = Math.floor(offset / this.elementBytes), ordinal = 0;
-        if (!this.known)
-            return {start: Math.floor(offset / 256) * 256, ordinal: Math.floor(offset / 256),
-                column: rest % this.columns, name: `byte ${Math.floor(offset / 256) * 256}`};
-        const named = [];
+        let column = Math.floor(offset / this.elementBytes), ordinal = 0, name = "";
         for (const axis of this.axes) {
-            const index = Math.min(axis.size - 1, Math.floor(rest / axis.stride));
-            rest -= index * axis.stride;
+            const index = Math.min(axis.size - 1, Math.floor(column / axis.stride));
+            column -= index * axis.stride;
             ordinal = ordinal * axis.size + index;
-            named.push(`${axis.name} ${index}`);
+            name = `${axis.name} ${index}${name && `, ${name}`}`;
         }
-        return {start: offset - rest * this.elementBytes - offset % this.elementBytes, ordinal, column: rest,
-            name: named.reverse().join(", ") || "row 0"};
+        const start = offset - offset % this.elementBytes - column * this.elementBytes;
+        return {start, ordinal, column, name: this.known ? name || "row 0" : `byte ${start}`};
     }
     named(offset) {
         const {name, column} = this.at(offset);
@@ -82,13 +69,10 @@ function sharedName(kernel, offset) {
     const array = kernel.shared.find(a => offset >= a.offset && offset < a.offset + a.bytes);
     if (!array || !array.element_bytes)
         return array ? `${array.name}, byte ${offset - array.offset}` : `byte ${offset}`;
-    let index = Math.floor((offset - array.offset) / array.element_bytes);
-    const indices = [...array.dims].reverse().map((size, i, all) => {
-        const own = i === all.length - 1 ? index : index % size;
-        index = Math.floor(index / size);
-        return `[${own}]`;
-    });
-    return array.name + indices.reverse().join("");
+    let index = Math.floor((offset - array.offset) / array.element_bytes), indices = "";
+    for (let i = array.dims.length - 1; i >= 0; index = Math.floor(index / array.dims[i--]))
+        indices = `[${i ? index % array.dims[i] : index}]${indices}`;
+    return array.name + indices;
 }
 
 class Run {
@@ -113,15 +97,14 @@ class Run {
     // Copies of an access, from unrolling, are one: their counts are summed, their executions come in turn.
     grouped(kernel) {
         const groups = new Map();
-        kernel.sites.forEach((site, index) => {
+        kernel.sites.forEach(site => {
             if (site.merged === -1 || site.kind === "sync")
                 return;
-            const key = [site.place, site.kind, site.space, site.bytes, site.fragment].join();
+            const key = [kernel.number, site.place, site.kind, site.space, site.bytes, site.fragment].join();
             if (!groups.has(key))
-                groups.set(key, {...site, key, kernel, copies: 0, sites: [], counts: site.counts && NO_COUNTS, samples: [], executed: 0});
+                groups.set(key, {...site, key, kernel, copies: 0, counts: site.counts && NO_COUNTS, samples: [], executed: 0});
             const group = groups.get(key);
             group.copies++;
-            group.sites.push(index);
             group.counts = group.counts && added(group.counts, site.counts);
             group.executed += site.executed || 0;
             group.samples.push(...site.samples.map(s => new Sample(site, s)));
@@ -139,20 +122,13 @@ class Run {
     // Line by line of a source: the sums of what is counted there.
     counts(source) {
         const lines = new Map();
-        const of = line => lines.get(line) || lines.set(line, {...NO_COUNTS, instructions: 0, ideal: false}).get(line);
-        for (const group of this.groups) {
-            const line = this.lineIn(group.place, source);
-            if (line && group.counts)
-                lines.set(line, added(of(line), group.counts));
-            else if (line)
-                of(line);
-        }
-        for (const kernel of this.kernels)
-            for (const [place, , lanes] of kernel.lines) {
-                const line = this.lineIn(place, source);
-                if (line)
-                    of(line).instructions += lanes;
-            }
+        const add = (place, counts) => {
+            const line = this.lineIn(place, source);
+            if (line)
+                lines.set(line, added(lines.get(line) || {...NO_COUNTS, instructions: 0}, counts));
+        };
+        this.groups.forEach(g => add(g.place, g.counts));
+        this.kernels.forEach(k => k.lines.forEach(([place, , instructions]) => add(place, {instructions})));
         return lines;
     }
     // Sums over the launch, for each kind of access.
@@ -171,8 +147,7 @@ class Run {
         return [this.source, ...[...used].filter(s => s !== null && s !== this.source && this.files[s].text !== null)];
     }
     lineText(place) {
-        const [source, line] = this.chain(place)[0] || [];
-        const text = source === null || source === undefined ? null : this.files[source].text;
+        const [source, line] = this.chain(place)[0] || [null], text = source === null ? null : this.files[source].text;
         return text === null ? "" : (text.split("\n")[line - 1] || "").trim();
     }
     placeName(place) {
@@ -182,8 +157,8 @@ class Run {
 
 const baseName = path => path.replace(/.*\//, "");
 
-// Which lines of two texts belong together: the longest common sequence of lines, and between two of its lines those that differ, in turn.
-// Returns [line of b] for each line of a, from 1; index 0 is not used.
+// Which lines of two texts belong together: the longest common sequence of lines, and between two of its lines those that differ,
+// in turn. Returns [line of b] for each line of a, from 1; index 0 is not used.
 function sameLines(a, b) {
     const left = a.split("\n").map(t => t.trim()), right = b.split("\n").map(t => t.trim());
     const width = right.length + 1, longest = new Uint16Array((left.length + 1) * width);

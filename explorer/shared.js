@@ -42,7 +42,7 @@ function drawBankNumbers(picture, y) {
 
 // most: rows of 128 bytes, and wavefronts, that are drawn.
 function drawShared(group, sample, width, most = 40) {
-    const {kernel} = group, {parts, words} = sample, wavefronts = parts.length, verb = /store|reduction/.test(group.kind) ? "written" : "read";
+    const {kernel} = group, {parts, words} = sample, wavefronts = parts.length, verb = isWrite(group) ? "written" : "read";
     // Of a part all wavefronts but the first: what a conflict costs.
     const late = parts.map((part, i) => parts.indexOf(part) < i), extra = late.filter(Boolean).length;
     const worst = Math.max(...parts.map(p => parts.filter(q => q === p).length));

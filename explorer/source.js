@@ -48,9 +48,8 @@ function markChosen() {
         }
     }
     // One line is always there to be reached by the Tab key.
-    const first = $("lines").querySelector("button.source");
-    if (first && !$("lines").querySelector('button.source[tabindex="0"]'))
-        first.tabIndex = 0;
+    const all = [...$("lines").querySelectorAll("button.source")];
+    (all.find(code => code.tabIndex === 0) || all[0] || {}).tabIndex = 0;
 }
 
 // warps: Map from a line to the warps that are there.

@@ -17,10 +17,8 @@ function orderOf(kernel, block) {
 
 const sampleOf = ([block, warp, n, seq, mask, values]) => ({block, warp, n, seq, lanes: lanesOf(mask), values});
 
-// Of a value what the warp had last computed at that moment, or null.
-function lastOf(value, block, warp, seq) {
-    return value.samples.map(sampleOf).filter(s => s.block === block && s.warp === warp && s.seq <= seq).pop() || null;
-}
+// Of a value what the warp had last computed at that moment.
+const lastOf = (value, block, warp, seq) => value.samples.map(sampleOf).filter(s => s.block === block && s.warp === warp && s.seq <= seq).pop();
 
 function laneValue(sample, lane) {
     const i = sample.lanes.indexOf(lane);

@@ -2,18 +2,15 @@
 
 // Which blocks have a recording of that kind (steps or events), and the choice among them.
 function blockChoice(list) {
-    const all = page.run.kernels.flatMap(k => [...new Set(k[list].map(s => s.block))].map(block => ({kernel: k, block, key: `${k.number}:${block}`})));
-    const own = all.find(c => c.kernel.number === page.kernel && c.block === page.block) || all.find(c => c.block === page.block) || all[0];
-    const change = key => {
-        const {kernel, block} = all.find(c => c.key === key);
-        show({kernel: kernel.number, block, at: 0, band: 0});
-    };
-    const several = page.run.kernels.length > 1;
-    return {kernel: own && own.kernel, block: own && own.block, element: all.length > 1 ? choice("Block",
-        all.map(c => [c.key, several ? `${c.block} of ${c.kernel.name}` : c.block]), own.key, change) : null};
+    const all = page.run.kernels.flatMap(kernel => distinct(kernel[list].map(s => s.block)).map(block => ({kernel, block})));
+    const own = Math.max(0, all.findIndex(c => c.kernel.number === page.kernel && c.block === page.block));
+    const name = c => page.run.kernels.length > 1 ? `${c.block} of ${c.kernel.name}` : c.block;
+    return {...all[own], element: all.length > 1 && choice("Block", all.map((c, i) => [i, name(c)]), own,
+        i => show({kernel: all[i].kernel.number, block: all[i].block, at: 0, band: 0}))};
 }
 
-const valueName = (run, v) => `${v.name || "no name"}${v.copies > 1 ? `, copy ${v.copy + 1} of ${v.copies}` : ""}, ${run.placeName(v.place).split(",")[0]}`;
+const valueName = (run, {name, copy, copies, place}) =>
+    `${name || "no name"}${copies > 1 ? `, copy ${copy + 1} of ${copies}` : ""}, ${run.placeName(place).split(",")[0]}`;
 
 function laneValues(run, value, sample) {
     return h("ul", {class: "lanes", "aria-label": `${valueName(run, value)}, lane by lane`}, Array.from({length: LANES}, (_, lane) =>
@@ -56,10 +53,11 @@ function showSteps() {
         h("h3", {}, `What the lanes of warp ${warp} hold by then`),
         ...(value ? [
             h("div", {class: "row"}, choice("Variable", known.map(k => [k.key, valueName(run, k.v)]), value.key, v => show({value: Number(v)}))),
-            laneValues(run, value.v, value.sample), h("div", {class: "row"}, laneChoice(LANES)),
+            laneValues(run, value.v, value.sample), h("div", {class: "row"}, laneChoice()),
             figure(drawSeries(value.v, block, warp, page.lane, until, pictureWidth()), "series"),
-            pair ? figure(drawSeries(pair.v, block, warp, page.lane, until, pictureWidth()), "pair") : null] : [h("p", {}, "No value is known yet.")]),
-        h("p", {class: "faint"}, missing.length ? `Not known at this line: ${missing.join(", ")}. Optimised away, or kept where the line table does not tell.`
+            pair ? figure(drawSeries(pair.v, block, warp, page.lane, until, pictureWidth()), "pair") : null]
+            : [h("p", {}, "No value is known yet.")]),
+        h("p", {class: "faint"}, missing.length ? `Not known at this line: ${missing.join(", ")}. Optimised away, or not told by the line table.`
             : "A variable that is not in the list was optimised away, or its line computes too many values to tell which is which.")];
 }
 
@@ -67,13 +65,14 @@ function showOrder() {
     const {run} = page, {kernel, block, element} = blockChoice("events");
     const lists = kernel ? kernel.events.filter(e => e.block === block) : [];
     if (lists.every(l => !l.list.length))
-        return [h("h2", {}, "Copies and barriers"), h("p", {}, "This kernel has no barrier and no asynchronous copy, or none was recorded.")];
+        return [h("h2", {}, "Copies and barriers"), h("p", {}, "No barrier and no asynchronous copy was recorded.")];
     const width = pictureWidth(), fit = warpsThatFit(width), warps = lists.map(l => l.warp).sort((a, b) => a - b);
     const from = Math.max(0, Math.min(warps.indexOf(page.warp), warps.length - fit));
     const all = bandsOf(lists, () => 0).length, band = Math.min(page.band, all - 1);
     return [h("h2", {}, "Copies and barriers"),
         h("p", {class: "faint"}, "An order of events, not time: how long anything takes is not known here."),
-        h("div", {class: "row"}, element, warps.length > fit ? choice("From warp", warps.map(w => [w, w]), warps[from], w => show({warp: Number(w)})) : null),
+        h("div", {class: "row"}, element,
+            warps.length > fit ? choice("From warp", warps.map(w => [w, w]), warps[from], w => show({warp: Number(w)})) : null),
         all > 1 ? stepper(`from band ${band + 1} of ${all}`, band, all - 1, (to, focus) => show({band: to}, focus)) : null,
         figure(drawOrder(run, kernel, block, band, from, width), "order"),
         lists.some(l => !l.complete) ? h("p", {}, "There were more events than were kept.") : null];
@@ -81,7 +80,8 @@ function showOrder() {
 
 function showFindings() {
     const {run} = page;
-    const lines = f => [f.there, f.here].filter(Boolean).map(a => run.chain(a.place).find(([s]) => s !== null && run.files[s].text !== null)).filter(Boolean);
+    const lines = f => [f.there, f.here].filter(Boolean)
+        .map(a => run.chain(a.place).find(([s]) => s !== null && run.files[s].text !== null)).filter(Boolean);
     return [h("h2", {}, "Findings"), run.findings.length ? null : h("p", {}, "The simulator found nothing wrong."),
         ...run.findings.flatMap((f, i) => [h("p", {class: "alarm"}, f.text), figure(drawFinding(run, f, pictureWidth()), `f${i}`),
             h("div", {class: "row"}, lines(f).map(([s, line]) => button(`Show ${baseName(run.files[s].name)}:${line}`, () => goTo(s, line))))]),
@@ -94,8 +94,8 @@ function showTotals() {
         ...[...new Set(totals.flatMap(t => [...t.keys()]))].flatMap(kind =>
             [h("h3", {}, kind), countsTable(runs.map((r, i) => [r.name, totals[i].get(kind) || null]))]),
         h("h3", {}, "How much of it is here"),
-        ...page.run.kernels.map(k => h("p", {}, `${k.name}: counts are of ${k.complete ? "all" : "those that ran before the end, of"} ${plural(k.blocks, "block")}. ` +
-            `Executions were kept of block ${ranges(k.sampled.blocks)}${k.sampled.warps ? `, of its first ${plural(k.sampled.warps, "warp")}` : ""}: ` +
-            `of each access at most ${k.sampled.executions} a warp.`)),
+        ...page.run.kernels.map(k => h("p", {}, `${k.name}: counts are of ${k.complete ? "all" : "those that ran before the end, of"} ` +
+            `${plural(k.blocks, "block")}. Executions were kept of block ${ranges(k.sampled.blocks)}` +
+            `${k.sampled.warps ? `, of its first ${plural(k.sampled.warps, "warp")}` : ""}: of each access at most ${k.sampled.executions}.`)),
         ...page.run.notes.map(n => h("p", {}, n))];
 }
