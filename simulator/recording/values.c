@@ -131,6 +131,15 @@ static void number_copies(struct recording *recording, int32_t place) {
     }
 }
 
+// The type that the nearest line above declares the variable with.
+static enum assigned_type declared_type(const struct lines *lines, int line, const char *name) {
+    struct assignment other;
+    for (int l = line - 1; l > 0; l--)
+        if (assignment_of(lines->line[l - 1], &other) && other.type != ASSIGNED_UNKNOWN && !strcmp(other.name, name))
+            return other.type;
+    return ASSIGNED_UNKNOWN;
+}
+
 static bool find_in(struct recording *recording, const struct lines *lines, const char *file) {
     for (int32_t i = 0, end; i < recording->ptx->instructions; i = end) {
         struct assignment assignment;
@@ -138,11 +147,13 @@ static bool find_in(struct recording *recording, const struct lines *lines, cons
             recording->place[i] >= 0 ? recording_place_at(recording->place[i]) : NULL;
         end = i + 1;
         if (!at || strcmp(at->file, file) || at->line < 1 || at->line > lines->count ||
-            !assignment_of(lines->line[at->line - 1], &assignment) || assignment.type == ASSIGNED_OTHER)
+            !assignment_of(lines->line[at->line - 1], &assignment))
             continue;
-        int32_t found = last_of_line(recording, i, assignment.type, &end);
-        if (found < 0 && assignment.type == ASSIGNED_UNKNOWN && !strchr(assignment.name, '['))
-            found = last_of_line(recording, i, ASSIGNED_INTEGER, &end);
+        if (assignment.type == ASSIGNED_UNKNOWN)
+            assignment.type = declared_type(lines, at->line, assignment.name);
+        if (assignment.type == ASSIGNED_OTHER)
+            continue;
+        const int32_t found = last_of_line(recording, i, assignment.type, &end);
         if (found >= 0 && !add(recording, found, &assignment))
             return false;
     }
