@@ -24,8 +24,9 @@ SIMULATOR_CFLAGS = -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno -fn
 # Less optimised than what people run: it is compiled more often than it is run.
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
-# For which architecture says the line of each file (teach/architecture.c).
-NVCCFLAGS = -shared -std=c++20 -O3 -lineinfo -cudart shared --no-compress -Icommon \
+# For which architecture says the line of each file (teach/architecture.c). -g is for the host alone: it says where the members
+# of a structure lie that a kernel lays over its shared memory (teach/layout.h).
+NVCCFLAGS = -shared -std=c++20 -O3 -g -lineinfo -cudart shared --no-compress -Icommon \
             -Xcompiler -fPIC,-Wall,-Wextra,-Wno-missing-field-initializers
 
 # build/flags is written anew when the toolkit or a flag changes, build/kernel-flags when the GPU does, too; all that is built

@@ -71,9 +71,9 @@ struct warp {
     } reported[REPORTED]; // findings that were met here last
     unsigned reported_next;
     struct warp_record *record; // NULL: the launch is not recorded
-    uint64_t ticks;     // for %clock, see move.c
-    uint32_t registers; // a thread may use, see setmaxnreg
-    bool has_specials;  // special registers are filled in
+    uint64_t ticks;             // for %clock, see move.c
+    uint32_t registers;         // a thread may use, see setmaxnreg
+    bool has_specials;          // special registers are filled in
 
     struct call_frame *frame; // [depth]
     int32_t frames;
