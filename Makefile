@@ -96,6 +96,7 @@ lessons solutions:
 	$(if $(asked),:,$(foreach u,$($@),scripts/lesson --title $u $(call folder,$u);))
 
 all: check-solutions plots
+	echo "Next: make $(firstword $(lessons))"
 ifneq (,$(filter all,$(goals)))
 plots: | check-solutions
 endif
@@ -150,6 +151,7 @@ SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK; ROWS
 CAUSAL=1                   with the causal mask
 DTYPE=fp32|fp16|bf16       one element type instead of all that the lesson has
 DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
+V=1                        shows every command; without it a compiler is named where it takes more than three seconds
 KERNEL=file.cu             any kernel file instead of the lesson's
 SEED=n                     the seed of the inputs
 TIME_LIMIT=s               how long one step of a check may take (60 seconds)
