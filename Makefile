@@ -38,7 +38,7 @@ numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
 lessons   := $(numbers:%=lesson-%)
 solutions := $(numbers:%=solution-%)
 actions   := check bench trace profile diff reset hint quiz repair watch peers
-others    := all plots post doctor test test-all help clean progress flashcards
+others    := all plots post doctor test test-all help clean progress flashcards update compile_commands.json
 
 # ---- What was asked for -------------------------------------------------------------------------------------------
 
@@ -79,6 +79,7 @@ include make/run.mk
 include make/teach.mk
 include make/peers.mk
 include make/post.mk
+include make/editor.mk
 include make/test.mk
 
 # ---- Goals ---------------------------------------------------------------------------------------------------------
@@ -114,6 +115,9 @@ plots:
 doctor:
 	scripts/doctor
 
+update:
+	scripts/update
+
 clean:
 	rm -rf build
 
@@ -144,6 +148,8 @@ make flashcards            the lessons' self-checks as cards to print, build/fla
 make doctor                what is installed, and how to get the rest
 make test                  the project's own tests
 make test-all              the same with the long lists whole
+make update                a newer workbook; the lessons that you have edited stay as they are
+make compile_commands.json how each file is compiled, for clangd in an editor
 make clean                 removes build/, and nothing of lessons/ or results/
 
 DEVICE=gpu|sim             where to run; a GPU where one answers, else the simulator
