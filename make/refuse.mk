@@ -23,6 +23,9 @@ given = $(if $(findstring command,$(origin $1)),$($1))
 $(foreach s,CAUSAL QUICK FRESH LSE EAGER AGAIN,$(if $(filter-out 0 1,$(call given,$s)),\
 $(error $s=$($s) is not known; it is 0 or 1)))
 
+$(if $(OUT),$(if $(filter check,$(asked)),,$(error OUT=$(OUT) goes with check: make lesson-02 check SHAPE=1,1,64,64 OUT=folder)))
+$(if $(OUT),$(if $(word 2,$(checked)),$(error OUT=$(OUT) takes the output of one lesson; choose one)))
+
 ifneq (,$(KERNEL))
   $(if $(word 2,$(KERNEL)),$(error KERNEL=$(KERNEL) has a space in its name, which make cannot handle; rename the file))
   $(if $(filter %.cu,$(KERNEL)),,$(error KERNEL=$(KERNEL) is no CUDA source; give a file whose name ends in .cu))

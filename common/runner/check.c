@@ -4,6 +4,7 @@
 #include "runner/cuda.h"
 #include "runner/diagnose.h"
 #include "runner/finish.h"
+#include "runner/output.h"
 #include "runner/problem.h"
 #include "runner/report.h"
 
@@ -60,6 +61,8 @@ static bool run_kernel(struct check *check, const struct host_problem *host, boo
         problem_judge(&problem, &j->verdict[i]);
         right = verdict_end(&j->verdict[i]) && right;
     }
+    if (*check->arguments->out)
+        output_write(&problem, check->arguments->out);
     j->guard = problem_broken_guard(&problem);
     problem_free(&problem);
     CUDA(cudaStreamDestroy(stream));
@@ -349,9 +352,16 @@ int check(const struct kernel *kernel, const struct device *device, const struct
     }
     if (arguments->causal && operation->no_causal)
         printf("%s: %s, CAUSAL=1 changes nothing\n", name, operation->no_causal);
+    if (*arguments->out)
+        output_prepare(arguments->out);
     if (*arguments->data)
         return check_data(&check, seed);
     unsigned dtypes = chosen_dtypes(&check);
+    if (*arguments->out && !arguments->has_shape)
+        message_exit(EXIT_BAD_INPUT, "OUT=%s: it takes the output of one case: add SHAPE=B,H,N,D or DATA=folder",
+                     arguments->out);
+    if (*arguments->out && __builtin_popcount(dtypes) > 1)
+        message_exit(EXIT_BAD_INPUT, "OUT=%s: %s has several types: add DTYPE=", arguments->out, name);
     if (!arguments->has_shape && !arguments->sample)
         return check_matrix(&check, dtypes, seed);
     if (arguments->has_shape && arguments->shape.is_matrix && !operation->is_matrix)
