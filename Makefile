@@ -2,7 +2,7 @@
 #
 # A goal chooses the lesson (lesson-02, or solution-02), another one the action (check, bench, ...), in any order:
 #   make lesson-02 check
-# What is refused is in make/refuse.mk, how things are built in build.mk, which GPU a kernel is for in architecture.mk, what
+# What is refused is in make/refuse.mk and words.mk, how things are built in build.mk, which GPU a kernel is for in architecture.mk, what
 # the actions run in run.mk, hints and what else teaches in teach.mk, and the project's own tests in test.mk.
 
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
@@ -45,7 +45,9 @@ others    := all plots post doctor test test-all help clean progress flashcards 
 
 goals   := $(or $(MAKECMDGOALS),help)
 asked   := $(filter $(actions),$(goals))
-unknown := $(filter-out $(lessons) $(solutions) lessons solutions $(actions) $(others) build/%,$(goals))
+unknown := $(filter-out $(lessons) $(solutions) lessons solutions $(actions) $(others) words build/%,$(goals))
+# What shells ask for when they complete a goal by themselves, with make -n -p -q.
+unknown := $(filter-out .%,$(unknown))
 chosen  := $(filter $(lessons) $(solutions),$(goals)) \
            $(if $(filter lessons,$(goals)),$(lessons)) $(if $(filter solutions,$(goals)),$(solutions))
 chosen  := $(strip $(chosen))
@@ -73,6 +75,7 @@ title    = $(kind)-$(notdir $(solution))
 blanked := $(sort $(shell grep -ls '^ *// TODO [0-9]' solutions/[0-9][0-9]_*/*.cu))
 files    = $(addprefix $(folder)/,$(filter-out attention.cu,$(notdir $(filter $(solution)/%,$(blanked)))) attention.cu)
 
+include make/words.mk
 include make/refuse.mk
 include make/build.mk
 include make/architecture.mk

@@ -1,6 +1,8 @@
 # Bad input gets one line that says what is wrong and what to do, before anything is built; make's exit status is then 2.
 
 stranger := $(firstword $(filter lesson-% solution-%,$(unknown)) $(unknown))
+meant_by := $(if $(stranger),$(shell scripts/nearest $(call quoted,$(stranger)) $(lessons) $(solutions) lessons solutions $(actions) $(others)))
+$(if $(meant_by),$(error there is no $(stranger); did you mean $(meant_by)?))
 $(if $(filter lesson-% solution-%,$(stranger)),\
 $(error there is no $(stranger); there are $(lessons), and solution-NN for the solution of each))
 $(if $(stranger),$(error there is no goal '$(stranger)'; make help lists them))
