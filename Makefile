@@ -98,7 +98,7 @@ endif
 $(lessons) $(solutions):
 	$(if $(asked),:,scripts/lesson $@ $(call folder,$@) $(call files,$@))
 lessons solutions:
-	$(if $(asked),:,$(foreach u,$($@),scripts/lesson --title $u $(call folder,$u);))
+	$(if $(asked),:,$(foreach u,$($@),scripts/lesson --title $u $(call folder,$u) || exit;))
 
 all: check-solutions plots
 	echo "Next: make $(firstword $(lessons))"

@@ -200,7 +200,8 @@ static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
         if (dtypes & 1u << type)
             require(check, &which);
     }
-    check->report = report_begin(arguments, check->kernel->argument, check->device, __builtin_popcount(dtypes), seed);
+    check->report =
+        report_begin(arguments, check->kernel->argument, check->device, __builtin_popcount(dtypes), seed, true);
     for (int type = 0; type < ATTENTION_DTYPES && check->state != DEVICE_LOST; type++) {
         struct host_problem host;
         if (!(dtypes & 1u << type))
@@ -240,7 +241,19 @@ static void compare_own_output(const struct host_problem *host, const float *out
     sample_free(&sample);
 }
 
+// Whether only a sample of the output's rows is compared.
+static bool samples_rows(const struct host_problem *host, uint64_t seed) {
+    const struct operation *operation = host->operation;
+    int64_t rows = problem_output(host, 0)->rows;
+    struct row_sample sample =
+        sample_rows(rows, operation->group(&host->which), operation->row_cost(&host->which), seed);
+    bool some = sample.count < rows;
+    sample_free(&sample);
+    return some;
+}
+
 static int check_data(struct check *check, uint64_t seed) {
+    const char *folder = check->arguments->data;
     struct host_problem host;
     struct message error;
     float *output;
@@ -249,11 +262,17 @@ static int check_data(struct check *check, uint64_t seed) {
     require(check, &host.which);
     if (host.which.dtype != ATTENTION_FP32)
         printf("q, k and v are taken as %s\n", dtype_of(host.which.dtype)->name);
-    check->report = report_begin(check->arguments, check->kernel->argument, check->device, 1, seed);
+    if (!host.finite)
+        printf("%s holds NaN or infinity; what they reach in the output is none either\n", folder);
+    // A seed draws no inputs here, and the rows that are compared only where there are too many.
+    bool seeded = samples_rows(&host, seed);
+    if (check->arguments->has_seed && !seeded)
+        printf("SEED changes nothing: the inputs are those of %s, and all rows are compared\n", folder);
+    check->report = report_begin(check->arguments, check->kernel->argument, check->device, 1, seed, seeded);
     run_case(check, &host, seed, true);
     int status = finish(check);
     if (output)
-        compare_own_output(&host, output, seed, check->arguments->data);
+        compare_own_output(&host, output, seed, folder);
     free(output);
     host_problem_free(&host);
     return status;
@@ -326,7 +345,7 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
         if (dtypes & 1u << type)
             count += list_cases(check, (enum attention_dtype)type, cases + count);
     count = select_cases(check, cases, count);
-    check->report = report_begin(check->arguments, check->kernel->argument, check->device, count, seed);
+    check->report = report_begin(check->arguments, check->kernel->argument, check->device, count, seed, true);
     for (int i = 0; i < count && !report_enough(&check->report) && check->state != DEVICE_LOST; i++) {
         struct host_problem host;
         uint64_t case_seed = seed + (uint64_t)i;
