@@ -29,6 +29,7 @@
 // Of the warps that read a cell since it was last written two are kept. When warps synchronise in groups, by named
 // barriers, a third reader's race with a later write can go unseen.
 #include "race_shared.h"
+#include "validity.h"
 
 #include "../machine/access.h"
 #include "../machine/block.h"
@@ -251,6 +252,8 @@ void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t
     uint32_t key = race->cells.write[cell], by = race->cells.write_by[cell];
     if (race->pending_cells && race->pending[cell]) {
         report_pending(warp, bound, lane, cell, "reads");
+    } else if (key < race->first_key && validity_defers(warp, bound)) {
+        warp->met_uninitialised = true;
     } else if (key < race->first_key) {
         warp_report(warp, SIM_FINDING_UNINITIALISED_SHARED, bound, NULL, lane,
                     "{here} reads byte %zu of shared memory, which no thread of the block has written",
