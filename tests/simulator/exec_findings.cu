@@ -27,7 +27,7 @@ KERNEL padding(float *out, int used) {
     float sum = w.x + w.y + w.z;
     out[t] = used & 1 ? sum + 0 * w.w : sum; // padding chosen
     if (used & 2)
-        out[32 + t] = v.w; // padding stored
+        out[32 + t] = v.w;   // padding stored
     if (used & 4 && v.w > 1) // padding decided
         atomicAdd(out, 2);
     if (used & 8)
