@@ -68,7 +68,7 @@ CREATE TEMP VIEW fa3_text AS
 SELECT printf('  FlashAttention-3 is timed beside it: lesson %s is %.2f times as fast.', substr(l.lesson, 10, 2), m.ratio) AS text
 FROM mean AS m JOIN last_solution AS l USING (dtype) WHERE m.dtype = 'bf16' AND m.lesson = 'peer-fa3'
 UNION ALL
-SELECT * FROM (SELECT printf('  FlashAttention-3 reaches %.0f at that shape, in another run: the ladder is not past it. What is still missing are'
+SELECT * FROM (SELECT printf('  FlashAttention-3 reaches %.0f at that shape, in another run: the ladder is not past it. Not measured yet are'
                           || ' lessons on the instructions that only Hopper has.', tflops)
                FROM cold NATURAL JOIN shape_bf16 WHERE dtype = 'bf16' AND lesson = 'peer-fa3'
                AND NOT EXISTS (SELECT 1 FROM mean WHERE lesson = 'peer-fa3') ORDER BY run DESC LIMIT 1);

@@ -1,6 +1,6 @@
 // The bounds hold for whatever right order of summation: random problems, built so that rounding errors come together,
 // pass in each of several kernels that sum in orders of their own; and where the keys differ, a kernel with weights of
-// 11 bits does not. TESTS_ALL=1 takes 1,000 problems, else a tenth of them.
+// 11 bits does not. TEST_ALL=1 takes 1,000 problems, else a tenth of them.
 #include "cmocka_all.h"
 #include "host/inputs.h"
 #include "host/parallel.h"
@@ -212,7 +212,7 @@ static float run(const struct host_problem *problem, enum algorithm algorithm, e
 // -------------------------------------------------------------------------------------------------------
 
 static int problems(void) {
-    return getenv("TESTS_ALL") ? 1000 : 100;
+    return getenv("TEST_ALL") ? 1000 : 100;
 }
 
 static bool passes(const struct host_problem *problem, const struct row_sample *sample, const void *reference,
