@@ -14,6 +14,7 @@
 struct block;
 struct run;
 struct traffic_table;
+struct validity;
 struct warp_record;
 
 #define MOST_CALLS 512 // how deep calls may be nested
@@ -79,6 +80,10 @@ struct warp {
     int32_t frames;
     uint32_t parameter_base[LANES];
     uint8_t **saved_registers; // [depth]: frames of recursive functions that callers still need
+
+    struct validity *validity; // see analyses/validity.c; NULL until it is needed
+    unsigned invalid;          // registers that hold uninitialised values in some lane
+    bool met_uninitialised;    // by the load that is under way
 
     struct sim_allocation *recent[RECENT_ALLOCATIONS]; // that global accesses hit, the last one first
     struct {
