@@ -2,7 +2,7 @@
 #
 # A goal chooses the lesson (lesson-02, or solution-02), another one the action (check, bench, ...), in any order:
 #   make lesson-02 check
-# What is refused is in make/refuse.mk, how things are built in build.mk, which GPU a kernel is for in architecture.mk, what
+# What is refused is in make/refuse.mk and words.mk, how things are built in build.mk, which GPU a kernel is for in architecture.mk, what
 # the actions run in run.mk, hints and what else teaches in teach.mk, and the project's own tests in test.mk.
 
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
@@ -22,6 +22,7 @@ CAUSAL     :=
 DTYPE      :=
 DATA       :=
 KERNEL     :=
+OUT        :=
 SEED       :=
 INPUTS     :=
 LAYOUT     :=
@@ -40,13 +41,15 @@ numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
 lessons   := $(numbers:%=lesson-%)
 solutions := $(numbers:%=solution-%)
 actions   := check bench trace explore profile diff reset hint quiz repair watch peers
-others    := all plots post stills doctor test test-all help clean progress flashcards
+others    := all plots post stills doctor test test-all help clean progress flashcards update compile_commands.json
 
 # ---- What was asked for -------------------------------------------------------------------------------------------
 
 goals   := $(or $(MAKECMDGOALS),help)
 asked   := $(filter $(actions),$(goals))
-unknown := $(filter-out $(lessons) $(solutions) lessons solutions $(actions) $(others) build/%,$(goals))
+unknown := $(filter-out $(lessons) $(solutions) lessons solutions $(actions) $(others) words build/%,$(goals))
+# What shells ask for when they complete a goal by themselves, with make -n -p -q.
+unknown := $(filter-out .%,$(unknown))
 chosen  := $(filter $(lessons) $(solutions),$(goals)) \
            $(if $(filter lessons,$(goals)),$(lessons)) $(if $(filter solutions,$(goals)),$(solutions))
 chosen  := $(strip $(chosen))
@@ -74,6 +77,7 @@ title    = $(kind)-$(notdir $(solution))
 blanked := $(sort $(shell grep -ls '^ *// TODO [0-9]' solutions/[0-9][0-9]_*/*.cu))
 files    = $(addprefix $(folder)/,$(filter-out attention.cu,$(notdir $(filter $(solution)/%,$(blanked)))) attention.cu)
 
+include make/words.mk
 include make/refuse.mk
 include make/build.mk
 include make/architecture.mk
@@ -81,6 +85,7 @@ include make/run.mk
 include make/teach.mk
 include make/peers.mk
 include make/post.mk
+include make/editor.mk
 include make/test.mk
 
 # ---- Goals ---------------------------------------------------------------------------------------------------------
@@ -95,9 +100,10 @@ endif
 $(lessons) $(solutions):
 	$(if $(asked),:,scripts/lesson $@ $(call folder,$@) $(call files,$@))
 lessons solutions:
-	$(if $(asked),:,$(foreach u,$($@),scripts/lesson --title $u $(call folder,$u);))
+	$(if $(asked),:,$(foreach u,$($@),scripts/lesson --title $u $(call folder,$u) || exit;))
 
 all: check-solutions plots
+	echo "Next: make $(firstword $(lessons))"
 ifneq (,$(filter all,$(goals)))
 plots: | check-solutions
 endif
@@ -119,6 +125,9 @@ stills:
 
 doctor:
 	scripts/doctor
+
+update:
+	scripts/update
 
 clean:
 	rm -rf build
@@ -152,6 +161,8 @@ make flashcards            the lessons' self-checks as cards to print, build/fla
 make doctor                what is installed, and how to get the rest
 make test                  the project's own tests
 make test-all              the same with the long lists whole
+make update                a newer workbook; the lessons that you have edited stay as they are
+make compile_commands.json how each file is compiled, for clangd in an editor
 make clean                 removes build/, and nothing of lessons/ or results/
 
 DEVICE=gpu|sim             where to run; a GPU where one answers, else the simulator
@@ -159,7 +170,9 @@ SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK; ROWS
 CAUSAL=1                   with the causal mask
 DTYPE=fp32|fp16|bf16       one element type instead of all that the lesson has
 DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
+V=1                        shows every command; without it a compiler is named where it takes more than three seconds
 KERNEL=file.cu             any kernel file instead of the lesson's
+OUT=folder                 check writes the output of the one case of SHAPE= or DATA= there, as o.npy
 SEED=n                     the seed of the inputs
 TIME_LIMIT=s               how long one step of a check may take (60 seconds)
 BESIDE=solution-01         what explore shows beside the kernel; none: nothing. Beside a lesson stands its solution

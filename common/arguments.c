@@ -109,6 +109,8 @@ static bool parse_option(const char *option, const char *value, struct arguments
         return layout_parse(value, &a->layout, error);
     } else if (!strcmp(option, "--data")) {
         return copy(a->data, sizeof a->data, value, error);
+    } else if (!strcmp(option, "--out")) {
+        return copy(a->out, sizeof a->out, value, error);
     } else if (!strcmp(option, "--seed")) {
         if (!read_unsigned(value, &a->seed))
             return message_set(error, "SEED=%.60s is no number: use 0 to 2^64 - 1", value);

@@ -37,6 +37,7 @@ struct arguments {
     enum attention_dtype dtype;
     char inputs[32];     // name of an input family, "": the matrix chooses
     char data[PATH_MAX]; // folder of .npy files
+    char out[PATH_MAX];  // folder that the output of the one case is written to, "": nowhere
     bool has_seed;
     uint64_t seed;
     int time_limit;         // seconds for one step

@@ -33,6 +33,18 @@ bool message_on_terminal(void) {
     return isatty(STDOUT_FILENO);
 }
 
+static void close_stdout(void) {
+    bool failed = ferror(stdout);
+    if (fflush(stdout) == 0 && !failed)
+        return;
+    fputs("error: what is printed cannot be written: is the disk full?\n", stderr);
+    _exit(EXIT_BAD_INPUT);
+}
+
+void message_guard_stdout(void) {
+    atexit(close_stdout);
+}
+
 void message_clear_line(void) {
     if (message_on_terminal())
         fputs("\r\033[K", stdout);

@@ -25,6 +25,10 @@ const char *colour(enum colour colour);
 // True where stdout is a terminal, so that a progress line can be written over itself.
 bool message_on_terminal(void);
 
+// To be called first: what is printed and cannot be written (a full disk) ends the process with status 2 and a line,
+// however it ends by itself.
+void message_guard_stdout(void);
+
 // Takes away what a terminal shows of the progress, so that a line can be printed in its place.
 void message_clear_line(void);
 

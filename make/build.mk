@@ -1,7 +1,8 @@
 # How the harness, the simulator and the kernels are built. Everything goes to build/, first under a name of its own and
 # is then renamed, so that two makes at once never see half a file.
 
-builds := $(filter-out build/bin/teach,$(filter all check bench trace explore profile peers quiz repair test test-all build/%,$(goals)))
+builds := $(filter-out build/bin/teach,$(filter all check bench trace explore profile peers quiz repair test test-all build/% \
+          compile_commands.json,$(goals)))
 ifneq (,$(builds))
   cuda := $(shell scripts/find-cuda --architectures)
   ifeq (error:,$(firstword $(cuda)))
@@ -24,9 +25,17 @@ SIMULATOR_CFLAGS = -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno -fn
 # Less optimised than what people run: it is compiled more often than it is run.
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
-# For which architecture says the line of each file (teach/architecture.c).
-NVCCFLAGS = -shared -std=c++20 -O3 -lineinfo -cudart shared --no-compress -Icommon \
+# For which architecture says the line of each file (teach/architecture.c). -g is for the host alone: it says where the members
+# of a structure lie that a kernel lays over its shared memory (teach/layout.h).
+NVCCFLAGS = -shared -std=c++20 -O3 -g -lineinfo -cudart shared --no-compress -Icommon \
             -Xcompiler -fPIC,-Wall,-Wextra,-Wno-missing-field-initializers
+
+# What is compiled is said where that takes longer than three seconds, or at once with V=1.
+said = $(if $(V),echo '$1';,{ sleep 3 >/dev/null 2>&1 </dev/null && echo '$1'; } & slow=$$!; trap 'kill $$slow 2>/dev/null' EXIT;)
+# The first build takes a while without any one of its files being slow.
+ifneq (,$(filter all check bench trace explore profile peers quiz repair,$(goals)))
+  $(if $(V)$(wildcard build/bin/runner),,$(info Building the harness and the simulator; once, about a minute))
+endif
 
 # build/flags is written anew when the toolkit or a flag changes, build/kernel-flags when the GPU does, too; all that is built
 # depends on one of them.
@@ -42,7 +51,7 @@ build/flags build/kernel-flags: ;
 build/kernels/solutions/% build/kernels/baselines/% build/kernels/common/%: NVCCFLAGS += -Werror all-warnings
 
 kernel_tools   = build/kernel-flags scripts/compile-kernel teach/architecture.c | build/bin/teach
-compile_kernel = code=$$(build/bin/teach architecture code $(call quoted,$(cuda)) $<) || exit; echo 'nvcc $<'; \
+compile_kernel = code=$$(build/bin/teach architecture code $(call quoted,$(cuda)) $<) || exit; $(call said,nvcc $<) \
                  scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $$code $<
 
 build/kernels/%.so: %.cu $(kernel_tools)
@@ -58,7 +67,7 @@ endif
 # ---- Objects: build/objects/ as they run, build/sanitized/ with ASan and UBSan for the tests -------------------------
 
 # $(call compile,flags)
-compile = mkdir -p $(@D); echo 'cc $<'; \
+compile = mkdir -p $(@D); $(call said,cc $<) \
           $(CC) $(CPPFLAGS) $(CFLAGS) $(if $(filter simulator/%,$<),$(SIMULATOR_CFLAGS)) $1 \
           -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv $@.$$$$ $@
 AVX2    = -DLANES_AVX2 -mavx2 -mfma -mf16c

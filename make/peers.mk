@@ -60,8 +60,7 @@ ifneq (,$(FA3))
 	echo 'nvcc $< (takes minutes)'
 	peers/fa3/compile $@ $(NVCC) $(FA3_FLAGS) -c $<
   $(fa3_build)/launcher.o: peers/fa3/attention.cpp
-	echo 'nvcc $<'
-	peers/fa3/compile $@ $(NVCC) $(FA3_LAUNCHER_FLAGS) -c $<
+	$(call said,nvcc $<) peers/fa3/compile $@ $(NVCC) $(FA3_LAUNCHER_FLAGS) -c $<
   $(fa3_library): $(fa3_objects)
 	peers/fa3/compile $@ $(NVCC) -shared -cudart shared $(filter %.o,$^)
 endif

@@ -1,6 +1,8 @@
 # Bad input gets one line that says what is wrong and what to do, before anything is built; make's exit status is then 2.
 
 stranger := $(firstword $(filter lesson-% solution-%,$(unknown)) $(unknown))
+meant_by := $(if $(stranger),$(shell scripts/nearest $(call quoted,$(stranger)) $(lessons) $(solutions) lessons solutions $(actions) $(others)))
+$(if $(meant_by),$(error there is no $(stranger); did you mean $(meant_by)?))
 $(if $(filter lesson-% solution-%,$(stranger)),\
 $(error there is no $(stranger); there are $(lessons), and solution-NN for the solution of each))
 $(if $(stranger),$(error there is no goal '$(stranger)'; make help lists them))
@@ -23,7 +25,16 @@ given = $(if $(findstring command,$(origin $1)),$($1))
 $(foreach s,CAUSAL QUICK FRESH LSE EAGER AGAIN,$(if $(filter-out 0 1,$(call given,$s)),\
 $(error $s=$($s) is not known; it is 0 or 1)))
 
+$(if $(OUT),$(if $(filter check,$(asked)),,$(error OUT=$(OUT) goes with check: make lesson-02 check SHAPE=1,1,64,64 OUT=folder)))
+$(if $(OUT),$(if $(word 2,$(checked)),$(error OUT=$(OUT) takes the output of one lesson; choose one)))
+
+# nvcc writes the name of each source into the PTX, where " and \ mean something else.
+$(if $(findstring ",$(CURDIR))$(findstring \,$(CURDIR)),\
+$(error the path of this folder has a " or a \ in it, which nvcc cannot handle: give it another name))
+
 ifneq (,$(KERNEL))
+  odd := $(if $(word 2,$(KERNEL)),,$(shell printf %s $(call quoted,$(value KERNEL)) | LC_ALL=C tr -d 'a-zA-Z0-9.,_/+@~\200-\377-'))
+  $(if $(odd),$(error KERNEL=$(value KERNEL) has a character in its name that make or a shell takes for something else; rename the file))
   $(if $(word 2,$(KERNEL)),$(error KERNEL=$(KERNEL) has a space in its name, which make cannot handle; rename the file))
   $(if $(filter %.cu,$(KERNEL)),,$(error KERNEL=$(KERNEL) is no CUDA source; give a file whose name ends in .cu))
   $(if $(wildcard $(KERNEL)),,$(error KERNEL=$(KERNEL) does not exist; give the path of a .cu file))
@@ -46,7 +57,7 @@ $(if $(missing),$(error $(word 2,$(missing)) is missing; it comes back with: $(c
 
 # A place for what is built, and for what is temporary.
 taught  := $(if $(wildcard build/bin/teach),,$(filter hint progress watch reset,$(goals)))
-writers := $(taught) $(filter all check bench trace explore profile peers quiz repair test test-all plots post flashcards clean build/%,$(goals))
+writers := $(taught) $(filter all check bench trace explore profile peers quiz repair watch test test-all plots post flashcards clean build/%,$(goals))
 $(if $(writers),$(if $(shell if test -e build; then test -d build -a -w build; else test -w .; fi || echo no),\
 $(error build/ cannot be written: work in a clone of your own, or have the user whose it is remove it)))
 ifneq (,$(TMPDIR))
@@ -55,4 +66,5 @@ $(error TMPDIR=$(TMPDIR) is no folder that can be written: unset it, or name ano
 endif
 
 $(if $(filter profile,$(asked)),$(if $(shell command -v ncu),,\
-$(error ncu is not installed; it comes with the CUDA Toolkit, as Nsight Compute)))
+$(error profile needs a GPU and ncu, which is not installed: it comes with the CUDA Toolkit, as Nsight Compute; without them \
+make $(or $(firstword $(chosen)),$(firstword $(lessons))) trace counts on the simulator)))

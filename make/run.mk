@@ -34,7 +34,7 @@ define check_rule
 .PHONY: $1/check
 $1/check: $(libraries) $(harness) $(if $(filter lesson-%,$1),build/bin/teach)
 	$(call alone,status=0; $(foreach s,$(sources),$(if $(word 2,$(sources)),echo '$s:';) $(call said_device,$1,$s) \
-	    $(call recorded,$1,$s) build/bin/attention check $(call described,$1,$s) $(call device_of,$s) $$(options) || \
+	    $(call recorded,$1,$s) build/bin/attention check $(call described,$1,$s) $(call device_of,$s) $$(options) $$(call option,--out,$$(OUT)) || \
 	    status=$$$$?;) \
 	    exit $$$$status)
 endef
@@ -113,13 +113,14 @@ $(foreach u,$(checked),$(eval $(call look_rules,$u)))
 beside_unit = $(filter-out none,$(or $(BESIDE),$(if $(filter lesson,$(call kind,$1)),$(1:lesson-%=solution-%))))
 beside_file = $(foreach u,$(beside_unit),$(wildcard $(call folder,$u)/$(if $(filter kernel,$1),attention.cu,$(notdir $2))))
 beside_name = $(foreach u,$(beside_unit),$(call title,$u))
+said_beside = $(if $(call beside_unit,$1),$(if $(call beside_file,$1,$2),,echo '$(call beside_name,$1) has no $(notdir $2): it is shown alone';))
 beside      = $(foreach s,$(call beside_file,$1,$2),--beside $(call beside_name,$1) $s $(s:%.cu=build/kernels/%.so))
 
 define explore_rule
 .PHONY: $1/explore
 $1/explore: $(libraries) $(foreach s,$(sources),$(patsubst %.cu,build/kernels/%.so,$(call beside_file,$1,$s))) $(harness) \
     build/bin/teach
-	$(call alone,status=0; $(foreach s,$(sources),build/bin/teach explore $(call described,$1,$s) $(call beside,$1,$s) \
+	$(call alone,status=0; $(foreach s,$(sources),$(call said_beside,$1,$s) build/bin/teach explore $(call described,$1,$s) $(call beside,$1,$s) \
 	    $$(options) || status=$$$$?;) exit $$$$status)
 endef
 ifneq (,$(filter explore,$(asked)))

@@ -3,6 +3,7 @@
 
 test:
 	tests/run
+# The same, and what `make test` says that it leaves out.
 test-all:
 	TEST_ALL=1 tests/run
 

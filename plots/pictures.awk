@@ -35,10 +35,11 @@ function show_chart(slug, name,    path) {
     printf "  <img alt=\"%s\" src=\"%s.svg\" width=\"700\">\n</picture>\n\n", escaped(chart_text[slug, name]), path
 }
 
-# README.md shows the ladder, that of the peers the grid of 16 bits, a lesson's page what its bytes are about.
+# README.md shows one, results/MEASURED.md the ladder, the page of the peers the grid of 16 bits, a lesson's page what its bytes
+# are about.
 function print_charts(    i, j, count, list) {
     count = split(page ~ /^peers\// ? "tflops-bf16-d64 tflops-bf16-d64-causal tflops-bf16-d128 tflops-bf16-d128-causal" : \
-        lesson == "" ? "speedup-over-01 tflops-d64 peers roofline-d64" : \
+        page ~ /^results\// ? "speedup-over-01 tflops-d64 peers roofline-d64" : lesson == "" ? "tflops-d64" : \
         "roofline-d64 roofline-d128 bytes-d64 limits-d64", list, " ")
     for (i = 1; i <= charted_count; i++)
         for (j = 1; j <= count; j++)

@@ -86,7 +86,7 @@ static void name_files(struct exploration *e) {
 // The harness's exit status; ends the process where the input was bad.
 static int run_kernel(const struct exploration *e, const struct kernel *kernel, const char *recording,
                       const char *log) {
-    const char *command[MOST_WORDS + 16] = {"build/bin/attention", "check", "--name",      kernel->name, "--source",
+    const char *command[MOST_WORDS + 16] = {"build/bin/attention", "check",    "--name",       kernel->name, "--source",
                                             kernel->source,        "--kernel", kernel->library};
     char folder[PATH_MAX], *target = NULL;
     int words = 8;
@@ -146,6 +146,7 @@ int teach_explore(int count, char **word) {
         snprintf(log[i], sizeof log[i], "%s.%d.log", e.stem, i);
         data.run[i] = (struct recorded_run){.name = e.kernel[i].name,
                                             .source = e.kernel[i].source,
+                                            .library = e.kernel[i].library,
                                             .recording = recording[i],
                                             .log = log[i],
                                             .causal = e.causal};

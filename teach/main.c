@@ -28,6 +28,7 @@ static const struct {
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 int main(int argc, char **argv) {
+    message_guard_stdout();
     for (int i = 0; argc > 1 && i < COMMANDS; i++) {
         if (strcmp(argv[1], commands[i].name))
             continue;

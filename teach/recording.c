@@ -1,6 +1,7 @@
 #include "recording.h"
 
 #include "files.h"
+#include "shared.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 
 enum { MOST_SOURCES = 256, MOST_SOURCE_BYTES = 256 << 10 };
 
-// ---- Text ---------------------------------------------------------------------------------------------------------------
+// ---- Text
+// ---------------------------------------------------------------------------------------------------------------
 
 // The bytes of a UTF-8 character among `left`; 0: it is none.
 static size_t utf8_length(const unsigned char *text, size_t left) {
@@ -20,8 +22,8 @@ static size_t utf8_length(const unsigned char *text, size_t left) {
         if ((text[i] & 0xc0) != 0x80)
             return 0;
     // Longer than need be, half of a pair, beyond the last character.
-    const bool wrong = (c == 0xe0 && text[1] < 0xa0) || (c == 0xf0 && text[1] < 0x90) || (c == 0xed && text[1] >= 0xa0) ||
-                       (c == 0xf4 && text[1] >= 0x90);
+    const bool wrong = (c == 0xe0 && text[1] < 0xa0) || (c == 0xf0 && text[1] < 0x90) ||
+                       (c == 0xed && text[1] >= 0xa0) || (c == 0xf4 && text[1] >= 0x90);
     return wrong ? 0 : length;
 }
 
@@ -69,7 +71,8 @@ static void print_escaped(FILE *to, const char *text) {
     }
 }
 
-// ---- Sources ------------------------------------------------------------------------------------------------------------
+// ---- Sources
+// ------------------------------------------------------------------------------------------------------------
 
 struct sources {
     char *name[MOST_SOURCES];
@@ -126,7 +129,8 @@ static void print_sources(FILE *to, const struct sources *sources) {
     putc(']', to);
 }
 
-// ---- A recording --------------------------------------------------------------------------------------------------------
+// ---- A recording
+// --------------------------------------------------------------------------------------------------------
 
 // The strings of ["a","b"], each found or added, as the file writes them: a name has neither quotes nor escapes, or is
 // one that no file has.
@@ -188,7 +192,9 @@ static void print_head(FILE *to, const struct recorded_run *run, struct sources 
     fprintf(to, ",\"source\":%d,\"shape\":{\"text\":", source_number(sources, run->source, strlen(run->source)));
     print_text(to, shape);
     fprintf(to, ",\"causal\":%s,\"dtype\":\"%s\"},\"seed\":", run->causal ? "true" : "false",
-            strstr(words, " bf16") ? "bf16" : strstr(words, " fp16") ? "fp16" : "fp32");
+            strstr(words, " bf16")   ? "bf16"
+            : strstr(words, " fp16") ? "fp16"
+                                     : "fp32");
     if (*seed)
         print_text(to, seed);
     else
@@ -203,8 +209,29 @@ static void print_head(FILE *to, const struct recorded_run *run, struct sources 
     lines_free(&log);
 }
 
+// What stands between the quotes behind "mangled": in the line of a kernel.
+static void find_mangled(const char *line, char *mangled, size_t size) {
+    const char *at = strstr(line, "\"mangled\":\"");
+    if (at)
+        snprintf(mangled, size, "%.*s", (int)strcspn(at + 11, "\""), at + 11);
+}
+
+static void print_kernels_memory(FILE *to, const struct recorded_run *run, const char *line, const char *mangled,
+                                 const struct sources *sources) {
+    char scratch[PATH_TEXT];
+    struct lines lines[MOST_SOURCES];
+    for (int i = 0; i < sources->count; i++)
+        if (!is_shown(sources->name[i]) || !lines_read(sources->name[i], &lines[i]))
+            lines[i] = (struct lines){NULL, NULL, 0};
+    snprintf(scratch, sizeof scratch, "%.4000s.layout", run->recording);
+    shared_print(to, line, mangled, run->library, scratch, lines, sources->count);
+    for (int i = 0; i < sources->count; i++)
+        lines_free(&lines[i]);
+}
+
 static void print_run(FILE *to, const struct recorded_run *run, struct sources *sources) {
     struct lines recorded = {NULL, NULL, 0};
+    char mangled[2048] = "";
     int number[MOST_SOURCES], names = 0;
     const bool whole = lines_read(run->recording, &recorded) && recorded.count > 2;
     print_head(to, run, sources);
@@ -223,7 +250,10 @@ static void print_run(FILE *to, const struct recorded_run *run, struct sources *
             names = read_names(line, sources, number);
         else if (text_after(line, "\"places\":"))
             print_places(to, line, number, names);
+        else if (text_after(line, "\"shared\":"))
+            print_kernels_memory(to, run, line, mangled, sources);
         else {
+            find_mangled(line, mangled, sizeof mangled);
             print_escaped(to, line);
             putc('\n', to);
         }

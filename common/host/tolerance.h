@@ -17,12 +17,33 @@
 double tolerance_attention(enum attention_dtype dtype, double reference, double a, double score_scale,
                            double softmax_scale, int head_dim);
 
+// How far the fp32 sums over the keys of a row may be off in whatever order they are taken, one key after the other
+// included, with a running maximum or without; relative to the largest partial sum. tolerance.c derives it.
+struct summation {
+    double worst; // of one sum
+    double walk;  // in the root mean square, as far as the rounding errors know nothing of each other,
+    double drift; // what those add that are all alike, since the weights are,
+    double lost;  // and the share of the weights that are too small to be added up one by one
+};
+
+// A weight below this share of the sum may be lost.
+static const double tolerance_lost_share = 0x1p-24;
+
+// weight: [keys], in the order of the keys; sum: of all of them. room: for
+// tolerance_summation_room(keys) numbers.
+struct summation tolerance_summation(const double *weight, int keys, double sum, uint64_t *room);
+int64_t tolerance_summation_room(int keys);
+
+// What the sums add to the bound of one element: of the numerator, whose partial sums are at most (A + |reference|) / 2
+// whatever the order, and of the denominator.
+double tolerance_sums(const struct summation *summation, double reference, double a);
+
 // The gate on the relative RMS error of rows rows; INT64_MAX: of very many.
 // fp32: 5e-6, more where scores are so large that their rounding alone moves the weights, or keys so many that the
-// rounding of the sums does.
+// rounding of the sums does: by 5e-6 sqrt(nk / 4096), or sum_walk, a summation's walk with its partial sums.
 // 16 bits: bf16 5e-3, fp16 8e-4, up to twice that for few rows, and what large scores add.
 double tolerance_rms(enum attention_dtype dtype, double score_walk, double softmax_scale, int head_dim, int nk,
-                     int64_t rows);
+                     double sum_walk, int64_t rows);
 
 // In the place of rows: one row judged by itself. It has fewer elements to average over than the whole: in fp32 this
 // times the gate of very many rows.
@@ -35,8 +56,8 @@ static const double tolerance_row_factor = 4.0;
 double tolerance_lse(enum attention_dtype dtype, double reference, double score_scale, double softmax_scale,
                      int head_dim);
 
-// The bound of one element of a row softmax: x is the input, maximum the row's, sum the row's sum of exp(x - maximum).
-double tolerance_softmax(double reference, double x, double maximum, int columns);
+// The bound of one element of a row softmax: x is the input, maximum the row's, drift that of the row's sum.
+double tolerance_softmax(double reference, double x, double maximum, int columns, double drift);
 
 // True where got is what the reference asks for: within the bound, or the same infinity, or NaN where it is NaN.
 bool tolerance_holds(double got, double reference, double bound);

@@ -45,6 +45,7 @@ static void use_simulator(const char *folder) {
 int main(int argc, char **argv) {
     static struct arguments arguments;
     struct message error;
+    message_guard_stdout();
     char folder[PATH_MAX], runner[PATH_MAX + 16];
     if (!arguments_parse(argc, argv, &arguments, &error))
         message_exit(EXIT_BAD_INPUT, "%s", error.text);

@@ -152,7 +152,8 @@ static void expect(const struct host_problem *problem, const void *opaque, int o
     if (output == OUTPUT_LSE) {
         row->value[0] = r->lse[index];
         row->bound[0] =
-            tolerance_lse(problem->which.dtype, r->lse[index], r->score_scale[index], problem->softmax_scale, d);
+            tolerance_lse(problem->which.dtype, r->lse[index], r->score_scale[index], problem->softmax_scale, d) +
+            r->summation[index].worst;
         row->size[0] = NAN;
         return;
     }
@@ -160,16 +161,17 @@ static void expect(const struct host_problem *problem, const void *opaque, int o
         double value = r->o[index * d + c], a = r->a[index * d + c];
         row->value[c] = value;
         row->bound[c] =
-            tolerance_attention(problem->which.dtype, value, a, r->score_scale[index], problem->softmax_scale, d);
-        // Where the terms cancel, the result is smaller than what a rounding error is measured by.
-        row->size[c] = isfinite(value) && !isinf(a) ? fmax(fabs(value), a * r->weight_norm[index]) : NAN;
+            tolerance_attention(problem->which.dtype, value, a, r->score_scale[index], problem->softmax_scale, d) +
+            tolerance_sums(&r->summation[index], value, a);
+        row->size[c] = attention_size(r, index, c);
     }
 }
 
 static double rms_limit(const struct host_problem *problem, const void *opaque, int64_t rows) {
     const struct attention_reference *r = opaque;
     return tolerance_rms(problem->which.dtype, r->walk, problem->softmax_scale, r->head_dim,
-                         problem->which.attention.nk, rows);
+                         problem->which.attention.nk, r->sum_walk, rows) +
+           r->sum_drift;
 }
 
 static void place(const struct problem_case *which, int output, int64_t row, int column, char *text, size_t size) {

@@ -221,7 +221,7 @@ static void predict_line(const struct softmax_variant *v, const struct line *l, 
                                       : exponential(at(l, c) - maximum)) /
              by;
         bound[(int64_t)c * l->step] =
-            by > 0 && by < 1e-30 ? INFINITY : widening * tolerance_softmax(*y, at(l, c), maximum, l->size);
+            by > 0 && by < 1e-30 ? INFINITY : widening * tolerance_softmax(*y, at(l, c), maximum, l->size, 0);
     }
 }
 

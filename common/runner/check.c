@@ -4,6 +4,7 @@
 #include "runner/cuda.h"
 #include "runner/diagnose.h"
 #include "runner/finish.h"
+#include "runner/output.h"
 #include "runner/problem.h"
 #include "runner/recording.h"
 #include "runner/report.h"
@@ -63,6 +64,8 @@ static bool run_kernel(struct check *check, const struct host_problem *host, boo
         problem_judge(&problem, &j->verdict[i]);
         right = verdict_end(&j->verdict[i]) && right;
     }
+    if (*check->arguments->out)
+        output_write(&problem, check->arguments->out);
     j->guard = problem_broken_guard(&problem);
     problem_free(&problem);
     CUDA(cudaStreamDestroy(stream));
@@ -202,7 +205,8 @@ static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
         if (dtypes & 1u << type)
             require(check, &which);
     }
-    check->report = report_begin(arguments, check->kernel->argument, check->device, __builtin_popcount(dtypes), seed);
+    check->report =
+        report_begin(arguments, check->kernel->argument, check->device, __builtin_popcount(dtypes), seed, true);
     for (int type = 0; type < ATTENTION_DTYPES && check->state != DEVICE_LOST; type++) {
         struct host_problem host;
         if (!(dtypes & 1u << type))
@@ -242,7 +246,19 @@ static void compare_own_output(const struct host_problem *host, const float *out
     sample_free(&sample);
 }
 
+// Whether only a sample of the output's rows is compared.
+static bool samples_rows(const struct host_problem *host, uint64_t seed) {
+    const struct operation *operation = host->operation;
+    int64_t rows = problem_output(host, 0)->rows;
+    struct row_sample sample =
+        sample_rows(rows, operation->group(&host->which), operation->row_cost(&host->which), seed);
+    bool some = sample.count < rows;
+    sample_free(&sample);
+    return some;
+}
+
 static int check_data(struct check *check, uint64_t seed) {
+    const char *folder = check->arguments->data;
     struct host_problem host;
     struct message error;
     float *output;
@@ -251,11 +267,17 @@ static int check_data(struct check *check, uint64_t seed) {
     require(check, &host.which);
     if (host.which.dtype != ATTENTION_FP32)
         printf("q, k and v are taken as %s\n", dtype_of(host.which.dtype)->name);
-    check->report = report_begin(check->arguments, check->kernel->argument, check->device, 1, seed);
+    if (!host.finite)
+        printf("%s holds NaN or infinity; what they reach in the output is none either\n", folder);
+    // A seed draws no inputs here, and the rows that are compared only where there are too many.
+    bool seeded = samples_rows(&host, seed);
+    if (check->arguments->has_seed && !seeded)
+        printf("SEED changes nothing: the inputs are those of %s, and all rows are compared\n", folder);
+    check->report = report_begin(check->arguments, check->kernel->argument, check->device, 1, seed, seeded);
     run_case(check, &host, seed, true);
     int status = finish(check);
     if (output)
-        compare_own_output(&host, output, seed, check->arguments->data);
+        compare_own_output(&host, output, seed, folder);
     free(output);
     host_problem_free(&host);
     return status;
@@ -328,7 +350,7 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
         if (dtypes & 1u << type)
             count += list_cases(check, (enum attention_dtype)type, cases + count);
     count = select_cases(check, cases, count);
-    check->report = report_begin(check->arguments, check->kernel->argument, check->device, count, seed);
+    check->report = report_begin(check->arguments, check->kernel->argument, check->device, count, seed, true);
     for (int i = 0; i < count && !report_enough(&check->report) && check->state != DEVICE_LOST; i++) {
         struct host_problem host;
         uint64_t case_seed = seed + (uint64_t)i;
@@ -354,9 +376,16 @@ int check(const struct kernel *kernel, const struct device *device, const struct
     }
     if (arguments->causal && operation->no_causal)
         printf("%s: %s, CAUSAL=1 changes nothing\n", name, operation->no_causal);
+    if (*arguments->out)
+        output_prepare(arguments->out);
     if (*arguments->data)
         return check_data(&check, seed);
     unsigned dtypes = chosen_dtypes(&check);
+    if (*arguments->out && !arguments->has_shape)
+        message_exit(EXIT_BAD_INPUT, "OUT=%s: it takes the output of one case: add SHAPE=B,H,N,D or DATA=folder",
+                     arguments->out);
+    if (*arguments->out && __builtin_popcount(dtypes) > 1)
+        message_exit(EXIT_BAD_INPUT, "OUT=%s: %s has several types: add DTYPE=", arguments->out, name);
     if (!arguments->has_shape && !arguments->sample)
         return check_matrix(&check, dtypes, seed);
     if (arguments->has_shape && arguments->shape.is_matrix && !operation->is_matrix)

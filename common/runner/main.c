@@ -19,6 +19,7 @@ static int act(const struct arguments *arguments) {
 
 int main(void) {
     static struct arguments arguments;
+    message_guard_stdout();
     arguments_take(&arguments);
     int status = act(&arguments);
     step_begin(STEP_END);

@@ -9,11 +9,17 @@
 #include <string.h>
 
 struct report report_begin(const struct arguments *arguments, const struct kernel_argument *kernel,
-                           const struct device *device, int cases, uint64_t seed) {
-    struct report report = {
-        .arguments = arguments, .kernel = kernel, .device = device, .cases = cases, .start = clock_seconds()};
-    printf("%s on %s, %d case%s, seed %llu\n", kernel->name, device->limits.description, cases, cases == 1 ? "" : "s",
-           (unsigned long long)seed);
+                           const struct device *device, int cases, uint64_t seed, bool seeded) {
+    struct report report = {.arguments = arguments,
+                            .kernel = kernel,
+                            .device = device,
+                            .seeded = seeded,
+                            .cases = cases,
+                            .start = clock_seconds()};
+    printf("%s on %s, %d case%s", kernel->name, device->limits.description, cases, cases == 1 ? "" : "s");
+    if (seeded)
+        printf(", seed %llu", (unsigned long long)seed);
+    putchar('\n');
     fflush(stdout);
     return report;
 }
@@ -58,8 +64,10 @@ void report_repeat(const struct report *report, const char *options, uint64_t se
         printf("%.*s check", (int)(underscore ? underscore - name : (long)strlen(name)), name);
     else
         printf("check KERNEL=%s", *report->kernel->source ? report->kernel->source : report->kernel->library);
-    printf(" %s SEED=%llu DEVICE=%s\n", options, (unsigned long long)seed,
-           report->device->limits.simulated ? "sim" : "gpu");
+    printf(" %s", options);
+    if (report->seeded)
+        printf(" SEED=%llu", (unsigned long long)seed);
+    printf(" DEVICE=%s\n", report->device->limits.simulated ? "sim" : "gpu");
     fflush(stdout);
 }
 

@@ -13,14 +13,15 @@ struct report {
     const struct arguments *arguments;
     const struct kernel_argument *kernel;
     const struct device *device;
-    int cases; // that will be run
+    bool seeded; // the seed changes something
+    int cases;   // that will be run
     int passed, failed, begun;
     double start;
     char text[CASE_TEXT]; // the case that runs
 };
 
 struct report report_begin(const struct arguments *arguments, const struct kernel_argument *kernel,
-                           const struct device *device, int cases, uint64_t seed);
+                           const struct device *device, int cases, uint64_t seed, bool seeded);
 
 // A case begins; text is "1,2,9:70,64 causal large".
 void report_case(struct report *report, const char *text);

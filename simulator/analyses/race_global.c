@@ -14,6 +14,7 @@
 // where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
 // lock, because there a mixture could accuse a block of bytes that it never touched.
 #include "race_global.h"
+#include "validity.h"
 
 #include "../machine/access.h"
 #include "../machine/block.h"
@@ -107,6 +108,10 @@ static void check_written(struct warp *warp, const struct bound *bound, const st
     if (access->span.pattern != LANES_SCATTERED &&
         sim_memory_is_written(allocation, low, access->span.high - access->span.low + access->bytes))
         return;
+    if (validity_defers(warp, bound)) {
+        warp->met_uninitialised = true; // perhaps: between scattered lanes
+        return;
+    }
     struct access filled = *access;
     access_fill(&filled);
     for (uint32_t left = access->mask; left; left &= left - 1) {

@@ -13,7 +13,9 @@
 // Where a mask names some lanes only, a lane that took part counts as ordered after all lanes, which may hide a
 // race but never invents one.
 //
-// Writes of the value that is there already are no race: threads that all set the same flag do no harm.
+// Writes of the value that is there already are no race: threads that all set the same flag do no harm. Nor are those
+// of one value by several lanes in one instruction; which of them came last nobody can tell, and after it every lane of
+// the warp may read the place, as each of those that wrote may. That may hide a race with a lane that did not write.
 //
 // Atomics and volatile accesses are how threads signal each other. They do not race among themselves, and each store of
 // that kind publishes, each load takes over, through the word that both touch: a flag or a lock orders what it guards,
@@ -27,6 +29,7 @@
 // Of the warps that read a cell since it was last written two are kept. When warps synchronise in groups, by named
 // barriers, a third reader's race with a later write can go unseen.
 #include "race_shared.h"
+#include "validity.h"
 
 #include "../machine/access.h"
 #include "../machine/block.h"
@@ -246,15 +249,17 @@ static void note_read(struct warp *warp, size_t cell, uint32_t by) {
 
 void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t cell, int lane) {
     const struct race_shared *race = &warp->block->race;
-    uint32_t key = race->cells.write[cell];
+    uint32_t key = race->cells.write[cell], by = race->cells.write_by[cell];
     if (race->pending_cells && race->pending[cell]) {
         report_pending(warp, bound, lane, cell, "reads");
+    } else if (key < race->first_key && validity_defers(warp, bound)) {
+        warp->met_uninitialised = true;
     } else if (key < race->first_key) {
         warp_report(warp, SIM_FINDING_UNINITIALISED_SHARED, bound, NULL, lane,
                     "{here} reads byte %zu of shared memory, which no thread of the block has written",
                     cell << warp->run->kernel->shadow_shift);
-    } else if (!race_shared_ordered(warp, key, race->cells.write_by[cell], lane)) {
-        report_race(warp, bound, lane, cell, key, race->cells.write_by[cell], READS_WRITTEN);
+    } else if (!race_shared_ordered(warp, key, by, lane) && !((key & 31) == warp->index && (by & 63) == SHADOW_MANY)) {
+        report_race(warp, bound, lane, cell, key, by, READS_WRITTEN);
     }
 }
 
@@ -298,18 +303,43 @@ void race_shared_read(struct warp *warp, const struct bound *bound, const struct
     }
 }
 
+// What a lane stores as its element k.
+static const void *stored(const struct warp *warp, const struct bound *bound, int k, int lane) {
+    return bound->width > 32 ? (const void *)&cells64(warp, bound->elements[k])[lane]
+                             : (const void *)&cells32(warp, bound->elements[k])[lane];
+}
+
 // Whether the store leaves a lane's bytes as they are.
 static bool stores_the_same(const struct warp *warp, const struct bound *bound, const struct access *access, int lane) {
     if (access->kind != ACCESS_STORE)
         return false;
     const uint8_t *bytes = warp->block->shared + access->address[lane];
-    for (int k = 0; k < bound->vector; k++) {
-        const void *value = bound->width > 32 ? (const void *)&cells64(warp, bound->elements[k])[lane]
-                                              : (const void *)&cells32(warp, bound->elements[k])[lane];
-        if (memcmp(bytes + k * bound->bytes, value, bound->bytes) != 0)
+    for (int k = 0; k < bound->vector; k++)
+        if (memcmp(bytes + k * bound->bytes, stored(warp, bound, k, lane), bound->bytes) != 0)
             return false;
-    }
     return true;
+}
+
+// Whether an earlier lane of this very store writes the same value to the same place. Since addresses are aligned, two
+// lanes' places are the same or apart.
+static bool has_a_twin(const struct warp *warp, const struct bound *bound, const struct access *filled, int lane) {
+    if (filled->kind != ACCESS_STORE)
+        return false;
+    for (uint32_t left = filled->mask & ((1u << lane) - 1); left; left &= left - 1) {
+        int other = first_lane(left);
+        bool same = filled->address[other] == filled->address[lane];
+        for (int k = 0; same && k < bound->vector; k++)
+            same = !memcmp(stored(warp, bound, k, other), stored(warp, bound, k, lane), bound->bytes);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+// Whether a cell was last written by an earlier lane of this very store.
+static bool just_written(const struct warp *warp, const struct shadow_view *view, size_t cell) {
+    const struct shadow_cells *cells = &warp->block->race.cells;
+    return cells->write[cell] == view->mine && !((cells->write_by[cell] ^ view->by) & ~63u);
 }
 
 void race_shared_check_write(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool same) {
@@ -336,12 +366,16 @@ void race_shared_write(struct warp *warp, const struct bound *bound, const struc
     access_fill(&filled);
     for (uint32_t left = access->mask; left; left &= left - 1) {
         int lane = first_lane(left);
-        bool same = stores_the_same(warp, bound, &filled, lane);
+        bool same = stores_the_same(warp, bound, &filled, lane), twin = false, looked = false;
         for (size_t i = 0; i < per_lane; i++) {
             size_t cell = (filled.address[lane] >> shift) + i;
-            race_shared_check_write(warp, bound, cell, lane, same);
+            if (!looked && just_written(warp, &view, cell)) {
+                twin = has_a_twin(warp, bound, &filled, lane);
+                looked = true;
+            }
+            race_shared_check_write(warp, bound, cell, lane, same || twin);
             race->cells.write[cell] = view.mine;
-            race->cells.write_by[cell] = view.by | (uint32_t)lane;
+            race->cells.write_by[cell] = view.by | (twin ? SHADOW_MANY : (uint32_t)lane);
         }
     }
 }

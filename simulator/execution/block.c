@@ -4,6 +4,7 @@
 // many looks its turn is over.
 #include "block.h"
 #include "../analyses/race_shared.h"
+#include "../analyses/validity.h"
 #include "../instructions/barrier.h"
 #include "../instructions/wgmma.h"
 #include "interpret.h"
@@ -81,6 +82,7 @@ void block_free(struct block *block) {
             free(warp->saved_registers[i]);
         free(warp->saved_registers);
         free(warp->frame);
+        validity_free(warp);
     }
     async_free(block);
     mbarrier_free(block);
@@ -189,6 +191,7 @@ static void start_warp(struct block *block, struct warp *warp) {
     warp->splits = 1;
     warp->split[0] = (struct split){.mask = warp->live, .pc = kernel->ptx->function[0].entry};
     warp->carry = 0;
+    validity_start(warp);
     warp->registers = launch_registers(block);
     memset(warp->poll, -1, sizeof warp->poll);
     memset(warp->parameter_base, 0, sizeof warp->parameter_base);

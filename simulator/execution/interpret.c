@@ -5,6 +5,7 @@
 // others wait gives them a turn, so that lanes may wait for each other.
 #include "interpret.h"
 
+#include "../analyses/validity.h"
 #include "../machine/block.h"
 
 #include <string.h>
@@ -89,8 +90,9 @@ static void diverge(struct warp *warp, uint32_t taken, int32_t target, int32_t n
     warp_split_off(warp, taken, target);
 }
 
-// Runs one split until it has to look at the others. false: the launch stops.
-static bool run_split(struct warp *warp, struct split *split) {
+// Runs one split until it has to look at the others. false: the launch stops. watched: the warp's registers hold
+// uninitialised values, of which each instruction has to be told.
+static inline __attribute__((always_inline)) bool run_split(struct warp *warp, struct split *split, bool watched) {
     const struct bound *code = warp->code;
     uint32_t active = split->mask;
     int32_t pc = split->pc, limit = meeting_place(warp, split);
@@ -100,6 +102,8 @@ static bool run_split(struct warp *warp, struct split *split) {
     do {
         const struct bound *bound = &code[pc];
         uint32_t mask = active & (*predicate(warp, bound->guard) ^ bound->guard_flip);
+        if (watched)
+            validity_step(warp, bound, active, mask);
         warp_instructions++;
         lane_instructions += mask == ALL_LANES ? LANES : (unsigned)__builtin_popcount(mask);
         if (bound->kind == BOUND_LANES) {
@@ -149,7 +153,7 @@ bool warp_run(struct warp *warp) {
     struct split *split = NULL;
     warp->patience = PATIENCE;
     while ((split = choose(warp))) {
-        if (!run_split(warp, split))
+        if (!(validity_holds_any(warp) ? run_split(warp, split, true) : run_split(warp, split, false)))
             return false;
         if (warp->patience <= 0)
             break;

@@ -2,8 +2,8 @@
 #include "sync.h"
 
 #include "../analyses/race_shared.h"
-#include "../recording/recording.h"
 #include "../machine/warp.h"
+#include "../recording/recording.h"
 
 void sync_retry(struct warp *warp) {
     for (int i = 0; i < warp->splits; i++)

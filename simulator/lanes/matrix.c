@@ -42,7 +42,8 @@ void LANE(mma)(const struct lane_mma *what, uint32_t *const d[4], const uint32_t
             }
         for (int r = 0; r < 4; r++) {
             struct fragment_element at = fragment_c(lane, r);
-            sum[at.row][at.column] = what->half_sum ? element(c[r / 2][lane], r % 2, ELEMENT_F16) : float_of(c[r][lane]);
+            sum[at.row][at.column] =
+                what->half_sum ? element(c[r / 2][lane], r % 2, ELEMENT_F16) : float_of(c[r][lane]);
         }
     }
     for (int row = 0; row < ROWS; row++) {

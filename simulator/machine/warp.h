@@ -14,6 +14,7 @@
 struct block;
 struct run;
 struct traffic_table;
+struct validity;
 struct warp_record;
 
 #define MOST_CALLS 512 // how deep calls may be nested
@@ -71,14 +72,18 @@ struct warp {
     } reported[REPORTED]; // findings that were met here last
     unsigned reported_next;
     struct warp_record *record; // NULL: the launch is not recorded
-    uint64_t ticks;     // for %clock, see move.c
-    uint32_t registers; // a thread may use, see setmaxnreg
-    bool has_specials;  // special registers are filled in
+    uint64_t ticks;             // for %clock, see move.c
+    uint32_t registers;         // a thread may use, see setmaxnreg
+    bool has_specials;          // special registers are filled in
 
     struct call_frame *frame; // [depth]
     int32_t frames;
     uint32_t parameter_base[LANES];
     uint8_t **saved_registers; // [depth]: frames of recursive functions that callers still need
+
+    struct validity *validity; // see analyses/validity.c; NULL until it is needed
+    unsigned invalid;          // registers that hold uninitialised values in some lane
+    bool met_uninitialised;    // by the load that is under way
 
     struct sim_allocation *recent[RECENT_ALLOCATIONS]; // that global accesses hit, the last one first
     struct {

@@ -188,7 +188,8 @@ static enum step run_commit(struct warp *warp, const struct bound *bound, uint32
 // bound->extra: how many of a thread's latest groups may still be on their way, or ASYNC_ALL.
 static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const int64_t open = open_group(warp, mask);
-    recording_event(warp, bound, RECORDING_WAIT, bound->extra == ASYNC_ALL ? open : open - 1 - (int64_t)bound->extra, 0);
+    recording_event(warp, bound, RECORDING_WAIT, bound->extra == ASYNC_ALL ? open : open - 1 - (int64_t)bound->extra,
+                    0);
     async_land(warp->block, warp->index, mask, bound->extra, race_key(warp));
     return STEP_NEXT;
 }

@@ -313,7 +313,8 @@ static void finish(struct bulk_store *store) {
 static enum step run_commit(struct warp *warp, const struct bound *bound, uint32_t mask) {
     if (!make_stores(warp->block))
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
-    recording_event(warp, bound, RECORDING_BULK_COMMIT, warp->block->stores->committed[warp->index][first_lane(mask)], 0);
+    recording_event(warp, bound, RECORDING_BULK_COMMIT, warp->block->stores->committed[warp->index][first_lane(mask)],
+                    0);
     for (uint32_t left = mask; left; left &= left - 1)
         warp->block->stores->committed[warp->index][first_lane(left)]++;
     return STEP_NEXT;

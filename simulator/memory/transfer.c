@@ -1,6 +1,8 @@
 // ld and st: values between memory and registers.
 #include "spaces.h"
 
+#include "../analyses/validity.h"
+
 #include <string.h>
 
 // An element as it stands in memory, extended to its register.
@@ -88,7 +90,7 @@ static inline __attribute__((always_inline)) void load_words(struct warp *warp, 
             memcpy(at(warp, bound->elements[k]), values[k], 4 * LANES);
 }
 
-static void load(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+static void load_values(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     if (access->span.pattern == LANES_UNIFORM) {
         load_uniform(warp, bound, access, origin);
     } else if (access->mask == ALL_LANES && bound->bytes == 4 && bound->width == 32) {
@@ -110,7 +112,13 @@ static void load(struct warp *warp, const struct bound *bound, const struct acce
     }
 }
 
-static void store(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+static void load(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    load_values(warp, bound, access, origin);
+    if (warp->met_uninitialised)
+        validity_load(warp, bound, access);
+}
+
+static void store_values(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     if (access->span.pattern == LANES_CONTIGUOUS && bound->vector == 1 && bound->bytes == 4 && bound->width == 32) {
         memcpy(origin + access->span.low, at(warp, bound->elements[0]), 4 * LANES);
         return;
@@ -128,8 +136,19 @@ static void store(struct warp *warp, const struct bound *bound, const struct acc
     }
 }
 
+static void store(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    store_values(warp, bound, access, origin);
+    if (validity_holds_any(warp))
+        validity_store(warp, bound, access);
+}
+
 enum step run_load(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    return access_run(warp, bound, mask, ACCESS_LOAD, load);
+    bool held = validity_holds_any(warp);
+    enum step step = access_run(warp, bound, mask, ACCESS_LOAD, load);
+    if (step != STEP_NEXT || held == validity_holds_any(warp))
+        return step;
+    warp->now->pc++; // from here on the interpreter watches what becomes of it
+    return STEP_MOVED;
 }
 
 enum step run_store(struct warp *warp, const struct bound *bound, uint32_t mask) {

@@ -6,8 +6,8 @@
 
 enum { MAX_INSTRUCTIONS = 1 << 20, MAX_REGISTERS = 1 << 20 };
 
-// Room for all instructions of the body, as far as the statements on its lines tell: to grow by copying costs more than to
-// parse. nvcc ends a function with a brace at the beginning of a line.
+// Room for all instructions of the body, as far as the statements on its lines tell: to grow by copying costs more than
+// to parse. nvcc ends a function with a brace at the beginning of a line.
 static void reserve_instructions(struct parser *p) {
     struct ptx_function *function = p->function;
     const char *end = memmem(p->lexer.next, (size_t)(p->lexer.end - p->lexer.next), "\n}", 2);

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A long kernel has a hundred thousand instructions, and reading them is mostly writing memory: what is small is kept small.
+// A long kernel has a hundred thousand instructions, and reading them is mostly writing memory: what is small is kept
+// small.
 #define PTX_SMALL __attribute__((packed))
 
 // clang-format off

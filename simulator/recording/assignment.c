@@ -117,7 +117,7 @@ bool assignment_of(const char *line, struct assignment *assignment) {
         at = is_word(at, "if") ? behind_parenthesis(at) : at + strlen("else");
         at = at ? skip_spaces(at) : NULL;
     }
-    const char *operator = at ? find_operator(at) : NULL;
+    const char *operator= at ? find_operator(at) : NULL;
     if (!operator|| operator== at)
         return false;
     size_t length = (size_t)(operator- at);

@@ -12,8 +12,8 @@ struct assignment {
     enum assigned_type type;
 };
 
-// A line that holds exactly one assignment, to a plain variable or an element of an array: "x = ...;", "float x = ...;",
-// "a[i] += ...;", also behind "if (...)". false for any other: two of them, a for, a pointer's target, none.
+// A line that holds exactly one assignment, to a plain variable or an element of an array: "x = ...;", "float x =
+// ...;", "a[i] += ...;", also behind "if (...)". false for any other: two of them, a for, a pointer's target, none.
 bool assignment_of(const char *line, struct assignment *assignment);
 
 #endif

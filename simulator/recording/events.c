@@ -67,9 +67,8 @@ void recording_note(struct warp *warp, const struct bound *bound, enum recording
     if (record->slot < 0)
         return;
     struct slot *slot = &record->recording->slot[record->slot];
-    struct site *site = event == RECORDING_WGMMA
-                            ? NULL
-                            : samples_site(record->recording, noted.instruction, SITE_NONE, "sync");
+    struct site *site =
+        event == RECORDING_WGMMA ? NULL : samples_site(record->recording, noted.instruction, SITE_NONE, "sync");
     if (site && event != RECORDING_PASS)
         site->samples.executed++;
     if (is_repeated(slot, &noted))

@@ -46,7 +46,8 @@ static struct recent *find(const struct recording *recording, struct found_acces
                     (with && ((enum site_space)s != space || (s == SITE_SHARED && one->block != with->block) ||
                               !overlap(one, with))))
                     continue;
-                const bool other = with && one->warp != with->warp, best_other = best && with && best->warp != with->warp;
+                const bool other = with && one->warp != with->warp,
+                           best_other = best && with && best->warp != with->warp;
                 if (!best || other > best_other || (other == best_other && one->seq > best->seq)) {
                     best = one;
                     *where = site;
@@ -74,10 +75,10 @@ static void found(enum sim_finding_kind kind, const struct ptx_kernel *kernel, i
     struct found *new = &recording->found[recording->founds++];
     const unsigned number = thread.x + recording->block.x * (thread.y + recording->block.y * thread.z);
     const struct found_access none = {.warp = -1, .site_instruction = -1, .sample = -1};
-    *new = (struct found){.kind = kind, .instruction = instruction, .other = other_instruction, .here = none,
-                          .there = none};
+    *new = (struct found){
+        .kind = kind, .instruction = instruction, .other = other_instruction, .here = none, .there = none};
     new->here.instruction = instruction;
-    new->here.block = block.x + recording->grid.x * (block.y + (uint64_t)recording->grid.y * block.z);
+    new->here.block = block.x + recording->grid.x *(block.y + (uint64_t)recording->grid.y * block.z);
     new->here.warp = (int)(number / LANES);
     new->here.thread = thread;
     new->there.instruction = other_instruction;

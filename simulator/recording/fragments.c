@@ -65,8 +65,7 @@ static int width_of(enum ptx_type type) {
 }
 
 static void add_operand(struct json *json, const struct operand *operand, int warps) {
-    json_add(json,
-             "{\"name\":\"%s\",\"rows\":%d,\"columns\":%d,\"element\":\"%s\",\"per_register\":%d,\"at\":[",
+    json_add(json, "{\"name\":\"%s\",\"rows\":%d,\"columns\":%d,\"element\":\"%s\",\"per_register\":%d,\"at\":[",
              operand->name, operand->rows, operand->columns, operand->element, operand->width);
     for (int lane = 0; lane < LANES * warps; lane++) {
         json_add(json, lane ? ",[" : "[");

@@ -46,8 +46,8 @@ static int utf8_length(const unsigned char *text) {
     for (int i = 1; i < length; i++)
         if ((text[i] & 0xc0) != 0x80)
             return 0;
-    bool surrogate = text[0] == 0xed && text[1] >= 0xa0, overlong = (text[0] == 0xe0 && text[1] < 0xa0) ||
-                                                                    (text[0] == 0xf0 && text[1] < 0x90);
+    bool surrogate = text[0] == 0xed && text[1] >= 0xa0,
+         overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
     return surrogate || overlong || (text[0] == 0xf4 && text[1] >= 0x90) ? 0 : length;
 }
 

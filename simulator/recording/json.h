@@ -15,8 +15,8 @@ struct json {
 void json_free(struct json *json);
 void json_add(struct json *json, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// A string with its quotes. What is not UTF-8 is taken for Latin-1; '<' is written \u003c, so that nothing in it ends the
-// script of a page.
+// A string with its quotes. What is not UTF-8 is taken for Latin-1; '<' is written \u003c, so that nothing in it ends
+// the script of a page.
 void json_string(struct json *json, const char *text);
 
 // A number, or "nan", "inf", "-inf".

@@ -102,8 +102,8 @@ struct warp_record {
 struct block_record {
     uint64_t seq;
     uint64_t number;
-    uint32_t use[BARRIERS];  // of a barrier, from 0
-    bool passed[BARRIERS];   // somebody has gone on behind it
+    uint32_t use[BARRIERS]; // of a barrier, from 0
+    bool passed[BARRIERS];  // somebody has gone on behind it
     struct warp_record warp[MAX_WARPS];
 };
 
@@ -138,12 +138,12 @@ struct recording {
     uint64_t sampled[MOST_SAMPLED_BLOCKS];
     int sampled_blocks;
     unsigned sampled_warps;
-    struct bound *code;                       // [instructions]
-    int32_t *place;                           // [instructions], in the run's places
-    int8_t *merged;                           // [instructions], as traffic_merged_bytes
-    uint64_t *warp_count, *lane_count;        // [instructions]
-    struct site *(*site)[SITE_SPACES];        // [instructions]
-    struct value **value;                     // [instructions], NULL: none
+    struct bound *code;                // [instructions]
+    int32_t *place;                    // [instructions], in the run's places
+    int8_t *merged;                    // [instructions], as traffic_merged_bytes
+    uint64_t *warp_count, *lane_count; // [instructions]
+    struct site *(*site)[SITE_SPACES]; // [instructions]
+    struct value **value;              // [instructions], NULL: none
     struct slot slot[MOST_SLOTS];
     struct found found[MOST_FINDINGS];
     int founds;

@@ -13,7 +13,8 @@ enum { MOST_MEMORY = 64 };
 static struct recorded_memory memory[MOST_MEMORY];
 static int memories, numbered;
 
-// ---- Device memory ------------------------------------------------------------------------------------------------------
+// ---- Device memory
+// ------------------------------------------------------------------------------------------------------
 
 void simulator_describe_memory(const void *device, size_t bytes, const char *name, const char *dtype,
                                unsigned element_bytes, int dimensions, const int64_t *size, const int64_t *stride,
@@ -68,7 +69,8 @@ const struct recorded_memory *recording_memory_at(int number) {
     return NULL;
 }
 
-// ---- Sites --------------------------------------------------------------------------------------------------------------
+// ---- Sites
+// --------------------------------------------------------------------------------------------------------------
 
 const char *samples_kind(enum access_kind kind) {
     switch (kind) {
@@ -123,7 +125,8 @@ void samples_free(struct samples *samples) {
     *samples = (struct samples){.count = 0};
 }
 
-// ---- One access as text -------------------------------------------------------------------------------------------------
+// ---- One access as text
+// -------------------------------------------------------------------------------------------------
 
 static void add_head(struct json *json, const struct recent *access) {
     json_add(json, "[%llu,%u,%u,%llu,%u,", (unsigned long long)access->block, access->warp, access->n,
@@ -197,11 +200,10 @@ int32_t samples_keep(struct site *site, struct recent *recent) {
         char *text = text_of(site, recent);
         recent->sample = (int32_t)site->samples.count;
         if (text)
-            samples_add(&site->samples, &(struct sample){.n = recent->n,
-                                                         .block = recent->block,
-                                                         .warp = recent->warp,
-                                                         .seq = recent->seq,
-                                                         .text = text});
+            samples_add(
+                &site->samples,
+                &(struct sample){
+                    .n = recent->n, .block = recent->block, .warp = recent->warp, .seq = recent->seq, .text = text});
         if ((size_t)recent->sample == site->samples.count)
             return recent->sample = -1;
     }
@@ -209,7 +211,8 @@ int32_t samples_keep(struct site *site, struct recent *recent) {
     return recent->sample;
 }
 
-// ---- Recording ----------------------------------------------------------------------------------------------------------
+// ---- Recording
+// ----------------------------------------------------------------------------------------------------------
 
 // Remembers it; keeps it as text where its warp is sampled.
 static void remember(struct warp *warp, struct site *site, struct recent *recent) {
@@ -235,9 +238,7 @@ static void remember(struct warp *warp, struct site *site, struct recent *recent
 void recording_access(struct warp *warp, int32_t instruction, enum ptx_space space, enum access_kind kind,
                       uint32_t bytes, uint32_t mask, const uint64_t *address) {
     struct recording *recording = warp->record->recording;
-    const enum site_space place = space == PTX_SHARED   ? SITE_SHARED
-                                  : space == PTX_GLOBAL ? SITE_GLOBAL
-                                                        : SITE_LOCAL;
+    const enum site_space place = space == PTX_SHARED ? SITE_SHARED : space == PTX_GLOBAL ? SITE_GLOBAL : SITE_LOCAL;
     struct site *site = samples_site(recording, instruction, place, samples_kind(kind));
     if (!site || !mask)
         return;
@@ -261,7 +262,8 @@ void recording_access(struct warp *warp, int32_t instruction, enum ptx_space spa
     remember(warp, site, &recent);
 }
 
-// ---- What is no access of lanes -----------------------------------------------------------------------------------------
+// ---- What is no access of lanes
+// -----------------------------------------------------------------------------------------
 
 static void add_sample(struct warp *warp, struct site *site, uint32_t mask, const char *rest) {
     struct samples *samples = &site->samples;
@@ -279,11 +281,8 @@ static void add_sample(struct warp *warp, struct site *site, uint32_t mask, cons
     struct json json = {0};
     add_head(&json, &head);
     json_add(&json, "%s]", rest);
-    samples_add(samples, &(struct sample){.n = head.n,
-                                          .block = head.block,
-                                          .warp = head.warp,
-                                          .seq = head.seq,
-                                          .text = json.text});
+    samples_add(samples, &(struct sample){
+                             .n = head.n, .block = head.block, .warp = head.warp, .seq = head.seq, .text = json.text});
 }
 
 void recording_box(struct warp *warp, const struct bound *bound, bool stores, uint32_t offset, uint32_t row_bytes,

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Lines of sources ---------------------------------------------------------------------------------------------------
+// ---- Lines of sources
+// ---------------------------------------------------------------------------------------------------
 
 struct lines {
     char *text;
@@ -51,7 +52,8 @@ static void free_lines(struct lines *lines) {
     free(lines->line);
 }
 
-// ---- Which instructions -------------------------------------------------------------------------------------------------
+// ---- Which instructions
+// -------------------------------------------------------------------------------------------------
 
 static bool is_integer(enum ptx_type type) {
     return type == PTX_S32 || type == PTX_U32 || type == PTX_B32;
@@ -100,8 +102,8 @@ static bool add(struct recording *recording, int32_t instruction, const struct a
     return true;
 }
 
-// Copies of a line, as unrolling makes them, end alike; where they do not, the compiler has moved a part of one away. Those
-// that end as most do are kept and numbered.
+// Copies of a line, as unrolling makes them, end alike; where they do not, the compiler has moved a part of one away.
+// Those that end as most do are kept and numbered.
 static void number_copies(struct recording *recording, int32_t place) {
     const struct ptx_kernel *ptx = recording->ptx;
     int best = 0, copy = 0;
@@ -131,18 +133,28 @@ static void number_copies(struct recording *recording, int32_t place) {
     }
 }
 
+// The type that the nearest line above declares the variable with.
+static enum assigned_type declared_type(const struct lines *lines, int line, const char *name) {
+    struct assignment other;
+    for (int l = line - 1; l > 0; l--)
+        if (assignment_of(lines->line[l - 1], &other) && other.type != ASSIGNED_UNKNOWN && !strcmp(other.name, name))
+            return other.type;
+    return ASSIGNED_UNKNOWN;
+}
+
 static bool find_in(struct recording *recording, const struct lines *lines, const char *file) {
     for (int32_t i = 0, end; i < recording->ptx->instructions; i = end) {
         struct assignment assignment;
-        const struct recorded_place *at =
-            recording->place[i] >= 0 ? recording_place_at(recording->place[i]) : NULL;
+        const struct recorded_place *at = recording->place[i] >= 0 ? recording_place_at(recording->place[i]) : NULL;
         end = i + 1;
         if (!at || strcmp(at->file, file) || at->line < 1 || at->line > lines->count ||
-            !assignment_of(lines->line[at->line - 1], &assignment) || assignment.type == ASSIGNED_OTHER)
+            !assignment_of(lines->line[at->line - 1], &assignment))
             continue;
-        int32_t found = last_of_line(recording, i, assignment.type, &end);
-        if (found < 0 && assignment.type == ASSIGNED_UNKNOWN && !strchr(assignment.name, '['))
-            found = last_of_line(recording, i, ASSIGNED_INTEGER, &end);
+        if (assignment.type == ASSIGNED_UNKNOWN)
+            assignment.type = declared_type(lines, at->line, assignment.name);
+        if (assignment.type == ASSIGNED_OTHER)
+            continue;
+        const int32_t found = last_of_line(recording, i, assignment.type, &end);
         if (found >= 0 && !add(recording, found, &assignment))
             return false;
     }
@@ -173,7 +185,8 @@ void values_free(struct recording *recording) {
     free(recording->value);
 }
 
-// ---- Looking ------------------------------------------------------------------------------------------------------------
+// ---- Looking
+// ------------------------------------------------------------------------------------------------------------
 
 static const struct ptx_frame *frame_of(const struct ptx_kernel *ptx, int32_t instruction) {
     int f = 0;

@@ -1,5 +1,5 @@
-// The file: README.md is its format. Each of its parts is kept below a size, so that the page stays one that opens at once:
-// as many executions of a site are written, and as many steps of a warp, as fit.
+// The file: README.md is its format. Each of its parts is kept below a size, so that the page stays one that opens at
+// once: as many executions of a site are written, and as many steps of a warp, as fit.
 #include "record.h"
 
 #include "../machine/kernel_name.h"
@@ -14,48 +14,55 @@
 
 // Bytes of all kernels of a file. Two files and a page's own text are to be less than 3 MB.
 enum { SAMPLE_BYTES = 512 << 10, VALUE_BYTES = 512 << 10, STEP_BYTES = 224 << 10, STEP_TEXT = 9, EVENT_TEXT = 22 };
+enum { ENOUGH_TURNS = 12 };
 
 struct writer {
     struct json json;
     const struct recording *recording;
     int kernels;
     uint32_t executions, value_executions;
-    unsigned steps;
+    unsigned steps, value_warps;
     const char *file[256]; // of the places
     int files;
 };
 
-// ---- What fits ----------------------------------------------------------------------------------------------------------
+// ---- What fits
+// ----------------------------------------------------------------------------------------------------------
 
-static size_t samples_bytes(const struct samples *samples, uint32_t executions) {
+// Of a sample's executions and warps those below these are written, and what a finding is about.
+static bool is_written(const struct sample *sample, uint32_t executions, unsigned warps) {
+    return sample->kept || (sample->n < executions && sample->warp < warps);
+}
+
+static size_t samples_bytes(const struct samples *samples, uint32_t executions, unsigned warps) {
     size_t bytes = 0;
     for (size_t i = 0; i < samples->count; i++)
-        if (samples->list[i].n < executions || samples->list[i].kept)
+        if (is_written(&samples->list[i], executions, warps))
             bytes += strlen(samples->list[i].text) + 1;
     return bytes;
 }
 
-static size_t sites_bytes(const struct recording *recording, uint32_t executions) {
+static size_t sites_bytes(const struct writer *w, uint32_t executions) {
     size_t bytes = 0;
-    for (int32_t i = 0; i < recording->ptx->instructions; i++)
+    for (int32_t i = 0; i < w->recording->ptx->instructions; i++)
         for (int s = 0; s < SITE_SPACES; s++)
-            if (recording->site[i][s])
-                bytes += samples_bytes(&recording->site[i][s]->samples, executions);
+            if (w->recording->site[i][s])
+                bytes += samples_bytes(&w->recording->site[i][s]->samples, executions, MOST_SAMPLED_WARPS);
     return bytes;
 }
 
-static size_t values_bytes(const struct recording *recording, uint32_t executions) {
+static size_t values_bytes(const struct writer *w, uint32_t executions) {
     size_t bytes = 0;
-    for (int32_t i = 0; i < recording->ptx->instructions; i++)
-        if (recording->value[i])
-            bytes += samples_bytes(&recording->value[i]->samples, executions);
+    for (int32_t i = 0; i < w->recording->ptx->instructions; i++)
+        if (w->recording->value[i])
+            bytes += samples_bytes(&w->recording->value[i]->samples, executions, w->value_warps);
     return bytes;
 }
 
-static size_t steps_bytes(const struct recording *recording, uint32_t most) {
+static size_t steps_bytes(const struct writer *w, uint32_t most) {
     size_t bytes = 0;
     for (int s = 0; s < MOST_SLOTS; s++) {
-        const struct slot *slot = &recording->slot[s];
+        const struct slot *slot = &w->recording->slot[s];
         bytes += (slot->steps < most ? slot->steps : most) * (size_t)STEP_TEXT + slot->events * (size_t)EVENT_TEXT / 4;
     }
     return bytes;
@@ -63,13 +70,26 @@ static size_t steps_bytes(const struct recording *recording, uint32_t most) {
 
 // The largest number that fits, in steps of about a quarter; at least 1.
 static uint32_t fitting(const struct writer *w, uint32_t most, size_t bytes,
-                        size_t (*bytes_of)(const struct recording *, uint32_t)) {
-    while (most > 1 && bytes_of(w->recording, most) > bytes / (size_t)w->kernels)
+                        size_t (*bytes_of)(const struct writer *, uint32_t)) {
+    while (most > 1 && bytes_of(w, most) > bytes / (size_t)w->kernels)
         most -= (most + 3) / 4;
     return most;
 }
 
-// ---- Sources and places -------------------------------------------------------------------------------------------------
+// Of values rather fewer warps than fewer turns of a loop, in which they change.
+static void fit(struct writer *w) {
+    w->executions = fitting(w, MOST_EXECUTIONS, SAMPLE_BYTES, sites_bytes);
+    w->steps = fitting(w, MOST_STEPS, STEP_BYTES, steps_bytes);
+    w->value_warps = w->recording->sampled_warps;
+    w->value_executions = fitting(w, MOST_EXECUTIONS, VALUE_BYTES, values_bytes);
+    while (w->value_executions < ENOUGH_TURNS && w->value_warps > 1) {
+        w->value_warps /= 2;
+        w->value_executions = fitting(w, MOST_EXECUTIONS, VALUE_BYTES, values_bytes);
+    }
+}
+
+// ---- Sources and places
+// -------------------------------------------------------------------------------------------------
 
 // Relative to the working directory where it lies below it, or lay below one that was moved since the compile.
 static const char *short_name(const char *path) {
@@ -121,7 +141,8 @@ static void add_places(struct writer *w, struct json *json) {
     json_free(&places);
 }
 
-// ---- Memory -------------------------------------------------------------------------------------------------------------
+// ---- Memory
+// -------------------------------------------------------------------------------------------------------------
 
 static void add_numbers(struct json *json, const char *name, const int64_t *number, int count) {
     json_add(json, ",\"%s\":[", name);
@@ -182,7 +203,7 @@ static void add_shared(struct writer *w) {
     const struct recording *r = w->recording;
     const struct ptx_module *module = r->ptx->module;
     bool first = true;
-    json_add(&w->json, ",\"shared\":[");
+    json_add(&w->json, ",\n\"shared\":[");
     for (int i = 0; i < module->variables; i++) {
         const struct ptx_variable *variable = &module->variable[i];
         if (variable->space != PTX_SHARED || r->ptx->shared_offset[i] < 0)
@@ -190,21 +211,23 @@ static void add_shared(struct writer *w) {
         const size_t offset = (size_t)r->ptx->shared_offset[i];
         json_add(&w->json, "%s{\"name\":", first ? "" : ",");
         add_own_name(&w->json, variable->name);
-        json_add(&w->json, ",\"offset\":%zu,\"bytes\":%zu,\"element\":null,\"element_bytes\":null,\"dims\":null}", offset,
-                 variable->size ? variable->size : r->shared_bytes - offset);
+        json_add(&w->json,
+                 ",\"offset\":%zu,\"bytes\":%zu,\"dynamic\":%s,\"element\":null,\"element_bytes\":null,\"dims\":null}",
+                 offset, variable->size ? variable->size : r->shared_bytes - offset, variable->size ? "false" : "true");
         first = false;
     }
     json_add(&w->json, "]");
 }
 
-// ---- Samples ------------------------------------------------------------------------------------------------------------
+// ---- Samples
+// ------------------------------------------------------------------------------------------------------------
 
 // Numbers them as they come in the file, which findings ask for.
-static void add_samples(struct json *json, const struct samples *samples, uint32_t executions) {
+static void add_samples(struct json *json, const struct samples *samples, uint32_t executions, unsigned warps) {
     bool first = true;
     json_add(json, ",\"samples\":[");
     for (size_t i = 0; i < samples->count; i++) {
-        if (samples->list[i].n >= executions && !samples->list[i].kept)
+        if (!is_written(&samples->list[i], executions, warps))
             continue;
         json_add(json, "%s%s", first ? "" : ",", samples->list[i].text);
         first = false;
@@ -217,7 +240,7 @@ static int sample_number(const struct samples *samples, int32_t sample, uint32_t
     if (sample < 0 || (size_t)sample >= samples->count)
         return -1;
     for (int32_t i = 0; i < sample; i++)
-        number += samples->list[i].n < executions || samples->list[i].kept;
+        number += is_written(&samples->list[i], executions, MOST_SAMPLED_WARPS);
     return number;
 }
 
@@ -274,10 +297,9 @@ static void add_sites(struct writer *w) {
                      site->bytes, site->merged);
             add_counts(&w->json, site);
             json_add(&w->json, ",\"fragment\":");
-            add_number(&w->json, strcmp(site->kind, "sync") == 0
-                                     ? -1
-                                     : fragment_number(&fragments, &described, fragment, ptx));
-            add_samples(&w->json, &site->samples, w->executions);
+            add_number(&w->json,
+                       strcmp(site->kind, "sync") == 0 ? -1 : fragment_number(&fragments, &described, fragment, ptx));
+            add_samples(&w->json, &site->samples, w->executions, MOST_SAMPLED_WARPS);
             json_add(&w->json, "}");
         }
     }
@@ -304,14 +326,15 @@ static void add_values(struct writer *w) {
                                                    : "u32");
         json_string(&w->json, value->name);
         json_add(&w->json, ",\"copy\":%d,\"copies\":%d", value->copy, value->copies);
-        add_samples(&w->json, &value->samples, w->value_executions);
+        add_samples(&w->json, &value->samples, w->value_executions, w->value_warps);
         json_add(&w->json, "}");
         first = false;
     }
     json_add(&w->json, "]");
 }
 
-// ---- Steps and events ---------------------------------------------------------------------------------------------------
+// ---- Steps and events
+// ---------------------------------------------------------------------------------------------------
 
 static void add_steps(struct writer *w) {
     const struct recording *r = w->recording;
@@ -374,7 +397,8 @@ static void add_events(struct writer *w) {
     json_add(&w->json, "]");
 }
 
-// ---- Kernels ------------------------------------------------------------------------------------------------------------
+// ---- Kernels
+// ------------------------------------------------------------------------------------------------------------
 
 // Instructions of one place added up.
 static void add_lines(struct writer *w) {
@@ -406,9 +430,7 @@ static void add_kernel(struct writer *w) {
     const char *name = kernel_plain_name(r->ptx->name, &length);
     char plain[256];
     snprintf(plain, sizeof plain, "%.*s", (int)(length < sizeof plain ? length : sizeof plain - 1), name);
-    w->executions = fitting(w, MOST_EXECUTIONS, SAMPLE_BYTES, sites_bytes);
-    w->value_executions = fitting(w, MOST_EXECUTIONS, VALUE_BYTES, values_bytes);
-    w->steps = fitting(w, MOST_STEPS, STEP_BYTES, steps_bytes);
+    fit(w);
     json_add(&w->json, "{\"name\":");
     json_string(&w->json, plain);
     json_add(&w->json, ",\"mangled\":");
@@ -420,8 +442,8 @@ static void add_kernel(struct writer *w) {
              r->shared_bytes, (unsigned long long)r->blocks, r->warps, r->complete ? "true" : "false");
     for (int b = 0; b < r->sampled_blocks; b++)
         json_add(&w->json, "%s%llu", b ? "," : "", (unsigned long long)r->sampled[b]);
-    json_add(&w->json, "],\"warps\":%u,\"executions\":%u,\"value_executions\":%u,\"steps\":%u}", r->sampled_warps,
-             w->executions, w->value_executions, w->steps);
+    json_add(&w->json, "],\"warps\":%u,\"executions\":%u,\"value_executions\":%u,\"value_warps\":%u,\"steps\":%u}",
+             r->sampled_warps, w->executions, w->value_executions, w->value_warps, w->steps);
     add_shared(w);
     add_lines(w);
     add_sites(w);
@@ -431,7 +453,8 @@ static void add_kernel(struct writer *w) {
     json_add(&w->json, "}");
 }
 
-// ---- Findings -----------------------------------------------------------------------------------------------------------
+// ---- Findings
+// -----------------------------------------------------------------------------------------------------------
 
 static void add_access(struct json *json, const struct writer *w, const struct found_access *access, bool has_thread) {
     const struct recording *r = w->recording;

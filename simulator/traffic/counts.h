@@ -28,8 +28,8 @@ void traffic_count_wavefronts(struct traffic_counts *counts, enum access_kind ki
 enum { TRAFFIC_MOST_PASSES = 128, TRAFFIC_MOST_WORDS = 4 };
 struct traffic_passes {
     unsigned count, parts;
-    uint8_t part[TRAFFIC_MOST_PASSES];       // of a pass: the part of the request that it belongs to
-    uint8_t word[32][TRAFFIC_MOST_WORDS];    // the pass, of a lane's words of 4 bytes
+    uint8_t part[TRAFFIC_MOST_PASSES];    // of a pass: the part of the request that it belongs to
+    uint8_t word[32][TRAFFIC_MOST_WORDS]; // the pass, of a lane's words of 4 bytes
 };
 void traffic_find_passes(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
                          const uint64_t *address, struct traffic_passes *found);

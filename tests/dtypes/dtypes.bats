@@ -34,6 +34,16 @@ broken() {
     [ "${BASH_REMATCH[1]}" -gt 120 ]
 }
 
+@test "the output as a file: in its type, with the log-sum-exp, of one type at a time" {
+    out=$BATS_TEST_TMPDIR/out
+    check build/kernels/tests/dtypes/attention.so --shape 1,2,20,16 --dtype bf16 --out "$out"
+    [ "$status" -eq 0 ]
+    head -c 128 "$out/o.npy" | grep -aq "'<V2'.*(1, 2, 20, 16)"
+    head -c 128 "$out/lse.npy" | grep -aq "'<f4'.*(1, 2, 20)"
+    check build/kernels/tests/dtypes/attention.so --shape 1,2,20,16 --out "$out"
+    [[ $status -eq 2 && $output == *"has several types: add DTYPE="* ]]
+}
+
 @test "eight keys of 4096 left out" {
     broken eight-keys 's/key < keys;/key < keys - (p.nk == 4096 ? 8 : 0);/' --shape 1,1,2:4096,64 --dtype bf16
     check build/kernels/build/dtypes/eight-keys.so --shape 1,1,2:4096,64 --dtype fp16

@@ -258,12 +258,12 @@ static void bounds_are_the_stated_ones(void **state) {
     double bound = tolerance_attention(ATTENTION_FP32, 0.5, 2.0, 80.0, 0.125, 64);
     double delta = 0.125 * 68 / 16777216.0 * 80.0;
     assert_true(fabs(bound - ((1.0 / 1048576 + 2 * delta) * 2.0 + 0.5 / 16777216 + 1e-6)) < 1e-15);
-    assert_true(tolerance_rms(ATTENTION_FP32, 40, 0.125, 64, 4096, 100) == 5e-6);
-    assert_true(tolerance_rms(ATTENTION_FP32, 40, 0.125, 64, 65536, 100) == 2e-5);
-    double many = tolerance_rms(ATTENTION_FP32, 4e4, 0.125, 64, 4096, INT64_MAX);
+    assert_true(tolerance_rms(ATTENTION_FP32, 40, 0.125, 64, 4096, 0, 100) == 5e-6);
+    assert_true(tolerance_rms(ATTENTION_FP32, 40, 0.125, 64, 65536, 0, 100) == 2e-5);
+    double many = tolerance_rms(ATTENTION_FP32, 4e4, 0.125, 64, 4096, 0, INT64_MAX);
     assert_true(fabs(many - 0.6 * sqrt(68) / 16777216 * 0.125 * 4e4) < 1e-11);
-    assert_true(fabs(tolerance_rms(ATTENTION_FP32, 4e4, 0.125, 64, 4096, 1) - tolerance_row_factor * many) < 1e-11);
-    assert_true(fabs(tolerance_rms(ATTENTION_FP32, 4e4, 0.125, 64, 4096, 900) - 1.1 * many) < 1e-11);
+    assert_true(fabs(tolerance_rms(ATTENTION_FP32, 4e4, 0.125, 64, 4096, 0, 1) - tolerance_row_factor * many) < 1e-11);
+    assert_true(fabs(tolerance_rms(ATTENTION_FP32, 4e4, 0.125, 64, 4096, 0, 900) - 1.1 * many) < 1e-11);
     assert_false(tolerance_holds(NAN, 1.0, 1.0));
     assert_false(tolerance_holds(1.0, NAN, 1.0));
     assert_true(tolerance_holds(NAN, NAN, 1.0));

@@ -182,11 +182,11 @@ static void bounds_are_the_stated_ones(void **state) {
         double bound = tolerance_attention(both[t], 0.5, 2.0, 80.0, 0.125, 64);
         assert_true(fabs(bound - ((u[t] + 2 * delta) * 2.0 + 0.5 * u[t] + 1e-6)) < 1e-15);
         double scores = 0.6 * sqrt(68) / 8388608 * 0.125 * 40;
-        assert_true(fabs(tolerance_rms(both[t], 40, 0.125, 64, 4096, INT64_MAX) - whole[t] - scores) < 1e-8);
-        assert_true(fabs(tolerance_rms(both[t], 40, 0.125, 64, 65536, 900) - 31.0 / 30 * whole[t] - 1.1 * scores) <
+        assert_true(fabs(tolerance_rms(both[t], 40, 0.125, 64, 4096, 0, INT64_MAX) - whole[t] - scores) < 1e-8);
+        assert_true(fabs(tolerance_rms(both[t], 40, 0.125, 64, 65536, 0, 900) - 31.0 / 30 * whole[t] - 1.1 * scores) <
                     1e-8);
-        assert_true(fabs(tolerance_rms(both[t], 40, 0.125, 64, 4096, TOLERANCE_ONE_ROW) - 2 * whole[t] - 4 * scores) <
-                    1e-8);
+        assert_true(
+            fabs(tolerance_rms(both[t], 40, 0.125, 64, 4096, 0, TOLERANCE_ONE_ROW) - 2 * whole[t] - 4 * scores) < 1e-8);
     }
     // Of a log-sum-exp, which is fp32: the larger of its own rounding and that of its scores.
     assert_true(tolerance_lse(ATTENTION_FP32, 0.5, 1, 0.125, 64) == 1e-5);

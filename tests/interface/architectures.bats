@@ -23,7 +23,7 @@ kernel() {
 
 # Like refused, and nothing was compiled before.
 refused_at_once() {
-    refused "$@"
+    V=1 refused "$@"
     run ! grep -qE '^(nvcc|cc) ' <<<"$output"
 }
 

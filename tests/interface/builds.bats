@@ -7,7 +7,7 @@ small=SHAPE=1,1,16,16
 
 # The files that make compiles when the command runs.
 compiled() {
-    "$@" 2>&1 | grep -E '^(nvcc|cc) ' || true
+    V=1 "$@" 2>&1 | grep -E '^(nvcc|cc) ' || true
 }
 
 @test "nothing is built a second time" {

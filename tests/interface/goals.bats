@@ -117,6 +117,23 @@ small=SHAPE=1,2,20,16
     [ "$status" -eq 0 ]
 }
 
+@test "OUT=folder has what the kernel computed, as DATA=folder would take it" {
+    data=$BATS_TEST_TMPDIR/data
+    cp -R tests/fixtures/torch/batch_heads "$data"
+    rm "$data/o.npy"
+    make solution-04 check DATA="$data" OUT="$data/new"
+    mv "$data/new/o.npy" "$data"
+    cmp <(head -c 128 "$data/o.npy") <(head -c 128 tests/fixtures/torch/batch_heads/o.npy)
+    run make solution-04 check DATA="$data"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"/o.npy differs from the reference by a relative rms of "*e-07* ]]
+    refused "add SHAPE=B,H,N,D or DATA=folder" make solution-04 check OUT="$data"
+    refused "choose one" make lesson-01 lesson-02 check SHAPE=1,1,16,16 OUT="$data"
+    refused "goes with check" make lesson-01 trace OUT="$data"
+    refused "OUT=Makefile is no folder" make solution-01 check SHAPE=1,1,16,16 OUT=Makefile
+}
+
 @test "KERNEL takes the place of the lesson's file, from any folder" {
     mkdir -p "$BATS_TEST_TMPDIR/mine"
     cp solutions/01_basic_attention/attention.cu "$BATS_TEST_TMPDIR/mine/my_kernel.cu"

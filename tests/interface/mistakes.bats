@@ -22,6 +22,7 @@ small=SHAPE=1,1,16,16
 }
 
 @test "a DEVICE or a switch that does not exist" {
+    export V=1 # what is compiled is said
     refused "QUICK=yes" make lesson-01 check QUICK=yes
     refused "FRESH=no" make bench DEVICE= FRESH=no
     refused "DEVICE=tpu" make lesson-01 check DEVICE=tpu
@@ -36,14 +37,12 @@ small=SHAPE=1,1,16,16
 @test "DEVICE=gpu with no GPU" {
     nvidia-smi >/dev/null 2>&1 && skip "there is a GPU"
     refused "no GPU answers" make solution-01 check DEVICE=gpu
+    # Nothing was compiled before.
     touch solutions/01_basic_attention/attention.cu
     DEVICE= refused "bench needs a GPU" make solution-01 bench
-    [[ $output != *nvcc* ]]
     DEVICE= refused "SIZES=x cannot be used" make solution-01 bench SIZES=x
-    [[ $output != *nvcc* ]]
-    touch solutions/01_basic_attention/attention.cu
     refused "bench needs a GPU" make solution-01 bench DEVICE=sim
-    [[ $output != *nvcc* ]]
+    [ solutions/01_basic_attention/attention.cu -nt build/kernels/solutions/01_basic_attention/attention.so ]
 }
 
 @test "a SHAPE that does not parse, or is zero, negative or too large" {
@@ -73,6 +72,48 @@ small=SHAPE=1,1,16,16
     refused "choose one" make lesson-01 lesson-02 check KERNEL=solutions/01_basic_attention/attention.cu
     cp solutions/01_basic_attention/attention.cu "$BATS_TEST_TMPDIR/a b.cu"
     refused "space" make check KERNEL="$BATS_TEST_TMPDIR/a b.cu"
+    for name in "it's.cu" 'a"b.cu' 'a#b.cu' 'a$b.cu' 'a(b.cu' 'a;b.cu' 'a\b.cu' 'a=b.cu'; do
+        cp solutions/01_basic_attention/attention.cu "$BATS_TEST_TMPDIR/$name"
+        refused "$name has a character in its name" make check KERNEL="$BATS_TEST_TMPDIR/$name"
+    done
+}
+
+@test "a clone in a folder with quotes in its name: the ones that work do, the others are refused" {
+    for name in "it's #1" 'a "b"'; do
+        mkdir "$BATS_TEST_TMPDIR/$name"
+        cp -a Makefile make scripts common solutions lessons teach "$BATS_TEST_TMPDIR/$name"
+    done
+    make -C "$BATS_TEST_TMPDIR/it's #1" -n lesson-01 check >/dev/null
+    make -C "$BATS_TEST_TMPDIR/it's #1" lessons
+    run make -C "$BATS_TEST_TMPDIR/a \"b\"" lesson-01
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *'has a " or a \ in it'* ]]
+}
+
+@test "what is printed cannot be written" {
+    for goals in help lesson-01 lessons progress doctor "lesson-02 hint" "solution-01 check $small" flashcards; do
+        # shellcheck disable=SC2086 # goals
+        run bash -c "make $goals >/dev/full"
+        echo "$goals: $status $output"
+        [ "$status" -eq 2 ]
+    done
+    # A skeleton that could not be written takes no learner's place.
+    run bash -c 'build/bin/teach skeleton solutions/01_basic_attention/attention.cu >/dev/full'
+    [ "$status" -eq 2 ]
+}
+
+@test "inputs of one's own with a NaN in them, and a SEED that they make meaningless, are remarked on" {
+    cp -R tests/fixtures/torch/batch_heads "$BATS_TEST_TMPDIR/data"
+    run make solution-04 check DATA="$BATS_TEST_TMPDIR/data"
+    echo "$output"
+    [[ $status -eq 0 && $output != *NaN* && $output != *eed* ]]
+    rm "$BATS_TEST_TMPDIR/data/o.npy"
+    printf '\0\0\xc0\x7f' | dd of="$BATS_TEST_TMPDIR/data/v.npy" bs=1 seek=128 conv=notrunc 2>/dev/null
+    run make solution-04 check DATA="$BATS_TEST_TMPDIR/data" SEED=3
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"data holds NaN or infinity"*"SEED changes nothing"*", 1 case"$'\n'* ]]
 }
 
 @test "no place for what is built, nor for what is temporary; results that are not there" {
@@ -85,6 +126,12 @@ small=SHAPE=1,1,16,16
     echo "$output"
     [ "$status" -eq 2 ]
     [[ $output == *"build/ cannot be written"* && ${#lines[@]} -eq 1 ]]
+    mv build "$BATS_TEST_TMPDIR/kept"
+    touch build
+    run make watch
+    rm build
+    mv "$BATS_TEST_TMPDIR/kept" build
+    [[ $status -eq 2 && $output == *"build/ cannot be written"* ]]
     refused "there is no folder nowhere" make progress RESULTS=nowhere
     refused "there is no folder it's here" make plots RESULTS="it's here"
 }
@@ -131,6 +178,29 @@ path_without() {
     [ "$(wc -l <<<"$missing$old")" -eq 1 ]
 }
 
+@test "a CUDA_HOME that holds no toolkit" {
+    refused "CUDA_HOME=/nowhere has no bin/nvcc" env CUDA_HOME=/nowhere make solution-01 check
+    run env CUDA_HOME=/nowhere ./setup
+    echo "$output"
+    [[ $status -eq 2 && ${#lines[@]} -eq 1 && $output == *"CUDA_HOME=/nowhere has no bin/nvcc"* ]]
+}
+
+@test "make test without what the tests need" {
+    cp "$BATS_TEST_DIRNAME/../run" tests/run
+    refused "the tests need bats; run ./setup --tests" env PATH="$(path_without bats)" make test
+    rm tests/run
+}
+
+@test "doctor has one line a tool, with its version once" {
+    make doctor >"$BATS_TEST_TMPDIR/said" || true
+    cat "$BATS_TEST_TMPDIR/said"
+    grep -qE '^make +[0-9][0-9.]*$' "$BATS_TEST_TMPDIR/said"
+    grep -qE '^gcc +[0-9][0-9.]*$' "$BATS_TEST_TMPDIR/said"
+    [ -z "$(sed -n 's/^\([a-z0-9+-]*\)  .*/\1/p' "$BATS_TEST_TMPDIR/said" | sort | uniq -d)" ]
+    run env CUDA_HOME=/nowhere make doctor
+    [ "$(grep -c nvcc <<<"$output")" -eq 1 ]
+}
+
 @test "gnuplot, gcc or Python absent" {
     refused "gcc is not installed; run ./setup" env PATH="$(path_without gcc)" make lesson-01 check
     [[ $output != *"cc common"* ]]
@@ -140,7 +210,8 @@ path_without() {
 
 @test "ncu absent" {
     command -v ncu >/dev/null && skip "ncu is here"
-    refused "ncu is not installed" make solution-01 profile
+    refused "profile needs a GPU and ncu, which is not installed" make solution-01 profile
+    [[ $output == *"make solution-01 trace counts on the simulator"* ]]
 }
 
 @test "a kernel that does not compile: the compiler's message, and only make's line after it" {

@@ -34,7 +34,7 @@ nobody() {
         run ./setup
         echo "$output"
         [ "$status" -eq 0 ]
-        [[ $output == *nvcc*compiles* ]]
+        [[ $output == *nvcc*compiles*"Next: make lesson-01" ]]
     done
     [ ! -s "$calls" ]
 }

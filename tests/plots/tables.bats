@@ -99,17 +99,17 @@ END
 @test "charts that were drawn for the README are shown, with a text alternative" {
     plots/draw --readme
     plots/tables
-    grep -q '<img alt="Speed-up over lesson 01. Example GPU, .* D=64 44.9×.*" src="plots/charts/example-gpu/speedup-over-01.svg"' \
+    grep -q '<img alt="TFLOP/s over N. Example GPU, .*" src="plots/charts/example-gpu/tflops-d64.svg"' \
         README.md
     # The first source that fits is taken: the most particular one stands first.
-    sed -n '/<picture>/,/<img/p' README.md | sed -n 's/.*media="\(.*\)" srcset="\(.*speedup-over-01.*\)".*/\1 \2/p' >sources
-    printf '%s\n' "(max-width: 540px) and (prefers-color-scheme: dark) plots/charts/example-gpu/speedup-over-01-phone-dark.svg" \
-        "(max-width: 540px) plots/charts/example-gpu/speedup-over-01-phone.svg" \
-        "(prefers-color-scheme: dark) plots/charts/example-gpu/speedup-over-01-dark.svg" | cmp - sources
+    sed -n '/<picture>/,/<img/p' README.md | sed -n 's/.*media="\(.*\)" srcset="\(.*tflops-d64.*\)".*/\1 \2/p' >sources
+    printf '%s\n' "(max-width: 540px) and (prefers-color-scheme: dark) plots/charts/example-gpu/tflops-d64-phone-dark.svg" \
+        "(max-width: 540px) plots/charts/example-gpu/tflops-d64-phone.svg" \
+        "(prefers-color-scheme: dark) plots/charts/example-gpu/tflops-d64-dark.svg" | cmp - sources
     for file in $(sed 's/.* //' sources); do [ -e "$file" ]; done
     grep -q '<img alt="Row softmax.*" src="../../plots/charts/example-gpu/softmax.svg"' lessons/03_fused_softmax/README.md
-    [ -e plots/charts/example-gpu/speedup-over-01.svg ]
-    [ ! -e plots/charts/example-gpu/speedup-over-01.png ]
+    [ -e plots/charts/example-gpu/tflops-d64.svg ]
+    [ ! -e plots/charts/example-gpu/tflops-d64.png ]
 }
 
 @test "run again, it changes nothing; --check tells a page that was written by hand" {
@@ -251,7 +251,8 @@ committed() {
 
 @test "the committed README and pages are what plots/tables makes of the committed results" {
     committed
-    grep -q '^<!-- results:begin ladder -->' README.md
+    grep -q '^<!-- results:begin ladder -->' results/MEASURED.md
+    grep -q '^<!-- results:begin charts -->' README.md
     for page in lessons/*/README.md; do
         [ ! -e "$page" ] || grep -q '^<!-- results:begin measured -->' "$page"
     done

@@ -14,6 +14,44 @@ KERNEL uninitialised_shared(float *out) {
     out[t] = row[t]; // uninitialised_shared here
 }
 
+// Rows of three floats and one that nobody writes, read four at a time.
+KERNEL padding(float *out, int used) {
+    __shared__ float4 row[32], other[32];
+    int t = threadIdx.x;
+    row[t].x = row[t].y = row[t].z = t;
+    __syncthreads();
+    float4 v = row[31 - t]; // padding here
+    other[t] = v;           // as uninitialised there as here
+    __syncthreads();
+    float4 w = other[t ^ 1]; // padding second
+    float sum = w.x + w.y + w.z;
+    out[t] = used & 1 ? sum + 0 * w.w : sum; // padding chosen
+    if (used & 2)
+        out[32 + t] = v.w;   // padding stored
+    if (used & 4 && v.w > 1) // padding decided
+        atomicAdd(out, 2);
+    if (used & 8)
+        out[t] = row[__float_as_int(v.w) & 31].x; // padding address
+    if (used & 16)
+        out[t] = __shfl_xor_sync(~0u, v.w, 1); // padding shuffled
+}
+
+// A row past the end is loaded and not written again.
+KERNEL past_the_rows(float *out, const float4 *in, int rows) {
+    __shared__ float4 tile[32];
+    int t = threadIdx.x;
+    if (t < rows)
+        tile[t] = in[t];
+    __syncthreads();
+    float sum = 0;
+    for (int i = 0; i < 32; i++) {
+        float4 v = tile[i];
+        float product = v.x * v.y + v.z * v.w;
+        sum += i < rows ? product : 0;
+    }
+    out[t] = sum;
+}
+
 KERNEL copy(float *out, const float *in) {
     out[threadIdx.x] = in[threadIdx.x]; // copy here
 }

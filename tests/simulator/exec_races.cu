@@ -101,6 +101,24 @@ KERNEL same_value(float *out) {
     out[threadIdx.x] = one;
 }
 
+// Not the value that is there already, but one for all lanes, which each of them reads again.
+KERNEL same_value_of_a_warp(float *out, const float *in) {
+    __shared__ float4 one[2];
+    int warp = threadIdx.x / 32;
+    one[warp] = make_float4(in[warp] + 1, in[warp] + 2, in[warp] + 3, in[warp] + 4);
+    float own = one[warp + (int)in[7]].x; // in[7] is 0, which the compiler does not know
+    __syncthreads();
+    out[threadIdx.x] = one[1 - warp].w + own;
+}
+
+// All lanes but one.
+KERNEL nearly_the_same_value(float *out) {
+    __shared__ float one;
+    one = threadIdx.x == 17 ? 8 : 7; // nearly_the_same_value here
+    __syncthreads();
+    out[threadIdx.x] = one;
+}
+
 // 16-bit neighbours in one word, written by different threads.
 KERNEL neighbours(unsigned short *out) {
     __shared__ unsigned short row[64];

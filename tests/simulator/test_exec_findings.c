@@ -34,6 +34,32 @@ static void test_uninitialised(void **state) {
     must_find(RUN("copy", 1, 33, 2, {a, fresh}), SIM_LAUNCH_FAILURE, "at byte 128 of allocation", false);
 }
 
+// What a wide load reads beyond what is there is no finding until somebody uses it.
+static void test_uninitialised_and_unused(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t used;
+        const char *line, *how;
+    } uses[] = {{1, "chosen", "stores it"},
+                {2, "stored", "stores it"},
+                {4, "decided", "lets it decide"},
+                {8, "address", "takes it for an address"},
+                {16, "shuffled", "uses it"}};
+    uint64_t a = expected_zeros();
+    must_be_silent(RUN("padding", 1, 32, 2, {a, 0}));
+    must_be_silent(RUN("past_the_rows", 1, 32, 3, {a, expected_zeros(), 7}));
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        char place[64];
+        assert_int_equal(expected_run(RUN("padding", 1, 32, 2, {a, uses[i].used})), SIM_LAUNCH_FAILURE);
+        must_mention("padding", "uninitialised shared memory: ");
+        must_mention("padding", uses[i].how);
+        snprintf(place, sizeof place, "exec_findings.cu:%d", line_of("padding", uses[i].line));
+        must_mention("padding", place);
+        snprintf(place, sizeof place, "exec_findings.cu:%d", line_of("padding", uses[i].used == 1 ? "second" : "here"));
+        must_mention("padding", place);
+    }
+}
+
 static void test_out_of_bounds(void **state) {
     (void)state;
     uint64_t a = expected_zeros(), gone = expected_zeros();
@@ -98,11 +124,9 @@ static void test_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_uninitialised),
-        cmocka_unit_test(test_out_of_bounds),
-        cmocka_unit_test(test_barriers),
-        cmocka_unit_test(test_lanes),
-        cmocka_unit_test(test_asynchronous_copies),
+        cmocka_unit_test(test_uninitialised), cmocka_unit_test(test_uninitialised_and_unused),
+        cmocka_unit_test(test_out_of_bounds), cmocka_unit_test(test_barriers),
+        cmocka_unit_test(test_lanes),         cmocka_unit_test(test_asynchronous_copies),
         cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, load, unload);

@@ -30,6 +30,8 @@ static void test_races_between_warps(void **state) {
     must_be_silent(RUN("with_second_barrier", 1, 64, 2, {a, b}));
     must_find(RUN("different_values", 1, 64, 1, {a}), SIM_LAUNCH_FAILURE, "race", false);
     must_be_silent(RUN("same_value", 1, 64, 1, {a}));
+    must_be_silent(RUN("same_value_of_a_warp", 1, 64, 2, {a, expected_zeros()}));
+    must_find(RUN("nearly_the_same_value", 1, 32, 1, {a}), SIM_LAUNCH_FAILURE, "race within a warp: ", false);
     must_be_silent(RUN("neighbours", 1, 64, 1, {a}));
     must_be_silent(RUN("named_barrier", 1, 128, 1, {a}));
     must_find(RUN("named_barrier_too_early", 1, 128, 1, {a}), SIM_LAUNCH_FAILURE, "race: ", true);

@@ -1,5 +1,5 @@
-// Recordings: what is kept of a launch and what is not, and how it is written. The pages that are made of them are tested in
-// tests/explore.
+// Recordings: what is kept of a launch and what is not, and how it is written. The pages that are made of them are
+// tested in tests/explore.
 #include "ptx_text.h"
 
 #include "execution/launch.h"
@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-// Two warps. Each stores with four words of a bank to a turn, waits, and goes 200 times round a loop that reads from global
-// memory and jumps between two lines.
+// Two warps. Each stores with four words of a bank to a turn, waits, and goes 200 times round a loop that reads from
+// global memory and jumps between two lines.
 static const char declarations[] = ".file 1 \"no such file\"\n.shared .align 16 .b8 tile[1024];\n";
 static const char looks[] = ".reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %rd<4>;\n"
                             "ld.param.u64 %rd1, [p];\n"
@@ -145,9 +145,10 @@ static void recorded(void **state) {
                     "\"axes\":[\"column\"]}");
 
     // Four wavefronts for a store that could do with one, each with eight lanes.
-    at = part(text, "\"ptx\":\"st.shared.u32 [%r4], %r1;\",\"kind\":\"store\",\"space\":\"shared\",\"bytes\":4,\"merged\":0,"
-                    "\"counts\":{\"requests\":10,\"lanes\":320,\"bytes\":1280,\"sectors\":0,\"ideal_sectors\":0,"
-                    "\"wavefronts\":40,\"ideal_wavefronts\":10}",
+    at = part(text,
+              "\"ptx\":\"st.shared.u32 [%r4], %r1;\",\"kind\":\"store\",\"space\":\"shared\",\"bytes\":4,\"merged\":0,"
+              "\"counts\":{\"requests\":10,\"lanes\":320,\"bytes\":1280,\"sectors\":0,\"ideal_sectors\":0,"
+              "\"wavefronts\":40,\"ideal_wavefronts\":10}",
               &end);
     assert_int_equal(count(at, end, ",4294967295,null,[0,16,32],[0,0,8,1,0,8,2,0,8,3,0,8],[0,0,4]]"), 2);
 
@@ -167,9 +168,10 @@ static void recorded(void **state) {
 
     // The race with both of its accesses: the second warp's store of what the first one has read.
     at = part(text, "\"findings\":[{\"kind\":\"race\",\"text\":\"race: no such file:13 writes byte 128", &end);
-    assert_int_equal(count(at, end, "\"count\":32,\"kernel\":1,\"here\":{\"place\":5,\"site\":0,\"block\":0,\"warp\":1,"
-                                    "\"thread\":[32,0,0],\"sample\":1},\"there\":{\"place\":6,\"site\":1,\"block\":0,"
-                                    "\"warp\":0,\"thread\":null,\"sample\":0}}"),
+    assert_int_equal(count(at, end,
+                           "\"count\":32,\"kernel\":1,\"here\":{\"place\":5,\"site\":0,\"block\":0,\"warp\":1,"
+                           "\"thread\":[32,0,0],\"sample\":1},\"there\":{\"place\":6,\"site\":1,\"block\":0,"
+                           "\"warp\":0,\"thread\":null,\"sample\":0}}"),
                      1);
     must_hold(text, "[0,1,0,14,4294967295,null,[128,4,32],[0,0,32],[0,0,1]]");
     must_hold(text, "[0,0,0,8,4294967295,null,[128,4,32],[0,0,32],[0,0,1]]");
@@ -191,7 +193,7 @@ static void strings(void **state) {
     text_of("a \"b\" \\ \t", "\"a \\\"b\\\" \\\\ \\u0009\"");
     text_of("</script><!--", "\"\\u003c/script>\\u003c!--\"");
     text_of("caf\xc3\xa9 \xe2\x82\xac", "\"caf\xc3\xa9 \xe2\x82\xac\"");
-    text_of("caf\xe9", "\"caf\\u00e9\"");                              // Latin-1
+    text_of("caf\xe9", "\"caf\\u00e9\"");                                         // Latin-1
     text_of("\xc0\xaf \xed\xa0\x80", "\"\\u00c0\\u00af \\u00ed\\u00a0\\u0080\""); // no UTF-8, though it looks so
 }
 
@@ -264,7 +266,7 @@ static void assignments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded), cmocka_unit_test(strings), cmocka_unit_test(runs),
+        cmocka_unit_test(recorded), cmocka_unit_test(strings),     cmocka_unit_test(runs),
         cmocka_unit_test(floats),   cmocka_unit_test(assignments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "runtime/api.h"
 #include "machine/kernel_name.h"
+#include "runtime/api.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -76,6 +76,11 @@ until_seen() {
         echo exit
     } | on_terminal "make lesson-03 watch"
     grep -q "Watching lessons/03_fused_softmax/softmax.cu lessons/03_fused_softmax/attention.cu" "$log"
+    # What is written already is checked without waiting for a save.
+    solve 02
+    run timeout 100 make lesson-02 watch
+    echo "$output"
+    [[ $status -eq 0 && $output == *"lesson-02 passes"* ]]
 }
 
 @test "watch of a solution, or of two lessons" {

@@ -1,0 +1,17 @@
+# What an editor needs to know how each file is compiled: compile_commands.json, for clangd (.clangd) and others. It holds the
+# place of this clone, so it is made where it is used, and not committed.
+
+editor_c    = $(wildcard common/*.c common/*/*.c simulator/*/*.c teach/*.c tests/harness/*.c tests/simulator/*.c tests/teach/*.c)
+editor_cuda = $(wildcard lessons/*/*.cu solutions/*/*.cu baselines/*.cu common/runner/*.cu)
+# clang reads the toolkit's headers, needs none of its libraries, and may be older than it.
+editor_nvcc = clang++ -x cuda --cuda-path=$(CUDA) --no-cuda-version-check -Wno-unknown-cuda-version -nocudalib \
+              --cuda-gpu-arch=sm_80 -std=c++20 -Icommon -Wall -Wextra -Wno-missing-field-initializers
+editor_gcc  = $(CC) $(CPPFLAGS) $(CFLAGS) $(if $(filter simulator/%,$1),$(SIMULATOR_CFLAGS) $(AVX2))
+# $(call editor_entry,file,command)
+editor_entry = {"directory": "$(subst ",\",$(CURDIR))", "file": "$1", "command": "$(strip $2) -c $1"}
+
+.PHONY: compile_commands.json
+compile_commands.json:
+	$(shell rm -f $@.new)$(foreach f,$(editor_c),$(file >>$@.new,$(call editor_entry,$f,$(call editor_gcc,$f))))\
+	$(foreach f,$(editor_cuda),$(file >>$@.new,$(call editor_entry,$f,$(editor_nvcc))))
+	{ echo '['; sed '$$!s/$$/,/' $@.new; echo ']'; } >$@.$$$$ && mv $@.$$$$ $@; rm -f $@.new

@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# README.md and the other pages: short, with no dead link, and with no command that make does not know. What of it is made by a
+# command is compared by `scripts/front --check` and `plots/tables --check`.
+
+setup() {
+    cd "$BATS_TEST_DIRNAME/../.." || return 1
+    unset MAKEFLAGS MAKELEVEL
+}
+
+pages() {
+    git ls-files '*.md' 2>/dev/null | grep -v '^post/outline'
+}
+
+@test "README.md has at most 1,200 words, text alternatives of pictures aside" {
+    words=$(sed -e '/<source /d' -e 's/<img [^>]*>//' README.md | wc -w)
+    echo "$words words"
+    [ "$words" -le 1200 ]
+}
+
+@test "what a page links to is there" {
+    dead=0
+    for page in $(pages); do
+        for link in $(sed -e 's/`[^`]*`//g' "$page" | grep -oE '\]\([^) ]+\)|(src|srcset|href)="[^"]*"' | sed -e 's/^[^("]*[("]//; s/[)"]$//' |
+            grep -v -e '^https*:' -e '^#'); do
+            [ -e "$(dirname "$page")/${link%%#*}" ] || { echo "$page: there is no $link"; dead=1; }
+        done
+    done
+    [ $dead -eq 0 ]
+}
+
+@test "make knows the commands of the README" {
+    grep -E '^    (make|\./setup.*&& make) ' README.md | sed 's/.*make \([^ ].*\)/\1/; s/   .*//' >"$BATS_TEST_TMPDIR/commands"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/commands")" -gt 8 ]
+    while read -r goals; do
+        # bench asks for a GPU; quiz and repair start make again, which -n does not hold back.
+        case $goals in *bench | *quiz | *repair) continue ;; esac
+        # shellcheck disable=SC2086 # goals
+        DEVICE=sim make -n $goals >/dev/null </dev/null || { echo "make $goals"; false; }
+    done <"$BATS_TEST_TMPDIR/commands"
+}
+
+@test "the map of the tests names every folder of tests and of sources, and no path that is not there" {
+    map=tests/README.md
+    missing=0
+    for folder in tests/*/ common/*/ simulator/*/ solutions/ lessons/ baselines/ peers/ plots/ post/ teach/ examples/; do
+        # Sources alone: what an editor or Python leaves behind is none.
+        [ -n "$(git ls-files "$folder" | head -n 1)" ] || continue
+        grep -qF "$folder" "$map" || { echo "$map does not name $folder"; missing=1; }
+    done
+    for path in $(grep -oE '`[a-zA-Z_/.*-]+`' "$map" | tr -d '`' | grep /); do
+        compgen -G "$path" >/dev/null || { echo "$map: there is no $path"; missing=1; }
+    done
+    [ $missing -eq 0 ]
+}

@@ -1,0 +1,151 @@
+// What the kernels of this folder share: where a row's data lies, a running softmax, and the table of kernels of a
+// file.
+//
+// Each is right in a way of its own: an order of summation, a way to divide the work, a feature of CUDA that no lesson
+// uses. A file is one library with several kernels; the environment variable RIGHT names the one that is run.
+#pragma once
+
+#include "attention.h"
+
+#include <cstdlib>
+#include <cstring>
+
+constexpr int MAX_D = 512, WARP = 32;
+constexpr unsigned ALL = 0xffffffffu;
+
+using Problem = attention_problem;
+
+// A query with the keys that it sees.
+struct Row {
+    const float *q, *k, *v;
+    float *o, *lse; // lse may be NULL
+    int64_t k_step, v_step;
+    int keys, d;
+    float scale;
+};
+
+__host__ __device__ inline int64_t rows_of(const Problem &p) {
+    return (int64_t)p.batch * p.heads * p.nq;
+}
+
+__device__ inline Row row_of(const Problem &p, int64_t row) {
+    const int i = row % p.nq, head = row / p.nq % p.heads, batch = row / p.nq / p.heads;
+    const int kv_head = head / (p.heads / p.kv_heads), last = p.causal ? i + p.nk - p.nq + 1 : p.nk;
+    Row r;
+    r.q = (const float *)p.q + batch * p.q_stride.batch + head * p.q_stride.head + i * p.q_stride.row;
+    r.k = (const float *)p.k + batch * p.k_stride.batch + kv_head * p.k_stride.head;
+    r.v = (const float *)p.v + batch * p.v_stride.batch + kv_head * p.v_stride.head;
+    r.o = (float *)p.o + batch * p.o_stride.batch + head * p.o_stride.head + i * p.o_stride.row;
+    r.lse = p.lse ? p.lse + row : NULL;
+    r.k_step = p.k_stride.row;
+    r.v_step = p.v_stride.row;
+    r.keys = last < 0 ? 0 : last;
+    r.d = p.head_dim;
+    r.scale = p.softmax_scale;
+    return r;
+}
+
+// One thread: the score of a key, from the first element to the last.
+__device__ inline float score_of(const Row &r, int key) {
+    const float *k = r.k + key * r.k_step;
+    float sum = 0;
+    for (int c = 0; c < r.d; c++)
+        sum += r.q[c] * k[c];
+    return r.scale * sum;
+}
+
+// One warp, with the result in every lane.
+__device__ inline float warp_sum(float value) {
+    for (int distance = WARP / 2; distance; distance /= 2)
+        value += __shfl_xor_sync(ALL, value, distance);
+    return value;
+}
+
+__device__ inline float warp_max(float value) {
+    for (int distance = WARP / 2; distance; distance /= 2)
+        value = fmaxf(value, __shfl_xor_sync(ALL, value, distance));
+    return value;
+}
+
+__device__ inline float warp_score(const Row &r, int key) {
+    const float *k = r.k + key * r.k_step;
+    float sum = 0;
+    for (int c = threadIdx.x % WARP; c < r.d; c += WARP)
+        sum += r.q[c] * k[c];
+    return r.scale * warp_sum(sum);
+}
+
+// A running softmax over COLUMNS elements of the output.
+template <int COLUMNS>
+struct Running {
+    float maximum = -INFINITY, sum = 0, o[COLUMNS] = {};
+
+    // exp(a - b) where b may be the maximum of nothing yet.
+    __device__ static float weight(float a, float b) {
+        return expf(a - (b == -INFINITY ? 0 : b));
+    }
+
+    __device__ void rise(float larger) {
+        const float factor = weight(maximum, larger);
+        maximum = larger;
+        sum *= factor;
+        for (int i = 0; i < COLUMNS; i++)
+            o[i] *= factor;
+    }
+};
+
+// The columns first, first + step, ... of a row: a thread's share of it.
+constexpr int LANE_COLUMNS = MAX_D / WARP;
+using LaneRunning = Running<LANE_COLUMNS>;
+
+__device__ inline void add_key(LaneRunning &s, const Row &r, int key, float score) {
+    const float larger = fmaxf(s.maximum, score);
+    if (larger != s.maximum)
+        s.rise(larger);
+    const float p = LaneRunning::weight(score, s.maximum);
+    s.sum += p;
+    for (int i = 0, c = threadIdx.x % WARP; c < r.d; i++, c += WARP)
+        s.o[i] += p * r.v[key * r.v_step + c];
+}
+
+__device__ inline void finish_row(const Row &r, const LaneRunning &s) {
+    for (int i = 0, c = threadIdx.x % WARP; c < r.d; i++, c += WARP)
+        r.o[c] = r.keys ? s.o[i] / s.sum : 0;
+    if (r.lse && threadIdx.x % WARP == 0)
+        *r.lse = r.keys ? s.maximum + logf(s.sum) : -INFINITY;
+}
+
+struct Entry {
+    const char *name;
+    cudaError_t (*forward)(const Problem &p, cudaStream_t stream);
+    size_t (*workspace_bytes)(const Problem &p);
+};
+extern const Entry entries[];
+
+static const Entry &chosen() {
+    const char *name = getenv("RIGHT");
+    const Entry *e = entries;
+    while (e[1].name && name && strcmp(e->name, name))
+        e++;
+    return *e;
+}
+
+// A file ends with this and its table: RIGHT_KERNELS({"name", forward, workspace_bytes}, ...).
+#define RIGHT_KERNELS(...)                                                                                             \
+    const Entry entries[] = {__VA_ARGS__, {}};                                                                         \
+    static size_t workspace_bytes(const Problem *p) {                                                                  \
+        return chosen().workspace_bytes ? chosen().workspace_bytes(*p) : 0;                                            \
+    }                                                                                                                  \
+    const struct attention_lesson attention_lesson = {                                                                 \
+        .dtypes = 1u << ATTENTION_FP32,                                                                                \
+        .max_head_dim = MAX_D,                                                                                         \
+        .causal = 1,                                                                                                   \
+        .lse = 1,                                                                                                      \
+        .strided = 1,                                                                                                  \
+        .grouped_heads = 1,                                                                                            \
+        .min_compute_capability = 80,                                                                                  \
+        .workspace_bytes = workspace_bytes,                                                                            \
+    };                                                                                                                 \
+    cudaError_t attention_forward(const Problem *p, cudaStream_t stream) {                                             \
+        return chosen().forward(*p, stream);                                                                           \
+    }

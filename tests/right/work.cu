@@ -1,0 +1,268 @@
+// Other ways to divide the work: split keys, several launches, atomics, work taken as it comes.
+#include "right.cuh"
+
+// ---- Keys split among blocks
+// ---------------------------------------------------------------------------------------------
+
+constexpr int PIECES = 3;
+
+// What a piece of a row's keys came to.
+struct Partial {
+    float maximum, sum, o[MAX_D];
+};
+
+static size_t partial_bytes(const Problem &p) {
+    return (size_t)rows_of(p) * PIECES * sizeof(Partial);
+}
+
+__device__ LaneRunning piece_of(const Row &r, int piece) {
+    LaneRunning s;
+    for (int key = piece; key < r.keys; key += PIECES)
+        add_key(s, r, key, warp_score(r, key));
+    return s;
+}
+
+__device__ void store_piece(const Row &r, const LaneRunning &s, Partial &to) {
+    to.maximum = s.maximum; // all lanes store the same
+    to.sum = s.sum;
+    for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
+        to.o[c] = s.o[i];
+}
+
+__device__ void combine(const Row &r, const Partial *piece) {
+    LaneRunning s;
+    for (int n = 0; n < PIECES; n++)
+        s.maximum = fmaxf(s.maximum, piece[n].maximum);
+    for (int n = 0; n < PIECES; n++) {
+        const float weight =
+            piece[n].maximum == -INFINITY && piece[n].sum == 0 ? 0 : LaneRunning::weight(piece[n].maximum, s.maximum);
+        s.sum += weight * piece[n].sum;
+        for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
+            s.o[i] += piece[n].sum == 0 ? 0 : weight * piece[n].o[c];
+    }
+    finish_row(r, s);
+}
+
+__global__ void pieces(Problem p) {
+    const Row r = row_of(p, blockIdx.x);
+    store_piece(r, piece_of(r, blockIdx.y), ((Partial *)p.workspace)[blockIdx.x * PIECES + blockIdx.y]);
+}
+
+__global__ void combined(Problem p) {
+    combine(row_of(p, blockIdx.x), (const Partial *)p.workspace + blockIdx.x * PIECES);
+}
+
+static cudaError_t run_two_launches(const Problem &p, cudaStream_t stream) {
+    pieces<<<dim3((unsigned)rows_of(p), PIECES), WARP, 0, stream>>>(p);
+    if (cudaGetLastError() != cudaSuccess)
+        return cudaErrorLaunchFailure;
+    combined<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+// The pieces' launch on another stream, joined by events.
+static cudaError_t run_two_streams(const Problem &p, cudaStream_t stream) {
+    cudaStream_t other;
+    cudaEvent_t begun, done;
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&begun, cudaEventDisableTiming);
+    cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
+    cudaEventRecord(begun, stream);
+    cudaStreamWaitEvent(other, begun, 0);
+    pieces<<<dim3((unsigned)rows_of(p), PIECES), WARP, 0, other>>>(p);
+    cudaEventRecord(done, other);
+    cudaStreamWaitEvent(stream, done, 0);
+    combined<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    cudaEventDestroy(begun);
+    cudaEventDestroy(done);
+    cudaStreamDestroy(other);
+    return cudaGetLastError();
+}
+
+// The block that finishes a row last puts its pieces together. Counters lie behind the pieces.
+__global__ void last_block(Problem p, unsigned *finished) {
+    __shared__ bool last;
+    const Row r = row_of(p, blockIdx.x);
+    Partial *piece = (Partial *)p.workspace + blockIdx.x * PIECES;
+    store_piece(r, piece_of(r, blockIdx.y), piece[blockIdx.y]);
+    __threadfence(); // each lane's own stores, before the counter says that they are there
+    __syncwarp();
+    if (threadIdx.x == 0)
+        last = atomicAdd(&finished[blockIdx.x], 1) == PIECES - 1;
+    __syncwarp();
+    if (!last)
+        return;
+    __threadfence();
+    combine(r, piece);
+}
+
+static size_t last_block_bytes(const Problem &p) {
+    return partial_bytes(p) + (size_t)rows_of(p) * sizeof(unsigned);
+}
+
+static cudaError_t run_last_block(const Problem &p, cudaStream_t stream) {
+    unsigned *finished = (unsigned *)((char *)p.workspace + partial_bytes(p));
+    cudaMemsetAsync(finished, 0, (size_t)rows_of(p) * sizeof *finished, stream);
+    last_block<<<dim3((unsigned)rows_of(p), PIECES), WARP, 0, stream>>>(p, finished);
+    return cudaGetLastError();
+}
+
+// ---- One launch for each step, one launch for each head
+// --------------------------------------------------------------------
+
+__global__ void scores(Problem p) {
+    const Row r = row_of(p, blockIdx.y);
+    const int key = blockIdx.x * blockDim.x + threadIdx.x;
+    if (key < r.keys)
+        ((float *)p.workspace)[(int64_t)blockIdx.y * p.nk + key] = score_of(r, key);
+}
+
+__global__ void weights(Problem p) {
+    const Row r = row_of(p, blockIdx.x);
+    float *weight = (float *)p.workspace + (int64_t)blockIdx.x * p.nk, maximum = -INFINITY, sum = 0;
+    for (int key = threadIdx.x; key < r.keys; key += WARP)
+        maximum = fmaxf(maximum, weight[key]);
+    maximum = warp_max(maximum);
+    for (int key = threadIdx.x; key < r.keys; key += WARP)
+        sum += weight[key] = expf(weight[key] - maximum);
+    sum = warp_sum(sum);
+    for (int key = threadIdx.x; key < r.keys; key += WARP)
+        weight[key] /= sum;
+    if (r.lse && threadIdx.x == 0)
+        *r.lse = r.keys ? maximum + logf(sum) : -INFINITY;
+}
+
+__global__ void values(Problem p) {
+    const Row r = row_of(p, blockIdx.x);
+    const float *weight = (const float *)p.workspace + (int64_t)blockIdx.x * p.nk;
+    for (int c = threadIdx.x; c < r.d; c += blockDim.x) {
+        float o = 0;
+        for (int key = 0; key < r.keys; key++)
+            o += weight[key] * r.v[key * r.v_step + c];
+        r.o[c] = o;
+    }
+}
+
+static size_t score_bytes(const Problem &p) {
+    return (size_t)rows_of(p) * p.nk * sizeof(float);
+}
+
+static cudaError_t run_three_steps(const Problem &p, cudaStream_t stream) {
+    scores<<<dim3((p.nk + 63) / 64, (unsigned)rows_of(p)), 64, 0, stream>>>(p);
+    weights<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    values<<<(unsigned)rows_of(p), 40, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+__global__ void rows_from(Problem p, int64_t first, int64_t end) {
+    const int64_t row = first + (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
+    if (row >= end)
+        return;
+    const Row r = row_of(p, row);
+    LaneRunning s;
+    for (int key = 0; key < r.keys; key++)
+        add_key(s, r, key, warp_score(r, key));
+    finish_row(r, s);
+}
+
+static cudaError_t run_launch_a_head(const Problem &p, cudaStream_t stream) {
+    for (int64_t head = 0; head < (int64_t)p.batch * p.heads; head++)
+        rows_from<<<(p.nq + 2) / 3, dim3(WARP, 3), 0, stream>>>(p, head * p.nq, (head + 1) * p.nq);
+    return cudaGetLastError();
+}
+
+// ---- Rows taken as they come, and a fixed grid
+// -----------------------------------------------------------------------------
+
+__global__ void as_they_come(Problem p) {
+    int *next = (int *)p.workspace;
+    for (;;) {
+        int row = 0;
+        if (threadIdx.x == 0)
+            row = atomicAdd(next, 1);
+        row = __shfl_sync(ALL, row, 0);
+        if (row >= rows_of(p))
+            return;
+        const Row r = row_of(p, row);
+        LaneRunning s;
+        for (int key = 0; key < r.keys; key++)
+            add_key(s, r, key, warp_score(r, key));
+        finish_row(r, s);
+    }
+}
+
+static size_t counter_bytes(const Problem &) {
+    return sizeof(int);
+}
+
+static cudaError_t run_as_they_come(const Problem &p, cudaStream_t stream) {
+    cudaMemsetAsync(p.workspace, 0, sizeof(int), stream);
+    as_they_come<<<5, WARP, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+__global__ void fixed_grid(Problem p) {
+    for (int64_t row = blockIdx.z * gridDim.y + blockIdx.y; row < rows_of(p); row += gridDim.y * gridDim.z) {
+        const Row r = row_of(p, row);
+        LaneRunning s;
+        for (int key = 0; key < r.keys; key++)
+            add_key(s, r, key, warp_score(r, key));
+        finish_row(r, s);
+    }
+}
+
+static cudaError_t run_fixed_grid(const Problem &p, cudaStream_t stream) {
+    fixed_grid<<<dim3(1, 3, 5), WARP, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+// ---- Maxima and sums by atomics
+// ------------------------------------------------------------------------------------------
+
+// Integers in the order of the floats that they stand for.
+__device__ int ordered(float value) {
+    const int bits = __float_as_int(value);
+    return bits ^ (bits < 0 ? 0x7fffffff : 0);
+}
+
+__global__ void by_atomics(Problem p) {
+    __shared__ int maximum;
+    __shared__ float sum, o[MAX_D];
+    const Row r = row_of(p, blockIdx.x);
+    if (threadIdx.x == 0) {
+        maximum = ordered(-INFINITY);
+        sum = 0;
+    }
+    for (int c = threadIdx.x; c < r.d; c += blockDim.x)
+        o[c] = 0;
+    __syncthreads();
+    for (int key = threadIdx.x; key < r.keys; key += blockDim.x) {
+        const float score = score_of(r, key);
+        if (score == score)
+            atomicMax(&maximum, ordered(score));
+    }
+    __syncthreads();
+    const int bits = maximum;
+    const float largest = __int_as_float(bits ^ (bits < 0 ? 0x7fffffff : 0));
+    for (int key = threadIdx.x; key < r.keys; key += blockDim.x) {
+        const float weight = expf(score_of(r, key) - largest);
+        atomicAdd(&sum, weight);
+        for (int c = 0; c < r.d; c++)
+            atomicAdd(&o[(c + threadIdx.x) % r.d], weight * r.v[key * r.v_step + (c + threadIdx.x) % r.d]);
+    }
+    __syncthreads();
+    for (int c = threadIdx.x; c < r.d; c += blockDim.x)
+        r.o[c] = r.keys ? o[c] / sum : 0;
+    if (r.lse && threadIdx.x == 0)
+        *r.lse = r.keys ? largest + logf(sum) : -INFINITY;
+}
+
+static cudaError_t run_by_atomics(const Problem &p, cudaStream_t stream) {
+    by_atomics<<<(unsigned)rows_of(p), 64, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+RIGHT_KERNELS({"two-launches", run_two_launches, partial_bytes}, {"two-streams", run_two_streams, partial_bytes},
+              {"last-block", run_last_block, last_block_bytes}, {"three-steps", run_three_steps, score_bytes},
+              {"launch-a-head", run_launch_a_head}, {"as-they-come", run_as_they_come, counter_bytes},
+              {"fixed-grid", run_fixed_grid}, {"by-atomics", run_by_atomics})
