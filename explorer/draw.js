@@ -5,7 +5,7 @@
 const TYPE = 12, ROW = 20;
 
 const escaped = text => String(text).replace(/[&<>"]/g, c => ({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})[c]);
-const textWidth = text => String(text).length * TYPE * 0.64;
+const textWidth = text => [...String(text)].reduce((width, c) => width + TYPE * (c >= "0" && c <= "9" ? 0.64 : 0.59), 0);
 const count = number => number.toLocaleString("en-US");
 const plural = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
 const distinct = numbers => [...new Set(numbers)].sort((a, b) => a - b);
@@ -28,7 +28,7 @@ function wrapped(text, width) {
     const lines = [];
     for (const word of text.split(" ")) {
         const last = lines.length - 1, longer = lines.length ? `${lines[last]} ${word}` : word;
-        if (last >= 0 && textWidth(longer) * 0.9 <= width)
+        if (last >= 0 && textWidth(longer) * 0.95 <= width)
             lines[last] = longer;
         else
             lines.push(word);
@@ -104,7 +104,7 @@ class Picture {
     legend(y, entries) {
         let x = 0;
         for (const [mark, text] of entries) {
-            const w = 44 + textWidth(text) * 0.95;
+            const w = 44 + textWidth(text);
             if (x > 0 && x + w - 14 > this.width) {
                 x = 0;
                 y += 20;

@@ -13,7 +13,7 @@ function drawFinding(run, finding, width) {
             words: sample && site.space === "shared" ? new Set(sample.words.map(w => w.word)) : new Set()};
     });
     const picture = new Picture(width, `${finding.kind.replace(/_/g, " ")}${finding.count > 1 ? `, ${count(finding.count)} times` : ""}`);
-    const columns = width >= 560 ? sides.length : 1, w = (width - 2 - (columns - 1) * 16) / columns, top = picture.heading(0);
+    const columns = width >= 500 ? sides.length : 1, w = (width - 2 - (columns - 1) * 16) / columns, top = picture.heading(0);
     let y = top;
     sides.forEach((side, i) => {
         const x = columns > 1 ? i * (w + 16) : 0, from = columns > 1 ? top : y;

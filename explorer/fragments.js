@@ -55,14 +55,14 @@ function held(operand, lane) {
 function drawFragment(group, wanted, width) {
     const fragment = group.kernel.fragments[group.fragment], {operands} = fragment;
     const lane = Math.min(wanted, operands[0].at.length - 1);
-    const picture = new Picture(width, `${fragment.name.split(" ")[0]}: which lane holds which element, and where lane ${lane} has its own`);
+    const picture = new Picture(width, `${fragment.name.split(" ")[0]}: which lane holds which element; lane ${lane} is marked`);
     const [a, b, c] = ["A", "B", "C"].map(name => operands.find(o => o.name === name));
     let y = picture.heading(0);
     picture.says.push("A number is a lane, which holds that element in a register. A thick line: another register.",
         ...operands.map(o => held(o, lane)));
-    if (a && b && c && width >= 560 && c.columns <= 16) {
+    if (a && b && c && width >= 500 && c.columns <= 16) {
         // As one writes it down: B above C, A left of it, so that rows and columns meet.
-        const w = Math.min(26, (width - 66) / (a.columns * 0.7 + c.columns)), left = Math.min(17, w * 0.7), x = 48 + a.columns * left;
+        const w = Math.min(26, (width - 76) / (a.columns * 0.7 + c.columns)), left = Math.min(17, w * 0.7), x = 48 + a.columns * left;
         const top = drawOperand(picture, x, y, b, {w, h: 13}, lane, "B");
         const below = picture.says.reduce((at, sentence) => picture.paragraph(0, at, sentence, x - 24) + 4, y);
         const middle = Math.max(top.bottom, below) + 12;

@@ -92,7 +92,7 @@ function drawGlobal(run, group, sample, others, width, most = 32) {
     // The whole row where that can be read, else the lines that are touched.
     const gutter = Math.max(...area.rows.map(r => textWidth(r.name))) + 12;
     let first = 0, last = matrix.rowBytes;
-    if (last > (width > 560 ? 512 : 256)) {
+    if (last > (width > 500 ? 512 : 256)) {
         const marks = area.rows.flatMap(r => [...r.cells.map(c => [c.from, c.to]), ...r.unused]).flat();
         first = Math.floor(Math.min(...marks) / CACHE_LINE) * CACHE_LINE;
         last = Math.min(last, Math.ceil(Math.max(...marks) / CACHE_LINE) * CACHE_LINE);

@@ -30,9 +30,8 @@ function picturesOf(run, group, sample, width, most) {
         pictures.push(drawFragment(group, page.lane, width));
     return pictures;
 }
-const hasFragment = group => group.fragment !== null && group.fragment !== undefined;
+const hasFragment = group => Number.isInteger(group.fragment);
 
-// columns: [[name, counts or null], ...]
 function countsTable(columns) {
     const rows = [["requests"], ["lanes", "lanes that took part"], ["bytes", "bytes asked for"], ["sectors"], ["ideal_sectors", "ideal sectors"],
         ["wavefronts"], ["ideal_wavefronts", "ideal wavefronts"]].filter(([k]) => columns.some(([, c]) => c && c[k]));

@@ -11,8 +11,9 @@ function stepsBetween(kernel, block) {
     return (warp, from, to) => (known.get(warp) || []).filter(seq => seq > from && seq < to).length;
 }
 
-// Each warp's events in bands, neighbours of the same kind folded: [{barrier, use, site, last, warps: Map(warp -> items)}].
-function bandsOf(lists, steps) {
+// Each warp's events in bands, neighbours of the same kind folded: [{barrier, use, site, last, warps: Map(warp -> items)}]. Between them
+// the warp's other steps: their number, or, where that is not to depend on the compiler, that there are many.
+function bandsOf(lists, steps, exact = true) {
     const bands = [], arrivals = new Map(), band = i => bands[i] || (bands[i] = {warps: new Map()});
     for (const {warp, list} of lists) {
         let items = [], number = 0, before = -1;
@@ -22,8 +23,8 @@ function bandsOf(lists, steps) {
                 continue;
             const between = steps(warp, before, seq);
             before = seq;
-            if (between >= 8)
-                items.push({kind: "work", site: null, a: null, b: null, times: between});
+            if (between >= (exact ? 8 : 64))
+                items.push({kind: "work", site: null, a: null, b: null, times: exact ? between : null});
             const last = items[items.length - 1];
             if (kind === "arrive") {
                 const key = `${a}:${b}`, latest = arrivals.get(key);
@@ -43,23 +44,22 @@ function bandsOf(lists, steps) {
 
 // What an event is, the longest text first.
 function told({kind, a, b, times, bytes}) {
-    const texts = {
+    return {
         copy: [`${times} ${times === 1 ? "copy" : "copies"}, group ${a}`, `${times} ${times === 1 ? "copy" : "copies"}`, `${times}`],
-        work: [`${count(times)} steps of its own`, `${count(times)} steps`, `${times}`],
+        work: times === null ? ["other steps", "steps"] : [`${count(times)} other steps`, `${count(times)} steps`, `${times}`],
         commit: [`group ${a} closed`, `close ${a}`],
-        wait: a === null ? ["wait"] : a < 0 ? ["wait: for nothing", "no wait"] : [`wait: groups to ${a}`, `wait ≤ ${a}`],
+        wait: a === null ? ["wait"] : a < 0 ? ["wait: for nothing", "no wait"] : [`wait: groups to ${a}`, `wait ≤ ${a}`, "wait"],
         init: [`barrier made, for ${b}`, "made"], signal: [`arrives, phase ${b}`, `arrives ${b}`],
         test: [`looks, parity ${b}`, `looks ${b}`], ready: [`goes on, parity ${b}`, "goes on"],
         expect: [`expects ${count(b || 0)} B`, "expects"], bulk: [`bulk copy, ${count(bytes || 0)} B`, "bulk"],
         wgmma: [`${times} wgmma, group ${a}`, `wgmma ${a}`],
-    };
-    return texts[kind] || [kind];
+    }[kind] || [kind];
 }
 
 // From band `from` on at most `most` of them, of as many warps from the firstWarp-th on as there is room for.
-function drawOrder(run, kernel, block, from, firstWarp, width, most = 8) {
+function drawOrder(run, kernel, block, from, firstWarp, width, most = 8, exact = true) {
     const lists = kernel.events.filter(e => e.block === block).sort((a, b) => a.warp - b.warp), steps = stepsBetween(kernel, block);
-    const shown = bandsOf(lists, steps).slice(from, from + most);
+    const shown = bandsOf(lists, steps, exact).slice(from, from + most);
     const warps = lists.map(l => l.warp).slice(firstWarp, firstWarp + warpsThatFit(width)), column = Math.min(190, (width - 4) / warps.length);
     const picture = new Picture(width, `Block ${block}: copies and barriers in order, warp by warp. An order, not time`);
     const place = site => kernel.sites[site] ? `, ${run.placeName(kernel.sites[site].place)}` : "";

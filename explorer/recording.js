@@ -1,5 +1,5 @@
-// What the simulator recorded (FORMAT.md), made ready to be asked: which accesses stand at a line, which lanes took part, what lies
-// at an address. Nothing is modelled here: sectors are 32-byte pieces of addresses, wavefronts are the simulator's own.
+// What the simulator recorded (simulator/recording/README.md), made ready to be asked: which accesses stand at a line, which lanes
+// took part, what lies at an address. Nothing is modelled here: sectors are 32-byte pieces of addresses, wavefronts the simulator's own.
 
 const SECTOR = 32, CACHE_LINE = 128, BANKS = 32, LANES = 32;
 

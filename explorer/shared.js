@@ -35,7 +35,7 @@ function drawBanks(picture, kernel, name, words, y, look, order) {
 
 function drawBankNumbers(picture, y) {
     picture.text(0, y + 12, "bank", FAINT);
-    for (let bank = 0; bank < BANKS; bank += picture.width > 560 ? 4 : 8)
+    for (let bank = 0; bank < BANKS; bank += picture.width > 500 ? 4 : 8)
         picture.text(63 + bank * (picture.width - 64) / BANKS, y + 12, bank, FAINT);
     return y + 16;
 }
@@ -48,7 +48,7 @@ function drawShared(group, sample, width, most = 40) {
     const worst = Math.max(...parts.map(p => parts.filter(q => q === p).length));
     words.forEach(w => w.late = Boolean(late[w.pass]));
     const picture = new Picture(width, `${plural(sample.lanes.length, "lane")}, ${group.bytes} bytes each: ${plural(wavefronts, "wavefront")}` +
-        (extra ? `, ${worst}-way bank conflict: ${wavefronts - extra} would do` : ", no bank conflict"));
+        (extra ? `, ${worst}-way bank conflict; ideal ${wavefronts - extra}` : ", no bank conflict"));
     const first = words[0].word * 4, array = kernel.shared.find(a => first >= a.offset && first < a.offset + a.bytes);
     let y = picture.paragraph(0, picture.heading(0) - 4, `Where they lie: ${array ? array.name : "shared memory"} in rows of 128 bytes, a word a ` +
         `bank. The number is the lane; lane ${words[0].lane} begins at ${sharedName(kernel, first)}.`);

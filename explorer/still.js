@@ -1,7 +1,7 @@
 // Pictures alone, for files: page.html#still?line=TEXT&kind=KIND&...#still?... leaves nothing on the page but their SVG as text, each
 // in a pre of its own; "none" where the recording has no such access.
 //
-//     line     a part of the text of the line, in the kernel's own file      width    in pixels; 700, and 340 for a phone
+//     line     a part of the text of the line, in the kernel's own file      width    in pixels; lessons show 525 enlarged, and 340 on a phone
 //     kind     which of its accesses: "global load", "shared matrix load", "mma"; the first where it is left out
 //     block, warp, n   which execution; the first ones where left out        picture  of several that it has, from 0
 //     most     rows, and wavefronts, that are drawn                           lane    that is marked in registers
@@ -9,10 +9,10 @@
 
 function stillOf(wanted) {
     const run = page.runs[0], number = (name, otherwise) => wanted.has(name) ? Number(wanted.get(name)) : otherwise;
-    const width = number("width", 700);
+    const width = number("width", 525);
     page.lane = number("lane", 0);
     if (wanted.get("view") === "order")
-        return drawOrder(run, run.kernels[0], number("block", run.kernels[0].events[0].block), number("band", 0), 0, width, number("bands", 8));
+        return drawOrder(run, run.kernels[0], number("block", run.kernels[0].events[0].block), number("band", 0), 0, width, number("bands"), false);
     const line = run.files[run.source].text.split("\n").findIndex(text => text.includes(wanted.get("line"))) + 1;
     const group = line && run.at(run.source, line).find(g => !wanted.has("kind") || `${g.space || ""} ${g.kind}`.trim() === wanted.get("kind"));
     const samples = group ? group.samples.filter(s => s.warp === number("warp", 0) && s.block === number("block", s.block)) : [];

@@ -14,7 +14,7 @@ OF_LINE = (
     ("float a", "unused bytes of each sector", CELLS + '.filter(c => c.dataset.tip.includes("asked for by no lane")).length', 32),
     ("float a", "how many they are", 'document.querySelector(".picture svg").textContent.includes("fetched, not used: 896 bytes")', True),
     ("float a", "lane 5 reads row 1, column 8", CELLS + '.some(c => c.dataset.tip === "lane 5 reads k, row 1, column 8")', True),
-    ("float b", "four wavefronts", 'document.querySelector(".picture title").textContent', "32 lanes, 4 bytes each: 4 wavefronts, 4-way bank conflict: 1 would do"),
+    ("float b", "four wavefronts", 'document.querySelector(".picture title").textContent', "32 lanes, 4 bytes each: 4 wavefronts, 4-way bank conflict; ideal 1"),
     ("float b", "a row for each wavefront", '[...document.querySelectorAll(".picture text")].filter(t => /^[0-9]+ again$/.test(t.textContent)).length + 1', 4),
     ("float b", "lane 9 in the second one", CELLS + '.filter(c => c.dataset.tip === "bank 4: S_smem[9][0], lane 9, wavefront 2").length', 2),
     ("float b", "24 words come late, in both halves", CELLS + '.filter(c => c.getAttribute("fill") === "var(--warn-tint)").length', 48),
