@@ -103,19 +103,19 @@ of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
     done
 }
 
-@test "the page that was there stays where a new one cannot be written" {
+@test "the page that was there stays where a new one cannot be made" {
+    make solution-02 explore SHAPE=1,1,8,8
     top=$BATS_TEST_TMPDIR/top
-    mkdir -p "$top/build/explore" "$top/build/bin"
-    touch "$top/build/explore/x-a.html"
-    ln -s "$PWD/build/bin/attention" "$top/build/bin/attention"
+    mkdir -p "$top/build/explore"
+    ln -s "$PWD"/build/{bin,simulator,kernels} "$top/build/"
+    echo old >"$top/build/explore/x-a.html"
     cd "$top"
-    # No template: one line says so.
-    run "$BATS_TEST_DIRNAME/../../build/bin/teach" explore --name x --source a.cu --kernel none.so
+    # There is no explorer/ here, from which pages are made.
+    run build/bin/teach explore --name x --source a.cu --kernel build/kernels/solutions/02_vectorized/attention.so --shape 1,1,8,8
     echo "$output"
-    [ "$status" -ne 0 ]
-    [ -f build/explore/x-a.html ]
-    pages=(build/explore/*html*)
-    [ "${#pages[@]}" -eq 1 ]
+    [ "$status" -eq 1 ]
+    [ "$output" = "error: explorer/page.html is missing; git checkout explorer brings it back" ]
+    [ "$(cat build/explore/*html*)" = old ]
 }
 
 @test "a build that cannot be written is one line" {
