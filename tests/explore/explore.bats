@@ -46,6 +46,28 @@ of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
     done
 }
 
+@test "arrays in shared memory: declared with constants, and members of the structure over dynamic memory" {
+    shared="$(of 0 kernels[0].shared)"
+    array() { query "$1" "(select json_extract(value, '\$.element') || json_extract(value, '\$.dims') || json_extract(value, '\$.offset')
+        from json_each($shared) where json_extract(value, '\$.name') = '$2')"; }
+    make solution-03 explore SHAPE=1,1,8,32
+    page=build/explore/solution-03_fused_softmax-attention.html
+    [ "$(array $page max_smem)" = "float[4,8]4096" ]
+    [[ $(array $page Q_smem) == "float4["* ]]
+    # Of the five sizes of tile that which this head_dim takes.
+    make solution-04 explore SHAPE=1,1,8,32
+    page=build/explore/solution-04_tiled_online_softmax-attention.html
+    [ "$(array $page K)" = "float[32,36]4096" ]
+    [ "$(array $page P)" = "float[4,8,32]12800" ]
+    # The tiles of both types are equally large: the kernel's name tells which it is.
+    for type in bf16:__nv_bfloat16 fp16:__half; do
+        make solution-08 explore SHAPE=1,1,8,64 DTYPE=${type%%:*}
+        page=build/explore/solution-08_tensor_cores-attention.html
+        [ "$(array $page K)" = "${type#*:}[64,72]18432" ]
+        [ "$(query $page "$(of 0 shape.dtype)")" = "${type%%:*}" ]
+    done
+}
+
 @test "a kernel with a race in a source that is neither UTF-8 nor harmless: the page has the finding, and the source as text" {
     mkdir -p build/explore/test
     patch -s -o build/explore/test/race.cu solutions/02_vectorized/attention.cu tests/broken/02-barrier-missing-after-query.patch
