@@ -182,7 +182,10 @@ static void print_head(FILE *to, const struct recorded_run *run, struct sources 
     char shape[64], seed[32], words[256];
     lines_read(run->log, &log);
     find_word(&log, "SHAPE=", " ", shape, sizeof shape);
-    find_word(&log, shape, "", words, sizeof words);
+    // A case that fails is followed by what is wrong; a colon inside belongs to the shape.
+    if (*shape && shape[strlen(shape) - 1] == ':')
+        shape[strlen(shape) - 1] = 0;
+    find_word(&log, "SHAPE=", "", words, sizeof words);
     find_word(&log, ", seed ", " ,", seed, sizeof seed);
     fputs("{\"name\":", to);
     print_text(to, run->name);

@@ -79,7 +79,7 @@ of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
     page=build/explore/kernel-race.cu-race.html
     [ "$(grep -c 'alert(1)' $page)" -eq 1 ]
     [ "$(grep -c '</script><script>alert' $page)" -eq 0 ]
-    [ "$(query $page "$(of 0 status)")" = wrong ]
+    [ "$(query $page "$(of 0 status) || ' ' || $(of 0 shape.text)")" = "wrong 1,1,64,32" ]
     [ "$(query $page "json_extract(data, '\$.sources[0].encoding')")" = latin-1 ]
     [[ $(query $page "json_extract(data, '\$.sources[0].text')") == *"// café </script><script>alert(1)</script> <!--" ]]
     [[ $(query $page "$(of 0 findings[0].text)") == "race: race.cu:"* ]]
@@ -104,6 +104,15 @@ of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
     [ "$(query $page "$(of 0 status) || ' ' || $(of 0 kernels[0].complete)")" = "failed 0" ]
     [[ $(query $page "$(of 0 findings[0].text)") == "out of bounds: "* ]]
     [ "$(query $page "json_array_length($(of 0 kernels[0].steps))")" -gt 0 ]
+}
+
+@test "a kernel that nothing could be recorded of has a page that says so" {
+    run make solution-01 explore SHAPE=1,1,512:600,64 TIME_LIMIT=1
+    [ "$status" -eq 2 ]
+    page=build/explore/solution-01_basic_attention-attention.html
+    [ "$(query $page "$(of 0 status) || ' ' || json_array_length($(of 0 kernels)) || ' ' || $(of 0 shape.text)")" = "failed 0 1,1,512:600,64" ]
+    [[ $(query $page "$(of 0 notes[0])") == "Nothing was recorded"* ]]
+    [[ $(query $page "$(of 0 said[1])") == *"took more than 1 s and was stopped"* ]]
 }
 
 @test "two types of kernels beside each other, and a part that the other has not" {
