@@ -9,8 +9,7 @@
 
 enum { MOST_SOURCES = 256, MOST_SOURCE_BYTES = 256 << 10 };
 
-// ---- Text
-// ---------------------------------------------------------------------------------------------------------------
+// ---- Text ----------------------------------------------------------------------------------------------------------
 
 // The bytes of a UTF-8 character among `left`; 0: it is none.
 static size_t utf8_length(const unsigned char *text, size_t left) {
@@ -71,8 +70,7 @@ static void print_escaped(FILE *to, const char *text) {
     }
 }
 
-// ---- Sources
-// ------------------------------------------------------------------------------------------------------------
+// ---- Sources -------------------------------------------------------------------------------------------------------
 
 struct sources {
     char *name[MOST_SOURCES];
@@ -129,8 +127,7 @@ static void print_sources(FILE *to, const struct sources *sources) {
     putc(']', to);
 }
 
-// ---- A recording
-// --------------------------------------------------------------------------------------------------------
+// ---- A recording ---------------------------------------------------------------------------------------------------
 
 // The strings of ["a","b"], each found or added, as the file writes them: a name has neither quotes nor escapes, or is
 // one that no file has.
@@ -185,7 +182,10 @@ static void print_head(FILE *to, const struct recorded_run *run, struct sources 
     char shape[64], seed[32], words[256];
     lines_read(run->log, &log);
     find_word(&log, "SHAPE=", " ", shape, sizeof shape);
-    find_word(&log, shape, "", words, sizeof words);
+    // A case that fails is followed by what is wrong; a colon inside belongs to the shape.
+    if (*shape && shape[strlen(shape) - 1] == ':')
+        shape[strlen(shape) - 1] = 0;
+    find_word(&log, "SHAPE=", "", words, sizeof words);
     find_word(&log, ", seed ", " ,", seed, sizeof seed);
     fputs("{\"name\":", to);
     print_text(to, run->name);

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Constants of the sources
-// -------------------------------------------------------------------------------------------
+// ---- Constants of the sources --------------------------------------------------------------------------------------
 
 struct constants {
     const struct lines *source;
@@ -55,8 +54,7 @@ static bool value_of(void *context, const char *name, double *value) {
     return false;
 }
 
-// ---- A declaration
-// ------------------------------------------------------------------------------------------------------
+// ---- A declaration -------------------------------------------------------------------------------------------------
 
 static int bytes_of(const char *element) {
     static const struct {
@@ -110,8 +108,7 @@ bool shared_find(const char *name, const struct lines *source, int count, struct
     return false;
 }
 
-// ---- The line
-// -----------------------------------------------------------------------------------------------------------
+// ---- The line ------------------------------------------------------------------------------------------------------
 
 static void print_array(FILE *to, bool first, const char *name, long long offset, long long bytes, const char *element,
                         long long element_bytes) {

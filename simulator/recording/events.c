@@ -44,12 +44,23 @@ void events_step(struct warp *warp, int32_t instruction, uint32_t mask) {
         slot->step[slot->steps++] = (struct stepped){record->block->seq, place, mask};
 }
 
-// A thread of a block that waits for others asks again and again.
+static bool is_same(const struct noted *a, const struct noted *b) {
+    return a->event == b->event && a->instruction == b->instruction && a->a == b->a &&
+           (a->b == b->b || a->event == RECORDING_SIGNAL);
+}
+
+// The lanes of a warp that do the same at once are one event, and so is who waits and tries again.
 static bool is_repeated(const struct slot *slot, const struct noted *noted) {
-    const struct noted *before = slot->events ? &slot->event[slot->events - 1] : NULL;
-    const bool folds = noted->event >= RECORDING_INIT && noted->event <= RECORDING_READY;
-    return before && folds && before->event == noted->event && before->instruction == noted->instruction &&
-           before->a == noted->a && (before->b == noted->b || noted->event == RECORDING_SIGNAL);
+    const bool lanes =
+        noted->event == RECORDING_SIGNAL || noted->event == RECORDING_TEST || noted->event == RECORDING_READY;
+    const bool tries = noted->event == RECORDING_TEST || noted->event == RECORDING_WGMMA_WAIT;
+    const struct noted *last = &slot->event[slot->events];
+    if (tries && slot->events && is_same(last - 1, noted))
+        return true;
+    while (lanes && last > slot->event && last[-1].seq == noted->seq)
+        if (is_same(--last, noted))
+            return true;
+    return false;
 }
 
 void recording_note(struct warp *warp, const struct bound *bound, enum recording_event event, int64_t a, int64_t b) {

@@ -66,6 +66,13 @@ void json_string(struct json *json, const char *text) {
     json_add(json, "\"");
 }
 
+void json_number(struct json *json, int64_t number) {
+    if (number < 0)
+        json_add(json, "null");
+    else
+        json_add(json, "%lld", (long long)number);
+}
+
 void json_float(struct json *json, double value) {
     if (isnan(value))
         json_add(json, "\"nan\"");

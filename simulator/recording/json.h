@@ -19,6 +19,9 @@ void json_add(struct json *json, const char *format, ...) __attribute__((format(
 // the script of a page.
 void json_string(struct json *json, const char *text);
 
+// A number, or null where it is negative.
+void json_number(struct json *json, int64_t number);
+
 // A number, or "nan", "inf", "-inf".
 void json_float(struct json *json, double value);
 

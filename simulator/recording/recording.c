@@ -18,8 +18,7 @@ bool recording_enabled(void) {
     return path && *path && !over;
 }
 
-// ---- Places
-// -----------------------------------------------------------------------------------------------------------
+// ---- Places --------------------------------------------------------------------------------------------------------
 
 static int32_t add_place(const char *file, int line, int32_t inlined_at) {
     for (int32_t i = 0; i < place_count; i++)
@@ -54,8 +53,7 @@ const struct recorded_place *recording_place_at(int32_t place) {
     return &places[place];
 }
 
-// ---- A launch
-// -----------------------------------------------------------------------------------------------------------
+// ---- A launch ------------------------------------------------------------------------------------------------------
 
 static enum step recording_step(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct recording *recording = warp->record->recording;
@@ -233,8 +231,7 @@ void recording_discard_all(void) {
     last = &recording_first;
 }
 
-// ---- Blocks
-// -------------------------------------------------------------------------------------------------------------
+// ---- Blocks --------------------------------------------------------------------------------------------------------
 
 bool recording_make_block(struct recording *recording, struct block *block) {
     if (!recording)

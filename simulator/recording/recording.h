@@ -11,7 +11,7 @@
 //   assignment.c  which variable a line of source assigns to
 //   findings.c    the accesses of a finding
 //   fragments.c   which lane holds which element
-//   write.c       the file
+//   write.c       the file; write_kernel.c, fits.c
 //   json.c        text that grows
 #ifndef SIMULATOR_RECORDING_RECORDING_H
 #define SIMULATOR_RECORDING_RECORDING_H

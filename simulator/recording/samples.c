@@ -13,8 +13,7 @@ enum { MOST_MEMORY = 64 };
 static struct recorded_memory memory[MOST_MEMORY];
 static int memories, numbered;
 
-// ---- Device memory
-// ------------------------------------------------------------------------------------------------------
+// ---- Device memory -------------------------------------------------------------------------------------------------
 
 void simulator_describe_memory(const void *device, size_t bytes, const char *name, const char *dtype,
                                unsigned element_bytes, int dimensions, const int64_t *size, const int64_t *stride,
@@ -69,8 +68,7 @@ const struct recorded_memory *recording_memory_at(int number) {
     return NULL;
 }
 
-// ---- Sites
-// --------------------------------------------------------------------------------------------------------------
+// ---- Sites ---------------------------------------------------------------------------------------------------------
 
 const char *samples_kind(enum access_kind kind) {
     switch (kind) {
@@ -125,8 +123,7 @@ void samples_free(struct samples *samples) {
     *samples = (struct samples){.count = 0};
 }
 
-// ---- One access as text
-// -------------------------------------------------------------------------------------------------
+// ---- One access as text --------------------------------------------------------------------------------------------
 
 static void add_head(struct json *json, const struct recent *access) {
     json_add(json, "[%llu,%u,%u,%llu,%u,", (unsigned long long)access->block, access->warp, access->n,
@@ -211,8 +208,7 @@ int32_t samples_keep(struct site *site, struct recent *recent) {
     return recent->sample;
 }
 
-// ---- Recording
-// ----------------------------------------------------------------------------------------------------------
+// ---- Recording -----------------------------------------------------------------------------------------------------
 
 // Remembers it; keeps it as text where its warp is sampled.
 static void remember(struct warp *warp, struct site *site, struct recent *recent) {
@@ -262,8 +258,7 @@ void recording_access(struct warp *warp, int32_t instruction, enum ptx_space spa
     remember(warp, site, &recent);
 }
 
-// ---- What is no access of lanes
-// -----------------------------------------------------------------------------------------
+// ---- What is no access of lanes ------------------------------------------------------------------------------------
 
 static void add_sample(struct warp *warp, struct site *site, uint32_t mask, const char *rest) {
     struct samples *samples = &site->samples;

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- Lines of sources
-// ---------------------------------------------------------------------------------------------------
+// ---- Lines of sources ----------------------------------------------------------------------------------------------
 
 struct lines {
     char *text;
@@ -52,8 +51,7 @@ static void free_lines(struct lines *lines) {
     free(lines->line);
 }
 
-// ---- Which instructions
-// -------------------------------------------------------------------------------------------------
+// ---- Which instructions --------------------------------------------------------------------------------------------
 
 static bool is_integer(enum ptx_type type) {
     return type == PTX_S32 || type == PTX_U32 || type == PTX_B32;
@@ -185,8 +183,7 @@ void values_free(struct recording *recording) {
     free(recording->value);
 }
 
-// ---- Looking
-// ------------------------------------------------------------------------------------------------------------
+// ---- Looking -------------------------------------------------------------------------------------------------------
 
 static const struct ptx_frame *frame_of(const struct ptx_kernel *ptx, int32_t instruction) {
     int f = 0;

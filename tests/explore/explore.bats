@@ -46,6 +46,28 @@ of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
     done
 }
 
+@test "arrays in shared memory: declared with constants, and members of the structure over dynamic memory" {
+    shared="$(of 0 kernels[0].shared)"
+    array() { query "$1" "(select json_extract(value, '\$.element') || json_extract(value, '\$.dims') || json_extract(value, '\$.offset')
+        from json_each($shared) where json_extract(value, '\$.name') = '$2')"; }
+    make solution-03 explore SHAPE=1,1,8,32
+    page=build/explore/solution-03_fused_softmax-attention.html
+    [ "$(array $page max_smem)" = "float[4,8]4096" ]
+    [[ $(array $page Q_smem) == "float4["* ]]
+    # Of the five sizes of tile that which this head_dim takes.
+    make solution-04 explore SHAPE=1,1,8,32
+    page=build/explore/solution-04_tiled_online_softmax-attention.html
+    [ "$(array $page K)" = "float[32,36]4096" ]
+    [ "$(array $page P)" = "float[4,8,32]12800" ]
+    # The tiles of both types are equally large: the kernel's name tells which it is.
+    for type in bf16:__nv_bfloat16 fp16:__half; do
+        make solution-08 explore SHAPE=1,1,8,64 DTYPE=${type%%:*}
+        page=build/explore/solution-08_tensor_cores-attention.html
+        [ "$(array $page K)" = "${type#*:}[64,72]18432" ]
+        [ "$(query $page "$(of 0 shape.dtype)")" = "${type%%:*}" ]
+    done
+}
+
 @test "a kernel with a race in a source that is neither UTF-8 nor harmless: the page has the finding, and the source as text" {
     mkdir -p build/explore/test
     patch -s -o build/explore/test/race.cu solutions/02_vectorized/attention.cu tests/broken/02-barrier-missing-after-query.patch
@@ -57,7 +79,7 @@ of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
     page=build/explore/kernel-race.cu-race.html
     [ "$(grep -c 'alert(1)' $page)" -eq 1 ]
     [ "$(grep -c '</script><script>alert' $page)" -eq 0 ]
-    [ "$(query $page "$(of 0 status)")" = wrong ]
+    [ "$(query $page "$(of 0 status) || ' ' || $(of 0 shape.text)")" = "wrong 1,1,64,32" ]
     [ "$(query $page "json_extract(data, '\$.sources[0].encoding')")" = latin-1 ]
     [[ $(query $page "json_extract(data, '\$.sources[0].text')") == *"// café </script><script>alert(1)</script> <!--" ]]
     [[ $(query $page "$(of 0 findings[0].text)") == "race: race.cu:"* ]]
@@ -84,6 +106,15 @@ of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
     [ "$(query $page "json_array_length($(of 0 kernels[0].steps))")" -gt 0 ]
 }
 
+@test "a kernel that nothing could be recorded of has a page that says so" {
+    run make solution-01 explore SHAPE=1,1,512:600,64 TIME_LIMIT=1
+    [ "$status" -eq 2 ]
+    page=build/explore/solution-01_basic_attention-attention.html
+    [ "$(query $page "$(of 0 status) || ' ' || json_array_length($(of 0 kernels)) || ' ' || $(of 0 shape.text)")" = "failed 0 1,1,512:600,64" ]
+    [[ $(query $page "$(of 0 notes[0])") == "Nothing was recorded"* ]]
+    [[ $(query $page "$(of 0 said[1])") == *"took more than 1 s and was stopped"* ]]
+}
+
 @test "two types of kernels beside each other, and a part that the other has not" {
     run make solution-03 explore SHAPE=16,256 BESIDE=solution-02
     echo "$output"
@@ -103,19 +134,19 @@ of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
     done
 }
 
-@test "the page that was there stays where a new one cannot be written" {
+@test "the page that was there stays where a new one cannot be made" {
+    make solution-02 explore SHAPE=1,1,8,8
     top=$BATS_TEST_TMPDIR/top
-    mkdir -p "$top/build/explore" "$top/build/bin"
-    touch "$top/build/explore/x-a.html"
-    ln -s "$PWD/build/bin/attention" "$top/build/bin/attention"
+    mkdir -p "$top/build/explore"
+    ln -s "$PWD"/build/{bin,simulator,kernels} "$top/build/"
+    echo old >"$top/build/explore/x-a.html"
     cd "$top"
-    # No template: one line says so.
-    run "$BATS_TEST_DIRNAME/../../build/bin/teach" explore --name x --source a.cu --kernel none.so
+    # There is no explorer/ here, from which pages are made.
+    run build/bin/teach explore --name x --source a.cu --kernel build/kernels/solutions/02_vectorized/attention.so --shape 1,1,8,8
     echo "$output"
-    [ "$status" -ne 0 ]
-    [ -f build/explore/x-a.html ]
-    pages=(build/explore/*html*)
-    [ "${#pages[@]}" -eq 1 ]
+    [ "$status" -eq 1 ]
+    [ "$output" = "error: explorer/page.html is missing; git checkout explorer brings it back" ]
+    [ "$(cat build/explore/*html*)" = old ]
 }
 
 @test "a build that cannot be written is one line" {
