@@ -64,9 +64,9 @@ class Picture {
         this.height = Math.max(this.height, y + height);
     }
     // halo: paper around the letters, where they stand over edges.
-    text(x, y, text, {fill = "var(--ink)", anchor, bold, size, halo} = {}) {
+    text(x, y, text, {fill = "var(--ink)", anchor, bold, halo} = {}) {
         const around = halo ? {stroke: "var(--paper)", "stroke-width": 3, "stroke-linejoin": "round", "paint-order": "stroke"} : {};
-        this.parts.push(`<text${attributes({x, y, fill, "text-anchor": anchor, "font-weight": bold && 600, "font-size": size, ...around})}>` +
+        this.parts.push(`<text${attributes({x, y, fill, "text-anchor": anchor, "font-weight": bold && 600, ...around})}>` +
             `${escaped(text)}</text>`);
         this.height = Math.max(this.height, y + 4);
     }
@@ -118,12 +118,14 @@ class Picture {
         }
         return y + 24;
     }
-    svg(id) {
-        const width = Math.ceil(this.width), height = Math.ceil(this.height) + 2;
+    // scale: of all lengths.
+    svg(id, scale = 1) {
+        const width = Math.round(this.width * scale), height = Math.ceil((this.height + 2) * scale), by = n => +(n * scale).toFixed(1);
+        const parts = this.parts.join("\n").replace(/ (?:x|y|width|height|rx|stroke-width|d)="[^"]*"/g, all => all.replace(/-?\d+(?:\.\d+)?/g, by));
         return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img"\n` +
-            `aria-labelledby="${id}title ${id}text" font-family="'DejaVu Sans', Verdana, sans-serif" font-size="${TYPE}">\n` +
+            `aria-labelledby="${id}title ${id}text" font-family="'DejaVu Sans', Verdana, sans-serif" font-size="${TYPE * scale}">\n` +
             `<title id="${id}title">${escaped(this.title)}</title>\n` +
-            `<desc id="${id}text">${escaped(this.says.filter(Boolean).join(" "))}</desc>\n${this.parts.join("\n")}\n</svg>`;
+            `<desc id="${id}text">${escaped(this.says.filter(Boolean).join(" "))}</desc>\n${parts}\n</svg>`;
     }
 }
 

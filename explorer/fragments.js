@@ -11,7 +11,7 @@ function drawOperand(picture, x, y, operand, cell, chosen, name) {
     y += 20;
     for (let row = 0; row < rows; row++) {
         if (row % (cell.h < 15 ? 2 : 1) === 0)
-            picture.text(x + 16, y + row * cell.h + 12, row, {...FAINT, anchor: "end", size: 11});
+            picture.text(x + 16, y + row * cell.h + 12, row, {...FAINT, anchor: "end"});
         for (let column = 0; column < columns; column++) {
             const own = at(row, column);
             if (!own || own.drawn)

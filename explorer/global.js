@@ -107,7 +107,7 @@ function drawGlobal(run, group, sample, others, width, most = 32) {
     shown.forEach((row, i) => {
         const between = i ? row.ordinal - shown[i - 1].ordinal - 1 : 0;
         if (between > 0)
-            picture.text(gutter, (y += 15) - 5, `${plural(between, "row")} between`, {...FAINT, size: 11});
+            picture.text(gutter, (y += 15) - 5, `${plural(between, "row")} between`, FAINT);
         drawRow(picture, row, y, {at, first, last, unit, matrix, verb});
         y += ROW;
     });
