@@ -146,6 +146,6 @@ function drawLaneNames(picture, cells, y, h) {
         const x = own[0].x, right = own[own.length - 1].x + own[own.length - 1].w;
         const room = own.length > 1 ? 0 : Math.max(0, Math.min(10, (end < cells.length ? cells[end].x : right + 20) - right,
             i ? x - cells[i - 1].x - cells[i - 1].w : 20));
-        picture.label(x - room / 2, y, right - x + room, h, [ranges(own.flatMap(c => c.lanes))], {halo: true});
+        picture.label(x - room / 2, y, right - x + room, h, [ranges(own.flatMap(c => c.lanes)), `${own[0].lanes[0]} …`], {halo: true});
     }
 }

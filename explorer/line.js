@@ -24,7 +24,7 @@ function picturesOf(run, group, sample, width, most) {
             s.site === sample.site && s.tensor === sample.tensor);
         pictures.push(drawGlobal(run, group, sample, others, width, most));
     }
-    if (group.space === "shared" && sample.words.length)
+    if (group.space === "shared" && sample.parts.length)
         pictures.push(drawShared(group, sample, width, most));
     if (hasFragment(group))
         pictures.push(drawFragment(group, page.lane, width));
@@ -62,9 +62,9 @@ function otherGroup(group) {
 }
 
 function showGroup(run, group, prefix) {
-    const {samples, n} = chosenSamples(group);
-    const pick = hasFragment(group) ? lane => show({lane}) : null;
-    return [...picturesOf(run, group, samples[n], pictureWidth()).map((picture, i) => figure(picture, `${prefix}${i}`, pick)),
+    const {samples, n} = chosenSamples(group), pick = hasFragment(group) ? lane => show({lane}) : null;
+    return [group.space === "local" && h("p", {}, "Local memory: what a thread has that does not fit into its registers. The table says where."),
+        ...picturesOf(run, group, samples[n], pictureWidth()).map((picture, i) => figure(picture, `${prefix}${i}`, pick)),
         samples[n].accesses.length ? lanesTable(run, group, samples[n]) : null];
 }
 
@@ -78,7 +78,7 @@ function showArithmetic(run, line) {
 }
 
 function showLine() {
-    const {run, line} = page, file = run.files[page.source], text = file.text.split("\n")[line - 1] || "";
+    const {run, line} = page, file = run.files[page.source], text = (file.text || "").split("\n")[line - 1] || "";
     const groups = line ? run.at(page.source, line) : [], group = groups.find(g => g.key === page.key) || groups[0];
     const parts = [h("h2", {}, line ? `${baseName(file.name)}:${line}` : "Choose a line"), line && h("div", {class: "quote code"}, text.trim())];
     if (!group)

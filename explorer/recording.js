@@ -17,7 +17,7 @@ const lanesOf = mask => [...Array(LANES).keys()].filter(lane => Math.floor(mask 
 const NO_COUNTS = {requests: 0, lanes: 0, bytes: 0, sectors: 0, ideal_sectors: 0, wavefronts: 0, ideal_wavefronts: 0};
 const added = (a, b) => b ? Object.fromEntries(Object.keys(a).map(k => [k, a[k] + (b[k] || 0)])) : a;
 
-const isWrite = site => /store|reduction/.test(site.kind);
+const isWrite = ({kind, space}) => /store|reduction/.test(kind) || (/copy/.test(kind) && space === "shared");
 
 // One execution of a site by a warp. parts: for each wavefront the part of the request that it serves; one that needs more than one
 // has a bank conflict.

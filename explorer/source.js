@@ -25,7 +25,7 @@ function showSource() {
     const {run} = page, file = run.files[page.source], counts = run.counts(page.source);
     $("file").replaceChildren(...run.shownSources.map(s => h("option", {value: s, selected: s === page.source}, baseName(run.files[s].name))));
     const used = new Set(run.groups.flatMap(g => run.chain(g.place).filter(([s]) => s === page.source).map(([, line]) => line)));
-    const rows = file.text.replace(/\n$/, "").split("\n").map((text, i) => {
+    const rows = (file.text || "").replace(/\n$/, "").split("\n").map((text, i) => {
         const line = i + 1, own = counts.get(line), indent = `--indent: ${/^ */.exec(text)[0].length}`;
         const code = used.has(line) || own ? button(codeParts(text), () => chooseLine(line), {class: "source code", tabindex: -1, style: indent})
             : h("span", {class: "source code", style: indent}, codeParts(text));

@@ -4,6 +4,8 @@
 
 bats_require_minimum_version 1.5.0
 
+TAB=$'\t'
+
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     unset DEVICE SHAPE CAUSAL DATA KERNEL DTYPE BESIDE MAKEFLAGS MAKELEVEL
@@ -71,6 +73,20 @@ nothing_of() {
     run tests/explore/known.py "$BATS_FILE_TMPDIR/known.html"
     echo "$output"
     [ "$status" -eq 0 ]
+}
+
+@test "a run of which nothing was recorded has its page" {
+    python3 - tests/explore/known.json >"$BATS_TEST_TMPDIR/nothing.json" <<'END'
+import json, sys
+data = json.load(open(sys.argv[1]))
+data["sources"][0]["text"] = None
+data["runs"] = [dict(data["runs"][0], kernels=[], findings=[], tensors=[], places=[], said=["stopped: no kernel was launched"])]
+json.dump(data, sys.stdout)
+END
+    page_of "$BATS_TEST_TMPDIR/nothing.json" >"$BATS_TEST_TMPDIR/nothing.html"
+    tests/explore/browser.py "$BATS_TEST_TMPDIR/nothing.html" | grep -v '^opens' | tee "$BATS_TEST_TMPDIR/found"
+    [ "$(cat "$BATS_TEST_TMPDIR/found")" = "key${TAB}nothing${TAB}no line is chosen when the page opens
+states${TAB}10" ]
 }
 
 @test "the browser finds what is wrong" {
