@@ -53,7 +53,7 @@ static const char *behind_parenthesis(const char *text) {
 }
 
 // The only '=' that assigns and stands in no parentheses of its own; NULL: none, or several.
-static const char *find_operator(const char *text) {
+static const char *find_equals(const char *text) {
     const char *found = NULL;
     int depth = 0;
     for (const char *at = text; *at; at++) {
@@ -107,6 +107,17 @@ static bool split(const char *left, size_t length, struct assignment *assignment
     return memchr(left, ',', start) == NULL;
 }
 
+// The name that is all of the text up to a semicolon, else "".
+static void copy_word(const char *text, char *word, size_t size) {
+    size_t length = 0;
+    text = skip_spaces(text);
+    while (isalnum((unsigned char)text[length]) || text[length] == '_')
+        length++;
+    const bool all = *skip_spaces(text + length) == ';' && length && length < size && !isdigit((unsigned char)*text);
+    memcpy(word, text, all ? length : 0);
+    word[all ? length : 0] = 0;
+}
+
 bool assignment_of(const char *line, struct assignment *assignment) {
     char text[512];
     strip(line, text, sizeof text);
@@ -117,11 +128,14 @@ bool assignment_of(const char *line, struct assignment *assignment) {
         at = is_word(at, "if") ? behind_parenthesis(at) : at + strlen("else");
         at = at ? skip_spaces(at) : NULL;
     }
-    const char *operator= at ? find_operator(at) : NULL;
-    if (!operator|| operator== at)
+    const char *equals = at ? find_equals(at) : NULL;
+    if (!equals || equals == at)
         return false;
-    size_t length = (size_t)(operator- at);
-    while (length && strchr("+-*/%&|^<>", at[length - 1]))
+    size_t length = (size_t)(equals - at);
+    copy_word(equals + 1, assignment->from, sizeof assignment->from);
+    while (length && strchr("+-*/%&|^<>", at[length - 1])) {
         length--;
+        *assignment->from = 0; // x += y is not y
+    }
     return split(at, length, assignment);
 }

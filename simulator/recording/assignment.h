@@ -9,6 +9,7 @@ enum assigned_type { ASSIGNED_UNKNOWN, ASSIGNED_FLOAT, ASSIGNED_INTEGER, ASSIGNE
 
 struct assignment {
     char name[64]; // as written: score, row_sum[i]
+    char from[64]; // the other variable where it is set to nothing but that: row_max[i] = new_max; else ""
     enum assigned_type type;
 };
 

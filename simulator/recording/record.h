@@ -63,7 +63,7 @@ struct site {
 
 struct value {
     int32_t instruction;
-    char name[64];
+    char name[136];
     int copy, copies;
     struct samples samples;
 };

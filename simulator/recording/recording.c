@@ -139,6 +139,8 @@ static void discard(struct recording *recording) {
         free(recording->slot[s].step);
         free(recording->slot[s].event);
     }
+    for (int f = 0; f < recording->founds; f++)
+        free(recording->found[f].text);
     if (recording->value)
         values_free(recording);
     free(recording->site);

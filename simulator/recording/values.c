@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NEARBY = 8 }; // lines
+
 // ---- Lines of sources ----------------------------------------------------------------------------------------------
 
 struct lines {
@@ -90,12 +92,21 @@ static int32_t last_of_line(const struct recording *recording, int32_t first, en
     return stored ? -1 : found;
 }
 
-static bool add(struct recording *recording, int32_t instruction, const struct assignment *assignment) {
+// The variable that is set to this one in one of the lines that follow, which then needs no instruction; else "".
+static void find_copy(const struct lines *lines, int line, const char *name, struct assignment *copy) {
+    for (int l = line + 1; l <= lines->count && l <= line + NEARBY; l++)
+        if (assignment_of(lines->line[l - 1], copy) && !strcmp(copy->from, name))
+            return;
+    *copy->name = 0;
+}
+
+static bool add(struct recording *recording, int32_t instruction, const struct assignment *assignment,
+                const struct assignment *copy) {
     struct value *value = calloc(1, sizeof *value);
     if (!value)
         return false;
     value->instruction = instruction;
-    snprintf(value->name, sizeof value->name, "%s", assignment->name);
+    snprintf(value->name, sizeof value->name, "%s%s%s", assignment->name, *copy->name ? ", " : "", copy->name);
     recording->value[instruction] = value;
     return true;
 }
@@ -153,7 +164,11 @@ static bool find_in(struct recording *recording, const struct lines *lines, cons
         if (assignment.type == ASSIGNED_OTHER)
             continue;
         const int32_t found = last_of_line(recording, i, assignment.type, &end);
-        if (found >= 0 && !add(recording, found, &assignment))
+        if (found < 0)
+            continue;
+        struct assignment copy;
+        find_copy(lines, at->line, assignment.name, &copy);
+        if (!add(recording, found, &assignment, &copy))
             return false;
     }
     return true;

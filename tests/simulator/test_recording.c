@@ -233,24 +233,29 @@ static void assignments(void **state) {
     static const struct {
         const char *line, *name; // NULL: none
         enum assigned_type type;
+        const char *from;
     } expected[] = {
-        {"    const float new_max = fmaxf(row_max[i], x == y ? 1 : 2);", "new_max", ASSIGNED_FLOAT},
-        {"    row_sum[i] *= rescale; // a = b", "row_sum[i]", ASSIGNED_UNKNOWN},
-        {"    S_rmem[i][j + 1] += dot(a, b);", "S_rmem[i][j + 1]", ASSIGNED_UNKNOWN},
-        {"    if (a <= b) O[i] = 1;", "O[i]", ASSIGNED_UNKNOWN},
-        {"    const int key = key0 + threadIdx.x / 8;", "key", ASSIGNED_INTEGER},
-        {"    float4 acc = make_float4(0, 0, 0, 0);", "acc", ASSIGNED_OTHER},
-        {"    shift >>= 1;", "shift", ASSIGNED_UNKNOWN},
-        {"    float max = -INFINITY, sum = 0.0f;", NULL, 0},
-        {"    for (int i = 0; i < n; i++)", NULL, 0},
-        {"    *o = sum;", NULL, 0},
-        {"    p->x = sum;", NULL, 0},
-        {"    f(a = b);", NULL, 0},
-        {"    return a == b;", NULL, 0},
-        {"    char *text = \"a = b\";", NULL, 0},
-        {"", NULL, 0},
-        {"=", NULL, 0},
-        {"if (", NULL, 0},
+        {"    row_max[i] = new_max;", "row_max[i]", ASSIGNED_UNKNOWN, "new_max"},
+        {"    row_sum += sum;", "row_sum", ASSIGNED_UNKNOWN, ""},
+        {"    x = 3;", "x", ASSIGNED_UNKNOWN, ""},
+        {"    x = y + 1;", "x", ASSIGNED_UNKNOWN, ""},
+        {"    const float new_max = fmaxf(row_max[i], x == y ? 1 : 2);", "new_max", ASSIGNED_FLOAT, NULL},
+        {"    row_sum[i] *= rescale; // a = b", "row_sum[i]", ASSIGNED_UNKNOWN, NULL},
+        {"    S_rmem[i][j + 1] += dot(a, b);", "S_rmem[i][j + 1]", ASSIGNED_UNKNOWN, NULL},
+        {"    if (a <= b) O[i] = 1;", "O[i]", ASSIGNED_UNKNOWN, NULL},
+        {"    const int key = key0 + threadIdx.x / 8;", "key", ASSIGNED_INTEGER, NULL},
+        {"    float4 acc = make_float4(0, 0, 0, 0);", "acc", ASSIGNED_OTHER, NULL},
+        {"    shift >>= 1;", "shift", ASSIGNED_UNKNOWN, NULL},
+        {"    float max = -INFINITY, sum = 0.0f;", NULL, 0, NULL},
+        {"    for (int i = 0; i < n; i++)", NULL, 0, NULL},
+        {"    *o = sum;", NULL, 0, NULL},
+        {"    p->x = sum;", NULL, 0, NULL},
+        {"    f(a = b);", NULL, 0, NULL},
+        {"    return a == b;", NULL, 0, NULL},
+        {"    char *text = \"a = b\";", NULL, 0, NULL},
+        {"", NULL, 0, NULL},
+        {"=", NULL, 0, NULL},
+        {"if (", NULL, 0, NULL},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct assignment found;
@@ -260,6 +265,8 @@ static void assignments(void **state) {
         if (has) {
             assert_string_equal(found.name, expected[i].name);
             assert_int_equal(found.type, expected[i].type);
+            if (expected[i].from)
+                assert_string_equal(found.from, expected[i].from);
         }
     }
 }
