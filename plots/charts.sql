@@ -30,7 +30,7 @@ INSERT INTO bar
 SELECT 'ladder-d' || D, number, 1, shown_title || iif(noisy, ' (noisy)', ''), NULL, NULL, NULL, NULL FROM star
 UNION ALL
 SELECT 'ladder-d' || D, number + 0.5, 0, '', tflops, printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), tflops) ||
-    iif(over_before > 0, printf(' (%.*f×)', over_before < 99.95, over_before), ''), 1, NULL FROM star;
+    iif(over_before > 0, printf(' (%.*f×)', (over_before < 1.095) + (over_before < 99.95), over_before), ''), 1, NULL FROM star;
 INSERT INTO bar
 SELECT 'ladder-d' || D, 100 + 1 / us + is_bar / 2e9, NOT is_bar, iif(is_bar, '', coalesce(title, replace(p.name, '_', ' ')) || iif(noisy, ' (noisy)', '')),
     tflops, printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), tflops), 0, NULL
