@@ -1,5 +1,5 @@
 # Horizontal bars with their figures: gnuplot SETTINGS bars.gp
-# Rows of `data`: y in pixels from the top of the plot, 1 for a head, text of a head, value, figure, hue (0: grey), mark (or 0).
+# Rows of `data`: y in pixels from the top of the plot, 1 for a head, text of a head, value, figure, hue (0: grey), mark (or 0), where the figure stands.
 # Settings beside those of style.gp: plot_height; end, of the axis; tics, what stands left of the bars; line_value and line_label of a
 # vertical line, "" for none.
 
@@ -17,12 +17,9 @@ if (line_label ne "") {
     if (line_value > 0.5 * end) { set label 10 line_label at line_value, 12 right textcolor rgb ink
     } else { set label 10 line_label at line_value, 12 left textcolor rgb ink }
 }
-# A figure that a line would cross stands behind the line.
-past(value, line) = line > value && line < value + 0.2 * end ? line : value
-behind(value, mark) = past(past(value, mark), line_value)
 y_of(kind) = int(column(2)) == kind ? column(1) : NaN
 
 plot for [k = 0:8] data using (0):(int($6) == k ? y_of(0) : NaN):(0):4:($1 - 8):($1 + 8) with boxxyerror linecolor rgb hue(k), \
      data using ($7 > 0 ? $7 : NaN):(y_of(0) - 9):(0):(18) with vectors nohead linecolor rgb ink linewidth 3, \
      data using (0):(y_of(1)):3 with labels left offset character -0.6, 0 textcolor rgb ink, \
-     data using (behind($4, $7)):(y_of(0)):5 with labels left offset character 0.4, 0 textcolor rgb ink
+     data using 8:(y_of(0)):5 with labels left offset character 0.4, 0 textcolor rgb ink

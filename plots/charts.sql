@@ -208,7 +208,7 @@ SELECT 'peers', 'bars', 1, replace(b.name, '_', ' ') || printf(' beats the faste
     printf('Between %.2f and %.2f times as fast as the fastest library, over %d shapes; fp32, TF32 off.', min(ratio), max(ratio), count(*)),
     'How many times as fast the last lesson is as the fastest library, shape by shape; the name behind a figure says which that is.',
     'Of: ' || libraries || ', all timed at every shape. ' || how, ''
-FROM beside AS b JOIN said USING (run), of_gpu WHERE what = 'attention';
+FROM beside AS b JOIN said USING (run), of_gpu WHERE what = 'attention' HAVING count(*) > 0;
 
 -- ---- Only with ALL=1 ---------------------------------------------------------------------------------------------------
 
@@ -222,6 +222,16 @@ SELECT 'triton', 'bars', 0, coalesce('Triton is faster than CUDA in ' || replace
     gpu_name || ', TFLOP/s, fp32, B=1 H=16 N=4096, no mask', printf('Triton takes %.2f to %.2f times as long as CUDA.', min(triton_us / us), max(triton_us / us)),
     'Each lesson that has a Triton kernel of the same idea beside it.', how, ''
 FROM beside_triton JOIN said USING (gpu, run), of_gpu WHERE what = 'attention' AND (SELECT kind FROM setting) = 'solution' HAVING count(*) > 0;
+
+INSERT INTO bar
+SELECT 'gpus-d' || D, name, 1, title, NULL, NULL, NULL, NULL FROM ladder WHERE (SELECT count(DISTINCT gpu) FROM ladder) > 1 GROUP BY D, name
+UNION ALL SELECT 'gpus-d' || D, name || ' ' || l.gpu, 0, '', tflops, printf('%.*f ', (tflops < 1) + (tflops < 10) + (tflops < 100), tflops) || l.gpu,
+    iif(l.gpu = (SELECT gpu FROM this_gpu), 1, 0), NULL FROM ladder AS l WHERE (SELECT count(DISTINCT gpu) FROM ladder) > 1;
+INSERT INTO chart
+SELECT 'gpus-d' || D, 'bars', 0, printf('%s is %.1f times as fast on the fastest GPU as on the slowest', replace(max(name), '_', ' '), max(tflops) / min(tflops)),
+    'TFLOP/s of several GPUs, fp32, B=1 H=16 N=4096 D=' || D || ', no mask', printf('The last lesson on %d GPUs: %.3g to %.3g TFLOP/s.', count(*), min(tflops), max(tflops)),
+    'Useful floating-point operations a second of each lesson, GPU beside GPU.', 'Median of CUDA-event timings, interleaved on each GPU.', ''
+FROM ladder WHERE name = (SELECT max(name) FROM ladder) AND (SELECT count(DISTINCT gpu) FROM ladder) > 1 GROUP BY D;
 
 INSERT INTO line_point
 SELECT 'cache-d' || D, substr(cold.name, 1, 2), CAST(substr(cold.name, 1, 2) AS INTEGER), Nq, cold.us / warm.us, cold.noisy OR warm.noisy
@@ -248,18 +258,22 @@ WHERE said.what = 'attention' AND peak > 0 AND EXISTS (SELECT 1 FROM newest_ceil
 -- ---- What gnuplot reads ---------------------------------------------------------------------------------------------------
 
 -- One view a script, its columns as the script's head says them, behind the chart's name; settings are its own.
-CREATE VIEW bars AS
-SELECT chart, sum(height) OVER (PARTITION BY chart ORDER BY place, is_head DESC ROWS UNBOUNDED PRECEDING) - 10 +
-    24 * (SELECT count(*) FROM ceiling_line AS c WHERE c.chart = b.chart) AS y, is_head, label, value, figure, hue, coalesce(mark, 0) AS mark
-FROM (SELECT *, iif(is_head, 22 + 8 * (place > min(place) OVER (PARTITION BY chart)), 20) AS height FROM bar) AS b;
--- A figure stands behind its bar, so the axis goes on behind the longest; a letter takes about 9 pixels.
-CREATE VIEW bars_settings AS
-SELECT chart, printf('plot_height = %d; end = %g; line_value = %g; line_label = "%s"; tics = ''%s''', max(y) + 16,
-    max(max(value * room / (room - 9 * length(figure) - 12)), 1.02 * coalesce(line_value, 0)), coalesce(line_value, 0), coalesce(line_label, ''),
-    group_concat(iif(is_head, NULL, '"' || label || '" ' || y), ', ')) AS settings
-FROM bars JOIN (SELECT chart, 400 - 9 * max(iif(is_head, 0, length(label))) AS room FROM bar GROUP BY chart) USING (chart)
+-- A figure stands behind its bar, and where a line would cross it, behind the line; so the axis goes on behind the longest. room is what is left
+-- of a chart's width beside its labels; a letter takes about 9 pixels.
+CREATE VIEW bar_room AS
+SELECT chart, room, line_value, line_label, max(max(value * room / (room - 9 * length(figure) - 12)), 1.02 * coalesce(line_value, 0)) AS end
+FROM bar JOIN (SELECT chart, 400 - 9 * max(iif(is_head, 0, length(label))) AS room FROM bar GROUP BY chart) USING (chart)
     LEFT JOIN (SELECT chart, value AS line_value, label AS line_label FROM ceiling_line) USING (chart)
 GROUP BY chart;
+CREATE VIEW bars AS
+SELECT chart, sum(height) OVER (PARTITION BY chart ORDER BY place, is_head DESC ROWS UNBOUNDED PRECEDING) - 10 + iif(line_label IS NULL, 0, 24) AS y, is_head, label, value, figure,
+    hue, coalesce(mark, 0) AS mark, max(value, iif(mark BETWEEN value AND past, mark, 0), iif(line_value BETWEEN value AND past, line_value, 0)) AS behind
+FROM (SELECT *, iif(is_head, 22 + 8 * (place > min(place) OVER (PARTITION BY chart)), 20) AS height, value + end * (9 * length(figure) + 12) / room AS past
+    FROM bar JOIN bar_room USING (chart)) AS b;
+CREATE VIEW bars_settings AS
+SELECT chart, printf('plot_height = %d; end = %g; line_value = %g; line_label = "%s"; tics = ''%s''', max(y) + 16, max(end, max(behind * room / (room - 9 * length(figure) - 12))),
+    coalesce(line_value, 0), coalesce(line_label, ''), group_concat(iif(is_head, NULL, '"' || label || '" ' || y), ', ')) AS settings
+FROM bars JOIN bar_room USING (chart) GROUP BY chart;
 
 CREATE VIEW lines AS
 SELECT chart, dense_rank() OVER (PARTITION BY chart ORDER BY hue = 0, name) AS line, hue, x, y, noisy, name,
@@ -277,7 +291,8 @@ FROM lines JOIN top USING (chart) GROUP BY chart;
 
 CREATE VIEW limits AS
 SELECT chart, dense_rank() OVER (PARTITION BY chart ORDER BY name) AS row, column, percent, iif(percent < 0.5, '<1 %', printf('%.0f %%', percent)) AS figure,
-    percent = max(iif(column > 1, percent, 0)) OVER (PARTITION BY chart, name) AS is_busiest, title
+    percent = max(iif(column > 1, percent, 0)) OVER (PARTITION BY chart, name) AS is_busiest,
+    iif(column = min(column) OVER (PARTITION BY chart, name), title, '') AS label
 FROM share;
 CREATE VIEW limits_settings AS SELECT chart, 'rows = ' || max(row) AS settings FROM limits GROUP BY chart;
 
@@ -289,8 +304,9 @@ CREATE VIEW dots_settings AS
 SELECT chart, printf('rows = %d; least = %g; most = %g', max(row), min(value), max(value)) AS settings FROM dots GROUP BY chart;
 
 CREATE VIEW roofline AS
-SELECT 'roofline-d' || D AS chart, tflops * us * 1e6 / dram_bytes AS x, tflops, substr(name, 1, 2) AS number, CAST(substr(name, 1, 2) AS INTEGER) AS hue
-FROM counted WHERE dram_bytes > 0;
+SELECT chart, x, tflops, number, hue, pow(10, max(log10(tflops) - gap * place) OVER (PARTITION BY chart ORDER BY place ROWS UNBOUNDED PRECEDING) + gap * place) AS label_y
+FROM (SELECT 'roofline-d' || D AS chart, tflops * us * 1e6 / dram_bytes AS x, tflops, substr(name, 1, 2) AS number, CAST(substr(name, 1, 2) AS INTEGER) AS hue,
+    row_number() OVER (PARTITION BY D ORDER BY tflops) AS place, 0.06 * log10(3.2 * peak / min(tflops) OVER (PARTITION BY D)) AS gap FROM counted WHERE dram_bytes > 0 AND peak > 0);
 CREATE VIEW roofline_settings AS
 SELECT r.chart, settings || printf('; x_low = %g; x_high = %g; y_low = %g', min(min(x), 1000 * max(tflops) / (SELECT median FROM newest_ceiling JOIN this_gpu USING (gpu) WHERE what = 'copy')) / 3, max(x) * 3, min(tflops) / 2) AS settings
 FROM roofline AS r JOIN chart ON chart.name = r.chart GROUP BY r.chart;
@@ -299,11 +315,7 @@ FROM roofline AS r JOIN chart ON chart.name = r.chart GROUP BY r.chart;
 
 -- Lines for stderr; a learner's own lessons need not have it all.
 CREATE VIEW lack AS
-WITH needed AS (SELECT folder, D FROM lesson, (SELECT 64 AS D UNION ALL SELECT 128) WHERE takes_fp32),
-absent AS (SELECT folder, group_concat('D=' || D, ', ') AS dims FROM needed
-    WHERE NOT EXISTS (SELECT 1 FROM star WHERE star.name = folder AND star.D = needed.D) GROUP BY folder)
-SELECT 'run ' || run || ' lacks at N=4096: ' || (SELECT group_concat(folder || ' (' || dims || ')', '; ') FROM absent) AS text
-FROM ladder_run JOIN this_gpu USING (gpu) WHERE EXISTS (SELECT 1 FROM absent)
+SELECT text FROM ladder_lack JOIN this_gpu USING (gpu)
 UNION ALL SELECT 'nothing is timed at B=1 H=16 N=4096, D=64 or D=128, fp32: no chart of the ladder' WHERE NOT EXISTS (SELECT 1 FROM star)
 UNION ALL SELECT 'nothing is timed at two sizes or more at B=1 H=16, fp32: no chart over N' WHERE NOT EXISTS (SELECT 1 FROM sizes_run JOIN this_gpu USING (gpu))
 UNION ALL SELECT 'no row softmax is timed: no softmax chart' WHERE NOT EXISTS (SELECT 1 FROM softmax JOIN this_gpu USING (gpu))
@@ -331,6 +343,7 @@ SELECT chart, group_concat(text, '; ') AS text FROM (
     UNION ALL SELECT chart, title || ': ' || group_concat(substr('useful FLOP/s  FMA units      issue slots    shared memory  L2 cache       device memory  ', 15 * column - 14, 15) || printf('%.0f %%', percent), ', ')
     FROM share GROUP BY chart, name
     UNION ALL SELECT chart, title || ': ' || group_concat(substr('predicted     loaded        through L2    device memory ', 14 * series - 13, 14) || figure, ', ') FROM dot GROUP BY chart, name
+    UNION ALL SELECT chart, printf('%s: %.*f TFLOP/s at %.0f FLOP a byte', number, (tflops < 1) + (tflops < 10) + (tflops < 100), tflops, x) FROM roofline
     UNION ALL SELECT chart, label FROM ceiling_line)
 GROUP BY chart;
 CREATE VIEW drawn AS

@@ -10,7 +10,7 @@ load style
 
 set lmargin at screen x_at(margin + 4)
 set logscale x 10
-set xrange [least / 1.6 : most * 1.8]
+set xrange [least / 2.5 : most * 1.8]
 set yrange [plot_height : 0]
 unset ytics
 set border 1
@@ -30,5 +30,5 @@ plot data using ($2 == 4 ? $3 : NaN):(y_of($1) + 32) with points pointtype 13 po
      data using ($2 == 3 ? $3 : NaN):(y_of($1) + 32) with points pointtype 5 pointsize 0.9 linecolor rgb hue(2) title "through L2", \
      data using ($2 == 2 ? $3 : NaN):(y_of($1) + 32) with points pointtype 7 pointsize 0.9 linecolor rgb hue(1) title "loaded", \
      data using ($2 == 1 ? $3 : NaN):(y_of($1) + 32) with points pointtype 6 pointsize 1.6 linewidth 2 linecolor rgb ink title "predicted", \
-     data using (least / 1.6):(y_of($1) + 12):4 with labels left textcolor rgb ink notitle, \
+     data using (least / 2.5):(y_of($1) + 12):4 with labels left textcolor rgb ink notitle, \
      data using (most * 1.8):(y_of($1) + 12):5 with labels right textcolor rgb faint notitle

@@ -1,5 +1,5 @@
 # A table of small bars, one row a lesson and one column a limit: gnuplot SETTINGS limits.gp
-# Rows of `data`: row (from 1), column (from 1), percent, figure, 1 for the largest of its row, name of the row.
+# Rows of `data`: row (from 1), column (from 1), percent, figure, 1 for the largest of its row, name of the row at its first column.
 # Settings beside those of style.gp: rows.
 
 row_height = 62
@@ -24,6 +24,6 @@ part(value) = value > 100 ? 100 : value
 plot data using ($2 - 1):(y_of($1)):($2 - 1):($2 - 0.14):(y_of($1) + 46):(y_of($1) + 52) with boxxyerror linecolor rgb rule, \
      for [k = 0:1] data using ($2 - 1):($5 == k ? y_of($1) : NaN):($2 - 1):($2 - 1 + 0.86 * part($3) / 100):(y_of($1) + 46):(y_of($1) + 52) \
          with boxxyerror linecolor rgb hue(k == 1 ? 4 : 1), \
-     data using (0):(y_of($1)):(6):(0) every 6 with vectors nohead linecolor rgb rule, \
-     data using (0):($2 == 1 ? y_of($1) + 13 : NaN):6 with labels left textcolor rgb ink, \
+     data using (0):(y_of($1)):(6):(0) with vectors nohead linecolor rgb rule, \
+     data using (0):(y_of($1) + 13):6 with labels left textcolor rgb ink, \
      data using ($2 - 1):(y_of($1) + 33):4 with labels left textcolor rgb ink

@@ -60,6 +60,14 @@ FROM rung AS r JOIN ladder_run USING (gpu, run)
 WHERE r.B = 1 AND r.H = 16 AND r.Nq = 4096 AND r.D IN (64, 128)
 ORDER BY r.gpu, r.name, r.D;
 
+-- The lessons that take fp32 and that the ladder's run has not, "02_vectorized (D=64)".
+CREATE VIEW ladder_lack AS
+SELECT gpu, 'run ' || run || ' lacks at N=4096: ' || group_concat(words, '; ') AS text FROM (
+    SELECT gpu, run, folder || ' (' || group_concat('D=' || D, ', ') || ')' AS words
+    FROM ladder_run, lesson, (SELECT 64 AS D UNION ALL SELECT 128) AS d
+    WHERE takes_fp32 AND NOT EXISTS (SELECT 1 FROM ladder AS l WHERE l.gpu = ladder_run.gpu AND l.name = folder AND l.D = d.D) GROUP BY gpu, folder)
+GROUP BY gpu;
+
 -- Over N: the run with the most lessons that were timed at two sizes or more, and of these with the most sizes.
 CREATE TABLE sizes_run AS
 WITH series AS (

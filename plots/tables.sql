@@ -16,11 +16,10 @@ SELECT gpu, run, name, title, D, printf('%.*f', (us < 1e3) + (us < 1e4) + (us < 
 FROM ladder;
 
 CREATE VIEW ladder_pair AS
-SELECT gpu, run, name, title, at.ms || ' / ' || wide.ms AS ms, at.tflops || ' / ' || wide.tflops AS tflops,
-    at.over_before || ' / ' || wide.over_before AS over_before, at.over_first || ' / ' || wide.over_first AS over_first
+SELECT gpu, run, name, title, coalesce(at.ms, '-') || ' / ' || coalesce(wide.ms, '-') AS ms, coalesce(at.tflops, '-') || ' / ' || coalesce(wide.tflops, '-') AS tflops,
+    coalesce(at.over_before, '-') || ' / ' || coalesce(wide.over_before, '-') AS over_before, coalesce(at.over_first, '-') || ' / ' || coalesce(wide.over_first, '-') AS over_first
 FROM (SELECT DISTINCT gpu, run, name, title FROM ladder)
-    LEFT JOIN ladder_cell AS at USING (gpu, run, name, title) LEFT JOIN ladder_cell AS wide USING (gpu, run, name, title)
-WHERE at.D = 64 AND wide.D = 128;
+    LEFT JOIN (SELECT * FROM ladder_cell WHERE D = 64) AS at USING (gpu, run, name, title) LEFT JOIN (SELECT * FROM ladder_cell WHERE D = 128) AS wide USING (gpu, run, name, title);
 
 INSERT INTO block
 SELECT 'ladder', '', gpu, place, text FROM (
