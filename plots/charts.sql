@@ -189,7 +189,7 @@ FROM softmax JOIN said USING (gpu, run), of_gpu WHERE what = 'softmax' AND copy 
 -- The last lesson of the run of make peers beside the fastest of those libraries that were timed at every one of its shapes.
 CREATE TABLE beside AS
 WITH of_run AS (SELECT p.* FROM plain AS p JOIN this_gpu USING (gpu) WHERE run = (SELECT run FROM compared JOIN this_gpu USING (gpu) WHERE NOT eager)),
-own AS (SELECT * FROM of_run WHERE kind = 'solution' AND name = (SELECT max(name) FROM of_run WHERE kind = 'solution')),
+own AS (SELECT * FROM of_run, setting WHERE of_run.kind = setting.kind AND name = (SELECT max(name) FROM of_run, setting WHERE of_run.kind = setting.kind)),
 library AS (SELECT * FROM of_run WHERE kind IN ('peer', 'baseline') AND name NOT LIKE 'triton%'),
 everywhere AS (SELECT library.name FROM library JOIN own USING (B, H, Nq, D) GROUP BY library.name HAVING count(*) = (SELECT count(*) FROM own))
 SELECT own.run, B, H, Nq AS N, D, own.name, library.name AS library, min(library.us) / own.us AS ratio, own.noisy OR library.noisy AS noisy,
@@ -340,9 +340,9 @@ CREATE VIEW told AS
 SELECT chart, group_concat(text, '; ') AS text FROM (
     SELECT chart, iif(is_head, label || ':', iif(label = '', '', label || ' ') || figure) AS text FROM (SELECT * FROM bar ORDER BY chart, place)
     UNION ALL SELECT chart, name || ': ' || group_concat(printf('%.*f at N=%d', (y < 1) + (y < 10) + (y < 100), y, x), ', ') FROM line_point GROUP BY chart, name
-    UNION ALL SELECT chart, title || ': ' || group_concat(substr('useful FLOP/s  FMA units      issue slots    shared memory  L2 cache       device memory  ', 15 * column - 14, 15) || printf('%.0f %%', percent), ', ')
+    UNION ALL SELECT chart, title || ': ' || group_concat(trim(substr('useful FLOP/s  FMA units      issue slots    shared memory  L2 cache       device memory  ', 15 * column - 14, 15)) || printf(' %.0f %%', percent), ', ')
     FROM share GROUP BY chart, name
-    UNION ALL SELECT chart, title || ': ' || group_concat(substr('predicted     loaded        through L2    device memory ', 14 * series - 13, 14) || figure, ', ') FROM dot GROUP BY chart, name
+    UNION ALL SELECT chart, title || ': ' || group_concat(trim(substr('predicted     loaded        through L2    device memory ', 14 * series - 13, 14)) || ' ' || figure, ', ') FROM dot GROUP BY chart, name
     UNION ALL SELECT chart, printf('%s: %.*f TFLOP/s at %.0f FLOP a byte', number, (tflops < 1) + (tflops < 10) + (tflops < 100), tflops, x) FROM roofline
     UNION ALL SELECT chart, label FROM ceiling_line)
 GROUP BY chart;
