@@ -1,5 +1,5 @@
 -- The blocks that plots/tables writes into pages, as finished Markdown: block (name, lesson, gpu, place, text). lesson is '' where all
--- pages have the same, else a lesson's folder or README, peers or plots; @up@ stands for the way from the page to the root of the repository.
+-- pages have the same, else a lesson's folder, or README, results or peers; @up@ stands for the way from the page to the root of the repository.
 -- A figure has three digits: printf('%.*f', (x < 1) + (x < 10) + (x < 100), x).
 
 CREATE TABLE block (name, lesson, gpu, place, text);
@@ -164,7 +164,7 @@ SELECT 'versions', '', gpu, number + us / 1e9, CASE WHEN us > min(us) OVER (PART
         iif(number > 1, char(10), '') || 'B,H,N,D = ' || shape || ':' || char(10, 10) ||
         '| version | us | TFLOP/s | time against the solution | registers | spilled, bytes | bank conflicts a multiply-add |' || char(10) ||
         '|---|---|---|---|---|---|---|' || char(10) END ||
-    printf('| %s | %.*f | %.*f | %s%s | %s | %s | %s |', iif(version = 'solution', version, '[' || version || '](versions/' || version || '.patch)'),
+    printf('| %s | %.*f | %.*f | %s%s | %s | %s | %s |', iif(version IN (SELECT version FROM patch), '[' || version || '](versions/' || version || '.patch)', version),
         (us < 1) + (us < 10) + (us < 100), us, (tflops < 1) + (tflops < 10) + (tflops < 100), tflops,
         iif(version = 'solution', '-', printf('%+.1f %%', 100 * (over_solution - 1))), iif(noisy, ', noisy', ''), registers, spilled, bank_conflicts)
 FROM version;
@@ -181,35 +181,13 @@ SELECT gpu, place, json_extract(cells, '$[0]') AS name,
 FROM (SELECT gpu, line.key AS place, '[' || replace(json_quote(line.value), '\t', '","') || ']' AS cells
     FROM charts_file, json_each('[' || replace(json_quote(rtrim(text, char(10))), '\n', '","') || ']') AS line);
 
--- README.md shows the ladder, the page of the peers what is beside them, a lesson's page what its bytes are about, that of plots/ all.
+-- README.md shows the ladder, the page of the peers what is beside them, a lesson's page what its bytes are about, results/MEASURED.md all.
 INSERT INTO block
-SELECT iif(drawn.name = 'softmax' AND page <> 'plots', 'softmax', 'charts'), page, gpu, place / 1e3,
+SELECT iif(drawn.name = 'softmax' AND page <> 'results', 'softmax', 'charts'), page, gpu, place / 1e3,
     '<img alt="' || alt || '" src="@up@plots/charts/' || gpu || '/' || drawn.name || '.svg" width="440">' || char(10)
 FROM drawn JOIN (SELECT 'README' AS page, '["ladder-d64"]' AS names UNION ALL SELECT 'peers', '["peers","tflops-bf16-d128"]'
-    UNION ALL SELECT folder, '["limits-d64","bytes-d64","softmax"]' FROM lesson UNION ALL SELECT 'plots', (SELECT json_group_array(name) FROM drawn)) AS shown
+    UNION ALL SELECT folder, '["limits-d64","bytes-d64","softmax"]' FROM lesson UNION ALL SELECT 'results', (SELECT json_group_array(name) FROM drawn)) AS shown
     ON drawn.name IN (SELECT value FROM json_each(names));
-
--- ---- The result in words -----------------------------------------------------------------------------------------------
-
-INSERT INTO block
-SELECT 'result', '', a.gpu, 1, printf('On one %s, attention in fp32 without tensor cores (B=1 H=16 N=4096 D=64, no mask) goes from %.*f TFLOP/s in lesson %s to %.*f in lesson %s, ' ||
-        '%.0f times as fast', device, (a.tflops < 1) + (a.tflops < 10) + (a.tflops < 100), a.tflops, substr(a.name, 1, 2),
-        (z.tflops < 1) + (z.tflops < 10) + (z.tflops < 100), z.tflops, substr(z.name, 1, 2), a.us / z.us) ||
-    coalesce((SELECT printf('; the fastest library of the same run, %s with TF32 off, reaches %.*f', CASE name WHEN 'torch_efficient' THEN 'PyTorch''s memory-efficient path'
-        WHEN 'cublas_unfused' THEN 'cuBLAS and a softmax' ELSE replace(name, '_', ' ') END, (tflops < 1) + (tflops < 10) + (tflops < 100), max(tflops))
-        FROM plain AS p WHERE p.gpu = a.gpu AND p.run = a.run AND kind IN ('peer', 'baseline') AND name NOT LIKE 'triton%' AND B = 1 AND H = 16 AND Nq = 4096 AND D = 64
-        HAVING count(*)), '') || '.'
-FROM (SELECT *, min(name) FROM ladder WHERE D = 64 GROUP BY gpu) AS a JOIN (SELECT *, max(name) FROM ladder WHERE D = 64 GROUP BY gpu) AS z USING (gpu)
-    JOIN run ON run.gpu = a.gpu AND run.run = a.run AND run.what = 'attention'
-WHERE a.name <> z.name;
-INSERT INTO block
-SELECT 'result', '', gpu, 2, printf('In bf16 on tensor cores (16384 tokens, H × D = 2048, N=%d D=128, no mask) lesson %s reaches %.0f TFLOP/s', N, substr(own.name, 1, 2), own.tflops) ||
-    iif(other.tflops > 0, printf(', and the fastest library of the same run, %s, %.0f', CASE other.name WHEN 'torch_cudnn' THEN 'PyTorch''s cuDNN path' WHEN 'fa3' THEN 'FlashAttention-3'
-    ELSE replace(other.name, '_', ' ') END, other.tflops), '') || '.'
-FROM (SELECT gpu, max(Nq) AS N FROM grid WHERE dtype = 'bf16' AND D = 128 AND causal = 0 GROUP BY gpu) AS at
-    JOIN (SELECT gpu, Nq AS N, name, tflops, max(name) FROM grid WHERE dtype = 'bf16' AND D = 128 AND causal = 0 AND kind = 'solution' GROUP BY gpu, Nq) AS own USING (gpu, N)
-    LEFT JOIN (SELECT gpu, Nq AS N, name, max(tflops) AS tflops FROM grid WHERE dtype = 'bf16' AND D = 128 AND causal = 0 AND kind IN ('peer', 'baseline') GROUP BY gpu, Nq)
-    AS other USING (gpu, N);
 
 -- ---- What is not measured ----------------------------------------------------------------------------------------------
 
@@ -220,8 +198,7 @@ FROM (SELECT 'ladder' AS name, '' AS folder, '`make bench` does it on a GPU.' AS
     UNION ALL SELECT 'peers', '', '`make peers` does it, on a GPU with PyTorch.'
     UNION ALL SELECT 'triton', folder, '`make peers` does it, on a GPU with PyTorch and Triton.' FROM lesson
     UNION ALL SELECT 'versions', '', '`scripts/versions` does it, on a GPU.'
-    UNION ALL SELECT 'result', '', '`make bench` does it on a GPU.'
-    UNION ALL SELECT 'charts', page, 'nothing is charted.' FROM (SELECT 'README' AS page UNION ALL SELECT 'peers' UNION ALL SELECT 'plots' UNION ALL SELECT folder FROM lesson)) AS missing
+    UNION ALL SELECT 'charts', page, 'nothing is charted.' FROM (SELECT 'README' AS page UNION ALL SELECT 'peers' UNION ALL SELECT 'results' UNION ALL SELECT folder FROM lesson)) AS missing
 WHERE NOT EXISTS (SELECT 1 FROM block WHERE block.name = missing.name AND block.lesson = missing.folder);
 
 SELECT name, lesson, text FROM block ORDER BY name, lesson, gpu, place, rowid;
