@@ -18,21 +18,22 @@ SELECT who, role, r.* FROM (
     JOIN this_gpu USING (gpu) JOIN alias USING (name)
 WHERE B = 1 AND role = iif(r.kind IN ('peer', 'baseline'), r.kind, 'lesson');
 
+CREATE VIEW at_text AS
+SELECT *, iif(noisy, '~', '') || iif(us < 999.5, printf('%.*f', (us < 1) + (us < 10) + (us < 100), us) || char(160) || 'µs',
+        printf('%.*f', (us < 1e3) + (us < 1e4) + (us < 1e5), us / 1000) || char(160) || 'ms') AS time_text,
+    iif(noisy, '~', '') || printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), tflops) AS rate_text,
+    iif(peak > 0, iif(noisy, '~', '') || printf('%.0f', 100 * tflops / peak) || char(160) || '%', NULL) AS share_text
+FROM at;
+
 -- The ladder's run where it has what is asked for, else the newest that has; figures that are compared are of one run.
-CREATE TABLE one AS
+CREATE TABLE one_text AS
 SELECT * FROM (SELECT at.*, row_number() OVER (PARTITION BY who, H, N, D ORDER BY run = (SELECT run FROM ladder_of) DESC, time DESC) AS place
-    FROM at JOIN run USING (gpu, run) WHERE what = 'attention') WHERE place = 1;
+    FROM at_text AS at JOIN run USING (gpu, run) WHERE what = 'attention') WHERE place = 1;
 CREATE TABLE two AS
 SELECT * FROM (SELECT a.who, b.who AS over, H, N, D, b.us / a.us AS ratio, a.noisy OR b.noisy AS noisy,
         row_number() OVER (PARTITION BY a.who, b.who, H, N, D ORDER BY run = (SELECT run FROM ladder_of) DESC, time DESC) AS place
     FROM at AS a JOIN at AS b USING (gpu, run, H, N, D) JOIN run USING (gpu, run) WHERE what = 'attention') WHERE place = 1;
 
-CREATE VIEW one_text AS
-SELECT *, iif(noisy, '~', '') || iif(us < 999.5, printf('%.*f', (us < 1) + (us < 10) + (us < 100), us) || char(160) || 'µs',
-        printf('%.*f', (us < 1e3) + (us < 1e4) + (us < 1e5), us / 1000) || char(160) || 'ms') AS time_text,
-    iif(noisy, '~', '') || printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), tflops) AS rate_text,
-    iif(peak > 0, iif(noisy, '~', '') || printf('%.0f', 100 * tflops / peak) || char(160) || '%', NULL) AS share_text
-FROM one;
 CREATE VIEW two_text AS SELECT *, iif(noisy, '~', '') || printf('%.*f×', (ratio < 1.095) + (ratio < 99.95), ratio) AS ratio_text FROM two;
 CREATE VIEW wanted_n AS SELECT 1 AS is_named UNION ALL SELECT 0;
 
@@ -132,28 +133,36 @@ INSERT INTO row
 SELECT DISTINCT 'table ladder ' || D, 1000, char(10) || '*One batch of 16 heads, N=4096, fp32, no mask. Of peak: of what all fp32 units could do. Step: times as fast as the kernel before it; in all: as the first. ' ||
     text || own || iif((SELECT max(noisy) FROM star), ' ~ marks noisy timings.', '') || '*' FROM star JOIN measured USING (run), own WHERE what = 'attention';
 
+-- The last lesson beside each library, of the newest run that timed both at a shape.
+CREATE TABLE library_run AS
+SELECT H, N, D, run, last FROM (
+    SELECT H, N, D, run, max(iif(role = 'lesson', name, NULL)) AS last, row_number() OVER (PARTITION BY H, N, D ORDER BY time DESC, run.line DESC) AS place
+    FROM at JOIN run USING (gpu, run) WHERE what = 'attention' GROUP BY H, N, D, run
+    HAVING max(role <> 'lesson' AND name NOT LIKE 'triton%') AND max(role = 'lesson'))
+WHERE place = 1;
 CREATE VIEW library AS
-SELECT one_text.*, coalesce(title, replace(replace(name, 'torch_', 'PyTorch, '), '_', ' ')) AS title FROM one_text LEFT JOIN peer_title USING (name)
-WHERE role IN ('peer', 'baseline') AND name NOT LIKE 'triton%';
+SELECT l.*, coalesce(title, replace(replace(l.name, 'torch_', 'PyTorch, '), '_', ' ')) AS title, substr(last, 1, 2) AS number, replace(last, '_', ' ') ||
+    iif(o.kind <> (SELECT kind FROM setting), ' \*', '') AS own_title, o.time_text AS own_time, o.rate_text AS own_rate,
+    iif(l.noisy OR o.noisy, '~', '') || printf('%.*f×', (l.us / o.us < 1.095) + (l.us / o.us < 99.95), l.us / o.us) AS ratio_text
+FROM at_text AS l JOIN library_run USING (H, N, D, run) JOIN at_text AS o ON o.run = l.run AND o.H = l.H AND o.N = l.N AND o.D = l.D AND o.who = substr(last, 1, 2)
+    LEFT JOIN peer_title ON peer_title.name = l.name
+WHERE l.role IN ('peer', 'baseline') AND l.name NOT LIKE 'triton%';
+
 INSERT INTO row
 SELECT 'table peers ' || D, place, text FROM (
-    SELECT D, 0 AS place, '| D=' || D || ' | time | TFLOP/s | ' || substr(name, 1, 2) || ' against it |' || char(10) || '|---|--:|--:|--:|' || char(10) ||
-        '| ' || replace(name, '_', ' ') || ' | ' || time_text || ' | ' || rate_text || ' | - |' AS text FROM one_text WHERE who = 'last' AND H = 16 AND N = 4096
-    UNION ALL SELECT l.D, l.us, '| ' || title || ' | ' || time_text || ' | ' || rate_text || ' | ' || ratio_text || ' |'
-    FROM library AS l JOIN two_text AS t ON t.who = 'last' AND t.over = l.who AND t.H = 16 AND t.N = 4096 AND t.D = l.D WHERE l.H = 16 AND l.N = 4096
+    SELECT DISTINCT D, 0 AS place, '| D=' || D || ' | time | TFLOP/s | ' || number || ' against it |' || char(10) || '|---|--:|--:|--:|' || char(10) ||
+        '| ' || own_title || ' | ' || own_time || ' | ' || own_rate || ' | - |' AS text FROM library WHERE H = 16 AND N = 4096
+    UNION ALL SELECT D, us, '| ' || title || ' | ' || time_text || ' | ' || rate_text || ' | ' || ratio_text || ' |' FROM library WHERE H = 16 AND N = 4096
     UNION ALL SELECT DISTINCT D, 1e12, char(10) || '*One batch of 16 heads, N=4096, fp32, TF32 off, no mask. ' || text || own || '*'
-    FROM library JOIN measured USING (run), own WHERE H = 16 AND N = 4096 AND what = 'attention')
-WHERE D IN (SELECT D FROM library WHERE H = 16 AND N = 4096);
+    FROM library JOIN measured USING (run), own WHERE H = 16 AND N = 4096 AND what = 'attention');
 
 INSERT INTO row
 SELECT 'table single-head', place, text FROM (
-    SELECT 0 AS place, '| N × D | ' || substr(name, 1, 2) || ' | fastest library | its time | ' || substr(name, 1, 2) || ' against it |' || char(10) || '|---|--:|---|--:|--:|' AS text
-    FROM (SELECT name FROM one WHERE who = 'last' LIMIT 1)
-    UNION ALL SELECT o.N + o.D / 1e4, '| ' || o.N || char(160) || '×' || char(160) || o.D || ' | ' || o.time_text || ' | ' || l.title || ' | ' || l.time_text || ' | ' || t.ratio_text || ' |'
-    FROM one_text AS o JOIN (SELECT *, min(us) FROM library WHERE H = 1 GROUP BY N, D) AS l USING (N, D) JOIN two_text AS t ON t.who = 'last' AND t.over = l.who AND t.H = 1 AND t.N = o.N AND t.D = o.D
-    WHERE o.who = 'last' AND o.H = 1
-    UNION ALL SELECT DISTINCT 1e12, char(10) || '*One batch of one head, fp32, TF32 off, no mask. ' || text || own || '*' FROM library JOIN measured USING (run), own WHERE H = 1 AND what = 'attention')
-WHERE EXISTS (SELECT 1 FROM library WHERE H = 1);
+    SELECT 0 AS place, '| N × D | ' || max(number) || ' | fastest library | its time | ' || max(number) || ' against it |' || char(10) || '|---|--:|---|--:|--:|' AS text
+    FROM library WHERE H = 1 HAVING count(*)
+    UNION ALL SELECT N + D / 1e4, '| ' || N || char(160) || '×' || char(160) || D || ' | ' || iif(number = (SELECT max(number) FROM library WHERE H = 1), '', number || ': ') || own_time ||
+        ' | ' || title || ' | ' || time_text || ' | ' || ratio_text || ' |' FROM (SELECT *, min(us) FROM library WHERE H = 1 GROUP BY N, D)
+    UNION ALL SELECT DISTINCT 1e12, char(10) || '*One batch of one head, fp32, TF32 off, no mask. ' || text || own || '*' FROM library JOIN measured USING (run), own WHERE H = 1 AND what = 'attention');
 
 INSERT INTO row
 SELECT 'table triton', place, text FROM (
@@ -200,7 +209,7 @@ SELECT 'reproduce', '- GPU: ' || device || iif(sm_count <> '', ', ' || sm_count 
         UNION ALL SELECT 'the row softmax' WHERE NOT EXISTS (SELECT 1 FROM softmax_one) UNION ALL SELECT 'the libraries' WHERE NOT EXISTS (SELECT 1 FROM beside)
         UNION ALL SELECT 'the ceilings of a copy and of multiply-adds' WHERE (SELECT count(*) FROM figure WHERE key IN ('ceiling copy', 'ceiling fma_fp32')) < 2
         UNION ALL SELECT 'the counters of Nsight Compute' WHERE NOT EXISTS (SELECT 1 FROM counted)) HAVING count(*)), '') ||
-    iif((SELECT max(noisy) FROM one), '- ~ marks noisy timings: they spread, or the clock changed, however often they were repeated' || char(10), '') || char(10) ||
+    iif((SELECT max(noisy) FROM one_text), '- ~ marks noisy timings: they spread, or the clock changed, however often they were repeated' || char(10), '') || char(10) ||
     'To measure it again, on this GPU or another:' || char(10, 10) || '```sh' || char(10) ||
     iif(commit_name REGEXP '^[0-9a-f]+(-dirty)?$', 'git checkout ' || replace(commit_name, '-dirty', '  # some files were changed after it') || char(10), '') || './setup' || char(10) ||
     'make ' || iif((SELECT max(kind = 'lesson') FROM lesson_row), (SELECT group_concat(kind || '-' || number, ' ') FROM lesson_row) || ' ', '') || 'bench' || char(10) ||

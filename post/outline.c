@@ -99,22 +99,28 @@ static const char *find(const struct pass *pass, const char *format, const char 
     return figures_find(pass->outline->figures, key);
 }
 
-// What is wrong with a placeholder that results do not answer.
-static void refuse(struct pass *pass, const char *inner) {
+static const char *form_of(const char *inner) {
     size_t first = strcspn(inner, " ");
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (!strncmp(forms[i], inner, first) && (forms[i][first] == ' ' || !forms[i][first])) {
-            mistake(pass,
-                    "{{%s}} is not in these results; it is written {{%s}}, and a line or section that may go without "
-                    "it begins with {{needs ...}}",
-                    inner, forms[i]);
-            return;
-        }
-    mistake(pass, "{{%s}} is not known; post/README.md lists what there is", inner);
+        if (!strncmp(forms[i], inner, first) && (forms[i][first] == ' ' || !forms[i][first]))
+            return forms[i];
+    return NULL;
 }
 
-// ---- Kernels
-// ----------------------------------------------------------------------------------------------------------
+// What is wrong with a placeholder that results do not answer.
+static void refuse(struct pass *pass, const char *inner) {
+    const char *form = form_of(inner);
+    if (form)
+        mistake(
+            pass,
+            "{{%s}} is not in these results; it is written {{%s}}, and a line or section that may go without it begins "
+            "with {{needs ...}}",
+            inner, form);
+    else
+        mistake(pass, "{{%s}} is not known; post/README.md lists what there is", inner);
+}
+
+// ---- Kernels ----------------------------------------------------------------------------------------------
 
 struct kernel {
     char path[TEXT];
@@ -202,8 +208,7 @@ static void show_code(struct pass *pass, const char *inner, char *word[WORDS], i
     kernel_free(&kernel);
 }
 
-// ---- Placeholders
-// -------------------------------------------------------------------------------------------------------
+// ---- Placeholders -----------------------------------------------------------------------------------------
 
 // The title of a drawing is its text alternative.
 static void show_figure(struct pass *pass, const char *path) {
@@ -286,8 +291,7 @@ static void resolve(struct pass *pass, const char *line, FILE *out) {
     fputs(line, out);
 }
 
-// ---- Lines
-// ----------------------------------------------------------------------------------------------------------------
+// ---- Lines ------------------------------------------------------------------------------------------------
 
 // A line without its placeholders, and without what stands in backticks where that is wanted.
 static char *bare(const char *line, bool without_code) {
@@ -334,12 +338,13 @@ static const char *after_needs(struct pass *pass, const char *line) {
     char name[TEXT];
     snprintf(name, sizeof name, "%.*s", (int)(close - what), what);
     const char *rest = close + 2 + strspn(close + 2, " ");
-    if (find(pass, "needs %s", name))
+    if (find(pass, "needs %s", name) || figures_find(pass->outline->figures, name))
         return *rest ? rest : NULL;
     static const char *const known[] = {"softmax", "peers", "triton", "profile", "ceilings", "bf16", "first", "last"};
     bool is_known = isdigit((unsigned char)name[0]) && isdigit((unsigned char)name[1]) && !name[2];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         is_known |= !strcmp(name, known[i]);
+    is_known |= form_of(name) != NULL;
     if (!is_known) {
         mistake(pass,
                 "{{needs %s}} is not known; it is written {{needs LESSON|softmax|peers|triton|profile|ceilings|bf16}}",

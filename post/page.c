@@ -19,8 +19,7 @@ struct page {
     bool failed;
 };
 
-// ---- Nodes
-// --------------------------------------------------------------------------------------------------------------
+// ---- Nodes ------------------------------------------------------------------------------------------------
 
 // A block of HTML that stands before and behind what is put into it.
 static cmark_node *new_block(const char *before, const char *behind) {
@@ -97,8 +96,7 @@ static void put_figure(cmark_node *node, cmark_node *block) {
     cmark_node_free(after);
 }
 
-// ---- Figures
-// ------------------------------------------------------------------------------------------------------------
+// ---- Figures ----------------------------------------------------------------------------------------------
 
 static bool is_there(const char *path) {
     FILE *file = fopen(path, "r");
@@ -179,8 +177,7 @@ static void take_table(struct page *page, cmark_node *node) {
     free(table);
 }
 
-// ---- Headings
-// -----------------------------------------------------------------------------------------------------------
+// ---- Headings ---------------------------------------------------------------------------------------------
 
 // "Where the limit is" -> "where-the-limit-is", with a number behind it where that was there before.
 static void make_id(const char *text, char *ids[], int count, char *id, size_t size) {
@@ -234,8 +231,7 @@ static void take_headings(cmark_node *document) {
         free(ids[--count]);
 }
 
-// ---- The page
-// -----------------------------------------------------------------------------------------------------------
+// ---- The page ---------------------------------------------------------------------------------------------
 
 static bool holds_html(cmark_node *document) {
     bool found = false;
