@@ -1,5 +1,6 @@
 #include "outline.h"
 
+#include "kernel.h"
 #include "literal.h"
 #include "read.h"
 #include "snippet.h"
@@ -122,43 +123,6 @@ static void refuse(struct pass *pass, const char *inner) {
 
 // ---- Kernels ----------------------------------------------------------------------------------------------
 
-struct kernel {
-    char path[TEXT];
-    struct lines lines;
-    bool *is_new; // NULL where there is no solution before it
-    int news, gone;
-};
-
-static void kernel_free(struct kernel *kernel) {
-    lines_free(&kernel->lines);
-    free(kernel->is_new);
-}
-
-// A lesson's file, compared with the same file of the solution before.
-static bool kernel_read(const struct pass *pass, const char *lesson, const char *file, bool own,
-                        struct kernel *kernel) {
-    const char *folder = find(pass, "folder %s", lesson);
-    *kernel = (struct kernel){0};
-    if (!folder)
-        return false;
-    snprintf(kernel->path, sizeof kernel->path, "%s/%s/%s", own ? "lessons" : "solutions", folder, file);
-    if (!lines_read(kernel->path, &kernel->lines))
-        return false;
-    char number[16], path[TEXT];
-    snprintf(number, sizeof number, "%02d", atoi(folder) - 1);
-    const char *before = find(pass, "folder %s", number);
-    struct lines lines;
-    snprintf(path, sizeof path, "solutions/%s/%s", before ? before : "", file);
-    if (before && lines_read(path, &lines)) {
-        kernel->is_new = calloc((size_t)kernel->lines.count + 1, sizeof *kernel->is_new);
-        kernel->gone = snippet_compare(&lines, &kernel->lines, kernel->is_new);
-        for (int i = 0; i < kernel->lines.count; i++)
-            kernel->news += kernel->is_new[i];
-        lines_free(&lines);
-    }
-    return true;
-}
-
 static void show_code(struct pass *pass, const char *inner, char *word[WORDS], int words) {
     const char *file = "attention.cu";
     int blank = 0;
@@ -169,13 +133,13 @@ static void show_code(struct pass *pass, const char *inner, char *word[WORDS], i
             file = word[i];
     struct kernel kernel;
     struct snippet snippet;
-    bool own = find(pass, "own %s", word[1]) && kernel_read(pass, word[1], file, true, &kernel);
+    bool own = find(pass, "own %s", word[1]) && kernel_read(pass->outline->figures, word[1], file, true, &kernel);
     if (own && !snippet_of_blank(&kernel.lines, blank, &snippet)) {
         say(pass, "TODO %d is not marked in %s; the solution's lines are shown", blank, kernel.path);
         kernel_free(&kernel);
         own = false;
     }
-    if (!own && (!kernel_read(pass, word[1], file, false, &kernel) ||
+    if (!own && (!kernel_read(pass->outline->figures, word[1], file, false, &kernel) ||
                  (!snippet_of_blank(&kernel.lines, blank, &snippet) &&
                   (blank || !kernel.is_new || !snippet_of_news(&kernel.lines, kernel.is_new, &snippet))))) {
         mistake(pass, "{{%s}}: %s has no such lines", inner, *kernel.path ? kernel.path : "the repository");
@@ -264,7 +228,7 @@ static const char *figure_of(struct pass *pass, const char *inner, char text[TEX
     bool is_new = lesson != NULL;
     lesson = lesson ? lesson : text_after(inner, "gone ");
     struct kernel kernel;
-    if (lesson && kernel_read(pass, lesson, "attention.cu", false, &kernel)) {
+    if (lesson && kernel_read(pass->outline->figures, lesson, "attention.cu", false, &kernel)) {
         bool compared = kernel.is_new != NULL;
         snprintf(text, TEXT, "%d", is_new ? kernel.news : kernel.gone);
         kernel_free(&kernel);
