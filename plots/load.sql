@@ -67,124 +67,53 @@ UNION ALL
 SELECT file, line, 'gb_per_s is ''' || value || ''', not a number above zero; mend or delete this line'
 FROM field WHERE what = 'softmax' AND name = 'gb_per_s' AND NOT CAST(value AS REAL) > 0;
 
--- ---- Rows ----------------------------------------------------------------------------------------------------------------
+-- ---- Rows ---------------------------------------------------------------------------------------------------------------
+
+-- f: the fields of a row by name.
+CREATE VIEW record AS SELECT gpu, what, line, json_group_object(name, value) AS f FROM field GROUP BY gpu, what, line;
 
 -- A timing of attention. kind is solution, lesson, peer, baseline or kernel, name what follows it. eager: what a launch costs the
--- CPU is in it.
+-- CPU is in it. usual: tensors in the usual order, as many keys as queries and as many heads of them, and nothing written but the output;
+-- a file from before there were columns for it has rows of these.
 CREATE TABLE timing AS
-SELECT gpu, line, what = 'attention-eager' AS eager, run, substr(lesson, 1, instr(lesson, '-') - 1) AS kind,
-    substr(lesson, instr(lesson, '-') + 1) AS name, device, sm_count, driver, cuda, dtype, B, H, Hkv, Nq, Nk, D, causal, us, tflops,
-    peak, date, commit_name, cache, noise = 'noisy' AS noisy, clock_1, clock_2,
-    coalesce(layout, 'bhnd') = 'bhnd' AND coalesce(lse, '0') = '0' AND Hkv = H AND Nq = Nk AS usual
+SELECT *, layout = 'bhnd' AND lse = 0 AND Hkv = H AND Nq = Nk AS usual
 FROM (
-    SELECT gpu, what, line,
-        max(value) FILTER (WHERE name = 'run') AS run,
-        max(value) FILTER (WHERE name = 'lesson') AS lesson,
-        max(value) FILTER (WHERE name = 'device') AS device,
-        max(value) FILTER (WHERE name = 'sm_count') AS sm_count,
-        max(value) FILTER (WHERE name = 'driver') AS driver,
-        max(value) FILTER (WHERE name = 'cuda') AS cuda,
-        max(value) FILTER (WHERE name = 'dtype') AS dtype,
-        CAST(max(value) FILTER (WHERE name = 'B') AS INTEGER) AS B,
-        CAST(max(value) FILTER (WHERE name = 'H') AS INTEGER) AS H,
-        CAST(max(value) FILTER (WHERE name = 'Hkv') AS INTEGER) AS Hkv,
-        CAST(max(value) FILTER (WHERE name = 'Nq') AS INTEGER) AS Nq,
-        CAST(max(value) FILTER (WHERE name = 'Nk') AS INTEGER) AS Nk,
-        CAST(max(value) FILTER (WHERE name = 'D') AS INTEGER) AS D,
-        CAST(max(value) FILTER (WHERE name = 'causal') AS INTEGER) AS causal,
-        CAST(max(value) FILTER (WHERE name = 'median_us') AS REAL) AS us,
-        CAST(max(value) FILTER (WHERE name = 'tflops') AS REAL) AS tflops,
-        CAST(max(value) FILTER (WHERE name = 'peak_tflops') AS REAL) AS peak,
-        max(value) FILTER (WHERE name = 'date') AS date,
-        max(value) FILTER (WHERE name = 'commit') AS commit_name,
-        max(value) FILTER (WHERE name = 'cache') AS cache,
-        max(value) FILTER (WHERE name = 'noise') AS noise,
-        CAST(max(value) FILTER (WHERE name = 'sm_clock_before_mhz') AS INTEGER) AS clock_1,
-        CAST(max(value) FILTER (WHERE name = 'sm_clock_after_mhz') AS INTEGER) AS clock_2,
-        max(value) FILTER (WHERE name = 'layout') AS layout,
-        max(value) FILTER (WHERE name = 'lse') AS lse
-    FROM field WHERE what IN ('attention', 'attention-eager') GROUP BY gpu, what, line);
+    SELECT gpu, line, what = 'attention-eager' AS eager, f->>'run' AS run, substr(f->>'lesson', 1, instr(f->>'lesson', '-') - 1) AS kind,
+        substr(f->>'lesson', instr(f->>'lesson', '-') + 1) AS name, f->>'device' AS device, f->>'sm_count' AS sm_count, f->>'driver' AS driver,
+        f->>'cuda' AS cuda, f->>'dtype' AS dtype, f->>'B' + 0 AS B, f->>'H' + 0 AS H, f->>'Hkv' + 0 AS Hkv, f->>'Nq' + 0 AS Nq, f->>'Nk' + 0 AS Nk,
+        f->>'D' + 0 AS D, f->>'causal' + 0 AS causal, f->>'median_us' + 0.0 AS us, f->>'tflops' + 0.0 AS tflops, f->>'peak_tflops' + 0.0 AS peak,
+        f->>'date' AS date, f->>'commit' AS commit_name, f->>'cache' AS cache, f->>'noise' = 'noisy' AS noisy,
+        f->>'sm_clock_before_mhz' + 0 AS clock_1, f->>'sm_clock_after_mhz' + 0 AS clock_2, coalesce(f->>'layout', 'bhnd') AS layout,
+        coalesce(f->>'lse', 0) + 0 AS lse
+    FROM record WHERE what IN ('attention', 'attention-eager'));
 
--- A timing of the row softmax. way: "five" passes, a solution or a lesson, or a peer's name.
+-- A timing of the row softmax. kind: "five" passes, solution, lesson or peer.
 CREATE TABLE softmax_timing AS
-SELECT gpu, line, run, CASE WHEN lesson = 'unfused_softmax' THEN 'five' ELSE substr(lesson, 1, instr(lesson, '-') - 1) END AS kind,
-    substr(lesson, instr(lesson, '-') + 1) AS name, device, sm_count, driver, cuda, rows, columns, us, gb_per_s, nullif(copy, 0.0) AS copy,
-    date, commit_name, noise = 'noisy' AS noisy, clock_1, clock_2
-FROM (
-    SELECT gpu, line,
-        max(value) FILTER (WHERE name = 'run') AS run,
-        max(value) FILTER (WHERE name = 'lesson') AS lesson,
-        max(value) FILTER (WHERE name = 'device') AS device,
-        max(value) FILTER (WHERE name = 'sm_count') AS sm_count,
-        max(value) FILTER (WHERE name = 'driver') AS driver,
-        max(value) FILTER (WHERE name = 'cuda') AS cuda,
-        max(value) FILTER (WHERE name = 'dtype') AS dtype,
-        CAST(max(value) FILTER (WHERE name = 'rows') AS INTEGER) AS rows,
-        CAST(max(value) FILTER (WHERE name = 'columns') AS INTEGER) AS columns,
-        CAST(max(value) FILTER (WHERE name = 'median_us') AS REAL) AS us,
-        CAST(max(value) FILTER (WHERE name = 'gb_per_s') AS REAL) AS gb_per_s,
-        CAST(max(value) FILTER (WHERE name = 'copy_gb_per_s') AS REAL) AS copy,
-        max(value) FILTER (WHERE name = 'date') AS date,
-        max(value) FILTER (WHERE name = 'commit') AS commit_name,
-        max(value) FILTER (WHERE name = 'noise') AS noise,
-        CAST(max(value) FILTER (WHERE name = 'sm_clock_before_mhz') AS INTEGER) AS clock_1,
-        CAST(max(value) FILTER (WHERE name = 'sm_clock_after_mhz') AS INTEGER) AS clock_2
-    FROM field WHERE what = 'softmax' GROUP BY gpu, line)
-WHERE dtype = 'fp32';
+SELECT gpu, line, f->>'run' AS run, iif(f->>'lesson' = 'unfused_softmax', 'five', substr(f->>'lesson', 1, instr(f->>'lesson', '-') - 1)) AS kind,
+    substr(f->>'lesson', instr(f->>'lesson', '-') + 1) AS name, f->>'device' AS device, f->>'sm_count' AS sm_count, f->>'driver' AS driver,
+    f->>'cuda' AS cuda, f->>'rows' + 0 AS rows, f->>'columns' + 0 AS columns, f->>'median_us' + 0.0 AS us, f->>'gb_per_s' + 0.0 AS gb_per_s,
+    nullif(f->>'copy_gb_per_s' + 0.0, 0) AS copy, f->>'date' AS date, f->>'commit' AS commit_name, f->>'noise' = 'noisy' AS noisy,
+    f->>'sm_clock_before_mhz' + 0 AS clock_1, f->>'sm_clock_after_mhz' + 0 AS clock_2
+FROM record WHERE what = 'softmax' AND f->>'dtype' = 'fp32';
 
 -- What a GPU reached in a copy and in arithmetic alone; of several of a run the last counts.
 CREATE TABLE ceiling AS
-SELECT gpu, run, what, unit, median, date, max(line) AS line
-FROM (
-    SELECT gpu, line,
-        max(value) FILTER (WHERE name = 'run') AS run,
-        max(value) FILTER (WHERE name = 'what') AS what,
-        max(value) FILTER (WHERE name = 'unit') AS unit,
-        CAST(max(value) FILTER (WHERE name = 'median') AS REAL) AS median,
-        max(value) FILTER (WHERE name = 'date') AS date
-    FROM field WHERE what = 'ceilings' GROUP BY gpu, line)
-GROUP BY gpu, run, what;
+SELECT gpu, f->>'run' AS run, f->>'what' AS what, f->>'unit' AS unit, f->>'median' + 0.0 AS median, f->>'date' AS date, max(line) AS line
+FROM record WHERE record.what = 'ceilings' GROUP BY gpu, f->>'run', f->>'what';
 
 -- What Nsight Compute counted at B=1 H=16; of several the last counts.
 CREATE TABLE counter AS
-SELECT gpu, substr(lesson, 1, instr(lesson, '-') - 1) AS kind, substr(lesson, instr(lesson, '-') + 1) AS name, N, D, metric, unit, value,
-    device, date, commit_name, max(line) AS line
-FROM (
-    SELECT gpu, line,
-        max(value) FILTER (WHERE name = 'lesson') AS lesson,
-        max(value) FILTER (WHERE name = 'device') AS device,
-        CAST(max(value) FILTER (WHERE name = 'B') AS INTEGER) AS B,
-        CAST(max(value) FILTER (WHERE name = 'H') AS INTEGER) AS H,
-        CAST(max(value) FILTER (WHERE name = 'Nq') AS INTEGER) AS N,
-        CAST(max(value) FILTER (WHERE name = 'Nk') AS INTEGER) AS Nk,
-        CAST(max(value) FILTER (WHERE name = 'D') AS INTEGER) AS D,
-        CAST(max(value) FILTER (WHERE name = 'causal') AS INTEGER) AS causal,
-        max(value) FILTER (WHERE name = 'metric') AS metric,
-        max(value) FILTER (WHERE name = 'unit') AS unit,
-        CAST(max(value) FILTER (WHERE name = 'value') AS REAL) AS value,
-        substr(max(value) FILTER (WHERE name = 'date'), 1, 10) AS date,
-        max(value) FILTER (WHERE name = 'commit') AS commit_name
-    FROM field WHERE what = 'profile' GROUP BY gpu, line)
-WHERE B = 1 AND H = 16 AND N = Nk AND causal = 0
-GROUP BY gpu, lesson, N, D, metric;
+SELECT gpu, substr(f->>'lesson', 1, instr(f->>'lesson', '-') - 1) AS kind, substr(f->>'lesson', instr(f->>'lesson', '-') + 1) AS name,
+    f->>'Nq' + 0 AS N, f->>'D' + 0 AS D, f->>'metric' AS metric, f->>'unit' AS unit, f->>'value' + 0.0 AS value, f->>'device' AS device,
+    substr(f->>'date', 1, 10) AS date, f->>'commit' AS commit_name, max(line) AS line
+FROM record
+WHERE what = 'profile' AND f->>'B' + 0 = 1 AND f->>'H' + 0 = 16 AND f->>'Nq' = f->>'Nk' AND f->>'causal' + 0 = 0
+GROUP BY gpu, f->>'lesson', f->>'Nq', f->>'D', f->>'metric';
 
 CREATE TABLE version_timing AS
-SELECT gpu, line,
-    max(value) FILTER (WHERE name = 'run') AS run,
-    max(value) FILTER (WHERE name = 'version') AS version,
-    max(value) FILTER (WHERE name = 'device') AS device,
-    max(value) FILTER (WHERE name = 'driver') AS driver,
-    max(value) FILTER (WHERE name = 'cuda') AS cuda,
-    max(value) FILTER (WHERE name = 'B') || ',' || max(value) FILTER (WHERE name = 'H') || ',' || max(value) FILTER (WHERE name = 'Nq') || ',' ||
-        max(value) FILTER (WHERE name = 'D') AS shape,
-    CAST(max(value) FILTER (WHERE name = 'median_us') AS REAL) AS us,
-    CAST(max(value) FILTER (WHERE name = 'tflops') AS REAL) AS tflops,
-    max(value) FILTER (WHERE name = 'noise') = 'noisy' AS noisy,
-    max(value) FILTER (WHERE name = 'registers') AS registers,
-    CAST(max(value) FILTER (WHERE name = 'spill_stores') AS INTEGER) + CAST(max(value) FILTER (WHERE name = 'spill_loads') AS INTEGER) AS spilled,
-    max(value) FILTER (WHERE name = 'bank_conflicts') AS bank_conflicts,
-    max(value) FILTER (WHERE name = 'date') AS date,
-    max(value) FILTER (WHERE name = 'commit') AS commit_name,
-    CAST(max(value) FILTER (WHERE name = 'sm_clock_before_mhz') AS INTEGER) AS clock_1,
-    CAST(max(value) FILTER (WHERE name = 'sm_clock_after_mhz') AS INTEGER) AS clock_2
-FROM field WHERE what = 'versions' GROUP BY gpu, line;
+SELECT gpu, line, f->>'run' AS run, f->>'version' AS version, f->>'device' AS device, f->>'driver' AS driver, f->>'cuda' AS cuda,
+    f->>'B' || ',' || (f->>'H') || ',' || (f->>'Nq') || ',' || (f->>'D') AS shape, f->>'median_us' + 0.0 AS us, f->>'tflops' + 0.0 AS tflops,
+    f->>'noise' = 'noisy' AS noisy, f->>'registers' AS registers, (f->>'spill_stores') + (f->>'spill_loads') AS spilled,
+    f->>'bank_conflicts' AS bank_conflicts, f->>'date' AS date, f->>'commit' AS commit_name, f->>'sm_clock_before_mhz' + 0 AS clock_1,
+    f->>'sm_clock_after_mhz' + 0 AS clock_2
+FROM record WHERE what = 'versions';

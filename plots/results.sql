@@ -7,7 +7,8 @@ CREATE TABLE run AS
 WITH row AS (
     SELECT CASE WHEN eager THEN 'eager' ELSE 'attention' END AS what, gpu, run, line, device, sm_count, driver, cuda, commit_name, date,
         clock_1, clock_2, kind FROM timing
-    UNION ALL SELECT 'softmax', gpu, run, line, device, sm_count, driver, cuda, commit_name, date, clock_1, clock_2, kind FROM softmax_timing
+    UNION ALL SELECT 'softmax', gpu, run, line, device, sm_count, driver, cuda, commit_name, date, clock_1, clock_2, kind
+        FROM softmax_timing
     UNION ALL SELECT 'versions', gpu, run, line, device, '', driver, cuda, commit_name, date, clock_1, clock_2, '' FROM version_timing),
 last AS (SELECT what, gpu, run, max(line) AS line, device, sm_count, driver, cuda, commit_name FROM row GROUP BY what, gpu, run),
 span AS (
@@ -65,7 +66,8 @@ CREATE VIEW ladder_lack AS
 SELECT gpu, 'run ' || run || ' lacks at N=4096: ' || group_concat(words, '; ') AS text FROM (
     SELECT gpu, run, folder || ' (' || group_concat('D=' || D, ', ') || ')' AS words
     FROM ladder_run, lesson, (SELECT 64 AS D UNION ALL SELECT 128) AS d
-    WHERE takes_fp32 AND NOT EXISTS (SELECT 1 FROM ladder AS l WHERE l.gpu = ladder_run.gpu AND l.name = folder AND l.D = d.D) GROUP BY gpu, folder)
+    WHERE takes_fp32 AND NOT EXISTS (SELECT 1 FROM ladder AS l WHERE l.gpu = ladder_run.gpu AND l.name = folder AND l.D = d.D)
+        GROUP BY gpu, folder)
 GROUP BY gpu;
 
 -- Over N: the run with the most lessons that were timed at two sizes or more, and of these with the most sizes.
@@ -74,7 +76,8 @@ WITH series AS (
     SELECT gpu, run, name, D, count(*) AS sizes, max(kind = wanted) AS is_wanted
     FROM rung WHERE B = 1 AND H = 16 GROUP BY gpu, run, name, D HAVING count(*) >= 2)
 SELECT gpu, run FROM (
-    SELECT gpu, run, row_number() OVER (PARTITION BY gpu ORDER BY count(DISTINCT name) DESC, sum(sizes) DESC, time DESC, run.line DESC) AS place
+    SELECT gpu, run, row_number() OVER (PARTITION BY gpu ORDER BY count(DISTINCT name) DESC, sum(sizes) DESC, time DESC,
+        run.line DESC) AS place
     FROM series JOIN run USING (gpu, run) WHERE what = 'attention' GROUP BY gpu, run HAVING max(is_wanted))
 WHERE place = 1;
 
@@ -107,7 +110,8 @@ WITH row AS (
     SELECT *, B || ',' || H || ',' || Nq || ',' || D || CASE WHEN causal THEN ' causal' ELSE '' END AS shape,
         CASE WHEN kind = 'peer' THEN 'torch' ELSE kind END AS way
     FROM timing
-    WHERE dtype = 'fp32' AND usual AND cache = 'cold' AND (kind IN ('solution', 'baseline') OR kind = 'peer' AND name LIKE 'torch\_%' ESCAPE '\')),
+    WHERE dtype = 'fp32' AND usual AND cache = 'cold' AND (kind IN ('solution', 'baseline') OR kind = 'peer'
+        AND name LIKE 'torch\_%' ESCAPE '\')),
 best AS (SELECT eager, gpu, run, shape, way, name, min(us) AS us, tflops, noisy FROM row GROUP BY eager, gpu, run, shape, way),
 pair AS (
     SELECT own.eager, own.gpu, own.run, own.shape, own.name, own.us, own.tflops, torch.name AS torch, torch.us AS torch_us,
@@ -179,7 +183,8 @@ WITH chosen AS (
     SELECT gpu, shape, run, time, row_number() OVER (PARTITION BY gpu, shape ORDER BY count(*) DESC, time DESC) AS place
     FROM version_timing JOIN run USING (gpu, run) WHERE what = 'versions' GROUP BY gpu, shape, run HAVING max(version = 'solution'))
 SELECT v.*, v.us / own.us AS over_solution, time,
-    dense_rank() OVER (PARTITION BY v.gpu ORDER BY (SELECT min(line) FROM version_timing AS t WHERE t.gpu = v.gpu AND t.shape = v.shape)) AS number
+    dense_rank() OVER (PARTITION BY v.gpu ORDER BY (SELECT min(line) FROM version_timing AS t WHERE t.gpu = v.gpu
+        AND t.shape = v.shape)) AS number
 FROM version_timing AS v JOIN chosen USING (gpu, shape, run)
     JOIN version_timing AS own ON own.gpu = v.gpu AND own.shape = v.shape AND own.run = v.run AND own.version = 'solution'
 WHERE place = 1 ORDER BY v.gpu, number, v.us;
