@@ -26,6 +26,7 @@ OUT        :=
 SEED       :=
 INPUTS     :=
 LAYOUT     :=
+BESIDE     :=
 LSE        :=
 QUICK      :=
 SIZES      :=
@@ -39,7 +40,7 @@ numbers := $(patsubst solutions/%,%,$(wildcard solutions/[0-9][0-9]_*))
 numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
 lessons   := $(numbers:%=lesson-%)
 solutions := $(numbers:%=solution-%)
-actions   := check bench trace profile diff reset hint quiz repair watch peers
+actions   := check bench trace explore profile diff reset hint quiz repair watch peers
 others    := all plots post doctor test test-all help clean progress flashcards update compile_commands.json
 
 # ---- What was asked for -------------------------------------------------------------------------------------------
@@ -110,6 +111,7 @@ endif
 check: $(checked:%=%/check)
 bench: run-bench
 trace: $(checked:%=%/trace)
+explore: $(checked:%=%/explore)
 profile: $(checked:%=%/profile)
 diff: $(chosen:%=%/diff)
 reset: $(chosen:%=%/reset)
@@ -131,7 +133,8 @@ make lesson-02             what the lesson is about, which file to edit
 make lesson-02 check       build it, run it over its matrix of shapes and data, compare with the fp64 reference
 make lesson-02 bench       time it over sizes beside the lesson before, on a GPU; adds rows to results/
 make lesson-02 trace       memory traffic by source line, counted by the simulator
-make lesson-02 profile     the same counters from a GPU, by Nsight Compute
+make lesson-02 explore     a page that shows, line by line, which lane touches what: build/explore/ (lessons/explore.md)
+make lesson-02 profile     the counters of trace from a GPU, by Nsight Compute
 make lesson-02 diff        what separates the file from its solution (solution-02: from the solution before it)
 make lesson-02 reset       a fresh skeleton; the old file is kept as attention.cu.1, .2, ...
 make lesson-02 hint        the next hint for the first open blank (AGAIN=1: those shown so far; BLANK=n: another blank)
@@ -167,6 +170,7 @@ KERNEL=file.cu             any kernel file instead of the lesson's
 OUT=folder                 check writes the output of the one case of SHAPE= or DATA= there, as o.npy
 SEED=n                     the seed of the inputs
 TIME_LIMIT=s               how long one step of a check may take (60 seconds)
+BESIDE=solution-01         what explore shows beside the kernel; none: nothing. Beside a lesson stands its solution
 INPUTS=kind  LAYOUT=bnhd   what the inputs look like and how they lie in memory (or three strides in elements, batch,head,row):
                            a check that fails prints them
 QUICK=1                    a few small cases, or one shape to time

@@ -40,8 +40,8 @@ struct operation {
     const char *header;   // and where both are declared
     bool is_matrix;       // its cases have the shape ROWS,COLUMNS; else B,H,N,D
     // What SHAPE= is where one small case stands for all: its traffic is counted by the simulator in a second or two,
-    // and by a GPU's profiler.
-    const char *trace_shape, *profile_shape;
+    // by a GPU's profiler, and looked at lane by lane: a few blocks, a few tiles.
+    const char *trace_shape, *profile_shape, *explore_shape;
     const char *no_data;   // what DATA= holds that it has no use for; NULL: load() reads it
     const char *no_causal; // why CAUSAL=1 changes nothing; NULL: a kernel may cover it
 

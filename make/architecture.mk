@@ -3,7 +3,7 @@
 # is said.
 
 for_gpu := $(filter bench profile peers,$(asked))
-ifneq (,$(filter all check bench trace profile peers repair,$(goals)))
+ifneq (,$(filter all check bench trace explore profile peers repair,$(goals)))
   unit_files    = $(if $(filter kernel,$1),$(KERNEL),$(files))
   kernel_files := $(sort $(wildcard solutions/*/*.cu baselines/*.cu common/runner/*.cu) \
                   $(foreach u,$(checked) $(benched),$(call unit_files,$u) $(wildcard $(call folder,$u)/repaired.cu)))
@@ -27,11 +27,11 @@ hint_sim  := $(if $(for_gpu),,; leave DEVICE out and the simulator runs it)
 runnable   = $(if $(filter wrong,$(call where,$1)),$(error $(call why,$1)))\
              $(if $(for_gpu)$(filter gpu,$(DEVICE)),$(if $(filter gpu,$(call where,$1)),,\
                  $(call refused_on,the GPU here,$1,$(if $(filter sim,$(call where,$1)),$(hint_sim)))))\
-             $(if $(filter sim,$(DEVICE))$(filter trace,$(asked)),$(if $(filter sim,$(call where,$1)),,\
+             $(if $(filter sim,$(DEVICE))$(filter trace explore,$(asked)),$(if $(filter sim,$(call where,$1)),,\
                  $(call refused_on,the simulator,$1)))\
              $(if $(filter none,$(call where,$1)),$(call refused_on,anything here,$1))
 asked_units := $(if $(filter all,$(goals)),$(solutions)) $(if $(filter check,$(asked)),$(checked)) \
-               $(if $(filter bench trace profile peers,$(asked)),$(if $(KERNEL),kernel,$(chosen)))
+               $(if $(filter bench trace explore profile peers,$(asked)),$(if $(KERNEL),kernel,$(chosen)))
 asked_files := $(sort $(foreach u,$(asked_units),$(call unit_files,$u)) \
                $(if $(filter repair,$(asked)),$(foreach u,$(chosen),\
                $(or $(wildcard $(call folder,$u)/repaired.cu),$(call solution,$u)/attention.cu))))

@@ -1,7 +1,7 @@
 # How the harness, the simulator and the kernels are built. Everything goes to build/, first under a name of its own and
 # is then renamed, so that two makes at once never see half a file.
 
-builds := $(filter-out build/bin/teach,$(filter all check bench trace profile peers quiz repair test test-all build/% \
+builds := $(filter-out build/bin/teach,$(filter all check bench trace explore profile peers quiz repair test test-all build/% \
           compile_commands.json,$(goals)))
 ifneq (,$(builds))
   cuda := $(shell scripts/find-cuda --architectures)
@@ -25,14 +25,15 @@ SIMULATOR_CFLAGS = -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno -fn
 # Less optimised than what people run: it is compiled more often than it is run.
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
-# For which architecture says the line of each file (teach/architecture.c).
-NVCCFLAGS = -shared -std=c++20 -O3 -lineinfo -cudart shared --no-compress -Icommon \
+# For which architecture says the line of each file (teach/architecture.c). -g is for the host alone: it says where the members
+# of a structure lie that a kernel lays over its shared memory (teach/layout.h).
+NVCCFLAGS = -shared -std=c++20 -O3 -g -lineinfo -cudart shared --no-compress -Icommon \
             -Xcompiler -fPIC,-Wall,-Wextra,-Wno-missing-field-initializers
 
 # What is compiled is said where that takes longer than three seconds, or at once with V=1.
 said = $(if $(V),echo '$1';,{ sleep 3 >/dev/null 2>&1 </dev/null && echo '$1'; } & slow=$$!; trap 'kill $$slow 2>/dev/null' EXIT;)
 # The first build takes a while without any one of its files being slow.
-ifneq (,$(filter all check bench trace profile peers quiz repair,$(goals)))
+ifneq (,$(filter all check bench trace explore profile peers quiz repair,$(goals)))
   $(if $(V)$(wildcard build/bin/runner),,$(info Building the harness and the simulator; once, about a minute))
 endif
 

@@ -10,7 +10,7 @@ $(if $(stranger),$(error there is no goal '$(stranger)'; make help lists them))
 company := $(filter-out clean,$(goals))
 $(if $(filter clean,$(goals)),$(if $(company),$(error clean goes alone: first make clean, then make $(company))))
 
-needy := $(firstword $(filter trace profile diff reset,$(asked)))
+needy := $(firstword $(filter trace explore profile diff reset,$(asked)))
 $(if $(needy),$(if $(chosen)$(KERNEL),,$(error $(needy) needs a lesson: make $(firstword $(lessons)) $(needy))))
 $(if $(filter reset,$(asked)),$(if $(filter solution-%,$(chosen)),\
 $(error reset writes the skeleton of a lesson; a solution comes back with: git checkout solutions)))
@@ -43,15 +43,21 @@ ifneq (,$(KERNEL))
   $(if $(filter diff reset,$(asked)),$(error KERNEL does not go with diff or reset))
 endif
 
+ifneq (,$(BESIDE))
+  $(if $(word 2,$(BESIDE))$(filter-out $(lessons) $(solutions) none,$(BESIDE)),\
+  $(error BESIDE=$(BESIDE) is not known; it is one of $(lessons), solution-NN for the solution of each, or none))
+  $(if $(filter explore,$(asked)),,$(error BESIDE is for explore: make $(or $(firstword $(chosen)),lesson-02) explore BESIDE=$(BESIDE)))
+endif
+
 # A lesson's file that is not there.
-used    := $(if $(filter check,$(asked)),$(checked),$(if $(filter bench trace profile peers diff,$(asked)),$(chosen)))
+used    := $(if $(filter check,$(asked)),$(checked),$(if $(filter bench trace explore profile peers diff,$(asked)),$(chosen)))
 missing := $(strip $(foreach u,$(filter-out kernel,$(used)),$(foreach f,$(call files,$u),$(if $(wildcard $f),,$u $f))))
 cure     = $(if $(filter lesson-%,$(firstword $(missing))),make $(firstword $(missing)) reset,git checkout $(word 2,$(missing)))
 $(if $(missing),$(error $(word 2,$(missing)) is missing; it comes back with: $(cure)))
 
 # A place for what is built, and for what is temporary.
 taught  := $(if $(wildcard build/bin/teach),,$(filter hint progress watch reset,$(goals)))
-writers := $(taught) $(filter all check bench trace profile peers quiz repair watch test test-all plots post flashcards clean build/%,$(goals))
+writers := $(taught) $(filter all check bench trace explore profile peers quiz repair watch test test-all plots post flashcards clean build/%,$(goals))
 $(if $(writers),$(if $(shell if test -e build; then test -d build -a -w build; else test -w .; fi || echo no),\
 $(error build/ cannot be written: work in a clone of your own, or have the user whose it is remove it)))
 ifneq (,$(TMPDIR))

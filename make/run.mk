@@ -107,6 +107,26 @@ $1/profile: $(libraries) $(harness)
 endef
 $(foreach u,$(checked),$(eval $(call look_rules,$u)))
 
+# ---- explore: a page that shows what lanes do ---------------------------------------------------------------------------
+
+# Beside a lesson its solution, or what BESIDE says; the same file of it, where it has one.
+beside_unit = $(filter-out none,$(or $(BESIDE),$(if $(filter lesson,$(call kind,$1)),$(1:lesson-%=solution-%))))
+beside_file = $(foreach u,$(beside_unit),$(wildcard $(call folder,$u)/$(if $(filter kernel,$1),attention.cu,$(notdir $2))))
+beside_name = $(foreach u,$(beside_unit),$(call title,$u))
+said_beside = $(if $(call beside_unit,$1),$(if $(call beside_file,$1,$2),,echo '$(call beside_name,$1) has no $(notdir $2): it is shown alone';))
+beside      = $(foreach s,$(call beside_file,$1,$2),--beside $(call beside_name,$1) $s $(s:%.cu=build/kernels/%.so))
+
+define explore_rule
+.PHONY: $1/explore
+$1/explore: $(libraries) $(foreach s,$(sources),$(patsubst %.cu,build/kernels/%.so,$(call beside_file,$1,$s))) $(harness) \
+    build/bin/teach
+	$(call alone,status=0; $(foreach s,$(sources),$(call said_beside,$1,$s) build/bin/teach explore $(call described,$1,$s) $(call beside,$1,$s) \
+	    $$(options) || status=$$$$?;) exit $$$$status)
+endef
+ifneq (,$(filter explore,$(asked)))
+$(foreach u,$(checked),$(eval $(call explore_rule,$u)))
+endif
+
 # ---- diff, reset: a lesson against its solution, a solution against the one before it ---------------------------------
 
 define file_rules

@@ -12,6 +12,9 @@
 #ifndef SIMULATOR_H
 #define SIMULATOR_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #pragma GCC visibility push(default)
 
 // How many distinct findings (races, stray accesses, uninitialised reads, ...) there were since the process began. Each
@@ -24,6 +27,17 @@ int simulator_first_finding(void);
 // Writes the memory traffic of all launches since the process began. Environment: SIMULATOR_TRACE=1 turns counting on.
 // Returns 0, or -1 with errno set.
 int simulator_write_trace(const char *csv_path, const char *json_path);
+
+// What the memory at device is, for recordings (recording/README.md): a tensor of so many dimensions, the slowest
+// first, with sizes and strides in elements and a name for each axis. Environment: SIMULATOR_RECORDING=path turns
+// recording on.
+void simulator_describe_memory(const void *device, size_t bytes, const char *name, const char *dtype,
+                               unsigned element_bytes, int dimensions, const int64_t *size, const int64_t *stride,
+                               const char *const *axis);
+
+// Writes what was recorded to the path of SIMULATOR_RECORDING, and records no further launch. Returns 0, or -1 with
+// errno set. Nothing where recording is off.
+int simulator_write_recording(void);
 
 #pragma GCC visibility pop
 

@@ -37,6 +37,11 @@ command teach_progress;
 // build/bin/attention check. CSV and JSON go to build/trace/.
 command teach_trace;
 
+// --name NAME --source FILE.cu --kernel FILE.so [--beside NAME FILE.cu FILE.so] [OPTION...]: runs a kernel once on the
+// simulator, and the one beside it, and writes the page that shows what they did, line by line, to build/explore/. The
+// options are those of build/bin/attention check. A kernel that fails its check has its page, too, and status 1.
+command teach_explore;
+
 // FILE.csv SHAPE...: each of the predictions of a file at each shape, tab-separated: shape, name, unit, value.
 command teach_predictions;
 

@@ -6,6 +6,7 @@
 #include "runner/finish.h"
 #include "runner/output.h"
 #include "runner/problem.h"
+#include "runner/recording.h"
 #include "runner/report.h"
 
 #include <stdio.h>
@@ -50,7 +51,9 @@ static bool run_kernel(struct check *check, const struct host_problem *host, boo
     CUDA(cudaStreamCreate(&stream));
     CUDA(cudaDeviceSynchronize());
     unsigned findings = device_findings();
+    recording_describe(&problem);
     cudaError_t launch = problem_launch(&problem, check->kernel, problem.workspace.data, stream);
+    recording_write();
     bool right = launch_finish(launch, findings, check->operation->forward, &check->state, &j->cause);
     if (check->state != DEVICE_WELL)
         return false;
@@ -175,7 +178,9 @@ static struct shape_argument asked_shape(const struct check *check) {
     const struct operation *operation = check->operation;
     struct shape_argument shape = arguments->shape;
     struct message error;
-    const char *own = arguments->sample == SAMPLE_PROFILE ? operation->profile_shape : operation->trace_shape;
+    const char *own = arguments->sample == SAMPLE_PROFILE   ? operation->profile_shape
+                      : arguments->sample == SAMPLE_EXPLORE ? operation->explore_shape
+                                                            : operation->trace_shape;
     if (!arguments->has_shape && !shape_parse(own, &shape, &error))
         message_exit(EXIT_CHECK_FAILED, "%s", error.text);
     shape.attention.causal = arguments->causal;

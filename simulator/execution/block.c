@@ -12,6 +12,7 @@
 #include "../memory/async.h"
 #include "../memory/bulk.h"
 #include "../memory/mbarrier.h"
+#include "../recording/recording.h"
 #include "deadlock.h"
 
 #include <stdlib.h>
@@ -59,12 +60,16 @@ struct block *block_create(struct run *run) {
     for (unsigned w = 0; w < block->warps; w++) {
         block->warp[w] = (struct warp){
             .base = {block->registers + w * run->kernel->register_bytes, run->kernel->constants},
-            .code = run->kernel->code,
+            .code = run->recording ? recording_code(run->recording) : run->kernel->code,
             .lanes = run->lanes,
             .block = block,
             .run = run,
             .index = w,
         };
+    }
+    if (!recording_make_block(run->recording, block)) {
+        block_free(block);
+        return NULL;
     }
     return block;
 }
@@ -84,6 +89,7 @@ void block_free(struct block *block) {
     bulk_discard(block);
     wgmma_free(block);
     race_shared_free(block);
+    recording_free_block(block);
     if (block->shared)
         munmap(block->shared, run->shared_bytes + SHARED_SLACK);
     if (block->local)
@@ -209,6 +215,7 @@ void block_start(struct block *block, uint64_t number) {
     block->free_registers = 0;
     for (unsigned w = 0; w < block->warps; w++)
         start_warp(block, &block->warp[w]);
+    recording_start_block(block);
 }
 
 // Splits that wait try again where something has happened since they looked.

@@ -5,6 +5,7 @@
 
 #include "../analyses/race_global.h"
 
+#include "../recording/recording.h"
 #include "../traffic/traffic.h"
 
 #include <pthread.h>
@@ -73,11 +74,14 @@ enum sim_status sim_launch_run(const struct sim_launch *launch, struct sim_count
     };
     struct host_thread host[MAX_HOST_THREADS];
     unsigned started = 1;
-    run.threads = host_threads(&run);
+    run.recording = recording_begin(&run);
+    run.threads = run.recording ? 1 : host_threads(&run);
     double begin = now();
     sim_memory_note_written();
-    if (!race_global_begin(&run))
+    if (!race_global_begin(&run)) {
+        recording_end(run.recording, false);
         return SIM_OUT_OF_HOST_MEMORY;
+    }
     run.traffic = run.options.traffic
                       ? traffic_launch_begin(ptx, launch->grid, launch->block, launch->dynamic_shared_bytes)
                       : NULL;
@@ -99,6 +103,7 @@ enum sim_status sim_launch_run(const struct sim_launch *launch, struct sim_count
         counts->seconds += now() - begin;
     }
     unsigned findings = sim_report_flush();
+    recording_end(run.recording, atomic_load(&run.status) == SIM_OK);
     enum sim_status status = (enum sim_status)atomic_load(&run.status);
     return status == SIM_OK && findings ? SIM_LAUNCH_FAILURE : status;
 }

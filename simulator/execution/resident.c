@@ -52,7 +52,9 @@ static bool make_block(struct residents *r) {
     r->block[r->made] = block_create(r->run);
     if (!r->block[r->made])
         return false;
-    r->block[r->made++]->traffic = r->traffic;
+    struct block *block = r->block[r->made++];
+    block->traffic = r->traffic;
+    block->watched = block->traffic || block->record;
     return true;
 }
 

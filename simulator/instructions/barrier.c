@@ -2,6 +2,7 @@
 // is not aligned may as well wait for the rest of its warp, which has to come anyway).
 #include "barrier.h"
 #include "../analyses/race_shared.h"
+#include "../recording/recording.h"
 
 #include "../machine/block.h"
 
@@ -62,6 +63,8 @@ static void complete(struct block *block, unsigned id) {
             struct split *split = &warp->split[i];
             if (split->state == SPLIT_AT_BARRIER && split->arrived && split->barrier == id) {
                 give_result(warp, split, barrier);
+                if (!waited)
+                    recording_event(warp, &warp->code[split->pc], RECORDING_PASS, id, 0);
                 split->state = SPLIT_READY;
                 split->pc++;
                 waited = true;
@@ -102,6 +105,7 @@ static void arrive(struct warp *warp, const struct bound *bound, unsigned id, un
                     "barrier %u is used with %u threads at {here} and with %u at {there}", id, threads,
                     barrier->expected);
     }
+    recording_event(warp, bound, RECORDING_ARRIVE, id, 0);
     barrier->warps |= 1u << warp->index;
     barrier->arrivals += LANES;
     race_publish(warp, barrier->clock);

@@ -1,18 +1,12 @@
 // Matrices spread over the registers of a warp: ldmatrix, stmatrix, movmatrix, mma.
 #include "families.h"
 
+#include "../lanes/fragment.h"
 #include "../lanes/matrix.h"
 #include "../memory/spaces.h"
 #include "sync.h"
 
 #include <string.h>
-
-// Lane l of a matrix's register holds elements 2 (l % 4) and the next of row l / 4; of column l / 4 where transposed.
-static void place_of(int lane, int half, bool transposed, int *row, int *column) {
-    int across = 2 * (lane % 4) + half, down = lane / 4;
-    *row = transposed ? across : down;
-    *column = transposed ? down : across;
-}
 
 // The address of row i of matrix m comes from lane 8 m + i.
 static void load_matrices(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
@@ -22,10 +16,9 @@ static void load_matrices(struct warp *warp, const struct bound *bound, const st
         uint32_t values[LANES] = {0};
         for (int lane = 0; lane < LANES; lane++) {
             for (int half = 0; half < 2; half++) {
-                int row, column;
+                struct fragment_element of = fragment_m(lane, half, bound->ptx->flags & PTX_TRANS);
                 uint16_t element;
-                place_of(lane, half, bound->ptx->flags & PTX_TRANS, &row, &column);
-                memcpy(&element, origin + filled.address[8 * m + row] + 2 * column, 2);
+                memcpy(&element, origin + filled.address[8 * m + of.row] + 2 * of.column, 2);
                 values[lane] |= (uint32_t)element << 16 * half;
             }
         }
@@ -40,10 +33,9 @@ static void store_matrices(struct warp *warp, const struct bound *bound, const s
         const uint32_t *values = cells32(warp, bound->elements[m]);
         for (int lane = 0; lane < LANES; lane++) {
             for (int half = 0; half < 2; half++) {
-                int row, column;
+                struct fragment_element of = fragment_m(lane, half, bound->ptx->flags & PTX_TRANS);
                 uint16_t element = (uint16_t)(values[lane] >> 16 * half);
-                place_of(lane, half, bound->ptx->flags & PTX_TRANS, &row, &column);
-                memcpy(origin + filled.address[8 * m + row] + 2 * column, &element, 2);
+                memcpy(origin + filled.address[8 * m + of.row] + 2 * of.column, &element, 2);
             }
         }
     }
@@ -85,9 +77,8 @@ static enum step run_movmatrix(struct warp *warp, const struct bound *bound, uin
     uint32_t values[LANES] = {0};
     for (int lane = 0; lane < LANES; lane++) {
         for (int half = 0; half < 2; half++) {
-            int row, column;
-            place_of(lane, half, true, &row, &column);
-            values[lane] |= (from[4 * row + column / 2] >> 16 * (column % 2) & 0xffff) << 16 * half;
+            struct fragment_element of = fragment_m(lane, half, true);
+            values[lane] |= (from[4 * of.row + of.column / 2] >> 16 * (of.column % 2) & 0xffff) << 16 * half;
         }
     }
     warp_write32(warp, bound->d, values, ALL_LANES);

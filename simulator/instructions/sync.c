@@ -3,6 +3,7 @@
 
 #include "../analyses/race_shared.h"
 #include "../machine/warp.h"
+#include "../recording/recording.h"
 
 void sync_retry(struct warp *warp) {
     for (int i = 0; i < warp->splits; i++)
@@ -64,6 +65,7 @@ bool sync_gather(struct warp *warp, const struct bound *bound, uint32_t *mask, p
 enum step run_sync_warp(struct warp *warp, const struct bound *bound, uint32_t mask) {
     struct split *now = warp->now;
     uint32_t wants = cells32(warp, bound->a)[first_lane(mask)];
+    recording_event(warp, bound, RECORDING_SYNCWARP, wants, 0);
     if (mask == ALL_LANES && wants == ALL_LANES) {
         race_sync_lanes(warp, mask);
         return STEP_NEXT;
@@ -86,7 +88,7 @@ enum step run_sync_warp(struct warp *warp, const struct bound *bound, uint32_t m
         for (int i = 0; i < warp->splits; i++) {
             struct split *split = &warp->split[i];
             const struct bound *its = &warp->code[split->pc];
-            if (split->state != SPLIT_AT_SYNC || its->run != run_sync_warp ||
+            if (split->state != SPLIT_AT_SYNC || its->ptx->opcode != bound->ptx->opcode ||
                 (cells32(warp, its->a)[first_lane(split->mask)] | 1u << first_lane(split->mask)) != wants)
                 continue;
             if (pass == 0) {

@@ -9,6 +9,7 @@
 #include "../analyses/race_proxy.h"
 #include "../lanes/wgmma.h"
 #include "../machine/block.h"
+#include "../recording/recording.h"
 #include "families.h"
 
 #include <stdlib.h>
@@ -209,6 +210,9 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
         step = read_tile(warp, bound, &b, 0, what.n, what.k, "B", clock);
     if (step != STEP_NEXT)
         return step;
+    if (warp->record)
+        recording_product(warp, bound, operands.a_in_shared ? (int64_t)a.start : -1, b.start);
+    recording_event(warp, bound, RECORDING_WGMMA, mine->committed, 0);
     uint32_t results = what.n / (what.half_sum ? 4 : 2);
     for (uint32_t i = 0; i < results; i++) {
         d[i] = cells32(warp, bound->elements[4 + i]);
@@ -241,13 +245,18 @@ static enum step wait_group(struct warp *warp, const struct bound *bound, struct
 
 static enum step run_group(struct warp *warp, const struct bound *bound, uint32_t mask) {
     enum step step = check_warpgroup(warp, bound, mask);
+    if (step == STEP_NEXT && bound->ptx->opcode == PTX_OP_WGMMA_FENCE)
+        recording_event(warp, bound, RECORDING_WGMMA_FENCE, 0, 0);
     if (step != STEP_NEXT || bound->ptx->opcode == PTX_OP_WGMMA_FENCE)
         return step;
     if (!make_unit(warp))
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     struct wgmma_warp *mine = &warp->block->wgmma->warp[warp->index];
-    if (bound->ptx->opcode == PTX_OP_WGMMA_WAIT_GROUP)
+    if (bound->ptx->opcode == PTX_OP_WGMMA_WAIT_GROUP) {
+        recording_event(warp, bound, RECORDING_WGMMA_WAIT, bound->extra, 0);
         return wait_group(warp, bound, mine, mask);
+    }
+    recording_event(warp, bound, RECORDING_WGMMA_COMMIT, mine->committed, 0);
     mine->group_end[mine->committed++ % GROUPS] = mine->issued;
     return STEP_NEXT;
 }

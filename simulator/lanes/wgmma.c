@@ -1,11 +1,12 @@
 // One warp's quarter of wgmma.m64nNk: 16 rows of D = A B + D. Which lane holds which element is the PTX manual's
-// ("Register fragments" of wgmma): with group = lane / 4 and t = lane % 4, D's register 4 j + 2 h + e, of fp32, is row
-// group + 8 h, column 8 j + 2 t + e; A's registers are those of mma.m16n8k.
+// ("Register fragments" of wgmma), see fragment.h: D's fp32 registers are those of C of an mma as wide, A's those of
+// mma.m16n8k.
 //
 // The GPU rounds its sums in an order that is its own. Here products are exact, sums are taken in fp64 in the order of
 // k, and rounded once.
 #include "wgmma.h"
 
+#include "fragment.h"
 #include "round.h"
 #include "table.h"
 
@@ -59,9 +60,10 @@ static void unpack(const uint32_t *const registers[4], const struct lane_wgmma *
     uint32_t bytes = wgmma_element_bytes(what->a), width = 4 / bytes;
     for (uint32_t lane = 0; lane < LANES; lane++)
         for (uint32_t r = 0; r < 4; r++)
-            for (uint32_t e = 0; e < width; e++)
-                left[lane / 4 + 8 * (r % 2)][lane % 4 * width + 4 * width * (r / 2) + e] =
-                    element_at((const uint8_t *)&registers[r][lane] + e * bytes, what->a);
+            for (uint32_t e = 0; e < width; e++) {
+                struct fragment_element at = fragment_a((int)lane, (int)r, (int)e, (int)width);
+                left[at.row][at.column] = element_at((const uint8_t *)&registers[r][lane] + e * bytes, what->a);
+            }
 }
 
 static void load_sum(const struct lane_wgmma *what, uint32_t *const *d, double sum[WGMMA_ROWS][WGMMA_MOST_N]) {

@@ -43,6 +43,9 @@ struct race_shared {
     bool on;
 };
 
+struct recording;
+struct block_record;
+
 // One launch: what all host threads that run its blocks share.
 struct run {
     const struct sim_launch *launch;
@@ -50,6 +53,7 @@ struct run {
     const struct lanes *lanes;
     struct sim_options options;
     struct traffic_launch *traffic;
+    struct recording *recording; // NULL: none
     uint64_t blocks;
     uint32_t first_key; // keys of this launch's blocks in the shadow of global memory: see analyses/race_global.c
     atomic_uint_fast64_t next_block;
@@ -95,6 +99,8 @@ struct block {
     struct wgmma_unit *wgmma;    // see instructions/wgmma.c
     uint32_t free_registers;     // of the block's pool, see setmaxnreg
     struct traffic_table *traffic;
+    struct block_record *record; // NULL: the launch is not recorded
+    bool watched;                // one of these two is there: accesses are told to them
 };
 
 // Something happened that other warps may wait for.

@@ -21,6 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct finding found[MAX_FINDINGS];
 static unsigned unprinted, total;
 static enum sim_finding_kind first_kind; // where total is not 0
+static const struct sim_report_watcher *watcher;
 
 static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_OUT_OF_BOUNDS] = "out of bounds",
@@ -122,6 +123,14 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
     [SIM_FINDING_READ_ONLY] = "a kernel writes to __constant__ memory or to a parameter.",
 };
 
+const char *sim_report_kind(enum sim_finding_kind kind) {
+    return kind_name[kind];
+}
+
+void sim_report_watch(const struct sim_report_watcher *new) {
+    watcher = new;
+}
+
 static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -216,6 +225,8 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
             new->text = NULL;
         first_kind = total ? first_kind : kind;
         unprinted++;
+        if (watcher)
+            watcher->found(kind, kernel, instruction, other_instruction, block, thread);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -248,6 +259,8 @@ unsigned sim_report_flush(void) {
     for (unsigned i = 0; i < unprinted; i++) {
         if (follows(&found[i]))
             continue;
+        if (watcher)
+            watcher->told(found[i].kind, found[i].instruction, found[i].other, found[i].text, found[i].count);
         if (++distinct <= MAX_PRINTED) {
             fprintf(stderr, "simulator: %s", found[i].text ? found[i].text : kind_name[found[i].kind]);
             if (found[i].count > 1)

@@ -21,6 +21,19 @@ _Atomic uint64_t *sim_report_known(enum sim_finding_kind kind, int32_t instructi
 // "file.cu:line", with the calls it was inlined through.
 void sim_report_place(const struct ptx_kernel *kernel, int32_t instruction, char *text, size_t size);
 
+// Who wants to know of findings: found, as each is made, under the report's lock; told, as it is printed. NULL: nobody.
+// instruction and other_instruction are as given to sim_report.
+struct sim_report_watcher {
+    void (*found)(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int32_t instruction,
+                  int32_t other_instruction, struct sim_dim block, struct sim_dim thread);
+    void (*told)(enum sim_finding_kind kind, int32_t instruction, int32_t other_instruction, const char *text,
+                 uint64_t count);
+};
+void sim_report_watch(const struct sim_report_watcher *watcher);
+
+// "race", say: as a finding's line begins.
+const char *sim_report_kind(enum sim_finding_kind kind);
+
 // Prints what was found since the last call on stderr, and returns how many distinct findings there were.
 unsigned sim_report_flush(void);
 unsigned sim_report_total(void);

@@ -15,6 +15,7 @@ struct block;
 struct run;
 struct traffic_table;
 struct validity;
+struct warp_record;
 
 #define MOST_CALLS 512 // how deep calls may be nested
 
@@ -70,9 +71,10 @@ struct warp {
         _Atomic uint64_t *count;
     } reported[REPORTED]; // findings that were met here last
     unsigned reported_next;
-    uint64_t ticks;     // for %clock, see move.c
-    uint32_t registers; // a thread may use, see setmaxnreg
-    bool has_specials;  // special registers are filled in
+    struct warp_record *record; // NULL: the launch is not recorded
+    uint64_t ticks;             // for %clock, see move.c
+    uint32_t registers;         // a thread may use, see setmaxnreg
+    bool has_specials;          // special registers are filled in
 
     struct call_frame *frame; // [depth]
     int32_t frames;

@@ -3,6 +3,7 @@
 #include "async.h"
 
 #include "../analyses/race_shared.h"
+#include "../recording/recording.h"
 #include "address.h"
 #include "bind_memory.h"
 #include "spaces.h"
@@ -135,6 +136,12 @@ static uint32_t source_size(const struct warp *warp, const struct bound *bound, 
     return size < bound->bytes ? size : bound->bytes;
 }
 
+// The group that the first of the lanes has not committed yet.
+static int64_t open_group(const struct warp *warp, uint32_t mask) {
+    const struct async_queue *async = warp->block->async;
+    return async ? async->of[warp->index].committed[first_lane(mask)] : 0;
+}
+
 static enum step run_copy(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct async_operands *operands = at(warp, bound->c);
     if (!make_queue(warp->block) || !make_room(&warp->block->async->of[warp->index]))
@@ -168,16 +175,21 @@ static enum step run_copy(struct warp *warp, const struct bound *bound, uint32_t
             step = access_run_at(warp, bound, &part, read_source);
         }
     }
+    if (step == STEP_NEXT)
+        recording_event(warp, bound, RECORDING_COPY, open_group(warp, mask), __builtin_popcount(mask) * bound->bytes);
     return step == STEP_NEXT ? access_run_at(warp, bound, &to, queue) : step;
 }
 
 static enum step run_commit(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    (void)bound;
+    recording_event(warp, bound, RECORDING_COMMIT, open_group(warp, mask), 0);
     return async_commit(warp->block, warp->index, mask) ? STEP_NEXT : warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
 }
 
 // bound->extra: how many of a thread's latest groups may still be on their way, or ASYNC_ALL.
 static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    const int64_t open = open_group(warp, mask);
+    recording_event(warp, bound, RECORDING_WAIT, bound->extra == ASYNC_ALL ? open : open - 1 - (int64_t)bound->extra,
+                    0);
     async_land(warp->block, warp->index, mask, bound->extra, race_key(warp));
     return STEP_NEXT;
 }

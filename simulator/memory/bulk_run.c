@@ -3,6 +3,7 @@
 // group is waited for, or with the end of the block.
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
+#include "../recording/recording.h"
 #include "address.h"
 #include "bind_memory.h"
 #include "bulk.h"
@@ -14,6 +15,7 @@
 
 #define BULK_UNIT 16
 #define TENSOR_ALIGNMENT 128 // of a box in shared memory
+#define RECORDED_ROWS 256    // of a box: its most, but for more than two dimensions
 
 struct bulk_operands {
     struct operand_address to, from, barrier;
@@ -136,6 +138,7 @@ static enum step issue_load(struct warp *warp, const struct bound *bound, int la
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     }
     copy->phase = barrier->phase;
+    recording_event(warp, bound, RECORDING_BULK, barrier->offset, copy->bytes);
     race_proxy_issue(warp, bound, lane, first_byte(copy), copy->bytes);
     if (barrier->first)
         barrier->last->next = copy;
@@ -144,6 +147,21 @@ static enum step issue_load(struct warp *warp, const struct bound *bound, int la
     barrier->last = copy;
     block_event(warp->block);
     return STEP_NEXT;
+}
+
+// Tells the recording of the rows of a box.
+static void record_box(struct warp *warp, const struct bound *bound, bool stores, uint64_t offset,
+                       const struct box *box) {
+    uint64_t address[RECORDED_ROWS];
+    const uint32_t rows = box->rows < RECORDED_ROWS ? box->rows : RECORDED_ROWS;
+    if (!warp->record)
+        return;
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t first, end;
+        if (!tensor_row_inside(box, row, &address[row], &first, &end))
+            address[row] = 0;
+    }
+    recording_box(warp, bound, stores, (uint32_t)offset, box->row_bytes, rows, address);
 }
 
 static enum step load_tensor(struct warp *warp, const struct bound *bound, int lane) {
@@ -156,6 +174,7 @@ static enum step load_tensor(struct warp *warp, const struct bound *bound, int l
     enum step step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.row_bytes, TENSOR_ALIGNMENT);
     if (step != STEP_NEXT)
         return step;
+    record_box(warp, bound, false, offset, &box);
     struct bulk_copy *copy = make_copy(warp, bound, box.rows * box.row_bytes);
     if (!copy)
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
@@ -186,6 +205,8 @@ static enum step load_plain(struct warp *warp, const struct bound *bound, int la
     enum step step = check_plain(warp, bound, lane, offset, address, bytes, &allocation);
     if (step != STEP_NEXT)
         return step;
+    if (warp->record)
+        recording_box(warp, bound, false, (uint32_t)offset, bytes, 1, &address);
     struct bulk_copy *copy = make_copy(warp, bound, bytes);
     if (!copy)
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
@@ -250,6 +271,8 @@ static enum step store_tensor(struct warp *warp, const struct bound *bound, int 
     enum step step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.row_bytes, TENSOR_ALIGNMENT);
     if (step != STEP_NEXT)
         return step;
+    record_box(warp, bound, true, offset, &box);
+    recording_event(warp, bound, RECORDING_BULK, -1, box.rows * box.row_bytes);
     uint32_t clock = begin_reading(warp, bound, lane, (uint32_t)offset, box.rows * box.row_bytes);
     for (uint32_t row = 0; row < box.rows && step == STEP_NEXT; row++) {
         uint64_t address;
@@ -274,6 +297,9 @@ static enum step store_plain(struct warp *warp, const struct bound *bound, int l
     enum step step = check_plain(warp, bound, lane, offset, address, bytes, &allocation);
     if (step != STEP_NEXT)
         return step;
+    if (warp->record)
+        recording_box(warp, bound, true, (uint32_t)offset, bytes, 1, &address);
+    recording_event(warp, bound, RECORDING_BULK, -1, bytes);
     uint32_t clock = begin_reading(warp, bound, lane, (uint32_t)offset, bytes);
     return issue_store(warp, bound, lane, (uint32_t)offset, 0, bytes, 0, address, allocation, clock);
 }
@@ -285,9 +311,10 @@ static void finish(struct bulk_store *store) {
 }
 
 static enum step run_commit(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    (void)bound;
     if (!make_stores(warp->block))
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
+    recording_event(warp, bound, RECORDING_BULK_COMMIT, warp->block->stores->committed[warp->index][first_lane(mask)],
+                    0);
     for (uint32_t left = mask; left; left &= left - 1)
         warp->block->stores->committed[warp->index][first_lane(left)]++;
     return STEP_NEXT;
@@ -298,6 +325,7 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
     struct bulk_stores *stores = warp->block->stores;
     uint32_t clock = 0;
     unsigned agent;
+    recording_event(warp, bound, RECORDING_BULK_WAIT, bound->extra, 0);
     if (!stores)
         return STEP_NEXT;
     for (struct bulk_store **link = &stores->first; *link;) {

@@ -1,6 +1,7 @@
 // The instructions of barriers in shared memory, one lane after the other: each is an arrival of its own.
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
+#include "../recording/recording.h"
 #include "address.h"
 #include "async.h"
 #include "bind_memory.h"
@@ -46,6 +47,7 @@ static enum step run_init(struct warp *warp, const struct bound *bound, uint32_t
         }
         if (!mbarrier_init(warp, bound, (uint32_t)offset, count))
             return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
+        recording_event(warp, bound, RECORDING_INIT, (int64_t)offset, count);
     }
     race_step(warp, false, true);
     return STEP_NEXT;
@@ -80,6 +82,9 @@ static enum step run_arrive(struct warp *warp, const struct bound *bound, uint32
         uint32_t count = announces(opcode) ? 1 : value_of(warp, operands->value, lane, 1);
         state[lane] = (uint64_t)barrier->phase << STATE_PHASE | barrier->pending;
         if (announces(opcode))
+            recording_event(warp, bound, RECORDING_EXPECT, barrier->offset, value_of(warp, operands->value, lane, 0));
+        recording_event(warp, bound, RECORDING_SIGNAL, barrier->offset, barrier->phase);
+        if (announces(opcode))
             mbarrier_expect(warp, bound, barrier, value_of(warp, operands->value, lane, 0));
         if (opcode == PTX_OP_MBARRIER_ARRIVE_DROP || opcode == PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX)
             barrier->count -= count < barrier->count ? count : barrier->count;
@@ -100,10 +105,12 @@ static enum step run_tx(struct warp *warp, const struct bound *bound, uint32_t m
         if (!barrier)
             return step;
         uint32_t bytes = value_of(warp, operands->value, lane, 0);
-        if (bound->ptx->opcode == PTX_OP_MBARRIER_EXPECT_TX)
+        if (bound->ptx->opcode == PTX_OP_MBARRIER_EXPECT_TX) {
+            recording_event(warp, bound, RECORDING_EXPECT, barrier->offset, bytes);
             mbarrier_expect(warp, bound, barrier, bytes);
-        else
+        } else {
             mbarrier_arrived_bytes(warp, barrier, bytes);
+        }
     }
     return step;
 }
@@ -119,6 +126,7 @@ static enum step run_copies_arrive(struct warp *warp, const struct bound *bound,
         if (!barrier)
             return step;
         barrier->pending += !(bound->ptx->flags & PTX_NO_COMPLETE);
+        recording_event(warp, bound, RECORDING_SIGNAL, barrier->offset, barrier->phase);
         if (!mbarrier_arrive(warp, bound, barrier, 1, lane))
             return STEP_STOP;
     }
@@ -126,11 +134,19 @@ static enum step run_copies_arrive(struct warp *warp, const struct bound *bound,
     return step;
 }
 
+// Of the phase that a lane asks for.
+static uint32_t asked_parity(const struct warp *warp, const struct bound *bound, int lane) {
+    const struct mbarrier_operands *operands = operands_of(warp, bound);
+    if (bound->ptx->flags & PTX_PARITY)
+        return value_of(warp, operands->value, lane, 0) & 1;
+    return (uint32_t)(cells64(warp, operands->value)[lane] >> STATE_PHASE) & 1;
+}
+
 // Whether the phase that a lane asks for is complete. A state names it; a parity means the current or the last one.
 static bool is_complete(const struct warp *warp, const struct bound *bound, const struct mbarrier *barrier, int lane) {
     const struct mbarrier_operands *operands = operands_of(warp, bound);
     if (bound->ptx->flags & PTX_PARITY)
-        return (barrier->phase & 1) != (value_of(warp, operands->value, lane, 0) & 1);
+        return (barrier->phase & 1) != asked_parity(warp, bound, lane);
     return barrier->phase != (uint32_t)(cells64(warp, operands->value)[lane] >> STATE_PHASE);
 }
 
@@ -143,11 +159,13 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
         struct mbarrier *barrier = barrier_of(warp, bound, lane, &step);
         if (!barrier)
             return step;
+        recording_event(warp, bound, RECORDING_TEST, barrier->offset, asked_parity(warp, bound, lane));
         if (!is_complete(warp, bound, barrier, lane))
             mbarrier_settle(warp, barrier);
         if (!is_complete(warp, bound, barrier, lane))
             continue;
         complete |= 1u << lane;
+        recording_event(warp, bound, RECORDING_READY, barrier->offset, asked_parity(warp, bound, lane));
         race_learn(warp, barrier->completed);
     }
     if (complete)
@@ -170,6 +188,7 @@ static enum step run_pending_count(struct warp *warp, const struct bound *bound,
 
 static enum step run_proxy_fence(struct warp *warp, const struct bound *bound, uint32_t mask) {
     (void)mask;
+    recording_event(warp, bound, RECORDING_FENCE, 0, 0);
     if (bound->ptx->opcode == PTX_OP_FENCE_PROXY && bound->ptx->variant == PTX_V_ASYNC)
         race_proxy_fence(warp);
     mbarrier_fence(warp);
@@ -193,14 +212,6 @@ bool mbarrier_describe(const struct warp *warp, const struct split *split, char 
     return true;
 }
 
-struct mbarrier *mbarrier_of_split(const struct warp *warp, const struct split *split) {
-    const struct bound *bound = &warp->code[split->pc];
-    if (split->state != SPLIT_AT_EVENT || bound->run != run_wait)
-        return NULL;
-    return mbarrier_at(warp->block, address_in_shared(warp, &operands_of(warp, bound)->address,
-                                                      (enum ptx_space)bound->space, first_lane(split->mask)));
-}
-
 static bound_run *run_of(enum ptx_opcode opcode) {
     switch (opcode) {
     case PTX_OP_MBARRIER_INIT:
@@ -218,6 +229,14 @@ static bound_run *run_of(enum ptx_opcode opcode) {
     default:
         return run_arrive;
     }
+}
+
+struct mbarrier *mbarrier_of_split(const struct warp *warp, const struct split *split) {
+    const struct bound *bound = &warp->code[split->pc];
+    if (split->state != SPLIT_AT_EVENT || run_of(bound->ptx->opcode) != run_wait)
+        return NULL;
+    return mbarrier_at(warp->block, address_in_shared(warp, &operands_of(warp, bound)->address,
+                                                      (enum ptx_space)bound->space, first_lane(split->mask)));
 }
 
 bool bind_mbarrier(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {

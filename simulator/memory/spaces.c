@@ -1,6 +1,7 @@
 // Addresses of memory instructions: see spaces.h.
 #include "spaces.h"
 #include "../analyses/race_shared.h"
+#include "../recording/recording.h"
 #include "../traffic/traffic.h"
 
 #include "../analyses/race_global.h"
@@ -247,14 +248,17 @@ static enum step run_in_space(struct warp *warp, const struct bound *bound, stru
 
 static void record_in(struct warp *warp, const struct bound *bound, const struct access *access, enum ptx_space space,
                       uint32_t mask) {
-    traffic_record(warp->block->traffic, &(struct traffic_access){
-                                             .instruction = pc_of(warp, bound),
-                                             .space = space,
-                                             .kind = access->kind,
-                                             .bytes = access->bytes,
-                                             .mask = mask,
-                                             .address = access->address,
-                                         });
+    if (warp->block->traffic)
+        traffic_record(warp->block->traffic, &(struct traffic_access){
+                                                 .instruction = pc_of(warp, bound),
+                                                 .space = space,
+                                                 .kind = access->kind,
+                                                 .bytes = access->bytes,
+                                                 .mask = mask,
+                                                 .address = access->address,
+                                             });
+    if (warp->record)
+        recording_access(warp, pc_of(warp, bound), space, access->kind, access->bytes, mask, access->address);
 }
 
 // Counts the access as the one request that it is, or as one for each space where its generic addresses lie in several.
@@ -274,7 +278,7 @@ static void record_traffic(struct warp *warp, const struct bound *bound, struct 
 }
 
 enum step access_run_at(struct warp *warp, const struct bound *bound, struct access *access, access_action *action) {
-    if (warp->block->traffic)
+    if (warp->block->watched)
         record_traffic(warp, bound, access);
     return run_in_space(warp, bound, access, action);
 }
@@ -331,7 +335,11 @@ static void find_addresses_fixed(struct warp *warp, const struct bound *bound, s
 }
 
 enum step access_check_alignment(struct warp *warp, const struct bound *bound, struct access *access) {
-    return access->span.unaligned ? report_misaligned(warp, bound, access, access->bytes) : STEP_NEXT;
+    if (!access->span.unaligned)
+        return STEP_NEXT;
+    if (warp->record)
+        record_traffic(warp, bound, access);
+    return report_misaligned(warp, bound, access, access->bytes);
 }
 
 enum step access_run(struct warp *warp, const struct bound *bound, uint32_t mask, enum access_kind kind,

@@ -195,6 +195,9 @@ static void link_kernel(struct linker *l, const char *name) {
     kernel->param_bytes = entry->signature.bytes;
     kernel->static_shared_bytes = l->memory.static_shared_bytes;
     kernel->shared_align = l->memory.shared_align;
+    const size_t offsets = (size_t)l->module->variables * sizeof *kernel->shared_offset;
+    kernel->shared_offset = arena_allocate(l->arena, offsets + 1);
+    memcpy(kernel->shared_offset, l->memory.shared, offsets);
     kernel->local_bytes = l->memory.local_bytes;
     kernel->call_param_bytes = l->memory.call_param_bytes;
     memcpy(kernel->max_threads, entry->max_threads, sizeof kernel->max_threads);

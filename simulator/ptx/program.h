@@ -268,6 +268,7 @@ struct ptx_kernel {
     size_t param_bytes;
     size_t static_shared_bytes; // dynamic shared memory starts here, aligned to shared_align
     size_t shared_align;
+    int64_t *shared_offset;  // [module->variables], of those in shared memory; -1: none of this kernel's
     size_t register_bytes;   // a warp, one activation of every reachable function
     size_t local_bytes;      // a thread, one activation of every reachable function
     size_t call_param_bytes; // a thread, one activation of every reachable function

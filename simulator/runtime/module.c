@@ -2,8 +2,8 @@
 // variable its place in device memory, fill in initial values, and the addresses that initial values refer to.
 #include "module.h"
 #include "../fatbin/fatbin.h"
+#include "../machine/kernel_name.h"
 #include "device.h"
-#include "kernel_name.h"
 
 #include <stdlib.h>
 #include <string.h>

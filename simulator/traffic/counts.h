@@ -1,4 +1,5 @@
-// What is counted, and the rules by which one access of a warp becomes counts. Internal to simulator/traffic.
+// What is counted, and the rules by which one access of a warp becomes counts: for simulator/traffic itself, and for
+// recordings, which draw what it counts.
 #ifndef SIMULATOR_TRAFFIC_COUNTS_H
 #define SIMULATOR_TRAFFIC_COUNTS_H
 
@@ -22,6 +23,16 @@ void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, 
 // wavefronts.c. Adds wavefronts and ideal_wavefronts of one request.
 void traffic_count_wavefronts(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
                               const uint64_t *address);
+
+// wavefronts.c. The same, and which pass brings which word to which lane. found may be NULL.
+enum { TRAFFIC_MOST_PASSES = 128, TRAFFIC_MOST_WORDS = 4 };
+struct traffic_passes {
+    unsigned count, parts;
+    uint8_t part[TRAFFIC_MOST_PASSES];    // of a pass: the part of the request that it belongs to
+    uint8_t word[32][TRAFFIC_MOST_WORDS]; // the pass, of a lane's words of 4 bytes
+};
+void traffic_find_passes(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
+                         const uint64_t *address, struct traffic_passes *found);
 
 // merge.c. What the assembler makes of each instruction: 0: itself; > 0: it becomes one wider access of that many
 // bytes a lane, which starts at its own address; -1: it is part of a neighbour's wider access.

@@ -1,5 +1,6 @@
 // The counts as CSV and JSON.
 #include "trace.h"
+#include "../machine/kernel_name.h"
 #include "../simulator.h"
 #include "counts.h"
 
@@ -68,26 +69,9 @@ static const char *note(const struct traffic_access_total *access) {
     return "";
 }
 
-// Writes the name's own part of a mangled name: the last of the lengths and identifiers after _Z or _ZN.
 static void write_plain_name(FILE *file, const char *mangled) {
-    const char *p = mangled, *name = mangled;
-    size_t length = strlen(mangled);
-    if (strncmp(p, "_Z", 2) == 0) {
-        p += 2;
-        const bool nested = *p == 'N';
-        p += nested;
-        while (*p >= '0' && *p <= '9') {
-            char *end;
-            const size_t part = strtoul(p, &end, 10);
-            if (part > strlen(end))
-                break;
-            name = end;
-            length = part;
-            p = end + part;
-            if (!nested)
-                break;
-        }
-    }
+    size_t length;
+    const char *name = kernel_plain_name(mangled, &length);
     fprintf(file, "%.*s", (int)length, name);
 }
 

@@ -19,8 +19,20 @@
 
 enum { BANKS = 32, BANK_BYTES = 4 };
 
+// The next `count` passes are one part of the request.
+static void add_part(struct traffic_passes *found, unsigned count) {
+    for (unsigned i = 0; i < count && found->count < TRAFFIC_MOST_PASSES; i++)
+        found->part[found->count++] = (uint8_t)found->parts;
+    found->parts++;
+}
+
+static void note(struct traffic_passes *found, int lane, uint32_t word, unsigned turn) {
+    if (word < TRAFFIC_MOST_WORDS)
+        found->word[lane][word] = (uint8_t)(found->count + turn);
+}
+
 // Passes that the lanes of mask need together: the most distinct words in one bank.
-static unsigned passes(uint32_t bytes, uint32_t mask, const uint64_t *address) {
+static unsigned passes(uint32_t bytes, uint32_t mask, const uint64_t *address, struct traffic_passes *found) {
     uint32_t word_in_bank[BANKS][LANES * 4];
     uint8_t words[BANKS] = {0};
     unsigned most = 0;
@@ -38,20 +50,28 @@ static unsigned passes(uint32_t bytes, uint32_t mask, const uint64_t *address) {
                 word_in_bank[bank][words[bank]++] = word;
             if (words[bank] > most)
                 most = words[bank];
+            if (found)
+                note(found, lane, word - first, i);
         }
     }
+    if (found)
+        add_part(found, most);
     return most;
 }
 
 // Passes that they need where each lane has its own turn: the most lanes in one bank.
-static unsigned turns(uint32_t bytes, uint32_t mask, const uint64_t *address) {
+static unsigned turns(uint32_t bytes, uint32_t mask, const uint64_t *address, struct traffic_passes *found) {
     unsigned lanes[BANKS] = {0}, most = 0;
     for (int lane = 0; lane < LANES; lane++) {
         for (uint32_t byte = 0; byte < bytes && (mask >> lane & 1); byte += BANK_BYTES) {
             const unsigned now = ++lanes[((uint32_t)address[lane] + byte) / BANK_BYTES % BANKS];
             most = now > most ? now : most;
+            if (found)
+                note(found, lane, byte / BANK_BYTES, now - 1);
         }
     }
+    if (found)
+        add_part(found, most);
     return most;
 }
 
@@ -70,16 +90,17 @@ static uint32_t lanes_from(unsigned first, unsigned count) {
     return (count == LANES ? 0xffffffffu : (1u << count) - 1) << first;
 }
 
-static void add(struct traffic_counts *counts, uint32_t bytes, uint32_t mask, const uint64_t *address) {
-    counts->wavefronts += passes(bytes, mask, address);
+static void add(struct traffic_counts *counts, uint32_t bytes, uint32_t mask, const uint64_t *address,
+                struct traffic_passes *found) {
+    counts->wavefronts += passes(bytes, mask, address, found);
     counts->ideal_wavefronts += mask != 0;
 }
 
-void traffic_count_wavefronts(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
-                              const uint64_t *address) {
+void traffic_find_passes(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
+                         const uint64_t *address, struct traffic_passes *found) {
     const unsigned part = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
     if (kind == ACCESS_ATOMIC || kind == ACCESS_REDUCTION || (kind == ACCESS_ASYNC_COPY && bytes < 16)) {
-        counts->wavefronts += turns(bytes, mask, address);
+        counts->wavefronts += turns(bytes, mask, address, found);
         counts->ideal_wavefronts += LANES / part;
         return;
     }
@@ -87,10 +108,15 @@ void traffic_count_wavefronts(struct traffic_counts *counts, enum access_kind ki
         const uint32_t both = mask & lanes_from(first, 2 * part < LANES ? 2 * part : LANES);
         if (part == LANES ||
             (kind == ACCESS_LOAD && (lanes_share(1, both, address) || lanes_share(2, both, address)))) {
-            add(counts, bytes, both, address);
+            add(counts, bytes, both, address, found);
         } else {
-            add(counts, bytes, both & lanes_from(first, part), address);
-            add(counts, bytes, both & lanes_from(first + part, part), address);
+            add(counts, bytes, both & lanes_from(first, part), address, found);
+            add(counts, bytes, both & lanes_from(first + part, part), address, found);
         }
     }
+}
+
+void traffic_count_wavefronts(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
+                              const uint64_t *address) {
+    traffic_find_passes(counts, kind, bytes, mask, address, NULL);
 }

@@ -159,6 +159,7 @@ const struct operation row_sum_operation = {
     .is_matrix = true,
     .trace_shape = "16,1000",
     .profile_shape = "4096,4096",
+    .explore_shape = "16,256",
     .no_data = "tensors of attention",
     .no_causal = "a row sum has no mask",
     .dtypes = dtypes,

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "machine/kernel_name.h"
 #include "runtime/api.h"
-#include "runtime/kernel_name.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -287,6 +287,7 @@ static void names_of_kernels(void **state) {
     expect_plain("_ZL11read_answerPi", "read_answer");
     expect_plain("_ZN12_GLOBAL__N_116attention_kernelILi64EEEvPKfPfi", "attention_kernel");
     expect_plain("_Z5scaleIfLi3EEvPT_", "scale");
+    expect_plain("_Z16attention_kernel17attention_problem", "attention_kernel");
     expect_plain("plain_c", "plain_c");
     expect_plain("_Z", "_Z");
     expect_plain("_Z99short", "_Z99short");

@@ -1,6 +1,6 @@
 // Names of kernels for people.
-#ifndef SIMULATOR_RUNTIME_KERNEL_NAME_H
-#define SIMULATOR_RUNTIME_KERNEL_NAME_H
+#ifndef SIMULATOR_MACHINE_KERNEL_NAME_H
+#define SIMULATOR_MACHINE_KERNEL_NAME_H
 
 #include <stddef.h>
 

@@ -2,6 +2,7 @@
 #include "kernel_name.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ const char *kernel_plain_name(const char *mangled, size_t *length) {
     if (strncmp(mangled, "_Z", 2) != 0)
         return mangled;
     const char *plain = mangled, *at = mangled + 2;
+    const bool nested = *at == 'N'; // else what follows the name is its parameters
     while (*at == 'N' || *at == 'L' || *at == 'K')
         at++;
     while (isdigit((unsigned char)*at)) {
@@ -23,6 +25,8 @@ const char *kernel_plain_name(const char *mangled, size_t *length) {
         plain = name;
         *length = letters;
         at = name + letters;
+        if (!nested)
+            break;
     }
     return plain;
 }

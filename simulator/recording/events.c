@@ -1,0 +1,91 @@
+// Which line a warp is at, and the copies and barriers that it meets, in the order of its block.
+#include "record.h"
+
+static const char *const event_name[RECORDING_EVENTS] = {
+    [RECORDING_COPY] = "copy",
+    [RECORDING_COMMIT] = "commit",
+    [RECORDING_WAIT] = "wait",
+    [RECORDING_ARRIVE] = "arrive",
+    [RECORDING_PASS] = "pass",
+    [RECORDING_SYNCWARP] = "syncwarp",
+    [RECORDING_INIT] = "init",
+    [RECORDING_EXPECT] = "expect",
+    [RECORDING_SIGNAL] = "signal",
+    [RECORDING_TEST] = "test",
+    [RECORDING_READY] = "ready",
+    [RECORDING_BULK] = "bulk",
+    [RECORDING_BULK_COMMIT] = "bulk commit",
+    [RECORDING_BULK_WAIT] = "bulk wait",
+    [RECORDING_WGMMA] = "wgmma",
+    [RECORDING_WGMMA_COMMIT] = "wgmma commit",
+    [RECORDING_WGMMA_WAIT] = "wgmma wait",
+    [RECORDING_WGMMA_FENCE] = "wgmma fence",
+    [RECORDING_FENCE] = "fence",
+};
+
+const char *events_name(enum recording_event event) {
+    return event_name[event];
+}
+
+void events_step(struct warp *warp, int32_t instruction, uint32_t mask) {
+    struct warp_record *record = warp->record;
+    struct recording *recording = record->recording;
+    struct slot *slot = &recording->slot[record->slot];
+    const int32_t place = recording->place[instruction];
+    if (recording->ptx->instruction[instruction].opcode == PTX_OP_MMA)
+        samples_note(warp, instruction, mask, "mma");
+    // Code without a line, as the compiler moves it about, belongs to the step that it is in.
+    if (place < 0 || place == record->place || recording_place_at(place)->line == 0)
+        return;
+    record->place = place;
+    if (slot->steps == MOST_STEPS)
+        slot->steps_left_out = true;
+    else
+        slot->step[slot->steps++] = (struct stepped){record->block->seq, place, mask};
+}
+
+static bool is_same(const struct noted *a, const struct noted *b) {
+    return a->event == b->event && a->instruction == b->instruction && a->a == b->a &&
+           (a->b == b->b || a->event == RECORDING_SIGNAL);
+}
+
+// The lanes of a warp that do the same at once are one event, and so is who waits and tries again.
+static bool is_repeated(const struct slot *slot, const struct noted *noted) {
+    const bool lanes =
+        noted->event == RECORDING_SIGNAL || noted->event == RECORDING_TEST || noted->event == RECORDING_READY;
+    const bool tries = noted->event == RECORDING_TEST || noted->event == RECORDING_WGMMA_WAIT;
+    const struct noted *last = &slot->event[slot->events];
+    if (tries && slot->events && is_same(last - 1, noted))
+        return true;
+    while (lanes && last > slot->event && last[-1].seq == noted->seq)
+        if (is_same(--last, noted))
+            return true;
+    return false;
+}
+
+void recording_note(struct warp *warp, const struct bound *bound, enum recording_event event, int64_t a, int64_t b) {
+    struct warp_record *record = warp->record;
+    struct block_record *block = record->block;
+    struct noted noted = {block->seq, event, pc_of(warp, bound), a, b};
+    if (event == RECORDING_ARRIVE) {
+        block->use[a] += block->passed[a];
+        block->passed[a] = false;
+    }
+    if (event == RECORDING_PASS)
+        block->passed[a] = true;
+    if (event == RECORDING_ARRIVE || event == RECORDING_PASS)
+        noted.b = block->use[a];
+    if (record->slot < 0)
+        return;
+    struct slot *slot = &record->recording->slot[record->slot];
+    struct site *site =
+        event == RECORDING_WGMMA ? NULL : samples_site(record->recording, noted.instruction, SITE_NONE, "sync");
+    if (site && event != RECORDING_PASS)
+        site->samples.executed++;
+    if (is_repeated(slot, &noted))
+        return;
+    if (slot->events == MOST_EVENTS)
+        slot->events_left_out = true;
+    else
+        slot->event[slot->events++] = noted;
+}

@@ -1,0 +1,79 @@
+// What a sample of a launch's warps did, for a page that draws it (README.md is the format): recorded where the
+// environment variable SIMULATOR_RECORDING names a file.
+//
+// Nothing of this costs anything where it is off: a launch that is recorded has a copy of the kernel's code, in which
+// every instruction is run by recording.c, which counts, runs the original and looks at what it left.
+//
+//   recording.c   which launches and warps; the copy of the code
+//   samples.c     accesses to memory
+//   events.c      copies and barriers; which line a warp is at
+//   values.c      what lines compute
+//   assignment.c  which variable a line of source assigns to
+//   findings.c    the accesses of a finding
+//   fragments.c   which lane holds which element
+//   write.c       the file; write_kernel.c, fits.c
+//   json.c        text that grows
+#ifndef SIMULATOR_RECORDING_RECORDING_H
+#define SIMULATOR_RECORDING_RECORDING_H
+
+#include "../machine/access.h"
+#include "../machine/block.h"
+
+bool recording_enabled(void);
+
+// Call before the first block runs, when run->kernel is set. NULL where this launch is not recorded: then its warps run
+// run->kernel->code. A recorded launch has one host thread.
+struct recording *recording_begin(const struct run *run);
+void recording_end(struct recording *recording, bool complete);
+
+const struct bound *recording_code(const struct recording *recording);
+
+// A block is made, begins, is freed. recording may be NULL.
+bool recording_make_block(struct recording *recording, struct block *block);
+void recording_start_block(struct block *block);
+void recording_free_block(struct block *block);
+
+// An access of one space, before it is made. address as in struct traffic_access. Call where warp->record is set.
+void recording_access(struct warp *warp, int32_t instruction, enum ptx_space space, enum access_kind kind,
+                      uint32_t bytes, uint32_t mask, const uint64_t *address);
+
+// What README.md calls an event, with its a and b.
+enum recording_event {
+    RECORDING_COPY,
+    RECORDING_COMMIT,
+    RECORDING_WAIT,
+    RECORDING_ARRIVE,
+    RECORDING_PASS,
+    RECORDING_SYNCWARP,
+    RECORDING_INIT,
+    RECORDING_EXPECT,
+    RECORDING_SIGNAL,
+    RECORDING_TEST,
+    RECORDING_READY,
+    RECORDING_BULK,
+    RECORDING_BULK_COMMIT,
+    RECORDING_BULK_WAIT,
+    RECORDING_WGMMA,
+    RECORDING_WGMMA_COMMIT,
+    RECORDING_WGMMA_WAIT,
+    RECORDING_WGMMA_FENCE,
+    RECORDING_FENCE,
+    RECORDING_EVENTS
+};
+void recording_note(struct warp *warp, const struct bound *bound, enum recording_event event, int64_t a, int64_t b);
+
+static inline void recording_event(struct warp *warp, const struct bound *bound, enum recording_event event, int64_t a,
+                                   int64_t b) {
+    if (warp->record)
+        recording_note(warp, bound, event, a, b);
+}
+
+// A box that a bulk copy moves: rows of row_bytes, in shared memory one after the other from offset on; address[i] is
+// that of row i in global memory, 0 where it lies outside of the tensor.
+void recording_box(struct warp *warp, const struct bound *bound, bool stores, uint32_t offset, uint32_t row_bytes,
+                   uint32_t rows, const uint64_t *address);
+
+// The start addresses of wgmma's operands in shared memory; a is -1 where A is in registers.
+void recording_product(struct warp *warp, const struct bound *bound, int64_t a, int64_t b);
+
+#endif
