@@ -34,6 +34,7 @@ SIZES      :=
 FRESH      :=
 TIME_LIMIT :=
 RESULTS    := results
+ALL        :=
 override RESULTS := $(or $(RESULTS),results)
 
 numbers := $(patsubst solutions/%,%,$(wildcard solutions/[0-9][0-9]_*))
@@ -117,7 +118,7 @@ diff: $(chosen:%=%/diff)
 reset: $(chosen:%=%/reset)
 
 plots:
-	plots/draw $(call quoted,$(RESULTS))
+	plots/draw $(if $(filter 1,$(ALL)),--all) $(call quoted,$(RESULTS))
 
 # CHECK=1: draws nothing, and fails where one is not what would be drawn.
 stills:
@@ -152,7 +153,7 @@ make bench                 the ladder of solutions, timed interleaved in one run
 make peers                 optional: the solutions beside PyTorch's and Triton's kernels (peers/README.md); or make
                            lesson-05 peers. PYTHON=... names a Python that has PyTorch; EAGER=1: with the cost of launches;
                            DTYPE=bf16: in 16 bits; FA3=folder: with FlashAttention-3 of that source tree
-make plots                 the charts, drawn into build/plots/ from results/ alone
+make plots                 the charts, drawn into build/plots/ from results/ alone; ALL=1: every one, not only those that say most
 make post                  a page and Markdown for a blog, build/post/: the ladder's story from results/ and post/outline.md
 make stills                the stills of the lessons' pages, drawn by the page of explore; CHECK=1: says which are not up to date
 make progress              how far each lesson is

@@ -31,7 +31,8 @@ NVCCFLAGS = -shared -std=c++20 -O3 -g -lineinfo -cudart shared --no-compress -Ic
             -Xcompiler -fPIC,-Wall,-Wextra,-Wno-missing-field-initializers
 
 # What is compiled is said where that takes longer than three seconds, or at once with V=1.
-said = $(if $(V),echo '$1';,{ sleep 3 >/dev/null 2>&1 </dev/null && echo '$1'; } & slow=$$!; trap 'kill $$slow 2>/dev/null' EXIT;)
+said = $(if $(V),echo '$1';,{ sleep 3 >/dev/null 2>&1 </dev/null && echo '$1'; } & slow=$$!; \
+       trap 'kill $$slow 2>/dev/null' EXIT; trap 'exit 130' INT TERM HUP;)
 # The first build takes a while without any one of its files being slow.
 ifneq (,$(filter all check bench trace explore profile peers quiz repair,$(goals)))
   $(if $(V)$(wildcard build/bin/runner),,$(info Building the harness and the simulator; once, about a minute))

@@ -2,7 +2,12 @@
 
 GPU     :=
 OUTLINE := post/outline.md
+# What goes before a path in links to the repository, https://.../blob/main/; without it links are relative.
+LINKS   :=
 
-post:
-	post/write $(call option,--gpu,$(GPU)) $(call option,--outline,$(OUTLINE)) $(call quoted,$(RESULTS)) \
+build/bin/post: $(patsubst %.c,build/objects/plain/%.o,$(wildcard post/*.c)) build/objects/plain/teach/text.o build/objects/plain/common/message.o
+	$(call link,,-lcmark-gfm -lcmark-gfm-extensions -lm)
+
+post: build/bin/post
+	post/write $(call option,--gpu,$(GPU)) $(call option,--outline,$(OUTLINE)) $(call option,--links,$(LINKS)) $(call quoted,$(RESULTS)) \
 	    $(foreach u,$(lessons),'$(call described_lesson,$u)')

@@ -22,7 +22,7 @@ $(if $(filter-out gpu sim,$(DEVICE)),$(error DEVICE=$(DEVICE) is not known; it i
 $(if $(filter-out fp32 fp16 bf16,$(DTYPE))$(word 2,$(DTYPE)),$(error DTYPE=$(DTYPE) is not known; it is fp32, fp16 or bf16))
 # Of switches that other files define, only the command line's are looked at.
 given = $(if $(findstring command,$(origin $1)),$($1))
-$(foreach s,CAUSAL QUICK FRESH LSE EAGER AGAIN,$(if $(filter-out 0 1,$(call given,$s)),\
+$(foreach s,CAUSAL QUICK FRESH LSE EAGER AGAIN ALL,$(if $(filter-out 0 1,$(call given,$s)),\
 $(error $s=$($s) is not known; it is 0 or 1)))
 
 $(if $(OUT),$(if $(filter check,$(asked)),,$(error OUT=$(OUT) goes with check: make lesson-02 check SHAPE=1,1,64,64 OUT=folder)))

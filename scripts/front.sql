@@ -6,13 +6,12 @@ SELECT run, device, lesson, dtype, B + 0 AS b, H + 0 AS h, Nq + 0 AS nq, Nk + 0 
        median_us + 0.0 AS us, tflops + 0.0 AS tflops, substr(date, 1, 10) AS day, "commit"
 FROM attention WHERE cache = 'cold';
 
--- Speed-ups compare rows of one run only. For each type the newest of the runs with the most solutions, one without peers where
--- there is one, as in plots/; with the peers, the newest of the runs that time the last solution of them beside a peer.
+-- Speed-ups compare rows of one run only. For each type the newest of the runs with the most solutions, as in plots/; with the peers, the newest of the runs that time the last solution of them beside a peer.
 CREATE TEMP VIEW ladder_run AS
 SELECT dtype, run FROM (
     SELECT dtype, run, row_number() OVER (
         PARTITION BY dtype
-        ORDER BY count(DISTINCT CASE WHEN lesson LIKE 'solution-%' THEN lesson END) DESC, sum(lesson LIKE 'peer-%') > 0, run DESC) AS place
+        ORDER BY count(DISTINCT CASE WHEN lesson LIKE 'solution-%' THEN lesson END) DESC, run DESC) AS place
     FROM cold GROUP BY dtype, run)
 WHERE place = 1;
 CREATE TEMP VIEW ladder AS SELECT cold.* FROM cold JOIN ladder_run USING (dtype, run) WHERE lesson LIKE 'solution-%';

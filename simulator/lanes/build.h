@@ -46,6 +46,28 @@ typedef uint64_t __attribute__((may_alias)) cell64;
 #define EACH_LANE _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)
 #define EACH_CELL(count) _Pragma("GCC ivdep") for (uint32_t i = 0; i < (count); i++)
 
+// yes where the mask has bit i, else no. AVX2 shifts each lane by its own count; where a host does not, the compiler
+// makes vector instructions of a comparison and of what the bits say.
+#if defined(LANES_AVX2)
+#define CHOSEN32(yes, no, mask, i) ((mask) >> (i)&1 ? (yes) : (no))
+#define CHOSEN64 CHOSEN32
+#else
+static const uint32_t lane_bit[LANES] = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,  1u << 8,  1u << 9,  1u << 10,
+    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
+    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31};
+static inline uint32_t lane_mask(uint32_t mask, int i) {
+    return -(uint32_t)((mask & lane_bit[i]) != 0);
+}
+static inline uint32_t CHOSEN32(uint32_t yes, uint32_t no, uint32_t mask, int i) {
+    return (yes & lane_mask(mask, i)) | (no & ~lane_mask(mask, i));
+}
+static inline uint64_t CHOSEN64(uint64_t yes, uint64_t no, uint32_t mask, int i) {
+    uint64_t where = (uint64_t)(int64_t)(int32_t)lane_mask(mask, i);
+    return (yes & where) | (no & ~where);
+}
+#endif
+
 // Defines operation `name` on sources of type S (x, y, z) with a result of type D; n is the immediate.
 #define INTEGER(name, D, S, expression)                                                                                \
     void LANE(name)(void *d, const void *a, const void *b, const void *c, uint32_t n) {                                \

@@ -91,7 +91,7 @@ void LANE(selp_b32)(void *d, const void *a, const void *b, const void *c, uint32
     const cell32 *first = a, *second = b;
     uint32_t bits = *(const cell32 *)c ^ n; // n: all ones for a negated predicate
     EACH_LANE {
-        result[i] = bits >> i & 1 ? first[i] : second[i];
+        result[i] = CHOSEN32(first[i], second[i], bits, i);
     }
 }
 
@@ -100,7 +100,7 @@ void LANE(selp_b64)(void *d, const void *a, const void *b, const void *c, uint32
     const cell64 *first = a, *second = b;
     uint32_t bits = *(const cell32 *)c ^ n;
     EACH_LANE {
-        result[i] = bits >> i & 1 ? first[i] : second[i];
+        result[i] = CHOSEN64(first[i], second[i], bits, i);
     }
 }
 

@@ -116,13 +116,38 @@ FLOAT(div_rounded_f32, result_rounded(div_rounded(source(x, n), source(y, n), n 
 FLOAT(rcp_rounded_f32, result_rounded(div_rounded(1, source(x, n), n & 3), n))
 FLOAT(sqrt_rounded_f32, result_rounded(sqrt_rounded(source(x, n), n & 3), n))
 
-#if defined(LANES_AVX2)
-#include <immintrin.h>
-
 // expf() uses fma.rm, so it is worth setting the processor's own rounding mode. The barriers keep the compiler, which
 // does not know that arithmetic depends on the mode, from moving the loop past either change.
-void LANE(fma_rounded_f32)(void *d, const void *a, const void *b, const void *c, uint32_t n) {
+#if defined(LANES_AVX2)
+#include <immintrin.h>
+#define HAS_ROUNDING_MODES
+static inline uint64_t begin_rounding(uint32_t rounding) {
     static const unsigned modes[4] = {_MM_ROUND_NEAREST, _MM_ROUND_TOWARD_ZERO, _MM_ROUND_DOWN, _MM_ROUND_UP};
+    unsigned before = _mm_getcsr();
+    _mm_setcsr((before & ~(unsigned)_MM_ROUND_MASK) | modes[rounding]);
+    __asm__ volatile("" ::: "memory");
+    return before;
+}
+static inline void end_rounding(uint64_t before) {
+    __asm__ volatile("" ::: "memory");
+    _mm_setcsr((unsigned)before);
+}
+#elif defined(__aarch64__)
+#define HAS_ROUNDING_MODES
+static inline uint64_t begin_rounding(uint32_t rounding) {
+    static const uint64_t modes[4] = {0, 3, 2, 1}; // FPCR.RMode, bits 22 and 23
+    uint64_t before;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(before)::"memory");
+    __asm__ volatile("msr fpcr, %0" ::"r"((before & ~(3ull << 22)) | modes[rounding] << 22) : "memory");
+    return before;
+}
+static inline void end_rounding(uint64_t before) {
+    __asm__ volatile("msr fpcr, %0" ::"r"(before) : "memory");
+}
+#endif
+
+#if defined(HAS_ROUNDING_MODES)
+void LANE(fma_rounded_f32)(void *d, const void *a, const void *b, const void *c, uint32_t n) {
     if (n & 4) {
         cell32 *result_bits = d;
         const cell32 *x = a, *y = b, *z = c;
@@ -132,12 +157,9 @@ void LANE(fma_rounded_f32)(void *d, const void *a, const void *b, const void *c,
         }
         return;
     }
-    unsigned before = _mm_getcsr();
-    _mm_setcsr((before & ~(unsigned)_MM_ROUND_MASK) | modes[n & 3]);
-    __asm__ volatile("" ::: "memory");
+    uint64_t before = begin_rounding(n & 3);
     LANE(fma_f32)(d, a, b, c, 0);
-    __asm__ volatile("" ::: "memory");
-    _mm_setcsr(before);
+    end_rounding(before);
 }
 #else
 FLOAT(fma_rounded_f32, result_rounded(fma_rounded(source(x, n), source(y, n), source(z, n), n), n))
@@ -161,8 +183,23 @@ static inline uint32_t least(uint32_t a, uint32_t b, bool greatest, uint32_t n) 
     chosen = a_nan ? b : b_nan ? a : chosen;
     return (a_nan && b_nan) || ((n & 1) && (a_nan || b_nan)) ? CANONICAL_NAN : chosen;
 }
-FLOAT(min_f32, least(first[i], second[i], false, n))
-FLOAT(max_f32, least(first[i], second[i], true, n))
+// Nearly always without any of these, which is a loop without a branch.
+#define LEAST(name, greatest)                                                                                          \
+    void LANE(name)(void *d, const void *a, const void *b, const void *c, uint32_t n) {                                \
+        cell32 *result = d;                                                                                            \
+        const cell32 *first = a, *second = b;                                                                          \
+        (void)c;                                                                                                       \
+        if (n)                                                                                                         \
+            EACH_LANE {                                                                                                \
+                result[i] = least(first[i], second[i], greatest, n);                                                   \
+            }                                                                                                          \
+        else                                                                                                           \
+            EACH_LANE {                                                                                                \
+                result[i] = least(first[i], second[i], greatest, 0);                                                   \
+            }                                                                                                          \
+    }
+LEAST(min_f32, false)
+LEAST(max_f32, true)
 
 FLOAT(abs_f32, result_f32(float_of(first[i] & 0x7fffffffu)))
 FLOAT(neg_f32, result_f32(float_of(first[i] ^ 0x80000000u)))

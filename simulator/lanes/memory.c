@@ -55,12 +55,12 @@ void LANE(offset64)(uint64_t d[LANES], const uint64_t *a, uint64_t offset) {
 
 void LANE(blend32)(uint32_t *d, const uint32_t *s, uint32_t mask) {
     EACH_LANE {
-        d[i] = mask >> i & 1 ? s[i] : d[i];
+        d[i] = CHOSEN32(s[i], d[i], mask, i);
     }
 }
 
 void LANE(blend64)(uint64_t *d, const uint64_t *s, uint32_t mask) {
     EACH_LANE {
-        d[i] = mask >> i & 1 ? s[i] : d[i];
+        d[i] = CHOSEN64(s[i], d[i], mask, i);
     }
 }

@@ -59,3 +59,19 @@ compiled() {
     # Nothing half-made is left behind.
     [ -z "$(half_made)" ]
 }
+
+@test "a compiler is named where it takes more than three seconds, and not after Ctrl-C" {
+    mkdir -p "$BATS_TEST_TMPDIR/bin"
+    printf '#!/bin/sh\nsleep 3.5\nexec %s "$@"\n' "$(command -v gcc)" >"$BATS_TEST_TMPDIR/bin/gcc"
+    chmod +x "$BATS_TEST_TMPDIR/bin/gcc"
+    slow=$BATS_TEST_TMPDIR/bin:$PATH
+    object=build/objects/common/shape.o
+    touch common/shape.c
+    [ "$(PATH=$slow make $object)" = "cc common/shape.c" ]
+    touch common/shape.c
+    [ -z "$(make $object)" ]
+    touch common/shape.c
+    run bash -c "PATH='$slow' timeout -s INT 1 make $object 2>/dev/null; sleep 3"
+    [ -z "$output" ]
+    [ -z "$(find build/objects/common -name 'shape.o.*')" ]
+}

@@ -14,8 +14,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import chromium
 
-# 540 and 541: on both sides of where the page changes to wide pictures.
-WIDTHS = (360, 540, 541, 1400)
+# 541: where the page has just changed to wide drawings.
+WIDTHS = (360, 541, 800, 1400)
 THEMES = ("light", "dark")
 # A4 without the margins that the page asks for, in CSS pixels.
 PAPER = (680, 1001)
@@ -45,7 +45,7 @@ MEASURE = """
     }
     // Charts and drawings: type that is too small to read, texts that cover each other. A box is a line high; letters take 0.18 of the type
     // below the line they stand on and 0.73 above it.
-    for (const svg of all.filter(e => e.matches('svg.wide, svg.phone, svg.drawing') && shown(e))) {
+    for (const svg of all.filter(e => e.matches('svg.chart, svg.drawing') && shown(e))) {
         const title = ' in ' + svg.querySelector('title').textContent;
         const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim()).map(t => {
             const box = t.getBBox(), at = t.getScreenCTM(), size = parseFloat(getComputedStyle(t).fontSize) * at.a;
@@ -94,28 +94,28 @@ MEASURE = """
     if ((paper < 0.2) !== DARK)
         wrong.push(['theme', 'the paper is ' + getComputedStyle(document.body).backgroundColor]);
     for (const e of all.filter(e => /^(P|LI|H1|H2|H3|FIGCAPTION|TD|TH|A|CODE|SPAN|BUTTON)$/.test(e.tagName) && shown(e))) {
-        const panel = e.closest('pre') ? luminance(getComputedStyle(e.closest('pre')).backgroundColor) : paper;
+        const ground = e.closest('.new') || e.closest('pre');
+        const panel = ground ? luminance(getComputedStyle(ground).backgroundColor) : paper;
         const ink = luminance(getComputedStyle(e).color);
         if ((Math.max(ink, panel) + 0.05) / (Math.min(ink, panel) + 0.05) < 4.5)
             wrong.push(['theme', 'too little contrast in ' + name(e)]);
     }
-    // Of each four charts, and of both drawings, the one that belongs to the theme and the width; a chart's own paper is as dark
-    // as the page's.
-    for (const e of all.filter(e => e.matches('svg.wide, svg.phone, svg.drawing'))) {
-        const themed = e.matches('.drawing') || e.matches('.in-dark') === DARK;
-        if (shown(e) !== (themed && e.matches('.phone') === innerWidth <= 540))
-            wrong.push([themed ? 'size' : 'theme', 'the other picture is shown: ' + e.getAttribute('class') + ' ' +
-                e.querySelector('title').textContent]);
-    }
-    for (const kind of ['in-light', 'in-dark', 'drawing']) {
-        const phones = document.querySelectorAll('svg.phone.' + kind).length;
-        if (!phones || phones !== document.querySelectorAll('svg.wide.' + kind).length)
-            wrong.push(['size', phones + ' for a phone: ' + kind]);
-    }
-    for (const e of all.filter(e => e.matches('svg.in-light, svg.in-dark') && shown(e))) {
-        const rect = e.querySelector('rect');
-        if (rect && (luminance(getComputedStyle(rect).fill) < 0.2) !== DARK)
+    // Of two drawings the one that belongs to the width; a chart is always shown, and its paper and its ink are the page's.
+    for (const e of all.filter(e => e.matches('svg.wide, svg.phone')))
+        if (shown(e) !== (e.matches('.phone') === innerWidth <= 540))
+            wrong.push(['size', 'the other picture is shown: ' + e.getAttribute('class') + ' ' + e.querySelector('title').textContent]);
+    const phones = document.querySelectorAll('svg.phone.drawing').length;
+    if (!phones || phones !== document.querySelectorAll('svg.wide.drawing').length)
+        wrong.push(['size', phones + ' drawings for a phone']);
+    for (const e of all.filter(e => e.matches('svg.chart'))) {
+        const ground = luminance(getComputedStyle(e.querySelector('rect')).fill);
+        if (!shown(e) || (ground < 0.2) !== DARK)
             wrong.push(['theme', 'the paper of the chart ' + e.querySelector('title').textContent]);
+        for (const text of e.querySelectorAll('text')) {
+            const ink = luminance(getComputedStyle(text).fill);
+            if ((Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05) < 4.5)
+                wrong.push(['theme', 'too little contrast in ' + name(text) + ' of ' + e.querySelector('title').textContent]);
+        }
     }
     return wrong;
 })()
@@ -131,7 +131,7 @@ MEASURE_PRINT = """
         const figure = e.closest('figure') || e;
         if (figure.getBoundingClientRect().height > HEIGHT || getComputedStyle(figure).breakInside !== 'avoid' || box.width < 300)
             wrong.push(['print', 'may be cut: ' + e.textContent.trim().slice(0, 40)]);
-        if (e.matches('.in-dark, .phone'))
+        if (e.matches('.phone') || e.matches('.chart') && getComputedStyle(e.querySelector('rect')).fill !== 'rgb(255, 255, 255)')
             wrong.push(['print', 'dark or narrow on paper: ' + e.textContent.trim().slice(0, 40)]);
     }
     for (const e of document.querySelectorAll('pre, table'))

@@ -1,4 +1,4 @@
-# For the tests of the post: a copy of the project with nothing built, whose lessons are the skeletons.
+# For the tests of the post: a copy of the project with nothing built but what makes posts, whose lessons are the skeletons.
 
 bats_require_minimum_version 1.5.0
 
@@ -10,7 +10,7 @@ copy_sources() {
     cp -a Makefile make scripts solutions plots post teach common "$project"
     for folder in lessons/*/; do
         mkdir -p "$project/$folder"
-        for file in "$folder"*.svg "$folder"*.csv "$folder"README.md; do
+        for file in "$folder"*.svg "$folder"*.csv "$folder"README.md "$folder"idea; do
             [ ! -e "$file" ] || cp "$file" "$project/$folder"
         done
     done
@@ -22,30 +22,26 @@ copy_sources() {
     export root project
 }
 
-# In the place of plots/draw: two charts for each GPU and kind that has rows, drawn by nobody.
+# In the place of plots/draw: the charts that are asked for, drawn by nobody.
 stand_in_for_charts() {
     cat >"$project/plots/draw" <<'END'
 #!/bin/sh
-# As the real one: it takes the results that it is given, and leaves the charts where it stands itself.
+# plots/draw --out FOLDER --only NAMES RESULTS
 cd "$(dirname "$0")/.."
-for gpu in "$1"/*/; do
-    slug=$(basename "$gpu")
+for gpu in "$5"/*/; do
     for kind in solution lesson; do
-        grep -q "^[^,]*,$kind-" "$gpu/attention.csv" || continue
         rows=$(grep -c "^[^,]*,lesson-" "$gpu/attention.csv")
-        out=build/plots/$slug/${kind}s
+        out=$2/$(basename "$gpu")/${kind}s
         mkdir -p "$out"
-        for name in speedup-over-01 another; do
-            for theme in '' -dark -phone -phone-dark; do
-                echo "<svg role=\"img\" aria-labelledby=\"title text\" width=\"9\" height=\"9\" viewBox=\"0 0 9 9\">
-<title id=\"title\">$name of ${kind}s, $rows rows of own ones</title><desc id=\"text\">Text.</desc>
-<rect id='a' width=\"9\" height=\"9\" fill=\"#fff\"/><use href=\"#a\"/></svg>" >"$out/$name$theme.svg"
-            done
+        for name in $4; do
+            echo "<svg role=\"img\" aria-labelledby=\"title text\" width=\"9\" height=\"9\" viewBox=\"0 0 9 9\">
+<title id=\"title\">$name of ${kind}s, $rows rows of own ones</title><desc id=\"text\">Text.</desc><style>svg { color: red }</style>
+<rect id='a' width=\"9\" height=\"9\" fill=\"#fff\"/><use href=\"#a\"/></svg>" >"$out/$name.svg"
             : >"$out/$name.png"
-            printf '%s\tHeading\tCaption of *%s*.\tWhat [%s] shows\n' "$name" "$name" "$name" >>"$out/charts.tsv"
         done
     done
 done
+echo drawn >>build/drawn
 END
 }
 

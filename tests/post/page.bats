@@ -33,11 +33,11 @@ nothing_of() {
     nothing_of overflow cut
 }
 
-@test "a narrow screen shows charts and drawings for a phone; no text is under 11 pixels or covers another at any width" {
+@test "a narrow screen shows drawings for a phone; no text of a chart or drawing is under 11 pixels or covers another at any width" {
     nothing_of size small covered
 }
 
-@test "dark and light: paper, contrast, the chart of the theme, and the button" {
+@test "dark and light: paper, contrast, the colours of charts, and the button" {
     nothing_of theme toggle
 }
 

@@ -1,0 +1,119 @@
+-- Results as tables. plots/load runs this after it has filled source (gpu, what, file, text): one row a CSV file, its text
+-- whole. A row that cannot be right stands in bad_row, and then nothing that is read here may be used.
+
+-- ---- Files to cells --------------------------------------------------------------------------------------------------
+
+CREATE TABLE line AS
+SELECT gpu, what, file, l.key + 1 AS line, rtrim(l.value, char(13)) AS text
+FROM source, json_each('[' || replace(json_quote(rtrim(source.text, char(10, 13))), '\n', '","') || ']') AS l;
+
+CREATE TABLE cell AS
+SELECT gpu, what, file, line, c.key AS place, c.value AS value
+FROM line, json_each('[' || replace(json_quote(line.text), ',', '","') || ']') AS c;
+
+CREATE TABLE header AS SELECT gpu, what, file, place, value AS name FROM cell WHERE line = 1;
+
+CREATE TABLE field AS
+SELECT cell.gpu, cell.what, cell.file, line, header.name, cell.value
+FROM cell JOIN header USING (gpu, what, place) WHERE line > 1;
+
+-- ---- What a row has to be ----------------------------------------------------------------------------------------------
+
+-- Which columns a file must have; the pattern of a column holds wherever the column is.
+CREATE TABLE needed (what, name);
+INSERT INTO needed
+SELECT w.value, n.value
+FROM (SELECT 'attention attention-eager' AS kinds, 'run lesson device driver cuda dtype causal peak_tflops date commit cache noise B H Hkv
+    Nq Nk D median_us repeats tflops' AS names
+    UNION ALL SELECT 'softmax', 'run lesson device driver cuda dtype copy_gb_per_s date commit noise rows columns median_us repeats gb_per_s'
+    UNION ALL SELECT 'versions', 'run version device driver cuda spill_stores spill_loads bank_conflicts date commit noise B H Nq Nk D
+    median_us repeats tflops registers'
+    UNION ALL SELECT 'ceilings', 'run device what unit date commit median repeats'
+    UNION ALL SELECT 'profile', 'lesson device causal metric unit value date commit B H Nq Nk D') AS wanted,
+    json_each('["' || replace(kinds, ' ', '","') || '"]') AS w,
+    json_each('["' || replace(replace(replace(names, char(10), ''), '    ', ' '), ' ', '","') || '"]') AS n;
+
+CREATE TABLE form (name, pattern, kind);
+INSERT INTO form VALUES
+    ('run', '^.', 'the name of a run'),
+    ('lesson', '^((solution|lesson)-[0-9][0-9]_[a-z0-9_]+|(baseline|peer)-[a-z0-9_]+|kernel-.+|unfused_softmax)$', 'the name of a lesson'),
+    ('version', '^[a-z0-9][-a-z0-9]*$', 'the name of a version'),
+    ('bank_conflicts', '^(-|[0-9.]+)$', 'a number, or -'),
+    ('device', '^[A-Za-z0-9][-A-Za-z0-9 ._+()/]*$', 'the name of a GPU'),
+    ('commit', '^[-0-9A-Za-z._]+$', 'the name of a commit'),
+    ('cache', '^(cold|warm)$', 'cold or warm'),
+    ('noise', '^(steady|noisy)$', 'steady or noisy'),
+    ('causal', '^[01]$', '0 or 1'),
+    ('layout', '^(bhnd|bnhd)$', 'bhnd or bnhd'),
+    ('lse', '^[01]$', '0 or 1'),
+    ('date', '^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]', 'YYYY-MM-DD'),
+    ('value', '^[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$', 'a number');
+INSERT INTO form
+SELECT value, '^[0-9]*[1-9][0-9]*(\.[0-9]*)?([eE][-+]?[0-9]+)?$|^0+\.0*[1-9][0-9]*([eE][-+]?[0-9]+)?$', 'a number above zero'
+FROM json_each('["B","H","Hkv","Nq","Nk","D","rows","columns","median_us","median","repeats","tflops","registers"]');
+
+CREATE VIEW bad_row AS
+SELECT file, 1 AS line, 'the header has no column ''' || name || '''; move this file away and measure again' AS fault
+FROM source JOIN needed USING (what)
+WHERE NOT EXISTS (SELECT 1 FROM header WHERE header.file = source.file AND header.name = needed.name)
+UNION ALL
+SELECT file, line, count(*) || ' fields where the header has ' || columns || '; mend or delete this line'
+FROM cell JOIN (SELECT file, count(*) AS columns FROM header GROUP BY file) USING (file)
+GROUP BY file, line HAVING count(*) <> columns
+UNION ALL
+SELECT file, line, name || ' is ''' || value || ''', not ' || kind || '; mend or delete this line'
+FROM field JOIN form USING (name) WHERE value NOT REGEXP pattern
+UNION ALL
+SELECT file, line, 'gb_per_s is ''' || value || ''', not a number above zero; mend or delete this line'
+FROM field WHERE what = 'softmax' AND name = 'gb_per_s' AND NOT CAST(value AS REAL) > 0;
+
+-- ---- Rows ---------------------------------------------------------------------------------------------------------------
+
+-- f: the fields of a row by name.
+CREATE VIEW record AS SELECT gpu, what, line, json_group_object(name, value) AS f FROM field GROUP BY gpu, what, line;
+
+-- A timing of attention. kind is solution, lesson, peer, baseline or kernel, name what follows it. eager: what a launch costs the
+-- CPU is in it. usual: tensors in the usual order, as many keys as queries and as many heads of them, and nothing written but the output;
+-- a file from before there were columns for it has rows of these.
+CREATE TABLE timing AS
+SELECT *, layout = 'bhnd' AND lse = 0 AND Hkv = H AND Nq = Nk AS usual
+FROM (
+    SELECT gpu, line, what = 'attention-eager' AS eager, f->>'run' AS run, substr(f->>'lesson', 1, instr(f->>'lesson', '-') - 1) AS kind,
+        substr(f->>'lesson', instr(f->>'lesson', '-') + 1) AS name, f->>'device' AS device, f->>'sm_count' AS sm_count, f->>'driver' AS driver,
+        f->>'cuda' AS cuda, f->>'dtype' AS dtype, f->>'B' + 0 AS B, f->>'H' + 0 AS H, f->>'Hkv' + 0 AS Hkv, f->>'Nq' + 0 AS Nq, f->>'Nk' + 0 AS Nk,
+        f->>'D' + 0 AS D, f->>'causal' + 0 AS causal, f->>'median_us' + 0.0 AS us, f->>'tflops' + 0.0 AS tflops, f->>'peak_tflops' + 0.0 AS peak,
+        f->>'date' AS date, f->>'commit' AS commit_name, f->>'cache' AS cache, f->>'noise' = 'noisy' AS noisy,
+        f->>'sm_clock_before_mhz' + 0 AS clock_1, f->>'sm_clock_after_mhz' + 0 AS clock_2, coalesce(f->>'layout', 'bhnd') AS layout,
+        coalesce(f->>'lse', 0) + 0 AS lse
+    FROM record WHERE what IN ('attention', 'attention-eager'));
+
+-- A timing of the row softmax. kind: "five" passes, solution, lesson or peer.
+CREATE TABLE softmax_timing AS
+SELECT gpu, line, f->>'run' AS run, iif(f->>'lesson' = 'unfused_softmax', 'five', substr(f->>'lesson', 1, instr(f->>'lesson', '-') - 1)) AS kind,
+    substr(f->>'lesson', instr(f->>'lesson', '-') + 1) AS name, f->>'device' AS device, f->>'sm_count' AS sm_count, f->>'driver' AS driver,
+    f->>'cuda' AS cuda, f->>'rows' + 0 AS rows, f->>'columns' + 0 AS columns, f->>'median_us' + 0.0 AS us, f->>'gb_per_s' + 0.0 AS gb_per_s,
+    nullif(f->>'copy_gb_per_s' + 0.0, 0) AS copy, f->>'date' AS date, f->>'commit' AS commit_name, f->>'noise' = 'noisy' AS noisy,
+    f->>'sm_clock_before_mhz' + 0 AS clock_1, f->>'sm_clock_after_mhz' + 0 AS clock_2
+FROM record WHERE what = 'softmax' AND f->>'dtype' = 'fp32';
+
+-- What a GPU reached in a copy and in arithmetic alone; of several of a run the last counts.
+CREATE TABLE ceiling AS
+SELECT gpu, f->>'run' AS run, f->>'what' AS what, f->>'unit' AS unit, f->>'median' + 0.0 AS median, f->>'date' AS date, max(line) AS line
+FROM record WHERE record.what = 'ceilings' GROUP BY gpu, f->>'run', f->>'what';
+
+-- What Nsight Compute counted at B=1 H=16; of several the last counts.
+CREATE TABLE counter AS
+SELECT gpu, substr(f->>'lesson', 1, instr(f->>'lesson', '-') - 1) AS kind, substr(f->>'lesson', instr(f->>'lesson', '-') + 1) AS name,
+    f->>'Nq' + 0 AS N, f->>'D' + 0 AS D, f->>'metric' AS metric, f->>'unit' AS unit, f->>'value' + 0.0 AS value, f->>'device' AS device,
+    substr(f->>'date', 1, 10) AS date, f->>'commit' AS commit_name, max(line) AS line
+FROM record
+WHERE what = 'profile' AND f->>'B' + 0 = 1 AND f->>'H' + 0 = 16 AND f->>'Nq' = f->>'Nk' AND f->>'causal' + 0 = 0
+GROUP BY gpu, f->>'lesson', f->>'Nq', f->>'D', f->>'metric';
+
+CREATE TABLE version_timing AS
+SELECT gpu, line, f->>'run' AS run, f->>'version' AS version, f->>'device' AS device, f->>'driver' AS driver, f->>'cuda' AS cuda,
+    f->>'B' || ',' || (f->>'H') || ',' || (f->>'Nq') || ',' || (f->>'D') AS shape, f->>'median_us' + 0.0 AS us, f->>'tflops' + 0.0 AS tflops,
+    f->>'noise' = 'noisy' AS noisy, f->>'registers' AS registers, (f->>'spill_stores') + (f->>'spill_loads') AS spilled,
+    f->>'bank_conflicts' AS bank_conflicts, f->>'date' AS date, f->>'commit' AS commit_name, f->>'sm_clock_before_mhz' + 0 AS clock_1,
+    f->>'sm_clock_after_mhz' + 0 AS clock_2
+FROM record WHERE what = 'versions';

@@ -1,0 +1,190 @@
+-- What may stand beside what. The clock of a GPU moves from run to run, so everything that is compared is chosen from one run: the
+-- newest of those that hold most of what is compared.
+
+-- ---- Runs ------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE run AS
+WITH row AS (
+    SELECT CASE WHEN eager THEN 'eager' ELSE 'attention' END AS what, gpu, run, line, device, sm_count, driver, cuda, commit_name, date,
+        clock_1, clock_2, kind FROM timing
+    UNION ALL SELECT 'softmax', gpu, run, line, device, sm_count, driver, cuda, commit_name, date, clock_1, clock_2, kind
+        FROM softmax_timing
+    UNION ALL SELECT 'versions', gpu, run, line, device, '', driver, cuda, commit_name, date, clock_1, clock_2, '' FROM version_timing),
+last AS (SELECT what, gpu, run, max(line) AS line, device, sm_count, driver, cuda, commit_name FROM row GROUP BY what, gpu, run),
+span AS (
+    SELECT what, gpu, run, max(date) AS time,
+        min(min(nullif(clock_1, 0)), min(nullif(clock_2, 0))) AS low, max(max(clock_1), max(clock_2)) AS high
+    FROM row GROUP BY what, gpu, run)
+SELECT *, substr(time, 1, 10) AS date,
+    CASE WHEN low IS NULL THEN NULL WHEN low = high THEN low || ' MHz' ELSE low || ' to ' || high || ' MHz' END AS clock
+FROM last JOIN span USING (what, gpu, run);
+
+-- "NVIDIA H200: driver ..., commit abc1234."
+CREATE VIEW measured_on AS
+SELECT what, gpu, run, device || ': driver ' || driver || ', CUDA ' || cuda || coalesce(', SM clock ' || clock, '') || ', ' || date ||
+    ', commit ' || commit_name || '.' AS text
+FROM run;
+
+-- ---- Lessons -----------------------------------------------------------------------------------------------------------
+
+-- fp32 without a mask, from a cold cache, tensors in the usual order.
+CREATE VIEW plain AS
+SELECT * FROM timing
+WHERE NOT eager AND dtype = 'fp32' AND usual AND causal = 0 AND cache = 'cold' AND kind <> 'kernel';
+
+-- The lessons of each run. Where a learner's own are wanted, a solution of the same run stands in for one that is not there.
+CREATE TABLE rung AS
+SELECT * FROM (
+    SELECT plain.*, setting.kind AS wanted, row_number() OVER (PARTITION BY gpu, run, name, B, H, Nq, D
+        ORDER BY plain.kind = setting.kind DESC, line DESC) AS place
+    FROM plain, setting WHERE plain.kind IN ('solution', setting.kind))
+WHERE place = 1;
+
+CREATE TABLE ladder_run AS
+SELECT gpu, run FROM (
+    SELECT gpu, run, row_number() OVER (PARTITION BY gpu ORDER BY count(*) DESC, time DESC, run.line DESC) AS place
+    FROM rung JOIN run USING (gpu, run)
+    WHERE what = 'attention' AND B = 1 AND H = 16 AND Nq = 4096 AND D IN (64, 128)
+    GROUP BY gpu, run HAVING max(kind = wanted))
+WHERE place = 1;
+
+-- B=1 H=16 N=4096. before: the lesson before, where the run has it.
+CREATE TABLE ladder AS
+SELECT r.gpu, r.run, r.D, r.name, replace(r.name, '_', ' ') AS title, r.kind, r.us, r.tflops, r.peak, r.noisy,
+    first.us / r.us AS over_first, before.us / r.us AS over_before,
+    dense_rank() OVER (PARTITION BY r.gpu ORDER BY r.name) AS number
+FROM rung AS r JOIN ladder_run USING (gpu, run)
+    LEFT JOIN rung AS first ON first.gpu = r.gpu AND first.run = r.run AND first.B = 1 AND first.H = 16 AND first.Nq = 4096
+        AND first.D = r.D AND first.name LIKE '01_%'
+    LEFT JOIN rung AS before ON before.gpu = r.gpu AND before.run = r.run AND before.B = 1 AND before.H = 16 AND before.Nq = 4096
+        AND before.D = r.D AND CAST(substr(before.name, 1, 2) AS INTEGER) = CAST(substr(r.name, 1, 2) AS INTEGER) - 1
+WHERE r.B = 1 AND r.H = 16 AND r.Nq = 4096 AND r.D IN (64, 128)
+ORDER BY r.gpu, r.name, r.D;
+
+-- The lessons that take fp32 and that the ladder's run has not, "02_vectorized (D=64)".
+CREATE VIEW ladder_lack AS
+SELECT gpu, 'run ' || run || ' lacks at N=4096: ' || group_concat(words, '; ') AS text FROM (
+    SELECT gpu, run, folder || ' (' || group_concat('D=' || D, ', ') || ')' AS words
+    FROM ladder_run, lesson, (SELECT 64 AS D UNION ALL SELECT 128) AS d
+    WHERE takes_fp32 AND NOT EXISTS (SELECT 1 FROM ladder AS l WHERE l.gpu = ladder_run.gpu AND l.name = folder AND l.D = d.D)
+        GROUP BY gpu, folder)
+GROUP BY gpu;
+
+-- Over N: the run with the most lessons that were timed at two sizes or more, and of these with the most sizes.
+CREATE TABLE sizes_run AS
+WITH series AS (
+    SELECT gpu, run, name, D, count(*) AS sizes, max(kind = wanted) AS is_wanted
+    FROM rung WHERE B = 1 AND H = 16 GROUP BY gpu, run, name, D HAVING count(*) >= 2)
+SELECT gpu, run FROM (
+    SELECT gpu, run, row_number() OVER (PARTITION BY gpu ORDER BY count(DISTINCT name) DESC, sum(sizes) DESC, time DESC,
+        run.line DESC) AS place
+    FROM series JOIN run USING (gpu, run) WHERE what = 'attention' GROUP BY gpu, run HAVING max(is_wanted))
+WHERE place = 1;
+
+-- 16 bits are timed on a grid of 16384 tokens of 2048 numbers each, however these are cut into heads; lessons and peers of one run.
+CREATE TABLE grid AS
+WITH row AS (
+    SELECT * FROM (
+        SELECT timing.*, setting.kind AS wanted, row_number() OVER (PARTITION BY gpu, run, dtype, causal, name, Nq, D
+            ORDER BY timing.kind = setting.kind DESC, line DESC) AS place
+        FROM timing, setting
+        WHERE NOT eager AND dtype IN ('bf16', 'fp16') AND usual AND cache = 'cold' AND B * Nq = 16384 AND H * D = 2048
+            AND timing.kind IN ('solution', 'peer', 'baseline', setting.kind))
+    WHERE place = 1),
+chosen AS (
+    SELECT gpu, run, dtype, causal, row_number() OVER (PARTITION BY gpu, dtype, causal
+        ORDER BY count(DISTINCT iif(row.kind IN ('solution', wanted), name, NULL)) DESC, count(*) DESC, time DESC) AS place
+    FROM row JOIN run USING (gpu, run) WHERE what = 'attention' GROUP BY gpu, run, dtype, causal
+    HAVING wanted = 'solution' OR max(kind = wanted))
+SELECT row.* FROM row JOIN chosen USING (gpu, run, dtype, causal) WHERE chosen.place = 1;
+
+-- What a GPU reached in a copy and in arithmetic alone, of the newest run that measured each.
+CREATE VIEW newest_ceiling AS SELECT gpu, what, unit, median, run, max(date) AS date FROM ceiling GROUP BY gpu, what;
+
+-- ---- Beside others -----------------------------------------------------------------------------------------------------
+
+-- The fastest solution of a shape beside PyTorch's paths and the baseline, of one run of make peers; eager: with what a launch costs
+-- the CPU.
+CREATE TABLE compared AS
+WITH row AS (
+    SELECT *, B || ',' || H || ',' || Nq || ',' || D || CASE WHEN causal THEN ' causal' ELSE '' END AS shape,
+        CASE WHEN kind = 'peer' THEN 'torch' ELSE kind END AS way
+    FROM timing
+    WHERE dtype = 'fp32' AND usual AND cache = 'cold' AND (kind IN ('solution', 'baseline') OR kind = 'peer'
+        AND name LIKE 'torch\_%' ESCAPE '\')),
+best AS (SELECT eager, gpu, run, shape, way, name, min(us) AS us, tflops, noisy FROM row GROUP BY eager, gpu, run, shape, way),
+pair AS (
+    SELECT own.eager, own.gpu, own.run, own.shape, own.name, own.us, own.tflops, torch.name AS torch, torch.us AS torch_us,
+        own.noisy OR torch.noisy AS noisy
+    FROM best AS own JOIN best AS torch USING (eager, gpu, run, shape) WHERE own.way = 'solution' AND torch.way = 'torch'),
+chosen AS (
+    SELECT eager, gpu, run, row_number() OVER (PARTITION BY eager, gpu ORDER BY count(*) DESC, time DESC, run.line DESC) AS place
+    FROM pair JOIN run USING (gpu, run) WHERE what = CASE WHEN eager THEN 'eager' ELSE 'attention' END GROUP BY eager, gpu, run)
+SELECT pair.*, efficient.us AS efficient_us, baseline.us AS baseline_us,
+    (SELECT min(line) FROM row WHERE row.eager = pair.eager AND row.gpu = pair.gpu AND row.shape = pair.shape) AS line
+FROM pair JOIN chosen USING (eager, gpu, run)
+    LEFT JOIN row AS efficient ON efficient.eager = pair.eager AND efficient.gpu = pair.gpu AND efficient.run = pair.run
+        AND efficient.shape = pair.shape AND efficient.name = 'torch_efficient'
+    LEFT JOIN best AS baseline ON baseline.eager = pair.eager AND baseline.gpu = pair.gpu AND baseline.run = pair.run
+        AND baseline.shape = pair.shape AND baseline.way = 'baseline'
+WHERE place = 1 ORDER BY pair.eager, pair.gpu, line;
+
+-- A Triton kernel beside the solution of the same lesson at B=1 H=16 N=4096, of one run.
+CREATE TABLE beside_triton AS
+WITH pair AS (
+    SELECT own.gpu, own.run, own.name, own.D, own.us, triton.us AS triton_us, own.tflops, triton.tflops AS triton_tflops,
+        own.noisy OR triton.noisy AS noisy
+    FROM plain AS own JOIN plain AS triton USING (gpu, run, B, H, Nq, D)
+    WHERE own.kind = 'solution' AND triton.kind = 'peer' AND triton.name = 'triton_' || own.name
+        AND B = 1 AND H = 16 AND Nq = 4096 AND D IN (64, 128)),
+chosen AS (
+    SELECT gpu, run, row_number() OVER (PARTITION BY gpu ORDER BY count(*) DESC, time DESC, run.line DESC) AS place
+    FROM pair JOIN run USING (gpu, run) WHERE what = 'attention' GROUP BY gpu, run)
+SELECT pair.* FROM pair JOIN chosen USING (gpu, run) WHERE place = 1 ORDER BY gpu, name, D;
+
+-- ---- The row softmax ---------------------------------------------------------------------------------------------------
+
+-- One size timed both ways outweighs any number timed one way; the five passes alone are nobody's result.
+CREATE TABLE softmax_run AS
+SELECT gpu, run FROM (
+    SELECT own.gpu, own.run, row_number() OVER (PARTITION BY own.gpu
+        ORDER BY count(five.us) * 1000 + count(*) DESC, time DESC, run.line DESC) AS place
+    FROM softmax_timing AS own JOIN setting ON own.kind = setting.kind
+        JOIN run ON run.what = 'softmax' AND run.gpu = own.gpu AND run.run = own.run
+        LEFT JOIN softmax_timing AS five ON five.kind = 'five' AND five.gpu = own.gpu AND five.run = own.run AND five.rows = own.rows
+            AND five.columns = own.columns
+    GROUP BY own.gpu, own.run)
+WHERE place = 1;
+
+CREATE TABLE softmax AS
+SELECT own.gpu, own.run, own.name, rows, columns, own.us, own.gb_per_s, own.copy, own.noisy, five.us AS five_us,
+    five.gb_per_s AS five_gb_per_s
+FROM softmax_timing AS own JOIN softmax_run USING (gpu, run) JOIN setting ON own.kind = setting.kind
+    LEFT JOIN softmax_timing AS five USING (gpu, run, rows, columns)
+WHERE five.kind = 'five' OR five.kind IS NULL
+ORDER BY own.gpu, rows * columns, rows;
+
+-- The same beside PyTorch and Triton, each of the newest run with the most pairs.
+CREATE TABLE softmax_beside AS
+WITH pair AS (
+    SELECT own.gpu, own.run, own.name, rows, columns, own.us, own.gb_per_s, own.copy, peer.name AS peer, peer.us AS peer_us,
+        peer.gb_per_s AS peer_gb_per_s, own.noisy OR peer.noisy AS noisy, own.line
+    FROM softmax_timing AS own JOIN softmax_timing AS peer USING (gpu, run, rows, columns)
+    WHERE own.kind = 'solution' AND peer.kind = 'peer'),
+chosen AS (
+    SELECT gpu, run, peer, row_number() OVER (PARTITION BY gpu, peer ORDER BY count(*) DESC, time DESC, run.line DESC) AS place
+    FROM pair JOIN run USING (gpu, run) WHERE what = 'softmax' GROUP BY gpu, run, peer)
+SELECT pair.* FROM pair JOIN chosen USING (gpu, run, peer) WHERE place = 1 ORDER BY gpu, peer, line;
+
+-- ---- Versions of a kernel ----------------------------------------------------------------------------------------------
+
+CREATE TABLE version AS
+WITH chosen AS (
+    SELECT gpu, shape, run, time, row_number() OVER (PARTITION BY gpu, shape ORDER BY count(*) DESC, time DESC) AS place
+    FROM version_timing JOIN run USING (gpu, run) WHERE what = 'versions' GROUP BY gpu, shape, run HAVING max(version = 'solution'))
+SELECT v.*, v.us / own.us AS over_solution, time,
+    dense_rank() OVER (PARTITION BY v.gpu ORDER BY (SELECT min(line) FROM version_timing AS t WHERE t.gpu = v.gpu
+        AND t.shape = v.shape)) AS number
+FROM version_timing AS v JOIN chosen USING (gpu, shape, run)
+    JOIN version_timing AS own ON own.gpu = v.gpu AND own.shape = v.shape AND own.run = v.run AND own.version = 'solution'
+WHERE place = 1 ORDER BY v.gpu, number, v.us;

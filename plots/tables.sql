@@ -1,0 +1,239 @@
+-- The blocks that plots/tables writes into pages, as finished Markdown: block (name, lesson, gpu, place, text). lesson is '' where all
+-- pages have the same, else a lesson's folder, or README, results or peers; @up@ stands for the way from the page to the root of the
+-- repository.
+-- A figure has three digits: printf('%.*f', (x < 1) + (x < 10) + (x < 100), x).
+
+CREATE TABLE block (name, lesson, gpu, place, text);
+CREATE VIEW how AS SELECT 'median of interleaved CUDA-event timings' AS how, 'fp32, B=1 H=16 N=4096, no mask' AS shape;
+
+-- ---- The ladder --------------------------------------------------------------------------------------------------------
+
+CREATE VIEW ladder_cell AS
+SELECT gpu, run, name, title, D, printf('%.*f', (us < 1e3) + (us < 1e4) + (us < 1e5), us / 1000) AS ms,
+    printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), tflops) AS tflops,
+    iif(peak > 0, printf('%.0f %%', 100 * tflops / peak), '-') AS share,
+    iif(over_before > 0, printf('%.*f×', over_before < 99.95, over_before), '-') AS over_before,
+    iif(over_first > 0, printf('%.*f×', over_first < 99.95, over_first), '-') AS over_first
+FROM ladder;
+
+CREATE VIEW ladder_pair AS
+SELECT gpu, run, name, title, coalesce(at.ms, '-') || ' / ' || coalesce(wide.ms, '-') AS ms, coalesce(at.tflops, '-') || ' / ' ||
+    coalesce(wide.tflops, '-') AS tflops,
+    coalesce(at.over_before, '-') || ' / ' || coalesce(wide.over_before, '-') AS over_before, coalesce(at.over_first, '-') || ' / ' ||
+        coalesce(wide.over_first, '-') AS over_first
+FROM (SELECT DISTINCT gpu, run, name, title FROM ladder)
+    LEFT JOIN (SELECT * FROM ladder_cell WHERE D = 64) AS at USING (gpu, run, name, title) LEFT JOIN (SELECT * FROM ladder_cell
+        WHERE D = 128) AS wide USING (gpu, run, name, title);
+
+INSERT INTO block
+SELECT 'ladder', '', gpu, place, text FROM (
+    SELECT gpu, 1 AS place, '| lesson | time, ms | TFLOP/s | over the lesson before | over lesson 01 |' || char(10) ||
+        '|---|---|---|---|---|' AS text
+    FROM ladder_run
+    UNION ALL SELECT gpu, 2, '| [' || title || '](@up@lessons/' || name || '/README.md) | ' || ms || ' | ' || tflops || ' | ' ||
+        replace(over_before, '- / -', '-') || ' | ' || replace(over_first, '- / -', '-') || ' |' FROM ladder_pair
+    UNION ALL SELECT gpu, 3, char(10) || 'Each pair is D=64 / D=128; ' || shape || '; ' || how || '. ' || text || char(10)
+    FROM ladder_run JOIN measured_on USING (gpu, run), how WHERE what = 'attention');
+
+INSERT INTO block
+SELECT 'measured', name, '0', 1, '| GPU | D | time, ms | TFLOP/s | of the fp32 peak | over the lesson before | over lesson 01 |' ||
+    char(10) ||
+    '|---|---|---|---|---|---|---|' FROM ladder GROUP BY name;
+INSERT INTO block
+SELECT 'measured', name, '1' || gpu, 2, '| ' || device || ' | ' || D || ' | ' || ms || ' | ' || tflops || ' | ' || share || ' | ' ||
+    over_before || ' | ' ||
+    over_first || ' |'
+FROM ladder_cell JOIN run USING (gpu, run) WHERE what = 'attention';
+INSERT INTO block
+SELECT 'measured', name, '2', 3, char(10) || 'Solution; ' || shape || '; ' || how || '. ' || group_concat(text, ' ') || char(10)
+FROM (SELECT DISTINCT name, gpu, run FROM ladder) JOIN measured_on USING (gpu, run), how WHERE what = 'attention' GROUP BY name;
+
+-- Lessons of 16 bits: the grid at N=4096, without a mask.
+CREATE VIEW grid_cell AS
+SELECT g.gpu, g.run, g.name, g.dtype, g.D, g.us, g.tflops, g.peak, before.us / g.us AS over_before, max(other.tflops) AS library
+FROM grid AS g LEFT JOIN grid AS before ON before.gpu = g.gpu AND before.run = g.run AND before.dtype = g.dtype AND before.causal = 0
+    AND before.Nq = g.Nq AND before.D = g.D
+        AND before.kind = 'solution' AND CAST(substr(before.name, 1, 2) AS INTEGER) = CAST(substr(g.name, 1, 2) AS INTEGER) - 1
+    LEFT JOIN grid AS other ON other.gpu = g.gpu AND other.run = g.run AND other.dtype = g.dtype AND other.causal = 0 AND other.Nq = g.Nq
+        AND other.D = g.D
+        AND other.kind IN ('peer', 'baseline')
+WHERE g.kind = 'solution' AND g.causal = 0 AND g.Nq = 4096 AND g.name NOT IN (SELECT name FROM ladder) GROUP BY g.gpu, g.name, g.dtype, g.D;
+INSERT INTO block
+SELECT 'measured', name, '0', 1,
+    '| GPU | D | time, ms | TFLOP/s | of the 16-bit peak | over the lesson before | fastest library, TFLOP/s |' || char(10) ||
+    '|---|---|---|---|---|---|---|' FROM grid_cell GROUP BY name;
+INSERT INTO block
+SELECT 'measured', name, '1' || gpu, 2 + D / 1e3, printf('| %s, %s | %d | %.*f | %.*f | %s | %s | %s |', device, dtype, D,
+    (us < 1e3) + (us < 1e4) + (us < 1e5), us / 1000,
+    (tflops < 1) + (tflops < 10) + (tflops < 100), tflops, iif(peak > 0, printf('%.0f %%', 100 * tflops / peak), '-'),
+    iif(over_before > 0, printf('%.*f×', over_before < 99.95, over_before), '-'), iif(library > 0, printf('%.0f', library), '-'))
+FROM grid_cell JOIN run USING (gpu, run) WHERE what = 'attention';
+INSERT INTO block
+SELECT 'measured', name, '2', 9, char(10) || 'Solution; B=4 N=4096, H × D = 2048, no mask; ' || how || ' of one run. ' ||
+    group_concat(text, ' ') || char(10)
+FROM (SELECT DISTINCT name, gpu, run FROM grid_cell) JOIN measured_on USING (gpu, run), how WHERE what = 'attention' GROUP BY name;
+
+-- ---- The row softmax ---------------------------------------------------------------------------------------------------
+
+INSERT INTO block
+SELECT 'softmax', '', gpu, place, text FROM (
+    SELECT gpu, 1 AS place,
+        '| rows × columns | five passes, us | GB/s | one read and one write, us | GB/s | speed-up | of a copy''s GB/s |' || char(10) ||
+        '|---|---|---|---|---|---|---|' AS text FROM softmax_run
+    UNION ALL SELECT gpu, 2, printf('| %d × %d | %s | %s | %.*f | %.0f | %s | %s |', rows, columns,
+        iif(five_us > 0, printf('%.*f', (five_us < 1) + (five_us < 10) + (five_us < 100), five_us), '-'), iif(five_us > 0, printf('%.0f',
+            five_gb_per_s), '-'),
+        (us < 1) + (us < 10) + (us < 100), us, gb_per_s, iif(five_us > 0, printf('%.*f×', five_us / us < 99.95, five_us / us), '-'),
+        iif(copy > 0, printf('%.0f %%', 100 * gb_per_s / copy), '-')) FROM softmax
+    UNION ALL SELECT gpu, 3, char(10) || 'Solution; fp32; GB/s count one read and one write; ' || how || '. ' || text || char(10)
+    FROM softmax_run JOIN measured_on USING (gpu, run), how WHERE what = 'softmax');
+
+-- ---- Counters ----------------------------------------------------------------------------------------------------------
+
+-- 2160000000 and byte -> 2.16 GB, 71.3 and % -> 71 %.
+CREATE VIEW counter_text AS
+SELECT gpu, name, N, D, metric, device, date, commit_name, line, value, unit,
+    CASE WHEN unit = '%' THEN printf('%.0f %%', value)
+        ELSE CASE WHEN power = 0 AND value = CAST(value AS INTEGER) THEN printf('%d', value) ELSE printf('%.3g', value / pow(1000,
+            power)) END ||
+            rtrim(' ' || substr(' kMGT', power + 1, power > 0) || CASE unit WHEN 'byte' THEN 'B' ELSE '' END) END AS text
+FROM (SELECT *, (value >= 999.5) + (value >= 999.5e3) + (value >= 999.5e6) + (value >= 999.5e9) AS power FROM counter
+    WHERE kind = 'solution');
+
+CREATE VIEW counter_row AS
+SELECT gpu, name, coalesce(words, '`' || metric || '`') AS words, min(coalesce(counter_words.rowid, 1000000 + line)) AS place,
+    max(text) FILTER (WHERE D = 64) AS narrow, max(text) FILTER (WHERE D = 128) AS wide
+FROM counter_text LEFT JOIN counter_words USING (metric) WHERE D IN (64, 128) GROUP BY gpu, name, words;
+
+INSERT INTO block
+SELECT 'profile', name, gpu, place, text FROM (
+    SELECT name, gpu, 1 AS place, '| Nsight Compute, ' || device || ' |' || iif(has_64, ' D=64 |', '') || iif(has_128, ' D=128 |', '') ||
+        char(10) ||
+        '|---|' || iif(has_64, '---|', '') || iif(has_128, '---|', '') AS text
+    FROM (SELECT name, gpu, device, max(D = 64) AS has_64, max(D = 128) AS has_128, max(line) FROM counter_text WHERE D IN (64, 128)
+        GROUP BY gpu, name)
+    UNION ALL SELECT name, gpu, 1 + place, '| ' || words || ' |' ||
+        CASE WHEN max(narrow IS NOT NULL) OVER (PARTITION BY gpu, name) THEN ' ' || coalesce(narrow, '-') || ' |' ELSE '' END ||
+        CASE WHEN max(wide IS NOT NULL) OVER (PARTITION BY gpu, name) THEN ' ' || coalesce(wide, '-') || ' |' ELSE '' END
+    FROM counter_row
+    UNION ALL SELECT name, gpu, 1e9, char(10) || 'Solution; B=1 H=16 N=' || N || ', no mask; ' ||
+        (SELECT date || ', commit ' || commit_name FROM counter_text AS c WHERE c.gpu = counter_text.gpu ORDER BY line DESC LIMIT 1) ||
+            '.' || char(10)
+    FROM counter_text WHERE D IN (64, 128) GROUP BY gpu, name);
+
+-- ---- Peers -------------------------------------------------------------------------------------------------------------
+
+CREATE VIEW compared_text AS
+SELECT eager, gpu, run, line, printf('| %s | %s | %.*f | %.*f | %s | %.*f | %s | %s | %s |', shape, replace(name, '_', ' '),
+    (us < 1) + (us < 10) + (us < 100), us, (tflops < 1) + (tflops < 10) + (tflops < 100), tflops, substr(torch, 7),
+    (torch_us < 1) + (torch_us < 10) + (torch_us < 100), torch_us, printf('%.2f×', torch_us / us) || noise,
+    iif(efficient_us > 0, printf('%.2f×', efficient_us / us) || noise, '-'), iif(baseline_us > 0, printf('%.2f×', baseline_us / us) ||
+        noise, '-')) AS text
+FROM (SELECT *, iif(noisy, ', noisy', '') AS noise FROM compared);
+
+INSERT INTO block
+SELECT 'peers', '', eager || gpu, place, text FROM (
+    SELECT DISTINCT eager, gpu, 0 AS place,
+        '| B, H, N, D | fastest solution | us | TFLOP/s | PyTorch''s best | us | speed-up | over memory-efficient | ' ||
+        'over cuBLAS + softmax |' || char(10) || '|---|---|---|---|---|---|---|---|---|' AS text FROM compared
+    UNION ALL SELECT eager, gpu, line, text FROM compared_text
+    UNION ALL SELECT DISTINCT eager, gpu, 1e9, char(10) || 'fp32, ' ||
+        iif(eager, 'one call at a time, with what a launch costs the CPU', 'the GPU''s time alone') || '; ' || how || ' of one run. ' ||
+            text || char(10)
+    FROM (SELECT DISTINCT eager, gpu, run FROM compared) JOIN measured_on USING (gpu, run), how WHERE what = iif(eager, 'eager',
+        'attention'));
+
+INSERT INTO block
+SELECT 'peers', '', 2 || gpu, place, text FROM (
+    SELECT DISTINCT gpu, 0 AS place,
+        '| rows × columns | row softmax, us | of a copy''s GB/s | torch.softmax, us | speed-up | over PyTorch in five operations |' ||
+        char(10) || '|---|---|---|---|---|---|' AS text FROM softmax_beside WHERE peer = 'torch_softmax'
+    UNION ALL SELECT one.gpu, one.line, printf('| %d × %d | %.*f | %.0f %% | %.*f | %s | %s |', one.rows, one.columns,
+        (one.us < 1) + (one.us < 10) + (one.us < 100), one.us, 100 * one.gb_per_s / one.copy,
+            (one.peer_us < 1) + (one.peer_us < 10) + (one.peer_us < 100),
+        one.peer_us, printf('%.2f×', one.peer_us / one.us) || iif(one.noisy, ', noisy', ''),
+        iif(five.peer_us > 0, printf('%.2f×', five.peer_us / one.us) || iif(one.noisy, ', noisy', ''), '-'))
+    FROM softmax_beside AS one LEFT JOIN softmax_beside AS five ON five.gpu = one.gpu AND five.run = one.run AND five.rows = one.rows
+        AND five.columns = one.columns AND five.peer = 'torch_unfused_softmax'
+    WHERE one.peer = 'torch_softmax'
+    UNION ALL SELECT DISTINCT gpu, 1e9, char(10) || 'Solution 03; fp32; ' || how || ' of one run. ' || text || char(10)
+    FROM softmax_beside JOIN measured_on USING (gpu, run), how WHERE what = 'softmax' AND peer = 'torch_softmax');
+
+-- ---- Triton ------------------------------------------------------------------------------------------------------------
+
+INSERT INTO block
+SELECT 'triton', name, '0', 1, '| GPU | D | solution, ms | Triton, ms | Triton / solution |' || char(10) || '|---|---|---|---|---|'
+FROM beside_triton GROUP BY name;
+INSERT INTO block
+SELECT 'triton', name, '0' || gpu, 2, printf('| %s | %d | %.*f | %.*f | %.2f×%s |', device, D, (us < 1e3) + (us < 1e4) + (us < 1e5),
+    us / 1000,
+    (triton_us < 1e3) + (triton_us < 1e4) + (triton_us < 1e5), triton_us / 1000, triton_us / us, iif(noisy, ', noisy', ''))
+FROM beside_triton JOIN run USING (gpu, run) WHERE what = 'attention';
+INSERT INTO block
+SELECT 'triton', name, '1', 3, char(10) || 'Triton''s kernel beside the solution; ' || shape || '; ' || how || ' of one run. ' ||
+    group_concat(text, ' ') || char(10)
+FROM (SELECT DISTINCT name, gpu, run FROM beside_triton) JOIN measured_on USING (gpu, run), how WHERE what = 'attention' GROUP BY name;
+
+INSERT INTO block
+SELECT 'triton', name, '2' || gpu, place, text FROM (
+    SELECT name, gpu, 0 AS place, '| rows × columns | solution, us | GB/s | Triton, us | GB/s | Triton / solution |' || char(10) ||
+        '|---|---|---|---|---|---|' AS text
+    FROM softmax_beside WHERE peer = 'triton_' || name GROUP BY name, gpu
+    UNION ALL SELECT name, gpu, line, printf('| %d × %d | %.*f | %.0f | %.*f | %.0f | %.2f×%s |', rows, columns,
+        (us < 1) + (us < 10) + (us < 100), us, gb_per_s,
+        (peer_us < 1) + (peer_us < 10) + (peer_us < 100), peer_us, peer_gb_per_s, peer_us / us, iif(noisy, ', noisy', ''))
+    FROM softmax_beside WHERE peer = 'triton_' || name
+    UNION ALL SELECT DISTINCT name, gpu, 1e9, char(10) || 'Triton''s row softmax beside the solution; fp32; ' || how || ' of one run. ' ||
+        text || char(10)
+    FROM softmax_beside JOIN measured_on USING (gpu, run), how WHERE what = 'softmax' AND peer = 'triton_' || name);
+
+-- ---- Versions ----------------------------------------------------------------------------------------------------------
+
+INSERT INTO block
+SELECT 'versions', '', gpu, number + us / 1e9, CASE WHEN us > min(us) OVER (PARTITION BY gpu, number) THEN '' ELSE
+        iif(number > 1, char(10), '') || 'B,H,N,D = ' || shape || ':' || char(10, 10) ||
+        '| version | us | TFLOP/s | time against the solution | registers | spilled, bytes | bank conflicts a multiply-add |' || char(10) ||
+        '|---|---|---|---|---|---|---|' || char(10) END ||
+    printf('| %s | %.*f | %.*f | %s%s | %s | %s | %s |', iif(version IN (SELECT version FROM patch), '[' || version || '](versions/' ||
+        version || '.patch)', version),
+        (us < 1) + (us < 10) + (us < 100), us, (tflops < 1) + (tflops < 10) + (tflops < 100), tflops,
+        iif(version = 'solution', '-', printf('%+.1f %%', 100 * (over_solution - 1))), iif(noisy, ', noisy', ''), registers, spilled,
+            bank_conflicts)
+FROM version;
+INSERT INTO block
+SELECT 'versions', '', gpu, 1e9, char(10) || 'fp32, no mask; ' || how || ' of one run a shape. ' || text || char(10)
+FROM (SELECT gpu, run, max(time) FROM version GROUP BY gpu) JOIN measured_on USING (gpu, run), how WHERE what = 'versions';
+
+-- ---- Charts ------------------------------------------------------------------------------------------------------------
+
+-- What plots/draw --readme has drawn: charts_file (gpu, text), lines of "name, title, caption, alternative, figures", tab-separated.
+CREATE VIEW drawn AS
+SELECT gpu, place, json_extract(cells, '$[0]') AS name,
+    replace(replace(replace(json_extract(cells, '$[3]'), '&', '&amp;'), '"', '&quot;'), '<', '&lt;') AS alt
+FROM (SELECT gpu, line.key AS place, '[' || replace(json_quote(line.value), '\t', '","') || ']' AS cells
+    FROM charts_file, json_each('[' || replace(json_quote(rtrim(text, char(10))), '\n', '","') || ']') AS line);
+
+-- README.md shows the ladder, the page of the peers what is beside them, a lesson's page what its bytes are about, results/MEASURED.md all.
+INSERT INTO block
+SELECT iif(drawn.name = 'softmax' AND page <> 'results', 'softmax', 'charts'), page, gpu, place / 1e3,
+    '<img alt="' || alt || '" src="@up@plots/charts/' || gpu || '/' || drawn.name || '.svg" width="440">' || char(10)
+FROM drawn JOIN (SELECT 'README' AS page, '["ladder-d64"]' AS names UNION ALL SELECT 'peers', '["tflops-bf16-d128"]'
+    UNION ALL SELECT folder, '["limits-d64","bytes-d64","softmax"]' FROM lesson UNION ALL SELECT 'results', (SELECT json_group_array(name)
+        FROM drawn)) AS shown
+    ON drawn.name IN (SELECT value FROM json_each(names));
+
+-- ---- What is not measured ----------------------------------------------------------------------------------------------
+
+INSERT INTO block
+SELECT name, folder, '', 1, 'Not measured yet: ' || text || char(10)
+FROM (SELECT 'ladder' AS name, '' AS folder, '`make bench` does it on a GPU.' AS text UNION ALL SELECT 'softmax', '',
+    '`make bench` does it on a GPU.'
+    UNION ALL SELECT 'measured', folder, '`make bench` does it on a GPU.' FROM lesson
+    UNION ALL SELECT 'peers', '', '`make peers` does it, on a GPU with PyTorch.'
+    UNION ALL SELECT 'triton', folder, '`make peers` does it, on a GPU with PyTorch and Triton.' FROM lesson
+    UNION ALL SELECT 'versions', '', '`scripts/versions` does it, on a GPU.'
+    UNION ALL SELECT 'charts', page, 'nothing is charted.' FROM (SELECT 'README' AS page UNION ALL SELECT 'peers'
+        UNION ALL SELECT 'results' UNION ALL SELECT folder FROM lesson)) AS missing
+WHERE NOT EXISTS (SELECT 1 FROM block WHERE block.name = missing.name AND block.lesson = missing.folder);
+
+SELECT name, lesson, text FROM block ORDER BY name, lesson, gpu, place, rowid;

@@ -1,0 +1,39 @@
+// post markdown OUTLINE FIGURES LINKS DRAWINGS   the Markdown of a post on stdout, the paths of its drawings into a
+// file post page POST.md FOLDER                       its page on stdout, with the pictures of the folder post/write
+// calls both. Exit status 2: bad input, each mistake on stderr with file and line.
+
+#include "figures.h"
+#include "message.h"
+#include "outline.h"
+#include "page.h"
+
+#include <string.h>
+
+static bool write_markdown(char **word) {
+    struct figures figures;
+    figures_read(word[1], &figures);
+    FILE *drawings = fopen(word[3], "w");
+    if (!drawings)
+        message_exit(EXIT_BAD_INPUT, "%s cannot be written", word[3]);
+    struct outline outline = {.path = word[0], .figures = &figures, .links = word[2]};
+    bool ok = outline_write(&outline, stdout, drawings);
+    return fclose(drawings) == 0 && ok;
+}
+
+int main(int argc, char **argv) {
+    bool ok = false;
+    if (argc == 6 && !strcmp(argv[1], "markdown"))
+        ok = write_markdown(argv + 2);
+    else if (argc == 4 && !strcmp(argv[1], "page")) {
+        struct page_sources sources = {.markdown = argv[2],
+                                       .folder = argv[3],
+                                       .html = "post/page.html",
+                                       .css = "post/page.css",
+                                       .palette = "plots/palette"};
+        ok = page_write(&sources, stdout);
+    } else
+        message_exit(EXIT_BAD_INPUT, "it is called by post/write");
+    if (fflush(stdout) || ferror(stdout))
+        message_exit(EXIT_BAD_INPUT, "the post cannot be written; is the disk full?");
+    return ok ? 0 : EXIT_BAD_INPUT;
+}

@@ -1,0 +1,20 @@
+// An outline to Markdown: every placeholder is replaced by what results say. post/README.md says what an outline may
+// hold.
+#ifndef OUTLINE_H
+#define OUTLINE_H
+
+#include "figures.h"
+
+#include <stdio.h>
+
+struct outline {
+    const char *path;
+    const struct figures *figures;
+    const char *links; // what goes before a path of the repository in a link
+};
+
+// Writes the post, and the paths of the drawings that it shows, a line each. False where there is a mistake; each is
+// then said on stderr with file and line.
+bool outline_write(const struct outline *outline, FILE *post, FILE *drawings);
+
+#endif

@@ -1,0 +1,15 @@
+// Pictures within a page.
+#ifndef PICTURE_H
+#define PICTURE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+// Writes an SVG into a page, with a class in the place of its size, without its own styles, and with ids that begin
+// with `prefix`. False, and one line on stderr, where there is no such file or it refers to something outside the page.
+bool picture_write(FILE *out, const char *path, const char *class, const char *prefix);
+
+// The colours of charts on dark paper, as rules of CSS for svg.chart below `root`.
+bool picture_dark_rules(FILE *out, const char *palette, const char *root);
+
+#endif
