@@ -100,7 +100,7 @@ function drawGlobal(run, group, sample, others, width, most = 32) {
     const scale = (width - gutter - 2) / Math.max(last - first, SECTOR), unit = matrix.known ? "column" : "byte";
     const at = byte => gutter + (Math.min(Math.max(byte, first), last) - first) * scale;
     const step = CACHE_LINE * Math.ceil(80 / (CACHE_LINE * scale));
-    for (let byte = first; byte < last; byte += step)
+    for (let byte = first; byte < last && at(byte) + 40 < width; byte += step)
         picture.text(at(byte) + 1, y + 12, `${byte === first ? `${unit} ` : ""}${matrix.known ? byte / matrix.elementBytes : byte}`, FAINT);
     y += 18;
     const shown = area.rows.slice(0, most);

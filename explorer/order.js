@@ -53,7 +53,7 @@ function told({kind, a, b, times, bytes}) {
         test: [`looks, parity ${b}`, `looks ${b}`], ready: [`goes on, parity ${b}`, "goes on"],
         expect: [`expects ${count(b || 0)} B`, "expects"], bulk: [`bulk copy, ${count(bytes || 0)} B`, "bulk"],
         wgmma: [`${times} wgmma, group ${a}`, `wgmma ${a}`],
-    }[kind] || [kind];
+    }[kind] || [kind, kind.split(" ").pop()];
 }
 
 // From band `from` on at most `most` of them, of as many warps from the firstWarp-th on as there is room for.

@@ -57,7 +57,7 @@ function markWarps(warps) {
     for (const row of $("lines").querySelectorAll("tr[data-line]")) {
         const here = warps.get(Number(row.dataset.line));
         row.classList.toggle("at", Boolean(here));
-        row.cells[0].textContent = here ? `w${ranges(here)}` : row.dataset.line;
+        row.cells[0].textContent = !here ? row.dataset.line : ranges(here).length > 5 ? `${here.length} w` : `w${ranges(here)}`;
     }
 }
 

@@ -25,7 +25,7 @@ function laneValue(sample, lane) {
     return i < 0 ? null : Array.isArray(sample.values) ? sample.values[i] : sample.values;
 }
 
-const shortNumber = v => v === null || v === undefined ? "–" : typeof v === "string" ? v : Number.isInteger(v) ? String(v)
+const shortNumber = v => v === null || v === undefined ? "–" : typeof v === "string" ? v : Number.isInteger(v) && Math.abs(v) < 1e7 ? String(v)
     : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3 ? v.toExponential(2) : v.toPrecision(4);
 
 // Names that a line declares or assigns to and that no recorded value has.
@@ -53,7 +53,7 @@ function drawSeries(value, block, warp, lane, seq, width) {
     points.forEach((p, i) => {
         const x = gutter + i * step, last = p.seq <= seq && (!points[i + 1] || points[i + 1].seq > seq);
         picture.rect(x, y, step, h + 16, {fill: last ? "var(--accent-tint)" : "transparent", tip: `the ${i + 1}. time: ${shortNumber(p.value)}`});
-        if (step >= 18 || i % 4 === 0)
+        if (i % Math.ceil(20 / step) === 0)
             picture.text(x + step / 2, y + h + 32, i + 1, {...FAINT, anchor: "middle"});
         if (typeof p.value === "number")
             d += `${d ? "L" : "M"}${x} ${at(p.value)}h${step}`;

@@ -14,7 +14,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def boxes(root):
     """[(x, y, width, height)] of all boxes, and [(x, y, text)] of all texts, in the order of the drawing."""
     number = lambda e, name: float(e.get(name, 0))
-    rects = [tuple(number(e, a) for a in ("x", "y", "width", "height")) for e in root.iter(SVG + "rect")]
+    rects = [tuple(number(e, a) for a in ("x", "y", "width", "height")) for e in root.iter(SVG + "rect") if e.get("x")]
     return rects, [(number(e, "x"), number(e, "y"), e.text) for e in root.iter(SVG + "text")]
 
 
@@ -24,11 +24,12 @@ def main():
     fragment = next(f for f in data["runs"][0]["kernels"][0]["fragments"] if f["name"].startswith("mma"))
     wrong = 0
     for drawing in sys.argv[2:]:
-        rects, texts = boxes(xml.parse(drawing).getroot())
+        root = xml.parse(drawing).getroot()
+        (rects, texts), unit = boxes(root), float(root.get("font-size")) / 12
         for operand in fragment["operands"]:
             title = next((x, y) for x, y, text in texts if text.startswith(operand["name"] + ", "))
-            # The frame is the first box below the title that spans the whole operand: it is drawn last of all that lie in it.
-            frame = max((r for r in rects if abs(r[0] - title[0] - 22) < 1 and abs(r[1] - title[1] - 8) < 1), key=lambda r: r[2] * r[3])
+            # The frame is the largest box right below the title.
+            frame = max((r for r in rects if abs(r[0] - title[0] - 22 * unit) < 1 and abs(r[1] - title[1] - 8 * unit) < 1), key=lambda r: r[2] * r[3])
             width, height = frame[2] / operand["columns"], frame[3] / operand["rows"]
             for lane, elements in enumerate(operand["at"]):
                 for row, column in elements:
