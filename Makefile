@@ -28,6 +28,7 @@ INPUTS     :=
 LAYOUT     :=
 BESIDE     :=
 LSE        :=
+CHECK      :=
 QUICK      :=
 SIZES      :=
 FRESH      :=
@@ -41,7 +42,7 @@ numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
 lessons   := $(numbers:%=lesson-%)
 solutions := $(numbers:%=solution-%)
 actions   := check bench trace explore profile diff reset hint quiz repair watch peers
-others    := all plots post doctor test test-all help clean progress flashcards update compile_commands.json
+others    := all plots post stills doctor test test-all help clean progress flashcards update compile_commands.json
 
 # ---- What was asked for -------------------------------------------------------------------------------------------
 
@@ -119,6 +120,10 @@ reset: $(chosen:%=%/reset)
 plots:
 	plots/draw $(if $(filter 1,$(ALL)),--all) $(call quoted,$(RESULTS))
 
+# CHECK=1: draws nothing, and fails where one is not what would be drawn.
+stills:
+	MAKE='$(MAKE)' explorer/stills $(if $(CHECK),--check) $(foreach u,$(lessons),'$(u:lesson-%=solution-%) $(call folder,$u)')
+
 doctor:
 	scripts/doctor
 
@@ -150,6 +155,7 @@ make peers                 optional: the solutions beside PyTorch's and Triton's
                            DTYPE=bf16: in 16 bits; FA3=folder: with FlashAttention-3 of that source tree
 make plots                 the charts, drawn into build/plots/ from results/ alone; ALL=1: every one, not only those that say most
 make post                  a page and Markdown for a blog, build/post/: the ladder's story from results/ and post/outline.md
+make stills                the stills of the lessons' pages, drawn by the page of explore; CHECK=1: says which are not up to date
 make progress              how far each lesson is
 make watch                 checks again at each save and says what comes next, lesson after lesson; or make lesson-02 watch
 make flashcards            the lessons' self-checks as cards to print, build/flashcards.html

@@ -42,7 +42,7 @@ pages() {
 @test "the map of the tests names every folder of tests and of sources, and no path that is not there" {
     map=tests/README.md
     missing=0
-    for folder in tests/*/ common/*/ simulator/*/ solutions/ lessons/ baselines/ peers/ plots/ post/ teach/ examples/; do
+    for folder in tests/*/ common/*/ simulator/*/ solutions/ lessons/ baselines/ peers/ plots/ post/ teach/ explorer/ examples/; do
         # Sources alone: what an editor or Python leaves behind is none.
         [ -n "$(git ls-files "$folder" | head -n 1)" ] || continue
         grep -qF "$folder" "$map" || { echo "$map does not name $folder"; missing=1; }

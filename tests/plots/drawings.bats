@@ -9,10 +9,19 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# What readers are told: title, description and the words, in whatever order and lines they stand.
+# What readers are told: title, description and the words, in whatever order and lines they stand. Stills have the labels that there
+# is room for: their title and description.
 told() {
     sed -n '/<title/,/<\/desc>/p' "$1"
+    ! is_still "$1" || return 0
     sed -n 's/<tspan[^>]*>\|<\/tspan>//g; s/<\/text>/&\n/g; s/[^\n]*<text[^>]*>\([^<]*\)<\/text>\n/\1 /gp' "$1" | tr -s ' ' '\n' | sort -u
+}
+
+# A drawing that explorer/stills makes of the recording of a kernel.
+is_still() {
+    local own
+    own=$(basename "$1" .svg)
+    grep -q -s "^${own%-phone} " "${1%/*}/stills"
 }
 
 # form FILE WIDTH TYPE: as wide as it is to be, its type at least that large and of this size unless said otherwise.

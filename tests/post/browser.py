@@ -5,19 +5,15 @@
 
 For each width and theme it prints tab-separated lines "what<TAB>where<TAB>detail", none where all is well; and at the end
 "pages<TAB>COUNT" of the PDF, which is left in OUT with, on demand, a picture of each width and theme.
-
-Chromium is driven by the DevTools protocol through a pipe, so that the standard library is enough.
 """
 import base64
-import json
 import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 
-TIMEOUT_S = 60
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import chromium
+
 # 541: where the page has just changed to wide drawings.
 WIDTHS = (360, 541, 800, 1400)
 THEMES = ("light", "dark")
@@ -160,112 +156,23 @@ TOGGLE = """
 """
 
 
-class Browser:
-    def __init__(self, program, profile):
-        to_browser, self.write_end = os.pipe()
-        self.read_end, from_browser = os.pipe()
-
-        # The protocol wants its pipe at descriptors 3 and 4, which may be taken by the ends themselves.
-        def place():
-            ends = os.dup(to_browser), os.dup(from_browser)
-            high = [os.dup(e) for e in ends]
-            os.dup2(high[0], 3)
-            os.dup2(high[1], 4)
-
-        self.process = subprocess.Popen(
-            [program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage", "--remote-debugging-pipe",
-             "--no-first-run", "--disable-extensions", "--disable-background-networking", "--user-data-dir=" + profile,
-             "about:blank"],
-            preexec_fn=place, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(to_browser)
-        os.close(from_browser)
-        self.buffer = b""
-        self.count = 0
-        self.events = []
-        self.session = None
-
-    def receive(self):
-        while b"\0" not in self.buffer:
-            piece = os.read(self.read_end, 1 << 16)
-            if not piece:
-                sys.exit("browser.py: Chromium ended")
-            self.buffer += piece
-        message, self.buffer = self.buffer.split(b"\0", 1)
-        return json.loads(message)
-
-    def call(self, method, **params):
-        self.count += 1
-        number = self.count
-        message = {"id": number, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.write_end, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.receive()
-            if answer.get("id") == number:
-                if "error" in answer:
-                    sys.exit("browser.py: %s: %s" % (method, answer["error"]))
-                return answer["result"]
-            self.events.append(answer)
-
-    def wait_for(self, method):
-        while not any(e.get("method") == method for e in self.events):
-            self.events.append(self.receive())
-
-    def evaluate(self, script):
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True)
-        if "exceptionDetails" in answer:
-            sys.exit("browser.py: %s" % answer["exceptionDetails"])
-        return answer["result"]["value"]
-
-
-def complaints(events, url):
-    """What the console said, and what was asked for beside the page itself."""
-    for event in events:
-        params = event.get("params", {})
-        if event.get("method") == "Runtime.exceptionThrown":
-            yield "console", params["exceptionDetails"].get("text", "") + str(params["exceptionDetails"].get("exception", ""))
-        elif event.get("method") == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
-            yield "console", str(params["args"])
-        elif event.get("method") == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
-            yield "console", params["entry"]["text"]
-        elif event.get("method") == "Network.requestWillBeSent" and params["request"]["url"] != url:
-            yield "load", params["request"]["url"]
-
-
 def main():
     page, out = os.path.abspath(sys.argv[1]), sys.argv[2]
     shots = "--shots" in sys.argv[3:]
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    if not program:
-        sys.exit("browser.py: neither chromium nor google-chrome is here")
     url = "file://" + page
-    profile = tempfile.mkdtemp()
-    browser = Browser(program, profile)
     found = []
-    try:
-        target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-        browser.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            browser.call(domain + ".enable")
+    with chromium.Browser() as browser:
         for width in WIDTHS:
             for theme in THEMES:
                 where = "%d %s" % (width, theme)
-                browser.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-                browser.call("Emulation.setEmulatedMedia", media="screen",
-                             features=[{"name": "prefers-color-scheme", "value": theme}])
-                browser.events = []
-                browser.call("Page.navigate", url=url)
-                browser.wait_for("Page.loadEventFired")
+                browser.show(url, width, theme)
                 for what, detail in browser.evaluate(MEASURE.replace("DARK", str(theme == "dark").lower())):
                     found.append((what, where, detail))
                 for what, detail in browser.evaluate(TOGGLE):
                     found.append((what, where, detail))
-                found += [(what, where, detail) for what, detail in complaints(browser.events, url)]
+                found += [(what, where, detail) for what, detail in chromium.complaints(browser.events, url)]
                 if shots:
-                    picture = browser.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
-                    with open(os.path.join(out, "%d-%s.png" % (width, theme)), "wb") as file:
-                        file.write(base64.b64decode(picture))
+                    browser.picture(os.path.join(out, "%d-%s.png" % (width, theme)))
         # On a dark system: paper is white all the same.
         browser.call("Emulation.setDeviceMetricsOverride", width=PAPER[0], height=PAPER[1], deviceScaleFactor=1, mobile=False)
         browser.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
@@ -275,10 +182,6 @@ def main():
                                             preferCSSPageSize=True)["data"])
         with open(os.path.join(out, "page.pdf"), "wb") as file:
             file.write(pdf)
-    finally:
-        browser.process.kill()
-        browser.process.wait()
-        shutil.rmtree(profile, ignore_errors=True)
     for line in found:
         print("\t".join(line))
     print("pages\t%d" % len(re.findall(rb"/Type\s*/Page\b", pdf)))

@@ -1,0 +1,93 @@
+// Registers of an mma, a wgmma, an ldmatrix: which lane holds which element, by the simulator's own map.
+
+// One operand: neighbours that a lane holds in one register, or in two of an element each, are one cell. Returns its edges.
+function drawOperand(picture, x, y, operand, cell, chosen, name) {
+    const {rows, columns} = operand, each = Math.max(2, operand.per_register), owner = new Map(), left = x + 22;
+    const at = (row, column) => row >= 0 && column >= 0 ? owner.get(row * columns + column) : undefined;
+    operand.at.forEach((elements, lane) => elements.forEach(([row, column], i) =>
+        owner.set(row * columns + column, {lane, register: Math.floor(i / each), first: Math.floor(i / operand.per_register)})));
+    const together = (a, b) => b && a.lane === b.lane && a.register === b.register && !b.drawn;
+    picture.text(x, y + 12, `${name}, ${rows} × ${columns}, ${operand.element}`, {bold: true});
+    y += 20;
+    for (let row = 0; row < rows; row++) {
+        if (row % (cell.h < 15 ? 2 : 1) === 0)
+            picture.text(x + 16, y + row * cell.h + 12, row, {...FAINT, anchor: "end"});
+        for (let column = 0; column < columns; column++) {
+            const own = at(row, column);
+            if (!own || own.drawn)
+                continue;
+            let wide = 1, high = 1;
+            while (column + wide < columns && together(own, at(row, column + wide)))
+                at(row, column + wide++).drawn = true;
+            while (wide === 1 && row + high < rows && together(own, at(row + high, column)))
+                at(row + high++, column).drawn = true;
+            const its = own.lane === chosen, box = [left + column * cell.w, y + row * cell.h, wide * cell.w, high * cell.h];
+            const register = `${name.toLowerCase()}[${own.first}${operand.per_register === 1 && wide > 1 ? `..${own.first + 1}` : ""}]`;
+            picture.rect(...box, {...(its ? MARKS.chosen : {fill: "var(--paper)", stroke: "var(--rule)"}), lanes: [own.lane],
+                tip: `${operand.at.length > LANES ? "thread" : "lane"} ${own.lane} in ${register}: ${name}, row ` +
+                    `${row}${high > 1 ? `–${row + high - 1}` : ""}, column ${column}${wide > 1 ? `–${column + wide - 1}` : ""}`});
+            picture.label(...box, [String(own.lane)], its ? {fill: "var(--paper)", bold: true} : {});
+        }
+    }
+    // Where the register changes, a thick line.
+    let thick = "";
+    for (const [place, own] of owner) {
+        const row = Math.floor(place / columns), column = place % columns, px = left + column * cell.w, py = y + row * cell.h;
+        const other = neighbour => neighbour && neighbour.register !== own.register;
+        thick += (other(at(row, column - 1)) ? `M${px} ${py}v${cell.h}` : "") + (other(at(row - 1, column)) ? `M${px} ${py}h${cell.w}` : "");
+    }
+    picture.rect(left, y, columns * cell.w, rows * cell.h, {stroke: "var(--ink)"});
+    picture.path(thick, {stroke: "var(--ink)", line: 1.6});
+    return {right: left + columns * cell.w, bottom: y + rows * cell.h};
+}
+
+// What a lane holds, register by register.
+function held(operand, lane) {
+    const each = operand.per_register, at = operand.at[lane], name = operand.name.toLowerCase(), parts = [];
+    for (let r = 0; r * each < at.length && r < 8; r++) {
+        const own = at.slice(r * each, (r + 1) * each), across = own.every(e => e[0] === own[0][0]);
+        parts.push(`${name}[${r}] row ${across ? own[0][0] : ranges(own.map(e => e[0]))}, ` +
+            `column ${across ? ranges(own.map(e => e[1])) : own[0][1]}`);
+    }
+    return `Lane ${lane}: ${parts.join("; ")}${at.length > 8 * each ? "; and so on" : ""}.`;
+}
+
+function drawFragment(group, wanted, width) {
+    const fragment = group.kernel.fragments[group.fragment], {operands} = fragment;
+    const lane = Math.min(wanted, operands[0].at.length - 1);
+    const picture = new Picture(width, `${fragment.name.split(" ")[0]}: which lane holds which element; lane ${lane} is marked`);
+    const [a, b, c] = ["A", "B", "C"].map(name => operands.find(o => o.name === name));
+    let y = picture.heading(0);
+    picture.says.push("A number is a lane, which holds that element in a register. A thick line: another register.",
+        ...operands.map(o => held(o, lane)));
+    if (a && b && c && width >= 500 && c.columns <= 16) {
+        // As one writes it down: B above C, A left of it, so that rows and columns meet.
+        const w = Math.min(26, (width - 76) / (a.columns * 0.7 + c.columns)), left = Math.min(17, w * 0.7), x = 48 + a.columns * left;
+        const top = drawOperand(picture, x, y, b, {w, h: 13}, lane, "B");
+        const below = picture.says.reduce((at, sentence) => picture.paragraph(0, at, sentence, x - 24) + 4, y);
+        const middle = Math.max(top.bottom, below) + 12;
+        drawOperand(picture, 0, middle, a, {w: left, h: ROW}, lane, "A");
+        y = drawOperand(picture, x, middle, c, {w, h: ROW}, lane, "C").bottom + 10;
+    } else {
+        let x = 0, lowest = y;
+        for (const operand of operands) {
+            const columns = Math.min(16, operand.columns), name = operand.name === "M" ? "Matrices" : operand.name;
+            const shown = {...operand, columns, at: operand.at.map(e => e.filter(([, column]) => column < columns))};
+            const w = Math.max(operand.per_register > 1 ? 12 : 18, Math.min(26, (width - 24) / columns));
+            if (x && x + 22 + columns * w > width) {
+                x = 0;
+                y = lowest + 12;
+            }
+            const end = drawOperand(picture, x, y, shown, {w, h: operand === b ? 13 : 18}, lane, name);
+            lowest = Math.max(lowest, end.bottom);
+            x = end.right + 20;
+            if (columns < operand.columns)
+                picture.says.push(`Of the ${operand.columns} columns of ${name} 16 are drawn; the others follow in the same way.`);
+        }
+        if (operands[0].name === "M")
+            picture.says.push("Row 0 is the one whose address lane 0 gave, row 1 that of lane 1, and so on: a matrix has eight.");
+        y = picture.says.reduce((at, sentence) => picture.paragraph(0, at, sentence), lowest + 8);
+    }
+    picture.legend(y + 2, [["chosen", `held by lane ${lane}`]]);
+    return picture;
+}
