@@ -186,6 +186,7 @@ FRESH=1                    bench starts over where it would go on with a run tha
 RESULTS=folder             where bench writes and plots and post read, instead of results/
 GPU=folder                 of several in results/ the one that a post is about
 OUTLINE=file.md            the text of the post, instead of post/outline.md
+LINKS=https://.../blob/main/  what goes before a path of the repository in the links of a post; else they are relative
 
 The exit status is 0 only where all held, else 2. make's own last line names what failed, with Error 1 for a check
 that failed and Error 2 for bad input.

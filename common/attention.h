@@ -34,6 +34,7 @@ struct attention_problem {
 struct attention_lesson {
     unsigned dtypes;            // bit 1u << ATTENTION_FP32 and so on
     int max_head_dim;           // every head_dim from 1 to this one
+    int row_multiple;           // of which head_dim and all strides have to be multiples; 0: any will do
     int causal;                 // 1 where it covers causal masking
     int lse;                    // 1 where it writes lse
     int strided;                // 1 where it takes any strides, 0 where tensors must be contiguous

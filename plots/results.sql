@@ -107,10 +107,10 @@ CREATE VIEW newest_ceiling AS SELECT gpu, what, unit, median, run, max(date) AS 
 -- the CPU.
 CREATE TABLE compared AS
 WITH row AS (
-    SELECT *, B || ',' || H || ',' || Nq || ',' || D || CASE WHEN causal THEN ' causal' ELSE '' END AS shape,
+    SELECT *, B || ',' || H || ',' || Nq || iif(Nk = Nq, '', ':' || Nk) || ',' || D || CASE WHEN causal THEN ' causal' ELSE '' END AS shape,
         CASE WHEN kind = 'peer' THEN 'torch' ELSE kind END AS way
     FROM timing
-    WHERE dtype = 'fp32' AND usual AND cache = 'cold' AND (kind IN ('solution', 'baseline') OR kind = 'peer'
+    WHERE dtype = 'fp32' AND layout = 'bhnd' AND lse = 0 AND cache = 'cold' AND (kind IN ('solution', 'baseline') OR kind = 'peer'
         AND name LIKE 'torch\_%' ESCAPE '\')),
 best AS (SELECT eager, gpu, run, shape, way, name, min(us) AS us, tflops, noisy FROM row GROUP BY eager, gpu, run, shape, way),
 pair AS (

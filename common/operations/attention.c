@@ -87,6 +87,20 @@ static bool not_covered(struct obstacle *obstacle, const char *part) {
     return false;
 }
 
+static bool rows_are_multiples(const struct attention_problem *p, int multiple, const char *name,
+                               struct message *reason) {
+    const struct attention_strides strides[] = {p->q_stride, p->k_stride, p->v_stride, p->o_stride};
+    if (p->head_dim % multiple)
+        return message_set(reason, "%s takes head dimensions that are multiples of %d, not %d", name, multiple,
+                           p->head_dim);
+    for (int i = 0; i < 4; i++)
+        if (strides[i].batch % multiple || strides[i].head % multiple || strides[i].row % multiple)
+            return message_set(reason, "%s takes strides that are multiples of %d, and %c has %lld,%lld,%lld", name,
+                               multiple, "qkvo"[i], (long long)strides[i].batch, (long long)strides[i].head,
+                               (long long)strides[i].row);
+    return true;
+}
+
 static bool covers(const void *contract, const char *name, const struct problem_case *which,
                    const struct device_limits *limits, struct obstacle *obstacle) {
     const struct attention_lesson *lesson = contract;
@@ -116,11 +130,15 @@ static bool covers(const void *contract, const char *name, const struct problem_
         snprintf(obstacle->part, sizeof obstacle->part, "head dimensions over %d", lesson->max_head_dim);
         return false;
     }
+    struct attention_problem problem = sizes(which);
+    if (lesson->row_multiple && !rows_are_multiples(&problem, lesson->row_multiple, name, reason)) {
+        snprintf(obstacle->part, sizeof obstacle->part, "rows that are no multiples of %d", lesson->row_multiple);
+        return false;
+    }
     if (limits->compute_capability < lesson->min_compute_capability)
         return message_set(reason, "%s needs compute capability %d.%d, and %s has %d.%d", name,
                            lesson->min_compute_capability / 10, lesson->min_compute_capability % 10,
                            limits->description, limits->compute_capability / 10, limits->compute_capability % 10);
-    struct attention_problem problem = sizes(which);
     size_t shared = lesson->shared_bytes ? lesson->shared_bytes(&problem) : 0;
     if (shared > limits->shared_bytes)
         return message_set(reason, "%s needs %.1f KiB of shared memory a block here, and %s has %.1f KiB", name,

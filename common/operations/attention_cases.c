@@ -105,6 +105,8 @@ static void build_simulator(struct list *list) {
     // tile to the next. Of 128 queries and 64 keys there are two tiles, then three, for each head, so that blocks which
     // are given two of them end in the middle; and in the first two, some queries see no key.
     add_causal(list, 1, 60, 140, 130, 40);
+    // More heads than twice a GPU's multiprocessors: blocks that stay take three of them.
+    add_causal(list, 1, 270, 2, 70, 8);
     // The maximum grows by much from one tile of 64 keys to the next, and by little to the last.
     add(list, 1, 60, 3, 283, 64)->family = INPUTS_RISING;
 }

@@ -204,6 +204,15 @@ lacks() {
     done
 }
 
+@test "a folder where a file of results should be: one line, status 2" {
+    rm "$gpu/softmax.csv"
+    mkdir "$gpu/softmax.csv"
+    run plots/draw --svg
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [ "$output" = "results/example-gpu/softmax.csv is a folder, not a file of results; move it away" ]
+}
+
 @test "colours can be told apart, and the check of that finds colours that cannot" {
     "$BATS_TEST_DIRNAME/check_palette.py" plots/palette
     for wrong in 's/#af9025/#ffee99/' 's/#659178/#d41f0a/' '/colour.8/d'; do

@@ -112,6 +112,38 @@ repaired() {
     repaired 09
 }
 
+@test "10: rejected where heads are larger than 128, as its page says, and right once it is repaired" {
+    rejected 10 "repaired.cu:"
+    make lesson-10 repair SHAPE=1,1,130:200,128
+    run ! make lesson-10 repair SHAPE=1,1,5:37,192
+    repaired 10
+}
+
+@test "11: rejected by the simulator, and right once it is repaired" {
+    rejected 11 "simulator: "
+    repaired 11
+}
+
+@test "12: rejected where there are two tiles of keys, as its page says, and right once it is repaired" {
+    rejected 12 "elements wrong"
+    make lesson-12 repair SHAPE=1,1,70:128,128
+    run ! make lesson-12 repair SHAPE=1,1,70:129,128
+    repaired 12
+}
+
+@test "13: rejected where a block takes three items, as its page says, and right once it is repaired" {
+    rejected 13 "simulator: "
+    make lesson-13 repair SHAPE=1,200,2:70,8
+    repaired 13
+}
+
+@test "14: rejected where there are two tiles of keys, as its page says, and right once it is repaired" {
+    rejected 14 "elements wrong"
+    make lesson-14 repair SHAPE=1,1,70:128,128
+    run ! make lesson-14 repair SHAPE=1,1,70:129,128
+    repaired 14
+}
+
 @test "the copy is never written over, and progress knows what is repaired" {
     rm -rf .progress
     rm -f lessons/*/repaired.cu

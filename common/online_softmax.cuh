@@ -1,0 +1,81 @@
+// The softmax of scores that come tile by tile, in the registers of a warpgroup.
+#pragma once
+
+#include "ex2.cuh"
+#include "warpgroup_rows.cuh"
+
+#include <type_traits>
+
+// scale: of powers of 2. Makes the largest score so far a row's maximum, and its sum relative to that. The output has
+// to be multiplied by rescale[].
+template <int COLUMNS>
+__device__ inline void raise_rows(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
+                                  float (&rescale)[LANE_ROWS]) {
+#pragma unroll
+    for (int i = 0; i < LANE_ROWS; i++) {
+        float lane_max = S_rmem[i][0];
+        for (int j = 1; j < COLUMNS; j++)
+            lane_max = fmaxf(lane_max, S_rmem[i][j]);
+        const float new_max = fmaxf(rows.max[i], lanes_max<LANES_PER_ROW>(lane_max));
+        rescale[i] = new_max == -INFINITY ? 0.0f : ex2(scale * (rows.max[i] - new_max));
+        rows.max[i] = new_max;
+        rows.sum[i] *= rescale[i];
+    }
+}
+
+// The same, but only where a score of the warp has passed its row's maximum by so far that its weight would be over
+// 2^lazy. Returns whether that is so.
+template <int COLUMNS>
+__device__ inline bool raise_maximum(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, float lazy, RowState &rows,
+                                     float (&rescale)[LANE_ROWS]) {
+    bool grown = false;
+    for (int i = 0; i < LANE_ROWS; i++) {
+        float lane_max = S_rmem[i][0]; // of the lane's own scores
+        for (int j = 1; j < COLUMNS; j++)
+            lane_max = fmaxf(lane_max, S_rmem[i][j]);
+        grown |= scale * (lane_max - rows.max[i]) > lazy;
+    }
+    if (!__any_sync(ALL_LANES, grown))
+        return false;
+    raise_rows(S_rmem, scale, rows, rescale);
+    return true;
+}
+
+// What a score may be before its weight is too large, as an integer for passes(); INT32_MIN: no score may be any. A
+// weight of 2^64 is as exact in bf16 and in sums as one of 1; fp16 ends at 2^16.
+template <class E>
+__device__ inline int limit_of(float row_max, float scale) {
+    const float most = row_max + (std::is_same_v<E, __half> ? 14.0f : 64.0f) / scale;
+    return most >= 0.0f ? __float_as_int(most) : INT32_MIN;
+}
+
+// Whether a score of the warp has passed its row's limit. As integers: floats that are not negative are in the order of
+// their bits, and one instruction takes the largest of three. Two chains a row, since each is a chain of results.
+template <int COLUMNS>
+__device__ inline bool passes(const float (&S_rmem)[LANE_ROWS][COLUMNS], const int (&limit)[LANE_ROWS]) {
+    bool passed = false;
+#pragma unroll
+    for (int i = 0; i < LANE_ROWS; i++) {
+        int most[2] = {__float_as_int(S_rmem[i][0]), __float_as_int(S_rmem[i][1])};
+#pragma unroll
+        for (int j = 2; j < COLUMNS; j += 2)
+            most[j / 2 % 2] =
+                __vimax3_s32(most[j / 2 % 2], __float_as_int(S_rmem[i][j]), __float_as_int(S_rmem[i][j + 1]));
+        passed |= max(most[0], most[1]) > limit[i];
+    }
+    return __any_sync(ALL_LANES, passed);
+}
+
+// Makes weights of the scores of columns FROM .. TO, and adds them up.
+template <int FROM, int TO, int COLUMNS>
+__device__ inline void weigh(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows) {
+#pragma unroll
+    for (int i = 0; i < LANE_ROWS; i++) {
+        const float shift = rows.max[i] == -INFINITY ? 0.0f : scale * rows.max[i]; // -inf - -inf would be NaN
+#pragma unroll
+        for (int j = FROM; j < TO; j++) {
+            S_rmem[i][j] = ex2(scale * S_rmem[i][j] - shift);
+            rows.sum[i] += S_rmem[i][j];
+        }
+    }
+}

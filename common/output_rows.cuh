@@ -1,0 +1,83 @@
+// The end of a block's attention: rows divided by their sums, log-sum-exp, and the rounded output in shared memory,
+// from where a bulk copy takes it.
+#pragma once
+
+#include "attention.h"
+#include "ex2.cuh"
+#include "hopper.cuh"
+#include "warpgroup_rows.cuh"
+
+// Attention of one query by one warp, key by key from global memory; o[i] is the output in column lane + 32 i. Slow,
+// but it touches no value that the query does not see.
+template <int D, class E>
+__device__ inline void attend_by_keys(float (&o)[D / WARP_SIZE], const struct attention_problem &p, int batch, int head,
+                                      int query, int lane) {
+    const int kv_head = head / (p.heads / p.kv_heads);
+    const E *q = (const E *)p.q + batch * p.q_stride.batch + head * p.q_stride.head + query * p.q_stride.row;
+    const E *k = (const E *)p.k + batch * p.k_stride.batch + kv_head * p.k_stride.head;
+    const E *v = (const E *)p.v + batch * p.v_stride.batch + kv_head * p.v_stride.head;
+    const int end_key = p.causal ? min(p.nk, query + 1 + p.nk - p.nq) : p.nk;
+    const float scale = p.softmax_scale * 1.44269504f; // of powers of 2
+    float row_max = -INFINITY, row_sum = 0.0f;
+    for (int i = 0; i < D / WARP_SIZE; i++)
+        o[i] = 0.0f;
+#pragma unroll 1
+    for (int key = 0; key < end_key; key++, k += p.k_stride.row, v += p.v_stride.row) {
+        float product = 0.0f;
+        for (int i = 0, column = lane; i < D / WARP_SIZE; i++, column += WARP_SIZE)
+            product += column < p.head_dim ? float(q[column]) * float(k[column]) : 0.0f;
+        const float score = scale * lanes_sum<WARP_SIZE>(product), new_max = fmaxf(row_max, score);
+        const float shift = new_max == -INFINITY ? 0.0f : new_max; // -inf - -inf would be NaN
+        const float rescale = ex2(row_max - shift), weight = ex2(score - shift);
+        row_max = new_max;
+        row_sum = row_sum * rescale + weight;
+        for (int i = 0, column = lane; i < D / WARP_SIZE; i++, column += WARP_SIZE)
+            o[i] = o[i] * rescale + (column < p.head_dim ? weight * float(v[column]) : 0.0f);
+    }
+    for (int i = 0; i < D / WARP_SIZE; i++)
+        o[i] *= row_sum == 0.0f ? 0.0f : 1.0f / row_sum;
+}
+
+// A warp's rows, those of the block from warp_row on, divided by their sums and rounded, to O_smem, slices of swizzled
+// rows; their log-sum-exp to where lse asks for it.
+//
+// A product multiplies values that a row does not see by weights of 0, and 0 times an infinity or a NaN is NaN. Where
+// an output is no number the warp's rows are therefore computed again, key by key.
+template <int D, class E, int QUERIES>
+__device__ inline void finish_rows(E (*O_smem)[QUERIES][SLICE], float (&O_rmem)[LANE_ROWS][D / LANES_PER_ROW],
+                                   const RowState &rows, const struct attention_problem &p, int batch, int head,
+                                   int query0, int warp_row) {
+    const int lane = threadIdx.x % WARP_SIZE;
+    float zero = 0.0f; // or NaN, where an output is no number
+#pragma unroll
+    for (int i = 0; i < LANE_ROWS; i++) {
+        const int row = query0 + warp_row + row_of(i, lane);
+        const float sum = lanes_sum<LANES_PER_ROW>(rows.sum[i]);
+        const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a row that sees no key is 0
+        for (int j = 0; j < D / LANES_PER_ROW; j++) {
+            O_rmem[i][j] *= inverse;
+            zero += 0.0f * O_rmem[i][j];
+        }
+        if (p.lse != NULL && lane % LANES_PER_ROW == 0 && row < p.nq)
+            p.lse[((int64_t)batch * p.heads + head) * p.nq + row] =
+                sum == 0.0f ? -INFINITY : p.softmax_scale * rows.max[i] + logf(sum);
+    }
+#pragma unroll
+    for (int column = 0; column < D; column += 16) {
+        uint32_t o[4];
+        round_x4<E>(o, O_rmem, column);
+        stmatrix_x4(chunk_of(O_smem[column / SLICE], warp_row + lane % 16, column % SLICE + lane / 16 * 8), o);
+    }
+    if (__all_sync(ALL_LANES, zero == 0.0f))
+        return;
+#pragma unroll 1
+    for (int row = warp_row; row < warp_row + WARP_ROWS && query0 + row < p.nq; row++) {
+        float o[D / WARP_SIZE];
+        attend_by_keys<D, E>(o, p, batch, head, query0 + row, lane);
+        __syncwarp(); // all lanes have stored what was there
+        for (int i = 0; i < D / WARP_SIZE; i++) {
+            const int column = i * WARP_SIZE + lane, chunk = column % SLICE / CHUNK * CHUNK;
+            chunk_of(O_smem[column / SLICE], row, chunk)[column % CHUNK] = E(o[i]);
+        }
+    }
+}

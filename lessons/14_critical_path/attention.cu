@@ -1,0 +1,345 @@
+// Lesson 14: the way from "the scores are there" to "the next product is asked for" is made short. A vote in place of a
+// maximum, descriptors of the next step behind this one's products, and the wait for these where it belongs.
+//
+// architecture: sm_90a
+#include "attention.h"
+#include "chunk.cuh"
+#include "counter.cuh"
+#include "hopper.cuh"
+#include "items.cuh"
+#include "online_softmax.cuh"
+#include "output_rows.cuh"
+#include "tensor_maps.cuh"
+#include "variant.cuh"
+#include "warpgroup_rows.cuh"
+
+constexpr float LOG2_E = 1.44269504f;
+constexpr int NO_DIAGONAL = 1 << 30;
+constexpr int TURN = 8; // barriers from this number on: it is the turn of a warpgroup
+
+// D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
+// thread has LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
+template <class E_, int D_, int WARPGROUPS_, int KEYS_, int STAGES_, bool TURNS_ = true>
+struct Tile {
+    using E = E_; // __half or __nv_bfloat16
+    static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
+    static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
+    static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
+    static constexpr int SLICES = (D + SLICE - 1) / SLICE;
+    static constexpr bool TURNS = TURNS_;
+    static constexpr int REGISTERS[] = {240, 160, 112}; // with 2, 3, 4 warpgroups; of 168, 128, 96 from the launch
+    static_assert(KEYS % 64 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
+
+    // Rows of 128 bytes, swizzled: a slice has 64 columns of all rows.
+    E Q[2][SLICES][QUERIES][SLICE]; // of two items; one's output goes to where its queries were
+    E K[STAGES][SLICES][KEYS][SLICE];
+    E V[STAGES][SLICES][KEYS][SLICE];
+    Item item[2];
+    uint64_t Q_full[2], K_full[STAGES], V_full[STAGES]; // barriers: the copy is there
+    uint64_t open;                                      // in its first phase for ever; the one before counts as ended
+    uint64_t Q_empty[2], K_empty[STAGES], V_empty[STAGES]; // all warpgroups are done with it
+};
+
+// The number of a thread among those that compute.
+__device__ inline int own_thread() {
+    return threadIdx.x - WARPGROUP;
+}
+
+// Starts to copy a tile's rows of a matrix, from row0 on, and zeros beyond it. One thread does it for all; who waits
+// for the barrier waits for its bytes.
+template <int SLICES, int ROWS, class E>
+__device__ inline void load_rows(E (*to_smem)[ROWS][SLICE], uint64_t *full, const CUtensorMap &from, int row0, int head,
+                                 int batch) {
+    mbarrier_arrive_expect_tx(full, SLICES * ROWS * SLICE * sizeof(E));
+    for (int i = 0; i < SLICES; i++)
+        cp_async_bulk_tensor(to_smem[i], &from, full, i * SLICE, row0, head, batch);
+}
+
+// What one thread does: it copies tile after tile of item after item, each as soon as its stage is free.
+template <class T>
+__device__ inline void produce(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
+    Ring<T::STAGES> ring;
+    Ring<2> q;
+    int number = blockIdx.x;
+    for (;; q.next()) {
+        const Item item = item_of<T>(p, work, number);
+        mbarrier_wait(&tile.Q_empty[q.stage], q.parity ^ 1);
+        tile.item[q.stage] = item;
+        if (item.end_key == 0)
+            break;
+        load_rows<T::SLICES>(tile.Q[q.stage], &tile.Q_full[q.stage], maps.q, item.query0, item.head, item.batch);
+        for (int key0 = (item.end_key - 1) / T::KEYS * T::KEYS; key0 >= 0; key0 -= T::KEYS, ring.next()) {
+            mbarrier_wait(&tile.K_empty[ring.stage], ring.parity ^ 1);
+            load_rows<T::SLICES>(tile.K[ring.stage], &tile.K_full[ring.stage], maps.k, key0, item.kv_head, item.batch);
+            mbarrier_wait(&tile.V_empty[ring.stage], ring.parity ^ 1);
+            load_rows<T::SLICES>(tile.V[ring.stage], &tile.V_full[ring.stage], maps.v, key0, item.kv_head, item.batch);
+        }
+        number = work.counter ? work.blocks + atomicInc(work.counter, work.items - 1) : number + work.blocks;
+    }
+    mbarrier_arrive(&tile.Q_full[q.stage]);
+}
+
+// One thread tells it for the warpgroup, whose warps end a product together.
+__device__ inline void release(uint64_t *empty) {
+    if (threadIdx.x % WARPGROUP == 0)
+        mbarrier_arrive(empty);
+}
+
+// S_rmem = Q K^T for the warpgroup's rows and all keys of the tile: starts it.
+template <class T, class E = typename T::E>
+__device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint64_t q, uint64_t k) {
+#pragma unroll
+    for (int column = 0; column < T::D; column += 16) {
+        const int within = column % SLICE, before = column - within; // columns of whole slices
+        wgmma<E>(S_rmem, q + wgmma_step((before * T::QUERIES + within) * sizeof(E)),
+                 k + wgmma_step((before * T::KEYS + within) * sizeof(E)), column > 0);
+    }
+}
+
+// O_rmem += P V for the warpgroup's rows and all columns: starts it.
+template <class T, class E = typename T::E>
+__device__ inline void issue_products(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
+                                      const uint32_t (&P_rmem)[T::KEYS / 16][4], uint64_t v) {
+#pragma unroll
+    for (int key = 0; key < T::KEYS; key += 16) {
+        wgmma<E>(O_rmem, P_rmem[key / 16], v + wgmma_step(key * SLICE * sizeof(E)));
+    }
+}
+
+// Stores the warpgroup's rows of an item's output and what lse asks for. The output goes to where its queries were, and
+// from there in bulk: nothing is written beyond the tensor.
+template <class T>
+__device__ inline void store_rows(T &tile, int slot, const TensorMaps &maps, const struct attention_problem &p,
+                                  float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], const RowState &rows) {
+    const int warp_row = own_thread() / WARP_SIZE * WARP_ROWS, row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
+    const Item item = tile.item[slot];
+    finish_rows<T::D>(tile.Q[slot], O_rmem, rows, p, item.batch, item.head, item.query0, warp_row);
+    fence_proxy_async();
+    bar_sync(1 + own_thread() / WARPGROUP, WARPGROUP);
+    if (threadIdx.x % WARPGROUP == 0) {
+        for (int i = 0; i < T::SLICES; i++)
+            cp_async_bulk_tensor_store(&maps.o, tile.Q[slot][i][row0], i * SLICE, item.query0 + row0, item.head,
+                                       item.batch);
+        cp_async_bulk_commit_group();
+    }
+}
+
+// The attention of item after item.
+template <class T, class E = typename T::E>
+__device__ inline void attend(T &tile, const TensorMaps &maps, const struct attention_problem &p) {
+    const int lane = threadIdx.x % WARP_SIZE, warp_row = own_thread() / WARP_SIZE * WARP_ROWS;
+    const int row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
+    const float scale = p.softmax_scale * LOG2_E;
+    const int diagonal = p.causal ? p.nk - p.nq : NO_DIAGONAL; // query i sees keys 0 .. i + diagonal
+    Ring<T::STAGES> ring, before; // the tile whose scores are next, and the one whose weights are in P_rmem
+    Ring<2> q;
+    Item item = {};
+    int pending = -1, leaving = -1; // places: of the item whose weights P_rmem has, of one whose output is leaving
+    float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
+    RowState rows, pending_rows;
+    int limit[LANE_ROWS] = {};
+    uint64_t q_next = 0, k_next = 0, v_next = 0; // descriptors of what the next step multiplies
+    uint32_t P_rmem[T::KEYS / 16][4];
+
+    const int warpgroup = own_thread() / WARPGROUP, next_one = (warpgroup + 1) % T::WARPGROUPS;
+    auto take_turn = [&] { T::TURNS ? bar_sync(TURN + warpgroup, 2 * WARPGROUP) : (void)0; };
+    auto give_turn = [&] { T::TURNS ? bar_arrive(TURN + next_one, 2 * WARPGROUP) : (void)0; };
+    auto release_output = [&] { // its place is free for queries as soon as it has been read
+        if (leaving >= 0 && threadIdx.x % WARPGROUP == 0) {
+            cp_async_bulk_wait_group_read();
+            mbarrier_arrive(&tile.Q_empty[leaving]);
+        }
+        leaving = -1;
+    };
+    auto store_pending = [&] {
+        store_rows<T>(tile, pending, maps, p, O_rmem, pending_rows);
+        leaving = pending;
+        pending = -1;
+        clear_rows(O_rmem);
+    };
+    // The scores of a tile, and the products of the one before it. FIRST: that is another item's last, or none.
+    auto step = [&](auto FIRST, int key0) {
+        constexpr bool first = FIRST.value;
+        mbarrier_wait(&tile.K_full[ring.stage], ring.parity);
+        take_turn();
+        wgmma_fence(S_rmem, O_rmem, P_rmem);
+        issue_scores<T>(S_rmem, q_next, k_next);
+        wgmma_commit_group();
+        if (!first || pending >= 0) {
+            mbarrier_wait(&tile.V_full[before.stage], before.parity);
+            wgmma_fence();
+            issue_products<T>(O_rmem, P_rmem, v_next);
+        }
+        wgmma_commit_group();
+        give_turn();
+        // TODO 1 (about 3 lines): while tensor cores work, what the next step needs. Which stages will it multiply?
+        // END TODO 1
+        release_output();
+        wgmma_wait_group<1>(S_rmem);
+        release(&tile.K_empty[ring.stage]);
+        if (first) {
+            pending_rows = rows;
+            rows = {};
+        }
+
+        // Row r of the warp sees keys 0 .. last_key + r of the tile.
+        const int last_key = item.query0 + warp_row + diagonal - key0;
+        if (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk)
+            hide_keys(S_rmem, last_key, p.nk - 1 - key0, lane);
+        const bool grown = first || passes(S_rmem, limit);
+        // TODO 2 (about 4 lines): where a score has passed its row's limit: new maxima, and what the next vote is
+        // about.
+        // END TODO 2
+        weigh<0, T::LANE_KEYS / 2>(S_rmem, scale, rows);
+        // TODO 3 (about 2 lines): ptxas takes this wait in front of all exponentials. What does it move nothing across?
+        // END TODO 3
+        wgmma_wait_group<0>(O_rmem, P_rmem);
+        if (!first || pending >= 0)
+            release(&tile.V_empty[before.stage]);
+        if (!first && grown)
+            rescale_rows(O_rmem, rescale);
+        if (first && pending >= 0)
+            store_pending();
+        pending = q.stage;
+        weigh<T::LANE_KEYS / 2, T::LANE_KEYS>(S_rmem, scale, rows);
+        for (int key = 0; key < T::KEYS; key += 16)
+            round_x4<E>(P_rmem[key / 16], S_rmem, key);
+        before = ring;
+        ring.next();
+    };
+    auto finish = [&] { // the products that are left where no scores follow
+        mbarrier_wait(&tile.V_full[before.stage], before.parity);
+        wgmma_fence(O_rmem, P_rmem);
+        issue_products<T>(O_rmem, P_rmem, v_next);
+        wgmma_commit_group();
+        wgmma_wait_group<0>(O_rmem);
+        release(&tile.V_empty[before.stage]);
+        pending_rows = rows;
+        store_pending();
+    };
+    for (;; q.next()) {
+        release_output();
+        mbarrier_wait(&tile.Q_full[q.stage], q.parity);
+        item = tile.item[q.stage];
+        const int own_end = end_key_of(p, item, row0, WARPGROUP_ROWS); // of the keys that this warpgroup's rows see
+        // The last tile first: it is the one that has a mask.
+        int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
+        // Each tile that it passes by takes a stage, and the pending one's products hold another.
+        if (pending >= 0 && (own_end == 0 || key0 - own_end >= (T::STAGES - 1) * T::KEYS))
+            finish();
+        if (item.end_key == 0)
+            break;
+        for (; key0 >= own_end; key0 -= T::KEYS, ring.next()) {
+            release_output();
+            take_turn();
+            give_turn();
+            if (threadIdx.x % WARPGROUP < WARP_SIZE) { // others might miss a phase, once this warp has released
+                mbarrier_wait(&tile.K_full[ring.stage], ring.parity);
+                release(&tile.K_empty[ring.stage]);
+                mbarrier_wait(&tile.V_full[ring.stage], ring.parity);
+                release(&tile.V_empty[ring.stage]);
+            }
+        }
+        if (own_end == 0) {
+            bar_sync(1 + warpgroup, WARPGROUP); // all have read the item
+            release(&tile.Q_empty[q.stage]);
+            continue;
+        }
+        q_next = wgmma_descriptor(tile.Q[q.stage][0][row0]);
+        k_next = wgmma_descriptor(tile.K[ring.stage]);
+        step(std::true_type{}, key0);
+        while ((key0 -= T::KEYS) >= 0)
+            step(std::false_type{}, key0);
+    }
+    release_output(); // shared memory is there until it has been read
+}
+
+// Grid: work.blocks.
+template <class T>
+__global__ void __launch_bounds__(T::THREADS, 1)
+    attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,
+                     const Work work) {
+    extern __shared__ __align__(1024) unsigned char smem[]; // the swizzle is one of addresses
+    T &tile = *reinterpret_cast<T *>(smem);
+    if (threadIdx.x == 0) {
+        mbarrier_init(&tile.open, 1);
+        mbarriers_init(tile.Q_full, 1);
+        mbarriers_init(tile.Q_empty, T::WARPGROUPS);
+        mbarriers_init(tile.K_full, 1);
+        mbarriers_init(tile.V_full, 1);
+        mbarriers_init(tile.K_empty, T::WARPGROUPS);
+        mbarriers_init(tile.V_empty, T::WARPGROUPS);
+        fence_mbarrier_init();
+    }
+    __syncthreads();
+    if (threadIdx.x < WARPGROUP) {
+        setmaxnreg_dec<24>();
+        if (threadIdx.x == 0)
+            produce(tile, maps, p, work);
+        return;
+    }
+    setmaxnreg_inc<T::REGISTERS[T::WARPGROUPS - 2]>();
+    if (T::TURNS && own_thread() < WARPGROUP)
+        bar_arrive(TURN, 2 * WARPGROUP); // the first turn is the first warpgroup's
+    attend(tile, maps, p);
+}
+
+template <class T>
+static cudaError_t launch(const struct Variant *v, const struct attention_problem *p, cudaStream_t stream) {
+    struct TensorMaps maps;
+    struct Work work;
+    cudaError_t error = make_tensor_maps(&maps, p, v);
+    if (error == cudaSuccess)
+        error = cut_into_items(&work, v, p);
+    if (error == cudaSuccess && (p->causal || T::D == 64))
+        error = take_counter(&work.counter);
+    if (error == cudaSuccess)
+        error = allow_shared_bytes(v);
+    if (error != cudaSuccess)
+        return error;
+    attention_kernel<T><<<work.blocks, T::THREADS, sizeof(T), stream>>>(maps, *p, work);
+    return cudaGetLastError();
+}
+
+template <class T>
+static struct Variant variant() {
+    return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
+}
+
+template <class E>
+static const struct Variant variants[] = {
+    variant<Tile<E, 64, 3, 128, 3>>(),         variant<Tile<E, 64, 4, 64, 4>>(),   variant<Tile<E, 96, 2, 128, 2>>(),
+    variant<Tile<E, 128, 2, 128, 2, false>>(), variant<Tile<E, 128, 2, 128, 2>>(), variant<Tile<E, 256, 2, 64, 1>>(),
+};
+
+static const struct Variant *variant_of(const struct attention_problem *p) {
+    const struct Variant *v = first_variant(p, p->dtype == ATTENTION_FP16 ? variants<__half> : variants<__nv_bfloat16>);
+    // With a mask: narrower tiles, where the keys are few; and turns, since then they come at different times.
+    return p->causal && ((v->head_dim == 64 && p->nq <= 1024) || v->head_dim == 128) ? v + 1 : v;
+}
+
+static size_t shared_bytes(const struct attention_problem *p) {
+    return variant_of(p)->shared_bytes;
+}
+
+const struct attention_lesson attention_lesson = {
+    .dtypes = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16,
+    .max_head_dim = 256,
+    .row_multiple = CHUNK,
+    .causal = 1,
+    .lse = 1,
+    .strided = 1,
+    .grouped_heads = 1,
+    .min_compute_capability = 90,
+    .shared_bytes = shared_bytes,
+};
+
+// Tensors begin at multiples of 16 bytes, and so do their rows: a bulk copy takes no others.
+cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
+    if (p->dtype == ATTENTION_FP32 || p->head_dim > attention_lesson.max_head_dim || !(p->softmax_scale > 0.0f))
+        return cudaErrorInvalidValue;
+    if (!tensors_are_aligned(p) || !rows_are_chunks(p))
+        return cudaErrorMisalignedAddress;
+    const struct Variant *v = variant_of(p);
+    return v->launch(v, p, stream);
+}
