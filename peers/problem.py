@@ -56,6 +56,7 @@ class AttentionLesson(Structure):
         ("workspace_bytes", BYTES_OF_PROBLEM),
         ("shared_bytes", BYTES_OF_PROBLEM),
         ("unavailable", ctypes.CFUNCTYPE(c_char_p)),
+        ("positive_scale", c_int),
     ]
 
 

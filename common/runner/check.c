@@ -27,12 +27,13 @@ struct check {
     bool wrong, ended_badly; // of any case: its output, its launch
 };
 
-// What came out of one case.
+// What came out of one call.
 struct judgement {
     struct verdict verdict[MAX_TENSORS]; // of each output
     bool judged[MAX_TENSORS];            // it was not left away
     struct message cause;                // of a launch that failed; "" where it did not
     const char *guard;                   // the tensor beside which something was written
+    const char *changed;                 // the input that was written
 };
 
 uint64_t check_seed(const struct arguments *arguments) {
@@ -44,32 +45,48 @@ uint64_t check_seed(const struct arguments *arguments) {
     return ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec + (uint64_t)getpid()) % 1000000;
 }
 
-// Launches the kernel once and judges its outputs.
-static bool run_kernel(struct check *check, const struct host_problem *host, bool optional, struct judgement *j) {
-    struct device_problem problem = problem_create(host, check->kernel, check->device, optional);
+static void judge_begin(struct judgement *j, const struct host_problem *host, const struct row_sample *sample,
+                        const void *reference) {
+    *j = (struct judgement){.guard = NULL};
+    for (int i = 0; i < host->outputs; i++)
+        verdict_begin(&j->verdict[i], host, sample, reference, i);
+}
+
+static void judge_end(struct judgement *j, const struct host_problem *host) {
+    for (int i = 0; i < host->outputs; i++)
+        verdict_free(&j->verdict[i]);
+}
+
+// Launches the kernel once and judges its outputs. The stream is one that nothing else waits for, and the inputs are
+// there only for what comes after them in it.
+static bool run_kernel(struct check *check, struct device_problem *problem, struct judgement *j) {
+    const struct host_problem *host = problem->host;
+    struct device_tensor staging = {0};
     cudaStream_t stream;
-    CUDA(cudaStreamCreate(&stream));
+    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CUDA(cudaDeviceSynchronize());
-    unsigned findings = device_findings();
-    recording_describe(&problem);
-    cudaError_t launch = problem_launch(&problem, check->kernel, problem.workspace.data, stream);
+    if (!check->device->limits.simulated)
+        problem_delay(problem, stream, &staging);
+    device_inputs_on(stream);
+    struct device_counts before = device_counts();
+    recording_describe(problem);
+    cudaError_t launch = problem_launch(problem, check->kernel, problem->workspace.data, stream);
     recording_write();
-    bool right = launch_finish(launch, findings, check->operation->forward, &check->state, &j->cause);
+    bool right = launch_finish(launch, &before, check->operation->forward, &check->state, &j->cause);
     if (check->state != DEVICE_WELL)
         return false;
     for (int i = 0; i < host->outputs; i++) {
-        j->judged[i] = problem_has_output(&problem, i);
+        j->judged[i] = problem_has_output(problem, i);
         if (!j->judged[i])
             continue;
-        problem_judge(&problem, &j->verdict[i]);
+        problem_judge(problem, &j->verdict[i]);
         right = verdict_end(&j->verdict[i]) && right;
     }
-    if (*check->arguments->out)
-        output_write(&problem, check->arguments->out);
-    j->guard = problem_broken_guard(&problem);
-    problem_free(&problem);
+    j->guard = problem_broken_guard(problem);
+    j->changed = problem_changed_input(problem);
     CUDA(cudaStreamDestroy(stream));
-    return right && !j->guard;
+    tensor_free(&staging);
+    return right && !j->guard && !j->changed;
 }
 
 // Data of the user's own cannot be drawn again: the diagnosis has its own inputs.
@@ -86,6 +103,8 @@ static void explain(const struct check *check, const struct host_problem *host, 
                     uint64_t seed) {
     char options[512];
     bool failed = *j->cause.text;
+    if (j->changed)
+        printf("  %s is not what it was: a kernel wrote to its inputs\n", j->changed);
     if (j->guard)
         printf("  a kernel wrote before the start or past the end of %s, or between its rows\n", j->guard);
     // Of a launch that failed at once there is nothing to say but that.
@@ -101,32 +120,81 @@ static void explain(const struct check *check, const struct host_problem *host, 
     report_repeat(&check->report, options, seed);
 }
 
+static const char *what_failed(const struct judgement *j) {
+    return *j->cause.text ? j->cause.text
+           : j->guard     ? "memory beside a tensor was written"
+           : j->changed   ? "an input was written"
+                          : "wrong output";
+}
+
+static struct row_sample sample_of(const struct host_problem *host, uint64_t seed) {
+    const struct operation *operation = host->operation;
+    return sample_rows(problem_output(host, 0)->rows, operation->group(&host->which), operation->row_cost(&host->which),
+                       seed);
+}
+
+// Every fourth case calls the kernel again, in the same process and the same tensors, with the outputs and the
+// workspace as the first call has left them: with the same inputs, or with others. Which cases says the seed, so that
+// the same seed does the same.
+enum again { NOT_AGAIN, SAME_INPUTS, OTHER_INPUTS };
+static enum again again_of(const struct check *check, uint64_t seed) {
+    if (*check->arguments->data || check->arguments->sample)
+        return NOT_AGAIN;
+    return seed % 8 == 1 ? SAME_INPUTS : seed % 8 == 5 ? OTHER_INPUTS : NOT_AGAIN;
+}
+
+// False, and explained, where the second call is wrong.
+static bool run_again(struct check *check, struct device_problem *problem, enum again again, uint64_t seed) {
+    const struct host_problem *first = problem->host;
+    struct host_problem host;
+    struct judgement j;
+    uint64_t inputs = again == OTHER_INPUTS ? ~seed : seed;
+    check->operation->make(&first->which, inputs, true, &host);
+    problem_refill(problem, &host);
+    struct row_sample sample = sample_of(&host, seed);
+    void *reference = check->operation->refer(&host, &sample);
+    judge_begin(&j, &host, &sample, reference);
+    bool right = run_kernel(check, problem, &j);
+    if (!right) {
+        report_failed(&check->report, "%s in a second call with %s; the first one was right", what_failed(&j),
+                      again == OTHER_INPUTS ? "other inputs" : "the same inputs");
+        printf("  what does the first call leave behind: in the output, the workspace, a counter, a variable?\n");
+        explain(check, &host, &j, seed);
+    }
+    judge_end(&j, &host);
+    check->operation->release(reference);
+    sample_free(&sample);
+    problem->host = first;
+    host_problem_free(&host);
+    return right;
+}
+
 static void run_case(struct check *check, const struct host_problem *host, uint64_t seed, bool optional) {
     const struct operation *operation = check->operation;
     char text[CASE_TEXT];
-    struct judgement j = {.guard = NULL};
+    struct judgement j;
     case_text(operation, &host->which, text, sizeof text);
     report_case(&check->report, text);
-    struct row_sample sample = sample_rows(problem_output(host, 0)->rows, operation->group(&host->which),
-                                           operation->row_cost(&host->which), seed);
+    struct row_sample sample = sample_of(host, seed);
     void *reference = operation->refer(host, &sample);
-    for (int i = 0; i < host->outputs; i++)
-        verdict_begin(&j.verdict[i], host, &sample, reference, i);
+    judge_begin(&j, host, &sample, reference);
     optional = optional && kernel_gives_optional(check->kernel);
-    bool right = run_kernel(check, host, optional, &j);
-    remember(check, &host->which, seed, right, optional, *j.cause.text || j.guard);
-    if (right) {
+    // Of three cases in four the tensors begin anywhere that the contract allows.
+    struct device_problem problem = problem_create(host, check->kernel, check->device, optional, seed % 4 ? seed : 0);
+    bool right = run_kernel(check, &problem, &j), again = true;
+    remember(check, &host->which, seed, right, optional, *j.cause.text || j.guard || j.changed);
+    if (right && again_of(check, seed))
+        again = run_again(check, &problem, again_of(check, seed), seed);
+    if (right && again) {
         report_passed(&check->report, operation->error == ERROR_RELATIVE_RMS ? "rms" : "largest relative error",
                       verdict_error(&j.verdict[0]));
-    } else {
-        report_failed(&check->report, "%s",
-                      *j.cause.text ? j.cause.text
-                      : j.guard     ? "memory beside a tensor was written"
-                                    : "wrong output");
+    } else if (!right) {
+        report_failed(&check->report, "%s", what_failed(&j));
         explain(check, host, &j, seed);
     }
-    for (int i = 0; i < host->outputs; i++)
-        verdict_free(&j.verdict[i]);
+    if (check->state == DEVICE_WELL)
+        problem_free(&problem);
+    judge_end(&j, host);
     operation->release(reference);
     sample_free(&sample);
 }
@@ -192,7 +260,8 @@ static struct shape_argument asked_shape(const struct check *check) {
 // The one case that SHAPE= and the other variables say, in each of the types; counted in one of them.
 static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
     const struct arguments *arguments = check->arguments;
-    struct problem_case which = {.family = asked_family(arguments)};
+    struct problem_case which = {
+        .family = asked_family(arguments), .has_scale = arguments->has_scale, .scale = arguments->scale};
     struct shape_argument shape = asked_shape(check);
     if (arguments->sample)
         dtypes &= dtypes & 1u << ATTENTION_BF16 ? 1u << ATTENTION_BF16 : -dtypes;
@@ -336,6 +405,10 @@ static int list_cases(const struct check *check, enum attention_dtype dtype, str
             cases[i].family = family;
         if (check->operation->is_matrix)
             continue;
+        if (arguments->has_scale) {
+            cases[i].has_scale = true;
+            cases[i].scale = arguments->scale;
+        }
         cases[i].attention.causal = cases[i].attention.causal || arguments->causal;
         if (arguments->layout.layout != LAYOUT_BHND)
             cases[i].attention.layout = arguments->layout.layout;

@@ -38,9 +38,9 @@ static bool run(void *context, const struct host_problem *host, float *outputs) 
     struct message reason, cause;
     if (subject->state == DEVICE_LOST || !problem_fits(subject->kernel, &host->which, subject->device, 1, &reason))
         return false;
-    struct device_problem problem = problem_create(host, subject->kernel, subject->device, true);
-    unsigned findings = device_findings();
-    bool ran = launch_finish(problem_launch(&problem, subject->kernel, problem.workspace.data, 0), findings,
+    struct device_problem problem = problem_create(host, subject->kernel, subject->device, true, 0);
+    struct device_counts before = device_counts();
+    bool ran = launch_finish(problem_launch(&problem, subject->kernel, problem.workspace.data, 0), &before,
                              subject->kernel->operation->forward, &subject->state, &cause);
     if (subject->state != DEVICE_WELL)
         return false;

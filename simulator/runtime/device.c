@@ -199,7 +199,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
 }
 
 cudaError_t cudaDeviceSynchronize(void) {
-    return WAITING_CALL(cudaSuccess);
+    return WAITING_CALL((stream_all_come_after(), cudaSuccess));
 }
 
 // Everything that the program made on the device is gone afterwards, its errors too: memory, streams, events, the

@@ -11,6 +11,8 @@
 #include "occupancy.h"
 #include "stream.h"
 
+#include "../simulator.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,6 +212,20 @@ static cudaError_t run(const struct function *function, const struct configurati
     return error;
 }
 
+static unsigned long launches, failed_launches, early_launches;
+
+unsigned long simulator_launches(void) {
+    return launches;
+}
+
+unsigned long simulator_failed_launches(void) {
+    return failed_launches;
+}
+
+unsigned long simulator_early_launches(void) {
+    return early_launches;
+}
+
 static cudaError_t launch(const void *host_or_handle, const struct configuration *configuration, void **arguments) {
     struct function *function = NULL;
     cudaError_t error = stream_check(configuration->stream);
@@ -223,6 +239,8 @@ static cudaError_t launch(const void *host_or_handle, const struct configuration
         error = check_shared(function, configuration->dynamic_shared_bytes);
     if (error == cudaSuccess)
         error = check_cooperative(function, configuration);
+    *(error == cudaSuccess ? &launches : &failed_launches) += 1;
+    early_launches += error == cudaSuccess && !stream_is_after(configuration->stream);
     return error == cudaSuccess ? run(function, configuration, arguments) : error;
 }
 
