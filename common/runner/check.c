@@ -182,6 +182,8 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
     // Of three cases in four the tensors begin anywhere that the contract allows.
     struct device_problem problem = problem_create(host, check->kernel, check->device, optional, seed % 4 ? seed : 0);
     bool right = run_kernel(check, &problem, &j), again = true;
+    if (*check->arguments->out && check->state == DEVICE_WELL)
+        output_write(&problem, check->arguments->out);
     remember(check, &host->which, seed, right, optional, *j.cause.text || j.guard || j.changed);
     if (right && again_of(check, seed))
         again = run_again(check, &problem, again_of(check, seed), seed);
