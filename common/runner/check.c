@@ -1,13 +1,10 @@
 #include "runner/check.h"
 
 #include "host/inputs.h"
-#include "runner/cuda.h"
 #include "runner/diagnose.h"
-#include "runner/finish.h"
 #include "runner/output.h"
-#include "runner/problem.h"
-#include "runner/recording.h"
 #include "runner/report.h"
+#include "runner/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +14,12 @@
 
 struct check {
     struct report report;
-    const struct kernel *kernel;
+    const struct worker *worker;
     const struct operation *operation; // the kernel's
-    const struct device *device;
+    const struct device *device;       // the worker's
     const struct arguments *arguments;
     enum device_state state;             // after the last launch
+    int first_finding;                   // of the simulator's, -1: none
     struct evidence evidence[MAX_CASES]; // [tried], for the diagnosis
     int tried;
     bool wrong, ended_badly; // of any case: its output, its launch
@@ -31,9 +29,10 @@ struct check {
 struct judgement {
     struct verdict verdict[MAX_TENSORS]; // of each output
     bool judged[MAX_TENSORS];            // it was not left away
-    struct message cause;                // of a launch that failed; "" where it did not
-    const char *guard;                   // the tensor beside which something was written
-    const char *changed;                 // the input that was written
+    struct worker_result result;
+    struct message cause; // of a launch that failed; "" where it did not
+    const char *guard;    // the tensor beside which something was written
+    const char *changed;  // the input that was written
 };
 
 uint64_t check_seed(const struct arguments *arguments) {
@@ -57,36 +56,26 @@ static void judge_end(struct judgement *j, const struct host_problem *host) {
         verdict_free(&j->verdict[i]);
 }
 
-// Launches the kernel once and judges its outputs. The stream is one that nothing else waits for, and the inputs are
-// there only for what comes after them in it.
-static bool run_kernel(struct check *check, struct device_problem *problem, struct judgement *j) {
-    const struct host_problem *host = problem->host;
-    struct device_tensor staging = {0};
-    cudaStream_t stream;
-    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    CUDA(cudaDeviceSynchronize());
-    if (!check->device->limits.simulated)
-        problem_delay(problem, stream, &staging);
-    device_inputs_on(stream);
-    struct device_counts before = device_counts();
-    recording_describe(problem);
-    cudaError_t launch = problem_launch(problem, check->kernel, problem->workspace.data, stream);
-    recording_write();
-    bool right = launch_finish(launch, &before, check->operation->forward, &check->state, &j->cause);
-    if (check->state != DEVICE_WELL)
-        return false;
+static void take_rows(void *context, int output, int64_t row, int64_t rows, const float *values) {
+    struct judgement *j = context;
+    verdict_rows(&j->verdict[output], row, rows, values);
+}
+
+// Has the kernel called and judges its outputs.
+static bool run_kernel(struct check *check, const struct host_problem *host, const struct worker_call *call,
+                       struct judgement *j) {
+    j->result = worker_call(check->worker, host, call, take_rows, j);
+    bool right = j->result.good;
+    check->state = j->result.state;
+    check->first_finding = j->result.first_finding;
+    j->cause = j->result.cause;
+    j->guard = *j->result.guard ? j->result.guard : NULL;
+    j->changed = *j->result.changed ? j->result.changed : NULL;
     for (int i = 0; i < host->outputs; i++) {
-        j->judged[i] = problem_has_output(problem, i);
-        if (!j->judged[i])
-            continue;
-        problem_judge(problem, &j->verdict[i]);
-        right = verdict_end(&j->verdict[i]) && right;
+        j->judged[i] = j->result.has[i];
+        right = (!j->judged[i] || verdict_end(&j->verdict[i])) && right;
     }
-    j->guard = problem_broken_guard(problem);
-    j->changed = problem_changed_input(problem);
-    CUDA(cudaStreamDestroy(stream));
-    tensor_free(&staging);
-    return right && !j->guard && !j->changed;
+    return right && check->state == DEVICE_WELL && !j->guard && !j->changed;
 }
 
 // Data of the user's own cannot be drawn again: the diagnosis has its own inputs.
@@ -144,17 +133,18 @@ static enum again again_of(const struct check *check, uint64_t seed) {
 }
 
 // False, and explained, where the second call is wrong.
-static bool run_again(struct check *check, struct device_problem *problem, enum again again, uint64_t seed) {
-    const struct host_problem *first = problem->host;
+static bool run_again(struct check *check, const struct host_problem *first, struct worker_call call, enum again again,
+                      uint64_t seed) {
     struct host_problem host;
     struct judgement j;
     uint64_t inputs = again == OTHER_INPUTS ? ~seed : seed;
     check->operation->make(&first->which, inputs, true, &host);
-    problem_refill(problem, &host);
+    call.again = true;
+    call.out = "";
     struct row_sample sample = sample_of(&host, seed);
     void *reference = check->operation->refer(&host, &sample);
     judge_begin(&j, &host, &sample, reference);
-    bool right = run_kernel(check, problem, &j);
+    bool right = run_kernel(check, &host, &call, &j);
     if (!right) {
         report_failed(&check->report, "%s in a second call with %s; the first one was right", what_failed(&j),
                       again == OTHER_INPUTS ? "other inputs" : "the same inputs");
@@ -164,7 +154,6 @@ static bool run_again(struct check *check, struct device_problem *problem, enum 
     judge_end(&j, &host);
     check->operation->release(reference);
     sample_free(&sample);
-    problem->host = first;
     host_problem_free(&host);
     return right;
 }
@@ -178,15 +167,14 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
     struct row_sample sample = sample_of(host, seed);
     void *reference = operation->refer(host, &sample);
     judge_begin(&j, host, &sample, reference);
-    optional = optional && kernel_gives_optional(check->kernel);
+    optional = optional && check->worker->gives_optional;
     // Of three cases in four the tensors begin anywhere that the contract allows.
-    struct device_problem problem = problem_create(host, check->kernel, check->device, optional, seed % 4 ? seed : 0);
-    bool right = run_kernel(check, &problem, &j), again = true;
-    if (*check->arguments->out && check->state == DEVICE_WELL)
-        output_write(&problem, check->arguments->out);
+    struct worker_call call = {
+        .optional = optional, .delayed = true, .places = seed % 4 ? seed : 0, .out = check->arguments->out};
+    bool right = run_kernel(check, host, &call, &j), again = true;
     remember(check, &host->which, seed, right, optional, *j.cause.text || j.guard || j.changed);
     if (right && again_of(check, seed))
-        again = run_again(check, &problem, again_of(check, seed), seed);
+        again = run_again(check, host, call, again_of(check, seed), seed);
     if (right && again) {
         report_passed(&check->report, operation->error == ERROR_RELATIVE_RMS ? "rms" : "largest relative error",
                       verdict_error(&j.verdict[0]));
@@ -194,8 +182,6 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
         report_failed(&check->report, "%s", what_failed(&j));
         explain(check, host, &j, seed);
     }
-    if (check->state == DEVICE_WELL)
-        problem_free(&problem);
     judge_end(&j, host);
     operation->release(reference);
     sample_free(&sample);
@@ -204,9 +190,9 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
 // Only numbers tell which mistake they come from; a finding or an error has said its own.
 static int finish(struct check *check) {
     if (check->ended_badly && !report_blank_open(&check->report))
-        diagnose_finding();
+        diagnose_finding(check->first_finding);
     else if (check->wrong && !report_blank_open(&check->report))
-        diagnose(check->kernel, check->device, check->evidence, check->tried);
+        diagnose(check->worker, check->evidence, check->tried);
     return report_end(&check->report);
 }
 
@@ -216,21 +202,21 @@ static void require(const struct check *check, const struct problem_case *which)
     struct message reason;
     char text[CASE_TEXT];
     case_text(check->operation, which, text, sizeof text);
-    if (!kernel_covers(check->kernel, which, check->device, &obstacle))
+    if (!worker_covers(check->worker, which, &obstacle))
         message_exit(EXIT_BAD_INPUT, "%s", obstacle.reason.text);
-    if (!problem_fits(check->kernel, which, check->device, 1, &reason))
+    if (!worker_fits(check->worker, which, &reason))
         message_exit(EXIT_BAD_INPUT, "%s %s: use a smaller one", text, reason.text);
 }
 
 // The types that are checked: the one that was asked for, or all that the kernel has. The first one is the least bit.
 static unsigned chosen_dtypes(const struct check *check) {
-    unsigned has = kernel_dtypes(check->kernel), asked = 1u << check->arguments->dtype;
+    unsigned has = check->worker->dtypes, asked = 1u << check->arguments->dtype;
     char names[32];
     if (!check->arguments->has_dtype)
         return has;
     if (!(has & asked))
         message_exit(EXIT_BAD_INPUT, "DTYPE=%s: %s takes %s", dtype_of(check->arguments->dtype)->name,
-                     check->kernel->argument->name, dtype_names(has, names));
+                     check->worker->argument->name, dtype_names(has, names));
     return asked;
 }
 
@@ -277,7 +263,7 @@ static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
             require(check, &which);
     }
     check->report =
-        report_begin(arguments, check->kernel->argument, check->device, __builtin_popcount(dtypes), seed, true);
+        report_begin(arguments, check->worker->argument, check->device, __builtin_popcount(dtypes), seed, true);
     for (int type = 0; type < ATTENTION_DTYPES && check->state != DEVICE_LOST; type++) {
         struct host_problem host;
         if (!(dtypes & 1u << type))
@@ -344,7 +330,7 @@ static int check_data(struct check *check, uint64_t seed) {
     bool seeded = samples_rows(&host, seed);
     if (check->arguments->has_seed && !seeded)
         printf("SEED changes nothing: the inputs are those of %s, and all rows are compared\n", folder);
-    check->report = report_begin(check->arguments, check->kernel->argument, check->device, 1, seed, seeded);
+    check->report = report_begin(check->arguments, check->worker->argument, check->device, 1, seed, seeded);
     run_case(check, &host, seed, true);
     int status = finish(check);
     if (output)
@@ -377,8 +363,8 @@ static int select_cases(const struct check *check, struct problem_case *cases, i
         struct obstacle obstacle = {.part = ""};
         char text[CASE_TEXT];
         case_text(check->operation, &cases[i], text, sizeof text);
-        if (kernel_covers(check->kernel, &cases[i], check->device, &obstacle) &&
-            problem_fits(check->kernel, &cases[i], check->device, 1, &obstacle.reason))
+        if (worker_covers(check->worker, &cases[i], &obstacle) &&
+            worker_fits(check->worker, &cases[i], &obstacle.reason))
             cases[kept++] = cases[i];
         else if (*obstacle.part)
             leave_out(&left_out, obstacle.part);
@@ -425,7 +411,7 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
         if (dtypes & 1u << type)
             count += list_cases(check, (enum attention_dtype)type, cases + count);
     count = select_cases(check, cases, count);
-    check->report = report_begin(check->arguments, check->kernel->argument, check->device, count, seed, true);
+    check->report = report_begin(check->arguments, check->worker->argument, check->device, count, seed, true);
     for (int i = 0; i < count && !report_enough(&check->report) && check->state != DEVICE_LOST; i++) {
         struct host_problem host;
         uint64_t case_seed = seed + (uint64_t)i;
@@ -437,14 +423,18 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
     return finish(check);
 }
 
-int check(const struct kernel *kernel, const struct device *device, const struct arguments *arguments) {
-    const struct operation *operation = kernel->operation;
+static int check_with(const struct worker *worker, const struct arguments *arguments) {
+    const struct operation *operation = worker->operation;
     static struct check check;
-    check = (struct check){.kernel = kernel, .operation = operation, .device = device, .arguments = arguments};
-    const char *name = kernel->argument->name;
+    check = (struct check){.worker = worker,
+                           .operation = operation,
+                           .device = &worker->device,
+                           .arguments = arguments,
+                           .first_finding = -1};
+    const char *name = worker->argument->name;
     uint64_t seed = check_seed(arguments);
-    if (kernel->lacking)
-        message_exit(EXIT_BAD_INPUT, "%s cannot run here: %s", name, kernel->lacking);
+    if (*worker->lacking)
+        message_exit(EXIT_BAD_INPUT, "%s cannot run here: %s", name, worker->lacking);
     if (*arguments->data && operation->no_data) {
         printf("%s: DATA holds %s, a %s has nothing to check there\n", name, operation->no_data, operation->name);
         return 0;
@@ -467,4 +457,11 @@ int check(const struct kernel *kernel, const struct device *device, const struct
         message_exit(EXIT_BAD_INPUT, "SHAPE=%s has two numbers, and %s needs four: B,H,N,D", arguments->shape_text,
                      operation->name);
     return check_shape(&check, dtypes, seed);
+}
+
+int check(const struct arguments *arguments) {
+    struct worker worker = worker_start(arguments);
+    int status = check_with(&worker, arguments);
+    worker_end(&worker);
+    return status;
 }

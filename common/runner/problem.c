@@ -158,21 +158,21 @@ void problem_outputs(const struct device_problem *p, float *outputs) {
     }
 }
 
-static void judge_scattered(const struct device_tensor *from, const struct host_tensor *tensor,
-                            struct verdict *verdict) {
+static void read_scattered(const struct device_tensor *from, const struct host_tensor *tensor, problem_take *take,
+                           void *context) {
     char *image = image_of(from);
     float *row = host_allocate(tensor->columns, sizeof *row);
     for (int64_t r = 0; r < tensor->rows; r++) {
         dtype_load(tensor->dtype, image + (size_t)layout_row(&tensor->layout, r) * element_bytes(tensor),
                    tensor->columns, row);
-        verdict_rows(verdict, r, 1, row);
+        take(context, r, 1, row, tensor->columns);
     }
     free(row);
     free(image);
 }
 
-static void judge_in_chunks(const struct device_tensor *from, const struct host_tensor *tensor,
-                            struct verdict *verdict) {
+static void read_in_chunks(const struct device_tensor *from, const struct host_tensor *tensor, problem_take *take,
+                           void *context) {
     enum { CHUNK_ELEMENTS = 1 << 24 };
     int columns = tensor->columns;
     int64_t rows = tensor->rows, chunk = CHUNK_ELEMENTS / columns + 1 < rows ? CHUNK_ELEMENTS / columns + 1 : rows;
@@ -183,15 +183,25 @@ static void judge_in_chunks(const struct device_tensor *from, const struct host_
         int64_t count = chunk < rows - row ? chunk : rows - row;
         CUDA(cudaMemcpy(raw, from->data + (size_t)row * row_bytes, (size_t)count * row_bytes, cudaMemcpyDeviceToHost));
         dtype_load(tensor->dtype, raw, count * columns, values);
-        verdict_rows(verdict, row, count, values);
+        take(context, row, count, values, columns);
     }
     free(raw);
     free(values);
 }
 
+void problem_read(const struct device_problem *p, int i, problem_take *take, void *context) {
+    const struct host_tensor *tensor = problem_output(p->host, i);
+    const struct device_tensor *from = &p->tensor[p->host->inputs + i];
+    (layout_is_plain(tensor) ? read_in_chunks : read_scattered)(from, tensor, take, context);
+}
+
+static void judge_rows(void *verdict, int64_t row, int64_t rows, const float *values, int columns) {
+    (void)columns;
+    verdict_rows(verdict, row, rows, values);
+}
+
 void problem_judge(const struct device_problem *p, struct verdict *verdict) {
-    const struct device_tensor *from = &p->tensor[p->host->inputs + verdict->output];
-    (layout_is_plain(verdict->tensor) ? judge_in_chunks : judge_scattered)(from, verdict->tensor, verdict);
+    problem_read(p, verdict->output, judge_rows, verdict);
 }
 
 // The first bytes of an input as fill() has written them.

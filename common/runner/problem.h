@@ -45,6 +45,10 @@ void problem_outputs(const struct device_problem *problem, float *outputs);
 // Whether output i was not left away.
 bool problem_has_output(const struct device_problem *problem, int i);
 
+// Gives the rows of output i, in the order of the host, to take, a piece at a time.
+typedef void problem_take(void *context, int64_t row, int64_t rows, const float *values, int columns);
+void problem_read(const struct device_problem *problem, int i, problem_take *take, void *context);
+
 // Gives output verdict->output to the verdict.
 void problem_judge(const struct device_problem *problem, struct verdict *verdict);
 
