@@ -121,6 +121,32 @@ static cudaError_t run_drops_an_error(const Problem &p, cudaStream_t stream) {
     return start(p, stream);
 }
 
+// Threads that keep so much in registers that a block of 1024 has not enough of them.
+__global__ void greedy(Problem p) {
+    const Row r = row_of(p, blockIdx.x);
+    LaneRunning s;
+    float kept[64];
+    for (int i = 0; i < 64; i++)
+        kept[i] = r.q[(threadIdx.x + i) % r.d];
+    for (int key = 0; key < r.keys; key++) {
+        add_key(s, r, key, warp_score(r, key));
+        for (int i = 0; i < 64; i++)
+            kept[i] = kept[i] * s.sum + kept[(i + 1) % 64];
+    }
+    float all = 0;
+    for (int i = 0; i < 64; i++)
+        all += kept[i];
+    if (threadIdx.x < WARP)
+        finish_row(r, s);
+    if (all == 12345.678f)
+        r.o[0] = all;
+}
+
+static cudaError_t run_greedy(const Problem &p, cudaStream_t stream) {
+    greedy<<<(unsigned)rows_of(p), 1024, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
 // On the CPU.
 static cudaError_t run_no_kernel(const Problem &p, cudaStream_t stream) {
     if (p.q_stride.row != p.head_dim || p.kv_heads != p.heads)
@@ -167,5 +193,5 @@ static cudaError_t run_aligned_only(const Problem &p, cudaStream_t stream) {
 RIGHT_KERNELS({"own-scale", run_own_scale}, {"scaled-maximum", run_scaled_maximum},
               {"default-stream", run_default_stream}, {"own-stream", run_own_stream},
               {"writes-inputs", run_writes_inputs}, {"remembers", run_remembers},
-              {"adds-up", run_adds_up, output_bytes}, {"drops-an-error", run_drops_an_error},
+              {"adds-up", run_adds_up, output_bytes}, {"drops-an-error", run_drops_an_error}, {"greedy", run_greedy},
               {"no-kernel", run_no_kernel}, {"aligned-only", run_aligned_only})
