@@ -1,6 +1,6 @@
 #include "runner/check.h"
 
-#include "host/inputs.h"
+#include "runner/cases.h"
 #include "runner/diagnose.h"
 #include "runner/output.h"
 #include "runner/report.h"
@@ -220,14 +220,6 @@ static unsigned chosen_dtypes(const struct check *check) {
     return asked;
 }
 
-static enum input_family asked_family(const struct arguments *arguments) {
-    enum input_family family = INPUTS_NORMAL;
-    struct message error;
-    if (*arguments->inputs && !inputs_from_name(arguments->inputs, &family, &error))
-        message_exit(EXIT_BAD_INPUT, "%s", error.text);
-    return family;
-}
-
 // The shape that was asked for, or the operation's own for counting.
 static struct shape_argument asked_shape(const struct check *check) {
     const struct arguments *arguments = check->arguments;
@@ -249,7 +241,7 @@ static struct shape_argument asked_shape(const struct check *check) {
 static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
     const struct arguments *arguments = check->arguments;
     struct problem_case which = {
-        .family = asked_family(arguments), .has_scale = arguments->has_scale, .scale = arguments->scale};
+        .family = cases_family(arguments), .has_scale = arguments->has_scale, .scale = arguments->scale};
     struct shape_argument shape = asked_shape(check);
     if (arguments->sample)
         dtypes &= dtypes & 1u << ATTENTION_BF16 ? 1u << ATTENTION_BF16 : -dtypes;
@@ -340,77 +332,13 @@ static int check_data(struct check *check, uint64_t seed) {
     return status;
 }
 
-// Counts what is not part of a lesson by its name.
-struct left_out {
-    char part[16][sizeof((struct obstacle *)NULL)->part];
-    int cases[16];
-};
-
-static void leave_out(struct left_out *left_out, const char *part) {
-    int i = 0;
-    while (*left_out->part[i] && strcmp(left_out->part[i], part))
-        i++;
-    strcpy(left_out->part[i], part);
-    left_out->cases[i]++;
-}
-
-// Keeps the cases that can be run, and says of the others why they are not. Ends the process where none can.
-static int select_cases(const struct check *check, struct problem_case *cases, int count) {
-    struct left_out left_out = {.cases = {0}};
-    struct message first = {""};
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-        struct obstacle obstacle = {.part = ""};
-        char text[CASE_TEXT];
-        case_text(check->operation, &cases[i], text, sizeof text);
-        if (worker_covers(check->worker, &cases[i], &obstacle) &&
-            worker_fits(check->worker, &cases[i], &obstacle.reason))
-            cases[kept++] = cases[i];
-        else if (*obstacle.part)
-            leave_out(&left_out, obstacle.part);
-        else
-            printf("  not run: %s: %s\n", text, obstacle.reason.text);
-        if (!*first.text)
-            first = obstacle.reason;
-    }
-    if (!kept)
-        message_exit(EXIT_BAD_INPUT, "%s", first.text);
-    for (int i = 0; *left_out.part[i]; i++)
-        printf("  not part of this lesson: %s (%d case%s)\n", left_out.part[i], left_out.cases[i],
-               left_out.cases[i] == 1 ? "" : "s");
-    return kept;
-}
-
-// The cases of the matrix as the variables change them, in one type.
-static int list_cases(const struct check *check, enum attention_dtype dtype, struct problem_case *cases) {
-    const struct arguments *arguments = check->arguments;
-    enum input_family family = asked_family(arguments);
-    bool small = check->device->limits.simulated || arguments->small;
-    int count = check->operation->cases(arguments->quick ? MATRIX_QUICK : small ? MATRIX_SIMULATOR : MATRIX_GPU, cases);
-    for (int i = 0; i < count; i++) {
-        cases[i].dtype = dtype;
-        if (*arguments->inputs)
-            cases[i].family = family;
-        if (check->operation->is_matrix)
-            continue;
-        if (arguments->has_scale) {
-            cases[i].has_scale = true;
-            cases[i].scale = arguments->scale;
-        }
-        cases[i].attention.causal = cases[i].attention.causal || arguments->causal;
-        if (arguments->layout.layout != LAYOUT_BHND)
-            cases[i].attention.layout = arguments->layout.layout;
-    }
-    return count;
-}
-
 static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
     static struct problem_case cases[ATTENTION_DTYPES * MAX_CASES];
     int count = 0;
     for (int type = 0; type < ATTENTION_DTYPES; type++)
         if (dtypes & 1u << type)
-            count += list_cases(check, (enum attention_dtype)type, cases + count);
-    count = select_cases(check, cases, count);
+            count += cases_list(check->worker, check->arguments, (enum attention_dtype)type, cases + count);
+    count = cases_select(check->worker, cases, count);
     check->report = report_begin(check->arguments, check->worker->argument, check->device, count, seed, true);
     for (int i = 0; i < count && !report_enough(&check->report) && check->state != DEVICE_LOST; i++) {
         struct host_problem host;
