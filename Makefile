@@ -27,6 +27,7 @@ SEED       :=
 INPUTS     :=
 LAYOUT     :=
 BESIDE     :=
+SCALE      :=
 LSE        :=
 CHECK      :=
 QUICK      :=
@@ -169,6 +170,7 @@ make clean                 removes build/, and nothing of lessons/ or results/
 DEVICE=gpu|sim             where to run; a GPU where one answers, else the simulator
 SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK; ROWS,COLUMNS for a lesson's softmax.cu
 CAUSAL=1                   with the causal mask
+SCALE=x                    the factor of the scores in the place of 1/sqrt(head_dim), for a check
 DTYPE=fp32|fp16|bf16       one element type instead of all that the lesson has
 DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
 V=1                        shows every command; without it a compiler is named where it takes more than three seconds

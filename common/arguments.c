@@ -1,6 +1,7 @@
 #include "arguments.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@ static const char usage[] =
     "usage: attention check|bench --kernel FILE.so [--name NAME] [--source FILE.cu] [--device gpu|sim] "
     "[--shape B,H,N,D | --sample trace|profile] [--causal] [--dtype fp32|fp16|bf16] [--inputs FAMILY] [--layout "
     "bhnd|bnhd|BATCH,HEAD,ROW] "
-    "[--data DIR] [--seed S] [--time-limit SECONDS] [--results DIR] [--commit HASH] [--quick | --small] [--verbose] "
+    "[--scale X] [--data DIR] [--seed S] [--time-limit SECONDS] [--results DIR] [--commit HASH] [--quick | --small] "
+    "[--verbose] "
     "[--ceilings FILE.so] "
     "[--state DIR] [--fresh] [--sizes N,N,...] [--lse] [--ready]";
 
@@ -29,6 +31,14 @@ static bool read_unsigned(const char *text, uint64_t *number) {
     errno = 0;
     *number = strtoull(text, &end, 10);
     return *text >= '0' && *text <= '9' && !*end && errno == 0;
+}
+
+static bool read_scale(const char *text, float *scale, struct message *error) {
+    char *end;
+    *scale = strtof(text, &end);
+    if (end == text || *end || !isfinite(*scale))
+        return message_set(error, "SCALE=%.60s is no number: give the factor of the scores, 0.125", text);
+    return true;
 }
 
 // "256,1024": numbers of queries, and of keys.
@@ -103,6 +113,9 @@ static bool parse_option(const char *option, const char *value, struct arguments
     } else if (!strcmp(option, "--dtype")) {
         a->has_dtype = true;
         return dtype_from_name(value, &a->dtype, error);
+    } else if (!strcmp(option, "--scale")) {
+        a->has_scale = true;
+        return read_scale(value, &a->scale, error);
     } else if (!strcmp(option, "--inputs")) {
         return copy(a->inputs, sizeof a->inputs, value, error);
     } else if (!strcmp(option, "--layout")) {
@@ -194,6 +207,8 @@ bool arguments_parse(int argc, char **argv, struct arguments *a, struct message 
         return message_set(error, "bench draws its inputs itself: leave DATA out, or use check");
     if (a->sizes && (a->has_shape || a->quick))
         return message_set(error, "SIZES goes with neither SHAPE nor QUICK: they choose a shape themselves");
+    if (a->has_scale && a->action == ACTION_BENCH)
+        return message_set(error, "bench scales by 1/sqrt(head_dim): leave SCALE out, or use check");
     if (*a->inputs && a->action == ACTION_BENCH)
         return message_set(error, "bench times N(0,1) inputs: leave INPUTS out, or use check");
     if (a->layout.layout == LAYOUT_STRIDES && (!a->has_shape || a->shape.is_matrix))

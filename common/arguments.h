@@ -35,6 +35,8 @@ struct arguments {
     enum sample sample;            // where no shape was given
     bool has_dtype;                // else the lesson chooses
     enum attention_dtype dtype;
+    bool has_scale;      // else 1 / sqrt(head_dim)
+    float scale;         // of the scores
     char inputs[32];     // name of an input family, "": the matrix chooses
     char data[PATH_MAX]; // folder of .npy files
     char out[PATH_MAX];  // folder that the output of the one case is written to, "": nowhere

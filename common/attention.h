@@ -15,7 +15,8 @@ struct attention_strides {
     int64_t batch, head, row;
 };
 
-// One forward pass: o = softmax(softmax_scale * q k^T) v for each batch and head. All pointers are device pointers.
+// One forward pass: o = softmax(softmax_scale * q k^T) v for each batch and head. All pointers are device pointers; the
+// tensors begin at multiples of 16 bytes. The inputs stay as they are.
 struct attention_problem {
     const void *q;   // [batch][heads][nq][head_dim]
     const void *k;   // [batch][kv_heads][nk][head_dim]
@@ -26,7 +27,7 @@ struct attention_problem {
     struct attention_strides q_stride, k_stride, v_stride, o_stride;
     int batch, heads, kv_heads, nq, nk, head_dim;
     int causal; // 1: query i sees keys 0 .. i + nk - nq (aligned at the bottom right); a row that sees nothing is 0
-    float softmax_scale;
+    float softmax_scale; // any number: also 0, or below it
     enum attention_dtype dtype;
 };
 
@@ -45,6 +46,7 @@ struct attention_lesson {
                                                                         // depends on the problem; NULL: it does not
     const char *(*unavailable)(void); // one line on what this machine lacks that the lesson needs: a library, say. It
                                       // returns NULL where nothing is lacking; NULL: nothing but the device is needed
+    int positive_scale;               // 1 where softmax_scale must be above 0
 };
 
 #ifdef __cplusplus

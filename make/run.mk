@@ -5,7 +5,7 @@ harness := build/bin/attention build/bin/runner $(simulator_library)
 option  = $(if $2,$1 $(call quoted,$2))
 options = $(call option,--device,$(DEVICE)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
           $(call option,--data,$(DATA)) $(call option,--seed,$(SEED)) $(call option,--time-limit,$(TIME_LIMIT)) \
-          $(call option,--dtype,$(DTYPE)) $(call option,--inputs,$(INPUTS)) $(call option,--layout,$(LAYOUT)) $(if $(filter 1,$(QUICK)),--quick)
+          $(call option,--dtype,$(DTYPE)) $(call option,--inputs,$(INPUTS)) $(call option,--layout,$(LAYOUT)) $(call option,--scale,$(SCALE)) $(if $(filter 1,$(QUICK)),--quick)
 
 # Of lesson-03, or of `kernel`, which stands for KERNEL=file.cu: its name in what is printed, the sources that an action
 # works on, and what they are built to. A shape of two numbers is a matrix, which is nothing for attention.cu; any other, data
@@ -27,7 +27,7 @@ described = --name $(name) --source $2 --kernel $(call library,$2)
 # ---- check: one kernel after the other, the second one too where the first fails -------------------------------------
 
 # How the check of a lesson ends is remembered, for make progress.
-partial  := $(strip $(SHAPE)$(DATA)$(DTYPE)$(INPUTS)$(LAYOUT)$(filter 1,$(QUICK) $(CAUSAL)))
+partial  := $(strip $(SHAPE)$(DATA)$(DTYPE)$(INPUTS)$(LAYOUT)$(SCALE)$(filter 1,$(QUICK) $(CAUSAL)))
 recorded  = $(if $(filter lesson-%,$1),build/bin/teach record $2 $(if $(partial),part,whole))
 
 define check_rule

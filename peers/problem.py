@@ -48,6 +48,7 @@ class AttentionLesson(Structure):
     _fields_ = [
         ("dtypes", c_uint),
         ("max_head_dim", c_int),
+        ("row_multiple", c_int),
         ("causal", c_int),
         ("lse", c_int),
         ("strided", c_int),
@@ -56,6 +57,7 @@ class AttentionLesson(Structure):
         ("workspace_bytes", BYTES_OF_PROBLEM),
         ("shared_bytes", BYTES_OF_PROBLEM),
         ("unavailable", ctypes.CFUNCTYPE(c_char_p)),
+        ("positive_scale", c_int),
     ]
 
 

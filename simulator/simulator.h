@@ -24,6 +24,17 @@ unsigned simulator_findings(void);
 // The kind of the first of them (findings.h); -1 where there was none.
 int simulator_first_finding(void);
 
+// How many launches there were: that ran, and that failed before they could (a grid too large, too much shared memory).
+unsigned long simulator_launches(void);
+unsigned long simulator_failed_launches(void);
+
+// From now on what kernels read is there only for work that comes after stream: in stream itself, in a stream that
+// waits for an event which was recorded in such a one, or after the host has waited. How many launches since then did
+// not come after it. A GPU might have run those too early; here all work is done in the order of the calls.
+struct CUstream_st;
+void simulator_inputs_on(struct CUstream_st *stream);
+unsigned long simulator_early_launches(void);
+
 // Writes the memory traffic of all launches since the process began. Environment: SIMULATOR_TRACE=1 turns counting on.
 // Returns 0, or -1 with errno set.
 int simulator_write_trace(const char *csv_path, const char *json_path);

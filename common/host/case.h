@@ -34,6 +34,8 @@ struct problem_case {
     };
     enum input_family family;
     enum attention_dtype dtype;
+    bool has_scale; // else attention is scaled by 1 / sqrt(head_dim)
+    float scale;
 };
 
 // How a case ended.

@@ -125,6 +125,10 @@ static bool covers(const void *contract, const char *name, const struct problem_
         message_set(reason, "%s does not cover causal masks: leave CAUSAL out, or take a lesson that does", name);
         return not_covered(obstacle, "causal masks");
     }
+    if (which->has_scale && which->scale <= 0 && lesson->positive_scale) {
+        message_set(reason, "%s covers scales above 0, not %g", name, which->scale);
+        return not_covered(obstacle, "scales of 0 and below");
+    }
     if (s->head_dim > lesson->max_head_dim) {
         message_set(reason, "%s covers head dimensions up to %d, not %d", name, lesson->max_head_dim, s->head_dim);
         snprintf(obstacle->part, sizeof obstacle->part, "head dimensions over %d", lesson->max_head_dim);

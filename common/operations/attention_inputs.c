@@ -123,8 +123,10 @@ void attention_make_of(const struct problem_case *which, float *q, float *k, flo
                        struct host_problem *problem) {
     const struct attention_shape *s = &which->attention;
     int64_t q_rows = shape_q_elements(s) / s->head_dim, k_rows = shape_k_elements(s) / s->head_dim;
-    *problem = (struct host_problem){
-        .operation = &attention_operation, .which = *which, .softmax_scale = 1.0f / sqrtf((float)s->head_dim)};
+    *problem =
+        (struct host_problem){.operation = &attention_operation,
+                              .which = *which,
+                              .softmax_scale = which->has_scale ? which->scale : 1.0f / sqrtf((float)s->head_dim)};
     problem_add_input(problem, "q", which->dtype, q_rows, s->head_dim, q, q_kept)->layout =
         layout_of(s, s->heads, s->nq);
     problem_add_input(problem, "k", which->dtype, k_rows, s->head_dim, k, k_kept)->layout =

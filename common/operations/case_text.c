@@ -44,6 +44,8 @@ void case_text(const struct operation *operation, const struct problem_case *whi
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (*words[i])
             add(text, size, " %s", words[i]);
+    if (which->has_scale)
+        add(text, size, " scale %.9g", which->scale);
 }
 
 void case_variables(const struct operation *operation, const struct problem_case *which, char *text, size_t size) {
@@ -59,6 +61,8 @@ void case_variables(const struct operation *operation, const struct problem_case
         add(text, size, " LAYOUT=%s", layout);
     if (*family_of(operation, which))
         add(text, size, " INPUTS=%s", family_of(operation, which));
+    if (which->has_scale)
+        add(text, size, " SCALE=%.9g", which->scale);
 }
 
 void case_title(const struct operation *operation, const struct problem_case *which, char *text, size_t size) {

@@ -86,7 +86,8 @@ static bool verify(struct round *r, struct contender *contender, int k, const st
     bench_step("verifying %s", kernel->argument->name);
     problem_poison(&r->sets.set[0]);
     CUDA(cudaDeviceSynchronize());
-    if (!launch_finish(launch(contender, 0, NULL), 0, r->operation->forward, &state, &cause)) {
+    struct device_counts before = device_counts();
+    if (!launch_finish(launch(contender, 0, NULL), &before, r->operation->forward, &state, &cause)) {
         r->bench->left_out[k] = bench_is_baseline(kernel);
         say(kernel, r->bench->left_out[k] ? "cannot run here and is left out from here on: " : "", cause.text);
         if (state != DEVICE_WELL)
@@ -261,7 +262,7 @@ bool bench_case(struct bench *bench, const struct operation *operation, const st
             say(&bench->kernel[i], "not timed: ", why[i].text);
     operation->make(which, seed, true, &r.host);
     for (int i = 0; i < r.sets.rotation.count; i++)
-        r.sets.set[i] = problem_create(&r.host, NULL, bench->device, bench->arguments->lse);
+        r.sets.set[i] = problem_create(&r.host, NULL, bench->device, bench->arguments->lse, 0);
     r.sets.workspace = bench_workspace((size_t)workspace);
     time_kernels(&r);
     tensor_free(&r.sets.workspace);

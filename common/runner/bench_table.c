@@ -149,7 +149,7 @@ bool bench_is_baseline(const struct kernel *kernel) {
 
 struct device_tensor bench_workspace(size_t bytes) {
     struct device_tensor none = {0};
-    return bytes ? tensor_create(bytes, false) : none;
+    return bytes ? tensor_create(bytes, false, 0) : none;
 }
 
 void bench_record(const struct results_run *run, struct results_file file, struct results_rows *rows) {

@@ -1,13 +1,10 @@
 #include "runner/check.h"
 
-#include "host/inputs.h"
-#include "runner/cuda.h"
+#include "runner/cases.h"
 #include "runner/diagnose.h"
-#include "runner/finish.h"
 #include "runner/output.h"
-#include "runner/problem.h"
-#include "runner/recording.h"
 #include "runner/report.h"
+#include "runner/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,22 +14,25 @@
 
 struct check {
     struct report report;
-    const struct kernel *kernel;
+    const struct worker *worker;
     const struct operation *operation; // the kernel's
-    const struct device *device;
+    const struct device *device;       // the worker's
     const struct arguments *arguments;
     enum device_state state;             // after the last launch
+    int first_finding;                   // of the simulator's, -1: none
     struct evidence evidence[MAX_CASES]; // [tried], for the diagnosis
     int tried;
     bool wrong, ended_badly; // of any case: its output, its launch
 };
 
-// What came out of one case.
+// What came out of one call.
 struct judgement {
     struct verdict verdict[MAX_TENSORS]; // of each output
     bool judged[MAX_TENSORS];            // it was not left away
-    struct message cause;                // of a launch that failed; "" where it did not
-    const char *guard;                   // the tensor beside which something was written
+    struct worker_result result;
+    struct message cause; // of a launch that failed; "" where it did not
+    const char *guard;    // the tensor beside which something was written
+    const char *changed;  // the input that was written
 };
 
 uint64_t check_seed(const struct arguments *arguments) {
@@ -44,32 +44,38 @@ uint64_t check_seed(const struct arguments *arguments) {
     return ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec + (uint64_t)getpid()) % 1000000;
 }
 
-// Launches the kernel once and judges its outputs.
-static bool run_kernel(struct check *check, const struct host_problem *host, bool optional, struct judgement *j) {
-    struct device_problem problem = problem_create(host, check->kernel, check->device, optional);
-    cudaStream_t stream;
-    CUDA(cudaStreamCreate(&stream));
-    CUDA(cudaDeviceSynchronize());
-    unsigned findings = device_findings();
-    recording_describe(&problem);
-    cudaError_t launch = problem_launch(&problem, check->kernel, problem.workspace.data, stream);
-    recording_write();
-    bool right = launch_finish(launch, findings, check->operation->forward, &check->state, &j->cause);
-    if (check->state != DEVICE_WELL)
-        return false;
+static void judge_begin(struct judgement *j, const struct host_problem *host, const struct row_sample *sample,
+                        const void *reference) {
+    *j = (struct judgement){.guard = NULL};
+    for (int i = 0; i < host->outputs; i++)
+        verdict_begin(&j->verdict[i], host, sample, reference, i);
+}
+
+static void judge_end(struct judgement *j, const struct host_problem *host) {
+    for (int i = 0; i < host->outputs; i++)
+        verdict_free(&j->verdict[i]);
+}
+
+static void take_rows(void *context, int output, int64_t row, int64_t rows, const float *values) {
+    struct judgement *j = context;
+    verdict_rows(&j->verdict[output], row, rows, values);
+}
+
+// Has the kernel called and judges its outputs.
+static bool run_kernel(struct check *check, const struct host_problem *host, const struct worker_call *call,
+                       struct judgement *j) {
+    j->result = worker_call(check->worker, host, call, take_rows, j);
+    bool right = j->result.good;
+    check->state = j->result.state;
+    check->first_finding = j->result.first_finding;
+    j->cause = j->result.cause;
+    j->guard = *j->result.guard ? j->result.guard : NULL;
+    j->changed = *j->result.changed ? j->result.changed : NULL;
     for (int i = 0; i < host->outputs; i++) {
-        j->judged[i] = problem_has_output(&problem, i);
-        if (!j->judged[i])
-            continue;
-        problem_judge(&problem, &j->verdict[i]);
-        right = verdict_end(&j->verdict[i]) && right;
+        j->judged[i] = j->result.has[i];
+        right = (!j->judged[i] || verdict_end(&j->verdict[i])) && right;
     }
-    if (*check->arguments->out)
-        output_write(&problem, check->arguments->out);
-    j->guard = problem_broken_guard(&problem);
-    problem_free(&problem);
-    CUDA(cudaStreamDestroy(stream));
-    return right && !j->guard;
+    return right && check->state == DEVICE_WELL && !j->guard && !j->changed;
 }
 
 // Data of the user's own cannot be drawn again: the diagnosis has its own inputs.
@@ -86,6 +92,8 @@ static void explain(const struct check *check, const struct host_problem *host, 
                     uint64_t seed) {
     char options[512];
     bool failed = *j->cause.text;
+    if (j->changed)
+        printf("  %s is not what it was: a kernel wrote to its inputs\n", j->changed);
     if (j->guard)
         printf("  a kernel wrote before the start or past the end of %s, or between its rows\n", j->guard);
     // Of a launch that failed at once there is nothing to say but that.
@@ -101,32 +109,80 @@ static void explain(const struct check *check, const struct host_problem *host, 
     report_repeat(&check->report, options, seed);
 }
 
+static const char *what_failed(const struct judgement *j) {
+    return *j->cause.text ? j->cause.text
+           : j->guard     ? "memory beside a tensor was written"
+           : j->changed   ? "an input was written"
+                          : "wrong output";
+}
+
+static struct row_sample sample_of(const struct host_problem *host, uint64_t seed) {
+    const struct operation *operation = host->operation;
+    return sample_rows(problem_output(host, 0)->rows, operation->group(&host->which), operation->row_cost(&host->which),
+                       seed);
+}
+
+// Every fourth case calls the kernel again, in the same process and the same tensors, with the outputs and the
+// workspace as the first call has left them: with the same inputs, or with others. Which cases says the seed, so that
+// the same seed does the same.
+enum again { NOT_AGAIN, SAME_INPUTS, OTHER_INPUTS };
+static enum again again_of(const struct check *check, uint64_t seed) {
+    if (*check->arguments->data || check->arguments->sample)
+        return NOT_AGAIN;
+    return seed % 8 == 1 ? SAME_INPUTS : seed % 8 == 5 ? OTHER_INPUTS : NOT_AGAIN;
+}
+
+// False, and explained, where the second call is wrong.
+static bool run_again(struct check *check, const struct host_problem *first, struct worker_call call, enum again again,
+                      uint64_t seed) {
+    struct host_problem host;
+    struct judgement j;
+    uint64_t inputs = again == OTHER_INPUTS ? ~seed : seed;
+    check->operation->make(&first->which, inputs, true, &host);
+    call.again = true;
+    call.out = "";
+    struct row_sample sample = sample_of(&host, seed);
+    void *reference = check->operation->refer(&host, &sample);
+    judge_begin(&j, &host, &sample, reference);
+    bool right = run_kernel(check, &host, &call, &j);
+    if (!right) {
+        report_failed(&check->report, "%s in a second call with %s; the first one was right", what_failed(&j),
+                      again == OTHER_INPUTS ? "other inputs" : "the same inputs");
+        printf("  what does the first call leave behind: in the output, the workspace, a counter, a variable?\n");
+        explain(check, &host, &j, seed);
+    }
+    judge_end(&j, &host);
+    check->operation->release(reference);
+    sample_free(&sample);
+    host_problem_free(&host);
+    return right;
+}
+
 static void run_case(struct check *check, const struct host_problem *host, uint64_t seed, bool optional) {
     const struct operation *operation = check->operation;
     char text[CASE_TEXT];
-    struct judgement j = {.guard = NULL};
+    struct judgement j;
     case_text(operation, &host->which, text, sizeof text);
     report_case(&check->report, text);
-    struct row_sample sample = sample_rows(problem_output(host, 0)->rows, operation->group(&host->which),
-                                           operation->row_cost(&host->which), seed);
+    struct row_sample sample = sample_of(host, seed);
     void *reference = operation->refer(host, &sample);
-    for (int i = 0; i < host->outputs; i++)
-        verdict_begin(&j.verdict[i], host, &sample, reference, i);
-    optional = optional && kernel_gives_optional(check->kernel);
-    bool right = run_kernel(check, host, optional, &j);
-    remember(check, &host->which, seed, right, optional, *j.cause.text || j.guard);
-    if (right) {
+    judge_begin(&j, host, &sample, reference);
+    optional = optional && check->worker->gives_optional;
+    // Of three cases in four the tensors begin anywhere that the contract allows.
+    struct worker_call call = {
+        .optional = optional, .delayed = true, .places = seed % 4 ? seed : 0, .out = check->arguments->out};
+    bool right = run_kernel(check, host, &call, &j), again = true;
+    remember(check, &host->which, seed, right, optional, *j.cause.text || j.guard || j.changed);
+    if (right && again_of(check, seed))
+        again = run_again(check, host, call, again_of(check, seed), seed);
+    if (right && again) {
         report_passed(&check->report, operation->error == ERROR_RELATIVE_RMS ? "rms" : "largest relative error",
                       verdict_error(&j.verdict[0]));
-    } else {
-        report_failed(&check->report, "%s",
-                      *j.cause.text ? j.cause.text
-                      : j.guard     ? "memory beside a tensor was written"
-                                    : "wrong output");
+    } else if (!right) {
+        report_failed(&check->report, "%s", what_failed(&j));
         explain(check, host, &j, seed);
     }
-    for (int i = 0; i < host->outputs; i++)
-        verdict_free(&j.verdict[i]);
+    judge_end(&j, host);
     operation->release(reference);
     sample_free(&sample);
 }
@@ -134,9 +190,9 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
 // Only numbers tell which mistake they come from; a finding or an error has said its own.
 static int finish(struct check *check) {
     if (check->ended_badly && !report_blank_open(&check->report))
-        diagnose_finding();
+        diagnose_finding(check->first_finding);
     else if (check->wrong && !report_blank_open(&check->report))
-        diagnose(check->kernel, check->device, check->evidence, check->tried);
+        diagnose(check->worker, check->evidence, check->tried);
     return report_end(&check->report);
 }
 
@@ -146,30 +202,22 @@ static void require(const struct check *check, const struct problem_case *which)
     struct message reason;
     char text[CASE_TEXT];
     case_text(check->operation, which, text, sizeof text);
-    if (!kernel_covers(check->kernel, which, check->device, &obstacle))
+    if (!worker_covers(check->worker, which, &obstacle))
         message_exit(EXIT_BAD_INPUT, "%s", obstacle.reason.text);
-    if (!problem_fits(check->kernel, which, check->device, 1, &reason))
+    if (!worker_fits(check->worker, which, &reason))
         message_exit(EXIT_BAD_INPUT, "%s %s: use a smaller one", text, reason.text);
 }
 
 // The types that are checked: the one that was asked for, or all that the kernel has. The first one is the least bit.
 static unsigned chosen_dtypes(const struct check *check) {
-    unsigned has = kernel_dtypes(check->kernel), asked = 1u << check->arguments->dtype;
+    unsigned has = check->worker->dtypes, asked = 1u << check->arguments->dtype;
     char names[32];
     if (!check->arguments->has_dtype)
         return has;
     if (!(has & asked))
         message_exit(EXIT_BAD_INPUT, "DTYPE=%s: %s takes %s", dtype_of(check->arguments->dtype)->name,
-                     check->kernel->argument->name, dtype_names(has, names));
+                     check->worker->argument->name, dtype_names(has, names));
     return asked;
-}
-
-static enum input_family asked_family(const struct arguments *arguments) {
-    enum input_family family = INPUTS_NORMAL;
-    struct message error;
-    if (*arguments->inputs && !inputs_from_name(arguments->inputs, &family, &error))
-        message_exit(EXIT_BAD_INPUT, "%s", error.text);
-    return family;
 }
 
 // The shape that was asked for, or the operation's own for counting.
@@ -192,7 +240,8 @@ static struct shape_argument asked_shape(const struct check *check) {
 // The one case that SHAPE= and the other variables say, in each of the types; counted in one of them.
 static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
     const struct arguments *arguments = check->arguments;
-    struct problem_case which = {.family = asked_family(arguments)};
+    struct problem_case which = {
+        .family = cases_family(arguments), .has_scale = arguments->has_scale, .scale = arguments->scale};
     struct shape_argument shape = asked_shape(check);
     if (arguments->sample)
         dtypes &= dtypes & 1u << ATTENTION_BF16 ? 1u << ATTENTION_BF16 : -dtypes;
@@ -206,7 +255,7 @@ static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
             require(check, &which);
     }
     check->report =
-        report_begin(arguments, check->kernel->argument, check->device, __builtin_popcount(dtypes), seed, true);
+        report_begin(arguments, check->worker->argument, check->device, __builtin_popcount(dtypes), seed, true);
     for (int type = 0; type < ATTENTION_DTYPES && check->state != DEVICE_LOST; type++) {
         struct host_problem host;
         if (!(dtypes & 1u << type))
@@ -273,7 +322,7 @@ static int check_data(struct check *check, uint64_t seed) {
     bool seeded = samples_rows(&host, seed);
     if (check->arguments->has_seed && !seeded)
         printf("SEED changes nothing: the inputs are those of %s, and all rows are compared\n", folder);
-    check->report = report_begin(check->arguments, check->kernel->argument, check->device, 1, seed, seeded);
+    check->report = report_begin(check->arguments, check->worker->argument, check->device, 1, seed, seeded);
     run_case(check, &host, seed, true);
     int status = finish(check);
     if (output)
@@ -283,74 +332,14 @@ static int check_data(struct check *check, uint64_t seed) {
     return status;
 }
 
-// Counts what is not part of a lesson by its name.
-struct left_out {
-    char part[16][sizeof((struct obstacle *)NULL)->part];
-    int cases[16];
-};
-
-static void leave_out(struct left_out *left_out, const char *part) {
-    int i = 0;
-    while (*left_out->part[i] && strcmp(left_out->part[i], part))
-        i++;
-    strcpy(left_out->part[i], part);
-    left_out->cases[i]++;
-}
-
-// Keeps the cases that can be run, and says of the others why they are not. Ends the process where none can.
-static int select_cases(const struct check *check, struct problem_case *cases, int count) {
-    struct left_out left_out = {.cases = {0}};
-    struct message first = {""};
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-        struct obstacle obstacle = {.part = ""};
-        char text[CASE_TEXT];
-        case_text(check->operation, &cases[i], text, sizeof text);
-        if (kernel_covers(check->kernel, &cases[i], check->device, &obstacle) &&
-            problem_fits(check->kernel, &cases[i], check->device, 1, &obstacle.reason))
-            cases[kept++] = cases[i];
-        else if (*obstacle.part)
-            leave_out(&left_out, obstacle.part);
-        else
-            printf("  not run: %s: %s\n", text, obstacle.reason.text);
-        if (!*first.text)
-            first = obstacle.reason;
-    }
-    if (!kept)
-        message_exit(EXIT_BAD_INPUT, "%s", first.text);
-    for (int i = 0; *left_out.part[i]; i++)
-        printf("  not part of this lesson: %s (%d case%s)\n", left_out.part[i], left_out.cases[i],
-               left_out.cases[i] == 1 ? "" : "s");
-    return kept;
-}
-
-// The cases of the matrix as the variables change them, in one type.
-static int list_cases(const struct check *check, enum attention_dtype dtype, struct problem_case *cases) {
-    const struct arguments *arguments = check->arguments;
-    enum input_family family = asked_family(arguments);
-    bool small = check->device->limits.simulated || arguments->small;
-    int count = check->operation->cases(arguments->quick ? MATRIX_QUICK : small ? MATRIX_SIMULATOR : MATRIX_GPU, cases);
-    for (int i = 0; i < count; i++) {
-        cases[i].dtype = dtype;
-        if (*arguments->inputs)
-            cases[i].family = family;
-        if (check->operation->is_matrix)
-            continue;
-        cases[i].attention.causal = cases[i].attention.causal || arguments->causal;
-        if (arguments->layout.layout != LAYOUT_BHND)
-            cases[i].attention.layout = arguments->layout.layout;
-    }
-    return count;
-}
-
 static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
     static struct problem_case cases[ATTENTION_DTYPES * MAX_CASES];
     int count = 0;
     for (int type = 0; type < ATTENTION_DTYPES; type++)
         if (dtypes & 1u << type)
-            count += list_cases(check, (enum attention_dtype)type, cases + count);
-    count = select_cases(check, cases, count);
-    check->report = report_begin(check->arguments, check->kernel->argument, check->device, count, seed, true);
+            count += cases_list(check->worker, check->arguments, (enum attention_dtype)type, cases + count);
+    count = cases_select(check->worker, cases, count);
+    check->report = report_begin(check->arguments, check->worker->argument, check->device, count, seed, true);
     for (int i = 0; i < count && !report_enough(&check->report) && check->state != DEVICE_LOST; i++) {
         struct host_problem host;
         uint64_t case_seed = seed + (uint64_t)i;
@@ -362,14 +351,18 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
     return finish(check);
 }
 
-int check(const struct kernel *kernel, const struct device *device, const struct arguments *arguments) {
-    const struct operation *operation = kernel->operation;
+static int check_with(const struct worker *worker, const struct arguments *arguments) {
+    const struct operation *operation = worker->operation;
     static struct check check;
-    check = (struct check){.kernel = kernel, .operation = operation, .device = device, .arguments = arguments};
-    const char *name = kernel->argument->name;
+    check = (struct check){.worker = worker,
+                           .operation = operation,
+                           .device = &worker->device,
+                           .arguments = arguments,
+                           .first_finding = -1};
+    const char *name = worker->argument->name;
     uint64_t seed = check_seed(arguments);
-    if (kernel->lacking)
-        message_exit(EXIT_BAD_INPUT, "%s cannot run here: %s", name, kernel->lacking);
+    if (*worker->lacking)
+        message_exit(EXIT_BAD_INPUT, "%s cannot run here: %s", name, worker->lacking);
     if (*arguments->data && operation->no_data) {
         printf("%s: DATA holds %s, a %s has nothing to check there\n", name, operation->no_data, operation->name);
         return 0;
@@ -392,4 +385,11 @@ int check(const struct kernel *kernel, const struct device *device, const struct
         message_exit(EXIT_BAD_INPUT, "SHAPE=%s has two numbers, and %s needs four: B,H,N,D", arguments->shape_text,
                      operation->name);
     return check_shape(&check, dtypes, seed);
+}
+
+int check(const struct arguments *arguments) {
+    struct worker worker = worker_start(arguments);
+    int status = check_with(&worker, arguments);
+    worker_end(&worker);
+    return status;
 }

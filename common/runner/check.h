@@ -3,11 +3,10 @@
 #define RUNNER_CHECK_H
 
 #include "arguments.h"
-#include "runner/device.h"
-#include "runner/kernel.h"
 
 // Returns the exit status: 0 where every case was right, 1 where one was not, 2 where the input cannot be used.
-int check(const struct kernel *kernel, const struct device *device, const struct arguments *arguments);
+// The kernel is loaded into another process (runner/worker.h), and no more into this one than the name of its file.
+int check(const struct arguments *arguments);
 
 // The seed that was given, or a fresh one.
 uint64_t check_seed(const struct arguments *arguments);

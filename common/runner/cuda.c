@@ -29,8 +29,24 @@ static void tell(const char *start, const char *format, va_list arguments) {
         return;
 }
 
+static char last[200] = "start-up";
+
+const char *step_last(void) {
+    return last;
+}
+
+void step_leave(void) {
+    const char *descriptor = getenv(STEP_VARIABLE);
+    if (descriptor)
+        close(atoi(descriptor));
+    unsetenv(STEP_VARIABLE);
+}
+
 void step_begin(const char *format, ...) {
     va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last, sizeof last, format, arguments);
+    va_end(arguments);
     va_start(arguments, format);
     tell("", format, arguments);
     va_end(arguments);

@@ -12,6 +12,12 @@ void cuda_require(cudaError_t status, const char *call, const char *file, int li
 // Tells the launcher which step begins; its time limit counts from here.
 void step_begin(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+// The last one, "start-up" where there was none.
+const char *step_last(void);
+
+// This process tells the launcher nothing any more, and nothing that it loads can.
+void step_leave(void);
+
 // Tells it what has been recorded so far, and how to go on, for when this process is stopped.
 void step_kept(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -116,9 +116,24 @@ bool device_holds(const struct device *device, double device_bytes, double host_
     return true;
 }
 
-unsigned device_findings(void) {
+static unsigned long counted(const char *name) {
+    unsigned long (*count)(void) = (unsigned long (*)(void))dlsym(RTLD_DEFAULT, name);
+    return count ? count() : 0;
+}
+
+struct device_counts device_counts(void) {
     findings_function *findings = find_findings();
-    return findings ? findings() : 0;
+    return (struct device_counts){.known = dlsym(RTLD_DEFAULT, "simulator_launches"),
+                                  .findings = findings ? findings() : 0,
+                                  .launches = counted("simulator_launches"),
+                                  .failed = counted("simulator_failed_launches"),
+                                  .early = counted("simulator_early_launches")};
+}
+
+void device_inputs_on(cudaStream_t stream) {
+    void (*inputs_on)(cudaStream_t) = (void (*)(cudaStream_t))dlsym(RTLD_DEFAULT, "simulator_inputs_on");
+    if (inputs_on)
+        inputs_on(stream);
 }
 
 int device_first_finding(void) {

@@ -25,8 +25,17 @@ struct device device_open(enum device_choice choice);
 // False and one line, "needs ...", where so many bytes of the device's and of the host's memory are not free.
 bool device_holds(const struct device *device, double device_bytes, double host_bytes, struct message *reason);
 
-// How many findings the simulator has had; 0 on a GPU.
-unsigned device_findings(void);
+// What the simulator has counted since the process began: distinct findings, launches that ran, that failed before they
+// could run, and that do not come after the inputs (simulator/simulator.h). All 0 on a GPU.
+struct device_counts {
+    bool known;
+    unsigned findings;
+    unsigned long launches, failed, early;
+};
+struct device_counts device_counts(void);
+
+// The inputs are there for what comes after them in the stream. On a GPU this says nothing.
+void device_inputs_on(cudaStream_t stream);
 
 // The kind of the first finding (simulator/findings.h); -1 where there was none, and on a GPU.
 int device_first_finding(void);

@@ -1,15 +1,12 @@
 #include "runner/diagnose.h"
 
 #include "runner/cuda.h"
-#include "runner/finish.h"
-#include "runner/problem.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct subject {
-    const struct kernel *kernel;
-    const struct device *device;
+    const struct worker *worker;
     enum device_state state; // after the last launch
 };
 
@@ -33,32 +30,42 @@ static void print(const char *heading, const struct mistake *mistake) {
     fflush(stdout);
 }
 
+// Where the next output of all begins, for each of them.
+struct collected {
+    const struct host_problem *host;
+    float *outputs;
+};
+
+static void collect(void *context, int output, int64_t row, int64_t rows, const float *values) {
+    struct collected *c = context;
+    int columns = problem_output(c->host, output)->columns;
+    (void)row;
+    memcpy(c->outputs, values, (size_t)(rows * columns) * sizeof *values);
+    c->outputs += rows * columns;
+}
+
 static bool run(void *context, const struct host_problem *host, float *outputs) {
     struct subject *subject = context;
-    struct message reason, cause;
-    if (subject->state == DEVICE_LOST || !problem_fits(subject->kernel, &host->which, subject->device, 1, &reason))
+    struct collected collected = {.host = host, .outputs = outputs};
+    struct message reason;
+    if (subject->state == DEVICE_LOST || !worker_fits(subject->worker, &host->which, &reason))
         return false;
-    struct device_problem problem = problem_create(host, subject->kernel, subject->device, true);
-    unsigned findings = device_findings();
-    bool ran = launch_finish(problem_launch(&problem, subject->kernel, problem.workspace.data, 0), findings,
-                             subject->kernel->operation->forward, &subject->state, &cause);
-    if (subject->state != DEVICE_WELL)
-        return false;
-    problem_outputs(&problem, outputs);
-    problem_free(&problem);
-    return ran;
+    struct worker_result result =
+        worker_call(subject->worker, host, &(struct worker_call){.optional = true}, collect, &collected);
+    subject->state = result.state;
+    return result.good && result.state == DEVICE_WELL;
 }
 
 static bool covers(void *context, const struct problem_case *which) {
     const struct subject *subject = context;
     struct obstacle obstacle;
-    return kernel_covers(subject->kernel, which, subject->device, &obstacle);
+    return worker_covers(subject->worker, which, &obstacle);
 }
 
-void diagnose(const struct kernel *kernel, const struct device *device, const struct evidence *evidence, int count) {
-    struct subject subject = {kernel, device, DEVICE_WELL};
-    struct diagnosed diagnosed = {.operation = kernel->operation,
-                                  .optional = kernel_gives_optional(kernel),
+void diagnose(const struct worker *worker, const struct evidence *evidence, int count) {
+    struct subject subject = {worker, DEVICE_WELL};
+    struct diagnosed diagnosed = {.operation = worker->operation,
+                                  .optional = worker->gives_optional,
                                   .covers = covers,
                                   .run = run,
                                   .context = &subject};
@@ -66,6 +73,6 @@ void diagnose(const struct kernel *kernel, const struct device *device, const st
     print("diagnosis", diagnosis(&diagnosed, evidence, count));
 }
 
-void diagnose_finding(void) {
-    print("about the finding", diagnosis_finding(device_first_finding()));
+void diagnose_finding(int finding) {
+    print("about the finding", diagnosis_finding(finding));
 }

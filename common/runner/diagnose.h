@@ -3,13 +3,11 @@
 #define RUNNER_DIAGNOSE_H
 
 #include "host/diagnosis.h"
-#include "runner/device.h"
-#include "runner/kernel.h"
+#include "runner/worker.h"
 
-void diagnose(const struct kernel *kernel, const struct device *device, const struct evidence *evidence /* [count] */,
-              int count);
+void diagnose(const struct worker *worker, const struct evidence *evidence /* [count] */, int count);
 
-// What the first finding of the simulator means, where there was one.
-void diagnose_finding(void);
+// What a finding of the simulator means; -1: there was none.
+void diagnose_finding(int finding);
 
 #endif

@@ -3,10 +3,11 @@
 #include "runner/cuda.h"
 #include "runner/device.h"
 
-bool launch_finish(cudaError_t launch, unsigned findings_before, const char *function, enum device_state *state,
-                   struct message *cause) {
+bool launch_finish(cudaError_t launch, const struct device_counts *before, const char *function,
+                   enum device_state *state, struct message *cause) {
     cudaError_t unreported = cudaGetLastError(), end = cudaDeviceSynchronize();
-    unsigned findings = device_findings() - findings_before;
+    struct device_counts now = device_counts();
+    unsigned findings = now.findings - before->findings;
     bool good = true;
     *state = DEVICE_WELL;
     cause->text[0] = 0;
@@ -19,6 +20,15 @@ bool launch_finish(cudaError_t launch, unsigned findings_before, const char *fun
     else if (unreported != cudaSuccess)
         good = message_set(cause, "a launch failed, and %s() did not return its error: %s (%s)", function,
                            cudaGetErrorString(unreported), cudaGetErrorName(unreported));
+    else if (good && now.failed > before->failed)
+        good = message_set(cause, "a launch failed, and %s() dropped its error: see above", function);
+    else if (good && now.early > before->early)
+        good = message_set(cause,
+                           "a kernel was launched in another stream than %s() was given, and nothing makes it wait for "
+                           "that one: on a GPU it may start before its inputs are there",
+                           function);
+    else if (good && now.known && now.launches == before->launches)
+        good = message_set(cause, "%s() launched no kernel: the device has done nothing", function);
     if (findings)
         good = message_set(cause, "the simulator found %u mistake%s, listed above", findings, findings == 1 ? "" : "s");
     if (good)

@@ -12,9 +12,11 @@ enum device_state {
     DEVICE_LOST,  // nothing more can run, or is worth the time
 };
 
+struct device_counts;
+
 // Waits for what launch returned and started. False and the cause, in one line, where the launch or a kernel failed;
 // cause is "" where it did not.
-bool launch_finish(cudaError_t launch, unsigned findings_before, const char *function, enum device_state *state,
-                   struct message *cause);
+bool launch_finish(cudaError_t launch, const struct device_counts *before, const char *function,
+                   enum device_state *state, struct message *cause);
 
 #endif

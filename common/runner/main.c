@@ -10,11 +10,12 @@
 
 static int act(const struct arguments *arguments) {
     static struct kernel kernels[MAX_KERNELS];
+    if (arguments->action == ACTION_CHECK)
+        return check(arguments);
     struct device device = device_open(arguments->device);
     for (int i = 0; i < arguments->kernels; i++)
         kernels[i] = kernel_load(&arguments->kernel[i]);
-    return arguments->action == ACTION_CHECK ? check(kernels, &device, arguments)
-                                             : bench(kernels, arguments->kernels, &device, arguments);
+    return bench(kernels, arguments->kernels, &device, arguments);
 }
 
 int main(void) {

@@ -1,10 +1,14 @@
 #include "runner/problem.h"
 
+#include "host/inputs.h"
 #include "host/parallel.h"
 #include "runner/cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+enum { STREAM_OFFSETS = 110, OFFSET_UNIT = 16, OFFSETS = 16, MOST_COMPARED = 1 << 28, MOST_DELAYED = 1 << 26 };
 
 static size_t element_bytes(const struct host_tensor *tensor) {
     return dtype_of(tensor->dtype)->size;
@@ -56,24 +60,56 @@ static void fill(const struct device_tensor *to, const struct host_tensor *from)
 }
 
 struct device_problem problem_create(const struct host_problem *host, const struct kernel *kernel,
-                                     const struct device *device, bool optional) {
+                                     const struct device *device, bool optional, uint64_t places) {
     struct device_problem p = {.host = host};
     bool guarded = !device->limits.simulated;
     for (int i = 0; i < host->inputs + host->outputs; i++) {
         if (host->tensor[i].optional && !optional)
             continue;
-        p.tensor[i] = tensor_create(bytes_of(&host->tensor[i]), guarded);
+        uint64_t unit = places ? inputs_random(places, STREAM_OFFSETS, (uint64_t)i) % OFFSETS : 0;
+        p.tensor[i] = tensor_create(bytes_of(&host->tensor[i]), guarded, (size_t)unit * OFFSET_UNIT);
         if (i < host->inputs)
             fill(&p.tensor[i], &host->tensor[i]);
     }
     problem_poison(&p);
     size_t workspace = kernel ? kernel_workspace_bytes(kernel, &host->which) : 0;
     if (workspace) {
-        p.workspace = tensor_create(workspace, guarded);
+        p.workspace = tensor_create(workspace, guarded, 0);
         if (guarded) // the simulator knows by itself what was never written
             tensor_poison(&p.workspace);
     }
     return p;
+}
+
+void problem_refill(struct device_problem *p, const struct host_problem *host) {
+    p->host = host;
+    for (int i = 0; i < host->inputs; i++)
+        fill(&p->tensor[i], &host->tensor[i]);
+}
+
+static void rest(void *unused) {
+    (void)unused;
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+}
+
+void problem_delay(const struct device_problem *p, cudaStream_t stream, struct device_tensor *staging) {
+    size_t bytes = 0, at = 0;
+    for (int i = 0; i < p->host->inputs; i++)
+        bytes += p->tensor[i].bytes;
+    memset(staging, 0, sizeof *staging);
+    if (bytes > MOST_DELAYED)
+        return;
+    *staging = tensor_create(bytes, false, 0);
+    for (int i = 0; i < p->host->inputs; at += p->tensor[i++].bytes) {
+        CUDA(cudaMemcpy(staging->data + at, p->tensor[i].data, p->tensor[i].bytes, cudaMemcpyDeviceToDevice));
+        tensor_poison(&p->tensor[i]);
+    }
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaLaunchHostFunc(stream, rest, NULL));
+    at = 0;
+    for (int i = 0; i < p->host->inputs; at += p->tensor[i++].bytes)
+        CUDA(cudaMemcpyAsync(p->tensor[i].data, staging->data + at, p->tensor[i].bytes, cudaMemcpyDeviceToDevice,
+                             stream));
 }
 
 void problem_free(struct device_problem *p) {
@@ -122,21 +158,21 @@ void problem_outputs(const struct device_problem *p, float *outputs) {
     }
 }
 
-static void judge_scattered(const struct device_tensor *from, const struct host_tensor *tensor,
-                            struct verdict *verdict) {
+static void read_scattered(const struct device_tensor *from, const struct host_tensor *tensor, problem_take *take,
+                           void *context) {
     char *image = image_of(from);
     float *row = host_allocate(tensor->columns, sizeof *row);
     for (int64_t r = 0; r < tensor->rows; r++) {
         dtype_load(tensor->dtype, image + (size_t)layout_row(&tensor->layout, r) * element_bytes(tensor),
                    tensor->columns, row);
-        verdict_rows(verdict, r, 1, row);
+        take(context, r, 1, row, tensor->columns);
     }
     free(row);
     free(image);
 }
 
-static void judge_in_chunks(const struct device_tensor *from, const struct host_tensor *tensor,
-                            struct verdict *verdict) {
+static void read_in_chunks(const struct device_tensor *from, const struct host_tensor *tensor, problem_take *take,
+                           void *context) {
     enum { CHUNK_ELEMENTS = 1 << 24 };
     int columns = tensor->columns;
     int64_t rows = tensor->rows, chunk = CHUNK_ELEMENTS / columns + 1 < rows ? CHUNK_ELEMENTS / columns + 1 : rows;
@@ -147,15 +183,52 @@ static void judge_in_chunks(const struct device_tensor *from, const struct host_
         int64_t count = chunk < rows - row ? chunk : rows - row;
         CUDA(cudaMemcpy(raw, from->data + (size_t)row * row_bytes, (size_t)count * row_bytes, cudaMemcpyDeviceToHost));
         dtype_load(tensor->dtype, raw, count * columns, values);
-        verdict_rows(verdict, row, count, values);
+        take(context, row, count, values, columns);
     }
     free(raw);
     free(values);
 }
 
+void problem_read(const struct device_problem *p, int i, problem_take *take, void *context) {
+    const struct host_tensor *tensor = problem_output(p->host, i);
+    const struct device_tensor *from = &p->tensor[p->host->inputs + i];
+    (layout_is_plain(tensor) ? read_in_chunks : read_scattered)(from, tensor, take, context);
+}
+
+static void judge_rows(void *verdict, int64_t row, int64_t rows, const float *values, int columns) {
+    (void)columns;
+    verdict_rows(verdict, row, rows, values);
+}
+
 void problem_judge(const struct device_problem *p, struct verdict *verdict) {
-    const struct device_tensor *from = &p->tensor[p->host->inputs + verdict->output];
-    (layout_is_plain(verdict->tensor) ? judge_in_chunks : judge_scattered)(from, verdict->tensor, verdict);
+    problem_read(p, verdict->output, judge_rows, verdict);
+}
+
+// The first bytes of an input as fill() has written them.
+static void *expected_image(const struct host_tensor *tensor, size_t bytes) {
+    size_t row = (size_t)tensor->columns * element_bytes(tensor), kept = (size_t)tensor->kept * row;
+    if (!layout_is_plain(tensor))
+        return scatter(tensor);
+    char *image = host_allocate((int64_t)(bytes + row), 1);
+    for (size_t at = 0; at < bytes; at += row)
+        dtype_store(tensor->dtype, tensor->values + at % kept / row * (size_t)tensor->columns, tensor->columns,
+                    image + at);
+    return image;
+}
+
+const char *problem_changed_input(const struct device_problem *p) {
+    bool same = true;
+    for (int i = 0; i < p->host->inputs; i++) {
+        size_t bytes = p->tensor[i].bytes < MOST_COMPARED ? p->tensor[i].bytes : MOST_COMPARED;
+        void *image = expected_image(&p->host->tensor[i], bytes), *now = host_allocate((int64_t)bytes, 1);
+        CUDA(cudaMemcpy(now, p->tensor[i].data, bytes, cudaMemcpyDeviceToHost));
+        same = !memcmp(image, now, bytes);
+        free(image);
+        free(now);
+        if (!same)
+            return p->host->tensor[i].name;
+    }
+    return NULL;
 }
 
 // Whether the poison between the rows is as it was.

@@ -19,10 +19,18 @@ bool problem_fits(const struct kernel *kernel, const struct problem_case *which,
                   int copies, struct message *reason);
 
 // Allocates all tensors and fills the inputs. Outputs, the gaps between rows and, on a GPU, the workspace are poisoned.
-// kernel says how large the workspace is; NULL: none. optional: with the optional outputs.
+// kernel says how large the workspace is; NULL: none. optional: with the optional outputs. places: draws where each
+// tensor begins, at a multiple of 16 bytes; 0: of 256.
 struct device_problem problem_create(const struct host_problem *host, const struct kernel *kernel,
-                                     const struct device *device, bool optional);
+                                     const struct device *device, bool optional, uint64_t places);
 void problem_free(struct device_problem *problem);
+
+// Another problem of the same case in the same tensors. What they hold of outputs and workspace stays.
+void problem_refill(struct device_problem *problem, const struct host_problem *host);
+
+// Takes the inputs away, and puts into the stream what brings them back after a while: what does not come after it in
+// the stream reads poison. *staging is to be freed when that is done. Only where copies of the inputs fit.
+void problem_delay(const struct device_problem *problem, cudaStream_t stream, struct device_tensor *staging);
 
 // Poisons the outputs again.
 void problem_poison(const struct device_problem *problem);
@@ -37,8 +45,16 @@ void problem_outputs(const struct device_problem *problem, float *outputs);
 // Whether output i was not left away.
 bool problem_has_output(const struct device_problem *problem, int i);
 
+// Gives the rows of output i, in the order of the host, to take, a piece at a time.
+typedef void problem_take(void *context, int64_t row, int64_t rows, const float *values, int columns);
+void problem_read(const struct device_problem *problem, int i, problem_take *take, void *context);
+
 // Gives output verdict->output to the verdict.
 void problem_judge(const struct device_problem *problem, struct verdict *verdict);
+
+// The name of an input that is not bit for bit what it was, NULL where there is none. Of a large one the first 2^28
+// bytes are compared.
+const char *problem_changed_input(const struct device_problem *problem);
 
 // The name of a tensor beside which something was written, in a guard zone or between its rows; NULL where nothing was.
 const char *problem_broken_guard(const struct device_problem *problem);

@@ -13,16 +13,17 @@ size_t tensor_room(size_t bytes, bool guarded) {
     return bytes + (guarded ? 2 * GUARD_BYTES : 0);
 }
 
-struct device_tensor tensor_create(size_t bytes, bool guarded) {
-    struct device_tensor tensor = {.bytes = bytes, .guard_bytes = guarded ? GUARD_BYTES : 0};
+struct device_tensor tensor_create(size_t bytes, bool guarded, size_t offset) {
+    struct device_tensor tensor = {
+        .bytes = bytes, .before = offset + (guarded ? GUARD_BYTES : 0), .after = guarded ? GUARD_BYTES : 0};
     void *allocation;
-    CUDA(cudaMalloc(&allocation, tensor_room(bytes, guarded)));
+    CUDA(cudaMalloc(&allocation, tensor.before + bytes + tensor.after));
     tensor.allocation = allocation;
-    tensor.data = tensor.allocation + tensor.guard_bytes;
-    if (guarded) {
-        CUDA(cudaMemset(tensor.allocation, POISON_BYTE, GUARD_BYTES));
-        CUDA(cudaMemset(tensor.data + bytes, POISON_BYTE, GUARD_BYTES));
-    }
+    tensor.data = tensor.allocation + tensor.before;
+    if (tensor.before)
+        CUDA(cudaMemset(tensor.allocation, POISON_BYTE, tensor.before));
+    if (tensor.after)
+        CUDA(cudaMemset(tensor.data + bytes, POISON_BYTE, tensor.after));
     return tensor;
 }
 
@@ -58,6 +59,6 @@ static bool is_poisoned(const void *device, size_t bytes) {
 }
 
 bool tensor_guards_intact(const struct device_tensor *tensor) {
-    return !tensor->guard_bytes || (is_poisoned(tensor->allocation, tensor->guard_bytes) &&
-                                    is_poisoned(tensor->data + tensor->bytes, tensor->guard_bytes));
+    return (!tensor->before || is_poisoned(tensor->allocation, tensor->before)) &&
+           (!tensor->after || is_poisoned(tensor->data + tensor->bytes, tensor->after));
 }

@@ -7,16 +7,17 @@
 #include <stdint.h>
 
 struct device_tensor {
-    char *data; // device pointer, 256-byte aligned
+    char *data; // device pointer
     size_t bytes;
     char *allocation;
-    size_t guard_bytes; // before and after data
+    size_t before, after; // bytes of poison around data
 };
 
 // On a GPU the tensor lies inside a larger allocation, and what is around it is NaN: a kernel that reads it gets wrong
 // results, one that writes it is found by tensor_guards_intact(). On the simulator it is allocated exactly, so that
-// the simulator itself sees a stray access.
-struct device_tensor tensor_create(size_t bytes, bool guarded);
+// the simulator itself sees a stray access; but for offset bytes of poison in front of it, so that it begins at a
+// multiple of 256 bytes and offset.
+struct device_tensor tensor_create(size_t bytes, bool guarded, size_t offset);
 void tensor_free(struct device_tensor *tensor);
 
 // What so many bytes take on the device.

@@ -51,8 +51,13 @@ static struct race_flag *flag_at(struct race_shared *race, uint64_t offset) {
     return flag;
 }
 
+static void tell_fenced(const struct warp *warp, uint32_t clock[CLOCKS]) {
+    for (unsigned i = 0; i < CLOCKS; i++)
+        clock[i] = warp->fenced[i] > clock[i] ? warp->fenced[i] : clock[i];
+}
+
 // Learns from the flags that the access touches, or tells them. false: the host has no memory left.
-static bool signal_by(struct warp *warp, const struct access *filled, bool tells) {
+static bool signal_by(struct warp *warp, const struct bound *bound, const struct access *filled, bool tells) {
     uint64_t before = UINT64_MAX;
     for (uint32_t left = filled->mask; left; left &= left - 1) {
         uint64_t from = filled->address[first_lane(left)] & ~(uint64_t)3, end = from + filled->bytes;
@@ -60,8 +65,10 @@ static bool signal_by(struct warp *warp, const struct access *filled, bool tells
             struct race_flag *flag = flag_at(&warp->block->race, at);
             if (!flag)
                 return false;
-            if (tells)
+            if (tells && bound->ptx->flags & PTX_RELEASE)
                 race_tell(warp, flag->clock);
+            else if (tells)
+                tell_fenced(warp, flag->clock);
             else
                 race_learn(warp, flag->clock);
         }
@@ -82,7 +89,7 @@ void race_shared_atomic(struct warp *warp, const struct bound *bound, const stru
             race_shared_touch(warp, bound, cell, lane, reads, writes);
         }
     }
-    if ((reads && !signal_by(warp, &filled, false)) || (writes && !signal_by(warp, &filled, true)))
+    if ((reads && !signal_by(warp, bound, &filled, false)) || (writes && !signal_by(warp, bound, &filled, true)))
         warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     race_step(warp, reads, writes);
 }

@@ -8,7 +8,8 @@
 // Writes of the value that is there already are no race. Neither are atomics and volatile accesses among themselves.
 // They are also how a block tells another that something is done ("the last block to finish adds up"): a block whose
 // atomic or volatile load came later than another's first atomic or volatile store counts as ordered after all that the
-// other did. That may hide a race in such a kernel, and never invents one.
+// other did, where a fence (__threadfence()) came before that store or the store is a release. That may hide a race in
+// such a kernel, and never invents one.
 //
 // Host threads that simulate different blocks use the shadow at once and without locks. An entry is a pair of words;
 // where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
@@ -138,13 +139,13 @@ static void mark_written(const struct access *access) {
 }
 
 // An atomic or volatile access: the block has told others something, or learnt it.
-static void signal_others(struct warp *warp, bool reads, bool writes) {
+static void signal_others(struct warp *warp, const struct bound *bound, bool reads, bool writes) {
     struct run *run = warp->run;
     if (!run->released)
         return;
     uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
     uint32_t never = 0;
-    if (writes)
+    if (writes && (warp->block->fenced || bound->ptx->flags & PTX_RELEASE))
         atomic_compare_exchange_strong(&run->released[warp->block->number], &never, now);
     if (reads)
         warp->block->acquired = now;
@@ -298,7 +299,7 @@ void race_global_access(struct warp *warp, const struct bound *bound, const stru
     if (run->options.races && run->blocks > 1 && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
         check_races(warp, bound, access);
         if (access_is_atomic(access) || bound->is_volatile)
-            signal_others(warp, reads, writes);
+            signal_others(warp, bound, reads, writes);
     }
     if (writes && !allocation->all_written)
         mark_written(access);

@@ -17,9 +17,11 @@
 // of one value by several lanes in one instruction; which of them came last nobody can tell, and after it every lane of
 // the warp may read the place, as each of those that wrote may. That may hide a race with a lane that did not write.
 //
-// Atomics and volatile accesses are how threads signal each other. They do not race among themselves, and each store of
-// that kind publishes, each load takes over, through the word that both touch: a flag or a lock orders what it guards,
-// and the flag of one pipeline stage does not order what another stage guards.
+// Atomics and volatile accesses are how threads signal each other. They do not race among themselves, and each load of
+// that kind takes over what stores have published through the word that both touch: a flag or a lock orders what it
+// guards, and the flag of one pipeline stage does not order what another stage guards. Where they say nothing else they
+// are relaxed (PTX manual, memory consistency model): such a store publishes what came before the last fence of its
+// warp, one with .release all. That a load has to be followed by a fence, too, is not asked for.
 //
 // Asynchronous units. What wgmma and bulk stores read is read at some time before it is waited for. Each such unit is
 // an agent with a clock of its own, which counts what it was given to do; waiting for it is learning its clock, and
@@ -155,6 +157,11 @@ void race_publish(struct warp *warp, uint32_t clock[CLOCKS]) {
 void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]) {
     race_learn(warp, clock);
     set_floors(warp);
+}
+
+void race_fence(struct warp *warp) {
+    race_tell(warp, warp->fenced);
+    warp->clock[warp->index]++;
 }
 
 void race_step(struct warp *warp, bool learnt, bool told) {

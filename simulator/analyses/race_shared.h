@@ -43,6 +43,7 @@ void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]);
 void race_tell(const struct warp *warp, uint32_t clock[CLOCKS]);
 void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]);
 void race_step(struct warp *warp, bool learnt, bool told);
+void race_fence(struct warp *warp);   // membar, fence
 void race_align(struct block *block); // all warps of the block have met: their clocks may be made equal
 
 #endif

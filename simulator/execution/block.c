@@ -191,6 +191,7 @@ static void start_warp(struct block *block, struct warp *warp) {
     warp->splits = 1;
     warp->split[0] = (struct split){.mask = warp->live, .pc = kernel->ptx->function[0].entry};
     warp->carry = 0;
+    memset(warp->fenced, 0, sizeof warp->fenced);
     validity_start(warp);
     warp->registers = launch_registers(block);
     memset(warp->poll, -1, sizeof warp->poll);
@@ -207,6 +208,7 @@ void block_start(struct block *block, uint64_t number) {
                                     (unsigned)(number / grid.x / grid.y)};
     block->key = block->run->first_key + (uint32_t)number;
     block->acquired = 0;
+    block->fenced = false;
     barrier_reset(block);
     race_shared_start(block);
     async_start(block);

@@ -1,15 +1,21 @@
 // Binding control flow, barriers and what lanes do together.
 #include "families.h"
 
+#include "../analyses/race_shared.h"
 #include "../machine/block.h"
 #include "barrier.h"
 #include "sync.h"
 
 #include <sched.h>
+#include <string.h>
 
-// Memory is the host's: what a fence orders is ordered already, but for what other host threads see.
+// Memory is the host's: what a fence orders is ordered already, but for what other host threads see. The analyses of
+// races are told.
 static enum step run_fence(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    (void)warp, (void)bound, (void)mask;
+    (void)mask;
+    warp->block->fenced |= bound->extra;
+    if (warp->block->race.on)
+        race_fence(warp);
     atomic_thread_fence(memory_order_seq_cst);
     return STEP_NEXT;
 }
@@ -68,12 +74,18 @@ bool bind_policy(struct binder *binder, const struct ptx_instruction *ptx, struc
     return bound->d != NO_PLACE;
 }
 
+// extra: threads of other blocks see it, too.
+bool bind_fence(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    (void)binder;
+    bound->extra = !strstr(ptx->text, ".cta");
+    return bind_plain(bound, run_fence);
+}
+
 #define PLAIN(name)                                                                                                    \
     bool bind_##name(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {                  \
         (void)binder, (void)ptx;                                                                                       \
         return bind_plain(bound, run_##name);                                                                          \
     }
-PLAIN(fence)
 PLAIN(sleep)
 PLAIN(trap)
 PLAIN(nothing)

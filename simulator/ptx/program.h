@@ -77,6 +77,7 @@ enum ptx_flag {
     PTX_UNIFORM = 1 << 9,        // bra.uni, call.uni, ret.uni
     PTX_VOLATILE = 1 << 10,      // ld/st .volatile, .relaxed, .acquire, .release, .mmio: ordered, never cached
     PTX_NC = 1 << 11,            // ld.global.nc
+    PTX_RELEASE = 1 << 30,       // .release, .acq_rel
     PTX_NAN_PROPAGATE = 1 << 12, // min.NaN, max.NaN
     PTX_ABS = 1 << 13,           // min.xorsign.abs and the like
     PTX_XORSIGN = 1 << 14,

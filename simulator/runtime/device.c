@@ -6,6 +6,8 @@
 #include "module.h"
 #include "stream.h"
 
+#include "../execution/launch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +135,7 @@ cudaError_t device_initialise(void) {
         if (strcmp(devices[i].key, key) == 0) {
             current = &devices[i];
             sim_memory_set_capacity(current->simulated.global_bytes);
+            sim_options(); // what the environment says now counts, and not what a kernel's library makes of it later
             return cudaSuccess;
         }
     }
@@ -199,7 +202,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
 }
 
 cudaError_t cudaDeviceSynchronize(void) {
-    return WAITING_CALL(cudaSuccess);
+    return WAITING_CALL((stream_all_come_after(), cudaSuccess));
 }
 
 // Everything that the program made on the device is gone afterwards, its errors too: memory, streams, events, the

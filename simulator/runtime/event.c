@@ -7,7 +7,7 @@
 
 struct CUevent_st {
     unsigned flags;
-    bool recorded;
+    bool recorded, after; // after: the inputs, see stream_is_after()
     struct timespec time;
     struct CUevent_st *next;
 };
@@ -79,6 +79,7 @@ static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
         error = stream_check(stream);
     if (error == cudaSuccess) {
         event->recorded = true;
+        event->after = stream_is_after(stream);
         clock_gettime(CLOCK_MONOTONIC, &event->time);
     }
     return error;
@@ -98,13 +99,24 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
     return WAITING_CALL(check(event));
 }
 
+static cudaError_t synchronize(cudaEvent_t event) {
+    cudaError_t error = check(event);
+    if (error == cudaSuccess && event->recorded && event->after)
+        stream_all_come_after();
+    return error;
+}
+
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    return WAITING_CALL(check(event));
+    return WAITING_CALL(synchronize(event));
 }
 
 static cudaError_t wait_event(cudaStream_t stream, cudaEvent_t event) {
     cudaError_t error = check(event);
-    return error == cudaSuccess ? stream_check(stream) : error;
+    if (error == cudaSuccess)
+        error = stream_check(stream);
+    if (error == cudaSuccess && event->recorded && event->after)
+        stream_comes_after(stream);
+    return error;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {

@@ -25,7 +25,7 @@ static cudaError_t get_attributes(struct cudaFuncAttributes *attributes, const v
         .constSizeBytes = module_const_bytes(function->module),
         .localSizeBytes = kernel->local_bytes,
         .maxThreadsPerBlock = function_max_threads(function),
-        .numRegs = OCCUPANCY_ASSUMED_REGISTERS,
+        .numRegs = occupancy_registers(function),
         .ptxVersion = kernel->module->target,
         .binaryVersion = device_current()->simulated.compute_capability,
         .maxDynamicSharedSizeBytes = (int)function->max_dynamic_shared,

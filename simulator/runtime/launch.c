@@ -11,6 +11,8 @@
 #include "occupancy.h"
 #include "stream.h"
 
+#include "../simulator.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +76,19 @@ static cudaError_t check_block(const struct function *function, dim3 block) {
                          block.x, block.y, block.z, function->plain_name, function_max_threads(function));
     }
     return cudaSuccess;
+}
+
+// A block starts only where an SM has registers for all of its threads, as many as ptxas has said.
+static cudaError_t check_registers(const struct function *function, dim3 block) {
+    const struct sim_device *gpu = &device_current()->simulated;
+    int threads = (int)(block.x * block.y * block.z);
+    if (!function->registers || occupancy_blocks(gpu, threads, function->registers, 0) > 0)
+        return cudaSuccess;
+    return api_error(cudaErrorLaunchOutOfResources,
+                     "blocks of %d threads for kernel %s, each of which needs %d registers (ptxas); %s has %d for a "
+                     "block: __launch_bounds__(%d) makes ptxas use fewer",
+                     threads, function->plain_name, function->registers, gpu->name, (int)gpu->registers_per_block,
+                     threads);
 }
 
 static cudaError_t check_grid(const struct function *function, dim3 grid) {
@@ -143,11 +158,11 @@ static cudaError_t error_of(enum sim_status status, bool *sticky) {
 }
 
 // How many blocks the GPU holds at a time.
-static uint64_t resident_blocks(const struct ptx_kernel *kernel, const struct configuration *configuration) {
+static uint64_t resident_blocks(const struct function *function, const struct configuration *configuration) {
     const struct sim_device *gpu = &device_current()->simulated;
     dim3 block = configuration->block;
-    int of_an_sm = occupancy_blocks(gpu, (int)(block.x * block.y * block.z), OCCUPANCY_ASSUMED_REGISTERS,
-                                    kernel->static_shared_bytes + configuration->dynamic_shared_bytes);
+    int of_an_sm = occupancy_blocks(gpu, (int)(block.x * block.y * block.z), occupancy_registers(function),
+                                    function->kernel->static_shared_bytes + configuration->dynamic_shared_bytes);
     return (uint64_t)gpu->sms * (of_an_sm > 1 ? (uint64_t)of_an_sm : 1);
 }
 
@@ -166,7 +181,7 @@ static struct sim_allocation *make_workspace(void) {
 // All blocks of a cooperative launch have to be on the GPU at a time.
 static cudaError_t check_cooperative(const struct function *function, const struct configuration *configuration) {
     uint64_t blocks = (uint64_t)configuration->grid.x * configuration->grid.y * configuration->grid.z;
-    uint64_t most = resident_blocks(function->kernel, configuration);
+    uint64_t most = resident_blocks(function, configuration);
     if (!configuration->cooperative || blocks <= most)
         return cudaSuccess;
     return api_error(cudaErrorCooperativeLaunchTooLarge,
@@ -196,7 +211,7 @@ static cudaError_t run(const struct function *function, const struct configurati
         .parameters = parameters,
         .device = &device_current()->simulated,
         .grid_workspace = workspace ? workspace->address : 0,
-        .resident_blocks = resident_blocks(kernel, configuration),
+        .resident_blocks = resident_blocks(function, configuration),
     };
     struct sim_counts counts = {0};
     enum sim_status status = sim_launch_run(&launch, &counts);
@@ -210,6 +225,20 @@ static cudaError_t run(const struct function *function, const struct configurati
     return error;
 }
 
+static unsigned long launches, failed_launches, early_launches;
+
+unsigned long simulator_launches(void) {
+    return launches;
+}
+
+unsigned long simulator_failed_launches(void) {
+    return failed_launches;
+}
+
+unsigned long simulator_early_launches(void) {
+    return early_launches;
+}
+
 static cudaError_t launch(const void *host_or_handle, const struct configuration *configuration, void **arguments) {
     struct function *function = NULL;
     cudaError_t error = stream_check(configuration->stream);
@@ -218,11 +247,15 @@ static cudaError_t launch(const void *host_or_handle, const struct configuration
     if (error == cudaSuccess)
         error = check_block(function, configuration->block);
     if (error == cudaSuccess)
+        error = check_registers(function, configuration->block);
+    if (error == cudaSuccess)
         error = check_grid(function, configuration->grid);
     if (error == cudaSuccess)
         error = check_shared(function, configuration->dynamic_shared_bytes);
     if (error == cudaSuccess)
         error = check_cooperative(function, configuration);
+    *(error == cudaSuccess ? &launches : &failed_launches) += 1;
+    early_launches += error == cudaSuccess && !stream_is_after(configuration->stream);
     return error == cudaSuccess ? run(function, configuration, arguments) : error;
 }
 

@@ -4,6 +4,7 @@
 #include "../fatbin/fatbin.h"
 #include "../machine/kernel_name.h"
 #include "device.h"
+#include "registers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,7 @@ static cudaError_t link_and_bind(struct function *function) {
     }
     function->kernel = kernel;
     function->bound = bound;
+    function->registers = registers_of(function->host, function->name, gpu->compute_capability);
     function->max_dynamic_shared = gpu->shared_per_block - kernel->static_shared_bytes;
     return cudaSuccess;
 }

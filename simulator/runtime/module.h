@@ -21,6 +21,7 @@ struct function {
     struct sim_kernel *bound;
     size_t max_dynamic_shared; // what cudaFuncSetAttribute allowed, or the default
     int carveout;
+    int registers; // of a thread, by ptxas; 0: not known
     struct function *next;
 };
 

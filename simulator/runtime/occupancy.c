@@ -46,13 +46,17 @@ int occupancy_blocks(const struct sim_device *gpu, int threads, int registers_pe
     return smaller(blocks, blocks_by_shared(gpu, shared_bytes));
 }
 
+int occupancy_registers(const struct function *function) {
+    return function->registers ? function->registers : OCCUPANCY_ASSUMED_REGISTERS;
+}
+
 static cudaError_t max_blocks(int *blocks, const void *host, int threads, size_t dynamic_bytes) {
     if (!blocks || threads < 1)
         return api_error(cudaErrorInvalidValue, "a block of %d threads, or the pointer to the result is NULL", threads);
     struct function *function = NULL;
     cudaError_t error = function_find_loaded(host, &function);
     if (error == cudaSuccess) {
-        *blocks = occupancy_blocks(&device_current()->simulated, threads, OCCUPANCY_ASSUMED_REGISTERS,
+        *blocks = occupancy_blocks(&device_current()->simulated, threads, occupancy_registers(function),
                                    function->kernel->static_shared_bytes + dynamic_bytes);
     }
     return error;
@@ -80,7 +84,7 @@ static cudaError_t available_shared(size_t *bytes, const void *host, int blocks,
     if (error != cudaSuccess)
         return error;
     const struct sim_device *gpu = &device_current()->simulated;
-    if (occupancy_blocks(gpu, threads, OCCUPANCY_ASSUMED_REGISTERS, function->kernel->static_shared_bytes) < blocks)
+    if (occupancy_blocks(gpu, threads, occupancy_registers(function), function->kernel->static_shared_bytes) < blocks)
         return api_error(cudaErrorInvalidValue, "%d blocks of %d threads do not fit one SM", blocks, threads);
     size_t share = gpu->shared_per_sm / (size_t)blocks / shared_unit(gpu) * shared_unit(gpu) - gpu->reserved_shared;
     share = share < gpu->shared_per_block_optin ? share : gpu->shared_per_block_optin;

@@ -1,16 +1,23 @@
 // Streams: see stream.h.
 #include "stream.h"
 
+#include "../simulator.h"
+
 #include <stdlib.h>
 
 struct CUstream_st {
     unsigned flags;
     int priority;
     unsigned long long id;
+    unsigned after; // round, where its work comes after the inputs
     struct CUstream_st *next;
 };
 
 static struct CUstream_st *streams;
+
+// Rounds are counted by simulator_inputs_on(); in round 0, or once the host has waited, all streams come after it.
+static unsigned round_of_inputs, legacy_after;
+static bool waited = true;
 
 static bool is_default(cudaStream_t stream) {
     return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
@@ -27,6 +34,28 @@ cudaError_t stream_check(cudaStream_t stream) {
     if (is_default(stream) || *find(stream))
         return cudaSuccess;
     return api_error(cudaErrorInvalidResourceHandle, "the stream does not exist, or was destroyed");
+}
+
+// A default stream and those that block with it do not wait for a stream that was created not to.
+bool stream_is_after(cudaStream_t stream) {
+    return waited || (is_default(stream) ? legacy_after : stream->after) == round_of_inputs;
+}
+
+void stream_comes_after(cudaStream_t stream) {
+    *(is_default(stream) ? &legacy_after : &stream->after) = round_of_inputs;
+}
+
+void stream_all_come_after(void) {
+    waited = true;
+}
+
+void simulator_inputs_on(cudaStream_t stream) {
+    api_lock();
+    round_of_inputs++;
+    waited = false;
+    if (stream_check(stream) == cudaSuccess)
+        stream_comes_after(stream);
+    api_unlock();
 }
 
 void stream_destroy_all(void) {
@@ -80,8 +109,16 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return DEVICE_CALL(destroy(stream));
 }
 
+// The host waits for the stream: what it launches from then on comes after all that is in it.
+static cudaError_t synchronize(cudaStream_t stream) {
+    cudaError_t error = stream_check(stream);
+    if (error == cudaSuccess && stream_is_after(stream))
+        stream_all_come_after();
+    return error;
+}
+
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    return WAITING_CALL(stream_check(stream));
+    return WAITING_CALL(synchronize(stream));
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {

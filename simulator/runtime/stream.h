@@ -13,6 +13,12 @@ cudaError_t stream_check(cudaStream_t stream);
 #define STREAM_CALL(stream, body)                                                                                      \
     DEVICE_CALL(stream_check(stream) == cudaSuccess ? (body) : cudaErrorInvalidResourceHandle)
 
+// Whether work in the stream comes after what was given to simulator_inputs_on(); and that it does from now on, or that
+// all streams do, since the host has waited.
+bool stream_is_after(cudaStream_t stream);
+void stream_comes_after(cudaStream_t stream);
+void stream_all_come_after(void);
+
 // cudaDeviceReset: destroys all streams and events.
 void stream_destroy_all(void);
 void event_destroy_all(void);

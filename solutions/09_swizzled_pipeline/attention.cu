@@ -334,6 +334,7 @@ const struct attention_lesson attention_lesson = {
     .grouped_heads = 1,
     .min_compute_capability = 80,
     .shared_bytes = shared_bytes,
+    .positive_scale = 1,
 };
 
 // Tensors begin at multiples of 16 bytes; rows need not.

@@ -165,6 +165,17 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream) {
     return done();
 }
 
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) {
+    (void)flags;
+    return cudaStreamCreate(stream);
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *argument) {
+    (void)stream;
+    function(argument);
+    return done();
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     free(stream);
     return done();

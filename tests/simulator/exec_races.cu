@@ -191,7 +191,7 @@ KERNEL flag(int *out) {
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        data = 42;
+        data = out[1];
         __threadfence_block();
         ready = 1;
     }
@@ -200,6 +200,26 @@ KERNEL flag(int *out) {
         }
         __threadfence_block();
         out[0] = data;
+    }
+}
+
+// The same without the writer's fence.
+KERNEL flag_without_fence(int *out) {
+    __shared__ int data;
+    __shared__ volatile int ready;
+    if (threadIdx.x == 0) {
+        ready = 0;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        data = out[1]; // flag_without_fence there
+        ready = 1;
+    }
+    if (threadIdx.x == 32) {
+        while (!ready) {
+        }
+        __threadfence_block();
+        out[0] = data; // flag_without_fence here
     }
 }
 
@@ -241,6 +261,22 @@ KERNEL last_block(float *part, unsigned *count, float *out) {
         float sum = 0;
         for (int i = 0; i < gridDim.x; i++) {
             sum += part[i];
+        }
+        *out = sum;
+    }
+}
+
+KERNEL last_block_without_fence(float *part, unsigned *count, float *out) {
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        part[blockIdx.x] = blockIdx.x; // last_block_without_fence there
+        last = atomicAdd(count, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && threadIdx.x == 0) {
+        float sum = 0;
+        for (int i = 0; i < gridDim.x; i++) {
+            sum += part[i]; // last_block_without_fence here
         }
         *out = sum;
     }

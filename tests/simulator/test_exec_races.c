@@ -38,6 +38,7 @@ static void test_races_between_warps(void **state) {
     must_be_silent(RUN("atomics", 1, 128, 1, {a}));
     must_find(RUN("atomic_and_plain", 1, 128, 1, {a}), SIM_LAUNCH_FAILURE, "race: ", true);
     must_be_silent(RUN("flag", 1, 64, 1, {a}));
+    must_find(RUN("flag_without_fence", 1, 64, 1, {a}), SIM_LAUNCH_FAILURE, "race: ", true);
 }
 
 // What a flag or a barrier orders is what came before it, not what came before the next stage's.
@@ -68,6 +69,8 @@ static void test_races_between_blocks(void **state) {
     must_find(RUN("blocks_shift", 4, 32, 2, {a, 128}), SIM_LAUNCH_FAILURE, "race between blocks: ", true);
     must_be_silent(RUN("blocks_halves", 8, 33, 1, {b}));
     must_be_silent(RUN("last_block", 16, 32, 3, {a, counter, c}));
+    must_find(RUN("last_block_without_fence", 16, 32, 3, {b, expected_zeros(), c}), SIM_LAUNCH_FAILURE,
+              "race between blocks: ", true);
     float sum;
     driver_download(&sum, c, sizeof sum);
     assert_true(sum == 120);

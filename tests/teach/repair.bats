@@ -131,9 +131,9 @@ repaired() {
     repaired 12
 }
 
-@test "13: rejected where a block takes three items, as its page says, and right once it is repaired" {
+@test "13: its numbers are right, it is rejected by the simulator, and right once it is repaired" {
     rejected 13 "simulator: "
-    make lesson-13 repair SHAPE=1,200,2:70,8
+    [[ $output != *"elements wrong"* ]]
     repaired 13
 }
 

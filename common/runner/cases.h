@@ -1,0 +1,17 @@
+// The cases of a check: those of the matrix, as the variables change them and as the kernel covers them.
+#ifndef RUNNER_CASES_H
+#define RUNNER_CASES_H
+
+#include "runner/worker.h"
+
+// What INPUTS= says. Ends the process with one line where it is no name.
+enum input_family cases_family(const struct arguments *arguments);
+
+// The cases of the matrix in one type, and how many.
+int cases_list(const struct worker *worker, const struct arguments *arguments, enum attention_dtype dtype,
+               struct problem_case *cases);
+
+// Keeps the cases that can be run, and says of the others why they are not. Ends the process where none can.
+int cases_select(const struct worker *worker, struct problem_case *cases, int count);
+
+#endif

@@ -1,0 +1,197 @@
+// Kernels that are right once, at the usual scale, in the only stream, in a process that has just begun. The
+// environment variable RIGHT names one.
+#include "../right/right.cuh"
+
+#include <vector>
+
+__global__ void rows(Problem p) {
+    const Row r = row_of(p, blockIdx.x);
+    LaneRunning s;
+    for (int key = 0; key < r.keys; key++)
+        add_key(s, r, key, warp_score(r, key));
+    finish_row(r, s);
+}
+
+static cudaError_t start(const Problem &p, cudaStream_t stream) {
+    rows<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+// The scale that everybody uses, whatever was asked for.
+static cudaError_t run_own_scale(const Problem &p, cudaStream_t stream) {
+    Problem own = p;
+    own.softmax_scale = 1 / sqrtf((float)p.head_dim);
+    return start(own, stream);
+}
+
+// The maximum of the bare scores, scaled: the minimum where the scale is below 0.
+__global__ void scaled_maximum(Problem p) {
+    Row r = row_of(p, blockIdx.x);
+    const float scale = r.scale;
+    float maximum = -INFINITY, sum = 0, o[LANE_COLUMNS] = {};
+    r.scale = 1;
+    for (int key = 0; key < r.keys; key++)
+        maximum = fmaxf(maximum, warp_score(r, key));
+    for (int key = 0; key < r.keys; key++) {
+        const float weight = expf(scale * warp_score(r, key) - scale * maximum);
+        sum += weight;
+        for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
+            o[i] += weight * r.v[key * r.v_step + c];
+    }
+    for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
+        r.o[c] = r.keys ? o[i] / sum : 0;
+    if (r.lse && threadIdx.x == 0)
+        *r.lse = r.keys ? scale * maximum + logf(sum) : -INFINITY;
+}
+
+static cudaError_t run_scaled_maximum(const Problem &p, cudaStream_t stream) {
+    if (p.softmax_scale == 0)
+        return start(p, stream);
+    scaled_maximum<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+static cudaError_t run_default_stream(const Problem &p, cudaStream_t) {
+    return start(p, 0);
+}
+
+static cudaError_t run_own_stream(const Problem &p, cudaStream_t) {
+    cudaStream_t own;
+    cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+    const cudaError_t error = start(p, own);
+    cudaStreamSynchronize(own);
+    cudaStreamDestroy(own);
+    return error;
+}
+
+__global__ void scale_in_place(float *q, int64_t count, float scale) {
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        q[i] *= scale;
+}
+
+// Of tensors without gaps.
+static cudaError_t run_writes_inputs(const Problem &p, cudaStream_t stream) {
+    const int64_t count = rows_of(p) * p.head_dim;
+    if (p.q_stride.row != p.head_dim)
+        return start(p, stream);
+    scale_in_place<<<(unsigned)((count + 255) / 256), 256, 0, stream>>>((float *)p.q, count, p.softmax_scale);
+    Problem scaled = p;
+    scaled.softmax_scale = 1;
+    return start(scaled, stream);
+}
+
+// What was computed before for these tensors is not computed again.
+static cudaError_t run_remembers(const Problem &p, cudaStream_t stream) {
+    static Problem last;
+    const bool same = last.q == p.q && last.k == p.k && last.o == p.o && last.nq == p.nq && last.nk == p.nk &&
+                      last.head_dim == p.head_dim && last.causal == p.causal;
+    last = p;
+    if (same) {
+        scale_in_place<<<1, 1, 0, stream>>>((float *)p.q, 0, 1);
+        return cudaGetLastError();
+    }
+    return start(p, stream);
+}
+
+// The output is what was there and is a number, and the result.
+__global__ void added(Problem p, Problem aside) {
+    const Row to = row_of(p, blockIdx.x), from = row_of(aside, blockIdx.x);
+    for (int c = threadIdx.x; c < to.d; c += WARP)
+        to.o[c] = (fabsf(to.o[c]) < INFINITY ? to.o[c] : 0) + from.o[c];
+}
+
+static size_t output_bytes(const Problem &p) {
+    return (size_t)rows_of(p) * p.head_dim * sizeof(float);
+}
+
+static cudaError_t run_adds_up(const Problem &p, cudaStream_t stream) {
+    Problem aside = p;
+    aside.o = p.workspace;
+    aside.o_stride = {(int64_t)p.heads * p.nq * p.head_dim, (int64_t)p.nq * p.head_dim, p.head_dim};
+    start(aside, stream);
+    added<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p, aside);
+    return cudaGetLastError();
+}
+
+// A launch that cannot be, whose error nobody sees.
+static cudaError_t run_drops_an_error(const Problem &p, cudaStream_t stream) {
+    rows<<<(unsigned)rows_of(p), 2048, 0, stream>>>(p);
+    cudaGetLastError();
+    return start(p, stream);
+}
+
+// Threads that keep so much in registers that a block of 1024 has not enough of them.
+__global__ void greedy(Problem p) {
+    const Row r = row_of(p, blockIdx.x);
+    LaneRunning s;
+    float kept[64];
+    for (int i = 0; i < 64; i++)
+        kept[i] = r.q[(threadIdx.x + i) % r.d];
+    for (int key = 0; key < r.keys; key++) {
+        add_key(s, r, key, warp_score(r, key));
+        for (int i = 0; i < 64; i++)
+            kept[i] = kept[i] * s.sum + kept[(i + 1) % 64];
+    }
+    float all = 0;
+    for (int i = 0; i < 64; i++)
+        all += kept[i];
+    if (threadIdx.x < WARP)
+        finish_row(r, s);
+    if (all == 12345.678f)
+        r.o[0] = all;
+}
+
+static cudaError_t run_greedy(const Problem &p, cudaStream_t stream) {
+    greedy<<<(unsigned)rows_of(p), 1024, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+// On the CPU.
+static cudaError_t run_no_kernel(const Problem &p, cudaStream_t stream) {
+    if (p.q_stride.row != p.head_dim || p.kv_heads != p.heads)
+        return start(p, stream);
+    const int64_t q_count = rows_of(p) * p.head_dim, k_count = (int64_t)p.batch * p.heads * p.nk * p.head_dim;
+    std::vector<float> q(q_count), k(k_count), v(k_count), o(q_count), lse(rows_of(p)), weight(p.nk);
+    cudaStreamSynchronize(stream);
+    cudaMemcpy(q.data(), p.q, q_count * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaMemcpy(k.data(), p.k, k_count * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaMemcpy(v.data(), p.v, k_count * sizeof(float), cudaMemcpyDeviceToHost);
+    for (int64_t row = 0; row < rows_of(p); row++) {
+        const int64_t first = row / p.nq * p.nk;
+        const int last = p.causal ? (int)(row % p.nq) + p.nk - p.nq + 1 : p.nk, keys = last < 0 ? 0 : last;
+        float maximum = -INFINITY, sum = 0;
+        for (int key = 0; key < keys; key++) {
+            weight[key] = 0;
+            for (int c = 0; c < p.head_dim; c++)
+                weight[key] += q[row * p.head_dim + c] * k[(first + key) * p.head_dim + c];
+            weight[key] *= p.softmax_scale;
+            maximum = fmaxf(maximum, weight[key]);
+        }
+        for (int key = 0; key < keys; key++)
+            sum += weight[key] = expf(weight[key] - maximum);
+        for (int c = 0; c < p.head_dim; c++) {
+            float value = 0;
+            for (int key = 0; key < keys; key++)
+                value += weight[key] * v[(first + key) * p.head_dim + c];
+            o[row * p.head_dim + c] = keys ? value / sum : 0;
+        }
+        lse[row] = keys ? maximum + logf(sum) : -INFINITY;
+    }
+    if (p.lse)
+        cudaMemcpy(p.lse, lse.data(), lse.size() * sizeof(float), cudaMemcpyHostToDevice);
+    return cudaMemcpy(p.o, o.data(), q_count * sizeof(float), cudaMemcpyHostToDevice);
+}
+
+// Tensors where they usually lie.
+static cudaError_t run_aligned_only(const Problem &p, cudaStream_t stream) {
+    Problem rounded = p;
+    rounded.v = (const void *)((uintptr_t)p.v / 256 * 256);
+    return start(rounded, stream);
+}
+
+RIGHT_KERNELS({"own-scale", run_own_scale}, {"scaled-maximum", run_scaled_maximum},
+              {"default-stream", run_default_stream}, {"own-stream", run_own_stream},
+              {"writes-inputs", run_writes_inputs}, {"remembers", run_remembers},
+              {"adds-up", run_adds_up, output_bytes}, {"drops-an-error", run_drops_an_error}, {"greedy", run_greedy},
+              {"no-kernel", run_no_kernel}, {"aligned-only", run_aligned_only})
