@@ -80,6 +80,7 @@ CREATE TEMP VIEW ladder_table AS
 SELECT '' AS name, '| lesson | its one idea | takes about | TFLOP/s |' AS text
 UNION ALL SELECT '0', '|---|---|---|---|'
 UNION ALL
-SELECT lesson.name, printf('| [%s](lessons/%s/README.md) | %s | %s | %s |', title, lesson.name, idea, hours,
+SELECT lesson.name, printf('| [%s](lessons/%s/README.md) | %s | %s | %s |', title, lesson.name, idea,
+              replace(replace(hours, ' to ', '–'), ' hours', ' h'),
        coalesce((SELECT shown || ' ' || dtype FROM measured WHERE measured.lesson = 'solution-' || lesson.name), 'not measured yet'))
 FROM lesson ORDER BY 1;
