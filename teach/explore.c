@@ -118,7 +118,7 @@ static void print_data(FILE *to, const void *context) {
 
 // Under a name of its own first, so that a page that is there stays until the new one is whole.
 static void write_page(const char *path, const struct data *data) {
-    char scratch[PATH_TEXT + 16];
+    char scratch[PATH_TEXT + 48];
     struct message error = {""};
     snprintf(scratch, sizeof scratch, "%s.%d", path, (int)getpid());
     FILE *to = fopen(scratch, "we");
