@@ -255,8 +255,10 @@ fails() {
 }
 
 @test "a kernel that leaves the output unwritten" {
+    kernel_file "$BATS_TEST_TMPDIR/none.cu" 'fill<<<1, 1, 0, stream>>>(o, 0, 0.0f);'
+    fails "written" "$BATS_TEST_TMPDIR/none.cu"
     kernel_file "$BATS_TEST_TMPDIR/idle.cu" ''
-    fails "written" "$BATS_TEST_TMPDIR/idle.cu"
+    fails "launched no kernel" "$BATS_TEST_TMPDIR/idle.cu"
 }
 
 @test "a kernel that writes NaN" {
