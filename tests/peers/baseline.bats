@@ -71,7 +71,7 @@ EOF
     for name in libcuda.so.1 libnvidia-ml.so.1; do
         $compile -Wl,-soname=$name tests/runner/fake_driver.c -o "$place/gpu/$name"
     done
-    $compile tests/runner/fake_attention.c common/dtype.c -o "$place/attention.so" -lm
+    $compile tests/runner/fake_attention.c common/dtype.c common/message.c -o "$place/attention.so" -lm
     cat >"$place/lacking.c" <<'EOF'
 #include "attention.h"
 static const char *unavailable(void) {
