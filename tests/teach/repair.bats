@@ -113,6 +113,7 @@ repaired() {
 }
 
 @test "10: rejected where heads are larger than 128, as its page says, and right once it is repaired" {
+    long
     rejected 10 "repaired.cu:"
     make lesson-10 repair SHAPE=1,1,130:200,128
     run ! make lesson-10 repair SHAPE=1,1,5:37,192
@@ -120,11 +121,13 @@ repaired() {
 }
 
 @test "11: rejected by the simulator, and right once it is repaired" {
+    long
     rejected 11 "simulator: "
     repaired 11
 }
 
 @test "12: rejected where there are two tiles of keys, as its page says, and right once it is repaired" {
+    long
     rejected 12 "elements wrong"
     make lesson-12 repair SHAPE=1,1,70:128,128
     run ! make lesson-12 repair SHAPE=1,1,70:129,128
@@ -132,12 +135,14 @@ repaired() {
 }
 
 @test "13: its numbers are right, it is rejected by the simulator, and right once it is repaired" {
+    long
     rejected 13 "simulator: "
     [[ $output != *"elements wrong"* ]]
     repaired 13
 }
 
 @test "14: rejected where there are two tiles of keys, as its page says, and right once it is repaired" {
+    long
     rejected 14 "elements wrong"
     make lesson-14 repair SHAPE=1,1,70:128,128
     run ! make lesson-14 repair SHAPE=1,1,70:129,128
