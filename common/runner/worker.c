@@ -112,9 +112,11 @@ static void hear_output(const struct worker *worker, const struct host_problem *
 struct worker_result worker_call(const struct worker *worker, const struct host_problem *host,
                                  const struct worker_call *call, worker_take *take, void *context) {
     struct worker_result result;
+    // What the worker sent beyond the problem's outputs would be read as its next answer.
+    bool has_optional = problem_output(host, host->outputs - 1)->optional;
     struct wire_question question = {.request = WIRE_CALL,
                                      .which = host->which,
-                                     .optional = call->optional,
+                                     .optional = call->optional && has_optional,
                                      .delayed = call->delayed,
                                      .again = call->again,
                                      .places = call->places,

@@ -1,6 +1,5 @@
 // Prints what the front end makes of a PTX file: ptx-dump FILE [KERNEL]
-// or how long it takes, in milliseconds of processor time: ptx-dump --time FILE
-// or how many lines the PTX has: ptx-dump --lines FILE
+// or how long it takes, in milliseconds of processor time, and of how many lines: ptx-dump --time FILE
 // FILE may be a kernel's shared library, too.
 #include "fatbin/fatbin.h"
 #include "ptx/program.h"
@@ -143,6 +142,13 @@ static char *extract_ptx(char *library, size_t *length) {
     return ptx.text;
 }
 
+static int count_lines(const char *text, size_t length) {
+    int lines = 0;
+    for (size_t i = 0; i < length; i++)
+        lines += text[i] == '\n';
+    return lines;
+}
+
 static double milliseconds(void) {
     return 1e3 * (double)clock() / CLOCKS_PER_SEC;
 }
@@ -170,22 +176,13 @@ int main(int argc, char **argv) {
     char error[1024];
     size_t length;
     bool timed = argc > 1 && strcmp(argv[1], "--time") == 0;
-    bool counted = argc > 1 && strcmp(argv[1], "--lines") == 0;
-    if (argc < 2 + (timed || counted)) {
-        fprintf(stderr, "usage: ptx-dump FILE [KERNEL], ptx-dump --time FILE, ptx-dump --lines FILE\n");
+    if (argc < 2 + timed) {
+        fprintf(stderr, "usage: ptx-dump FILE [KERNEL], ptx-dump --time FILE\n");
         return 2;
     }
-    char *text = read_file(argv[1 + (timed || counted)], &length);
+    char *text = read_file(argv[1 + timed], &length);
     if (text && length > 4 && memcmp(text, "\177ELF", 4) == 0)
         text = extract_ptx(text, &length);
-    if (text && counted) {
-        int lines = 0;
-        for (size_t i = 0; i < length; i++)
-            lines += text[i] == '\n';
-        printf("%d\n", lines);
-        free(text);
-        return 0;
-    }
     double start = milliseconds();
     struct ptx_module *module = text ? ptx_parse(text, length, error, sizeof error) : NULL;
     double parsed = milliseconds();
@@ -193,7 +190,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", error);
     int failed = module ? link_kernels(module, !timed && argc > 2 ? argv[2] : NULL, !timed) : 0;
     if (module && timed)
-        printf("%.1f to parse, %.1f to link all kernels\n", parsed - start, milliseconds() - parsed);
+        printf("%.1f to parse, %.1f to link all kernels, %d lines\n", parsed - start, milliseconds() - parsed,
+               count_lines(text, length));
     ptx_free_module(module);
     free(text);
     return !module ? 2 : failed > 0;
