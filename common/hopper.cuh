@@ -12,8 +12,7 @@ __device__ inline uint32_t smem_address(const void *p_smem) {
     return (uint32_t)__cvta_generic_to_shared(p_smem);
 }
 
-// ---- Barriers: a phase ends when `count` threads have arrived and all expected bytes are there.
-// ----------------------
+// Barriers: a phase ends when `count` threads have arrived and all expected bytes are there.
 
 __device__ inline void mbarrier_init(uint64_t *barrier, int count) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(smem_address(barrier)), "r"(count) : "memory");
@@ -90,8 +89,7 @@ __device__ inline void bar_arrive(int barrier, int threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
-// ---- Bulk copies. A tensor is [batch][head][row][column]; what lies beyond it is read as 0 and not written.
-// ----------
+// Bulk copies. A tensor is [batch][head][row][column]; what lies beyond it is read as 0 and not written.
 
 // Starts to copy a box of a tensor into shared memory; its bytes count for the barrier's phase as they arrive.
 __device__ inline void cp_async_bulk_tensor(void *to_smem, const CUtensorMap *map, uint64_t *barrier, int column,
@@ -127,9 +125,6 @@ __device__ inline void cp_async_bulk_wait_group() {
 __device__ inline void fence_proxy_async() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
-
-// ---- Registers
-// -------------------------------------------------------------------------------------------------------
 
 // Each warp of a warpgroup gives up registers down to as many a thread, or waits until it can have as many.
 template <int REGISTERS>

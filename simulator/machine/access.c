@@ -7,3 +7,25 @@ void access_fill(struct access *access) {
             access->address[i] = access->span.low + i * step;
     }
 }
+
+const char *access_kind_name(enum access_kind kind) {
+    switch (kind) {
+    case ACCESS_LOAD:
+        return "load";
+    case ACCESS_STORE:
+        return "store";
+    case ACCESS_ATOMIC:
+        return "atomic";
+    case ACCESS_REDUCTION:
+        return "reduction";
+    case ACCESS_ASYNC_COPY:
+        return "async copy";
+    case ACCESS_MATRIX_LOAD:
+        return "matrix load";
+    case ACCESS_MATRIX_STORE:
+        return "matrix store";
+    case ACCESS_BULK_STORE:
+        return "bulk store";
+    }
+    return "";
+}

@@ -19,6 +19,9 @@ enum access_kind {
     ACCESS_BULK_STORE,   // a row that a bulk copy writes
 };
 
+// "load", "async copy" ...: for reports.
+const char *access_kind_name(enum access_kind kind);
+
 struct access {
     enum ptx_space space; // never PTX_GENERIC: each lane's generic address has been looked at
     enum access_kind kind;

@@ -167,7 +167,6 @@ const struct recorded_place *recording_place_at(int32_t place);
 void samples_add(struct samples *samples, const struct sample *sample);
 void samples_free(struct samples *samples);
 struct site *samples_site(struct recording *recording, int32_t instruction, enum site_space space, const char *kind);
-const char *samples_kind(enum access_kind kind);
 // An execution that accesses no memory: of an mma.
 void samples_note(struct warp *warp, int32_t instruction, uint32_t mask, const char *kind);
 // Makes a sample of a recent access, unless it is one; returns its index.

@@ -70,28 +70,6 @@ const struct recorded_memory *recording_memory_at(int number) {
 
 // ---- Sites ---------------------------------------------------------------------------------------------------------
 
-const char *samples_kind(enum access_kind kind) {
-    switch (kind) {
-    case ACCESS_LOAD:
-        return "load";
-    case ACCESS_STORE:
-        return "store";
-    case ACCESS_ATOMIC:
-        return "atomic";
-    case ACCESS_REDUCTION:
-        return "reduction";
-    case ACCESS_ASYNC_COPY:
-        return "async copy";
-    case ACCESS_MATRIX_LOAD:
-        return "matrix load";
-    case ACCESS_MATRIX_STORE:
-        return "matrix store";
-    case ACCESS_BULK_STORE:
-        return "bulk store";
-    }
-    return "";
-}
-
 struct site *samples_site(struct recording *recording, int32_t instruction, enum site_space space, const char *kind) {
     struct site **site = &recording->site[instruction][space];
     if (!*site) {
@@ -172,7 +150,7 @@ static void add_passes(struct json *json, const struct recent *access, enum acce
 
 static enum access_kind kind_of(const struct site *site) {
     for (int kind = ACCESS_LOAD; kind <= ACCESS_BULK_STORE; kind++)
-        if (!strcmp(samples_kind((enum access_kind)kind), site->kind))
+        if (!strcmp(access_kind_name((enum access_kind)kind), site->kind))
             return (enum access_kind)kind;
     return ACCESS_LOAD;
 }
@@ -235,7 +213,7 @@ void recording_access(struct warp *warp, int32_t instruction, enum ptx_space spa
                       uint32_t bytes, uint32_t mask, const uint64_t *address) {
     struct recording *recording = warp->record->recording;
     const enum site_space place = space == PTX_SHARED ? SITE_SHARED : space == PTX_GLOBAL ? SITE_GLOBAL : SITE_LOCAL;
-    struct site *site = samples_site(recording, instruction, place, samples_kind(kind));
+    struct site *site = samples_site(recording, instruction, place, access_kind_name(kind));
     if (!site || !mask)
         return;
     site->merged = recording->merged[instruction];

@@ -34,28 +34,6 @@ enum trace_mode trace_mode(void) {
     return mode;
 }
 
-static const char *kind_name(enum access_kind kind) {
-    switch (kind) {
-    case ACCESS_LOAD:
-        return "load";
-    case ACCESS_STORE:
-        return "store";
-    case ACCESS_ATOMIC:
-        return "atomic";
-    case ACCESS_REDUCTION:
-        return "reduction";
-    case ACCESS_ASYNC_COPY:
-        return "async copy";
-    case ACCESS_MATRIX_LOAD:
-        return "matrix load";
-    case ACCESS_BULK_STORE:
-        return "bulk store";
-    case ACCESS_MATRIX_STORE:
-        return "matrix store";
-    }
-    return "";
-}
-
 static const char *space_name(enum ptx_space space) {
     return space == PTX_GLOBAL ? "global" : space == PTX_SHARED ? "shared" : "local";
 }
@@ -103,7 +81,7 @@ static void write_csv(FILE *file) {
             fprintf(file, ",%d,", a->line);
             write_string(file, a->outer_file, false);
             fprintf(file, ",%d,%d,%s,%s,%u,%llu,%llu,%llu,%llu,%llu,%llu,%llu,", a->outer_line, a->instruction,
-                    space_name(a->space), kind_name(a->kind), a->bytes, (unsigned long long)c->requests,
+                    space_name(a->space), access_kind_name(a->kind), a->bytes, (unsigned long long)c->requests,
                     (unsigned long long)c->lanes, (unsigned long long)c->bytes, (unsigned long long)c->sectors,
                     (unsigned long long)c->ideal_sectors, (unsigned long long)c->wavefronts,
                     (unsigned long long)c->ideal_wavefronts);
@@ -125,7 +103,7 @@ static void write_json_access(FILE *file, const struct traffic_access_total *a) 
             ", \"outer_line\": %d, \"instruction\": %d, \"space\": \"%s\", \"access\": \"%s\", \"bytes_a_lane\": %u, "
             "\"requests\": %llu, \"lanes\": %llu, \"bytes\": %llu, \"sectors\": %llu, \"ideal_sectors\": %llu, "
             "\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"ptx\": ",
-            a->outer_line, a->instruction, space_name(a->space), kind_name(a->kind), a->bytes,
+            a->outer_line, a->instruction, space_name(a->space), access_kind_name(a->kind), a->bytes,
             (unsigned long long)c->requests, (unsigned long long)c->lanes, (unsigned long long)c->bytes,
             (unsigned long long)c->sectors, (unsigned long long)c->ideal_sectors, (unsigned long long)c->wavefronts,
             (unsigned long long)c->ideal_wavefronts);
