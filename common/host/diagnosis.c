@@ -1,30 +1,11 @@
 #include "host/diagnosis.h"
 
 #include "host/parallel.h"
+#include "host/verdict.h"
 
 #include <stdlib.h>
 
 enum { PROBE_SEED = 4711 };
-
-// As the check judges it.
-static bool is_right(const struct host_problem *problem, const float *outputs) {
-    const struct operation *operation = problem->operation;
-    int64_t rows = problem_output(problem, 0)->rows;
-    struct row_sample sample = sample_rows(rows, operation->group(&problem->which), 1, PROBE_SEED);
-    void *reference = operation->refer(problem, &sample);
-    bool right = true;
-    for (int i = 0; i < problem->outputs; i++) {
-        struct verdict verdict;
-        verdict_begin(&verdict, problem, &sample, reference, i);
-        verdict_rows(&verdict, 0, rows, outputs);
-        right = verdict_end(&verdict) && right;
-        verdict_free(&verdict);
-        outputs += rows * problem_output(problem, i)->columns;
-    }
-    operation->release(reference);
-    sample_free(&sample);
-    return right;
-}
 
 static void make(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed, bool optional,
                  struct host_problem *problem) {
@@ -41,7 +22,7 @@ static void hear_output(struct lineup *lineup, const struct diagnosed *kernel, c
     make(kernel, which, seed, kernel->optional, &problem);
     float *outputs = host_allocate(problem_output_elements(&problem), sizeof *outputs);
     if (!(is_probe && lineup_silent(lineup, &problem)) && kernel->run(kernel->context, &problem, outputs))
-        lineup_hear(lineup, &problem, is_probe && is_right(&problem, outputs) ? NULL : outputs);
+        lineup_hear(lineup, &problem, is_probe && verdict_of_all(&problem, outputs, PROBE_SEED) ? NULL : outputs);
     free(outputs);
     host_problem_free(&problem);
 }

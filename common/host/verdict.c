@@ -257,3 +257,22 @@ void verdict_free(struct verdict *v) {
     free(v->row_signal);
     memset(v, 0, sizeof *v);
 }
+
+bool verdict_of_all(const struct host_problem *problem, const float *outputs, uint64_t seed) {
+    const struct operation *operation = problem->operation;
+    int64_t rows = problem_output(problem, 0)->rows;
+    struct row_sample sample = sample_rows(rows, operation->group(&problem->which), 1, seed);
+    void *reference = operation->refer(problem, &sample);
+    bool right = true;
+    for (int i = 0; i < problem->outputs; i++) {
+        struct verdict verdict;
+        verdict_begin(&verdict, problem, &sample, reference, i);
+        verdict_rows(&verdict, 0, rows, outputs);
+        right = verdict_end(&verdict) && right;
+        verdict_free(&verdict);
+        outputs += rows * problem_output(problem, i)->columns;
+    }
+    operation->release(reference);
+    sample_free(&sample);
+    return right;
+}

@@ -64,4 +64,8 @@ void verdict_explain(const struct verdict *verdict, FILE *out);
 
 void verdict_free(struct verdict *verdict);
 
+// All of that for each output of the problem, which stand one after the other: whether all are right, by the rows that
+// the seed samples.
+bool verdict_of_all(const struct host_problem *problem, const float *outputs, uint64_t seed);
+
 #endif

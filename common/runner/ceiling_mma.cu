@@ -1,4 +1,5 @@
 #include "runner/ceilings.h"
+#include "runner/sm_count.cuh"
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -61,13 +62,6 @@ __global__ void __launch_bounds__(THREADS, 1)
     for (int i = 0; i < ROWS * COLUMNS * D_FLOATS; i++)
         sum += d[i / (COLUMNS * D_FLOATS)][i / D_FLOATS % COLUMNS][i % D_FLOATS];
     sink[blockIdx.x * THREADS + threadIdx.x] = sum;
-}
-
-int sm_count() {
-    int device = 0, count = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-    return count;
 }
 
 } // namespace

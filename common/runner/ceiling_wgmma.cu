@@ -1,5 +1,7 @@
 // architecture: sm_90a
 #include "runner/ceilings.h"
+#include "runner/sm_count.cuh"
+#include "wgmma.cuh"
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -25,18 +27,6 @@ constexpr double WGMMA_FLOPS = 2.0 * M * N * K;
 // 63, the distance of 8 rows from bit 32 on, all lengths in units of 16 bytes).
 __device__ __forceinline__ uint64_t descriptor(uint32_t address_smem) {
     return (address_smem & 0x3FFFF) >> 4 | static_cast<uint64_t>(SWIZZLE_BYTES >> 4) << 32 | 1ull << 62;
-}
-
-__device__ __forceinline__ void wgmma_fence() {
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-
-__device__ __forceinline__ void wgmma_commit_group() {
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-
-__device__ __forceinline__ void wgmma_wait_group_0() {
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 
 // d = a b, or d += a b where add is 1.
@@ -107,7 +97,7 @@ __global__ void __launch_bounds__(THREADS, 1) multiply(const uint4 *__restrict__
                              step > 0);
         }
         wgmma_commit_group();
-        wgmma_wait_group_0();
+        wgmma_wait_group<0>();
     }
     float sum = 0;
 #pragma unroll
@@ -116,13 +106,6 @@ __global__ void __launch_bounds__(THREADS, 1) multiply(const uint4 *__restrict__
         sum += d[i];
     }
     sink[blockIdx.x * THREADS + threadIdx.x] = sum;
-}
-
-int sm_count() {
-    int device = 0, count = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-    return count;
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 #include "runner/ceilings.h"
+#include "runner/sm_count.cuh"
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -53,13 +54,6 @@ __global__ void __launch_bounds__(FMA_THREADS)
         sum += chain[c];
     // Stored, so that nothing of it can be left out.
     sink[blockIdx.x * FMA_THREADS + threadIdx.x] = sum;
-}
-
-int sm_count() {
-    int device = 0, count = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-    return count;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "subject.h"
 
 #include "host/parallel.h"
+#include "host/verdict.h"
 #include "operations/attention_operation.h"
 
 #include <math.h>
@@ -59,25 +60,6 @@ static bool covers(void *context, const struct problem_case *which) {
            (subject->strides || s->layout == LAYOUT_BHND);
 }
 
-bool subject_is_right(const struct host_problem *problem, const float *outputs) {
-    const struct operation *operation = problem->operation;
-    int64_t rows = problem_output(problem, OUTPUT_O)->rows;
-    struct row_sample sample = sample_rows(rows, operation->group(&problem->which), 1, 1);
-    void *reference = operation->refer(problem, &sample);
-    bool right = true;
-    for (int i = 0; i < problem->outputs; i++) {
-        struct verdict verdict;
-        verdict_begin(&verdict, problem, &sample, reference, i);
-        verdict_rows(&verdict, 0, rows, outputs);
-        right = verdict_end(&verdict) && right;
-        verdict_free(&verdict);
-        outputs += rows * problem_output(problem, i)->columns;
-    }
-    operation->release(reference);
-    sample_free(&sample);
-    return right;
-}
-
 const struct mistake *subject_mistake(struct subject *subject, const struct evidence *evidence, int count) {
     const struct diagnosed kernel = {.operation = &attention_operation,
                                      .optional = subject->lse,
@@ -97,7 +79,7 @@ const char *subject_diagnose(struct subject *subject, uint64_t seed, const struc
         attention_make(&list[i], seed + (uint64_t)i, true, &problem);
         problem.outputs -= !subject->lse;
         float *outputs = host_allocate(problem_output_elements(&problem), sizeof *outputs);
-        bool right = subject->run(subject, &problem, outputs) && subject_is_right(&problem, outputs);
+        bool right = subject->run(subject, &problem, outputs) && verdict_of_all(&problem, outputs, 1);
         failed += !right;
         evidence[count++] =
             (struct evidence){list[i], seed + (uint64_t)i, right ? OUTCOME_RIGHT : OUTCOME_WRONG, subject->lse};

@@ -18,9 +18,6 @@ struct subject {
 bool subject_fp32(void *context, const struct host_problem *problem, float *outputs);
 bool subject_variant(void *context, const struct host_problem *problem, float *outputs);
 
-// As the check judges it.
-bool subject_is_right(const struct host_problem *problem, const float *outputs);
-
 // The mistake that explains the evidence, NULL where none has a name.
 const struct mistake *subject_mistake(struct subject *subject, const struct evidence *evidence, int count);
 
