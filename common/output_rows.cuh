@@ -41,8 +41,8 @@ __device__ inline void attend_by_keys(float (&o)[D / WARP_SIZE], const struct at
 // A warp's rows, those of the block from warp_row on, divided by their sums and rounded, to O_smem, slices of swizzled
 // rows; their log-sum-exp to where lse asks for it.
 //
-// A product multiplies values that a row does not see by weights of 0, and 0 times an infinity or a NaN is NaN. Where
-// an output is no number the warp's rows are therefore computed again, key by key.
+// With a mask a product multiplies values that a row does not see by weights of 0, and 0 times an infinity or a NaN is
+// NaN. Where an output is no number the warp's rows are therefore computed again, key by key.
 template <int D, class E, int QUERIES>
 __device__ inline void finish_rows(E (*O_smem)[QUERIES][SLICE], float (&O_rmem)[LANE_ROWS][D / LANES_PER_ROW],
                                    const RowState &rows, const struct attention_problem &p, int batch, int head,
@@ -53,14 +53,14 @@ __device__ inline void finish_rows(E (*O_smem)[QUERIES][SLICE], float (&O_rmem)[
     for (int i = 0; i < LANE_ROWS; i++) {
         const int row = query0 + warp_row + row_of(i, lane);
         const float sum = lanes_sum<LANES_PER_ROW>(rows.sum[i]);
-        const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a row that sees no key is 0
-        for (int j = 0; j < D / LANES_PER_ROW; j++) {
+        const float inverse = sum == 0.0f ? 0.0f : __fdividef(1.0f, sum); // a row that sees no key is 0
+        for (int j = 0; j < D / LANES_PER_ROW; j++)
             O_rmem[i][j] *= inverse;
+        for (int j = 0; j < D / LANES_PER_ROW && p.causal; j++)
             zero += 0.0f * O_rmem[i][j];
-        }
         if (p.lse != NULL && lane % LANES_PER_ROW == 0 && row < p.nq)
             p.lse[((int64_t)batch * p.heads + head) * p.nq + row] =
-                sum == 0.0f ? -INFINITY : p.softmax_scale * rows.max[i] + logf(sum);
+                sum == 0.0f ? -INFINITY : p.softmax_scale * rows.max[i] + __logf(sum);
     }
 #pragma unroll
     for (int column = 0; column < D; column += 16) {

@@ -53,11 +53,11 @@ __device__ inline void rescale_rows(float (&rmem)[LANE_ROWS][COLUMNS], const flo
             rmem[i][j] *= rescale[i];
 }
 
-template <int COLUMNS>
-__device__ inline void clear_rows(float (&rmem)[LANE_ROWS][COLUMNS]) {
-    for (int i = 0; i < LANE_ROWS; i++)
+template <class R, int ROWS, int COLUMNS>
+__device__ inline void clear_rows(R (&rmem)[ROWS][COLUMNS]) {
+    for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLUMNS; j++)
-            rmem[i][j] = 0.0f;
+            rmem[i][j] = 0;
 }
 
 // 16 columns, rounded: four matrices of 8 x 8, the order of a left operand and of stmatrix.

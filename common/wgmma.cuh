@@ -13,13 +13,19 @@
 // Where in shared memory the rows of an operand are, which are 128 bytes wide and swizzled: chunk c of row r, 16 bytes,
 // is at c ^ (r % 8). Eight rows follow on each other. Where a row of the operand goes over several slices of 64
 // columns, `slice` is their distance in bytes; a product that sums along the row needs none. To a descriptor
-// wgmma_step() may be added.
-__device__ inline uint64_t wgmma_descriptor(const void *operand_smem, uint32_t slice = 16) {
+// wgmma_step() may be added. Its upper half, WGMMA_ROWS, is the same for all and is not carried along: sums of 64 bits
+// would cost each product several instructions.
+constexpr uint64_t WGMMA_ROWS = (uint64_t)(1024 >> 4 | 1 << 30) << 32;
+__device__ inline uint32_t wgmma_descriptor(const void *operand_smem, uint32_t slice = 16) {
     const uint32_t start = (uint32_t)__cvta_generic_to_shared(operand_smem) & 0x3ffff;
-    // The same in all lanes, and the compiler is to know it: it then needs few instructions for each product.
-    return __shfl_sync(0xffffffffu, start >> 4 | slice >> 4 << 16, 0) | (uint64_t)(1024 >> 4 | 1 << 30) << 32;
+    return start >> 4 | slice >> 4 << 16;
 }
-__device__ constexpr uint64_t wgmma_step(uint32_t bytes) {
+// A descriptor is the same in all lanes. Where the compiler knows that, it adds steps once for the warp, in uniform
+// registers, which are where wgmma takes descriptors from.
+__device__ inline uint32_t wgmma_uniform(uint32_t descriptor) {
+    return __shfl_sync(0xffffffffu, descriptor, 0);
+}
+__device__ constexpr uint32_t wgmma_step(uint32_t bytes) {
     return bytes >> 4;
 }
 
@@ -71,26 +77,26 @@ __device__ inline void wgmma_wait_group(R &...rmem) {
                  "wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." TYPE " {" REGISTERS "}, " I0 ", " I1          \
                  ", add, 1, 1, 0, 0;}"                                                                                 \
                  : __VA_ARGS__                                                                                         \
-                 : "l"(a), "l"(b), "r"((int)add)                                                                       \
+                 : "l"(WGMMA_ROWS | a), "l"(WGMMA_ROWS | b), "r"((int)add)                                             \
                  : "memory")
 #define WGMMA_REGISTERS(COLUMNS, TYPE, REGISTERS, I0, I1, I2, I3, I4, I5, ...)                                         \
     asm volatile("{.reg .pred add;\n setp.ne.b32 add, " I5 ", 0;\n"                                                    \
                  "wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." TYPE " {" REGISTERS "}, {" I0 ", " I1 ", " I2 \
                  ", " I3 "}, " I4 ", add, 1, 1, 1;}"                                                                   \
                  : __VA_ARGS__                                                                                         \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(1)                                          \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(WGMMA_ROWS | b), "n"(1)                             \
                  : "memory")
 
 #define WGMMA(COLUMNS, REGISTERS, I0, I1, I2, I3, I4, I5, ...)                                                         \
     template <class E>                                                                                                 \
-    __device__ inline void wgmma(float(&d)[2][COLUMNS / 4], uint64_t a, uint64_t b, bool add) {                        \
+    __device__ inline void wgmma(float(&d)[2][COLUMNS / 4], uint32_t a, uint32_t b, bool add) {                        \
         if constexpr (std::is_same_v<E, __half>)                                                                       \
             WGMMA_SHARED(COLUMNS, "f16.f16", REGISTERS, I0, I1, I2, __VA_ARGS__);                                      \
         else                                                                                                           \
             WGMMA_SHARED(COLUMNS, "bf16.bf16", REGISTERS, I0, I1, I2, __VA_ARGS__);                                    \
     }                                                                                                                  \
     template <class E>                                                                                                 \
-    __device__ inline void wgmma(float(&d)[2][COLUMNS / 4], const uint32_t(&a)[4], uint64_t b) {                       \
+    __device__ inline void wgmma(float(&d)[2][COLUMNS / 4], const uint32_t(&a)[4], uint32_t b) {                       \
         if constexpr (std::is_same_v<E, __half>)                                                                       \
             WGMMA_REGISTERS(COLUMNS, "f16.f16", REGISTERS, I0, I1, I2, I3, I4, I5, __VA_ARGS__);                       \
         else                                                                                                           \

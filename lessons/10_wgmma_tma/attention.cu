@@ -57,7 +57,8 @@ __device__ inline void load_tile(T &tile, const TensorMaps &maps, const Item &it
 
 // S_rmem = Q K^T for the warpgroup's rows and all keys of the tile: starts it.
 template <class T, class E = typename T::E>
-__device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint64_t q, uint64_t k) {
+__device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q, uint32_t k) {
+    q = wgmma_uniform(q), k = wgmma_uniform(k);
 #pragma unroll
     for (int column = 0; column < T::D; column += 16) {
         // TODO 2 (about 3 lines): the product of 16 columns. How far from the first ones are they, in Q and in K?
@@ -68,7 +69,8 @@ __device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], ui
 // O_rmem += P V for the warpgroup's rows and all columns: starts it.
 template <class T, class E = typename T::E>
 __device__ inline void issue_products(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
-                                      const uint32_t (&P_rmem)[T::KEYS / 16][4], uint64_t v) {
+                                      const uint32_t (&P_rmem)[T::KEYS / 16][4], uint32_t v) {
+    v = wgmma_uniform(v);
 #pragma unroll
     for (int key = 0; key < T::KEYS; key += 16) {
         // TODO 3 (about 1 line): of 16 keys. A row of a slice is 128 bytes.

@@ -1,5 +1,5 @@
 // Lesson 14: the way from "the scores are there" to "the next product is asked for" is made short. A vote in place of a
-// maximum, descriptors of the next step behind this one's products, and the wait for these where it belongs.
+// maximum, what the next step needs behind this one's products, no test for a mask where none is.
 //
 // architecture: sm_90a
 #include "attention.h"
@@ -19,15 +19,15 @@ constexpr int TURN = 8; // barriers from this number on: it is the turn of a war
 
 // D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
 // thread has LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
-template <class E_, int D_, int WARPGROUPS_, int KEYS_, int STAGES_, bool TURNS_ = true>
+template <class E_, int D_, int WARPGROUPS_, int KEYS_, int STAGES_>
 struct Tile {
     using E = E_; // __half or __nv_bfloat16
     static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
     static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
     static constexpr int SLICES = (D + SLICE - 1) / SLICE;
-    static constexpr bool TURNS = TURNS_;
-    static constexpr int REGISTERS[] = {240, 160, 112}; // with 2, 3, 4 warpgroups; of 168, 128, 96 from the launch
+    // With 2, 3, 4 warpgroups; of 168, 128, 96 that the launch gives to each thread.
+    static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
     static_assert(KEYS % 64 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
 
     // Rows of 128 bytes, swizzled: a slice has 64 columns of all rows.
@@ -35,8 +35,7 @@ struct Tile {
     E K[STAGES][SLICES][KEYS][SLICE];
     E V[STAGES][SLICES][KEYS][SLICE];
     Item item[2];
-    uint64_t Q_full[2], K_full[STAGES], V_full[STAGES]; // barriers: the copy is there
-    uint64_t open;                                      // in its first phase for ever; the one before counts as ended
+    uint64_t Q_full[2], K_full[STAGES], V_full[STAGES];    // barriers: the copy is there
     uint64_t Q_empty[2], K_empty[STAGES], V_empty[STAGES]; // all warpgroups are done with it
 };
 
@@ -55,26 +54,41 @@ __device__ inline void load_rows(E (*to_smem)[ROWS][SLICE], uint64_t *full, cons
         cp_async_bulk_tensor(to_smem[i], &from, full, i * SLICE, row0, head, batch);
 }
 
+template <class T>
+__device__ inline void load_keys(T &tile, Ring<T::STAGES> &k, const TensorMaps &maps, const Item &item, int key0) {
+    mbarrier_wait(&tile.K_empty[k.stage], k.parity ^ 1);
+    load_rows<T::SLICES>(tile.K[k.stage], &tile.K_full[k.stage], maps.k, key0, item.kv_head, item.batch);
+    k.next();
+}
+
 // What one thread does: it copies tile after tile of item after item, each as soon as its stage is free.
 template <class T>
 __device__ inline void produce(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
-    Ring<T::STAGES> ring;
+    Ring<T::STAGES> k, v;
     Ring<2> q;
     int number = blockIdx.x;
     for (;; q.next()) {
         const Item item = item_of<T>(p, work, number);
+        // Needed at the item's end: asked for here, its way from memory is not waited for.
+        if (work.counter && item.end_key > 0)
+            number = work.blocks + atomicInc(work.counter, work.items - 1);
+        else
+            number += work.blocks;
+        // Keys do not wait for the place of queries.
+        int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
+        if (item.end_key > 0)
+            load_keys(tile, k, maps, item, key0);
         mbarrier_wait(&tile.Q_empty[q.stage], q.parity ^ 1);
         tile.item[q.stage] = item;
         if (item.end_key == 0)
             break;
         load_rows<T::SLICES>(tile.Q[q.stage], &tile.Q_full[q.stage], maps.q, item.query0, item.head, item.batch);
-        for (int key0 = (item.end_key - 1) / T::KEYS * T::KEYS; key0 >= 0; key0 -= T::KEYS, ring.next()) {
-            mbarrier_wait(&tile.K_empty[ring.stage], ring.parity ^ 1);
-            load_rows<T::SLICES>(tile.K[ring.stage], &tile.K_full[ring.stage], maps.k, key0, item.kv_head, item.batch);
-            mbarrier_wait(&tile.V_empty[ring.stage], ring.parity ^ 1);
-            load_rows<T::SLICES>(tile.V[ring.stage], &tile.V_full[ring.stage], maps.v, key0, item.kv_head, item.batch);
+        for (; key0 >= 0; key0 -= T::KEYS, v.next()) {
+            mbarrier_wait(&tile.V_empty[v.stage], v.parity ^ 1);
+            load_rows<T::SLICES>(tile.V[v.stage], &tile.V_full[v.stage], maps.v, key0, item.kv_head, item.batch);
+            if (key0 > 0)
+                load_keys(tile, k, maps, item, key0 - T::KEYS);
         }
-        number = work.counter ? work.blocks + atomicInc(work.counter, work.items - 1) : number + work.blocks;
     }
     mbarrier_arrive(&tile.Q_full[q.stage]);
 }
@@ -87,7 +101,8 @@ __device__ inline void release(uint64_t *empty) {
 
 // S_rmem = Q K^T for the warpgroup's rows and all keys of the tile: starts it.
 template <class T, class E = typename T::E>
-__device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint64_t q, uint64_t k) {
+__device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q, uint32_t k) {
+    q = wgmma_uniform(q), k = wgmma_uniform(k);
 #pragma unroll
     for (int column = 0; column < T::D; column += 16) {
         const int within = column % SLICE, before = column - within; // columns of whole slices
@@ -99,7 +114,8 @@ __device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], ui
 // O_rmem += P V for the warpgroup's rows and all columns: starts it.
 template <class T, class E = typename T::E>
 __device__ inline void issue_products(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
-                                      const uint32_t (&P_rmem)[T::KEYS / 16][4], uint64_t v) {
+                                      const uint32_t (&P_rmem)[T::KEYS / 16][4], uint32_t v) {
+    v = wgmma_uniform(v);
 #pragma unroll
     for (int key = 0; key < T::KEYS; key += 16) {
         wgmma<E>(O_rmem, P_rmem[key / 16], v + wgmma_step(key * SLICE * sizeof(E)));
@@ -138,12 +154,12 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
     RowState rows, pending_rows;
     int limit[LANE_ROWS] = {};
-    uint64_t q_next = 0, k_next = 0, v_next = 0; // descriptors of what the next step multiplies
-    uint32_t P_rmem[T::KEYS / 16][4];
+    uint32_t q_next = 0, k_next = 0, v_next = 0; // descriptors of what the next step multiplies
+    uint32_t P_rmem[T::KEYS / 16][4] = {};
 
     const int warpgroup = own_thread() / WARPGROUP, next_one = (warpgroup + 1) % T::WARPGROUPS;
-    auto take_turn = [&] { T::TURNS ? bar_sync(TURN + warpgroup, 2 * WARPGROUP) : (void)0; };
-    auto give_turn = [&] { T::TURNS ? bar_arrive(TURN + next_one, 2 * WARPGROUP) : (void)0; };
+    auto take_turn = [&] { bar_sync(TURN + warpgroup, 2 * WARPGROUP); };
+    auto give_turn = [&] { bar_arrive(TURN + next_one, 2 * WARPGROUP); };
     auto release_output = [&] { // its place is free for queries as soon as it has been read
         if (leaving >= 0 && threadIdx.x % WARPGROUP == 0) {
             cp_async_bulk_wait_group_read();
@@ -155,21 +171,22 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         store_rows<T>(tile, pending, maps, p, O_rmem, pending_rows);
         leaving = pending;
         pending = -1;
-        clear_rows(O_rmem);
     };
-    // The scores of a tile, and the products of the one before it. FIRST: that is another item's last, or none.
-    auto step = [&](auto FIRST, int key0) {
-        constexpr bool first = FIRST.value;
-        mbarrier_wait(&tile.K_full[ring.stage], ring.parity);
+    bool K_there = false; // the keys of the next step
+    // The scores of a tile, and the products of the one before it. FIRST: that one is another item's last, or there is
+    // none. Then weights of 0 and this tile's values are multiplied: in a branch each wgmma would be waited for at
+    // once. MASK: it may have hidden keys.
+    auto step = [&](auto FIRST, auto MASK, int key0) {
+        constexpr bool first = FIRST.value, mask = MASK.value;
+        if (!K_there)
+            mbarrier_wait(&tile.K_full[ring.stage], ring.parity);
         take_turn();
         wgmma_fence(S_rmem, O_rmem, P_rmem);
         issue_scores<T>(S_rmem, q_next, k_next);
         wgmma_commit_group();
-        if (!first || pending >= 0) {
-            mbarrier_wait(&tile.V_full[before.stage], before.parity);
-            wgmma_fence();
-            issue_products<T>(O_rmem, P_rmem, v_next);
-        }
+        mbarrier_wait(&tile.V_full[before.stage], before.parity);
+        wgmma_fence();
+        issue_products<T>(O_rmem, P_rmem, v_next);
         wgmma_commit_group();
         give_turn();
         // TODO 1 (about 3 lines): while tensor cores work, what the next step needs. Which stages will it multiply?
@@ -184,15 +201,13 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
 
         // Row r of the warp sees keys 0 .. last_key + r of the tile.
         const int last_key = item.query0 + warp_row + diagonal - key0;
-        if (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk)
+        if (mask && (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk))
             hide_keys(S_rmem, last_key, p.nk - 1 - key0, lane);
         const bool grown = first || passes(S_rmem, limit);
         // TODO 2 (about 4 lines): where a score has passed its row's limit: new maxima, and what the next vote is
         // about.
         // END TODO 2
-        weigh<0, T::LANE_KEYS / 2>(S_rmem, scale, rows);
-        // TODO 3 (about 2 lines): ptxas takes this wait in front of all exponentials. What does it move nothing across?
-        // END TODO 3
+        weigh<0, T::LANE_KEYS>(S_rmem, scale, rows);
         wgmma_wait_group<0>(O_rmem, P_rmem);
         if (!first || pending >= 0)
             release(&tile.V_empty[before.stage]);
@@ -200,12 +215,14 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
             rescale_rows(O_rmem, rescale);
         if (first && pending >= 0)
             store_pending();
+        if (first)
+            clear_rows(O_rmem);
         pending = q.stage;
-        weigh<T::LANE_KEYS / 2, T::LANE_KEYS>(S_rmem, scale, rows);
         for (int key = 0; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
         before = ring;
         ring.next();
+        K_there = mbarrier_test_wait(&tile.K_full[ring.stage], ring.parity);
     };
     auto finish = [&] { // the products that are left where no scores follow
         mbarrier_wait(&tile.V_full[before.stage], before.parity);
@@ -216,6 +233,7 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         release(&tile.V_empty[before.stage]);
         pending_rows = rows;
         store_pending();
+        clear_rows(P_rmem);
     };
     for (;; q.next()) {
         release_output();
@@ -231,6 +249,7 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
             break;
         for (; key0 >= own_end; key0 -= T::KEYS, ring.next()) {
             release_output();
+            K_there = false;
             take_turn();
             give_turn();
             if (threadIdx.x % WARPGROUP < WARP_SIZE) { // others might miss a phase, once this warp has released
@@ -247,9 +266,15 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         }
         q_next = wgmma_descriptor(tile.Q[q.stage][0][row0]);
         k_next = wgmma_descriptor(tile.K[ring.stage]);
-        step(std::true_type{}, key0);
-        while ((key0 -= T::KEYS) >= 0)
-            step(std::false_type{}, key0);
+        if (pending < 0) {
+            before = ring;
+            v_next = wgmma_descriptor(tile.V[ring.stage], sizeof(T::V[0][0]));
+        }
+        step(std::true_type{}, std::true_type{}, key0);
+        key0 -= T::KEYS;
+        // TODO 3 (about 4 lines): first the tiles that may have hidden keys, then the others. Which row sees the
+        // fewest?
+        // END TODO 3
     }
     release_output(); // shared memory is there until it has been read
 }
@@ -262,7 +287,6 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     extern __shared__ __align__(1024) unsigned char smem[]; // the swizzle is one of addresses
     T &tile = *reinterpret_cast<T *>(smem);
     if (threadIdx.x == 0) {
-        mbarrier_init(&tile.open, 1);
         mbarriers_init(tile.Q_full, 1);
         mbarriers_init(tile.Q_empty, T::WARPGROUPS);
         mbarriers_init(tile.K_full, 1);
@@ -273,13 +297,13 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     }
     __syncthreads();
     if (threadIdx.x < WARPGROUP) {
-        setmaxnreg_dec<24>();
+        setmaxnreg_dec<T::PRODUCER_REGISTERS[T::WARPGROUPS - 2]>();
         if (threadIdx.x == 0)
             produce(tile, maps, p, work);
         return;
     }
     setmaxnreg_inc<T::REGISTERS[T::WARPGROUPS - 2]>();
-    if (T::TURNS && own_thread() < WARPGROUP)
+    if (own_thread() < WARPGROUP)
         bar_arrive(TURN, 2 * WARPGROUP); // the first turn is the first warpgroup's
     attend(tile, maps, p);
 }
@@ -308,14 +332,14 @@ static struct Variant variant() {
 
 template <class E>
 static const struct Variant variants[] = {
-    variant<Tile<E, 64, 3, 128, 3>>(),         variant<Tile<E, 64, 4, 64, 4>>(),   variant<Tile<E, 96, 2, 128, 2>>(),
-    variant<Tile<E, 128, 2, 128, 2, false>>(), variant<Tile<E, 128, 2, 128, 2>>(), variant<Tile<E, 256, 2, 64, 1>>(),
+    variant<Tile<E, 64, 3, 128, 3>>(),  variant<Tile<E, 64, 4, 64, 4>>(),  variant<Tile<E, 96, 2, 128, 2>>(),
+    variant<Tile<E, 128, 2, 128, 2>>(), variant<Tile<E, 256, 2, 64, 1>>(),
 };
 
 static const struct Variant *variant_of(const struct attention_problem *p) {
     const struct Variant *v = first_variant(p, p->dtype == ATTENTION_FP16 ? variants<__half> : variants<__nv_bfloat16>);
-    // With a mask: narrower tiles, where the keys are few; and turns, since then they come at different times.
-    return p->causal && ((v->head_dim == 64 && p->nq <= 1024) || v->head_dim == 128) ? v + 1 : v;
+    // Narrower tiles with a mask, where the keys are few: fewer of them are hidden.
+    return p->causal && v->head_dim == 64 && p->nq <= 1024 ? v + 1 : v;
 }
 
 static size_t shared_bytes(const struct attention_problem *p) {

@@ -89,7 +89,8 @@ __device__ inline void release(uint64_t *empty) {
 
 // S_rmem = Q K^T for the warpgroup's rows and all keys of the tile: starts it.
 template <class T, class E = typename T::E>
-__device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint64_t q, uint64_t k) {
+__device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q, uint32_t k) {
+    q = wgmma_uniform(q), k = wgmma_uniform(k);
 #pragma unroll
     for (int column = 0; column < T::D; column += 16) {
         const int within = column % SLICE, before = column - within; // columns of whole slices
@@ -101,7 +102,8 @@ __device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], ui
 // O_rmem += P V for the warpgroup's rows and all columns: starts it.
 template <class T, class E = typename T::E>
 __device__ inline void issue_products(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
-                                      const uint32_t (&P_rmem)[T::KEYS / 16][4], uint64_t v) {
+                                      const uint32_t (&P_rmem)[T::KEYS / 16][4], uint32_t v) {
+    v = wgmma_uniform(v);
 #pragma unroll
     for (int key = 0; key < T::KEYS; key += 16) {
         wgmma<E>(O_rmem, P_rmem[key / 16], v + wgmma_step(key * SLICE * sizeof(E)));
@@ -139,7 +141,7 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
     int pending = -1, leaving = -1; // places: of the item whose weights P_rmem has, of one whose output is leaving
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
     RowState rows, pending_rows;
-    uint32_t P_rmem[T::KEYS / 16][4];
+    uint32_t P_rmem[T::KEYS / 16][4] = {};
 
     const int warpgroup = own_thread() / WARPGROUP, next_one = (warpgroup + 1) % T::WARPGROUPS;
     auto take_turn = [&] { bar_sync(TURN + warpgroup, 2 * WARPGROUP); };
@@ -155,9 +157,10 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         store_rows<T>(tile, pending, maps, p, O_rmem, pending_rows);
         leaving = pending;
         pending = -1;
-        clear_rows(O_rmem);
     };
-    // The scores of a tile, and the products of the one before it. FIRST: that is another item's last, or none.
+    // The scores of a tile, and the products of the one before it. FIRST: that one is another item's last, or there is
+    // none. Then weights of 0 and this tile's values are multiplied: in a branch each wgmma would be waited for at
+    // once.
     auto step = [&](auto FIRST, int key0) {
         constexpr bool first = FIRST.value;
         mbarrier_wait(&tile.K_full[ring.stage], ring.parity);
@@ -165,11 +168,9 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         wgmma_fence(S_rmem, O_rmem, P_rmem);
         issue_scores<T>(S_rmem, wgmma_descriptor(tile.Q[q.stage][0][row0]), wgmma_descriptor(tile.K[ring.stage]));
         wgmma_commit_group();
-        if (!first || pending >= 0) {
-            mbarrier_wait(&tile.V_full[before.stage], before.parity);
-            wgmma_fence();
-            issue_products<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[before.stage], sizeof(T::V[0][0])));
-        }
+        mbarrier_wait(&tile.V_full[before.stage], before.parity);
+        wgmma_fence();
+        issue_products<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[before.stage], sizeof(T::V[0][0])));
         wgmma_commit_group();
         give_turn();
         release_output();
@@ -191,9 +192,11 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
             release(&tile.V_empty[before.stage]);
         if (!first && grown)
             rescale_rows(O_rmem, rescale);
-        // TODO 2 (about 3 lines): whose output is complete now, and whose weights come next?
+        // TODO 2 (about 5 lines): whose output is complete now, and whose weights come next?
         if (first && pending >= 0)
             store_pending();
+        if (first)
+            clear_rows(O_rmem);
         pending = q.stage;
         // END TODO 2
         for (int key = 0; key < T::KEYS; key += 16)
@@ -210,6 +213,7 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         release(&tile.V_empty[before.stage]);
         pending_rows = rows;
         store_pending();
+        clear_rows(P_rmem);
     };
     for (;; q.next()) {
         release_output();
@@ -241,6 +245,8 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
             release(&tile.Q_empty[q.stage]);
             continue;
         }
+        if (pending < 0)
+            before = ring;
         step(std::true_type{}, key0);
         while ((key0 -= T::KEYS) >= 0)
             step(std::false_type{}, key0);
