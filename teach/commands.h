@@ -53,7 +53,8 @@ command teach_conflicts;
 // a line to fold along, the answer below it.
 command teach_flashcards;
 
-// code|ptx|facts|why FOUND FILE.cu...: which GPUs a kernel file is for. FOUND: what scripts/find-cuda --architectures says.
+// code|ptx|facts|why FOUND FILE.cu...: which GPUs a kernel file is for. FOUND: what scripts/find-cuda --architectures
+// says.
 //     code   nvcc's options for one file: the architecture of its line or of the GPU here, whichever is larger, as PTX
 //     and as
 //            machine code; with PTX for the simulator, where it would not run that. Where the line is wrong, one line

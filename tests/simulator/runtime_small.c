@@ -1,5 +1,5 @@
-// The smallest program with a kernel, for ways to compile one: test_runtime_other.cu with a main(). Where its launch fails it prints
-// the error's name.
+// The smallest program with a kernel, for ways to compile one: test_runtime_other.cu with a main(). Where its launch
+// fails it prints the error's name.
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 
