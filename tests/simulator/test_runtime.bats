@@ -19,7 +19,7 @@ setup_file() {
 }
 
 setup() {
-    small="$sources/runtime_small.c $sources/test_runtime_other.cu"
+    small="$sources/runtime/small.c $sources/test_runtime_other.cu"
     cd "$BATS_TEST_DIRNAME/../.."
 }
 
