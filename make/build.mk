@@ -123,4 +123,6 @@ $(simulator_library): build/simulator/exports.map $(simulator_objects:%=build/ob
 
 include $(wildcard simulator/*/build.mk)
 
+# Nobody makes these by themselves: without a rule that says so, make seeks one for each of hundreds, in half a second.
+%.d: ;
 -include $(shell test ! -d build || find build -name '*.d' 2>/dev/null)
