@@ -51,8 +51,9 @@ build/flags build/kernel-flags: ;
 # Warnings are shown to a learner, and are errors in a solution.
 build/kernels/solutions/% build/kernels/baselines/% build/kernels/common/%: NVCCFLAGS += -Werror all-warnings
 
+kernel_code    = code
 kernel_tools   = build/kernel-flags scripts/compile-kernel teach/architecture.c | build/bin/teach
-compile_kernel = code=$$(build/bin/teach architecture code $(call quoted,$(cuda)) $<) || exit; $(call said,nvcc $<) \
+compile_kernel = code=$$(build/bin/teach architecture $(kernel_code) $(call quoted,$(cuda)) $<) || exit; $(call said,nvcc $<) \
                  scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $$code $<
 
 build/kernels/%.so: %.cu $(kernel_tools)
@@ -122,4 +123,6 @@ $(simulator_library): build/simulator/exports.map $(simulator_objects:%=build/ob
 
 include $(wildcard simulator/*/build.mk)
 
+# Nobody makes these by themselves: without a rule that says so, make seeks one for each of hundreds, in half a second.
+%.d: ;
 -include $(shell test ! -d build || find build -name '*.d' 2>/dev/null)

@@ -128,11 +128,16 @@ static void print_why(const struct needed *needed, const struct found *found) {
     putchar('\n');
 }
 
-static void print_code(const struct needed *needed, const struct found *found) {
-    int target = needed->alone || needed->least > found->compiled ? needed->least : found->compiled;
+static void print_code(const struct needed *needed, const struct found *found, bool simulated) {
+    int compiled = simulated ? SIMULATOR : found->compiled;
+    int target = needed->alone || needed->least > compiled ? needed->least : compiled;
     const char *alone = needed->alone ? "a" : "";
     if (*needed->wrong.text)
         message_exit(EXIT_BAD_INPUT, "%s", needed->wrong.text);
+    if (simulated) {
+        printf("-gencode arch=compute_%d%s,code=compute_%d%s\n", target, alone, target, alone);
+        return;
+    }
     printf("-gencode arch=compute_%d%s,code=[compute_%d%s,sm_%d%s]", target, alone, target, alone, target, alone);
     if (target > SIMULATOR && runs(needed, SIMULATOR))
         printf(" -gencode arch=compute_%d,code=compute_%d", SIMULATOR, SIMULATOR);
@@ -148,7 +153,7 @@ int teach_architecture(int count, char **word) {
         else if (!strcmp(word[0], "why"))
             print_why(&needed, &found);
         else
-            print_code(&needed, &found);
+            print_code(&needed, &found, !strcmp(word[0], "ptx"));
     }
     return 0;
 }

@@ -53,11 +53,13 @@ command teach_conflicts;
 // a line to fold along, the answer below it.
 command teach_flashcards;
 
-// code|facts|why FOUND FILE.cu...: which GPUs a kernel file is for. FOUND: what scripts/find-cuda --architectures says.
+// code|ptx|facts|why FOUND FILE.cu...: which GPUs a kernel file is for. FOUND: what scripts/find-cuda --architectures
+// says.
 //     code   nvcc's options for one file: the architecture of its line or of the GPU here, whichever is larger, as PTX
 //     and as
 //            machine code; with PTX for the simulator, where it would not run that. Where the line is wrong, one line
 //            on stderr and status 2
+//     ptx    the same for the simulator alone: PTX and no machine code
 //     facts  for each file a word  FILE|LINE|WHERE . LINE: sm_80, say, or any. WHERE: gpu,sim where the GPU here runs
 //     it and the
 //            simulator does, gpu or sim where only one does, else none; wrong where the line is

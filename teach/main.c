@@ -22,7 +22,7 @@ static const struct {
     {"predictions", "FILE.csv SHAPE...", 2, teach_predictions},
     {"conflicts", "FILE.csv", 1, teach_conflicts},
     {"flashcards", "OUTPUT.html PAGE.md...", 2, teach_flashcards},
-    {"architecture", "code|facts|why FOUND FILE.cu...", 3, teach_architecture},
+    {"architecture", "code|ptx|facts|why FOUND FILE.cu...", 3, teach_architecture},
     {"bank-conflicts", "[LEAST [PORTS]]", 0, teach_bank_conflicts},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

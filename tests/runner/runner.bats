@@ -37,6 +37,11 @@ setup() {
 END
 }
 
+# For what takes long.
+whole() {
+    [ "${TEST_ALL-}" ] || skip "make test-all runs it"
+}
+
 # The launcher, with the fake simulator.
 simulated() {
     run "$place/bin/attention" "$1" --name lesson-04 --source blank.cu --kernel "$place/attention.so" --device sim --seed 7 "${@:2}"
@@ -66,9 +71,9 @@ wrong() {
 }
 
 @test "a right kernel passes with CAUSAL, in the other layout, on each kind of inputs, and quickly" {
-    simulated check --causal
+    simulated check --causal --quick
     [ "$status" -eq 0 ]
-    simulated check --layout bnhd
+    simulated check --layout bnhd --quick
     [ "$status" -eq 0 ]
     for family in normal large rising nan-key inf-value tiny; do
         simulated check --inputs $family --shape 1,2,9:70,64
@@ -77,6 +82,14 @@ wrong() {
     simulated check --quick --verbose
     [ "$status" -eq 0 ]
     [ "$(grep -c '^  right ' <<<"$output")" -ge 7 ]
+}
+
+@test "a right kernel passes the whole matrix with CAUSAL, and in the other layout" {
+    whole
+    simulated check --causal
+    [ "$status" -eq 0 ]
+    simulated check --layout bnhd
+    [ "$status" -eq 0 ]
 }
 
 @test "what a lesson does not claim is said, and is an error when it is asked for" {
@@ -224,6 +237,7 @@ wrong() {
 }
 
 @test "tensors of more than 2^24 values repeat themselves, on the device and in the reference" {
+    whole
     gpu check --kernel "$place/attention.so" --shape 1,3,12001:3,512
     [ "$status" -eq 0 ]
     MISTAKE=first-head gpu check --kernel "$place/attention.so" --shape 1,3,12001:3,512

@@ -8,69 +8,9 @@ setup() {
     cd "$root"
 }
 
-# shown PAGE: for each block after <!-- lines of FILE --> a line "ok FILE", else one that begins "PAGE:LINE: ". A line ...
-# or // ... stands for what was left out, and in a solution at least for the lines of its blanks, which are the learner's.
+# shown PAGE: what shown.py says of it.
 shown() {
-    awk -v page="$1" '
-        function say(message) { print page ":" start ": " message }
-        # The lines of a file, each blank of a solution made one line that nothing equals.
-        function load(file,    line, blank) {
-            lines = blank = 0
-            while ((getline line <file) > 0) {
-                if (line ~ /^ *\/\/ TODO [0-9]/)
-                    blank = 1
-                if (!blank)
-                    text[++lines] = line
-                else if (line ~ /^ *\/\/ END TODO [0-9]/) {
-                    blank = 0
-                    text[++lines] = "\001"
-                }
-            }
-            close(file)
-            return lines
-        }
-        # Where the part first .. last of the block stands in the file, after line `from`; 0 where it does not.
-        function find(first, last, from,    i, j) {
-            for (i = from + 1; i + last - first <= lines; i++) {
-                for (j = first; j <= last && block[j] == text[i + j - first]; j++)
-                    ;
-                if (j > last)
-                    return i + last - first
-            }
-            return 0
-        }
-        function compare(    first, last, at) {
-            if (!load(file))
-                return say("there is no file " file)
-            at = 0
-            for (first = 1; first <= length_of; first = last + 2) {
-                for (last = first; last < length_of && block[last + 1] !~ /^ *(\/\/ )?\.\.\.$/; last++)
-                    ;
-                at = find(first, last, at)
-                if (!at)
-                    return say("not in " file ": " block[first])
-            }
-            print "ok " file
-        }
-        /^```/ && !inside {
-            inside = 1
-            start = FNR
-            length_of = 0
-            if (file == "" && /^```(python|cuda|c|cpp)/)
-                say("a block of code does not say what file it is from: <!-- lines of FILE --> above it")
-            next
-        }
-        /^```$/ {
-            inside = 0
-            if (file != "")
-                compare()
-            file = ""
-            next
-        }
-        inside { block[++length_of] = $0; next }
-        /^<!-- lines of .* -->$/ { file = $4; next }
-        { file = "" }
-    ' "$1"
+    python3 tests/teach/shown.py "$1"
 }
 
 @test "every block of code on a page is in the file that it names" {

@@ -236,7 +236,7 @@ static char (*read_differences(const char *path, int *count))[NAME] {
     if (!file)
         die(path);
     for (*count = 0; fgets(line, sizeof line, file) && *count < MOST_FORMS;) {
-        // Names with a slash are counts, which compare-counts.awk looks after.
+        // Names with a slash are counts, which compare.sql looks after.
         const bool is_form =
             line[0] != '#' && strncmp(line, "what,", 5) != 0 && strcspn(line, "/") > strcspn(line, ",");
         *count += is_form && sscanf(line, "%63[^,],", names[*count]) == 1;
