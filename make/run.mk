@@ -131,7 +131,7 @@ endif
 
 define file_rules
 .PHONY: $1/diff $1/reset
-$1/diff:
+$1/diff: $(if $(filter solution,$(call kind,$1)),build/bin/teach)
 	$(foreach s,$(call files,$1),scripts/diff $(call in_order,$1,$s,$(call compared,$1,$(notdir $s)));)
 $1/reset: build/bin/teach
 	$(foreach s,$(call files,$1),scripts/reset $(s:lessons/%=solutions/%) $s &&) :

@@ -175,6 +175,7 @@ small=SHAPE=1,2,20,16
     [ "$status" -eq 0 ]
     grep -q '^-// Lesson 01' <<<"$output"
     grep -q '^+// Lesson 02' <<<"$output"
+    [[ $output != *TODO* ]]
 }
 
 @test "reset writes a fresh skeleton and keeps every old file" {
