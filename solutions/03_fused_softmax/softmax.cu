@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(MAX_THREADS) row_softmax(const float *in, // [
     // END TODO 1
     max = block_max(max, max_smem);
     // TODO 2 (about 4 lines): replace each element by its exponential, in the register where it stands, and add it up.
-    // Which of the five passes of unfused_softmax.cu does this one loop replace?
+    // Which of the five passes in the page's example does this one loop replace?
     for (int i = 0; i < FLOAT4S; i++) {
         x[i] = make_float4(expf(x[i].x - max), expf(x[i].y - max), expf(x[i].z - max), expf(x[i].w - max));
         sum += x[i].x + x[i].y + x[i].z + x[i].w;
