@@ -84,8 +84,10 @@ static void launch(const struct softmax_problem *p, cudaStream_t stream) {
     const bool wide = rows_are_float4(p->in, p->columns) && rows_are_float4(p->out, p->columns);
     const int float4s = (p->columns + 3) / 4;
     const int warps = (float4s + FLOAT4S * WARP_SIZE - 1) / (FLOAT4S * WARP_SIZE);
-    const auto kernel = wide ? row_softmax<true, FLOAT4S> : row_softmax<false, FLOAT4S>;
-    kernel<<<(unsigned)p->rows, warps * WARP_SIZE, 0, stream>>>(p->in, p->out, p->columns);
+    if (wide)
+        row_softmax<true, FLOAT4S><<<(unsigned)p->rows, warps * WARP_SIZE, 0, stream>>>(p->in, p->out, p->columns);
+    else
+        row_softmax<false, FLOAT4S><<<(unsigned)p->rows, warps * WARP_SIZE, 0, stream>>>(p->in, p->out, p->columns);
 }
 
 cudaError_t softmax_forward(const struct softmax_problem *p, cudaStream_t stream) {
