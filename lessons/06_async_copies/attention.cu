@@ -139,9 +139,9 @@ __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                                   int last_key, int lane) {
     constexpr int STEPS = MASKED ? 1 : UNROLL;
 #pragma unroll 1
-    for (int key0 = 0; key0 < T::SLICE; key0 += STEPS)
+    for (int begin = 0; begin < T::SLICE; begin += STEPS)
 #pragma unroll
-        for (int key = key0; key < key0 + STEPS; key++) {
+        for (int key = begin; key < begin + STEPS; key++) {
             float p[T::ROWS], v[T::LANE_COLUMNS];
             fetch<T>(p, v, &P_smem[key / T::QUAD][key % T::QUAD * T::WARP_ROWS], V_smem[key], lane);
             if (!MASKED)

@@ -103,11 +103,11 @@ __device__ inline void store_weights(float (*P_smem)[T::KEYS], const float (&S_r
 template <bool MASKED, class T>
 __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (*P_smem)[T::KEYS],
                                   const float (*V_smem)[T::D], int last_key, int lane) {
-    for (int key0 = 0; key0 < T::KEYS; key0 += 4) {
+    for (int key = 0; key < T::KEYS; key += 4) {
         float p[T::ROWS][4];
 #pragma unroll
         for (int i = 0; i < T::ROWS; i++)
-            copy_floats<4>(p[i], &P_smem[i][key0]);
+            copy_floats<4>(p[i], &P_smem[i][key]);
             // TODO 3 (about 8 lines): for each of the four keys and each column of this lane, load the value once and
             // add it, weighted, to all rows, except where MASKED and the key lies beyond last_key + i. With #pragma
             // unroll the indices are known to the compiler, and p and O_rmem stay in registers.
@@ -115,10 +115,10 @@ __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], con
         for (int n = 0; n < 4; n++)
 #pragma unroll
             for (int j = 0; j < T::LANE_COLUMNS; j++) {
-                const float v = V_smem[key0 + n][column_of<T>(j, lane)];
+                const float v = V_smem[key + n][column_of<T>(j, lane)];
 #pragma unroll
                 for (int i = 0; i < T::ROWS; i++)
-                    if (!MASKED || key0 + n <= last_key + i)
+                    if (!MASKED || key + n <= last_key + i)
                         O_rmem[i][j] += p[i][n] * v;
             }
         // END TODO 3
