@@ -58,9 +58,9 @@ __device__ inline void fetch(float (&a)[T::ROWS], float (&b)[COLUMNS], const flo
 template <int ROWS, int COLUMNS>
 __device__ inline void add_outer_product(float (&result)[ROWS][COLUMNS], const float (&a)[ROWS],
                                          const float (&b)[COLUMNS]) {
-    // TODO 3 (about 7 lines): all ROWS x COLUMNS multiply-adds, with #pragma unroll, or results cannot be registers. A
-    // multiply-add reads three registers; one that the last one has read, too, costs nothing. Which order changes only
-    // one of a[i] and b[j] each time?
+    // TODO 3 (about 7 lines): all ROWS x COLUMNS multiply-adds, unrolled: results can be registers only where their
+    // indices are known when it is compiled. A multiply-add reads three registers; one that the last one has read, too,
+    // costs nothing. Which order changes only one of a[i] and b[j] each time?
     // END TODO 3
 }
 
