@@ -134,3 +134,10 @@ lesson_numbers() {
     cat "$BATS_TEST_TMPDIR/asked"
     grep -q 'You said 4' "$BATS_TEST_TMPDIR/asked"
 }
+
+@test "a question has only those sizes of heads compiled that it runs" {
+    rm -rf .progress build/quiz
+    run make lesson-04 quiz <<<"4"
+    [[ $output == *"it is 4 wavefronts"* || $output == *"Right: 4 wavefronts"* ]]
+    [ "$(grep -ho 'variant<Tile<[0-9]*' build/quiz/*/attention.cu | sort -u)" = 'variant<Tile<64' ]
+}
