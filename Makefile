@@ -22,6 +22,7 @@ CAUSAL     :=
 DTYPE      :=
 DATA       :=
 KERNEL     :=
+PART       :=
 OUT        :=
 SEED       :=
 INPUTS     :=
@@ -175,6 +176,7 @@ DTYPE=fp32|fp16|bf16       one element type instead of all that the lesson has
 DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
 V=1                        shows every command; without it a compiler is named where it takes more than three seconds
 KERNEL=file.cu             any kernel file instead of the lesson's
+PART=softmax               one part of a lesson that has several: softmax.cu or attention.cu of lesson-03
 OUT=folder                 check writes the output of the one case of SHAPE= or DATA= there, as o.npy
 SEED=n                     the seed of the inputs
 TIME_LIMIT=s               how long one step of a check may take (60 seconds)

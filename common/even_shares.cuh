@@ -5,11 +5,10 @@
 // it has a piece of that item. This way of cutting is known as stream-K: Osama et al., "Stream-K", PPoPP 2023.
 #pragma once
 
+#include "mask.cuh"
 #include "variant.cuh"
 
 #include <stdint.h>
-
-constexpr int NO_DIAGONAL = 1 << 30;
 
 struct EvenShares {
     int nq, nk, queries, keys; // queries of an item, keys of a tile
@@ -53,6 +52,18 @@ struct EvenShares {
     }
 };
 
+// The attention of an item's queries to a part of their keys.
+template <class T>
+struct Piece {
+    float O[T::QUERIES][T::D];
+    float row_max[T::QUERIES], row_sum[T::QUERIES]; // row_max is a power of 2
+};
+
+// An item that goes on in the shares after the one that it begins in; head is -1 where there is none.
+struct Cut {
+    int head, query0, first_place, last_share;
+};
+
 // Deals out to as many shares as there are tiles, at most to `most`. cudaErrorInvalidConfiguration where there are more
 // tiles than an int can count.
 static inline cudaError_t deal_out_to(struct EvenShares *work, int64_t heads, int nq, int nk, int diagonal, int queries,
@@ -85,6 +96,13 @@ static inline cudaError_t deal_out(struct EvenShares *work, const struct Variant
         return error;
     return deal_out_to(work, (int64_t)p->batch * p->heads, p->nq, p->nk, p->causal ? p->nk - p->nq : NO_DIAGONAL,
                        v->queries, v->keys, blocks * processors);
+}
+
+// What the pieces of a problem and the cuts take in device memory.
+static inline size_t pieces_bytes(const struct Variant *v, const struct attention_problem *p) {
+    struct EvenShares work;
+    const size_t piece_bytes = v->queries * (v->head_dim + 2) * sizeof(float);
+    return deal_out(&work, v, p) == cudaSuccess ? work.shares * (2 * piece_bytes + sizeof(Cut)) : 0;
 }
 
 // Of the variants for the head dimension, largest first, the first one that fits into shared memory and has a tile at

@@ -1,5 +1,5 @@
-// Tiles: some rows of a matrix on their way into shared memory. Zeros are written beyond the matrix, since a weight of
-// 0 must not meet what lay there before: 0 * NaN is NaN.
+// Tiles: some rows of a matrix on their way into shared memory, and results of a tile in registers. Zeros are written
+// beyond the matrix, since a weight of 0 must not meet what lay there before: 0 * NaN is NaN.
 #pragma once
 
 #include "float4.cuh"
@@ -37,4 +37,12 @@ __device__ inline void load_transposed(float (*to_smem)[PITCH], const float *fro
             to_smem[column + 3][row] = scale * value.w;
         }
     }
+}
+
+// Moves what stands in columns BY and on to column 0 and on: registers cannot be indexed at run time.
+template <int BY, int ROWS, int COLUMNS>
+__device__ inline void move_to_front(float (&rmem)[ROWS][COLUMNS]) {
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j + BY < COLUMNS; j++)
+            rmem[i][j] = rmem[i][j + BY];
 }

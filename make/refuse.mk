@@ -49,6 +49,15 @@ ifneq (,$(BESIDE))
   $(if $(filter explore,$(asked)),,$(error BESIDE is for explore: make $(or $(firstword $(chosen)),lesson-02) explore BESIDE=$(BESIDE)))
 endif
 
+ifneq (,$(PART))
+  parts    = $(basename $(notdir $(call files,$1)))
+  partless := $(firstword $(foreach u,$(chosen),$(if $(filter-out $(call parts,$u),$(PART))$(word 2,$(PART)),$u)))
+  $(if $(and $(chosen),$(filter check bench trace explore profile,$(asked))),,\
+  $(error PART=$(PART) is a part of a lesson: make lesson-03 check PART=softmax))
+  $(if $(KERNEL),$(error PART does not go with KERNEL, which is one file))
+  $(if $(partless),$(error PART=$(PART): $(partless) has no such part; it has $(call parts,$(partless))))
+endif
+
 # A lesson's file that is not there.
 used    := $(if $(filter check,$(asked)),$(checked),$(if $(filter bench trace explore profile peers diff,$(asked)),$(chosen)))
 missing := $(strip $(foreach u,$(filter-out kernel,$(used)),$(foreach f,$(call files,$u),$(if $(wildcard $f),,$u $f))))

@@ -11,9 +11,12 @@ options = $(call option,--device,$(DEVICE)) $(call option,--shape,$(SHAPE)) $(if
 # works on, and what they are built to. A shape of two numbers is a matrix, which is nothing for attention.cu; any other, data
 # and a mask are for attention.cu alone.
 matrix    := $(filter 2,$(words $(subst $(comma), ,$(SHAPE))))
+part       = $(if $(PART),$(filter %/$(PART).cu,$1),$1)
 meant      = $(if $(matrix),$(filter-out %/attention.cu,$1),$(if $(SHAPE)$(DATA)$(filter 1,$(CAUSAL)),$(filter %/attention.cu,$1),$1))
 name       = $(if $(filter kernel,$1),kernel-$(notdir $(KERNEL)),$(call title,$1))
-sources    = $(if $(filter kernel,$1),$(KERNEL),$(or $(call meant,$(files)),$(files)))
+sources    = $(if $(filter kernel,$1),$(KERNEL),$(call part,$(or $(call meant,$(files)),$(files))))
+$(if $(PART),$(foreach u,$(chosen),$(if $(call sources,$u),,$(error PART=$(PART) and SHAPE=$(SHAPE) do not go together: it takes \
+$(if $(matrix),B$(comma)H$(comma)N$(comma)D,ROWS$(comma)COLUMNS)))))
 library    = $(if $(filter $(KERNEL),$1),$(kernel_library),$(1:%.cu=build/kernels/%.so))
 libraries  = $(foreach s,$(sources),$(call library,$s))
 # What a file computes says its name, attention.cu or softmax.cu; of a file from anywhere, the name of its function.
@@ -26,6 +29,9 @@ described = --name $(name) --source $2 --kernel $(call library,$2)
 
 # ---- check: one kernel after the other, the second one too where the first fails -------------------------------------
 
+# A part of a lesson that has several has a verdict of its own: lesson-03_fused_softmax/softmax.
+verdict = $(name)$(if $(word 2,$(files)),/$(basename $(notdir $2)))
+
 # How the check of a lesson ends is remembered, for make progress.
 partial  := $(strip $(SHAPE)$(DATA)$(DTYPE)$(INPUTS)$(LAYOUT)$(SCALE)$(filter 1,$(QUICK) $(CAUSAL)))
 recorded  = $(if $(filter lesson-%,$1),build/bin/teach record $2 $(if $(partial),part,whole))
@@ -34,7 +40,7 @@ define check_rule
 .PHONY: $1/check
 $1/check: $(libraries) $(harness) $(if $(filter lesson-%,$1),build/bin/teach)
 	$(call alone,status=0; $(foreach s,$(sources),$(if $(word 2,$(sources)),echo '$s:';) $(call said_device,$1,$s) \
-	    $(call recorded,$1,$s) build/bin/attention check $(call described,$1,$s) $(call device_of,$s) $$(options) $$(call option,--out,$$(OUT)) || \
+	    $(call recorded,$1,$s) build/bin/attention check --name $(call verdict,$1,$s) --source $s --kernel $(call library,$s) $(call device_of,$s) $$(options) $$(call option,--out,$$(OUT)) || \
 	    status=$$$$?;) \
 	    exit $$$$status)
 endef
@@ -131,7 +137,7 @@ endif
 
 define file_rules
 .PHONY: $1/diff $1/reset
-$1/diff:
+$1/diff: $(if $(filter solution,$(call kind,$1)),build/bin/teach)
 	$(foreach s,$(call files,$1),scripts/diff $(call in_order,$1,$s,$(call compared,$1,$(notdir $s)));)
 $1/reset: build/bin/teach
 	$(foreach s,$(call files,$1),scripts/reset $(s:lessons/%=solutions/%) $s &&) :

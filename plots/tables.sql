@@ -102,17 +102,24 @@ FROM (SELECT *, (value >= 999.5) + (value >= 999.5e3) + (value >= 999.5e6) + (va
 
 CREATE VIEW counter_row AS
 SELECT gpu, name, coalesce(words, '`' || metric || '`') AS words, min(coalesce(counter_words.rowid, 1000000 + line)) AS place,
-    max(text) FILTER (WHERE D = 64) AS narrow, max(text) FILTER (WHERE D = 128) AS wide
+    max(text) FILTER (WHERE D = 64) AS narrow, max(text) FILTER (WHERE D = 128) AS wide, max(coalesce(folded = 'folded', 0)) AS folded
 FROM counter_text LEFT JOIN counter_words USING (metric) WHERE D IN (64, 128) GROUP BY gpu, name, words;
 
+CREATE VIEW counter_head AS
+SELECT name, gpu, '| Nsight Compute, ' || device || ' |' || iif(has_64, ' D=64 |', '') || iif(has_128, ' D=128 |', '') || char(10) ||
+    '|---|' || iif(has_64, '---|', '') || iif(has_128, '---|', '') AS text
+FROM (SELECT name, gpu, device, max(D = 64) AS has_64, max(D = 128) AS has_128, max(line) FROM counter_text WHERE D IN (64, 128)
+    GROUP BY gpu, name);
+
+-- What no page speaks of is folded away, behind the others.
 INSERT INTO block
 SELECT 'profile', name, gpu, place, text FROM (
-    SELECT name, gpu, 1 AS place, '| Nsight Compute, ' || device || ' |' || iif(has_64, ' D=64 |', '') || iif(has_128, ' D=128 |', '') ||
-        char(10) ||
-        '|---|' || iif(has_64, '---|', '') || iif(has_128, '---|', '') AS text
-    FROM (SELECT name, gpu, device, max(D = 64) AS has_64, max(D = 128) AS has_128, max(line) FROM counter_text WHERE D IN (64, 128)
-        GROUP BY gpu, name)
-    UNION ALL SELECT name, gpu, 1 + place, '| ' || words || ' |' ||
+    SELECT name, gpu, 1 AS place, text FROM counter_head
+    UNION ALL SELECT name, gpu, 1e7, char(10) || '<details><summary>More counters</summary>' || char(10) || char(10) || text
+    FROM counter_head WHERE EXISTS (SELECT 1 FROM counter_row AS r WHERE r.gpu = counter_head.gpu AND r.name = counter_head.name AND folded)
+    UNION ALL SELECT name, gpu, 2e7, char(10) || '</details>'
+    FROM counter_head WHERE EXISTS (SELECT 1 FROM counter_row AS r WHERE r.gpu = counter_head.gpu AND r.name = counter_head.name AND folded)
+    UNION ALL SELECT name, gpu, 1 + place + folded * 1e7, '| ' || words || ' |' ||
         CASE WHEN max(narrow IS NOT NULL) OVER (PARTITION BY gpu, name) THEN ' ' || coalesce(narrow, '-') || ' |' ELSE '' END ||
         CASE WHEN max(wide IS NOT NULL) OVER (PARTITION BY gpu, name) THEN ' ' || coalesce(wide, '-') || ' |' ELSE '' END
     FROM counter_row

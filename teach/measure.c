@@ -51,6 +51,46 @@ static bool copy(const char *from, const char *to) {
     return files_make_folder(to) && process_run(command) == 0;
 }
 
+// The next entry "variant<Tile<64, ...>>()," of a table of kernels, or "variant<Tile<E, 64, ...>>(),": its head
+// dimension, and where it ends. NULL: there is none.
+static char *next_variant(char *text, int *head_dim, char **end) {
+    static const char begin[] = "variant<Tile<", type[] = "E, ", close[] = ">>(),";
+    for (char *found; (found = strstr(text, begin)); text = found + 1) {
+        const char *number = found + strlen(begin);
+        number += strncmp(number, type, strlen(type)) ? 0 : strlen(type);
+        *end = strstr(found, close);
+        if ((*head_dim = atoi(number)) > 0 && *end && !memchr(found, '\n', (size_t)(*end - found))) {
+            *end += strlen(close);
+            return found;
+        }
+    }
+    return NULL;
+}
+
+// A lesson compiles kernels for several sizes of heads, and a question runs one: the others, which take long to
+// compile, are blanked out in the table. The lines stay as they are.
+static bool leave_needed_variants(const char *path, const char *shape) {
+    struct lines lines;
+    const char *last = strrchr(shape, ',');
+    int wanted = last ? atoi(last + 1) : 0, needed = 0, head_dim;
+    char *end;
+    if (!lines_read(path, &lines))
+        return false;
+    for (int i = 0; i < lines.count; i++)
+        for (char *v = lines.line[i]; (v = next_variant(v, &head_dim, &end)); v = end)
+            if (head_dim >= wanted && (!needed || head_dim < needed))
+                needed = head_dim;
+    FILE *file = fopen(path, "w");
+    for (int i = 0; file && i < lines.count; i++) {
+        for (char *v = lines.line[i]; (v = next_variant(v, &head_dim, &end)); v = end)
+            if (needed && head_dim != needed)
+                memset(v, ' ', (size_t)(end - v));
+        fprintf(file, "%s\n", lines.line[i]);
+    }
+    lines_free(&lines);
+    return file && !fclose(file);
+}
+
 // Makes csv. What others print goes to the log.
 static bool count(const struct run *run, const char *source, const char *csv, const char *log) {
     char library[PATH_TEXT + 32], target[PATH_TEXT * 2], folder[PATH_MAX];
@@ -99,6 +139,10 @@ bool measure(const char *text, char label[32], char csv[PATH_TEXT], struct messa
     const char *const sed[] = {"sed", run.script, run.source, NULL};
     if (process_run_to(changed, false, sed))
         return message_set(error, "has a run of which sed cannot apply %.100s to %s", run.script, run.source);
+    char original[STAMP_TEXT];
+    bool unchanged = *run.script && !strcmp(stamp_of(run.source, original), stamp_of(changed, stamp));
+    if (!leave_needed_variants(changed, run.shape))
+        return message_set(error, "needs build/quiz, which cannot be written");
     stamp_of(changed, stamp);
     snprintf(folder, sizeof folder, "build/quiz/%s", stamp);
     snprintf(variant, sizeof variant, "%s/%.100s", folder, text_base(run.source));
@@ -107,9 +151,8 @@ bool measure(const char *text, char label[32], char csv[PATH_TEXT], struct messa
         *c = strchr(",:", *c) ? '_' : *c;
     snprintf(csv, PATH_TEXT, "%s/%s-%s-%.100s.csv", folder, shape, harness_stamp(), text_base(run.source));
 
-    char original[STAMP_TEXT];
     bool same = !strcmp(stamp_of(run.source, original), stamp), right = true;
-    if (*run.script && same) {
+    if (unchanged) {
         right = message_set(error, "has a run whose %.100s changes nothing in %s", run.script, run.source);
     } else if (!files_exist(csv)) {
         say_measuring(true);

@@ -4,11 +4,10 @@
 // once and serves all of them. In the scores a lane owns a key of the tile, in the output every 32nd column.
 #include "attention.h"
 #include "float4.cuh"
+#include "mask.cuh"
 #include "reduce.cuh"
 #include "tile.cuh"
 #include "variant.cuh"
-
-constexpr int NO_DIAGONAL = 1 << 30;
 
 // D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
 // lane has ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
@@ -42,16 +41,6 @@ __device__ inline void add_scores(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const 
     // queries. Load four floats of a key once and use them for all ROWS. #pragma unroll 4 keeps several loads in
     // flight.
     // END TODO 1
-}
-
-// -inf for the keys of a tile that row r of the warp does not see, those beyond last_key + r, and for those beyond
-// end_key.
-template <class T>
-__device__ inline void hide_keys(float (&S_rmem)[T::ROWS][T::LANE_KEYS], int last_key, int end_key, int lane) {
-    for (int i = 0; i < T::ROWS; i++)
-        for (int j = 0; j < T::LANE_KEYS; j++)
-            if (column_of<T>(j, lane) > min(last_key + row_of<T>(i, lane), end_key))
-                S_rmem[i][j] = -INFINITY;
 }
 
 // Makes row_max the largest score so far, and what was summed up relative to the old one relative to the new one.
@@ -100,11 +89,11 @@ __device__ inline void store_weights(float (*P_smem)[T::KEYS], const float (&S_r
 template <bool MASKED, class T>
 __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (*P_smem)[T::KEYS],
                                   const float (*V_smem)[T::D], int last_key, int lane) {
-    for (int key0 = 0; key0 < T::KEYS; key0 += 4) {
+    for (int key = 0; key < T::KEYS; key += 4) {
         float p[T::ROWS][4];
 #pragma unroll
         for (int i = 0; i < T::ROWS; i++)
-            copy_floats<4>(p[i], &P_smem[i][key0]);
+            copy_floats<4>(p[i], &P_smem[i][key]);
             // TODO 3 (about 8 lines): for each of the four keys and each column of this lane, load the value once and
             // add it, weighted, to all rows, except where MASKED and the key lies beyond last_key + i. With #pragma
             // unroll the indices are known to the compiler, and p and O_rmem stay in registers.
@@ -112,12 +101,12 @@ __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], con
     }
 }
 
-// Attention of a block of queries to the keys before end_key: the output, not divided yet, its maxima, and of its sums
-// the part of the lane's own keys.
+// Attention of a block of queries to the keys first_key .. end_key: the output, not divided yet, its maxima, and of its
+// sums the part of the lane's own keys.
 template <class T>
 __device__ inline void attend(T &tile, const struct attention_problem &p, bool wide, int64_t head, int query0,
-                              int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], float (&row_max)[T::ROWS],
-                              float (&row_sum)[T::ROWS]) {
+                              int first_key, int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
+                              float (&row_max)[T::ROWS], float (&row_sum)[T::ROWS]) {
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
     const float *q = (const float *)p.q + head * nq * head_dim; // [nq][head_dim]
     const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
@@ -131,7 +120,7 @@ __device__ inline void attend(T &tile, const struct attention_problem &p, bool w
         row_sum[i] = 0.0f;
     }
 
-    for (int key0 = 0; key0 < end_key; key0 += T::KEYS) {
+    for (int key0 = first_key; key0 < end_key; key0 += T::KEYS) {
         __syncthreads(); // every warp is done with the tile before
         load_rows<T::D, T::KEYS, T::THREADS>(tile.K, k, key0, nk, head_dim, wide);
         load_rows<T::D, T::KEYS, T::THREADS>(tile.V, v, key0, nk, head_dim, wide);
@@ -185,7 +174,7 @@ __global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct atte
     float *o = (float *)p.o + (head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
 
     float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS], row_sum[T::ROWS];
-    attend<T>(tile, p, wide, head, query0, end_key, O_rmem, row_max, row_sum);
+    attend<T>(tile, p, wide, head, query0, 0, end_key, O_rmem, row_max, row_sum);
     store_rows<T>(o, p.nq - query0, p.head_dim, O_rmem, row_sum);
 }
 

@@ -7,6 +7,7 @@
 #include "even_shares.cuh"
 #include "ex2.cuh"
 #include "float4.cuh"
+#include "mask.cuh"
 #include "reduce.cuh"
 #include "tile.cuh"
 #include "variant.cuh"
@@ -36,22 +37,12 @@ struct Tile {
     float P[WARPS][LANES_PER_ROW][QUAD * WARP_ROWS + 4]; // [key / QUAD][key % QUAD][row], a quad four banks on
 };
 
-// The attention of an item's queries to a part of their keys.
-template <class T>
-struct Piece {
-    float O[T::QUERIES][T::D];
-    float row_max[T::QUERIES], row_sum[T::QUERIES]; // row_max is a power of 2
-};
-
-// An item that goes on in the shares after the one that it begins in; head is -1 where there is none.
-struct Cut {
-    int head, query0, first_place, last_share;
-};
-
 // The place of a lane's i-th row among the rows of its warp, and of its j-th column among all columns.
 template <class T>
 __device__ inline int row_of(int i, int lane) {
-    return i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4 + i % 4;
+    int row = i % 4; // of its quad
+    row += i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4;
+    return row;
 }
 template <class T>
 __device__ inline int column_of(int j, int lane) {
@@ -97,16 +88,6 @@ __device__ inline void add_scores(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const 
             fetch<T>(q[1 - i % 2], k[1 - i % 2], &tile.Q[next][warp_row], tile.K[next], lane);
             add_outer_product(S_rmem, q[i % 2], k[i % 2]);
         }
-}
-
-// -inf for the keys of a tile that row r of the warp does not see, those beyond last_key + r, and for those beyond
-// end_key.
-template <class T>
-__device__ inline void hide_keys(float (&S_rmem)[T::ROWS][T::LANE_KEYS], int last_key, int end_key, int lane) {
-    for (int i = 0; i < T::ROWS; i++)
-        for (int j = 0; j < T::LANE_KEYS; j++)
-            if (column_of<T>(j, lane) > min(last_key + row_of<T>(i, lane), end_key))
-                S_rmem[i][j] = -INFINITY;
 }
 
 // Makes row_max the largest score so far, and what was summed up relative to the old one relative to the new one.
@@ -159,14 +140,6 @@ __device__ inline void store_weights(float (*P_smem)[T::QUAD * T::WARP_ROWS + 4]
         }
 }
 
-// Moves the weights of the next SLICE keys to where those of the first were: registers cannot be indexed at run time.
-template <class T>
-__device__ inline void next_slice(float (&S_rmem)[T::ROWS][T::LANE_KEYS]) {
-    for (int i = 0; i < T::ROWS; i++)
-        for (int j = 0; j + T::QUAD < T::LANE_KEYS; j++)
-            S_rmem[i][j] = S_rmem[i][j + T::QUAD];
-}
-
 // O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp sees only the keys up to last_key + r; a
 // value beyond must not even be multiplied by its zero weight, since it may be NaN.
 template <bool MASKED, class T>
@@ -175,9 +148,9 @@ __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                                   int last_key, int lane) {
     constexpr int STEPS = MASKED ? 1 : UNROLL;
 #pragma unroll 1
-    for (int key0 = 0; key0 < T::SLICE; key0 += STEPS)
+    for (int begin = 0; begin < T::SLICE; begin += STEPS)
 #pragma unroll
-        for (int key = key0; key < key0 + STEPS; key++) {
+        for (int key = begin; key < begin + STEPS; key++) {
             float p[T::ROWS], v[T::LANE_COLUMNS];
             fetch<T>(p, v, &P_smem[key / T::QUAD][key % T::QUAD * T::WARP_ROWS], V_smem[key], lane);
             if (!MASKED)
@@ -239,7 +212,7 @@ __device__ inline void attend(T &tile, const struct attention_problem &p, bool w
                 add_values<false, T>(O_rmem, tile.P[warp], tile.V + slice, last_key - slice, lane);
             else
                 add_values<true, T>(O_rmem, tile.P[warp], tile.V + slice, last_key - slice, lane);
-            next_slice<T>(S_rmem);
+            move_to_front<T::QUAD>(S_rmem); // the weights of the next slice
         }
     }
 }
@@ -347,10 +320,7 @@ static size_t shared_bytes(const struct attention_problem *p) {
 }
 
 static size_t workspace_bytes(const struct attention_problem *p) {
-    struct EvenShares work;
-    const struct Variant *v = busy_variant(p, variants);
-    const size_t piece_bytes = v->queries * (v->head_dim + 2) * sizeof(float);
-    return deal_out(&work, v, p) == cudaSuccess ? work.shares * (2 * piece_bytes + sizeof(Cut)) : 0;
+    return pieces_bytes(busy_variant(p, variants), p);
 }
 
 const struct attention_lesson attention_lesson = {

@@ -1,7 +1,6 @@
 // Lesson 01: the plainest attention kernel. One block a query, one key at a time.
 //
-// The scores of a query go to device memory (the N x N matrix), are turned into weights there, and are read again for
-// the weighted sum of the values.
+// The scores of a query go to device memory (the N x N matrix), become weights there, and are read again for the sum.
 #include "attention.h"
 #include "reduce.cuh"
 
@@ -22,9 +21,9 @@ __device__ float score_sum(float value) {
         __syncthreads();
     }
     // END TODO 1
-    const float sum = partial_smem[0];
+    value = partial_smem[0];
     __syncthreads(); // the next call overwrites partial_smem: not before every thread has read the sum
-    return sum;
+    return value;
 }
 
 // This thread's share of the dot product of two rows; the shares of all threads add up to it.
@@ -83,7 +82,7 @@ __global__ void attention_kernel(const struct attention_problem p) {
         if (threadIdx.x == 0)
             weight[key] = score;
     }
-    __syncthreads(); // thread 0 wrote the scores, all threads read them
+    __syncthreads(); // one thread wrote a score, all threads read it
     const float sum = softmax(weight, nk, max_smem, sum_smem);
 
     // Each thread owns some elements of the output row.

@@ -1,8 +1,8 @@
 // Lesson 02: the same algorithm with 16-byte loads, many keys at once, and the query kept on the chip.
 //
-// Eight lanes share a key: each loads four neighbouring floats with one instruction. The block's 256 threads work on 32
-// keys at once, and a score needs three shuffles instead of a barrier for each halving.
+// Eight lanes share a key and load 16 bytes each; a block works on 32 keys at once, and a score takes three shuffles.
 #include "attention.h"
+#include "block_row.cuh"
 #include "float4.cuh"
 #include "reduce.cuh"
 
@@ -10,9 +10,7 @@ constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / WARP_SIZE;
 constexpr int LANES_PER_KEY = 8;
 constexpr int KEYS_AT_ONCE = THREADS / LANES_PER_KEY;
-constexpr int MAX_COLUMNS = 128; // float4s in a row of the longest head
 static_assert(LANES_PER_KEY * sizeof(float4) == 128, "eight lanes read one 128-byte line of a key with one load");
-static_assert(MAX_COLUMNS <= THREADS, "in the weighted sum every float4 of a row has a thread of its own");
 
 // The sum over the eight lanes that share a key, in each of them.
 __device__ float score_sum(float value) {
@@ -63,28 +61,13 @@ __device__ float4 weighted_sum(const float *weight /* [nk] */, const float *v /*
     return sum;
 }
 
-// Adds up what the threads have of the output row, each a float4 and every keys_at_once-th key, and stores the
-// quotient.
-template <bool WIDE>
-__device__ void store_row(float *o /* [head_dim] */, float4 acc, float sum, float4 *O_smem /* [THREADS] */,
-                          int head_dim) {
-    const int columns = (head_dim + 3) / 4, keys_at_once = THREADS / columns;
-    O_smem[threadIdx.x] = acc;
-    __syncthreads();
-    if (threadIdx.x < columns) {
-        float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        for (int share = 0; share < keys_at_once; share++)
-            add_scaled(total, 1.0f / sum, O_smem[share * columns + threadIdx.x]);
-        store_float4<WIDE>(o, 4 * threadIdx.x, head_dim, total);
-    }
-}
-
 // Grid: one block for each query of each head of each batch.
 template <bool WIDE>
 __global__ void attention_kernel(const struct attention_problem p) {
     __shared__ float4 Q_smem[MAX_COLUMNS], O_smem[THREADS];
     __shared__ float max_smem[WARPS], sum_smem[WARPS];
-    const int nq = p.nq, nk = p.nk, head_dim = p.head_dim, columns = (head_dim + 3) / 4;
+    const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
+    const int columns = (head_dim + 3) / 4;
     const int64_t row = blockIdx.x, head = row / nq;            // of all batches and heads, counted through
     const float *q = (const float *)p.q + row * head_dim;       // [head_dim]
     const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
@@ -97,6 +80,7 @@ __global__ void attention_kernel(const struct attention_problem p) {
         Q_smem[threadIdx.x] = load_float4<WIDE>(q, 4 * threadIdx.x, head_dim);
     __syncthreads();
 
+    // A score for each key. Neighbouring threads read neighbouring elements of the key, so the loads are coalesced.
     for (int key0 = 0; key0 < nk; key0 += KEYS_AT_ONCE) {
         const int key = key0 + threadIdx.x / LANES_PER_KEY;
         // Past the last key the lanes repeat it: all lanes of a warp have to take part in the shuffles.
@@ -105,7 +89,7 @@ __global__ void attention_kernel(const struct attention_problem p) {
         if (threadIdx.x % LANES_PER_KEY == 0 && key < nk)
             weight[key] = score;
     }
-    __syncthreads(); // one lane wrote a score, all threads read them
+    __syncthreads(); // one thread wrote a score, all threads read it
     const float sum = softmax(weight, nk, max_smem, sum_smem);
 
     // A thread owns a float4 of the output row and every keys_at_once-th key; then the shares are added up.
@@ -113,7 +97,7 @@ __global__ void attention_kernel(const struct attention_problem p) {
     float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (first_key < keys_at_once)
         acc = weighted_sum<WIDE>(weight, v, column, first_key, keys_at_once, nk, head_dim);
-    store_row<WIDE>(o, acc, sum, O_smem, head_dim);
+    store_row<WIDE, THREADS>(o, acc, sum, O_smem, head_dim);
 }
 
 template <bool WIDE>

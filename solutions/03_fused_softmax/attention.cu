@@ -1,8 +1,8 @@
 // Lesson 03: scores, softmax and weighted sum in one kernel that keeps the scores on the chip.
 //
-// A block handles four queries: every key and value that it loads serves all four. Their scores stay in shared memory,
-// so that the N x N matrix never exists in device memory. The price: shared memory grows with nk.
+// A block has four queries, and what it loads serves them all. The price: 16 nk bytes of shared memory for the scores.
 #include "attention.h"
+#include "block_row.cuh"
 #include "float4.cuh"
 #include "reduce.cuh"
 
@@ -11,9 +11,7 @@ constexpr int WARPS = THREADS / WARP_SIZE;
 constexpr int QUERIES = 4;
 constexpr int LANES_PER_KEY = 8;
 constexpr int KEYS_AT_ONCE = THREADS / LANES_PER_KEY;
-constexpr int MAX_COLUMNS = 128; // float4s in a row of the longest head
 static_assert(LANES_PER_KEY * sizeof(float4) == 128, "eight lanes read one 128-byte line of a key with one load");
-static_assert(MAX_COLUMNS <= THREADS, "in the weighted sum every float4 of a row has a thread of its own");
 
 // The sum over the eight lanes that share a key, in each of them.
 __device__ float score_sum(float value) {
@@ -67,29 +65,14 @@ __device__ void weighted_sums(float4 sum[QUERIES], const float *S_smem /* [QUERI
     // END TODO 4
 }
 
-// Adds up what the threads have of the output row, each a float4 and every keys_at_once-th key, and stores the
-// quotient.
-template <bool WIDE>
-__device__ void store_row(float *o /* [head_dim] */, float4 acc, float sum, float4 *O_smem /* [THREADS] */,
-                          int head_dim) {
-    const int columns = (head_dim + 3) / 4, keys_at_once = THREADS / columns;
-    O_smem[threadIdx.x] = acc;
-    __syncthreads();
-    if (threadIdx.x < columns) {
-        float4 total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        for (int share = 0; share < keys_at_once; share++)
-            add_scaled(total, 1.0f / sum, O_smem[share * columns + threadIdx.x]);
-        store_float4<WIDE>(o, 4 * threadIdx.x, head_dim, total);
-    }
-}
-
 // Grid: blocks of four queries, ceil(nq / QUERIES) for each head of each batch.
 template <bool WIDE>
 __global__ void attention_kernel(const struct attention_problem p) {
     extern __shared__ float4 Q_smem[]; // [QUERIES][columns]
     __shared__ float4 O_smem[THREADS];
     __shared__ float max_smem[QUERIES][WARPS], sum_smem[QUERIES][WARPS];
-    const int nq = p.nq, nk = p.nk, head_dim = p.head_dim, columns = (head_dim + 3) / 4;
+    const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
+    const int columns = (head_dim + 3) / 4;
     float *S_smem = (float *)(Q_smem + QUERIES * columns); // [QUERIES][nk]: scores, then weights
     const int query_blocks = (nq + QUERIES - 1) / QUERIES;
     const int64_t head = blockIdx.x / query_blocks;
@@ -106,6 +89,7 @@ __global__ void attention_kernel(const struct attention_problem p) {
     }
     __syncthreads();
 
+    // A score for each key. Neighbouring threads read neighbouring elements of the key, so the loads are coalesced.
     for (int key0 = 0; key0 < nk; key0 += KEYS_AT_ONCE) {
         const int key = key0 + threadIdx.x / LANES_PER_KEY;
         // Past the last key the lanes repeat it: all lanes of a warp have to take part in the shuffles.
@@ -118,7 +102,7 @@ __global__ void attention_kernel(const struct attention_problem p) {
                 S_smem[i * nk + key] = score;
         }
     }
-    __syncthreads(); // one lane wrote a score, all threads read them
+    __syncthreads(); // one thread wrote a score, all threads read it
     float sum[QUERIES];
     for (int i = 0; i < QUERIES; i++)
         sum[i] = softmax(S_smem + i * nk, nk, max_smem[i], sum_smem[i]);
@@ -129,7 +113,7 @@ __global__ void attention_kernel(const struct attention_problem p) {
     if (first_key < keys_at_once)
         weighted_sums<WIDE>(acc, S_smem, v, column, first_key, keys_at_once, nk, head_dim);
     for (int i = 0; i < QUERIES && query0 + i < nq; i++) {
-        store_row<WIDE>(o + (int64_t)(query0 + i) * head_dim, acc[i], sum[i], O_smem, head_dim);
+        store_row<WIDE, THREADS>(o + (int64_t)(query0 + i) * head_dim, acc[i], sum[i], O_smem, head_dim);
         __syncthreads(); // the next query overwrites O_smem
     }
 }

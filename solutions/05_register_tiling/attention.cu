@@ -1,16 +1,15 @@
-// Lesson 05: both products in blocks of 8 x 8 results a lane, kept in registers, so that an operand read from shared
-// memory serves eight multiply-adds.
+// Lesson 05: both products in blocks of 8 x 8 results a lane, in registers: an operand serves eight multiply-adds.
 //
 // The lanes of a warp stand in 4 rows of 8. In the scores and in the output a lane owns quads of rows and quads of
 // columns, so that one 16-byte load fetches the operands of a quad.
 #include "attention.h"
 #include "float4.cuh"
+#include "mask.cuh"
 #include "reduce.cuh"
 #include "tile.cuh"
 #include "variant.cuh"
 
 constexpr int UNROLL = 8;
-constexpr int NO_DIAGONAL = 1 << 30;
 
 // D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
 // lane has ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
@@ -34,10 +33,10 @@ struct Tile {
 // The place of a lane's i-th row among the rows of its warp, and of its j-th column among all columns.
 template <class T>
 __device__ inline int row_of(int i, int lane) {
-    int row = 0;
+    int row = i % 4; // of its quad
     // TODO 1 (about 1 line): LANES_PER_ROW neighbouring lanes have the same rows, in quads: row i, for i < 4, of the
     // quad with their number; the next four of the quad that comes after the first ones of all lanes, and so on.
-    row = i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4 + i % 4;
+    row += i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4;
     // END TODO 1
     return row;
 }
@@ -66,9 +65,9 @@ __device__ inline void fetch(float (&a)[T::ROWS], float (&b)[COLUMNS], const flo
 template <int ROWS, int COLUMNS>
 __device__ inline void add_outer_product(float (&result)[ROWS][COLUMNS], const float (&a)[ROWS],
                                          const float (&b)[COLUMNS]) {
-    // TODO 3 (about 7 lines): all ROWS x COLUMNS multiply-adds, with #pragma unroll, or results cannot be registers. A
-    // multiply-add reads three registers; one that the last one has read, too, costs nothing. Which order changes only
-    // one of a[i] and b[j] each time?
+    // TODO 3 (about 7 lines): all ROWS x COLUMNS multiply-adds, unrolled: results can be registers only where their
+    // indices are known when it is compiled. A multiply-add reads three registers; one that the last one has read, too,
+    // costs nothing. Which order changes only one of a[i] and b[j] each time?
 #pragma unroll
     for (int j = 0; j < COLUMNS; j++)
 #pragma unroll
@@ -93,16 +92,6 @@ __device__ inline void add_scores(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const 
             fetch<T>(q[1 - i % 2], k[1 - i % 2], &tile.Q[next][warp_row], tile.K[next], lane);
             add_outer_product(S_rmem, q[i % 2], k[i % 2]);
         }
-}
-
-// -inf for the keys of a tile that row r of the warp does not see, those beyond last_key + r, and for those beyond
-// end_key.
-template <class T>
-__device__ inline void hide_keys(float (&S_rmem)[T::ROWS][T::LANE_KEYS], int last_key, int end_key, int lane) {
-    for (int i = 0; i < T::ROWS; i++)
-        for (int j = 0; j < T::LANE_KEYS; j++)
-            if (column_of<T>(j, lane) > min(last_key + row_of<T>(i, lane), end_key))
-                S_rmem[i][j] = -INFINITY;
 }
 
 // Makes row_max the largest score so far, and what was summed up relative to the old one relative to the new one.
@@ -155,14 +144,6 @@ __device__ inline void store_weights(float (*P_smem)[T::QUAD * T::WARP_ROWS + 4]
     // END TODO 4
 }
 
-// Moves the weights of the next SLICE keys to where those of the first were: registers cannot be indexed at run time.
-template <class T>
-__device__ inline void next_slice(float (&S_rmem)[T::ROWS][T::LANE_KEYS]) {
-    for (int i = 0; i < T::ROWS; i++)
-        for (int j = 0; j + T::QUAD < T::LANE_KEYS; j++)
-            S_rmem[i][j] = S_rmem[i][j + T::QUAD];
-}
-
 // O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp sees only the keys up to last_key + r; a
 // value beyond must not even be multiplied by its zero weight, since it may be NaN.
 template <bool MASKED, class T>
@@ -171,9 +152,9 @@ __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                                   int last_key, int lane) {
     constexpr int STEPS = MASKED ? 1 : UNROLL;
 #pragma unroll 1
-    for (int key0 = 0; key0 < T::SLICE; key0 += STEPS)
+    for (int begin = 0; begin < T::SLICE; begin += STEPS)
 #pragma unroll
-        for (int key = key0; key < key0 + STEPS; key++) {
+        for (int key = begin; key < begin + STEPS; key++) {
             float p[T::ROWS], v[T::LANE_COLUMNS];
             fetch<T>(p, v, &P_smem[key / T::QUAD][key % T::QUAD * T::WARP_ROWS], V_smem[key], lane);
             if (!MASKED)
@@ -188,11 +169,11 @@ __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
         }
 }
 
-// Attention of a block of queries to the keys before end_key: the output, not divided yet, its maxima, and of its sums
-// the part of the lane's own keys.
+// Attention of a block of queries to the keys first_key .. end_key: the output, not divided yet, its maxima, and of its
+// sums the part of the lane's own keys.
 template <class T>
 __device__ inline void attend(T &tile, const struct attention_problem &p, bool wide, int64_t head, int query0,
-                              int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
+                              int first_key, int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                               volatile float (&row_max)[T::ROWS], float (&row_sum)[T::ROWS]) {
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
     const float *q = (const float *)p.q + head * nq * head_dim; // [nq][head_dim]
@@ -207,7 +188,7 @@ __device__ inline void attend(T &tile, const struct attention_problem &p, bool w
         row_sum[i] = 0.0f;
     }
 
-    for (int key0 = 0; key0 < end_key; key0 += T::KEYS) {
+    for (int key0 = first_key; key0 < end_key; key0 += T::KEYS) {
         __syncthreads(); // every warp is done with the tile before
         load_transposed<T::D, T::KEYS, T::THREADS>(tile.K, k, key0, nk, head_dim, wide);
         load_rows<T::D, T::KEYS, T::THREADS>(tile.V, v, key0, nk, head_dim, wide);
@@ -231,7 +212,7 @@ __device__ inline void attend(T &tile, const struct attention_problem &p, bool w
                 add_values<false, T>(O_rmem, tile.P[warp], tile.V + slice, last_key - slice, lane);
             else
                 add_values<true, T>(O_rmem, tile.P[warp], tile.V + slice, last_key - slice, lane);
-            next_slice<T>(S_rmem);
+            move_to_front<T::QUAD>(S_rmem); // the weights of the next slice
         }
     }
 }
@@ -267,7 +248,7 @@ __global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct atte
 
     float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_sum[T::ROWS];
     volatile float row_max[T::ROWS];
-    attend<T>(tile, p, wide, head, query0, end_key, O_rmem, row_max, row_sum);
+    attend<T>(tile, p, wide, head, query0, 0, end_key, O_rmem, row_max, row_sum);
     store_rows<T>(o, p.nq - query0, p.head_dim, wide, O_rmem, row_sum);
 }
 

@@ -1,11 +1,11 @@
-// Lesson 06: copies of K and V that nobody waits for, powers of two, and a maximum that is looked for only when a score
-// has passed the old one by far.
+// Lesson 06: copies that nobody waits for, powers of two, and a maximum looked for only when it was passed by far.
 //
 // While the scores are computed V arrives, and while V is used the next K does. Two barriers a tile keep that apart.
 #include "attention.h"
 #include "cp_async.cuh"
 #include "ex2.cuh"
 #include "float4.cuh"
+#include "mask.cuh"
 #include "reduce.cuh"
 #include "tile.cuh"
 #include "variant.cuh"
@@ -14,7 +14,6 @@ constexpr int UNROLL = 8;
 constexpr float LOG2_E = 1.44269504f;
 constexpr float LAZY = 8.0f; // a weight of 2^8 is as exact as one of 1
 static_assert(LAZY < 64, "sums of weights of 2^LAZY have to be floats");
-constexpr int NO_DIAGONAL = 1 << 30;
 
 // D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
 // lane has ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
@@ -38,7 +37,9 @@ struct Tile {
 // The place of a lane's i-th row among the rows of its warp, and of its j-th column among all columns.
 template <class T>
 __device__ inline int row_of(int i, int lane) {
-    return i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4 + i % 4;
+    int row = i % 4; // of its quad
+    row += i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4;
+    return row;
 }
 template <class T>
 __device__ inline int column_of(int j, int lane) {
@@ -84,16 +85,6 @@ __device__ inline void add_scores(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const 
             fetch<T>(q[1 - i % 2], k[1 - i % 2], &tile.Q[next][warp_row], tile.K[next], lane);
             add_outer_product(S_rmem, q[i % 2], k[i % 2]);
         }
-}
-
-// -inf for the keys of a tile that row r of the warp does not see, those beyond last_key + r, and for those beyond
-// end_key.
-template <class T>
-__device__ inline void hide_keys(float (&S_rmem)[T::ROWS][T::LANE_KEYS], int last_key, int end_key, int lane) {
-    for (int i = 0; i < T::ROWS; i++)
-        for (int j = 0; j < T::LANE_KEYS; j++)
-            if (column_of<T>(j, lane) > min(last_key + row_of<T>(i, lane), end_key))
-                S_rmem[i][j] = -INFINITY;
 }
 
 // Makes row_max the largest score so far, and what was summed up relative to the old one relative to the new one.
@@ -151,14 +142,6 @@ __device__ inline void store_weights(float (*P_smem)[T::QUAD * T::WARP_ROWS + 4]
         }
 }
 
-// Moves the weights of the next SLICE keys to where those of the first were: registers cannot be indexed at run time.
-template <class T>
-__device__ inline void next_slice(float (&S_rmem)[T::ROWS][T::LANE_KEYS]) {
-    for (int i = 0; i < T::ROWS; i++)
-        for (int j = 0; j + T::QUAD < T::LANE_KEYS; j++)
-            S_rmem[i][j] = S_rmem[i][j + T::QUAD];
-}
-
 // O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp sees only the keys up to last_key + r; a
 // value beyond must not even be multiplied by its zero weight, since it may be NaN.
 template <bool MASKED, class T>
@@ -167,9 +150,9 @@ __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                                   int last_key, int lane) {
     constexpr int STEPS = MASKED ? 1 : UNROLL;
 #pragma unroll 1
-    for (int key0 = 0; key0 < T::SLICE; key0 += STEPS)
+    for (int begin = 0; begin < T::SLICE; begin += STEPS)
 #pragma unroll
-        for (int key = key0; key < key0 + STEPS; key++) {
+        for (int key = begin; key < begin + STEPS; key++) {
             float p[T::ROWS], v[T::LANE_COLUMNS];
             fetch<T>(p, v, &P_smem[key / T::QUAD][key % T::QUAD * T::WARP_ROWS], V_smem[key], lane);
             if (!MASKED)
@@ -184,11 +167,11 @@ __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
         }
 }
 
-// Attention of a block of queries to the keys before end_key: the output, not divided yet, its maxima, and of its sums
-// the part of the lane's own keys.
+// Attention of a block of queries to the keys first_key .. end_key: the output, not divided yet, its maxima, and of its
+// sums the part of the lane's own keys.
 template <class T>
 __device__ inline void attend(T &tile, const struct attention_problem &p, bool wide, int64_t head, int query0,
-                              int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
+                              int first_key, int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                               volatile float (&row_max)[T::ROWS], float (&row_sum)[T::ROWS]) {
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
     const float *q = (const float *)p.q + head * nq * head_dim; // [nq][head_dim]
@@ -197,14 +180,14 @@ __device__ inline void attend(T &tile, const struct attention_problem &p, bool w
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warp_row = warp * T::WARP_ROWS;
     const int diagonal = p.causal ? nk - nq : NO_DIAGONAL; // query i sees keys 0 .. i + diagonal
 
-    copy_transposed<T::D, T::KEYS, T::THREADS>(tile.K, k, 0, nk, head_dim);
+    copy_transposed<T::D, T::KEYS, T::THREADS>(tile.K, k, first_key, nk, head_dim);
     load_transposed<T::D, T::QUERIES, T::THREADS>(tile.Q, q, query0, nq, head_dim, wide, p.softmax_scale * LOG2_E);
     for (int i = 0; i < T::ROWS; i++) {
         row_max[i] = -INFINITY;
         row_sum[i] = 0.0f;
     }
 
-    for (int key0 = 0; key0 < end_key; key0 += T::KEYS) {
+    for (int key0 = first_key; key0 < end_key; key0 += T::KEYS) {
         // TODO 3 (about 2 lines): K has to be there, from all threads, and every warp done with V.
         cp_async_wait_all();
         __syncthreads(); // K is there, and every warp is done with V
@@ -235,7 +218,7 @@ __device__ inline void attend(T &tile, const struct attention_problem &p, bool w
                 add_values<false, T>(O_rmem, tile.P[warp], tile.V + slice, last_key - slice, lane);
             else
                 add_values<true, T>(O_rmem, tile.P[warp], tile.V + slice, last_key - slice, lane);
-            next_slice<T>(S_rmem);
+            move_to_front<T::QUAD>(S_rmem); // the weights of the next slice
         }
     }
 }
@@ -271,7 +254,7 @@ __global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct atte
 
     float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_sum[T::ROWS];
     volatile float row_max[T::ROWS];
-    attend<T>(tile, p, wide, head, query0, end_key, O_rmem, row_max, row_sum);
+    attend<T>(tile, p, wide, head, query0, 0, end_key, O_rmem, row_max, row_sum);
     store_rows<T>(o, p.nq - query0, p.head_dim, wide, O_rmem, row_sum);
 }
 

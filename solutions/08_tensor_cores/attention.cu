@@ -5,13 +5,13 @@
 #include "attention.h"
 #include "chunk.cuh"
 #include "ex2.cuh"
+#include "mask.cuh"
 #include "mma.cuh"
 #include "reduce.cuh"
 #include "variant.cuh"
 
 constexpr float LOG2_E = 1.44269504f;
 constexpr float LAZY = 8.0f; // a weight of 2^8 is as exact as one of 1
-constexpr int NO_DIAGONAL = 1 << 30;
 
 // D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
 // lane has ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
@@ -97,16 +97,6 @@ __device__ inline void add_scores(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const 
         }
         // END TODO 2
     }
-}
-
-// -inf for the keys of a tile that row r of the warp does not see, those beyond last_key + r, and for those beyond
-// end_key.
-template <class T>
-__device__ inline void hide_keys(float (&S_rmem)[T::ROWS][T::LANE_KEYS], int last_key, int end_key, int lane) {
-    for (int i = 0; i < T::ROWS; i++)
-        for (int j = 0; j < T::LANE_KEYS; j++)
-            if (column_of<T>(j, lane) > min(last_key + row_of<T>(i, lane), end_key))
-                S_rmem[i][j] = -INFINITY;
 }
 
 // Where a score has passed row_max by far, makes it the largest score so far, and what was summed up relative to the

@@ -60,8 +60,12 @@ small=SHAPE=1,2,20,16
     [ "$status" -eq 2 ]
     [[ $output == *lessons/03_fused_softmax/softmax.cu:*"TODO 1"* ]]
     [[ $output != *lessons/03_fused_softmax/attention.cu:*TODO* ]]
-    grep -q 'lesson-03.*: 0 of 48 cases' <<<"$output"
-    grep -q -E 'lesson-03.*: ([0-9]+) of \1 cases right' <<<"$output"
+    grep -q '^lesson-03_fused_softmax/softmax: 0 of 48 cases' <<<"$output"
+    grep -q -E '^lesson-03_fused_softmax/attention: ([0-9]+) of \1 cases right' <<<"$output"
+    run make lesson-03 check PART=attention SHAPE=1,1,64,64
+    [ "$status" -eq 0 ]
+    [[ $output != *softmax.cu:* ]]
+    grep -q '^lesson-03_fused_softmax/attention: 1 of 1 case right' <<<"$output"
     solve 03
     make lesson-03 check
 }
@@ -175,6 +179,7 @@ small=SHAPE=1,2,20,16
     [ "$status" -eq 0 ]
     grep -q '^-// Lesson 01' <<<"$output"
     grep -q '^+// Lesson 02' <<<"$output"
+    [[ $output != *TODO* ]]
 }
 
 @test "reset writes a fresh skeleton and keeps every old file" {

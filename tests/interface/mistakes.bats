@@ -24,6 +24,9 @@ small=SHAPE=1,1,16,16
 @test "a DEVICE or a switch that does not exist" {
     export V=1 # what is compiled is said
     refused "QUICK=yes" make lesson-01 check QUICK=yes
+    refused "lesson-01 has no such part; it has attention" make lesson-01 check PART=softmax
+    refused "PART=softmax is a part of a lesson" make check PART=softmax
+    refused "PART=attention and SHAPE=64,1024 do not go together: it takes B,H,N,D" make lesson-03 check PART=attention SHAPE=64,1024
     refused "FRESH=no" make bench DEVICE= FRESH=no
     refused "DEVICE=tpu" make lesson-01 check DEVICE=tpu
     refused "CAUSAL=yes" make lesson-01 check CAUSAL=yes

@@ -36,7 +36,7 @@ told_apart() {
     tests/teach/make-results attention >results/example-gpu/attention.csv
     tests/teach/make-results softmax >results/example-gpu/softmax.csv
     # A question about a number has no use for the letter, nor one with choices for the number.
-    for i in 1 2 3 4 5 6 7 8 9 10; do printf '987654321\na\n'; done >"$BATS_TEST_TMPDIR/wrong"
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf '987654321\na\n'; done >"$BATS_TEST_TMPDIR/wrong"
     for number; do
         total=$(grep -c '^== ' lessons/"$number"_*/questions)
         # First what is right, from answers that are wrong.
@@ -133,4 +133,11 @@ lesson_numbers() {
     wait
     cat "$BATS_TEST_TMPDIR/asked"
     grep -q 'You said 4' "$BATS_TEST_TMPDIR/asked"
+}
+
+@test "a question has only those sizes of heads compiled that it runs" {
+    rm -rf .progress build/quiz
+    run make lesson-04 quiz <<<"4"
+    [[ $output == *"it is 4 wavefronts"* || $output == *"Right: 4 wavefronts"* ]]
+    [ "$(grep -ho 'variant<Tile<[0-9]*' build/quiz/*/attention.cu | sort -u)" = 'variant<Tile<64' ]
 }
