@@ -139,12 +139,6 @@ def lessons_of_dtype(built: list, asked: argparse.Namespace) -> tuple[list, list
     return [kernel for kernel in built if kernel.takes(asked.dtype)], left_out
 
 
-def load_triton(asked: argparse.Namespace) -> tuple[list, list, str]:
-    if asked.dtype != "fp32":
-        return [], [], "Triton's kernels are compared in fp32 only"
-    return triton_paths.load(asked.no_triton)
-
-
 def require_hopper(torch) -> None:
     """FlashAttention-3 takes minutes to compile: known before."""
     capability = torch.cuda.get_device_capability()
@@ -164,7 +158,7 @@ def compare(torch, asked: argparse.Namespace, begun: float) -> int:
     device, clocks = open_device(torch, runtime), Clocks(runtime)
     attention, left_out = lessons_of_dtype(built, asked)
     fa3 = [lessons.Fa3Kernel(lessons.find_fa3(asked.fa3))] if asked.fa3 else []
-    triton_attention, triton_softmax, triton = load_triton(asked)
+    triton_attention, triton_softmax, triton = triton_paths.load(asked.dtype, asked.no_triton)
     run = Run(asked.results, asked.commit, clocks.driver(), device)
     comparison = Comparison(torch, asked, device, clocks, run, begun)
     introduce(torch, comparison, triton)

@@ -5,13 +5,14 @@ from peers.lessons import NotCovered
 
 
 class TritonAttention:
-    def __init__(self, name: str, attention) -> None:
+    def __init__(self, name: str, attention, dtypes: tuple) -> None:
         self.name = name
         self.attention = attention
+        self.dtypes = dtypes
 
     def prepare(self, _torch, tensors: Tensors, _device):
         """launch(set) -> o [batch][heads][nq][head_dim]."""
-        if tensors.dtype != "fp32":
+        if tensors.dtype not in self.dtypes:
             raise NotCovered(f"does not take {tensors.dtype}")
         q, k, v, scale, causal = tensors.q, tensors.k, tensors.v, tensors.scale, tensors.shape.causal
         return lambda i: self.attention(q[i], k[i], v[i], scale, causal)
@@ -27,8 +28,9 @@ class TritonSoftmax:
         return lambda i: self.softmax(matrices.x[i])
 
 
-def load(left_out: bool = False) -> tuple[list, list, str]:
-    """Attention and row-softmax contestants, and one line that says which Triton it is, or why there are none."""
+def load(dtype: str, left_out: bool = False) -> tuple[list, list, str]:
+    """Attention contestants of the type and row-softmax ones, which are fp32, and one line that says which Triton it is, or
+    why there are none."""
     if left_out:
         return [], [], "no Triton kernels: --no-triton"
     try:
@@ -37,7 +39,10 @@ def load(left_out: bool = False) -> tuple[list, list, str]:
         return [], [], f"no Triton kernels: {first_line(error)} (python3 -m pip install triton)"
     from peers import triton_kernels
 
-    attention = [TritonAttention(name, function) for name, function in triton_kernels.ATTENTION]
+    kernels, dtypes = triton_kernels.ATTENTION, ("fp32",)
+    if dtype != "fp32":
+        kernels, dtypes = triton_kernels.HALF_ATTENTION, ("fp16", "bf16")
+    attention = [TritonAttention(name, function, dtypes) for name, function in kernels]
     softmax = [TritonSoftmax(name, function) for name, function in triton_kernels.SOFTMAX]
     return attention, softmax, f"Triton {triton.__version__}"
 

@@ -67,7 +67,7 @@ FROM rung JOIN sizes_run USING (gpu, run) JOIN this_gpu USING (gpu) WHERE B = 1 
 UNION ALL
 SELECT 'tflops-' || dtype || '-d' || D || iif(causal, '-causal', ''), dtype, causal, gpu, run, D, kind, name,
     iif(kind IN ('peer', 'baseline'), coalesce(short, name), substr(name, 1, 2)), Nq, tflops, peak, noisy, kind NOT IN ('peer', 'baseline')
-FROM grid JOIN this_gpu USING (gpu) LEFT JOIN peer_title USING (name);
+FROM grid JOIN this_gpu USING (gpu) LEFT JOIN peer_title USING (name) WHERE name NOT LIKE 'triton%';
 
 INSERT INTO line_point
 SELECT chart, short, iif(is_lesson, CAST(short AS INTEGER), 0), N, tflops, noisy

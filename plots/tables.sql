@@ -56,7 +56,7 @@ FROM grid AS g LEFT JOIN grid AS before ON before.gpu = g.gpu AND before.run = g
         AND before.kind = 'solution' AND CAST(substr(before.name, 1, 2) AS INTEGER) = CAST(substr(g.name, 1, 2) AS INTEGER) - 1
     LEFT JOIN grid AS other ON other.gpu = g.gpu AND other.run = g.run AND other.dtype = g.dtype AND other.causal = 0 AND other.Nq = g.Nq
         AND other.D = g.D
-        AND other.kind IN ('peer', 'baseline')
+        AND other.kind IN ('peer', 'baseline') AND other.name NOT LIKE 'triton%'
 WHERE g.kind = 'solution' AND g.causal = 0 AND g.Nq = 4096 AND g.name NOT IN (SELECT name FROM ladder) GROUP BY g.gpu, g.name, g.dtype, g.D;
 INSERT INTO block
 SELECT 'measured', name, '0', 1,
@@ -180,6 +180,24 @@ INSERT INTO block
 SELECT 'triton', name, '1', 3, char(10) || 'Triton''s kernel beside the solution; ' || shape || '; ' || how || ' of one run. ' ||
     group_concat(text, ' ') || char(10)
 FROM (SELECT DISTINCT name, gpu, run FROM beside_triton) JOIN measured_on USING (gpu, run), how WHERE what = 'attention' GROUP BY name;
+
+-- In 16 bits: the grid at N=4096, without a mask.
+CREATE VIEW grid_triton AS
+SELECT own.gpu, own.run, own.name, own.dtype, own.D, own.us, triton.us AS triton_us, own.noisy OR triton.noisy AS noisy
+FROM grid AS own JOIN grid AS triton USING (gpu, run, dtype, causal, Nq, D)
+WHERE own.kind = 'solution' AND triton.kind = 'peer' AND triton.name = 'triton_' || own.name AND causal = 0 AND Nq = 4096;
+INSERT INTO block
+SELECT 'triton', name, '0', 1, '| GPU | D | solution, ms | Triton, ms | Triton / solution |' || char(10) || '|---|---|---|---|---|'
+FROM grid_triton GROUP BY name;
+INSERT INTO block
+SELECT 'triton', name, '0' || gpu, 2 + D / 1e3, printf('| %s, %s | %d | %.*f | %.*f | %.2f×%s |', device, dtype, D,
+    (us < 1e3) + (us < 1e4) + (us < 1e5), us / 1000,
+    (triton_us < 1e3) + (triton_us < 1e4) + (triton_us < 1e5), triton_us / 1000, triton_us / us, iif(noisy, ', noisy', ''))
+FROM grid_triton JOIN run USING (gpu, run) WHERE what = 'attention';
+INSERT INTO block
+SELECT 'triton', name, '1', 9, char(10) || 'Triton''s kernel beside the solution; B=4 N=4096, H × D = 2048, no mask; ' || how ||
+    ' of one run. ' || group_concat(text, ' ') || char(10)
+FROM (SELECT DISTINCT name, gpu, run FROM grid_triton) JOIN measured_on USING (gpu, run), how WHERE what = 'attention' GROUP BY name;
 
 INSERT INTO block
 SELECT 'triton', name, '2' || gpu, place, text FROM (

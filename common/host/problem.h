@@ -34,6 +34,7 @@ struct host_problem {
     int inputs, outputs;
     float softmax_scale; // of attention
     bool finite;         // no NaN and no infinity in any input
+    bool rounded;        // the inputs are a user's own, and had more bits
 };
 
 // Rows one after the other, however many.

@@ -25,6 +25,21 @@ static bool both_undefined(float got, double predicted, double right) {
     return !isfinite(predicted) && (!isfinite(got) || (got == 0 && right != 0));
 }
 
+// Multiplies rows of the prediction by the factor that fits them best, where they may have one.
+static void shrink(struct prediction *p, const struct host_problem *problem, const float *got) {
+    const struct host_tensor *first = problem_output(problem, 0);
+    for (int64_t r = p->shrunk_from; r < first->rows; r++) {
+        double product = 0, square = 0, *value = p->value + r * first->columns;
+        for (int64_t c = 0; c < first->columns; c++) {
+            product += got[r * first->columns + c] * value[c];
+            square += value[c] * value[c];
+        }
+        double factor = square > 0 ? fmin(fmax(product / square, 0), 1) : 1; // NaN: 0, which does not fit either
+        for (int64_t c = 0; c < first->columns; c++)
+            value[c] *= factor;
+    }
+}
+
 enum hearing { CONTRADICTS, SAYS_NOTHING, EXPLAINS };
 
 // Of the first output, which every mistake but those in an optional one has something to say of.
@@ -42,47 +57,64 @@ static double beyond_rounding(double got, double expected, double unit_roundoff)
     return fmax(difference * difference - rounding * rounding, 0);
 }
 
-// Explains: every element is as predicted, and what is wrong about the output nearly all due to that. Says nothing: the
-// suspect cannot tell half of the elements, and what it can tell is as predicted.
+// What was heard of one output.
+struct account {
+    double left, error;       // sums of squares: not explained by the suspect, and of all that is not right
+    int64_t untold, wrong;    // elements of which the suspect says nothing, and such that no rounding makes
+    int64_t exactly_as_wrong; // not finite or never written, as the suspect has it
+};
+
+// Adds element i to the account; false where it contradicts the suspect.
+static bool hear_element(struct account *a, const struct prediction *p, const struct prediction *right, int64_t i,
+                         float got, double unit_roundoff) {
+    a->untold += isinf(p->bound[i]);
+    if (isinf(p->bound[i]))
+        return true;
+    // A check allows for half of what a prediction does, at most.
+    a->wrong += got != right->value[i] && !(fabs(got - right->value[i]) <= right->bound[i] / 2);
+    if (is_poison(got)) {
+        a->exactly_as_wrong++;
+        return p->unwritten_fits;
+    }
+    if (isinf(right->value[i])) { // as exact as a number: a mistake is anything else
+        a->exactly_as_wrong += got != right->value[i];
+        return (p->value[i] == right->value[i]) == (got == right->value[i]);
+    }
+    if (!isfinite(p->value[i]) || !isfinite(got)) {
+        a->exactly_as_wrong += isfinite(right->value[i]);
+        return both_undefined(got, p->value[i], right->value[i]);
+    }
+    a->left += beyond_rounding(got, p->value[i], unit_roundoff);
+    if (isfinite(right->value[i]))
+        a->error += beyond_rounding(got, right->value[i], unit_roundoff);
+    return fabs(got - p->value[i]) <= p->bound[i];
+}
+
+// Explains: every element is as predicted, and what is wrong about an output nearly all due to that. Says nothing: what
+// the suspect can tell is as predicted, but it cannot tell half of the elements, or none that is wrong.
 static enum hearing weigh(const struct prediction *p, const struct prediction *right,
                           const struct host_problem *problem, const float *got) {
-    double left = 0, error = 0, u = 0;
-    int64_t elements = problem_output_elements(problem), wrong = 0, end = 0;
-    for (int64_t i = 0, output = 0; i < elements; i++) {
-        if (i == end) {
-            const struct host_tensor *tensor = problem_output(problem, (int)output++);
-            end += tensor->rows * tensor->columns;
-            u = dtype_of(tensor->dtype)->unit_roundoff;
-        }
-        if (isinf(p->bound[i]))
-            continue;
-        if (is_poison(got[i])) {
-            if (!p->unwritten_fits)
+    struct account of[MAX_TENSORS] = {0}, all = {0};
+    int64_t i = 0;
+    for (int output = 0; output < problem->outputs; output++) {
+        const struct host_tensor *tensor = problem_output(problem, output);
+        double u = dtype_of(tensor->dtype)->unit_roundoff;
+        for (int64_t end = i + tensor->rows * tensor->columns; i < end; i++)
+            if (!hear_element(&of[output], p, right, i, got[i], u))
                 return CONTRADICTS;
-            wrong++;
-            continue;
-        }
-        if (isinf(right->value[i])) { // as exact as a number: a mistake is anything else
-            if ((p->value[i] == right->value[i]) != (got[i] == right->value[i]))
-                return CONTRADICTS;
-            wrong += got[i] != right->value[i];
-            continue;
-        }
-        if (!isfinite(p->value[i]) || !isfinite(got[i])) {
-            if (!both_undefined(got[i], p->value[i], right->value[i]))
-                return CONTRADICTS;
-            wrong += isfinite(right->value[i]);
-            continue;
-        }
-        if (fabs(got[i] - p->value[i]) > p->bound[i])
-            return CONTRADICTS;
-        left += beyond_rounding(got[i], p->value[i], u);
-        if (isfinite(right->value[i]))
-            error += beyond_rounding(got[i], right->value[i], u);
+        all.untold += of[output].untold;
+        all.wrong += of[output].wrong;
+        all.exactly_as_wrong += of[output].exactly_as_wrong;
     }
-    if (!tells_half(p, problem))
+    // The rounding of an output that is right is nobody's mistake.
+    for (int output = 0; output < problem->outputs; output++)
+        if (of[output].wrong || !all.wrong) {
+            all.left += of[output].left;
+            all.error += of[output].error;
+        }
+    if (!tells_half(p, problem) || (all.untold && !all.wrong))
         return SAYS_NOTHING;
-    return wrong || left < unexplained * unexplained * error ? EXPLAINS : CONTRADICTS;
+    return all.exactly_as_wrong || all.left < unexplained * unexplained * all.error ? EXPLAINS : CONTRADICTS;
 }
 
 // The mistaken output would be taken for the right one.
@@ -108,17 +140,20 @@ void lineup_hear(struct lineup *l, const struct host_problem *problem, const flo
     int64_t elements = problem_output_elements(problem);
     bool finite = s->finite(problem);
     struct prediction right = allocate(elements), mistaken = allocate(elements);
+    right.shrunk_from = INT64_MAX;
     s->predict(NO_MISTAKE, problem, &right);
     for (int i = 0; i < s->count; i++) {
         if (l->dropped[i] || (!finite && !s->knows_nan(i)))
             continue;
         mistaken.unwritten_fits = false;
+        mistaken.shrunk_from = INT64_MAX;
         s->predict(i, problem, &mistaken);
         if (!got) {
             mistaken.unwritten_fits = false; // what is never written may be written all the same
             l->dropped[i] = !same(&mistaken, &right, elements);
             continue;
         }
+        shrink(&mistaken, problem, got);
         enum hearing hearing = weigh(&mistaken, &right, problem, got);
         l->explained[i] += hearing == EXPLAINS;
         l->dropped[i] = hearing == CONTRADICTS;

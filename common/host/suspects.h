@@ -16,6 +16,7 @@ struct mistake {
 struct prediction {
     double *value; // [elements]; not finite: the kernel's is not finite either, or not the infinity that is right there
     double *bound; // [elements]; infinite: the suspect cannot tell this element
+    int64_t shrunk_from; // rows of the first output from this one on may be smaller by a factor, each by its own
     bool unwritten_fits;
 };
 

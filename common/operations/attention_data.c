@@ -96,6 +96,7 @@ bool attention_load(const struct arguments *arguments, struct host_problem *prob
                                  .dtype = dtype};
     attention_make_of(&which, array[Q].data, array[K].data, array[V].data, q[0] * q[1] * q[2], k[0] * k[1] * k[2],
                       problem);
+    problem->rounded = dtype != array[Q].dtype;
     *o = array[O].data;
     return true;
 }

@@ -16,6 +16,7 @@ struct head {
     double *share;       // [nk], of the sum
     double *running;     // [nq][tiles], the maximum that a row has after each tile, where the variant rescales
     bool *borderline;    // [nq], whether it is raised hangs on the rounding of a score
+    float *moved[3];     // q, k and v as the kernel finds them, [n][padded_columns], where the variant moves elements
     double *o, *bound;   // [nq][head_dim]
     bool stray;          // what lies outside the tensors was asked for
 };
@@ -28,6 +29,15 @@ struct row {
 
 // Row j of this head's q, k or v (own), n being how many rows such a head has. Zeros where it lies outside the tensor.
 struct row find_row(struct head *h, const struct source *from, enum tensor_kind own, int n, int j);
+
+// A row of shared memory has slices of 64 columns.
+int padded_columns(const struct attention_shape *shape);
+
+// Fills moved for this head.
+void move_elements(struct head *h);
+
+// The weight that row i's key j has as an operand of the product with the values, where the variant moves it.
+double moved_weight(const struct head *h, int i, int j);
 
 // Which row, in the host's order, stands where a kernel looks for row that takes the tensor for contiguous; -1: a gap.
 int64_t row_in_place_of(const struct host_tensor *tensor, int64_t row);

@@ -2,246 +2,7 @@
 
 #define MISTAKE(name, title, reasoning) static const struct mistake name = {title, reasoning}
 
-MISTAKE(scale_missing, "the scores are not scaled",
-        "The output is exactly the one that unscaled scores give: large scores, so that a few keys take nearly all "
-        "the weight. Follow one score from the dot product to its exponential: where does softmax_scale come in?");
-MISTAKE(scale_twice, "the scores are scaled twice",
-        "The weights are flatter than they should be, exactly as if the scale had been squared. That is what scaling "
-        "in two places gives, and also a division by head_dim where its square root was meant. Count where the scale "
-        "enters.");
-MISTAKE(scale_padded, "the scale is that of a padded row",
-        "Where head_dim is a size that the kernel rounds to, the output is right; elsewhere the scores are too "
-        "small, by the root of the rounded size. Zeros that pad a row change no dot product: should they change the "
-        "scale?");
-MISTAKE(base_2, "the exponential has the base 2",
-        "The weights are flatter than they should be, exactly as powers of 2 are beside powers of e. exp2 is the "
-        "faster instruction, but its argument has to be converted: by which factor do the two exponents differ?");
-MISTAKE(all_equal, "all keys weigh the same",
-        "Every row is the plain mean of the values that it sees, so the scores have no influence. Are they all the "
-        "same when the exponential is taken, or is it taken of something else?");
-MISTAKE(no_maximum, "the maximum is not subtracted before the exponential",
-        "Small scores come out right; large ones give infinity, far negative ones a sum of 0, and the division then "
-        "NaN. fp32 holds exp(x) up to x = 88. What can be taken off every score of a row without changing the "
-        "quotient, and before which step does it have to be?");
-MISTAKE(maximum_from_0, "the maximum starts at 0",
-        "Only rows whose scores all lie far below 0 are wrong: their weights underflow to 0, all of them. Their "
-        "maximum came out as 0, although none of their scores is that large. Which value is no larger than any "
-        "score?");
-MISTAKE(maximum_of_thread, "threads subtract different maxima",
-        "The weights of a row do not belong together: exp(s - m) was taken with a different m for different keys, "
-        "each the maximum of only some of them. The quotient is right only where all the weights of a row have the "
-        "same m.");
-MISTAKE(
-    maximum_of_block, "queries of a block subtract one maximum",
-    "Rows are right as long as the largest scores of neighbouring queries lie close together. Where they do not, the "
-    "weights of the lower rows underflow, all of them: what was subtracted is the largest score of several queries. "
-    "Whose scores does the maximum of a row come from?");
-MISTAKE(output_not_rescaled, "the weighted sum is not rescaled",
-        "Rows are right as long as the largest score is in the first tile, and wrong once a later tile raises the "
-        "maximum. What had been added up by then is relative to the old maximum. The sum of the weights was mended "
-        "at that point: what else was summed with those weights?");
-MISTAKE(sum_not_rescaled, "the sum is not rescaled",
-        "Rows are right as long as the largest score is in the first tile, and wrong once a later tile raises the "
-        "maximum: they are then divided by too much. The weights in the sum are relative to the maximum of their "
-        "time, not to the last one.");
-MISTAKE(nothing_rescaled, "neither the weighted sum nor the sum is rescaled",
-        "Each tile was weighted relative to the maximum of its own time, and the tiles were then added up as they "
-        "stood. The earlier ones count too much. By which factor do exp(s - old) and exp(s - new) differ?");
-MISTAKE(rescaled_upside_down, "the factor of the rescaling is upside down",
-        "Rows are right as long as the maximum does not grow, and wrong once a later tile raises it: what was summed "
-        "up before then counts too much, the more the maximum grew. Relative to a larger maximum a weight is "
-        "smaller: which of the two maxima is subtracted from which?");
-MISTAKE(pieces_as_they_stand, "the pieces of a row are added up as they stand",
-        "Rows whose keys one block has worked through are right. The others were put together from pieces, and each "
-        "piece is relative to the largest score of its own keys. By which factor does a piece have to be multiplied "
-        "before it may be added to another?");
-MISTAKE(last_piece, "the last piece of a row is left out",
-        "Rows whose keys one block has worked through are right. From the others all that the last block has found "
-        "is missing. Go through the loop over the pieces by hand with a row of two: which ones does it add up?");
-MISTAKE(pieces_not_shifted, "the scores of a tile stay relative to the old maximum",
-        "Where one block works through all the keys of a row, it is right as long as the scores are small. The "
-        "weights of a tile were taken of scores as they stood before the maximum grew, and are then said to be "
-        "relative to the new one. What has to be done to the scores at hand when the maximum changes?");
-MISTAKE(pieces_base_e, "powers of 2 and of e are mixed",
-        "Rows whose keys one block has worked through are right. The others were put together from pieces, and those "
-        "with a smaller maximum count too little, exactly as if an exponent of 2 had been taken for one of e. In "
-        "which unit is the maximum of a piece?");
-MISTAKE(first_key_rescaled, "what is still empty is rescaled",
-        "Rows are NaN where the first scores that are seen lie far below 0. Sum and output are 0 at that moment, and "
-        "the factor by which they are multiplied overflows. What is 0 times infinity, and what is there to rescale "
-        "before the first key?");
-MISTAKE(weight_of_lane, "pieces are weighted by the weight of the lane",
-        "The sum is right, but every column weights all the pieces by one number, which belongs to another piece for "
-        "each lane. Each lane has worked out the weight of one piece: how does it come to know that of piece i?");
-MISTAKE(tail_counted, "keys past the end are counted",
-        "Where nk is a multiple of the tile, all is right; elsewhere the rows are too small, exactly as if the "
-        "missing keys of the last tile had a score of 0. Their values are 0 and add nothing, but exp(0 - max) is not "
-        "0: which score gives a key no weight?");
-MISTAKE(last_value, "the last key is missing from the weighted sum",
-        "The rows are divided by the sum over all keys, but the value of the last key was never added. Look at where "
-        "the loop over the values ends, and compare it with the loop over the weights.");
-MISTAKE(last_key, "the last key is left out",
-        "The output is the attention over all keys but the last. Look at the bound of the loop over the keys.");
-MISTAKE(first_key, "the first key is left out",
-        "The output is the attention over all keys but the first. Look at where the loop over the keys begins.");
-MISTAKE(last_tile, "the last tile is left out where it is not full",
-        "Where nk is a multiple of the tile, all is right; elsewhere the keys of the last, partial tile have no "
-        "influence at all. How many tiles does the loop make of 33 keys, and how many are there?");
-MISTAKE(first_tile, "only the first tile is used",
-        "Rows with few keys are right; of longer ones only the first keys count, as many as a tile or a block holds. "
-        "Does anything bring the later keys in?");
-MISTAKE(last_tile_only, "only the last tiles count",
-        "Rows with few keys are right; of longer ones only the last keys count. What had been added up before is "
-        "lost on the way: is it set to 0 once more, or multiplied by a factor that is 0? Then what is that factor "
-        "made of?");
-MISTAKE(hides_own, "the causal mask hides one key too many",
-        "The last key that a query may see has no influence on its row. Write down the keys of the first query and "
-        "of the last one where nq = nk: may a query see the key at its own position?");
-MISTAKE(shows_next, "the causal mask shows one key too many",
-        "Each query sees one key more than it may: the one after its own position. Write down the keys of the first "
-        "query and of the last one where nq = nk, and try the comparison on them.");
-MISTAKE(top_left, "the causal mask is aligned at the top left",
-        "Where nq = nk the mask is right; elsewhere query i sees keys 0 .. i, as if queries and keys began together. "
-        "They end together: the last query sees every key. Which key is then the last one of query i?");
-MISTAKE(mask_missing, "the causal mask is missing",
-        "With the mask and without it the output is the same: every query sees every key. Does the kernel learn that "
-        "the problem is causal, and does the score of a hidden key know?");
-MISTAKE(hidden_multiplied, "hidden values are multiplied by 0",
-        "The inputs of the case that fails hold a NaN or an infinity in a value that some queries must not see, and "
-        "it reaches them. The weight of a hidden key is 0, but 0 * NaN is NaN: is it enough to give it no weight?");
-MISTAKE(division_by_0, "rows that see no key are divided by 0",
-        "With more queries than keys the first rows of a causal problem see no key, and only they are wrong. Their "
-        "maximum is -infinity and their sum is 0. What do -infinity minus -infinity and 0 / 0 give, and what should "
-        "the row be?");
-MISTAKE(nothing_seen, "no key is seen",
-        "The output is 0 everywhere, as for rows that see no key. Either no tile was worked on or every key was "
-        "hidden. Work out the last key that a query may see, in the type in which the kernel does, and the end of "
-        "the loop.");
-MISTAKE(k_v_swapped, "K and V are swapped",
-        "The output is that of the same problem with K in V's place and V in K's. Follow both pointers from the "
-        "problem to the loop that reads them.");
-MISTAKE(q_k_swapped, "Q and K are swapped",
-        "The output is that of the same problem with Q in K's place and K in Q's: row i belongs to key i. Follow "
-        "both pointers from the problem to the dot product.");
-MISTAKE(values_from_k, "the weighted sum runs over K",
-        "The weights are right, but what they weigh are the rows of K. Look at which tensor the weighted sum reads.");
-MISTAKE(keys_from_v, "the scores are taken with V",
-        "The weighted sum reads V, as it should, and so do the dot products. Look at which tensor the scores come "
-        "from.");
-MISTAKE(k_of_first_head, "every head reads the keys of the first one",
-        "The first head is right. The others have the keys of the first one and their own values. Which offset does "
-        "the pointer to the keys get?");
-MISTAKE(v_of_first_head, "every head reads the values of the first one",
-        "The first head is right. The others have their own weights, but the values of the first head. Which offset "
-        "does the pointer to the values get?");
-MISTAKE(kv_of_first_head, "every head reads keys and values of the first one",
-        "The first head is right. The others have their own queries, but keys and values of the first head. Which "
-        "offsets do the two pointers get?");
-MISTAKE(kv_of_first_batch, "every batch reads keys and values of the first one",
-        "The first batch is right. In the others each head has the keys and values of the same head in the first "
-        "batch. How many heads lie before the one that a block works on?");
-MISTAKE(stride_of_queries, "the keys of a head are found by the number of queries",
-        "With one head, or with nq = nk, all is right; elsewhere the rows of K or V begin at a multiple of nq. How "
-        "long is a head of K, and how long one of Q?");
-MISTAKE(v_transposed, "V is read as its transpose",
-        "The weights are right, but element c of key j was read from where element j of key c would be. Write down "
-        "the distance in memory between two keys, and between two elements of one key.");
-MISTAKE(k_transposed, "K is read as its transpose",
-        "Element c of key j was read from where element j of key c would be. Write down the distance in memory "
-        "between two keys, and between two elements of one key.");
-MISTAKE(o_transposed, "the output is stored as its transpose",
-        "All the numbers of a head are there, but each at the place of its mirror image: [head_dim][nq] instead of "
-        "[nq][head_dim]. Write down the distance in memory between two rows of the output.");
-MISTAKE(first_query, "every query is the first one",
-        "All rows of a head are the same: the row of its first query. Which part of the address of q changes from "
-        "one query to the next?");
-MISTAKE(queries_of_first_block, "queries of later blocks are read from the first one",
-        "The first rows of a head are right, as many as a block has; after them they come again. Which query does "
-        "the second block of a head begin with, and which row of Q does it load?");
-MISTAKE(query_of_block, "the queries of a block are read from one row",
-        "Rows come in groups that are all the same: the row of the first query in the block. Which part of the "
-        "address of q changes within a block?");
-MISTAKE(no_division, "the division by the sum is missing",
-        "Every row is too large by its own factor, and that factor is the sum of its weights. The weights are "
-        "relative to the maximum: do they add up to 1?");
-MISTAKE(divided_twice, "the output is divided by the sum twice",
-        "Every row is too small by its own factor, and that factor is the sum of its weights. Follow one weight to "
-        "the output and count the divisions on its way.");
-MISTAKE(sum_of_block, "the sum is that of another query",
-        "The first query of each group is right; the others are weighted rightly and then divided by the sum of the "
-        "first. Every query of a block has a sum of its own.");
-MISTAKE(sum_of_thread, "the sum is not added up over the threads",
-        "Each element of a row is divided by a sum over only some of the keys, those that its own thread or lane "
-        "saw. The sum of a row is over all of its keys: who holds the other shares?");
-MISTAKE(sum_misses_threads, "threads are missing from the sum",
-        "The sum over the threads lacks the shares of some, always the same ones. Go through the reduction by hand "
-        "with one value a thread: which values reach the result, and with which distance does the first step have to "
-        "begin?");
-MISTAKE(score_misses_threads, "threads are missing from the score",
-        "The dot products lack some elements of the row, always the same ones: the shares of some threads or lanes "
-        "are never added. Go through the reduction by hand with one value a lane: which values reach the result?");
-MISTAKE(values_missing, "keys are missing from the weighted sum, or added twice",
-        "The weights and their sum are right, but the values of some keys were never added, or more than once. Write "
-        "down the keys of two neighbouring threads: does every key belong to exactly one thread of each column?");
-MISTAKE(values_shifted, "weights and values are shifted against each other",
-        "The weights are right, but that of key j meets the value of a neighbour of it. Compare the index of the "
-        "weight with the row of V that it multiplies.");
-MISTAKE(keys_shifted, "the scores are shifted against the keys",
-        "The score of key j was taken with a neighbour of it, while its value is the right one. Compare the index of "
-        "the score with the row of K.");
-MISTAKE(values_unweighted, "the values are not weighted",
-        "The output is the plain sum of the values, divided by the sum of the weights. The weights were computed: "
-        "where do they meet the values?");
-MISTAKE(weighted_by_scores, "the values are weighted by the scores",
-        "The sum that divides a row is the right one, but the values are multiplied by the scores themselves. Which "
-        "of the two is in memory when the weighted sum reads it, the score or its exponential?");
-MISTAKE(scores_kept, "scores are added to those of an earlier tile",
-        "The first keys are right. The score of each later one also holds that of the key one tile before it, and of "
-        "all before that. What does the sum of a dot product start from, each time?");
-MISTAKE(over_queries, "the softmax runs over the queries",
-        "The weights of a key add up to 1 over the queries, not those of a query over the keys. Of the two indices "
-        "of a score, along which one are the maximum and the sum taken?");
-MISTAKE(unwritten, "part of the output was never written",
-        "What was written is right, but some elements still hold what was there before. Look at which of them: is "
-        "there a thread for each, and does every block store all of its rows?");
-
-MISTAKE(
-    groups_dealt_out, "query heads share key heads in turn, not in groups",
-    "Where each query head has keys of its own, or all share one, the output is right. Elsewhere head h was given the "
-    "keys of head h % kv_heads. Neighbouring query heads belong to one group: which quotient names it?");
-MISTAKE(groups_ignored, "the query's head is taken for the key's",
-        "Heads before kv_heads meet the right keys only by chance. There are fewer heads of keys than of queries: how "
-        "many query heads share one, and which?");
-MISTAKE(group_of_batch, "every head reads the keys and values of its batch's first one",
-        "The first group of query heads is right, in each batch. Which part of the address of K and V changes from one "
-        "group to the next?");
-MISTAKE(strides_ignored, "the strides are ignored",
-        "Contiguous tensors come out right. Of the others the kernel read or wrote where their rows would lie if heads "
-        "followed each other: the distances from a batch, a head and a row to the next are in q_stride, k_stride, "
-        "v_stride and o_stride. Which of them does each address use?");
-MISTAKE(
-    output_strides_ignored, "the strides of the output are ignored",
-    "The numbers are right and stand in the wrong rows: as if the output were contiguous. Which struct says where a "
-    "row of it begins?");
-MISTAKE(
-    lse_maximum, "the log-sum-exp lacks the sum",
-    "The output is right, but lse holds only the row's maximum. What is the logarithm of a sum whose largest term was "
-    "taken out?");
-MISTAKE(
-    lse_log_sum, "the log-sum-exp lacks the maximum",
-    "The output is right, but lse is the logarithm of a sum that is relative to the maximum. What was taken out of the "
-    "sum has to come back.");
-MISTAKE(lse_sum, "the log-sum-exp adds the sum without its logarithm",
-        "The output is right, but lse is the maximum plus the sum itself.");
-MISTAKE(
-    lse_base_2, "the log-sum-exp is in powers of 2",
-    "The output is right, and lse is too large by the factor log2(e) everywhere: it is the logarithm to the base 2. "
-    "Callers expect the natural one.");
-MISTAKE(lse_unscaled, "the log-sum-exp has an unscaled maximum",
-        "The output is right, but the maximum in lse is that of the scores before they were scaled.");
-MISTAKE(
-    lse_of_nothing, "the log-sum-exp of a row that sees no key is not -infinity",
-    "The output is right, and lse is right where a row sees a key. The sum over no key is 0: what is its logarithm?");
+#include "operations/attention_mistakes.def"
 
 // clang-format off
 #define STRIPE(p, n) {SUBSET_STRIPE, p, n}
@@ -254,6 +15,10 @@ MISTAKE(
 // 64 keys, and 32 of the widest rows; LAZILY: a warp raises the maxima of its rows when one has grown by far.
 #define NARROWER(mistake, kind) {&mistake, {.rescale = kind, .tile = 64, .wide_tile = 32}}
 #define LAZILY(mistake, kind) {&mistake, {.rescale = kind, .tile = 64, .wide_tile = 32, .lazy_rows = 32}}
+// Products of 16 rows: 64 keys, and 32 of rows over 128, whose rows fill the registers of 32 lanes.
+#define OF_PRODUCTS(mistake, ...) \
+    {&mistake, {.tile = 64, .wide_tile = 32, .wide = 128, .lazy_rows = 32, __VA_ARGS__}}, \
+    {&mistake, {.tile = 64, .wide_tile = 32, .wide = 128, .lazy_rows = 16, __VA_ARGS__}}
 #define KEYS_OF_TILE(mistake, kind, size) {&mistake, {.sum_keys = {kind, size, 0}, .value_keys = {kind, size, 0}}}
 #define KEYS_OF_TILES(mistake, kind) \
     KEYS_OF_TILE(mistake, kind, 16), KEYS_OF_TILE(mistake, kind, 32), KEYS_OF_TILE(mistake, kind, 64), \
@@ -320,6 +85,8 @@ const struct attention_suspect attention_suspects[] = {
     KEYS_OF_TILE(last_tile_only, SUBSET_LAST_TILE, 1024),
     {&hides_own, {.mask = MASK_HIDES_OWN}},
     {&shows_next, {.mask = MASK_SHOWS_NEXT}},
+    {&shows_next, {.mask = MASK_SHOWS_NEXT, .queries = 16}},
+    {&shows_next, {.mask = MASK_SHOWS_NEXT, .queries = 32, .known_columns = 64}},
     {&top_left, {.mask = MASK_TOP_LEFT}},
     {&mask_missing, {.mask = MASK_MISSING}},
     {&nothing_seen, {.mask = MASK_NOTHING}},
@@ -407,6 +174,44 @@ const struct attention_suspect attention_suspects[] = {
     TILES(scores_kept, .scores_kept = true),
     {&over_queries, {.over_queries = true, .maximum = MAXIMUM_NONE, .division = DIVISION_NONE}},
     {&unwritten, {.unwritten = true}},
+    {&rows_swapped, {.q.place = PLACE_ROWS_SWAPPED}},
+    {&rows_swapped, {.weight_place = PLACE_ROWS_SWAPPED, .known_keys = 64}},
+    {&quarters, {.q.place = PLACE_QUARTERS}},
+    {&quarters, {.k.place = PLACE_QUARTERS}},
+    {&quarters, {.v.place = PLACE_QUARTERS}},
+    {&quarters, {.weight_place = PLACE_QUARTERS, .known_keys = 64}},
+    {&values_not_transposed, {.v.place = PLACE_TRANSPOSED}},
+    {&keys_transposed, {.k.place = PLACE_TRANSPOSED}},
+    {&swizzled_once, {.q.place = PLACE_SWIZZLED, .k.place = PLACE_SWIZZLED, .v.place = PLACE_SWIZZLED}},
+    {&swizzled_once, {.k.place = PLACE_SWIZZLED, .v.place = PLACE_SWIZZLED}},
+    {&swizzled_once, {.q.place = PLACE_SWIZZLED, .k.place = PLACE_SWIZZLED}},
+    {&swizzled_once, {.q.place = PLACE_SWIZZLED}},
+    {&swizzled_once, {.k.place = PLACE_SWIZZLED}},
+    {&swizzled_once, {.v.place = PLACE_SWIZZLED}},
+    {&pairs_swapped, {.v.place = PLACE_PAIRS}},
+    {&maximum_of_thread, {.maximum = MAXIMUM_OF_LANE, .known_keys = 64}},
+    {&sum_of_thread, {.division = DIVISION_OF_LANE, .threads = 4}},
+    OF_PRODUCTS(output_not_rescaled, .rescale = RESCALE_SUM_ONLY),
+    OF_PRODUCTS(sum_not_rescaled, .rescale = RESCALE_OUTPUT_ONLY),
+    OF_PRODUCTS(nothing_rescaled, .rescale = RESCALE_NONE),
+    OF_PRODUCTS(rescaled_upside_down, .rescale = RESCALE_UPSIDE_DOWN),
+    OF_PRODUCTS(rescaled_base_e, .rescale = RESCALE_BASE_E),
+    OF_PRODUCTS(too_large_for_fp16, .rescale = RESCALE_LATE, .lazy_bits = 20),
+    OF_PRODUCTS(too_large_for_fp16, .rescale = RESCALE_LATE, .lazy_bits = 24),
+    OF_PRODUCTS(too_large_for_fp16, .rescale = RESCALE_LATE, .lazy_bits = 32),
+    OF_PRODUCTS(too_large_for_fp16, .rescale = RESCALE_LATE, .lazy_bits = 120),
+    LAZILY(rescaled_base_e, RESCALE_BASE_E),
+    {&scores_rounded, {.scores_rounded = true}},
+    {&lse_rounded, {.lse = LSE_ROUNDED, .known_keys = 64}},
+    {&steps_halved, {.k.place = PLACE_STEPS_HALVED, .known_columns = 64}},
+    {&steps_halved, {.q.place = PLACE_STEPS_HALVED, .known_columns = 64}},
+    {&steps_halved, {.q.place = PLACE_STEPS_HALVED, .k.place = PLACE_STEPS_HALVED, .known_columns = 64}},
+    {&first_tile_again,
+     {.k.place = PLACE_FIRST_TILE, .v.place = PLACE_FIRST_TILE, .tile = 64, .wide_tile = 32, .wide = 128}},
+    {&values_of_tile_before, {.v.place = PLACE_TILE_BEFORE, .tile = 64, .wide_tile = 32, .wide = 128}},
+    {&keys_of_tile_before, {.k.place = PLACE_TILE_BEFORE, .tile = 64, .wide_tile = 32, .wide = 128}},
+    {&sum_of_item_before, {.shrunk_blocks = 64}},
+    {&weights_squared, {.weight = WEIGHT_SQUARED}},
 };
 
 const int attention_suspect_count = sizeof attention_suspects / sizeof *attention_suspects;

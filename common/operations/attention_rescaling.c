@@ -4,11 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-// By how much a lazy maximum may be passed: the weights are then below 2^8.
-static const double lazy = 8 * M_LN2;
+// By how much a lazy maximum may be passed: the weights are then below 2^8, or what the variant lets them grow to.
+static double laziness(const struct variant *v) {
+    return (v->lazy_bits ? v->lazy_bits : 8) * M_LN2;
+}
 
 int tile_keys(const struct variant *v, const struct attention_shape *s) {
-    return v->wide_tile && s->head_dim > 256 ? v->wide_tile : v->tile;
+    return v->wide_tile && s->head_dim > (v->wide ? v->wide : 256) ? v->wide_tile : v->tile;
 }
 
 int tile_count(const struct variant *v, const struct attention_shape *s) {
@@ -33,6 +35,7 @@ static double maximum_of_tile(const struct head *h, int i, int tile) {
 static bool is_raised(struct head *h, int first, int end, int tile) {
     const struct attention_shape *s = &h->in->which.attention;
     int tiles = tile_count(h->variant, s);
+    double lazy = laziness(h->variant);
     bool raised = false, close = false;
     for (int i = first; i < end && !raised; i++) {
         double old = tile ? h->running[(int64_t)i * tiles + tile - 1] : -INFINITY;
@@ -95,6 +98,12 @@ void mistake_rescaling(struct head *h, int i) {
             h->share[j] = h->weight[j] = kept * exp_in_fp32(last - now);
         if (v->rescale == RESCALE_NOT_TILE)
             h->share[j] = h->weight[j] = exp_in_fp32(score[j] - old) * exp_in_fp32(now - last);
+        if (v->rescale == RESCALE_BASE_E)
+            h->share[j] = h->weight[j] = kept * exp_in_fp32((now - last) * M_LOG2E);
+        if (v->rescale == RESCALE_LATE && isinf(dtype_round(h->in->which.dtype, (float)kept)))
+            h->weight[j] = INFINITY;
+        if (v->rescale == RESCALE_LATE && h->in->which.dtype == ATTENTION_FP16 && fabs(kept - 65520) < 16)
+            h->borderline[i] = true;
     }
     if (v->rescale == RESCALE_EMPTY && exp_in_fp32(-running[0]) == INFINITY && empty_is_rescaled(h, i))
         h->share[0] = h->weight[0] = NAN;

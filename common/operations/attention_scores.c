@@ -43,6 +43,8 @@ struct row find_row(struct head *h, const struct source *from, enum tensor_kind 
     const struct attention_shape *s = &h->in->which.attention;
     enum tensor_kind kind = from->tensor ? from->tensor : own;
     const struct host_tensor *tensor = &h->in->tensor[kind == TENSOR_OF_Q ? Q : kind == TENSOR_OF_K ? K : V];
+    if (from->place)
+        return (struct row){h->moved[own - TENSOR_OF_Q] + (int64_t)j * padded_columns(s), 1};
     int64_t head = find_head(h, from, own == TENSOR_OF_Q ? s->heads : s->kv_heads), step = from->transposed ? n : 1;
     int64_t first = head * (from->head == HEAD_STRIDE_OF_QUERIES ? s->nq : n);
     int row = from->shift ? clamp(j + from->shift, n) : j;
@@ -94,6 +96,9 @@ int visible_keys(const struct variant *v, const struct attention_shape *s, int i
         break;
     case MASK_SHOWS_NEXT:
         keys = i + s->nk - s->nq + 2;
+        // A warp of so many queries does not begin with 16 keys past its last query's.
+        if (v->queries && i % v->queries == v->queries - 1 && (keys - 1) % 16 == 0)
+            keys--;
         break;
     case MASK_TOP_LEFT:
         keys = i + 1;
@@ -123,6 +128,8 @@ static int query_row(const struct variant *v, int i) {
 void compute_scores(struct head *h) {
     const struct variant *v = h->variant;
     const struct attention_shape *s = &h->in->which.attention;
+    // Where the elements of both are moved, what lay within a row meets beyond it.
+    int columns = v->q.place && v->k.place ? padded_columns(s) : s->head_dim;
     h->scale = scale_of(v, h->in);
     for (int i = 0; i < s->nq; i++) {
         double *score = h->score + (int64_t)i * s->nk;
@@ -135,13 +142,15 @@ void compute_scores(struct head *h) {
                 continue;
             struct row k = find_row(h, &v->k, TENSOR_OF_K, s->nk, j);
             double dot = 0, size = 0;
-            for (int c = 0; c < s->head_dim; c++) {
+            for (int c = 0; c < columns; c++) {
                 if (v->columns.kind && !subset_has(v->columns, c, s->head_dim))
                     continue;
                 double term = (double)q.at[c * q.step] * k.at[c * k.step];
                 dot += term;
                 size += fabs(term);
             }
+            if (v->scores_rounded)
+                dot = dtype_round(h->in->which.dtype, (float)dot);
             score[j] = h->scale * dot;
             if (v->scores_kept && j >= v->tile)
                 score[j] += score[j - v->tile];

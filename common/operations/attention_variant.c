@@ -39,7 +39,7 @@ static void add_values(struct head *h, int i) {
         o[c] = bound[c] = 0;
     for (int j = 0; j < s->nk; j++) {
         bool hidden = h->score[(int64_t)i * s->nk + j] == -INFINITY;
-        if ((hidden && !is_touched(v, s, i, j)) || !subset_has(v->value_keys, j, s->nk))
+        if ((hidden && !v->weight_place && !is_touched(v, s, i, j)) || !subset_has(v->value_keys, j, s->nk))
             continue;
         double weight = v->value_step ? times_added(v, d, j) * h->weight[j] : h->weight[j];
         struct row value = find_row(h, &v->v, TENSOR_OF_V, s->nk, j);
@@ -62,13 +62,15 @@ static void divide(struct head *h, int i, const double *lane_sum /* [threads] */
         double *o = h->o + (int64_t)i * d + c, *bound = h->bound + (int64_t)i * d + c, by = sum;
         if (v->division == DIVISION_OF_THREAD)
             by = lane_sum[c % v->threads];
+        if (v->division == DIVISION_OF_LANE)
+            by = lane_sum[c % 8 / 2];
         if (v->division == DIVISION_NONE)
             by = 1;
         if (v->division == DIVISION_TWICE)
             by *= sum;
         if (!sees && !isnan(sum) && (v->division != DIVISION_BY_0 || (v->queries && key_end(v, s, i) <= 0)))
             by = 1; // the sums are 0, or NaN where hidden values are multiplied
-        *o /= by;
+        *o = v->weight_place && !sees ? 0 : *o / by;
         *bound =
             widening * tolerance_attention(h->in->which.dtype, *o, *bound / by, h->score_scale[i], fabs(h->scale), d);
         if (h->stray || h->borderline[i] || (sum > 0 && sum < 1e-30)) // a denormal may be flushed to 0
@@ -88,7 +90,7 @@ static void compute_rows(struct head *h) {
         for (int t = 0; t < v->threads; t++)
             lane_sum[t] = 0;
         for (int j = 0; j < s->nk && v->threads; j++)
-            lane_sum[j % v->threads] += h->share[j];
+            lane_sum[v->division == DIVISION_OF_LANE ? j % 8 / 2 : j % v->threads] += h->share[j];
         divide(h, i, lane_sum);
     }
     free(lane_sum);
@@ -135,6 +137,21 @@ static void misplace(const struct host_tensor *o, struct prediction *p) {
     free(bound);
 }
 
+// The sum of the weights in the type of the tensors. *unsure: how much of it hangs on the rounding of a score.
+static double rounded_sum(const struct head *h, const double *score /* [nk] */, double maximum, double *unsure) {
+    const struct attention_shape *s = &h->in->which.attention;
+    double error = 2 * tolerance_lse(ATTENTION_FP32, 1, 0, 0, s->head_dim), sum = 0;
+    for (int j = 0; j < s->nk; j++) {
+        double weight = exp_in_fp32(score[j] - maximum);
+        float rounded = dtype_round(h->in->which.dtype, (float)weight);
+        sum += rounded;
+        if (unsure)
+            *unsure += fabs(dtype_round(h->in->which.dtype, (float)(weight * (1 + error))) -
+                            dtype_round(h->in->which.dtype, (float)(weight * (1 - error))));
+    }
+    return sum;
+}
+
 // The log-sum-exp of a row of the right kernel, but for the variant's own mistake in it.
 static double lse_of(const struct variant *v, const struct head *h, int i) {
     const struct attention_shape *s = &h->in->which.attention;
@@ -153,6 +170,8 @@ static double lse_of(const struct variant *v, const struct head *h, int i) {
         return (maximum + log(h->sum[i])) * M_LOG2E;
     case LSE_UNSCALED:
         return maximum / h->scale + log(h->sum[i]);
+    case LSE_ROUNDED:
+        return maximum + log(rounded_sum(h, score, maximum, NULL));
     default:
         return maximum + log(h->sum[i]);
     }
@@ -168,7 +187,27 @@ static void predict_lse(const struct variant *v, const struct head *h, bool know
         bound[i] = INFINITY;
         if (known)
             bound[i] = 2 * tolerance_lse(h->in->which.dtype, size, h->score_scale[i], h->scale, s->head_dim);
+        if (v->lse == LSE_ROUNDED && isfinite(maximum)) {
+            double unsure = 0;
+            double sum = rounded_sum(h, h->score + (int64_t)i * s->nk, maximum, &unsure);
+            bound[i] += unsure / sum;
+        }
     }
+}
+
+// Whether the variant knows what comes of this shape.
+static bool is_known(const struct variant *v, const struct attention_shape *s) {
+    return (!v->known_keys || s->nk <= (s->head_dim > 128 ? v->known_keys / 2 : v->known_keys)) &&
+           (!v->known_columns || s->head_dim <= v->known_columns);
+}
+
+// The first row of o that may be too small; none of o where it is more than all. A block that stays takes heads in
+// turn; with a mask, and several blocks a head, in an order of its own.
+static int64_t first_shrunk(const struct variant *v, const struct attention_shape *s) {
+    int blocks = (s->nq + 63) / 64;
+    if (!v->shrunk_blocks || (int64_t)s->batch * s->heads * blocks <= v->shrunk_blocks)
+        return INT64_MAX;
+    return s->causal && blocks > 1 ? 0 : (int64_t)v->shrunk_blocks / blocks * s->nq;
 }
 
 void variant_predict(const struct variant *v, const struct host_problem *in, struct prediction *p) {
@@ -177,6 +216,14 @@ void variant_predict(const struct variant *v, const struct host_problem *in, str
     if (!v || s->batch * s->heads < v->heads)
         v = &right;
     int64_t per_head = (int64_t)s->nq * s->head_dim, all = shape_q_elements(s);
+    p->shrunk_from = first_shrunk(v, s);
+    p->unwritten_fits = v->unwritten;
+    for (int64_t i = 0; i < problem_output_elements(in) && !is_known(v, s); i++) {
+        p->value[i] = 0;
+        p->bound[i] = INFINITY;
+    }
+    if (!is_known(v, s))
+        return;
     struct head h = {.variant = v, .in = in};
     h.score = host_allocate((int64_t)s->nq * s->nk, sizeof *h.score);
     h.score_scale = host_allocate(s->nq, sizeof *h.score_scale);
@@ -185,10 +232,13 @@ void variant_predict(const struct variant *v, const struct host_problem *in, str
     h.share = host_allocate(s->nk, sizeof *h.share);
     h.running = host_allocate(v->rescale ? (int64_t)s->nq * tile_count(v, s) : 0, sizeof *h.running);
     h.borderline = host_allocate(s->nq, sizeof *h.borderline);
+    for (int i = 0; i < 3; i++)
+        h.moved[i] = host_allocate((int64_t)(i == Q ? s->nq : s->nk) * padded_columns(s), sizeof(float));
     for (h.index = 0; h.index < (int64_t)s->batch * s->heads; h.index++) {
         h.o = p->value + h.index * per_head;
         h.bound = p->bound + h.index * per_head;
         h.stray = false;
+        move_elements(&h);
         compute_scores(&h);
         if (v->over_queries)
             normalise_columns(&h);
@@ -204,7 +254,8 @@ void variant_predict(const struct variant *v, const struct host_problem *in, str
     }
     if (v->output_contiguous)
         misplace(&in->tensor[O], p);
-    p->unwritten_fits = v->unwritten;
+    for (int i = 0; i < 3; i++)
+        free(h.moved[i]);
     free(h.score);
     free(h.score_scale);
     free(h.sum);

@@ -17,6 +17,20 @@ enum head_kind {
 };
 enum tensor_kind { TENSOR_OWN, TENSOR_OF_Q, TENSOR_OF_K, TENSOR_OF_V };
 
+// Where a kernel finds the element of row r and column c of a matrix that passes through fragments of products, and
+// through rows of shared memory that are swizzled.
+enum place_kind {
+    PLACE_OWN,
+    PLACE_TRANSPOSED,   // in blocks of 8 x 8
+    PLACE_QUARTERS,     // of a block of 16 x 16: upper right and lower left have each other's place
+    PLACE_ROWS_SWAPPED, // r ^ 8
+    PLACE_PAIRS,        // r ^ 1
+    PLACE_SWIZZLED,     // chunk c / 8 ^ r % 8
+    PLACE_STEPS_HALVED, // 16 columns begin 8 after those before; told of rows of one slice, 64 columns
+    PLACE_FIRST_TILE,   // r % tile
+    PLACE_TILE_BEFORE,  // r - tile, but for the first tile
+};
+
 // Where a kernel finds a row of q, k or v.
 struct source {
     enum tensor_kind tensor;
@@ -24,6 +38,7 @@ struct source {
     int shift;       // of the row, kept within the head
     bool transposed; // read as [head_dim][n]
     bool contiguous; // its strides are ignored: [batch][heads][n][head_dim]
+    enum place_kind place;
 };
 
 enum scale_kind { SCALE_RIGHT, SCALE_MISSING, SCALE_TWICE, SCALE_PADDED, SCALE_BASE_2, SCALE_ZERO };
@@ -45,6 +60,7 @@ enum maximum_kind {
     MAXIMUM_FROM_0,
     MAXIMUM_OF_THREAD, // keys j % threads
     MAXIMUM_OF_BLOCK,  // of all its queries
+    MAXIMUM_OF_LANE,   // keys j % 8 / 2, as an accumulator of a product has them
 };
 
 enum rescale_kind { // when a tile raises the maximum
@@ -55,9 +71,11 @@ enum rescale_kind { // when a tile raises the maximum
     RESCALE_UPSIDE_DOWN, // exp(new - old)
     RESCALE_NOT_TILE,    // all before, while the weights of the tile at hand stay relative to the old maximum
     RESCALE_EMPTY,       // 0 * exp(0 - new), too, before the first key
+    RESCALE_BASE_E,      // exp of an exponent that is meant for a power of 2
+    RESCALE_LATE,        // right, but weights grow too large for fp16 before
 };
 
-enum weight_kind { WEIGHT_RIGHT, WEIGHT_ONE, WEIGHT_SCORE }; // of a value
+enum weight_kind { WEIGHT_RIGHT, WEIGHT_ONE, WEIGHT_SCORE, WEIGHT_SQUARED }; // of a value
 
 enum division_kind {
     DIVISION_RIGHT,
@@ -65,6 +83,7 @@ enum division_kind {
     DIVISION_TWICE,
     DIVISION_OF_BLOCK,  // by the sum of its first query
     DIVISION_OF_THREAD, // by the sum of keys j % threads == column % threads
+    DIVISION_OF_LANE,   // by the sum of keys j % 8 / 2 == column % 8 / 2; threads: 4
     DIVISION_BY_0,      // where no key is seen; queries: only in blocks of which some query sees one
 };
 
@@ -87,6 +106,7 @@ enum lse_kind {
     LSE_SUM,       // the maximum plus the sum
     LSE_BASE_2,    // in powers of 2
     LSE_UNSCALED,  // the maximum of the scores before they are scaled
+    LSE_ROUNDED,   // the sum is of the weights in the type of the tensors
     LSE_OF_NOTHING // a row that sees no key has 0 or NaN in the place of -infinity
 };
 
@@ -102,18 +122,25 @@ struct variant {
     enum lse_kind lse;
     enum row_kind query;
     struct source q, k, v;
-    struct subset columns;    // of the dot product
-    struct subset sum_keys;   // of the sum of the weights
-    struct subset value_keys; // of the weighted sum
-    int heads;                // with fewer heads in all batches it is the right kernel
-    int tile;                 // keys in a tile
-    int wide_tile;            // in its place where head_dim > 256, unless 0
-    int lazy_rows; // that raise their maxima together, once one has passed its old one by far; 0: each, at each tile
-    int queries;   // in a block
+    enum place_kind weight_place; // of the weights as an operand, [nq][nk]
+    struct subset columns;        // of the dot product
+    struct subset sum_keys;       // of the sum of the weights
+    struct subset value_keys;     // of the weighted sum
+    int heads;                    // with fewer heads in all batches it is the right kernel
+    int tile;                     // keys in a tile
+    int wide_tile;                // in its place where head_dim > wide, unless 0
+    int wide;                     // 0: 256
+    int lazy_rows;  // that raise their maxima together, once one has passed its old one by far; 0: each, at each tile
+    int lazy_bits;  // how far is far: by a factor of 2^8, unless given
+    int known_keys; // of rows with more keys, or half as many where head_dim > 128, it tells nothing, unless 0
+    int known_columns; // of wider rows it tells nothing, unless 0
+    int shrunk_blocks; // outputs of so many blocks of 64 queries are right, of the others rows are too small; 0: all
+    int queries;       // in a block
     int threads;
     int value_step;         // the weighted sum steps by this, each of its threads / float4s of a row threads
     bool tail_counted;      // keys up to the end of a tile, with a score of 0
     bool scores_kept;       // the score of a key is added to those of the same lane in later tiles
+    bool scores_rounded;    // to the type of the tensors, before they are scaled
     bool hidden_multiplied; // hidden values are multiplied by 0
     bool over_queries;      // the softmax goes down a column of the scores
     bool output_transposed; // stored as [head_dim][nq] within a head

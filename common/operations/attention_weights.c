@@ -84,6 +84,8 @@ void compute_weights(struct head *h, int i) {
         double maximum = all;
         if (v->maximum == MAXIMUM_NONE || v->maximum == MAXIMUM_AS_FACTOR)
             maximum = 0;
+        if (v->maximum == MAXIMUM_OF_LANE)
+            maximum = fmax(maximum_of(score, j % 8 / 2 * 2, nk, 8), maximum_of(score, j % 8 / 2 * 2 + 1, nk, 8));
         if (v->maximum == MAXIMUM_OF_THREAD)
             maximum = maximum_of(score, j % v->threads, nk, v->threads);
         bool hidden = score[j] == -INFINITY;
@@ -93,11 +95,15 @@ void compute_weights(struct head *h, int i) {
             h->weight[j] = !hidden;
         if (v->weight == WEIGHT_SCORE)
             h->weight[j] = hidden ? 0 : score[j];
+        if (v->weight == WEIGHT_SQUARED)
+            h->weight[j] *= h->weight[j];
     }
     if (v->rescale)
         mistake_rescaling(h, i);
     if (v->pieces)
         mistake_pieces(h, i, all);
+    for (int j = 0; j < nk && v->weight_place; j++)
+        h->weight[j] = moved_weight(h, i, j);
     // They meet the values in 16 bits: fp16 has a range of its own.
     for (int j = 0; j < nk && h->in->which.dtype != ATTENTION_FP32; j++)
         h->weight[j] = dtype_round(h->in->which.dtype, (float)h->weight[j]);

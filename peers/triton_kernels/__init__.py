@@ -1,12 +1,16 @@
-"""Triton kernels of the same ideas as lessons 01 to 04, for comparison. Needs PyTorch and Triton.
+"""Triton kernels of the same ideas as lessons 01 to 04, and 08 and 09, for comparison. Needs PyTorch and Triton.
 
 ATTENTION: (name, attention(q, k, v, softmax_scale, causal=False) -> o), fp32 tensors [batch][heads][n][head_dim].
+HALF_ATTENTION: the same of tensors in fp16 and bf16, of head dimensions up to 256.
 SOFTMAX: (name, softmax(x) -> y), fp32 [rows][columns]. Names are those of the column `lesson` in results/."""
 
 from . import lesson_01_basic_attention as lesson_01
 from . import lesson_02_vectorized as lesson_02
 from . import lesson_03_fused_softmax as lesson_03
 from . import lesson_04_tiled_online_softmax as lesson_04
+from . import lesson_08_tensor_cores as lesson_08
+from . import lesson_09_swizzled_pipeline as lesson_09
 
 ATTENTION = [(lesson.NAME, lesson.attention) for lesson in (lesson_01, lesson_02, lesson_03, lesson_04)]
+HALF_ATTENTION = [(lesson.NAME, lesson.attention) for lesson in (lesson_08, lesson_09)]
 SOFTMAX = [(lesson_03.NAME, lesson_03.softmax)]

@@ -4,7 +4,7 @@
     python3 peers/triton_kernels/check.py [--quick] [PATTERN]
 
 PATTERN: only kernels whose name contains it. Runs on a CUDA GPU where PyTorch sees one, else in Triton's interpreter on
-the CPU, with smaller shapes (the interpreter of Triton 3.6 needs numpy below 2.4).
+the CPU, with smaller shapes and without bf16 (the interpreter of Triton 3.6 needs numpy below 2.4).
 Exit status: 0 all right; 1 a kernel is wrong; 2 PyTorch or Triton is missing, or bad usage.
 """
 
@@ -20,7 +20,7 @@ try:
     GPU = torch.cuda.is_available()
     if not GPU:
         os.environ["TRITON_INTERPRET"] = "1"  # read when triton is imported
-    from peers.triton_kernels import ATTENTION, SOFTMAX
+    from peers.triton_kernels import ATTENTION, HALF_ATTENTION, SOFTMAX
 except ImportError as error:
     print(f"{sys.argv[0]}: {error}; needs PyTorch and Triton: pip install torch triton", file=sys.stderr)
     sys.exit(2)
@@ -166,6 +166,32 @@ def check_attention(attention, case):
     return None, relative_rms(got, reference), 5e-6 * max(1.0, math.sqrt(nk / 4096))
 
 
+def check_half_attention(dtype, gate):
+    """As check_attention, of inputs rounded to the type."""
+
+    def check(attention, case):
+        _, _, nq, nk, _, causal, inputs = case
+        q, k, v, softmax_scale = attention_inputs(*case[:5], inputs)
+        q, k, v = (guarded(x.to(dtype), 1 if inputs == "unaligned" else 0) for x in (q, k, v))
+        o = attention(q, k, v, softmax_scale, causal)
+        if o.shape != q.shape or o.dtype != dtype:
+            return f"o is {tuple(o.shape)} {o.dtype}", math.nan, 0.0
+        rows = sampled(nq)
+        got = o[:, :, rows].flatten(0, 1)
+        if causal and not (got[:, rows + nk - nq < 0] == 0).all():
+            return "a row that sees no key is not 0", math.nan, 0.0
+        # One weight may be all of a row, whose rounding all its elements share: few rows may be off by more.
+        few = 1 + 1 / math.sqrt(got.shape[0] * got.shape[1])
+        return None, relative_rms(got, attention_reference(q, k, v, softmax_scale, causal, rows)), gate * few
+
+    return check
+
+
+HALVES = {"fp16": (torch.float16, 8e-4)}
+if GPU:  # the interpreter of Triton 3.6 multiplies bf16 as if its bits were whole numbers
+    HALVES["bf16"] = (torch.bfloat16, 5e-3)
+
+
 def check_softmax(softmax, case):
     rows, columns, inputs = case
     x = normal(rows, columns)
@@ -215,6 +241,11 @@ def main():
     attention_cases = QUICK if options.quick else ON_A_GPU if GPU else INTERPRETED
     softmax_cases = QUICK_SOFTMAX if options.quick else SOFTMAX_ON_A_GPU if GPU else INTERPRETED_SOFTMAX
     work = [(name, kernel, check_attention, attention_cases) for name, kernel in ATTENTION]
+    work += [
+        (f"{name} ({dtype})", kernel, check_half_attention(*HALVES[dtype]), [c for c in attention_cases if c[4] <= 256])
+        for name, kernel in HALF_ATTENTION
+        for dtype in HALVES
+    ]
     work += [(name + " (row softmax)", kernel, check_softmax, softmax_cases) for name, kernel in SOFTMAX]
     work = [job for job in work if options.pattern in job[0]]
     if not work:

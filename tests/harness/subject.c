@@ -30,12 +30,23 @@ static struct prediction predict(const struct variant *variant, const struct hos
     return p;
 }
 
-// What the prediction leaves open is right: the log-sum-exp of a kernel that is mistaken in o.
+// Rows that may be too small by a factor of their own are.
+static void shrink(const struct host_tensor *o, const struct prediction *p) {
+    for (int64_t row = p->shrunk_from; row < o->rows; row++)
+        for (int64_t c = 0; c < o->columns; c++)
+            p->value[row * o->columns + c] *= 0.2 + 0.6 * (double)(row % 7) / 7;
+}
+
+// What the prediction leaves open is right: the log-sum-exp of a kernel that is mistaken in o. One that knows short
+// rows only is the whole row's here, as of a kernel whose tiles are large.
 bool subject_variant(void *context, const struct host_problem *problem, float *outputs) {
     struct subject *subject = context;
     const struct host_tensor *o = problem_output(problem, OUTPUT_O);
     int64_t elements = problem_output_elements(problem), of_o = o->rows * o->columns;
-    struct prediction p = predict(subject->variant, problem), right = {0};
+    struct variant whole = *subject->variant;
+    whole.known_keys = whole.known_columns = 0;
+    struct prediction p = predict(&whole, problem), right = {0};
+    shrink(o, &p);
     if (problem->outputs > OUTPUT_LSE)
         right = predict(NULL, problem);
     for (int64_t i = 0; i < elements; i++) {

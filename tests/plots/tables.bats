@@ -182,6 +182,26 @@ add_triton() { # run factor
     grep -qF '| Example GPU | 64 | 9.01 | 7.63 | 37 % | 3.3× | 20.0× |' "$page"
 }
 
+# add_grid RUN FACTOR: the solutions of the fixture in bf16 and at the shapes of its grid, and Triton beside them.
+add_grid() {
+    awk -F , -v OFS=, -v run="$1" -v factor="$2" 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $2 !~ /^solution-02/ || $1 == "run1" || $at["Nq"] != 4096 || $at["causal"] != 0 { next }
+        $at["D"] == 64 || $at["D"] == 128 {
+            $1 = run; $at["dtype"] = "bf16"; $at["B"] = 4; $at["H"] = $at["Hkv"] = 2048 / $at["D"]
+            print; sub(/^solution-/, "peer-triton_", $2); $at["median_us"] *= factor; print
+        }' "$fixtures/attention.csv" >>results/example-gpu/attention.csv
+}
+
+@test "in 16 bits Triton stands beside the solution at the shapes of the grid" {
+    page=lessons/02_vectorized/README.md
+    printf '<!-- results:begin triton -->\n<!-- results:end triton -->\n' >>"$page"
+    add_grid run8 1.5
+    plots/tables
+    cat "$page"
+    [ "$(grep -c '^| Example GPU, bf16 | \(64\|128\) | .* | 1.50× |$' "$page")" -eq 2 ]
+    grep -q "Triton's kernel beside the solution; B=4 N=4096, H × D = 2048, no mask" "$page"
+}
+
 @test "a Triton kernel that was timed in another run, with warm caches or in another shape stands beside nothing" {
     page=lessons/02_vectorized/README.md
     printf '<!-- results:begin triton -->\n<!-- results:end triton -->\n' >>"$page"

@@ -1,7 +1,8 @@
 // Runs the kernels of attention solutions on a few small shapes, so that a profiler can count what they move.
 //
-//   truth-drive [--filling] KERNEL.so...        each exports attention_forward or softmax_forward (common/attention.h,
-//   common/softmax.h); --filling: a shape that fills a GPU, too, for kernels that choose their tiles by that
+//   truth-drive [--filling | --bf16] KERNEL.so...   each exports attention_forward or softmax_forward
+//   (common/attention.h, common/softmax.h); --filling: a shape that fills a GPU, too, for kernels that choose their
+//   tiles by that; --bf16: tensors in bf16, and a shape of 128 columns in the place of that one
 #include "../../common/attention.h"
 #include "../../common/softmax.h"
 
@@ -19,11 +20,14 @@ typedef size_t softmax_workspace_function(const struct softmax_problem *);
 static const struct {
     int batch, heads, nq, nk, head_dim, causal;
 } shapes[] = {
-    {1, 2, 256, 256, 64, 0}, // whole tiles
-    {1, 1, 67, 193, 40, 0},  // ragged in every size
-    {1, 1, 100, 100, 128, 1},
-    {1, 68, 200, 256, 64, 0}, // --filling
+    {1, 2, 256, 256, 64, 0},                            // whole tiles
+    {1, 1, 67, 193, 40, 0},                             // ragged in every size
+    {1, 1, 100, 100, 128, 1}, {1, 68, 200, 256, 64, 0}, // --filling
+    {1, 2, 256, 256, 128, 0},                           // --bf16
 };
+enum { FILLING = 3, WIDE = 4, SHAPES = 5 };
+
+enum drive { PLAIN, WITH_FILLING, IN_BF16 };
 static const struct {
     int64_t rows;
     int columns;
@@ -35,8 +39,9 @@ static bool check(cudaError_t status, const char *what) {
     return status == cudaSuccess;
 }
 
-// A device array of count floats from -1 to 1, the same on every machine.
-static float *device_floats(size_t count, unsigned seed) {
+// A device array of count floats from -1 to 1, the same on every machine. bf16: the upper halves of them, in the lower
+// half of the array.
+static float *device_numbers(size_t count, unsigned seed, bool bf16) {
     float *host = malloc(count * sizeof *host), *device = NULL;
     if (!host)
         return NULL;
@@ -44,6 +49,8 @@ static float *device_floats(size_t count, unsigned seed) {
         seed = seed * 1664525 + 1013904223;
         host[i] = (float)(int)(seed >> 8) * 0x1p-23f - 1.0f;
     }
+    for (size_t i = 0; i < count && bf16; i++)
+        memmove((char *)host + 2 * i, (char *)&host[i] + 2, 2);
     if (!check(cudaMalloc((void **)&device, count * sizeof *host), "cudaMalloc") ||
         !check(cudaMemcpy(device, host, count * sizeof *host, cudaMemcpyHostToDevice), "cudaMemcpy"))
         device = NULL;
@@ -52,8 +59,11 @@ static float *device_floats(size_t count, unsigned seed) {
 }
 
 static bool drive_attention(const char *path, attention_function *forward, const struct attention_lesson *lesson,
-                            bool filling) {
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes - !filling; s++) {
+                            enum drive drive) {
+    const bool bf16 = drive == IN_BF16;
+    for (size_t s = 0; s < SHAPES; s++) {
+        if ((s == FILLING && drive != WITH_FILLING) || (s == WIDE && !bf16))
+            continue;
         const int64_t d = shapes[s].head_dim, nq = shapes[s].nq, nk = shapes[s].nk, heads = shapes[s].heads;
         if (shapes[s].causal && !lesson->causal) {
             printf("%s does not cover causal masking: shape left out\n", path);
@@ -62,10 +72,10 @@ static bool drive_attention(const char *path, attention_function *forward, const
         const size_t queries = (size_t)(shapes[s].batch * heads * nq * d),
                      keys = (size_t)(shapes[s].batch * heads * nk * d);
         struct attention_problem problem = {
-            .q = device_floats(queries, 1),
-            .k = device_floats(keys, 2),
-            .v = device_floats(keys, 3),
-            .o = device_floats(queries, 4),
+            .q = device_numbers(queries, 1, bf16),
+            .k = device_numbers(keys, 2, bf16),
+            .v = device_numbers(keys, 3, bf16),
+            .o = device_numbers(queries, 4, bf16),
             .q_stride = {heads * nq * d, nq * d, d},
             .k_stride = {heads * nk * d, nk * d, d},
             .v_stride = {heads * nk * d, nk * d, d},
@@ -78,7 +88,7 @@ static bool drive_attention(const char *path, attention_function *forward, const
             .head_dim = shapes[s].head_dim,
             .causal = shapes[s].causal,
             .softmax_scale = 1.0f / sqrtf((float)d),
-            .dtype = ATTENTION_FP32,
+            .dtype = bf16 ? ATTENTION_BF16 : ATTENTION_FP32,
         };
         const size_t workspace = lesson->workspace_bytes ? lesson->workspace_bytes(&problem) : 0;
         if (!problem.q || !problem.k || !problem.v || !problem.o ||
@@ -96,8 +106,8 @@ static bool drive_softmax(const char *path, softmax_function *forward, softmax_w
     for (size_t m = 0; m < sizeof matrices / sizeof *matrices; m++) {
         const size_t count = (size_t)matrices[m].rows * (size_t)matrices[m].columns;
         struct softmax_problem problem = {
-            .in = device_floats(count, 5),
-            .out = device_floats(count, 6),
+            .in = device_numbers(count, 5, false),
+            .out = device_numbers(count, 6, false),
             .rows = matrices[m].rows,
             .columns = matrices[m].columns,
         };
@@ -114,9 +124,13 @@ static bool drive_softmax(const char *path, softmax_function *forward, softmax_w
 }
 
 int main(int argc, char **argv) {
-    const bool filling = argc > 1 && strcmp(argv[1], "--filling") == 0;
-    bool ok = argc > 1 + filling;
-    for (int i = 1 + filling; i < argc; i++) {
+    const enum drive drive = argc < 2                        ? PLAIN
+                             : !strcmp(argv[1], "--filling") ? WITH_FILLING
+                             : !strcmp(argv[1], "--bf16")    ? IN_BF16
+                                                             : PLAIN;
+    const int first = drive == PLAIN ? 1 : 2;
+    bool ok = argc > first;
+    for (int i = first; i < argc; i++) {
         void *library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
         if (!library) {
             fprintf(stderr, "truth-drive: %s\n", dlerror());
@@ -125,7 +139,7 @@ int main(int argc, char **argv) {
         attention_function *attention = (attention_function *)dlsym(library, "attention_forward");
         softmax_function *softmax = (softmax_function *)dlsym(library, "softmax_forward");
         if (attention) {
-            ok = drive_attention(argv[i], attention, dlsym(library, "attention_lesson"), filling) && ok;
+            ok = drive_attention(argv[i], attention, dlsym(library, "attention_lesson"), drive) && ok;
         } else if (softmax) {
             ok = drive_softmax(argv[i], softmax,
                                (softmax_workspace_function *)dlsym(library, "softmax_workspace_bytes")) &&

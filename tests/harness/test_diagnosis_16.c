@@ -1,0 +1,99 @@
+// The mistakes of kernels on tensor cores, in 16 bits: fragments, swizzles, stages and what is rounded.
+#include "cmocka_all.h"
+#include "long_list.h"
+#include "subject.h"
+
+static const struct problem_case cases[] = {
+    {.attention = {1, 1, 1, 1, 1, 64}},
+    {.attention = {1, 1, 1, 33, 33, 32}},
+    {.attention = {1, 2, 2, 5, 37, 64}},
+    {.attention = {1, 1, 1, 2, 300, 40}},
+    {.attention = {1, 1, 1, 33, 33, 64, .causal = true}},
+    {.attention = {1, 2, 2, 19, 11, 32, .causal = true}},
+    {.attention = {1, 2, 2, 5, 70, 64}, .family = INPUTS_OFFSET},
+    {.attention = {1, 1, 1, 4, 300, 64}, .family = INPUTS_RISING},
+    {.attention = {1, 200, 200, 3, 20, 32}},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static const char *diagnose(const struct variant *variant, enum attention_dtype dtype) {
+    struct problem_case list[CASES];
+    struct subject subject = {.run = subject_variant, .variant = variant, .causal = true, .lse = true};
+    for (int i = 0; i < CASES; i++) {
+        list[i] = cases[i];
+        list[i].dtype = dtype;
+    }
+    return subject_diagnose(&subject, 70, list, CASES);
+}
+
+static void assert_named(const struct variant *variant, enum attention_dtype dtype, const char *title) {
+    assert_string_equal(diagnose(variant, dtype), title);
+}
+
+static const struct {
+    const char *title;
+    struct variant variant;
+} mistakes[] = {
+    {"rows of a fragment are swapped", {.q.place = PLACE_ROWS_SWAPPED}},
+    {"rows of a fragment are swapped", {.weight_place = PLACE_ROWS_SWAPPED}},
+    {"the quarters of a fragment are in the wrong order", {.q.place = PLACE_QUARTERS}},
+    {"the quarters of a fragment are in the wrong order", {.k.place = PLACE_QUARTERS}},
+    {"the quarters of a fragment are in the wrong order", {.v.place = PLACE_QUARTERS}},
+    {"the quarters of a fragment are in the wrong order", {.weight_place = PLACE_QUARTERS}},
+    {"the matrices of V are not transposed", {.v.place = PLACE_TRANSPOSED}},
+    {"the matrices of K are transposed", {.k.place = PLACE_TRANSPOSED}},
+    {"chunks are swizzled on one side only", {.k.place = PLACE_SWIZZLED}},
+    {"chunks are swizzled on one side only", {.v.place = PLACE_SWIZZLED}},
+    {"chunks are swizzled on one side only",
+     {.q.place = PLACE_SWIZZLED, .k.place = PLACE_SWIZZLED, .v.place = PLACE_SWIZZLED}},
+    {"two neighbouring keys have each other's weights", {.v.place = PLACE_PAIRS}},
+    {"threads subtract different maxima", {.maximum = MAXIMUM_OF_LANE}},
+    {"the sum is not added up over the threads", {.division = DIVISION_OF_LANE, .threads = 4}},
+    {"the scores are rounded to 16 bits", {.scores_rounded = true}},
+    {"the log-sum-exp is of rounded weights", {.lse = LSE_ROUNDED, .known_keys = 64}},
+    {"a step of a descriptor is in elements", {.k.place = PLACE_STEPS_HALVED}},
+    {"every tile is the first one", {.k.place = PLACE_FIRST_TILE, .v.place = PLACE_FIRST_TILE, .tile = 64}},
+    {"the values are those of the tile before", {.v.place = PLACE_TILE_BEFORE, .tile = 64}},
+    {"the keys are those of the tile before", {.k.place = PLACE_TILE_BEFORE, .tile = 64}},
+    {"the sum begins with that of another row", {.shrunk_blocks = 100}},
+};
+enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
+
+static void mistakes_are_named_in_both_types(void **state) {
+    (void)state;
+    for (int i = 0; i < MISTAKES; i += long_list_step(1, 8))
+        for (enum attention_dtype dtype = ATTENTION_FP16; dtype <= ATTENTION_BF16; dtype++)
+            assert_named(&mistakes[i].variant, dtype, mistakes[i].title);
+}
+
+// bf16 has the range of fp32.
+static void weights_overflow_in_fp16_only(void **state) {
+    (void)state;
+    static const struct variant late = {.rescale = RESCALE_LATE, .tile = 64, .lazy_rows = 32, .lazy_bits = 24};
+    assert_named(&late, ATTENTION_FP16, "weights are too large for fp16");
+    assert_named(&late, ATTENTION_BF16, "none");
+}
+
+// Neighbours of the mistakes that have a name: tiles of another size, pairs of keys on top of a swizzle.
+static void what_is_like_a_mistake_has_no_name(void **state) {
+    (void)state;
+    static const struct variant like[] = {
+        {.k.place = PLACE_FIRST_TILE, .v.place = PLACE_FIRST_TILE, .tile = 48},
+        {.v.place = PLACE_TILE_BEFORE, .tile = 48},
+        {.k.place = PLACE_SWIZZLED, .v.place = PLACE_PAIRS},
+        {.k.place = PLACE_TRANSPOSED, .v.place = PLACE_TRANSPOSED},
+        {.weight_place = PLACE_SWIZZLED},
+        {.weight_place = PLACE_TRANSPOSED},
+    };
+    for (size_t i = 0; i < sizeof like / sizeof *like; i += (size_t)long_list_step(1, 3))
+        assert_named(&like[i], ATTENTION_BF16, "none");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mistakes_are_named_in_both_types),
+        cmocka_unit_test(weights_overflow_in_fp16_only),
+        cmocka_unit_test(what_is_like_a_mistake_has_no_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
