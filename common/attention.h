@@ -47,6 +47,7 @@ struct attention_lesson {
     const char *(*unavailable)(void); // one line on what this machine lacks that the lesson needs: a library, say. It
                                       // returns NULL where nothing is lacking; NULL: nothing but the device is needed
     int positive_scale;               // 1 where softmax_scale must be above 0
+    int repeats;                      // 1 where the same call gives the same bits each time
 };
 
 #ifdef __cplusplus

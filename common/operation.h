@@ -54,6 +54,7 @@ struct operation {
                    const struct device_limits *limits, struct obstacle *obstacle);
     bool (*gives_optional)(const void *contract); // the outputs that are optional; NULL: it has none
     size_t (*workspace_bytes)(const void *contract, const struct problem_case *which); // NULL: 0
+    bool (*repeats)(const void *contract); // the same call gives the same bits; NULL: nobody says so
 
     // ---- Problems --------------------------------------------------------------------------------------------------
 

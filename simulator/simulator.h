@@ -35,6 +35,20 @@ struct CUstream_st;
 void simulator_inputs_on(struct CUstream_st *stream);
 unsigned long simulator_early_launches(void);
 
+// Work that is concurrent with what comes later, in another stream that nothing orders: SIMULATOR_BESIDE (1) while it is
+// launched, SIMULATOR_BESIDE_OVER while that which it must not disturb is, and SIMULATOR_ALONE after both. Memory that
+// both touch, and one writes, is a finding.
+enum simulator_beside { SIMULATOR_ALONE, SIMULATOR_BESIDE, SIMULATOR_BESIDE_OVER };
+void simulator_concurrent(uint64_t state);
+
+// From now on blocks, and the warps of a block, begin in an order that follows from the seed; 0: in their own.
+void simulator_order(uint64_t seed);
+
+// From now on launches execute so many warp instructions in all. One that has more to do ends well all the same, with
+// the rest of its blocks not run, and those after it run nothing. 0: all is executed. How many launches were cut short.
+void simulator_budget(uint64_t warp_instructions);
+unsigned long simulator_cut_launches(void);
+
 // Writes the memory traffic of all launches since the process began. Environment: SIMULATOR_TRACE=1 turns counting on.
 // Returns 0, or -1 with errno set.
 int simulator_write_trace(const char *csv_path, const char *json_path);

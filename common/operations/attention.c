@@ -28,6 +28,10 @@ static bool gives_lse(const void *contract) {
     return ((const struct attention_lesson *)contract)->lse;
 }
 
+static bool repeats(const void *contract) {
+    return ((const struct attention_lesson *)contract)->repeats;
+}
+
 static struct attention_strides strides(const struct host_tensor *tensor) {
     const int64_t *s = tensor->layout.stride;
     return (struct attention_strides){s[0], s[1], s[2]};
@@ -286,6 +290,7 @@ const struct operation attention_operation = {
     .covers = covers,
     .gives_optional = gives_lse,
     .workspace_bytes = workspace_bytes,
+    .repeats = repeats,
     .cases = attention_cases,
     .make = attention_make,
     .load = attention_load,

@@ -28,6 +28,14 @@ static void leave_out(struct left_out *left_out, const char *part) {
     left_out->cases[i]++;
 }
 
+int cases_thin(struct problem_case *cases, int count, uint64_t seed) {
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (!seed || cases[i].family != INPUTS_NORMAL || cases[i].has_scale || ((uint64_t)i + seed) % 2)
+            cases[kept++] = cases[i];
+    return kept;
+}
+
 int cases_select(const struct worker *worker, struct problem_case *cases, int count) {
     struct left_out left_out = {.cases = {0}};
     struct message first = {""};

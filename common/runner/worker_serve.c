@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_BESIDE = 1 << 26 }; // bytes of a second call's inputs
+
 struct service {
     int socket;
     struct device device;
@@ -58,6 +60,36 @@ static void send_rows(void *context, int64_t row, int64_t rows, const float *val
     say(context, values, (size_t)(rows * columns) * sizeof *values);
 }
 
+// The same call in another stream, behind work of that stream's own: nothing of the two is common but the file.
+struct second_call {
+    struct device_problem problem;
+    cudaStream_t stream;
+    bool made;
+};
+
+static struct second_call call_beside(struct service *s, const struct wire_question *question) {
+    struct second_call second = {.made = question->beside && problem_bytes(&s->host) <= MOST_BESIDE};
+    if (!second.made)
+        return second;
+    second.problem = problem_create(&s->host, &s->kernel, &s->device, question->optional, 0);
+    CUDA(cudaStreamCreateWithFlags(&second.stream, cudaStreamNonBlocking));
+    CUDA(cudaDeviceSynchronize());
+    problem_rest(second.stream);
+    device_concurrent(DEVICE_BESIDE);
+    if (problem_launch(&second.problem, &s->kernel, second.problem.workspace.data, second.stream) != cudaSuccess)
+        cudaGetLastError(); // the call that counts says so, too
+    device_concurrent(DEVICE_BESIDE_OVER);
+    return second;
+}
+
+static void end_beside(struct second_call *second, bool well) {
+    device_concurrent(DEVICE_ALONE);
+    if (second->made && well) {
+        CUDA(cudaStreamDestroy(second->stream));
+        problem_free(&second->problem);
+    }
+}
+
 static void call(struct service *s, const struct wire_question *question) {
     struct worker_result result = {.state = DEVICE_WELL};
     struct host_problem host = receive_problem(s, question), before = s->host;
@@ -76,8 +108,12 @@ static void call(struct service *s, const struct wire_question *question) {
     CUDA(cudaDeviceSynchronize());
     if (question->delayed && !s->device.limits.simulated)
         problem_delay(&s->problem, stream, &staging);
-    device_inputs_on(stream);
+    device_order(question->order);
+    device_partly(question->partly);
     struct device_counts counts = device_counts();
+    struct second_call second = call_beside(s, question);
+    device_inputs_on(stream);
+    device_count_launches(&counts);
     bool recorded = question->delayed && !question->again; // of a case, and not of the diagnosis
     if (recorded)
         recording_describe(&s->problem);
@@ -85,6 +121,8 @@ static void call(struct service *s, const struct wire_question *question) {
     if (recorded)
         recording_write();
     result.good = launch_finish(launch, &counts, s->kernel.operation->forward, &result.state, &result.cause);
+    result.cut = device_counts().cut > counts.cut;
+    end_beside(&second, result.state == DEVICE_WELL);
     if (result.state == DEVICE_WELL) {
         const char *guard = problem_broken_guard(&s->problem), *changed = problem_changed_input(&s->problem);
         snprintf(result.guard, sizeof result.guard, "%s", guard ? guard : "");
@@ -122,7 +160,8 @@ void worker_serve(int socket, const struct arguments *arguments) {
     s.device = device_open(arguments->device);
     s.kernel = kernel_load(&arguments->kernel[0]);
     struct wire_hello hello = {
-        .device = s.device, .dtypes = kernel_dtypes(&s.kernel), .gives_optional = kernel_gives_optional(&s.kernel)};
+        .device = s.device, .dtypes = kernel_dtypes(&s.kernel), .gives_optional = kernel_gives_optional(&s.kernel),
+        .repeats = kernel_repeats(&s.kernel)};
     while (operations[hello.operation] != s.kernel.operation)
         hello.operation++;
     snprintf(hello.lacking, sizeof hello.lacking, "%s", s.kernel.lacking ? s.kernel.lacking : "");

@@ -17,6 +17,8 @@
 #include "race_global.h"
 #include "validity.h"
 
+#include "../simulator.h"
+
 #include "../machine/access.h"
 #include "../machine/block.h"
 
@@ -37,6 +39,8 @@ struct shadow {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t narrow_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_key = 1;
+static enum simulator_beside beside;
+static uint32_t beside_low, beside_high;
 
 static void forget(struct sim_allocation *allocation, void *unused) {
     (void)unused;
@@ -44,6 +48,14 @@ static void forget(struct sim_allocation *allocation, void *unused) {
         munmap(allocation->races, allocation->races_bytes);
         allocation->races = NULL;
     }
+}
+
+void simulator_concurrent(uint64_t state) {
+    pthread_mutex_lock(&lock);
+    beside = (enum simulator_beside)state;
+    beside_low = state == SIMULATOR_BESIDE ? next_key : beside_low;
+    beside_high = next_key;
+    pthread_mutex_unlock(&lock);
 }
 
 bool race_global_begin(struct run *run) {
@@ -55,8 +67,13 @@ bool race_global_begin(struct run *run) {
     if (run->blocks + 1 > UINT32_MAX - next_key) {
         sim_memory_each(forget, NULL);
         next_key = 1;
+        beside = SIMULATOR_ALONE;
     }
     run->first_key = next_key;
+    run->concurrent = beside != SIMULATOR_ALONE;
+    run->beside_low = beside == SIMULATOR_BESIDE_OVER ? beside_low : 0;
+    run->beside_high = beside == SIMULATOR_BESIDE_OVER ? beside_high : 0;
+    run->oldest_key = run->beside_high > run->beside_low ? run->beside_low : run->first_key;
     next_key += (uint32_t)run->blocks + 1; // the last one stands for "several blocks"
     pthread_mutex_unlock(&lock);
     if (run->options.races && run->blocks > 1 && run->kernel->signals) {
@@ -151,9 +168,16 @@ static void signal_others(struct warp *warp, const struct bound *bound, bool rea
         warp->block->acquired = now;
 }
 
+// Whether the key is of a launch in another stream, which may run at the same time.
+static bool is_beside(const struct run *run, uint32_t key) {
+    return key >= run->beside_low && key < run->beside_high;
+}
+
 // Whether what the block with this key did may be before what this one does.
 static bool ordered(const struct warp *warp, uint32_t key) {
     const struct run *run = warp->run;
+    if (is_beside(run, key))
+        return false;
     if (key < run->first_key || key == warp->block->key)
         return true;
     if (!run->released || !warp->block->acquired)
@@ -169,6 +193,12 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
     const struct run *run = warp->run;
     struct sim_dim grid = run->launch->grid;
     char who[64] = "other blocks", name[128];
+    if (is_beside(run, key)) {
+        warp_report(warp, SIM_FINDING_RACE_STREAMS, bound, NULL, lane,
+                    "{here} %s byte %zu of %s, which a call in another stream %s", writes ? "writes" : "reads",
+                    4 * word, name_of(access->allocation, name, sizeof name), it_wrote ? "wrote" : "read");
+        return;
+    }
     if (warp_reported(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4]))
         return;
     if (key != several(run)) {
@@ -214,7 +244,8 @@ static void look_at_word(struct warp *warp, const struct bound *bound, const str
     bool writes = access_writes(access) || access_is_atomic(access);
     uint32_t by = (uint32_t)pc_of(warp, bound) << 4 | bytes, mine = warp->block->key;
     uint32_t write = shadow->write[word], write_by = shadow->write_by[word];
-    if (write_by & bytes && !same && !ordered(warp, write) && !(atomic && warp->code[write_by >> 4].is_volatile))
+    if (write_by & bytes && !same && !ordered(warp, write) &&
+        (is_beside(warp->run, write) || !(atomic && warp->code[write_by >> 4].is_volatile)))
         report_race(warp, bound, access, lane, word, write, write_by, writes, true);
     if (!writes) {
         if (!atomic)
@@ -233,7 +264,7 @@ static bool look_at_row(const struct warp *warp, const struct bound *bound, cons
                         struct shadow *shadow) {
     const struct lanes *lanes = warp->lanes;
     size_t word = (access->span.low - access->allocation->address) / 4;
-    uint32_t words = LANES * access->bytes / 4, first = warp->run->first_key, mine = warp->block->key;
+    uint32_t words = LANES * access->bytes / 4, first = warp->run->oldest_key, mine = warp->block->key;
     uint32_t *write = shadow->write + word, *read = shadow->read + word;
     uint32_t by = (uint32_t)pc_of(warp, bound) << 4 | 15;
     bool fresh =
@@ -270,7 +301,7 @@ static void check_races(struct warp *warp, const struct bound *bound, const stru
         return;
     struct access filled = *access;
     access_fill(&filled);
-    uint32_t first = warp->run->first_key, all = several(warp->run);
+    uint32_t first = warp->run->oldest_key, all = several(warp->run);
     bool quiet = !writes && !atomic && shadow->last_written < first && access->bytes >= 4;
     uint32_t left =
         access->span.pattern == LANES_UNIFORM && !atomic && !writes ? access->mask & (0u - access->mask) : access->mask;
@@ -296,7 +327,7 @@ void race_global_access(struct warp *warp, const struct bound *bound, const stru
     bool writes = access_writes(access) || access_is_atomic(access), reads = !access_writes(access);
     if (run->options.uninitialised && reads && !allocation->all_written)
         check_written(warp, bound, access);
-    if (run->options.races && run->blocks > 1 && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
+    if (run->options.races && (run->blocks > 1 || run->concurrent) && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
         check_races(warp, bound, access);
         if (access_is_atomic(access) || bound->is_volatile)
             signal_others(warp, bound, reads, writes);

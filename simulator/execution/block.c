@@ -8,6 +8,7 @@
 #include "../instructions/barrier.h"
 #include "../instructions/wgmma.h"
 #include "interpret.h"
+#include "order.h"
 
 #include "../memory/async.h"
 #include "../memory/bulk.h"
@@ -233,7 +234,9 @@ enum turn block_turn(struct block *block) {
     do {
         bool ran = false, waiting = false;
         for (unsigned w = 0; w < block->warps; w++) {
-            struct warp *warp = &block->warp[w];
+            struct warp *warp = &block->warp[order_warp(block, w)];
+            if (order_spent(block->run))
+                return TURN_STOPPED;
             wake(warp);
             if (warp_can_run(warp)) {
                 ran = true;

@@ -33,6 +33,7 @@ static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_RACE_SHARED] = "race",
     [SIM_FINDING_RACE_WARP] = "race within a warp",
     [SIM_FINDING_RACE_GLOBAL] = "race between blocks",
+    [SIM_FINDING_RACE_STREAMS] = "race between streams",
     [SIM_FINDING_DIVERGENT_BARRIER] = "divergent barrier",
     [SIM_FINDING_DEADLOCK] = "deadlock",
     [SIM_FINDING_ABSENT_LANES] = "absent lanes",
@@ -75,6 +76,9 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
     [SIM_FINDING_RACE_GLOBAL] =
         "blocks run in any order and do not wait for each other: two of them must not touch the same "
         "element, unless by atomics.",
+    [SIM_FINDING_RACE_STREAMS] =
+        "two calls in different streams run at the same time and share memory: a variable of the device, or a buffer "
+        "that is kept from call to call.",
     [SIM_FINDING_DIVERGENT_BARRIER] =
         "a __syncthreads() stands inside an if or a loop that not all threads of the block go "
         "through in the same way.",
