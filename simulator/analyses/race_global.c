@@ -8,13 +8,14 @@
 // Writes of the value that is there already are no race. Neither are atomics and volatile accesses among themselves.
 // They are also how a block tells another that something is done ("the last block to finish adds up"): a block whose
 // atomic or volatile load came later than another's first atomic or volatile store counts as ordered after all that the
-// other did, where a fence (__threadfence()) came before that store or the store is a release. That may hide a race in
-// such a kernel, and never invents one.
+// other did, where that store is a release or comes after a fence (__threadfence()) which covers what was stored before:
+// see release.c. That may hide a race in such a kernel, and never invents one.
 //
 // Host threads that simulate different blocks use the shadow at once and without locks. An entry is a pair of words;
 // where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
 // lock, because there a mixture could accuse a block of bytes that it never touched.
 #include "race_global.h"
+#include "release.h"
 #include "validity.h"
 
 #include "../simulator.h"
@@ -156,13 +157,13 @@ static void mark_written(const struct access *access) {
 }
 
 // An atomic or volatile access: the block has told others something, or learnt it.
-static void signal_others(struct warp *warp, const struct bound *bound, bool reads, bool writes) {
+static void signal_others(struct warp *warp, const struct bound *bound, uint32_t mask, bool reads, bool writes) {
     struct run *run = warp->run;
     if (!run->released)
         return;
     uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
     uint32_t never = 0;
-    if (writes && (warp->block->fenced || bound->ptx->flags & PTX_RELEASE))
+    if (writes && ((warp->block->fenced && release_publishes(warp, mask)) || bound->ptx->flags & PTX_RELEASE))
         atomic_compare_exchange_strong(&run->released[warp->block->number], &never, now);
     if (reads)
         warp->block->acquired = now;
@@ -206,9 +207,13 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
         snprintf(who, sizeof who, "block (%u,%u,%u)", number % grid.x, number / grid.x % grid.y,
                  number / grid.x / grid.y);
     }
+    bool unpublished = warp->block->acquired && it_wrote && key != several(run);
     warp_report(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4], lane,
-                "{here} %s byte %zu of %s, which %s %s at {there} in the same launch", writes ? "writes" : "reads",
-                4 * word, name_of(access->allocation, name, sizeof name), who, it_wrote ? "wrote" : "read");
+                "{here} %s byte %zu of %s, which %s %s at {there} in the same launch%s", writes ? "writes" : "reads",
+                4 * word, name_of(access->allocation, name, sizeof name), who, it_wrote ? "wrote" : "read",
+                unpublished ? " and did not publish by a __threadfence() between that and its atomic: of each thread "
+                              "that wrote, with a barrier after it"
+                            : "");
 }
 
 static void note_read(const struct warp *warp, struct shadow *shadow, size_t word, uint32_t by) {
@@ -330,7 +335,9 @@ void race_global_access(struct warp *warp, const struct bound *bound, const stru
     if (run->options.races && (run->blocks > 1 || run->concurrent) && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
         check_races(warp, bound, access);
         if (access_is_atomic(access) || bound->is_volatile)
-            signal_others(warp, bound, reads, writes);
+            signal_others(warp, bound, access->mask, reads, writes);
+        else if (writes && run->released)
+            release_note_write(warp, access->mask);
     }
     if (writes && !allocation->all_written)
         mark_written(access);

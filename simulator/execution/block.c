@@ -4,6 +4,7 @@
 // many looks its turn is over.
 #include "block.h"
 #include "../analyses/race_shared.h"
+#include "../analyses/release.h"
 #include "../analyses/validity.h"
 #include "../instructions/barrier.h"
 #include "../instructions/wgmma.h"
@@ -194,6 +195,7 @@ static void start_warp(struct block *block, struct warp *warp) {
     warp->carry = 0;
     memset(warp->fenced, 0, sizeof warp->fenced);
     validity_start(warp);
+    release_start(warp);
     warp->registers = launch_registers(block);
     memset(warp->poll, -1, sizeof warp->poll);
     memset(warp->parameter_base, 0, sizeof warp->parameter_base);
