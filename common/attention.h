@@ -56,7 +56,8 @@ extern "C" {
 
 extern const struct attention_lesson attention_lesson;
 
-// Launches the lesson's kernels on stream and returns what the launch returned; it does not wait for them.
+// Launches the lesson's kernels on stream and returns what the launch returned; it does not wait for them. Calls in
+// different streams may run at the same time.
 cudaError_t attention_forward(const struct attention_problem *problem, cudaStream_t stream);
 
 #ifdef __cplusplus

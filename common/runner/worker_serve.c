@@ -2,6 +2,7 @@
 // what is in the outputs. It judges nothing.
 #include "host/parallel.h"
 #include "runner/cuda.h"
+#include "runner/names.h"
 #include "runner/output.h"
 #include "runner/problem.h"
 #include "runner/recording.h"
@@ -115,8 +116,7 @@ static void call(struct service *s, const struct wire_question *question) {
     device_inputs_on(stream);
     device_count_launches(&counts);
     bool recorded = question->delayed && !question->again; // of a case, and not of the diagnosis
-    if (recorded)
-        recording_describe(&s->problem);
+    recording_describe(&s->problem);
     cudaError_t launch = problem_launch(&s->problem, &s->kernel, s->problem.workspace.data, stream);
     if (recorded)
         recording_write();
@@ -159,6 +159,7 @@ void worker_serve(int socket, const struct arguments *arguments) {
     s.socket = socket;
     s.device = device_open(arguments->device);
     s.kernel = kernel_load(&arguments->kernel[0]);
+    names_tell(&arguments->kernel[0]);
     struct wire_hello hello = {
         .device = s.device, .dtypes = kernel_dtypes(&s.kernel), .gives_optional = kernel_gives_optional(&s.kernel),
         .repeats = kernel_repeats(&s.kernel)};

@@ -22,6 +22,7 @@
 
 #include "../machine/access.h"
 #include "../machine/block.h"
+#include "../machine/places.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -113,14 +114,6 @@ static struct shadow *shadow_of(struct sim_allocation *allocation) {
     return shadow;
 }
 
-static const char *name_of(const struct sim_allocation *allocation, char *text, size_t size) {
-    if (allocation->name)
-        snprintf(text, size, "variable %s", allocation->name);
-    else
-        snprintf(text, size, "allocation %u (%zu bytes)", allocation->id, allocation->size);
-    return text;
-}
-
 static void check_written(struct warp *warp, const struct bound *bound, const struct access *access) {
     struct sim_allocation *allocation = access->allocation;
     size_t low = access->span.low - allocation->address;
@@ -137,10 +130,10 @@ static void check_written(struct warp *warp, const struct bound *bound, const st
         int lane = first_lane(left);
         size_t offset = filled.address[lane] - allocation->address;
         if (!sim_memory_is_written(allocation, offset, access->bytes)) {
-            char name[128];
+            char place[PLACE_TEXT];
+            place_global(allocation, offset, place);
             warp_report(warp, SIM_FINDING_UNINITIALISED_GLOBAL, bound, NULL, lane,
-                        "{here} reads %u bytes at byte %zu of %s, which nothing has written", access->bytes, offset,
-                        name_of(allocation, name, sizeof name));
+                        "{here} reads %s, which nothing has written", place);
         }
     }
 }
@@ -193,11 +186,12 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
                         size_t word, uint32_t key, uint32_t by, bool writes, bool it_wrote) {
     const struct run *run = warp->run;
     struct sim_dim grid = run->launch->grid;
-    char who[64] = "other blocks", name[128];
+    char who[64] = "other blocks", place[PLACE_TEXT];
+    place_global(access->allocation, 4 * word, place);
     if (is_beside(run, key)) {
         warp_report(warp, SIM_FINDING_RACE_STREAMS, bound, NULL, lane,
-                    "{here} %s byte %zu of %s, which a call in another stream %s", writes ? "writes" : "reads",
-                    4 * word, name_of(access->allocation, name, sizeof name), it_wrote ? "wrote" : "read");
+                    "{here} %s %s, which a call in another stream %s", writes ? "writes" : "reads", place,
+                    it_wrote ? "wrote" : "read");
         return;
     }
     if (warp_reported(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4]))
@@ -209,8 +203,8 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
     }
     bool unpublished = warp->block->acquired && it_wrote && key != several(run);
     warp_report(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4], lane,
-                "{here} %s byte %zu of %s, which %s %s at {there} in the same launch%s", writes ? "writes" : "reads",
-                4 * word, name_of(access->allocation, name, sizeof name), who, it_wrote ? "wrote" : "read",
+                "{here} %s %s, which %s %s at {there} in the same launch%s", writes ? "writes" : "reads", place, who,
+                it_wrote ? "wrote" : "read",
                 unpublished ? " and did not publish by a __threadfence() between that and its atomic: of each thread "
                               "that wrote, with a barrier after it"
                             : "");

@@ -249,6 +249,7 @@ enum turn block_turn(struct block *block) {
         }
         if (!waiting) {
             bulk_end(block);
+            race_shared_end(block);
             return TURN_DONE;
         }
         if (!ran && !barrier_force(block)) {

@@ -39,6 +39,11 @@ struct race_shared {
     uint32_t first_key;     // keys below it are of blocks that ran here before
     struct race_flag *flag; // [flag_room], a table by flag.word; see race_atomic.c
     unsigned flags, flag_room;
+    struct early_read { // of what no thread had written; where one does later, a barrier is what lacks
+        size_t cell;
+        int32_t line;
+    } early[4];
+    unsigned early_reads;
     uint32_t issued[LANES]; // by agent behind the warps: the latest clock of what it was given to do
     bool on;
 };
