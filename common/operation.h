@@ -31,6 +31,8 @@ struct obstacle {
 // How the error of a right output is given.
 enum error_kind { ERROR_RELATIVE_RMS, ERROR_LARGEST_RELATIVE };
 
+struct diagnosed;
+
 enum { CONTRACT_BYTES = 256, MAX_PLAN = 64 };
 
 struct operation {
@@ -89,6 +91,8 @@ struct operation {
     const char *row_name, *rows_name, *groups_name; // "query", "queries", "heads"
 
     const struct suspects *(*suspects)(void); // the mistakes that have a name
+    // Where none of them fits: prints what follows from asking the kernel for more. NULL: nothing is asked.
+    void (*ask)(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out);
 
     // ---- Timing ----------------------------------------------------------------------------------------------------
 

@@ -62,8 +62,9 @@ bool verdict_end(struct verdict *verdict);
 // The error of a right output, as its operation gives it.
 double verdict_error(const struct verdict *verdict);
 
-// Says in a few lines what is wrong: how many, the first expected and got, a map of right and wrong tiles.
-void verdict_explain(const struct verdict *verdict, FILE *out);
+// Says in a few lines what is wrong: how many, the first expected and got and, where it is asked for and only parts are
+// wrong, a map of right and wrong tiles.
+void verdict_explain(const struct verdict *verdict, bool with_map, FILE *out);
 
 void verdict_free(struct verdict *verdict);
 

@@ -101,7 +101,7 @@ static void explain(const struct check *check, const struct host_problem *host, 
     // Of a launch that failed at once there is nothing to say but that.
     for (int i = 0; i < host->outputs; i++)
         if (j->judged[i] && (j->verdict[i].unwritten < j->verdict[i].elements || !failed))
-            verdict_explain(&j->verdict[i], stdout);
+            verdict_explain(&j->verdict[i], !report_blank_open(&check->report), stdout);
     if (*check->arguments->data)
         snprintf(options, sizeof options, "DATA=%.300s%s%s%s", check->arguments->data,
                  check->arguments->causal ? " CAUSAL=1" : "", check->arguments->has_dtype ? " DTYPE=" : "",
@@ -218,6 +218,8 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
 
 // Only numbers tell which mistake they come from; a finding or an error has said its own.
 static int finish(struct check *check) {
+    if (check->arguments->sample) // what is counted is one launch of the case
+        return report_end(&check->report);
     if (check->ended_badly && !report_blank_open(&check->report))
         diagnose_finding(check->first_finding);
     else if (check->wrong && !report_blank_open(&check->report))
@@ -312,7 +314,7 @@ static void compare_own_output(const struct host_problem *host, const float *out
            verdict.relative_rms, right ? "" : ":");
     if (!right) {
         bool causal = host->which.attention.causal;
-        verdict_explain(&verdict, stdout);
+        verdict_explain(&verdict, true, stdout);
         message_exit(
             EXIT_CHECK_FAILED,
             "%s/o.npy is not the attention of q, k and v%s with scale 1/sqrt(head_dim): was there %s, another scale, "
@@ -366,11 +368,19 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
     int count = 0;
     for (int type = 0; type < ATTENTION_DTYPES; type++)
         if (dtypes & 1u << type)
-            count += cases_thin(cases + count,
+            count += cases_thin(check->operation, cases + count,
                                 cases_list(check->worker, check->arguments, (enum attention_dtype)type, cases + count),
                                 count ? seed : 0);
-    count = cases_select(check->worker, cases, count);
+    char *left_out = NULL;
+    size_t length = 0;
+    FILE *text = open_memstream(&left_out, &length);
+    if (!text)
+        message_exit(EXIT_CHECK_FAILED, "the host has no memory left");
+    count = cases_select(check->worker, cases, count, text);
+    fclose(text);
     check->report = report_begin(check->arguments, check->worker->argument, check->device, count, seed, true);
+    fputs(left_out, stdout);
+    free(left_out);
     for (int i = 0; i < count && !report_enough(&check->report) && check->state != DEVICE_LOST; i++) {
         struct host_problem host;
         uint64_t case_seed = seed + (uint64_t)i;

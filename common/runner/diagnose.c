@@ -70,7 +70,11 @@ void diagnose(const struct worker *worker, const struct evidence *evidence, int 
                                   .run = run,
                                   .context = &subject};
     step_begin("diagnosis");
-    print("diagnosis", diagnosis(&diagnosed, evidence, count));
+    const struct mistake *mistake = diagnosis(&diagnosed, evidence, count);
+    print("diagnosis", mistake);
+    if (!mistake && worker->operation->ask)
+        worker->operation->ask(&diagnosed, evidence, count, stdout);
+    fflush(stdout);
 }
 
 void diagnose_finding(int finding) {

@@ -46,10 +46,25 @@ void report_passed(struct report *report, const char *error_name, double error) 
     fflush(stdout);
 }
 
+bool report_blank_open(const struct report *report) {
+    struct blank blank;
+    return *report->kernel->source && blanks_find(report->kernel->source, &blank) && blank.open;
+}
+
+static void print_open_blank(const char *source) {
+    struct blank blank;
+    if (!*source || !blanks_find(source, &blank) || !blank.open)
+        return;
+    printf("\n%s:%d: %s\n", source, blank.line, blank.text);
+    if (blank.open > 1)
+        printf("  (the first of %d blanks still open)\n", blank.open);
+}
+
 void report_failed(struct report *report, const char *format, ...) {
     va_list arguments;
-    report->failed++;
     message_clear_line();
+    if (!report->failed++)
+        print_open_blank(report->kernel->source);
     printf("\n%swrong%s  case %s: ", colour(COLOUR_BAD), colour(COLOUR_PLAIN), report->text);
     va_start(arguments, format);
     vprintf(format, arguments);
@@ -76,27 +91,11 @@ bool report_enough(const struct report *report) {
     return report->failed >= MAX_FAILURES;
 }
 
-bool report_blank_open(const struct report *report) {
-    struct blank blank;
-    return *report->kernel->source && blanks_find(report->kernel->source, &blank) && blank.open;
-}
-
-static void print_open_blank(const char *source) {
-    struct blank blank;
-    if (!*source || !blanks_find(source, &blank) || !blank.open)
-        return;
-    printf("\n%s:%d: %s\n", source, blank.line, blank.text);
-    if (blank.open > 1)
-        printf("  (the first of %d blanks still open)\n", blank.open);
-}
-
 int report_end(struct report *report) {
     struct message difference;
     bool asked = contract_is_the_lessons(report->kernel->source, &difference);
     bool right = report->passed == report->cases && report->passed > 0 && asked;
     message_clear_line();
-    if (report->failed)
-        print_open_blank(report->kernel->source);
     if (!asked)
         printf("\n%s\n", difference.text);
     if (report->begun < report->cases)

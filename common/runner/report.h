@@ -39,6 +39,7 @@ void report_repeat(const struct report *report, const char *options, uint64_t se
 bool report_enough(const struct report *report);
 
 // True where a blank of the source has not been filled in: that comes before any guess at a mistake.
+// Whether a blank is open: then it is said before anything else, and what is wrong needs no maps.
 bool report_blank_open(const struct report *report);
 
 // Prints the first open blank where something failed, and the last line. Returns the exit status.
