@@ -60,6 +60,7 @@ struct operation {
 
     // ---- Problems --------------------------------------------------------------------------------------------------
 
+    const char *gpu_adds; // what a check on a GPU has beyond that on the simulator
     int (*cases)(enum matrix_kind kind, struct problem_case cases[MAX_CASES]);
     // Tensors and scalars of the case; with_inputs: with values drawn from the seed.
     void (*make)(const struct problem_case *which, uint64_t seed, bool with_inputs, struct host_problem *problem);

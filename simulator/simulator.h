@@ -36,9 +36,9 @@ struct CUstream_st;
 void simulator_inputs_on(struct CUstream_st *stream);
 unsigned long simulator_early_launches(void);
 
-// Work that is concurrent with what comes later, in another stream that nothing orders: SIMULATOR_BESIDE (1) while it is
-// launched, SIMULATOR_BESIDE_OVER while that which it must not disturb is, and SIMULATOR_ALONE after both. Memory that
-// both touch, and one writes, is a finding.
+// Work that is concurrent with what comes later, in another stream that nothing orders: SIMULATOR_BESIDE (1) while it
+// is launched, SIMULATOR_BESIDE_OVER while that which it must not disturb is, and SIMULATOR_ALONE after both. Memory
+// that both touch, and one writes, is a finding.
 enum simulator_beside { SIMULATOR_ALONE, SIMULATOR_BESIDE, SIMULATOR_BESIDE_OVER };
 void simulator_concurrent(uint64_t state);
 
@@ -54,9 +54,9 @@ unsigned long simulator_cut_launches(void);
 // Returns 0, or -1 with errno set.
 int simulator_write_trace(const char *csv_path, const char *json_path);
 
-// What the memory at device is, for messages and recordings (recording/README.md): a tensor of so many dimensions, the slowest
-// first, with sizes and strides in elements and a name for each axis. Environment: SIMULATOR_RECORDING=path turns
-// recording on.
+// What the memory at device is, for messages and recordings (recording/README.md): a tensor of so many dimensions, the
+// slowest first, with sizes and strides in elements and a name for each axis. Environment: SIMULATOR_RECORDING=path
+// turns recording on.
 void simulator_describe_memory(const void *device, size_t bytes, const char *name, const char *dtype,
                                unsigned element_bytes, int dimensions, const int64_t *size, const int64_t *stride,
                                const char *const *axis);

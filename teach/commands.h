@@ -37,8 +37,8 @@ command teach_progress;
 // build/bin/attention check. CSV and JSON go to build/trace/.
 command teach_trace;
 
-// --name NAME --source FILE.cu --kernel FILE.so: counts a kernel that is right as trace does, and says in a line what it
-// does more often than the solution of its lesson, by lessons/NN_x/counts.csv; nothing where it does not.
+// --name NAME --source FILE.cu --kernel FILE.so: counts a kernel that is right as trace does, and says in a line what
+// it does more often than the solution of its lesson, by lessons/NN_x/counts.csv; nothing where it does not.
 command teach_price;
 
 // The same words: prints the rows of that file, which scripts/record-counts writes.

@@ -180,7 +180,8 @@ static bool find(const struct entries *entries, const char *kernel, int64_t byte
     return found == 1;
 }
 
-bool layout_read(const char *library, const char *scratch, const char *kernel, int64_t bytes, struct shared_layout *layout) {
+bool layout_read(const char *library, const char *scratch, const char *kernel, int64_t bytes,
+                 struct shared_layout *layout) {
     struct entries entries;
     const bool found = read_entries(library, scratch, &entries) && find(&entries, kernel, bytes, layout);
     free(entries.entry);

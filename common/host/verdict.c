@@ -248,7 +248,8 @@ void verdict_explain(const struct verdict *v, bool with_map, FILE *out) {
         fprintf(out, "  %lld of %lld element%s%s%s wrong%s\n", (long long)v->wrong, (long long)v->compared,
                 v->compared == 1 ? "" : "s", of, name, v->compared < v->elements ? " (a sample of the rows)" : "");
     if (v->unwritten == v->elements)
-        fprintf(out, "  all of the output%s%s was never written: whatever ran, it has stored nothing there\n", of, name);
+        fprintf(out, "  all of the output%s%s was never written: whatever ran, it has stored nothing there\n", of,
+                name);
     else if (v->unwritten)
         fprintf(out, "  %lld of %lld elements%s%s %s never written: %s the poison\n", (long long)v->unwritten,
                 (long long)v->elements, of, name, v->unwritten == 1 ? "was" : "were",

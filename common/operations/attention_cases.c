@@ -11,12 +11,11 @@ static const int between[] = {16, 33, 48, 65, 104, 129, 136, 160, 248, 257, 384,
 // nk - nq, by which the diagonal lies differently in a tile of 16, 32 or 64.
 static const int residues[] = {0, 1, 2, 5, 8, 15, 16, 17, 24, 31, 32, 33, 40, 47, 48, 56, 63};
 static const float scales[] = {0.3f, 1, -4, 0};
-static const enum input_family hostile[] = {INPUTS_LARGE,         INPUTS_DOMINANT_FIRST, INPUTS_DOMINANT_LAST,
-                                            INPUTS_DOMINANT_EDGE, INPUTS_RISING,         INPUTS_CONSTANT_VALUE,
-                                            INPUTS_NAN_KEY,       INPUTS_NAN_VALUE,      INPUTS_INF_KEY,
-                                            INPUTS_INF_VALUE,     INPUTS_OFFSET,         INPUTS_TINY,
-                                            INPUTS_CROWD,         INPUTS_LOW,            INPUTS_STEEP,
-                                            INPUTS_EQUAL,         INPUTS_EQUAL_BUT_ONE};
+static const enum input_family hostile[] = {
+    INPUTS_LARGE,          INPUTS_DOMINANT_FIRST, INPUTS_DOMINANT_LAST, INPUTS_DOMINANT_EDGE, INPUTS_RISING,
+    INPUTS_CONSTANT_VALUE, INPUTS_NAN_KEY,        INPUTS_NAN_VALUE,     INPUTS_INF_KEY,       INPUTS_INF_VALUE,
+    INPUTS_OFFSET,         INPUTS_TINY,           INPUTS_CROWD,         INPUTS_LOW,           INPUTS_STEEP,
+    INPUTS_EQUAL,          INPUTS_EQUAL_BUT_ONE};
 static const enum input_family hostile_causal[] = {INPUTS_LARGE, INPUTS_RISING, INPUTS_NAN_KEY, INPUTS_NAN_VALUE};
 
 struct list {

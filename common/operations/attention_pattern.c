@@ -41,8 +41,10 @@ struct number {
     size_t at;
 };
 static const struct number numbers[] = {
-    {"batch", offsetof(struct attention_shape, batch)},       {"heads", offsetof(struct attention_shape, heads)},
-    {"head_dim", offsetof(struct attention_shape, head_dim)}, {"nq", offsetof(struct attention_shape, nq)},
+    {"batch", offsetof(struct attention_shape, batch)},
+    {"heads", offsetof(struct attention_shape, heads)},
+    {"head_dim", offsetof(struct attention_shape, head_dim)},
+    {"nq", offsetof(struct attention_shape, nq)},
     {"nk", offsetof(struct attention_shape, nk)},
 };
 
@@ -60,8 +62,8 @@ static struct problem_case with(const struct problem_case *which, const struct n
     return changed;
 }
 
-// The largest value below the case's own from which on it is wrong, and the one before, that is right. False where it is
-// wrong down to the least one.
+// The largest value below the case's own from which on it is wrong, and the one before, that is right. False where it
+// is wrong down to the least one.
 static bool boundary(const struct diagnosed *kernel, const struct problem_case *which, const struct number *n,
                      int *right, int *wrong) {
     bool ran;

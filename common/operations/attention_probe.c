@@ -135,7 +135,8 @@ static void ask_columns(struct probe *probe) {
         return;
     for (int c = 0; c < D; c++) {
         from[c] = (int)lrintf(o[c]) - 1;
-        if (!isfinite(o[c]) || from[c] < 0 || from[c] >= D || used[from[c]] || fabsf(o[c] - (float)(from[c] + 1)) > 0.1f)
+        if (!isfinite(o[c]) || from[c] < 0 || from[c] >= D || used[from[c]] ||
+            fabsf(o[c] - (float)(from[c] + 1)) > 0.1f)
             break;
         used[from[c]] = true;
         moved += from[c] != c;
@@ -237,8 +238,9 @@ static void ask_weight_precision(struct probe *probe) {
     if (bits) {
         say_bits(probe, "the weights", bits);
     } else if (worst > 1e-5 && worst < 0.05) {
-        snprintf(text, sizeof text, "has an exponential that is off by up to %.1e: exp(-0.5) comes out as %.7f, not %.7f",
-                 worst, ratio[0], exact[0]);
+        snprintf(text, sizeof text,
+                 "has an exponential that is off by up to %.1e: exp(-0.5) comes out as %.7f, not %.7f", worst, ratio[0],
+                 exact[0]);
         say(probe, text);
     }
 }

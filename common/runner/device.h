@@ -40,8 +40,8 @@ void device_count_launches(struct device_counts *counts);
 // The inputs are there for what comes after them in the stream. On a GPU this says nothing.
 void device_inputs_on(cudaStream_t stream);
 
-// How the simulator runs what comes: see simulator_order(), simulator_budget() and simulator_concurrent() there. partly:
-// as much as takes a second. On a GPU this does nothing.
+// How the simulator runs what comes: see simulator_order(), simulator_budget() and simulator_concurrent() there.
+// partly: as much as takes a second. On a GPU this does nothing.
 enum device_beside { DEVICE_ALONE, DEVICE_BESIDE, DEVICE_BESIDE_OVER };
 void device_order(uint64_t seed);
 void device_partly(bool partly);

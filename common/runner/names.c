@@ -22,11 +22,9 @@ static struct {
 
 static const struct shared_layout *layout_of(const char *kernel, size_t bytes) {
     if (strcmp(last.kernel, kernel) || last.bytes != bytes) {
-        char scratch[] = "/tmp/layout-XXXXXX";
-        int file = mkstemp(scratch);
-        if (file < 0)
-            return NULL;
-        close(file);
+        const char *folder = getenv("TMPDIR");
+        char scratch[256];
+        snprintf(scratch, sizeof scratch, "%.200s/layout-%d", folder && *folder ? folder : "/tmp", (int)getpid());
         snprintf(last.kernel, sizeof last.kernel, "%s", kernel);
         last.bytes = bytes;
         last.found = layout_read(named->library, scratch, kernel, (int64_t)bytes, &last.layout);

@@ -15,6 +15,7 @@ struct report report_begin(const struct arguments *arguments, const struct kerne
                             .kernel = kernel,
                             .device = device,
                             .seeded = seeded,
+                            .seed = seed,
                             .cases = cases,
                             .start = clock_seconds()};
     printf("%s on %s, %d case%s", kernel->name, device->limits.description, cases, cases == 1 ? "" : "s");
@@ -73,6 +74,10 @@ void report_failed(struct report *report, const char *format, ...) {
     fflush(stdout);
 }
 
+void report_repeat_all(const struct report *report) {
+    report_repeat(report, "", report->seed);
+}
+
 void report_repeat(const struct report *report, const char *options, uint64_t seed) {
     const char *name = report->kernel->name, *underscore = strchr(name, '_');
     printf("  again: make ");
@@ -80,7 +85,7 @@ void report_repeat(const struct report *report, const char *options, uint64_t se
         printf("%.*s check", (int)(underscore ? underscore - name : (long)strlen(name)), name);
     else
         printf("check KERNEL=%s", *report->kernel->source ? report->kernel->source : report->kernel->library);
-    printf(" %s", options);
+    printf("%s%s", *options ? " " : "", options);
     if (report->seeded)
         printf(" SEED=%llu", (unsigned long long)seed);
     printf(" DEVICE=%s\n", report->device->limits.simulated ? "sim" : "gpu");

@@ -160,9 +160,10 @@ void worker_serve(int socket, const struct arguments *arguments) {
     s.device = device_open(arguments->device);
     s.kernel = kernel_load(&arguments->kernel[0]);
     names_tell(&arguments->kernel[0]);
-    struct wire_hello hello = {
-        .device = s.device, .dtypes = kernel_dtypes(&s.kernel), .gives_optional = kernel_gives_optional(&s.kernel),
-        .repeats = kernel_repeats(&s.kernel)};
+    struct wire_hello hello = {.device = s.device,
+                               .dtypes = kernel_dtypes(&s.kernel),
+                               .gives_optional = kernel_gives_optional(&s.kernel),
+                               .repeats = kernel_repeats(&s.kernel)};
     while (operations[hello.operation] != s.kernel.operation)
         hello.operation++;
     snprintf(hello.lacking, sizeof hello.lacking, "%s", s.kernel.lacking ? s.kernel.lacking : "");

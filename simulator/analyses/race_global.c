@@ -8,8 +8,8 @@
 // Writes of the value that is there already are no race. Neither are atomics and volatile accesses among themselves.
 // They are also how a block tells another that something is done ("the last block to finish adds up"): a block whose
 // atomic or volatile load came later than another's first atomic or volatile store counts as ordered after all that the
-// other did, where that store is a release or comes after a fence (__threadfence()) which covers what was stored before:
-// see release.c. That may hide a race in such a kernel, and never invents one.
+// other did, where that store is a release or comes after a fence (__threadfence()) which covers what was stored
+// before: see release.c. That may hide a race in such a kernel, and never invents one.
 //
 // Host threads that simulate different blocks use the shadow at once and without locks. An entry is a pair of words;
 // where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
@@ -326,7 +326,8 @@ void race_global_access(struct warp *warp, const struct bound *bound, const stru
     bool writes = access_writes(access) || access_is_atomic(access), reads = !access_writes(access);
     if (run->options.uninitialised && reads && !allocation->all_written)
         check_written(warp, bound, access);
-    if (run->options.races && (run->blocks > 1 || run->concurrent) && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
+    if (run->options.races && (run->blocks > 1 || run->concurrent) &&
+        allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
         check_races(warp, bound, access);
         if (access_is_atomic(access) || bound->is_volatile)
             signal_others(warp, bound, access->mask, reads, writes);

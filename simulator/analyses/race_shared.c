@@ -241,7 +241,8 @@ static void report_race(struct warp *warp, const struct bound *bound, int lane, 
     }
     place_of(warp, cell, place);
     warp_report(warp, kind, bound, &warp->code[by >> 6], lane,
-                "{here} %s %s that %s %s at {there} with no %s between them", here[deed], place, who, there[deed], within ? "__syncwarp()" : "barrier");
+                "{here} %s %s that %s %s at {there} with no %s between them", here[deed], place, who, there[deed],
+                within ? "__syncwarp()" : "barrier");
 }
 
 static void report_pending(struct warp *warp, const struct bound *bound, int lane, size_t cell, const char *does) {

@@ -43,9 +43,8 @@ uint64_t order_block(const struct run *run, uint64_t number) {
 
 unsigned order_warp(const struct block *block, unsigned number) {
     uint64_t seed = block->run->options.order;
-    return seed && !block->run->recording
-               ? (unsigned)permuted(mix(mix(seed) + block->number), number, block->warps)
-               : number;
+    return seed && !block->run->recording ? (unsigned)permuted(mix(mix(seed) + block->number), number, block->warps)
+                                          : number;
 }
 
 bool order_spent(const struct run *run) {

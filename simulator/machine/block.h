@@ -60,10 +60,11 @@ struct run {
     struct traffic_launch *traffic;
     struct recording *recording; // NULL: none
     uint64_t blocks;
-    uint32_t beside_low, beside_high; // keys of the launches that run beside this one in another stream: low .. high - 1
-    uint32_t oldest_key;              // keys below it are of launches that came before
-    bool concurrent;                  // there is, or will be, such a launch
-    uint32_t first_key; // keys of this launch's blocks in the shadow of global memory: see analyses/race_global.c
+    uint32_t beside_low,
+        beside_high;     // keys of the launches that run beside this one in another stream: low .. high - 1
+    uint32_t oldest_key; // keys below it are of launches that came before
+    bool concurrent;     // there is, or will be, such a launch
+    uint32_t first_key;  // keys of this launch's blocks in the shadow of global memory: see analyses/race_global.c
     atomic_uint_fast64_t next_block;
     unsigned threads; // of the host
     // How often a block's turn has changed something for others; and for each host thread at which of these it has gone

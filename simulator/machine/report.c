@@ -218,8 +218,9 @@ static uint64_t hash_of(const char *text, uint64_t hash) {
 // Two threads that write one element by one instruction have the same index.
 static const char *cause_of(enum sim_finding_kind kind, bool same, const char *words) {
     bool races = kind == SIM_FINDING_RACE_SHARED || kind == SIM_FINDING_RACE_WARP;
-    return races && same && strstr(words, " writes ") && strstr(words, " wrote ") ? "the index is the same for two threads: a barrier would not help."
-                                         : usual_cause[kind];
+    return races && same && strstr(words, " writes ") && strstr(words, " wrote ")
+               ? "the index is the same for two threads: a barrier would not help."
+               : usual_cause[kind];
 }
 
 void sim_report_cause(enum sim_finding_kind kind, int32_t instruction, const char *cause) {
@@ -261,8 +262,9 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
         new->other = other_instruction;
         new->count = 1;
         if (asprintf(&new->text, "%s: %s; block (%u,%u,%u), thread (%u,%u,%u). Usual cause: %s%s%s", kind_name[kind],
-                     placed, block.x, block.y, block.z, thread.x, thread.y, thread.z, cause_of(kind, instruction == other_instruction, placed),
-                     listing ? "\n" : "", listing ? listing : "") < 0)
+                     placed, block.x, block.y, block.z, thread.x, thread.y, thread.z,
+                     cause_of(kind, instruction == other_instruction, placed), listing ? "\n" : "",
+                     listing ? listing : "") < 0)
             new->text = NULL;
         first_kind = total ? first_kind : kind;
         unprinted++;

@@ -5,8 +5,8 @@
 #include "../traffic/traffic.h"
 
 #include "../analyses/race_global.h"
-#include "../machine/places.h"
 #include "../machine/block.h"
+#include "../machine/places.h"
 
 #include <stdio.h>
 

@@ -80,5 +80,5 @@ static cudaError_t run(const Problem &p, cudaStream_t stream) {
 RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD_DIM_128>},
               {"half-the-elements", run<HALF_THE_ELEMENTS>}, {"every-16th-key", run<EVERY_16TH_KEY>},
               {"later-heads", run<LATER_HEADS>}, {"more-queries", run<MORE_QUERIES>},
-              {"bf16-weights", run<BF16_WEIGHTS>}, {"tf32-scores", run<TF32_SCORES>},
-              {"bf16-values", run<BF16_VALUES>}, {"cheap-exponential", run<CHEAP_EXPONENTIAL>})
+              {"bf16-weights", run<BF16_WEIGHTS>}, {"tf32-scores", run<TF32_SCORES>}, {"bf16-values", run<BF16_VALUES>},
+              {"cheap-exponential", run<CHEAP_EXPONENTIAL>})

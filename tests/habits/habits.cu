@@ -214,6 +214,14 @@ static cudaError_t run_shares_a_buffer(const Problem &p, cudaStream_t stream) {
     return start(scaled, stream);
 }
 
+// Right for as many calls as anybody tries by hand.
+static cudaError_t run_tires(const Problem &p, cudaStream_t stream) {
+    static int calls;
+    Problem own = p;
+    own.softmax_scale *= ++calls > 12 ? 0.5f : 1;
+    return start(own, stream);
+}
+
 // Each result is a sum of shares of the keys, in the order in which their blocks come.
 constexpr int SHARES = 8;
 __global__ void add_share(Problem p, Problem aside) {
@@ -253,4 +261,4 @@ RIGHT_KERNELS({"own-scale", run_own_scale}, {"scaled-maximum", run_scaled_maximu
               {"writes-inputs", run_writes_inputs}, {"remembers", run_remembers},
               {"adds-up", run_adds_up, output_bytes}, {"drops-an-error", run_drops_an_error}, {"greedy", run_greedy},
               {"no-kernel", run_no_kernel}, {"aligned-only", run_aligned_only},
-              {"shares-a-buffer", run_shares_a_buffer}, {"sums-by-chance", run_sums_by_chance, output_bytes})
+              {"shares-a-buffer", run_shares_a_buffer}, {"tires", run_tires}, {"sums-by-chance", run_sums_by_chance, output_bytes})

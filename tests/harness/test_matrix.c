@@ -77,8 +77,8 @@ static void all_have_the_traps(void **state) {
 
 // Of a list of cases: what none but a few of them have.
 struct facts {
-    bool between, one_query_of_many_heads, many_queries, many_keys, more_keys, most_keys, odd_keys, many_rows, many_heads,
-        large_in_many_heads;
+    bool between, one_query_of_many_heads, many_queries, many_keys, more_keys, most_keys, odd_keys, many_rows,
+        many_heads, large_in_many_heads;
     uint64_t residues; // of nk - nq in 64, where a mask makes them count
 };
 

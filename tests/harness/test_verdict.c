@@ -246,9 +246,8 @@ static void explanation_shows_the_tile(void **state) {
     assert_non_null(strstr(text, "32 of 16384 elements wrong\n"));
     assert_non_null(strstr(text, "first: o[1][0][32][62] (batch, head, query, element)"));
     assert_non_null(strstr(text, "heads with wrong elements: 1 of 4\n"));
-    assert_non_null(
-        strstr(text, "      0 |................................|\n          the same down to 28\n"
-                     "       32 |...............................#|\n          the same down to 60\n"));
+    assert_non_null(strstr(text, "      0 |................................|\n          the same down to 28\n"
+                                 "       32 |...............................#|\n          the same down to 60\n"));
     free(text);
     out = open_memstream(&text, &size);
     verdict_explain(&j.verdict, false, out);

@@ -243,5 +243,6 @@ static cudaError_t run_from_new(const Problem &p, cudaStream_t stream) {
 }
 
 RIGHT_KERNELS({"padded-rows", run_padded_rows}, {"full-tiles", run_full_tiles}, {"swizzled", run_tiled<false>},
-              {"transposed", run_tiled<true>}, {"in-flight", run_in_flight}, {"from-constant", run_from_constant, scratch_bytes},
-              {"own-array", run_own_array}, {"from-new", run_from_new})
+              {"transposed", run_tiled<true>}, {"in-flight", run_in_flight},
+              {"from-constant", run_from_constant, scratch_bytes}, {"own-array", run_own_array},
+              {"from-new", run_from_new})

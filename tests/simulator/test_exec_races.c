@@ -103,8 +103,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_races_between_warps), cmocka_unit_test(test_races_between_stages),
         cmocka_unit_test(test_races_within_a_warp), cmocka_unit_test(test_races_between_blocks),
-        cmocka_unit_test(test_last_blocks),
-        cmocka_unit_test(test_each_once),
+        cmocka_unit_test(test_last_blocks),         cmocka_unit_test(test_each_once),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
