@@ -22,6 +22,7 @@ struct check {
     int first_finding;                   // of the simulator's, -1: none
     struct evidence evidence[MAX_CASES]; // [tried], for the diagnosis
     int tried;
+    bool wrote;              // something to the first output, in any case
     bool wrong, ended_badly; // of any case: its output, its launch
 };
 
@@ -77,6 +78,7 @@ static bool run_kernel(struct check *check, const struct host_problem *host, con
             j->verdict[i].unwritten += j->verdict[i].left_out;
         right = (!j->judged[i] || verdict_end(&j->verdict[i])) && right;
     }
+    check->wrote |= j->verdict[0].unwritten < j->verdict[0].elements;
     return right && check->state == DEVICE_WELL && !j->guard && !j->changed;
 }
 
@@ -252,6 +254,8 @@ static int finish(struct check *check) {
         return report_end(&check->report);
     if (check->ended_badly && !report_blank_open(&check->report))
         diagnose_finding(check->first_finding);
+    else if (check->wrong && !check->wrote && !report_blank_open(&check->report))
+        diagnose_nothing();
     else if (check->wrong && !report_blank_open(&check->report))
         diagnose(check->worker, check->evidence, check->tried);
     return report_end(&check->report);
@@ -426,11 +430,9 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
         run_case(check, &host, case_seed, i % 2 == 0);
         host_problem_free(&host);
     }
-    int status = finish(check);
-    if (status == 0 && !check->arguments->quick)
-        printf("  %s would add: %s\n", check->device->limits.simulated ? "a GPU" : "the simulator (DEVICE=sim)",
-               other_device_adds(check));
-    return status;
+    if (!check->arguments->quick)
+        check->report.adds = other_device_adds(check);
+    return finish(check);
 }
 
 static int check_with(const struct worker *worker, const struct arguments *arguments) {

@@ -77,6 +77,15 @@ void diagnose(const struct worker *worker, const struct evidence *evidence, int 
     fflush(stdout);
 }
 
+void diagnose_nothing(void) {
+    static const struct mistake nothing = {
+        "nothing is written",
+        "The kernel was launched and ended, and in no case has it stored anything to the output. Does a thread return "
+        "before it comes to the store, does the store stand in a branch that nobody takes, or does it go somewhere "
+        "else?"};
+    print("diagnosis", &nothing);
+}
+
 void diagnose_finding(int finding) {
     print("about the finding", diagnosis_finding(finding));
 }

@@ -105,6 +105,9 @@ int report_end(struct report *report) {
         printf("\n%s\n", difference.text);
     if (report->begun < report->cases)
         printf("\nstopped after %d of %d cases\n", report->begun, report->cases);
+    if (right && report->adds)
+        printf("  %s would add: %s\n", report->device->limits.simulated ? "a GPU" : "the simulator (DEVICE=sim)",
+               report->adds);
     printf("%s%s: %d of %d case%s right on %s, %.1f s%s\n", colour(right ? COLOUR_GOOD : COLOUR_BAD),
            report->kernel->name, report->passed, report->cases, report->cases == 1 ? "" : "s",
            report->device->limits.description, clock_seconds() - report->start, colour(COLOUR_PLAIN));

@@ -15,6 +15,7 @@ struct report {
     const struct device *device;
     bool seeded; // the seed changes something
     uint64_t seed;
+    const char *adds; // what the other kind of device would see besides; NULL: nothing that is known
     int cases; // that will be run
     int passed, failed, begun;
     double start;
