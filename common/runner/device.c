@@ -131,12 +131,6 @@ struct device_counts device_counts(void) {
                                   .cut = counted("simulator_cut_launches")};
 }
 
-void device_count_launches(struct device_counts *counts) {
-    unsigned findings = counts->findings;
-    *counts = device_counts();
-    counts->findings = findings;
-}
-
 void device_inputs_on(cudaStream_t stream) {
     void (*inputs_on)(cudaStream_t) = (void (*)(cudaStream_t))dlsym(RTLD_DEFAULT, "simulator_inputs_on");
     if (inputs_on)

@@ -34,9 +34,6 @@ struct device_counts {
 };
 struct device_counts device_counts(void);
 
-// Counts the launches anew, and not what was found.
-void device_count_launches(struct device_counts *counts);
-
 // The inputs are there for what comes after them in the stream. On a GPU this says nothing.
 void device_inputs_on(cudaStream_t stream);
 

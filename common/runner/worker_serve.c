@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_BESIDE = 1 << 26 }; // bytes of a second call's inputs
+enum { MOST_BESIDE = 1 << 26 }; // bytes of a second call's inputs and workspace
 
 struct service {
     int socket;
@@ -69,7 +69,8 @@ struct second_call {
 };
 
 static struct second_call call_beside(struct service *s, const struct wire_question *question) {
-    struct second_call second = {.made = question->beside && problem_bytes(&s->host) <= MOST_BESIDE};
+    size_t bytes = problem_bytes(&s->host) + kernel_workspace_bytes(&s->kernel, &s->host.which);
+    struct second_call second = {.made = question->beside && bytes <= MOST_BESIDE};
     if (!second.made)
         return second;
     second.problem = problem_create(&s->host, &s->kernel, &s->device, question->optional, 0);
@@ -111,10 +112,9 @@ static void call(struct service *s, const struct wire_question *question) {
         problem_delay(&s->problem, stream, &staging);
     device_order(question->order);
     device_partly(question->partly);
-    struct device_counts counts = device_counts();
     struct second_call second = call_beside(s, question);
     device_inputs_on(stream);
-    device_count_launches(&counts);
+    struct device_counts counts = device_counts(); // the call beside it does what this one does
     bool recorded = question->delayed && !question->again; // of a case, and not of the diagnosis
     recording_describe(&s->problem);
     cudaError_t launch = problem_launch(&s->problem, &s->kernel, s->problem.workspace.data, stream);

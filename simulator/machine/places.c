@@ -76,8 +76,13 @@ static bool name_element(const struct sim_allocation *allocation, size_t offset,
         const struct tensor *t = &tensor[i];
         // A tensor may begin a little behind its allocation.
         if (t->address < allocation->address || t->address >= allocation->address + allocation->size ||
-            allocation->address + offset < t->address || t->dimensions == 0)
+            allocation->address + offset < t->address)
             continue;
+        if (t->dimensions == 0) { // of no elements that anybody knows
+            snprintf(text, PLACE_TEXT, "byte %zu of %s", (size_t)(allocation->address + offset - t->address), t->name);
+            known = true;
+            continue;
+        }
         if (!find_element(t, allocation->address + offset - t->address, index))
             continue;
         int length = snprintf(text, PLACE_TEXT, "%s", t->name);
