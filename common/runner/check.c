@@ -3,6 +3,7 @@
 #include "runner/cases.h"
 #include "runner/diagnose.h"
 #include "runner/output.h"
+#include "runner/own_output.h"
 #include "runner/report.h"
 #include "runner/worker.h"
 
@@ -333,44 +334,6 @@ static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
     return finish(check);
 }
 
-static void compare_own_output(const struct host_problem *host, const float *output, uint64_t seed,
-                               const char *folder) {
-    const struct operation *operation = host->operation;
-    const struct host_tensor *tensor = problem_output(host, 0);
-    struct row_sample sample =
-        sample_rows(tensor->rows, operation->group(&host->which), operation->row_cost(&host->which), seed);
-    void *reference = operation->refer(host, &sample);
-    struct verdict verdict;
-    verdict_begin(&verdict, host, &sample, reference, 0);
-    verdict_rows(&verdict, 0, tensor->rows, output);
-    bool right = verdict_end(&verdict);
-    printf("%s/%s.npy differs from the reference by a relative rms of %.1e%s\n", folder, tensor->name,
-           verdict.relative_rms, right ? "" : ":");
-    if (!right) {
-        bool causal = host->which.attention.causal;
-        verdict_explain(&verdict, true, stdout);
-        message_exit(
-            EXIT_CHECK_FAILED,
-            "%s/o.npy is not the attention of q, k and v%s with scale 1/sqrt(head_dim): was there %s, another scale, "
-            "dropout, bfloat16 or TF32? Leave o.npy away to check the kernel alone",
-            folder, causal ? ", causal," : "", causal ? "no mask" : "a mask (CAUSAL=1)");
-    }
-    verdict_free(&verdict);
-    operation->release(reference);
-    sample_free(&sample);
-}
-
-// Whether only a sample of the output's rows is compared.
-static bool samples_rows(const struct host_problem *host, uint64_t seed) {
-    const struct operation *operation = host->operation;
-    int64_t rows = problem_output(host, 0)->rows;
-    struct row_sample sample =
-        sample_rows(rows, operation->group(&host->which), operation->row_cost(&host->which), seed);
-    bool some = sample.count < rows;
-    sample_free(&sample);
-    return some;
-}
-
 static int check_data(struct check *check, uint64_t seed) {
     const char *folder = check->arguments->data;
     struct host_problem host;
@@ -384,14 +347,14 @@ static int check_data(struct check *check, uint64_t seed) {
     if (!host.finite)
         printf("%s holds NaN or infinity; what they reach in the output is none either\n", folder);
     // A seed draws no inputs here, and the rows that are compared only where there are too many.
-    bool seeded = samples_rows(&host, seed);
+    bool seeded = own_output_is_sampled(&host, seed);
     if (check->arguments->has_seed && !seeded)
         printf("SEED changes nothing: the inputs are those of %s, and all rows are compared\n", folder);
     check->report = report_begin(check->arguments, check->worker->argument, check->device, 1, seed, seeded);
     run_case(check, &host, seed, true);
     int status = finish(check);
     if (output)
-        compare_own_output(&host, output, seed, folder);
+        own_output_compare(&host, output, seed, folder);
     free(output);
     host_problem_free(&host);
     return status;

@@ -16,7 +16,7 @@ struct report {
     bool seeded; // the seed changes something
     uint64_t seed;
     const char *adds; // what the other kind of device would see besides; NULL: nothing that is known
-    int cases; // that will be run
+    int cases;        // that will be run
     int passed, failed, begun;
     double start;
     char text[CASE_TEXT]; // the case that runs

@@ -114,7 +114,7 @@ static void call(struct service *s, const struct wire_question *question) {
     device_partly(question->partly);
     struct second_call second = call_beside(s, question);
     device_inputs_on(stream);
-    struct device_counts counts = device_counts(); // the call beside it does what this one does
+    struct device_counts counts = device_counts();         // the call beside it does what this one does
     bool recorded = question->delayed && !question->again; // of a case, and not of the diagnosis
     recording_describe(&s->problem);
     cudaError_t launch = problem_launch(&s->problem, &s->kernel, s->problem.workspace.data, stream);

@@ -261,4 +261,5 @@ RIGHT_KERNELS({"own-scale", run_own_scale}, {"scaled-maximum", run_scaled_maximu
               {"writes-inputs", run_writes_inputs}, {"remembers", run_remembers},
               {"adds-up", run_adds_up, output_bytes}, {"drops-an-error", run_drops_an_error}, {"greedy", run_greedy},
               {"no-kernel", run_no_kernel}, {"aligned-only", run_aligned_only},
-              {"shares-a-buffer", run_shares_a_buffer}, {"tires", run_tires}, {"sums-by-chance", run_sums_by_chance, output_bytes})
+              {"shares-a-buffer", run_shares_a_buffer}, {"tires", run_tires},
+              {"sums-by-chance", run_sums_by_chance, output_bytes})

@@ -1,4 +1,5 @@
-// The order of blocks and warps follows from a seed, is one of all of them, and not always the same; a budget ends a launch.
+// The order of blocks and warps follows from a seed, is one of all of them, and not always the same; a budget ends a
+// launch.
 #include "../harness/cmocka_all.h"
 #include "exec_driver.h"
 #include "simulator.h"
