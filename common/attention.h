@@ -47,6 +47,7 @@ struct attention_lesson {
     const char *(*unavailable)(void); // one line on what this machine lacks that the lesson needs: a library, say. It
                                       // returns NULL where nothing is lacking; NULL: nothing but the device is needed
     int positive_scale;               // 1 where softmax_scale must be above 0
+    int repeats;                      // 1 where the same call gives the same bits each time
 };
 
 #ifdef __cplusplus
@@ -55,7 +56,8 @@ extern "C" {
 
 extern const struct attention_lesson attention_lesson;
 
-// Launches the lesson's kernels on stream and returns what the launch returned; it does not wait for them.
+// Launches the lesson's kernels on stream and returns what the launch returned; it does not wait for them. Calls in
+// different streams may run at the same time.
 cudaError_t attention_forward(const struct attention_problem *problem, cudaStream_t stream);
 
 #ifdef __cplusplus

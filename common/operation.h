@@ -31,6 +31,8 @@ struct obstacle {
 // How the error of a right output is given.
 enum error_kind { ERROR_RELATIVE_RMS, ERROR_LARGEST_RELATIVE };
 
+struct diagnosed;
+
 enum { CONTRACT_BYTES = 256, MAX_PLAN = 64 };
 
 struct operation {
@@ -54,9 +56,11 @@ struct operation {
                    const struct device_limits *limits, struct obstacle *obstacle);
     bool (*gives_optional)(const void *contract); // the outputs that are optional; NULL: it has none
     size_t (*workspace_bytes)(const void *contract, const struct problem_case *which); // NULL: 0
+    bool (*repeats)(const void *contract); // the same call gives the same bits; NULL: nobody says so
 
     // ---- Problems --------------------------------------------------------------------------------------------------
 
+    const char *gpu_adds; // what a check on a GPU has beyond that on the simulator
     int (*cases)(enum matrix_kind kind, struct problem_case cases[MAX_CASES]);
     // Tensors and scalars of the case; with_inputs: with values drawn from the seed.
     void (*make)(const struct problem_case *which, uint64_t seed, bool with_inputs, struct host_problem *problem);
@@ -88,6 +92,8 @@ struct operation {
     const char *row_name, *rows_name, *groups_name; // "query", "queries", "heads"
 
     const struct suspects *(*suspects)(void); // the mistakes that have a name
+    // Where none of them fits: prints what follows from asking the kernel for more. NULL: nothing is asked.
+    void (*ask)(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out);
 
     // ---- Timing ----------------------------------------------------------------------------------------------------
 

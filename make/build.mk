@@ -107,7 +107,8 @@ build/bin/attention: $(call objects,common common/launcher)
 	$(call link,,-ldl -lm)
 
 # The loader's path comes before this RUNPATH, so that the launcher can put the simulator in the place of NVIDIA's library.
-build/bin/runner: $(call objects,common common/host common/operations common/runner)
+build/bin/runner: $(call objects,common common/host common/operations common/runner) \
+    $(patsubst %,build/objects/teach/%.o,layout shared expression text process)
 	$(call link,,-L$(CUDA_LIB) -lcudart -Wl$(comma)--enable-new-dtags$(comma)-rpath$(comma)$(CUDA_LIB) -ldl -lm)
 
 # ---- The simulator: a CUDA runtime library of the same name and symbol version as NVIDIA's ---------------------------

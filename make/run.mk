@@ -40,7 +40,8 @@ define check_rule
 .PHONY: $1/check
 $1/check: $(libraries) $(harness) $(if $(filter lesson-%,$1),build/bin/teach)
 	$(call alone,status=0; $(foreach s,$(sources),$(if $(word 2,$(sources)),echo '$s:';) $(call said_device,$1,$s) \
-	    $(call recorded,$1,$s) build/bin/attention check --name $(call verdict,$1,$s) --source $s --kernel $(call library,$s) $(call device_of,$s) $$(options) $$(call option,--out,$$(OUT)) || \
+	    { $(call recorded,$1,$s) build/bin/attention check --name $(call verdict,$1,$s) --source $s --kernel $(call library,$s) $(call device_of,$s) $$(options) $$(call option,--out,$$(OUT)) \
+	    $(if $(filter lesson-%,$1),$(if $(partial),,&& build/bin/teach price $(call described,$1,$s))); } || \
 	    status=$$$$?;) \
 	    exit $$$$status)
 endef

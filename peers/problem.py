@@ -58,6 +58,7 @@ class AttentionLesson(Structure):
         ("shared_bytes", BYTES_OF_PROBLEM),
         ("unavailable", ctypes.CFUNCTYPE(c_char_p)),
         ("positive_scale", c_int),
+        ("repeats", c_int),
     ]
 
 

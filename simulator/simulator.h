@@ -12,6 +12,7 @@
 #ifndef SIMULATOR_H
 #define SIMULATOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,16 +36,39 @@ struct CUstream_st;
 void simulator_inputs_on(struct CUstream_st *stream);
 unsigned long simulator_early_launches(void);
 
+// Work that is concurrent with what comes later, in another stream that nothing orders: SIMULATOR_BESIDE (1) while it
+// is launched, SIMULATOR_BESIDE_OVER while that which it must not disturb is, and SIMULATOR_ALONE after both. Memory
+// that both touch, and one writes, is a finding.
+enum simulator_beside { SIMULATOR_ALONE, SIMULATOR_BESIDE, SIMULATOR_BESIDE_OVER };
+void simulator_concurrent(uint64_t state);
+
+// From now on blocks, and the warps of a block, begin in an order that follows from the seed; 0: in their own.
+void simulator_order(uint64_t seed);
+
+// From now on launches execute so many warp instructions in all. One that has more to do ends well all the same, with
+// the rest of its blocks not run, and those after it run nothing. 0: all is executed. How many launches were cut short.
+void simulator_budget(uint64_t warp_instructions);
+unsigned long simulator_cut_launches(void);
+
 // Writes the memory traffic of all launches since the process began. Environment: SIMULATOR_TRACE=1 turns counting on.
 // Returns 0, or -1 with errno set.
 int simulator_write_trace(const char *csv_path, const char *json_path);
 
-// What the memory at device is, for recordings (recording/README.md): a tensor of so many dimensions, the slowest
-// first, with sizes and strides in elements and a name for each axis. Environment: SIMULATOR_RECORDING=path turns
-// recording on.
+// What the memory at device is, for messages and recordings (recording/README.md): a tensor of so many dimensions, the
+// slowest first, with sizes and strides in elements and a name for each axis. Environment: SIMULATOR_RECORDING=path
+// turns recording on.
 void simulator_describe_memory(const void *device, size_t bytes, const char *name, const char *dtype,
                                unsigned element_bytes, int dimensions, const int64_t *size, const int64_t *stride,
                                const char *const *axis);
+
+// What messages call an element of shared memory: of the variable of that name in a kernel, by its mangled name, which
+// has bytes and is dynamic shared memory or not, the one at offset. False: it is called by its byte.
+typedef bool simulator_shared_namer(const char *kernel, const char *variable, bool dynamic, size_t bytes, size_t offset,
+                                    char *text, size_t size);
+void simulator_name_shared(simulator_shared_namer *namer);
+
+// From now on a finding that has been printed is counted and not printed again.
+void simulator_print_once(void);
 
 // Writes what was recorded to the path of SIMULATOR_RECORDING, and records no further launch. Returns 0, or -1 with
 // errno set. Nothing where recording is off.

@@ -37,6 +37,13 @@ command teach_progress;
 // build/bin/attention check. CSV and JSON go to build/trace/.
 command teach_trace;
 
+// --name NAME --source FILE.cu --kernel FILE.so: counts a kernel that is right as trace does, and says in a line what
+// it does more often than the solution of its lesson, by lessons/NN_x/counts.csv; nothing where it does not.
+command teach_price;
+
+// The same words: prints the rows of that file, which scripts/record-counts writes.
+command teach_counted;
+
 // --name NAME --source FILE.cu --kernel FILE.so [--beside NAME FILE.cu FILE.so] [OPTION...]: runs a kernel once on the
 // simulator, and the one beside it, and writes the page that shows what they did, line by line, to build/explore/. The
 // options are those of build/bin/attention check. A kernel that fails its check has its page, too, and status 1.

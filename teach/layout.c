@@ -137,7 +137,7 @@ static bool read_member(const struct entries *entries, const struct entry *from,
     return true;
 }
 
-static bool read_members(const struct entries *entries, const struct entry *structure, struct layout *layout) {
+static bool read_members(const struct entries *entries, const struct entry *structure, struct shared_layout *layout) {
     bool arrays = false;
     layout->members = 0;
     for (const struct entry *one = child(entries, structure, NULL); one; one = child(entries, structure, one)) {
@@ -164,8 +164,8 @@ static bool is_named(const struct entries *entries, const struct entry *structur
     return false;
 }
 
-static bool find(const struct entries *entries, const char *kernel, int64_t bytes, struct layout *layout) {
-    struct layout other;
+static bool find(const struct entries *entries, const char *kernel, int64_t bytes, struct shared_layout *layout) {
+    struct shared_layout other;
     int found = 0;
     for (int i = 0; i < entries->count; i++) {
         const struct entry *one = &entries->entry[i];
@@ -180,7 +180,8 @@ static bool find(const struct entries *entries, const char *kernel, int64_t byte
     return found == 1;
 }
 
-bool layout_read(const char *library, const char *scratch, const char *kernel, int64_t bytes, struct layout *layout) {
+bool layout_read(const char *library, const char *scratch, const char *kernel, int64_t bytes,
+                 struct shared_layout *layout) {
     struct entries entries;
     const bool found = read_entries(library, scratch, &entries) && find(&entries, kernel, bytes, layout);
     free(entries.entry);

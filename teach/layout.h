@@ -15,7 +15,7 @@ struct layout_member {
     int64_t dimension[LAYOUT_DIMENSIONS];
 };
 
-struct layout {
+struct shared_layout {
     int members;
     struct layout_member member[LAYOUT_MEMBERS];
 };
@@ -23,6 +23,7 @@ struct layout {
 // The structure of so many bytes that the kernel is a template of, by its mangled name, or the only one of that size
 // that has arrays. Calls readelf, which comes with the compiler; what it prints goes to the file `scratch`. False where
 // the library says nothing of such a structure.
-bool layout_read(const char *library, const char *scratch, const char *kernel, int64_t bytes, struct layout *layout);
+bool layout_read(const char *library, const char *scratch, const char *kernel, int64_t bytes,
+                 struct shared_layout *layout);
 
 #endif

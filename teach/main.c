@@ -17,6 +17,8 @@ static const struct {
     {"record", "FILE whole|part COMMAND...", 3, teach_record},
     {"progress", "RESULTS 'LESSON FOLDER FILE...'...", 1, teach_progress},
     {"trace", "--name NAME --source FILE.cu --kernel FILE.so [OPTION...]", 6, teach_trace},
+    {"price", "--name NAME --source FILE.cu --kernel FILE.so", 6, teach_price},
+    {"counted", "--name NAME --source FILE.cu --kernel FILE.so", 6, teach_counted},
     {"explore", "--name NAME --source FILE.cu --kernel FILE.so [--beside NAME FILE.cu FILE.so] [OPTION...]", 6,
      teach_explore},
     {"predictions", "FILE.csv SHAPE...", 2, teach_predictions},

@@ -155,7 +155,7 @@ static void print_static(FILE *to, bool first, const char *name, long long offse
     fputs("]}", to);
 }
 
-static void print_members(FILE *to, bool first, long long offset, const struct layout *layout) {
+static void print_members(FILE *to, bool first, long long offset, const struct shared_layout *layout) {
     for (int m = 0; m < layout->members; m++) {
         const struct layout_member *member = &layout->member[m];
         print_array(to, first && m == 0, member->name, offset + member->offset, member->bytes, member->element,
@@ -174,7 +174,7 @@ void shared_print(FILE *to, const char *line, const char *kernel, const char *li
     for (const char *at = strstr(line, "{\"name\":\""); at; at = strstr(at + 1, "{\"name\":\"")) {
         char name[128], dynamic[8];
         long long offset, bytes;
-        static struct layout layout;
+        static struct shared_layout layout;
         if (sscanf(at, "{\"name\":\"%127[^\"]\",\"offset\":%lld,\"bytes\":%lld,\"dynamic\":%7[a-z]", name, &offset,
                    &bytes, dynamic) != 4)
             continue;

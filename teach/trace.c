@@ -3,6 +3,7 @@
 #include "files.h"
 #include "process.h"
 #include "report.h"
+#include "traced.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -122,6 +123,24 @@ static struct predictions predicted(const struct run *run) {
     if (!predictions_read(path, &shape, &predictions, &error))
         message_exit(EXIT_BAD_INPUT, "%s", error.text);
     return predictions;
+}
+
+int traced_run(int count, char **word, struct traced *traced) {
+    struct run run = read_words(count, word);
+    name_files(&run);
+    int status = process_run_to(run.log, true, run.command);
+    find_shape(&run);
+    snprintf(traced->shape, sizeof traced->shape, "%s", run.shape);
+    if (status)
+        return status;
+    return *run.shape && traffic_read(run.csv, &traced->traffic) ? 0 : EXIT_CHECK_FAILED;
+}
+
+const char *traced_source(int count, char **word) {
+    for (int i = 0; i + 1 < count; i++)
+        if (!strcmp(word[i], "--source"))
+            return word[i + 1];
+    return "";
 }
 
 int teach_trace(int count, char **word) {

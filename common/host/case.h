@@ -22,6 +22,11 @@ enum input_family {
     INPUTS_INF_VALUE,      // one element of one value is infinite
     INPUTS_OFFSET,         // a query's scores are all near 1000, the next one's near -1000; values near 100
     INPUTS_TINY,           // so small that products of two underflow in the inputs' own type
+    INPUTS_CROWD,          // one key takes most of the weight, all others lie ten below it: together they count
+    INPUTS_LOW,            // every other query's scores are all below -10^5
+    INPUTS_STEEP,          // scores grow by 4 with each key: by more than 100 from a tile to the next
+    INPUTS_EQUAL,          // all keys of a head are the same
+    INPUTS_EQUAL_BUT_ONE,  // and one of them, beside a tile's edge, is 11 above the others
     INPUTS_MASKED,         // softmax: some elements are -inf, never a whole row
     INPUT_FAMILIES
 };

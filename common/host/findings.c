@@ -43,6 +43,10 @@ static const struct mistake findings[SIM_FINDING_KINDS] = {
          "Two blocks touch the same element, and one of them writes it. Blocks run in any order and "
          "at the same time. Work out "
          "the first element of two neighbouring blocks: does every block have a part of its own?"},
+    [SIM_FINDING_RACE_STREAMS] =
+        {"race between streams",
+         "Two calls were made in two streams, each with tensors and a workspace of its own, and both touch this "
+         "element. On a GPU they run at the same time. Whose is it: does it belong to the file, and not to the call?"},
     [SIM_FINDING_DIVERGENT_BARRIER] =
         {"divergent barrier", "A barrier waits for all threads of the block, and here not all of them come to the same "
                               "one. Which threads skip "

@@ -20,6 +20,11 @@ static const char *const names[INPUT_FAMILIES] = {
     [INPUTS_INF_VALUE] = "inf-value",
     [INPUTS_OFFSET] = "offset",
     [INPUTS_TINY] = "tiny",
+    [INPUTS_CROWD] = "crowd",
+    [INPUTS_LOW] = "low",
+    [INPUTS_STEEP] = "steep",
+    [INPUTS_EQUAL] = "equal",
+    [INPUTS_EQUAL_BUT_ONE] = "equal-but-one",
     [INPUTS_MASKED] = "masked",
 };
 
@@ -28,7 +33,7 @@ const char *inputs_name(enum input_family family) {
 }
 
 bool inputs_from_name(const char *name, enum input_family *family, struct message *error) {
-    char list[300] = "";
+    char list[400] = "";
     for (int i = 0; i < INPUT_FAMILIES; i++) {
         if (!strcmp(name, names[i])) {
             *family = (enum input_family)i;

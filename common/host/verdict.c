@@ -60,12 +60,22 @@ static void check_plain_row(struct verdict *v, int64_t row, const float *got) {
         return;
     for (int c = 0; c < v->tensor->columns; c++) {
         bool poison = is_poison(got[c]), number = v->output ? !isnan(got[c]) : isfinite(got[c]);
+        if (poison && v->partly) {
+            v->left_out++;
+            continue;
+        }
         bool stray = !poison && v->problem->finite && !number;
         v->unwritten += poison;
         v->nan += stray;
         if (poison || stray)
             remember_first(v, row, c, false, NAN, got[c], 0);
     }
+}
+
+static void add_bits(struct verdict *v, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    v->bits = (v->bits ^ bits) * 1099511628211u + 1;
 }
 
 static void check_sampled_row(struct verdict *v, int64_t row, const float *got) {
@@ -77,6 +87,11 @@ static void check_sampled_row(struct verdict *v, int64_t row, const float *got) 
     for (int c = 0; c < columns; c++) {
         double expected = e->value[c], difference = got[c] - expected;
         bool poison = is_poison(got[c]);
+        if (poison && v->partly) {
+            v->left_out++;
+            continue;
+        }
+        add_bits(v, got[c]);
         v->compared++;
         v->unwritten += poison;
         v->nan += !poison && isnan(got[c]) && !isnan(expected);
@@ -193,7 +208,7 @@ static void explain_groups(const struct verdict *v, int64_t group, FILE *out) {
 
 // A map of the group that holds the first wrong element: '.' right, '#' wrong, ' ' not in the sample.
 static void explain_map(const struct verdict *v, FILE *out) {
-    enum { LINES = 16, CHARACTERS = 32 };
+    enum { LINES = 16, CHARACTERS = 32, FOLDED = 5 }; // so many equal lines are one
     const struct operation *operation = v->problem->operation;
     int columns = v->tensor->columns;
     int64_t group = operation->group(&v->problem->which), shown = v->first_row / group;
@@ -214,26 +229,37 @@ static void explain_map(const struct verdict *v, FILE *out) {
     fprintf(out, "  output%s%s: a line is %lld %s, a character %lld element%s, # wrong, . right\n", *name ? " of " : "",
             name, (long long)row_tile, row_tile > 1 ? operation->rows_name : operation->row_name,
             (long long)column_tile, column_tile > 1 ? "s" : "");
-    for (int64_t l = 0; l < lines; l++) {
+    for (int64_t l = 0; l < lines; l++)
         map[l][characters] = 0;
-        fprintf(out, "  %7lld |%s|\n", (long long)(l * row_tile), map[l]);
+    for (int64_t l = 0, end; l < lines; l = end) {
+        for (end = l + 1; end < lines && !strcmp(map[end], map[l]);)
+            end++;
+        bool folded = end - l >= FOLDED;
+        for (int64_t i = l; i < (folded ? l + 1 : end); i++)
+            fprintf(out, "  %7lld |%s|\n", (long long)(i * row_tile), map[i]);
+        if (folded)
+            fprintf(out, "          the same down to %lld\n", (long long)((end - 1) * row_tile));
     }
 }
 
-void verdict_explain(const struct verdict *v, FILE *out) {
+void verdict_explain(const struct verdict *v, bool with_map, FILE *out) {
     const char *of = v->output ? " of " : "", *name = v->output ? v->tensor->name : "";
     if (v->wrong)
-        fprintf(out, "  %lld of %lld elements%s%s wrong%s\n", (long long)v->wrong, (long long)v->compared, of, name,
-                v->compared < v->elements ? " (a sample of the rows)" : "");
-    if (v->unwritten)
-        fprintf(out, "  %lld of %lld elements%s%s were never written: they still hold the poison\n",
-                (long long)v->unwritten, (long long)v->elements, of, name);
+        fprintf(out, "  %lld of %lld element%s%s%s wrong%s\n", (long long)v->wrong, (long long)v->compared,
+                v->compared == 1 ? "" : "s", of, name, v->compared < v->elements ? " (a sample of the rows)" : "");
+    if (v->unwritten == v->elements)
+        fprintf(out, "  all of the output%s%s was never written: whatever ran, it has stored nothing there\n", of,
+                name);
+    else if (v->unwritten)
+        fprintf(out, "  %lld of %lld elements%s%s %s never written: %s the poison\n", (long long)v->unwritten,
+                (long long)v->elements, of, name, v->unwritten == 1 ? "was" : "were",
+                v->unwritten == 1 ? "it still holds" : "they still hold");
     if (v->nan)
         fprintf(out, "  %lld element%s%s%s %s NaN or infinite where the reference is a number\n", (long long)v->nan,
                 v->nan == 1 ? "" : "s", of, name, v->nan == 1 ? "is" : "are");
-    if (v->first_row >= 0) {
+    if (v->first_row >= 0 && v->unwritten < v->elements) {
         explain_first(v, out);
-        if (v->wrong && v->tensor->columns > 1)
+        if (with_map && v->wrong && v->wrong < v->compared && v->tensor->columns > 1)
             explain_map(v, out);
     }
     if (v->rms_failed && !v->wrong) {

@@ -22,6 +22,8 @@ struct verdict {
     const struct row_sample *sample;
     const void *reference;
     int output;
+    bool partly;                    // what was not written was not to be
+    uint64_t bits;                  // of all that was compared: the same where the bits are
     struct expected_row expected;   // of the row that is looked at
     int64_t next;                   // index in sample of the next row that is expected
     uint8_t *wrong_at;              // [sample rows][columns], 1 where the element is outside its tolerance
@@ -30,6 +32,7 @@ struct verdict {
     int64_t elements;          // of the whole output
     int64_t compared;          // with the reference
     int64_t wrong;             // of those
+    int64_t left_out;          // of the whole output: the poison is still there, and partly is set
     int64_t unwritten;         // of the whole output: the poison is still there
     int64_t nan;               // of the whole output: NaN where the reference has none, or where it cannot have one
     double relative_rms;       // of all that was compared
@@ -59,8 +62,9 @@ bool verdict_end(struct verdict *verdict);
 // The error of a right output, as its operation gives it.
 double verdict_error(const struct verdict *verdict);
 
-// Says in a few lines what is wrong: how many, the first expected and got, a map of right and wrong tiles.
-void verdict_explain(const struct verdict *verdict, FILE *out);
+// Says in a few lines what is wrong: how many, the first expected and got and, where it is asked for and only parts are
+// wrong, a map of right and wrong tiles.
+void verdict_explain(const struct verdict *verdict, bool with_map, FILE *out);
 
 void verdict_free(struct verdict *verdict);
 

@@ -3,6 +3,7 @@
 #include "attention.h"
 #include "host/parallel.h"
 #include "host/tolerance.h"
+#include "operations/attention_pattern.h"
 #include "operations/attention_reference.h"
 
 #include <math.h>
@@ -26,6 +27,10 @@ static const char *lacking(const void *contract) {
 
 static bool gives_lse(const void *contract) {
     return ((const struct attention_lesson *)contract)->lse;
+}
+
+static bool repeats(const void *contract) {
+    return ((const struct attention_lesson *)contract)->repeats;
 }
 
 static struct attention_strides strides(const struct host_tensor *tensor) {
@@ -214,6 +219,16 @@ static void group_text(const struct problem_case *which, int64_t head, char *tex
              (long long)(head % which->attention.heads));
 }
 
+static void ask(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out) {
+    int wrong = 0;
+    while (wrong < count && evidence[wrong].outcome != OUTCOME_WRONG)
+        wrong++;
+    if (wrong == count)
+        return;
+    attention_pattern(kernel, evidence, count, out);
+    attention_probe(kernel, evidence[wrong].which.dtype, out);
+}
+
 // ---- Timing -----------------------------------------------------------------------------------------------------
 
 int attention_plan(const struct arguments *a, enum attention_dtype dtype, struct problem_case *cases) {
@@ -286,6 +301,8 @@ const struct operation attention_operation = {
     .covers = covers,
     .gives_optional = gives_lse,
     .workspace_bytes = workspace_bytes,
+    .repeats = repeats,
+    .gpu_adds = "tensors of more than 2^31 elements, up to 8192 queries and keys, each of 64 places of the diagonal",
     .cases = attention_cases,
     .make = attention_make,
     .load = attention_load,
@@ -304,6 +321,7 @@ const struct operation attention_operation = {
     .rows_name = "queries",
     .groups_name = "heads",
     .suspects = attention_suspects_of_all,
+    .ask = ask,
     .plan = attention_plan,
     .seconds = 2.0,
     .warm = warm,

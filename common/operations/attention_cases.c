@@ -6,11 +6,16 @@
 
 static const int ragged[] = {1, 31, 33, 63, 64, 65, 127, 129, 191, 193, 1000};
 static const int head_dims[] = {1, 6, 8, 31, 32, 40, 64, 70, 72, 80, 96, 128, 192, 256, 300, 512};
+// Both ends of what a kernel may round a head_dim to: multiples of 4, 16 and 32, and the next power of two.
+static const int between[] = {16, 33, 48, 65, 104, 129, 136, 160, 248, 257, 384, 511};
+// nk - nq, by which the diagonal lies differently in a tile of 16, 32 or 64.
+static const int residues[] = {0, 1, 2, 5, 8, 15, 16, 17, 24, 31, 32, 33, 40, 47, 48, 56, 63};
 static const float scales[] = {0.3f, 1, -4, 0};
-static const enum input_family hostile[] = {INPUTS_LARGE,         INPUTS_DOMINANT_FIRST, INPUTS_DOMINANT_LAST,
-                                            INPUTS_DOMINANT_EDGE, INPUTS_RISING,         INPUTS_CONSTANT_VALUE,
-                                            INPUTS_NAN_KEY,       INPUTS_NAN_VALUE,      INPUTS_INF_KEY,
-                                            INPUTS_INF_VALUE,     INPUTS_OFFSET,         INPUTS_TINY};
+static const enum input_family hostile[] = {
+    INPUTS_LARGE,          INPUTS_DOMINANT_FIRST, INPUTS_DOMINANT_LAST, INPUTS_DOMINANT_EDGE, INPUTS_RISING,
+    INPUTS_CONSTANT_VALUE, INPUTS_NAN_KEY,        INPUTS_NAN_VALUE,     INPUTS_INF_KEY,       INPUTS_INF_VALUE,
+    INPUTS_OFFSET,         INPUTS_TINY,           INPUTS_CROWD,         INPUTS_LOW,           INPUTS_STEEP,
+    INPUTS_EQUAL,          INPUTS_EQUAL_BUT_ONE};
 static const enum input_family hostile_causal[] = {INPUTS_LARGE, INPUTS_RISING, INPUTS_NAN_KEY, INPUTS_NAN_VALUE};
 
 struct list {
@@ -71,6 +76,17 @@ static void add_general(struct list *list, int n) {
     c->attention.stride[0] = n * c->attention.stride[2];
 }
 
+// What two properties do to each other: a head_dim between the usual ones, where the diagonal lies in a tile, how many
+// heads.
+static void add_between(struct list *list, int nq, int step) {
+    for (int i = 0; i < COUNT(between); i++)
+        add(list, 1, 1 + i % 2, nq + i % 4, nq + i % 4 + residues[5 * i % COUNT(residues)], between[i]);
+    for (int r = 0; r < 64; r += step) {
+        int residue = step == 1 ? r : residues[r / step % COUNT(residues)];
+        add_causal(list, 1, 1, nq + r % 3, nq + r % 3 + residue, between[r % COUNT(between)] & ~7);
+    }
+}
+
 static void build_simulator(struct list *list) {
     // Small ones first, so that a mistake is found at once; few queries where the keys are many.
     add(list, 1, 1, 1, 1, 64);
@@ -100,6 +116,7 @@ static void build_simulator(struct list *list) {
     add_causal(list, 1, 1, 67, 66, 300);
     add_hostile(list, 1, 2, 9, 70, 64);
     add_general(list, 19);
+    add_between(list, 3, 4);
     add(list, 1, 1, 127, 127, 128);
     add(list, 1, 1, 129, 129, 64);
     add(list, 1, 1, 33, 191, 64);
@@ -110,6 +127,19 @@ static void build_simulator(struct list *list) {
     // More tiles of 32 keys than a warp has lanes.
     add(list, 1, 1, 3, 1100, 64);
     add(list, 1, 1, 2, 1100, 64)->family = INPUTS_RISING;
+    // Long ones in one direction, at odd lengths: more queries than a block has threads, more keys than there is room
+    // for scores in 48 KB.
+    add(list, 1, 1, 1061, 5, 16);
+    add_causal(list, 1, 1, 1030, 7, 32);
+    add(list, 1, 1, 2, 577, 128);
+    add(list, 1, 2, 1, 2051, 40)->family = INPUTS_CROWD;
+    add(list, 1, 1, 2, 4133, 32)->family = INPUTS_EQUAL_BUT_ONE;
+    add(list, 1, 1, 1, 12301, 8);
+    // One query in each of many heads, whose scores are large: what is left of the head before shows.
+    add(list, 3, 45, 1, 65, 40)->family = INPUTS_LARGE;
+    // More heads, and more rows, than a grid may have in two of its directions.
+    add(list, 257, 257, 1, 1, 8);
+    add(list, 1, 1, 65600, 1, 8);
     // Enough heads to fill a GPU: a kernel that chooses its tile by that takes a larger one, and its blocks go from one
     // tile to the next. Of 128 queries and 64 keys there are two tiles, then three, for each head, so that blocks which
     // are given two of them end in the middle; and in the first two, some queries see no key.
@@ -148,6 +178,15 @@ static void build_gpu(struct list *list) {
     add(list, 1, 16, 2048, 2011, 64)->family = INPUTS_RISING;
     add(list, 1, 16, 2048, 2048, 128)->family = INPUTS_LARGE;
     add_causal(list, 1, 60, 140, 130, 40);
+    add_between(list, 67, 1);
+    add(list, 1, 1, 3, 2051, 40)->family = INPUTS_CROWD;
+    add(list, 1, 4, 70, 4133, 128)->family = INPUTS_EQUAL_BUT_ONE;
+    add(list, 1, 1, 9, 12301, 64);
+    add(list, 8, 64, 1, 577, 128);
+    add(list, 2, 300, 65, 130, 64)->family = INPUTS_LARGE;
+    // More heads, and more rows, than a grid may have in two of its directions.
+    add(list, 257, 257, 1, 3, 8);
+    add(list, 1, 1, 70000, 3, 8);
     // More than 2^31 elements: an offset of 32 bits overflows. In scores kept in a workspace, in k and v, in q and o.
     add(list, 1, 32, 8200, 8200, 32);
     add(list, 33, 32, 1, 4096, 512);

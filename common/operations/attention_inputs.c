@@ -46,10 +46,16 @@ static void fill_q(int64_t begin, int64_t end, void *context) {
         case INPUTS_DOMINANT_LAST:
         case INPUTS_DOMINANT_EDGE:
         case INPUTS_RISING:
+        case INPUTS_CROWD:
+        case INPUTS_STEEP:
+        case INPUTS_EQUAL_BUT_ONE:
             q[0] = sqrtf((float)d); // so that a key's element 0 is added to the scaled score as it is
             break;
         case INPUTS_OFFSET:
             q[0] = r % 2 ? -sqrtf((float)d) : sqrtf((float)d);
+            break;
+        case INPUTS_LOW: // times the 400 of every key
+            q[0] = r % 2 ? -300.0f * sqrtf((float)d) : sqrtf((float)d);
             break;
         default:
             break;
@@ -64,7 +70,10 @@ static void fill_k(int64_t begin, int64_t end, void *context) {
         float *k = f->k + r * d;
         int64_t head = r / nk;
         int key = (int)(r % nk);
-        inputs_normal_row(k, r, d, f->seed, K);
+        bool equal = f->family == INPUTS_EQUAL || f->family == INPUTS_EQUAL_BUT_ONE;
+        inputs_normal_row(k, equal ? r - key : r, d, f->seed, K);
+        if (f->family == INPUTS_CROWD)
+            scale_row(k, d, 0.1f);
         if (f->family == INPUTS_LARGE || f->family == INPUTS_TINY)
             scale_row(k, d, f->family == INPUTS_LARGE ? 100.0f : tiny(f->dtype));
         if (f->family == INPUTS_LARGE)
@@ -73,6 +82,14 @@ static void fill_k(int64_t begin, int64_t end, void *context) {
             k[0] = 0.25f * (float)key;
         else if (f->family == INPUTS_OFFSET)
             k[0] += 1000.0f;
+        else if (f->family == INPUTS_LOW)
+            k[0] = 400.0f;
+        else if (f->family == INPUTS_STEEP)
+            k[0] = 4.0f * (float)key;
+        else if (f->family == INPUTS_CROWD)
+            k[0] = key == inputs_edge(head, nk) ? 10.0f : 0.0f;
+        else if (f->family == INPUTS_EQUAL_BUT_ONE && key == inputs_edge(head, nk))
+            k[0] += 11.0f;
         else if ((f->family == INPUTS_DOMINANT_FIRST && key == 0) ||
                  (f->family == INPUTS_DOMINANT_LAST && key == nk - 1) ||
                  (f->family == INPUTS_DOMINANT_EDGE && key == inputs_edge(head, nk)))

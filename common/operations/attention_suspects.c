@@ -3,7 +3,7 @@
 
 // Multiply-adds of a case that is small enough to be computed once for each suspect, and of all that is known to be
 // right.
-enum { SMALL_CASE = 1 << 20, SMALL_CASES = 1 << 23 };
+enum { SMALL_CASE = 1 << 20, SMALL_CASES = 1 << 23, MANY_ROWS = 1 << 14 };
 
 // Cases that tell mistakes apart: several heads and batches, long rows of keys, wide rows, more queries than a block
 // has. One has so many heads that a kernel that deals out tiles has no blocks to spare: each gets several. The last
@@ -47,7 +47,9 @@ static double work(const struct problem_case *which) {
 // With a scale of its own a case has weights that are all alike or nearly all in one key, and then underflow in fp32 as
 // no suspect's prediction can know. The same with the usual scale tells more.
 static bool is_usable(const struct problem_case *which) {
-    return work(which) <= SMALL_CASE && !which->has_scale;
+    const struct attention_shape *s = &which->attention;
+    int64_t rows = (int64_t)s->batch * s->heads * s->nq;
+    return work(which) <= SMALL_CASE && rows <= MANY_ROWS && !which->has_scale;
 }
 
 static int at_most(int value, int limit) {
@@ -65,7 +67,7 @@ static bool reduce(struct problem_case *which) {
     s->heads = s->kv_heads * shared;
     if (s->layout == LAYOUT_STRIDES)
         s->layout = LAYOUT_BNHD;
-    while (work(which) > SMALL_CASE) {
+    while (work(which) > SMALL_CASE || s->batch * s->heads * s->nq > MANY_ROWS) {
         s->nq = (s->nq + 1) / 2;
         s->nk = (s->nk + 1) / 2;
     }

@@ -138,6 +138,7 @@ const struct operation softmax_operation = {
     .dtypes = dtypes,
     .covers = covers,
     .workspace_bytes = workspace_bytes,
+    .gpu_adds = "more than 2^31 elements, rows of 131,073",
     .cases = softmax_cases,
     .make = softmax_make,
     .describe = describe,

@@ -69,7 +69,7 @@ static bool judge(struct round *r, struct contender *contender, const struct row
         if (right && !good)
             say(contender->kernel, "is wrong here and was not timed: make check says more", "");
         if (!good)
-            verdict_explain(&verdict, stdout);
+            verdict_explain(&verdict, true, stdout);
         contender->error = i ? contender->error : verdict_error(&verdict);
         right = right && good;
         verdict_free(&verdict);

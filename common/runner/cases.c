@@ -28,7 +28,24 @@ static void leave_out(struct left_out *left_out, const char *part) {
     left_out->cases[i]++;
 }
 
-int cases_select(const struct worker *worker, struct problem_case *cases, int count) {
+// Tiles of 128 queries and 64 keys, as a kernel of the tensor cores may have them.
+static int64_t tiles_of(const struct attention_shape *s) {
+    return (int64_t)s->batch * s->heads * ((s->nq + 127) / 128) * ((s->nk + 63) / 64);
+}
+
+int cases_thin(const struct operation *operation, struct problem_case *cases, int count, uint64_t seed) {
+    enum { MANY_TILES = 64 };
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        bool plain = cases[i].family == INPUTS_NORMAL && !cases[i].has_scale;
+        bool large = !operation->is_matrix && tiles_of(&cases[i].attention) >= MANY_TILES;
+        if (!seed || (!large && (!plain || ((uint64_t)i + seed) % 2)))
+            cases[kept++] = cases[i];
+    }
+    return kept;
+}
+
+int cases_select(const struct worker *worker, struct problem_case *cases, int count, FILE *out) {
     struct left_out left_out = {.cases = {0}};
     struct message first = {""};
     int kept = 0;
@@ -41,15 +58,17 @@ int cases_select(const struct worker *worker, struct problem_case *cases, int co
         else if (*obstacle.part)
             leave_out(&left_out, obstacle.part);
         else
-            printf("  not run: %s: %s\n", text, obstacle.reason.text);
+            fprintf(out, "  not run: %s: %s\n", text, obstacle.reason.text);
         if (!*first.text)
             first = obstacle.reason;
     }
     if (!kept)
         message_exit(EXIT_BAD_INPUT, "%s", first.text);
     for (int i = 0; *left_out.part[i]; i++)
-        printf("  not part of this lesson: %s (%d case%s)\n", left_out.part[i], left_out.cases[i],
-               left_out.cases[i] == 1 ? "" : "s");
+        fprintf(out, "%s%s (%d case%s)", i ? ", " : "  not part of this lesson: ", left_out.part[i], left_out.cases[i],
+                left_out.cases[i] == 1 ? "" : "s");
+    if (*left_out.part[0])
+        fputc('\n', out);
     return kept;
 }
 

@@ -4,6 +4,8 @@
 
 #include "runner/worker.h"
 
+#include <stdio.h>
+
 // What INPUTS= says. Ends the process with one line where it is no name.
 enum input_family cases_family(const struct arguments *arguments);
 
@@ -11,7 +13,11 @@ enum input_family cases_family(const struct arguments *arguments);
 int cases_list(const struct worker *worker, const struct arguments *arguments, enum attention_dtype dtype,
                struct problem_case *cases);
 
-// Keeps the cases that can be run, and says of the others why they are not. Ends the process where none can.
-int cases_select(const struct worker *worker, struct problem_case *cases, int count);
+// Leaves out large cases, and every second of those that are there for their shape alone, another half with another
+// seed; 0: none. A kernel's second type has its own way of rounding, and the same loops. Returns how many are left.
+int cases_thin(const struct operation *operation, struct problem_case *cases, int count, uint64_t seed);
+
+// Keeps the cases that can be run, and writes to left_out why the others are not. Ends the process where none can.
+int cases_select(const struct worker *worker, struct problem_case *cases, int count, FILE *left_out);
 
 #endif

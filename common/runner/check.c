@@ -3,6 +3,7 @@
 #include "runner/cases.h"
 #include "runner/diagnose.h"
 #include "runner/output.h"
+#include "runner/own_output.h"
 #include "runner/report.h"
 #include "runner/worker.h"
 
@@ -22,6 +23,7 @@ struct check {
     int first_finding;                   // of the simulator's, -1: none
     struct evidence evidence[MAX_CASES]; // [tried], for the diagnosis
     int tried;
+    bool wrote;              // something to the first output, in any case
     bool wrong, ended_badly; // of any case: its output, its launch
 };
 
@@ -73,8 +75,11 @@ static bool run_kernel(struct check *check, const struct host_problem *host, con
     j->changed = *j->result.changed ? j->result.changed : NULL;
     for (int i = 0; i < host->outputs; i++) {
         j->judged[i] = j->result.has[i];
+        if (!j->result.cut) // it could have written all
+            j->verdict[i].unwritten += j->verdict[i].left_out;
         right = (!j->judged[i] || verdict_end(&j->verdict[i])) && right;
     }
+    check->wrote |= j->verdict[0].unwritten < j->verdict[0].elements;
     return right && check->state == DEVICE_WELL && !j->guard && !j->changed;
 }
 
@@ -99,7 +104,7 @@ static void explain(const struct check *check, const struct host_problem *host, 
     // Of a launch that failed at once there is nothing to say but that.
     for (int i = 0; i < host->outputs; i++)
         if (j->judged[i] && (j->verdict[i].unwritten < j->verdict[i].elements || !failed))
-            verdict_explain(&j->verdict[i], stdout);
+            verdict_explain(&j->verdict[i], !report_blank_open(&check->report), stdout);
     if (*check->arguments->data)
         snprintf(options, sizeof options, "DATA=%.300s%s%s%s", check->arguments->data,
                  check->arguments->causal ? " CAUSAL=1" : "", check->arguments->has_dtype ? " DTYPE=" : "",
@@ -109,6 +114,35 @@ static void explain(const struct check *check, const struct host_problem *host, 
     report_repeat(&check->report, options, seed);
 }
 
+static struct row_sample sample_of(const struct host_problem *host, uint64_t seed) {
+    const struct operation *operation = host->operation;
+    return sample_rows(problem_output(host, 0)->rows, operation->group(&host->which), operation->row_cost(&host->which),
+                       seed);
+}
+
+// Whether the case is wrong in a process of its own, too, where nothing came before it.
+static bool fails_alone(struct check *check, const struct host_problem *host, struct worker_call call, uint64_t seed) {
+    struct worker fresh = worker_start(check->arguments);
+    const struct worker *all = check->worker;
+    enum device_state state = check->state;
+    int finding = check->first_finding;
+    struct judgement j;
+    struct row_sample sample = sample_of(host, seed);
+    void *reference = check->operation->refer(host, &sample);
+    judge_begin(&j, host, &sample, reference);
+    check->worker = &fresh;
+    call.out = "";
+    bool right = run_kernel(check, host, &call, &j);
+    check->worker = all;
+    check->state = state;
+    check->first_finding = finding;
+    judge_end(&j, host);
+    check->operation->release(reference);
+    sample_free(&sample);
+    worker_end(&fresh);
+    return !right;
+}
+
 static const char *what_failed(const struct judgement *j) {
     return *j->cause.text ? j->cause.text
            : j->guard     ? "memory beside a tensor was written"
@@ -116,36 +150,48 @@ static const char *what_failed(const struct judgement *j) {
                           : "wrong output";
 }
 
-static struct row_sample sample_of(const struct host_problem *host, uint64_t seed) {
-    const struct operation *operation = host->operation;
-    return sample_rows(problem_output(host, 0)->rows, operation->group(&host->which), operation->row_cost(&host->which),
-                       seed);
+// So many rows take the simulator minutes: of their blocks it runs as many as it can in a second, and what those have
+// not written is left out.
+enum { MOST_SIMULATED_ROWS = 65535 };
+static bool is_partly(const struct check *check, const struct problem_case *which) {
+    int64_t rows = check->operation->is_matrix
+                       ? which->matrix.rows
+                       : (int64_t)which->attention.batch * which->attention.heads * which->attention.nq;
+    return check->device->limits.simulated && !check->arguments->sample && rows > MOST_SIMULATED_ROWS;
 }
 
 // Every fourth case calls the kernel again, in the same process and the same tensors, with the outputs and the
 // workspace as the first call has left them: with the same inputs, or with others. Which cases says the seed, so that
 // the same seed does the same.
 enum again { NOT_AGAIN, SAME_INPUTS, OTHER_INPUTS };
-static enum again again_of(const struct check *check, uint64_t seed) {
-    if (*check->arguments->data || check->arguments->sample)
+static enum again again_of(const struct check *check, const struct problem_case *which, uint64_t seed) {
+    if (*check->arguments->data || check->arguments->sample || is_partly(check, which))
         return NOT_AGAIN;
     return seed % 8 == 1 ? SAME_INPUTS : seed % 8 == 5 ? OTHER_INPUTS : NOT_AGAIN;
 }
 
 // False, and explained, where the second call is wrong.
 static bool run_again(struct check *check, const struct host_problem *first, struct worker_call call, enum again again,
-                      uint64_t seed) {
+                      uint64_t seed, uint64_t bits) {
     struct host_problem host;
     struct judgement j;
     uint64_t inputs = again == OTHER_INPUTS ? ~seed : seed;
     check->operation->make(&first->which, inputs, true, &host);
     call.again = true;
+    call.beside = false;
+    call.order = call.order ? ~call.order : 0;
     call.out = "";
     struct row_sample sample = sample_of(&host, seed);
     void *reference = check->operation->refer(&host, &sample);
     judge_begin(&j, &host, &sample, reference);
     bool right = run_kernel(check, &host, &call, &j);
-    if (!right) {
+    if (right && again == SAME_INPUTS && check->worker->repeats && j.verdict[0].bits != bits) {
+        right = false;
+        report_failed(&check->report, "a second call with the same inputs gives other bits; the lesson says that it "
+                                      "gives the same");
+        printf("  which sum is taken in an order that may change from call to call?\n");
+        explain(check, &host, &j, seed);
+    } else if (!right) {
         report_failed(&check->report, "%s in a second call with %s; the first one was right", what_failed(&j),
                       again == OTHER_INPUTS ? "other inputs" : "the same inputs");
         printf("  what does the first call leave behind: in the output, the workspace, a counter, a variable?\n");
@@ -168,22 +214,35 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
     void *reference = operation->refer(host, &sample);
     judge_begin(&j, host, &sample, reference);
     optional = optional && check->worker->gives_optional;
+    bool partly = is_partly(check, &host->which);
     // Of three cases in four the tensors begin anywhere that the contract allows. Where memory traffic is counted they
     // begin where cudaMalloc puts them, so that the counts are the same each time.
     struct worker_call call = {.optional = optional,
                                .delayed = true,
                                .places = seed % 4 && !check->arguments->sample ? seed : 0,
+                               .beside = seed % 4 == 3 && !check->arguments->sample && !partly,
+                               .partly = partly,
+                               .order = check->arguments->sample ? 0 : seed,
                                .out = check->arguments->out};
+    for (int i = 0; i < host->outputs; i++)
+        j.verdict[i].partly = partly;
     bool right = run_kernel(check, host, &call, &j), again = true;
     remember(check, &host->which, seed, right, optional, *j.cause.text || j.guard || j.changed);
-    if (right && again_of(check, seed))
-        again = run_again(check, host, call, again_of(check, seed), seed);
+    if (right && again_of(check, &host->which, seed))
+        again = run_again(check, host, call, again_of(check, &host->which, seed), seed, j.verdict[0].bits);
     if (right && again) {
         report_passed(&check->report, operation->error == ERROR_RELATIVE_RMS ? "rms" : "largest relative error",
                       verdict_error(&j.verdict[0]));
     } else if (!right) {
         report_failed(&check->report, "%s", what_failed(&j));
         explain(check, host, &j, seed);
+        // What was printed of a finding says it all.
+        if (check->report.failed == 1 && check->report.begun > 1 && !*j.cause.text &&
+            !fails_alone(check, host, call, seed)) {
+            printf("  alone this case is right: what do the cases before it leave behind, in a variable, a counter, a "
+                   "buffer?\n");
+            report_repeat_all(&check->report);
+        }
     }
     judge_end(&j, host);
     operation->release(reference);
@@ -192,8 +251,12 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
 
 // Only numbers tell which mistake they come from; a finding or an error has said its own.
 static int finish(struct check *check) {
+    if (check->arguments->sample) // what is counted is one launch of the case
+        return report_end(&check->report);
     if (check->ended_badly && !report_blank_open(&check->report))
         diagnose_finding(check->first_finding);
+    else if (check->wrong && !check->wrote && !report_blank_open(&check->report))
+        diagnose_nothing();
     else if (check->wrong && !report_blank_open(&check->report))
         diagnose(check->worker, check->evidence, check->tried);
     return report_end(&check->report);
@@ -271,49 +334,6 @@ static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
     return finish(check);
 }
 
-static void compare_own_output(const struct host_problem *host, const float *output, uint64_t seed,
-                               const char *folder) {
-    const struct operation *operation = host->operation;
-    const struct host_tensor *tensor = problem_output(host, 0);
-    struct row_sample sample =
-        sample_rows(tensor->rows, operation->group(&host->which), operation->row_cost(&host->which), seed);
-    void *reference = operation->refer(host, &sample);
-    struct verdict verdict;
-    verdict_begin(&verdict, host, &sample, reference, 0);
-    verdict_rows(&verdict, 0, tensor->rows, output);
-    bool right = verdict_end(&verdict);
-    if (host->rounded)
-        printf(
-            "%s/%s.npy is of inputs that were not rounded; it differs from the reference by a relative rms of %.1e\n",
-            folder, tensor->name, verdict.relative_rms);
-    else
-        printf("%s/%s.npy differs from the reference by a relative rms of %.1e%s\n", folder, tensor->name,
-               verdict.relative_rms, right ? "" : ":");
-    if (!right && !host->rounded) {
-        bool causal = host->which.attention.causal;
-        verdict_explain(&verdict, stdout);
-        message_exit(
-            EXIT_CHECK_FAILED,
-            "%s/o.npy is not the attention of q, k and v%s with scale 1/sqrt(head_dim): was there %s, another scale, "
-            "dropout, bfloat16 or TF32? Leave o.npy away to check the kernel alone",
-            folder, causal ? ", causal," : "", causal ? "no mask" : "a mask (CAUSAL=1)");
-    }
-    verdict_free(&verdict);
-    operation->release(reference);
-    sample_free(&sample);
-}
-
-// Whether only a sample of the output's rows is compared.
-static bool samples_rows(const struct host_problem *host, uint64_t seed) {
-    const struct operation *operation = host->operation;
-    int64_t rows = problem_output(host, 0)->rows;
-    struct row_sample sample =
-        sample_rows(rows, operation->group(&host->which), operation->row_cost(&host->which), seed);
-    bool some = sample.count < rows;
-    sample_free(&sample);
-    return some;
-}
-
 static int check_data(struct check *check, uint64_t seed) {
     const char *folder = check->arguments->data;
     struct host_problem host;
@@ -327,17 +347,24 @@ static int check_data(struct check *check, uint64_t seed) {
     if (!host.finite)
         printf("%s holds NaN or infinity; what they reach in the output is none either\n", folder);
     // A seed draws no inputs here, and the rows that are compared only where there are too many.
-    bool seeded = samples_rows(&host, seed);
+    bool seeded = own_output_is_sampled(&host, seed);
     if (check->arguments->has_seed && !seeded)
         printf("SEED changes nothing: the inputs are those of %s, and all rows are compared\n", folder);
     check->report = report_begin(check->arguments, check->worker->argument, check->device, 1, seed, seeded);
     run_case(check, &host, seed, true);
     int status = finish(check);
     if (output)
-        compare_own_output(&host, output, seed, folder);
+        own_output_compare(&host, output, seed, folder);
     free(output);
     host_problem_free(&host);
     return status;
+}
+
+// What a check here cannot see, and would see on the other kind of device.
+static const char *other_device_adds(const struct check *check) {
+    return check->device->limits.simulated
+               ? check->operation->gpu_adds
+               : "races, reads of what nobody wrote or beyond the end, barriers and waits that are missing";
 }
 
 static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
@@ -345,9 +372,19 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
     int count = 0;
     for (int type = 0; type < ATTENTION_DTYPES; type++)
         if (dtypes & 1u << type)
-            count += cases_list(check->worker, check->arguments, (enum attention_dtype)type, cases + count);
-    count = cases_select(check->worker, cases, count);
+            count += cases_thin(check->operation, cases + count,
+                                cases_list(check->worker, check->arguments, (enum attention_dtype)type, cases + count),
+                                count && !check->arguments->quick ? seed : 0);
+    char *left_out = NULL;
+    size_t length = 0;
+    FILE *text = open_memstream(&left_out, &length);
+    if (!text)
+        message_exit(EXIT_CHECK_FAILED, "the host has no memory left");
+    count = cases_select(check->worker, cases, count, text);
+    fclose(text);
     check->report = report_begin(check->arguments, check->worker->argument, check->device, count, seed, true);
+    fputs(left_out, stdout);
+    free(left_out);
     for (int i = 0; i < count && !report_enough(&check->report) && check->state != DEVICE_LOST; i++) {
         struct host_problem host;
         uint64_t case_seed = seed + (uint64_t)i;
@@ -356,6 +393,8 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
         run_case(check, &host, case_seed, i % 2 == 0);
         host_problem_free(&host);
     }
+    if (!check->arguments->quick)
+        check->report.adds = other_device_adds(check);
     return finish(check);
 }
 

@@ -127,13 +127,35 @@ struct device_counts device_counts(void) {
                                   .findings = findings ? findings() : 0,
                                   .launches = counted("simulator_launches"),
                                   .failed = counted("simulator_failed_launches"),
-                                  .early = counted("simulator_early_launches")};
+                                  .early = counted("simulator_early_launches"),
+                                  .cut = counted("simulator_cut_launches")};
 }
 
 void device_inputs_on(cudaStream_t stream) {
     void (*inputs_on)(cudaStream_t) = (void (*)(cudaStream_t))dlsym(RTLD_DEFAULT, "simulator_inputs_on");
     if (inputs_on)
         inputs_on(stream);
+}
+
+// Warp instructions: half a second or less.
+enum { PARTLY = 400000 };
+
+static void tell(const char *name, uint64_t value) {
+    void (*function)(uint64_t) = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, name);
+    if (function)
+        function(value);
+}
+
+void device_order(uint64_t seed) {
+    tell("simulator_order", seed);
+}
+
+void device_partly(bool partly) {
+    tell("simulator_budget", partly ? PARTLY : 0);
+}
+
+void device_concurrent(enum device_beside state) {
+    tell("simulator_concurrent", state);
 }
 
 int device_first_finding(void) {

@@ -26,16 +26,23 @@ struct device device_open(enum device_choice choice);
 bool device_holds(const struct device *device, double device_bytes, double host_bytes, struct message *reason);
 
 // What the simulator has counted since the process began: distinct findings, launches that ran, that failed before they
-// could run, and that do not come after the inputs (simulator/simulator.h). All 0 on a GPU.
+// could run, that do not come after the inputs, and that were cut short (simulator/simulator.h). All 0 on a GPU.
 struct device_counts {
     bool known;
     unsigned findings;
-    unsigned long launches, failed, early;
+    unsigned long launches, failed, early, cut;
 };
 struct device_counts device_counts(void);
 
 // The inputs are there for what comes after them in the stream. On a GPU this says nothing.
 void device_inputs_on(cudaStream_t stream);
+
+// How the simulator runs what comes: see simulator_order(), simulator_budget() and simulator_concurrent() there.
+// partly: as much as takes a second. On a GPU this does nothing.
+enum device_beside { DEVICE_ALONE, DEVICE_BESIDE, DEVICE_BESIDE_OVER };
+void device_order(uint64_t seed);
+void device_partly(bool partly);
+void device_concurrent(enum device_beside state);
 
 // The kind of the first finding (simulator/findings.h); -1 where there was none, and on a GPU.
 int device_first_finding(void);

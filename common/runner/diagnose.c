@@ -70,7 +70,20 @@ void diagnose(const struct worker *worker, const struct evidence *evidence, int 
                                   .run = run,
                                   .context = &subject};
     step_begin("diagnosis");
-    print("diagnosis", diagnosis(&diagnosed, evidence, count));
+    const struct mistake *mistake = diagnosis(&diagnosed, evidence, count);
+    print("diagnosis", mistake);
+    if (!mistake && worker->operation->ask)
+        worker->operation->ask(&diagnosed, evidence, count, stdout);
+    fflush(stdout);
+}
+
+void diagnose_nothing(void) {
+    static const struct mistake nothing = {
+        "nothing is written",
+        "The kernel was launched and ended, and in no case has it stored anything to the output. Does a thread return "
+        "before it comes to the store, does the store stand in a branch that nobody takes, or does it go somewhere "
+        "else?"};
+    print("diagnosis", &nothing);
 }
 
 void diagnose_finding(int finding) {

@@ -10,4 +10,7 @@ void diagnose(const struct worker *worker, const struct evidence *evidence /* [c
 // What a finding of the simulator means; -1: there was none.
 void diagnose_finding(int finding);
 
+// The same of a kernel that has written nothing at all.
+void diagnose_nothing(void);
+
 #endif

@@ -44,6 +44,10 @@ struct kernel kernel_load(const struct kernel_argument *argument) {
     return kernel;
 }
 
+bool kernel_repeats(const struct kernel *kernel) {
+    return kernel->operation->repeats && kernel->operation->repeats(kernel->contract);
+}
+
 bool kernel_gives_optional(const struct kernel *kernel) {
     return kernel->operation->gives_optional && kernel->operation->gives_optional(kernel->contract);
 }

@@ -20,6 +20,9 @@ static inline unsigned kernel_dtypes(const struct kernel *kernel) {
 // Whether it gives the optional outputs.
 bool kernel_gives_optional(const struct kernel *kernel);
 
+// Whether it says that the same call gives the same bits.
+bool kernel_repeats(const struct kernel *kernel);
+
 // Device memory that it works in.
 size_t kernel_workspace_bytes(const struct kernel *kernel, const struct problem_case *which);
 

@@ -92,6 +92,17 @@ static void rest(void *unused) {
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
 
+void problem_rest(cudaStream_t stream) {
+    CUDA(cudaLaunchHostFunc(stream, rest, NULL));
+}
+
+size_t problem_bytes(const struct host_problem *host) {
+    size_t bytes = 0;
+    for (int i = 0; i < host->inputs; i++)
+        bytes += bytes_of(&host->tensor[i]);
+    return bytes;
+}
+
 void problem_delay(const struct device_problem *p, cudaStream_t stream, struct device_tensor *staging) {
     size_t bytes = 0, at = 0;
     for (int i = 0; i < p->host->inputs; i++)
@@ -105,7 +116,7 @@ void problem_delay(const struct device_problem *p, cudaStream_t stream, struct d
         tensor_poison(&p->tensor[i]);
     }
     CUDA(cudaDeviceSynchronize());
-    CUDA(cudaLaunchHostFunc(stream, rest, NULL));
+    problem_rest(stream);
     at = 0;
     for (int i = 0; i < p->host->inputs; at += p->tensor[i++].bytes)
         CUDA(cudaMemcpyAsync(p->tensor[i].data, staging->data + at, p->tensor[i].bytes, cudaMemcpyDeviceToDevice,

@@ -32,6 +32,10 @@ void problem_refill(struct device_problem *problem, const struct host_problem *h
 // the stream reads poison. *staging is to be freed when that is done. Only where copies of the inputs fit.
 void problem_delay(const struct device_problem *problem, cudaStream_t stream, struct device_tensor *staging);
 
+// Keeps the stream busy for two milliseconds; and how many bytes the inputs have.
+void problem_rest(cudaStream_t stream);
+size_t problem_bytes(const struct host_problem *host);
+
 // Poisons the outputs again.
 void problem_poison(const struct device_problem *problem);
 

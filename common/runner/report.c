@@ -15,6 +15,7 @@ struct report report_begin(const struct arguments *arguments, const struct kerne
                             .kernel = kernel,
                             .device = device,
                             .seeded = seeded,
+                            .seed = seed,
                             .cases = cases,
                             .start = clock_seconds()};
     printf("%s on %s, %d case%s", kernel->name, device->limits.description, cases, cases == 1 ? "" : "s");
@@ -46,36 +47,6 @@ void report_passed(struct report *report, const char *error_name, double error) 
     fflush(stdout);
 }
 
-void report_failed(struct report *report, const char *format, ...) {
-    va_list arguments;
-    report->failed++;
-    message_clear_line();
-    printf("\n%swrong%s  case %s: ", colour(COLOUR_BAD), colour(COLOUR_PLAIN), report->text);
-    va_start(arguments, format);
-    vprintf(format, arguments);
-    va_end(arguments);
-    putchar('\n');
-    fflush(stdout);
-}
-
-void report_repeat(const struct report *report, const char *options, uint64_t seed) {
-    const char *name = report->kernel->name, *underscore = strchr(name, '_');
-    printf("  again: make ");
-    if (!strncmp(name, "lesson-", 7) || !strncmp(name, "solution-", 9))
-        printf("%.*s check", (int)(underscore ? underscore - name : (long)strlen(name)), name);
-    else
-        printf("check KERNEL=%s", *report->kernel->source ? report->kernel->source : report->kernel->library);
-    printf(" %s", options);
-    if (report->seeded)
-        printf(" SEED=%llu", (unsigned long long)seed);
-    printf(" DEVICE=%s\n", report->device->limits.simulated ? "sim" : "gpu");
-    fflush(stdout);
-}
-
-bool report_enough(const struct report *report) {
-    return report->failed >= MAX_FAILURES;
-}
-
 bool report_blank_open(const struct report *report) {
     struct blank blank;
     return *report->kernel->source && blanks_find(report->kernel->source, &blank) && blank.open;
@@ -90,17 +61,53 @@ static void print_open_blank(const char *source) {
         printf("  (the first of %d blanks still open)\n", blank.open);
 }
 
+void report_failed(struct report *report, const char *format, ...) {
+    va_list arguments;
+    message_clear_line();
+    if (!report->failed++)
+        print_open_blank(report->kernel->source);
+    printf("\n%swrong%s  case %s: ", colour(COLOUR_BAD), colour(COLOUR_PLAIN), report->text);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+    fflush(stdout);
+}
+
+void report_repeat_all(const struct report *report) {
+    report_repeat(report, "", report->seed);
+}
+
+void report_repeat(const struct report *report, const char *options, uint64_t seed) {
+    const char *name = report->kernel->name, *underscore = strchr(name, '_');
+    printf("  again: make ");
+    if (!strncmp(name, "lesson-", 7) || !strncmp(name, "solution-", 9))
+        printf("%.*s check", (int)(underscore ? underscore - name : (long)strlen(name)), name);
+    else
+        printf("check KERNEL=%s", *report->kernel->source ? report->kernel->source : report->kernel->library);
+    printf("%s%s", *options ? " " : "", options);
+    if (report->seeded)
+        printf(" SEED=%llu", (unsigned long long)seed);
+    printf(" DEVICE=%s\n", report->device->limits.simulated ? "sim" : "gpu");
+    fflush(stdout);
+}
+
+bool report_enough(const struct report *report) {
+    return report->failed >= MAX_FAILURES;
+}
+
 int report_end(struct report *report) {
     struct message difference;
     bool asked = contract_is_the_lessons(report->kernel->source, &difference);
     bool right = report->passed == report->cases && report->passed > 0 && asked;
     message_clear_line();
-    if (report->failed)
-        print_open_blank(report->kernel->source);
     if (!asked)
         printf("\n%s\n", difference.text);
     if (report->begun < report->cases)
         printf("\nstopped after %d of %d cases\n", report->begun, report->cases);
+    if (right && report->adds)
+        printf("  %s would add: %s\n", report->device->limits.simulated ? "a GPU" : "the simulator (DEVICE=sim)",
+               report->adds);
     printf("%s%s: %d of %d case%s right on %s, %.1f s%s\n", colour(right ? COLOUR_GOOD : COLOUR_BAD),
            report->kernel->name, report->passed, report->cases, report->cases == 1 ? "" : "s",
            report->device->limits.description, clock_seconds() - report->start, colour(COLOUR_PLAIN));

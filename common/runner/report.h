@@ -14,7 +14,9 @@ struct report {
     const struct kernel_argument *kernel;
     const struct device *device;
     bool seeded; // the seed changes something
-    int cases;   // that will be run
+    uint64_t seed;
+    const char *adds; // what the other kind of device would see besides; NULL: nothing that is known
+    int cases;        // that will be run
     int passed, failed, begun;
     double start;
     char text[CASE_TEXT]; // the case that runs
@@ -35,10 +37,14 @@ void report_failed(struct report *report, const char *format, ...) __attribute__
 // Prints the command that runs the case again. options are make's variables: "SHAPE=1,2,9:70,64 CAUSAL=1".
 void report_repeat(const struct report *report, const char *options, uint64_t seed);
 
+// Prints the command that runs all cases again.
+void report_repeat_all(const struct report *report);
+
 // True where enough has failed to stop.
 bool report_enough(const struct report *report);
 
-// True where a blank of the source has not been filled in: that comes before any guess at a mistake.
+// True where a blank of the source has not been filled in: that is said before anything else, and what is wrong then
+// needs neither a map nor a guess at a mistake.
 bool report_blank_open(const struct report *report);
 
 // Prints the first open blank where something failed, and the last line. Returns the exit status.

@@ -64,6 +64,7 @@ struct worker worker_start(const struct arguments *arguments) {
         worker.operation = operations[i];
     worker.dtypes = hello.dtypes;
     worker.gives_optional = hello.gives_optional;
+    worker.repeats = hello.repeats;
     snprintf(worker.lacking, sizeof worker.lacking, "%s", hello.lacking);
     return worker;
 }
@@ -119,7 +120,10 @@ struct worker_result worker_call(const struct worker *worker, const struct host_
                                      .optional = call->optional && has_optional,
                                      .delayed = call->delayed,
                                      .again = call->again,
+                                     .beside = call->beside,
+                                     .partly = call->partly,
                                      .places = call->places,
+                                     .order = call->order,
                                      .softmax_scale = host->softmax_scale,
                                      .finite = host->finite};
     snprintf(question.out, sizeof question.out, "%s", call->out ? call->out : "");

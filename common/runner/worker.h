@@ -16,7 +16,7 @@ struct worker {
     const struct kernel_argument *argument;
     const struct operation *operation;
     unsigned dtypes;
-    bool gives_optional;
+    bool gives_optional, repeats;
     char lacking[256]; // what this machine lacks that it needs; "": nothing
 };
 
@@ -34,6 +34,9 @@ struct worker_call {
     bool optional;   // with the optional outputs
     bool delayed;    // the inputs come late, in a stream that nothing else waits for
     bool again;      // in the tensors of the call before, as that left them
+    bool beside;     // while another call, of the same inputs in tensors of its own, is made in another stream
+    bool partly;     // on the simulator: as much of it as takes a second
+    uint64_t order;  // in which blocks and warps begin on the simulator, 0: their own
     uint64_t places; // see problem_create()
     const char *out; // folder that the outputs are written to, "": none
 };
@@ -43,6 +46,7 @@ struct worker_result {
     bool good;
     enum device_state state;
     struct message cause;        // "" where nothing failed
+    bool cut;                    // not all blocks were run
     char guard[16], changed[16]; // the tensor beside which, the input in which something was written; "": none
     bool has[MAX_TENSORS];       // of each output: it is there, and can be read
     int first_finding;           // of the simulator's, -1: none so far

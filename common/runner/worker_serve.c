@@ -2,6 +2,7 @@
 // what is in the outputs. It judges nothing.
 #include "host/parallel.h"
 #include "runner/cuda.h"
+#include "runner/names.h"
 #include "runner/output.h"
 #include "runner/problem.h"
 #include "runner/recording.h"
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { MOST_BESIDE = 1 << 26 }; // bytes of a second call's inputs and workspace
 
 struct service {
     int socket;
@@ -58,6 +61,37 @@ static void send_rows(void *context, int64_t row, int64_t rows, const float *val
     say(context, values, (size_t)(rows * columns) * sizeof *values);
 }
 
+// The same call in another stream, behind work of that stream's own: nothing of the two is common but the file.
+struct second_call {
+    struct device_problem problem;
+    cudaStream_t stream;
+    bool made;
+};
+
+static struct second_call call_beside(struct service *s, const struct wire_question *question) {
+    size_t bytes = problem_bytes(&s->host) + kernel_workspace_bytes(&s->kernel, &s->host.which);
+    struct second_call second = {.made = question->beside && bytes <= MOST_BESIDE};
+    if (!second.made)
+        return second;
+    second.problem = problem_create(&s->host, &s->kernel, &s->device, question->optional, 0);
+    CUDA(cudaStreamCreateWithFlags(&second.stream, cudaStreamNonBlocking));
+    CUDA(cudaDeviceSynchronize());
+    problem_rest(second.stream);
+    device_concurrent(DEVICE_BESIDE);
+    if (problem_launch(&second.problem, &s->kernel, second.problem.workspace.data, second.stream) != cudaSuccess)
+        cudaGetLastError(); // the call that counts says so, too
+    device_concurrent(DEVICE_BESIDE_OVER);
+    return second;
+}
+
+static void end_beside(struct second_call *second, bool well) {
+    device_concurrent(DEVICE_ALONE);
+    if (second->made && well) {
+        CUDA(cudaStreamDestroy(second->stream));
+        problem_free(&second->problem);
+    }
+}
+
 static void call(struct service *s, const struct wire_question *question) {
     struct worker_result result = {.state = DEVICE_WELL};
     struct host_problem host = receive_problem(s, question), before = s->host;
@@ -76,15 +110,19 @@ static void call(struct service *s, const struct wire_question *question) {
     CUDA(cudaDeviceSynchronize());
     if (question->delayed && !s->device.limits.simulated)
         problem_delay(&s->problem, stream, &staging);
+    device_order(question->order);
+    device_partly(question->partly);
+    struct second_call second = call_beside(s, question);
     device_inputs_on(stream);
-    struct device_counts counts = device_counts();
+    struct device_counts counts = device_counts();         // the call beside it does what this one does
     bool recorded = question->delayed && !question->again; // of a case, and not of the diagnosis
-    if (recorded)
-        recording_describe(&s->problem);
+    recording_describe(&s->problem);
     cudaError_t launch = problem_launch(&s->problem, &s->kernel, s->problem.workspace.data, stream);
     if (recorded)
         recording_write();
     result.good = launch_finish(launch, &counts, s->kernel.operation->forward, &result.state, &result.cause);
+    result.cut = device_counts().cut > counts.cut;
+    end_beside(&second, result.state == DEVICE_WELL);
     if (result.state == DEVICE_WELL) {
         const char *guard = problem_broken_guard(&s->problem), *changed = problem_changed_input(&s->problem);
         snprintf(result.guard, sizeof result.guard, "%s", guard ? guard : "");
@@ -121,8 +159,11 @@ void worker_serve(int socket, const struct arguments *arguments) {
     s.socket = socket;
     s.device = device_open(arguments->device);
     s.kernel = kernel_load(&arguments->kernel[0]);
-    struct wire_hello hello = {
-        .device = s.device, .dtypes = kernel_dtypes(&s.kernel), .gives_optional = kernel_gives_optional(&s.kernel)};
+    names_tell(&arguments->kernel[0]);
+    struct wire_hello hello = {.device = s.device,
+                               .dtypes = kernel_dtypes(&s.kernel),
+                               .gives_optional = kernel_gives_optional(&s.kernel),
+                               .repeats = kernel_repeats(&s.kernel)};
     while (operations[hello.operation] != s.kernel.operation)
         hello.operation++;
     snprintf(hello.lacking, sizeof hello.lacking, "%s", s.kernel.lacking ? s.kernel.lacking : "");

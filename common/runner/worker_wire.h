@@ -10,7 +10,7 @@ struct wire_hello {
     struct device device;
     int operation; // its index
     unsigned dtypes;
-    bool gives_optional;
+    bool gives_optional, repeats;
     char lacking[256];
 };
 
@@ -20,8 +20,8 @@ struct wire_question {
     enum wire_request request;
     struct problem_case which;
     // Of a call; the inputs' values follow.
-    bool optional, delayed, again;
-    uint64_t places;
+    bool optional, delayed, again, beside, partly;
+    uint64_t places, order;
     float softmax_scale;
     bool finite;
     int64_t kept[MAX_TENSORS];

@@ -318,6 +318,7 @@ const struct attention_lesson attention_lesson = {
     .min_compute_capability = 80,
     .shared_bytes = shared_bytes,
     .positive_scale = 1,
+    .repeats = 1,
 };
 
 // Tensors begin at multiples of 16 bytes; rows need not.

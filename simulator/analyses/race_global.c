@@ -8,17 +8,21 @@
 // Writes of the value that is there already are no race. Neither are atomics and volatile accesses among themselves.
 // They are also how a block tells another that something is done ("the last block to finish adds up"): a block whose
 // atomic or volatile load came later than another's first atomic or volatile store counts as ordered after all that the
-// other did, where a fence (__threadfence()) came before that store or the store is a release. That may hide a race in
-// such a kernel, and never invents one.
+// other did, where that store is a release or comes after a fence (__threadfence()) which covers what was stored
+// before: see release.c. That may hide a race in such a kernel, and never invents one.
 //
 // Host threads that simulate different blocks use the shadow at once and without locks. An entry is a pair of words;
 // where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
 // lock, because there a mixture could accuse a block of bytes that it never touched.
 #include "race_global.h"
+#include "release.h"
 #include "validity.h"
+
+#include "../simulator.h"
 
 #include "../machine/access.h"
 #include "../machine/block.h"
+#include "../machine/places.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -37,6 +41,8 @@ struct shadow {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t narrow_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_key = 1;
+static enum simulator_beside beside;
+static uint32_t beside_low, beside_high;
 
 static void forget(struct sim_allocation *allocation, void *unused) {
     (void)unused;
@@ -44,6 +50,14 @@ static void forget(struct sim_allocation *allocation, void *unused) {
         munmap(allocation->races, allocation->races_bytes);
         allocation->races = NULL;
     }
+}
+
+void simulator_concurrent(uint64_t state) {
+    pthread_mutex_lock(&lock);
+    beside = (enum simulator_beside)state;
+    beside_low = state == SIMULATOR_BESIDE ? next_key : beside_low;
+    beside_high = next_key;
+    pthread_mutex_unlock(&lock);
 }
 
 bool race_global_begin(struct run *run) {
@@ -55,8 +69,13 @@ bool race_global_begin(struct run *run) {
     if (run->blocks + 1 > UINT32_MAX - next_key) {
         sim_memory_each(forget, NULL);
         next_key = 1;
+        beside = SIMULATOR_ALONE;
     }
     run->first_key = next_key;
+    run->concurrent = beside != SIMULATOR_ALONE;
+    run->beside_low = beside == SIMULATOR_BESIDE_OVER ? beside_low : 0;
+    run->beside_high = beside == SIMULATOR_BESIDE_OVER ? beside_high : 0;
+    run->oldest_key = run->beside_high > run->beside_low ? run->beside_low : run->first_key;
     next_key += (uint32_t)run->blocks + 1; // the last one stands for "several blocks"
     pthread_mutex_unlock(&lock);
     if (run->options.races && run->blocks > 1 && run->kernel->signals) {
@@ -95,14 +114,6 @@ static struct shadow *shadow_of(struct sim_allocation *allocation) {
     return shadow;
 }
 
-static const char *name_of(const struct sim_allocation *allocation, char *text, size_t size) {
-    if (allocation->name)
-        snprintf(text, size, "variable %s", allocation->name);
-    else
-        snprintf(text, size, "allocation %u (%zu bytes)", allocation->id, allocation->size);
-    return text;
-}
-
 static void check_written(struct warp *warp, const struct bound *bound, const struct access *access) {
     struct sim_allocation *allocation = access->allocation;
     size_t low = access->span.low - allocation->address;
@@ -119,10 +130,10 @@ static void check_written(struct warp *warp, const struct bound *bound, const st
         int lane = first_lane(left);
         size_t offset = filled.address[lane] - allocation->address;
         if (!sim_memory_is_written(allocation, offset, access->bytes)) {
-            char name[128];
+            char place[PLACE_TEXT];
+            place_global(allocation, offset, place);
             warp_report(warp, SIM_FINDING_UNINITIALISED_GLOBAL, bound, NULL, lane,
-                        "{here} reads %u bytes at byte %zu of %s, which nothing has written", access->bytes, offset,
-                        name_of(allocation, name, sizeof name));
+                        "{here} reads %s, which nothing has written", place);
         }
     }
 }
@@ -139,21 +150,28 @@ static void mark_written(const struct access *access) {
 }
 
 // An atomic or volatile access: the block has told others something, or learnt it.
-static void signal_others(struct warp *warp, const struct bound *bound, bool reads, bool writes) {
+static void signal_others(struct warp *warp, const struct bound *bound, uint32_t mask, bool reads, bool writes) {
     struct run *run = warp->run;
     if (!run->released)
         return;
     uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
     uint32_t never = 0;
-    if (writes && (warp->block->fenced || bound->ptx->flags & PTX_RELEASE))
+    if (writes && ((warp->block->fenced && release_publishes(warp, mask)) || bound->ptx->flags & PTX_RELEASE))
         atomic_compare_exchange_strong(&run->released[warp->block->number], &never, now);
     if (reads)
         warp->block->acquired = now;
 }
 
+// Whether the key is of a launch in another stream, which may run at the same time.
+static bool is_beside(const struct run *run, uint32_t key) {
+    return key >= run->beside_low && key < run->beside_high;
+}
+
 // Whether what the block with this key did may be before what this one does.
 static bool ordered(const struct warp *warp, uint32_t key) {
     const struct run *run = warp->run;
+    if (is_beside(run, key))
+        return false;
     if (key < run->first_key || key == warp->block->key)
         return true;
     if (!run->released || !warp->block->acquired)
@@ -168,7 +186,14 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
                         size_t word, uint32_t key, uint32_t by, bool writes, bool it_wrote) {
     const struct run *run = warp->run;
     struct sim_dim grid = run->launch->grid;
-    char who[64] = "other blocks", name[128];
+    char who[64] = "other blocks", place[PLACE_TEXT];
+    place_global(access->allocation, 4 * word, place);
+    if (is_beside(run, key)) {
+        warp_report(warp, SIM_FINDING_RACE_STREAMS, bound, NULL, lane,
+                    "{here} %s %s, which a call in another stream %s", writes ? "writes" : "reads", place,
+                    it_wrote ? "wrote" : "read");
+        return;
+    }
     if (warp_reported(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4]))
         return;
     if (key != several(run)) {
@@ -176,9 +201,13 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
         snprintf(who, sizeof who, "block (%u,%u,%u)", number % grid.x, number / grid.x % grid.y,
                  number / grid.x / grid.y);
     }
+    bool unpublished = warp->block->acquired && it_wrote && key != several(run);
     warp_report(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4], lane,
-                "{here} %s byte %zu of %s, which %s %s at {there} in the same launch", writes ? "writes" : "reads",
-                4 * word, name_of(access->allocation, name, sizeof name), who, it_wrote ? "wrote" : "read");
+                "{here} %s %s, which %s %s at {there} in the same launch%s", writes ? "writes" : "reads", place, who,
+                it_wrote ? "wrote" : "read",
+                unpublished ? " and did not publish by a __threadfence() between that and its atomic: of each thread "
+                              "that wrote, with a barrier after it"
+                            : "");
 }
 
 static void note_read(const struct warp *warp, struct shadow *shadow, size_t word, uint32_t by) {
@@ -214,7 +243,8 @@ static void look_at_word(struct warp *warp, const struct bound *bound, const str
     bool writes = access_writes(access) || access_is_atomic(access);
     uint32_t by = (uint32_t)pc_of(warp, bound) << 4 | bytes, mine = warp->block->key;
     uint32_t write = shadow->write[word], write_by = shadow->write_by[word];
-    if (write_by & bytes && !same && !ordered(warp, write) && !(atomic && warp->code[write_by >> 4].is_volatile))
+    if (write_by & bytes && !same && !ordered(warp, write) &&
+        (is_beside(warp->run, write) || !(atomic && warp->code[write_by >> 4].is_volatile)))
         report_race(warp, bound, access, lane, word, write, write_by, writes, true);
     if (!writes) {
         if (!atomic)
@@ -233,7 +263,7 @@ static bool look_at_row(const struct warp *warp, const struct bound *bound, cons
                         struct shadow *shadow) {
     const struct lanes *lanes = warp->lanes;
     size_t word = (access->span.low - access->allocation->address) / 4;
-    uint32_t words = LANES * access->bytes / 4, first = warp->run->first_key, mine = warp->block->key;
+    uint32_t words = LANES * access->bytes / 4, first = warp->run->oldest_key, mine = warp->block->key;
     uint32_t *write = shadow->write + word, *read = shadow->read + word;
     uint32_t by = (uint32_t)pc_of(warp, bound) << 4 | 15;
     bool fresh =
@@ -270,7 +300,7 @@ static void check_races(struct warp *warp, const struct bound *bound, const stru
         return;
     struct access filled = *access;
     access_fill(&filled);
-    uint32_t first = warp->run->first_key, all = several(warp->run);
+    uint32_t first = warp->run->oldest_key, all = several(warp->run);
     bool quiet = !writes && !atomic && shadow->last_written < first && access->bytes >= 4;
     uint32_t left =
         access->span.pattern == LANES_UNIFORM && !atomic && !writes ? access->mask & (0u - access->mask) : access->mask;
@@ -296,10 +326,13 @@ void race_global_access(struct warp *warp, const struct bound *bound, const stru
     bool writes = access_writes(access) || access_is_atomic(access), reads = !access_writes(access);
     if (run->options.uninitialised && reads && !allocation->all_written)
         check_written(warp, bound, access);
-    if (run->options.races && run->blocks > 1 && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
+    if (run->options.races && (run->blocks > 1 || run->concurrent) &&
+        allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
         check_races(warp, bound, access);
         if (access_is_atomic(access) || bound->is_volatile)
-            signal_others(warp, bound, reads, writes);
+            signal_others(warp, bound, access->mask, reads, writes);
+        else if (writes && run->released)
+            release_note_write(warp, access->mask);
     }
     if (writes && !allocation->all_written)
         mark_written(access);

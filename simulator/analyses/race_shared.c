@@ -35,6 +35,7 @@
 
 #include "../machine/access.h"
 #include "../machine/block.h"
+#include "../machine/places.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,10 +120,20 @@ void race_shared_start(struct block *block) {
     set_clocks(block, clock);
     race->first_key = clock << 5;
     race_flags_reset(race);
+    race->early_reads = 0;
     if (race->pending_cells) {
         memset(race->pending, 0, race->count * 4);
         race->pending_cells = 0;
     }
+}
+
+void race_shared_end(struct block *block) {
+    const struct race_shared *race = &block->race;
+    for (unsigned i = 0; i < race->early_reads; i++)
+        if (race->cells.write[race->early[i].cell] >= race->first_key)
+            sim_report_cause(SIM_FINDING_UNINITIALISED_SHARED, race->early[i].line,
+                             "it is written later in the same launch: a barrier, or the wait for a copy, is missing "
+                             "before this line.");
 }
 
 void race_sync_lanes(struct warp *warp, uint32_t mask) {
@@ -200,6 +211,11 @@ static bool is_asynchronous(const struct bound *bound) {
     return opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR || opcode == PTX_OP_WGMMA_MMA_ASYNC;
 }
 
+static void place_of(const struct warp *warp, size_t cell, char text[PLACE_TEXT]) {
+    const struct run *run = warp->run;
+    place_shared(run->kernel->ptx, run->shared_bytes, cell << run->kernel->shadow_shift, text);
+}
+
 enum deed { READS_WRITTEN, WRITES_READ, WRITES_WRITTEN };
 
 static void report_race(struct warp *warp, const struct bound *bound, int lane, size_t cell, uint32_t key, uint32_t by,
@@ -210,7 +226,7 @@ static void report_race(struct warp *warp, const struct bound *bound, int lane, 
     enum sim_finding_kind kind = async    ? SIM_FINDING_RACE_ASYNC
                                  : within ? SIM_FINDING_RACE_WARP
                                           : SIM_FINDING_RACE_SHARED;
-    char who[96];
+    char who[96], place[PLACE_TEXT];
     if (warp_reported(warp, kind, bound, &warp->code[by >> 6]))
         return;
     if (unit) {
@@ -223,16 +239,20 @@ static void report_race(struct warp *warp, const struct bound *bound, int lane, 
     } else {
         snprintf(who, sizeof who, "a thread of warp %u", key & 31);
     }
+    place_of(warp, cell, place);
     warp_report(warp, kind, bound, &warp->code[by >> 6], lane,
-                "{here} %s byte %zu of shared memory that %s %s at {there} with no %s between them", here[deed],
-                cell << warp->run->kernel->shadow_shift, who, there[deed], within ? "__syncwarp()" : "barrier");
+                "{here} %s %s that %s %s at {there} with no %s between them", here[deed], place, who, there[deed],
+                within ? "__syncwarp()" : "barrier");
 }
 
 static void report_pending(struct warp *warp, const struct bound *bound, int lane, size_t cell, const char *does) {
     uint32_t by = warp->block->race.pending[cell] - 1;
+    char place[PLACE_TEXT];
+    if (warp_reported(warp, SIM_FINDING_MISSING_WAIT, bound, &warp->code[by >> 6]))
+        return;
+    place_of(warp, cell, place);
     warp_report(warp, SIM_FINDING_MISSING_WAIT, bound, &warp->code[by >> 6], lane,
-                "{here} %s byte %zu of shared memory, which the asynchronous copy at {there} is still on its way to",
-                does, cell << warp->run->kernel->shadow_shift);
+                "{here} %s %s, which the asynchronous copy at {there} is still on its way to", does, place);
 }
 
 static void note_read(struct warp *warp, size_t cell, uint32_t by) {
@@ -255,16 +275,21 @@ static void note_read(struct warp *warp, size_t cell, uint32_t by) {
 }
 
 void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t cell, int lane) {
-    const struct race_shared *race = &warp->block->race;
+    struct race_shared *race = &warp->block->race;
     uint32_t key = race->cells.write[cell], by = race->cells.write_by[cell];
     if (race->pending_cells && race->pending[cell]) {
         report_pending(warp, bound, lane, cell, "reads");
     } else if (key < race->first_key && validity_defers(warp, bound)) {
         warp->met_uninitialised = true;
     } else if (key < race->first_key) {
+        char place[PLACE_TEXT];
+        if (warp_reported(warp, SIM_FINDING_UNINITIALISED_SHARED, bound, NULL))
+            return;
+        place_of(warp, cell, place);
+        if (race->early_reads < sizeof race->early / sizeof *race->early)
+            race->early[race->early_reads++] = (struct early_read){cell, bound->line};
         warp_report(warp, SIM_FINDING_UNINITIALISED_SHARED, bound, NULL, lane,
-                    "{here} reads byte %zu of shared memory, which no thread of the block has written",
-                    cell << warp->run->kernel->shadow_shift);
+                    "{here} reads %s, which no thread of the block has written", place);
     } else if (!race_shared_ordered(warp, key, by, lane) && !((key & 31) == warp->index && (by & 63) == SHADOW_MANY)) {
         report_race(warp, bound, lane, cell, key, by, READS_WRITTEN);
     }

@@ -10,7 +10,10 @@ struct race_shared;
 
 bool race_shared_create(struct block *block);
 void race_shared_free(struct block *block);
-void race_shared_start(struct block *block); // a new block: shared memory is uninitialised again
+void race_shared_start(struct block *block);
+
+// The block has come to its end.
+void race_shared_end(struct block *block); // a new block: shared memory is uninitialised again
 
 void race_shared_read(struct warp *warp, const struct bound *bound, const struct access *access);
 void race_shared_write(struct warp *warp, const struct bound *bound, const struct access *access);

@@ -19,6 +19,7 @@
 
 #include "../machine/access.h"
 #include "../machine/block.h"
+#include "../machine/places.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ struct origin {
     const struct bound *load;
     enum sim_finding_kind kind;
     bool said;
-    char text[160];
+    char text[256];
 };
 
 struct validity {
@@ -121,21 +122,17 @@ static uint8_t origin_of(struct warp *warp, const struct bound *bound, const str
     if (i < v->origins)
         return (uint8_t)i;
     struct origin *o = &v->of[v->origins++];
+    char place[PLACE_TEXT];
     *o = (struct origin){.load = bound};
     if (access->space == PTX_SHARED) {
         o->kind = SIM_FINDING_UNINITIALISED_SHARED;
-        snprintf(o->text, sizeof o->text, "byte %llu of shared memory, which no thread of the block has written",
-                 (unsigned long long)address);
+        place_shared(warp->run->kernel->ptx, warp->run->shared_bytes, address, place);
+        snprintf(o->text, sizeof o->text, "%s, which no thread of the block has written", place);
     } else {
         const struct sim_allocation *a = access->allocation;
-        char name[64];
         o->kind = SIM_FINDING_UNINITIALISED_GLOBAL;
-        if (a->name)
-            snprintf(name, sizeof name, "variable %.50s", a->name);
-        else
-            snprintf(name, sizeof name, "allocation %u (%zu bytes)", a->id, a->size);
-        snprintf(o->text, sizeof o->text, "%u bytes at byte %llu of %s, which nothing has written", bound->bytes,
-                 (unsigned long long)(address - a->address), name);
+        place_global(a, address - a->address, place);
+        snprintf(o->text, sizeof o->text, "%s, which nothing has written", place);
     }
     return (uint8_t)i;
 }

@@ -4,10 +4,12 @@
 // many looks its turn is over.
 #include "block.h"
 #include "../analyses/race_shared.h"
+#include "../analyses/release.h"
 #include "../analyses/validity.h"
 #include "../instructions/barrier.h"
 #include "../instructions/wgmma.h"
 #include "interpret.h"
+#include "order.h"
 
 #include "../memory/async.h"
 #include "../memory/bulk.h"
@@ -193,6 +195,7 @@ static void start_warp(struct block *block, struct warp *warp) {
     warp->carry = 0;
     memset(warp->fenced, 0, sizeof warp->fenced);
     validity_start(warp);
+    release_start(warp);
     warp->registers = launch_registers(block);
     memset(warp->poll, -1, sizeof warp->poll);
     memset(warp->parameter_base, 0, sizeof warp->parameter_base);
@@ -233,7 +236,9 @@ enum turn block_turn(struct block *block) {
     do {
         bool ran = false, waiting = false;
         for (unsigned w = 0; w < block->warps; w++) {
-            struct warp *warp = &block->warp[w];
+            struct warp *warp = &block->warp[order_warp(block, w)];
+            if (order_spent(block->run))
+                return TURN_STOPPED;
             wake(warp);
             if (warp_can_run(warp)) {
                 ran = true;
@@ -244,6 +249,7 @@ enum turn block_turn(struct block *block) {
         }
         if (!waiting) {
             bulk_end(block);
+            race_shared_end(block);
             return TURN_DONE;
         }
         if (!ran && !barrier_force(block)) {

@@ -1,6 +1,7 @@
-// A launch: blocks are handed out in order to the host's threads; resident.c has what each does with them.
+// A launch: blocks are handed out to the host's threads; resident.c has what each does with them.
 #include "launch.h"
 
+#include "order.h"
 #include "resident.h"
 
 #include "../analyses/race_global.h"
@@ -74,6 +75,10 @@ enum sim_status sim_launch_run(const struct sim_launch *launch, struct sim_count
     };
     struct host_thread host[MAX_HOST_THREADS];
     unsigned started = 1;
+    if (run.options.budget && !run.options.budget_left) {
+        order_end(&run);
+        return SIM_OK;
+    }
     run.recording = recording_begin(&run);
     run.threads = run.recording ? 1 : host_threads(&run);
     double begin = now();
@@ -96,6 +101,7 @@ enum sim_status sim_launch_run(const struct sim_launch *launch, struct sim_count
         pthread_join(host[i].thread, NULL);
     traffic_launch_end(run.traffic);
     race_global_end(&run);
+    order_end(&run);
     sim_memory_collect();
     if (counts) {
         counts->lane_instructions += atomic_load(&run.lane_instructions);

@@ -13,6 +13,7 @@
 
 #include "../traffic/traffic.h"
 #include "block.h"
+#include "order.h"
 
 #include <stdlib.h>
 
@@ -63,14 +64,14 @@ static bool start_another(struct residents *r) {
     struct run *run = r->run;
     uint64_t number = r->count < r->room ? atomic_load(&run->next_block) : run->blocks;
     do
-        if (number >= run->blocks)
+        if (number >= run->blocks || order_spent(run))
             return false;
     while (!atomic_compare_exchange_weak(&run->next_block, &number, number + 1));
     if (r->count == r->made && !make_block(r)) {
         fail(run);
         return false;
     }
-    block_start(r->block[r->count++], number);
+    block_start(r->block[r->count++], order_block(run, number));
     atomic_fetch_add(&run->progress, 1);
     return true;
 }
@@ -99,7 +100,7 @@ static bool go_round(struct residents *r, bool *vain) {
         struct block *block = r->block[i];
         uint64_t before = block->warp_instructions;
         enum turn turn = block_turn(block);
-        if (turn == TURN_STOPPED || run_stopped(r->run))
+        if (turn == TURN_STOPPED || run_stopped(r->run) || (turn != TURN_DONE && order_spent(r->run)))
             return false;
         bool seen = turn == TURN_DONE || block->changed;
         if (seen || registers_changed(block)) {

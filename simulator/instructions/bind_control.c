@@ -2,6 +2,7 @@
 #include "families.h"
 
 #include "../analyses/race_shared.h"
+#include "../analyses/release.h"
 #include "../machine/block.h"
 #include "barrier.h"
 #include "sync.h"
@@ -12,8 +13,9 @@
 // Memory is the host's: what a fence orders is ordered already, but for what other host threads see. The analyses of
 // races are told.
 static enum step run_fence(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    (void)mask;
     warp->block->fenced |= bound->extra;
+    if (warp->block->race.on && bound->extra)
+        release_fence(warp, mask);
     if (warp->block->race.on)
         race_fence(warp);
     atomic_thread_fence(memory_order_seq_cst);

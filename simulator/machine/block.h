@@ -39,6 +39,11 @@ struct race_shared {
     uint32_t first_key;     // keys below it are of blocks that ran here before
     struct race_flag *flag; // [flag_room], a table by flag.word; see race_atomic.c
     unsigned flags, flag_room;
+    struct early_read { // of what no thread had written; where one does later, a barrier is what lacks
+        size_t cell;
+        int32_t line;
+    } early[4];
+    unsigned early_reads;
     uint32_t issued[LANES]; // by agent behind the warps: the latest clock of what it was given to do
     bool on;
 };
@@ -55,7 +60,11 @@ struct run {
     struct traffic_launch *traffic;
     struct recording *recording; // NULL: none
     uint64_t blocks;
-    uint32_t first_key; // keys of this launch's blocks in the shadow of global memory: see analyses/race_global.c
+    uint32_t beside_low,
+        beside_high;     // keys of the launches that run beside this one in another stream: low .. high - 1
+    uint32_t oldest_key; // keys below it are of launches that came before
+    bool concurrent;     // there is, or will be, such a launch
+    uint32_t first_key;  // keys of this launch's blocks in the shadow of global memory: see analyses/race_global.c
     atomic_uint_fast64_t next_block;
     unsigned threads; // of the host
     // How often a block's turn has changed something for others; and for each host thread at which of these it has gone

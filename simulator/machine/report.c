@@ -1,16 +1,21 @@
 // Findings: see report.h.
 #include "report.h"
 
+#include "../simulator.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #define MAX_FINDINGS 256 // remembered of one launch
 #define MAX_PRINTED 10
 
 struct finding {
+    uint64_t lines; // a hash of what it is and the lines of the source, which kernels of one template share
     enum sim_finding_kind kind;
     int32_t instruction, other;
     _Atomic uint64_t count;
@@ -23,6 +28,12 @@ static unsigned unprinted, total;
 static enum sim_finding_kind first_kind; // where total is not 0
 static const struct sim_report_watcher *watcher;
 
+// What was printed, where each finding is to be printed once.
+#define MAX_TOLD 256
+static bool once;
+static unsigned told;
+static uint64_t already[MAX_TOLD];
+
 static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_OUT_OF_BOUNDS] = "out of bounds",
     [SIM_FINDING_SHARED_OUT_OF_BOUNDS] = "shared memory out of bounds",
@@ -33,6 +44,7 @@ static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_RACE_SHARED] = "race",
     [SIM_FINDING_RACE_WARP] = "race within a warp",
     [SIM_FINDING_RACE_GLOBAL] = "race between blocks",
+    [SIM_FINDING_RACE_STREAMS] = "race between streams",
     [SIM_FINDING_DIVERGENT_BARRIER] = "divergent barrier",
     [SIM_FINDING_DEADLOCK] = "deadlock",
     [SIM_FINDING_ABSENT_LANES] = "absent lanes",
@@ -75,6 +87,9 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
     [SIM_FINDING_RACE_GLOBAL] =
         "blocks run in any order and do not wait for each other: two of them must not touch the same "
         "element, unless by atomics.",
+    [SIM_FINDING_RACE_STREAMS] =
+        "two calls in different streams run at the same time and share memory: a variable of the device, or a buffer "
+        "that is kept from call to call.",
     [SIM_FINDING_DIVERGENT_BARRIER] =
         "a __syncthreads() stands inside an if or a loop that not all threads of the block go "
         "through in the same way.",
@@ -194,6 +209,32 @@ _Atomic uint64_t *sim_report_known(enum sim_finding_kind kind, int32_t instructi
     return known ? &known->count : NULL;
 }
 
+static uint64_t hash_of(const char *text, uint64_t hash) {
+    while (*text)
+        hash = (hash ^ (unsigned char)*text++) * 1099511628211u;
+    return hash;
+}
+
+// Two threads that write one element by one instruction have the same index.
+static const char *cause_of(enum sim_finding_kind kind, bool same, const char *words) {
+    bool races = kind == SIM_FINDING_RACE_SHARED || kind == SIM_FINDING_RACE_WARP;
+    return races && same && strstr(words, " writes ") && strstr(words, " wrote ")
+               ? "the index is the same for two threads: a barrier would not help."
+               : usual_cause[kind];
+}
+
+void sim_report_cause(enum sim_finding_kind kind, int32_t instruction, const char *cause) {
+    static const char before[] = "Usual cause: ";
+    pthread_mutex_lock(&lock);
+    struct finding *known = find(kind, instruction, -1);
+    char *at = known && known->text ? strstr(known->text, before) : NULL, *text;
+    if (at && asprintf(&text, "%.*s%s", (int)(at + strlen(before) - known->text), known->text, cause) >= 0) {
+        free(known->text);
+        known->text = text;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int32_t instruction,
                 int32_t other_instruction, struct sim_dim block, struct sim_dim thread, const char *detail, ...) {
     char here[256], there[256] = "", words[2560], placed[3072];
@@ -215,13 +256,15 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
         if (listing)
             *listing++ = 0;
         struct finding *new = &found[unprinted];
+        new->lines = hash_of(kind_name[kind], hash_of(here, hash_of(there, 1)));
         new->kind = kind;
         new->instruction = instruction;
         new->other = other_instruction;
         new->count = 1;
         if (asprintf(&new->text, "%s: %s; block (%u,%u,%u), thread (%u,%u,%u). Usual cause: %s%s%s", kind_name[kind],
-                     placed, block.x, block.y, block.z, thread.x, thread.y, thread.z, usual_cause[kind],
-                     listing ? "\n" : "", listing ? listing : "") < 0)
+                     placed, block.x, block.y, block.z, thread.x, thread.y, thread.z,
+                     cause_of(kind, instruction == other_instruction, placed), listing ? "\n" : "",
+                     listing ? listing : "") < 0)
             new->text = NULL;
         first_kind = total ? first_kind : kind;
         unprinted++;
@@ -252,24 +295,83 @@ static bool follows(const struct finding *one) {
     return false;
 }
 
+void simulator_print_once(void) {
+    once = true;
+}
+
+// Whether it was printed before; from now on it was.
+static bool was_told(const struct finding *one) {
+    for (unsigned i = 0; once && i < told; i++)
+        if (already[i] == one->lines)
+            return true;
+    if (told < MAX_TOLD)
+        already[told++] = one->lines;
+    return false;
+}
+
+// A race, or a barrier that not all reach, may be why the rest was found.
+static int rank(const struct finding *one) {
+    return one->kind != SIM_FINDING_RACE_SHARED && one->kind != SIM_FINDING_RACE_WARP &&
+           one->kind != SIM_FINDING_DIVERGENT_BARRIER;
+}
+
+static int by_rank(const void *a, const void *b) {
+    const struct finding *x = *(const struct finding *const *)a, *y = *(const struct finding *const *)b;
+    return rank(x) != rank(y) ? rank(x) - rank(y) : (x > y) - (x < y);
+}
+
+// As wide as the terminal, where it is one.
+static void print_words(const char *text) {
+    struct winsize size = {.ws_col = 0};
+    int width = isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    int column = (int)strlen("simulator:");
+    fputs("simulator:", stderr);
+    while (*text) {
+        int length = (int)strcspn(text, " \n");
+        if (width > 40 && column + 1 + length > width) {
+            fputs("\n ", stderr);
+            column = 1;
+        }
+        fprintf(stderr, " %.*s", length, text);
+        column += 1 + length;
+        text += length;
+        if (*text == '\n') { // a listing, in lines of its own
+            fputs(text, stderr);
+            break;
+        }
+        text += *text == ' ';
+    }
+}
+
 unsigned sim_report_flush(void) {
     unsigned distinct = 0;
     pthread_mutex_lock(&lock);
     fflush(stdout);
+    const struct finding *sorted[MAX_FINDINGS];
+    for (unsigned i = 0; i < unprinted; i++)
+        sorted[i] = &found[i];
+    qsort(sorted, unprinted, sizeof *sorted, by_rank);
+    unsigned printed = 0, left = 0;
     for (unsigned i = 0; i < unprinted; i++) {
-        if (follows(&found[i]))
+        const struct finding *one = sorted[i];
+        if (follows(one))
             continue;
         if (watcher)
-            watcher->told(found[i].kind, found[i].instruction, found[i].other, found[i].text, found[i].count);
-        if (++distinct <= MAX_PRINTED) {
-            fprintf(stderr, "simulator: %s", found[i].text ? found[i].text : kind_name[found[i].kind]);
-            if (found[i].count > 1)
-                fprintf(stderr, " (%llu times)", (unsigned long long)found[i].count);
-            fputc('\n', stderr);
+            watcher->told(one->kind, one->instruction, one->other, one->text, one->count);
+        distinct++;
+        if (was_told(one))
+            continue;
+        if (++printed > MAX_PRINTED) {
+            left++;
+            continue;
         }
+        print_words(one->text ? one->text : kind_name[one->kind]);
+        if (one->count > 1)
+            fprintf(stderr, " (%llu times)", (unsigned long long)one->count);
+        fputc('\n', stderr);
     }
-    if (distinct > MAX_PRINTED)
-        fprintf(stderr, "simulator: and %u more findings of this launch\n", distinct - MAX_PRINTED);
+    if (left)
+        fprintf(stderr, "simulator: and %u more findings of this launch\n", left);
     for (unsigned i = 0; i < unprinted; i++)
         free(found[i].text);
     total += distinct;

@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+// Gives a finding of this launch at the instruction another usual cause.
+void sim_report_cause(enum sim_finding_kind kind, int32_t instruction, const char *cause);
+
 // Adds a finding; a second one of the same kind at the same instruction pair only counts. Thread-safe. detail is one
 // line without block, thread and usual cause, which are added. Where it says {here} and {there}, the places of
 // instruction and other_instruction are put in; where there is no {here}, the place of instruction goes before it.

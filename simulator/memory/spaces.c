@@ -6,6 +6,7 @@
 
 #include "../analyses/race_global.h"
 #include "../machine/block.h"
+#include "../machine/places.h"
 
 #include <stdio.h>
 
@@ -46,7 +47,7 @@ static enum step report_stray(struct warp *warp, const struct bound *bound, cons
     int64_t distance = 0;
     const struct sim_allocation *freed = sim_memory_find_freed(address);
     const struct sim_allocation *near = sim_memory_nearest(address, &distance);
-    char text[256];
+    char text[256 + PLACE_TEXT];
     if (freed) {
         snprintf(text, sizeof text, "which is in allocation %u of %zu bytes that was freed", freed->id, freed->size);
     } else if (!near) {
@@ -58,11 +59,13 @@ static enum step report_stray(struct warp *warp, const struct bound *bound, cons
     } else {
         uint64_t inside = address - near->address;
         bool straddles = distance == 0; // begins inside, ends outside
-        snprintf(text, sizeof text, "%lld byte(s) %s %s %s%s%u of %zu bytes",
-                 straddles ? (long long)(inside + access->bytes - near->size)
-                           : (long long)(distance < 0 ? -distance : distance),
-                 distance < 0 ? "before" : "past the last byte of", near->name ? "variable" : "allocation",
-                 near->name ? near->name : "", near->name ? ", allocation " : "", near->id, near->size);
+        long long away = straddles      ? (long long)(inside + access->bytes - near->size)
+                         : distance < 0 ? -distance
+                                        : distance;
+        char owner[PLACE_TEXT];
+        place_owner(near, owner);
+        snprintf(text, sizeof text, "%lld byte%s %s %s", away, away == 1 ? "" : "s",
+                 distance < 0 ? "before" : "past the last byte of", owner);
     }
     warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane, "{here} %s %u bytes at address 0x%llx, %s",
                 verb(access), access->bytes, (unsigned long long)address, text);

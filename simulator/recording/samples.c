@@ -1,6 +1,7 @@
 // Accesses to memory: counted all, and kept as text some of them.
 #include "record.h"
 
+#include "../machine/places.h"
 #include "../simulator.h"
 #include "../traffic/traffic.h"
 
@@ -18,6 +19,7 @@ static int memories, numbered;
 void simulator_describe_memory(const void *device, size_t bytes, const char *name, const char *dtype,
                                unsigned element_bytes, int dimensions, const int64_t *size, const int64_t *stride,
                                const char *const *axis) {
+    place_describe((uint64_t)(uintptr_t)device, name, element_bytes, dimensions, size, stride);
     if (memories == MOST_MEMORY || dimensions > 5)
         return;
     struct recorded_memory *new = &memory[memories++];

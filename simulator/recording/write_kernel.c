@@ -2,31 +2,13 @@
 #include "writer.h"
 
 #include "../machine/kernel_name.h"
+#include "../machine/places.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 // ---- Shared memory -------------------------------------------------------------------------------------------------
-
-// "_ZZ6kernelvE6Q_smem" is Q_smem: the last of the lengths and identifiers in it.
-static void add_own_name(struct json *json, const char *mangled) {
-    const char *name = mangled;
-    size_t letters = strlen(mangled);
-    char text[128];
-    for (const char *at = mangled; !strncmp(mangled, "_Z", 2) && *at; at++) {
-        if (*at < '1' || *at > '9' || (at > mangled && at[-1] >= '0' && at[-1] <= '9'))
-            continue;
-        char *end;
-        const size_t length = strtoul(at, &end, 10);
-        if (length && length == strlen(end)) {
-            name = end;
-            letters = length;
-        }
-    }
-    snprintf(text, sizeof text, "%.*s", (int)(letters < sizeof text ? letters : sizeof text - 1), name);
-    json_string(json, text);
-}
 
 static void add_shared(struct writer *w) {
     const struct recording *r = w->recording;
@@ -39,7 +21,9 @@ static void add_shared(struct writer *w) {
             continue;
         const size_t offset = (size_t)r->ptx->shared_offset[i];
         json_add(&w->json, "%s{\"name\":", first ? "" : ",");
-        add_own_name(&w->json, variable->name);
+        char name[128];
+        place_own_name(variable->name, name, sizeof name);
+        json_string(&w->json, name);
         json_add(&w->json,
                  ",\"offset\":%zu,\"bytes\":%zu,\"dynamic\":%s,\"element\":null,\"element_bytes\":null,\"dims\":null}",
                  offset, variable->size ? variable->size : r->shared_bytes - offset, variable->size ? "false" : "true");

@@ -257,6 +257,7 @@ const struct attention_lesson attention_lesson = {
     .min_compute_capability = 90,
     .shared_bytes = shared_bytes,
     .positive_scale = 1,
+    .repeats = 1,
 };
 
 // Tensors begin at multiples of 16 bytes, and so do their rows: a bulk copy takes no others.

@@ -52,8 +52,8 @@ bool judged_passes(struct problem_case which, uint64_t seed, enum fp32_kernel ke
         char text[160];
         case_text(&attention_operation, &j.problem.which, text, sizeof text);
         fprintf(stderr, "%s kernel %d seed %llu:\n", text, kernel, (unsigned long long)seed);
-        verdict_explain(&j.verdict, stderr);
-        verdict_explain(&j.lse, stderr);
+        verdict_explain(&j.verdict, true, stderr);
+        verdict_explain(&j.lse, true, stderr);
     }
     judged_end(&j);
     return right;

@@ -117,6 +117,21 @@ static void families_do_what_they_are_for(void **state) {
         case INPUTS_CONSTANT_VALUE:
             assert_true(fabs(ref.o[2] - 1.5) < 1e-12);
             break;
+        case INPUTS_CROWD: // 129 keys of exp(-10) and more
+            assert_true(ref.weight_norm[0] > 0.99 && ref.weight_norm[0] < 0.9999);
+            break;
+        case INPUTS_LOW:
+            assert_true(ref.lse[1] < -1e5 && ref.lse[0] > 0);
+            break;
+        case INPUTS_STEEP: // the last key, 4 above the one before it
+            assert_true(ref.lse[0] > 4 * 128 && ref.weight_norm[0] > 0.9);
+            break;
+        case INPUTS_EQUAL:
+            assert_true(fabs(ref.weight_norm[7] - sqrt(1 / 130.0)) < 1e-6);
+            break;
+        case INPUTS_EQUAL_BUT_ONE:
+            assert_true(fabs(ref.weight_norm[7] - 1 / (1 + 129 * exp(-11))) < 1e-3);
+            break;
         case INPUTS_TINY:
             assert_true(largest_score < 1e-30 && fabs(ref.lse[0] - log(130)) < 1e-12);
             break;

@@ -75,6 +75,45 @@ static void all_have_the_traps(void **state) {
     facts_of(quick, quick_count, false);
 }
 
+// Of a list of cases: what none but a few of them have.
+struct facts {
+    bool between, one_query_of_many_heads, many_queries, many_keys, more_keys, most_keys, odd_keys, many_rows,
+        many_heads, large_in_many_heads;
+    uint64_t residues; // of nk - nq in 64, where a mask makes them count
+};
+
+static struct facts rare_facts(const struct problem_case *cases, int count) {
+    struct facts f = {.residues = 0};
+    for (int i = 0; i < count; i++) {
+        const struct attention_shape *s = &cases[i].attention;
+        int heads = s->batch * s->heads;
+        f.between |= s->head_dim == 129 || s->head_dim == 257;
+        f.one_query_of_many_heads |= s->nq == 1 && heads > 128 && heads < 1000;
+        f.many_queries |= s->nq > 1024;
+        f.many_keys |= s->nk > 2048 && s->nk % 2;
+        f.more_keys |= s->nk > 4096 && s->nk % 2;
+        f.most_keys |= s->nk * 4 > 48 * 1024;
+        f.odd_keys |= s->nk > 512 && s->nk < 1024 && s->nk % 2;
+        f.many_rows |= s->nq > 65535;
+        f.many_heads |= heads > 65535;
+        f.large_in_many_heads |= cases[i].family == INPUTS_LARGE && heads > 128;
+        if (s->causal)
+            f.residues |= UINT64_C(1) << ((s->nk - s->nq) & 63);
+    }
+    return f;
+}
+
+static void both_have_what_a_kernel_rounds_to_and_counts_in(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct facts f = rare_facts(k ? gpu : simulator, k ? gpu_count : simulator_count);
+        assert_true(f.between && f.one_query_of_many_heads && f.many_queries && f.odd_keys);
+        assert_true(f.many_keys && f.more_keys && f.most_keys);
+        assert_true(f.many_rows && f.many_heads && f.large_in_many_heads);
+        assert_true(__builtin_popcountll(f.residues) >= (k ? 64 : 20));
+    }
+}
+
 static void the_gpu_gets_large_ones(void **state) {
     (void)state;
     bool reference_shape = false, large_k = false, large_q = false, large_scores = false;
@@ -133,6 +172,7 @@ int main(void) {
         cmocka_unit_test(both_have_every_ragged_length),
         cmocka_unit_test(both_have_every_head_dimension),
         cmocka_unit_test(all_have_the_traps),
+        cmocka_unit_test(both_have_what_a_kernel_rounds_to_and_counts_in),
         cmocka_unit_test(the_gpu_gets_large_ones),
         cmocka_unit_test(the_simulator_gets_small_ones),
         cmocka_unit_test(softmax_has_odd_and_long_rows),

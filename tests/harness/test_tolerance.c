@@ -226,7 +226,7 @@ static bool passes(const struct host_problem *problem, const struct row_sample *
         verdict_rows(&verdict[i], 0, 1, i ? &lse : o);
         right = verdict_end(&verdict[i]) && right;
         if (!right && explain)
-            verdict_explain(&verdict[i], stderr);
+            verdict_explain(&verdict[i], true, stderr);
         verdict_free(&verdict[i]);
     }
     return right;

@@ -241,16 +241,47 @@ static void explanation_shows_the_tile(void **state) {
     verdict_rows(&j.verdict, 0, 256, o);
     assert_false(verdict_end(&j.verdict));
     FILE *out = open_memstream(&text, &size);
-    verdict_explain(&j.verdict, out);
+    verdict_explain(&j.verdict, true, out);
     fclose(out);
     assert_non_null(strstr(text, "32 of 16384 elements wrong\n"));
     assert_non_null(strstr(text, "first: o[1][0][32][62] (batch, head, query, element)"));
     assert_non_null(strstr(text, "heads with wrong elements: 1 of 4\n"));
-    assert_non_null(
-        strstr(text, "     28 |................................|\n       32 |...............................#|\n"));
+    assert_non_null(strstr(text, "      0 |................................|\n          the same down to 28\n"
+                                 "       32 |...............................#|\n          the same down to 60\n"));
+    free(text);
+    out = open_memstream(&text, &size);
+    verdict_explain(&j.verdict, false, out);
+    fclose(out);
+    assert_null(strstr(text, "|"));
     free(text);
     free(o);
     judged_end(&j);
+}
+
+static void explanation_is_short_where_all_is_wrong(void **state) {
+    (void)state;
+    struct attention_shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .nq = 16, .nk = 8, .head_dim = 8};
+    struct judged j;
+    float o[16 * 8];
+    for (int poisoned = 0; poisoned < 2; poisoned++) {
+        char *text;
+        size_t size;
+        begin(&j, &shape, INPUTS_NORMAL, 0);
+        for (int i = 0; i < 16 * 8; i++)
+            o[i] = 100;
+        if (poisoned)
+            memset(o, POISON_BYTE, sizeof o);
+        verdict_rows(&j.verdict, 0, 16, o);
+        assert_false(verdict_end(&j.verdict));
+        FILE *out = open_memstream(&text, &size);
+        verdict_explain(&j.verdict, true, out);
+        fclose(out);
+        assert_null(strstr(text, "|"));
+        assert_non_null(strstr(text, poisoned ? "all of the output was never written" : "128 of 128 elements wrong"));
+        assert_true(poisoned != (strstr(text, "first: ") != NULL));
+        free(text);
+        judged_end(&j);
+    }
 }
 
 static void bounds_are_the_stated_ones(void **state) {
@@ -288,6 +319,7 @@ int main(void) {
         cmocka_unit_test(missing_rows_fail),
         cmocka_unit_test(lse_is_judged),
         cmocka_unit_test(explanation_shows_the_tile),
+        cmocka_unit_test(explanation_is_short_where_all_is_wrong),
         cmocka_unit_test(bounds_are_the_stated_ones),
     };
     return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);

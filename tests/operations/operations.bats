@@ -17,7 +17,7 @@ setup_file() {
     ln -s "$PWD/build/simulator" "$place/simulator"
     compile="gcc -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -Icommon -isystem $include"
     objects=$(ls build/objects/common/*.o build/objects/common/host/*.o build/objects/common/operations/*.o \
-        build/objects/common/runner/*.o | grep -v '/operations/operations\.o$')
+        build/objects/common/runner/*.o build/objects/teach/{layout,shared,expression,text,process}.o | grep -v '/operations/operations\.o$')
     $compile -Itests/operations tests/operations/row_sum.c $objects -o "$place/bin/runner" \
         -L"$folder" -l:"$library" -ldl -lm -pthread || return 1
     # A GPU that does not exist, for the bench.

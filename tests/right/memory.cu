@@ -151,14 +151,14 @@ static cudaError_t run_in_flight(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- The problem in constant memory, scratch in a variable
+// ---- Numbers in constant memory, scratch in device memory
 // --------------------------------------------------------------------------
 
-__constant__ Problem problem_constant;
-__device__ float scratch[64][MAX_D];
+__constant__ float log2_e = 1.44269504f;
+constexpr int SCRATCH_BLOCKS = 64;
 
-__global__ void from_constant() {
-    const Problem &p = problem_constant;
+__global__ void from_constant(Problem p) {
+    float(*const scratch)[MAX_D] = (float(*)[MAX_D])p.workspace; // [SCRATCH_BLOCKS]
     for (int64_t row = blockIdx.x; row < rows_of(p); row += gridDim.x) {
         const Row r = row_of(p, row);
         float maximum = -INFINITY, sum = 0;
@@ -167,7 +167,7 @@ __global__ void from_constant() {
         for (int c = threadIdx.x; c < r.d; c += WARP)
             scratch[blockIdx.x][c] = 0;
         for (int key = 0; key < r.keys; key++) {
-            const float weight = expf(warp_score(r, key) - maximum);
+            const float weight = exp2f((warp_score(r, key) - maximum) * log2_e);
             sum += weight;
             for (int c = threadIdx.x; c < r.d; c += WARP)
                 scratch[blockIdx.x][c] += weight * __ldg(&r.v[key * r.v_step + c]);
@@ -180,12 +180,12 @@ __global__ void from_constant() {
 }
 
 static cudaError_t run_from_constant(const Problem &p, cudaStream_t stream) {
-    const cudaError_t error =
-        cudaMemcpyToSymbolAsync(problem_constant, &p, sizeof p, 0, cudaMemcpyHostToDevice, stream);
-    if (error != cudaSuccess)
-        return error;
-    from_constant<<<64, WARP, 0, stream>>>();
+    from_constant<<<SCRATCH_BLOCKS, WARP, 0, stream>>>(p);
     return cudaGetLastError();
+}
+
+static size_t scratch_bytes(const Problem &) {
+    return SCRATCH_BLOCKS * MAX_D * sizeof(float);
 }
 
 // ---- Weights in an array of the thread's own, indexed as it runs; memory from new
@@ -243,5 +243,6 @@ static cudaError_t run_from_new(const Problem &p, cudaStream_t stream) {
 }
 
 RIGHT_KERNELS({"padded-rows", run_padded_rows}, {"full-tiles", run_full_tiles}, {"swizzled", run_tiled<false>},
-              {"transposed", run_tiled<true>}, {"in-flight", run_in_flight}, {"from-constant", run_from_constant},
-              {"own-array", run_own_array}, {"from-new", run_from_new})
+              {"transposed", run_tiled<true>}, {"in-flight", run_in_flight},
+              {"from-constant", run_from_constant, scratch_bytes}, {"own-array", run_own_array},
+              {"from-new", run_from_new})

@@ -111,10 +111,10 @@ static cudaError_t run_last_block(const Problem &p, cudaStream_t stream) {
 // --------------------------------------------------------------------
 
 __global__ void scores(Problem p) {
-    const Row r = row_of(p, blockIdx.y);
-    const int key = blockIdx.x * blockDim.x + threadIdx.x;
+    const Row r = row_of(p, blockIdx.x);
+    const int key = blockIdx.y * blockDim.x + threadIdx.x;
     if (key < r.keys)
-        ((float *)p.workspace)[(int64_t)blockIdx.y * p.nk + key] = score_of(r, key);
+        ((float *)p.workspace)[(int64_t)blockIdx.x * p.nk + key] = score_of(r, key);
 }
 
 __global__ void weights(Problem p) {
@@ -148,7 +148,7 @@ static size_t score_bytes(const Problem &p) {
 }
 
 static cudaError_t run_three_steps(const Problem &p, cudaStream_t stream) {
-    scores<<<dim3((p.nk + 63) / 64, (unsigned)rows_of(p)), 64, 0, stream>>>(p);
+    scores<<<dim3((unsigned)rows_of(p), (p.nk + 63) / 64), 64, 0, stream>>>(p);
     weights<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
     values<<<(unsigned)rows_of(p), 40, 0, stream>>>(p);
     return cudaGetLastError();

@@ -32,7 +32,7 @@ int line_of(const char *kernel, const char *mark) {
     snprintf(comment, sizeof comment, "// %s %s", kernel, mark);
     for (int number = 1; fgets(line, sizeof line, file); number++) {
         const char *found = strstr(line, comment);
-        if (found && (found[strlen(comment)] == '\n' || found[strlen(comment)] == 0)) {
+        if (found && strchr(" \n", found[strlen(comment)])) {
             fclose(file);
             return number;
         }

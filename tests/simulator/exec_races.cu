@@ -266,6 +266,53 @@ KERNEL last_block(float *part, unsigned *count, float *out) {
     }
 }
 
+// All threads of a block write; WHO fences, and whether they meet before one of them counts.
+enum { ALL_FENCE, FIRST_FENCES, FIRST_FENCES_AFTER, FENCES_TOO_EARLY };
+template <int WHO, bool MEET>
+__device__ void last_block_of_many(float *part, unsigned *count, float *out) {
+    __shared__ bool last;
+    if (WHO == FENCES_TOO_EARLY)
+        __threadfence();
+    part[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
+    if (WHO == ALL_FENCE || (WHO == FIRST_FENCES && threadIdx.x == 0))
+        __threadfence();
+    if (MEET)
+        __syncthreads();
+    if (threadIdx.x == 0) {
+        if (WHO == FIRST_FENCES_AFTER)
+            __threadfence();
+        last = atomicAdd(count, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && threadIdx.x == 0) {
+        float sum = 0;
+        for (int i = 0; i < gridDim.x * blockDim.x; i++) {
+            sum += part[i]; // first_fences_alone here // all_fence_and_do_not_meet here // fences_too_early here
+        }
+        *out = sum;
+    }
+}
+
+KERNEL all_fence(float *part, unsigned *count, float *out) {
+    last_block_of_many<ALL_FENCE, true>(part, count, out);
+}
+
+KERNEL first_fences_after(float *part, unsigned *count, float *out) {
+    last_block_of_many<FIRST_FENCES_AFTER, true>(part, count, out);
+}
+
+KERNEL first_fences_alone(float *part, unsigned *count, float *out) {
+    last_block_of_many<FIRST_FENCES, true>(part, count, out);
+}
+
+KERNEL all_fence_and_do_not_meet(float *part, unsigned *count, float *out) {
+    last_block_of_many<ALL_FENCE, false>(part, count, out);
+}
+
+KERNEL fences_too_early(float *part, unsigned *count, float *out) {
+    last_block_of_many<FENCES_TOO_EARLY, true>(part, count, out);
+}
+
 KERNEL last_block_without_fence(float *part, unsigned *count, float *out) {
     __shared__ bool last;
     if (threadIdx.x == 0) {

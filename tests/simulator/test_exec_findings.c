@@ -31,7 +31,7 @@ static void test_uninitialised(void **state) {
     must_find(RUN("copy", 1, 32, 2, {a, fresh}), SIM_LAUNCH_FAILURE, "uninitialised read: ", false);
     must_be_silent(RUN("copy", 1, 32, 2, {fresh, a}));
     must_be_silent(RUN("copy", 1, 32, 2, {a, fresh}));
-    must_find(RUN("copy", 1, 33, 2, {a, fresh}), SIM_LAUNCH_FAILURE, "at byte 128 of allocation", false);
+    must_find(RUN("copy", 1, 33, 2, {a, fresh}), SIM_LAUNCH_FAILURE, "reads byte 128 of allocation", false);
 }
 
 // What a wide load reads beyond what is there is no finding until somebody uses it.
@@ -63,10 +63,10 @@ static void test_uninitialised_and_unused(void **state) {
 static void test_out_of_bounds(void **state) {
     (void)state;
     uint64_t a = expected_zeros(), gone = expected_zeros();
-    must_find(RUN("past_the_end", 33, 32, 1, {a}), SIM_ILLEGAL_ADDRESS, "1 byte(s) past the last byte of allocation",
+    must_find(RUN("past_the_end", 33, 32, 1, {a}), SIM_ILLEGAL_ADDRESS, "1 byte past the last byte of allocation",
               false);
     must_mention("past_the_end", "block (32,0,0), thread (0,0,0)");
-    must_find(RUN("past_the_end", 1, 32, 1, {a - 8}), SIM_ILLEGAL_ADDRESS, "8 byte(s) before allocation", false);
+    must_find(RUN("past_the_end", 1, 32, 1, {a - 8}), SIM_ILLEGAL_ADDRESS, "8 bytes before allocation", false);
     must_find(RUN("past_the_end", 1, 32, 1, {0}), SIM_ILLEGAL_ADDRESS, "a null or a host pointer", false);
     driver_free(gone);
     must_find(RUN("past_the_end", 1, 32, 1, {gone}), SIM_ILLEGAL_ADDRESS, "that was freed", false);

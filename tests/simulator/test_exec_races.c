@@ -76,6 +76,17 @@ static void test_races_between_blocks(void **state) {
     assert_true(sum == 120);
 }
 
+// What a counter publishes: stores that were fenced, by who made them or by who counts after all have met.
+static void test_last_blocks(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"first_fences_alone", "all_fence_and_do_not_meet", "fences_too_early"};
+    must_be_silent(RUN("all_fence", 16, 64, 3, {expected_zeros(), expected_zeros(), expected_zeros()}));
+    must_be_silent(RUN("first_fences_after", 16, 64, 3, {expected_zeros(), expected_zeros(), expected_zeros()}));
+    for (int i = 0; i < 3; i++)
+        must_find(RUN(wrong[i], 16, 32, 3, {expected_zeros(), expected_zeros(), expected_zeros()}), SIM_LAUNCH_FAILURE,
+                  "race between blocks: ", false);
+}
+
 // One finding for each pair of lines however often it happens, and a count of all.
 static void test_each_once(void **state) {
     (void)state;
@@ -92,7 +103,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_races_between_warps), cmocka_unit_test(test_races_between_stages),
         cmocka_unit_test(test_races_within_a_warp), cmocka_unit_test(test_races_between_blocks),
-        cmocka_unit_test(test_each_once),
+        cmocka_unit_test(test_last_blocks),         cmocka_unit_test(test_each_once),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

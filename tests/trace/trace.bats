@@ -68,3 +68,33 @@ all_as_predicted() {
     [ "$status" -ne 0 ]
     [[ $output == *"predictions.csv:2: the formula system(1) uses more than"* ]]
 }
+
+@test "a wrong kernel is traced in one launch of the case, and not in those of a diagnosis" {
+    mkdir -p build/trace/test
+    sed 's/row_sum\[i\] \*= rescale;//' solutions/04_tiled_online_softmax/attention.cu >build/trace/test/wrong.cu
+    run make trace KERNEL=build/trace/test/wrong.cu SHAPE=1,1,64:128,64
+    echo "$output"
+    [ "$status" -ne 0 ]
+    [ "$(grep -c '^attention_kernel  grid' <<<"$output")" -eq 1 ]
+}
+
+@test "what is right and wastes is told its price; what the solution does is not" {
+    folder=build/trace/test/02_vectorized
+    mkdir -p $folder
+    sed '/^    const float sum = softmax/i\    float scan = 0;\n    for (int c = 0; c < 4 * columns; c++)\n        scan += Q_smem[c % columns].x; // wasted\n    if (scan == 12345.678f)\n        weight[0] = 0;' \
+        solutions/02_vectorized/attention.cu >$folder/attention.cu
+    make build/kernels/$folder/attention.so build/kernels/solutions/02_vectorized/attention.so
+    run build/bin/teach price --name wasteful --source $folder/attention.cu --kernel build/kernels/$folder/attention.so
+    echo "$output"
+    line=$(grep -n '// wasted' $folder/attention.cu | cut -d : -f 1)
+    [[ $status -eq 0 && $output == "right; but 4."[0-9]" times the shared loads of the solution, most at line $line"* ]]
+    run build/bin/teach price --name solution --source solutions/02_vectorized/attention.cu \
+        --kernel build/kernels/solutions/02_vectorized/attention.so
+    [[ $status -eq 0 && $output == "" ]]
+}
+
+@test "what is recorded of the solutions is what is counted" {
+    scripts/record-counts --check 01 02
+    [ "${TEST_ALL-}" ] || skip "the other lessons: make test-all counts them"
+    scripts/record-counts --check
+}

@@ -1,0 +1,165 @@
+// What a wrong case needs to be wrong: each property of it is changed by itself, and the kernel asked again.
+#include "operations/attention_pattern.h"
+
+#include "host/parallel.h"
+#include "host/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEED = 4711, MOST_WORK = 1 << 22 };
+
+// Whether the kernel gives the case right; *ran: it could be asked.
+static bool is_right(const struct diagnosed *kernel, const struct problem_case *which, bool *ran) {
+    struct host_problem problem;
+    *ran = kernel->covers(kernel->context, which);
+    if (!*ran)
+        return false;
+    kernel->operation->make(which, SEED, true, &problem);
+    while (!kernel->optional && problem_output(&problem, problem.outputs - 1)->optional)
+        problem.outputs--;
+    float *outputs = host_allocate(problem_output_elements(&problem), sizeof *outputs);
+    *ran = kernel->run(kernel->context, &problem, outputs);
+    bool right = *ran && verdict_of_all(&problem, outputs, SEED);
+    free(outputs);
+    host_problem_free(&problem);
+    return right;
+}
+
+static bool is_wrong(const struct diagnosed *kernel, const struct problem_case *which) {
+    bool ran, right = is_right(kernel, which, &ran);
+    return ran && !right;
+}
+
+static double work_of(const struct attention_shape *s) {
+    return (double)s->batch * s->heads * s->nq * s->nk * s->head_dim;
+}
+
+// A number of a shape, by its place in it; heads go with those of the keys.
+struct number {
+    const char *text;
+    size_t at;
+};
+static const struct number numbers[] = {
+    {"batch", offsetof(struct attention_shape, batch)},
+    {"heads", offsetof(struct attention_shape, heads)},
+    {"head_dim", offsetof(struct attention_shape, head_dim)},
+    {"nq", offsetof(struct attention_shape, nq)},
+    {"nk", offsetof(struct attention_shape, nk)},
+};
+
+static int get(const struct problem_case *which, const struct number *n) {
+    int value;
+    memcpy(&value, (const char *)&which->attention + n->at, sizeof value);
+    return value;
+}
+
+static struct problem_case with(const struct problem_case *which, const struct number *n, int value) {
+    struct problem_case changed = *which;
+    memcpy((char *)&changed.attention + n->at, &value, sizeof value);
+    if (n->at == offsetof(struct attention_shape, heads))
+        changed.attention.kv_heads = value;
+    return changed;
+}
+
+// The largest value below the case's own from which on it is wrong, and the one before, that is right. False where it
+// is wrong down to the least one.
+static bool boundary(const struct diagnosed *kernel, const struct problem_case *which, const struct number *n,
+                     int *right, int *wrong) {
+    bool ran;
+    // Tensors of 16 bits may have to have rows of whole 16 bytes.
+    int step = n->at == offsetof(struct attention_shape, head_dim) && which->dtype != ATTENTION_FP32 ? 8 : 1;
+    struct problem_case least = with(which, n, step);
+    *right = step;
+    *wrong = get(which, n);
+    if (*wrong <= *right || *wrong % step || !is_right(kernel, &least, &ran))
+        return false;
+    while (*wrong - *right > step) {
+        int middle = (*right + *wrong) / 2 / step * step;
+        struct problem_case between = with(which, n, middle);
+        bool is = is_right(kernel, &between, &ran);
+        if (!ran)
+            return false;
+        *(is ? right : wrong) = middle;
+    }
+    // Only where it stays wrong: a kernel that is wrong at each odd number has no such boundary.
+    struct problem_case next = with(which, n, *wrong + step);
+    return work_of(&next.attention) > MOST_WORK || is_wrong(kernel, &next);
+}
+
+static bool is_small(const struct problem_case *which) {
+    return work_of(&which->attention) <= MOST_WORK && which->attention.layout == LAYOUT_BHND &&
+           which->attention.heads == which->attention.kv_heads;
+}
+
+// Simpler in one property, and still wrong: that property is not what it needs.
+static void simplify(const struct diagnosed *kernel, struct problem_case *which) {
+    struct problem_case plain = *which;
+    plain.has_scale = false;
+    plain.family = INPUTS_NORMAL;
+    if (is_wrong(kernel, &plain))
+        *which = plain;
+    plain = *which;
+    plain.attention.causal = false;
+    if (plain.attention.causal != which->attention.causal && is_wrong(kernel, &plain))
+        *which = plain;
+}
+
+static void say_inputs(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
+    struct problem_case plain = *which;
+    bool ran;
+    plain.family = INPUTS_NORMAL;
+    if (which->family != INPUTS_NORMAL && is_right(kernel, &plain, &ran))
+        fprintf(out, "  right with INPUTS=normal, wrong with INPUTS=%s\n", inputs_name(which->family));
+    plain = *which;
+    plain.has_scale = false;
+    if (which->has_scale && is_right(kernel, &plain, &ran))
+        fprintf(out, "  right with the usual scale, wrong with %g\n", which->scale);
+    plain = *which;
+    plain.attention.causal = false;
+    if (which->attention.causal && is_right(kernel, &plain, &ran))
+        fprintf(out, "  right without a mask, wrong with it\n");
+}
+
+static void say_numbers(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        int right, wrong;
+        // Of a single key nearly every kernel is right.
+        bool is_keys = numbers[i].at == offsetof(struct attention_shape, nk);
+        if (boundary(kernel, which, &numbers[i], &right, &wrong) && !(is_keys && right == 1))
+            fprintf(out, "  right up to %s %d, wrong from %d on\n", numbers[i].text, right, wrong);
+    }
+    struct problem_case square = *which;
+    bool ran;
+    square.attention.nq = square.attention.nk;
+    if (which->attention.nq > which->attention.nk && is_right(kernel, &square, &ran))
+        fprintf(out, "  right where nq = nk, wrong where nq > nk\n");
+    square = *which;
+    square.attention.nk = square.attention.nq;
+    if (which->attention.nq < which->attention.nk && is_right(kernel, &square, &ran))
+        fprintf(out, "  right where nq = nk, wrong where nq < nk\n");
+}
+
+void attention_pattern(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out) {
+    char text[160];
+    int i = 0;
+    while (i < count && !(evidence[i].outcome == OUTCOME_WRONG && is_small(&evidence[i].which) &&
+                          is_wrong(kernel, &evidence[i].which)))
+        i++;
+    if (i == count)
+        return;
+    struct problem_case which = evidence[i].which;
+    simplify(kernel, &which);
+    char *said = NULL;
+    size_t size = 0;
+    FILE *lines = open_memstream(&said, &size);
+    if (!lines)
+        return;
+    say_inputs(kernel, &which, lines);
+    say_numbers(kernel, &which, lines);
+    fclose(lines);
+    case_text(kernel->operation, &which, text, sizeof text);
+    if (size)
+        fprintf(out, "\nwhat %s needs to be wrong, all else left as it is:\n%s", text, said);
+    free(said);
+}

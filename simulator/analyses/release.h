@@ -1,0 +1,18 @@
+// Whether what a block has stored to global memory is there for who sees its flag or counter.
+#ifndef SIMULATOR_ANALYSES_RELEASE_H
+#define SIMULATOR_ANALYSES_RELEASE_H
+
+#include "../machine/warp.h"
+
+void release_start(struct warp *warp);
+
+// The lanes of mask store to global memory, in the ordinary way.
+void release_note_write(struct warp *warp, uint32_t mask);
+
+// The lanes of mask execute a fence that other blocks see.
+void release_fence(struct warp *warp, uint32_t mask);
+
+// Whether the relaxed store of these lanes publishes what the block has stored before.
+bool release_publishes(const struct warp *warp, uint32_t mask);
+
+#endif

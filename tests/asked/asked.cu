@@ -1,0 +1,84 @@
+// Kernels with a mistake that has no name: what follows from asking them says where it is. The environment variable
+// RIGHT names one.
+#include "../right/right.cuh"
+
+#include <cuda_bf16.h>
+
+// What a kernel does in its own way.
+enum Mistake {
+    PERMUTED_PAIRS,    // columns 2i and 2i + 1 change places
+    HEAD_DIM_128,      // elements from 128 on are not multiplied
+    HALF_THE_ELEMENTS, // of each 64, the last 32 are not
+    EVERY_16TH_KEY,    // is left out
+    LATER_HEADS,       // are scaled by half as much
+    MORE_QUERIES,      // than keys: they are scaled by half as much
+    BF16_WEIGHTS,
+    TF32_SCORES,
+    BF16_VALUES,
+    CHEAP_EXPONENTIAL,
+};
+
+__device__ float tf32(float x) {
+    unsigned bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return __uint_as_float(bits);
+}
+
+__device__ float bf16(float x) {
+    return __bfloat162float(__float2bfloat16(x));
+}
+
+template <Mistake WHAT>
+__device__ float mistaken_score(const Row &r, int key) {
+    const float *k = r.k + key * r.k_step;
+    float sum = 0;
+    for (int c = threadIdx.x; c < r.d; c += WARP) {
+        if ((WHAT == HEAD_DIM_128 && c >= 128) || (WHAT == HALF_THE_ELEMENTS && c % 64 >= 32))
+            continue;
+        sum += WHAT == TF32_SCORES ? tf32(r.q[c]) * tf32(k[c]) : r.q[c] * k[c];
+    }
+    return r.scale * warp_sum(sum);
+}
+
+// A parabola between two powers of two.
+__device__ float cheap_exp(float x) {
+    const float y = x * 1.44269504f, whole = floorf(y), part = y - whole;
+    return ldexpf(1.0f + part * (0.6565f + 0.3435f * part), (int)whole);
+}
+
+template <Mistake WHAT>
+__global__ void mistaken(Problem p) {
+    Row r = row_of(p, blockIdx.x);
+    if ((WHAT == LATER_HEADS && blockIdx.x / p.nq % p.heads > 0) || (WHAT == MORE_QUERIES && p.nq > p.nk))
+        r.scale *= 0.5f;
+    float maximum = -INFINITY, sum = 0, o[LANE_COLUMNS] = {};
+    for (int key = 0; key < r.keys; key++)
+        maximum = fmaxf(maximum, mistaken_score<WHAT>(r, key));
+    for (int key = 0; key < r.keys; key++) {
+        if (WHAT == EVERY_16TH_KEY && key % 16 == 15)
+            continue;
+        const float score = mistaken_score<WHAT>(r, key) - maximum;
+        const float weight = WHAT == CHEAP_EXPONENTIAL && score > -80.0f ? cheap_exp(score) : expf(score);
+        sum += weight;
+        for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP) {
+            const float v = r.v[key * r.v_step + c];
+            o[i] += (WHAT == BF16_WEIGHTS ? bf16(weight) : weight) * (WHAT == BF16_VALUES ? bf16(v) : v);
+        }
+    }
+    for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
+        r.o[WHAT == PERMUTED_PAIRS && r.d % 2 == 0 ? c ^ 1 : c] = r.keys ? o[i] / sum : 0;
+    if (r.lse && threadIdx.x == 0)
+        *r.lse = r.keys ? maximum + logf(sum) : -INFINITY;
+}
+
+template <Mistake WHAT>
+static cudaError_t run(const Problem &p, cudaStream_t stream) {
+    mistaken<WHAT><<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
+RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD_DIM_128>},
+              {"half-the-elements", run<HALF_THE_ELEMENTS>}, {"every-16th-key", run<EVERY_16TH_KEY>},
+              {"later-heads", run<LATER_HEADS>}, {"more-queries", run<MORE_QUERIES>},
+              {"bf16-weights", run<BF16_WEIGHTS>}, {"tf32-scores", run<TF32_SCORES>}, {"bf16-values", run<BF16_VALUES>},
+              {"cheap-exponential", run<CHEAP_EXPONENTIAL>})
