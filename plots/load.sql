@@ -120,7 +120,7 @@ SELECT gpu, line, f->>'run' AS run, substr(coalesce(f->>'lesson', 'solution-07_e
     f->>'version' AS version, coalesce(f->>'dtype', 'fp32') AS dtype, coalesce(f->>'causal', 0) + 0 AS causal,
     coalesce(f->>'counter', '-') AS counter, coalesce(f->>'counted', '-') AS counted,
     coalesce(f->>'counted_solution', '-') AS counted_solution, f->>'device' AS device, f->>'driver' AS driver, f->>'cuda' AS cuda,
-    f->>'B' || ',' || (f->>'H') || ',' || (f->>'Nq') || ',' || (f->>'D') || iif(f->>'causal' = 1, ' causal', '') AS shape, f->>'D' + 0 AS D,
+    f->>'B' || ',' || (f->>'H') || ',' || (f->>'Nq') || ',' || (f->>'D') || iif(f->>'causal' + 0, ' causal', '') AS shape, f->>'D' + 0 AS D,
     f->>'median_us' + 0.0 AS us, f->>'tflops' + 0.0 AS tflops, f->>'noise' = 'noisy' AS noisy, f->>'registers' AS registers, (f->>'spill_stores') + (f->>'spill_loads') AS spilled,
     f->>'bank_conflicts' AS bank_conflicts, f->>'date' AS date, f->>'commit' AS commit_name, f->>'sm_clock_before_mhz' + 0 AS clock_1,
     f->>'sm_clock_after_mhz' + 0 AS clock_2
