@@ -205,10 +205,11 @@ SELECT 'versions', version.lesson, gpu, number + us / 1e9, CASE WHEN us > min(us
             bank_conflicts)
 FROM version LEFT JOIN version_link USING (lesson, version);
 
--- A lesson's page has one table: a version a row, what is changed, and its time at each shape. Those that cost most come last.
+-- A lesson's page has one table: a version a row, what is changed, and its time at each shape. Those that cost most come last; one
+-- whose patch has gone is part of the solution by now.
 CREATE VIEW ablation_row AS
 SELECT gpu, lesson, version, dense_rank() OVER (PARTITION BY gpu, lesson ORDER BY version <> 'solution', average, version) AS place,
-    coalesce('[' || idea || '](' || address || ')', iif(version = 'solution', 'the solution, us', version)) AS what,
+    coalesce('[' || idea || '](' || address || ')', 'the solution, us') AS what,
     (SELECT group_concat(text, ' | ') FROM (
         SELECT coalesce(CASE WHEN version.version IS NULL THEN NULL
             WHEN version.version = 'solution' THEN printf('%.*f', (us < 1) + (us < 10) + (us < 100), us)
@@ -219,13 +220,14 @@ SELECT gpu, lesson, version, dense_rank() OVER (PARTITION BY gpu, lesson ORDER B
     iif(counted = '-', '', printf('`%s`: %,d, not %,d', counter, counted, counted_solution)) AS moved
 FROM (SELECT gpu, lesson, version, avg(over_solution) AS average, counter, counted, counted_solution, max(D),
         registers || iif(spilled, ', ' || spilled || ' B spilled', '') AS code
-    FROM version GROUP BY gpu, lesson, version) AS one LEFT JOIN version_link USING (lesson, version);
+    FROM version GROUP BY gpu, lesson, version) AS one LEFT JOIN version_link USING (lesson, version)
+WHERE version = 'solution' OR idea IS NOT NULL;
 
 INSERT INTO block
 SELECT 'ablation', lesson, gpu, place, text FROM (
-    SELECT gpu, lesson, 0 AS place, '| what is changed | ' || group_concat(shape, ' | ') || ' | registers | what the trace counts |' ||
-        char(10) || '|---|' || group_concat('---', '|') || '|---|---|' AS text
-    FROM (SELECT DISTINCT gpu, lesson, number, shape FROM version ORDER BY number) GROUP BY gpu, lesson
+    SELECT gpu, lesson, 0 AS place, '| what is changed | ' || group_concat(shape, ' | ') || ' | registers at D=' || max(D) ||
+        ' | what the trace counts |' || char(10) || '|---|' || group_concat('---', '|') || '|---|---|' AS text
+    FROM (SELECT DISTINCT gpu, lesson, number, shape, D FROM version ORDER BY number) GROUP BY gpu, lesson
     UNION ALL SELECT gpu, lesson, place, printf('| %s | %s | %s | %s |', what, times, code, moved) FROM ablation_row);
 
 -- Of what both say.
