@@ -301,8 +301,15 @@ field() {
     [ "$output" = 2 ] # the heading and the solution
 }
 
-@test "a trace that cannot be counted: one line, and the version is timed all the same" {
+@test "a trace that cannot be counted, a counter that does not move: one line, and the version is timed all the same" {
     make_tree
+    sed -i 's/_load_requests/_load_wavefronts/' $other/versions/other.patch
+    run scripts/versions 09
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"other: shared_matrix_load_wavefronts is 88 of the version and of the solution: name a counter that the change moves"* ]]
+    [ "$(grep -c ',shared_matrix_load_wavefronts,88,88$' results/fake-gpu/versions.csv)" -eq 2 ]
+    rm -r results/fake-gpu
     touch no-trace
     run scripts/versions 09
     echo "$output"
