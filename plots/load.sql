@@ -39,6 +39,9 @@ INSERT INTO form VALUES
     ('lesson', '^((solution|lesson)-[0-9][0-9]_[a-z0-9_]+|(baseline|peer)-[a-z0-9_]+|kernel-.+|unfused_softmax)$', 'the name of a lesson'),
     ('version', '^[a-z0-9][-a-z0-9]*$', 'the name of a version'),
     ('bank_conflicts', '^(-|[0-9.]+)$', 'a number, or -'),
+    ('counter', '^(-|[a-z_]+)$', 'the name of a counter, or -'),
+    ('counted', '^(-|[0-9.]+)$', 'a number, or -'),
+    ('counted_solution', '^(-|[0-9.]+)$', 'a number, or -'),
     ('device', '^[A-Za-z0-9][-A-Za-z0-9 ._+()/]*$', 'the name of a GPU'),
     ('commit', '^[-0-9A-Za-z._]+$', 'the name of a commit'),
     ('cache', '^(cold|warm)$', 'cold or warm'),
@@ -110,10 +113,15 @@ FROM record
 WHERE what = 'profile' AND f->>'B' + 0 = 1 AND f->>'H' + 0 = 16 AND f->>'Nq' = f->>'Nk' AND f->>'causal' + 0 = 0
 GROUP BY gpu, f->>'lesson', f->>'Nq', f->>'D', f->>'metric';
 
+-- A timing of a version of a lesson's kernel, or of the solution. A file from before there were several lessons has rows of lesson 07, in
+-- fp32 and without a mask.
 CREATE TABLE version_timing AS
-SELECT gpu, line, f->>'run' AS run, f->>'version' AS version, f->>'device' AS device, f->>'driver' AS driver, f->>'cuda' AS cuda,
-    f->>'B' || ',' || (f->>'H') || ',' || (f->>'Nq') || ',' || (f->>'D') AS shape, f->>'median_us' + 0.0 AS us, f->>'tflops' + 0.0 AS tflops,
-    f->>'noise' = 'noisy' AS noisy, f->>'registers' AS registers, (f->>'spill_stores') + (f->>'spill_loads') AS spilled,
+SELECT gpu, line, f->>'run' AS run, substr(coalesce(f->>'lesson', 'solution-07_even_shares'), 10) AS lesson,
+    f->>'version' AS version, coalesce(f->>'dtype', 'fp32') AS dtype, coalesce(f->>'causal', 0) + 0 AS causal,
+    coalesce(f->>'counter', '-') AS counter, coalesce(f->>'counted', '-') AS counted,
+    coalesce(f->>'counted_solution', '-') AS counted_solution, f->>'device' AS device, f->>'driver' AS driver, f->>'cuda' AS cuda,
+    f->>'B' || ',' || (f->>'H') || ',' || (f->>'Nq') || ',' || (f->>'D') || iif(f->>'causal' + 0, ' causal', '') AS shape, f->>'D' + 0 AS D,
+    f->>'median_us' + 0.0 AS us, f->>'tflops' + 0.0 AS tflops, f->>'noise' = 'noisy' AS noisy, f->>'registers' AS registers, (f->>'spill_stores') + (f->>'spill_loads') AS spilled,
     f->>'bank_conflicts' AS bank_conflicts, f->>'date' AS date, f->>'commit' AS commit_name, f->>'sm_clock_before_mhz' + 0 AS clock_1,
     f->>'sm_clock_after_mhz' + 0 AS clock_2
 FROM record WHERE what = 'versions';

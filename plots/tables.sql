@@ -214,20 +214,55 @@ SELECT 'triton', name, '2' || gpu, place, text FROM (
 
 -- ---- Versions ----------------------------------------------------------------------------------------------------------
 
+-- patch (lesson, version, idea): the versions that there are, as plots/tables found them.
+CREATE VIEW version_link AS
+SELECT lesson, version, idea, '@up@solutions/' || lesson || '/versions/' || version || '.patch' AS address FROM patch;
+
+-- The notes of a solution have a table a shape, with what is known of the code.
 INSERT INTO block
-SELECT 'versions', '', gpu, number + us / 1e9, CASE WHEN us > min(us) OVER (PARTITION BY gpu, number) THEN '' ELSE
+SELECT 'versions', version.lesson, gpu, number + us / 1e9, CASE WHEN us > min(us) OVER (PARTITION BY gpu, version.lesson, number) THEN '' ELSE
         iif(number > 1, char(10), '') || 'B,H,N,D = ' || shape || ':' || char(10, 10) ||
         '| version | us | TFLOP/s | time against the solution | registers | spilled, bytes | bank conflicts a multiply-add |' || char(10) ||
         '|---|---|---|---|---|---|---|' || char(10) END ||
-    printf('| %s | %.*f | %.*f | %s%s | %s | %s | %s |', iif(version IN (SELECT version FROM patch), '[' || version || '](versions/' ||
-        version || '.patch)', version),
+    printf('| %s | %.*f | %.*f | %s%s | %s | %s | %s |', iif(address IS NULL, version, '[' || version || '](versions/' || version || '.patch)'),
         (us < 1) + (us < 10) + (us < 100), us, (tflops < 1) + (tflops < 10) + (tflops < 100), tflops,
         iif(version = 'solution', '-', printf('%+.1f %%', 100 * (over_solution - 1))), iif(noisy, ', noisy', ''), registers, spilled,
             bank_conflicts)
-FROM version;
+FROM version LEFT JOIN version_link USING (lesson, version);
+
+-- A lesson's page has one table: a version a row, what is changed, and its time at each shape. Those that cost most come last; one
+-- whose patch has gone is part of the solution by now.
+CREATE VIEW ablation_row AS
+SELECT gpu, lesson, version, dense_rank() OVER (PARTITION BY gpu, lesson ORDER BY version <> 'solution', average, version) AS place,
+    coalesce('[' || idea || '](' || address || ')', 'the solution, us') AS what,
+    (SELECT group_concat(text, ' | ') FROM (
+        SELECT coalesce(CASE WHEN version.version IS NULL THEN NULL
+            WHEN version.version = 'solution' THEN printf('%.*f', (us < 1) + (us < 10) + (us < 100), us)
+            ELSE printf('%+.1f %%', 100 * (over_solution - 1)) || iif(noisy, ', noisy', '') END, '-') AS text
+        FROM (SELECT DISTINCT number AS at FROM version AS v WHERE v.gpu = one.gpu AND v.lesson = one.lesson) LEFT JOIN version
+            ON version.gpu = one.gpu AND version.lesson = one.lesson AND version.version = one.version AND number = at
+        ORDER BY at)) AS times, code,
+    iif(counted = '-', '', printf('`%s`: %,d, not %,d', counter, counted, counted_solution)) AS moved
+FROM (SELECT gpu, lesson, version, avg(over_solution) AS average, counter, counted, counted_solution, max(D),
+        registers || iif(spilled, ', ' || spilled || ' B spilled', '') AS code
+    FROM version GROUP BY gpu, lesson, version) AS one LEFT JOIN version_link USING (lesson, version)
+WHERE version = 'solution' OR idea IS NOT NULL;
+
 INSERT INTO block
-SELECT 'versions', '', gpu, 1e9, char(10) || 'fp32, no mask; ' || how || ' of one run a shape. ' || text || char(10)
-FROM (SELECT gpu, run, max(time) FROM version GROUP BY gpu) JOIN measured_on USING (gpu, run), how WHERE what = 'versions';
+SELECT 'ablation', lesson, gpu, place, text FROM (
+    SELECT gpu, lesson, 0 AS place, '| what is changed | ' || group_concat(shape, ' | ') || ' | registers at D=' || max(D) ||
+        ' | what the trace counts |' || char(10) || '|---|' || group_concat('---', '|') || '|---|---|' AS text
+    FROM (SELECT DISTINCT gpu, lesson, number, shape, D FROM version ORDER BY number) GROUP BY gpu, lesson
+    UNION ALL SELECT gpu, lesson, place, printf('| %s | %s | %s | %s |', what, times, code, moved) FROM ablation_row);
+
+-- Of what both say.
+CREATE VIEW version_how AS
+SELECT version_gpu AS gpu, lesson, group_concat(DISTINCT dtype) || iif(max(causal), '', ', no mask') || '; ' || how || ' of one run a shape. ' || text AS text
+FROM (SELECT gpu AS version_gpu, lesson, dtype, causal, first_value(run) OVER (PARTITION BY gpu, lesson ORDER BY time DESC) AS newest FROM version)
+    JOIN measured_on ON what = 'versions' AND measured_on.gpu = version_gpu AND measured_on.run = newest, how GROUP BY version_gpu, lesson;
+INSERT INTO block
+SELECT name, lesson, gpu, 1e9, char(10) || iif(name = 'ablation', 'B,H,N,D; ', '') || text || char(10)
+FROM version_how, (SELECT 'versions' AS name UNION ALL SELECT 'ablation');
 
 -- ---- Charts ------------------------------------------------------------------------------------------------------------
 
@@ -256,7 +291,8 @@ FROM (SELECT 'ladder' AS name, '' AS folder, '`make bench` does it on a GPU.' AS
     UNION ALL SELECT 'measured', folder, '`make bench` does it on a GPU.' FROM lesson
     UNION ALL SELECT 'peers', '', '`make peers` does it, on a GPU with PyTorch.'
     UNION ALL SELECT 'triton', folder, '`make peers` does it, on a GPU with PyTorch and Triton.' FROM lesson
-    UNION ALL SELECT 'versions', '', '`scripts/versions` does it, on a GPU.'
+    UNION ALL SELECT DISTINCT name, lesson, '`scripts/versions ' || substr(lesson, 1, 2) || '` does it, on a GPU.'
+    FROM patch, (SELECT 'versions' AS name UNION ALL SELECT 'ablation')
     UNION ALL SELECT 'charts', page, 'nothing is charted.' FROM (SELECT 'README' AS page UNION ALL SELECT 'peers'
         UNION ALL SELECT 'results' UNION ALL SELECT folder FROM lesson)) AS missing
 WHERE NOT EXISTS (SELECT 1 FROM block WHERE block.name = missing.name AND block.lesson = missing.folder);

@@ -1,28 +1,29 @@
-# The rows of results/<gpu>/versions.csv:  awk -f version_rows.awk [-v header=1] FACTS attention.csv
-# FACTS has lines of name, D, registers, bytes of spill stores and of spill loads, bank conflicts a multiply-add, for each version;
-# attention.csv what bench measured of version-NAME, and of others, which are left out. header: that line first.
+# results/<gpu>/versions.csv with more rows:  awk -v lesson=solution-NN_name -f version_rows.awk FACTS KEPT attention.csv
+# FACTS has lines of name, type, D and what is known of a version's code and trace (scripts/versions); KEPT the rows so far, of lesson 07
+# where it has no column for that; attention.csv what bench measured of version-NAME, and of others, which are left out.
 BEGIN {
-    OFS = ","
-    taken = "device sm_count driver cuda B H Nq Nk D median_us min_us p95_us repeats sm_clock_before_mhz sm_clock_after_mhz tflops rel_rms_error noise"
-    columns = split(taken, column, " ")
-    gsub(/ /, ",", taken)
-    if (header)
-        print "run,version," taken ",registers,spill_stores,spill_loads,bank_conflicts,date,commit"
+    FS = OFS = ","
+    names = "device sm_count driver cuda B H Nq Nk D median_us min_us p95_us repeats sm_clock_before_mhz sm_clock_after_mhz tflops rel_rms_error noise"
+    columns = split(names, column, " ")
+    gsub(/ /, ",", names)
+    print "run,version," names ",registers,spill_stores,spill_loads,bank_conflicts,date,commit,lesson,dtype,causal,counter,counted,counted_solution"
 }
-FILENAME ~ /facts$/ { fact[$1, $2] = $3 OFS $4 OFS $5 OFS $6; next }
-FNR == 1 {
-    FS = ","
-    $0 = $0
-    for (i = 1; i <= NF; i++)
-        at[$i] = i
+FILENAME ~ /facts$/ {
+    split($0, f, " ")
+    code[f[1], f[2], f[3]] = f[4] OFS f[5] OFS f[6] OFS f[7]
+    counted[f[1]] = f[8] OFS f[9] OFS f[10]
 }
-$at["cache"] == "cold" && sub(/^version-/, "", $at["lesson"]) {
-    line = $at["run"] OFS $at["lesson"]
-    if (!(($at["lesson"], $at["D"]) in fact)) {
-        print FILENAME ":" FNR ": nothing is known of the code of " $at["lesson"] " at D=" $at["D"] > "/dev/stderr"
+FILENAME ~ /versions.csv$/ && FNR == 1 { older = $0 !~ /,lesson,/ ? ",solution-07_even_shares,fp32,0,-,-,-" : "" }
+FILENAME ~ /versions.csv$/ && FNR > 1 { print $0 older }
+FILENAME ~ /attention.csv$/ && FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+FILENAME ~ /attention.csv$/ && $at["cache"] == "cold" && sub(/^version-/, "", $at["lesson"]) {
+    name = $at["lesson"]
+    line = $at["run"] OFS name
+    if (!((name, $at["dtype"], $at["D"]) in code)) {
+        print FILENAME ":" FNR ": nothing is known of the code of " name " in " $at["dtype"] " at D=" $at["D"] > "/dev/stderr"
         exit 1
     }
     for (i = 1; i <= columns; i++)
         line = line OFS $at[column[i]]
-    print line, fact[$at["lesson"], $at["D"]], $at["date"], $at["commit"]
+    print line, code[name, $at["dtype"], $at["D"]], $at["date"], $at["commit"], lesson, $at["dtype"], $at["causal"], counted[name]
 }

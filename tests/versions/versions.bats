@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The versions of lesson 07's kernel: their patches and the notes on them, scripts/versions with a compiler, a GPU and a
-# disassembler that are made up, the tables, and two versions on the simulator.
+# Versions of lessons' kernels: their patches and the notes on them, scripts/versions with a compiler, a GPU and a disassembler that
+# are made up, the tables, and some versions on the simulator.
 
 bats_require_minimum_version 1.5.0
 
@@ -11,17 +11,42 @@ setup() {
     export LC_ALL=C
 }
 
-# A tree in which scripts/versions runs: two versions, make and nvcc that do nothing, a bench that knows its times.
+# A tree in which scripts/versions runs: two versions of lesson 07 and one of a lesson in bf16, make and nvcc that do nothing, a
+# bench that knows its times, a trace that knows its counts.
 make_tree() {
     cd "$BATS_TEST_TMPDIR" || return 1
-    mkdir -p "$solution/versions" common build/bin build/kernels/$solution cuda/bin cuda/include bin results lessons
+    other=solutions/09_other
+    mkdir -p "$solution/versions" "$other/versions" solutions/08_plain common build/bin build/kernels/{$solution,$other} cuda/bin \
+        cuda/include bin results lessons
     make -C "$project" --no-print-directory build/bin/teach
     cp -R "$project/scripts" "$project/plots" .
-    cp "$project/build/bin/teach" build/bin/
-    touch cuda/include/cuda_runtime_api.h common/{attention.h,reduce.cuh}
+    cp "$project/build/bin/teach" build/bin/teach.real
+    cat >build/bin/teach <<'END'
+#!/bin/sh
+[ "$1" = trace ] || exec build/bin/teach.real "$@"
+[ ! -e no-trace ] || { echo "no such shape" && exit 2; }
+echo "$*" >>traces
+name=$(echo "$*" | sed 's/.*--name \([^ ]*\).*/\1/')
+requests=40
+[ "${name%-solution}" = "$name" ] || requests=7
+mkdir -p build/trace
+{
+    echo grid,shared_bytes,file,space,access,requests,wavefronts
+    echo "2x3x1,100,\"a, b.cu\",shared,matrix load,$requests,80"
+    echo "1x1x1,90,\"a, b.cu\",shared,matrix load,2,8"
+} >"build/trace/$name-attention.csv"
+END
+    chmod +x build/bin/teach
+    touch cuda/include/cuda_runtime_api.h common/attention.h
+    echo x >common/reduce.cuh
     printf 'first\nTile<64, 4, 8, 8, 64>, Tile<64, 4, 16, 8, 64>\nTile<128, 8, 8, 8, 64>\nlast\n' >$solution/attention.cu
+    cp $solution/attention.cu $other
+    printf '# comment\nfp32 1,16,4096,64\nfp32 1,16,4096,128\nfp32 1,1,4096,64\n' >$solution/versions/shapes
+    printf 'bf16 4,16,4096,64\nbf16 4,16,4096,64 causal\n' >$other/versions/shapes
+    printf 'Idea: Its y is z.\nCounter: shared_matrix_load_requests 1,1,256,64\n\n--- a/common/reduce.cuh\n+++ b/common/reduce.cuh\n@@ -1 +1 @@\n-x\n+y\n' \
+        >$other/versions/other.patch
     for name in slow wrong; do
-        printf 'Idea: x\n\n--- a/%s/attention.cu\n+++ b/%s/attention.cu\n@@ -3,2 +3,2 @@\n Tile<128, 8, 8, 8, 64>\n-last\n+%s\n' \
+        printf 'Idea: x.\n\n--- a/%s/attention.cu\n+++ b/%s/attention.cu\n@@ -3,2 +3,2 @@\n Tile<128, 8, 8, 8, 64>\n-last\n+%s\n' \
             $solution $solution $name >$solution/versions/$name.patch
     done
     printf '#!/bin/sh\n' >bin/make
@@ -49,18 +74,26 @@ if [ "$1" = check ]; then
     case $* in *version-wrong*) echo "wrong" && exit 1 ;; esac
     exit
 fi
-results=$(echo "$*" | sed 's/.*--results \([^ ]*\).*/\1/')
+option() {
+    name=$1
+    shift
+    echo "$*" | sed -n "s/.*--$name \([^ ]*\).*/\1/p"
+}
+results=$(option results "$@") shape=$(option shape "$@") dtype=$(option dtype "$@")
+causal=0
+case $* in *--causal*) causal=1 ;; esac
+d=${shape##*,} heads=${shape%,*}
+n=${heads##*,} heads=${heads%,*}
 mkdir -p "$results/fake-gpu"
 file=$results/fake-gpu/attention.csv
-[ -f "$file" ] || echo run,lesson,device,sm_count,driver,cuda,B,H,Nq,Nk,D,median_us,min_us,p95_us,repeats,sm_clock_before_mhz,sm_clock_after_mhz,tflops,rel_rms_error,date,commit,cache,noise >"$file"
-case $* in *--shape*) run=r2 shapes=1,4096,4096,64 ;; *) run=r1 shapes='16,4096,4096,64 16,4096,4096,128' ;; esac
-for shape in $shapes; do
-    for name in first-of-a-round version-solution version-slow; do
-        us=1000
-        [ $name != version-slow ] || us=1250
-        for cache in cold warm; do
-            case $* in *"--name $name "*) echo "$run,$name,Fake GPU,2,1.0,13.0,1,$shape,$us,1,1,9,1500,1490,40.5,1e-7,2026-01-02T03:04:05Z,abc1234,$cache,steady" ;; esac
-        done
+[ -f "$file" ] || echo run,lesson,device,sm_count,driver,cuda,dtype,B,H,Nq,Nk,D,causal,median_us,min_us,p95_us,repeats,sm_clock_before_mhz,sm_clock_after_mhz,tflops,rel_rms_error,date,commit,cache,noise >"$file"
+run=r$(grep -c ^bench calls)
+for name in first-of-a-round version-solution version-slow version-other; do
+    us=1000
+    [ $name != version-slow ] || us=1250
+    [ $name != version-other ] || us=900
+    for cache in cold warm; do
+        case $* in *"--name $name "*) echo "$run,$name,Fake GPU,2,1.0,13.0,$dtype,$heads,$n,$n,$d,$causal,$us,1,1,9,1500,1490,40.5,1e-7,2026-01-02T03:04:05Z,abc1234,$cache,steady" ;; esac
     done
 done >>"$file"
 END
@@ -72,8 +105,12 @@ END
         printf 'ptxas info    : Used %d registers, used 1 barriers\n' $((${d%,*} + 100))
     done >ptxas
     echo "ptxas info    : 0 bytes gmem" >>ptxas
-    echo solution >build/kernels/$solution/attention.so
-    cp ptxas build/kernels/$solution/attention.so.ptxas
+    printf "ptxas info    : Compiling entry function '_Z16attention_kernelI4TileI13__nv_bfloat16Li64ELi3EEEv' for 'sm_90'\n" >>ptxas
+    printf '    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 168 registers, used 1 barriers\n' >>ptxas
+    for folder in $solution $other; do
+        echo solution >build/kernels/$folder/attention.so
+        cp ptxas build/kernels/$folder/attention.so.ptxas
+    done
     # The count is over loops of 256 multiply-adds and more.
     awk 'BEGIN {
         print "Function : _Z16attention_kernelI4TileILi64ELi4ELi8ELi8ELi64EEEvPKf"
@@ -91,11 +128,29 @@ field() {
         $at["version"] == version && $at["D"] == d && $at["H"] == 16 { print $at[name] }' results/fake-gpu/versions.csv
 }
 
-@test "every patch applies to the solution, says its idea and the prediction, and is in the notes, and only they are" {
+@test "every patch applies to its solution and says its idea; every lesson from 05 on has some, and shapes to time them at" {
+    cd "$project"
+    for folder in solutions/0[5-9]_* solutions/1*; do
+        [ "$(ls "$folder"/versions/*.patch | wc -l)" -ge 5 ]
+        grep -q '^[^#]' "$folder/versions/shapes"
+        run grep -vxE '#.*|(fp32|fp16|bf16) [0-9]+,[0-9]+,[0-9]+,[0-9]+( causal)?' "$folder/versions/shapes"
+        [ "$status" -eq 1 ]
+    done
+    for patch in solutions/*/versions/*.patch; do
+        echo "$patch"
+        git apply --check "$patch"
+        [ "$(sed '/^---/,$d' "$patch" | grep -c '^Idea: .*[^.]\.$')" -eq 1 ]
+        counter=$(sed '/^---/,$d' "$patch" | grep '^Counter: ' || :)
+        [ -z "$counter" ] || grep -qxE 'Counter: [a-z_]+ [0-9]+,[0-9]+,[0-9]+(:[0-9]+)?,[0-9]+( causal)?' <<<"$counter"
+        # Its own lesson's kernel, and headers that it includes.
+        run grep -v -e '^+++ b/common/' -e "^+++ b/$(dirname "$(dirname "$patch")")/attention.cu$" <(grep '^+++ ' "$patch")
+        [ "$status" -eq 1 ]
+    done
+}
+
+@test "of lesson 07 every version has a prediction and is in the notes, and only they are" {
     cd "$project"
     for patch in $solution/versions/*.patch; do
-        git apply --check "$patch"
-        grep -q '^Idea: ' "$patch"
         grep -q '^Predicted: ' "$patch"
         basename "$patch" .patch
     done | sort >"$BATS_TEST_TMPDIR/patches"
@@ -116,11 +171,11 @@ field() {
 
 @test "a wrong version is named and left out; the others are timed in one run and recorded with what their code is like" {
     make_tree
-    run scripts/versions
+    run scripts/versions 07
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"wrong is not right and is left out: see build/versions/wrong/check"* ]]
-    [ "$(grep -c '^bench' calls)" -eq 2 ]
+    [[ $output == *"wrong is not right and is left out: see build/versions/07/wrong/check"* ]]
+    [ "$(grep -c '^bench' calls)" -eq 3 ]
     run grep '^bench.*version-wrong' calls
     [ "$status" -eq 1 ]
     grep -q '^bench .* --name first-of-a-round .*version-solution.*version-slow.*--commit abc1234$' calls
@@ -129,7 +184,8 @@ field() {
     [ "$(field spill_stores slow 64) $(field spill_stores slow 128) $(field spill_loads slow 128)" = "8 16 12" ]
     [ "$(field bank_conflicts slow 64) $(field bank_conflicts slow 128)" = "0.250 -" ]
     [ "$(field median_us slow 64) $(field run slow 64) $(field commit slow 64)" = "1250 r1 abc1234" ]
-    scripts/versions slow
+    [ "$(field lesson slow 64) $(field dtype slow 64) $(field causal slow 64)" = "solution-07_even_shares fp32 0" ]
+    scripts/versions 07 slow
     [ "$(grep -c '^run,' results/fake-gpu/versions.csv)" -eq 1 ]
     [ "$(tail -n +2 results/fake-gpu/versions.csv | wc -l)" -eq 12 ]
 }
@@ -138,14 +194,14 @@ field() {
     make_tree
     sed -i 's/+wrong/+BROKEN/' $solution/versions/wrong.patch
     sed -i 's/^-last/-gone/' $solution/versions/slow.patch
-    run scripts/versions
+    run scripts/versions 07
     [ "$status" -eq 1 ]
-    [[ $output == *"wrong does not compile: see build/versions/wrong/log"* ]]
+    [[ $output == *"wrong does not compile: see build/versions/07/wrong/log"* ]]
     [[ $output == *"slow: the patch no longer applies to the solution"* ]]
-    [ "$(grep -c version-solution calls)" -eq 3 ] # checked once, timed twice
+    [ "$(grep -c version-solution calls)" -eq 4 ] # checked once, timed at three shapes
     sed -i 's/version-wrong/version-solution/' build/bin/attention
     rm -r results calls
-    run scripts/versions
+    run scripts/versions 07
     [ "$status" -eq 1 ]
     [[ ${lines[-1]} == "scripts/versions: the solution itself is not right; nothing is timed" ]]
     [ ! -e results ]
@@ -153,19 +209,26 @@ field() {
 
 @test "a version or device that does not exist: one line, status 2" {
     make_tree
-    for call in "scripts/versions fast" "scripts/versions --all" "env DEVICE=tpu scripts/versions"; do
+    for call in "scripts/versions" "scripts/versions fast" "scripts/versions 08" "scripts/versions 10" "scripts/versions 07 fast" \
+        "scripts/versions 07 --all" "env DEVICE=tpu scripts/versions 07"; do
         run $call
         [ "$status" -eq 2 ]
         [ "${#lines[@]}" -eq 1 ]
     done
-    run scripts/versions fast
-    [[ $output == "scripts/versions: there is no version fast; there are slow wrong" ]]
+    run scripts/versions 07 fast
+    [[ $output == "scripts/versions: there is no version fast of lesson 07; there are slow wrong" ]]
+    run scripts/versions 08
+    [[ $output == "scripts/versions: lesson 08 has no versions: solutions/08_plain/versions/ is not there" ]]
+    run scripts/versions 10
+    [[ $output == "scripts/versions: there is no lesson 10" ]]
+    run scripts/versions
+    [[ $output == "scripts/versions: which lesson? Those with versions are 07 09" ]]
     [ ! -e calls ]
 }
 
 @test "the tables of the notes: the newest run with the solution, fastest first, against the solution" {
     make_tree
-    scripts/versions slow
+    scripts/versions 07 slow
     printf '<!-- results:begin versions -->\n<!-- results:end versions -->\n' >$solution/NOTES.md
     printf 'no marker\n' >README.md
     plots/tables
@@ -175,7 +238,7 @@ field() {
     grep -q 'Fake GPU: driver 1.0, CUDA 13.0, SM clock 1490 to 1500 MHz, 2026-01-02, commit abc1234' $solution/NOTES.md
     plots/tables --check
     # A newer run without the solution is no run to compare in; one with it is, and is ordered by time.
-    sed -n '/^r1,slow,.*,64,1250,/{s/^r1/r3/;s/2026-01-02/2026-01-03/;p}' results/fake-gpu/versions.csv >newer
+    sed -n '/^r1,slow,.*,64,1250,/{s/^r1/r9/;s/2026-01-02/2026-01-03/;p}' results/fake-gpu/versions.csv >newer
     cat newer >>results/fake-gpu/versions.csv
     plots/tables --check
     sed 's/,slow,/,solution,/;s/,64,1250,/,64,1500,/' newer >>results/fake-gpu/versions.csv
@@ -183,12 +246,12 @@ field() {
     [ "$(grep -A 2 '^|---' $solution/NOTES.md | sed -n 2,3p | cut -d ' ' -f 2,4,8,9)" = "$(printf '[slow](versions/slow.patch) 1250 -16.7 %%\nsolution 1500 - |')" ]
     rm -r results/fake-gpu
     plots/tables
-    grep -q '^Not measured yet: `scripts/versions`' $solution/NOTES.md
+    grep -q '^Not measured yet: `scripts/versions 07`' $solution/NOTES.md
 }
 
 @test "a malformed row of versions: one line, status 2, the notes untouched" {
     make_tree
-    scripts/versions slow
+    scripts/versions 07 slow
     printf '<!-- results:begin versions -->\n<!-- results:end versions -->\n' >$solution/NOTES.md
     for change in 's/,0.250,/,many,/' 's/,1250,/,fast,/' 's/,slow,/,slow one,/'; do
         cp results/fake-gpu/versions.csv kept
@@ -202,12 +265,95 @@ field() {
     done
 }
 
-@test "two versions are right on the simulator" {
+@test "another lesson: its type, mask and counter are in its rows; its table is on its page" {
+    make_tree
+    mkdir lessons/09_other
+    for page in lessons/09_other/README.md $solution/NOTES.md; do
+        printf '<!-- results:begin ablation -->\n<!-- results:end ablation -->\n' >$page
+    done
+    printf 'no marker\n' >README.md
+    plots/tables
+    grep -qx 'Not measured yet: `scripts/versions 09` does it, on a GPU.' lessons/09_other/README.md
+    grep -qx 'Not measured yet: `scripts/versions 07` does it, on a GPU.' $solution/NOTES.md
+    scripts/versions 09
+    cat results/fake-gpu/versions.csv traces
+    [ "$(cut -d , -f 27- results/fake-gpu/versions.csv | sort)" = "$(printf '%s\n' lesson,dtype,causal,counter,counted,counted_solution \
+        solution-09_other,bf16,{0,1}',-,-,-' solution-09_other,bf16,{0,1},shared_matrix_load_requests,42,9 | sort)" ]
+    [ "$(grep -c -- '--dtype bf16 --shape 1,1,256,64$' traces)" -eq 2 ]
+    grep -q '^bench .*--dtype bf16 --shape 4,16,4096,64 --causal ' calls
+    cmp build/versions/09/other/reduce.cuh <(echo y)
+    cmp build/versions/09/solution/reduce.cuh <(echo x)
+    plots/tables
+    cat lessons/09_other/README.md
+    grep -qxF '| what is changed | 4,16,4096,64 | 4,16,4096,64 causal | registers at D=64 | what the trace counts |' lessons/09_other/README.md
+    grep -qxF '| the solution, us | 1000 | 1000 | 168 |  |' lessons/09_other/README.md
+    grep -qxF '| [Its y is z](../../solutions/09_other/versions/other.patch) | -10.0 % | -10.0 % | 168 | `shared_matrix_load_requests`: 42, not 9 |' \
+        lessons/09_other/README.md
+    grep -q '^Not measured yet: `scripts/versions 07`' $solution/NOTES.md # another lesson's rows are not its own
+    scripts/versions 07 slow
+    [ "$(grep -c 'solution-09_other' results/fake-gpu/versions.csv)" -eq 4 ]
+    plots/tables
+    cat $solution/NOTES.md
+    grep -qxF '| [x](../../solutions/07_even_shares/versions/slow.patch) | +25.0 % | +25.0 % | +25.0 % | 228, 28 B spilled |  |' $solution/NOTES.md
+    rm $solution/versions/slow.patch # it is what the solution does now
+    plots/tables
+    run grep -c '^| ' $solution/NOTES.md
+    [ "$output" = 2 ] # the heading and the solution
+}
+
+@test "a trace that cannot be counted, a counter that does not move: one line, and the version is timed all the same" {
+    make_tree
+    sed -i 's/_load_requests/_load_wavefronts/' $other/versions/other.patch
+    run scripts/versions 09
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"other: shared_matrix_load_wavefronts is 88 of the version and of the solution: name a counter that the change moves"* ]]
+    [ "$(grep -c ',shared_matrix_load_wavefronts,88,88$' results/fake-gpu/versions.csv)" -eq 2 ]
+    rm -r results/fake-gpu
+    touch no-trace
+    run scripts/versions 09
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"other: its trace cannot be counted: see build/versions/09/other/trace"* ]]
+    [ "$(grep -c ',bf16,[01],-,-,-$' results/fake-gpu/versions.csv)" -eq 4 ]
+}
+
+@test "rows from before there were several lessons are lesson 07's, alone and with newer ones behind them" {
+    make_tree
+    scripts/versions 07 slow
+    cut -d , -f 1-26 results/fake-gpu/versions.csv >older
+    cp older results/fake-gpu/versions.csv
+    printf '<!-- results:begin versions -->\n<!-- results:end versions -->\n' >$solution/NOTES.md
+    printf 'no marker\n' >README.md
+    plots/tables
+    grep -qF '| [slow](versions/slow.patch) | 1250 | 40.5 | +25.0 % | 228 | 28 | - |' $solution/NOTES.md
+    scripts/versions 09
+    plots/tables --check # nothing of it is new
+    diff <(cut -d , -f 1-26 results/fake-gpu/versions.csv | head -n "$(wc -l <older)") older
+    [ "$(awk -F , '{ print NF }' results/fake-gpu/versions.csv | sort -u)" = 32 ]
+}
+
+@test "what a version counts: an access by its name, blocks, shared memory" {
+    cd "$project"
+    {
+        printf 'grid,shared_bytes,file,space,access,requests,bytes\n2x3x1,100,"a, b",shared,load,5,7\n4x1x2,90,"a, b",shared,load,6,8\n'
+        printf '1x1x1,90,"a",global,async copy,3,2\n'
+    } >"$BATS_TEST_TMPDIR/trace"
+    for pair in shared_load_requests=11 shared_load_bytes=15 global_async_copy_bytes=2 blocks=8 shared_bytes=100 shared_store_bytes=0; do
+        [ "$(awk -v counter=${pair%=*} -f scripts/version_count.awk "$BATS_TEST_TMPDIR/trace")" = "${pair#*=}" ]
+    done
+}
+
+@test "versions of a lesson in fp32 and of one in bf16 are right on the simulator, and move what they say" {
     [ "${TEST_ALL-}" ] || skip "make test-all compiles and checks them"
     cd "$project"
-    DEVICE=sim JOBS=2 WORK=build/tests/versions run scripts/versions whole-items sums-in-memory
+    DEVICE=sim JOBS=2 WORK=build/tests/versions run scripts/versions 07 whole-items sums-in-memory
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ $output == *"whole-items 128 "* ]]
-    [ "$(grep -l 'right' build/tests/versions/*/check | wc -l)" -eq 3 ]
+    [[ $output == *"whole-items fp32 128 "* ]]
+    [ "$(grep -l 'right' build/tests/versions/07/*/check | wc -l)" -eq 3 ]
+    DEVICE=sim JOBS=2 WORK=build/tests/versions run scripts/versions 09 unswizzled
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *" shared_matrix_load_wavefronts 40960 5120"* ]]
 }

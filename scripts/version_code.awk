@@ -1,0 +1,21 @@
+# What ptxas and a disassembly say of a kernel:  awk -v type=TYPE -v d=D -f version_code.awk CONFLICTS FILE.ptxas
+# Of the kernels for this type and head dimension the one with the most registers, of these the one that spills most. Prints
+# registers, bytes of spill stores and of spill loads a thread, and bank conflicts a multiply-add, "-" where CONFLICTS has none.
+BEGIN {
+    kernel = "attention_kernelI4TileI" (type == "bf16" ? "13__nv_bfloat16" : type == "fp16" ? "6__half" : "") "Li" d "E"
+    most = -1
+}
+FILENAME ~ /conflicts$/ { found[$1] = $3; next }
+/Compiling entry function/ { split($0, part, "'"); name = part[2] }
+/spill stores/ { stored = $5; loaded = $9 }
+/ registers/ && index(name, kernel) {
+    match($0, /[0-9]+ registers/)
+    used = substr($0, RSTART, RLENGTH) + 0
+    if (used > most || used == most && stored + loaded > stores + loads) {
+        most = used
+        stores = stored
+        loads = loaded
+        conflicts = name in found ? found[name] : "-"
+    }
+}
+END { print most, stores, loads, conflicts }
