@@ -1,5 +1,5 @@
 // Lesson 14: the way from "the scores are there" to "the next product is asked for" is made short. A vote in place of a
-// maximum, what the next step needs behind this one's products, no test for a mask where none is.
+// maximum, a look for the next tile's keys in time, no test for a mask where none is.
 //
 // architecture: sm_90a
 #include "attention.h"
@@ -74,15 +74,13 @@ __device__ inline void produce(T &tile, const TensorMaps &maps, const struct att
             number = work.blocks + atomicInc(work.counter, work.items - 1);
         else
             number += work.blocks;
-        // Keys do not wait for the place of queries.
         int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
-        if (item.end_key > 0)
-            load_keys(tile, k, maps, item, key0);
         mbarrier_wait(&tile.Q_empty[q.stage], q.parity ^ 1);
         tile.item[q.stage] = item;
         if (item.end_key == 0)
             break;
         load_rows<T::SLICES>(tile.Q[q.stage], &tile.Q_full[q.stage], maps.q, item.query0, item.head, item.batch);
+        load_keys(tile, k, maps, item, key0);
         for (; key0 >= 0; key0 -= T::KEYS, v.next()) {
             mbarrier_wait(&tile.V_empty[v.stage], v.parity ^ 1);
             load_rows<T::SLICES>(tile.V[v.stage], &tile.V_full[v.stage], maps.v, key0, item.kv_head, item.batch);
@@ -154,7 +152,6 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
     RowState rows, pending_rows;
     int limit[LANE_ROWS] = {};
-    uint32_t q_next = 0, k_next = 0, v_next = 0; // descriptors of what the next step multiplies
     uint32_t P_rmem[T::KEYS / 16][4] = {};
 
     const int warpgroup = own_thread() / WARPGROUP, next_one = (warpgroup + 1) % T::WARPGROUPS;
@@ -182,15 +179,13 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
             mbarrier_wait(&tile.K_full[ring.stage], ring.parity);
         take_turn();
         wgmma_fence(S_rmem, O_rmem, P_rmem);
-        issue_scores<T>(S_rmem, q_next, k_next);
+        issue_scores<T>(S_rmem, wgmma_descriptor(tile.Q[q.stage][0][row0]), wgmma_descriptor(tile.K[ring.stage]));
         wgmma_commit_group();
         mbarrier_wait(&tile.V_full[before.stage], before.parity);
         wgmma_fence();
-        issue_products<T>(O_rmem, P_rmem, v_next);
+        issue_products<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[before.stage], sizeof(T::V[0][0])));
         wgmma_commit_group();
         give_turn();
-        // TODO 1 (about 3 lines): while tensor cores work, what the next step needs. Which stages will it multiply?
-        // END TODO 1
         release_output();
         wgmma_wait_group<1>(S_rmem);
         release(&tile.K_empty[ring.stage]);
@@ -204,13 +199,16 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         if (mask && (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk))
             hide_keys(S_rmem, last_key, p.nk - 1 - key0, lane);
         const bool grown = first || passes(S_rmem, limit);
-        // TODO 2 (about 4 lines): where a score has passed its row's limit: new maxima, and what the next vote is
+        // TODO 1 (about 4 lines): where a score has passed its row's limit: new maxima, and what the next vote is
         // about.
-        // END TODO 2
-        weigh<0, T::LANE_KEYS>(S_rmem, scale, rows);
+        // END TODO 1
+        weigh<0, T::LANE_KEYS / 2>(S_rmem, scale, rows);
+        keep_in_place(S_rmem);
         wgmma_wait_group<0>(O_rmem, P_rmem);
         if (!first || pending >= 0)
             release(&tile.V_empty[before.stage]);
+        for (int key = 0; key < T::KEYS / 2; key += 16)
+            round_x4<E>(P_rmem[key / 16], S_rmem, key);
         if (!first && grown)
             rescale_rows(O_rmem, rescale);
         if (first && pending >= 0)
@@ -218,16 +216,18 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         if (first)
             clear_rows(O_rmem);
         pending = q.stage;
-        for (int key = 0; key < T::KEYS; key += 16)
+        weigh<T::LANE_KEYS / 2, T::LANE_KEYS>(S_rmem, scale, rows);
+        for (int key = T::KEYS / 2; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
         before = ring;
         ring.next();
-        K_there = mbarrier_test_wait(&tile.K_full[ring.stage], ring.parity);
+        // TODO 2 (about 1 line): are the next tile's keys there? Then its step need not wait for the answer.
+        // END TODO 2
     };
     auto finish = [&] { // the products that are left where no scores follow
         mbarrier_wait(&tile.V_full[before.stage], before.parity);
         wgmma_fence(O_rmem, P_rmem);
-        issue_products<T>(O_rmem, P_rmem, v_next);
+        issue_products<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[before.stage], sizeof(T::V[0][0])));
         wgmma_commit_group();
         wgmma_wait_group<0>(O_rmem);
         release(&tile.V_empty[before.stage]);
@@ -264,12 +264,8 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
             release(&tile.Q_empty[q.stage]);
             continue;
         }
-        q_next = wgmma_descriptor(tile.Q[q.stage][0][row0]);
-        k_next = wgmma_descriptor(tile.K[ring.stage]);
-        if (pending < 0) {
+        if (pending < 0)
             before = ring;
-            v_next = wgmma_descriptor(tile.V[ring.stage], sizeof(T::V[0][0]));
-        }
         step(std::true_type{}, std::true_type{}, key0);
         key0 -= T::KEYS;
         // TODO 3 (about 4 lines): first the tiles that may have hidden keys, then the others. Which row sees the
