@@ -54,17 +54,10 @@ __device__ inline void load_rows(E (*to_smem)[ROWS][SLICE], uint64_t *full, cons
         cp_async_bulk_tensor(to_smem[i], &from, full, i * SLICE, row0, head, batch);
 }
 
-template <class T>
-__device__ inline void load_keys(T &tile, Ring<T::STAGES> &k, const TensorMaps &maps, const Item &item, int key0) {
-    mbarrier_wait(&tile.K_empty[k.stage], k.parity ^ 1);
-    load_rows<T::SLICES>(tile.K[k.stage], &tile.K_full[k.stage], maps.k, key0, item.kv_head, item.batch);
-    k.next();
-}
-
 // What one thread does: it copies tile after tile of item after item, each as soon as its stage is free.
 template <class T>
 __device__ inline void produce(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
-    Ring<T::STAGES> k, v;
+    Ring<T::STAGES> ring;
     Ring<2> q;
     int number = blockIdx.x;
     for (;; q.next()) {
@@ -74,18 +67,16 @@ __device__ inline void produce(T &tile, const TensorMaps &maps, const struct att
             number = work.blocks + atomicInc(work.counter, work.items - 1);
         else
             number += work.blocks;
-        int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
         mbarrier_wait(&tile.Q_empty[q.stage], q.parity ^ 1);
         tile.item[q.stage] = item;
         if (item.end_key == 0)
             break;
         load_rows<T::SLICES>(tile.Q[q.stage], &tile.Q_full[q.stage], maps.q, item.query0, item.head, item.batch);
-        load_keys(tile, k, maps, item, key0);
-        for (; key0 >= 0; key0 -= T::KEYS, v.next()) {
-            mbarrier_wait(&tile.V_empty[v.stage], v.parity ^ 1);
-            load_rows<T::SLICES>(tile.V[v.stage], &tile.V_full[v.stage], maps.v, key0, item.kv_head, item.batch);
-            if (key0 > 0)
-                load_keys(tile, k, maps, item, key0 - T::KEYS);
+        for (int key0 = (item.end_key - 1) / T::KEYS * T::KEYS; key0 >= 0; key0 -= T::KEYS, ring.next()) {
+            mbarrier_wait(&tile.K_empty[ring.stage], ring.parity ^ 1);
+            load_rows<T::SLICES>(tile.K[ring.stage], &tile.K_full[ring.stage], maps.k, key0, item.kv_head, item.batch);
+            mbarrier_wait(&tile.V_empty[ring.stage], ring.parity ^ 1);
+            load_rows<T::SLICES>(tile.V[ring.stage], &tile.V_full[ring.stage], maps.v, key0, item.kv_head, item.batch);
         }
     }
     mbarrier_arrive(&tile.Q_full[q.stage]);
