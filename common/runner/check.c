@@ -74,7 +74,9 @@ static bool run_kernel(struct check *check, const struct host_problem *host, con
     j->guard = *j->result.guard ? j->result.guard : NULL;
     j->changed = *j->result.changed ? j->result.changed : NULL;
     for (int i = 0; i < host->outputs; i++) {
-        j->judged[i] = j->result.has[i];
+        // A launch that was cut leaves places as they were. Where there is none, the host has written from what was
+        // cut.
+        j->judged[i] = j->result.has[i] && !(j->result.cut && j->verdict[i].left_out == 0);
         if (!j->result.cut) // it could have written all
             j->verdict[i].unwritten += j->verdict[i].left_out;
         right = (!j->judged[i] || verdict_end(&j->verdict[i])) && right;

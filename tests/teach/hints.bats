@@ -37,7 +37,7 @@ load helpers
         run make lesson-01 hint
         echo "$output"
         [ "$status" -eq 0 ]
-        [[ $output == *"attention.cu:16: TODO 1, hint $n of 4"* ]]
+        [[ $output == *"attention.cu:15: TODO 1, hint $n of 4"* ]]
         [[ $n = 4 || $output == *"$((4 - n)) more"* ]]
     done
     run make lesson-01 hint

@@ -110,7 +110,7 @@ checked() {
 }
 
 @test "it says what comes next" {
-    [[ $(make progress) == *"Next: lessons/01_basic_attention/attention.cu:16: TODO 1"* ]]
+    [[ $(make progress) == *"Next: lessons/01_basic_attention/attention.cu:15: TODO 1"* ]]
     solve 01
     [[ $(make progress) == *"Next: make lesson-01 check"* ]]
     checked 01_basic_attention/attention.cu true

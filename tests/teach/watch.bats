@@ -32,7 +32,7 @@ until_seen() {
         until_seen "Watching lessons/01_basic_attention/attention.cu"
         echo "// saved" >>lessons/01_basic_attention/attention.cu
         until_seen "cases right"
-        until_seen "Next: lessons/01_basic_attention/attention.cu:16: TODO 1"
+        until_seen "Next: lessons/01_basic_attention/attention.cu:15: TODO 1"
         # As editors do: a new file takes the old one's place.
         cp solutions/01_basic_attention/attention.cu lessons/01_basic_attention/new
         mv lessons/01_basic_attention/new lessons/01_basic_attention/attention.cu
