@@ -38,7 +38,10 @@ CREATE TEMP VIEW measured AS
 SELECT *, printf(CASE WHEN tflops < 0.9995 THEN '%.3f' WHEN tflops < 9.995 THEN '%.2f' WHEN tflops < 99.95 THEN '%.1f' ELSE '%.0f' END,
                  tflops) AS shown FROM reference;
 CREATE TEMP VIEW mean AS
-SELECT dtype, lesson, exp(avg(ln(ratio))) AS ratio, count(*) AS shapes FROM beside GROUP BY dtype, lesson;
+SELECT dtype, lesson, exp(avg(ln(ratio))) AS ratio, min(ratio) AS least, max(ratio) AS most, count(*) AS shapes
+FROM beside GROUP BY dtype, lesson;
+CREATE TEMP VIEW mean_of_d AS
+SELECT dtype, lesson, d, exp(avg(ln(ratio))) AS ratio FROM beside GROUP BY dtype, lesson, d ORDER BY d;
 
 CREATE TEMP VIEW fp32_text AS
 SELECT printf('- **fp32** (TF32 off, no tensor cores; B=1 H=16 N=4096 D=64): from %s TFLOP/s in lesson %s to %s in lesson %s, %.0f times'
@@ -64,11 +67,13 @@ WHERE l.dtype = 'bf16';
 
 -- Beside the last solution where one run has both; else its own rate alone, since two runs give no ratio.
 CREATE TEMP VIEW fa3_text AS
-SELECT printf('  FlashAttention-3 is timed beside it: lesson %s is %.2f times as fast.', substr(l.lesson, 10, 2), m.ratio) AS text
+SELECT printf('  Beside FlashAttention-3 lesson %s is %.2f times as fast in that mean: %s. At single shapes it is from %.2f to %.2f times.',
+              substr(l.lesson, 10, 2), m.ratio,
+              (SELECT group_concat(printf('%.2f with D=%d', ratio, d), ', ') FROM mean_of_d WHERE dtype = m.dtype AND lesson = m.lesson),
+              m.least, m.most) AS text
 FROM mean AS m JOIN last_solution AS l USING (dtype) WHERE m.dtype = 'bf16' AND m.lesson = 'peer-fa3'
 UNION ALL
-SELECT * FROM (SELECT printf('  FlashAttention-3 reaches %.0f at that shape, in another run: the ladder is not past it. Not measured yet are'
-                          || ' lessons on the instructions that only Hopper has.', tflops)
+SELECT * FROM (SELECT printf('  FlashAttention-3 reaches %.0f at that shape, in another run, which gives no ratio.', tflops)
                FROM cold NATURAL JOIN shape_bf16 WHERE dtype = 'bf16' AND lesson = 'peer-fa3'
                AND NOT EXISTS (SELECT 1 FROM mean WHERE lesson = 'peer-fa3') ORDER BY run DESC LIMIT 1);
 
