@@ -273,13 +273,17 @@ static enum step store_tensor(struct warp *warp, const struct bound *bound, int 
         return step;
     record_box(warp, bound, true, offset, &box);
     recording_event(warp, bound, RECORDING_BULK, -1, box.rows * box.row_bytes);
-    uint32_t clock = begin_reading(warp, bound, lane, (uint32_t)offset, box.rows * box.row_bytes);
+    uint32_t clock = 0;
+    bool reading = false; // of a box beyond the tensor nothing is read, and no wait would end it
     for (uint32_t row = 0; row < box.rows && step == STEP_NEXT; row++) {
         uint64_t address;
         uint32_t first, end;
         struct sim_allocation *allocation;
         if (!tensor_row_inside(&box, row, &address, &first, &end))
             continue;
+        if (!reading)
+            clock = begin_reading(warp, bound, lane, (uint32_t)offset, box.rows * box.row_bytes);
+        reading = true;
         step = bulk_check_global(warp, bound, lane, address, end - first, true, true, &allocation);
         if (step == STEP_NEXT)
             step = issue_store(warp, bound, lane, (uint32_t)offset, row * box.row_bytes + first, end - first,
