@@ -10,7 +10,7 @@ kernel() {
 // architecture: sm_90a
 #include "hopper.cuh"
 
-__global__ void products(float *to, const uint64_t *operands) {
+__global__ void products(float *to, const uint32_t *operands) {
     float S_rmem[2][16];
     wgmma_fence(S_rmem);
     wgmma<__half>(S_rmem, operands[0], operands[1], false);
@@ -33,6 +33,15 @@ END
     [[ $output == *"(C7511)"* ]]
     [ "$(grep -c "^error: $kernel: ptxas lets each wgmma end before the next one begins" <<<"$output")" -eq 1 ]
     [ ! -e "$library" ]
+}
+
+@test "a product in a branch that the compiler does not know to be taken by all" {
+    kernel 'if (operands[4 + threadIdx.x])'
+    run make "$library" KERNEL="$kernel"
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"(C7520)"* ]]
+    [ "$(grep -c "^error: $kernel: ptxas lets each wgmma end before the next one begins" <<<"$output")" -eq 1 ]
 }
 
 @test "two products in a row are none of that" {
