@@ -5,7 +5,8 @@
 // second half: for each agent, the latest clock whose writes a fence has passed on. Barriers carry both halves.
 //
 // A read by an agent (wgmma, a bulk store) is noted with the agent's clock. Who overwrites the place must know that
-// clock, which begins with the warp that waits for the agent.
+// clock, which begins with the warp that waits for the agent. So is the write of a bulk copy that lands before anybody
+// waits for it: the barrier that it signals tells its clock.
 #include "race_proxy.h"
 
 #include "../machine/block.h"
@@ -18,6 +19,11 @@ bool race_agent_of_wgmma(const struct block *block, unsigned warp, unsigned *age
 
 bool race_agent_of_bulk(const struct block *block, unsigned *agent) {
     *agent = block->agents - 1;
+    return block->race.on && block->agents > block->warps;
+}
+
+bool race_agent_of_loads(const struct block *block, unsigned *agent) {
+    *agent = block->agents - 2;
     return block->race.on && block->agents > block->warps;
 }
 
@@ -67,22 +73,22 @@ static void note(struct warp *warp, size_t cell, uint32_t key, uint32_t by) {
     }
 }
 
-static size_t end_cell(const struct warp *warp, uint32_t end) {
-    int shift = warp->run->kernel->shadow_shift;
+static size_t end_cell(const struct block *block, uint32_t end) {
+    int shift = block->run->kernel->shadow_shift;
     return ((size_t)end + (1u << shift) - 1) >> shift;
 }
 
 void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes) {
     if (!warp->block->race.on)
         return;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++)
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes); cell++)
         look_at(warp, bound, lane, cell);
 }
 
 void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, unsigned agent, uint32_t clock,
                      uint32_t offset, uint32_t bytes) {
     uint32_t by = (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ASYNC, key = clock << 5 | agent;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++) {
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes); cell++) {
         look_at(warp, bound, lane, cell);
         note(warp, cell, key, by);
     }
@@ -92,21 +98,21 @@ void race_proxy_issue(struct warp *warp, const struct bound *bound, int lane, ui
     struct race_shared *race = &warp->block->race;
     if (!race->on)
         return;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++) {
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes); cell++) {
         race_shared_check_write(warp, bound, cell, lane, false);
         race->pending_cells += race->pending[cell] == 0;
         race->pending[cell] = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;
     }
 }
 
-void race_proxy_land(struct warp *warp, int32_t pc, uint32_t offset, uint32_t bytes) {
-    struct race_shared *race = &warp->block->race;
+void race_proxy_land(struct block *block, uint32_t key, int32_t pc, uint32_t offset, uint32_t bytes) {
+    struct race_shared *race = &block->race;
     if (!race->on)
         return;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++) {
+    for (size_t cell = offset >> block->run->kernel->shadow_shift; cell < end_cell(block, offset + bytes); cell++) {
         race->pending_cells -= race->pending[cell] != 0;
         race->pending[cell] = 0;
-        race->cells.write[cell] = race_key(warp);
+        race->cells.write[cell] = key;
         race->cells.write_by[cell] = (uint32_t)pc << 6 | SHADOW_ASYNC;
     }
 }

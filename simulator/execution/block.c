@@ -1,4 +1,4 @@
-// Runs one block: its warps in turn, each for as long as it can go on.
+// Runs one block: its warps in turn, each for as long as it can go on; those that are held back when nobody else can.
 //
 // A block that waits for another one goes round a loop in which it looks at the same places in global memory. After so
 // many looks its turn is over.
@@ -45,8 +45,8 @@ struct block *block_create(struct run *run) {
     block->run = run;
     block->threads = launch->block.x * launch->block.y * launch->block.z;
     block->warps = (block->threads + LANES - 1) / LANES;
-    // A warpgroup's wgmma, and bulk stores: see analyses/race_proxy.h.
-    block->agents = block->warps + (block->warps + 3) / 4 + 1;
+    // A warpgroup's wgmma, bulk loads and bulk stores: see analyses/race_proxy.h.
+    block->agents = block->warps + (block->warps + 3) / 4 + 2;
     if (block->agents > LANES)
         block->agents = block->warps;
     block->local_stride = (ptx->local_bytes * local_levels(ptx) + 15) / 16 * 16;
@@ -218,6 +218,7 @@ void block_start(struct block *block, uint64_t number) {
     mbarrier_start(block);
     wgmma_start(block);
     block->free_registers = 0;
+    order_start(block);
     for (unsigned w = 0; w < block->warps; w++)
         start_warp(block, &block->warp[w]);
     recording_start_block(block);
@@ -230,24 +231,41 @@ static void wake(struct warp *warp) {
             warp->split[i].state = SPLIT_READY;
 }
 
+// One turn for each of these warps. *on: one of them got on, to its end or to where it waits; the others had nothing to
+// do or go round a loop. false: the launch stops.
+static bool run_warps(struct block *block, uint32_t which, bool *ran, bool *on) {
+    for (unsigned w = 0; w < block->warps; w++) {
+        struct warp *warp = &block->warp[order_warp(block, w)];
+        if (!(which >> warp->index & 1))
+            continue;
+        if (order_spent(block->run))
+            return false;
+        wake(warp);
+        if (!warp_can_run(warp))
+            continue;
+        *ran = true;
+        if (!warp_run(warp))
+            return false;
+        *on |= !warp_can_run(warp);
+    }
+    return true;
+}
+
+static bool is_waiting(const struct block *block) {
+    for (unsigned w = 0; w < block->warps; w++)
+        if (block->warp[w].live)
+            return true;
+    return false;
+}
+
 enum turn block_turn(struct block *block) {
     block->polls = 0;
     block->changed = false;
     do {
-        bool ran = false, waiting = false;
-        for (unsigned w = 0; w < block->warps; w++) {
-            struct warp *warp = &block->warp[order_warp(block, w)];
-            if (order_spent(block->run))
-                return TURN_STOPPED;
-            wake(warp);
-            if (warp_can_run(warp)) {
-                ran = true;
-                if (!warp_run(warp))
-                    return TURN_STOPPED;
-            }
-            waiting |= warp->live != 0;
-        }
-        if (!waiting) {
+        bool ran = false, on = false;
+        if (!run_warps(block, ~block->held, &ran, &on) || (!on && !run_warps(block, block->held, &ran, &on)))
+            return TURN_STOPPED;
+        if (!is_waiting(block)) {
             bulk_end(block);
             race_shared_end(block);
             return TURN_DONE;

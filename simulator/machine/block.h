@@ -87,6 +87,8 @@ struct block {
     unsigned
         agents; // whose clocks are kept: warps, then warpgroups' wgmma, then bulk stores; only warps where too many
     uint64_t events; // how often something happened that splits AT_EVENT may wait for
+    uint32_t held;   // warps, a bit each, that get a turn only where no other one gets on: see execution/order.h
+    uint64_t chance; // see block_chance; 0: everything happens as late as it may
     struct warp warp[MAX_WARPS];
     uint8_t *shared; // [run->shared_bytes + SHARED_SLACK]
     uint8_t *local;  // [threads][local_stride]
@@ -116,6 +118,14 @@ struct block {
 // Something happened that other warps may wait for.
 static inline void block_event(struct block *block) {
     block->events++;
+}
+
+// Whether something that a GPU may do at either of two times is done at the unusual one.
+static inline bool block_chance(struct block *block) {
+    block->chance ^= block->chance << 13;
+    block->chance ^= block->chance >> 7;
+    block->chance ^= block->chance << 17;
+    return block->chance >> 40 & 1;
 }
 
 static inline bool run_stopped(const struct run *run) {

@@ -150,9 +150,10 @@ static bool is_complete(const struct warp *warp, const struct bound *bound, cons
     return barrier->phase != (uint32_t)(cells64(warp, operands->value)[lane] >> STATE_PHASE);
 }
 
-// test_wait, try_wait. The second may suspend the thread until the phase is complete.
+// test_wait, try_wait. The second suspends the thread until the phase is complete, unless its time is over.
 static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t mask) {
     uint32_t complete = 0;
+    bool late = false;
     enum step step = STEP_NEXT;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
@@ -160,7 +161,9 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
         if (!barrier)
             return step;
         recording_event(warp, bound, RECORDING_TEST, barrier->offset, asked_parity(warp, bound, lane));
-        if (!is_complete(warp, bound, barrier, lane))
+        bool done = is_complete(warp, bound, barrier, lane);
+        late = late || (!done && mbarrier_is_late(warp->block, barrier));
+        if (!done && !late)
             mbarrier_settle(warp, barrier);
         if (!is_complete(warp, bound, barrier, lane))
             continue;
@@ -170,7 +173,7 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
     }
     if (complete)
         race_sync_lanes(warp, complete);
-    else if (bound->ptx->opcode == PTX_OP_MBARRIER_TRY_WAIT)
+    else if (bound->ptx->opcode == PTX_OP_MBARRIER_TRY_WAIT && !late)
         return warp_wait(warp, mask);
     if (complete != mask)
         warp->patience = 1; // who asks again and again lets others have a turn
