@@ -231,22 +231,46 @@ static void wake(struct warp *warp) {
             warp->split[i].state = SPLIT_READY;
 }
 
-// One turn for each of these warps. *on: one of them got on, to its end or to where it waits; the others had nothing to
-// do or go round a loop. false: the launch stops.
-static bool run_warps(struct block *block, uint32_t which, bool *ran, bool *on) {
-    for (unsigned w = 0; w < block->warps; w++) {
-        struct warp *warp = &block->warp[order_warp(block, w)];
-        if (!(which >> warp->index & 1))
-            continue;
-        if (order_spent(block->run))
-            return false;
+// What came of a round of turns.
+struct round {
+    bool ran; // some warp did something,
+    bool on;  // and got on by it, to its end or to where it waits; others go round a loop
+};
+
+// false: the launch stops.
+static bool run_warp(struct block *block, struct warp *warp, struct round *round) {
+    if (order_spent(block->run))
+        return false;
+    wake(warp);
+    if (!warp_can_run(warp))
+        return true;
+    round->ran = true;
+    if (!warp_run(warp))
+        return false;
+    round->on |= !warp_can_run(warp);
+    return true;
+}
+
+// The warp to go next: the number-th, or any that can.
+static struct warp *next_warp(struct block *block, uint32_t which, unsigned number) {
+    if (!block->any_turn)
+        return &block->warp[order_warp(block, number)];
+    unsigned first = block_random(block) % block->warps;
+    for (unsigned i = 0; i < block->warps; i++) {
+        struct warp *warp = &block->warp[(first + i) % block->warps];
         wake(warp);
-        if (!warp_can_run(warp))
-            continue;
-        *ran = true;
-        if (!warp_run(warp))
+        if (which >> warp->index & 1 && warp_can_run(warp))
+            return warp;
+    }
+    return &block->warp[first];
+}
+
+// As many turns as there are warps, for some of these. false: the launch stops.
+static bool run_warps(struct block *block, uint32_t which, struct round *round) {
+    for (unsigned w = 0; w < block->warps; w++) {
+        struct warp *warp = next_warp(block, which, w);
+        if (which >> warp->index & 1 && !run_warp(block, warp, round))
             return false;
-        *on |= !warp_can_run(warp);
     }
     return true;
 }
@@ -262,15 +286,15 @@ enum turn block_turn(struct block *block) {
     block->polls = 0;
     block->changed = false;
     do {
-        bool ran = false, on = false;
-        if (!run_warps(block, ~block->held, &ran, &on) || (!on && !run_warps(block, block->held, &ran, &on)))
+        struct round round = {false, false};
+        if (!run_warps(block, ~block->held, &round) || (!round.on && !run_warps(block, block->held, &round)))
             return TURN_STOPPED;
         if (!is_waiting(block)) {
             bulk_end(block);
             race_shared_end(block);
             return TURN_DONE;
         }
-        if (!ran && !barrier_force(block)) {
+        if (!round.ran && !barrier_force(block)) {
             deadlock_report(block);
             return TURN_STOPPED;
         }

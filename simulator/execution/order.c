@@ -59,10 +59,11 @@ static uint32_t held_back(const struct block *block, uint64_t chance) {
 
 void order_start(struct block *block) {
     uint64_t seed = block->run->options.order;
-    bool ordered = seed && !block->run->recording;
-    uint64_t chance = ordered ? mix(mix(~seed) + block->number) : 0;
-    block->held = ordered ? held_back(block, chance) : 0;
-    block->chance = ordered && chance >> 32 & 1 ? chance | 1 : 0;
+    uint64_t chance = seed && !block->run->recording ? mix(mix(~seed) + block->number) : 0;
+    block->held = chance ? held_back(block, chance) : 0;
+    block->any_turn = chance >> 32 & 1;
+    block->any_landing = chance >> 33 & 1;
+    block->chance = chance | 1;
 }
 
 bool order_spent(const struct run *run) {

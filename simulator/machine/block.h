@@ -88,7 +88,9 @@ struct block {
         agents; // whose clocks are kept: warps, then warpgroups' wgmma, then bulk stores; only warps where too many
     uint64_t events; // how often something happened that splits AT_EVENT may wait for
     uint32_t held;   // warps, a bit each, that get a turn only where no other one gets on: see execution/order.h
-    uint64_t chance; // see block_chance; 0: everything happens as late as it may
+    bool any_turn;    // which warp gets on, when a phase of an mbarrier has ended or one waits, is left to chance;
+    bool any_landing; // and whether bulk copies have landed; else they land as late as they may
+    uint64_t chance;  // what block_random gives follows from it
     struct warp warp[MAX_WARPS];
     uint8_t *shared; // [run->shared_bytes + SHARED_SLACK]
     uint8_t *local;  // [threads][local_stride]
@@ -120,12 +122,11 @@ static inline void block_event(struct block *block) {
     block->events++;
 }
 
-// Whether something that a GPU may do at either of two times is done at the unusual one.
-static inline bool block_chance(struct block *block) {
+static inline uint32_t block_random(struct block *block) {
     block->chance ^= block->chance << 13;
     block->chance ^= block->chance >> 7;
     block->chance ^= block->chance << 17;
-    return block->chance >> 40 & 1;
+    return (uint32_t)(block->chance >> 32);
 }
 
 static inline bool run_stopped(const struct run *run) {

@@ -129,9 +129,12 @@ bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarri
         return false;
     }
     race_tell(warp, barrier->arriving);
+    uint32_t phase = barrier->phase;
     barrier->pending -= count;
     end_phase_if_complete(warp->block, barrier);
     mbarrier_settle_early(warp, barrier);
+    if (warp->block->any_turn && barrier->phase != phase)
+        warp->patience = 0; // those who wait may go first
     return true;
 }
 
@@ -193,7 +196,7 @@ void mbarrier_settle(struct warp *warp, struct mbarrier *barrier) {
 void mbarrier_settle_early(struct warp *warp, struct mbarrier *barrier) {
     struct block *block = warp->block;
     unsigned agent;
-    if (!block->chance || !race_agent_of_loads(block, &agent) || !can_settle(barrier) || !block_chance(block))
+    if (!block->any_landing || !race_agent_of_loads(block, &agent) || !can_settle(barrier) || block_random(block) % 2)
         return;
     uint32_t clock = race_agent_issue(block, agent);
     land(warp, barrier, clock << 5 | agent);
@@ -202,7 +205,8 @@ void mbarrier_settle_early(struct warp *warp, struct mbarrier *barrier) {
 }
 
 bool mbarrier_is_late(struct block *block, struct mbarrier *barrier) {
-    bool late = block->chance && barrier->unready < MOST_UNREADY && can_settle(barrier) && block_chance(block);
+    bool late =
+        block->any_landing && barrier->unready < MOST_UNREADY && can_settle(barrier) && block_random(block) % 2;
     barrier->unready += late;
     return late;
 }

@@ -93,7 +93,10 @@ static enum step run_arrive(struct warp *warp, const struct bound *bound, uint32
     }
     race_step(warp, false, true);
     warp_write64(warp, bound->d, state, mask);
-    return step;
+    if (warp->patience > 0)
+        return step;
+    warp->now->pc++;
+    return STEP_MOVED;
 }
 
 static enum step run_tx(struct warp *warp, const struct bound *bound, uint32_t mask) {
