@@ -39,7 +39,7 @@ void race_agent_wait(struct warp *warp, unsigned agent, uint32_t clock) {
 
 void race_proxy_fence(struct warp *warp) {
     for (unsigned w = 0; w < warp->block->agents; w++) {
-        uint32_t *visible = &warp->clock[CLOCKS / 2 + w];
+        uint32_t *visible = &warp->clock[CLOCK_VISIBLE + w];
         *visible = warp->clock[w] > *visible ? warp->clock[w] : *visible;
     }
     race_step(warp, false, true);
@@ -50,7 +50,7 @@ static void look_at(struct warp *warp, const struct bound *bound, int lane, size
     uint32_t key = race->cells.write[cell], by = race->cells.write_by[cell];
     race_shared_check_read(warp, bound, cell, lane);
     bool written = key >= race->first_key && !(race->pending_cells && race->pending[cell]);
-    if (written && (by & 63) != SHADOW_ASYNC && key >> 5 > warp->clock[CLOCKS / 2 + (key & 31)]) {
+    if (written && (by & 63) != SHADOW_ASYNC && key >> 5 > warp->clock[CLOCK_VISIBLE + (key & 31)]) {
         warp_report(warp, SIM_FINDING_PROXY_FENCE, bound, &warp->code[by >> 6], lane,
                     "{here} reads byte %zu of shared memory through the asynchronous proxy, which {there} wrote as an "
                     "ordinary store, with no fence.proxy.async after it",

@@ -194,6 +194,10 @@ static void start_warp(struct block *block, struct warp *warp) {
     warp->split[0] = (struct split){.mask = warp->live, .pc = kernel->ptx->function[0].entry};
     warp->carry = 0;
     memset(warp->fenced, 0, sizeof warp->fenced);
+    memset(warp->seen, 0, sizeof warp->seen);
+    memset(&warp->clock[CLOCK_ACQUIRED], 0, (CLOCKS - CLOCK_ACQUIRED) * sizeof *warp->clock);
+    warp->has_seen = false;
+    warp->ticket = 0;
     validity_start(warp);
     release_start(warp);
     warp->registers = launch_registers(block);
@@ -210,7 +214,6 @@ void block_start(struct block *block, uint64_t number) {
     block->index = (struct sim_dim){(unsigned)(number % grid.x), (unsigned)(number / grid.x % grid.y),
                                     (unsigned)(number / grid.x / grid.y)};
     block->key = block->run->first_key + (uint32_t)number;
-    block->acquired = 0;
     block->fenced = false;
     barrier_reset(block);
     race_shared_start(block);

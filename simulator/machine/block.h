@@ -101,7 +101,6 @@ struct block {
     struct barrier barrier[BARRIERS];
     struct race_shared race;
     uint32_t key;                // run->first_key + number
-    uint32_t acquired;           // signal_clock at this block's last atomic or volatile load
     bool fenced;                 // it has executed a fence that other blocks see
     unsigned polls;              // in this turn: atomic and volatile accesses that were done before at the same place
     bool changed;                // in this turn: global memory, for others to see

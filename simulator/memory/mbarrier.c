@@ -119,7 +119,8 @@ static void end_phase_if_complete(struct block *block, struct mbarrier *barrier)
         end_phase(block, barrier);
 }
 
-bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane) {
+bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane,
+                     uint32_t mask) {
     if (count > barrier->pending) {
         warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
                     "{here} arrives at the barrier at byte %u of shared memory, whose phase %u has had all of the %u "
@@ -128,7 +129,7 @@ bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarri
         warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return false;
     }
-    race_tell(warp, barrier->arriving);
+    race_tell_by(warp, mask, barrier->arriving);
     uint32_t phase = barrier->phase;
     barrier->pending -= count;
     end_phase_if_complete(warp->block, barrier);

@@ -35,8 +35,10 @@ struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint
 
 struct mbarrier *mbarrier_at(const struct block *block, uint64_t offset); // or NULL
 
-// Arrivals, and bytes announced; the phase that is complete by them ends. false: more than the phase has; reported.
-bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane);
+// Arrivals, and bytes announced; the phase that is complete by them ends. mask: the lanes that arrive by the same
+// instruction. false: more than the phase has; reported.
+bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane,
+                     uint32_t mask);
 void mbarrier_expect(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t bytes);
 void mbarrier_arrived_bytes(struct warp *warp, struct mbarrier *barrier, uint32_t bytes);
 

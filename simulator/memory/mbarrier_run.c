@@ -88,7 +88,7 @@ static enum step run_arrive(struct warp *warp, const struct bound *bound, uint32
             mbarrier_expect(warp, bound, barrier, value_of(warp, operands->value, lane, 0));
         if (opcode == PTX_OP_MBARRIER_ARRIVE_DROP || opcode == PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX)
             barrier->count -= count < barrier->count ? count : barrier->count;
-        if (!mbarrier_arrive(warp, bound, barrier, count, lane))
+        if (!mbarrier_arrive(warp, bound, barrier, count, lane, mask))
             return STEP_STOP;
     }
     race_step(warp, false, true);
@@ -130,7 +130,7 @@ static enum step run_copies_arrive(struct warp *warp, const struct bound *bound,
             return step;
         barrier->pending += !(bound->ptx->flags & PTX_NO_COMPLETE);
         recording_event(warp, bound, RECORDING_SIGNAL, barrier->offset, barrier->phase);
-        if (!mbarrier_arrive(warp, bound, barrier, 1, lane))
+        if (!mbarrier_arrive(warp, bound, barrier, 1, lane, mask))
             return STEP_STOP;
     }
     race_step(warp, false, true);
