@@ -243,12 +243,11 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
     warp_report(warp, kind, bound, other, lane, "{here} %s %s, which %s %s at {there} in the same launch%s",
                 writes ? "writes" : "reads", place, who, it_wrote ? "wrote" : "read",
                 is_of_block(bound) || is_of_block(other) ? "; the scope of one of the two is its own block"
-                : counted ? "; this block has counted by an atomic since, with no __threadfence() after it"
-                : seen    ? "; this block has looked at a flag or a counter since, with no __threadfence() after it"
-                : unpublished
-                    ? " and did not publish by a __threadfence() between that and its atomic: of each thread "
-                      "that wrote, with a barrier after it"
-                    : "");
+                : counted     ? "; this block has counted by an atomic since, with no __threadfence() after it"
+                : seen        ? "; this block has looked at a flag or a counter since, with no __threadfence() after it"
+                : unpublished ? " and did not publish by a __threadfence() between that and its atomic: of each thread "
+                                "that wrote, with a barrier after it"
+                              : "");
 }
 
 static void note_read(const struct warp *warp, struct shadow *shadow, size_t word, uint32_t by) {

@@ -88,7 +88,8 @@ void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uin
 void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, unsigned agent, uint32_t clock,
                      uint32_t offset, uint32_t bytes) {
     uint32_t by = (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ASYNC, key = clock << 5 | agent;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes); cell++) {
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes);
+         cell++) {
         look_at(warp, bound, lane, cell);
         note(warp, cell, key, by);
     }
@@ -98,7 +99,8 @@ void race_proxy_issue(struct warp *warp, const struct bound *bound, int lane, ui
     struct race_shared *race = &warp->block->race;
     if (!race->on)
         return;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes); cell++) {
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes);
+         cell++) {
         race_shared_check_write(warp, bound, cell, lane, false);
         race->pending_cells += race->pending[cell] == 0;
         race->pending[cell] = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;

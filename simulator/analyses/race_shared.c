@@ -428,7 +428,8 @@ void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell
     uint32_t key = cells->write[cell], by = cells->write_by[cell];
     if (reads && key < race->first_key && !(race->pending_cells && race->pending[cell]))
         read_cell(warp, bound, cell, lane, (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ATOMIC);
-    if ((by & 63) != SHADOW_ATOMIC && (key & 31) != warp->index && !race_shared_ordered(warp, key, by, lane))
+    bool seen = reads && !writes && key >> 5 <= warp->seen[key & 31]; // needs no fence, as in race_global.c
+    if ((by & 63) != SHADOW_ATOMIC && (key & 31) != warp->index && !seen && !race_shared_ordered(warp, key, by, lane))
         report_race(warp, bound, lane, cell, key, by, reads ? READS_WRITTEN : WRITES_WRITTEN);
     if (!writes)
         return;

@@ -53,6 +53,6 @@ bool race_covers(const uint32_t clock[CLOCKS], uint32_t key, uint32_t by); // be
 void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]);
 void race_step(struct warp *warp, bool learnt, bool told);
 void race_fence(struct warp *warp, uint32_t mask); // membar, fence
-void race_align(struct block *block); // all warps of the block have met: their clocks may be made equal
+void race_align(struct block *block);              // all warps of the block have met: their clocks may be made equal
 
 #endif

@@ -1,4 +1,5 @@
-// In which order blocks and warps begin, which warps lag behind, when copies land, and how much of a launch runs at all.
+// In which order blocks and warps begin, which warps lag behind, when copies land, and how much of a launch runs at
+// all.
 //
 // A GPU promises none of this. Here it follows from a seed, so that what went wrong can be run again. Half of all seeds
 // leave blocks or warps in their order, since that is what most kernels meet on a GPU.

@@ -86,8 +86,8 @@ struct block {
     unsigned warps, threads;
     unsigned
         agents; // whose clocks are kept: warps, then warpgroups' wgmma, then bulk stores; only warps where too many
-    uint64_t events; // how often something happened that splits AT_EVENT may wait for
-    uint32_t held;   // warps, a bit each, that get a turn only where no other one gets on: see execution/order.h
+    uint64_t events;  // how often something happened that splits AT_EVENT may wait for
+    uint32_t held;    // warps, a bit each, that get a turn only where no other one gets on: see execution/order.h
     bool any_turn;    // which warp gets on, when a phase of an mbarrier has ended or one waits, is left to chance;
     bool any_landing; // and whether bulk copies have landed; else they land as late as they may
     uint64_t chance;  // what block_random gives follows from it

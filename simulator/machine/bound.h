@@ -22,7 +22,8 @@ typedef enum step bound_run(struct warp *warp, const struct bound *bound, uint32
 typedef uint32_t place;
 #define NO_PLACE UINT32_MAX
 
-// How an atomic, a volatile access or the like is ordered, as the PTX manual has it; those that say nothing are relaxed.
+// How an atomic, a volatile access or the like is ordered, as the PTX manual has it; those that say nothing are
+// relaxed.
 enum { ORDER_ACQUIRE = 1, ORDER_RELEASE = 2, ORDER_CTA = 4 }; // the last: its scope is the block
 
 enum bound_kind { BOUND_LANES, BOUND_BRANCH, BOUND_RUN };

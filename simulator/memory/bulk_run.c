@@ -1,6 +1,6 @@
 // cp.async.bulk and cp.async.bulk.tensor: see bulk.h. A copy to shared memory reads its source when it is issued and
-// lands when the barrier is waited for, or by chance at once; one to global memory reads shared memory when it is issued
-// and lands when its group is waited for, or with the end of the block.
+// lands when the barrier is waited for, or by chance at once; one to global memory reads shared memory when it is
+// issued and lands when its group is waited for, or with the end of the block.
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"

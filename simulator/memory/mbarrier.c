@@ -206,8 +206,7 @@ void mbarrier_settle_early(struct warp *warp, struct mbarrier *barrier) {
 }
 
 bool mbarrier_is_late(struct block *block, struct mbarrier *barrier) {
-    bool late =
-        block->any_landing && barrier->unready < MOST_UNREADY && can_settle(barrier) && block_random(block) % 2;
+    bool late = block->any_landing && barrier->unready < MOST_UNREADY && can_settle(barrier) && block_random(block) % 2;
     barrier->unready += late;
     return late;
 }

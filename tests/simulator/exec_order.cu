@@ -43,7 +43,8 @@ __device__ void stages(int *out) {
     }
     __syncthreads();
     for (int i = 0; i < 8; i++) {
-        const unsigned is_full = __cvta_generic_to_shared(&full[i % 2]), is_empty = __cvta_generic_to_shared(&empty[i % 2]);
+        const unsigned is_full = __cvta_generic_to_shared(&full[i % 2]),
+                       is_empty = __cvta_generic_to_shared(&empty[i % 2]);
         if (warp == 0) {
             wait_for(is_empty, (i / 2 & 1) ^ 1);
             stage[i % 2][lane] = i;

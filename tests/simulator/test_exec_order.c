@@ -70,7 +70,8 @@ static int found(const char *kernel, unsigned block, const char *words, int *wel
 }
 
 // A stage that is free once one of its three readers has arrived is filled again before the others have read it, and
-// they wait for a phase that is over. Three arrivals leave the parity as one does: in the order of the warps all is well.
+// they wait for a phase that is over. Three arrivals leave the parity as one does: in the order of the warps all is
+// well.
 static void test_readers_that_lag_behind(void **state) {
     (void)state;
     int well;
