@@ -77,10 +77,7 @@ __device__ int look(int *flag) {
     if (HOW == ACQUIRED) {
         asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
     } else if (HOW == ACQUIRED_OF_BLOCK) {
-        asm volatile("ld.acquire.cta.global.s32 %0, [%1];"
-                     : "=r"(value)
-                     : "l"(flag)
-                     : "memory"); // acquires_of_block here
+        asm volatile("ld.acquire.cta.global.s32 %0, [%1];" : "=r"(value) : "l"(flag)); // acquires_of_block here
     } else if (HOW == BY_ATOMIC) {
         value = atomicAdd(flag, 0);
     } else {
@@ -160,8 +157,7 @@ __device__ void tell_other_warp(int *out) {
     }
     __syncthreads();
     if (threadIdx.x < 32) {
-        row[lane] = lane; // flag_of_a_lane there // counter_of_a_lane there // release_of_a_lane there //
-                          // mbarrier_of_a_lane there
+        row[lane] = lane; // flag_of_a_lane there // counter_of_a_lane there // mbarrier_of_a_lane there
         if (SIGNAL == FLAG || SIGNAL == COUNTER) {
             __threadfence_block();
         }
