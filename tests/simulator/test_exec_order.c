@@ -51,6 +51,33 @@ static void test_warps(void **state) {
     orders("order_of_warps", 1, 32 * COUNT);
 }
 
+// Whether warps come in their order, but for one group of four, not the last, that comes behind all others.
+static bool one_group_lags(const unsigned place[COUNT]) {
+    for (unsigned group = 0; group + 4 < COUNT; group += 4) {
+        bool lags = true;
+        for (unsigned w = 0; w < COUNT; w++) {
+            unsigned behind = w < group ? w : w < group + 4 ? w - group + COUNT - 4 : w - 4;
+            lags &= place[w] == behind;
+        }
+        if (lags)
+            return true;
+    }
+    return false;
+}
+
+static void test_a_group_that_is_held_back(void **state) {
+    (void)state;
+    unsigned place[COUNT];
+    int lags = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        simulator_order(seed);
+        run("order_of_warps", 1, 32 * COUNT, place);
+        lags += one_group_lags(place);
+    }
+    simulator_order(0);
+    assert_in_range(lags, 1, SEEDS / 2);
+}
+
 // Of SEEDS runs, in how many `words` are among what was found; *well of them ended well.
 static int found(const char *kernel, unsigned block, const char *words, int *well) {
     static const unsigned input[COUNT] = {1, 2, 3, 4};
@@ -124,6 +151,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_warps),
+        cmocka_unit_test(test_a_group_that_is_held_back),
         cmocka_unit_test(test_readers_that_lag_behind),
         cmocka_unit_test(test_copies_early_and_late),
         cmocka_unit_test(test_budget),
