@@ -72,6 +72,15 @@ void race_see(struct warp *warp, const uint32_t clock[CLOCKS]) {
     warp->has_seen = true;
 }
 
+const char *race_lacks(const struct warp *warp, uint32_t key) {
+    unsigned other = key & 31;
+    bool parts = warp->clock[CLOCK_PARTS] && key >> 5 <= warp->clock[CLOCK_PART + other] >> 5;
+    return parts ? "__syncwarp() between that and the signal of another lane of its warp"
+           : warp->has_seen && key >> 5 <= warp->seen[other]
+               ? "fence between the flag or counter that this warp has looked at and this line"
+               : "barrier between them";
+}
+
 void race_learn_seen(struct warp *warp) {
     if (warp->has_seen)
         race_learn(warp, warp->seen);

@@ -249,9 +249,8 @@ static void report_race(struct warp *warp, const struct bound *bound, int lane, 
         snprintf(who, sizeof who, "a thread of warp %u", key & 31);
     }
     place_of(warp, cell, place);
-    warp_report(warp, kind, bound, &warp->code[by >> 6], lane,
-                "{here} %s %s that %s %s at {there} with no %s between them", here[deed], place, who, there[deed],
-                within ? "__syncwarp()" : "barrier");
+    warp_report(warp, kind, bound, &warp->code[by >> 6], lane, "{here} %s %s that %s %s at {there} with no %s",
+                here[deed], place, who, there[deed], within ? "__syncwarp() between them" : race_lacks(warp, key));
 }
 
 static void report_pending(struct warp *warp, const struct bound *bound, int lane, size_t cell, const char *does) {

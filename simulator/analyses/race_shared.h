@@ -48,6 +48,7 @@ void race_tell_by(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]
 void race_tell_fenced(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]);
 void race_see(struct warp *warp, const uint32_t clock[CLOCKS]); // a relaxed load: learnt at the next fence or barrier
 void race_learn_seen(struct warp *warp);
+const char *race_lacks(const struct warp *warp, uint32_t key); // what stands not between two warps that race
 void race_join(uint32_t to[CLOCKS], const uint32_t from[CLOCKS], unsigned agents);
 bool race_covers(const uint32_t clock[CLOCKS], uint32_t key, uint32_t by); // beyond its clock of the agent
 void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]);

@@ -72,9 +72,10 @@ static void test_lanes_that_signal(void **state) {
         must_be_silent(RUN(right[i], 1, 64, 1, {expected_zeros()}));
     for (int i = 0; i < 3; i++)
         must_find(RUN(wrong[i], 1, 64, 1, {expected_zeros()}), SIM_LAUNCH_FAILURE, "race: ", true);
+    must_mention("mbarrier_of_a_lane", "with no __syncwarp() between that and the signal of another lane");
     must_find(RUN("release_of_a_lane", 1, 64, 1, {expected_zeros()}), SIM_LAUNCH_FAILURE, "race: ", false);
     assert_int_equal(expected_run(RUN("flag_not_acquired", 1, 64, 1, {expected_zeros()})), SIM_LAUNCH_FAILURE);
-    must_mention("flag_not_acquired", "race: ");
+    must_mention("flag_not_acquired", "with no fence between the flag or counter");
 }
 
 int main(void) {
