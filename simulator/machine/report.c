@@ -32,6 +32,7 @@ static const struct sim_report_watcher *watcher;
 #define MAX_TOLD 256
 static bool once;
 static unsigned told;
+static bool told_remark;
 static uint64_t already[MAX_TOLD];
 
 static const char *const kind_name[SIM_FINDING_KINDS] = {
@@ -279,6 +280,11 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
     pthread_mutex_unlock(&lock);
 }
 
+// One that fails nothing; of a launch, and where each finding is printed once of all launches, the first is printed.
+static bool is_remark(const struct finding *one) {
+    return one->kind == SIM_FINDING_REMARK_FENCE;
+}
+
 // What only follows from another finding is left out: the same two lines the other way round, threads of one warp that
 // race where threads of different warps race, too, and a read that comes before the write which it races with.
 static bool follows(const struct finding *one) {
@@ -316,7 +322,7 @@ static bool was_told(const struct finding *one) {
 
 // A race, or a barrier that not all reach, may be why the rest was found.
 static int rank(const struct finding *one) {
-    if (one->kind == SIM_FINDING_REMARK_FENCE)
+    if (is_remark(one))
         return 2;
     return one->kind != SIM_FINDING_RACE_SHARED && one->kind != SIM_FINDING_RACE_WARP &&
            one->kind != SIM_FINDING_DIVERGENT_BARRIER;
@@ -359,11 +365,16 @@ unsigned sim_report_flush(void) {
         sorted[i] = &found[i];
     qsort(sorted, unprinted, sizeof *sorted, by_rank);
     unsigned printed = 0, left = 0;
+    bool remarked = false;
     for (unsigned i = 0; i < unprinted; i++) {
         const struct finding *one = sorted[i];
         if (follows(one))
             continue;
-        bool counts = one->kind != SIM_FINDING_REMARK_FENCE;
+        bool counts = !is_remark(one);
+        if (!counts && (remarked || (once && told_remark)))
+            continue;
+        remarked |= !counts;
+        told_remark |= !counts;
         if (watcher && counts)
             watcher->told(one->kind, one->instruction, one->other, one->text, one->count);
         distinct += counts;
@@ -392,7 +403,7 @@ unsigned sim_report_total(void) {
     pthread_mutex_lock(&lock);
     unsigned all = total;
     for (unsigned i = 0; i < unprinted; i++)
-        all += found[i].kind != SIM_FINDING_REMARK_FENCE;
+        all += !is_remark(&found[i]);
     pthread_mutex_unlock(&lock);
     return all;
 }
