@@ -36,12 +36,6 @@ void race_join(uint32_t to[CLOCKS], const uint32_t from[CLOCKS], unsigned agents
         join_part(to, i, from[CLOCK_PART + i]);
 }
 
-bool race_covers(const uint32_t clock[CLOCKS], uint32_t key, uint32_t by) {
-    uint32_t part = clock[CLOCK_PART + (key & 31)], lane = by & 63;
-    return clock[CLOCK_PARTS] && key >> 5 <= part >> 5 &&
-           (lane == (part & 31) || lane == SHADOW_ATOMIC || lane == SHADOW_ASYNC);
-}
-
 // Tells what is known, where of the warp itself it is what it knew at the clock `now`.
 static void tell(const struct warp *warp, uint32_t mask, const uint32_t known[CLOCKS], uint32_t clock[CLOCKS]) {
     unsigned own = warp->index;

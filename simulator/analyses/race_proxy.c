@@ -78,6 +78,13 @@ static size_t end_cell(const struct block *block, uint32_t end) {
     return ((size_t)end + (1u << shift) - 1) >> shift;
 }
 
+// Whether a copy wrote the cell, and the warp knows of it: nearly all that wgmma reads.
+static inline bool is_copied(const struct warp *warp, const struct race_shared *race, size_t cell) {
+    uint32_t key = race->cells.write[cell];
+    return (race->cells.write_by[cell] & 63) == SHADOW_ASYNC && key >= race->first_key &&
+           key >> 5 <= warp->clock[key & 31] && !(race->pending_cells && race->pending[cell]);
+}
+
 void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes) {
     if (!warp->block->race.on)
         return;
@@ -88,10 +95,13 @@ void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uin
 void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, unsigned agent, uint32_t clock,
                      uint32_t offset, uint32_t bytes) {
     uint32_t by = (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ASYNC, key = clock << 5 | agent;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes);
-         cell++) {
-        look_at(warp, bound, lane, cell);
-        note(warp, cell, key, by);
+    const struct race_shared *race = &warp->block->race;
+    size_t end = end_cell(warp->block, offset + bytes);
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end; cell++) {
+        if (!is_copied(warp, race, cell))
+            look_at(warp, bound, lane, cell);
+        if (race->cells.read1[cell] != key && race->cells.read2[cell] != key) // by another warp of the group
+            note(warp, cell, key, by);
     }
 }
 

@@ -38,6 +38,12 @@ void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell
 bool race_shared_ordered(const struct warp *warp, uint32_t key, uint32_t by, int lane);
 uint32_t race_latest_clock(const struct block *block);
 
+// Whether a part of a clock, beyond what it says of the whole agent, is after what the agent did with this key.
+static inline bool race_covers(const uint32_t clock[CLOCKS], uint32_t key, uint32_t by) {
+    uint32_t part = clock[CLOCK_PART + (key & 31)], lane = by & 63;
+    return key >> 5 <= part >> 5 && part && (lane == (part & 31) || lane == SHADOW_ATOMIC || lane == SHADOW_ASYNC);
+}
+
 // Order among the lanes of a warp, and between warps through a barrier's clock.
 void race_sync_lanes(struct warp *warp, uint32_t mask);
 void race_publish(struct warp *warp, uint32_t clock[CLOCKS]);
@@ -50,7 +56,6 @@ void race_see(struct warp *warp, const uint32_t clock[CLOCKS]); // a relaxed loa
 void race_learn_seen(struct warp *warp);
 const char *race_lacks(const struct warp *warp, uint32_t key); // what stands not between two warps that race
 void race_join(uint32_t to[CLOCKS], const uint32_t from[CLOCKS], unsigned agents);
-bool race_covers(const uint32_t clock[CLOCKS], uint32_t key, uint32_t by); // beyond its clock of the agent
 void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]);
 void race_step(struct warp *warp, bool learnt, bool told);
 void race_fence(struct warp *warp, uint32_t mask); // membar, fence

@@ -23,7 +23,7 @@ static inline float float_of_f8(uint32_t bits, int fraction, int bias) {
     return sign * float_of((exponent + 127u - (uint32_t)bias) << 23 | mantissa << (23 - fraction));
 }
 
-static inline double element_at(const uint8_t *from, enum wgmma_element element) {
+static inline __attribute__((always_inline)) double element_at(const uint8_t *from, enum wgmma_element element) {
     uint32_t word = 0;
     memcpy(&word, from, wgmma_element_bytes(element));
     switch (element) {
@@ -40,18 +40,35 @@ static inline double element_at(const uint8_t *from, enum wgmma_element element)
     }
 }
 
-static void gather(const struct wgmma_tile *tile, const uint8_t *shared, uint32_t first, uint32_t rows, uint32_t k,
-                   double *to, size_t row_step, size_t k_step) {
-    uint32_t bytes = wgmma_element_bytes(tile->element), per_unit = 16 / bytes;
+static inline __attribute__((always_inline)) void gather_of(enum wgmma_element element, const struct wgmma_tile *tile,
+                                                            const uint8_t *shared, uint32_t first, uint32_t rows,
+                                                            uint32_t k, double *to, size_t row_step, size_t k_step) {
+    uint32_t bytes = wgmma_element_bytes(element), per_unit = 16 / bytes;
     uint32_t row_run = tile->mn_major ? per_unit : 1, k_run = tile->mn_major ? 1 : per_unit;
     for (uint32_t row = 0; row < rows; row += row_run) {
         for (uint32_t i = 0; i < k; i += k_run) {
             const uint8_t *unit = shared + wgmma_unit(tile, first + row, i);
             for (uint32_t e = 0; e < per_unit; e++) {
                 size_t r = row + (tile->mn_major ? e : 0), c = i + (tile->mn_major ? 0 : e);
-                to[r * row_step + c * k_step] = element_at(unit + e * bytes, tile->element);
+                to[r * row_step + c * k_step] = element_at(unit + e * bytes, element);
             }
         }
+    }
+}
+
+// A loop for each of the usual types, without asking at each element which it is.
+static void gather(const struct wgmma_tile *tile, const uint8_t *shared, uint32_t first, uint32_t rows, uint32_t k,
+                   double *to, size_t row_step, size_t k_step) {
+    switch (tile->element) {
+    case WGMMA_F16:
+        gather_of(WGMMA_F16, tile, shared, first, rows, k, to, row_step, k_step);
+        break;
+    case WGMMA_BF16:
+        gather_of(WGMMA_BF16, tile, shared, first, rows, k, to, row_step, k_step);
+        break;
+    default:
+        gather_of(tile->element, tile, shared, first, rows, k, to, row_step, k_step);
+        break;
     }
 }
 
