@@ -54,7 +54,7 @@ function drawWarps(picture, y, operand, chosen, name) {
         y = warp % 2 || warp === warps - 1 ? bottom + 10 : y;
     }
     if (columns < operand.columns)
-        picture.says.push(`Of the ${operand.columns} columns of ${name} ${columns} are drawn; the others follow in the same way.`);
+        picture.says.push(`Of the ${operand.columns} columns of ${name} the first ones are drawn; the others follow in the same way.`);
     return y;
 }
 

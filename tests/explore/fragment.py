@@ -3,21 +3,22 @@
 
 Read from the drawing itself: the number in the box that an element lies in. Prints what differs; exit status 1.
 """
-import re
 import sys
 
 from drawing import Drawing, recording
 
 
 def frames(drawing, operand, warps):
-    """[(frame, its first row, rows, columns)] of an operand; of a warpgroup's one each warp has a frame, of some columns."""
+    """[(frame, its first row, rows, columns)] of an operand; of a warpgroup's one each warp has a frame, of some
+    columns, two to a cell."""
     title = next((x, y) for x, y, text in drawing.texts if text.startswith(operand["name"] + ", "))
     if not warps:
         return [(drawing.frame_below(title), 0, operand["rows"], operand["columns"])]
-    some = re.search(r"Of the \d+ columns of %s (\d+) are drawn" % operand["name"], drawing.said)
-    columns, rows = int(some.group(1)) if some else operand["columns"], operand["rows"] // warps
-    titles = [next((x, y) for x, y, text in drawing.texts if text == "warp %d" % warp and y > title[1]) for warp in range(warps)]
-    return [(drawing.frame_below(at), warp * rows, rows, columns) for warp, at in enumerate(titles)]
+    found, rows = [], operand["rows"] // warps
+    for warp in range(warps):
+        frame = drawing.frame_below(next((x, y) for x, y, text in drawing.texts if text == "warp %d" % warp and y > title[1]))
+        found.append((frame, warp * rows, rows, round(2 * frame[2] / drawing.box_at(frame[0] + 1, frame[1] + 1)[2])))
+    return found
 
 
 def main():
