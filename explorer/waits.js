@@ -56,6 +56,13 @@ function itemsOf(run, kernel, {warp, list}, nameOf, phases) {
     return items;
 }
 
+// The first warps of warpgroups that wait at mbarriers, at most so many; who copies for two others stands between them.
+function waitingWarps(lists, most) {
+    const own = lists.filter(l => l.warp % 4 === 0 && l.list.some(e => e[1] === "ready")).sort((a, b) => a.warp - b.warp).slice(0, most);
+    const warps = own.map(l => l.warp);
+    return own.length === 3 && own[0].list.some(e => e[1] === "expect") ? [warps[1], warps[0], warps[2]] : warps;
+}
+
 // warps: which ones, from left to right; most: boxes of a column.
 function drawWaits(run, kernel, block, width, warps, most = 99) {
     const events = kernel.events.filter(e => e.block === block), nameOf = barrierNames(run, kernel, events), phases = new Map();
