@@ -39,7 +39,6 @@ def main():
         columns = {w: sorted((r for r in boxes if abs(r[0] - x) < 1), key=lambda r: r[1]) for w, x in zip(warps, sorted({r[0] for r in boxes}))}
         fills = sorted({r[4] for r in boxes})
         paper = "#ffffff"
-        texts = lambda r: " ".join(drawing.texts_in(r))
         place = {}
         for warp, own in columns.items():
             here = {"wait": 0, "arrival": 0}
