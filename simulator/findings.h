@@ -32,6 +32,7 @@ enum sim_finding_kind {
     SIM_FINDING_WGMMA_OPERAND,
     SIM_FINDING_WARPGROUP,
     SIM_FINDING_REGISTER_POOL,
+    SIM_FINDING_REMARK_FENCE, // fails nothing
     SIM_FINDING_KINDS
 };
 
