@@ -13,6 +13,7 @@ enum sim_finding_kind {
     SIM_FINDING_RACE_WARP,
     SIM_FINDING_RACE_GLOBAL,
     SIM_FINDING_RACE_STREAMS,
+    SIM_FINDING_MIXED, // a remark, which is no finding: it fails nothing and is not counted
     SIM_FINDING_DIVERGENT_BARRIER,
     SIM_FINDING_DEADLOCK,
     SIM_FINDING_ABSENT_LANES,

@@ -15,6 +15,7 @@
 // where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
 // lock, because there a mixture could accuse a block of bytes that it never touched.
 #include "race_global.h"
+#include "mixed.h"
 #include "release.h"
 #include "validity.h"
 
@@ -194,7 +195,10 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
                     it_wrote ? "wrote" : "read");
         return;
     }
-    if (warp_reported(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4]))
+    const struct bound *there = &warp->code[by >> 4];
+    bool mixed = writes != it_wrote && is_mixed(writes ? there : bound, writes ? bound : there);
+    enum sim_finding_kind kind = mixed ? SIM_FINDING_MIXED : SIM_FINDING_RACE_GLOBAL;
+    if (warp_reported(warp, kind, bound, there))
         return;
     if (key != several(run)) {
         uint32_t number = key - run->first_key;
@@ -202,12 +206,12 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
                  number / grid.x / grid.y);
     }
     bool unpublished = warp->block->acquired && it_wrote && key != several(run);
-    warp_report(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4], lane,
-                "{here} %s %s, which %s %s at {there} in the same launch%s", writes ? "writes" : "reads", place, who,
-                it_wrote ? "wrote" : "read",
-                unpublished ? " and did not publish by a __threadfence() between that and its atomic: of each thread "
-                              "that wrote, with a barrier after it"
-                            : "");
+    warp_report(warp, kind, bound, there, lane, "{here} %s %s, which %s %s at {there} in the same launch%s",
+                writes ? "writes" : "reads", place, who, it_wrote ? "wrote" : "read",
+                unpublished && !mixed
+                    ? " and did not publish by a __threadfence() between that and its atomic: of each thread "
+                      "that wrote, with a barrier after it"
+                    : "");
 }
 
 static void note_read(const struct warp *warp, struct shadow *shadow, size_t word, uint32_t by) {

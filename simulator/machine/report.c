@@ -24,8 +24,8 @@ struct finding {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct finding found[MAX_FINDINGS];
-static unsigned unprinted, total;
-static enum sim_finding_kind first_kind; // where total is not 0
+static unsigned unprinted, remarks, total; // remarks: of those unprinted
+static enum sim_finding_kind first_kind;   // where total is not 0
 static const struct sim_report_watcher *watcher;
 
 // What was printed, where each finding is to be printed once.
@@ -45,6 +45,7 @@ static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_RACE_WARP] = "race within a warp",
     [SIM_FINDING_RACE_GLOBAL] = "race between blocks",
     [SIM_FINDING_RACE_STREAMS] = "race between streams",
+    [SIM_FINDING_MIXED] = "remark",
     [SIM_FINDING_DIVERGENT_BARRIER] = "divergent barrier",
     [SIM_FINDING_DEADLOCK] = "deadlock",
     [SIM_FINDING_ABSENT_LANES] = "absent lanes",
@@ -90,6 +91,9 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
     [SIM_FINDING_RACE_STREAMS] =
         "two calls in different streams run at the same time and share memory: a variable of the device, or a buffer "
         "that is kept from call to call.",
+    [SIM_FINDING_MIXED] =
+        "a guess that atomicCAS or another atomic then tests, which works; read through a volatile pointer or "
+        "cuda::atomic_ref to say so to the compiler, too.",
     [SIM_FINDING_DIVERGENT_BARRIER] =
         "a __syncthreads() stands inside an if or a loop that not all threads of the block go "
         "through in the same way.",
@@ -266,9 +270,11 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
                      cause_of(kind, instruction == other_instruction, placed), listing ? "\n" : "",
                      listing ? listing : "") < 0)
             new->text = NULL;
-        first_kind = total ? first_kind : kind;
+        if (kind != SIM_FINDING_MIXED && total + unprinted == remarks)
+            first_kind = kind;
         unprinted++;
-        if (watcher)
+        remarks += kind == SIM_FINDING_MIXED;
+        if (watcher && kind != SIM_FINDING_MIXED)
             watcher->found(kind, kernel, instruction, other_instruction, block, thread);
     }
     pthread_mutex_unlock(&lock);
@@ -301,7 +307,7 @@ void simulator_print_once(void) {
 
 // Whether it was printed before; from now on it was.
 static bool was_told(const struct finding *one) {
-    for (unsigned i = 0; once && i < told; i++)
+    for (unsigned i = 0; (once || one->kind == SIM_FINDING_MIXED) && i < told; i++)
         if (already[i] == one->lines)
             return true;
     if (told < MAX_TOLD)
@@ -356,9 +362,9 @@ unsigned sim_report_flush(void) {
         const struct finding *one = sorted[i];
         if (follows(one))
             continue;
-        if (watcher)
+        if (watcher && one->kind != SIM_FINDING_MIXED)
             watcher->told(one->kind, one->instruction, one->other, one->text, one->count);
-        distinct++;
+        distinct += one->kind != SIM_FINDING_MIXED;
         if (was_told(one))
             continue;
         if (++printed > MAX_PRINTED) {
@@ -375,14 +381,14 @@ unsigned sim_report_flush(void) {
     for (unsigned i = 0; i < unprinted; i++)
         free(found[i].text);
     total += distinct;
-    unprinted = 0;
+    unprinted = remarks = 0;
     pthread_mutex_unlock(&lock);
     return distinct;
 }
 
 unsigned sim_report_total(void) {
     pthread_mutex_lock(&lock);
-    unsigned all = total + unprinted;
+    unsigned all = total + unprinted - remarks;
     pthread_mutex_unlock(&lock);
     return all;
 }
