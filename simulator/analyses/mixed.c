@@ -4,7 +4,7 @@
 // Such a conflict is a remark and fails nothing.
 //
 // Which reads are such guesses the code says: behind the load, with no barrier between, an atomic takes the same
-// address: the same register with the same offset, or one that both are copies of, or the same variable. The text's
+// address: the same register with the same offset, or one that both follow from, or the same variable. The text's
 // order stands for the order of execution, as nvcc writes loops. A read of a sum after the atomics that made it is no
 // guess, and stays a race.
 #include "mixed.h"
@@ -49,8 +49,11 @@ static struct origin origin_of(const struct ptx_kernel *ptx, int32_t first, int3
             continue;
         const struct ptx_operand *from = &before->src[0];
         bool copies = before->opcode == PTX_OP_MOV || before->opcode == PTX_OP_CVTA;
-        if (copies && from->kind == PTX_OPERAND_REGISTER) {
+        bool adds = before->opcode == PTX_OP_ADD && from->kind == PTX_OPERAND_REGISTER &&
+                    before->src[1].kind == PTX_OPERAND_IMMEDIATE;
+        if (adds || (copies && from->kind == PTX_OPERAND_REGISTER)) {
             origin.slot = from->slot;
+            origin.offset += adds ? (int64_t)before->src[1].bits : 0;
         } else if (copies && from->kind == PTX_OPERAND_ADDRESS && from->slot < 0) {
             origin.slot = -1;
             origin.variable = from->variable;
@@ -67,12 +70,16 @@ static bool is_same(const struct origin *a, const struct origin *b) {
     return a->slot == b->slot && a->def == b->def && a->variable == b->variable && a->offset == b->offset;
 }
 
+static bool may_meet(const struct bound *load, const struct bound *atomic) {
+    return load->space == atomic->space || load->space == PTX_GENERIC || atomic->space == PTX_GENERIC;
+}
+
 // Marks the loads between the barrier before an atomic and the atomic itself.
 static void mark_before(struct sim_kernel *kernel, int32_t first, int32_t atomic) {
     struct origin place = origin_of(kernel->ptx, first, atomic);
     for (int32_t i = atomic - 1; i >= first && kernel->ptx->instruction[i].opcode != PTX_OP_BAR; i--) {
         struct bound *load = &kernel->code[i];
-        if (!is_plain_load(load) || load->before_atomic || load->space != kernel->code[atomic].space)
+        if (!is_plain_load(load) || load->before_atomic || !may_meet(load, &kernel->code[atomic]))
             continue;
         struct origin read = origin_of(kernel->ptx, first, i);
         load->before_atomic = is_same(&read, &place);
