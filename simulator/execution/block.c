@@ -15,6 +15,8 @@
 #include "../memory/bulk.h"
 #include "../memory/mbarrier.h"
 #include "../recording/recording.h"
+#include "../traffic/traffic.h"
+#include "../traffic/work.h"
 #include "deadlock.h"
 
 #include <stdlib.h>
@@ -85,6 +87,9 @@ void block_free(struct block *block) {
         free(warp->saved_registers);
         free(warp->frame);
         validity_free(warp);
+        if (warp->work)
+            work_clock_free(warp->work);
+        free(warp->work);
     }
     async_free(block);
     mbarrier_free(block);
@@ -195,6 +200,8 @@ static void start_warp(struct block *block, struct warp *warp) {
     warp->carry = 0;
     memset(warp->fenced, 0, sizeof warp->fenced);
     validity_start(warp);
+    if (warp->work)
+        work_clock_start(warp->work);
     release_start(warp);
     warp->registers = launch_registers(block);
     memset(warp->poll, -1, sizeof warp->poll);
@@ -221,6 +228,7 @@ void block_start(struct block *block, uint64_t number) {
     for (unsigned w = 0; w < block->warps; w++)
         start_warp(block, &block->warp[w]);
     recording_start_block(block);
+    traffic_block_start(block->traffic);
 }
 
 // Splits that wait try again where something has happened since they looked.
@@ -228,6 +236,15 @@ static void wake(struct warp *warp) {
     for (int i = 0; i < warp->splits; i++)
         if (warp->split[i].state == SPLIT_AT_EVENT && warp->split[i].event != warp->block->events)
             warp->split[i].state = SPLIT_READY;
+}
+
+// When its last warp was done.
+static uint32_t last_time(const struct block *block) {
+    uint32_t last = 0;
+    for (unsigned w = 0; w < block->warps; w++)
+        if (block->warp[w].work && work_time(block->warp[w].work) > last)
+            last = work_time(block->warp[w].work);
+    return last;
 }
 
 enum turn block_turn(struct block *block) {
@@ -248,6 +265,7 @@ enum turn block_turn(struct block *block) {
             waiting |= warp->live != 0;
         }
         if (!waiting) {
+            traffic_block_end(block->traffic, last_time(block));
             bulk_end(block);
             race_shared_end(block);
             return TURN_DONE;

@@ -2,6 +2,7 @@
 #include "mbarrier.h"
 
 #include "../analyses/race_shared.h"
+#include "../traffic/work.h"
 #include "bulk.h"
 
 #include <stdlib.h>
@@ -105,6 +106,7 @@ struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint
 static void end_phase(struct block *block, struct mbarrier *barrier) {
     memcpy(barrier->completed, barrier->arriving, sizeof barrier->completed);
     barrier->phase++;
+    barrier->end_time = barrier->last_time;
     barrier->pending = barrier->count;
     barrier->expected = 0;
     block_event(block);
@@ -125,6 +127,8 @@ bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarri
         return false;
     }
     race_tell(warp, barrier->arriving);
+    if (warp->work && work_time(warp->work) > barrier->last_time)
+        barrier->last_time = work_time(warp->work);
     barrier->pending -= count;
     end_phase_if_complete(warp->block, barrier);
     return true;
@@ -165,6 +169,7 @@ void mbarrier_settle(struct warp *warp, struct mbarrier *barrier) {
         if (barrier->bytes < 0)
             report_bytes(warp, barrier, copy->pc, barrier->expected - barrier->bytes);
         bulk_land(warp, copy);
+        barrier->last_time = copy->time > barrier->last_time ? copy->time : barrier->last_time;
         barrier->first = copy->next;
         bulk_free(copy);
     }
