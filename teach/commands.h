@@ -51,6 +51,7 @@ command teach_work;
 
 // RESULTS/GPU [far]: the estimate of all that work.csv of the lessons hold beside what was measured, as tables in
 // Markdown: by lesson; what is busiest beside what Nsight Compute counted; with far, each that is over 25 % off.
+// recorded FILE/work.csv: the estimate of its first case alone, in microseconds.
 command teach_estimates;
 
 // --name NAME --source FILE.cu --kernel FILE.so [--beside NAME FILE.cu FILE.so] [OPTION...]: runs a kernel once on the

@@ -28,7 +28,7 @@ static const struct gpu {
 };
 
 // Chosen, not measured: so that lessons 01, 02, 05, 08, 10 and 13 come out. The others are the test.
-static const double parts_overlap = 2.2; // 1: what parts need adds up; large: all of it overlaps
+static const double parts_overlap = 2;   // 1: what parts need adds up; large: all of it overlaps
 static const double waits_overlap = 1.6; // the same of what all parts need and of the longest way through a block
 static const double shared_in_l1 = 0.5;  // of what the blocks of an SM all load, found there by those that come later
 static const double block_cycles = 2000; // of the way through a block, until it has its place and what it begins with

@@ -190,46 +190,54 @@ static bool is_first(const struct comparison *comparison, int i) {
     return true;
 }
 
-// What Nsight Compute found busiest, "" where nothing was counted.
-static const char *counted_busiest(const char *results, const struct compared *c, double *most) {
-    static const char *const part[][2] = {{"issue slots", "issue slots"},
-                                          {"shared memory", "shared memory"},
-                                          {"L2", "L2 cache"},
-                                          {"device memory", "device memory"}};
-    const char *busiest = "";
+enum { COUNTED = 4 };
+static const char *const counted_part[COUNTED] = {"issue slots", "shared memory", "L2 cache", "device memory"};
+
+// In percent, how busy Nsight Compute found each of these. False where it was not asked.
+static bool read_counted(const char *results, const struct compared *c, double percent[COUNTED]) {
     int head_dim = 0;
-    *most = 0;
     if (strcmp(c->kernel, "solution") || sscanf(c->works.shape, "1,16,4096,%d", &head_dim) != 1 || c->works.causal ||
         strcmp(c->works.dtype, "fp32"))
-        return "";
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        return false;
+    for (int i = 0; i < COUNTED; i++) {
+        const char *part = strcmp(counted_part[i], "L2 cache") ? counted_part[i] : "L2";
         struct message error;
-        double percent;
-        if (!measured_busy(results, c->lesson, head_dim, part[i][0], &percent, &error) || percent <= *most)
-            continue;
-        *most = percent;
-        busiest = part[i][1];
+        if (!measured_busy(results, c->lesson, head_dim, part, &percent[i], &error))
+            return false;
     }
-    return busiest;
+    return true;
 }
 
+// What is close behind the busiest part may as well be it: counts of two days differ by as much.
+#define CLOSE 5 // percent of the time
+
 static void print_limits(const struct comparison *comparison, const char *results) {
-    int count = 0, same = 0;
+    int count = 0, same = 0, close = 0;
     printf("\n| lesson, D | estimated | measured | busiest by the estimate | by Nsight Compute "
            "|\n|---|---|---|---|---|\n");
     for (int i = 0; i < comparison->count; i++) {
         const struct compared *c = &comparison->of[i];
-        double percent;
-        const char *counted = counted_busiest(results, c, &percent);
-        if (!*counted)
+        double percent[COUNTED], own = 0;
+        int most = 0;
+        if (!read_counted(results, c, percent))
             continue;
+        for (int p = 0; p < COUNTED; p++) {
+            most = percent[p] > percent[most] ? p : most;
+            own = strcmp(counted_part[p], c->busiest) ? own : percent[p];
+        }
+        bool is_same = !strcmp(counted_part[most], c->busiest);
         count++;
-        same += !strcmp(counted, c->busiest);
-        printf("| %.2s, %s | %.3g ms | %.3g ms | %s, %.0f %% | %s, %.0f %% |\n", c->lesson + strlen("solution-"),
+        same += is_same;
+        close += !is_same && percent[most] - own <= CLOSE;
+        printf("| %.2s, %s | %.3g ms | %.3g ms | %s, %.0f %% | %s, %.0f %%", c->lesson + strlen("solution-"),
                strrchr(c->works.shape, ',') + 1, c->estimated_us / 1000, c->measured_us / 1000, c->busiest,
-               100 * c->busy, counted, percent);
+               100 * c->busy, counted_part[most], percent[most]);
+        if (!is_same)
+            printf("; %s, %.0f %%", c->busiest, own);
+        printf(" |\n");
     }
-    printf("\nThe busiest part is the same in %d of %d.\n", same, count);
+    printf("\nThe same part in %d of %d; in %d of the others it is at most %d percent of the time behind.\n", same,
+           count, close, CLOSE);
 }
 
 static void print_far(const struct comparison *comparison) {
@@ -244,8 +252,22 @@ static void print_far(const struct comparison *comparison) {
     }
 }
 
+// Of the first case of a file, which is that of the shape at which check estimates.
+static int print_recorded(const char *path) {
+    struct csv csv;
+    struct compared c = {.busy = 0};
+    if (!csv_read(path, &csv) || !csv.rows)
+        message_exit(EXIT_BAD_INPUT, "%s holds no counts; scripts/record-work makes them", path);
+    read_case(&csv, 0, &c);
+    csv_free(&csv);
+    printf("%.1f\n", estimate_of(&c.works, work_bytes(&c.works)).us);
+    return 0;
+}
+
 int teach_estimates(int count, char **word) {
     const char *results = word[0];
+    if (count > 1 && !strcmp(word[0], "recorded"))
+        return print_recorded(word[1]);
     struct comparison comparison = comparison_read(results);
     if (!comparison.count)
         message_exit(EXIT_BAD_INPUT, "%s and lessons/*/work.csv have no shape in common", results);

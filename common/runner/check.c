@@ -1,6 +1,7 @@
 #include "runner/check.h"
 
 #include "runner/cases.h"
+#include "runner/count.h"
 #include "runner/diagnose.h"
 #include "runner/output.h"
 #include "runner/own_output.h"
@@ -206,24 +207,6 @@ static bool run_again(struct check *check, const struct host_problem *first, str
     return right;
 }
 
-static void drop_rows(void *context, int output, int64_t row, int64_t rows, const float *values) {
-    (void)context, (void)output, (void)row, (void)rows, (void)values;
-}
-
-// A case whose work is counted, of which only a sample of blocks may run: nobody looks at the results.
-static void count_case(struct check *check, const struct host_problem *host) {
-    struct worker_call call = {.out = ""};
-    char text[CASE_TEXT];
-    case_text(check->operation, &host->which, text, sizeof text);
-    report_case(&check->report, text);
-    struct worker_result result = worker_call(check->worker, host, &call, drop_rows, NULL);
-    check->state = result.state;
-    if (result.state != DEVICE_WELL || *result.cause.text)
-        report_failed(&check->report, "%s", result.cause.text);
-    else
-        report_passed(&check->report, "not looked at", 0);
-}
-
 static void run_case(struct check *check, const struct host_problem *host, uint64_t seed, bool optional) {
     const struct operation *operation = check->operation;
     char text[CASE_TEXT];
@@ -350,7 +333,7 @@ static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
         which.dtype = (enum attention_dtype)type;
         check->operation->make(&which, seed, true, &host);
         if (arguments->sample == SAMPLE_WORK)
-            count_case(check, &host);
+            check->state = count_case(&check->report, check->worker, &host);
         else
             run_case(check, &host, seed, true);
         host_problem_free(&host);
