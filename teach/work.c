@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_WORDS = 100 };
 
@@ -58,37 +59,41 @@ static bool read_launches(const char *path, struct works *works) {
     return works->launches;
 }
 
-int work_run(int count, char **word, struct works *works) {
-    const char *command[MOST_WORDS] = {
-        "build/bin/attention", "check", "--device", "sim", "--sample", "work", "--seed", "1"};
-    int words = 8;
-    char csv[] = "build/trace/work.csv", log[] = "build/trace/work.log";
-    *works = (struct works){.launches = 0};
-    if (count > MOST_WORDS - words - 1)
-        message_exit(EXIT_BAD_INPUT, "work takes no more than %d words", MOST_WORDS - words - 1);
-    for (int i = 0; i < count; i++) {
-        bool is_ours = !strcmp(word[i], "--device") || !strcmp(word[i], "--seed");
-        if (is_ours && i + 1 < count)
-            i++;
-        else
-            command[words++] = word[i];
-    }
-    if (!files_make_folder(csv))
-        message_exit(EXIT_BAD_INPUT, "build/trace cannot be written");
-    remove(csv);
+static void set_environment(const char *csv) {
     setenv("SIMULATOR_TRACE", "1", 1);
     setenv("SIMULATOR_WORK_CSV", csv, 1);
     setenv("SIMULATOR_SAMPLE", SAMPLE, 1);
     setenv("SIMULATOR_ANALYSES", "off", 1);
     unsetenv("SIMULATOR_TRACE_CSV");
     unsetenv("SIMULATOR_TRACE_JSON");
+}
+
+int work_run(const char *seconds, int count, char **word, struct works *works) {
+    const char *command[MOST_WORDS] = {
+        "build/bin/attention", "check", "--device", "sim", "--sample", "work", "--seed", "1", "--time-limit", seconds};
+    int words = 10;
+    char csv[64], log[64];
+    *works = (struct works){.launches = 0};
+    if (count > MOST_WORDS - words - 1)
+        message_exit(EXIT_BAD_INPUT, "work takes no more than %d words", MOST_WORDS - words - 1);
+    for (int i = 0; i < count; i++) {
+        bool is_ours = !strcmp(word[i], "--device") || !strcmp(word[i], "--seed") || !strcmp(word[i], "--time-limit");
+        if (is_ours && i + 1 < count)
+            i++;
+        else
+            command[words++] = word[i];
+    }
+    snprintf(csv, sizeof csv, "build/trace/work-%d.csv", (int)getpid());
+    snprintf(log, sizeof log, "build/trace/work-%d.log", (int)getpid());
+    if (!files_make_folder(csv))
+        message_exit(EXIT_BAD_INPUT, "build/trace cannot be written");
+    set_environment(csv);
     int status = process_run_to(log, true, command);
-    unsetenv("SIMULATOR_WORK_CSV");
-    unsetenv("SIMULATOR_SAMPLE");
-    unsetenv("SIMULATOR_ANALYSES");
-    if (status)
-        return status;
-    return read_case(log, works) && read_launches(csv, works) ? 0 : EXIT_CHECK_FAILED;
+    if (status == 0 && (!read_case(log, works) || !read_launches(csv, works)))
+        status = EXIT_CHECK_FAILED;
+    remove(csv);
+    remove(log);
+    return status;
 }
 
 double work_bytes(const struct works *works) {
@@ -112,10 +117,8 @@ static void print_rows(const char *kernel, const struct works *works) {
 
 int teach_work(int count, char **word) {
     struct works works;
-    int status = work_run(count - 1, word + 1, &works);
-    if (status)
-        files_show("build/trace/work.log");
-    else
+    int status = work_run("600", count - 1, word + 1, &works);
+    if (!status)
         print_rows(word[0], &works);
     return status;
 }

@@ -41,9 +41,9 @@ struct works {
 // A row of a file that the simulator or scripts/record-work has written.
 struct work work_of_row(const struct csv *csv, int row);
 
-// Runs a kernel on the simulator. The words are those of teach trace; a shape that they do not name is the
-// operation's. 0, or the status of a run that failed, or that launched nothing.
-int work_run(int count, char **word, struct works *works);
+// Runs a kernel on the simulator, for so many seconds at most. The words are those of teach trace; a shape that they do
+// not name is the operation's. 0, or the status of a run that failed, or that launched nothing.
+int work_run(const char *seconds, int count, char **word, struct works *works);
 
 // Bytes of the inputs, read once, and of the outputs, written once.
 double work_bytes(const struct works *works);
