@@ -4,6 +4,8 @@
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
+#include "../traffic/traffic.h"
+#include "../traffic/work.h"
 #include "address.h"
 #include "bind_memory.h"
 #include "bulk.h"
@@ -139,6 +141,9 @@ static enum step issue_load(struct warp *warp, const struct bound *bound, int la
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     }
     copy->phase = barrier->phase;
+    if (warp->work)
+        copy->time = work_copy(warp->work, copy->bytes);
+    traffic_bulk(warp->block->traffic, copy->bytes);
     recording_event(warp, bound, RECORDING_BULK, barrier->offset, copy->bytes);
     race_proxy_issue(warp, bound, lane, first_byte(copy), copy->bytes);
     if (barrier->first)
