@@ -22,17 +22,22 @@ struct finding {
     char *text;
 };
 
+// What fails nothing and is not counted.
+static bool is_remark(enum sim_finding_kind kind) {
+    return kind == SIM_FINDING_MIXED || kind == SIM_FINDING_REMARK_FENCE;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct finding found[MAX_FINDINGS];
-static unsigned unprinted, total;
-static enum sim_finding_kind first_kind; // where total is not 0
+static unsigned unprinted, remarks, total; // remarks: of those unprinted
+static enum sim_finding_kind first_kind;   // where total is not 0
 static const struct sim_report_watcher *watcher;
 
 // What was printed, where each finding is to be printed once.
 #define MAX_TOLD 256
 static bool once;
 static unsigned told;
-static bool told_remark;
+static unsigned told_fences; // remarks on them
 static uint64_t already[MAX_TOLD];
 
 static const char *const kind_name[SIM_FINDING_KINDS] = {
@@ -46,6 +51,7 @@ static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_RACE_WARP] = "race within a warp",
     [SIM_FINDING_RACE_GLOBAL] = "race between blocks",
     [SIM_FINDING_RACE_STREAMS] = "race between streams",
+    [SIM_FINDING_MIXED] = "remark",
     [SIM_FINDING_DIVERGENT_BARRIER] = "divergent barrier",
     [SIM_FINDING_DEADLOCK] = "deadlock",
     [SIM_FINDING_ABSENT_LANES] = "absent lanes",
@@ -92,6 +98,9 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
     [SIM_FINDING_RACE_STREAMS] =
         "two calls in different streams run at the same time and share memory: a variable of the device, or a buffer "
         "that is kept from call to call.",
+    [SIM_FINDING_MIXED] =
+        "a guess that atomicCAS or another atomic then tests, which works; read through a volatile pointer or "
+        "cuda::atomic_ref to say so to the compiler, too.",
     [SIM_FINDING_DIVERGENT_BARRIER] =
         "a __syncthreads() stands inside an if or a loop that not all threads of the block go "
         "through in the same way.",
@@ -272,17 +281,14 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
                      cause_of(kind, instruction == other_instruction, placed), listing ? "\n" : "",
                      listing ? listing : "") < 0)
             new->text = NULL;
-        first_kind = total || kind == SIM_FINDING_REMARK_FENCE ? first_kind : kind;
+        if (!is_remark(kind) && total + unprinted == remarks)
+            first_kind = kind;
         unprinted++;
-        if (watcher && kind != SIM_FINDING_REMARK_FENCE)
+        remarks += is_remark(kind);
+        if (watcher && !is_remark(kind))
             watcher->found(kind, kernel, instruction, other_instruction, block, thread);
     }
     pthread_mutex_unlock(&lock);
-}
-
-// One that fails nothing; of a launch, and where each finding is printed once of all launches, the first is printed.
-static bool is_remark(const struct finding *one) {
-    return one->kind == SIM_FINDING_REMARK_FENCE;
 }
 
 // What only follows from another finding is left out: the same two lines the other way round, threads of one warp that
@@ -312,7 +318,7 @@ void simulator_print_once(void) {
 
 // Whether it was printed before; from now on it was.
 static bool was_told(const struct finding *one) {
-    for (unsigned i = 0; once && i < told; i++)
+    for (unsigned i = 0; (once || is_remark(one->kind)) && i < told; i++)
         if (already[i] == one->lines)
             return true;
     if (told < MAX_TOLD)
@@ -322,7 +328,7 @@ static bool was_told(const struct finding *one) {
 
 // A race, or a barrier that not all reach, may be why the rest was found.
 static int rank(const struct finding *one) {
-    if (is_remark(one))
+    if (is_remark(one->kind))
         return 2;
     return one->kind != SIM_FINDING_RACE_SHARED && one->kind != SIM_FINDING_RACE_WARP &&
            one->kind != SIM_FINDING_DIVERGENT_BARRIER;
@@ -364,20 +370,16 @@ unsigned sim_report_flush(void) {
     for (unsigned i = 0; i < unprinted; i++)
         sorted[i] = &found[i];
     qsort(sorted, unprinted, sizeof *sorted, by_rank);
-    unsigned printed = 0, left = 0;
-    bool remarked = false;
+    unsigned printed = 0, left = 0, fences = once ? told_fences : 0; // one remark on a fence is enough
     for (unsigned i = 0; i < unprinted; i++) {
         const struct finding *one = sorted[i];
         if (follows(one))
             continue;
-        bool counts = !is_remark(one);
-        if (!counts && (remarked || (once && told_remark)))
+        if (one->kind == SIM_FINDING_REMARK_FENCE && fences++)
             continue;
-        remarked |= !counts;
-        told_remark |= !counts;
-        if (watcher && counts)
+        if (watcher && !is_remark(one->kind))
             watcher->told(one->kind, one->instruction, one->other, one->text, one->count);
-        distinct += counts;
+        distinct += !is_remark(one->kind);
         if (was_told(one))
             continue;
         if (++printed > MAX_PRINTED) {
@@ -394,16 +396,15 @@ unsigned sim_report_flush(void) {
     for (unsigned i = 0; i < unprinted; i++)
         free(found[i].text);
     total += distinct;
-    unprinted = 0;
+    told_fences += fences > 0;
+    unprinted = remarks = 0;
     pthread_mutex_unlock(&lock);
     return distinct;
 }
 
 unsigned sim_report_total(void) {
     pthread_mutex_lock(&lock);
-    unsigned all = total;
-    for (unsigned i = 0; i < unprinted; i++)
-        all += !is_remark(&found[i]);
+    unsigned all = total + unprinted - remarks;
     pthread_mutex_unlock(&lock);
     return all;
 }

@@ -3,6 +3,7 @@
 
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
+#include "../traffic/work.h"
 #include "bulk.h"
 
 #include <stdlib.h>
@@ -108,6 +109,7 @@ struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint
 static void end_phase(struct block *block, struct mbarrier *barrier) {
     memcpy(barrier->completed, barrier->arriving, sizeof barrier->completed);
     barrier->phase++;
+    barrier->end_time = barrier->last_time;
     barrier->pending = barrier->count;
     barrier->expected = 0;
     barrier->unready = 0;
@@ -130,6 +132,8 @@ bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarri
         return false;
     }
     race_tell_by(warp, mask, barrier->arriving);
+    if (warp->work && work_time(warp->work) > barrier->last_time)
+        barrier->last_time = work_time(warp->work);
     uint32_t phase = barrier->phase;
     barrier->pending -= count;
     end_phase_if_complete(warp->block, barrier);
@@ -176,6 +180,7 @@ static void land(struct warp *warp, struct mbarrier *barrier, uint32_t key) {
         if (barrier->bytes < 0)
             report_bytes(warp, barrier, copy->pc, barrier->expected - barrier->bytes);
         bulk_land(warp->block, copy, key);
+        barrier->last_time = copy->time > barrier->last_time ? copy->time : barrier->last_time;
         barrier->first = copy->next;
         bulk_free(copy);
     }

@@ -15,9 +15,10 @@ struct mbarrier {
     int64_t expected;        // announced in it
     uint32_t phase;          // the current one, the first is 0
     int32_t init_pc, expect_pc;
-    uint32_t init_key; // who set it up, and when, in the race clocks
-    bool fenced;       // its set-up is visible to the asynchronous proxy
-    uint8_t unready;   // how often it was looked at in this phase, and said that its copies are still on their way
+    uint32_t init_key;            // who set it up, and when, in the race clocks
+    uint32_t last_time, end_time; // of the last to come, and of the last phase's end, by traffic/work.h
+    bool fenced;                  // its set-up is visible to the asynchronous proxy
+    uint8_t unready;              // how often it was looked at in this phase, and said that its copies are on their way
     uint32_t arriving[CLOCKS], completed[CLOCKS];
     struct bulk_copy *first, *last; // that signal it and have not landed
 };
