@@ -50,7 +50,7 @@ __global__ void all_kinds(results *r, int *taken) {
     atomicAdd(&r->wide, 1ull << 33);
     atomicMax(&r->wide_max, (unsigned long long)i << 32);
     atomicAdd(&r->sum, 0.5f);
-    atomicAdd_block(&r->product_sum, 0.0);
+    atomicAdd_block(&shared_sum, 0.0); // its scope is the block, and so is the sum
     atomicAdd_system(&r->product_sum, 0.25);
     add_by_cas(&r->by_cas, 1.0);
     add_by_cas(&shared_sum, 1.0);
