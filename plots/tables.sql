@@ -76,7 +76,7 @@ FROM (SELECT DISTINCT name, gpu, run FROM grid_cell) JOIN measured_on USING (gpu
 -- The whole grid of a lesson beside the one before it and FlashAttention-3, where they are of one run: a column a length.
 CREATE VIEW length_cell AS
 SELECT own.gpu, own.run, own.name, own.dtype, own.D, own.causal, own.Nq,
-    coalesce(printf('%.2f×', before.us / own.us), '-') || ' / ' || coalesce(printf('%.2f×', rival.us / own.us), '-') ||
+    iif(before.us > 0, printf('%.2f×', before.us / own.us), '-') || ' / ' || iif(rival.us > 0, printf('%.2f×', rival.us / own.us), '-') ||
         iif(own.noisy OR coalesce(before.noisy, 0) OR coalesce(rival.noisy, 0), ', noisy', '') AS text
 FROM grid AS own LEFT JOIN grid AS before ON before.kind = 'solution' AND CAST(substr(before.name, 1, 2) AS INTEGER) =
         CAST(substr(own.name, 1, 2) AS INTEGER) - 1
