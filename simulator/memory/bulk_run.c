@@ -1,9 +1,11 @@
 // cp.async.bulk and cp.async.bulk.tensor: see bulk.h. A copy to shared memory reads its source when it is issued and
-// lands when the barrier is waited for; one to global memory reads shared memory when it is issued and lands when its
-// group is waited for, or with the end of the block.
+// lands when the barrier is waited for, or by chance at once; one to global memory reads shared memory when it is
+// issued and lands when its group is waited for, or with the end of the block.
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
+#include "../traffic/traffic.h"
+#include "../traffic/work.h"
 #include "address.h"
 #include "bind_memory.h"
 #include "bulk.h"
@@ -82,11 +84,11 @@ static uint32_t first_byte(const struct bulk_copy *copy) {
     return first;
 }
 
-void bulk_land(struct warp *warp, const struct bulk_copy *copy) {
+void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key) {
     const uint8_t *from = copy->data;
     for (uint32_t i = 0; i < copy->pieces; i++) {
-        memcpy(warp->block->shared + copy->piece[i].offset, from, copy->piece[i].bytes);
-        race_proxy_land(warp, copy->pc, copy->piece[i].offset, copy->piece[i].bytes);
+        memcpy(block->shared + copy->piece[i].offset, from, copy->piece[i].bytes);
+        race_proxy_land(block, key, copy->pc, copy->piece[i].offset, copy->piece[i].bytes);
         from += copy->piece[i].bytes;
     }
 }
@@ -139,6 +141,9 @@ static enum step issue_load(struct warp *warp, const struct bound *bound, int la
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     }
     copy->phase = barrier->phase;
+    if (warp->work)
+        copy->time = work_copy(warp->work, copy->bytes);
+    traffic_bulk(warp->block->traffic, copy->bytes);
     recording_event(warp, bound, RECORDING_BULK, barrier->offset, copy->bytes);
     race_proxy_issue(warp, bound, lane, first_byte(copy), copy->bytes);
     if (barrier->first)
@@ -147,6 +152,7 @@ static enum step issue_load(struct warp *warp, const struct bound *bound, int la
         barrier->first = copy;
     barrier->last = copy;
     block_event(warp->block);
+    mbarrier_settle_early(warp, barrier);
     return STEP_NEXT;
 }
 
