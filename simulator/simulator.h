@@ -42,7 +42,8 @@ unsigned long simulator_early_launches(void);
 enum simulator_beside { SIMULATOR_ALONE, SIMULATOR_BESIDE, SIMULATOR_BESIDE_OVER };
 void simulator_concurrent(uint64_t state);
 
-// From now on blocks, and the warps of a block, begin in an order that follows from the seed; 0: in their own.
+// From now on the order in which blocks, and the warps of a block, begin and go on follows from the seed, and so does
+// when bulk copies land; 0: blocks and warps in their own order, copies as late as they may.
 void simulator_order(uint64_t seed);
 
 // From now on launches execute so many warp instructions in all. One that has more to do ends well all the same, with
