@@ -18,14 +18,13 @@ price() { # NN
     build/bin/teach price --name estimate --source "$source" --kernel "build/kernels/${source%.cu}.so"
 }
 
-@test "of what was measured on an H200 four of five are estimated within 25 %, in each half of the lessons, too" {
+@test "of what was measured on an H200 nine of ten are estimated within 25 %, and of the lessons on which nothing was chosen" {
     run build/bin/teach estimates results/nvidia-h200
     echo "$output"
     [ "$status" -eq 0 ]
     read -r near all <<<"$(near_and_all <<<"$output")"
-    [ "$all" -ge 300 ]
+    [ "$all" -ge 280 ]
     [ $((10 * near)) -ge $((9 * all)) ]
-    # Those on which nothing was chosen.
     read -r near all <<<"$(awk -F '|' '/^\| (03|04|06|07|09|11|12|14) / { all += $3; near += $4 } END { print near, all }' <<<"$output")"
     [ "$all" -ge 150 ]
     [ $((10 * near)) -ge $((9 * all)) ]
@@ -41,12 +40,11 @@ price() { # NN
 }
 
 @test "the ladder rises by the estimate, too" {
-    # At the shape of the estimate a line a lesson; those that differ by less than its error may stand in any order.
     last=1000000000
-    for lesson in lessons/0[1-7]_*; do
+    for lesson in lessons/[0-9][0-9]_*; do
         us=$(build/bin/teach estimates recorded "$lesson/work.csv")
         echo "$lesson $us"
-        awk -v us="$us" -v last="$last" 'BEGIN { exit !(us > 0 && us < 1.02 * last) }'
+        awk -v us="$us" -v last="$last" 'BEGIN { exit !(us > 0 && us < last) }'
         last=$us
     done
 }
