@@ -49,7 +49,9 @@ static enum step report_stray(struct warp *warp, const struct bound *bound, cons
     const struct sim_allocation *freed = sim_memory_find_freed(address);
     const struct sim_allocation *near = sim_memory_nearest(address, &distance);
     char text[256 + PLACE_TEXT];
-    if (freed) {
+    if (freed && freed->kind == SIM_ALLOCATION_HOST) {
+        snprintf(text, sizeof text, "where pinned or managed memory of %zu bytes was freed", freed->size);
+    } else if (freed) {
         snprintf(text, sizeof text, "which is in allocation %u of %zu bytes that was freed", freed->id, freed->size);
     } else if (!near) {
         snprintf(text, sizeof text, "but no device memory is allocated");

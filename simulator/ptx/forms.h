@@ -57,6 +57,7 @@ enum suffix_class {
     DIMENSIONS,
     READING,
     DEPENDENCE,
+    LINES,
 };
 
 enum suffix_field { NO_FIELD, FLAG, TYPE_FIELD, ROUNDING, COMPARISON, VARIANT, SPACE_FIELD, VECTOR_FIELD };
