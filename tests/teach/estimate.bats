@@ -67,7 +67,7 @@ price() { # NN
     [[ $output != *estimated* ]]
 }
 
-@test "what wastes costs time: shared memory with conflicts, half of the blocks" {
+@test "what wastes costs time: rows of K without their padding" {
     folder=build/estimate-test/04_tiled_online_softmax
     mkdir -p $folder
     sed 's/float K\[KEYS\]\[D + 4\]/float K[KEYS][D]/' solutions/04_tiled_online_softmax/attention.cu >$folder/attention.cu
@@ -75,7 +75,7 @@ price() { # NN
     run build/bin/teach price --name estimate --source $folder/attention.cu --kernel build/kernels/$folder/attention.so
     echo "$output"
     own=$(sed -n 's/^estimated \([0-9.]*\) ms .*/\1/p' <<<"$output") solution=$(sed -n 's/.*the solution: \([0-9.]*\) ms.*/\1/p' <<<"$output")
-    awk -v own="$own" -v solution="$solution" 'BEGIN { exit !(own > 1.5 * solution) }'
+    awk -v own="$own" -v solution="$solution" 'BEGIN { exit !(own > 1.3 * solution) }'
 }
 
 @test "what is recorded of the solutions' work is what is counted" {
@@ -94,6 +94,7 @@ counted() {
 
 @test "a sample of blocks stands for all of them, where they take their work from a counter, too" {
     [ "$(counted 02 fp32 1,1,128,64 4)" -eq "$(counted 02 fp32 1,1,128,64 0)" ]
-    awk -v some="$(counted 13 bf16 1,32,1024,64 4)" -v all="$(counted 13 bf16 1,32,1024,64 0)" \
+    # 512 items of work for 132 blocks.
+    awk -v some="$(counted 13 bf16 8,64,192,64 4)" -v all="$(counted 13 bf16 8,64,192,64 0)" \
         'BEGIN { print some, all; exit !(all > 0 && some > 0.85 * all && some < 1.15 * all) }'
 }
