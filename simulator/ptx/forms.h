@@ -58,6 +58,7 @@ enum suffix_class {
     READING,
     DEPENDENCE,
     LINES,
+    BEYOND,
 };
 
 enum suffix_field { NO_FIELD, FLAG, TYPE_FIELD, ROUNDING, COMPARISON, VARIANT, SPACE_FIELD, VECTOR_FIELD };

@@ -59,6 +59,7 @@ enum PTX_SMALL ptx_variant {
     PTX_V_COMMIT_GROUP, PTX_V_WAIT_GROUP, PTX_V_WAIT_ALL, // cp.async
     PTX_V_COMPLETE_TX, PTX_V_BULK_GROUP,                  // cp.async.bulk
     PTX_V_ASYNC,                                          // fence.proxy
+    PTX_V_BEYOND_TRAP, PTX_V_BEYOND_CLAMP, PTX_V_BEYOND_ZERO, // suld, sust
 };
 
 // clang-format on

@@ -7,6 +7,7 @@
 // CUDA 12) or __cudaLaunchKernel with a handle from __cudaGetKernel (since CUDA 13).
 #include "device.h"
 #include "function.h"
+#include "graph.h"
 #include "module.h"
 #include "occupancy.h"
 #include "stream.h"
@@ -24,6 +25,7 @@ struct configuration {
     size_t dynamic_shared_bytes;
     cudaStream_t stream;
     bool cooperative;
+    struct work **described; // where it is not to run, but to become a node of a graph
 };
 
 // A stack, because the arguments of a launch are evaluated after the push and may launch something themselves.
@@ -37,7 +39,7 @@ EXPORTED unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dyna
         return LAUNCH(
             api_error(cudaErrorLaunchOutOfResources, "%d launches in the arguments of a launch", MAX_CONFIGURATIONS));
     }
-    pushed[pushed_count++] = (struct configuration){grid, block, dynamic_shared_bytes, stream, false};
+    pushed[pushed_count++] = (struct configuration){grid, block, dynamic_shared_bytes, stream, false, NULL};
     return 0;
 }
 
@@ -190,18 +192,11 @@ static cudaError_t check_cooperative(const struct function *function, const stru
                      (unsigned long long)most);
 }
 
-static cudaError_t run(const struct function *function, const struct configuration *configuration, void **arguments) {
-    const struct ptx_kernel *kernel = function->kernel;
-    if (!arguments && kernel->params > 0) {
-        return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters and was given none", function->plain_name,
-                         kernel->params);
-    }
-    void *parameters = pack_parameters(kernel, arguments);
+static cudaError_t run_packed(const struct function *function, const struct configuration *configuration,
+                              const void *parameters) {
     struct sim_allocation *workspace = configuration->cooperative ? make_workspace() : NULL;
-    if (!parameters || (configuration->cooperative && !workspace)) {
-        free(parameters);
+    if (!parameters || (configuration->cooperative && !workspace))
         return api_error(cudaErrorLaunchOutOfResources, "the host has no memory left");
-    }
     dim3 grid = configuration->grid, block = configuration->block;
     struct sim_launch launch = {
         .kernel = function->bound,
@@ -215,13 +210,74 @@ static cudaError_t run(const struct function *function, const struct configurati
     };
     struct sim_counts counts = {0};
     enum sim_status status = sim_launch_run(&launch, &counts);
-    free(parameters);
     if (workspace)
         sim_memory_free(workspace->address);
     bool sticky;
     cudaError_t error = error_of(status, &sticky);
     if (error != cudaSuccess)
         api_launch_failed(error, sticky);
+    return error;
+}
+
+// A launch as a node of a graph: the parameters as they were when it was described.
+struct launching {
+    struct work work;
+    const void *host_or_handle;
+    struct configuration configuration;
+    void *parameters;
+    void **argument; // [kernel->params] in parameters
+};
+
+static cudaError_t run_launching(const struct work *work, cudaStream_t stream) {
+    const struct launching *l = (const struct launching *)work;
+    struct configuration configuration = l->configuration;
+    struct function *function = NULL;
+    configuration.stream = stream;
+    cudaError_t error = function_find_loaded(l->host_or_handle, &function);
+    return error == cudaSuccess ? run_packed(function, &configuration, l->parameters) : error;
+}
+
+static void release_launching(struct work *work) {
+    free(((struct launching *)work)->parameters);
+    free(((struct launching *)work)->argument);
+}
+
+// Takes parameters. NULL: the host has no memory left.
+static struct work *describe(const void *host_or_handle, const struct function *function,
+                             const struct configuration *configuration, unsigned char *parameters) {
+    const struct ptx_kernel *kernel = function->kernel;
+    struct launching *l = work_new(sizeof *l, cudaGraphNodeTypeKernel, run_launching);
+    void **argument = calloc((size_t)kernel->params + 1, sizeof *argument);
+    if (!l || !argument || !parameters) {
+        free(l);
+        free(argument);
+        free(parameters);
+        return NULL;
+    }
+    for (int i = 0; i < kernel->params; i++)
+        argument[i] = parameters + kernel->param[i].offset;
+    *l = (struct launching){l->work, host_or_handle, *configuration, parameters, argument};
+    l->work.release = release_launching;
+    return &l->work;
+}
+
+static cudaError_t run_or_describe(const void *host_or_handle, const struct function *function,
+                                   const struct configuration *configuration, void **arguments) {
+    const struct ptx_kernel *kernel = function->kernel;
+    if (!arguments && kernel->params > 0) {
+        return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters and was given none", function->plain_name,
+                         kernel->params);
+    }
+    void *parameters = pack_parameters(kernel, arguments);
+    if (configuration->described) {
+        *configuration->described = describe(host_or_handle, function, configuration, parameters);
+        return *configuration->described ? cudaSuccess
+                                         : api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    }
+    if (capture_is_on(configuration->stream))
+        return capture_add(configuration->stream, describe(host_or_handle, function, configuration, parameters));
+    cudaError_t error = run_packed(function, configuration, parameters);
+    free(parameters);
     return error;
 }
 
@@ -257,7 +313,7 @@ static cudaError_t launch(const void *host_or_handle, const struct configuration
     *(error == cudaSuccess ? &launches : &failed_launches) += 1;
     early_launches += error == cudaSuccess && !stream_is_after(configuration->stream);
     if (error == cudaSuccess)
-        error = run(function, configuration, arguments);
+        error = run_or_describe(host_or_handle, function, configuration, arguments);
     if (error != cudaSuccess)
         api_note_failed();
     return error;
@@ -265,7 +321,7 @@ static cudaError_t launch(const void *host_or_handle, const struct configuration
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
                              cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false};
+    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false, NULL};
     return LAUNCH(launch(function, &configuration, arguments));
 }
 
@@ -287,7 +343,7 @@ EXPORTED cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *function)
 
 EXPORTED cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
                                         size_t dynamic_shared_bytes, cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false};
+    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false, NULL};
     return LAUNCH(launch(handle, &configuration, arguments));
 }
 
@@ -303,7 +359,8 @@ static cudaError_t check_attribute(const cudaLaunchAttribute *attribute) {
 static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void *host, void **arguments) {
     if (!config)
         return api_error(cudaErrorInvalidValue, "the configuration is NULL");
-    struct configuration plain = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, false};
+    struct configuration plain = {
+        config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, false, NULL};
     for (unsigned i = 0; i < config->numAttrs; i++) {
         const cudaLaunchAttribute *attribute = &config->attrs[i];
         cudaError_t error = check_attribute(attribute);
@@ -320,6 +377,29 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                                         size_t dynamic_shared_bytes, cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, true};
+    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, true, NULL};
     return LAUNCH(launch(function, &configuration, arguments));
+}
+
+cudaError_t kernel_work(const struct cudaKernelNodeParams *params, struct work **work) {
+    if (!params || params->extra)
+        return api_error(cudaErrorInvalidValue, "the parameters are NULL, or in a buffer of their own (extra)");
+    struct configuration configuration = {.grid = params->gridDim,
+                                          .block = params->blockDim,
+                                          .dynamic_shared_bytes = params->sharedMemBytes,
+                                          .stream = cudaStreamPerThread,
+                                          .described = work};
+    return launch(params->func, &configuration, params->kernelParams);
+}
+
+cudaError_t kernel_params(const struct work *work, struct cudaKernelNodeParams *params) {
+    const struct launching *l = (const struct launching *)work;
+    if (work->type != cudaGraphNodeTypeKernel)
+        return api_error(cudaErrorInvalidValue, "the node is no kernel");
+    *params = (struct cudaKernelNodeParams){.func = (void *)l->host_or_handle,
+                                            .gridDim = l->configuration.grid,
+                                            .blockDim = l->configuration.block,
+                                            .sharedMemBytes = (unsigned)l->configuration.dynamic_shared_bytes,
+                                            .kernelParams = l->argument};
+    return cudaSuccess;
 }
