@@ -26,14 +26,17 @@ struct sim_device {
 // A kernel bound to this process: decoded for the interpreter, module variables placed in device memory.
 struct sim_kernel;
 
+struct sim_children;
+
 struct sim_launch {
     struct sim_kernel *kernel;
     struct sim_dim grid, block;
     size_t dynamic_shared_bytes;
     const void *parameters; // parameter block, laid out as ptx_kernel.param says
     const struct sim_device *device;
-    uint64_t grid_workspace;  // device address of what a cooperative launch synchronises by; 0: it is none
-    uint64_t resident_blocks; // as many as the device holds at a time; 0: all of the grid
+    uint64_t grid_workspace;       // device address of what a cooperative launch synchronises by; 0: it is none
+    uint64_t resident_blocks;      // as many as the device holds at a time; 0: all of the grid
+    struct sim_children *children; // what the kernel launches; NULL: it cannot
 };
 
 enum sim_status {

@@ -91,6 +91,8 @@ struct parser {
     struct names opcodes, suffixes; // the words that instructions are made of: index in the tables of forms.h
     struct ptx_module *module;
     int variable_capacity, function_capacity, location_capacity, file_capacity;
+    int file_base;    // of this text's file numbers
+    bool local, weak; // of what is being declared in the module: no other text sees it; it may be there already
     struct location_table *locations;
 
     struct ptx_function *function; // whose body this is

@@ -130,7 +130,13 @@ enum PTX_SMALL ptx_builtin {
     PTX_BUILTIN_VPRINTF,
     PTX_BUILTIN_ASSERTFAIL,
     PTX_BUILTIN_MALLOC,
-    PTX_BUILTIN_FREE
+    PTX_BUILTIN_FREE,
+    // Of the device runtime: launches by a kernel.
+    PTX_BUILTIN_LAUNCH_BUFFER,
+    PTX_BUILTIN_LAUNCH,
+    PTX_BUILTIN_LAST_ERROR,
+    PTX_BUILTIN_STREAM_CREATE,
+    PTX_BUILTIN_STREAM_DESTROY
 };
 
 // Where a register lives. A warp's register file is an array of bytes; a register is 32 lanes side by side:
@@ -240,7 +246,8 @@ struct ptx_module {
 // call_base and beyond. So a call adds the caller's call_base to the thread's stack base, a return subtracts it again,
 // and nothing is copied. Builtins find their arguments in the same way: each at the next multiple of its size, then the
 // result: vprintf (u64 format, u64 arguments) u32, malloc (u64) u64, free (u64), __assertfail (u64 message, u64 file,
-// u32 line, u64 function, u64 character size).
+// u32 line, u64 function, u64 character size); a launch's buffer (u64 kernel, u32[3] grid, u32[3] block, u32 shared)
+// u64.
 struct ptx_frame {
     const char *name;
     int32_t entry;         // index of its first instruction
@@ -283,6 +290,16 @@ struct ptx_kernel {
 // Parses PTX text of length bytes; text need not end in 0 and is not trusted: any bytes give a module or an error,
 // never a crash. On failure returns NULL and writes one line "ptx line N: what" to error.
 struct ptx_module *ptx_parse(const char *text, size_t length, char *error, size_t error_size);
+
+// The same of several texts as nvcc -rdc=true makes them, which see each other's visible functions and variables.
+struct ptx_text {
+    const char *text;
+    size_t length;
+};
+struct ptx_module *ptx_parse_linked(const struct ptx_text *texts, int count, char *error, size_t error_size);
+
+// The name of the function that a pointer holds; NULL where it holds none.
+const char *ptx_function_at(const struct ptx_module *module, uint64_t address);
 
 // Entry functions of the module, by mangled name, in text order; NULL past the last.
 const char *ptx_entry_name(const struct ptx_module *module, int index);

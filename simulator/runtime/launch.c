@@ -12,6 +12,7 @@
 #include "occupancy.h"
 #include "stream.h"
 
+#include "../machine/children.h"
 #include "../simulator.h"
 
 #include <stdlib.h>
@@ -192,6 +193,42 @@ static cudaError_t check_cooperative(const struct function *function, const stru
                      (unsigned long long)most);
 }
 
+static cudaError_t launch(const void *host_or_handle, const struct configuration *configuration, void **arguments);
+
+static cudaError_t run_child(const struct function *parent, const struct sim_child *child) {
+    struct function *function = function_at(parent, child->kernel);
+    if (!function)
+        return api_error(cudaErrorInvalidDeviceFunction, "kernel %s launches 0x%llx, which is no kernel",
+                         parent->plain_name, (unsigned long long)child->kernel);
+    cudaError_t error = function_find_loaded(function, &function);
+    if (error != cudaSuccess)
+        return error;
+    const struct ptx_kernel *kernel = function->kernel;
+    uint8_t *bytes = sim_memory_find(child->buffer, 1)->bytes;
+    void **argument = calloc((size_t)kernel->params + 1, sizeof *argument);
+    if (!argument)
+        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    for (int i = 0; i < kernel->params; i++)
+        argument[i] = bytes + kernel->param[i].offset;
+    struct configuration configuration = {.grid = {child->grid.x, child->grid.y, child->grid.z},
+                                          .block = {child->block.x, child->block.y, child->block.z},
+                                          .dynamic_shared_bytes = child->dynamic_shared_bytes,
+                                          .stream = cudaStreamPerThread};
+    error = launch(function, &configuration, argument);
+    free(argument);
+    return error;
+}
+
+// What a kernel has launched runs when it has ended.
+static cudaError_t run_children(const struct function *parent, const struct sim_children *children) {
+    cudaError_t error = cudaSuccess;
+    for (int tail = 0; tail < 2; tail++)
+        for (const struct sim_child *one = children->first; one && error == cudaSuccess; one = one->next)
+            if (one->launched && one->tail == tail)
+                error = run_child(parent, one);
+    return error;
+}
+
 static cudaError_t run_packed(const struct function *function, const struct configuration *configuration,
                               const void *parameters) {
     struct sim_allocation *workspace = configuration->cooperative ? make_workspace() : NULL;
@@ -209,6 +246,8 @@ static cudaError_t run_packed(const struct function *function, const struct conf
         .resident_blocks = resident_blocks(function, configuration),
     };
     struct sim_counts counts = {0};
+    struct sim_children children = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    launch.children = &children;
     enum sim_status status = sim_launch_run(&launch, &counts);
     if (workspace)
         sim_memory_free(workspace->address);
@@ -216,6 +255,9 @@ static cudaError_t run_packed(const struct function *function, const struct conf
     cudaError_t error = error_of(status, &sticky);
     if (error != cudaSuccess)
         api_launch_failed(error, sticky);
+    if (error == cudaSuccess && children.first)
+        error = run_children(function, &children);
+    sim_children_free(&children);
     return error;
 }
 

@@ -56,6 +56,9 @@ cudaError_t function_find(const void *host_or_handle, struct function **function
 // (cudaErrorMemoryAllocation).
 cudaError_t function_find_loaded(const void *host_or_handle, struct function **function);
 
+// The kernel of the same module that a pointer on the device holds; NULL where it holds none.
+struct function *function_at(const struct function *of, uint64_t address);
+
 // NULL where no variable with that host address is registered.
 struct variable *variable_find(const void *host);
 
