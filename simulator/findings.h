@@ -13,7 +13,6 @@ enum sim_finding_kind {
     SIM_FINDING_RACE_WARP,
     SIM_FINDING_RACE_GLOBAL,
     SIM_FINDING_RACE_STREAMS,
-    SIM_FINDING_MIXED, // a remark, which is no finding: it fails nothing and is not counted
     SIM_FINDING_DIVERGENT_BARRIER,
     SIM_FINDING_DEADLOCK,
     SIM_FINDING_ABSENT_LANES,
@@ -33,6 +32,9 @@ enum sim_finding_kind {
     SIM_FINDING_WGMMA_OPERAND,
     SIM_FINDING_WARPGROUP,
     SIM_FINDING_REGISTER_POOL,
+    // Remarks, which are no findings: they fail nothing and are not counted.
+    SIM_FINDING_MIXED,
+    SIM_FINDING_REMARK_FENCE,
     SIM_FINDING_KINDS
 };
 

@@ -51,11 +51,6 @@ static struct race_flag *flag_at(struct race_shared *race, uint64_t offset) {
     return flag;
 }
 
-static void tell_fenced(const struct warp *warp, uint32_t clock[CLOCKS]) {
-    for (unsigned i = 0; i < CLOCKS; i++)
-        clock[i] = warp->fenced[i] > clock[i] ? warp->fenced[i] : clock[i];
-}
-
 // Learns from the flags that the access touches, or tells them. false: the host has no memory left.
 static bool signal_by(struct warp *warp, const struct bound *bound, const struct access *filled, bool tells) {
     uint64_t before = UINT64_MAX;
@@ -65,12 +60,14 @@ static bool signal_by(struct warp *warp, const struct bound *bound, const struct
             struct race_flag *flag = flag_at(&warp->block->race, at);
             if (!flag)
                 return false;
-            if (tells && bound->ptx->flags & PTX_RELEASE)
-                race_tell(warp, flag->clock);
+            if (tells && bound->order & ORDER_RELEASE)
+                race_tell_by(warp, filled->mask, flag->clock);
             else if (tells)
-                tell_fenced(warp, flag->clock);
-            else
+                race_tell_fenced(warp, filled->mask, flag->clock);
+            else if (bound->order & ORDER_ACQUIRE)
                 race_learn(warp, flag->clock);
+            else
+                race_see(warp, flag->clock);
         }
         before = from;
     }
@@ -80,6 +77,7 @@ static bool signal_by(struct warp *warp, const struct bound *bound, const struct
 void race_shared_atomic(struct warp *warp, const struct bound *bound, const struct access *access) {
     int shift = warp->run->kernel->shadow_shift;
     bool reads = !access_writes(access), writes = access_writes(access) || access_is_atomic(access);
+    bool looks = reads && access->kind != ACCESS_REDUCTION;
     struct access filled = *access;
     access_fill(&filled);
     for (uint32_t left = access->mask; left; left &= left - 1) {
@@ -89,9 +87,9 @@ void race_shared_atomic(struct warp *warp, const struct bound *bound, const stru
             race_shared_touch(warp, bound, cell, lane, reads, writes);
         }
     }
-    if ((reads && !signal_by(warp, bound, &filled, false)) || (writes && !signal_by(warp, bound, &filled, true)))
+    if ((looks && !signal_by(warp, bound, &filled, false)) || (writes && !signal_by(warp, bound, &filled, true)))
         warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
-    race_step(warp, reads, writes);
+    race_step(warp, looks, writes);
 }
 
 // The copy may write at any time from now on, so what is there must be read and written by now.

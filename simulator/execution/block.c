@@ -1,4 +1,4 @@
-// Runs one block: its warps in turn, each for as long as it can go on.
+// Runs one block: its warps in turn, each for as long as it can go on; those that are held back when nobody else can.
 //
 // A block that waits for another one goes round a loop in which it looks at the same places in global memory. After so
 // many looks its turn is over.
@@ -15,6 +15,8 @@
 #include "../memory/bulk.h"
 #include "../memory/mbarrier.h"
 #include "../recording/recording.h"
+#include "../traffic/traffic.h"
+#include "../traffic/work.h"
 #include "deadlock.h"
 
 #include <stdlib.h>
@@ -45,8 +47,8 @@ struct block *block_create(struct run *run) {
     block->run = run;
     block->threads = launch->block.x * launch->block.y * launch->block.z;
     block->warps = (block->threads + LANES - 1) / LANES;
-    // A warpgroup's wgmma, and bulk stores: see analyses/race_proxy.h.
-    block->agents = block->warps + (block->warps + 3) / 4 + 1;
+    // A warpgroup's wgmma, bulk loads and bulk stores: see analyses/race_proxy.h.
+    block->agents = block->warps + (block->warps + 3) / 4 + 2;
     if (block->agents > LANES)
         block->agents = block->warps;
     block->local_stride = (ptx->local_bytes * local_levels(ptx) + 15) / 16 * 16;
@@ -85,6 +87,9 @@ void block_free(struct block *block) {
         free(warp->saved_registers);
         free(warp->frame);
         validity_free(warp);
+        if (warp->work)
+            work_clock_free(warp->work);
+        free(warp->work);
     }
     async_free(block);
     mbarrier_free(block);
@@ -194,7 +199,13 @@ static void start_warp(struct block *block, struct warp *warp) {
     warp->split[0] = (struct split){.mask = warp->live, .pc = kernel->ptx->function[0].entry};
     warp->carry = 0;
     memset(warp->fenced, 0, sizeof warp->fenced);
+    memset(warp->seen, 0, sizeof warp->seen);
+    memset(&warp->clock[CLOCK_ACQUIRED], 0, (CLOCKS - CLOCK_ACQUIRED) * sizeof *warp->clock);
+    warp->has_seen = false;
+    warp->ticket = 0;
     validity_start(warp);
+    if (warp->work)
+        work_clock_start(warp->work);
     release_start(warp);
     warp->registers = launch_registers(block);
     memset(warp->poll, -1, sizeof warp->poll);
@@ -210,7 +221,6 @@ void block_start(struct block *block, uint64_t number) {
     block->index = (struct sim_dim){(unsigned)(number % grid.x), (unsigned)(number / grid.x % grid.y),
                                     (unsigned)(number / grid.x / grid.y)};
     block->key = block->run->first_key + (uint32_t)number;
-    block->acquired = 0;
     block->fenced = false;
     barrier_reset(block);
     race_shared_start(block);
@@ -218,9 +228,11 @@ void block_start(struct block *block, uint64_t number) {
     mbarrier_start(block);
     wgmma_start(block);
     block->free_registers = 0;
+    order_start(block);
     for (unsigned w = 0; w < block->warps; w++)
         start_warp(block, &block->warp[w]);
     recording_start_block(block);
+    traffic_block_start(block->traffic);
 }
 
 // Splits that wait try again where something has happened since they looked.
@@ -230,29 +242,80 @@ static void wake(struct warp *warp) {
             warp->split[i].state = SPLIT_READY;
 }
 
+// What came of a round of turns.
+struct round {
+    bool ran; // some warp did something,
+    bool on;  // and got on by it, to its end or to where it waits; others go round a loop
+};
+
+// false: the launch stops.
+static bool run_warp(struct block *block, struct warp *warp, struct round *round) {
+    if (order_spent(block->run))
+        return false;
+    wake(warp);
+    if (!warp_can_run(warp))
+        return true;
+    round->ran = true;
+    if (!warp_run(warp))
+        return false;
+    round->on |= !warp_can_run(warp);
+    return true;
+}
+
+// The warp to go next: the number-th, or any that can.
+static struct warp *next_warp(struct block *block, uint32_t which, unsigned number) {
+    if (!block->any_turn)
+        return &block->warp[order_warp(block, number)];
+    unsigned first = block_random(block) % block->warps;
+    for (unsigned i = 0; i < block->warps; i++) {
+        struct warp *warp = &block->warp[(first + i) % block->warps];
+        wake(warp);
+        if (which >> warp->index & 1 && warp_can_run(warp))
+            return warp;
+    }
+    return &block->warp[first];
+}
+
+// As many turns as there are warps, for some of these. false: the launch stops.
+static bool run_warps(struct block *block, uint32_t which, struct round *round) {
+    for (unsigned w = 0; w < block->warps; w++) {
+        struct warp *warp = next_warp(block, which, w);
+        if (which >> warp->index & 1 && !run_warp(block, warp, round))
+            return false;
+    }
+    return true;
+}
+
+static bool is_waiting(const struct block *block) {
+    for (unsigned w = 0; w < block->warps; w++)
+        if (block->warp[w].live)
+            return true;
+    return false;
+}
+
+// When its last warp was done.
+static uint32_t last_time(const struct block *block) {
+    uint32_t last = 0;
+    for (unsigned w = 0; w < block->warps; w++)
+        if (block->warp[w].work && work_time(block->warp[w].work) > last)
+            last = work_time(block->warp[w].work);
+    return last;
+}
+
 enum turn block_turn(struct block *block) {
     block->polls = 0;
     block->changed = false;
     do {
-        bool ran = false, waiting = false;
-        for (unsigned w = 0; w < block->warps; w++) {
-            struct warp *warp = &block->warp[order_warp(block, w)];
-            if (order_spent(block->run))
-                return TURN_STOPPED;
-            wake(warp);
-            if (warp_can_run(warp)) {
-                ran = true;
-                if (!warp_run(warp))
-                    return TURN_STOPPED;
-            }
-            waiting |= warp->live != 0;
-        }
-        if (!waiting) {
+        struct round round = {false, false};
+        if (!run_warps(block, ~block->held, &round) || (!round.on && !run_warps(block, block->held, &round)))
+            return TURN_STOPPED;
+        if (!is_waiting(block)) {
+            traffic_block_end(block->traffic, last_time(block));
             bulk_end(block);
             race_shared_end(block);
             return TURN_DONE;
         }
-        if (!ran && !barrier_force(block)) {
+        if (!round.ran && !barrier_force(block)) {
             deadlock_report(block);
             return TURN_STOPPED;
         }

@@ -5,6 +5,8 @@
 
 #include "../simulator.h"
 
+#define WARPGROUP_WARPS 4
+
 static unsigned long cut_launches;
 
 // The finaliser of splitmix64.
@@ -36,7 +38,23 @@ static uint64_t permuted(uint64_t chance, uint64_t number, uint64_t count) {
     return (uint64_t)(((unsigned __int128)number * step + (chance >> 40)) % count);
 }
 
+void order_begin(struct run *run) {
+    uint64_t most = run->options.sample / 2 * 2;
+    run->to_run = most && most < run->blocks ? most : run->blocks;
+    run->stands_for = (run->blocks + run->to_run / 2) / run->to_run;
+}
+
+// Pairs of blocks as far from the first as from the last: where work grows with the row, a pair has twice the mean. The
+// golden ratio spreads them.
+static uint64_t sampled(const struct run *run, uint64_t number) {
+    double part = 0.618033988749895 * (double)(number / 2 + 1);
+    uint64_t block = (uint64_t)((part - (double)(uint64_t)part) * (double)run->blocks);
+    return number % 2 ? run->blocks - 1 - block : block;
+}
+
 uint64_t order_block(const struct run *run, uint64_t number) {
+    if (run->to_run < run->blocks)
+        return sampled(run, number);
     uint64_t seed = run->options.order;
     return seed && !run->recording ? permuted(mix(seed), number, run->blocks) : number;
 }
@@ -45,6 +63,23 @@ unsigned order_warp(const struct block *block, unsigned number) {
     uint64_t seed = block->run->options.order;
     return seed && !block->run->recording ? (unsigned)permuted(mix(mix(seed) + block->number), number, block->warps)
                                           : number;
+}
+
+// Of four blocks three hold back one of their warpgroups, or one warp where they have no more.
+static uint32_t held_back(const struct block *block, uint64_t chance) {
+    unsigned width = block->warps > WARPGROUP_WARPS ? WARPGROUP_WARPS : 1, groups = (block->warps + width - 1) / width;
+    if (chance % 4 == 0 || groups < 2)
+        return 0;
+    return ((1u << width) - 1) << width * ((chance >> 8) % groups);
+}
+
+void order_start(struct block *block) {
+    uint64_t seed = block->run->options.order;
+    uint64_t chance = seed && !block->run->recording ? mix(mix(~seed) + block->number) : 0;
+    block->held = chance ? held_back(block, chance) : 0;
+    block->any_turn = chance >> 32 & 1;
+    block->any_landing = chance >> 33 & 1;
+    block->chance = chance | 1;
 }
 
 bool order_spent(const struct run *run) {

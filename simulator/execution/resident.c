@@ -39,8 +39,8 @@ static void fail(struct run *run) {
 
 // What fits on the GPU is shared out among the host's threads.
 static unsigned room_of(const struct run *run, unsigned thread) {
-    uint64_t all = run->launch->resident_blocks ? run->launch->resident_blocks : run->blocks;
-    all = all < run->blocks ? all : run->blocks;
+    uint64_t all = run->launch->resident_blocks ? run->launch->resident_blocks : run->to_run;
+    all = all < run->to_run ? all : run->to_run;
     uint64_t room = all / run->threads + (thread < all % run->threads);
     return room < 1 ? 1 : room > UINT32_MAX / 2 ? UINT32_MAX / 2 : (unsigned)room;
 }
@@ -56,15 +56,17 @@ static bool make_block(struct residents *r) {
     struct block *block = r->block[r->made++];
     block->traffic = r->traffic;
     block->watched = block->traffic || block->record;
+    for (unsigned w = 0; w < block->warps; w++)
+        block->warp[w].work = traffic_clock_make(r->traffic);
     return true;
 }
 
 // false: there are no more blocks to start, or the launch stops.
 static bool start_another(struct residents *r) {
     struct run *run = r->run;
-    uint64_t number = r->count < r->room ? atomic_load(&run->next_block) : run->blocks;
+    uint64_t number = r->count < r->room ? atomic_load(&run->next_block) : run->to_run;
     do
-        if (number >= run->blocks || order_spent(run))
+        if (number >= run->to_run || order_spent(run))
             return false;
     while (!atomic_compare_exchange_weak(&run->next_block, &number, number + 1));
     if (r->count == r->made && !make_block(r)) {
@@ -163,7 +165,7 @@ static bool note_round(struct residents *r, uint64_t progress, bool vain) {
     limit = run->options.instruction_limit * (vain ? 1 : COUNTING_FACTOR);
     bool over = limit && r->idle_instructions >= limit;
     if ((vain && all_in_vain(run, progress)) || over) {
-        if (atomic_load(&run->next_block) < run->blocks) {
+        if (atomic_load(&run->next_block) < run->to_run) {
             report_not_resident(r);
             return false;
         }

@@ -3,6 +3,7 @@
 #include "barrier.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
+#include "../traffic/work.h"
 
 #include "../machine/block.h"
 
@@ -70,6 +71,8 @@ static void complete(struct block *block, unsigned id) {
                 waited = true;
             }
         }
+        if (waited && warp->work)
+            work_wait_until(warp->work, barrier->time);
         if (waited) {
             race_acquire(warp, barrier->clock);
             race_sync_lanes(warp, ALL_LANES);
@@ -106,6 +109,8 @@ static void arrive(struct warp *warp, const struct bound *bound, unsigned id, un
                     barrier->expected);
     }
     recording_event(warp, bound, RECORDING_ARRIVE, id, 0);
+    if (warp->work && work_time(warp->work) > barrier->time)
+        barrier->time = work_time(warp->work);
     barrier->warps |= 1u << warp->index;
     barrier->arrivals += LANES;
     race_publish(warp, barrier->clock);

@@ -22,6 +22,11 @@ struct finding {
     char *text;
 };
 
+// What fails nothing and is not counted.
+static bool is_remark(enum sim_finding_kind kind) {
+    return kind == SIM_FINDING_MIXED || kind == SIM_FINDING_REMARK_FENCE;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct finding found[MAX_FINDINGS];
 static unsigned unprinted, remarks, total; // remarks: of those unprinted
@@ -65,6 +70,7 @@ static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_WGMMA_OPERAND] = "bad operand of wgmma",
     [SIM_FINDING_WARPGROUP] = "divergent warpgroup",
     [SIM_FINDING_REGISTER_POOL] = "registers that are not there",
+    [SIM_FINDING_REMARK_FENCE] = "remark, a fence is missing",
 };
 
 static const char *const usual_cause[SIM_FINDING_KINDS] = {
@@ -139,6 +145,10 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
     [SIM_FINDING_REGISTER_POOL] =
         "setmaxnreg shares out what the launch allocated, threads times registers of a thread, and the sum of what "
         "the warpgroups ask for is more.",
+    [SIM_FINDING_REMARK_FENCE] =
+        "an atomic alone orders nothing: by PTX's memory model a __threadfence() belongs between it and the reads of "
+        "what other blocks wrote. CUDA's samples leave it out where a __syncthreads() stands there, so this fails "
+        "nothing.",
     [SIM_FINDING_READ_ONLY] = "a kernel writes to __constant__ memory or to a parameter.",
 };
 
@@ -270,11 +280,11 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
                      cause_of(kind, instruction == other_instruction, placed), listing ? "\n" : "",
                      listing ? listing : "") < 0)
             new->text = NULL;
-        if (kind != SIM_FINDING_MIXED && total + unprinted == remarks)
+        if (!is_remark(kind) && total + unprinted == remarks)
             first_kind = kind;
         unprinted++;
-        remarks += kind == SIM_FINDING_MIXED;
-        if (watcher && kind != SIM_FINDING_MIXED)
+        remarks += is_remark(kind);
+        if (watcher && !is_remark(kind))
             watcher->found(kind, kernel, instruction, other_instruction, block, thread);
     }
     pthread_mutex_unlock(&lock);
@@ -307,7 +317,7 @@ void simulator_print_once(void) {
 
 // Whether it was printed before; from now on it was.
 static bool was_told(const struct finding *one) {
-    for (unsigned i = 0; (once || one->kind == SIM_FINDING_MIXED) && i < told; i++)
+    for (unsigned i = 0; (once || is_remark(one->kind)) && i < told; i++)
         if (already[i] == one->lines)
             return true;
     if (told < MAX_TOLD)
@@ -317,6 +327,8 @@ static bool was_told(const struct finding *one) {
 
 // A race, or a barrier that not all reach, may be why the rest was found.
 static int rank(const struct finding *one) {
+    if (is_remark(one->kind))
+        return 2;
     return one->kind != SIM_FINDING_RACE_SHARED && one->kind != SIM_FINDING_RACE_WARP &&
            one->kind != SIM_FINDING_DIVERGENT_BARRIER;
 }
@@ -362,9 +374,9 @@ unsigned sim_report_flush(void) {
         const struct finding *one = sorted[i];
         if (follows(one))
             continue;
-        if (watcher && one->kind != SIM_FINDING_MIXED)
+        if (watcher && !is_remark(one->kind))
             watcher->told(one->kind, one->instruction, one->other, one->text, one->count);
-        distinct += one->kind != SIM_FINDING_MIXED;
+        distinct += !is_remark(one->kind);
         if (was_told(one))
             continue;
         if (++printed > MAX_PRINTED) {

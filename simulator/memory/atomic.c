@@ -39,9 +39,17 @@ static uint64_t half_update(const struct ptx_instruction *ptx, uint64_t x, uint6
     return result[0];
 }
 
-static uint64_t updated(const struct bound *bound, uint64_t old, uint64_t b, uint64_t c, bool flushes) {
+// So many on the mean, and another number each time: work that is laid out in rows as long would always be of one
+// column.
+static uint64_t about(uint64_t times, uint64_t old) {
+    return times > 1 ? times / 2 + 1 + (old * 2654435761u >> 7) % times : times;
+}
+
+// times: for how many blocks a counter counts, see execution/order.h.
+static uint64_t updated(const struct bound *bound, uint64_t old, uint64_t b, uint64_t c, bool flushes, uint64_t times) {
     const struct ptx_instruction *ptx = bound->ptx;
     enum ptx_type t = ptx->type;
+    times = about(times, old);
     bool narrow = bound->width == 32;
     switch (ptx->variant) {
     case PTX_V_EXCH:
@@ -55,7 +63,7 @@ static uint64_t updated(const struct bound *bound, uint64_t old, uint64_t b, uin
     case PTX_V_XOR:
         return old ^ b;
     case PTX_V_INC:
-        return old >= b ? 0 : old + 1;
+        return times > 1 ? (old + times) % (b + 1) : old >= b ? 0 : old + 1;
     case PTX_V_DEC:
         return old == 0 || old > b ? b : old - 1;
     default:
@@ -75,17 +83,18 @@ static uint64_t updated(const struct bound *bound, uint64_t old, uint64_t b, uin
         return y != y ? b : x != x ? old : sum != sum ? 0xfff8000000000000u : c;
     }
     if (ptx->variant == PTX_V_ADD)
-        return old + b;
+        return old + b * times;
     bool less = !is_signed_type(t) ? old < b : narrow ? (int32_t)old < (int32_t)b : (int64_t)old < (int64_t)b;
     return less == (ptx->variant == PTX_V_MIN) ? old : b;
 }
 
 // Updates one element and gives what it held before; *changes: whether it now holds something else.
-static uint64_t update(uint8_t *where, const struct bound *bound, uint64_t b, uint64_t c, bool flushes, bool *changes) {
+static uint64_t update(uint8_t *where, const struct bound *bound, uint64_t b, uint64_t c, bool flushes, bool *changes,
+                       uint64_t times) {
     if (bound->width == 64) {
         uint64_t *word = (uint64_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
         do
-            new = updated(bound, old, b, c, flushes);
+            new = updated(bound, old, b, c, flushes, times);
         while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
         *changes |= new != old;
         return old;
@@ -93,14 +102,14 @@ static uint64_t update(uint8_t *where, const struct bound *bound, uint64_t b, ui
     if (bound->width == 16) {
         uint16_t *word = (uint16_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
         do
-            new = (uint16_t)updated(bound, old, b, c, flushes);
+            new = (uint16_t)updated(bound, old, b, c, flushes, times);
         while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
         *changes |= new != old;
         return old;
     }
     uint32_t *word = (uint32_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
     do
-        new = (uint32_t)updated(bound, old, b, c, flushes);
+        new = (uint32_t)updated(bound, old, b, c, flushes, times);
     while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     *changes |= new != old;
     return old;
@@ -113,6 +122,7 @@ static uint64_t operand(const struct warp *warp, const struct bound *bound, plac
 static void update_lanes(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     struct access filled = *access;
     bool flushes = access->space == PTX_GLOBAL, changes = false;
+    uint64_t times = access->space == PTX_GLOBAL && access->kind == ACCESS_ATOMIC ? warp->run->stands_for : 1;
     access_fill(&filled);
     for (int k = 0; k < bound->vector; k++) {
         uint64_t wide[LANES] = {0};
@@ -121,8 +131,8 @@ static void update_lanes(struct warp *warp, const struct bound *bound, const str
             int lane = first_lane(left);
             uint64_t b = operand(warp, bound, bound->elements[k], lane);
             uint64_t c = bound->ptx->variant == PTX_V_CAS ? operand(warp, bound, bound->c, lane) : 0;
-            wide[lane] =
-                update(origin + filled.address[lane] + (unsigned)k * bound->bytes, bound, b, c, flushes, &changes);
+            wide[lane] = update(origin + filled.address[lane] + (unsigned)k * bound->bytes, bound, b, c, flushes,
+                                &changes, times);
             narrow[lane] = (uint32_t)wide[lane];
         }
         place to = bound->elements[bound->vector + k];

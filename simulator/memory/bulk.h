@@ -14,12 +14,13 @@ struct bulk_copy {
     uint32_t bytes; // as the barrier counts them
     uint32_t phase; // of the barrier when the copy was issued
     int32_t pc;
+    uint32_t time; // when it has landed, by traffic/work.h
     uint32_t pieces;
     struct bulk_piece *piece; // [pieces], where the bytes go, in the order of data
     uint8_t data[];
 };
 
-void bulk_land(struct warp *warp, const struct bulk_copy *copy);
+void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key); // key: see race_proxy_land
 void bulk_free(struct bulk_copy *copy);
 void bulk_free_list(struct bulk_copy *first);
 

@@ -1,9 +1,11 @@
 // cp.async.bulk and cp.async.bulk.tensor: see bulk.h. A copy to shared memory reads its source when it is issued and
-// lands when the barrier is waited for; one to global memory reads shared memory when it is issued and lands when its
-// group is waited for, or with the end of the block.
+// lands when the barrier is waited for, or by chance at once; one to global memory reads shared memory when it is
+// issued and lands when its group is waited for, or with the end of the block.
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
+#include "../traffic/traffic.h"
+#include "../traffic/work.h"
 #include "address.h"
 #include "bind_memory.h"
 #include "bulk.h"
@@ -16,6 +18,7 @@
 #define BULK_UNIT 16
 #define TENSOR_ALIGNMENT 128 // of a box in shared memory
 #define RECORDED_ROWS 256    // of a box: its most, but for more than two dimensions
+#define RECORDED_UNITS 4096  // of a box of 256 bytes a row
 
 struct bulk_operands {
     struct operand_address to, from, barrier;
@@ -81,11 +84,11 @@ static uint32_t first_byte(const struct bulk_copy *copy) {
     return first;
 }
 
-void bulk_land(struct warp *warp, const struct bulk_copy *copy) {
+void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key) {
     const uint8_t *from = copy->data;
     for (uint32_t i = 0; i < copy->pieces; i++) {
-        memcpy(warp->block->shared + copy->piece[i].offset, from, copy->piece[i].bytes);
-        race_proxy_land(warp, copy->pc, copy->piece[i].offset, copy->piece[i].bytes);
+        memcpy(block->shared + copy->piece[i].offset, from, copy->piece[i].bytes);
+        race_proxy_land(block, key, copy->pc, copy->piece[i].offset, copy->piece[i].bytes);
         from += copy->piece[i].bytes;
     }
 }
@@ -138,6 +141,9 @@ static enum step issue_load(struct warp *warp, const struct bound *bound, int la
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     }
     copy->phase = barrier->phase;
+    if (warp->work)
+        copy->time = work_copy(warp->work, copy->bytes);
+    traffic_bulk(warp->block->traffic, copy->bytes);
     recording_event(warp, bound, RECORDING_BULK, barrier->offset, copy->bytes);
     race_proxy_issue(warp, bound, lane, first_byte(copy), copy->bytes);
     if (barrier->first)
@@ -146,6 +152,7 @@ static enum step issue_load(struct warp *warp, const struct bound *bound, int la
         barrier->first = copy;
     barrier->last = copy;
     block_event(warp->block);
+    mbarrier_settle_early(warp, barrier);
     return STEP_NEXT;
 }
 
@@ -153,15 +160,20 @@ static enum step issue_load(struct warp *warp, const struct bound *bound, int la
 static void record_box(struct warp *warp, const struct bound *bound, bool stores, uint64_t offset,
                        const struct box *box) {
     uint64_t address[RECORDED_ROWS];
+    int64_t unit[RECORDED_UNITS];
     const uint32_t rows = box->rows < RECORDED_ROWS ? box->rows : RECORDED_ROWS;
+    const uint32_t units = rows * box->row_bytes / BULK_UNIT;
+    const bool known = box->row_bytes % BULK_UNIT == 0 && units <= RECORDED_UNITS;
     if (!warp->record)
         return;
+    for (uint32_t i = 0; i < units && known; i++)
+        unit[i] = tensor_swizzle((uint32_t)offset + i * BULK_UNIT, box->map.swizzle);
     for (uint32_t row = 0; row < rows; row++) {
         uint32_t first, end;
         if (!tensor_row_inside(box, row, &address[row], &first, &end))
             address[row] = 0;
     }
-    recording_box(warp, bound, stores, (uint32_t)offset, box->row_bytes, rows, address);
+    recording_box(warp, bound, stores, (uint32_t)offset, box->row_bytes, rows, address, known ? unit : NULL, units);
 }
 
 static enum step load_tensor(struct warp *warp, const struct bound *bound, int lane) {
@@ -206,7 +218,7 @@ static enum step load_plain(struct warp *warp, const struct bound *bound, int la
     if (step != STEP_NEXT)
         return step;
     if (warp->record)
-        recording_box(warp, bound, false, (uint32_t)offset, bytes, 1, &address);
+        recording_box(warp, bound, false, (uint32_t)offset, bytes, 1, &address, NULL, 0);
     struct bulk_copy *copy = make_copy(warp, bound, bytes);
     if (!copy)
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
@@ -302,7 +314,7 @@ static enum step store_plain(struct warp *warp, const struct bound *bound, int l
     if (step != STEP_NEXT)
         return step;
     if (warp->record)
-        recording_box(warp, bound, true, (uint32_t)offset, bytes, 1, &address);
+        recording_box(warp, bound, true, (uint32_t)offset, bytes, 1, &address, NULL, 0);
     recording_event(warp, bound, RECORDING_BULK, -1, bytes);
     uint32_t clock = begin_reading(warp, bound, lane, (uint32_t)offset, bytes);
     return issue_store(warp, bound, lane, (uint32_t)offset, 0, bytes, 0, address, allocation, clock);

@@ -1,11 +1,15 @@
 // The state of barriers in shared memory: see mbarrier.h.
 #include "mbarrier.h"
 
+#include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
+#include "../traffic/work.h"
 #include "bulk.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_UNREADY 3
 
 struct mbarriers {
     struct mbarrier **list; // [count]
@@ -105,8 +109,10 @@ struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint
 static void end_phase(struct block *block, struct mbarrier *barrier) {
     memcpy(barrier->completed, barrier->arriving, sizeof barrier->completed);
     barrier->phase++;
+    barrier->end_time = barrier->last_time;
     barrier->pending = barrier->count;
     barrier->expected = 0;
+    barrier->unready = 0;
     block_event(block);
 }
 
@@ -115,7 +121,8 @@ static void end_phase_if_complete(struct block *block, struct mbarrier *barrier)
         end_phase(block, barrier);
 }
 
-bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane) {
+bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane,
+                     uint32_t mask) {
     if (count > barrier->pending) {
         warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
                     "{here} arrives at the barrier at byte %u of shared memory, whose phase %u has had all of the %u "
@@ -124,9 +131,15 @@ bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarri
         warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return false;
     }
-    race_tell(warp, barrier->arriving);
+    race_tell_by(warp, mask, barrier->arriving);
+    if (warp->work && work_time(warp->work) > barrier->last_time)
+        barrier->last_time = work_time(warp->work);
+    uint32_t phase = barrier->phase;
     barrier->pending -= count;
     end_phase_if_complete(warp->block, barrier);
+    mbarrier_settle_early(warp, barrier);
+    if (warp->block->any_turn && barrier->phase != phase)
+        warp->patience = 0; // those who wait may go first
     return true;
 }
 
@@ -149,31 +162,58 @@ static void report_bytes(struct warp *warp, const struct mbarrier *barrier, int3
                 (long long)barrier->expected, barrier->phase, barrier->offset, (long long)arrived);
 }
 
-void mbarrier_settle(struct warp *warp, struct mbarrier *barrier) {
+// Whether the phase ends if the copies that are on their way land.
+static bool can_settle(const struct mbarrier *barrier) {
     int64_t queued = 0;
-    uint32_t phase = barrier->phase;
-    if (barrier->pending > 0)
-        return;
+    if (barrier->pending > 0 || !barrier->first)
+        return false;
     for (const struct bulk_copy *copy = barrier->first; copy && queued < barrier->bytes; copy = copy->next)
         queued += copy->bytes;
-    if (queued < barrier->bytes || !barrier->first)
-        return;
-    // The warp that waits first is the one by which the others learn that the bytes are there.
+    return queued >= barrier->bytes;
+}
+
+static void land(struct warp *warp, struct mbarrier *barrier, uint32_t key) {
+    uint32_t phase = barrier->phase;
     while (barrier->first && barrier->bytes > 0) {
         struct bulk_copy *copy = barrier->first;
         barrier->bytes -= copy->bytes;
         if (barrier->bytes < 0)
             report_bytes(warp, barrier, copy->pc, barrier->expected - barrier->bytes);
-        bulk_land(warp, copy);
+        bulk_land(warp->block, copy, key);
+        barrier->last_time = copy->time > barrier->last_time ? copy->time : barrier->last_time;
         barrier->first = copy->next;
         bulk_free(copy);
     }
     barrier->bytes = 0;
     for (struct bulk_copy *late = barrier->first; late && late->phase == phase; late = late->next)
         report_bytes(warp, barrier, late->pc, barrier->expected + late->bytes);
+}
+
+void mbarrier_settle(struct warp *warp, struct mbarrier *barrier) {
+    if (!can_settle(barrier))
+        return;
+    // The warp that waits first is the one by which the others learn that the bytes are there.
+    land(warp, barrier, race_key(warp));
     race_tell(warp, barrier->arriving);
     race_step(warp, false, true);
     end_phase(warp->block, barrier);
+}
+
+void mbarrier_settle_early(struct warp *warp, struct mbarrier *barrier) {
+    struct block *block = warp->block;
+    unsigned agent;
+    if (!block->any_landing || !race_agent_of_loads(block, &agent) || !can_settle(barrier) || block_random(block) % 2)
+        return;
+    uint32_t clock = race_agent_issue(block, agent);
+    land(warp, barrier, clock << 5 | agent);
+    barrier->arriving[agent] = clock;
+    end_phase(block, barrier);
+}
+
+bool mbarrier_is_late(struct block *block, struct mbarrier *barrier) {
+    bool late = block->any_landing && barrier->unready < MOST_UNREADY && can_settle(barrier) && block_random(block) % 2;
+    barrier->unready += late;
+    return late;
 }
 
 void mbarrier_fence(struct warp *warp) {

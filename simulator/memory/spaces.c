@@ -3,6 +3,7 @@
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
 #include "../traffic/traffic.h"
+#include "../traffic/work.h"
 
 #include "../analyses/race_global.h"
 #include "../machine/block.h"
@@ -253,15 +254,18 @@ static enum step run_in_space(struct warp *warp, const struct bound *bound, stru
 
 static void record_in(struct warp *warp, const struct bound *bound, const struct access *access, enum ptx_space space,
                       uint32_t mask) {
-    if (warp->block->traffic)
-        traffic_record(warp->block->traffic, &(struct traffic_access){
-                                                 .instruction = pc_of(warp, bound),
-                                                 .space = space,
-                                                 .kind = access->kind,
-                                                 .bytes = access->bytes,
-                                                 .mask = mask,
-                                                 .address = access->address,
-                                             });
+    if (warp->block->traffic &&
+        !traffic_record(warp->block->traffic,
+                        &(struct traffic_access){
+                            .instruction = pc_of(warp, bound),
+                            .space = space,
+                            .kind = access->kind,
+                            .bytes = access->bytes,
+                            .mask = mask,
+                            .address = access->address,
+                        }) &&
+        warp->work)
+        work_hit(warp->work);
     if (warp->record)
         recording_access(warp, pc_of(warp, bound), space, access->kind, access->bytes, mask, access->address);
 }
