@@ -5,6 +5,7 @@
 // into __cudaPushCallConfiguration(grid, block, shared, stream) followed by a call of a host function named kernel,
 // which collects the addresses of its arguments in an array, pops the configuration and calls cudaLaunchKernel (until
 // CUDA 12) or __cudaLaunchKernel with a handle from __cudaGetKernel (since CUDA 13).
+#include "launch.h"
 #include "device.h"
 #include "function.h"
 #include "graph.h"
@@ -20,14 +21,6 @@
 
 // Messages speak of a launch: the functions that <<< >>> became are not in the program's source.
 #define LAUNCH(body) api_leave(api_enter("launch") == cudaSuccess ? (body) : api_entry_error())
-
-struct configuration {
-    dim3 grid, block;
-    size_t dynamic_shared_bytes;
-    cudaStream_t stream;
-    bool cooperative;
-    struct work **described; // where it is not to run, but to become a node of a graph
-};
 
 // A stack, because the arguments of a launch are evaluated after the push and may launch something themselves.
 #define MAX_CONFIGURATIONS 16
@@ -193,44 +186,8 @@ static cudaError_t check_cooperative(const struct function *function, const stru
                      (unsigned long long)most);
 }
 
-static cudaError_t launch(const void *host_or_handle, const struct configuration *configuration, void **arguments);
-
-static cudaError_t run_child(const struct function *parent, const struct sim_child *child) {
-    struct function *function = function_at(parent, child->kernel);
-    if (!function)
-        return api_error(cudaErrorInvalidDeviceFunction, "kernel %s launches 0x%llx, which is no kernel",
-                         parent->plain_name, (unsigned long long)child->kernel);
-    cudaError_t error = function_find_loaded(function, &function);
-    if (error != cudaSuccess)
-        return error;
-    const struct ptx_kernel *kernel = function->kernel;
-    uint8_t *bytes = sim_memory_find(child->buffer, 1)->bytes;
-    void **argument = calloc((size_t)kernel->params + 1, sizeof *argument);
-    if (!argument)
-        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
-    for (int i = 0; i < kernel->params; i++)
-        argument[i] = bytes + kernel->param[i].offset;
-    struct configuration configuration = {.grid = {child->grid.x, child->grid.y, child->grid.z},
-                                          .block = {child->block.x, child->block.y, child->block.z},
-                                          .dynamic_shared_bytes = child->dynamic_shared_bytes,
-                                          .stream = cudaStreamPerThread};
-    error = launch(function, &configuration, argument);
-    free(argument);
-    return error;
-}
-
-// What a kernel has launched runs when it has ended.
-static cudaError_t run_children(const struct function *parent, const struct sim_children *children) {
-    cudaError_t error = cudaSuccess;
-    for (int tail = 0; tail < 2; tail++)
-        for (const struct sim_child *one = children->first; one && error == cudaSuccess; one = one->next)
-            if (one->launched && one->tail == tail)
-                error = run_child(parent, one);
-    return error;
-}
-
-static cudaError_t run_packed(const struct function *function, const struct configuration *configuration,
-                              const void *parameters) {
+cudaError_t launch_packed(const struct function *function, const struct configuration *configuration,
+                          const void *parameters) {
     struct sim_allocation *workspace = configuration->cooperative ? make_workspace() : NULL;
     if (!parameters || (configuration->cooperative && !workspace))
         return api_error(cudaErrorLaunchOutOfResources, "the host has no memory left");
@@ -256,51 +213,9 @@ static cudaError_t run_packed(const struct function *function, const struct conf
     if (error != cudaSuccess)
         api_launch_failed(error, sticky);
     if (error == cudaSuccess && children.first)
-        error = run_children(function, &children);
+        error = launch_children(function, &children);
     sim_children_free(&children);
     return error;
-}
-
-// A launch as a node of a graph: the parameters as they were when it was described.
-struct launching {
-    struct work work;
-    const void *host_or_handle;
-    struct configuration configuration;
-    void *parameters;
-    void **argument; // [kernel->params] in parameters
-};
-
-static cudaError_t run_launching(const struct work *work, cudaStream_t stream) {
-    const struct launching *l = (const struct launching *)work;
-    struct configuration configuration = l->configuration;
-    struct function *function = NULL;
-    configuration.stream = stream;
-    cudaError_t error = function_find_loaded(l->host_or_handle, &function);
-    return error == cudaSuccess ? run_packed(function, &configuration, l->parameters) : error;
-}
-
-static void release_launching(struct work *work) {
-    free(((struct launching *)work)->parameters);
-    free(((struct launching *)work)->argument);
-}
-
-// Takes parameters. NULL: the host has no memory left.
-static struct work *describe(const void *host_or_handle, const struct function *function,
-                             const struct configuration *configuration, unsigned char *parameters) {
-    const struct ptx_kernel *kernel = function->kernel;
-    struct launching *l = work_new(sizeof *l, cudaGraphNodeTypeKernel, run_launching);
-    void **argument = calloc((size_t)kernel->params + 1, sizeof *argument);
-    if (!l || !argument || !parameters) {
-        free(l);
-        free(argument);
-        free(parameters);
-        return NULL;
-    }
-    for (int i = 0; i < kernel->params; i++)
-        argument[i] = parameters + kernel->param[i].offset;
-    *l = (struct launching){l->work, host_or_handle, *configuration, parameters, argument};
-    l->work.release = release_launching;
-    return &l->work;
 }
 
 static cudaError_t run_or_describe(const void *host_or_handle, const struct function *function,
@@ -312,13 +227,13 @@ static cudaError_t run_or_describe(const void *host_or_handle, const struct func
     }
     void *parameters = pack_parameters(kernel, arguments);
     if (configuration->described) {
-        *configuration->described = describe(host_or_handle, function, configuration, parameters);
+        *configuration->described = launch_work(host_or_handle, function, configuration, parameters);
         return *configuration->described ? cudaSuccess
                                          : api_error(cudaErrorMemoryAllocation, "the host has no memory left");
     }
     if (capture_is_on(configuration->stream))
-        return capture_add(configuration->stream, describe(host_or_handle, function, configuration, parameters));
-    cudaError_t error = run_packed(function, configuration, parameters);
+        return capture_add(configuration->stream, launch_work(host_or_handle, function, configuration, parameters));
+    cudaError_t error = launch_packed(function, configuration, parameters);
     free(parameters);
     return error;
 }
@@ -423,25 +338,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
     return LAUNCH(launch(function, &configuration, arguments));
 }
 
-cudaError_t kernel_work(const struct cudaKernelNodeParams *params, struct work **work) {
-    if (!params || params->extra)
-        return api_error(cudaErrorInvalidValue, "the parameters are NULL, or in a buffer of their own (extra)");
-    struct configuration configuration = {.grid = params->gridDim,
-                                          .block = params->blockDim,
-                                          .dynamic_shared_bytes = params->sharedMemBytes,
-                                          .stream = cudaStreamPerThread,
-                                          .described = work};
-    return launch(params->func, &configuration, params->kernelParams);
-}
-
-cudaError_t kernel_params(const struct work *work, struct cudaKernelNodeParams *params) {
-    const struct launching *l = (const struct launching *)work;
-    if (work->type != cudaGraphNodeTypeKernel)
-        return api_error(cudaErrorInvalidValue, "the node is no kernel");
-    *params = (struct cudaKernelNodeParams){.func = (void *)l->host_or_handle,
-                                            .gridDim = l->configuration.grid,
-                                            .blockDim = l->configuration.block,
-                                            .sharedMemBytes = (unsigned)l->configuration.dynamic_shared_bytes,
-                                            .kernelParams = l->argument};
-    return cudaSuccess;
+cudaError_t launch_kernel(const void *host_or_handle, const struct configuration *configuration, void **arguments) {
+    struct configuration own = *configuration;
+    return launch(host_or_handle, &own, arguments);
 }
