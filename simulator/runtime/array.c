@@ -231,6 +231,14 @@ cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t array, size_t x, siz
         from_array(NULL, to, whole ? row : size, array, x, y, whole ? row : size, whole ? size / row : 1, kind));
 }
 
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t array, size_t x, size_t y, const void *from, size_t size,
+                                   enum cudaMemcpyKind kind, cudaStream_t stream) {
+    size_t row = array ? array->extent.width * array->texel_bytes : 0;
+    bool whole = row && x == 0 && size % row == 0;
+    return STREAM_CALL(stream, to_array(&stream, array, x, y, from, whole ? row : size, whole ? row : size,
+                                        whole ? size / row : 1, kind));
+}
+
 // One side of cudaMemcpy3D: positions and widths are in texels where there is an array, else in bytes.
 static cudaError_t side_of(struct block *block, cudaArray_const_t array, struct cudaPos at,
                            struct cudaPitchedPtr pointer, size_t width_bytes, struct cudaExtent extent) {

@@ -243,6 +243,14 @@ cudaError_t cudaMemset2D(void *address, size_t pitch, int value, size_t width, s
     return DEVICE_CALL(set_now(address, value, pitch, width, height));
 }
 
+cudaError_t cudaMemset3D(struct cudaPitchedPtr memory, int value, struct cudaExtent extent) {
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
+        error = DEVICE_CALL(set_now((uint8_t *)memory.ptr + z * memory.pitch * memory.ysize, value, memory.pitch,
+                                    extent.width, extent.height));
+    return error;
+}
+
 cudaError_t cudaMemset2DAsync(void *address, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
     return STREAM_CALL(stream, set_in(stream, address, value, pitch, width, height));

@@ -195,6 +195,18 @@ static cudaError_t set_flags(unsigned flags) {
     return cudaSuccess;
 }
 
+// There is one device, and none beside it.
+static cudaError_t can_access_peer(int *can, int device, int peer) {
+    if (!can || device != 0 || peer != 0)
+        return api_error(can ? cudaErrorInvalidDevice : cudaErrorInvalidValue, "there is one device, number 0");
+    *can = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
+    return DEVICE_CALL(can_access_peer(can, device, peer));
+}
+
 cudaError_t cudaSetDeviceFlags(unsigned int flags) {
     return DEVICE_CALL(set_flags(flags));
 }

@@ -162,10 +162,14 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
     return DEVICE_CALL(get_priority(stream, priority));
 }
 
+unsigned long long stream_id(cudaStream_t stream) {
+    return stream == cudaStreamPerThread ? 2 : is_default(stream) ? 1 : stream->id;
+}
+
 static cudaError_t get_id(cudaStream_t stream, unsigned long long *id) {
     cudaError_t error = stream_check(stream);
     if (error == cudaSuccess)
-        *id = stream == cudaStreamPerThread ? 2 : is_default(stream) ? 1 : stream->id;
+        *id = stream_id(stream);
     return error;
 }
 

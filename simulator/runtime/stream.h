@@ -13,6 +13,8 @@ cudaError_t stream_check(cudaStream_t stream);
 #define STREAM_CALL(stream, body)                                                                                      \
     DEVICE_CALL(stream_check(stream) == cudaSuccess ? (body) : cudaErrorInvalidResourceHandle)
 
+unsigned long long stream_id(cudaStream_t stream);
+
 // Whether it waits for the legacy default stream and that for it.
 bool stream_blocks(cudaStream_t stream);
 

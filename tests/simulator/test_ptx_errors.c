@@ -103,8 +103,8 @@ static void test_what_the_simulator_does_not_know(void **state) {
     check_body(
         ".loc 1 42 7\ncp.async.wait_some;",
         "a.cu:42: the simulator does not know '.wait_some' after 'cp.async': \"cp.async.wait_some;\" (ptx line 9)");
-    check_body(".loc 1 42 7\n.loc 1 5 1, function_name f, inlined_at 1 42 7\n@%p1  tex.2d.v4.f32\n{%f1}, [x, {%f2}] ;",
-               "a.cu:5 (inlined at a.cu:42): the simulator does not know the instruction 'tex': \"@%p1 tex.2d.v4.f32 "
+    check_body(".loc 1 42 7\n.loc 1 5 1, function_name f, inlined_at 1 42 7\n@%p1  txq.width.b32\n{%f1}, [x, {%f2}] ;",
+               "a.cu:5 (inlined at a.cu:42): the simulator does not know the instruction 'txq': \"@%p1 txq.width.b32 "
                "{%f1}, [x, {%f2}] ;\" (ptx line 10)");
     check(".version 8.0\n.entry k\n.explicitcluster .reqnctapercluster 2, 1, 1\n{ ret; }",
           "the simulator does not know clusters of blocks: \".reqnctapercluster\" (ptx line 3)");
