@@ -164,20 +164,28 @@ static bool is_polling(const struct warp *warp, const struct bound *bound, const
     return false;
 }
 
-// An atomic or volatile access: the block has told others something, or learnt it.
+// An atomic or volatile access: the block tells others something.
 static void signal_others(struct warp *warp, const struct bound *bound, const struct access *access) {
     struct run *run = warp->run;
     bool writes = access_writes(access) || access_is_atomic(access);
-    bool looks = !access_writes(access) && access->kind != ACCESS_REDUCTION;
-    if (!run->released || bound->order & ORDER_CTA)
+    if (!run->released || !writes || bound->order & ORDER_CTA)
         return;
     uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
     uint32_t never = 0;
-    if (writes && ((warp->block->fenced && release_publishes(warp, access->mask)) || bound->order & ORDER_RELEASE))
+    if (((warp->block->fenced && release_publishes(warp, access->mask)) || bound->order & ORDER_RELEASE))
         atomic_compare_exchange_strong(&run->released[warp->block->number], &never, now);
-    if (looks)
-        warp->clock[CLOCK_SAW] = now;
-    if (looks && bound->order & ORDER_ACQUIRE)
+}
+
+// What it has learnt, when it has looked: had it taken the time before, another host thread's block could signal
+// between the two, and be seen without being known.
+void race_global_accessed(struct warp *warp, const struct bound *bound, const struct access *access) {
+    struct run *run = warp->run;
+    bool looks = !access_writes(access) && access->kind != ACCESS_REDUCTION;
+    if (!run->released || !looks || !(access_is_atomic(access) || bound->is_volatile) || bound->order & ORDER_CTA)
+        return;
+    uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
+    warp->clock[CLOCK_SAW] = now;
+    if (bound->order & ORDER_ACQUIRE)
         warp->clock[CLOCK_ACQUIRED] = now;
     else if (access->kind == ACCESS_ATOMIC && !is_polling(warp, bound, access))
         warp->ticket = now;

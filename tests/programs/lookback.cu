@@ -51,6 +51,27 @@ __global__ void scan_in_one_pass(const int *x, long long *sums, ulonglong2 *stat
     sums[block * blockDim.x + threadIdx.x] = before + sum;
 }
 
+// The same in two places: the value is stored first, and a flag after it says so.
+__global__ void chain(long long *sum_so_far, unsigned *there, const int *x, int rounds) {
+    const int block = blockIdx.x;
+    if (threadIdx.x > 0)
+        return;
+    for (int round = 0; round < rounds; round++) {
+        const int at = round * gridDim.x + block;
+        long long before = 0;
+        if (block > 0) {
+            unsigned flag;
+            do {
+                asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(flag) : "l"(there + at - 1) : "memory");
+                __threadfence();
+            } while (flag == 0);
+            before = sum_so_far[at - 1];
+        }
+        sum_so_far[at] = before + x[at];
+        asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(there + at), "r"(1) : "memory");
+    }
+}
+
 // Even blocks store pairs of equals, odd ones look for any other.
 __global__ void pairs(ulonglong2 *at, int *torn, int rounds) {
     for (int i = 0; i < rounds; i++) {
@@ -76,6 +97,15 @@ int main() {
     long long sum = 0;
     for (int i = 0; i < n; i++)
         EXPECT(result[i] == (sum += x[i]));
+    const int rounds = n / 8;
+    long long *chained = zeros<long long>(n);
+    chain<<<8, 32>>>(chained, zeros<unsigned>(n), x_device, rounds);
+    const std::vector<long long> chains = to_host(chained, n);
+    for (int round = 0; round < rounds; round++) {
+        sum = 0;
+        for (int block = 0; block < 8; block++)
+            EXPECT(chains[8 * round + block] == (sum += x[8 * round + block]));
+    }
     int *torn = zeros<int>(1);
     pairs<<<2, 32>>>(zeros<ulonglong2>(32), torn, 10000);
     EXPECT(to_host(torn, 1)[0] == 0);
