@@ -186,7 +186,7 @@ static cudaError_t pointer_attributes(struct cudaPointerAttributes *attributes, 
     if (kind != HOST_PLAIN) {
         attributes->type = kind == HOST_MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
         attributes->device = 0;
-        attributes->devicePointer = kind == HOST_REGISTERED ? NULL : (void *)pointer;
+        attributes->devicePointer = (void *)pointer;
     }
     return cudaSuccess;
 }
