@@ -30,7 +30,7 @@ struct results {
     unsigned short half_word;
 };
 
-__global__ void all_kinds(results *r, int *taken) {
+__global__ void all_kinds(results *r, int *taken, int *of_block) {
     __shared__ double shared_sum;
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (threadIdx.x == 0)
@@ -50,7 +50,7 @@ __global__ void all_kinds(results *r, int *taken) {
     atomicAdd(&r->wide, 1ull << 33);
     atomicMax(&r->wide_max, (unsigned long long)i << 32);
     atomicAdd(&r->sum, 0.5f);
-    atomicAdd_block(&r->product_sum, 0.0);
+    atomicAdd_block(&of_block[blockIdx.x], 1);
     atomicAdd_system(&r->product_sum, 0.25);
     add_by_cas(&r->by_cas, 1.0);
     add_by_cas(&shared_sum, 1.0);
@@ -81,8 +81,9 @@ int main() {
     begin.ands = ~0u;
     begin.least = 1e9f;
     results *r = to_device(std::vector<results>{begin});
-    int *taken = zeros<int>(1);
-    all_kinds<<<blocks, threads>>>(r, taken);
+    int *taken = zeros<int>(1), *of_block = zeros<int>(blocks);
+    all_kinds<<<blocks, threads>>>(r, taken, of_block);
+    EXPECT(to_host(of_block, blocks) == std::vector<int>(blocks, threads));
     const results end = to_host(r, 1)[0];
     EXPECT(end.add == n * (n - 1) / 2 && end.sub == -2 * n && end.min == -(n - 1) && end.max == n - 1);
     EXPECT(end.inc == n % 100 && end.dec == (100 - n % 100) % 100 && end.ands == 0 && end.ors == 0xffff);
