@@ -9,6 +9,7 @@
 #include "race_proxy.h"
 
 #include "../machine/block.h"
+#include "race_cluster.h"
 #include "race_shared.h"
 
 bool race_agent_of_wgmma(const struct block *block, unsigned warp, unsigned *agent) {
@@ -36,6 +37,7 @@ void race_proxy_fence(struct warp *warp) {
         uint32_t *visible = &warp->clock[CLOCKS / 2 + w];
         *visible = warp->clock[w] > *visible ? warp->clock[w] : *visible;
     }
+    race_cluster_proxy_fence(warp);
     race_step(warp, false, true);
 }
 

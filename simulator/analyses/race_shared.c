@@ -31,6 +31,7 @@
 // Of the warps that read a cell since it was last written two are kept. When warps synchronise in groups, by named
 // barriers, a third reader's race with a later write can go unseen.
 #include "race_shared.h"
+#include "race_cluster.h"
 #include "validity.h"
 
 #include "../machine/access.h"
@@ -66,6 +67,7 @@ bool race_shared_create(struct block *block) {
 void race_shared_free(struct block *block) {
     if (block->race.cells.write)
         munmap(block->race.cells.write, ARRAYS * block->race.count * 4);
+    race_flags_reset(&block->race);
     free(block->race.flag);
 }
 
@@ -117,9 +119,10 @@ void race_shared_start(struct block *block) {
         memset(race->cells.write, 0, ARRAYS * race->count * 4);
         clock = 1;
     }
-    set_clocks(block, clock);
-    race->first_key = clock << 5;
+    set_clocks(block, block->cluster ? clock + 1 : clock);
+    race->first_key = clock << 5; // in a cluster: of what other blocks write
     race_flags_reset(race);
+    race_cluster_start(block);
     race->early_reads = 0;
     if (race->pending_cells) {
         memset(race->pending, 0, race->count * 4);
@@ -206,9 +209,11 @@ bool race_shared_ordered(const struct warp *warp, uint32_t key, uint32_t by, int
            clock < warp->lane_clock[lane];
 }
 
-static bool is_asynchronous(const struct bound *bound) {
+bool race_is_asynchronous(const struct bound *bound) {
     enum ptx_opcode opcode = bound->ptx->opcode;
-    return opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR || opcode == PTX_OP_WGMMA_MMA_ASYNC;
+    return opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR ||
+           opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR ||
+           opcode == PTX_OP_WGMMA_MMA_ASYNC;
 }
 
 static void place_of(const struct warp *warp, size_t cell, char text[PLACE_TEXT]) {
@@ -222,7 +227,8 @@ static void report_race(struct warp *warp, const struct bound *bound, int lane, 
                         enum deed deed) {
     static const char *const here[] = {"reads", "writes", "writes"}, *const there[] = {"wrote", "read", "wrote"};
     bool within = (key & 31) == warp->index;
-    bool unit = (key & 31) >= warp->block->warps, async = unit || (by & 63) == SHADOW_ASYNC || is_asynchronous(bound);
+    bool unit = (key & 31) >= warp->block->warps,
+         async = unit || (by & 63) == SHADOW_ASYNC || race_is_asynchronous(bound);
     enum sim_finding_kind kind = async    ? SIM_FINDING_RACE_ASYNC
                                  : within ? SIM_FINDING_RACE_WARP
                                           : SIM_FINDING_RACE_SHARED;
@@ -277,6 +283,8 @@ static void note_read(struct warp *warp, size_t cell, uint32_t by) {
 void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t cell, int lane) {
     struct race_shared *race = &warp->block->race;
     uint32_t key = race->cells.write[cell], by = race->cells.write_by[cell];
+    if (race->far)
+        race_cluster_own(warp, bound, cell, lane, false, false);
     if (race->pending_cells && race->pending[cell]) {
         report_pending(warp, bound, lane, cell, "reads");
     } else if (key < race->first_key && validity_defers(warp, bound)) {
@@ -377,6 +385,8 @@ static bool just_written(const struct warp *warp, const struct shadow_view *view
 void race_shared_check_write(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool same) {
     const struct race_shared *race = &warp->block->race;
     const struct shadow_cells *cells = &race->cells;
+    if (race->far)
+        race_cluster_own(warp, bound, cell, lane, true, false);
     if (race->pending_cells && race->pending[cell])
         report_pending(warp, bound, lane, cell, "writes");
     const uint32_t key[3] = {cells->write[cell], cells->read1[cell], cells->read2[cell]};
@@ -417,6 +427,8 @@ void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell
     const struct race_shared *race = &warp->block->race;
     const struct shadow_cells *cells = &race->cells;
     uint32_t key = cells->write[cell], by = cells->write_by[cell];
+    if (race->far)
+        race_cluster_own(warp, bound, cell, lane, writes, true);
     if (reads && key < race->first_key && !(race->pending_cells && race->pending[cell]))
         read_cell(warp, bound, cell, lane, (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ATOMIC);
     if ((by & 63) != SHADOW_ATOMIC && (key & 31) != warp->index && !race_shared_ordered(warp, key, by, lane))

@@ -38,13 +38,18 @@ static uint64_t permuted(uint64_t chance, uint64_t number, uint64_t count) {
 
 uint64_t order_block(const struct run *run, uint64_t number) {
     uint64_t seed = run->options.order;
-    return seed && !run->recording ? permuted(mix(seed), number, run->blocks) : number;
+    return seed && !run->recording ? permuted(mix(seed), number, run->units) : number;
 }
 
 unsigned order_warp(const struct block *block, unsigned number) {
     uint64_t seed = block->run->options.order;
     return seed && !block->run->recording ? (unsigned)permuted(mix(mix(seed) + block->number), number, block->warps)
                                           : number;
+}
+
+unsigned order_in_cluster(const struct cluster *cluster, unsigned number) {
+    uint64_t seed = cluster->run->options.order;
+    return seed ? (unsigned)permuted(mix(mix(seed) + ~cluster->number), number, cluster->blocks) : number;
 }
 
 bool order_spent(const struct run *run) {

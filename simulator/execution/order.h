@@ -5,11 +5,14 @@
 #ifndef SIMULATOR_EXECUTION_ORDER_H
 #define SIMULATOR_EXECUTION_ORDER_H
 
-#include "../machine/block.h"
+#include "../machine/cluster.h"
 
-// Which of the grid's blocks is the number-th to begin, and which of a block's warps is.
+// Which of the grid's blocks, or of its clusters, is the number-th to begin, and which of a block's warps is.
 uint64_t order_block(const struct run *run, uint64_t number);
 unsigned order_warp(const struct block *block, unsigned number);
+
+// The rank of the number-th of a cluster's blocks to have a turn.
+unsigned order_in_cluster(const struct cluster *cluster, unsigned number);
 
 // Whether the launch has executed as much as it is to: no block begins then, and those that have begun are left where
 // they are.

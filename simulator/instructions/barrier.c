@@ -1,6 +1,7 @@
 // Barriers: see barrier.h. All threads of a warp that have not exited arrive together (bar.sync is .aligned, and what
 // is not aligned may as well wait for the rest of its warp, which has to come anyway).
 #include "barrier.h"
+#include "../analyses/race_cluster.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
 
@@ -71,6 +72,7 @@ static void complete(struct block *block, unsigned id) {
             }
         }
         if (waited) {
+            race_cluster_learn(warp, block->barrier_far[id]);
             race_acquire(warp, barrier->clock);
             race_sync_lanes(warp, ALL_LANES);
         }
@@ -78,6 +80,7 @@ static void complete(struct block *block, unsigned id) {
     }
     if (everyone)
         race_align(block);
+    race_cluster_forget(block, block->barrier_far[id]);
     memset(barrier, 0, sizeof *barrier);
 }
 
@@ -108,6 +111,7 @@ static void arrive(struct warp *warp, const struct bound *bound, unsigned id, un
     recording_event(warp, bound, RECORDING_ARRIVE, id, 0);
     barrier->warps |= 1u << warp->index;
     barrier->arrivals += LANES;
+    race_cluster_tell(warp, &warp->block->barrier_far[id]);
     race_publish(warp, barrier->clock);
     complete_if_due(warp->block, id);
 }

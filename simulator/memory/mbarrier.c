@@ -1,7 +1,9 @@
 // The state of barriers in shared memory: see mbarrier.h.
 #include "mbarrier.h"
 
+#include "../analyses/race_cluster.h"
 #include "../analyses/race_shared.h"
+#include "address.h"
 #include "bulk.h"
 
 #include <stdlib.h>
@@ -12,11 +14,16 @@ struct mbarriers {
     unsigned count, room;
 };
 
+static void discard(struct mbarrier *barrier) {
+    bulk_free_list(barrier->first);
+    free(barrier->far_arriving);
+    free(barrier->far_completed);
+    free(barrier);
+}
+
 void mbarrier_start(struct block *block) {
-    for (unsigned i = 0; block->mbarriers && i < block->mbarriers->count; i++) {
-        bulk_free_list(block->mbarriers->list[i]->first);
-        free(block->mbarriers->list[i]);
-    }
+    for (unsigned i = 0; block->mbarriers && i < block->mbarriers->count; i++)
+        discard(block->mbarriers->list[i]);
     if (block->mbarriers)
         block->mbarriers->count = 0;
 }
@@ -58,6 +65,7 @@ bool mbarrier_init(struct warp *warp, const struct bound *bound, uint32_t offset
     struct mbarrier *barrier = add(warp->block);
     if (!barrier)
         return false;
+    barrier->owner = warp->block;
     barrier->offset = offset;
     barrier->count = barrier->pending = count;
     barrier->init_pc = barrier->expect_pc = pc_of(warp, bound);
@@ -70,17 +78,29 @@ void mbarrier_remove(struct block *block, uint32_t offset) {
         struct mbarrier *barrier = block->mbarriers->list[i];
         if (barrier->offset != offset)
             continue;
-        bulk_free_list(barrier->first);
-        free(barrier);
+        discard(barrier);
         block->mbarriers->list[i] = block->mbarriers->list[--block->mbarriers->count];
         return;
     }
 }
 
+// Whether the set-up is ordered before what the lane does. In a cluster fence.mbarrier_init makes it known to who waits
+// at barrier.cluster later, though the arrival there may be relaxed.
+static bool is_known(const struct warp *warp, const struct mbarrier *barrier, int lane) {
+    bool own = barrier->owner == warp->block;
+    if (own && race_shared_ordered(warp, barrier->init_key, (uint32_t)barrier->init_pc << 6 | SHADOW_ATOMIC, lane))
+        return true;
+    if (!own && race_cluster_knows(warp, barrier->owner, barrier->init_key))
+        return true;
+    return warp->cluster && barrier->fenced && warp->cluster->waited > barrier->fenced_phase;
+}
+
 struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint64_t offset, int lane,
                               enum step *step) {
-    struct mbarrier *barrier = mbarrier_at(warp->block, offset);
-    *step = STEP_NEXT;
+    struct block *block = address_block(warp, bound, &offset, lane, step);
+    struct mbarrier *barrier = block ? mbarrier_at(block, offset) : NULL;
+    if (!block)
+        return NULL;
     if (!barrier) {
         if (offset == UINT64_MAX || offset % 8 || offset + 8 > warp->run->shared_bytes)
             warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
@@ -93,8 +113,7 @@ struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint
         *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return NULL;
     }
-    if (warp->block->race.on &&
-        !race_shared_ordered(warp, barrier->init_key, (uint32_t)barrier->init_pc << 6 | SHADOW_ATOMIC, lane))
+    if (warp->block->race.on && !is_known(warp, barrier, lane))
         warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
                     "{here} uses the barrier at byte %u of shared memory that warp %u sets up at {there}, with nothing "
                     "between the two that makes it wait for that",
@@ -102,17 +121,22 @@ struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint
     return barrier;
 }
 
-static void end_phase(struct block *block, struct mbarrier *barrier) {
+static void end_phase(struct mbarrier *barrier) {
+    size_t clocks = barrier->far_arriving ? cluster_clocks(barrier->owner->cluster) * sizeof *barrier->far_arriving : 0;
     memcpy(barrier->completed, barrier->arriving, sizeof barrier->completed);
+    if (clocks && !barrier->far_completed)
+        barrier->far_completed = malloc(clocks);
+    if (barrier->far_completed)
+        memcpy(barrier->far_completed, barrier->far_arriving, clocks);
     barrier->phase++;
     barrier->pending = barrier->count;
     barrier->expected = 0;
-    block_event(block);
+    block_event(barrier->owner);
 }
 
-static void end_phase_if_complete(struct block *block, struct mbarrier *barrier) {
+static void end_phase_if_complete(struct mbarrier *barrier) {
     if (barrier->pending == 0 && barrier->bytes == 0)
-        end_phase(block, barrier);
+        end_phase(barrier);
 }
 
 bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane) {
@@ -124,9 +148,11 @@ bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarri
         warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return false;
     }
-    race_tell(warp, barrier->arriving);
+    race_cluster_tell(warp, &barrier->far_arriving);
+    if (barrier->owner == warp->block)
+        race_tell(warp, barrier->arriving);
     barrier->pending -= count;
-    end_phase_if_complete(warp->block, barrier);
+    end_phase_if_complete(barrier);
     return true;
 }
 
@@ -134,12 +160,13 @@ void mbarrier_expect(struct warp *warp, const struct bound *bound, struct mbarri
     barrier->bytes += bytes;
     barrier->expected += bytes;
     barrier->expect_pc = pc_of(warp, bound);
-    block_event(warp->block);
+    block_event(barrier->owner);
 }
 
 void mbarrier_arrived_bytes(struct warp *warp, struct mbarrier *barrier, uint32_t bytes) {
+    (void)warp;
     barrier->bytes -= bytes;
-    end_phase_if_complete(warp->block, barrier);
+    end_phase_if_complete(barrier);
 }
 
 static void report_bytes(struct warp *warp, const struct mbarrier *barrier, int32_t pc, int64_t arrived) {
@@ -173,12 +200,27 @@ void mbarrier_settle(struct warp *warp, struct mbarrier *barrier) {
         report_bytes(warp, barrier, late->pc, barrier->expected + late->bytes);
     race_tell(warp, barrier->arriving);
     race_step(warp, false, true);
-    end_phase(warp->block, barrier);
+    end_phase(barrier);
 }
 
 void mbarrier_fence(struct warp *warp) {
     for (unsigned i = 0; warp->block->mbarriers && i < warp->block->mbarriers->count; i++) {
         struct mbarrier *barrier = warp->block->mbarriers->list[i];
-        barrier->fenced |= race_shared_ordered(warp, barrier->init_key, SHADOW_ATOMIC, 0);
+        if (barrier->fenced || !race_shared_ordered(warp, barrier->init_key, SHADOW_ATOMIC, 0))
+            continue;
+        barrier->fenced = true;
+        barrier->fenced_phase = warp->cluster ? warp->block->cluster->phase + (warp->cluster->due != 0) : 0;
+    }
+}
+
+void mbarrier_end(struct block *block) {
+    for (unsigned i = 0; block->mbarriers && i < block->mbarriers->count && block->race.on; i++) {
+        for (const struct bulk_copy *copy = block->mbarriers->list[i]->first; copy; copy = copy->next) {
+            struct warp *warp = copy->issuer;
+            if (warp && warp->block != block)
+                warp_report(warp, SIM_FINDING_CLUSTER_ABSENT, &warp->code[copy->pc], NULL, copy->lane,
+                            "{here} copies to shared memory of block (%u,%u,%u), which exits without waiting for it",
+                            block->index.x, block->index.y, block->index.z);
+        }
     }
 }

@@ -54,14 +54,16 @@ static void check_operand(struct parser *p, const struct ptx_instruction *instru
         check_register(p, operand, need);
         break;
     case PTX_OPERAND_ADDRESS:
-        if (instruction->opcode != PTX_OP_MOV && instruction->opcode != PTX_OP_CVTA)
+        if (instruction->opcode != PTX_OP_MOV && instruction->opcode != PTX_OP_CVTA &&
+            instruction->opcode != PTX_OP_MAPA && instruction->opcode != PTX_OP_GETCTARANK)
             parser_unsupported(p, "a variable's address where a number is meant");
         if (need->size != 8 && (need->size != 4 || operand->space == PTX_GLOBAL || operand->space == PTX_GENERIC))
             parser_unsupported(p, "a variable's address does not fit in %zu bits", 8 * need->size);
         break;
     case PTX_OPERAND_SPECIAL:
-        if (need->predicate)
-            parser_unsupported(p, "a number where a predicate is meant");
+        if (need->predicate != (operand->special == PTX_IS_EXPLICIT_CLUSTER))
+            parser_unsupported(p, need->predicate ? "a number where a predicate is meant"
+                                                  : "a predicate where a number is meant");
         break;
     case PTX_OPERAND_VECTOR:
         for (int i = 0; i < operand->count; i++)

@@ -5,6 +5,7 @@
 // into __cudaPushCallConfiguration(grid, block, shared, stream) followed by a call of a host function named kernel,
 // which collects the addresses of its arguments in an array, pops the configuration and calls cudaLaunchKernel (until
 // CUDA 12) or __cudaLaunchKernel with a handle from __cudaGetKernel (since CUDA 13).
+#include "cluster.h"
 #include "device.h"
 #include "function.h"
 #include "module.h"
@@ -24,6 +25,9 @@ struct configuration {
     size_t dynamic_shared_bytes;
     cudaStream_t stream;
     bool cooperative;
+    struct cluster_wish wish; // for its clusters
+    dim3 cluster;
+    bool explicit_cluster;
 };
 
 // A stack, because the arguments of a launch are evaluated after the push and may launch something themselves.
@@ -37,7 +41,8 @@ EXPORTED unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dyna
         return LAUNCH(
             api_error(cudaErrorLaunchOutOfResources, "%d launches in the arguments of a launch", MAX_CONFIGURATIONS));
     }
-    pushed[pushed_count++] = (struct configuration){grid, block, dynamic_shared_bytes, stream, false};
+    pushed[pushed_count++] = (struct configuration){
+        .grid = grid, .block = block, .dynamic_shared_bytes = dynamic_shared_bytes, .stream = stream};
     return 0;
 }
 
@@ -163,6 +168,11 @@ static uint64_t resident_blocks(const struct function *function, const struct co
     dim3 block = configuration->block;
     int of_an_sm = occupancy_blocks(gpu, (int)(block.x * block.y * block.z), occupancy_registers(function),
                                     function->kernel->static_shared_bytes + configuration->dynamic_shared_bytes);
+    dim3 cluster = configuration->cluster;
+    int size = (int)(cluster.x * cluster.y * cluster.z);
+    if (size > 1)
+        return (uint64_t)size * (uint64_t)cluster_occupancy(function, size, (int)(block.x * block.y * block.z),
+                                                            configuration->dynamic_shared_bytes);
     return (uint64_t)gpu->sms * (of_an_sm > 1 ? (uint64_t)of_an_sm : 1);
 }
 
@@ -202,11 +212,13 @@ static cudaError_t run(const struct function *function, const struct configurati
         free(parameters);
         return api_error(cudaErrorLaunchOutOfResources, "the host has no memory left");
     }
-    dim3 grid = configuration->grid, block = configuration->block;
+    dim3 grid = configuration->grid, block = configuration->block, cluster = configuration->cluster;
     struct sim_launch launch = {
         .kernel = function->bound,
         .grid = {grid.x, grid.y, grid.z},
         .block = {block.x, block.y, block.z},
+        .cluster = {cluster.x, cluster.y, cluster.z},
+        .explicit_cluster = configuration->explicit_cluster,
         .dynamic_shared_bytes = configuration->dynamic_shared_bytes,
         .parameters = parameters,
         .device = &device_current()->simulated,
@@ -239,7 +251,7 @@ unsigned long simulator_early_launches(void) {
     return early_launches;
 }
 
-static cudaError_t launch(const void *host_or_handle, const struct configuration *configuration, void **arguments) {
+static cudaError_t launch(const void *host_or_handle, struct configuration *configuration, void **arguments) {
     struct function *function = NULL;
     cudaError_t error = stream_check(configuration->stream);
     if (error == cudaSuccess)
@@ -253,6 +265,10 @@ static cudaError_t launch(const void *host_or_handle, const struct configuration
     if (error == cudaSuccess)
         error = check_shared(function, configuration->dynamic_shared_bytes);
     if (error == cudaSuccess)
+        error =
+            cluster_of_launch(function, configuration->grid, configuration->block, configuration->dynamic_shared_bytes,
+                              configuration->wish, &configuration->cluster, &configuration->explicit_cluster);
+    if (error == cudaSuccess)
         error = check_cooperative(function, configuration);
     *(error == cudaSuccess ? &launches : &failed_launches) += 1;
     early_launches += error == cudaSuccess && !stream_is_after(configuration->stream);
@@ -261,7 +277,8 @@ static cudaError_t launch(const void *host_or_handle, const struct configuration
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
                              cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false};
+    struct configuration configuration = {
+        .grid = grid, .block = block, .dynamic_shared_bytes = dynamic_shared_bytes, .stream = stream};
     return LAUNCH(launch(function, &configuration, arguments));
 }
 
@@ -283,29 +300,44 @@ EXPORTED cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *function)
 
 EXPORTED cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
                                         size_t dynamic_shared_bytes, cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false};
+    struct configuration configuration = {
+        .grid = grid, .block = block, .dynamic_shared_bytes = dynamic_shared_bytes, .stream = stream};
     return LAUNCH(launch(handle, &configuration, arguments));
 }
 
 // Attributes that only order or place work change nothing here; those that blocks of the kernel can see are refused.
-static cudaError_t check_attribute(const cudaLaunchAttribute *attribute) {
-    const char *name = NULL;
-    if (attribute->id == cudaLaunchAttributeClusterDimension &&
-        (attribute->val.clusterDim.x > 1 || attribute->val.clusterDim.y > 1 || attribute->val.clusterDim.z > 1))
-        name = "clusters of more than one block";
-    return !name ? cudaSuccess : api_error(cudaErrorNotSupported, "the simulator has no %s", name);
+static cudaError_t take_attribute(const cudaLaunchAttribute *attribute, struct configuration *configuration) {
+    switch ((int)attribute->id) {
+    case cudaLaunchAttributeClusterDimension:
+        configuration->wish.size =
+            (dim3){attribute->val.clusterDim.x, attribute->val.clusterDim.y, attribute->val.clusterDim.z};
+        if (attribute->val.clusterDim.x == 0)
+            return api_error(cudaErrorInvalidClusterSize, "a cluster of 0 blocks");
+        return cudaSuccess;
+    case cudaLaunchAttributeCooperative:
+        configuration->cooperative |= attribute->val.cooperative != 0;
+        return cudaSuccess;
+#if CUDART_VERSION >= 12080
+    case cudaLaunchAttributePreferredClusterDimension:
+        return api_error(cudaErrorNotSupported,
+                         "the simulator has no preferred size of clusters beside the size itself");
+#endif
+    default:
+        return cudaSuccess;
+    }
 }
 
 static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void *host, void **arguments) {
     if (!config)
         return api_error(cudaErrorInvalidValue, "the configuration is NULL");
-    struct configuration plain = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, false};
+    struct configuration plain = {.grid = config->gridDim,
+                                  .block = config->blockDim,
+                                  .dynamic_shared_bytes = config->dynamicSmemBytes,
+                                  .stream = config->stream};
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        const cudaLaunchAttribute *attribute = &config->attrs[i];
-        cudaError_t error = check_attribute(attribute);
+        cudaError_t error = take_attribute(&config->attrs[i], &plain);
         if (error != cudaSuccess)
             return error;
-        plain.cooperative |= attribute->id == cudaLaunchAttributeCooperative && attribute->val.cooperative != 0;
     }
     return launch(host, &plain, arguments);
 }
@@ -316,6 +348,10 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                                         size_t dynamic_shared_bytes, cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, true};
+    struct configuration configuration = {.grid = grid,
+                                          .block = block,
+                                          .dynamic_shared_bytes = dynamic_shared_bytes,
+                                          .stream = stream,
+                                          .cooperative = true};
     return LAUNCH(launch(function, &configuration, arguments));
 }
