@@ -115,7 +115,7 @@ bool race_cluster_knows(const struct warp *warp, const struct block *of, uint32_
 
 // ---- Whether the block is there ------------------------------------------------------------------------------------
 
-static bool has_begun(const struct warp *warp, const struct block *there) {
+bool race_cluster_has_met(const struct warp *warp, const struct block *there) {
     const uint32_t *known = warp->cluster->known + there->rank * CLOCKS;
     for (unsigned i = 0; i < CLOCKS / 2; i++)
         if (known[i])
@@ -156,7 +156,7 @@ bool race_cluster_reach(struct warp *warp, const struct bound *bound, int lane, 
     }
     if (!warp->block->race.on)
         return true;
-    if (!has_begun(warp, there))
+    if (!race_cluster_has_met(warp, there))
         absent(warp, bound, lane, there, "and nothing says that this block has begun");
     struct far_shadow *far = shadow_of(warp, there);
     if (!far)

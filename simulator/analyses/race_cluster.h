@@ -36,6 +36,9 @@ bool race_cluster_reach(struct warp *warp, const struct bound *bound, int lane, 
 // Whether the warp knows what a warp of another block did at that clock: key, as race_shared.c makes it.
 bool race_cluster_knows(const struct warp *warp, const struct block *of, uint32_t key);
 
+// Whether it knows anything at all of that block, or has waited at barrier.cluster.
+bool race_cluster_has_met(const struct warp *warp, const struct block *there);
+
 void race_cluster_start(struct block *block);
 void race_cluster_end(struct block *block); // its last thread has exited
 void race_cluster_free(struct block *block);
