@@ -37,10 +37,6 @@ struct far_cell {
 
 struct far_shadow {
     size_t count;
-    struct {
-        uint32_t clock; // of the latest access, 0: none
-        int32_t pc;
-    } latest[CLUSTER_MOST][MAX_WARPS];
     struct far_cell cell[]; // [count]
 };
 
@@ -154,16 +150,17 @@ bool race_cluster_reach(struct warp *warp, const struct bound *bound, int lane, 
         warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return false;
     }
-    if (!warp->block->race.on)
-        return true;
-    if (!race_cluster_has_met(warp, there))
+    if (warp->block->race.on && !race_cluster_has_met(warp, there))
         absent(warp, bound, lane, there, "and nothing says that this block has begun");
-    struct far_shadow *far = shadow_of(warp, there);
-    if (!far)
-        return false;
-    far->latest[warp->block->rank][warp->index].clock = warp->clock[warp->index];
-    far->latest[warp->block->rank][warp->index].pc = pc_of(warp, bound);
     return true;
+}
+
+void race_cluster_note(struct warp *warp, const struct bound *bound, const struct block *there) {
+    if (there == warp->block || !warp->block->race.on)
+        return;
+    struct cluster_reach *latest = cluster_reached(warp->block->cluster, there->rank, warp->block->rank, warp->index);
+    latest->clock = warp->clock[warp->index];
+    latest->pc = pc_of(warp, bound);
 }
 
 // ---- Races ---------------------------------------------------------------------------------------------------------
@@ -291,8 +288,9 @@ void race_cluster_access(struct warp *warp, const struct bound *bound, struct bl
     int shift = warp->run->kernel->shadow_shift;
     bool atomic = access_is_atomic(filled) || bound->is_volatile;
     bool writes = access_writes(filled) || access_is_atomic(filled), reads = !access_writes(filled);
-    if (!there->race.far)
+    if (!shadow_of(warp, there))
         return;
+    race_cluster_note(warp, bound, there);
     for (uint32_t left = filled->mask; left; left &= left - 1) {
         int lane = first_lane(left);
         size_t first = filled->address[lane] >> shift, end = (filled->address[lane] + filled->bytes) >> shift;
@@ -311,19 +309,20 @@ void race_cluster_issue(struct warp *warp, const struct bound *bound, int lane, 
     struct race_shared *race = &there->race;
     int shift = warp->run->kernel->shadow_shift;
     bool adds = bound->ptx->opcode == PTX_OP_RED_ASYNC || bound->ptx->opcode == PTX_OP_CP_REDUCE_ASYNC_BULK;
-    if (!race->far)
-        return;
-    for (size_t cell = offset >> shift; cell < ((size_t)offset + bytes + (1u << shift) - 1) >> shift; cell++) {
-        struct far_cell *far = &race->far->cell[cell];
+    for (size_t cell = offset >> shift; race->on && cell < ((size_t)offset + bytes + (1u << shift) - 1) >> shift;
+         cell++) {
+        struct far_cell *far = race->far ? &race->far->cell[cell] : NULL;
         uint32_t pending = race->pending[cell];
         bool same = pending && warp->code[(pending - 1) >> 6].ptx->opcode == bound->ptx->opcode;
         if (pending && !(adds && same))
             report_pending(warp, bound, lane, there, cell, true);
         against_own(warp, bound, lane, there, cell, true, adds);
-        against(warp, bound, lane, there, cell, &far->write, true, true, adds);
-        for (int i = 0; i < READERS; i++)
+        if (far)
+            against(warp, bound, lane, there, cell, &far->write, true, true, adds);
+        for (int i = 0; far && i < READERS; i++)
             against(warp, bound, lane, there, cell, &far->read[i], false, true, false);
-        *far = (struct far_cell){0}; // whoever comes before it lands lacks the wait for it
+        if (far)
+            *far = (struct far_cell){0}; // whoever comes before it lands lacks the wait for it
         race->pending_cells += pending == 0;
         race->pending[cell] = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;
     }
@@ -369,14 +368,13 @@ static bool block_knows(const struct block *block, unsigned rank, unsigned agent
 }
 
 void race_cluster_end(struct block *block) {
-    const struct far_shadow *far = block->race.far;
-    for (unsigned r = 0; far && r < block->cluster->blocks; r++) {
+    const struct cluster *cluster = block->cluster;
+    for (unsigned r = 0; cluster && r < cluster->blocks; r++) {
         for (unsigned w = 0; w < block->warps; w++) {
-            struct warp *other = &block->cluster->block[r]->warp[w];
-            uint32_t clock = far->latest[r][w].clock;
-            if (clock && !block_knows(block, r, w, clock))
-                absent(other, &other->code[far->latest[r][w].pc], 0, block,
-                       "which does not wait for that before it exits");
+            struct warp *other = &cluster->block[r]->warp[w];
+            const struct cluster_reach *latest = cluster_reached(cluster, block->rank, r, w);
+            if (latest->clock && !block_knows(block, r, w, latest->clock))
+                absent(other, &other->code[latest->pc], 0, block, "which does not wait for that before it exits");
         }
     }
 }

@@ -29,9 +29,13 @@ void race_cluster_issue(struct warp *warp, const struct bound *bound, int lane, 
 // One cell of the warp's own shared memory, which other blocks have accessed, too. atomic: so are volatile accesses.
 void race_cluster_own(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool writes, bool atomic);
 
-// The warp does something to another block's shared memory that is no access of bytes: it arrives at a barrier there.
-// false: the block is not there; reported, and the launch has ended.
+// The warp is about to do something to another block's shared memory. false: that block is not there any more;
+// reported, and the launch has ended.
 bool race_cluster_reach(struct warp *warp, const struct bound *bound, int lane, struct block *there);
+
+// It does it now, and the block has to wait for that before it ends: an arrival at a barrier, say. What lands there
+// later the block waits for by its barrier.
+void race_cluster_note(struct warp *warp, const struct bound *bound, const struct block *there);
 
 // Whether the warp knows what a warp of another block did at that clock: key, as race_shared.c makes it.
 bool race_cluster_knows(const struct warp *warp, const struct block *of, uint32_t key);

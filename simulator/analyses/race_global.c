@@ -11,8 +11,8 @@
 // other did, where that store is a release or comes after a fence (__threadfence()) which covers what was stored
 // before: see release.c. That may hide a race in such a kernel, and never invents one.
 //
-// Blocks of a cluster count as ordered as soon as one knows anything of the other (race_cluster.c), which may hide a race
-// between them and never invents one.
+// Blocks of a cluster count as ordered as soon as one knows anything of the other (race_cluster.c), which may hide a
+// race between them and never invents one.
 //
 // Host threads that simulate different blocks use the shadow at once and without locks. An entry is a pair of words;
 // where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a

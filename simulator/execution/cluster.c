@@ -24,6 +24,7 @@ static void free_cluster(struct cluster *cluster) {
     free(cluster->arriving);
     free(cluster->completed);
     free(cluster->clocks);
+    free(cluster->reached);
     free(cluster);
 }
 
@@ -34,7 +35,8 @@ static bool join_blocks(struct cluster *cluster) {
     cluster->arriving = calloc(clocks, sizeof *cluster->arriving);
     cluster->completed = calloc(clocks, sizeof *cluster->completed);
     cluster->clocks = calloc(2 * clocks * warps * cluster->blocks, sizeof *cluster->clocks);
-    if (!cluster->arriving || !cluster->completed || !cluster->clocks)
+    cluster->reached = calloc((size_t)cluster->blocks * cluster->blocks * warps, sizeof *cluster->reached);
+    if (!cluster->arriving || !cluster->completed || !cluster->clocks || !cluster->reached)
         return false;
     uint32_t *next = cluster->clocks;
     for (unsigned r = 0; r < cluster->blocks; r++) {
@@ -101,6 +103,7 @@ void unit_start(struct block *first, uint64_t number) {
     memset(cluster->arriving, 0, clocks * sizeof *cluster->arriving);
     memset(cluster->completed, 0, clocks * sizeof *cluster->completed);
     memset(cluster->clocks, 0, 2 * clocks * first->warps * cluster->blocks * sizeof *cluster->clocks);
+    memset(cluster->reached, 0, (size_t)cluster->blocks * cluster->blocks * first->warps * sizeof *cluster->reached);
     for (unsigned r = 0; r < cluster->blocks; r++) {
         for (unsigned w = 0; w < first->warps; w++) {
             struct cluster_warp *warp = &cluster->warp[r][w];

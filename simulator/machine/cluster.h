@@ -20,6 +20,12 @@ struct cluster_warp {
     uint32_t *known, *fenced; // [blocks][CLOCKS], as warp->clock and warp->fenced are of the own block
 };
 
+// The latest that a warp has done to another block's shared memory.
+struct cluster_reach {
+    uint32_t clock; // of the warp, 0: nothing
+    int32_t pc;
+};
+
 struct cluster {
     struct run *run;
     uint64_t number; // in the grid
@@ -29,12 +35,18 @@ struct cluster {
     uint32_t phase;                    // how often barrier.cluster has completed
     uint32_t *arriving, *completed;    // [blocks][CLOCKS], what those who arrived knew: in this phase, in the last one
     struct cluster_warp warp[CLUSTER_MOST][MAX_WARPS];
-    uint32_t *clocks; // of all warps
+    uint32_t *clocks;              // of all warps
+    struct cluster_reach *reached; // [blocks whose memory it is][blocks][warps]
 };
 
 // Of all warps of a cluster: how many clocks that is.
 static inline size_t cluster_clocks(const struct cluster *cluster) {
     return (size_t)cluster->blocks * CLOCKS;
+}
+
+static inline struct cluster_reach *cluster_reached(const struct cluster *cluster, unsigned there, unsigned rank,
+                                                    unsigned warp) {
+    return &cluster->reached[(there * cluster->blocks + rank) * cluster->block[0]->warps + warp];
 }
 
 // The block that an address in shared memory, less its window, is in: the warp's own, or another one of its cluster.

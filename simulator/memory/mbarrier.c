@@ -148,6 +148,7 @@ bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarri
         warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return false;
     }
+    race_cluster_note(warp, bound, barrier->owner);
     race_cluster_tell(warp, &barrier->far_arriving);
     if (barrier->owner == warp->block)
         race_tell(warp, barrier->arriving);
@@ -157,6 +158,7 @@ bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarri
 }
 
 void mbarrier_expect(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t bytes) {
+    race_cluster_note(warp, bound, barrier->owner);
     barrier->bytes += bytes;
     barrier->expected += bytes;
     barrier->expect_pc = pc_of(warp, bound);

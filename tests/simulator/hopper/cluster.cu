@@ -1,5 +1,5 @@
-// Kernels whose blocks work in clusters, each compared with the host. cluster: the names of the cases; cluster NAME: runs
-// one. Variants with a mistake are made of this file by cluster.bats, which finds the lines by their comments.
+// Kernels whose blocks work in clusters, each compared with the host. cluster: the names of the cases; cluster NAME:
+// runs one. Variants with a mistake are made of this file by cluster.bats, which finds the lines by their comments.
 #include "cluster.cuh"
 
 #include <cooperative_groups.h>
@@ -61,6 +61,7 @@ static bool run_histogram() {
     x.fill([](size_t i) { return (int)(i * 7919 % (2 * BINS)); });
     bins.fill([](size_t) { return 0; });
     histogram<<<BLOCKS, THREADS>>>(x.device, N, bins.device);
+    CHECK(cudaGetLastError());
     std::vector<int> expected(2 * BINS);
     for (int value : x.host)
         expected[value]++;
@@ -139,7 +140,7 @@ __global__ void __cluster_dims__(2, 1, 1) multicast(const int *x, int tiles, int
             int stage = i % STAGES;
             mbarrier_wait(&s.full[stage], i / STAGES & 1); // wait full
             for (int k = threadIdx.x - 32; k < TILE; k += THREADS - 32)
-                sum += s.tile[stage][k] * (int)(rank + 1);         // use
+                sum += s.tile[stage][k] * (int)(rank + 1);       // use
             asm volatile("bar.sync 1, %0;" ::"n"(THREADS - 32)); // all have read
             if (threadIdx.x < 34)
                 mbarrier_arrive_cluster(mapa(&s.empty[stage], threadIdx.x - 32)); // release
@@ -156,6 +157,7 @@ static bool run_multicast() {
     x.fill([](size_t i) { return (int)(i % 97); });
     sums.fill([](size_t) { return 0; });
     multicast<<<2, THREADS>>>(x.device, TILES, sums.device);
+    CHECK(cudaGetLastError());
     sums.fetch();
     int expected = 0;
     for (int value : x.host)
@@ -184,7 +186,7 @@ __global__ void __cluster_dims__(RING, 1, 1) ring(const int *x, int *out) { // [
         if (step >= 2)
             mbarrier_wait(&taken, step & 1); // wait taken
         if (threadIdx.x == 0)
-            mbarrier_arrive_expect_tx(&filled[box], THREADS * 4);                             // expect
+            mbarrier_arrive_expect_tx(&filled[box], THREADS * 4);                           // expect
         store_async(mapa(&inbox[box][threadIdx.x], next), value, mapa(&filled[box], next)); // hand on
         mbarrier_wait(&filled[box], step / 2 & 1);                                          // wait filled
         value = inbox[box][threadIdx.x];                                                    // take
@@ -200,6 +202,7 @@ static bool run_ring() {
     Array<int> x(BLOCKS * THREADS), out(BLOCKS * THREADS);
     x.fill([](size_t i) { return (int)(i * 31 % 1009); });
     ring<<<BLOCKS, THREADS>>>(x.device, out.device);
+    CHECK(cudaGetLastError());
     out.fetch();
     bool good = true;
     for (size_t i = 0; i < out.host.size(); i++) {
@@ -236,6 +239,7 @@ static bool run_exchange() {
     Array<int> x(BLOCKS * THREADS), out(BLOCKS * THREADS);
     x.fill([](size_t i) { return (int)(i * 13 % 999); });
     exchange<<<BLOCKS, THREADS>>>(x.device, out.device);
+    CHECK(cudaGetLastError());
     out.fetch();
     bool good = true;
     for (size_t i = 0; i < out.host.size(); i++) {

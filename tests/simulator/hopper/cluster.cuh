@@ -48,7 +48,8 @@ DEVICE void mbarrier_arrive_cluster(uint32_t barrier) {
 }
 
 DEVICE void mbarrier_expect_tx(uint64_t *barrier, int bytes) {
-    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(smem(barrier)), "r"(bytes) : "memory");
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(smem(barrier)), "r"(bytes)
+                 : "memory");
 }
 
 DEVICE void store_async(uint32_t to, int value, uint32_t barrier) {
@@ -65,40 +66,40 @@ DEVICE void store_async_v4(uint32_t to, int4 v, uint32_t barrier) {
 }
 
 DEVICE void add_async(uint32_t to, int value, uint32_t barrier) {
-    asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.s32 [%0], %1, [%2];" ::"r"(
-                     to),
-                 "r"(value), "r"(barrier)
-                 : "memory");
+    asm volatile(
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.s32 [%0], %1, [%2];" ::"r"(to),
+        "r"(value), "r"(barrier)
+        : "memory");
 }
 
 // From the block's own shared memory to a block's of the cluster.
 DEVICE void bulk_copy_cluster(uint32_t to, const void *from, int bytes, uint32_t barrier) {
-    asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-                 "r"(smem(from)), "r"(bytes), "r"(barrier)
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+        "r"(smem(from)), "r"(bytes), "r"(barrier)
+        : "memory");
 }
 
 DEVICE void bulk_add_cluster(uint32_t to, const void *from, int bytes, uint32_t barrier) {
     asm volatile(
-        "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.s32 [%0], [%1], %2, [%3];" ::"r"(
-            to),
+        "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.s32 [%0], [%1], %2, [%3];" ::
+            "r"(to),
         "r"(smem(from)), "r"(bytes), "r"(barrier)
         : "memory");
 }
 
 DEVICE void bulk_add_f32(float *to, const void *from, int bytes) {
-    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to), "r"(smem(from)),
-                 "r"(bytes)
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to),
+                 "r"(smem(from)), "r"(bytes)
                  : "memory");
 }
 
 // From global memory to the same place of each block in the mask, where it signals the barrier.
 DEVICE void bulk_load_multicast(void *to, const void *from, int bytes, uint64_t *barrier, uint16_t blocks) {
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;" ::
-            "r"(smem(to)),
-        "l"(from), "r"(bytes), "r"(smem(barrier)), "h"(blocks)
-        : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, "
+                 "[%3], %4;" ::"r"(smem(to)),
+                 "l"(from), "r"(bytes), "r"(smem(barrier)), "h"(blocks)
+                 : "memory");
 }
 
 DEVICE void tma_load_2d_multicast(void *to, const CUtensorMap *map, uint64_t *barrier, int x, int y, uint16_t blocks) {
