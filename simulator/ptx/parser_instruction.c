@@ -331,10 +331,11 @@ static void parse_wgmma(struct parser *p, struct ptx_instruction *mma) {
         expect_sign(p, ',');
         mma->src[i] = parse_source(p, i < 2 ? PTX_B64 : PTX_PRED);
     }
-    expect_sign(p, ',');
-    mma->src[3] = parse_source(p, PTX_B32);
-    expect_sign(p, ',');
-    mma->src[4] = parse_source(p, PTX_B32);
+    bool integers = mma->mma_type[0] == PTX_S32; // without immediates
+    for (int i = 3; i < 5 && !integers; i++) {
+        expect_sign(p, ',');
+        mma->src[i] = parse_source(p, PTX_B32);
+    }
     bool from_registers = mma->src[0].kind == PTX_OPERAND_VECTOR;
     if (accept_sign(p, ',')) {
         mma->src[from_registers ? 6 : 5] = parse_source(p, PTX_B32);
