@@ -1,17 +1,18 @@
 // Registers of an mma, a wgmma, an ldmatrix: which lane holds which element, by the simulator's own map.
 
-// One operand: neighbours that a lane holds in one register, or in two of an element each, are one cell. Returns its edges.
+// One operand, or its rows from row0 on: neighbours that a lane holds in one register, or in two of an element each, are one cell. Returns
+// its edges.
 function drawOperand(picture, x, y, operand, cell, chosen, name) {
-    const {rows, columns} = operand, each = Math.max(2, operand.per_register), owner = new Map(), left = x + 22;
+    const {rows, columns, row0 = 0, title = `${name}, ${rows} × ${columns}, ${operand.element}`} = operand, each = Math.max(2, operand.per_register), owner = new Map(), left = x + 22;
     const at = (row, column) => row >= 0 && column >= 0 ? owner.get(row * columns + column) : undefined;
     operand.at.forEach((elements, lane) => elements.forEach(([row, column], i) =>
-        owner.set(row * columns + column, {lane, register: Math.floor(i / each), first: Math.floor(i / operand.per_register)})));
+        owner.set((row - row0) * columns + column, {lane, register: Math.floor(i / each), first: Math.floor(i / operand.per_register)})));
     const together = (a, b) => b && a.lane === b.lane && a.register === b.register && !b.drawn;
-    picture.text(x, y + 12, `${name}, ${rows} × ${columns}, ${operand.element}`, {bold: true});
+    picture.text(x, y + 12, title, {bold: true});
     y += 20;
     for (let row = 0; row < rows; row++) {
         if (row % (cell.h < 15 ? 2 : 1) === 0)
-            picture.text(x + 16, y + row * cell.h + 12, row, {...FAINT, anchor: "end"});
+            picture.text(x + 16, y + row * cell.h + 12, row0 + row, {...FAINT, anchor: "end"});
         for (let column = 0; column < columns; column++) {
             const own = at(row, column);
             if (!own || own.drawn)
@@ -25,7 +26,7 @@ function drawOperand(picture, x, y, operand, cell, chosen, name) {
             const register = `${name.toLowerCase()}[${own.first}${operand.per_register === 1 && wide > 1 ? `..${own.first + 1}` : ""}]`;
             picture.rect(...box, {...(its ? MARKS.chosen : {fill: "var(--paper)", stroke: "var(--rule)"}), lanes: [own.lane],
                 tip: `${operand.at.length > LANES ? "thread" : "lane"} ${own.lane} in ${register}: ${name}, row ` +
-                    `${row}${high > 1 ? `–${row + high - 1}` : ""}, column ${column}${wide > 1 ? `–${column + wide - 1}` : ""}`});
+                    `${row0 + row}${high > 1 ? `–${row0 + row + high - 1}` : ""}, column ${column}${wide > 1 ? `–${column + wide - 1}` : ""}`});
             picture.label(...box, [String(own.lane)], its ? {fill: "var(--paper)", bold: true} : {});
         }
     }
@@ -41,6 +42,22 @@ function drawOperand(picture, x, y, operand, cell, chosen, name) {
     return {right: left + columns * cell.w, bottom: y + rows * cell.h};
 }
 
+// An operand of a warpgroup: the rows of each of its warps, two warps beside each other. Returns its bottom.
+function drawWarps(picture, y, operand, chosen, name) {
+    const {rows, element} = operand, columns = Math.min(operand.columns, picture.width >= 500 ? 16 : 8), warps = operand.at.length / LANES;
+    const high = rows / warps, half = picture.width / 2, w = Math.min(26, (half - 36) / columns);
+    picture.text(0, y + 12, `${name}, ${rows} × ${operand.columns}, ${element}`, {bold: true});
+    y += 20;
+    for (let warp = 0; warp < warps; warp++) {
+        const row0 = warp * high, at = operand.at.map(e => e.filter(([row, column]) => column < columns && row >= row0 && row < row0 + high));
+        const {bottom} = drawOperand(picture, warp % 2 * (half + 6), y, {...operand, at, rows: high, columns, row0, title: `warp ${warp}`}, {w, h: 18}, chosen, name);
+        y = warp % 2 || warp === warps - 1 ? bottom + 10 : y;
+    }
+    if (columns < operand.columns)
+        picture.says.push(`Of the ${operand.columns} columns of ${name} the first ones are drawn; the others follow in the same way.`);
+    return y;
+}
+
 // What a lane holds, register by register.
 function held(operand, lane) {
     const each = operand.per_register, at = operand.at[lane], name = operand.name.toLowerCase(), parts = [];
@@ -49,16 +66,16 @@ function held(operand, lane) {
         parts.push(`${name}[${r}] row ${across ? own[0][0] : ranges(own.map(e => e[0]))}, ` +
             `column ${across ? ranges(own.map(e => e[1])) : own[0][1]}`);
     }
-    return `Lane ${lane}: ${parts.join("; ")}${at.length > 8 * each ? "; and so on" : ""}.`;
+    return `${operand.at.length > LANES ? "Thread" : "Lane"} ${lane}: ${parts.join("; ")}${at.length > 8 * each ? "; and so on" : ""}.`;
 }
 
 function drawFragment(group, wanted, width) {
     const fragment = group.kernel.fragments[group.fragment], {operands} = fragment;
-    const lane = Math.min(wanted, operands[0].at.length - 1);
-    const picture = new Picture(width, `${fragment.name.split(" ")[0]}: which lane holds which element; lane ${lane} is marked`);
+    const lane = Math.min(wanted, operands[0].at.length - 1), who = fragment.warps ? "thread" : "lane";
+    const picture = new Picture(width, `${fragment.name.split(" ")[0]}: which ${who} holds which element; ${who} ${lane} is marked`);
     const [a, b, c] = ["A", "B", "C"].map(name => operands.find(o => o.name === name));
     let y = picture.heading(0);
-    picture.says.push("A number is a lane, which holds that element in a register. A thick line: another register.",
+    picture.says.push(`A number is a ${who}, which holds that element in a register. A thick line: another register.`,
         ...operands.map(o => held(o, lane)));
     if (a && b && c && width >= 500 && c.columns <= 16) {
         // As one writes it down: B above C, A left of it, so that rows and columns meet.
@@ -70,7 +87,9 @@ function drawFragment(group, wanted, width) {
         y = drawOperand(picture, x, middle, c, {w, h: ROW}, lane, "C").bottom + 10;
     } else {
         let x = 0, lowest = y;
-        for (const operand of operands) {
+        if (fragment.warps)
+            lowest = operands.reduce((at, operand) => drawWarps(picture, at, operand, lane, operand.name), y);
+        for (const operand of fragment.warps ? [] : operands) {
             const columns = Math.min(16, operand.columns), name = operand.name === "M" ? "Matrices" : operand.name;
             const shown = {...operand, columns, at: operand.at.map(e => e.filter(([, column]) => column < columns))};
             const w = Math.max(operand.per_register > 1 ? 12 : 18, Math.min(26, (width - 24) / columns));
@@ -88,6 +107,6 @@ function drawFragment(group, wanted, width) {
             picture.says.push("Row 0 is the one whose address lane 0 gave, row 1 that of lane 1, and so on: a matrix has eight.");
         y = picture.says.reduce((at, sentence) => picture.paragraph(0, at, sentence), lowest + 8);
     }
-    picture.legend(y + 2, [["chosen", `held by lane ${lane}`]]);
+    picture.legend(y + 2, [["chosen", `held by ${who} ${lane}`]]);
     return picture;
 }

@@ -28,6 +28,7 @@ function picturesOf(run, group, sample, width, most) {
         pictures.push(drawShared(group, sample, width, most));
     if (hasFragment(group))
         pictures.push(drawFragment(group, page.lane, width));
+    pictures.push(...sample.tiles.map(tile => drawTile(run, group, sample, tile, width, most)));
     return pictures;
 }
 const hasFragment = group => Number.isInteger(group.fragment);

@@ -22,8 +22,8 @@ const isWrite = ({kind, space}) => /store|reduction/.test(kind) || (/copy/.test(
 // One execution of a site by a warp. parts: for each wavefront the part of the request that it serves; one that needs more than one
 // has a bank conflict.
 class Sample {
-    constructor(site, [block, warp, n, seq, mask, tensor, addresses, passes, parts]) {
-        Object.assign(this, {site, block, warp, n, seq, tensor, addresses, passes, lanes: lanesOf(mask), parts: expanded(parts)});
+    constructor(site, [block, warp, n, seq, mask, tensor, addresses, passes, parts, tiles = []]) {
+        Object.assign(this, {site, block, warp, n, seq, tensor, addresses, passes, tiles, lanes: lanesOf(mask), parts: expanded(parts)});
     }
     // [{lane, from}]: the byte offset where each lane's access begins.
     get accesses() {

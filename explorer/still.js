@@ -6,6 +6,7 @@
 //     block, warp, n   which execution; the first ones where left out        picture  of several that it has, from 0
 //     most     rows, and wavefronts, that are drawn                          lane     that is marked in registers
 //     view=order, band, bands   copies and barriers instead of a line: from which band, and how many
+//     view=waits, warps, boxes  who waits for whom: which warps, 4,0,8, and at most how many boxes of each
 
 function stillOf(wanted) {
     const run = page.runs[0], kernel = run.kernels[0], number = (name, otherwise) => wanted.has(name) ? Number(wanted.get(name)) : otherwise;
@@ -13,6 +14,8 @@ function stillOf(wanted) {
     page.lane = number("lane", 0);
     if (wanted.get("view") === "order")
         return drawOrder(run, kernel, block, number("band", 0), 0, width, number("bands"), false).svg("", scale);
+    if (wanted.get("view") === "waits")
+        return drawWaits(run, kernel, block, width, wanted.get("warps").split(",").map(Number), number("boxes")).svg("", scale);
     const line = run.files[run.source].text.split("\n").findIndex(text => text.includes(wanted.get("line"))) + 1;
     const group = line && run.at(run.source, line).find(g => !wanted.has("kind") || `${g.space || ""} ${g.kind}`.trim() === wanted.get("kind"));
     const sample = group && group.samples.filter(s => s.warp === number("warp", 0) && s.block === number("block", s.block))[number("n", 0)];

@@ -68,6 +68,7 @@ function showOrder() {
         return [h("h2", {}, "Copies and barriers"), h("p", {}, "No barrier and no asynchronous copy was recorded.")];
     const width = pictureWidth(), fit = warpsThatFit(width), warps = lists.map(l => l.warp).sort((a, b) => a - b);
     const from = Math.max(0, Math.min(warps.indexOf(page.warp), warps.length - fit));
+    const waiting = waitingWarps(lists, Math.floor(width / 110));
     const all = bandsOf(lists, () => 0).length, band = Math.min(page.band, all - 1);
     return [h("h2", {}, "Copies and barriers"),
         h("p", {class: "faint"}, "An order of events, not time: how long anything takes is not known here."),
@@ -75,6 +76,7 @@ function showOrder() {
             warps.length > fit ? choice("From warp", warps.map(w => [w, w]), warps[from], w => show({warp: Number(w)})) : null),
         all > 1 ? stepper(`from band ${band + 1} of ${all}`, band, all - 1, (to, focus) => show({band: to}, focus)) : null,
         figure(drawOrder(run, kernel, block, band, from, width), "order"),
+        ...(waiting.length > 1 ? [h("h3", {}, "Who waits for whom"), figure(drawWaits(run, kernel, block, width, waiting, 40), "waits")] : []),
         lists.some(l => !l.complete) ? h("p", {}, "There were more events than were kept.") : null];
 }
 

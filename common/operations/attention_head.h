@@ -4,6 +4,13 @@
 
 #include "operations/attention_variant.h"
 
+// A row of q, k or v: element c is at[c * step].
+struct row {
+    const float *at;
+    int64_t step;
+    bool stray; // it lies outside the tensor; its elements are zeros
+};
+
 struct head {
     const struct variant *variant;
     const struct host_problem *in;
@@ -17,18 +24,16 @@ struct head {
     double *running;     // [nq][tiles], the maximum that a row has after each tile, where the variant rescales
     bool *borderline;    // [nq], whether it is raised hangs on the rounding of a score
     float *moved[3];     // q, k and v as the kernel finds them, [n][padded_columns], where the variant moves elements
-    double *o, *bound;   // [nq][head_dim]
-    bool stray;          // what lies outside the tensors was asked for
+    struct row *keys, *values; // [nk]
+    double *o, *bound;         // [nq][head_dim]
+    bool stray;                // what lies outside the tensors was asked for
 };
 
-// A row of q, k or v: element c is at[c * step].
-struct row {
-    const float *at;
-    int64_t step;
-};
+// Row j of this head's q, k or v (own), n being how many rows such a head has.
+struct row find_row(const struct head *h, const struct source *from, enum tensor_kind own, int n, int j);
 
-// Row j of this head's q, k or v (own), n being how many rows such a head has. Zeros where it lies outside the tensor.
-struct row find_row(struct head *h, const struct source *from, enum tensor_kind own, int n, int j);
+// Fills keys and values, of what move_elements() moved.
+void find_rows(struct head *h);
 
 // A row of shared memory has slices of 64 columns.
 int padded_columns(const struct attention_shape *shape);

@@ -58,6 +58,7 @@ static void move(struct head *h, const struct source *from, enum tensor_kind own
             *to = 0;
             if (row < n && column < s->head_dim) {
                 struct row found = find_row(h, &plain, own, n, row);
+                h->stray |= found.stray;
                 *to = found.at[column * found.step];
             }
         }

@@ -26,6 +26,11 @@ static bool is_touched(const struct variant *v, const struct attention_shape *s,
     return end > 0 && j < (end + v->tile - 1) / v->tile * v->tile;
 }
 
+static void add_term(double *sum, double *sizes, double term) {
+    *sum += term;
+    *sizes += fabs(term);
+}
+
 static void add_values(struct head *h, int i) {
     const struct variant *v = h->variant;
     const struct attention_shape *s = &h->in->which.attention;
@@ -42,12 +47,14 @@ static void add_values(struct head *h, int i) {
         if ((hidden && !v->weight_place && !is_touched(v, s, i, j)) || !subset_has(v->value_keys, j, s->nk))
             continue;
         double weight = v->value_step ? times_added(v, d, j) * h->weight[j] : h->weight[j];
-        struct row value = find_row(h, &v->v, TENSOR_OF_V, s->nk, j);
-        for (int c = 0; c < d; c++) {
-            double term = weight * value.at[c * value.step] * (by_lanes ? lane_weight[c % 32] : 1);
-            o[c] += term;
-            bound[c] += fabs(term);
-        }
+        const struct row value = h->values[j];
+        h->stray |= value.stray;
+        if (by_lanes)
+            for (int c = 0; c < d; c++)
+                add_term(&o[c], &bound[c], weight * value.at[c * value.step] * lane_weight[c % 32]);
+        else
+            for (int c = 0; c < d; c++)
+                add_term(&o[c], &bound[c], weight * value.at[c * value.step]);
     }
 }
 
@@ -231,6 +238,8 @@ void variant_predict(const struct variant *v, const struct host_problem *in, str
     h.weight = host_allocate(s->nk, sizeof *h.weight);
     h.share = host_allocate(s->nk, sizeof *h.share);
     h.running = host_allocate(v->rescale ? (int64_t)s->nq * tile_count(v, s) : 0, sizeof *h.running);
+    h.keys = host_allocate(s->nk, sizeof *h.keys);
+    h.values = host_allocate(s->nk, sizeof *h.values);
     h.borderline = host_allocate(s->nq, sizeof *h.borderline);
     for (int i = 0; i < 3; i++)
         h.moved[i] = host_allocate((int64_t)(i == Q ? s->nq : s->nk) * padded_columns(s), sizeof(float));
@@ -239,6 +248,7 @@ void variant_predict(const struct variant *v, const struct host_problem *in, str
         h.bound = p->bound + h.index * per_head;
         h.stray = false;
         move_elements(&h);
+        find_rows(&h);
         compute_scores(&h);
         if (v->over_queries)
             normalise_columns(&h);
@@ -262,5 +272,7 @@ void variant_predict(const struct variant *v, const struct host_problem *in, str
     free(h.weight);
     free(h.share);
     free(h.running);
+    free(h.keys);
+    free(h.values);
     free(h.borderline);
 }

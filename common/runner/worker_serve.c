@@ -121,17 +121,14 @@ static void call(struct service *s, const struct wire_question *question) {
     if (recorded)
         recording_write();
     result.good = launch_finish(launch, &counts, s->kernel.operation->forward, &result.state, &result.cause);
-    struct device_counts after = device_counts();
-    result.cut = after.cut > counts.cut;
-    // What a launch has left out the next one reads: nothing follows from what that one writes.
-    bool follows = !result.cut || after.launches - counts.launches == 1;
+    result.cut = device_counts().cut > counts.cut;
     end_beside(&second, result.state == DEVICE_WELL);
     if (result.state == DEVICE_WELL) {
         const char *guard = problem_broken_guard(&s->problem), *changed = problem_changed_input(&s->problem);
         snprintf(result.guard, sizeof result.guard, "%s", guard ? guard : "");
         snprintf(result.changed, sizeof result.changed, "%s", changed ? changed : "");
         for (int i = 0; i < s->host.outputs; i++)
-            result.has[i] = follows && problem_has_output(&s->problem, i);
+            result.has[i] = problem_has_output(&s->problem, i);
         if (*question->out)
             output_write(&s->problem, question->out);
         CUDA(cudaStreamDestroy(stream));

@@ -8,6 +8,7 @@
 #include "items.cuh"
 #include "online_softmax.cuh"
 #include "output_rows.cuh"
+#include "stages.cuh"
 #include "tensor_maps.cuh"
 #include "variant.cuh"
 #include "warpgroup_rows.cuh"
@@ -41,16 +42,6 @@ __device__ inline int own_thread() {
     return threadIdx.x - WARPGROUP;
 }
 
-// Starts to copy a tile's rows of a matrix, from row0 on, and zeros beyond it. One thread does it for all; who waits
-// for the barrier waits for its bytes.
-template <int SLICES, int ROWS, class E>
-__device__ inline void load_rows(E (*to_smem)[ROWS][SLICE], uint64_t *full, const CUtensorMap &from, int row0, int head,
-                                 int batch) {
-    mbarrier_arrive_expect_tx(full, SLICES * ROWS * SLICE * sizeof(E));
-    for (int i = 0; i < SLICES; i++)
-        cp_async_bulk_tensor(to_smem[i], &from, full, i * SLICE, row0, head, batch);
-}
-
 // What one thread does: it copies an item's queries and tile after tile, each as soon as its stage is free.
 template <class T>
 __device__ inline void produce(T &tile, const TensorMaps &maps, const Item &item) {
@@ -60,12 +51,6 @@ __device__ inline void produce(T &tile, const TensorMaps &maps, const Item &item
         // TODO 1 (about 4 lines): when may K and V be copied? A stage that was never used is free: by which parity?
         // END TODO 1
     }
-}
-
-// One thread tells it for the warpgroup, whose warps end a product together.
-__device__ inline void release(uint64_t *empty) {
-    if (threadIdx.x % WARPGROUP == 0)
-        mbarrier_arrive(empty);
 }
 
 // S_rmem = Q K^T for the warpgroup's rows and all keys of the tile: starts it.

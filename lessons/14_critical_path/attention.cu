@@ -9,6 +9,7 @@
 #include "items.cuh"
 #include "online_softmax.cuh"
 #include "output_rows.cuh"
+#include "stages.cuh"
 #include "tensor_maps.cuh"
 #include "variant.cuh"
 #include "warpgroup_rows.cuh"
@@ -44,16 +45,6 @@ __device__ inline int own_thread() {
     return threadIdx.x - WARPGROUP;
 }
 
-// Starts to copy a tile's rows of a matrix, from row0 on, and zeros beyond it. One thread does it for all; who waits
-// for the barrier waits for its bytes.
-template <int SLICES, int ROWS, class E>
-__device__ inline void load_rows(E (*to_smem)[ROWS][SLICE], uint64_t *full, const CUtensorMap &from, int row0, int head,
-                                 int batch) {
-    mbarrier_arrive_expect_tx(full, SLICES * ROWS * SLICE * sizeof(E));
-    for (int i = 0; i < SLICES; i++)
-        cp_async_bulk_tensor(to_smem[i], &from, full, i * SLICE, row0, head, batch);
-}
-
 // What one thread does: it copies tile after tile of item after item, each as soon as its stage is free.
 template <class T>
 __device__ inline void produce(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
@@ -63,10 +54,8 @@ __device__ inline void produce(T &tile, const TensorMaps &maps, const struct att
     for (;; q.next()) {
         const Item item = item_of<T>(p, work, number);
         // Needed at the item's end: asked for here, its way from memory is not waited for.
-        if (work.counter && item.end_key > 0)
-            number = work.blocks + atomicInc(work.counter, work.items - 1);
-        else
-            number += work.blocks;
+        number = work.counter && item.end_key > 0 ? work.blocks + atomicInc(work.counter, work.items - 1)
+                                                  : number + work.blocks;
         mbarrier_wait(&tile.Q_empty[q.stage], q.parity ^ 1);
         tile.item[q.stage] = item;
         if (item.end_key == 0)
@@ -80,12 +69,6 @@ __device__ inline void produce(T &tile, const TensorMaps &maps, const struct att
         }
     }
     mbarrier_arrive(&tile.Q_full[q.stage]);
-}
-
-// One thread tells it for the warpgroup, whose warps end a product together.
-__device__ inline void release(uint64_t *empty) {
-    if (threadIdx.x % WARPGROUP == 0)
-        mbarrier_arrive(empty);
 }
 
 // S_rmem = Q K^T for the warpgroup's rows and all keys of the tile: starts it.

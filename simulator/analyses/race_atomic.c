@@ -55,34 +55,33 @@ static struct race_flag *flag_at(struct race_shared *race, uint64_t offset) {
     return flag;
 }
 
-static void tell_fenced(const struct warp *warp, uint32_t clock[CLOCKS]) {
-    for (unsigned i = 0; i < CLOCKS; i++)
-        clock[i] = warp->fenced[i] > clock[i] ? warp->fenced[i] : clock[i];
-}
-
 // Learns from the flags that the access touches, or tells them. false: the host has no memory left.
 static bool signal_by(struct warp *warp, const struct bound *bound, struct block *there, const struct access *filled,
                       bool tells) {
     uint64_t before = UINT64_MAX;
-    bool own = there == warp->block;
+    bool own = there == warp->block, others = !(bound->order & ORDER_CTA);
     for (uint32_t left = filled->mask; left; left &= left - 1) {
         uint64_t from = filled->address[first_lane(left)] & ~(uint64_t)3, end = from + filled->bytes;
         for (uint64_t at = from; at < end && from != before; at += 4) {
             struct race_flag *flag = flag_at(&there->race, at);
             if (!flag)
                 return false;
-            if (tells && bound->ptx->flags & PTX_RELEASE)
+            if (others && tells && bound->order & ORDER_RELEASE)
                 race_cluster_tell(warp, &flag->far);
-            else if (tells)
+            else if (others && tells)
                 race_cluster_tell_fenced(warp, &flag->far);
-            else
-                race_cluster_learn(warp, flag->far);
-            if (own && tells && bound->ptx->flags & PTX_RELEASE)
-                race_tell(warp, flag->clock);
-            else if (own && tells)
-                tell_fenced(warp, flag->clock);
-            else if (own)
+            else if (others)
+                race_cluster_learn(warp, flag->far, bound->order & ORDER_ACQUIRE);
+            if (!own)
+                continue;
+            if (tells && bound->order & ORDER_RELEASE)
+                race_tell_by(warp, filled->mask, flag->clock);
+            else if (tells)
+                race_tell_fenced(warp, filled->mask, flag->clock);
+            else if (bound->order & ORDER_ACQUIRE)
                 race_learn(warp, flag->clock);
+            else
+                race_see(warp, flag->clock);
         }
         before = from;
     }
@@ -90,11 +89,12 @@ static bool signal_by(struct warp *warp, const struct bound *bound, struct block
 }
 
 void race_flags_signal(struct warp *warp, const struct bound *bound, struct block *there, const struct access *filled) {
-    bool reads = !access_writes(filled), writes = access_writes(filled) || access_is_atomic(filled);
-    if ((reads && !signal_by(warp, bound, there, filled, false)) ||
+    bool looks = !access_writes(filled) && filled->kind != ACCESS_REDUCTION;
+    bool writes = access_writes(filled) || access_is_atomic(filled);
+    if ((looks && !signal_by(warp, bound, there, filled, false)) ||
         (writes && !signal_by(warp, bound, there, filled, true)))
         warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
-    race_step(warp, reads, writes);
+    race_step(warp, looks, writes);
 }
 
 void race_shared_atomic(struct warp *warp, const struct bound *bound, const struct access *access) {

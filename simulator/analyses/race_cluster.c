@@ -57,9 +57,15 @@ static bool make(struct warp *warp, uint32_t **far) {
     return *far;
 }
 
+// Of a block's clocks; what single lanes know is not kept apart here.
+static void join_block(uint32_t *to, const uint32_t *from) {
+    join(to, from, CLOCK_PART);
+    join(to + CLOCK_ACQUIRED, from + CLOCK_ACQUIRED, CLOCK_PARTS - CLOCK_ACQUIRED);
+}
+
 static void tell(const struct warp *warp, uint32_t *far, const uint32_t *others, const uint32_t *own) {
     join(far, others, cluster_clocks(warp->block->cluster));
-    join(far + warp->block->rank * CLOCKS, own, CLOCKS);
+    join_block(far + warp->block->rank * CLOCKS, own);
 }
 
 void race_cluster_tell(struct warp *warp, uint32_t **far) {
@@ -72,14 +78,23 @@ void race_cluster_tell_fenced(struct warp *warp, uint32_t **far) {
         tell(warp, *far, warp->cluster->fenced, warp->fenced);
 }
 
-void race_cluster_learn(struct warp *warp, const uint32_t *far) {
+// What is known of other launches' and clusters' blocks goes with what is known of the cluster's own.
+void race_cluster_learn(struct warp *warp, const uint32_t *far, bool own_too) {
     if (!warp->cluster || !far)
         return;
-    const uint32_t *own = far + warp->block->rank * CLOCKS;
-    join(warp->cluster->known, far, cluster_clocks(warp->block->cluster));
-    for (unsigned i = 0; i < CLOCKS; i++)
+    const struct block *block = warp->block;
+    const uint32_t *own = far + block->rank * CLOCKS;
+    join(warp->cluster->known, far, cluster_clocks(block->cluster));
+    for (unsigned r = 0; r < block->cluster->blocks; r++)
+        join(warp->clock + CLOCK_ACQUIRED, far + r * CLOCKS + CLOCK_ACQUIRED, CLOCK_PARTS - CLOCK_ACQUIRED);
+    for (unsigned i = 0; i < CLOCK_PART && own_too; i++)
         if (i != warp->index && own[i] > warp->clock[i])
             warp->clock[i] = own[i];
+}
+
+void race_cluster_raise(struct warp *warp, uint32_t **far, unsigned rank, unsigned agent, uint32_t clock) {
+    if (make(warp, far) && (*far)[rank * CLOCKS + agent] < clock)
+        (*far)[rank * CLOCKS + agent] = clock;
 }
 
 void race_cluster_forget(const struct block *block, uint32_t *far) {
@@ -95,7 +110,7 @@ void race_cluster_fence(struct warp *warp) {
 void race_cluster_proxy_fence(struct warp *warp) {
     for (unsigned r = 0; warp->cluster && r < warp->block->cluster->blocks; r++) {
         uint32_t *known = warp->cluster->known + r * CLOCKS;
-        join(known + CLOCKS / 2, known, CLOCKS / 2);
+        join(known + CLOCK_VISIBLE, known, LANES);
     }
 }
 
@@ -113,7 +128,7 @@ bool race_cluster_knows(const struct warp *warp, const struct block *of, uint32_
 
 bool race_cluster_has_met(const struct warp *warp, const struct block *there) {
     const uint32_t *known = warp->cluster->known + there->rank * CLOCKS;
-    for (unsigned i = 0; i < CLOCKS / 2; i++)
+    for (unsigned i = 0; i < LANES; i++)
         if (known[i])
             return true;
     return warp->cluster->waited > 0;
@@ -333,7 +348,7 @@ void race_cluster_own(struct warp *warp, const struct bound *bound, size_t cell,
     const struct far_access *w = &far->write;
     against(warp, bound, lane, warp->block, cell, w, true, writes, atomic);
     if (w->clock && race_is_asynchronous(bound) && !writes && knows(warp, w->rank, w->warp, w->clock) &&
-        w->rank != warp->block->rank && warp->cluster->known[w->rank * CLOCKS + CLOCKS / 2 + w->warp] < w->clock) {
+        w->rank != warp->block->rank && warp->cluster->known[w->rank * CLOCKS + CLOCK_VISIBLE + w->warp] < w->clock) {
         warp_report(warp, SIM_FINDING_PROXY_FENCE, bound, &warp->code[w->by >> 6], lane,
                     "{here} reads byte %zu of shared memory through the asynchronous proxy, which another block of the "
                     "cluster wrote at {there} as an ordinary store, with no fence.proxy.async after it",

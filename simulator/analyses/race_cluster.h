@@ -9,11 +9,14 @@ struct access;
 
 // The clocks of all warps of a cluster, [blocks][CLOCKS], of a barrier or a flag: NULL until somebody tells it
 // something. What a warp knows goes there, or what it knew at its last fence; what is there a warp learns. race_step()
-// ends it.
+// ends it. own_too: of its own block as well, where nothing else carries that.
 void race_cluster_tell(struct warp *warp, uint32_t **far);
 void race_cluster_tell_fenced(struct warp *warp, uint32_t **far);
-void race_cluster_learn(struct warp *warp, const uint32_t *far);
+void race_cluster_learn(struct warp *warp, const uint32_t *far, bool own_too);
 void race_cluster_forget(const struct block *block, uint32_t *far); // nobody has told it anything
+
+// The clock of one agent, or of one warp.
+void race_cluster_raise(struct warp *warp, uint32_t **far, unsigned rank, unsigned agent, uint32_t clock);
 
 void race_cluster_fence(struct warp *warp);       // membar, fence
 void race_cluster_proxy_fence(struct warp *warp); // fence.proxy.async

@@ -5,11 +5,17 @@
 // launch has a key of its own, larger than all keys before it: what earlier launches left in the shadow is recognised
 // by being smaller than the launch's first key, and never has to be cleared.
 //
-// Writes of the value that is there already are no race. Neither are atomics and volatile accesses among themselves.
-// They are also how a block tells another that something is done ("the last block to finish adds up"): a block whose
-// atomic or volatile load came later than another's first atomic or volatile store counts as ordered after all that the
-// other did, where that store is a release or comes after a fence (__threadfence()) which covers what was stored
-// before: see release.c. That may hide a race in such a kernel, and never invents one.
+// Writes of the value that is there already are no race. Neither are atomics and volatile accesses among themselves,
+// unless the scope of one is its block (.cta): for other blocks that one is an ordinary access.
+// They are also how a block tells another that something is done ("the last block to finish adds up"). What a block did
+// is ordered before what a thread of another does (PTX manual, memory consistency model), where
+//   - its first atomic or volatile store is a release or comes after a fence (__threadfence()) which covers what was
+//     stored before: see release.c; and
+//   - the thread's atomic or volatile load came later and is an acquire, or a fence stands between it and what the
+//     thread does; or the same is true of a thread that it has met at a barrier since.
+// A volatile read needs no such fence here, as in the programming guide's example. Nor do CUDA's samples have one where
+// a thread counts by an atomic, and all threads read after a __syncthreads(): that is a remark, which fails nothing.
+// All of this may hide a race in such a kernel, and never invents one.
 //
 // Blocks of a cluster count as ordered as soon as one knows anything of the other (race_cluster.c), which may hide a
 // race between them and never invents one.
@@ -153,17 +159,31 @@ static void mark_written(const struct access *access) {
         sim_memory_mark_written(allocation, access->address[first_lane(left)] - allocation->address, access->bytes);
 }
 
+// Whether the warp has done this before: it waits, and does not count.
+static bool is_polling(const struct warp *warp, const struct bound *bound, const struct access *access) {
+    for (int i = 0; i < RECENT_POLLS; i++)
+        if (warp->poll[i].pc == pc_of(warp, bound) && warp->poll[i].address == access->span.low)
+            return true;
+    return false;
+}
+
 // An atomic or volatile access: the block has told others something, or learnt it.
-static void signal_others(struct warp *warp, const struct bound *bound, uint32_t mask, bool reads, bool writes) {
+static void signal_others(struct warp *warp, const struct bound *bound, const struct access *access) {
     struct run *run = warp->run;
-    if (!run->released)
+    bool writes = access_writes(access) || access_is_atomic(access);
+    bool looks = !access_writes(access) && access->kind != ACCESS_REDUCTION;
+    if (!run->released || bound->order & ORDER_CTA)
         return;
     uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
     uint32_t never = 0;
-    if (writes && ((warp->block->fenced && release_publishes(warp, mask)) || bound->ptx->flags & PTX_RELEASE))
+    if (writes && ((warp->block->fenced && release_publishes(warp, access->mask)) || bound->order & ORDER_RELEASE))
         atomic_compare_exchange_strong(&run->released[warp->block->number], &never, now);
-    if (reads)
-        warp->block->acquired = now;
+    if (looks)
+        warp->clock[CLOCK_SAW] = now;
+    if (looks && bound->order & ORDER_ACQUIRE)
+        warp->clock[CLOCK_ACQUIRED] = now;
+    else if (access->kind == ACCESS_ATOMIC && !is_polling(warp, bound, access))
+        warp->ticket = now;
 }
 
 // Whether the key is of a launch in another stream, which may run at the same time.
@@ -181,19 +201,35 @@ static bool in_cluster(const struct warp *warp, uint32_t key) {
     return met;
 }
 
-// Whether what the block with this key did may be before what this one does.
-static bool ordered(const struct warp *warp, uint32_t key) {
+// What the warp knows of others by one of its clocks: whether that is after what the block with this key did.
+static bool is_after(const struct warp *warp, uint32_t key, unsigned clock) {
     const struct run *run = warp->run;
-    if (is_beside(run, key))
-        return false;
-    if (key < run->first_key || key == warp->block->key || in_cluster(warp, key))
-        return true;
-    if (!run->released || !warp->block->acquired)
+    if (!run->released || !warp->clock[clock])
         return false;
     if (key == several(run))
         return true;
     uint32_t released = atomic_load(&run->released[key - run->first_key]);
-    return released && released < warp->block->acquired;
+    return released && released < warp->clock[clock];
+}
+
+// Whether what the block with this key did may be before what this one does. strong: it does so by an atomic or a
+// volatile access.
+static bool ordered(const struct warp *warp, uint32_t key, bool strong) {
+    const struct run *run = warp->run;
+    if (is_beside(run, key))
+        return false;
+    return key < run->first_key || key == warp->block->key || in_cluster(warp, key) ||
+           is_after(warp, key, strong ? CLOCK_SAW : CLOCK_ACQUIRED);
+}
+
+// An atomic or a volatile access that is one for its own block only.
+static bool is_of_block(const struct bound *bound) {
+    return bound->is_volatile && bound->order & ORDER_CTA;
+}
+
+// One that other blocks' do not race with.
+static bool is_strong(const struct bound *bound) {
+    return bound->is_volatile && !(bound->order & ORDER_CTA);
 }
 
 static void report_race(struct warp *warp, const struct bound *bound, const struct access *access, int lane,
@@ -208,20 +244,25 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
                     it_wrote ? "wrote" : "read");
         return;
     }
-    if (warp_reported(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4]))
+    bool counted = is_after(warp, key, CLOCK_TICKET), seen = is_after(warp, key, CLOCK_SAW);
+    enum sim_finding_kind kind = counted ? SIM_FINDING_REMARK_FENCE : SIM_FINDING_RACE_GLOBAL;
+    const struct bound *other = &warp->code[by >> 4];
+    if (warp_reported(warp, kind, bound, other))
         return;
     if (key != several(run)) {
         uint32_t number = key - run->first_key;
         snprintf(who, sizeof who, "block (%u,%u,%u)", number % grid.x, number / grid.x % grid.y,
                  number / grid.x / grid.y);
     }
-    bool unpublished = warp->block->acquired && it_wrote && key != several(run);
-    warp_report(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[by >> 4], lane,
-                "{here} %s %s, which %s %s at {there} in the same launch%s", writes ? "writes" : "reads", place, who,
-                it_wrote ? "wrote" : "read",
-                unpublished ? " and did not publish by a __threadfence() between that and its atomic: of each thread "
-                              "that wrote, with a barrier after it"
-                            : "");
+    bool unpublished = warp->clock[CLOCK_SAW] && it_wrote && key != several(run);
+    warp_report(warp, kind, bound, other, lane, "{here} %s %s, which %s %s at {there} in the same launch%s",
+                writes ? "writes" : "reads", place, who, it_wrote ? "wrote" : "read",
+                is_of_block(bound) || is_of_block(other) ? "; the scope of one of the two is its own block"
+                : counted     ? "; this block has counted by an atomic since, with no __threadfence() after it"
+                : seen        ? "; this block has looked at a flag or a counter since, with no __threadfence() after it"
+                : unpublished ? " and did not publish by a __threadfence() between that and its atomic: of each thread "
+                                "that wrote, with a barrier after it"
+                              : "");
 }
 
 static void note_read(const struct warp *warp, struct shadow *shadow, size_t word, uint32_t by) {
@@ -253,20 +294,19 @@ static bool stores_the_same(const struct warp *warp, const struct bound *bound, 
 
 static void look_at_word(struct warp *warp, const struct bound *bound, const struct access *access,
                          struct shadow *shadow, int lane, size_t word, uint32_t bytes, bool same) {
-    bool atomic = access_is_atomic(access) || bound->is_volatile;
-    bool writes = access_writes(access) || access_is_atomic(access);
+    bool strong = is_strong(bound), writes = access_writes(access) || access_is_atomic(access);
     uint32_t by = (uint32_t)pc_of(warp, bound) << 4 | bytes, mine = warp->block->key;
     uint32_t write = shadow->write[word], write_by = shadow->write_by[word];
-    if (write_by & bytes && !same && !ordered(warp, write) &&
-        (is_beside(warp->run, write) || !(atomic && warp->code[write_by >> 4].is_volatile)))
+    if (write_by & bytes && !same && !ordered(warp, write, strong) &&
+        (is_beside(warp->run, write) || !(strong && is_strong(&warp->code[write_by >> 4]))))
         report_race(warp, bound, access, lane, word, write, write_by, writes, true);
     if (!writes) {
-        if (!atomic)
+        if (!strong)
             note_read(warp, shadow, word, by);
         return;
     }
     uint32_t read = shadow->read[word], read_by = shadow->read_by[word];
-    if (read_by & bytes && !ordered(warp, read))
+    if (read_by & bytes && !ordered(warp, read, strong))
         report_race(warp, bound, access, lane, word, read, read_by, true, false);
     shadow->write_by[word] = write == mine ? by | (write_by & 15) : by;
     shadow->write[word] = mine;
@@ -344,7 +384,7 @@ void race_global_access(struct warp *warp, const struct bound *bound, const stru
         allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
         check_races(warp, bound, access);
         if (access_is_atomic(access) || bound->is_volatile)
-            signal_others(warp, bound, access->mask, reads, writes);
+            signal_others(warp, bound, access);
         else if (writes && run->released)
             release_note_write(warp, access->mask);
     }

@@ -5,7 +5,8 @@
 // second half: for each agent, the latest clock whose writes a fence has passed on. Barriers carry both halves.
 //
 // A read by an agent (wgmma, a bulk store) is noted with the agent's clock. Who overwrites the place must know that
-// clock, which begins with the warp that waits for the agent.
+// clock, which begins with the warp that waits for the agent. So is the write of a bulk copy that lands before anybody
+// waits for it: the barrier that it signals tells its clock.
 #include "race_proxy.h"
 
 #include "../machine/block.h"
@@ -22,6 +23,11 @@ bool race_agent_of_bulk(const struct block *block, unsigned *agent) {
     return block->race.on && block->agents > block->warps;
 }
 
+bool race_agent_of_loads(const struct block *block, unsigned *agent) {
+    *agent = block->agents - 2;
+    return block->race.on && block->agents > block->warps;
+}
+
 uint32_t race_agent_issue(struct block *block, unsigned agent) {
     return block->race.issued[agent] = race_latest_clock(block) + 1;
 }
@@ -34,7 +40,7 @@ void race_agent_wait(struct warp *warp, unsigned agent, uint32_t clock) {
 
 void race_proxy_fence(struct warp *warp) {
     for (unsigned w = 0; w < warp->block->agents; w++) {
-        uint32_t *visible = &warp->clock[CLOCKS / 2 + w];
+        uint32_t *visible = &warp->clock[CLOCK_VISIBLE + w];
         *visible = warp->clock[w] > *visible ? warp->clock[w] : *visible;
     }
     race_cluster_proxy_fence(warp);
@@ -46,7 +52,7 @@ static void look_at(struct warp *warp, const struct bound *bound, int lane, size
     uint32_t key = race->cells.write[cell], by = race->cells.write_by[cell];
     race_shared_check_read(warp, bound, cell, lane);
     bool written = key >= race->first_key && !(race->pending_cells && race->pending[cell]);
-    if (written && (by & 63) != SHADOW_ASYNC && key >> 5 > warp->clock[CLOCKS / 2 + (key & 31)]) {
+    if (written && (by & 63) != SHADOW_ASYNC && key >> 5 > warp->clock[CLOCK_VISIBLE + (key & 31)]) {
         warp_report(warp, SIM_FINDING_PROXY_FENCE, bound, &warp->code[by >> 6], lane,
                     "{here} reads byte %zu of shared memory through the asynchronous proxy, which {there} wrote as an "
                     "ordinary store, with no fence.proxy.async after it",
@@ -69,22 +75,23 @@ static void note(struct warp *warp, size_t cell, uint32_t key, uint32_t by) {
     }
 }
 
-static size_t end_cell(const struct warp *warp, uint32_t end) {
-    int shift = warp->run->kernel->shadow_shift;
+static size_t end_cell(const struct block *block, uint32_t end) {
+    int shift = block->run->kernel->shadow_shift;
     return ((size_t)end + (1u << shift) - 1) >> shift;
 }
 
 void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes) {
     if (!warp->block->race.on)
         return;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++)
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes); cell++)
         look_at(warp, bound, lane, cell);
 }
 
 void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, unsigned agent, uint32_t clock,
                      uint32_t offset, uint32_t bytes) {
     uint32_t by = (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ASYNC, key = clock << 5 | agent;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++) {
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes);
+         cell++) {
         look_at(warp, bound, lane, cell);
         note(warp, cell, key, by);
     }
@@ -94,21 +101,22 @@ void race_proxy_issue(struct warp *warp, const struct bound *bound, int lane, ui
     struct race_shared *race = &warp->block->race;
     if (!race->on)
         return;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++) {
+    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes);
+         cell++) {
         race_shared_check_write(warp, bound, cell, lane, false);
         race->pending_cells += race->pending[cell] == 0;
         race->pending[cell] = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;
     }
 }
 
-void race_proxy_land(struct warp *warp, int32_t pc, uint32_t offset, uint32_t bytes) {
-    struct race_shared *race = &warp->block->race;
+void race_proxy_land(struct block *block, uint32_t key, int32_t pc, uint32_t offset, uint32_t bytes) {
+    struct race_shared *race = &block->race;
     if (!race->on)
         return;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp, offset + bytes); cell++) {
+    for (size_t cell = offset >> block->run->kernel->shadow_shift; cell < end_cell(block, offset + bytes); cell++) {
         race->pending_cells -= race->pending[cell] != 0;
         race->pending[cell] = 0;
-        race->cells.write[cell] = race_key(warp);
+        race->cells.write[cell] = key;
         race->cells.write_by[cell] = (uint32_t)pc << 6 | SHADOW_ASYNC;
     }
 }

@@ -10,6 +10,7 @@ struct block;
 // what they read goes unwatched.
 bool race_agent_of_wgmma(const struct block *block, unsigned warp, unsigned *agent);
 bool race_agent_of_bulk(const struct block *block, unsigned *agent);
+bool race_agent_of_loads(const struct block *block, unsigned *agent); // bulk copies that land before anybody waits
 
 // The agent is given something to do; returns the clock by which it is waited for.
 uint32_t race_agent_issue(struct block *block, unsigned agent);
@@ -21,9 +22,9 @@ void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, uns
 // The same where there is no agent: only what is there already is looked at.
 void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
 
-// A bulk copy to these bytes is issued; it lands, because this warp has waited for it.
+// A bulk copy to these bytes is issued; it lands. key: as whose write, the warp's that has waited or the agent's.
 void race_proxy_issue(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
-void race_proxy_land(struct warp *warp, int32_t pc, uint32_t offset, uint32_t bytes);
+void race_proxy_land(struct block *block, uint32_t key, int32_t pc, uint32_t offset, uint32_t bytes);
 
 // fence.proxy.async: ordinary writes that this warp knows of may be read by the asynchronous proxy.
 void race_proxy_fence(struct warp *warp);

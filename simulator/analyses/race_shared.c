@@ -21,7 +21,9 @@
 // that kind takes over what stores have published through the word that both touch: a flag or a lock orders what it
 // guards, and the flag of one pipeline stage does not order what another stage guards. Where they say nothing else they
 // are relaxed (PTX manual, memory consistency model): such a store publishes what came before the last fence of its
-// warp, one with .release all. That a load has to be followed by a fence, too, is not asked for.
+// warp, one with .release all; from such a load the warp learns at its next fence, from one with .acquire at once. A
+// barrier or __syncwarp() does for a fence there, which is more than the manual says. Which lane it was counts: what
+// other lanes of its warp did since they met it, its flag says nothing of. See race_lanes.c.
 //
 // Asynchronous units. What wgmma and bulk stores read is read at some time before it is waited for. Each such unit is
 // an agent with a clock of its own, which counts what it was given to do; waiting for it is learning its clock, and
@@ -95,7 +97,9 @@ static void set_clocks(struct block *block, uint32_t clock) {
             warp->clock[i] = in_flight ? warp->clock[i] : clock - 1;
             floor = warp->clock[i] + 1 < floor ? warp->clock[i] + 1 : floor;
             warp->lane_clock[i] = clock;
+            warp->clock[CLOCK_PART + i] = 0;
         }
+        warp->clock[CLOCK_PARTS] = 0;
         warp->clock[w] = clock;
         warp->own_floor_key = clock << 5;
         warp->floor_key = floor << 5;
@@ -140,6 +144,7 @@ void race_shared_end(struct block *block) {
 }
 
 void race_sync_lanes(struct warp *warp, uint32_t mask) {
+    race_learn_seen(warp);
     uint32_t clock = ++warp->clock[warp->index];
     for (uint32_t left = mask; left; left &= left - 1)
         warp->lane_clock[first_lane(left)] = clock;
@@ -148,22 +153,25 @@ void race_sync_lanes(struct warp *warp, uint32_t mask) {
 
 void race_tell(const struct warp *warp, uint32_t clock[CLOCKS]) {
     for (unsigned w = 0; w < warp->block->agents; w++) {
-        unsigned visible = CLOCKS / 2 + w;
+        unsigned visible = CLOCK_VISIBLE + w;
         clock[w] = warp->clock[w] > clock[w] ? warp->clock[w] : clock[w];
         clock[visible] = warp->clock[visible] > clock[visible] ? warp->clock[visible] : clock[visible];
     }
+    race_join(clock, warp->clock, 0);
 }
 
 void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]) {
     for (unsigned w = 0; w < warp->block->agents; w++) {
-        unsigned visible = CLOCKS / 2 + w;
+        unsigned visible = CLOCK_VISIBLE + w;
         if (w != warp->index && clock[w] > warp->clock[w])
             warp->clock[w] = clock[w];
         warp->clock[visible] = clock[visible] > warp->clock[visible] ? clock[visible] : warp->clock[visible];
     }
+    race_join(warp->clock, clock, 0);
 }
 
 void race_publish(struct warp *warp, uint32_t clock[CLOCKS]) {
+    race_learn_seen(warp);
     race_tell(warp, clock);
     warp->clock[warp->index]++;
 }
@@ -173,8 +181,9 @@ void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]) {
     set_floors(warp);
 }
 
-void race_fence(struct warp *warp) {
-    race_tell(warp, warp->fenced);
+void race_fence(struct warp *warp, uint32_t mask) {
+    race_learn_seen(warp);
+    race_tell_by(warp, mask, warp->fenced);
     warp->clock[warp->index]++;
 }
 
@@ -203,7 +212,7 @@ bool race_shared_ordered(const struct warp *warp, uint32_t key, uint32_t by, int
     if (key < warp->floor_key)
         return true;
     if (other != warp->index)
-        return clock <= warp->clock[other];
+        return clock <= warp->clock[other] || race_covers(warp->clock, key, by);
     uint32_t its_lane = by & 63;
     return its_lane == (uint32_t)lane || its_lane == SHADOW_ATOMIC || its_lane == SHADOW_ASYNC ||
            clock < warp->lane_clock[lane];
@@ -431,7 +440,8 @@ void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell
         race_cluster_own(warp, bound, cell, lane, writes, true);
     if (reads && key < race->first_key && !(race->pending_cells && race->pending[cell]))
         read_cell(warp, bound, cell, lane, (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ATOMIC);
-    if ((by & 63) != SHADOW_ATOMIC && (key & 31) != warp->index && !race_shared_ordered(warp, key, by, lane))
+    bool seen = reads && !writes && key >> 5 <= warp->seen[key & 31]; // needs no fence, as in race_global.c
+    if ((by & 63) != SHADOW_ATOMIC && (key & 31) != warp->index && !seen && !race_shared_ordered(warp, key, by, lane))
         report_race(warp, bound, lane, cell, key, by, reads ? READS_WRITTEN : WRITES_WRITTEN);
     if (!writes)
         return;

@@ -50,9 +50,15 @@ void race_publish(struct warp *warp, uint32_t clock[CLOCKS]);
 void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]);
 // The parts of the two, for what is done with several clocks at once: race_step ends it.
 void race_tell(const struct warp *warp, uint32_t clock[CLOCKS]);
+void race_tell_by(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]); // what these lanes know
+void race_tell_fenced(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]);
+void race_see(struct warp *warp, const uint32_t clock[CLOCKS]); // a relaxed load: learnt at the next fence or barrier
+void race_learn_seen(struct warp *warp);
+void race_join(uint32_t to[CLOCKS], const uint32_t from[CLOCKS], unsigned agents);
+bool race_covers(const uint32_t clock[CLOCKS], uint32_t key, uint32_t by); // beyond its clock of the agent
 void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]);
 void race_step(struct warp *warp, bool learnt, bool told);
-void race_fence(struct warp *warp);   // membar, fence
-void race_align(struct block *block); // all warps of the block have met: their clocks may be made equal
+void race_fence(struct warp *warp, uint32_t mask); // membar, fence
+void race_align(struct block *block);              // all warps of the block have met: their clocks may be made equal
 
 #endif

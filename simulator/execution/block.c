@@ -1,4 +1,4 @@
-// Runs one block: its warps in turn, each for as long as it can go on.
+// Runs one block: its warps in turn, each for as long as it can go on; those that are held back when nobody else can.
 //
 // A block that waits for another one goes round a loop in which it looks at the same places in global memory. After so
 // many looks its turn is over.
@@ -47,8 +47,8 @@ struct block *block_create(struct run *run) {
     block->run = run;
     block->threads = launch->block.x * launch->block.y * launch->block.z;
     block->warps = (block->threads + LANES - 1) / LANES;
-    // A warpgroup's wgmma, and bulk stores: see analyses/race_proxy.h.
-    block->agents = block->warps + (block->warps + 3) / 4 + 1;
+    // A warpgroup's wgmma, bulk loads and bulk stores: see analyses/race_proxy.h.
+    block->agents = block->warps + (block->warps + 3) / 4 + 2;
     if (block->agents > LANES)
         block->agents = block->warps;
     block->local_stride = (ptx->local_bytes * local_levels(ptx) + 15) / 16 * 16;
@@ -228,6 +228,10 @@ static void start_warp(struct block *block, struct warp *warp) {
     warp->split[0] = (struct split){.mask = warp->live, .pc = kernel->ptx->function[0].entry};
     warp->carry = 0;
     memset(warp->fenced, 0, sizeof warp->fenced);
+    memset(warp->seen, 0, sizeof warp->seen);
+    memset(&warp->clock[CLOCK_ACQUIRED], 0, (CLOCKS - CLOCK_ACQUIRED) * sizeof *warp->clock);
+    warp->has_seen = false;
+    warp->ticket = 0;
     validity_start(warp);
     release_start(warp);
     warp->registers = launch_registers(block);
@@ -245,7 +249,6 @@ void block_start(struct block *block, uint64_t number) {
                                     (unsigned)(number / grid.x / grid.y)};
     block->key = block->run->first_key + (uint32_t)number;
     block->ended = false;
-    block->acquired = 0;
     block->fenced = false;
     barrier_reset(block);
     race_shared_start(block);
@@ -253,6 +256,7 @@ void block_start(struct block *block, uint64_t number) {
     mbarrier_start(block);
     wgmma_start(block);
     block->free_registers = 0;
+    order_start(block);
     for (unsigned w = 0; w < block->warps; w++)
         start_warp(block, &block->warp[w]);
     recording_start_block(block);
@@ -265,31 +269,72 @@ static void wake(struct warp *warp) {
             warp->split[i].state = SPLIT_READY;
 }
 
+// What came of a round of turns.
+struct round {
+    bool ran; // some warp did something,
+    bool on;  // and got on by it, to its end or to where it waits; others go round a loop
+};
+
+// false: the launch stops.
+static bool run_warp(struct block *block, struct warp *warp, struct round *round) {
+    if (order_spent(block->run))
+        return false;
+    wake(warp);
+    if (!warp_can_run(warp))
+        return true;
+    round->ran = true;
+    if (!warp_run(warp))
+        return false;
+    round->on |= !warp_can_run(warp);
+    return true;
+}
+
+// The warp to go next: the number-th, or any that can.
+static struct warp *next_warp(struct block *block, uint32_t which, unsigned number) {
+    if (!block->any_turn)
+        return &block->warp[order_warp(block, number)];
+    unsigned first = block_random(block) % block->warps;
+    for (unsigned i = 0; i < block->warps; i++) {
+        struct warp *warp = &block->warp[(first + i) % block->warps];
+        wake(warp);
+        if (which >> warp->index & 1 && warp_can_run(warp))
+            return warp;
+    }
+    return &block->warp[first];
+}
+
+// As many turns as there are warps, for some of these. false: the launch stops.
+static bool run_warps(struct block *block, uint32_t which, struct round *round) {
+    for (unsigned w = 0; w < block->warps; w++) {
+        struct warp *warp = next_warp(block, which, w);
+        if (which >> warp->index & 1 && !run_warp(block, warp, round))
+            return false;
+    }
+    return true;
+}
+
+static bool is_waiting(const struct block *block) {
+    for (unsigned w = 0; w < block->warps; w++)
+        if (block->warp[w].live)
+            return true;
+    return false;
+}
+
 enum turn block_turn(struct block *block) {
     unsigned rounds = 0;
     block->polls = 0;
     block->changed = false;
     do {
-        bool ran = false, waiting = false;
-        for (unsigned w = 0; w < block->warps; w++) {
-            struct warp *warp = &block->warp[order_warp(block, w)];
-            if (order_spent(block->run))
-                return TURN_STOPPED;
-            wake(warp);
-            if (warp_can_run(warp)) {
-                ran = true;
-                if (!warp_run(warp))
-                    return TURN_STOPPED;
-            }
-            waiting |= warp->live != 0;
-        }
-        if (!waiting) {
+        struct round round = {false, false};
+        if (!run_warps(block, ~block->held, &round) || (!round.on && !run_warps(block, block->held, &round)))
+            return TURN_STOPPED;
+        if (!is_waiting(block)) {
             bulk_end(block);
             race_cluster_end(block);
             race_shared_end(block);
             return TURN_DONE;
         }
-        if (!ran && !barrier_force(block)) {
+        if (!round.ran && !barrier_force(block)) {
             if (block->cluster)
                 return TURN_BLOCKED;
             deadlock_report(block);

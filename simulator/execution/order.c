@@ -5,6 +5,8 @@
 
 #include "../simulator.h"
 
+#define WARPGROUP_WARPS 4
+
 static unsigned long cut_launches;
 
 // The finaliser of splitmix64.
@@ -50,6 +52,23 @@ unsigned order_warp(const struct block *block, unsigned number) {
 unsigned order_in_cluster(const struct cluster *cluster, unsigned number) {
     uint64_t seed = cluster->run->options.order;
     return seed ? (unsigned)permuted(mix(mix(seed) + ~cluster->number), number, cluster->blocks) : number;
+}
+
+// Of four blocks three hold back one of their warpgroups, or one warp where they have no more.
+static uint32_t held_back(const struct block *block, uint64_t chance) {
+    unsigned width = block->warps > WARPGROUP_WARPS ? WARPGROUP_WARPS : 1, groups = (block->warps + width - 1) / width;
+    if (chance % 4 == 0 || groups < 2)
+        return 0;
+    return ((1u << width) - 1) << width * ((chance >> 8) % groups);
+}
+
+void order_start(struct block *block) {
+    uint64_t seed = block->run->options.order;
+    uint64_t chance = seed && !block->run->recording ? mix(mix(~seed) + block->number) : 0;
+    block->held = chance ? held_back(block, chance) : 0;
+    block->any_turn = chance >> 32 & 1;
+    block->any_landing = chance >> 33 & 1;
+    block->chance = chance | 1;
 }
 
 bool order_spent(const struct run *run) {

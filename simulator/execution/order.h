@@ -1,7 +1,8 @@
-// In which order blocks and warps begin, and how much of a launch runs at all.
+// In which order blocks and warps begin, which warps lag behind, when copies land, and how much of a launch runs at
+// all.
 //
-// A GPU promises neither order. Here it follows from a seed, so that what went wrong can be run again. Half of all
-// seeds leave blocks or warps in their order, since that is what most kernels meet on a GPU.
+// A GPU promises none of this. Here it follows from a seed, so that what went wrong can be run again. Half of all seeds
+// leave blocks or warps in their order, since that is what most kernels meet on a GPU.
 #ifndef SIMULATOR_EXECUTION_ORDER_H
 #define SIMULATOR_EXECUTION_ORDER_H
 
@@ -13,6 +14,9 @@ unsigned order_warp(const struct block *block, unsigned number);
 
 // The rank of the number-th of a cluster's blocks to have a turn.
 unsigned order_in_cluster(const struct cluster *cluster, unsigned number);
+
+// A block begins: what its chances follow from, and which of its warps are held back (block.h).
+void order_start(struct block *block);
 
 // Whether the launch has executed as much as it is to: no block begins then, and those that have begun are left where
 // they are.

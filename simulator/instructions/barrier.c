@@ -72,7 +72,7 @@ static void complete(struct block *block, unsigned id) {
             }
         }
         if (waited) {
-            race_cluster_learn(warp, block->barrier_far[id]);
+            race_cluster_learn(warp, block->barrier_far[id], false);
             race_acquire(warp, barrier->clock);
             race_sync_lanes(warp, ALL_LANES);
         }

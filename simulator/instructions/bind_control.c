@@ -18,9 +18,11 @@ static enum step run_fence(struct warp *warp, const struct bound *bound, uint32_
     if (warp->block->race.on && bound->extra)
         release_fence(warp, mask);
     if (warp->block->race.on) {
+        race_fence(warp, mask);
         race_cluster_fence(warp);
-        race_fence(warp);
     }
+    if (bound->extra && warp->clock[CLOCK_SAW] > warp->clock[CLOCK_ACQUIRED])
+        warp->clock[CLOCK_ACQUIRED] = warp->clock[CLOCK_SAW];
     atomic_thread_fence(memory_order_seq_cst);
     return STEP_NEXT;
 }

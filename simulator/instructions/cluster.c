@@ -82,7 +82,7 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
         return warp_wait(warp, mask);
     mine->due &= ~mask;
     mine->waited = cluster->phase;
-    race_cluster_learn(warp, cluster->completed);
+    race_cluster_learn(warp, cluster->completed, true);
     race_sync_lanes(warp, mask);
     return STEP_NEXT;
 }

@@ -211,7 +211,7 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     if (step != STEP_NEXT)
         return step;
     if (warp->record)
-        recording_product(warp, bound, operands.a_in_shared ? (int64_t)a.start : -1, b.start);
+        recording_product(warp, bound, operands.a_in_shared ? &a : NULL, first_row, &b, what.k);
     recording_event(warp, bound, RECORDING_WGMMA, mine->committed, 0);
     uint32_t results = what.n / (what.sum == WGMMA_SUM_F16 ? 4 : 2);
     for (uint32_t i = 0; i < results; i++) {

@@ -94,7 +94,11 @@ struct block {
     unsigned warps, threads;
     unsigned
         agents; // whose clocks are kept: warps, then warpgroups' wgmma, then bulk stores; only warps where too many
-    uint64_t events; // how often something happened that splits AT_EVENT may wait for
+    uint64_t events;  // how often something happened that splits AT_EVENT may wait for
+    uint32_t held;    // warps, a bit each, that get a turn only where no other one gets on: see execution/order.h
+    bool any_turn;    // which warp gets on, when a phase of an mbarrier has ended or one waits, is left to chance;
+    bool any_landing; // and whether bulk copies have landed; else they land as late as they may
+    uint64_t chance;  // what block_random gives follows from it
     struct warp warp[MAX_WARPS];
     uint8_t *shared; // [run->shared_bytes + SHARED_SLACK]
     uint8_t *local;  // [threads][local_stride]
@@ -106,7 +110,6 @@ struct block {
     uint32_t *barrier_far[BARRIERS]; // what those who arrived knew of the cluster
     struct race_shared race;
     uint32_t key;                // run->first_key + number
-    uint32_t acquired;           // signal_clock at this block's last atomic or volatile load
     bool fenced;                 // it has executed a fence that other blocks see
     unsigned polls;              // in this turn: atomic and volatile accesses that were done before at the same place
     bool changed;                // in this turn: global memory, for others to see
@@ -125,6 +128,13 @@ struct block {
 // Something happened that other warps may wait for.
 static inline void block_event(struct block *block) {
     block->events++;
+}
+
+static inline uint32_t block_random(struct block *block) {
+    block->chance ^= block->chance << 13;
+    block->chance ^= block->chance >> 7;
+    block->chance ^= block->chance << 17;
+    return (uint32_t)(block->chance >> 32);
 }
 
 static inline bool run_stopped(const struct run *run) {

@@ -22,6 +22,10 @@ typedef enum step bound_run(struct warp *warp, const struct bound *bound, uint32
 typedef uint32_t place;
 #define NO_PLACE UINT32_MAX
 
+// How an atomic, a volatile access or the like is ordered, as the PTX manual has it; those that say nothing are
+// relaxed.
+enum { ORDER_ACQUIRE = 1, ORDER_RELEASE = 2, ORDER_CTA = 4 }; // the last: its scope is the block
+
 enum bound_kind { BOUND_LANES, BOUND_BRANCH, BOUND_RUN };
 
 struct bound {
@@ -38,6 +42,7 @@ struct bound {
     // Memory: the address is register a (cell bytes wide, 0: none) plus offset.
     uint8_t address_cell, bytes, vector, space; // bytes: of one element in memory
     bool is_signed, is_volatile;
+    uint8_t order; // ORDER_...
     uint8_t width; // bits of the registers that are loaded or stored
     int64_t offset;
     const place *elements; // [vector]

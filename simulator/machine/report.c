@@ -67,6 +67,7 @@ static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_RACE_CLUSTER] = "race between blocks of a cluster",
     [SIM_FINDING_CLUSTER_ABSENT] = "shared memory of a block that need not be there",
     [SIM_FINDING_CLUSTER_BARRIER] = "misuse of barrier.cluster",
+    [SIM_FINDING_REMARK_FENCE] = "remark, a fence is missing",
 };
 
 static const char *const usual_cause[SIM_FINDING_KINDS] = {
@@ -145,6 +146,10 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
         "blocks of a cluster begin and end by themselves: cluster.sync() has to stand before the first access to "
         "another block's shared memory and after the last one.",
     [SIM_FINDING_CLUSTER_BARRIER] = "each thread of the cluster arrives once and then waits once, over and over.",
+    [SIM_FINDING_REMARK_FENCE] =
+        "an atomic alone orders nothing: by PTX's memory model a __threadfence() belongs between it and the reads of "
+        "what other blocks wrote. CUDA's samples leave it out where a __syncthreads() stands there, so this fails "
+        "nothing.",
     [SIM_FINDING_READ_ONLY] = "a kernel writes to __constant__ memory or to a parameter.",
 };
 
@@ -276,9 +281,9 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
                      cause_of(kind, instruction == other_instruction, placed), listing ? "\n" : "",
                      listing ? listing : "") < 0)
             new->text = NULL;
-        first_kind = total ? first_kind : kind;
+        first_kind = total || kind == SIM_FINDING_REMARK_FENCE ? first_kind : kind;
         unprinted++;
-        if (watcher)
+        if (watcher && kind != SIM_FINDING_REMARK_FENCE)
             watcher->found(kind, kernel, instruction, other_instruction, block, thread);
     }
     pthread_mutex_unlock(&lock);
@@ -321,6 +326,8 @@ static bool was_told(const struct finding *one) {
 
 // A race, or a barrier that not all reach, may be why the rest was found.
 static int rank(const struct finding *one) {
+    if (one->kind == SIM_FINDING_REMARK_FENCE)
+        return 2;
     return one->kind != SIM_FINDING_RACE_SHARED && one->kind != SIM_FINDING_RACE_WARP &&
            one->kind != SIM_FINDING_DIVERGENT_BARRIER;
 }
@@ -366,9 +373,10 @@ unsigned sim_report_flush(void) {
         const struct finding *one = sorted[i];
         if (follows(one))
             continue;
-        if (watcher)
+        bool counts = one->kind != SIM_FINDING_REMARK_FENCE;
+        if (watcher && counts)
             watcher->told(one->kind, one->instruction, one->other, one->text, one->count);
-        distinct++;
+        distinct += counts;
         if (was_told(one))
             continue;
         if (++printed > MAX_PRINTED) {
@@ -392,7 +400,9 @@ unsigned sim_report_flush(void) {
 
 unsigned sim_report_total(void) {
     pthread_mutex_lock(&lock);
-    unsigned all = total + unprinted;
+    unsigned all = total;
+    for (unsigned i = 0; i < unprinted; i++)
+        all += found[i].kind != SIM_FINDING_REMARK_FENCE;
     pthread_mutex_unlock(&lock);
     return all;
 }

@@ -38,10 +38,20 @@ struct split {
     uint64_t event; // AT_EVENT: block->events when it looked last
 };
 
-// What a warp, a barrier or a flag knows of each agent: the latest clock that is ordered before it, and, CLOCKS / 2
-// further on, the latest clock whose writes a proxy fence has made visible to the asynchronous proxy. Agents are the
-// block's warps and, behind them, its asynchronous units: see analyses/race_shared.c.
-#define CLOCKS (2 * LANES)
+// What a warp, a barrier or a flag knows of each agent: the latest clock that is ordered before it; from CLOCK_VISIBLE
+// on the latest clock whose writes a proxy fence has made visible to the asynchronous proxy; and from CLOCK_PART on
+// what one lane did beyond the first, clock << 5 | lane, 0: nothing. Agents are the block's warps and, behind them, its
+// asynchronous units: see analyses/race_shared.c. Behind them is what it knows of other blocks, as the launch's
+// signal_clock: see analyses/race_global.c.
+enum {
+    CLOCK_VISIBLE = LANES,
+    CLOCK_PART = 2 * LANES,
+    CLOCK_ACQUIRED = 3 * LANES, // of which a fence has made it certain,
+    CLOCK_SAW,                  // at which it has looked,
+    CLOCK_TICKET,               // at which it has counted, before a barrier
+    CLOCK_PARTS,                // not 0: some part is
+    CLOCKS
+};
 
 struct call_frame {
     int32_t back[LANES];       // where the caller goes on
@@ -96,12 +106,15 @@ struct warp {
     // Vector clocks, see analyses/race_shared.c: what this warp knows of each agent, itself included.
     uint32_t clock[CLOCKS];
     uint32_t fenced[CLOCKS];      // what it knew at its last fence: a relaxed store tells others no more
+    uint32_t seen[CLOCKS];        // what relaxed loads have told it: it knows that after a fence
+    bool has_seen;                // anything
+    uint32_t ticket;              // signal_clock at its last atomic that gave it a number
     uint32_t lane_clock[LANES];   // own clock when the lane last synchronised with other lanes
     uint32_t unfenced;            // own clock at the last plain store to global memory after a fence, 0: none
     uint32_t wrote, wrote_clock;  // lanes that stored there since all of them met, and the clock then: release.c
     uint32_t floor_key;           // keys below it are ordered before this warp, whoever they are of
-    struct cluster_warp *cluster; // NULL: the kernel has none
     uint32_t own_floor_key;       // this warp's own keys below it are ordered before all its lanes
+    struct cluster_warp *cluster; // NULL: the kernel has none
 };
 
 static inline void *at(const struct warp *warp, place where) {

@@ -3,6 +3,8 @@
 
 #include "spaces.h"
 
+#include <string.h>
+
 // The address register, or the constant address.
 static bool bind_address(struct binder *binder, const struct ptx_operand *address, enum ptx_space space,
                          struct bound *bound) {
@@ -29,6 +31,12 @@ static bool bind_address(struct binder *binder, const struct ptx_operand *addres
     return true;
 }
 
+static uint8_t order_of(const struct ptx_instruction *ptx) {
+    bool both = strstr(ptx->text, ".acq_rel");
+    return (uint8_t)((both || strstr(ptx->text, ".acquire") ? ORDER_ACQUIRE : 0) |
+                     (ptx->flags & PTX_RELEASE ? ORDER_RELEASE : 0) | (strstr(ptx->text, ".cta") ? ORDER_CTA : 0));
+}
+
 bool bind_transfer(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     bool loads = ptx->opcode != PTX_OP_ST;
     const struct ptx_operand *data = loads ? &ptx->dst[0] : &ptx->src[1];
@@ -43,6 +51,7 @@ bool bind_transfer(struct binder *binder, const struct ptx_instruction *ptx, str
     bound->vector = (uint8_t)(data->kind == PTX_OPERAND_VECTOR ? data->count : 1);
     bound->is_signed = loads && is_signed_type(ptx->type);
     bound->is_volatile = ptx->flags & PTX_VOLATILE;
+    bound->order = order_of(ptx);
     binder->kernel->signals |= bound->is_volatile;
     enum ptx_type held = first->kind == PTX_OPERAND_REGISTER ? first->reg_type : ptx->type;
     bound->width = (uint8_t)type_bits(held);
@@ -65,6 +74,7 @@ bool bind_atomic(struct binder *binder, const struct ptx_instruction *ptx, struc
     bound->bytes = (uint8_t)(bits / 8);
     bound->width = (uint8_t)bits;
     bound->is_volatile = true;
+    bound->order = order_of(ptx);
     if (bits < 16 || bits > 64 || ptx->variant < PTX_V_ADD || ptx->variant > PTX_V_CAS)
         return false;
     place *places = bind_own(binder, 2 * (size_t)vector * sizeof *places);

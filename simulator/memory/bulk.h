@@ -40,7 +40,7 @@ struct bulk_copy {
 };
 
 struct bulk_copy *bulk_make(struct warp *warp, const struct bound *bound, int lane, uint32_t bytes);
-void bulk_land(struct warp *warp, const struct bulk_copy *copy);
+void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key); // key: see race_proxy_land
 void bulk_free(struct bulk_copy *copy);
 void bulk_free_list(struct bulk_copy *first);
 

@@ -1,6 +1,6 @@
 // Bulk copies to shared memory: see bulk.h. A copy reads its source when it is issued, and lands when the barrier is
-// waited for. One for several blocks of a cluster (.multicast) is a copy for each of them, to the same offset, and
-// signals the barrier at the same offset.
+// waited for, or by chance at once. One for several blocks of a cluster (.multicast) is a copy for each of them, to the
+// same offset, and signals the barrier at the same offset.
 #include "../analyses/race_cluster.h"
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORDED_ROWS 256 // of a box: its most, but for more than two dimensions
+#define RECORDED_ROWS 256   // of a box: its most, but for more than two dimensions
+#define RECORDED_UNITS 4096 // of a box of 256 bytes a row
 
 void bulk_free(struct bulk_copy *copy) {
     if (copy)
@@ -57,28 +58,16 @@ static uint32_t first_byte(const struct bulk_copy *copy) {
     return first;
 }
 
-// The warp that waits knows from now on that the source has been read.
-static void know_read(struct warp *warp, const struct bulk_copy *copy) {
-    const struct block *from = copy->issuer->block;
-    unsigned agent;
-    if (!copy->read_clock || !race_agent_of_bulk(from, &agent))
-        return;
-    if (from == warp->block)
-        race_agent_wait(warp, agent, copy->read_clock);
-    else if (warp->cluster->known[from->rank * CLOCKS + agent] < copy->read_clock)
-        warp->cluster->known[from->rank * CLOCKS + agent] = copy->read_clock;
-}
-
-void bulk_land(struct warp *warp, const struct bulk_copy *copy) {
+void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key) {
+    enum ptx_variant what = block->run->kernel->ptx->instruction[copy->pc].variant;
     const uint8_t *from = copy->data;
-    know_read(warp, copy);
     for (uint32_t i = 0; i < copy->pieces; i++) {
-        uint8_t *to = warp->block->shared + copy->piece[i].offset;
+        uint8_t *to = block->shared + copy->piece[i].offset;
         if (copy->reduces)
-            atomic_apply(to, from, copy->piece[i].bytes, warp->code[copy->pc].ptx->variant, copy->reduces, false);
+            atomic_apply(to, from, copy->piece[i].bytes, what, copy->reduces, false);
         else
             memcpy(to, from, copy->piece[i].bytes);
-        race_proxy_land(warp, copy->pc, copy->piece[i].offset, copy->piece[i].bytes);
+        race_proxy_land(block, key, copy->pc, copy->piece[i].offset, copy->piece[i].bytes);
         from += copy->piece[i].bytes;
     }
 }
@@ -147,6 +136,7 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
         barrier->first = copy;
     barrier->last = copy;
     block_event(there);
+    mbarrier_settle_early(warp, barrier);
     return STEP_NEXT;
 }
 
@@ -154,15 +144,20 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
 void bulk_record_box(struct warp *warp, const struct bound *bound, bool stores, uint64_t offset,
                      const struct box *box) {
     uint64_t address[RECORDED_ROWS];
+    int64_t unit[RECORDED_UNITS];
     const uint32_t rows = box->rows < RECORDED_ROWS ? box->rows : RECORDED_ROWS;
+    const uint32_t units = rows * box->row_bytes / BULK_UNIT;
+    const bool known = box->row_bytes % BULK_UNIT == 0 && units <= RECORDED_UNITS;
     if (!warp->record)
         return;
+    for (uint32_t i = 0; i < units && known; i++)
+        unit[i] = tensor_swizzle((uint32_t)offset + i * BULK_UNIT, box->map.swizzle);
     for (uint32_t row = 0; row < rows; row++) {
         uint32_t first, end;
         if (!tensor_row_inside(box, row, &address[row], &first, &end))
             address[row] = 0;
     }
-    recording_box(warp, bound, stores, (uint32_t)offset, box->row_bytes, rows, address);
+    recording_box(warp, bound, stores, (uint32_t)offset, box->row_bytes, rows, address, known ? unit : NULL, units);
 }
 
 static struct bulk_copy *another(struct warp *warp, const struct bound *bound, int lane, const struct bulk_copy *copy) {
@@ -256,7 +251,7 @@ static enum step load_plain(struct warp *warp, const struct bound *bound, int la
     if (step != STEP_NEXT)
         return step;
     if (warp->record)
-        recording_box(warp, bound, false, (uint32_t)offset, bytes, 1, &address);
+        recording_box(warp, bound, false, (uint32_t)offset, bytes, 1, &address, NULL, 0);
     struct bulk_copy *copy = bulk_make(warp, bound, lane, bytes);
     if (!copy)
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);

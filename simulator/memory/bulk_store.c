@@ -137,7 +137,7 @@ enum step bulk_store_plain(struct warp *warp, const struct bound *bound, int lan
     if (step != STEP_NEXT)
         return step;
     if (warp->record)
-        recording_box(warp, bound, true, (uint32_t)offset, bytes, 1, &address);
+        recording_box(warp, bound, true, (uint32_t)offset, bytes, 1, &address, NULL, 0);
     recording_event(warp, bound, RECORDING_BULK, -1, bytes);
     uint32_t clock = bulk_begin_reading(warp, bound, lane, (uint32_t)offset, bytes);
     return issue_store(warp, bound, lane, (uint32_t)offset, 0, bytes, 0, address, allocation, clock, bound->ptx->type);

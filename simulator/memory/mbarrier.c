@@ -2,12 +2,15 @@
 #include "mbarrier.h"
 
 #include "../analyses/race_cluster.h"
+#include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
 #include "address.h"
 #include "bulk.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_UNREADY 3
 
 struct mbarriers {
     struct mbarrier **list; // [count]
@@ -131,6 +134,7 @@ static void end_phase(struct mbarrier *barrier) {
     barrier->phase++;
     barrier->pending = barrier->count;
     barrier->expected = 0;
+    barrier->unready = 0;
     block_event(barrier->owner);
 }
 
@@ -139,7 +143,8 @@ static void end_phase_if_complete(struct mbarrier *barrier) {
         end_phase(barrier);
 }
 
-bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane) {
+bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane,
+                     uint32_t mask) {
     if (count > barrier->pending) {
         warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
                     "{here} arrives at the barrier at byte %u of shared memory, whose phase %u has had all of the %u "
@@ -148,12 +153,16 @@ bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarri
         warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return false;
     }
+    uint32_t phase = barrier->phase;
     race_cluster_note(warp, bound, barrier->owner);
     race_cluster_tell(warp, &barrier->far_arriving);
     if (barrier->owner == warp->block)
-        race_tell(warp, barrier->arriving);
+        race_tell_by(warp, mask, barrier->arriving);
     barrier->pending -= count;
     end_phase_if_complete(barrier);
+    mbarrier_settle_early(warp, barrier);
+    if (warp->block->any_turn && barrier->phase != phase)
+        warp->patience = 0; // those who wait may go first
     return true;
 }
 
@@ -178,31 +187,69 @@ static void report_bytes(struct warp *warp, const struct mbarrier *barrier, int3
                 (long long)barrier->expected, barrier->phase, barrier->offset, (long long)arrived);
 }
 
-void mbarrier_settle(struct warp *warp, struct mbarrier *barrier) {
+// Whether the phase ends if the copies that are on their way land.
+static bool can_settle(const struct mbarrier *barrier) {
     int64_t queued = 0;
-    uint32_t phase = barrier->phase;
-    if (barrier->pending > 0)
-        return;
+    if (barrier->pending > 0 || !barrier->first)
+        return false;
     for (const struct bulk_copy *copy = barrier->first; copy && queued < barrier->bytes; copy = copy->next)
         queued += copy->bytes;
-    if (queued < barrier->bytes || !barrier->first)
+    return queued >= barrier->bytes;
+}
+
+// Who waits for the barrier knows from then on that the source of a copy within the cluster has been read.
+static void tell_read(struct warp *warp, struct mbarrier *barrier, const struct bulk_copy *copy) {
+    const struct block *from = copy->issuer->block;
+    unsigned agent;
+    if (!copy->read_clock || !race_agent_of_bulk(from, &agent))
         return;
-    // The warp that waits first is the one by which the others learn that the bytes are there.
+    if (from == barrier->owner && barrier->arriving[agent] < copy->read_clock)
+        barrier->arriving[agent] = copy->read_clock;
+    race_cluster_raise(warp, &barrier->far_arriving, from->rank, agent, copy->read_clock);
+}
+
+static void land(struct warp *warp, struct mbarrier *barrier, uint32_t key) {
+    uint32_t phase = barrier->phase;
     while (barrier->first && barrier->bytes > 0) {
         struct bulk_copy *copy = barrier->first;
         barrier->bytes -= copy->bytes;
         if (barrier->bytes < 0)
             report_bytes(warp, barrier, copy->pc, barrier->expected - barrier->bytes);
-        bulk_land(warp, copy);
+        tell_read(warp, barrier, copy);
+        bulk_land(barrier->owner, copy, key);
         barrier->first = copy->next;
         bulk_free(copy);
     }
     barrier->bytes = 0;
     for (struct bulk_copy *late = barrier->first; late && late->phase == phase; late = late->next)
         report_bytes(warp, barrier, late->pc, barrier->expected + late->bytes);
+}
+
+void mbarrier_settle(struct warp *warp, struct mbarrier *barrier) {
+    if (!can_settle(barrier))
+        return;
+    // The warp that waits first is the one by which the others learn that the bytes are there.
+    land(warp, barrier, race_key(warp));
     race_tell(warp, barrier->arriving);
     race_step(warp, false, true);
     end_phase(barrier);
+}
+
+void mbarrier_settle_early(struct warp *warp, struct mbarrier *barrier) {
+    struct block *block = barrier->owner;
+    unsigned agent;
+    if (!block->any_landing || !race_agent_of_loads(block, &agent) || !can_settle(barrier) || block_random(block) % 2)
+        return;
+    uint32_t clock = race_agent_issue(block, agent);
+    land(warp, barrier, clock << 5 | agent);
+    barrier->arriving[agent] = clock;
+    end_phase(barrier);
+}
+
+bool mbarrier_is_late(struct block *block, struct mbarrier *barrier) {
+    bool late = block->any_landing && barrier->unready < MOST_UNREADY && can_settle(barrier) && block_random(block) % 2;
+    barrier->unready += late;
+    return late;
 }
 
 void mbarrier_fence(struct warp *warp) {

@@ -19,6 +19,7 @@ struct mbarrier {
     uint32_t init_key;     // who set it up, and when, in the race clocks
     bool fenced;           // its set-up is visible to the asynchronous proxy,
     uint32_t fenced_phase; // and to who has waited for this phase of barrier.cluster
+    uint8_t unready;       // how often it was looked at in this phase, and said that its copies are still on their way
     uint32_t arriving[CLOCKS], completed[CLOCKS];
     uint32_t *far_arriving, *far_completed; // of a cluster's blocks, see analyses/race_cluster.h
     struct bulk_copy *first, *last;         // that signal it and have not landed
@@ -40,13 +41,22 @@ struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint
 
 struct mbarrier *mbarrier_at(const struct block *block, uint64_t offset); // or NULL
 
-// Arrivals, and bytes announced; the phase that is complete by them ends. false: more than the phase has; reported.
-bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane);
+// Arrivals, and bytes announced; the phase that is complete by them ends. mask: the lanes that arrive by the same
+// instruction. false: more than the phase has; reported.
+bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane,
+                     uint32_t mask);
 void mbarrier_expect(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t bytes);
 void mbarrier_arrived_bytes(struct warp *warp, struct mbarrier *barrier, uint32_t bytes);
 
 // Somebody waits: copies that the barrier waits for land, if the phase ends by them.
 void mbarrier_settle(struct warp *warp, struct mbarrier *barrier);
+
+// The same before anybody waits, if chance has it so.
+void mbarrier_settle_early(struct warp *warp, struct mbarrier *barrier);
+
+// Somebody looks whether the phase is complete, and it would be if the copies landed now: whether, by chance, they have
+// not landed yet. Not for ever.
+bool mbarrier_is_late(struct block *block, struct mbarrier *barrier);
 
 // fence.mbarrier_init, or any proxy fence.
 void mbarrier_fence(struct warp *warp);

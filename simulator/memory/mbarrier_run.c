@@ -101,12 +101,15 @@ static enum step run_arrive(struct warp *warp, const struct bound *bound, uint32
             mbarrier_expect(warp, bound, barrier, value_of(warp, operands->value, lane, 0));
         if (opcode == PTX_OP_MBARRIER_ARRIVE_DROP || opcode == PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX)
             barrier->count -= count < barrier->count ? count : barrier->count;
-        if (!mbarrier_arrive(warp, bound, barrier, count, lane))
+        if (!mbarrier_arrive(warp, bound, barrier, count, lane, mask))
             return STEP_STOP;
     }
     race_step(warp, false, true);
     warp_write64(warp, bound->d, state, mask);
-    return step;
+    if (warp->patience > 0)
+        return step;
+    warp->now->pc++;
+    return STEP_MOVED;
 }
 
 static enum step run_tx(struct warp *warp, const struct bound *bound, uint32_t mask) {
@@ -140,7 +143,7 @@ static enum step run_copies_arrive(struct warp *warp, const struct bound *bound,
             return step;
         barrier->pending += !(bound->ptx->flags & PTX_NO_COMPLETE);
         recording_event(warp, bound, RECORDING_SIGNAL, barrier->offset, barrier->phase);
-        if (!mbarrier_arrive(warp, bound, barrier, 1, lane))
+        if (!mbarrier_arrive(warp, bound, barrier, 1, lane, mask))
             return STEP_STOP;
     }
     race_step(warp, false, true);
@@ -163,9 +166,10 @@ static bool is_complete(const struct warp *warp, const struct bound *bound, cons
     return barrier->phase != (uint32_t)(cells64(warp, operands->value)[lane] >> STATE_PHASE);
 }
 
-// test_wait, try_wait. The second may suspend the thread until the phase is complete.
+// test_wait, try_wait. The second suspends the thread until the phase is complete, unless its time is over.
 static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t mask) {
     uint32_t complete = 0;
+    bool late = false;
     enum step step = STEP_NEXT;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
@@ -173,18 +177,20 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
         if (!barrier)
             return step;
         recording_event(warp, bound, RECORDING_TEST, barrier->offset, asked_parity(warp, bound, lane));
-        if (!is_complete(warp, bound, barrier, lane))
+        bool done = is_complete(warp, bound, barrier, lane);
+        late = late || (!done && mbarrier_is_late(warp->block, barrier));
+        if (!done && !late)
             mbarrier_settle(warp, barrier);
         if (!is_complete(warp, bound, barrier, lane))
             continue;
         complete |= 1u << lane;
         recording_event(warp, bound, RECORDING_READY, barrier->offset, asked_parity(warp, bound, lane));
         race_learn(warp, barrier->completed);
-        race_cluster_learn(warp, barrier->far_completed);
+        race_cluster_learn(warp, barrier->far_completed, true);
     }
     if (complete)
         race_sync_lanes(warp, complete);
-    else if (bound->ptx->opcode == PTX_OP_MBARRIER_TRY_WAIT)
+    else if (bound->ptx->opcode == PTX_OP_MBARRIER_TRY_WAIT && !late)
         return warp_wait(warp, mask);
     if (complete != mask)
         warp->patience = 1; // who asks again and again lets others have a turn

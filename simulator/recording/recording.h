@@ -19,6 +19,8 @@
 #include "../machine/access.h"
 #include "../machine/block.h"
 
+struct wgmma_tile; // ../lanes/wgmma.h
+
 bool recording_enabled(void);
 
 // Call before the first block runs, when run->kernel is set. NULL where this launch is not recorded: then its warps run
@@ -69,11 +71,14 @@ static inline void recording_event(struct warp *warp, const struct bound *bound,
 }
 
 // A box that a bulk copy moves: rows of row_bytes, in shared memory one after the other from offset on; address[i] is
-// that of row i in global memory, 0 where it lies outside of the tensor.
+// that of row i in global memory, 0 where it lies outside of the tensor. unit[] says where its 16-byte units are in
+// shared memory, row by row; NULL: that is not known.
 void recording_box(struct warp *warp, const struct bound *bound, bool stores, uint32_t offset, uint32_t row_bytes,
-                   uint32_t rows, const uint64_t *address);
+                   uint32_t rows, const uint64_t *address, const int64_t *unit, size_t units);
 
-// The start addresses of wgmma's operands in shared memory; a is -1 where A is in registers.
-void recording_product(struct warp *warp, const struct bound *bound, int64_t a, int64_t b);
+// wgmma's operands in shared memory, k elements deep; a is NULL where A is in registers, else the warp has its rows
+// from first_row on.
+void recording_product(struct warp *warp, const struct bound *bound, const struct wgmma_tile *a, uint32_t first_row,
+                       const struct wgmma_tile *b, uint32_t k);
 
 #endif

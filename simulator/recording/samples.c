@@ -1,6 +1,7 @@
 // Accesses to memory: counted all, and kept as text some of them.
 #include "record.h"
 
+#include "../lanes/wgmma.h"
 #include "../machine/places.h"
 #include "../simulator.h"
 #include "../traffic/traffic.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MEMORY = 64 };
+enum { MOST_MEMORY = 64, MOST_UNITS = WGMMA_MOST_N * WGMMA_K_BYTES / 16 };
 
 static struct recorded_memory memory[MOST_MEMORY];
 static int memories, numbered;
@@ -240,6 +241,11 @@ void recording_access(struct warp *warp, int32_t instruction, enum ptx_space spa
 
 // ---- What is no access of lanes ------------------------------------------------------------------------------------
 
+// Where each 16 bytes of a tile lie is said once a site and warpgroup.
+static bool is_first(const struct warp *warp, const struct site *site) {
+    return warp->record->slot >= 0 && warp->index % 4 == 0 && site->samples.seen[warp->record->slot] == 0;
+}
+
 static void add_sample(struct warp *warp, struct site *site, uint32_t mask, const char *rest) {
     struct samples *samples = &site->samples;
     const int slot = warp->record->slot;
@@ -261,7 +267,7 @@ static void add_sample(struct warp *warp, struct site *site, uint32_t mask, cons
 }
 
 void recording_box(struct warp *warp, const struct bound *bound, bool stores, uint32_t offset, uint32_t row_bytes,
-                   uint32_t rows, const uint64_t *address) {
+                   uint32_t rows, const uint64_t *address, const int64_t *unit, size_t units) {
     const char *kind = stores ? "bulk store" : "bulk copy";
     const int32_t pc = pc_of(warp, bound);
     struct recording *recording = warp->record->recording;
@@ -282,19 +288,53 @@ void recording_box(struct warp *warp, const struct bound *bound, bool stores, ui
     add_sample(warp, global, warp->now->mask, json.text ? json.text : "null,[]");
     json_free(&json);
     json_add(&json, "null,[%u,%u,%u],[],[]", offset, row_bytes, rows);
+    if (unit && is_first(warp, shared)) {
+        json_add(&json, ",[{\"name\":\"box\",\"units\":");
+        json_runs(&json, unit, units);
+        json_add(&json, "}]");
+    }
     add_sample(warp, shared, warp->now->mask, json.text ? json.text : "null,[],[],[]");
     json_free(&json);
 }
 
-void recording_product(struct warp *warp, const struct bound *bound, int64_t a, int64_t b) {
+// What a descriptor says, and the 16-byte units that it leads to, in the order of rows.
+static void add_tile(struct json *json, const char *name, const struct wgmma_tile *tile, uint32_t first, uint32_t rows,
+                     uint32_t k) {
+    const uint32_t per_unit = 16 / wgmma_element_bytes(tile->element);
+    const uint32_t row_step = tile->mn_major ? per_unit : 1, k_step = tile->mn_major ? 1 : per_unit;
+    int64_t unit[MOST_UNITS];
+    size_t units = 0;
+    for (uint32_t row = first; row < first + rows; row += row_step)
+        for (uint32_t i = 0; i < k && units < MOST_UNITS; i += k_step)
+            unit[units++] = wgmma_unit(tile, row, i);
+    json_add(json,
+             "{\"name\":\"%s\",\"start\":%u,\"leading\":%u,\"stride\":%u,\"swizzle\":%u,\"mn_major\":%s,\"units\":",
+             name, tile->start, tile->leading, tile->stride, tile->swizzle ? 16u << tile->swizzle : 0,
+             tile->mn_major ? "true" : "false");
+    json_runs(json, unit, units);
+    json_add(json, "}");
+}
+
+void recording_product(struct warp *warp, const struct bound *bound, const struct wgmma_tile *a, uint32_t first_row,
+                       const struct wgmma_tile *b, uint32_t k) {
     struct site *site = samples_site(warp->record->recording, pc_of(warp, bound), SITE_NONE, "wgmma");
-    char rest[80];
-    if (a >= 0)
-        snprintf(rest, sizeof rest, "null,[%lld,0,1,%lld,0,1]", (long long)a, (long long)b);
-    else
-        snprintf(rest, sizeof rest, "null,[%lld,0,1]", (long long)b);
-    if (site)
-        add_sample(warp, site, ALL_LANES, rest);
+    struct json json = {0};
+    if (!site)
+        return;
+    json_add(&json, "null,[");
+    if (a)
+        json_add(&json, "%u,0,1,", a->start);
+    json_add(&json, "%u,0,1]", b->start);
+    if (is_first(warp, site)) {
+        json_add(&json, ",[],[],[");
+        if (a)
+            add_tile(&json, "A", a, first_row, WGMMA_ROWS, k);
+        json_add(&json, a ? "," : "");
+        add_tile(&json, "B", b, 0, b->rows, k);
+        json_add(&json, "]");
+    }
+    add_sample(warp, site, ALL_LANES, json.text ? json.text : "null,[]");
+    json_free(&json);
 }
 
 void samples_note(struct warp *warp, int32_t instruction, uint32_t mask, const char *kind) {

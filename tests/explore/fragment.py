@@ -3,42 +3,48 @@
 
 Read from the drawing itself: the number in the box that an element lies in. Prints what differs; exit status 1.
 """
-import json
-import re
 import sys
-import xml.etree.ElementTree as xml
 
-SVG = "{http://www.w3.org/2000/svg}"
+from drawing import Drawing, recording
 
 
-def boxes(root):
-    """[(x, y, width, height)] of all boxes, and [(x, y, text)] of all texts, in the order of the drawing."""
-    number = lambda e, name: float(e.get(name, 0))
-    rects = [tuple(number(e, a) for a in ("x", "y", "width", "height")) for e in root.iter(SVG + "rect") if e.get("x")]
-    return rects, [(number(e, "x"), number(e, "y"), e.text) for e in root.iter(SVG + "text")]
+def frames(drawing, operand, warps):
+    """[(frame, its first row, rows, columns)] of an operand; of a warpgroup's one each warp has a frame, of some
+    columns, two to a cell."""
+    title = next((x, y) for x, y, text in drawing.texts if text.startswith(operand["name"] + ", "))
+    if not warps:
+        return [(drawing.frame_below(title), 0, operand["rows"], operand["columns"])]
+    found, rows = [], operand["rows"] // warps
+    for warp in range(warps):
+        frame = drawing.frame_below(next((x, y) for x, y, text in drawing.texts if text == "warp %d" % warp and y > title[1]))
+        found.append((frame, warp * rows, rows, round(2 * frame[2] / drawing.box_at(frame[0] + 1, frame[1] + 1)[2])))
+    return found
 
 
 def main():
-    page = open(sys.argv[1], encoding="utf-8").read()
-    data = json.loads(re.search(r'id="recording">(.*?)</script>', page, re.S).group(1))
-    fragment = next(f for f in data["runs"][0]["kernels"][0]["fragments"] if f["name"].startswith("mma"))
+    fragments = recording(sys.argv[1])["kernels"][0]["fragments"]
     wrong = 0
-    for drawing in sys.argv[2:]:
-        root = xml.parse(drawing).getroot()
-        (rects, texts), unit = boxes(root), float(root.get("font-size")) / 12
+    for name in sys.argv[2:]:
+        drawing = Drawing(name)
+        instruction = drawing.title.split(":")[0] + " "
+        fragment = next(f for f in fragments if f["name"].startswith(instruction) and
+                        all(any(text.startswith(o["name"] + ", ") for _, _, text in drawing.texts) for o in f["operands"]))
         for operand in fragment["operands"]:
-            title = next((x, y) for x, y, text in texts if text.startswith(operand["name"] + ", "))
-            # The frame is the largest box right below the title.
-            frame = max((r for r in rects if abs(r[0] - title[0] - 22 * unit) < 1 and abs(r[1] - title[1] - 8 * unit) < 1), key=lambda r: r[2] * r[3])
-            width, height = frame[2] / operand["columns"], frame[3] / operand["rows"]
-            for lane, elements in enumerate(operand["at"]):
-                for row, column in elements:
-                    x, y = frame[0] + (column + 0.5) * width, frame[1] + (row + 0.5) * height
-                    box = min((r for r in rects if r[0] <= x <= r[0] + r[2] and r[1] <= y <= r[1] + r[3]), key=lambda r: r[2] * r[3])
-                    said = [t for tx, ty, t in texts if box[0] <= tx <= box[0] + box[2] and box[1] <= ty <= box[1] + box[3] + 1]
-                    if said != [str(lane)]:
-                        print("%s: %s[%d][%d] is lane %d's, and the drawing says %s" % (drawing, operand["name"], row, column, lane, said))
-                        wrong = 1
+            looked = 0
+            for frame, row0, rows, columns in frames(drawing, operand, fragment.get("warps", 0)):
+                width, height = frame[2] / columns, frame[3] / rows
+                for lane, elements in enumerate(operand["at"]):
+                    for row, column in elements:
+                        if not row0 <= row < row0 + rows or column >= columns:
+                            continue
+                        said = drawing.texts_at(frame[0] + (column + 0.5) * width, frame[1] + (row - row0 + 0.5) * height)
+                        looked += 1
+                        if said != [str(lane)]:
+                            print("%s: %s[%d][%d] is lane %d's, and the drawing says %s" % (name, operand["name"], row, column, lane, said))
+                            wrong = 1
+            if looked < operand["rows"] * 8:
+                print("%s: of %s %d elements are drawn" % (name, operand["name"], looked))
+                wrong = 1
     sys.exit(wrong)
 
 

@@ -131,6 +131,50 @@ states${TAB}10" ]
     [ "$status" -eq 1 ]
 }
 
+# The page of a solution at the shape that its drawings are of.
+drawn_page() {
+    shape=$(sed -n 's/^[^#].*@\([^ ]*\) .*/\1/p' lessons/"$1"_*/stills | sort -u)
+    make solution-"$1" explore DTYPE=bf16 SHAPE="$shape" BESIDE=none >"$BATS_TEST_TMPDIR/log"
+    cp build/explore/solution-"$1"_*-attention.html "$BATS_TEST_TMPDIR/$1.html"
+}
+
+# refuses PROGRAM NN DRAWING SED [WORD]: the program does not take the drawing with a mistake.
+refuses() {
+    sed "$4" "$3" >"$BATS_TEST_TMPDIR/wrong.svg"
+    # shellcheck disable=SC2086 # words
+    run $1 "$BATS_TEST_TMPDIR/$2.html" ${5-} "$BATS_TEST_TMPDIR/wrong.svg"
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"/wrong.svg: "* ]]
+}
+
+@test "the drawings of an accumulator and of tiles in shared memory are the simulator's own maps" {
+    drawn_page 10
+    run tests/explore/fragment.py "$BATS_TEST_TMPDIR/10.html" lessons/10_*/accumulator*.svg
+    echo "$output"
+    [ "$status" -eq 0 ]
+    refuses tests/explore/fragment.py 10 lessons/10_*/accumulator.svg 's|>33<|>x<|; s|>34<|>33<|; s|>x<|>34<|'
+    run tests/explore/tile.py "$BATS_TEST_TMPDIR/10.html" lessons/10_*/*-in-slices*.svg
+    echo "$output"
+    [ "$status" -eq 0 ]
+    refuses tests/explore/tile.py 10 lessons/10_*/keys-in-slices.svg 's|>c2<|>x<|; s|>c3<|>c2<|; s|>x<|>c3<|'
+    refuses tests/explore/tile.py 10 lessons/10_*/values-in-slices.svg '0,/fill="#d6e8f3"/s//fill="none"/'
+    refuses tests/explore/tile.py 10 lessons/10_*/values-in-slices.svg 's/16,384 bytes/8,192 bytes/'
+}
+
+@test "the drawings of who waits for whom are what the events say" {
+    drawn_page 11
+    run tests/explore/waits.py "$BATS_TEST_TMPDIR/11.html" 4,0,8 lessons/11_*/who-waits*.svg
+    echo "$output"
+    [ "$status" -eq 0 ]
+    refuses tests/explore/waits.py 11 lessons/11_*/who-waits.svg '0,/<path/{/<path/d}' 4,0,8
+    drawn_page 12
+    run tests/explore/waits.py "$BATS_TEST_TMPDIR/12.html" 4,8 lessons/12_*/turns*.svg
+    echo "$output"
+    [ "$status" -eq 0 ]
+    refuses tests/explore/waits.py 12 lessons/12_*/turns.svg '0,/<path/{/<path/d}' 4,8
+}
+
 @test "the lines that a lesson's page says to click are there" {
     for lesson in lessons/*/README.md; do
         solution=solutions/${lesson#lessons/}

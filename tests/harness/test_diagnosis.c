@@ -109,7 +109,7 @@ static const char *diagnose_general(struct subject *subject, uint64_t seed) {
 static void no_mistake_gets_the_name_of_another(void **state) {
     (void)state;
     int named = 0, tried = 0;
-    for (int i = 0; i < attention_suspect_count; i += long_list_step(4, 16), tried++) {
+    for (int i = 0; i < attention_suspect_count; i += long_list_step(8, 48), tried++) {
         struct subject subject = {.run = subject_variant, .variant = &attention_suspects[i].variant};
         const char *title = (is_general(subject.variant) ? diagnose_general : diagnose)(&subject, 1000 + (uint64_t)i);
         const char *own = attention_suspects[i].mistake->title;
@@ -191,7 +191,7 @@ static void mistakes_that_show_with_many_heads_only_are_named(void **state) {
         {RESCALE_NONE, "neither the weighted sum nor the sum is rescaled"},
         {RESCALE_UPSIDE_DOWN, "the factor of the rescaling is upside down"},
     };
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i += (size_t)long_list_step(1, 4)) {
         const struct variant variant = {.rescale = mistakes[i].kind, .tile = 64, .heads = 200};
         struct subject subject = {.run = subject_variant, .variant = &variant, .causal = true};
         assert_string_equal(subject_diagnose(&subject, 9, tried, 2), mistakes[i].title);
@@ -214,7 +214,7 @@ static void two_mistakes_at_once_have_no_third_name(void **state) {
         {.maximum = MAXIMUM_OF_THREAD, .threads = 32, .division = DIVISION_NONE},
         {.rescale = RESCALE_NONE, .tile = 32, .tail_counted = true},
     };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i += (size_t)long_list_step(1, 3)) {
         struct subject subject = {.run = subject_variant, .variant = &pairs[i]};
         assert_string_equal(diagnose(&subject, 50), "none");
     }
@@ -269,7 +269,7 @@ static void mistakes_are_named_rightly_on_the_cases_of_a_gpu(void **state) {
         {{.run = subject_variant, .variant = &lazy}, false, "the factor of the rescaling is upside down"},
         {{.run = run_head_by_keys}, false, "none"}, // with a query or two a batch it reads those of the first one
     };
-    for (size_t i = 0; i < sizeof cases_of_gpu / sizeof *cases_of_gpu; i += (size_t)long_list_step(4, 8)) {
+    for (size_t i = 0; i < sizeof cases_of_gpu / sizeof *cases_of_gpu; i += (size_t)long_list_step(4, 9)) {
         struct subject subject = cases_of_gpu[i].subject;
         assert_string_equal(diagnose_on_gpu_cases(&subject, cases_of_gpu[i].causal), cases_of_gpu[i].name);
     }

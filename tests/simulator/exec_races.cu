@@ -255,6 +255,7 @@ KERNEL last_block(float *part, unsigned *count, float *out) {
         part[blockIdx.x] = blockIdx.x;
         __threadfence();
         last = atomicAdd(count, 1) == gridDim.x - 1;
+        __threadfence();
     }
     __syncthreads();
     if (last && threadIdx.x == 0) {
@@ -282,6 +283,7 @@ __device__ void last_block_of_many(float *part, unsigned *count, float *out) {
         if (WHO == FIRST_FENCES_AFTER)
             __threadfence();
         last = atomicAdd(count, 1) == gridDim.x - 1;
+        __threadfence();
     }
     __syncthreads();
     if (last && threadIdx.x == 0) {
@@ -318,6 +320,7 @@ KERNEL last_block_without_fence(float *part, unsigned *count, float *out) {
     if (threadIdx.x == 0) {
         part[blockIdx.x] = blockIdx.x; // last_block_without_fence there
         last = atomicAdd(count, 1) == gridDim.x - 1;
+        __threadfence();
     }
     __syncthreads();
     if (last && threadIdx.x == 0) {
@@ -351,6 +354,7 @@ __device__ void pass_stages(int *out) {
     } else {
         while (full[READ == 1 ? 1 : 0] == 0) {
         }
+        __threadfence_block();
         out[t] = stage[READ == 0 ? 0 : 1][t]; // another_stage here
     }
 }

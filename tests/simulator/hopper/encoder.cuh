@@ -1,0 +1,50 @@
+// What cuTensorMapEncodeTiled takes and refuses.
+#pragma once
+
+#include "forms.cuh"
+
+static bool refused(const char *what, CUtensorMapDataType type, int rank, uintptr_t shift, const cuuint64_t *size,
+                    const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *step,
+                    CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapFloatOOBfill fill,
+                    bool right) {
+    static void *memory;
+    CUtensorMap map;
+    if (!memory)
+        CHECK(cudaMalloc(&memory, 1 << 20));
+    CUresult result = find_encode()(&map, type, rank, (char *)memory + shift, size, stride, box, step, interleave,
+                                    swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
+    if (result == (right ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE))
+        return true;
+    printf("%s: %d\n", what, (int)result);
+    return false;
+}
+
+static bool encoder() {
+    const cuuint64_t size[5] = {64, 64, 2, 2, 2}, none[5] = {64, 0, 2, 2, 2}, stride[4] = {128, 8192, 16384, 32768},
+                     odd[4] = {136, 8192, 16384, 32768}, far[4] = {1ull << 40, 16, 16, 16};
+    const cuuint32_t box[5] = {64, 64, 1, 1, 1}, wide[5] = {128, 8, 1, 1, 1}, high[5] = {64, 257, 1, 1, 1},
+                     narrow[5] = {4, 8, 1, 1, 1}, empty[5] = {64, 0, 1, 1, 1}, one[5] = {1, 1, 1, 1, 1},
+                     nine[5] = {1, 9, 1, 1, 1}, zero[5] = {1, 0, 1, 1, 1};
+    auto bf16 = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    auto plain = CU_TENSOR_MAP_INTERLEAVE_NONE;
+    auto s128 = CU_TENSOR_MAP_SWIZZLE_128B, s64 = CU_TENSOR_MAP_SWIZZLE_64B, s0 = CU_TENSOR_MAP_SWIZZLE_NONE;
+    auto zeros = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, nans = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+    return refused("a right map", bf16, 2, 0, size, stride, box, one, plain, s128, zeros, true) &
+           refused("of five dimensions", bf16, 5, 16, size, stride, box, one, plain, s128, nans, true) &
+           refused("an address", bf16, 2, 8, size, stride, box, one, plain, s128, zeros, false) &
+           refused("rank 0", bf16, 0, 0, size, stride, box, one, plain, s128, zeros, false) &
+           refused("rank 6", bf16, 6, 0, size, stride, box, one, plain, s128, zeros, false) &
+           refused("no size", bf16, 2, 0, none, stride, box, one, plain, s128, zeros, false) &
+           refused("an odd stride", bf16, 2, 0, size, odd, box, one, plain, s128, zeros, false) &
+           refused("a far stride", bf16, 2, 0, size, far, box, one, plain, s128, zeros, false) &
+           refused("a wide box", bf16, 2, 0, size, stride, wide, one, plain, s128, zeros, false) &
+           refused("a wide box without a swizzle", bf16, 2, 0, size, stride, wide, one, plain, s0, zeros, true) &
+           refused("a box wider than 64", bf16, 2, 0, size, stride, box, one, plain, s64, zeros, false) &
+           refused("a high box", bf16, 2, 0, size, stride, high, one, plain, s128, zeros, false) &
+           refused("a narrow box", bf16, 2, 0, size, stride, narrow, one, plain, s128, zeros, false) &
+           refused("an empty box", bf16, 2, 0, size, stride, empty, one, plain, s128, zeros, false) &
+           refused("element stride 9", bf16, 2, 0, size, stride, box, nine, plain, s128, zeros, false) &
+           refused("element stride 0", bf16, 2, 0, size, stride, box, zero, plain, s128, zeros, false) &
+           refused("NaN integers", CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, 0, size, stride, box, one, plain, s128, nans,
+                   false);
+}

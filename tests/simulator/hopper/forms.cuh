@@ -1,0 +1,20 @@
+// What the cases of forms share.
+#pragma once
+
+#include "hopper.cuh"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+static bool equal(const char *what, double got, double wanted) {
+    if (fabs(got - wanted) <= 1e-5 * (1 + fabs(wanted)))
+        return true;
+    printf("%s: %g where %g is right\n", what, got, wanted);
+    return false;
+}
+
+// Where a byte of a tile lies whose rows of `span` bytes are swizzled; 16: plain.
+__host__ __device__ inline int swizzled(int address, int span) {
+    return span == 16 ? address : address ^ (address >> 7 & (span / 16 - 1)) << 4;
+}
