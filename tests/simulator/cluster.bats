@@ -114,6 +114,23 @@ line() {
     done
 }
 
+@test "in any order of blocks and warps they are right, and nothing is said" {
+    for seed in $(seq 12); do
+        for name in $("$programs/cluster"); do
+            run "$programs/cluster" "$name" "$seed"
+            echo "$name, seed $seed: $output"
+            [ "$status" -eq 0 ]
+            [ "$output" = "" ]
+        done
+        for name in atomics stores boxes reductions; do
+            run "$programs/forms" "$name" "$seed"
+            echo "$name, seed $seed: $output"
+            [ "$status" -eq 0 ]
+            [ "$output" = "" ]
+        done
+    done
+}
+
 @test "without AVX2, without analyses, and counted, they are right, too" {
     for name in $("$programs/cluster"); do
         SIMULATOR_LANES=generic "$programs/cluster" "$name"

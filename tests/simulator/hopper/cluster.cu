@@ -1,5 +1,6 @@
-// Kernels whose blocks work in clusters, each compared with the host. cluster: the names of the cases; cluster NAME:
-// runs one. Variants with a mistake are made of this file by cluster.bats, which finds the lines by their comments.
+// Kernels whose blocks work in clusters, each compared with the host. cluster: the names of the cases; cluster NAME
+// [SEED]: runs one. Variants with a mistake are made of this file by cluster.bats, which finds the lines by their
+// comments.
 #include "cluster.cuh"
 
 #include <cooperative_groups.h>
@@ -258,6 +259,8 @@ int main(int argc, char **argv) {
                  {"multicast", run_multicast},
                  {"ring", run_ring},
                  {"exchange", run_exchange}};
+    if (argc > 2)
+        set_order(argv[2]);
     for (auto &one : cases) {
         if (argc < 2)
             puts(one.name);

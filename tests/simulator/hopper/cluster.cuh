@@ -3,6 +3,8 @@
 
 #include "hopper.cuh"
 
+#include <dlfcn.h>
+
 DEVICE uint32_t cluster_rank() {
     uint32_t rank;
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -116,6 +118,13 @@ DEVICE void set_up(uint64_t *barrier, int count) {
         fence_mbarrier_init();
     }
     cluster_sync();
+}
+
+// On the simulator: the order of blocks and warps follows from the seed.
+static inline void set_order(const char *seed) {
+    void (*order)(uint64_t) = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, "simulator_order");
+    if (order)
+        order(strtoull(seed, nullptr, 10));
 }
 
 template <typename... Parameters, typename... Arguments>

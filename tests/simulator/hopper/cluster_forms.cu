@@ -1,5 +1,5 @@
 // What clusters can do, one case each, compared with the host: registers, addresses, stores and reductions between
-// blocks, what the runtime answers. forms: the names of the cases; forms NAME: runs one.
+// blocks, what the runtime answers. forms: the names of the cases; forms NAME [SEED]: runs one.
 #include "cluster.cuh"
 
 #include <cooperative_groups.h>
@@ -426,6 +426,8 @@ int main(int argc, char **argv) {
     } cases[] = {{"registers", run_registers}, {"addresses", run_addresses}, {"atomics", run_atomics},
                  {"stores", run_stores},       {"boxes", run_boxes},         {"reductions", run_reductions},
                  {"handed", run_handed},       {"refusals", run_refusals},   {"occupancy", run_occupancy}};
+    if (argc > 2)
+        set_order(argv[2]);
     for (auto &one : cases) {
         if (argc < 2)
             puts(one.name);
