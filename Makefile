@@ -3,7 +3,7 @@
 # A goal chooses the lesson (lesson-02, or solution-02), another one the action (check, bench, ...), in any order:
 #   make lesson-02 check
 # What is refused is in make/refuse.mk and words.mk, how things are built in build.mk, which GPU a kernel is for in architecture.mk, what
-# the actions run in run.mk, hints and what else teaches in teach.mk, and the project's own tests in test.mk.
+# the actions run in run.mk, programs of anybody's in program.mk, hints and what else teaches in teach.mk, and the project's own tests in test.mk.
 
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
 # As many jobs as there are processors, unless -j says otherwise.
@@ -22,6 +22,9 @@ CAUSAL     :=
 DTYPE      :=
 DATA       :=
 KERNEL     :=
+PROGRAM    :=
+FLAGS      :=
+ARGS       :=
 PART       :=
 OUT        :=
 SEED       :=
@@ -44,7 +47,7 @@ numbers := $(sort $(foreach n,$(numbers),$(firstword $(subst _, ,$n))))
 lessons   := $(numbers:%=lesson-%)
 solutions := $(numbers:%=solution-%)
 actions   := check bench trace explore profile diff reset hint quiz repair watch peers
-others    := all plots post stills doctor test test-all help clean progress flashcards update compile_commands.json
+others    := all run plots post stills doctor test test-all help clean progress flashcards update compile_commands.json
 
 # ---- What was asked for -------------------------------------------------------------------------------------------
 
@@ -85,6 +88,7 @@ include make/refuse.mk
 include make/build.mk
 include make/architecture.mk
 include make/run.mk
+include make/program.mk
 include make/teach.mk
 include make/peers.mk
 include make/post.mk
@@ -158,6 +162,8 @@ make peers                 optional: the solutions beside PyTorch's and Triton's
 make plots                 the charts, drawn into build/plots/ from results/ alone; ALL=1: every one, not only those that say most
 make post                  a page and Markdown for a blog, build/post/: the ladder's story from results/ and post/outline.md
 make stills                the stills of the lessons' pages, drawn by the page of explore; CHECK=1: says which are not up to date
+make run PROGRAM=file.cu   any CUDA program, built and run on the simulator with all analyses; ARGS='...' for the program,
+                           FLAGS='...' for nvcc (simulator/runtime/programs.md)
 make progress              how far each lesson is
 make watch                 checks again at each save and says what comes next, lesson after lesson; or make lesson-02 watch
 make flashcards            the lessons' self-checks as cards to print, build/flashcards.html

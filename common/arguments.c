@@ -105,10 +105,11 @@ static bool parse_option(const char *option, const char *value, struct arguments
         a->has_shape = true;
         return shape_parse(value, &a->shape, error) && copy(a->shape_text, sizeof a->shape_text, value, error);
     } else if (!strcmp(option, "--sample")) {
-        if (strcmp(value, "trace") && strcmp(value, "profile") && strcmp(value, "explore"))
-            return message_set(error, "sample %.60s is unknown: use trace, profile or explore", value);
+        if (strcmp(value, "trace") && strcmp(value, "profile") && strcmp(value, "explore") && strcmp(value, "work"))
+            return message_set(error, "sample %.60s is unknown: use trace, profile, explore or work", value);
         a->sample = !strcmp(value, "trace")     ? SAMPLE_TRACE
                     : !strcmp(value, "profile") ? SAMPLE_PROFILE
+                    : !strcmp(value, "work")    ? SAMPLE_WORK
                                                 : SAMPLE_EXPLORE;
     } else if (!strcmp(option, "--dtype")) {
         a->has_dtype = true;

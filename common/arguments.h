@@ -12,7 +12,7 @@
 enum action { ACTION_CHECK, ACTION_BENCH };
 enum device_choice { DEVICE_ANY, DEVICE_GPU, DEVICE_SIMULATOR };
 // One case that stands for all: the operation names it.
-enum sample { SAMPLE_NONE, SAMPLE_TRACE, SAMPLE_PROFILE, SAMPLE_EXPLORE };
+enum sample { SAMPLE_NONE, SAMPLE_TRACE, SAMPLE_PROFILE, SAMPLE_EXPLORE, SAMPLE_WORK };
 enum { MAX_KERNELS = 32, MAX_SIZES = 16 };
 
 struct kernel_argument {

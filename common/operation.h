@@ -44,8 +44,9 @@ struct operation {
     // What SHAPE= is where one small case stands for all: its traffic is counted by the simulator in a second or two,
     // by a GPU's profiler, and looked at lane by lane: a few blocks, a few tiles.
     const char *trace_shape, *profile_shape, *explore_shape;
-    const char *no_data;   // what DATA= holds that it has no use for; NULL: load() reads it
-    const char *no_causal; // why CAUSAL=1 changes nothing; NULL: a kernel may cover it
+    const char *work_shape; // for an estimate of the time; NULL: trace_shape
+    const char *no_data;    // what DATA= holds that it has no use for; NULL: load() reads it
+    const char *no_causal;  // why CAUSAL=1 changes nothing; NULL: a kernel may cover it
 
     // ---- The contract, as the library defines it -------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 # How the harness, the simulator and the kernels are built. Everything goes to build/, first under a name of its own and
 # is then renamed, so that two makes at once never see half a file.
 
-builds := $(filter-out build/bin/teach,$(filter all check bench trace explore profile peers quiz repair test test-all build/% \
+builds := $(filter-out build/bin/teach,$(filter all check bench trace explore profile peers quiz repair run test test-all build/% \
           compile_commands.json,$(goals)))
 ifneq (,$(builds))
   cuda := $(shell scripts/find-cuda --architectures)

@@ -35,7 +35,9 @@ enum sim_finding_kind {
     SIM_FINDING_RACE_CLUSTER,
     SIM_FINDING_CLUSTER_ABSENT,
     SIM_FINDING_CLUSTER_BARRIER,
-    SIM_FINDING_REMARK_FENCE, // fails nothing
+    // Remarks, which are no findings: they fail nothing and are not counted.
+    SIM_FINDING_MIXED,
+    SIM_FINDING_REMARK_FENCE,
     SIM_FINDING_KINDS
 };
 

@@ -44,6 +44,16 @@ command teach_price;
 // The same words: prints the rows of that file, which scripts/record-counts writes.
 command teach_counted;
 
+// KERNEL --name NAME --source FILE.cu --kernel FILE.so [OPTION...]: prints the rows of lessons/NN_x/work.csv for this
+// run, a launch each, KERNEL first: "solution", or a version's name. The options are those of build/bin/attention
+// check.
+command teach_work;
+
+// RESULTS/GPU [far]: the estimate of all that work.csv of the lessons hold beside what was measured, as tables in
+// Markdown: by lesson; what is busiest beside what Nsight Compute counted; with far, each that is over 25 % off.
+// recorded FILE/work.csv: the estimate of its first case alone, in microseconds.
+command teach_estimates;
+
 // --name NAME --source FILE.cu --kernel FILE.so [--beside NAME FILE.cu FILE.so] [OPTION...]: runs a kernel once on the
 // simulator, and the one beside it, and writes the page that shows what they did, line by line, to build/explore/. The
 // options are those of build/bin/attention check. A kernel that fails its check has its page, too, and status 1.

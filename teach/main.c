@@ -19,6 +19,8 @@ static const struct {
     {"trace", "--name NAME --source FILE.cu --kernel FILE.so [OPTION...]", 6, teach_trace},
     {"price", "--name NAME --source FILE.cu --kernel FILE.so", 6, teach_price},
     {"counted", "--name NAME --source FILE.cu --kernel FILE.so", 6, teach_counted},
+    {"work", "KERNEL --name NAME --source FILE.cu --kernel FILE.so [OPTION...]", 7, teach_work},
+    {"estimates", "RESULTS/GPU [far] | recorded lessons/NN_x/work.csv", 1, teach_estimates},
     {"explore", "--name NAME --source FILE.cu --kernel FILE.so [--beside NAME FILE.cu FILE.so] [OPTION...]", 6,
      teach_explore},
     {"predictions", "FILE.csv SHAPE...", 2, teach_predictions},

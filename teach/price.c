@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include "estimated.h"
 #include "files.h"
 #include "report.h"
 #include "traced.h"
@@ -98,6 +99,7 @@ int teach_price(int count, char **word) {
         traffic_free(&traced.traffic);
     }
     lines_free(&rows);
+    estimated_print(count, word, 1);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include "estimated.h"
 #include "files.h"
 #include "process.h"
 #include "report.h"
@@ -169,6 +170,8 @@ int teach_trace(int count, char **word) {
     }
     predictions_free(&predictions);
     printf("Counts: %s, %s\n", run.csv, run.json);
+    if (!status)
+        estimated_print(count, word, 0);
     if (status)
         printf("The kernel fails its check, so these are the counts of a kernel that does something else; see make ... "
                "check.\n");

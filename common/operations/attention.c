@@ -295,6 +295,7 @@ const struct operation attention_operation = {
     .header = "common/attention.h",
     .trace_shape = "1,1,256,64",
     .profile_shape = "1,16,1024,64",
+    .work_shape = "1,16,4096,64",
     .explore_shape = "1,1,128,64",
     .dtypes = dtypes,
     .lacking = lacking,

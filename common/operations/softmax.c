@@ -132,6 +132,7 @@ const struct operation softmax_operation = {
     .is_matrix = true,
     .trace_shape = "64,1024",
     .profile_shape = "4096,4096",
+    .work_shape = "4096,4096",
     .explore_shape = "16,256",
     .no_data = "tensors of attention",
     .no_causal = "a row softmax has no mask",

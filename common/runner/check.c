@@ -1,6 +1,7 @@
 #include "runner/check.h"
 
 #include "runner/cases.h"
+#include "runner/count.h"
 #include "runner/diagnose.h"
 #include "runner/output.h"
 #include "runner/own_output.h"
@@ -294,9 +295,10 @@ static struct shape_argument asked_shape(const struct check *check) {
     const struct operation *operation = check->operation;
     struct shape_argument shape = arguments->shape;
     struct message error;
-    const char *own = arguments->sample == SAMPLE_PROFILE   ? operation->profile_shape
-                      : arguments->sample == SAMPLE_EXPLORE ? operation->explore_shape
-                                                            : operation->trace_shape;
+    const char *own = arguments->sample == SAMPLE_PROFILE                         ? operation->profile_shape
+                      : arguments->sample == SAMPLE_WORK && operation->work_shape ? operation->work_shape
+                      : arguments->sample == SAMPLE_EXPLORE                       ? operation->explore_shape
+                                                                                  : operation->trace_shape;
     if (!arguments->has_shape && !shape_parse(own, &shape, &error))
         message_exit(EXIT_CHECK_FAILED, "%s", error.text);
     shape.attention.causal = arguments->causal;
@@ -330,7 +332,10 @@ static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
             continue;
         which.dtype = (enum attention_dtype)type;
         check->operation->make(&which, seed, true, &host);
-        run_case(check, &host, seed, true);
+        if (arguments->sample == SAMPLE_WORK)
+            check->state = count_case(&check->report, check->worker, &host);
+        else
+            run_case(check, &host, seed, true);
         host_problem_free(&host);
     }
     return finish(check);

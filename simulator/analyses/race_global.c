@@ -24,6 +24,7 @@
 // where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
 // lock, because there a mixture could accuse a block of bytes that it never touched.
 #include "race_global.h"
+#include "mixed.h"
 #include "race_cluster.h"
 #include "release.h"
 #include "validity.h"
@@ -244,9 +245,12 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
                     it_wrote ? "wrote" : "read");
         return;
     }
-    bool counted = is_after(warp, key, CLOCK_TICKET), seen = is_after(warp, key, CLOCK_SAW);
-    enum sim_finding_kind kind = counted ? SIM_FINDING_REMARK_FENCE : SIM_FINDING_RACE_GLOBAL;
     const struct bound *other = &warp->code[by >> 4];
+    bool counted = is_after(warp, key, CLOCK_TICKET), seen = is_after(warp, key, CLOCK_SAW);
+    bool mixed = writes != it_wrote && is_mixed(writes ? other : bound, writes ? bound : other);
+    enum sim_finding_kind kind = mixed     ? SIM_FINDING_MIXED
+                                 : counted ? SIM_FINDING_REMARK_FENCE
+                                           : SIM_FINDING_RACE_GLOBAL;
     if (warp_reported(warp, kind, bound, other))
         return;
     if (key != several(run)) {
@@ -257,7 +261,8 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
     bool unpublished = warp->clock[CLOCK_SAW] && it_wrote && key != several(run);
     warp_report(warp, kind, bound, other, lane, "{here} %s %s, which %s %s at {there} in the same launch%s",
                 writes ? "writes" : "reads", place, who, it_wrote ? "wrote" : "read",
-                is_of_block(bound) || is_of_block(other) ? "; the scope of one of the two is its own block"
+                mixed                                      ? ""
+                : is_of_block(bound) || is_of_block(other) ? "; the scope of one of the two is its own block"
                 : counted     ? "; this block has counted by an atomic since, with no __threadfence() after it"
                 : seen        ? "; this block has looked at a flag or a counter since, with no __threadfence() after it"
                 : unpublished ? " and did not publish by a __threadfence() between that and its atomic: of each thread "

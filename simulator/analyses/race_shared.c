@@ -33,6 +33,7 @@
 // Of the warps that read a cell since it was last written two are kept. When warps synchronise in groups, by named
 // barriers, a third reader's race with a later write can go unseen.
 #include "race_shared.h"
+#include "mixed.h"
 #include "race_cluster.h"
 #include "validity.h"
 
@@ -238,11 +239,14 @@ static void report_race(struct warp *warp, const struct bound *bound, int lane, 
     bool within = (key & 31) == warp->index;
     bool unit = (key & 31) >= warp->block->warps,
          async = unit || (by & 63) == SHADOW_ASYNC || race_is_asynchronous(bound);
-    enum sim_finding_kind kind = async    ? SIM_FINDING_RACE_ASYNC
+    const struct bound *other = &warp->code[by >> 6];
+    bool mixed = deed == READS_WRITTEN ? is_mixed(bound, other) : deed == WRITES_READ && is_mixed(other, bound);
+    enum sim_finding_kind kind = mixed    ? SIM_FINDING_MIXED
+                                 : async  ? SIM_FINDING_RACE_ASYNC
                                  : within ? SIM_FINDING_RACE_WARP
                                           : SIM_FINDING_RACE_SHARED;
     char who[96], place[PLACE_TEXT];
-    if (warp_reported(warp, kind, bound, &warp->code[by >> 6]))
+    if (warp_reported(warp, kind, bound, other))
         return;
     if (unit) {
         snprintf(who, sizeof who, "an asynchronous unit, which this warp does not know to be done,");
@@ -255,9 +259,8 @@ static void report_race(struct warp *warp, const struct bound *bound, int lane, 
         snprintf(who, sizeof who, "a thread of warp %u", key & 31);
     }
     place_of(warp, cell, place);
-    warp_report(warp, kind, bound, &warp->code[by >> 6], lane,
-                "{here} %s %s that %s %s at {there} with no %s between them", here[deed], place, who, there[deed],
-                within ? "__syncwarp()" : "barrier");
+    warp_report(warp, kind, bound, other, lane, "{here} %s %s that %s %s at {there} with no %s between them",
+                here[deed], place, who, there[deed], within ? "__syncwarp()" : "barrier");
 }
 
 static void report_pending(struct warp *warp, const struct bound *bound, int lane, size_t cell, const char *does) {

@@ -16,6 +16,8 @@
 #include "../memory/bulk.h"
 #include "../memory/mbarrier.h"
 #include "../recording/recording.h"
+#include "../traffic/traffic.h"
+#include "../traffic/work.h"
 #include "deadlock.h"
 
 #include <stdlib.h>
@@ -87,6 +89,9 @@ void block_free(struct block *block) {
         free(warp->saved_registers);
         free(warp->frame);
         validity_free(warp);
+        if (warp->work)
+            work_clock_free(warp->work);
+        free(warp->work);
     }
     async_free(block);
     mbarrier_free(block);
@@ -233,6 +238,8 @@ static void start_warp(struct block *block, struct warp *warp) {
     warp->has_seen = false;
     warp->ticket = 0;
     validity_start(warp);
+    if (warp->work)
+        work_clock_start(warp->work);
     release_start(warp);
     warp->registers = launch_registers(block);
     memset(warp->poll, -1, sizeof warp->poll);
@@ -260,6 +267,7 @@ void block_start(struct block *block, uint64_t number) {
     for (unsigned w = 0; w < block->warps; w++)
         start_warp(block, &block->warp[w]);
     recording_start_block(block);
+    traffic_block_start(block->traffic);
 }
 
 // Splits that wait try again where something has happened since they looked.
@@ -320,6 +328,15 @@ static bool is_waiting(const struct block *block) {
     return false;
 }
 
+// When its last warp was done.
+static uint32_t last_time(const struct block *block) {
+    uint32_t last = 0;
+    for (unsigned w = 0; w < block->warps; w++)
+        if (block->warp[w].work && work_time(block->warp[w].work) > last)
+            last = work_time(block->warp[w].work);
+    return last;
+}
+
 enum turn block_turn(struct block *block) {
     unsigned rounds = 0;
     block->polls = 0;
@@ -329,6 +346,7 @@ enum turn block_turn(struct block *block) {
         if (!run_warps(block, ~block->held, &round) || (!round.on && !run_warps(block, block->held, &round)))
             return TURN_STOPPED;
         if (!is_waiting(block)) {
+            traffic_block_end(block->traffic, last_time(block));
             bulk_end(block);
             race_cluster_end(block);
             race_shared_end(block);

@@ -7,6 +7,7 @@
 
 #include "../analyses/validity.h"
 #include "../machine/block.h"
+#include "../traffic/work.h"
 
 #include <string.h>
 
@@ -102,8 +103,10 @@ static inline __attribute__((always_inline)) bool run_split(struct warp *warp, s
     do {
         const struct bound *bound = &code[pc];
         uint32_t mask = active & (*predicate(warp, bound->guard) ^ bound->guard_flip);
-        if (watched)
+        if (watched && validity_holds_any(warp))
             validity_step(warp, bound, active, mask);
+        if (watched && warp->work)
+            work_step(warp->work, pc);
         warp_instructions++;
         lane_instructions += mask == ALL_LANES ? LANES : (unsigned)__builtin_popcount(mask);
         if (bound->kind == BOUND_LANES) {
@@ -153,7 +156,7 @@ bool warp_run(struct warp *warp) {
     struct split *split = NULL;
     warp->patience = PATIENCE;
     while ((split = choose(warp))) {
-        if (!(validity_holds_any(warp) ? run_split(warp, split, true) : run_split(warp, split, false)))
+        if (!(validity_holds_any(warp) || warp->work ? run_split(warp, split, true) : run_split(warp, split, false)))
             return false;
         if (warp->patience <= 0)
             break;

@@ -24,10 +24,12 @@
 static struct sim_options options;
 
 static void read_environment(void) {
-    const char *analyses = getenv("SIMULATOR_ANALYSES"), *limit = getenv("SIMULATOR_INSTRUCTION_LIMIT");
+    const char *analyses = getenv("SIMULATOR_ANALYSES"), *limit = getenv("SIMULATOR_INSTRUCTION_LIMIT"),
+               *sample = getenv("SIMULATOR_SAMPLE");
     bool on = !analyses || strcmp(analyses, "off") != 0;
     options.races = options.uninitialised = on;
     options.traffic = traffic_enabled();
+    options.sample = sample ? strtoull(sample, NULL, 10) : 0;
     options.instruction_limit = limit ? strtoull(limit, NULL, 10) : DEFAULT_INSTRUCTION_LIMIT;
 }
 
@@ -52,7 +54,7 @@ static void *run_blocks(void *argument) {
 static unsigned host_threads(const struct run *run) {
     long wanted = run->options.host_threads > 0 ? run->options.host_threads : sysconf(_SC_NPROCESSORS_ONLN);
     wanted = wanted < 1 ? 1 : wanted > MAX_HOST_THREADS ? MAX_HOST_THREADS : wanted;
-    uint64_t most = run->units, resident = run->launch->resident_blocks / sim_dim_size(run->launch->cluster);
+    uint64_t most = run->to_run, resident = run->launch->resident_blocks / sim_dim_size(run->launch->cluster);
     if (run->launch->resident_blocks && resident < most)
         most = resident ? resident : 1;
     return (uint64_t)wanted > most ? (unsigned)most : (unsigned)wanted;
@@ -86,6 +88,7 @@ enum sim_status sim_launch_run(const struct sim_launch *asked, struct sim_counts
     };
     struct host_thread host[MAX_HOST_THREADS];
     unsigned started = 1;
+    order_begin(&run);
     if (run.options.budget && !run.options.budget_left) {
         order_end(&run);
         return SIM_OK;
@@ -101,6 +104,7 @@ enum sim_status sim_launch_run(const struct sim_launch *asked, struct sim_counts
     run.traffic = run.options.traffic
                       ? traffic_launch_begin(ptx, launch->grid, launch->block, launch->dynamic_shared_bytes)
                       : NULL;
+    traffic_launch_work(run.traffic, run.to_run * sim_dim_size(launch->cluster), launch->resident_blocks);
     for (unsigned i = 0; i < run.threads; i++)
         host[i] = (struct host_thread){.run = &run, .number = i};
     while (started < run.threads && pthread_create(&host[started].thread, NULL, run_blocks, &host[started]) == 0)

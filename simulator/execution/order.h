@@ -8,6 +8,11 @@
 
 #include "../machine/cluster.h"
 
+// Of a launch of which a sample is run (SIMULATOR_SAMPLE=blocks) each block stands for as many as there are for each of
+// the sample: what it adds to a counter in global memory they have added, too, so that work which blocks take from a
+// counter is shared out as among all of them. Its results are worth nothing.
+void order_begin(struct run *run);
+
 // Which of the grid's blocks, or of its clusters, is the number-th to begin, and which of a block's warps is.
 uint64_t order_block(const struct run *run, uint64_t number);
 unsigned order_warp(const struct block *block, unsigned number);

@@ -39,8 +39,8 @@ static void fail(struct run *run) {
 
 // What fits on the GPU is shared out among the host's threads.
 static unsigned room_of(const struct run *run, unsigned thread) {
-    uint64_t all = run->launch->resident_blocks ? run->launch->resident_blocks / unit_blocks(run) : run->units;
-    all = all < run->units ? all : run->units;
+    uint64_t all = run->launch->resident_blocks ? run->launch->resident_blocks / unit_blocks(run) : run->to_run;
+    all = all < run->to_run ? all : run->to_run;
     uint64_t room = all / run->threads + (thread < all % run->threads);
     return room < 1 ? 1 : room > UINT32_MAX / 2 ? UINT32_MAX / 2 : (unsigned)room;
 }
@@ -57,6 +57,8 @@ static bool make_block(struct residents *r) {
         struct block *block = unit_block(r->block[r->made], i);
         block->traffic = r->traffic;
         block->watched = block->traffic || block->record;
+        for (unsigned w = 0; w < block->warps; w++)
+            block->warp[w].work = traffic_clock_make(r->traffic);
     }
     r->made++;
     return true;
@@ -65,9 +67,9 @@ static bool make_block(struct residents *r) {
 // false: there are no more blocks to start, or the launch stops.
 static bool start_another(struct residents *r) {
     struct run *run = r->run;
-    uint64_t number = r->count < r->room ? atomic_load(&run->next_block) : run->units;
+    uint64_t number = r->count < r->room ? atomic_load(&run->next_block) : run->to_run;
     do
-        if (number >= run->units || order_spent(run))
+        if (number >= run->to_run || order_spent(run))
             return false;
     while (!atomic_compare_exchange_weak(&run->next_block, &number, number + 1));
     if (r->count == r->made && !make_block(r)) {
@@ -181,7 +183,7 @@ static bool note_round(struct residents *r, uint64_t progress, bool vain) {
     limit = run->options.instruction_limit * (vain ? 1 : COUNTING_FACTOR);
     bool over = limit && r->idle_instructions >= limit;
     if ((vain && all_in_vain(run, progress)) || over) {
-        if (atomic_load(&run->next_block) < run->units) {
+        if (atomic_load(&run->next_block) < run->to_run) {
             report_not_resident(r);
             return false;
         }

@@ -4,6 +4,7 @@
 #include "../analyses/race_cluster.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
+#include "../traffic/work.h"
 
 #include "../machine/block.h"
 
@@ -71,6 +72,8 @@ static void complete(struct block *block, unsigned id) {
                 waited = true;
             }
         }
+        if (waited && warp->work)
+            work_wait_until(warp->work, barrier->time);
         if (waited) {
             race_cluster_learn(warp, block->barrier_far[id], false);
             race_acquire(warp, barrier->clock);
@@ -109,6 +112,8 @@ static void arrive(struct warp *warp, const struct bound *bound, unsigned id, un
                     barrier->expected);
     }
     recording_event(warp, bound, RECORDING_ARRIVE, id, 0);
+    if (warp->work && work_time(warp->work) > barrier->time)
+        barrier->time = work_time(warp->work);
     barrier->warps |= 1u << warp->index;
     barrier->arrivals += LANES;
     race_cluster_tell(warp, &warp->block->barrier_far[id]);

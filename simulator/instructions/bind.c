@@ -1,4 +1,5 @@
 #include "bind.h"
+#include "../analyses/mixed.h"
 #include "../memory/bind_memory.h"
 
 #include "../machine/report.h"
@@ -95,6 +96,7 @@ struct sim_kernel *sim_kernel_bind(const struct ptx_kernel *ptx, const uint64_t 
         return NULL;
     }
     kernel->shadow_shift = shadow_shift(kernel);
+    mixed_find(kernel);
     return kernel;
 }
 

@@ -147,3 +147,39 @@ static inline uint32_t dot2(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
 }
 INTEGER(dp4a, u32, u32, dot4(x, y, z, n))
 INTEGER(dp2a, u32, u32, dot2(x, y, z, n))
+
+// vadd4 and its like, on two or four parts of a word; n: see lanes.h.
+static inline int32_t of_parts(int32_t x, int32_t y, uint32_t n) {
+    switch (n & PARTS_OPERATION) {
+    case PARTS_ADD:
+        return x + y;
+    case PARTS_SUB:
+        return x - y;
+    case PARTS_MIN:
+        return x < y ? x : y;
+    case PARTS_MAX:
+        return x > y ? x : y;
+    default:
+        return x > y ? x - y : y - x;
+    }
+}
+
+static inline int32_t clamped(int32_t value, int32_t least, int32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+static inline uint32_t parts_of(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
+    const int count = n & PARTS_FOUR ? 4 : 2, width = 32 / count;
+    const int32_t range = 1 << width;
+    uint32_t word = 0;
+    for (int k = 0; k < count; k++) {
+        int32_t value = of_parts(part(x, k, width, n & PARTS_SIGNED_A), part(y, k, width, n & PARTS_SIGNED_B), n);
+        if (n & PARTS_SATURATE)
+            value = n & PARTS_SIGNED ? clamped(value, -range / 2, range / 2 - 1) : clamped(value, 0, range - 1);
+        if (n & PARTS_SUM)
+            z += (uint32_t)value;
+        word |= ((uint32_t)value & (uint32_t)(range - 1)) << k * width;
+    }
+    return n & PARTS_SUM ? z : word;
+}
+INTEGER(parts, u32, u32, parts_of(x, y, z, n))

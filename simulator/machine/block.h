@@ -19,6 +19,7 @@ struct barrier {
     int32_t first_pc;       // the instruction of the first to arrive
     unsigned true_lanes;    // bar.red: how many predicates were true,
     bool any_false;         // and whether one was not
+    uint32_t time;          // of the last to arrive, by traffic/work.h
     uint32_t clock[CLOCKS]; // joined clocks of those who arrived, see analyses/race_shared.c
 };
 
@@ -64,7 +65,8 @@ struct run {
     struct traffic_launch *traffic;
     struct recording *recording; // NULL: none
     uint64_t blocks;
-    uint64_t units; // that start together: clusters, or blocks
+    uint64_t units, to_run; // units: clusters, or blocks; to_run: how many of them, see execution/order.h
+    uint64_t stands_for;    // how many blocks one that is run stands for
     uint32_t beside_low,
         beside_high;     // keys of the launches that run beside this one in another stream: low .. high - 1
     uint32_t oldest_key; // keys below it are of launches that came before

@@ -41,9 +41,9 @@ struct bound {
 
     // Memory: the address is register a (cell bytes wide, 0: none) plus offset.
     uint8_t address_cell, bytes, vector, space; // bytes: of one element in memory
-    bool is_signed, is_volatile;
-    uint8_t order; // ORDER_...
-    uint8_t width; // bits of the registers that are loaded or stored
+    bool is_signed, is_volatile, before_atomic; // before_atomic: see analyses/mixed.c
+    uint8_t order;                              // ORDER_...
+    uint8_t width;                              // bits of the registers that are loaded or stored
     int64_t offset;
     const place *elements; // [vector]
 

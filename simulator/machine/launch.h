@@ -60,6 +60,7 @@ struct sim_options {
     int host_threads;             // 0: as many as the host has cores
     uint64_t order;               // seed of the order of blocks and warps, 0: in their order; see execution/order.h
     uint64_t budget, budget_left; // warp instructions of the launches that are cut off, 0: none is
+    uint64_t sample;              // blocks of a launch that are run, 0: all; see execution/order.h
 };
 
 #endif

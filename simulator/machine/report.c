@@ -22,10 +22,15 @@ struct finding {
     char *text;
 };
 
+// What fails nothing and is not counted.
+static bool is_remark(enum sim_finding_kind kind) {
+    return kind == SIM_FINDING_MIXED || kind == SIM_FINDING_REMARK_FENCE;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct finding found[MAX_FINDINGS];
-static unsigned unprinted, total;
-static enum sim_finding_kind first_kind; // where total is not 0
+static unsigned unprinted, remarks, total; // remarks: of those unprinted
+static enum sim_finding_kind first_kind;   // where total is not 0
 static const struct sim_report_watcher *watcher;
 
 // What was printed, where each finding is to be printed once.
@@ -45,6 +50,7 @@ static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_RACE_WARP] = "race within a warp",
     [SIM_FINDING_RACE_GLOBAL] = "race between blocks",
     [SIM_FINDING_RACE_STREAMS] = "race between streams",
+    [SIM_FINDING_MIXED] = "remark",
     [SIM_FINDING_DIVERGENT_BARRIER] = "divergent barrier",
     [SIM_FINDING_DEADLOCK] = "deadlock",
     [SIM_FINDING_ABSENT_LANES] = "absent lanes",
@@ -94,6 +100,9 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
     [SIM_FINDING_RACE_STREAMS] =
         "two calls in different streams run at the same time and share memory: a variable of the device, or a buffer "
         "that is kept from call to call.",
+    [SIM_FINDING_MIXED] =
+        "a guess that atomicCAS or another atomic then tests, which works; read through a volatile pointer or "
+        "cuda::atomic_ref to say so to the compiler, too.",
     [SIM_FINDING_DIVERGENT_BARRIER] =
         "a __syncthreads() stands inside an if or a loop that not all threads of the block go "
         "through in the same way.",
@@ -281,9 +290,11 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
                      cause_of(kind, instruction == other_instruction, placed), listing ? "\n" : "",
                      listing ? listing : "") < 0)
             new->text = NULL;
-        first_kind = total || kind == SIM_FINDING_REMARK_FENCE ? first_kind : kind;
+        if (!is_remark(kind) && total + unprinted == remarks)
+            first_kind = kind;
         unprinted++;
-        if (watcher && kind != SIM_FINDING_REMARK_FENCE)
+        remarks += is_remark(kind);
+        if (watcher && !is_remark(kind))
             watcher->found(kind, kernel, instruction, other_instruction, block, thread);
     }
     pthread_mutex_unlock(&lock);
@@ -316,7 +327,7 @@ void simulator_print_once(void) {
 
 // Whether it was printed before; from now on it was.
 static bool was_told(const struct finding *one) {
-    for (unsigned i = 0; once && i < told; i++)
+    for (unsigned i = 0; (once || is_remark(one->kind)) && i < told; i++)
         if (already[i] == one->lines)
             return true;
     if (told < MAX_TOLD)
@@ -326,7 +337,7 @@ static bool was_told(const struct finding *one) {
 
 // A race, or a barrier that not all reach, may be why the rest was found.
 static int rank(const struct finding *one) {
-    if (one->kind == SIM_FINDING_REMARK_FENCE)
+    if (is_remark(one->kind))
         return 2;
     return one->kind != SIM_FINDING_RACE_SHARED && one->kind != SIM_FINDING_RACE_WARP &&
            one->kind != SIM_FINDING_DIVERGENT_BARRIER;
@@ -373,10 +384,9 @@ unsigned sim_report_flush(void) {
         const struct finding *one = sorted[i];
         if (follows(one))
             continue;
-        bool counts = one->kind != SIM_FINDING_REMARK_FENCE;
-        if (watcher && counts)
+        if (watcher && !is_remark(one->kind))
             watcher->told(one->kind, one->instruction, one->other, one->text, one->count);
-        distinct += counts;
+        distinct += !is_remark(one->kind);
         if (was_told(one))
             continue;
         if (++printed > MAX_PRINTED) {
@@ -393,16 +403,14 @@ unsigned sim_report_flush(void) {
     for (unsigned i = 0; i < unprinted; i++)
         free(found[i].text);
     total += distinct;
-    unprinted = 0;
+    unprinted = remarks = 0;
     pthread_mutex_unlock(&lock);
     return distinct;
 }
 
 unsigned sim_report_total(void) {
     pthread_mutex_lock(&lock);
-    unsigned all = total;
-    for (unsigned i = 0; i < unprinted; i++)
-        all += found[i].kind != SIM_FINDING_REMARK_FENCE;
+    unsigned all = total + unprinted - remarks;
     pthread_mutex_unlock(&lock);
     return all;
 }

@@ -17,6 +17,7 @@ struct run;
 struct traffic_table;
 struct validity;
 struct warp_record;
+struct work_clock;
 
 #define MOST_CALLS 512 // how deep calls may be nested
 
@@ -83,6 +84,7 @@ struct warp {
     } reported[REPORTED]; // findings that were met here last
     unsigned reported_next;
     struct warp_record *record; // NULL: the launch is not recorded
+    struct work_clock *work;    // see traffic/work.h; NULL: its work is not counted
     uint64_t ticks;             // for %clock, see move.c
     uint32_t registers;         // a thread may use, see setmaxnreg
     bool has_specials;          // special registers are filled in

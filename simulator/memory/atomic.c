@@ -41,7 +41,16 @@ static uint64_t half_update(enum ptx_variant what, enum ptx_type type, uint64_t 
     return result[0];
 }
 
-static uint64_t updated(enum ptx_variant what, enum ptx_type t, uint64_t old, uint64_t b, uint64_t c, bool flushes) {
+// So many on the mean, and another number each time: work that is laid out in rows as long would always be of one
+// column.
+static uint64_t about(uint64_t times, uint64_t old) {
+    return times > 1 ? times / 2 + 1 + (old * 2654435761u >> 7) % times : times;
+}
+
+// times: for how many blocks a counter counts, see execution/order.h.
+static uint64_t updated(enum ptx_variant what, enum ptx_type t, uint64_t old, uint64_t b, uint64_t c, bool flushes,
+                        uint64_t times) {
+    times = about(times, old);
     bool narrow = type_bits(t) == 32;
     switch (what) {
     case PTX_V_EXCH:
@@ -55,7 +64,7 @@ static uint64_t updated(enum ptx_variant what, enum ptx_type t, uint64_t old, ui
     case PTX_V_XOR:
         return old ^ b;
     case PTX_V_INC:
-        return old >= b ? 0 : old + 1;
+        return times > 1 ? (old + times) % (b + 1) : old >= b ? 0 : old + 1;
     case PTX_V_DEC:
         return old == 0 || old > b ? b : old - 1;
     default:
@@ -75,18 +84,18 @@ static uint64_t updated(enum ptx_variant what, enum ptx_type t, uint64_t old, ui
         return y != y ? b : x != x ? old : sum != sum ? 0xfff8000000000000u : c;
     }
     if (what == PTX_V_ADD)
-        return old + b;
+        return old + b * times;
     bool less = !is_signed_type(t) ? old < b : narrow ? (int32_t)old < (int32_t)b : (int64_t)old < (int64_t)b;
     return less == (what == PTX_V_MIN) ? old : b;
 }
 
 // Updates one element and gives what it held before; *changes: whether it now holds something else.
 static uint64_t update(uint8_t *where, enum ptx_variant what, enum ptx_type type, uint64_t b, uint64_t c, bool flushes,
-                       bool *changes) {
+                       bool *changes, uint64_t times) {
     if (type_bits(type) == 64) {
         uint64_t *word = (uint64_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
         do
-            new = updated(what, type, old, b, c, flushes);
+            new = updated(what, type, old, b, c, flushes, times);
         while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
         *changes |= new != old;
         return old;
@@ -94,14 +103,14 @@ static uint64_t update(uint8_t *where, enum ptx_variant what, enum ptx_type type
     if (type_bits(type) == 16) {
         uint16_t *word = (uint16_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
         do
-            new = (uint16_t)updated(what, type, old, b, c, flushes);
+            new = (uint16_t)updated(what, type, old, b, c, flushes, times);
         while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
         *changes |= new != old;
         return old;
     }
     uint32_t *word = (uint32_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
     do
-        new = (uint32_t)updated(what, type, old, b, c, flushes);
+        new = (uint32_t)updated(what, type, old, b, c, flushes, times);
     while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     *changes |= new != old;
     return old;
@@ -114,6 +123,7 @@ static uint64_t operand(const struct warp *warp, const struct bound *bound, plac
 static void update_lanes(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     struct access filled = *access;
     bool flushes = access->space == PTX_GLOBAL, changes = false;
+    uint64_t times = access->space == PTX_GLOBAL && access->kind == ACCESS_ATOMIC ? warp->run->stands_for : 1;
     access_fill(&filled);
     for (int k = 0; k < bound->vector; k++) {
         uint64_t wide[LANES] = {0};
@@ -123,7 +133,7 @@ static void update_lanes(struct warp *warp, const struct bound *bound, const str
             uint64_t b = operand(warp, bound, bound->elements[k], lane);
             uint64_t c = bound->ptx->variant == PTX_V_CAS ? operand(warp, bound, bound->c, lane) : 0;
             wide[lane] = update(origin + filled.address[lane] + (unsigned)k * bound->bytes, bound->ptx->variant,
-                                bound->ptx->type, b, c, flushes, &changes);
+                                bound->ptx->type, b, c, flushes, &changes, times);
             narrow[lane] = (uint32_t)wide[lane];
         }
         place to = bound->elements[bound->vector + k];
@@ -142,7 +152,7 @@ void atomic_apply(uint8_t *to, const uint8_t *from, uint32_t bytes, enum ptx_var
     for (uint32_t i = 0; i + size <= bytes; i += size) {
         uint64_t value = 0;
         memcpy(&value, from + i, size);
-        update(to + i, what, type, value, 0, flushes, &changes);
+        update(to + i, what, type, value, 0, flushes, &changes, 1);
     }
 }
 

@@ -34,6 +34,7 @@ struct bulk_copy {
     int lane;
     enum ptx_type reduces; // elements of this type are combined with what is there; PTX_NO_TYPE: they replace it
     uint32_t read_clock;   // of the issuing block's bulk agent, which reads its shared memory; 0: none does
+    uint32_t time;         // when it has landed, by traffic/work.h
     uint32_t pieces;
     struct bulk_piece *piece; // [pieces], where the bytes go, in the order of data
     uint8_t data[];

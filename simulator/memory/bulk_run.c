@@ -5,6 +5,8 @@
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
+#include "../traffic/traffic.h"
+#include "../traffic/work.h"
 #include "atomic.h"
 #include "bind_memory.h"
 #include "bulk.h"
@@ -125,6 +127,9 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
                     "fence.mbarrier_init or fence.proxy.async makes that visible to the asynchronous proxy",
                     barrier->offset);
     copy->phase = barrier->phase;
+    if (warp->work)
+        copy->time = work_copy(warp->work, copy->bytes);
+    traffic_bulk(warp->block->traffic, copy->bytes);
     recording_event(warp, bound, RECORDING_BULK, barrier->offset, copy->bytes);
     if (own && !copy->reduces)
         race_proxy_issue(warp, bound, lane, first_byte(copy), copy->bytes);

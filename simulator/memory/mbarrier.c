@@ -4,6 +4,7 @@
 #include "../analyses/race_cluster.h"
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
+#include "../traffic/work.h"
 #include "address.h"
 #include "bulk.h"
 
@@ -132,6 +133,7 @@ static void end_phase(struct mbarrier *barrier) {
     if (barrier->far_completed)
         memcpy(barrier->far_completed, barrier->far_arriving, clocks);
     barrier->phase++;
+    barrier->end_time = barrier->last_time;
     barrier->pending = barrier->count;
     barrier->expected = 0;
     barrier->unready = 0;
@@ -153,6 +155,8 @@ bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarri
         warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return false;
     }
+    if (warp->work && work_time(warp->work) > barrier->last_time)
+        barrier->last_time = work_time(warp->work);
     uint32_t phase = barrier->phase;
     race_cluster_note(warp, bound, barrier->owner);
     race_cluster_tell(warp, &barrier->far_arriving);
@@ -217,6 +221,7 @@ static void land(struct warp *warp, struct mbarrier *barrier, uint32_t key) {
             report_bytes(warp, barrier, copy->pc, barrier->expected - barrier->bytes);
         tell_read(warp, barrier, copy);
         bulk_land(barrier->owner, copy, key);
+        barrier->last_time = copy->time > barrier->last_time ? copy->time : barrier->last_time;
         barrier->first = copy->next;
         bulk_free(copy);
     }

@@ -20,6 +20,7 @@ struct mbarrier {
     bool fenced;           // its set-up is visible to the asynchronous proxy,
     uint32_t fenced_phase; // and to who has waited for this phase of barrier.cluster
     uint8_t unready;       // how often it was looked at in this phase, and said that its copies are still on their way
+    uint32_t last_time, end_time; // of the last to come, and of the last phase's end, by traffic/work.h
     uint32_t arriving[CLOCKS], completed[CLOCKS];
     uint32_t *far_arriving, *far_completed; // of a cluster's blocks, see analyses/race_cluster.h
     struct bulk_copy *first, *last;         // that signal it and have not landed

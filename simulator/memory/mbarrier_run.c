@@ -3,6 +3,7 @@
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
+#include "../traffic/work.h"
 #include "address.h"
 #include "async.h"
 #include "bind_memory.h"
@@ -187,6 +188,8 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
         recording_event(warp, bound, RECORDING_READY, barrier->offset, asked_parity(warp, bound, lane));
         race_learn(warp, barrier->completed);
         race_cluster_learn(warp, barrier->far_completed, true);
+        if (warp->work)
+            work_wait_until(warp->work, barrier->end_time);
     }
     if (complete)
         race_sync_lanes(warp, complete);

@@ -3,6 +3,7 @@
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
 #include "../traffic/traffic.h"
+#include "../traffic/work.h"
 
 #include "../analyses/race_global.h"
 #include "../machine/cluster.h"
@@ -48,7 +49,9 @@ static enum step report_stray(struct warp *warp, const struct bound *bound, cons
     const struct sim_allocation *freed = sim_memory_find_freed(address);
     const struct sim_allocation *near = sim_memory_nearest(address, &distance);
     char text[256 + PLACE_TEXT];
-    if (freed) {
+    if (freed && freed->kind == SIM_ALLOCATION_HOST) {
+        snprintf(text, sizeof text, "where pinned or managed memory of %zu bytes was freed", freed->size);
+    } else if (freed) {
         snprintf(text, sizeof text, "which is in allocation %u of %zu bytes that was freed", freed->id, freed->size);
     } else if (!near) {
         snprintf(text, sizeof text, "but no device memory is allocated");
@@ -254,15 +257,18 @@ static enum step run_in_space(struct warp *warp, const struct bound *bound, stru
 
 static void record_in(struct warp *warp, const struct bound *bound, const struct access *access, enum ptx_space space,
                       uint32_t mask) {
-    if (warp->block->traffic)
-        traffic_record(warp->block->traffic, &(struct traffic_access){
-                                                 .instruction = pc_of(warp, bound),
-                                                 .space = space,
-                                                 .kind = access->kind,
-                                                 .bytes = access->bytes,
-                                                 .mask = mask,
-                                                 .address = access->address,
-                                             });
+    if (warp->block->traffic &&
+        !traffic_record(warp->block->traffic,
+                        &(struct traffic_access){
+                            .instruction = pc_of(warp, bound),
+                            .space = space,
+                            .kind = access->kind,
+                            .bytes = access->bytes,
+                            .mask = mask,
+                            .address = access->address,
+                        }) &&
+        warp->work)
+        work_hit(warp->work);
     if (warp->record)
         recording_access(warp, pc_of(warp, bound), space, access->kind, access->bytes, mask, access->address);
 }

@@ -3,6 +3,7 @@
 
 #include "../analyses/validity.h"
 
+#include <pthread.h>
 #include <string.h>
 
 // An element as it stands in memory, extended to its register.
@@ -24,6 +25,49 @@ static void write_value(struct warp *warp, place where, const uint64_t values[LA
     for (int i = 0; i < LANES; i++)
         narrow[i] = (uint32_t)values[i];
     warp_write32(warp, where, narrow, mask);
+}
+
+// A vector that is loaded or stored by a volatile or relaxed access is one access for blocks on other host threads, as
+// it is on a GPU: CUB keeps a flag and the value that it is about side by side. The host has no such access of 16
+// bytes.
+#define WHOLE_LOCKS 64
+static pthread_mutex_t whole_lock[WHOLE_LOCKS] = {[0 ... WHOLE_LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER};
+
+static void move_whole(uint8_t *to, const uint8_t *from, uint8_t *shared, unsigned bytes) {
+    if (bytes == 8) {
+        uint64_t value;
+        if (from == shared) {
+            value = __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_RELAXED);
+            memcpy(to, &value, 8);
+        } else {
+            memcpy(&value, from, 8);
+            __atomic_store_n((uint64_t *)(void *)to, value, __ATOMIC_RELAXED);
+        }
+        return;
+    }
+    pthread_mutex_t *lock = &whole_lock[(uintptr_t)shared / bytes % WHOLE_LOCKS];
+    pthread_mutex_lock(lock);
+    memcpy(to, from, bytes);
+    pthread_mutex_unlock(lock);
+}
+
+static bool is_whole(const struct bound *bound, const struct access *access) {
+    return bound->is_volatile && bound->vector > 1 && access->space == PTX_GLOBAL;
+}
+
+static void load_whole(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    struct access filled = *access;
+    uint64_t values[8][LANES] = {0};
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        uint8_t element[32], *from = origin + filled.address[lane];
+        move_whole(element, from, from, access->bytes);
+        for (int k = 0; k < bound->vector; k++)
+            values[k][lane] = read_element(element + k * bound->bytes, bound);
+    }
+    for (int k = 0; k < bound->vector; k++)
+        write_value(warp, bound->elements[k], values[k], bound->width, access->mask);
 }
 
 static void load_any(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
@@ -91,7 +135,9 @@ static inline __attribute__((always_inline)) void load_words(struct warp *warp, 
 }
 
 static void load_values(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
-    if (access->span.pattern == LANES_UNIFORM) {
+    if (is_whole(bound, access)) {
+        load_whole(warp, bound, access, origin);
+    } else if (access->span.pattern == LANES_UNIFORM) {
         load_uniform(warp, bound, access, origin);
     } else if (access->mask == ALL_LANES && bound->bytes == 4 && bound->width == 32) {
         switch (bound->vector) {
@@ -127,12 +173,14 @@ static void store_values(struct warp *warp, const struct bound *bound, const str
     access_fill(&filled);
     for (uint32_t left = access->mask; left; left &= left - 1) {
         int lane = first_lane(left);
-        uint8_t *to = origin + filled.address[lane];
+        uint8_t *to = origin + filled.address[lane], whole[32], *each = is_whole(bound, access) ? whole : to;
         for (int k = 0; k < bound->vector; k++) {
             const void *from = bound->width > 32 ? (const void *)&cells64(warp, bound->elements[k])[lane]
                                                  : (const void *)&cells32(warp, bound->elements[k])[lane];
-            memcpy(to + (unsigned)k * bound->bytes, from, bound->bytes);
+            memcpy(each + (unsigned)k * bound->bytes, from, bound->bytes);
         }
+        if (each == whole)
+            move_whole(to, whole, to, access->bytes);
     }
 }
 

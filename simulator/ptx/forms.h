@@ -57,6 +57,7 @@ enum suffix_class {
     DIMENSIONS,
     READING,
     DEPENDENCE,
+    LINES,
 };
 
 enum suffix_field {

@@ -165,6 +165,56 @@ static void check_wgmma(struct parser *p, const struct ptx_instruction *mma) {
             parser_unsupported(p, "a wgmma whose immediates are no constants");
 }
 
+static bool is_wmma(enum ptx_opcode opcode) {
+    return opcode >= PTX_OP_WMMA_LOAD_A && opcode <= PTX_OP_WMMA_STORE_D;
+}
+
+// Whether matrices of that type are multiplied in tiles of that shape; sums: as what is added to.
+static bool is_tile(const int shape[3], enum ptx_type type, bool sums) {
+    int m = shape[0], n = shape[1], k = shape[2];
+    bool large = k == 16 && ((m == 16 && n == 16) || (m == 32 && n == 8) || (m == 8 && n == 32));
+    bool small = m == 16 && n == 16 && k == 8, least = m == 8 && n == 8 && k == 4;
+    switch (type) {
+    case PTX_F64:
+        return least;
+    case PTX_F16:
+        return large;
+    case PTX_F32:
+        return sums && (large || small);
+    case PTX_S32:
+        return sums && large;
+    case PTX_TF32:
+        return !sums && small;
+    default:
+        return !sums && large && (type == PTX_BF16 || type == PTX_S8 || type == PTX_U8);
+    }
+}
+
+// wmma's fragments of fp16 have eight registers whatever their shape.
+static void check_tile(struct parser *p, const struct ptx_instruction *wmma, const struct ptx_operand *operand,
+                       enum ptx_type type, char which) {
+    const int *shape = wmma->shape;
+    int rows = which == 'b' ? shape[2] : shape[0], columns = which == 'a' ? shape[2] : shape[1];
+    if (!is_tile(shape, type, which == 'c') || operand->kind != PTX_OPERAND_VECTOR)
+        parser_unsupported(p, "the simulator does not know a wmma of this shape and these types");
+    if (type == PTX_F16 && which != 'c')
+        rows = 512 / columns;
+    check_fragment(p, wmma, operand, type, rows, columns);
+}
+
+static void check_wmma(struct parser *p, const struct ptx_instruction *wmma) {
+    const enum ptx_type *type = wmma->mma_type;
+    bool half = type[2] == PTX_NO_TYPE; // .dtype.ctype: A and B are fp16
+    enum ptx_type a = half ? PTX_F16 : type[1], b = half ? PTX_F16 : type[2], c = half ? type[1] : type[3];
+    enum ptx_type sum = a == PTX_F64 ? PTX_F64 : a == PTX_S8 || a == PTX_U8 ? PTX_S32 : PTX_F32;
+    if (a != b || c != type[0] || (c != sum && !(half && c == PTX_F16)))
+        parser_unsupported(p, "the simulator does not know a wmma of these types");
+    check_tile(p, wmma, &wmma->dst[0], c, 'c');
+    check_tile(p, wmma, &wmma->src[0], a, 'a');
+    check_tile(p, wmma, &wmma->src[1], b, 'b');
+    check_tile(p, wmma, &wmma->src[2], c, 'c');
+}
+
 static void check_matrix_move(struct parser *p, const struct ptx_instruction *instruction) {
     if (instruction->type != PTX_B16 || instruction->shape[0] != 8 || instruction->shape[1] != 8 ||
         instruction->shape[2])
@@ -226,6 +276,21 @@ static void check_by_opcode(struct parser *p, struct ptx_instruction *instructio
     case PTX_OP_WGMMA_MMA_ASYNC:
         check_wgmma(p, instruction);
         break;
+    case PTX_OP_WMMA_LOAD_A:
+        check_tile(p, instruction, &instruction->dst[0], instruction->type, 'a');
+        break;
+    case PTX_OP_WMMA_LOAD_B:
+        check_tile(p, instruction, &instruction->dst[0], instruction->type, 'b');
+        break;
+    case PTX_OP_WMMA_LOAD_C:
+        check_tile(p, instruction, &instruction->dst[0], instruction->type, 'c');
+        break;
+    case PTX_OP_WMMA_STORE_D:
+        check_tile(p, instruction, &instruction->src[1], instruction->type, 'c');
+        break;
+    case PTX_OP_WMMA_MMA:
+        check_wmma(p, instruction);
+        break;
     case PTX_OP_LDMATRIX:
     case PTX_OP_STMATRIX:
     case PTX_OP_MOVMATRIX:
@@ -263,7 +328,8 @@ void check_operands(struct parser *p, struct ptx_instruction *instruction, const
         }
         bool vector = strchr("DSA", *word);
         if (vector && *word != 'A' && instruction->opcode != PTX_OP_MMA &&
-            instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC && operand->kind != PTX_OPERAND_NONE)
+            instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC && !is_wmma(instruction->opcode) &&
+            operand->kind != PTX_OPERAND_NONE)
             check_vector(p, instruction, operand);
         else if (operand->kind == PTX_OPERAND_VECTOR && !vector)
             parser_unsupported(p, "a vector where one value is meant");

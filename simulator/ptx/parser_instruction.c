@@ -15,7 +15,7 @@ static bool is_copy(enum ptx_opcode opcode) {
 }
 
 static const uint64_t MAY_REPEAT = BIT(TYPES) | BIT(CACHE) | BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) | BIT(LAYOUT) |
-                                   BIT(BARRIER) | BIT(XORSIGN) | BIT(FENCING);
+                                   BIT(LINES) | BIT(BARRIER) | BIT(XORSIGN) | BIT(FENCING);
 
 // What is known of an instruction while its suffixes are read.
 struct suffix_state {
@@ -142,6 +142,12 @@ static void check_suffixes(struct parser *p, struct ptx_instruction *instruction
         parser_unsupported(p, "'%s' with too many spaces", opcode);
 }
 
+// Those whose types are more than a result's and a source's.
+static bool keeps_types(enum ptx_opcode opcode) {
+    return opcode == PTX_OP_MMA || opcode == PTX_OP_WMMA_MMA || opcode == PTX_OP_WGMMA_MMA_ASYNC ||
+           opcode == PTX_OP_CVT_PACK || (opcode >= PTX_OP_VABSDIFF2 && opcode <= PTX_OP_VSUB4);
+}
+
 static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction, struct token opcode) {
     struct token suffix[MOST_WORDS];
     int suffixes = 0, words;
@@ -158,8 +164,7 @@ static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction
         instruction->flags |= PTX_ALIGNED;
     instruction->type = instruction->mma_type[0];
     instruction->source_type = state.types > 1 ? instruction->mma_type[1] : instruction->mma_type[0];
-    if (instruction->opcode != PTX_OP_MMA && instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC &&
-        instruction->opcode != PTX_OP_CVT_PACK)
+    if (!keeps_types(instruction->opcode))
         memset(instruction->mma_type, 0, sizeof instruction->mma_type);
 }
 

@@ -10,6 +10,7 @@
 //   stream.c, event.c  order and time; here all work is done when the call returns
 //   device.c        which GPU this is; properties.c: what the program may ask about it
 //   function.c, occupancy.c  what a kernel needs, and how many of its blocks fit on one SM
+//   status.c        what a finding does to the exit status
 //   error.c         the last error, and errors that stay; error_names.c: their names
 //
 // Calls that none of them defines are stubs made by scripts/cudart-stubs: each fails with cudaErrorNotSupported and
@@ -50,6 +51,13 @@ cudaError_t api_error(cudaError_t error, const char *format, ...) __attribute__(
 // What a launch did wrong. sticky: the device is unusable until cudaDeviceReset, as after a fault on a GPU; otherwise
 // the error is given once, to cudaGetLastError or to the next call that waits.
 void api_launch_failed(cudaError_t error, bool sticky);
+
+// Notes that a launch failed, which counts until the program asks for the last error; or that it called what is not
+// there, which counts for good.
+void api_note_failed(void);
+void api_note_lacked(void);
+bool api_unasked(void);
+bool api_lacked(void);
 
 // cudaDeviceReset: forgets every error.
 void api_forget_errors(void);

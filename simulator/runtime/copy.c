@@ -35,7 +35,7 @@ static cudaError_t device_side(struct side *side, const char *role, const void *
 }
 
 static cudaError_t host_side(struct side *side, const char *role, const void *address, size_t size) {
-    if (device_memory_find(address) || sim_memory_find_freed((uint64_t)(uintptr_t)address))
+    if (device_memory_find(address) || device_memory_was_freed(address))
         return api_error(cudaErrorInvalidValue, "%s, %p, is a device pointer; the direction says host", role, address);
     if (!address)
         return api_error(cudaErrorInvalidValue, "%s is NULL", role);

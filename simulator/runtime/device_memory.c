@@ -15,6 +15,11 @@ struct sim_allocation *device_memory_find(const void *address) {
     return allocation && allocation->kind != SIM_ALLOCATION_HOST ? allocation : NULL;
 }
 
+bool device_memory_was_freed(const void *address) {
+    const struct sim_allocation *freed = sim_memory_find_freed((uint64_t)(uintptr_t)address);
+    return freed && (freed->kind != SIM_ALLOCATION_HOST || !host_memory_is_mapped(address, 1));
+}
+
 cudaError_t device_memory_explain(const char *role, const void *address, size_t size) {
     uint64_t at = (uint64_t)(uintptr_t)address;
     if (!address)
@@ -25,7 +30,7 @@ cudaError_t device_memory_explain(const char *role, const void *address, size_t 
                          "%s, %p, has %zu bytes left of the %zu that were allocated; %zu are needed", role, address,
                          allocation->size - (size_t)(at - allocation->address), allocation->size, size);
     }
-    if (sim_memory_find_freed(at))
+    if (device_memory_was_freed(address))
         return api_error(cudaErrorInvalidValue, "%s, %p, is in device memory that was freed", role, address);
     if (host_memory_is_mapped(address, 1)) {
         return api_error(cudaErrorInvalidValue, "%s, %p, is a host pointer; it must be a device pointer", role,
@@ -94,7 +99,7 @@ static cudaError_t release(void *pointer) {
                              "cudaFreeHost",
                              pointer);
         }
-        if (sim_memory_find_freed(address))
+        if (device_memory_was_freed(pointer))
             return api_error(cudaErrorInvalidValue, "%p was freed already", pointer);
         return api_error(cudaErrorInvalidValue, "%p was not allocated by cudaMalloc", pointer);
     }

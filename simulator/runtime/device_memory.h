@@ -11,6 +11,10 @@ cudaError_t device_memory_allocate(void **pointer, size_t size);
 // Device memory that address lies in; NULL for any host memory, pinned and managed too.
 struct sim_allocation *device_memory_find(const void *address);
 
+// Whether address is in device memory that was freed. Where pinned or managed memory was freed, the program may have
+// put memory of its own by now.
+bool device_memory_was_freed(const void *address);
+
 // Explains on stderr why [address, address + size) is no device memory, and returns cudaErrorInvalidValue. role is
 // what the caller calls it: "the destination".
 cudaError_t device_memory_explain(const char *role, const void *address, size_t size);

@@ -20,6 +20,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cudaError_t sticky_error;
 static cudaError_t unreported_error;
+static bool unasked, lacked;
 
 static _Thread_local cudaError_t last_error;
 static _Thread_local cudaError_t entry_error;
@@ -68,6 +69,22 @@ void api_launch_failed(cudaError_t error, bool sticky) {
         unreported_error = error;
 }
 
+void api_note_failed(void) {
+    unasked = true;
+}
+
+void api_note_lacked(void) {
+    lacked = true;
+}
+
+bool api_unasked(void) {
+    return unasked;
+}
+
+bool api_lacked(void) {
+    return lacked;
+}
+
 void api_forget_errors(void) {
     sticky_error = unreported_error = last_error = cudaSuccess;
 }
@@ -102,6 +119,7 @@ cudaError_t api_error(cudaError_t error, const char *format, ...) {
 cudaError_t cudaPeekAtLastError(void) {
     api_lock();
     cudaError_t error = last_error;
+    unasked = false;
     api_unlock();
     return error;
 }
@@ -112,6 +130,7 @@ cudaError_t cudaGetLastError(void) {
     if (error == unreported_error)
         unreported_error = cudaSuccess;
     last_error = cudaSuccess;
+    unasked = false;
     api_unlock();
     return error;
 }

@@ -272,7 +272,11 @@ static cudaError_t launch(const void *host_or_handle, struct configuration *conf
         error = check_cooperative(function, configuration);
     *(error == cudaSuccess ? &launches : &failed_launches) += 1;
     early_launches += error == cudaSuccess && !stream_is_after(configuration->stream);
-    return error == cudaSuccess ? run(function, configuration, arguments) : error;
+    if (error == cudaSuccess)
+        error = run(function, configuration, arguments);
+    if (error != cudaSuccess)
+        api_note_failed();
+    return error;
 }
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,

@@ -4,6 +4,7 @@
 
 cudaError_t runtime_unsupported(const char *call) {
     api_enter(call);
+    api_note_lacked();
     return api_leave(api_error(cudaErrorNotSupported, "the simulator does not have this call"));
 }
 

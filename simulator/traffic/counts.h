@@ -4,6 +4,7 @@
 #define SIMULATOR_TRAFFIC_COUNTS_H
 
 #include "traffic.h"
+#include "work.h"
 
 // Of one instruction, or summed.
 struct traffic_counts {
@@ -60,6 +61,10 @@ struct traffic_kernel_total {
     struct sim_dim grid, block;
     size_t shared_bytes; // static and dynamic
     uint64_t launches;
+    uint64_t blocks, blocks_run, resident_blocks; // of a launch; that were run, of all; on the device at a time
+    uint64_t work[WORK_KINDS];                    // of all blocks that were run
+    uint64_t missed_sectors;                      // that loads did not find in L1
+    uint64_t cycles, longest;                     // the longest way through a block: of all that were run, of one
     int accesses;
     struct traffic_access_total *access; // in the order of the instructions
     struct traffic_kernel_total *next;

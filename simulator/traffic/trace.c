@@ -5,6 +5,7 @@
 #include "counts.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +13,18 @@
 
 static enum trace_mode mode;
 
+static bool write_work_file(void);
+
 static void write_at_exit(void) {
     const char *csv = getenv("SIMULATOR_TRACE_CSV"), *json = getenv("SIMULATOR_TRACE_JSON");
-    if ((csv || json) && simulator_write_trace(csv, json) != 0) {
+    if (((csv || json) && simulator_write_trace(csv, json) != 0) || !write_work_file()) {
         fprintf(stderr, "simulator: the trace could not be written: %s: check SIMULATOR_TRACE_CSV and _JSON\n",
                 strerror(errno));
     }
+}
+
+bool trace_counts_work(void) {
+    return getenv("SIMULATOR_WORK_CSV");
 }
 
 static void read_environment(void) {
@@ -134,6 +141,27 @@ static void write_json(FILE *file) {
     fprintf(file, "\n]}\n");
 }
 
+static void write_work(FILE *file) {
+    fprintf(file, "kernel,mangled,launches,grid,block,shared_bytes,blocks,blocks_run,resident_blocks,issue,fma,alu,xu,"
+                  "passes,mma,wgmma,wavefronts,sectors,missed_sectors,bytes,cycles,longest\n");
+    for (const struct traffic_kernel_total *k = traffic_totals(); k; k = k->next) {
+        uint64_t wavefronts = 0, sectors = 0, bytes = 0;
+        for (int i = 0; i < k->accesses; i++) {
+            wavefronts += k->access[i].counts.wavefronts;
+            sectors += k->access[i].counts.sectors;
+            bytes += k->access[i].space == PTX_SHARED ? 0 : k->access[i].counts.bytes;
+        }
+        write_plain_name(file, k->name);
+        fprintf(file, ",%s,%" PRIu64 ",%ux%ux%u,%ux%ux%u,%zu,%" PRIu64 ",%" PRIu64 ",%" PRIu64, k->name, k->launches,
+                k->grid.x, k->grid.y, k->grid.z, k->block.x, k->block.y, k->block.z, k->shared_bytes, k->blocks,
+                k->blocks_run, k->resident_blocks);
+        for (int w = 0; w < WORK_KINDS; w++)
+            fprintf(file, ",%" PRIu64, k->work[w]);
+        fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", wavefronts, sectors,
+                k->missed_sectors, bytes, k->cycles, k->longest);
+    }
+}
+
 static int write_file(const char *path, void (*write)(FILE *)) {
     FILE *file = fopen(path, "w");
     if (!file)
@@ -141,6 +169,11 @@ static int write_file(const char *path, void (*write)(FILE *)) {
     write(file);
     const int failed = ferror(file);
     return fclose(file) != 0 || failed ? -1 : 0;
+}
+
+static bool write_work_file(void) {
+    const char *path = getenv("SIMULATOR_WORK_CSV");
+    return !path || write_file(path, write_work) == 0;
 }
 
 int simulator_write_trace(const char *csv_path, const char *json_path) {

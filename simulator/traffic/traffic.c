@@ -16,9 +16,19 @@ struct cell {
 
 enum { SPACES = 3 }; // global, shared, local
 
+enum { MOST_LINES = 2048, LINE_BYTES = 128, LINE_SECTORS = 4, L1_BYTES = 256 << 10 };
+
 struct traffic_table {
     const int8_t *merged_bytes; // [instructions], the launch's
+    const struct work_plan *plan;
     struct traffic_table *next;
+    uint64_t *executed; // [instructions]; NULL: work is not counted
+    uint64_t missed_sectors, cycles, longest;
+    uint32_t lines; // that a block's share of L1 holds
+    struct {
+        uint64_t line;
+        uint32_t sectors; // a bit each
+    } held[MOST_LINES];
     struct cell cell[]; // [instructions * SPACES]
 };
 
@@ -27,6 +37,8 @@ struct traffic_launch {
     struct sim_dim grid, block;
     size_t shared_bytes;
     int8_t *merged_bytes;
+    struct work_plan *plan; // NULL: work is not counted
+    uint64_t blocks_run, resident_blocks;
     pthread_mutex_t lock; // of the list of tables
     struct traffic_table *tables;
 };
@@ -64,6 +76,24 @@ struct traffic_launch *traffic_launch_begin(const struct ptx_kernel *kernel, str
     return launch;
 }
 
+void traffic_launch_work(struct traffic_launch *launch, uint64_t blocks_run, uint64_t resident_blocks) {
+    if (!launch || !trace_counts_work())
+        return;
+    launch->blocks_run = blocks_run;
+    launch->resident_blocks = resident_blocks;
+    launch->plan = work_plan_make(launch->kernel, launch->merged_bytes);
+}
+
+// A power of 2.
+static uint32_t lines_of_block(const struct traffic_launch *launch) {
+    uint64_t blocks = launch->resident_blocks ? launch->resident_blocks : 1;
+    uint64_t shared = blocks * launch->shared_bytes, bytes = shared < L1_BYTES ? (L1_BYTES - shared) / blocks : 0;
+    uint32_t lines = 1;
+    while (2 * lines <= bytes / LINE_BYTES && 2 * lines <= MOST_LINES)
+        lines *= 2;
+    return lines;
+}
+
 struct traffic_table *traffic_table_begin(struct traffic_launch *launch) {
     if (!launch)
         return NULL;
@@ -72,6 +102,10 @@ struct traffic_table *traffic_table_begin(struct traffic_launch *launch) {
     if (!table)
         return NULL;
     table->merged_bytes = launch->merged_bytes;
+    table->plan = launch->plan;
+    table->lines = lines_of_block(launch);
+    if (launch->plan)
+        table->executed = calloc((size_t)launch->kernel->instructions + 1, sizeof *table->executed);
     pthread_mutex_lock(&launch->lock);
     table->next = launch->tables;
     launch->tables = table;
@@ -79,10 +113,69 @@ struct traffic_table *traffic_table_begin(struct traffic_launch *launch) {
     return table;
 }
 
-void traffic_record(struct traffic_table *table, const struct traffic_access *access) {
+struct work_clock *traffic_clock_make(struct traffic_table *table) {
+    struct work_clock *clock = table && table->executed ? calloc(1, sizeof *clock) : NULL;
+    if (clock && work_clock_make(clock, table->plan, table->executed))
+        return clock;
+    free(clock);
+    return NULL;
+}
+
+void traffic_block_start(struct traffic_table *table) {
+    if (table && table->executed)
+        memset(table->held, 0, table->lines * sizeof table->held[0]);
+}
+
+void traffic_bulk(struct traffic_table *table, uint32_t bytes) {
+    if (table)
+        table->missed_sectors += bytes / 32;
+}
+
+void traffic_block_end(struct traffic_table *table, uint32_t cycles) {
+    if (!table)
+        return;
+    table->cycles += cycles;
+    table->longest = cycles > table->longest ? cycles : table->longest;
+}
+
+// Takes a sector into L1. False: it was there.
+static bool take_sector(struct traffic_table *table, uint64_t address) {
+    uint64_t line = address / LINE_BYTES + 1;
+    uint32_t sector = 1u << address % LINE_BYTES / (LINE_BYTES / LINE_SECTORS);
+    uint32_t place = (uint32_t)(line ^ line >> 11) & (table->lines - 1);
+    if (table->held[place].line != line) {
+        table->held[place].line = line;
+        table->held[place].sectors = 0;
+    }
+    bool missed = !(table->held[place].sectors & sector);
+    table->held[place].sectors |= sector;
+    return missed;
+}
+
+// Loads go through L1, all else past it.
+static bool look_in_l1(struct traffic_table *table, const struct traffic_access *access, uint32_t bytes,
+                       uint64_t sectors) {
+    uint64_t last = 0, missed = 0;
+    if (access->kind != ACCESS_LOAD) {
+        table->missed_sectors += sectors;
+        return true;
+    }
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        uint64_t address = access->address[__builtin_ctz(left)], end = address + bytes;
+        for (uint64_t at = address / 32 * 32; at < end; at += 32)
+            if (at + 1 != last) {
+                missed += take_sector(table, at);
+                last = at + 1;
+            }
+    }
+    table->missed_sectors += missed;
+    return missed;
+}
+
+bool traffic_record(struct traffic_table *table, const struct traffic_access *access) {
     const int merged = table->merged_bytes[access->instruction];
     if (access->mask == 0 || merged < 0)
-        return;
+        return true;
     struct cell *cell = &table->cell[access->instruction * SPACES + space_index(access->space)];
     const uint32_t bytes = merged > 0 ? (uint32_t)merged : access->bytes;
     const uint64_t lanes = (uint64_t)__builtin_popcount(access->mask);
@@ -91,10 +184,13 @@ void traffic_record(struct traffic_table *table, const struct traffic_access *ac
     cell->counts.requests++;
     cell->counts.lanes += lanes;
     cell->counts.bytes += lanes * bytes;
-    if (access->space == PTX_SHARED)
+    if (access->space == PTX_SHARED) {
         traffic_count_wavefronts(&cell->counts, access->kind, bytes, access->mask, access->address);
-    else
-        traffic_count_sectors(&cell->counts, access->space, access->kind, bytes, access->mask, access->address);
+        return true;
+    }
+    const uint64_t sectors = cell->counts.sectors;
+    traffic_count_sectors(&cell->counts, access->space, access->kind, bytes, access->mask, access->address);
+    return !table->executed || look_in_l1(table, access, bytes, cell->counts.sectors - sectors);
 }
 
 static void add_counts(struct traffic_counts *to, const struct traffic_counts *from) {
@@ -176,8 +272,19 @@ static struct traffic_access_total *find_access(struct traffic_kernel_total *tot
     return &grown[place];
 }
 
+static void add_work(struct traffic_kernel_total *total, const struct traffic_launch *launch,
+                     const struct traffic_table *table) {
+    total->missed_sectors += table->missed_sectors;
+    total->cycles += table->cycles;
+    total->longest = table->longest > total->longest ? table->longest : total->longest;
+    for (int32_t i = 0; table->executed && i < launch->kernel->instructions; i++)
+        for (int w = 0; table->executed[i] && w < WORK_KINDS; w++)
+            total->work[w] += table->executed[i] * work_plan_cost(launch->plan, i)->count[w];
+}
+
 static void add_table(struct traffic_kernel_total *total, const struct traffic_launch *launch,
                       const struct traffic_table *table) {
+    add_work(total, launch, table);
     for (int32_t i = 0; i < launch->kernel->instructions; i++) {
         for (int s = 0; s < SPACES; s++) {
             const struct cell *cell = &table->cell[i * SPACES + s];
@@ -197,17 +304,23 @@ void traffic_launch_end(struct traffic_launch *launch) {
         return;
     pthread_mutex_lock(&totals_lock);
     struct traffic_kernel_total *total = find_total(launch);
-    if (total)
+    if (total) {
         total->launches++;
+        total->blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+        total->blocks_run += launch->blocks_run;
+        total->resident_blocks = launch->resident_blocks;
+    }
     while (launch->tables) {
         struct traffic_table *table = launch->tables;
         launch->tables = table->next;
         if (total)
             add_table(total, launch, table);
+        free(table->executed);
         free(table);
     }
     pthread_mutex_unlock(&totals_lock);
     pthread_mutex_destroy(&launch->lock);
+    work_plan_free(launch->plan);
     free(launch->merged_bytes);
     free(launch);
 }

@@ -42,7 +42,21 @@ struct traffic_launch *traffic_launch_begin(const struct ptx_kernel *kernel, str
 // Call once for each host thread that runs blocks of the launch. NULL as above. The launch owns the table.
 struct traffic_table *traffic_table_begin(struct traffic_launch *launch);
 
-void traffic_record(struct traffic_table *table, const struct traffic_access *access);
+// A launch runs so many of its blocks, and an SM holds so many at a time: for the estimate of the time (work.h).
+void traffic_launch_work(struct traffic_launch *launch, uint64_t blocks_run, uint64_t resident_blocks);
+
+// The clock of a warp whose accesses the table records; NULL where no work is counted. The caller frees it.
+struct work_clock *traffic_clock_make(struct traffic_table *table);
+
+// A bulk copy brings so many bytes from global memory.
+void traffic_bulk(struct traffic_table *table, uint32_t bytes);
+
+// A block begins: what L1 holds is of others. It has ended, and the longest way through it took so many cycles.
+void traffic_block_start(struct traffic_table *table);
+void traffic_block_end(struct traffic_table *table, uint32_t cycles);
+
+// False: all that a load from global memory asked for was in L1.
+bool traffic_record(struct traffic_table *table, const struct traffic_access *access);
 
 // Call after the last host thread has finished: adds the launch to the process's totals and frees launch and tables.
 // The kernel may be freed afterwards. NULL is allowed.

@@ -225,6 +225,74 @@ small=SHAPE=1,2,20,16
     [ ! -e $file.6 ]
 }
 
+# A program that adds up what its arguments say, and ends with the status that it is told.
+own_program() {
+    cat >"$1" <<'END'
+#include "own.h"
+#include <cstdio>
+#include <cstdlib>
+
+__global__ void add(int *sum, int value) {
+    atomicAdd(sum, value);
+}
+
+int main(int count, char **arguments) {
+    int *sum, result = 0;
+    cudaMalloc(&sum, sizeof *sum);
+    cudaMemset(sum, 0, sizeof *sum);
+    for (int i = 2; i < count; i++)
+        add<<<1, THREADS>>>(sum, atoi(arguments[i]));
+    cudaMemcpy(&result, sum, sizeof result, cudaMemcpyDeviceToHost);
+    printf("%d of '%s'\n", result, arguments[count - 1]);
+    return atoi(arguments[1]);
+}
+END
+    echo '#define THREADS 32' >"$(dirname "$1")/own.h"
+}
+
+@test "run builds a program of one's own, again when a file of it has changed, and ends as it does" {
+    own_program "$BATS_TEST_TMPDIR/my program's.cu"
+    run make run PROGRAM="$BATS_TEST_TMPDIR/my program's.cu" ARGS="0 1 '2 x'"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$output" = "96 of '2 x'" ]
+    echo '#define THREADS N' >"$BATS_TEST_TMPDIR/own.h"
+    run make run PROGRAM="$BATS_TEST_TMPDIR/my program's.cu" ARGS="5 1" FLAGS="-DN=4 -DX='a b'"
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == "4 of '1'"*"program.mk:"*"run] Error 5" ]]
+}
+
+@test "run takes several files" {
+    printf '%s\n' 'int twice(int x) { return 2 * x; }' >"$BATS_TEST_TMPDIR/twice.cpp"
+    printf '%s\n' '#include <cstdio>' 'int twice(int x);' '__global__ void show(int x) { printf("%d\n", x); }' \
+        'int main() { show<<<1, 1>>>(twice(21)); return cudaDeviceSynchronize(); }' >"$BATS_TEST_TMPDIR/main.cu"
+    run make run PROGRAM="$BATS_TEST_TMPDIR/main.cu $BATS_TEST_TMPDIR/twice.cpp"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$output" = 42 ]
+}
+
+@test "run fails where the simulator has found something, though the program ends with 0" {
+    cat >"$BATS_TEST_TMPDIR/race.cu" <<'END'
+__global__ void reversed(int *to) {
+    __shared__ int tile[64];
+    tile[threadIdx.x] = threadIdx.x;
+    to[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+int main() {
+    int *to;
+    cudaMalloc(&to, 256);
+    reversed<<<1, 64>>>(to);
+}
+END
+    run make run PROGRAM="$BATS_TEST_TMPDIR/race.cu"
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"race.cu:4 "*"no barrier"*"ends with status 0, but there was 1 finding (above): status 1"*"Error 1" ]]
+}
+
 @test "clean removes build/ and touches neither lessons/ nor results/" {
     solve 01
     cp -a build "$BATS_TEST_TMPDIR/kept"

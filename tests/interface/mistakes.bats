@@ -81,6 +81,33 @@ small=SHAPE=1,1,16,16
     done
 }
 
+@test "a PROGRAM that is not there, is none, or cannot be built; words for run without it" {
+    program=$BATS_TEST_TMPDIR/program.cu
+    echo 'int broken() { return 0; }' >"$program"
+    refused "needs a program of your own" make run
+    refused "nowhere.cu does not exist" make run PROGRAM=nowhere.cu
+    refused "there is no b.cu" make run PROGRAM="$program b.cu"
+    refused "is a folder" make run PROGRAM="$BATS_TEST_TMPDIR"
+    refused "is no source" make run PROGRAM=Makefile
+    for name in 'a"b.cu' 'a$b.cu' 'a,b.cu' 'a\b.cu'; do
+        cp "$program" "$BATS_TEST_TMPDIR/$name"
+        refused "$name has one of" make run PROGRAM="$BATS_TEST_TMPDIR/$name"
+    done
+    refused "ARGS='x has a quote without its partner" make run PROGRAM="$program" ARGS="'x"
+    refused 'FLAGS=-D"x has a quote without its partner' make run PROGRAM="$program" FLAGS='-D"x'
+    refused "run goes alone" make lesson-01 run PROGRAM="$program"
+    refused "for the simulator" make run PROGRAM="$program" DEVICE=gpu
+    refused "ARGS=x goes with run" make lesson-01 check ARGS=x
+    refused "program.cu has no main()" make run PROGRAM="$program"
+    echo 'int broken() { return it; }' >"$program"
+    run make run PROGRAM="$program"
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"program.cu(1): error"*"run] Error 1" ]]
+    run make run PROGRAM="$program" ARGS='$(touch pwned); `touch pwned`'
+    [ ! -e pwned ]
+}
+
 @test "a clone in a folder with quotes in its name: the ones that work do, the others are refused" {
     for name in "it's #1" 'a "b"'; do
         mkdir "$BATS_TEST_TMPDIR/$name"

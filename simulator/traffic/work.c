@@ -1,0 +1,189 @@
+// The clock of a warp. Between two branches ptxas may order instructions as it likes, so one is issued as soon as what
+// it needs is there; behind a branch nothing is issued before all in front of it has been. Barriers join the clocks of
+// a block's warps.
+#include "work.h"
+
+#include "../ptx/linker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WARP_PRODUCTS 512  // multiply-adds in 16 bits that a quarter of an SM does in a cycle
+#define LATENCY_PRODUCT 60 // cycles behind the last multiply-add
+#define BULK_BYTES 64      // that come to an SM from L2 in a cycle
+#define LATENCY_HIT 35     // cycles, of a load from global memory that L1 holds
+
+struct step {
+    struct work_cost cost;
+    uint32_t first, reads, writes; // in plan->id: registers that are read, then those that are written
+};
+
+struct work_plan {
+    int instructions;
+    struct step *step; // [instructions]
+    uint32_t *id;      // of registers
+    uint32_t ids, room, registers;
+    uint32_t *of_slot; // [slots], 0: none yet; while the plan is made
+    int32_t base;      // of the function's frame
+    bool writes, failed;
+    uint32_t begin;
+};
+
+enum { UNIT = 4 }; // a predicate takes 4 bytes of the register file, and nothing takes less
+
+static void visit(void *context, int32_t slot, bool written, bool always) {
+    struct work_plan *plan = context;
+    (void)always;
+    if (written != plan->writes)
+        return;
+    if (plan->ids == plan->room) {
+        uint32_t *grown = realloc(plan->id, 2 * (plan->room + 64) * sizeof *grown);
+        plan->failed |= !grown;
+        if (!grown)
+            return;
+        plan->id = grown;
+        plan->room = 2 * (plan->room + 64);
+    }
+    uint32_t *number = &plan->of_slot[(slot + plan->base) / UNIT];
+    if (!*number)
+        *number = ++plan->registers;
+    plan->id[plan->ids++] = *number - 1;
+}
+
+static void add_function(struct work_plan *plan, const struct ptx_kernel *kernel, const struct ptx_frame *frame,
+                         const int8_t *merged_bytes) {
+    plan->base = frame->register_base;
+    for (int32_t i = frame->entry; i < frame->entry + frame->instructions; i++) {
+        struct step *step = &plan->step[i];
+        step->cost = work_cost_of(kernel, i);
+        if (merged_bytes[i] < 0) // part of a neighbour's access
+            step->cost.count[WORK_ISSUE] = 0;
+        step->first = plan->ids;
+        plan->writes = false;
+        visit_registers(&kernel->instruction[i], visit, plan);
+        step->reads = plan->ids - step->first;
+        plan->writes = true;
+        visit_registers(&kernel->instruction[i], visit, plan);
+        step->writes = plan->ids - step->first - step->reads;
+    }
+}
+
+struct work_plan *work_plan_make(const struct ptx_kernel *kernel, const int8_t *merged_bytes) {
+    struct work_plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return NULL;
+    plan->instructions = kernel->instructions;
+    plan->step = calloc((size_t)kernel->instructions + 1, sizeof *plan->step);
+    plan->of_slot = calloc(kernel->register_bytes / UNIT + 1, sizeof *plan->of_slot);
+    plan->failed = !plan->step || !plan->of_slot;
+    for (int f = 0; f < kernel->functions && !plan->failed; f++)
+        add_function(plan, kernel, &kernel->function[f], merged_bytes);
+    free(plan->of_slot);
+    plan->of_slot = NULL;
+    if (!plan->failed)
+        return plan;
+    work_plan_free(plan);
+    return NULL;
+}
+
+void work_plan_free(struct work_plan *plan) {
+    if (!plan)
+        return;
+    free(plan->step);
+    free(plan->id);
+    free(plan);
+}
+
+const struct work_cost *work_plan_cost(const struct work_plan *plan, int32_t instruction) {
+    return &plan->step[instruction].cost;
+}
+
+bool work_clock_make(struct work_clock *clock, const struct work_plan *plan, uint64_t *executed) {
+    *clock = (struct work_clock){.plan = plan, .executed = executed, .loading = -1};
+    clock->ready = calloc((size_t)plan->registers + 1, sizeof *clock->ready);
+    return clock->ready;
+}
+
+void work_clock_free(struct work_clock *clock) {
+    free(clock->ready);
+    clock->ready = NULL;
+}
+
+void work_clock_start(struct work_clock *clock) {
+    memset(clock->ready, 0, (size_t)clock->plan->registers * sizeof *clock->ready);
+    clock->time = clock->issued = clock->latest = 0;
+    memset(&clock->products, 0, sizeof clock->products);
+    memset(&clock->copies, 0, sizeof clock->copies);
+}
+
+static void set_results(struct work_clock *clock, const struct step *step, uint32_t time) {
+    const uint32_t *id = &clock->plan->id[step->first + step->reads];
+    for (uint32_t i = 0; i < step->writes; i++)
+        clock->ready[id[i]] = time;
+}
+
+static void run_queue(struct work_clock *clock, const struct work_cost *cost, uint32_t at) {
+    struct work_groups *groups = cost->does == WORK_COPY || cost->copies ? &clock->copies : &clock->products;
+    uint32_t begin = groups->busy > at ? groups->busy : at;
+    switch (cost->does) {
+    case WORK_PRODUCT:
+        groups->busy = begin + cost->count[WORK_WGMMA] / WARP_PRODUCTS;
+        break;
+    case WORK_COPY:
+        groups->busy = at + cost->latency > groups->busy ? at + cost->latency : groups->busy;
+        break;
+    case WORK_COMMIT:
+        groups->end[groups->groups++ % WORK_GROUPS] = groups->busy;
+        break;
+    default:
+        if (groups->groups > cost->keeps)
+            work_wait_until(clock, groups->end[(groups->groups - 1 - cost->keeps) % WORK_GROUPS] +
+                                       (cost->copies ? 0 : LATENCY_PRODUCT));
+    }
+}
+
+void work_step(struct work_clock *clock, int32_t pc) {
+    const struct step *step = &clock->plan->step[pc];
+    const uint32_t *id = &clock->plan->id[step->first];
+    uint32_t at = clock->time;
+    clock->executed[pc]++;
+    for (uint32_t i = 0; i < step->reads; i++)
+        at = clock->ready[id[i]] > at ? clock->ready[id[i]] : at;
+    clock->issued += step->cost.count[WORK_ISSUE];
+    clock->latest = at > clock->latest ? at : clock->latest;
+    clock->at = at;
+    set_results(clock, step, at + step->cost.latency);
+    clock->loading = step->cost.global ? pc : -1;
+    if (step->cost.stalls) {
+        uint32_t done = at + step->cost.latency;
+        clock->latest = done > clock->latest ? done : clock->latest;
+    }
+    if (step->cost.does)
+        run_queue(clock, &step->cost, at);
+    if (step->cost.ends)
+        work_time(clock);
+}
+
+void work_hit(struct work_clock *clock) {
+    if (clock->loading < 0)
+        return;
+    set_results(clock, &clock->plan->step[clock->loading], clock->at + LATENCY_HIT);
+}
+
+uint32_t work_copy(struct work_clock *clock, uint32_t bytes) {
+    return work_time(clock) + work_bulk_latency() + bytes / BULK_BYTES;
+}
+
+uint32_t work_time(struct work_clock *clock) {
+    uint32_t busy = clock->time + clock->issued;
+    clock->time = busy > clock->latest ? busy : clock->latest;
+    clock->latest = clock->time;
+    clock->issued = 0;
+    return clock->time;
+}
+
+void work_wait_until(struct work_clock *clock, uint32_t time) {
+    work_time(clock);
+    clock->time = time > clock->time ? time : clock->time;
+    clock->latest = clock->time;
+}

@@ -1,0 +1,82 @@
+// What executing a kernel asks of the parts of an SM, and how long the longest way through a block is: counted on PTX
+// where traffic is counted, with the costs of work_costs.c, for an estimate of the time. Environment:
+//   SIMULATOR_WORK_CSV=path   written when the process ends, one row a kernel and grid
+#ifndef SIMULATOR_TRAFFIC_WORK_H
+#define SIMULATOR_TRAFFIC_WORK_H
+
+#include "../machine/launch.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum work {
+    WORK_ISSUE,  // slots of the schedulers
+    WORK_FMA,    // warp instructions of the units that multiply and add, 32 lanes a cycle each
+    WORK_ALU,    // of those for integers, comparisons and bits, 16 lanes a cycle
+    WORK_XU,     // of those for exponentials, reciprocals and conversions, 4 lanes a cycle
+    WORK_PASSES, // shuffles and barriers, through the data path of shared memory as accesses are
+    WORK_MMA,    // multiply-adds of mma.sync
+    WORK_WGMMA,  // of wgmma
+    WORK_KINDS
+};
+
+// What the end of an instruction depends on that no register tells.
+enum work_queue { WORK_NO_QUEUE, WORK_PRODUCT, WORK_COPY, WORK_COMMIT, WORK_WAIT };
+
+// Of one instruction each time that a warp executes it.
+struct work_cost {
+    uint32_t count[WORK_KINDS];
+    uint16_t latency; // cycles from its issue to that of what needs the result
+    enum work_queue does;
+    bool copies;    // COMMIT, WAIT: of copies, else of products
+    uint32_t keeps; // WAIT: groups that may be on their way
+    bool global;    // loads from global memory
+    bool ends;      // no instruction behind it is issued before it
+    bool stalls;    // nor before its latency is over
+};
+
+// work_costs.c. What ptxas usually makes of a PTX instruction on compute capability 9.0.
+
+// Cycles until a bulk copy begins to arrive.
+uint32_t work_bulk_latency(void);
+struct work_cost work_cost_of(const struct ptx_kernel *kernel, int32_t instruction);
+
+// The costs of a kernel's instructions and the registers that they wait for; NULL where the host has no memory left.
+struct work_plan;
+struct work_plan *work_plan_make(const struct ptx_kernel *kernel, const int8_t *merged_bytes);
+void work_plan_free(struct work_plan *plan);
+const struct work_cost *work_plan_cost(const struct work_plan *plan, int32_t instruction);
+
+// A warp's: when each register is ready, in cycles since its block began, had the warp its SM for itself.
+enum { WORK_GROUPS = 8 };
+struct work_groups {
+    uint32_t busy, groups, end[WORK_GROUPS]; // when what was issued is done; groups that were committed, and their ends
+};
+struct work_clock {
+    const struct work_plan *plan;
+    uint64_t *executed;            // [instructions], of the host thread's table
+    uint32_t *ready;               // [registers of the plan]
+    uint32_t time, issued, latest; // of the instructions between two branches: its begin, slots, the last issue
+    uint32_t at;                   // when the last instruction was issued
+    int32_t loading;               // the global load that runs, -1: none
+    struct work_groups products, copies;
+};
+
+bool work_clock_make(struct work_clock *clock, const struct work_plan *plan, uint64_t *executed);
+void work_clock_free(struct work_clock *clock);
+void work_clock_start(struct work_clock *clock);
+
+// The warp executes instruction pc.
+void work_step(struct work_clock *clock, int32_t pc);
+
+// What it loads is found in the SM's own cache, so that it comes sooner than work_step took it to.
+void work_hit(struct work_clock *clock);
+
+// When a bulk copy of so many bytes that is issued now has landed.
+uint32_t work_copy(struct work_clock *clock, uint32_t bytes);
+
+// Now, with all that was issued; and nothing is issued before `time`.
+uint32_t work_time(struct work_clock *clock);
+void work_wait_until(struct work_clock *clock, uint32_t time);
+
+#endif

@@ -1,0 +1,63 @@
+// Memory that host and device share: a list that the host makes and a kernel walks, a managed variable, memory that is
+// mapped, and the host's own memory at an address where managed memory was.
+#include "program.cuh"
+
+#include <sys/mman.h>
+
+struct node {
+    int value;
+    node *next;
+};
+
+__managed__ int total;
+
+__global__ void add_list(const node *list) {
+    for (; list; list = list->next)
+        total += list->value;
+}
+
+__global__ void negate(int *x, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = -x[i];
+}
+
+int main() {
+    node *list = nullptr;
+    for (int i = 1; i <= 20; i++) {
+        node *one;
+        OK(cudaMallocManaged(&one, sizeof *one));
+        *one = {i, list};
+        list = one;
+    }
+    total = 5;
+    add_list<<<1, 1>>>(list);
+    OK(cudaDeviceSynchronize());
+    EXPECT(total == 5 + 210);
+
+    const int n = 300;
+    int *mapped, *of_device;
+    OK(cudaHostAlloc(&mapped, n * sizeof(int), cudaHostAllocMapped));
+    for (int i = 0; i < n; i++)
+        mapped[i] = i;
+    OK(cudaHostGetDevicePointer(&of_device, mapped, 0));
+    negate<<<2, 256>>>(of_device, n);
+    OK(cudaDeviceSynchronize());
+    for (int i = 0; i < n; i++)
+        EXPECT(mapped[i] == -i);
+
+    const size_t size = 1 << 20;
+    void *managed;
+    OK(cudaMallocManaged(&managed, size));
+    OK(cudaFree(managed));
+    int *own = (int *)mmap(managed, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(own != MAP_FAILED);
+    int *device = to_device(std::vector<int>{7});
+    OK(cudaMemcpy(own, device, sizeof(int), cudaMemcpyDeviceToHost));
+    EXPECT(own[0] == 7);
+    own[0] = 8;
+    OK(cudaMemcpy(device, own, sizeof(int), cudaMemcpyDefault));
+    OK(cudaMemcpy(own + 1, device, sizeof(int), cudaMemcpyDefault));
+    EXPECT(own[1] == 8);
+    return 0;
+}

@@ -1,0 +1,153 @@
+// What executing a kernel asks of an SM's parts, and when its registers are ready: of a few instructions by hand.
+#include "ptx_text.h"
+#include "traffic/work.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ARITHMETIC = 4, SHARED = 30, XU = 20 };
+
+struct run {
+    struct ptx_module *module;
+    struct ptx_kernel *kernel;
+    struct work_plan *plan;
+    struct work_clock clock;
+    uint64_t executed[64];
+};
+
+// The kernel's instructions, each executed once in the order of the text; the last one is its ret.
+static void run_text(struct run *run, const char *body) {
+    const char *registers = ".reg .f32 %f<9>; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<9>;\n";
+    char text[2000];
+    int8_t merged[64] = {0};
+    memset(run, 0, sizeof *run);
+    strcat(strcpy(text, registers), body);
+    char *whole = kernel_text(".shared .align 16 .b8 tile[1024];", "", text);
+    run->module = parse_text(whole);
+    run->kernel = link_text(run->module, "k");
+    free(whole);
+    run->plan = work_plan_make(run->kernel, merged);
+    assert_true(run->plan && work_clock_make(&run->clock, run->plan, run->executed));
+    work_clock_start(&run->clock);
+    for (int32_t i = 0; i + 1 < run->kernel->instructions; i++)
+        work_step(&run->clock, i);
+}
+
+static void end(struct run *run) {
+    work_clock_free(&run->clock);
+    work_plan_free(run->plan);
+    ptx_free_kernel(run->kernel);
+    ptx_free_module(run->module);
+}
+
+// Cycles until the last of them is issued.
+static uint32_t cycles(const char *body) {
+    struct run run;
+    run_text(&run, body);
+    uint32_t time = work_time(&run.clock);
+    end(&run);
+    return time;
+}
+
+static uint64_t counted(const char *body, enum work kind) {
+    struct run run;
+    uint64_t sum = 0;
+    run_text(&run, body);
+    for (int32_t i = 0; i + 1 < run.kernel->instructions; i++)
+        sum += run.executed[i] * work_plan_cost(run.plan, i)->count[kind];
+    end(&run);
+    return sum;
+}
+
+#define FMA(d, a) "fma.rn.f32 %f" #d ", %f" #a ", %f" #a ", %f" #a ";\n"
+
+static void what_depends_waits(void **state) {
+    (void)state;
+    assert_int_equal(cycles(FMA(1, 0) FMA(2, 1) FMA(3, 2)), 2 * ARITHMETIC);
+    assert_int_equal(cycles(FMA(1, 0) FMA(2, 0) FMA(3, 0)), 3); // one after the other, by their slots
+    assert_int_equal(cycles("ld.shared.f32 %f1, [tile];\n" FMA(2, 1)), SHARED);
+    assert_int_equal(cycles("ex2.approx.ftz.f32 %f1, %f0;\n" FMA(2, 1)), XU);
+    // The first load is on its way while the second one is issued.
+    assert_int_equal(cycles("ld.shared.f32 %f1, [tile];\nld.shared.f32 %f2, [tile+4];\n"
+                            "add.f32 %f3, %f1, %f2;\n"),
+                     SHARED);
+}
+
+static void behind_a_branch_nothing_is_issued_before(void **state) {
+    (void)state;
+    uint32_t without = cycles("ld.shared.f32 %f1, [tile];\n" FMA(2, 1) "ld.shared.f32 %f3, [tile+4];\n" FMA(4, 3));
+    uint32_t with = cycles("ld.shared.f32 %f1, [tile];\n" FMA(2, 1) "bra NEXT;\nNEXT:\n"
+                                                                    "ld.shared.f32 %f3, [tile+4];\n" FMA(4, 3));
+    assert_int_equal(without, SHARED);
+    assert_int_equal(with, 2 * SHARED);
+}
+
+static void waits_come_from_elsewhere_too(void **state) {
+    (void)state;
+    struct run run;
+    run_text(&run, FMA(1, 0));
+    work_wait_until(&run.clock, 500);
+    work_wait_until(&run.clock, 300); // is over
+    assert_int_equal(work_time(&run.clock), 500);
+    end(&run);
+}
+
+static void a_load_from_l1_comes_sooner(void **state) {
+    (void)state;
+    struct run far, near;
+    run_text(&far, "ld.global.f32 %f1, [%d1];\n");
+    run_text(&near, "ld.global.f32 %f1, [%d1];\n");
+    work_hit(&near.clock);
+    // The register is in none of the clock's times until it is read.
+    uint32_t last_far = 0, last_near = 0;
+    for (int i = 0; i < 4; i++) {
+        last_far = far.clock.ready[i] > last_far ? far.clock.ready[i] : last_far;
+        last_near = near.clock.ready[i] > last_near ? near.clock.ready[i] : last_near;
+    }
+    assert_true(last_near > 0 && 5 * last_near < last_far);
+    end(&far);
+    end(&near);
+}
+
+static void units_are_counted(void **state) {
+    (void)state;
+    const char *body = FMA(1, 0) "add.s32 %r1, %r2, %r3;\nadd.s64 %d1, %d2, %d3;\nex2.approx.ftz.f32 %f2, %f1;\n"
+                                 "mov.u32 %r4, %r1;\n";
+    assert_int_equal(counted(body, WORK_FMA), 1);
+    assert_int_equal(counted(body, WORK_ALU), 3); // 64 bits are two additions
+    assert_int_equal(counted(body, WORK_XU), 1);
+    assert_int_equal(counted(body, WORK_ISSUE), 5); // ptxas leaves the copy out
+    assert_int_equal(counted("mad.wide.s32 %d1, %r1, %r2, %d2;\n", WORK_FMA), 2);
+    assert_int_equal(counted("ex2.approx.f32 %f2, %f1;\n", WORK_ISSUE), 4); // denormals
+    assert_int_equal(counted("div.rn.f32 %f2, %f1, %f3;\n", WORK_XU), 1);
+    assert_int_equal(counted("bar.sync 0;\n", WORK_PASSES), 2);
+    assert_int_equal(counted("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f1,%f2,%f3,%f4}, "
+                             "{%r1,%r2,%r3,%r4}, {%r5,%r6}, {%f1,%f2,%f3,%f4};\n",
+                             WORK_MMA),
+                     16 * 8 * 16);
+}
+
+static void a_short_branch_is_a_predicate(void **state) {
+    (void)state;
+    const char *few = "@%p1 bra END;\n" FMA(1, 0) "END:\n";
+    const char *many = "@%p1 bra END;\n" FMA(1, 0) FMA(1, 0) FMA(1, 0) FMA(1, 0) FMA(1, 0) FMA(1, 0) FMA(1, 0) FMA(1, 0)
+        FMA(1, 0) "END:\n";
+    assert_int_equal(counted(few, WORK_ISSUE), 1);
+    assert_int_equal(counted(many, WORK_ISSUE), 9 + 3); // with the two that join the lanes
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_depends_waits),
+        cmocka_unit_test(behind_a_branch_nothing_is_issued_before),
+        cmocka_unit_test(waits_come_from_elsewhere_too),
+        cmocka_unit_test(a_load_from_l1_comes_sooner),
+        cmocka_unit_test(units_are_counted),
+        cmocka_unit_test(a_short_branch_is_a_predicate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
