@@ -16,6 +16,7 @@
 
 #include "../machine/access.h"
 #include "../machine/places.h"
+#include "race_proxy.h"
 #include "race_shared.h"
 
 #include <stdio.h>
@@ -343,7 +344,7 @@ void race_cluster_issue(struct warp *warp, const struct bound *bound, int lane, 
     }
 }
 
-void race_cluster_own(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool writes, bool atomic) {
+void race_cluster_look(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool writes, bool atomic) {
     struct far_cell *far = &warp->block->race.far->cell[cell];
     const struct far_access *w = &far->write;
     against(warp, bound, lane, warp->block, cell, w, true, writes, atomic);

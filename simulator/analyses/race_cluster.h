@@ -30,7 +30,13 @@ void race_cluster_issue(struct warp *warp, const struct bound *bound, int lane, 
                         uint32_t bytes);
 
 // One cell of the warp's own shared memory, which other blocks have accessed, too. atomic: so are volatile accesses.
-void race_cluster_own(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool writes, bool atomic);
+void race_cluster_look(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool writes, bool atomic);
+
+static inline void race_cluster_own(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool writes,
+                                    bool atomic) {
+    if (warp->block->race.far)
+        race_cluster_look(warp, bound, cell, lane, writes, atomic);
+}
 
 // The warp is about to do something to another block's shared memory. false: that block is not there any more;
 // reported, and the launch has ended.

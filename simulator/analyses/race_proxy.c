@@ -13,6 +13,13 @@
 #include "race_cluster.h"
 #include "race_shared.h"
 
+bool race_is_asynchronous(const struct bound *bound) {
+    enum ptx_opcode opcode = bound->ptx->opcode;
+    return opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR ||
+           opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR ||
+           opcode == PTX_OP_WGMMA_MMA_ASYNC;
+}
+
 bool race_agent_of_wgmma(const struct block *block, unsigned warp, unsigned *agent) {
     *agent = block->warps + warp / 4;
     return block->race.on && block->agents > block->warps;

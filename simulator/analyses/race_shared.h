@@ -31,9 +31,6 @@ void race_flags_reset(struct race_shared *race);
 // An atomic or volatile access to words of a block: the warp learns from these flags, and tells them.
 void race_flags_signal(struct warp *warp, const struct bound *bound, struct block *there, const struct access *filled);
 
-// Whether the instruction reads or writes shared memory through the asynchronous proxy.
-bool race_is_asynchronous(const struct bound *bound);
-
 // One cell is read.
 void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t cell, int lane);
 
