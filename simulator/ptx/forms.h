@@ -61,7 +61,18 @@ enum suffix_class {
     BEYOND,
 };
 
-enum suffix_field { NO_FIELD, FLAG, TYPE_FIELD, ROUNDING, COMPARISON, VARIANT, SPACE_FIELD, VECTOR_FIELD };
+enum suffix_field {
+    NO_FIELD,
+    FLAG,
+    TYPE_FIELD,
+    ROUNDING,
+    COMPARISON,
+    VARIANT,
+    SPACE_FIELD,
+    VECTOR_FIELD,
+    COMPLETION_FIELD,
+    CLUSTER_SPACE_FIELD
+};
 
 struct suffix {
     const char *text;

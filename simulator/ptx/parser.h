@@ -69,6 +69,7 @@ struct ptx_function {
     int instructions, instruction_capacity;
     struct ptx_instruction *instruction;
     int max_threads[3], required_threads[3], min_blocks;
+    struct ptx_cluster cluster;
     bool address_taken;
     struct unsupported *unsupported; // the first one
 };

@@ -122,47 +122,46 @@ static struct ptx_function *declare_function(struct parser *p, struct token name
     return function;
 }
 
-static void parse_thread_counts(struct parser *p, int counts[3]) {
+static void parse_counts(struct parser *p, const char *what, int counts[3]) {
     counts[1] = counts[2] = 1;
     for (int i = 0; i < 3; i++) {
-        counts[i] = (int)parse_count(p, "a thread count", 1, INT32_MAX);
+        counts[i] = (int)parse_count(p, what, 1, INT32_MAX);
         if (!accept_sign(p, ','))
             break;
     }
 }
 
-// Blocks that run in clusters need the memory of their neighbours, which the simulator does not have.
-static void parse_cluster_directive(struct parser *p, struct ptx_function *function) {
+// A grid that is given in clusters instead of blocks is launched in a way that the simulator does not have.
+static void refuse_directive(struct parser *p, struct ptx_function *function) {
     struct unsupported *unsupported = arena_allocate(p->arena, sizeof *unsupported);
-    *unsupported = (struct unsupported){.what = "the simulator does not know clusters of blocks",
+    *unsupported = (struct unsupported){.what = "the simulator does not know a grid given in clusters",
                                         .text = arena_string(p->arena, p->token.start, p->token.length),
                                         .line = p->token.line};
     function->unsupported = unsupported;
     advance(p);
-    while (p->token.kind == TOKEN_NUMBER || token_is_sign(&p->token, ','))
-        advance(p);
-}
-
-static bool is_cluster_directive(const struct token *token) {
-    return token_is(token, ".reqnctapercluster") || token_is(token, ".explicitcluster") ||
-           token_is(token, ".maxclusterrank") || token_is(token, ".blocksareclusters");
 }
 
 // The directives between a function's header and its body.
 static void parse_performance_directives(struct parser *p, struct ptx_function *function) {
     for (;;)
         if (accept_word(p, ".maxntid"))
-            parse_thread_counts(p, function->max_threads);
+            parse_counts(p, "a thread count", function->max_threads);
         else if (accept_word(p, ".reqntid"))
-            parse_thread_counts(p, function->required_threads);
+            parse_counts(p, "a thread count", function->required_threads);
         else if (accept_word(p, ".minnctapersm"))
             function->min_blocks = (int)parse_count(p, "a block count", 0, INT32_MAX);
         else if (accept_word(p, ".maxnctapersm") || accept_word(p, ".maxnreg"))
             parse_count(p, "a limit", 0, INT32_MAX);
         else if (accept_word(p, ".pragma"))
             skip_statement(p);
-        else if (is_cluster_directive(&p->token))
-            parse_cluster_directive(p, function);
+        else if (accept_word(p, ".reqnctapercluster"))
+            parse_counts(p, "a block count", function->cluster.blocks);
+        else if (accept_word(p, ".maxclusterrank"))
+            function->cluster.most = (int)parse_count(p, "a block count", 1, INT32_MAX);
+        else if (accept_word(p, ".explicitcluster"))
+            function->cluster.must_be_said = true;
+        else if (token_is(&p->token, ".blocksareclusters"))
+            refuse_directive(p, function);
         else if (!accept_word(p, ".noreturn"))
             return;
 }

@@ -33,7 +33,8 @@ EXPORTED unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dyna
         return LAUNCH(
             api_error(cudaErrorLaunchOutOfResources, "%d launches in the arguments of a launch", MAX_CONFIGURATIONS));
     }
-    pushed[pushed_count++] = (struct configuration){grid, block, dynamic_shared_bytes, stream, false, NULL};
+    pushed[pushed_count++] = (struct configuration){
+        .grid = grid, .block = block, .dynamic_shared_bytes = dynamic_shared_bytes, .stream = stream};
     return 0;
 }
 
@@ -159,6 +160,11 @@ static uint64_t resident_blocks(const struct function *function, const struct co
     dim3 block = configuration->block;
     int of_an_sm = occupancy_blocks(gpu, (int)(block.x * block.y * block.z), occupancy_registers(function),
                                     function->kernel->static_shared_bytes + configuration->dynamic_shared_bytes);
+    dim3 cluster = configuration->cluster;
+    int size = (int)(cluster.x * cluster.y * cluster.z);
+    if (size > 1)
+        return (uint64_t)size * (uint64_t)cluster_occupancy(function, size, (int)(block.x * block.y * block.z),
+                                                            configuration->dynamic_shared_bytes);
     return (uint64_t)gpu->sms * (of_an_sm > 1 ? (uint64_t)of_an_sm : 1);
 }
 
@@ -191,11 +197,13 @@ cudaError_t launch_packed(const struct function *function, const struct configur
     struct sim_allocation *workspace = configuration->cooperative ? make_workspace() : NULL;
     if (!parameters || (configuration->cooperative && !workspace))
         return api_error(cudaErrorLaunchOutOfResources, "the host has no memory left");
-    dim3 grid = configuration->grid, block = configuration->block;
+    dim3 grid = configuration->grid, block = configuration->block, cluster = configuration->cluster;
     struct sim_launch launch = {
         .kernel = function->bound,
         .grid = {grid.x, grid.y, grid.z},
         .block = {block.x, block.y, block.z},
+        .cluster = {cluster.x, cluster.y, cluster.z},
+        .explicit_cluster = configuration->explicit_cluster,
         .dynamic_shared_bytes = configuration->dynamic_shared_bytes,
         .parameters = parameters,
         .device = &device_current()->simulated,
@@ -252,7 +260,7 @@ unsigned long simulator_early_launches(void) {
     return early_launches;
 }
 
-static cudaError_t launch(const void *host_or_handle, const struct configuration *configuration, void **arguments) {
+static cudaError_t launch(const void *host_or_handle, struct configuration *configuration, void **arguments) {
     struct function *function = NULL;
     cudaError_t error = stream_check(configuration->stream);
     if (error == cudaSuccess)
@@ -266,6 +274,10 @@ static cudaError_t launch(const void *host_or_handle, const struct configuration
     if (error == cudaSuccess)
         error = check_shared(function, configuration->dynamic_shared_bytes);
     if (error == cudaSuccess)
+        error =
+            cluster_of_launch(function, configuration->grid, configuration->block, configuration->dynamic_shared_bytes,
+                              configuration->wish, &configuration->cluster, &configuration->explicit_cluster);
+    if (error == cudaSuccess)
         error = check_cooperative(function, configuration);
     *(error == cudaSuccess ? &launches : &failed_launches) += 1;
     early_launches += error == cudaSuccess && !stream_is_after(configuration->stream);
@@ -278,7 +290,8 @@ static cudaError_t launch(const void *host_or_handle, const struct configuration
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
                              cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false, NULL};
+    struct configuration configuration = {
+        .grid = grid, .block = block, .dynamic_shared_bytes = dynamic_shared_bytes, .stream = stream};
     return LAUNCH(launch(function, &configuration, arguments));
 }
 
@@ -300,30 +313,44 @@ EXPORTED cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *function)
 
 EXPORTED cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
                                         size_t dynamic_shared_bytes, cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false, NULL};
+    struct configuration configuration = {
+        .grid = grid, .block = block, .dynamic_shared_bytes = dynamic_shared_bytes, .stream = stream};
     return LAUNCH(launch(handle, &configuration, arguments));
 }
 
 // Attributes that only order or place work change nothing here; those that blocks of the kernel can see are refused.
-static cudaError_t check_attribute(const cudaLaunchAttribute *attribute) {
-    const char *name = NULL;
-    if (attribute->id == cudaLaunchAttributeClusterDimension &&
-        (attribute->val.clusterDim.x > 1 || attribute->val.clusterDim.y > 1 || attribute->val.clusterDim.z > 1))
-        name = "clusters of more than one block";
-    return !name ? cudaSuccess : api_error(cudaErrorNotSupported, "the simulator has no %s", name);
+static cudaError_t take_attribute(const cudaLaunchAttribute *attribute, struct configuration *configuration) {
+    switch ((int)attribute->id) {
+    case cudaLaunchAttributeClusterDimension:
+        configuration->wish.size =
+            (dim3){attribute->val.clusterDim.x, attribute->val.clusterDim.y, attribute->val.clusterDim.z};
+        if (attribute->val.clusterDim.x == 0)
+            return api_error(cudaErrorInvalidClusterSize, "a cluster of 0 blocks");
+        return cudaSuccess;
+    case cudaLaunchAttributeCooperative:
+        configuration->cooperative |= attribute->val.cooperative != 0;
+        return cudaSuccess;
+#if CUDART_VERSION >= 12080
+    case cudaLaunchAttributePreferredClusterDimension:
+        return api_error(cudaErrorNotSupported,
+                         "the simulator has no preferred size of clusters beside the size itself");
+#endif
+    default:
+        return cudaSuccess;
+    }
 }
 
 static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void *host, void **arguments) {
     if (!config)
         return api_error(cudaErrorInvalidValue, "the configuration is NULL");
-    struct configuration plain = {
-        config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, false, NULL};
+    struct configuration plain = {.grid = config->gridDim,
+                                  .block = config->blockDim,
+                                  .dynamic_shared_bytes = config->dynamicSmemBytes,
+                                  .stream = config->stream};
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        const cudaLaunchAttribute *attribute = &config->attrs[i];
-        cudaError_t error = check_attribute(attribute);
+        cudaError_t error = take_attribute(&config->attrs[i], &plain);
         if (error != cudaSuccess)
             return error;
-        plain.cooperative |= attribute->id == cudaLaunchAttributeCooperative && attribute->val.cooperative != 0;
     }
     return launch(host, &plain, arguments);
 }
@@ -334,7 +361,11 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                                         size_t dynamic_shared_bytes, cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, true, NULL};
+    struct configuration configuration = {.grid = grid,
+                                          .block = block,
+                                          .dynamic_shared_bytes = dynamic_shared_bytes,
+                                          .stream = stream,
+                                          .cooperative = true};
     return LAUNCH(launch(function, &configuration, arguments));
 }
 

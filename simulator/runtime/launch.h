@@ -2,6 +2,7 @@
 #ifndef SIMULATOR_RUNTIME_LAUNCH_H
 #define SIMULATOR_RUNTIME_LAUNCH_H
 
+#include "cluster.h"
 #include "graph.h"
 #include "module.h"
 
@@ -12,6 +13,9 @@ struct configuration {
     size_t dynamic_shared_bytes;
     cudaStream_t stream;
     bool cooperative;
+    struct cluster_wish wish; // for its clusters
+    dim3 cluster;
+    bool explicit_cluster;
     struct work **described; // where it is not to run, but to become a node of a graph
 };
 

@@ -21,7 +21,9 @@ struct function {
     struct sim_kernel *bound;
     size_t max_dynamic_shared; // what cudaFuncSetAttribute allowed, or the default
     int carveout;
-    int registers; // of a thread, by ptxas; 0: not known
+    int cluster[3];            // cudaFuncAttributeRequiredClusterWidth ..., 0: not set
+    bool non_portable_cluster; // more than 8 blocks are allowed
+    int registers;             // of a thread, by ptxas; 0: not known
     struct function *next;
 };
 
