@@ -185,7 +185,7 @@ static void signal_others(struct warp *warp, const struct bound *bound, const st
 void race_global_accessed(struct warp *warp, const struct bound *bound, const struct access *access) {
     struct run *run = warp->run;
     bool looks = !access_writes(access) && access->kind != ACCESS_REDUCTION;
-    if (!run->released || !looks || !(access_is_atomic(access) || bound->is_volatile) || bound->order & ORDER_CTA)
+    if (!run->released || !looks || bound->order & ORDER_CTA)
         return;
     uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
     warp->clock[CLOCK_SAW] = now;

@@ -14,7 +14,7 @@ void race_global_end(struct run *run);
 // An access that lies in access->allocation is about to happen.
 void race_global_access(struct warp *warp, const struct bound *bound, const struct access *access);
 
-// It has happened.
+// An atomic or volatile one has happened.
 void race_global_accessed(struct warp *warp, const struct bound *bound, const struct access *access);
 
 #endif

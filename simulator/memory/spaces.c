@@ -169,9 +169,11 @@ static enum step in_global(struct warp *warp, const struct bound *bound, struct 
     access->allocation = allocation;
     race_global_access(warp, bound, access);
     action(warp, bound, access, allocation->bytes - allocation->address);
-    race_global_accessed(warp, bound, access);
-    if (bound->is_volatile && !access_writes(access))
-        note_poll(warp, bound, access);
+    if (bound->is_volatile) {
+        race_global_accessed(warp, bound, access);
+        if (!access_writes(access))
+            note_poll(warp, bound, access);
+    }
     warp->block->changed |= access_writes(access);
     return STEP_NEXT;
 }

@@ -279,3 +279,21 @@ cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *parameters) {
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *parameters, cudaStream_t stream) {
     return STREAM_CALL(stream, copy_3d(&stream, parameters));
 }
+
+// The same as a node of a graph.
+struct copying_3d {
+    struct work work;
+    struct cudaMemcpy3DParms parameters;
+};
+
+static cudaError_t run_copy_3d(const struct work *work, cudaStream_t stream) {
+    return copy_3d(&stream, &((const struct copying_3d *)work)->parameters);
+}
+
+struct work *copy_3d_work(const struct cudaMemcpy3DParms *parameters) {
+    struct copying_3d *c = work_new(sizeof *c, cudaGraphNodeTypeMemcpy, run_copy_3d);
+    if (!c)
+        return NULL;
+    c->parameters = *parameters;
+    return &c->work;
+}

@@ -174,6 +174,17 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, c
     return DEVICE_CALL(add(node, graph, after, count, copy_work(to, size, from, size, size, 1, kind)));
 }
 
+static cudaError_t add_copy(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                            const struct cudaMemcpy3DParms *params) {
+    return params ? add(node, graph, after, count, copy_3d_work(params))
+                  : api_error(cudaErrorInvalidValue, "the parameters are NULL");
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                                   const struct cudaMemcpy3DParms *params) {
+    return DEVICE_CALL(add_copy(node, graph, after, count, params));
+}
+
 static cudaError_t add_memset(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                               const struct cudaMemsetParams *p) {
     if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))

@@ -72,10 +72,11 @@ void graph_free_all(void);
 void graph_exec_free_all(void);
 void capture_end_all(void);
 
-// A work that copies, sets, launches: made by copy.c and launch.c.
+// A work that copies, sets, launches: made by copy.c, array.c and launch_later.c.
 struct work *copy_work(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                        enum cudaMemcpyKind kind);
 struct work *set_work(void *address, size_t pitch, int value, size_t element, size_t width, size_t height);
+struct work *copy_3d_work(const struct cudaMemcpy3DParms *parameters);
 cudaError_t kernel_work(const struct cudaKernelNodeParams *params, struct work **work);
 cudaError_t kernel_params(const struct work *work, struct cudaKernelNodeParams *params);
 

@@ -83,7 +83,7 @@ static void nodes() {
     cudaGraph_t graph, whole;
     cudaGraphNode_t set, twice, more, copy, last, part;
     cudaGraphExec_t exec;
-    float factor = 5, result = 0;
+    float factor = 5, result = 0, boxed = 0;
     int n = 1;
     OK(cudaGraphCreate(&graph, 0));
     cudaMemsetParams one = {};
@@ -109,6 +109,12 @@ static void nodes() {
     cudaGraphNodeType type;
     OK(cudaGraphNodeGetType(copy, &type));
     EXPECT(type == cudaGraphNodeTypeMemcpy);
+    cudaMemcpy3DParms box = {};
+    box.srcPtr = make_cudaPitchedPtr(x, sizeof(float), 1, 1);
+    box.dstPtr = make_cudaPitchedPtr(&boxed, sizeof(float), 1, 1);
+    box.extent = make_cudaExtent(sizeof(float), 1, 1);
+    box.kind = cudaMemcpyDeviceToHost;
+    OK(cudaGraphAddMemcpyNode(&copy, graph, &more, 1, &box));
     OK(cudaGraphCreate(&whole, 0));
     OK(cudaGraphAddChildGraphNode(&part, whole, nullptr, 0, graph));
     cudaHostNodeParams host_function = {count_up, &called};
@@ -117,7 +123,7 @@ static void nodes() {
     OK(cudaGraphInstantiate(&exec, whole, 0));
     OK(cudaGraphLaunch(exec, cudaStreamPerThread));
     OK(cudaStreamSynchronize(cudaStreamPerThread));
-    EXPECT(result == 35 && called == before + 1);
+    EXPECT(result == 35 && boxed == 35 && called == before + 1);
     OK(cudaGraphExecDestroy(exec));
 
     // Other parameters: of one node that is ready to run, and of a whole graph in its place.
