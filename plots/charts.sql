@@ -333,10 +333,12 @@ SELECT chart, dense_rank() OVER (PARTITION BY chart ORDER BY hue = 0, name) AS l
 CREATE VIEW top AS
 SELECT chart, max(max(y), coalesce((SELECT max(value) FROM ceiling_line AS c WHERE c.chart = l.chart), 0)) AS most FROM line_point AS l
     GROUP BY chart;
--- Names at the lines' ends, moved up until each has a line of text for itself: 0.06 of the axis.
+-- Names at the lines' ends, moved until each has a line of text for itself, 0.055 of the axis: half-way between where they stand if
+-- all give way upwards and where if all give way downwards, and none below the axis. value: where the line ends.
 CREATE VIEW line_ends AS
-SELECT chart, end, max(y - 0.055 * most * place) OVER (PARTITION BY chart ORDER BY y,
-    name ROWS UNBOUNDED PRECEDING) + 0.055 * most * place AS y, name, hue
+SELECT chart, end, 0.055 * most * place + max(0.02 * most - 0.055 * most, (max(y - 0.055 * most * place) OVER (PARTITION BY chart
+    ORDER BY place ROWS UNBOUNDED PRECEDING) + min(y - 0.055 * most * place) OVER (PARTITION BY chart ORDER BY place DESC
+    ROWS UNBOUNDED PRECEDING)) / 2) AS y, name, hue, y AS value
 FROM (SELECT *, row_number() OVER (PARTITION BY chart ORDER BY y, name) AS place FROM lines JOIN top USING (chart) WHERE x = end);
 CREATE VIEW lines_settings AS
 SELECT chart, printf('n_least = %d; n_most = %d; most = %g; lines = %d; array line_hue[%d] = [%s]', min(x), max(x), most, max(line),

@@ -1,5 +1,6 @@
 # Lines over N, each with its name at its end: gnuplot SETTINGS lines.gp
-# Rows of `data`: line (from 1), hue (0: grey), N, value, 1 where it is noisy. Rows of `ends`: N, where the name stands, name, hue.
+# Rows of `data`: line (from 1), hue (0: grey), N, value, 1 where it is noisy. Rows of `ends`: N, where the name stands, name, hue, and
+# the value that it belongs to.
 # Rows of `levels`: value, label.
 # Settings beside those of style.gp: lines, n_least, n_most, most (of values and levels).
 
@@ -9,7 +10,9 @@ load style
 
 set rmargin at screen x_at(width - 70)
 set logscale x 2
-set xrange [n_least / 1.1 : n_most * 1.05]
+# Behind the last point there is room for a stroke from it to its name.
+n_end = n_most * (n_most / n_least) ** 0.05
+set xrange [n_least / 1.1 : n_end]
 set yrange [0 : most * 1.08]
 every = n_most / n_least > 40 ? 2 : 1
 set xtics (1) offset 0, 0.3
@@ -17,9 +20,10 @@ do for [power = 0:30:every] { set xtics add (2 ** power) }
 set xlabel "N (queries = keys)" offset 0, 0.4 textcolor rgb ink
 set format xy "%g"
 
-plot levels using (n_least / 1.1):1:(n_most * 1.05 - n_least / 1.1):(0) with vectors nohead linecolor rgb ink linewidth 1.5 dashtype 2, \
-     levels using (n_most):1:2 with labels right offset 0, 0.6 textcolor rgb ink, \
+plot levels using (n_least / 1.1):1:(n_end - n_least / 1.1):(0) with vectors nohead linecolor rgb ink linewidth 1.5 dashtype 2, \
+     levels using (n_most):1:2 with labels right offset 0, -0.6 textcolor rgb ink, \
      for [i = 1:lines] data using (int($1) == i && int($2) > 0 ? $3 : NaN):4 with linespoints linewidth 2.5 linecolor rgb hue(line_hue[i]) pointtype 7 pointsize 0.6, \
      for [i = 1:lines] data using (int($1) == i && int($2) == 0 ? $3 : NaN):4 with linespoints linewidth 2 dashtype 3 linecolor rgb neutral pointtype 5 pointsize 0.6, \
      data using ($5 == 1 ? $3 : NaN):4 with points linecolor rgb ink pointtype 6 pointsize 1.4, \
-     ends using (n_most * 1.05):2:3 with labels left offset character 0.3, 0 textcolor rgb ink
+     ends using (n_most * (n_most / n_least) ** 0.012):5:(n_end - n_most * (n_most / n_least) ** 0.012):($2 - $5) with vectors nohead linecolor rgb faint linewidth 1, \
+     ends using (n_end):2:3 with labels left offset character 0.3, 0 textcolor rgb ink

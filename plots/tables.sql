@@ -76,28 +76,32 @@ FROM (SELECT DISTINCT name, gpu, run FROM grid_cell) JOIN measured_on USING (gpu
 -- The whole grid of a lesson beside the one before it and FlashAttention-3, where they are of one run: a column a length.
 CREATE VIEW length_cell AS
 SELECT own.gpu, own.run, own.name, own.dtype, own.D, own.causal, own.Nq,
-    coalesce(printf('%.2f×', before.us / own.us), '-') || ' / ' || coalesce(printf('%.2f×', rival.us / own.us), '-') ||
+    iif(before.us > 0, printf('%.2f×', before.us / own.us), '-') || ' / ' || iif(rival.us > 0, printf('%.2f×', rival.us / own.us), '-') ||
         iif(own.noisy OR coalesce(before.noisy, 0) OR coalesce(rival.noisy, 0), ', noisy', '') AS text
 FROM grid AS own LEFT JOIN grid AS before ON before.kind = 'solution' AND CAST(substr(before.name, 1, 2) AS INTEGER) =
         CAST(substr(own.name, 1, 2) AS INTEGER) - 1
-        AND (before.gpu, before.run, before.dtype, before.D, before.causal, before.Nq) = (own.gpu, own.run, own.dtype, own.D, own.causal, own.Nq)
+        AND (before.gpu, before.run, before.dtype, before.D, before.causal, before.Nq)
+            = (own.gpu, own.run, own.dtype, own.D, own.causal, own.Nq)
     LEFT JOIN grid AS rival ON rival.kind = 'peer' AND rival.name = 'fa3'
         AND (rival.gpu, rival.run, rival.dtype, rival.D, rival.causal, rival.Nq) = (own.gpu, own.run, own.dtype, own.D, own.causal, own.Nq)
 WHERE own.kind = 'solution' AND own.name NOT IN (SELECT name FROM ladder) AND (before.us IS NOT NULL OR rival.us IS NOT NULL);
 CREATE VIEW length AS SELECT DISTINCT gpu, name, dtype, Nq FROM length_cell;
 INSERT INTO block
-SELECT 'lengths', name, gpu || dtype, 1, '| ' || dtype || ' | ' || group_concat('N=' || Nq, ' | ') || ' |' || char(10) || '|---|' || group_concat('---', '|') || '|'
+SELECT 'lengths', name, gpu || dtype, 1, '| ' || dtype || ' | ' || group_concat('N=' || Nq, ' | ') || ' |' || char(10) ||
+    '|---|' || group_concat('---', '|') || '|'
 FROM (SELECT * FROM length ORDER BY Nq) GROUP BY gpu, name, dtype;
 INSERT INTO block
-SELECT 'lengths', name, gpu || dtype, 2 + D + causal / 2.0, printf('| D=%d%s | ', D, iif(causal, ', causal', '')) || group_concat(coalesce(text, '-'), ' | ') || ' |'
+SELECT 'lengths', name, gpu || dtype, 2 + D + causal / 2.0, printf('| D=%d%s | ', D, iif(causal, ', causal', '')) ||
+    group_concat(coalesce(text, '-'), ' | ') || ' |'
 FROM (SELECT one.gpu, one.name, one.dtype, one.D, one.causal, cell.text
     FROM (SELECT DISTINCT gpu, name, dtype, D, causal FROM length_cell) AS one JOIN length USING (gpu, name, dtype)
         LEFT JOIN length_cell AS cell USING (gpu, name, dtype, D, causal, Nq) ORDER BY one.D, one.causal, length.Nq)
 GROUP BY gpu, name, dtype, D, causal;
 INSERT INTO block
-SELECT 'lengths', name, gpu || dtype, 1e9, char(10) || 'Each pair is the time of the lesson before / of FlashAttention-3 over that of this lesson, so above 1 this one is ' ||
-    'faster; B × N = 16384, H × D = 2048; ' || how || ' of one run. ' || group_concat(text, ' ') || char(10)
-FROM (SELECT DISTINCT name, gpu, run, dtype FROM length_cell) JOIN measured_on USING (gpu, run), how WHERE what = 'attention' GROUP BY name, gpu, dtype;
+SELECT 'lengths', name, gpu || dtype, 1e9, char(10) || 'Each pair is the time of the lesson before / of FlashAttention-3 over that of ' ||
+    'this lesson, so above 1 this one is faster; B × N = 16384, H × D = 2048; ' || how || ' of one run. ' || group_concat(text, ' ') || char(10)
+FROM (SELECT DISTINCT name, gpu, run, dtype FROM length_cell) JOIN measured_on USING (gpu, run), how WHERE what = 'attention'
+GROUP BY name, gpu, dtype;
 
 -- ---- The row softmax ---------------------------------------------------------------------------------------------------
 

@@ -218,6 +218,31 @@ add_grid() {
     done
 }
 
+@test "a lesson of 16 bits stands beside the one before it and FlashAttention-3, length by length, of one run" {
+    mkdir -p {lessons,solutions}/{08,09}_made_up
+    page=lessons/09_made_up/README.md
+    printf '<!-- results:begin lengths -->\n<!-- results:end lengths -->\n' >"$page"
+    plots/tables
+    grep -q '^Not measured yet: .*FlashAttention-3' "$page"
+    # Twice and half the time; with a mask one length less, and the rival in another run.
+    awk -F , -v OFS=, 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $2 !~ /^solution-02/ || $1 == "run1" || $at["D"] != 64 || $at["Nq"] != 4096 || $at["causal"] != 0 || done++ { next }
+        {
+            us = $at["median_us"]; $at["dtype"] = "bf16"; $at["H"] = $at["Hkv"] = 32
+            for (cell = 0; cell < 3; cell++) {
+                $at["Nq"] = $at["Nk"] = cell == 1 ? 1024 : 512; $at["B"] = 16384 / $at["Nq"]; $at["causal"] = cell == 2
+                $1 = "run8"; $2 = "solution-09_made_up"; $at["median_us"] = us; print
+                $2 = "solution-08_made_up"; $at["median_us"] = 2 * us; print
+                $1 = cell == 2 ? "run9" : "run8"; $2 = "peer-fa3"; $at["median_us"] = us / 2; print
+            }
+        }' "$fixtures/attention.csv" >>results/example-gpu/attention.csv
+    plots/tables
+    cat "$page"
+    grep -qxF '| bf16 | N=512 | N=1024 |' "$page"
+    grep -qxF '| D=64 | 2.00× / 0.50× | 2.00× / 0.50× |' "$page"
+    grep -qxF '| D=64, causal | 2.00× / - | - |' "$page"
+}
+
 @test "no results: the page says so" {
     rm -r results/example-gpu
     run plots/tables
