@@ -41,7 +41,9 @@ static cudaError_t check_size(const struct function *function, dim3 size, int mo
             "clusters of %u x %u x %u blocks of kernel %s need a GPU of compute capability 9.0 or higher, and "
             "%s is none",
             size.x, size.y, size.z, function->plain_name, gpu->name);
-    if (size.x == 0 || size.y == 0 || size.z == 0 || size_of(size) > (uint64_t)most)
+    unsigned limit = (unsigned)most;
+    if (size.x == 0 || size.y == 0 || size.z == 0 || size.x > limit || size.y > limit || size.z > limit ||
+        size_of(size) > limit)
         return api_error(
             cudaErrorInvalidClusterSize, "clusters of %u x %u x %u blocks for kernel %s, which may have 1 to %d%s",
             size.x, size.y, size.z, function->plain_name, most,

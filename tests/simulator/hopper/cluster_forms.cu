@@ -383,6 +383,8 @@ static bool run_refusals() {
     CHECK(cudaFuncSetAttribute(plain, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
     good &= answers("16 blocks that are allowed", launch(plain, 16, 32, 16, x), cudaSuccess);
     good &= answers("32 blocks", launch(plain, 32, 32, 32, x), cudaErrorInvalidClusterSize);
+    good &= answers("a size whose product overflows", launch(plain, 4, 32, dim3(1u << 31, 1u << 31, 4), x),
+                    cudaErrorInvalidClusterSize);
     good &= answers("8 blocks where 4 are promised", launch(bounded, 8, 32, 8, x), cudaErrorInvalidClusterSize);
     good &= answers("a size set on pairs", cudaFuncSetAttribute(pairs, cudaFuncAttributeRequiredClusterWidth, 2),
                     cudaErrorNotPermitted);
