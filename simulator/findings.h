@@ -32,6 +32,9 @@ enum sim_finding_kind {
     SIM_FINDING_WGMMA_OPERAND,
     SIM_FINDING_WARPGROUP,
     SIM_FINDING_REGISTER_POOL,
+    SIM_FINDING_RACE_CLUSTER,
+    SIM_FINDING_CLUSTER_ABSENT,
+    SIM_FINDING_CLUSTER_BARRIER,
     // Remarks, which are no findings: they fail nothing and are not counted.
     SIM_FINDING_MIXED,
     SIM_FINDING_REMARK_FENCE,

@@ -112,6 +112,17 @@ static const struct mistake findings[SIM_FINDING_KINDS] = {
          "The launch allots a block its registers, and setmaxnreg only moves them from one warpgroup to another. Add "
          "up "
          "what all of them ask for, times 128 threads, and compare it with what the launch gave."},
+    [SIM_FINDING_RACE_CLUSTER] =
+        {"race between blocks of a cluster",
+         "Two blocks of a cluster touch the same place in the shared memory of one of them. Which barrier makes the "
+         "second wait for the first: barrier.cluster, or an mbarrier at which the other block arrives?"},
+    [SIM_FINDING_CLUSTER_ABSENT] =
+        {"shared memory of a block that need not be there",
+         "A block's shared memory is there from its first instruction to its last. What makes the other block wait "
+         "before it begins, and this one before it ends?"},
+    [SIM_FINDING_CLUSTER_BARRIER] = {"misuse of barrier.cluster",
+                                     "Each thread of the cluster arrives, and waits, in turn. Which threads come to "
+                                     "this line twice, or not at all?"},
 };
 
 const struct mistake *diagnosis_finding(int kind) {

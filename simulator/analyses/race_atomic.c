@@ -2,6 +2,8 @@
 // race_shared.c.
 #include "race_shared.h"
 
+#include "race_cluster.h"
+
 #include "../machine/access.h"
 #include "../machine/block.h"
 
@@ -11,6 +13,8 @@
 #define LEAST_FLAGS 64
 
 void race_flags_reset(struct race_shared *race) {
+    for (unsigned i = 0; race->flags && i < race->flag_room; i++)
+        free(race->flag[i].far);
     if (race->flags)
         memset(race->flag, 0, race->flag_room * sizeof *race->flag);
     race->flags = 0;
@@ -52,14 +56,24 @@ static struct race_flag *flag_at(struct race_shared *race, uint64_t offset) {
 }
 
 // Learns from the flags that the access touches, or tells them. false: the host has no memory left.
-static bool signal_by(struct warp *warp, const struct bound *bound, const struct access *filled, bool tells) {
+static bool signal_by(struct warp *warp, const struct bound *bound, struct block *there, const struct access *filled,
+                      bool tells) {
     uint64_t before = UINT64_MAX;
+    bool own = there == warp->block, others = !(bound->order & ORDER_CTA);
     for (uint32_t left = filled->mask; left; left &= left - 1) {
         uint64_t from = filled->address[first_lane(left)] & ~(uint64_t)3, end = from + filled->bytes;
         for (uint64_t at = from; at < end && from != before; at += 4) {
-            struct race_flag *flag = flag_at(&warp->block->race, at);
+            struct race_flag *flag = flag_at(&there->race, at);
             if (!flag)
                 return false;
+            if (others && tells && bound->order & ORDER_RELEASE)
+                race_cluster_tell(warp, &flag->far);
+            else if (others && tells)
+                race_cluster_tell_fenced(warp, &flag->far);
+            else if (others)
+                race_cluster_learn(warp, flag->far, bound->order & ORDER_ACQUIRE);
+            if (!own)
+                continue;
             if (tells && bound->order & ORDER_RELEASE)
                 race_tell_by(warp, filled->mask, flag->clock);
             else if (tells)
@@ -74,10 +88,18 @@ static bool signal_by(struct warp *warp, const struct bound *bound, const struct
     return true;
 }
 
+void race_flags_signal(struct warp *warp, const struct bound *bound, struct block *there, const struct access *filled) {
+    bool looks = !access_writes(filled) && filled->kind != ACCESS_REDUCTION;
+    bool writes = access_writes(filled) || access_is_atomic(filled);
+    if ((looks && !signal_by(warp, bound, there, filled, false)) ||
+        (writes && !signal_by(warp, bound, there, filled, true)))
+        warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
+    race_step(warp, looks, writes);
+}
+
 void race_shared_atomic(struct warp *warp, const struct bound *bound, const struct access *access) {
     int shift = warp->run->kernel->shadow_shift;
     bool reads = !access_writes(access), writes = access_writes(access) || access_is_atomic(access);
-    bool looks = reads && access->kind != ACCESS_REDUCTION;
     struct access filled = *access;
     access_fill(&filled);
     for (uint32_t left = access->mask; left; left &= left - 1) {
@@ -87,9 +109,7 @@ void race_shared_atomic(struct warp *warp, const struct bound *bound, const stru
             race_shared_touch(warp, bound, cell, lane, reads, writes);
         }
     }
-    if ((looks && !signal_by(warp, bound, &filled, false)) || (writes && !signal_by(warp, bound, &filled, true)))
-        warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
-    race_step(warp, looks, writes);
+    race_flags_signal(warp, bound, warp->block, &filled);
 }
 
 // The copy may write at any time from now on, so what is there must be read and written by now.

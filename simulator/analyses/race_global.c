@@ -17,11 +17,15 @@
 // a thread counts by an atomic, and all threads read after a __syncthreads(): that is a remark, which fails nothing.
 // All of this may hide a race in such a kernel, and never invents one.
 //
+// Blocks of a cluster count as ordered as soon as one knows anything of the other (race_cluster.c), which may hide a
+// race between them and never invents one.
+//
 // Host threads that simulate different blocks use the shadow at once and without locks. An entry is a pair of words;
 // where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
 // lock, because there a mixture could accuse a block of bytes that it never touched.
 #include "race_global.h"
 #include "mixed.h"
+#include "race_cluster.h"
 #include "release.h"
 #include "validity.h"
 
@@ -196,6 +200,16 @@ static bool is_beside(const struct run *run, uint32_t key) {
     return key >= run->beside_low && key < run->beside_high;
 }
 
+// A block of the same cluster that the warp has met since: what the two did has an order, though which is not kept.
+static bool in_cluster(const struct warp *warp, uint32_t key) {
+    const struct cluster *cluster = warp->block->cluster;
+    bool met = false;
+    for (unsigned r = 0; cluster && r < cluster->blocks; r++)
+        if (cluster->block[r] != warp->block && (key == several(warp->run) || key == cluster->block[r]->key))
+            met |= race_cluster_has_met(warp, cluster->block[r]);
+    return met;
+}
+
 // What the warp knows of others by one of its clocks: whether that is after what the block with this key did.
 static bool is_after(const struct warp *warp, uint32_t key, unsigned clock) {
     const struct run *run = warp->run;
@@ -213,7 +227,8 @@ static bool ordered(const struct warp *warp, uint32_t key, bool strong) {
     const struct run *run = warp->run;
     if (is_beside(run, key))
         return false;
-    return key < run->first_key || key == warp->block->key || is_after(warp, key, strong ? CLOCK_SAW : CLOCK_ACQUIRED);
+    return key < run->first_key || key == warp->block->key || in_cluster(warp, key) ||
+           is_after(warp, key, strong ? CLOCK_SAW : CLOCK_ACQUIRED);
 }
 
 // An atomic or a volatile access that is one for its own block only.

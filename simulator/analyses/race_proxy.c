@@ -10,7 +10,15 @@
 #include "race_proxy.h"
 
 #include "../machine/block.h"
+#include "race_cluster.h"
 #include "race_shared.h"
+
+bool race_is_asynchronous(const struct bound *bound) {
+    enum ptx_opcode opcode = bound->ptx->opcode;
+    return opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR ||
+           opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR ||
+           opcode == PTX_OP_WGMMA_MMA_ASYNC;
+}
 
 bool race_agent_of_wgmma(const struct block *block, unsigned warp, unsigned *agent) {
     *agent = block->warps + warp / 4;
@@ -42,6 +50,7 @@ void race_proxy_fence(struct warp *warp) {
         uint32_t *visible = &warp->clock[CLOCK_VISIBLE + w];
         *visible = warp->clock[w] > *visible ? warp->clock[w] : *visible;
     }
+    race_cluster_proxy_fence(warp);
     race_step(warp, false, true);
 }
 

@@ -6,6 +6,9 @@
 
 struct block;
 
+// Whether the instruction reads or writes shared memory through it.
+bool race_is_asynchronous(const struct bound *bound);
+
 // The agents whose reads are in flight until somebody waits: see struct block. false: there is no room for them, and
 // what they read goes unwatched.
 bool race_agent_of_wgmma(const struct block *block, unsigned warp, unsigned *agent);

@@ -34,6 +34,8 @@
 // barriers, a third reader's race with a later write can go unseen.
 #include "race_shared.h"
 #include "mixed.h"
+#include "race_cluster.h"
+#include "race_proxy.h"
 #include "validity.h"
 
 #include "../machine/access.h"
@@ -69,6 +71,7 @@ bool race_shared_create(struct block *block) {
 void race_shared_free(struct block *block) {
     if (block->race.cells.write)
         munmap(block->race.cells.write, ARRAYS * block->race.count * 4);
+    race_flags_reset(&block->race);
     free(block->race.flag);
 }
 
@@ -122,9 +125,10 @@ void race_shared_start(struct block *block) {
         memset(race->cells.write, 0, ARRAYS * race->count * 4);
         clock = 1;
     }
-    set_clocks(block, clock);
-    race->first_key = clock << 5;
+    set_clocks(block, block->cluster ? clock + 1 : clock);
+    race->first_key = clock << 5; // in a cluster: of what other blocks write
     race_flags_reset(race);
+    race_cluster_start(block);
     race->early_reads = 0;
     if (race->pending_cells) {
         memset(race->pending, 0, race->count * 4);
@@ -216,11 +220,6 @@ bool race_shared_ordered(const struct warp *warp, uint32_t key, uint32_t by, int
            clock < warp->lane_clock[lane];
 }
 
-static bool is_asynchronous(const struct bound *bound) {
-    enum ptx_opcode opcode = bound->ptx->opcode;
-    return opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR || opcode == PTX_OP_WGMMA_MMA_ASYNC;
-}
-
 static void place_of(const struct warp *warp, size_t cell, char text[PLACE_TEXT]) {
     const struct run *run = warp->run;
     place_shared(run->kernel->ptx, run->shared_bytes, cell << run->kernel->shadow_shift, text);
@@ -232,7 +231,8 @@ static void report_race(struct warp *warp, const struct bound *bound, int lane, 
                         enum deed deed) {
     static const char *const here[] = {"reads", "writes", "writes"}, *const there[] = {"wrote", "read", "wrote"};
     bool within = (key & 31) == warp->index;
-    bool unit = (key & 31) >= warp->block->warps, async = unit || (by & 63) == SHADOW_ASYNC || is_asynchronous(bound);
+    bool unit = (key & 31) >= warp->block->warps;
+    bool async = unit || (by & 63) == SHADOW_ASYNC || race_is_asynchronous(bound);
     const struct bound *other = &warp->code[by >> 6];
     bool mixed = deed == READS_WRITTEN ? is_mixed(bound, other) : deed == WRITES_READ && is_mixed(other, bound);
     enum sim_finding_kind kind = mixed    ? SIM_FINDING_MIXED
@@ -289,6 +289,7 @@ static void note_read(struct warp *warp, size_t cell, uint32_t by) {
 void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t cell, int lane) {
     struct race_shared *race = &warp->block->race;
     uint32_t key = race->cells.write[cell], by = race->cells.write_by[cell];
+    race_cluster_own(warp, bound, cell, lane, false, false);
     if (race->pending_cells && race->pending[cell]) {
         report_pending(warp, bound, lane, cell, "reads");
     } else if (key < race->first_key && validity_defers(warp, bound)) {
@@ -389,6 +390,7 @@ static bool just_written(const struct warp *warp, const struct shadow_view *view
 void race_shared_check_write(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool same) {
     const struct race_shared *race = &warp->block->race;
     const struct shadow_cells *cells = &race->cells;
+    race_cluster_own(warp, bound, cell, lane, true, false);
     if (race->pending_cells && race->pending[cell])
         report_pending(warp, bound, lane, cell, "writes");
     const uint32_t key[3] = {cells->write[cell], cells->read1[cell], cells->read2[cell]};
@@ -429,6 +431,7 @@ void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell
     const struct race_shared *race = &warp->block->race;
     const struct shadow_cells *cells = &race->cells;
     uint32_t key = cells->write[cell], by = cells->write_by[cell];
+    race_cluster_own(warp, bound, cell, lane, writes, true);
     if (reads && key < race->first_key && !(race->pending_cells && race->pending[cell]))
         read_cell(warp, bound, cell, lane, (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ATOMIC);
     bool seen = reads && !writes && key >> 5 <= warp->seen[key & 31]; // needs no fence, as in race_global.c

@@ -28,6 +28,9 @@ uint32_t race_key(const struct warp *warp); // the warp's own, now
 // No word of shared memory has been used as a flag yet.
 void race_flags_reset(struct race_shared *race);
 
+// An atomic or volatile access to words of a block: the warp learns from these flags, and tells them.
+void race_flags_signal(struct warp *warp, const struct bound *bound, struct block *there, const struct access *filled);
+
 // One cell is read.
 void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t cell, int lane);
 

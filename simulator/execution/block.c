@@ -3,6 +3,7 @@
 // A block that waits for another one goes round a loop in which it looks at the same places in global memory. After so
 // many looks its turn is over.
 #include "block.h"
+#include "../analyses/race_cluster.h"
 #include "../analyses/race_shared.h"
 #include "../analyses/release.h"
 #include "../analyses/validity.h"
@@ -24,6 +25,7 @@
 #include <sys/mman.h>
 
 #define POLLS_A_TURN 256
+#define ROUNDS_A_TURN 16 // of the warps of a block whose cluster waits, too
 #define REGISTERS_OF_AN_SM 65536
 #define MOST_REGISTERS 256 // of a thread, as they are allocated
 
@@ -96,6 +98,7 @@ void block_free(struct block *block) {
     bulk_discard(block);
     wgmma_free(block);
     race_shared_free(block);
+    race_cluster_free(block);
     recording_free_block(block);
     if (block->shared)
         munmap(block->shared, run->shared_bytes + SHARED_SLACK);
@@ -161,6 +164,36 @@ static uint32_t special_value(const struct block *block, enum ptx_special specia
         return (uint32_t)launch->dynamic_shared_bytes;
     case PTX_TOTAL_SMEM_SIZE:
         return (uint32_t)block->run->shared_bytes;
+    case PTX_CLUSTERID_X:
+        return block->index.x / launch->cluster.x;
+    case PTX_CLUSTERID_Y:
+        return block->index.y / launch->cluster.y;
+    case PTX_CLUSTERID_Z:
+        return block->index.z / launch->cluster.z;
+    case PTX_NCLUSTERID_X:
+        return launch->grid.x / launch->cluster.x;
+    case PTX_NCLUSTERID_Y:
+        return launch->grid.y / launch->cluster.y;
+    case PTX_NCLUSTERID_Z:
+        return launch->grid.z / launch->cluster.z;
+    case PTX_CLUSTER_CTAID_X:
+        return block->index.x % launch->cluster.x;
+    case PTX_CLUSTER_CTAID_Y:
+        return block->index.y % launch->cluster.y;
+    case PTX_CLUSTER_CTAID_Z:
+        return block->index.z % launch->cluster.z;
+    case PTX_CLUSTER_NCTAID_X:
+        return launch->cluster.x;
+    case PTX_CLUSTER_NCTAID_Y:
+        return launch->cluster.y;
+    case PTX_CLUSTER_NCTAID_Z:
+        return launch->cluster.z;
+    case PTX_CLUSTER_CTARANK:
+        return block->rank;
+    case PTX_CLUSTER_NCTARANK:
+        return (uint32_t)sim_dim_size(launch->cluster);
+    case PTX_IS_EXPLICIT_CLUSTER: // a predicate: a bit a lane
+        return launch->explicit_cluster ? ALL_LANES : 0;
     case PTX_ENVREG1:
         return (uint32_t)(launch->grid_workspace >> 32);
     case PTX_ENVREG2:
@@ -174,7 +207,8 @@ static uint32_t special_value(const struct block *block, enum ptx_special specia
 static void fill_specials(struct block *block, struct warp *warp, bool all) {
     const struct sim_kernel *kernel = block->run->kernel;
     for (int s = 0; s < PTX_WARP_SIZE; s++) {
-        bool of_block = (s >= PTX_CTAID_X && s <= PTX_CTAID_Z) || s == PTX_SMID;
+        bool of_block = (s >= PTX_CTAID_X && s <= PTX_CTAID_Z) || s == PTX_SMID ||
+                        (s >= PTX_CLUSTERID_X && s <= PTX_CLUSTER_CTARANK);
         if (kernel->special[s] < 0 || !(all || of_block))
             continue;
         uint32_t *cells = (uint32_t *)(void *)(warp->base[0] + kernel->special[s]);
@@ -221,6 +255,7 @@ void block_start(struct block *block, uint64_t number) {
     block->index = (struct sim_dim){(unsigned)(number % grid.x), (unsigned)(number / grid.x % grid.y),
                                     (unsigned)(number / grid.x / grid.y)};
     block->key = block->run->first_key + (uint32_t)number;
+    block->ended = false;
     block->fenced = false;
     barrier_reset(block);
     race_shared_start(block);
@@ -303,6 +338,7 @@ static uint32_t last_time(const struct block *block) {
 }
 
 enum turn block_turn(struct block *block) {
+    unsigned rounds = 0;
     block->polls = 0;
     block->changed = false;
     do {
@@ -312,13 +348,16 @@ enum turn block_turn(struct block *block) {
         if (!is_waiting(block)) {
             traffic_block_end(block->traffic, last_time(block));
             bulk_end(block);
+            race_cluster_end(block);
             race_shared_end(block);
             return TURN_DONE;
         }
         if (!round.ran && !barrier_force(block)) {
+            if (block->cluster)
+                return TURN_BLOCKED;
             deadlock_report(block);
             return TURN_STOPPED;
         }
-    } while (block->polls < POLLS_A_TURN);
+    } while (block->polls < POLLS_A_TURN && (!block->cluster || ++rounds < ROUNDS_A_TURN));
     return TURN_WAITS;
 }

@@ -13,6 +13,7 @@ void block_start(struct block *block, uint64_t number);
 enum turn {
     TURN_DONE,    // it has come to its end
     TURN_WAITS,   // for others, as it seems
+    TURN_BLOCKED, // for blocks of its cluster: no thread can go on
     TURN_STOPPED, // the launch stops
 };
 enum turn block_turn(struct block *block);

@@ -1,7 +1,8 @@
 // A deadlock: see deadlock.h.
 #include "deadlock.h"
 
-#include "../machine/block.h"
+#include "../instructions/cluster.h"
+#include "../machine/cluster.h"
 #include "../memory/mbarrier.h"
 
 #include <stdio.h>
@@ -17,7 +18,8 @@ static void describe_split(const struct warp *warp, const struct split *split, c
     char where[256];
     sim_report_place(ptx, split->pc, where, sizeof where);
     char barrier[512];
-    if (mbarrier_describe(warp, split, barrier, sizeof barrier)) {
+    if (mbarrier_describe(warp, split, barrier, sizeof barrier) ||
+        cluster_describe(warp, split, barrier, sizeof barrier)) {
         snprintf(text, size, "%s (%s)", where, barrier);
     } else if (split->state == SPLIT_AT_BARRIER) {
         snprintf(text, size, "%s (barrier %u%s)", where, split->barrier,
@@ -46,6 +48,8 @@ static void list_warps(const struct block *block, char *list, size_t size) {
     char before[2400] = "", text[2400], one[2500];
     size_t length = 0;
     unsigned first = 0;
+    if (block->ended)
+        return;
     list[0] = 0;
     for (unsigned w = 0; w <= block->warps; w++) {
         text[0] = 0;
@@ -83,28 +87,65 @@ static enum sim_finding_kind kind_of(const struct warp *warp, const struct split
     return split->state == SPLIT_AT_EVENT && wants_registers ? SIM_FINDING_REGISTER_POOL : SIM_FINDING_DEADLOCK;
 }
 
-void deadlock_report(struct block *block) {
-    char list[2048];
-    struct warp *culprit = NULL;
-    const struct split *first = NULL;
-    enum sim_finding_kind kind = SIM_FINDING_DEADLOCK;
+// What is worth a line of its own in the report: whose split tells most of why nobody goes on.
+struct culprit {
+    struct warp *warp;
+    const struct split *split;
+    enum sim_finding_kind kind;
+};
+
+static void look_for_culprit(struct block *block, struct culprit *found) {
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
         for (int i = 0; i < warp->splits; i++) {
             const struct split *split = &warp->split[i];
             enum sim_finding_kind its = kind_of(warp, split);
-            bool tells = kind == SIM_FINDING_DEADLOCK && its != kind;
-            bool at_sync = split->state == SPLIT_AT_SYNC && kind == SIM_FINDING_DEADLOCK;
-            if (!first || tells || (at_sync && first->state != SPLIT_AT_SYNC)) {
-                first = split;
-                culprit = warp;
+            bool tells = found->kind == SIM_FINDING_DEADLOCK && its != found->kind;
+            bool at_sync = split->state == SPLIT_AT_SYNC && found->kind == SIM_FINDING_DEADLOCK;
+            if (!found->split || tells || (at_sync && found->split->state != SPLIT_AT_SYNC)) {
+                found->split = split;
+                found->warp = warp;
             }
-            kind = tells ? its : kind;
+            found->kind = tells ? its : found->kind;
         }
     }
-    list_warps(block, list, sizeof list);
-    sim_report(kind, block->run->kernel->ptx, first->pc, -1, block->index,
-               warp_thread(culprit, culprit->index, first_lane(first->mask)),
-               "no thread of the block can go on; see where each waits below%s", list);
-    warp_fatal(culprit, SIM_LAUNCH_FAILURE);
+}
+
+// Blocks that wait for the same as the one before them, or have exited like it, are left out.
+static void list_blocks(const struct cluster *cluster, char *list, size_t size) {
+    char before[2048] = "", warps[2048], one[96];
+    size_t length = 0;
+    list[0] = 0;
+    for (unsigned r = 0; r < cluster->blocks; r++) {
+        const struct block *block = cluster->block[r];
+        snprintf(warps, sizeof warps, "\n    has exited");
+        list_warps(block, warps, sizeof warps);
+        bool same = r > 0 && strcmp(warps, before) == 0;
+        snprintf(one, sizeof one, "\n  block (%u,%u,%u)%s", block->index.x, block->index.y, block->index.z,
+                 same ? ": as the one before it" : ":");
+        append(list, size, &length, one);
+        if (!same)
+            append(list, size, &length, warps);
+        memcpy(before, warps, sizeof before);
+    }
+}
+
+void deadlock_report(struct block *block) {
+    char list[2048];
+    const struct cluster *cluster = block->cluster;
+    struct culprit found = {.kind = SIM_FINDING_DEADLOCK};
+    if (cluster && cluster->blocks > 1) {
+        list_blocks(cluster, list, sizeof list);
+        for (unsigned r = 0; r < cluster->blocks; r++)
+            look_for_culprit(cluster->block[r], &found);
+    } else {
+        list_warps(block, list, sizeof list);
+        look_for_culprit(block, &found);
+    }
+    struct warp *warp = found.warp;
+    sim_report(found.kind, block->run->kernel->ptx, found.split->pc, -1, warp->block->index,
+               warp_thread(warp, warp->index, first_lane(found.split->mask)),
+               "no thread of the %s can go on; see where each waits below%s",
+               cluster && cluster->blocks > 1 ? "cluster" : "block", list);
+    warp_fatal(warp, SIM_LAUNCH_FAILURE);
 }

@@ -5,6 +5,7 @@
 #include "resident.h"
 
 #include "../analyses/race_global.h"
+#include "../machine/cluster.h"
 
 #include "../recording/recording.h"
 #include "../traffic/traffic.h"
@@ -53,9 +54,9 @@ static void *run_blocks(void *argument) {
 static unsigned host_threads(const struct run *run) {
     long wanted = run->options.host_threads > 0 ? run->options.host_threads : sysconf(_SC_NPROCESSORS_ONLN);
     wanted = wanted < 1 ? 1 : wanted > MAX_HOST_THREADS ? MAX_HOST_THREADS : wanted;
-    uint64_t most = run->to_run;
-    if (run->launch->resident_blocks && run->launch->resident_blocks < most)
-        most = run->launch->resident_blocks;
+    uint64_t most = run->to_run, resident = run->launch->resident_blocks / sim_dim_size(run->launch->cluster);
+    if (run->launch->resident_blocks && resident < most)
+        most = resident ? resident : 1;
     return (uint64_t)wanted > most ? (unsigned)most : (unsigned)wanted;
 }
 
@@ -65,14 +66,24 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-enum sim_status sim_launch_run(const struct sim_launch *launch, struct sim_counts *counts) {
+static bool is_whole(struct sim_dim grid, struct sim_dim cluster) {
+    return cluster.x && cluster.y && cluster.z && sim_dim_size(cluster) <= CLUSTER_MOST && grid.x % cluster.x == 0 &&
+           grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
+}
+
+enum sim_status sim_launch_run(const struct sim_launch *asked, struct sim_counts *counts) {
+    struct sim_launch given = *asked;
+    const struct sim_launch *launch = &given;
     const struct ptx_kernel *ptx = launch->kernel->ptx;
+    if (!is_whole(given.grid, given.cluster))
+        given.cluster = (struct sim_dim){1, 1, 1};
     struct run run = {
         .launch = launch,
         .kernel = launch->kernel,
         .lanes = launch->kernel->lanes,
         .options = *sim_options(),
-        .blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z,
+        .blocks = sim_dim_size(launch->grid),
+        .units = sim_dim_size(launch->grid) / sim_dim_size(launch->cluster),
         .shared_bytes = ptx->static_shared_bytes + launch->dynamic_shared_bytes,
     };
     struct host_thread host[MAX_HOST_THREADS];
@@ -93,7 +104,7 @@ enum sim_status sim_launch_run(const struct sim_launch *launch, struct sim_count
     run.traffic = run.options.traffic
                       ? traffic_launch_begin(ptx, launch->grid, launch->block, launch->dynamic_shared_bytes)
                       : NULL;
-    traffic_launch_work(run.traffic, run.to_run, launch->resident_blocks);
+    traffic_launch_work(run.traffic, run.to_run * sim_dim_size(launch->cluster), launch->resident_blocks);
     for (unsigned i = 0; i < run.threads; i++)
         host[i] = (struct host_thread){.run = &run, .number = i};
     while (started < run.threads && pthread_create(&host[started].thread, NULL, run_blocks, &host[started]) == 0)

@@ -40,29 +40,34 @@ static uint64_t permuted(uint64_t chance, uint64_t number, uint64_t count) {
 
 void order_begin(struct run *run) {
     uint64_t most = run->options.sample / 2 * 2;
-    run->to_run = most && most < run->blocks ? most : run->blocks;
-    run->stands_for = (run->blocks + run->to_run / 2) / run->to_run;
+    run->to_run = most && most < run->units ? most : run->units;
+    run->stands_for = (run->units + run->to_run / 2) / run->to_run;
 }
 
 // Pairs of blocks as far from the first as from the last: where work grows with the row, a pair has twice the mean. The
 // golden ratio spreads them.
 static uint64_t sampled(const struct run *run, uint64_t number) {
     double part = 0.618033988749895 * (double)(number / 2 + 1);
-    uint64_t block = (uint64_t)((part - (double)(uint64_t)part) * (double)run->blocks);
-    return number % 2 ? run->blocks - 1 - block : block;
+    uint64_t block = (uint64_t)((part - (double)(uint64_t)part) * (double)run->units);
+    return number % 2 ? run->units - 1 - block : block;
 }
 
 uint64_t order_block(const struct run *run, uint64_t number) {
-    if (run->to_run < run->blocks)
+    if (run->to_run < run->units)
         return sampled(run, number);
     uint64_t seed = run->options.order;
-    return seed && !run->recording ? permuted(mix(seed), number, run->blocks) : number;
+    return seed && !run->recording ? permuted(mix(seed), number, run->units) : number;
 }
 
 unsigned order_warp(const struct block *block, unsigned number) {
     uint64_t seed = block->run->options.order;
     return seed && !block->run->recording ? (unsigned)permuted(mix(mix(seed) + block->number), number, block->warps)
                                           : number;
+}
+
+unsigned order_in_cluster(const struct cluster *cluster, unsigned number) {
+    uint64_t seed = cluster->run->options.order;
+    return seed ? (unsigned)permuted(mix(mix(seed) + ~cluster->number), number, cluster->blocks) : number;
 }
 
 // Of four blocks three hold back one of their warpgroups, or one warp where they have no more.

@@ -6,16 +6,19 @@
 #ifndef SIMULATOR_EXECUTION_ORDER_H
 #define SIMULATOR_EXECUTION_ORDER_H
 
-#include "../machine/block.h"
+#include "../machine/cluster.h"
 
 // Of a launch of which a sample is run (SIMULATOR_SAMPLE=blocks) each block stands for as many as there are for each of
 // the sample: what it adds to a counter in global memory they have added, too, so that work which blocks take from a
 // counter is shared out as among all of them. Its results are worth nothing.
 void order_begin(struct run *run);
 
-// Which of the grid's blocks is the number-th to begin, and which of a block's warps is.
+// Which of the grid's blocks, or of its clusters, is the number-th to begin, and which of a block's warps is.
 uint64_t order_block(const struct run *run, uint64_t number);
 unsigned order_warp(const struct block *block, unsigned number);
+
+// The rank of the number-th of a cluster's blocks to have a turn.
+unsigned order_in_cluster(const struct cluster *cluster, unsigned number);
 
 // A block begins: what its chances follow from, and which of its warps are held back (block.h).
 void order_start(struct block *block);

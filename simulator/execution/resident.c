@@ -1,4 +1,4 @@
-// Turns among the blocks that are resident together.
+// Turns among the blocks that are resident together. Where a kernel has clusters, read cluster for block.
 //
 // A block runs to its end where it can, and only then does the next one start: most kernels never have more than one
 // block a host thread in memory. A block that waits for another (block_turn says so) stays where it is, and others get
@@ -12,7 +12,7 @@
 #include "resident.h"
 
 #include "../traffic/traffic.h"
-#include "block.h"
+#include "cluster.h"
 #include "order.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void fail(struct run *run) {
 
 // What fits on the GPU is shared out among the host's threads.
 static unsigned room_of(const struct run *run, unsigned thread) {
-    uint64_t all = run->launch->resident_blocks ? run->launch->resident_blocks : run->to_run;
+    uint64_t all = run->launch->resident_blocks ? run->launch->resident_blocks / unit_blocks(run) : run->to_run;
     all = all < run->to_run ? all : run->to_run;
     uint64_t room = all / run->threads + (thread < all % run->threads);
     return room < 1 ? 1 : room > UINT32_MAX / 2 ? UINT32_MAX / 2 : (unsigned)room;
@@ -50,14 +50,17 @@ static bool make_block(struct residents *r) {
     if (!grown)
         return false;
     r->block = grown;
-    r->block[r->made] = block_create(r->run);
+    r->block[r->made] = unit_create(r->run);
     if (!r->block[r->made])
         return false;
-    struct block *block = r->block[r->made++];
-    block->traffic = r->traffic;
-    block->watched = block->traffic || block->record;
-    for (unsigned w = 0; w < block->warps; w++)
-        block->warp[w].work = traffic_clock_make(r->traffic);
+    for (unsigned i = 0; i < unit_blocks(r->run); i++) {
+        struct block *block = unit_block(r->block[r->made], i);
+        block->traffic = r->traffic;
+        block->watched = block->traffic || block->record;
+        for (unsigned w = 0; w < block->warps; w++)
+            block->warp[w].work = traffic_clock_make(r->traffic);
+    }
+    r->made++;
     return true;
 }
 
@@ -73,13 +76,13 @@ static bool start_another(struct residents *r) {
         fail(run);
         return false;
     }
-    block_start(r->block[r->count++], order_block(run, number));
+    unit_start(r->block[r->count++], order_block(run, number));
     atomic_fetch_add(&run->progress, 1);
     return true;
 }
 
 // Whether the registers are not what they were when the block's last turn ended.
-static bool registers_changed(struct block *block) {
+static bool registers_of_changed(struct block *block) {
     size_t words = block->run->kernel->register_bytes / 8 * block->warps;
     const uint64_t *word = (const uint64_t *)(const void *)block->registers;
     uint64_t state = 14695981039346656037u, before = block->state;
@@ -87,6 +90,20 @@ static bool registers_changed(struct block *block) {
         state = (state ^ word[i]) * 1099511628211u;
     block->state = state;
     return state != before;
+}
+
+static bool registers_changed(struct block *first) {
+    bool changed = false;
+    for (unsigned i = 0; i < unit_blocks(first->run); i++)
+        changed |= registers_of_changed(unit_block(first, i));
+    return changed;
+}
+
+static uint64_t instructions_of(struct block *first) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < unit_blocks(first->run); i++)
+        sum += unit_block(first, i)->warp_instructions;
+    return sum;
 }
 
 static void retire(struct residents *r, unsigned i) {
@@ -100,8 +117,8 @@ static bool go_round(struct residents *r, bool *vain) {
     *vain = true;
     for (unsigned i = 0; i < r->count;) {
         struct block *block = r->block[i];
-        uint64_t before = block->warp_instructions;
-        enum turn turn = block_turn(block);
+        uint64_t before = instructions_of(block);
+        enum turn turn = unit_turn(block);
         if (turn == TURN_STOPPED || run_stopped(r->run) || (turn != TURN_DONE && order_spent(r->run)))
             return false;
         bool seen = turn == TURN_DONE || block->changed;
@@ -109,7 +126,7 @@ static bool go_round(struct residents *r, bool *vain) {
             atomic_fetch_add(&r->run->progress, 1);
             *vain = false;
         }
-        r->idle_instructions = seen ? 0 : r->idle_instructions + (block->warp_instructions - before);
+        r->idle_instructions = seen ? 0 : r->idle_instructions + (instructions_of(block) - before);
         if (turn == TURN_DONE)
             retire(r, i);
         else
@@ -128,8 +145,8 @@ static bool all_in_vain(const struct run *run, uint64_t progress) {
     return true;
 }
 
-static struct warp *first_live(struct block *block) {
-    struct warp *warp = block->warp;
+static struct warp *first_live(struct block *first) {
+    struct warp *warp = unit_alive(first)->warp;
     while (!warp->live)
         warp++;
     return warp;
@@ -152,7 +169,8 @@ static void report_limit(const struct residents *r) {
         warp, SIM_FINDING_INSTRUCTION_LIMIT, &warp->code[warp->block->polled_at], NULL, first_lane(warp->live),
         "{here} goes round waiting for other blocks; %u blocks have executed %llu warp instructions and changed "
         "nothing in global memory; SIMULATOR_INSTRUCTION_LIMIT=%llu would raise the limit",
-        r->count, (unsigned long long)r->idle_instructions, (unsigned long long)r->run->options.instruction_limit * 10);
+        r->count * unit_blocks(r->run), (unsigned long long)r->idle_instructions,
+        (unsigned long long)r->run->options.instruction_limit * 10);
     warp_fatal(warp, SIM_LAUNCH_TIMEOUT);
 }
 
@@ -199,6 +217,6 @@ void resident_run(struct run *run, unsigned thread) {
     }
     resident_leave(run, thread);
     for (unsigned i = 0; i < r.made; i++)
-        block_free(r.block[i]);
+        unit_free(r.block[i]);
     free(r.block);
 }

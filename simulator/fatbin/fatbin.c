@@ -15,7 +15,7 @@
 static const uint32_t WRAPPER_MAGIC = 0x466243B1, HEADER_MAGIC = 0xBA55ED50;
 static const uint64_t MAX_BYTES = UINT64_C(1) << 30; // of a fat binary, and of one image of it
 
-enum { HEADER_BYTES = 16, ENTRY_BYTES = 64, KIND_PTX = 1, WRAPPER_VERSION = 1 };
+enum { HEADER_BYTES = 16, ENTRY_BYTES = 64, KIND_PTX = 1, WRAPPER_VERSION = 1, LINKED_VERSION = 2 };
 
 // nvcc 13.0 compresses by zstd, and by LZ4 with --compress-mode=speed. The flags beside them have not been met.
 enum { FLAG_ZSTD = 0x8000, FLAG_LZ4 = 0x2000, FLAGS_UNKNOWN = 0x1000 | 0x4000 };
@@ -180,12 +180,27 @@ bool fatbin_read_wrapper(const void *wrapper, int compute_capability, struct fat
     if (fields.magic != WRAPPER_MAGIC || !fields.data)
         return fail(&reader, "the program registers something that is not a fat binary");
     if (fields.version != WRAPPER_VERSION)
-        return fail(&reader, "the program was linked with -rdc=true, which the simulator does not read; compile it "
-                             "without");
-    if (number_at(fields.data, 4) != HEADER_MAGIC || number_at(fields.data + 8, 8) > MAX_BYTES)
+        return fail(&reader, "a fat binary of version %u is not known", (unsigned)fields.version);
+    return fatbin_read_part(fields.data, compute_capability, ptx, error, error_size);
+}
+
+bool fatbin_read_part(const void *part, int compute_capability, struct fatbin_ptx *ptx, char *error,
+                      size_t error_size) {
+    struct reader reader = {.error = error, .error_size = error_size};
+    const unsigned char *data = part;
+    if (number_at(data, 4) != HEADER_MAGIC || number_at(data + 8, 8) > MAX_BYTES)
         return fail(&reader, "the program's fat binary does not begin as one");
-    return fatbin_read(fields.data, HEADER_BYTES + (size_t)number_at(fields.data + 8, 8), compute_capability, ptx,
-                       error, error_size);
+    return fatbin_read(data, HEADER_BYTES + (size_t)number_at(data + 8, 8), compute_capability, ptx, error, error_size);
+}
+
+const void *const *fatbin_parts(const void *wrapper) {
+    struct {
+        uint32_t magic, version;
+        const void *data;
+        const void *const *parts;
+    } fields;
+    memcpy(&fields, wrapper, sizeof fields);
+    return fields.magic == WRAPPER_MAGIC && fields.version == LINKED_VERSION ? fields.parts : NULL;
 }
 
 void fatbin_free(struct fatbin_ptx *ptx) {

@@ -22,6 +22,11 @@ bool fatbin_read_wrapper(const void *wrapper, int compute_capability, struct fat
 bool fatbin_read(const void *bytes, size_t length, int compute_capability, struct fatbin_ptx *ptx, char *error,
                  size_t error_size);
 
+// Of a program that was linked with -rdc=true: the fat binaries of its files, ended by NULL, for fatbin_read_part; NULL
+// where it was not.
+const void *const *fatbin_parts(const void *wrapper);
+bool fatbin_read_part(const void *part, int compute_capability, struct fatbin_ptx *ptx, char *error, size_t error_size);
+
 void fatbin_free(struct fatbin_ptx *ptx);
 
 #endif

@@ -1,6 +1,7 @@
 // Barriers: see barrier.h. All threads of a warp that have not exited arrive together (bar.sync is .aligned, and what
 // is not aligned may as well wait for the rest of its warp, which has to come anyway).
 #include "barrier.h"
+#include "../analyses/race_cluster.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
 #include "../traffic/work.h"
@@ -74,6 +75,7 @@ static void complete(struct block *block, unsigned id) {
         if (waited && warp->work)
             work_wait_until(warp->work, barrier->time);
         if (waited) {
+            race_cluster_learn(warp, block->barrier_far[id], false);
             race_acquire(warp, barrier->clock);
             race_sync_lanes(warp, ALL_LANES);
         }
@@ -81,6 +83,7 @@ static void complete(struct block *block, unsigned id) {
     }
     if (everyone)
         race_align(block);
+    race_cluster_forget(block, block->barrier_far[id]);
     memset(barrier, 0, sizeof *barrier);
 }
 
@@ -113,6 +116,7 @@ static void arrive(struct warp *warp, const struct bound *bound, unsigned id, un
         barrier->time = work_time(warp->work);
     barrier->warps |= 1u << warp->index;
     barrier->arrivals += LANES;
+    race_cluster_tell(warp, &warp->block->barrier_far[id]);
     race_publish(warp, barrier->clock);
     complete_if_due(warp->block, id);
 }

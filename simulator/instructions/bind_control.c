@@ -1,6 +1,7 @@
 // Binding control flow, barriers and what lanes do together.
 #include "families.h"
 
+#include "../analyses/race_cluster.h"
 #include "../analyses/race_shared.h"
 #include "../analyses/release.h"
 #include "../machine/block.h"
@@ -16,8 +17,10 @@ static enum step run_fence(struct warp *warp, const struct bound *bound, uint32_
     warp->block->fenced |= bound->extra;
     if (warp->block->race.on && bound->extra)
         release_fence(warp, mask);
-    if (warp->block->race.on)
+    if (warp->block->race.on) {
         race_fence(warp, mask);
+        race_cluster_fence(warp);
+    }
     if (bound->extra && warp->clock[CLOCK_SAW] > warp->clock[CLOCK_ACQUIRED])
         warp->clock[CLOCK_ACQUIRED] = warp->clock[CLOCK_SAW];
     atomic_thread_fence(memory_order_seq_cst);

@@ -1,6 +1,7 @@
 // Control flow beyond the plain branch. Lanes that return to different places become different splits.
 #include "control.h"
 #include "barrier.h"
+#include "cluster.h"
 #include "families.h"
 #include "sync.h"
 
@@ -26,6 +27,7 @@ static void exit_lanes(struct warp *warp, uint32_t mask) {
         warp_remove_split(warp, now);
     sync_retry(warp);
     barrier_lanes_exited(warp);
+    cluster_lanes_exited(warp);
 }
 
 static enum step run_exit(struct warp *warp, const struct bound *bound, uint32_t mask) {

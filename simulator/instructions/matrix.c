@@ -41,21 +41,9 @@ static void store_matrices(struct warp *warp, const struct bound *bound, const s
     }
 }
 
-// Every lane of the warp has to take part; false: some hold, or the finding is reported.
-static bool whole_warp(struct warp *warp, const struct bound *bound, uint32_t mask, enum step *step) {
-    if (mask == ALL_LANES)
-        return true;
-    if (sync_gather(warp, bound, &mask, NO_PLACE, step)) {
-        warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, first_lane(mask),
-                    "{here} needs all 32 lanes of the warp; lanes %08x have exited or do not exist", ~mask);
-        *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
-    }
-    return false;
-}
-
 static enum step run_move_matrices(struct warp *warp, const struct bound *bound, uint32_t mask) {
     enum step step;
-    if (!whole_warp(warp, bound, mask, &step))
+    if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
     bool loads = bound->ptx->opcode == PTX_OP_LDMATRIX;
     struct access access = {
@@ -71,7 +59,7 @@ static enum step run_move_matrices(struct warp *warp, const struct bound *bound,
 
 static enum step run_movmatrix(struct warp *warp, const struct bound *bound, uint32_t mask) {
     enum step step;
-    if (!whole_warp(warp, bound, mask, &step))
+    if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
     const uint32_t *from = cells32(warp, bound->a);
     uint32_t values[LANES] = {0};
@@ -91,7 +79,7 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     uint32_t result[4][LANES];
     uint32_t *const d[4] = {result[0], result[1], result[2], result[3]};
     const uint32_t *operand[3][4];
-    if (!whole_warp(warp, bound, mask, &step))
+    if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
     for (int i = 0; i < 12; i++) {
         place where = bound->elements[4 + i];

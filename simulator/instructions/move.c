@@ -1,7 +1,7 @@
 // Moves that are more than a copy: see move.h.
 #include "move.h"
 
-#include "../machine/block.h"
+#include "../machine/cluster.h"
 #include "../memory/spaces.h"
 
 #include <time.h>
@@ -146,11 +146,13 @@ bool bind_cvta(struct binder *binder, const struct ptx_instruction *ptx, struct 
 static enum step run_isspacep(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const uint64_t *address = cells64(warp, bound->a);
     uint64_t window = (uint64_t)bound->offset;
+    bool own_only = window == SIM_SHARED_WINDOW && !bound->ptx->in_cluster;
     uint32_t bits = 0;
     for (int i = 0; i < LANES; i++) {
         uint64_t own = address[i] & WINDOW_MASK;
         bool other = own == SIM_SHARED_WINDOW || own == SIM_LOCAL_WINDOW || own == PARAM_WINDOW;
-        bits |= (uint32_t)(window ? own == window : !other) << i;
+        bool inside = !own_only || cluster_block_of(warp->block, address[i] & ~WINDOW_MASK) == warp->block;
+        bits |= (uint32_t)(window ? own == window && inside : !other) << i;
     }
     warp_write_predicate(warp, bound->d, bits, mask);
     return STEP_NEXT;

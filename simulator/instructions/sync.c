@@ -104,3 +104,14 @@ enum step run_sync_warp(struct warp *warp, const struct bound *bound, uint32_t m
     race_sync_lanes(warp, here);
     return STEP_MOVED;
 }
+
+bool sync_whole_warp(struct warp *warp, const struct bound *bound, uint32_t mask, enum step *step) {
+    if (mask == ALL_LANES)
+        return true;
+    if (sync_gather(warp, bound, &mask, NO_PLACE, step)) {
+        warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, first_lane(mask),
+                    "{here} needs all 32 lanes of the warp; lanes %08x have exited or do not exist", ~mask);
+        *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
+    }
+    return false;
+}

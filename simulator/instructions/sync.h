@@ -14,4 +14,7 @@ enum step run_sync_warp(struct warp *warp, const struct bound *bound, uint32_t m
 // Lanes have exited: those that hold for them look again.
 void sync_retry(struct warp *warp);
 
+// Every lane of the warp has to take part; false: some hold, or the finding is reported, and *step says how it goes on.
+bool sync_whole_warp(struct warp *warp, const struct bound *bound, uint32_t mask, enum step *step);
+
 #endif

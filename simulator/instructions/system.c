@@ -2,6 +2,7 @@
 #include "control.h"
 
 #include "../machine/block.h"
+#include "device_launch.h"
 #include "printf.h"
 
 #include <string.h>
@@ -24,9 +25,10 @@ static void give_result(const struct warp *warp, const struct bound *bound, int 
            value, size);
 }
 
-size_t system_read(const struct warp *warp, int lane, uint64_t address, void *to, size_t size) {
+// The host's bytes at a generic address, and how many of them there are; NULL where there are none.
+static uint8_t *bytes_at(const struct warp *warp, int lane, uint64_t address, size_t *size) {
     const struct block *block = warp->block;
-    const uint8_t *from = NULL;
+    uint8_t *from = NULL;
     size_t there = 0;
     uint64_t offset = address & ~WINDOW_MASK;
     if ((address & WINDOW_MASK) == SIM_LOCAL_WINDOW) {
@@ -42,10 +44,24 @@ size_t system_read(const struct warp *warp, int lane, uint64_t address, void *to
             there = allocation->size - (address - allocation->address);
         }
     }
+    *size = there;
+    return from;
+}
+
+size_t system_read(const struct warp *warp, int lane, uint64_t address, void *to, size_t size) {
+    size_t there;
+    const uint8_t *from = bytes_at(warp, lane, address, &there);
     size = size < there ? size : there;
     if (size)
         memcpy(to, from, size);
     return size;
+}
+
+static void system_write(const struct warp *warp, int lane, uint64_t address, const void *from, size_t size) {
+    size_t there;
+    uint8_t *to = bytes_at(warp, lane, address, &there);
+    if (there >= size)
+        memcpy(to, from, size);
 }
 
 void system_read_text(const struct warp *warp, int lane, uint64_t address, char *text, size_t size) {
@@ -69,6 +85,34 @@ static void allocate(struct warp *warp, const struct bound *bound, int lane) {
     give_result(warp, bound, lane, 8, &address, 8);
 }
 
+// Launches by a kernel, and the streams that it makes for them, which are all alike.
+static void launch(struct warp *warp, const struct bound *bound, int lane) {
+    uint64_t words[5], stream = 0x100;
+    uint32_t error = 0;
+    for (uint32_t i = 0; i < 5; i++)
+        words[i] = argument64(warp, bound, lane, 8 * i);
+    const uint32_t *dims = (const uint32_t *)&words[1]; // grid, block, bytes of shared memory
+    switch (bound->ptx->src[0].builtin) {
+    case PTX_BUILTIN_LAUNCH_BUFFER:
+        words[0] = device_launch_buffer(warp, words[0], dims, dims + 3, dims[6]);
+        give_result(warp, bound, lane, 40, &words[0], 8);
+        break;
+    case PTX_BUILTIN_LAUNCH:
+        error = device_launch(warp, words[0], words[1]);
+        give_result(warp, bound, lane, 16, &error, 4);
+        break;
+    case PTX_BUILTIN_STREAM_CREATE:
+        system_write(warp, lane, words[0], &stream, sizeof stream);
+        give_result(warp, bound, lane, 12, &error, 4);
+        break;
+    case PTX_BUILTIN_STREAM_DESTROY:
+        give_result(warp, bound, lane, 8, &error, 4);
+        break;
+    default:
+        give_result(warp, bound, lane, 0, &error, 4);
+    }
+}
+
 enum step run_builtin(struct warp *warp, const struct bound *bound, uint32_t mask) {
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
@@ -83,6 +127,13 @@ enum step run_builtin(struct warp *warp, const struct bound *bound, uint32_t mas
             return fail_assertion(warp, bound, lane);
         case PTX_BUILTIN_MALLOC:
             allocate(warp, bound, lane);
+            break;
+        case PTX_BUILTIN_LAUNCH_BUFFER:
+        case PTX_BUILTIN_LAUNCH:
+        case PTX_BUILTIN_LAST_ERROR:
+        case PTX_BUILTIN_STREAM_CREATE:
+        case PTX_BUILTIN_STREAM_DESTROY:
+            launch(warp, bound, lane);
             break;
         default: {
             uint64_t address = argument64(warp, bound, lane, 0);

@@ -213,7 +213,7 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     if (warp->record)
         recording_product(warp, bound, operands.a_in_shared ? &a : NULL, first_row, &b, what.k);
     recording_event(warp, bound, RECORDING_WGMMA, mine->committed, 0);
-    uint32_t results = what.n / (what.half_sum ? 4 : 2);
+    uint32_t results = what.n / (what.sum == WGMMA_SUM_F16 ? 4 : 2);
     for (uint32_t i = 0; i < results; i++) {
         d[i] = cells32(warp, bound->elements[4 + i]);
         wgmma_writes(warp, bound->elements[4 + i], n);
@@ -292,6 +292,10 @@ static enum wgmma_element element_of(enum ptx_type type) {
         return WGMMA_TF32;
     case PTX_E4M3:
         return WGMMA_E4M3;
+    case PTX_S8:
+        return WGMMA_S8;
+    case PTX_U8:
+        return WGMMA_U8;
     default:
         return WGMMA_E5M2;
     }
@@ -302,8 +306,15 @@ bool bind_wgmma(struct binder *binder, const struct ptx_instruction *ptx, struct
     int results = ptx->dst[0].count;
     uint32_t n = (uint32_t)ptx->shape[1];
     struct wgmma_operands operands = {
-        .what = {element_of(ptx->mma_type[1]), element_of(ptx->mma_type[2]), n, (uint32_t)ptx->shape[2],
-                 ptx->mma_type[0] == PTX_F16, false, ptx->src[3].bits != ptx->src[4].bits},
+        .what = {.a = element_of(ptx->mma_type[1]),
+                 .b = element_of(ptx->mma_type[2]),
+                 .n = n,
+                 .k = (uint32_t)ptx->shape[2],
+                 .sum = ptx->mma_type[0] == PTX_F16   ? WGMMA_SUM_F16
+                        : ptx->mma_type[0] == PTX_S32 ? WGMMA_SUM_S32
+                                                      : WGMMA_SUM_F32,
+                 .negates = ptx->src[3].bits != ptx->src[4].bits,
+                 .saturates = ptx->flags & PTX_SAT},
         .a = {.element = element_of(ptx->mma_type[1]), .mn_major = ptx->src[5].bits == 1, .rows = 64},
         .b = {.element = element_of(ptx->mma_type[2]), .mn_major = ptx->src[6].bits == 1, .rows = n},
         .a_descriptor = a_in_shared ? bind_source(binder, &ptx->src[0], PTX_B64) : 0,
@@ -312,7 +323,7 @@ bool bind_wgmma(struct binder *binder, const struct ptx_instruction *ptx, struct
         .a_in_shared = a_in_shared,
         .keeps_flipped = ptx->src[2].negated,
     };
-    for (int i = 3; i < 5; i++)
+    for (int i = 3; i < 5 && operands.what.sum != WGMMA_SUM_S32; i++)
         if ((int32_t)ptx->src[i].bits != 1 && (int32_t)ptx->src[i].bits != -1)
             return false;
     place *places = bind_own(binder, (4 + (size_t)results) * sizeof *places);

@@ -129,21 +129,10 @@ static void get_register(struct warp *warp, place where, int bytes) {
             memcpy(moved[lane], &cells32(warp, where)[lane], 4);
 }
 
-static bool whole_warp(struct warp *warp, const struct bound *bound, uint32_t mask, enum step *step) {
-    if (mask == ALL_LANES)
-        return true;
-    if (sync_gather(warp, bound, &mask, NO_PLACE, step)) {
-        warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, first_lane(mask),
-                    "{here} needs all 32 lanes of the warp; lanes %08x have exited or do not exist", ~mask);
-        *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
-    }
-    return false;
-}
-
 static enum step run_move(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct fragment *f = at(warp, bound->b);
     enum step step = STEP_NEXT;
-    if (!whole_warp(warp, bound, mask, &step))
+    if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
     // Neighbours of a register are neighbours in memory where lines run the way that they do.
     bool packed = f->width == 1 || (f->use == MATRIX_B) == f->by_columns;
@@ -285,7 +274,7 @@ static void multiply_numbers(struct warp *warp, const struct product *p, const p
 static enum step run_product(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct product *p = at(warp, bound->b);
     enum step step;
-    if (!whole_warp(warp, bound, mask, &step))
+    if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
     const place *first[4];
     for (int i = 0; i < 4; i++)

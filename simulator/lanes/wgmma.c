@@ -35,6 +35,10 @@ static inline __attribute__((always_inline)) double element_at(const uint8_t *fr
         return float_of(word & ~0x1fffu);
     case WGMMA_E4M3:
         return float_of_f8(word, 3, 7);
+    case WGMMA_S8:
+        return (int8_t)word;
+    case WGMMA_U8:
+        return word;
     default:
         return float_of_f8(word, 2, 15);
     }
@@ -87,19 +91,32 @@ static void load_sum(const struct lane_wgmma *what, uint32_t *const *d, double s
     for (uint32_t row = 0; row < WGMMA_ROWS; row++) {
         for (uint32_t column = 0; column < what->n; column++) {
             uint32_t lane = row % 8 * 4 + column % 8 / 2, pair = column / 8 * 2 + row / 8;
-            const uint32_t *word = what->half_sum ? &d[pair][lane] : &d[2 * pair + column % 2][lane];
-            sum[row][column] = !what->keeps     ? 0
-                               : what->half_sum ? float_of_f16(*word >> 16 * (column % 2) & 0xffff)
-                                                : float_of(*word);
+            bool half = what->sum == WGMMA_SUM_F16;
+            const uint32_t *word = half ? &d[pair][lane] : &d[2 * pair + column % 2][lane];
+            sum[row][column] = !what->keeps                 ? 0
+                               : half                       ? float_of_f16(*word >> 16 * (column % 2) & 0xffff)
+                               : what->sum == WGMMA_SUM_S32 ? (double)(int32_t)*word
+                                                            : float_of(*word);
         }
     }
+}
+
+// Sums of integers are exact in fp64.
+static uint32_t integer_sum(const struct lane_wgmma *what, double sum) {
+    int64_t exact = (int64_t)sum;
+    if (what->saturates)
+        exact = exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : exact;
+    return (uint32_t)exact;
 }
 
 static void store_sum(const struct lane_wgmma *what, uint32_t *const *d, double sum[WGMMA_ROWS][WGMMA_MOST_N]) {
     for (uint32_t row = 0; row < WGMMA_ROWS; row++) {
         for (uint32_t column = 0; column < what->n; column += 2) {
             uint32_t lane = row % 8 * 4 + column % 8 / 2, pair = column / 8 * 2 + row / 8;
-            if (what->half_sum) {
+            if (what->sum == WGMMA_SUM_S32) {
+                d[2 * pair][lane] = integer_sum(what, sum[row][column]);
+                d[2 * pair + 1][lane] = integer_sum(what, sum[row][column + 1]);
+            } else if (what->sum == WGMMA_SUM_F16) {
                 d[pair][lane] = (uint32_t)narrow_double(sum[row][column], FORMAT_F16, PTX_RN, false) |
                                 (uint32_t)narrow_double(sum[row][column + 1], FORMAT_F16, PTX_RN, false) << 16;
             } else {

@@ -80,6 +80,13 @@ static bool make_room(void) {
     return true;
 }
 
+static void insert(struct sim_allocation *allocation) {
+    size_t place = count_starting_by(allocation->address);
+    memmove(live + place + 1, live + place, (live_count - place) * sizeof *live);
+    live[place] = allocation;
+    live_count++;
+}
+
 static struct sim_allocation *allocate_locked(size_t size, enum sim_allocation_kind kind, const char *name) {
     bool host = kind == SIM_ALLOCATION_HOST;
     size_t room = host ? SIZE_MAX / 4 : capacity_bytes - used_bytes;
@@ -107,11 +114,24 @@ static struct sim_allocation *allocate_locked(size_t size, enum sim_allocation_k
         .name = name,
         .id = ++allocations_made,
     };
-    size_t place = count_starting_by(address);
-    memmove(live + place + 1, live + place, (live_count - place) * sizeof *live);
-    live[place] = allocation;
-    live_count++;
+    insert(allocation);
     used_bytes += host ? 0 : size;
+    return allocation;
+}
+
+struct sim_allocation *sim_memory_adopt(void *bytes, size_t size) {
+    pthread_rwlock_wrlock(&lock);
+    struct sim_allocation *allocation = make_room() ? calloc(1, sizeof *allocation) : NULL;
+    if (allocation) {
+        *allocation = (struct sim_allocation){.address = (uint64_t)(uintptr_t)bytes,
+                                              .size = size,
+                                              .bytes = bytes,
+                                              .all_written = true, // so that it needs no shadow
+                                              .kind = SIM_ALLOCATION_HOST,
+                                              .id = ++allocations_made};
+        insert(allocation);
+    }
+    pthread_rwlock_unlock(&lock);
     return allocation;
 }
 
@@ -123,7 +143,8 @@ struct sim_allocation *sim_memory_allocate(size_t size, enum sim_allocation_kind
 }
 
 static void unmap(struct sim_allocation *allocation) {
-    munmap(allocation->bytes, allocation->mapped_bytes);
+    if (allocation->mapped_bytes)
+        munmap(allocation->bytes, allocation->mapped_bytes);
     if (allocation->races)
         munmap(allocation->races, allocation->races_bytes);
     free(allocation);

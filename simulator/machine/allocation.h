@@ -39,6 +39,10 @@ struct sim_allocation {
 // NULL where total would pass capacity bytes (the device's memory) or the host has none left.
 struct sim_allocation *sim_memory_allocate(size_t size, enum sim_allocation_kind kind, const char *name);
 
+// Memory of the program's own that kernels may use, too, until it is freed, which leaves it to the program. Of kind
+// HOST.
+struct sim_allocation *sim_memory_adopt(void *bytes, size_t size);
+
 // false where address is not the start of a live allocation.
 bool sim_memory_free(uint64_t address);
 

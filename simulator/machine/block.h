@@ -28,6 +28,7 @@ struct barrier {
 struct race_flag {
     uint32_t word; // its place in shared memory / 4, plus 1; 0: none
     uint32_t clock[CLOCKS];
+    uint32_t *far; // what it says of a cluster's blocks, see analyses/race_cluster.h
 };
 
 // Shared memory is watched in cells as large as the kernel's narrowest access. For each cell the shadow says who wrote
@@ -45,10 +46,13 @@ struct race_shared {
         int32_t line;
     } early[4];
     unsigned early_reads;
+    struct far_shadow *far; // what other blocks of the cluster have done here; NULL: nothing
     uint32_t issued[LANES]; // by agent behind the warps: the latest clock of what it was given to do
     bool on;
 };
 
+struct cluster;
+struct far_shadow;
 struct recording;
 struct block_record;
 
@@ -60,8 +64,9 @@ struct run {
     struct sim_options options;
     struct traffic_launch *traffic;
     struct recording *recording; // NULL: none
-    uint64_t blocks, to_run;     // to_run: how many of them, see execution/order.h
-    uint64_t stands_for;         // how many blocks one that is run stands for
+    uint64_t blocks;
+    uint64_t units, to_run; // units: clusters, or blocks; to_run: how many of them, see execution/order.h
+    uint64_t stands_for;    // how many blocks one that is run stands for
     uint32_t beside_low,
         beside_high;     // keys of the launches that run beside this one in another stream: low .. high - 1
     uint32_t oldest_key; // keys below it are of launches that came before
@@ -83,6 +88,9 @@ struct run {
 struct block {
     struct run *run;
     uint64_t number;            // in the grid
+    struct cluster *cluster;    // NULL: the kernel has none
+    unsigned rank;              // in the cluster
+    bool ended;                 // its last thread has exited, the cluster's has not
     uint64_t warp_instructions; // that it has executed, up to its warps' last turns
     struct sim_dim index;
     unsigned warps, threads;
@@ -101,6 +109,7 @@ struct block {
     size_t parameter_stride;
     uint8_t *registers; // [warps][kernel->register_bytes]
     struct barrier barrier[BARRIERS];
+    uint32_t *barrier_far[BARRIERS]; // what those who arrived knew of the cluster
     struct race_shared race;
     uint32_t key;                // run->first_key + number
     bool fenced;                 // it has executed a fence that other blocks see

@@ -71,6 +71,9 @@ static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_WGMMA_OPERAND] = "bad operand of wgmma",
     [SIM_FINDING_WARPGROUP] = "divergent warpgroup",
     [SIM_FINDING_REGISTER_POOL] = "registers that are not there",
+    [SIM_FINDING_RACE_CLUSTER] = "race between blocks of a cluster",
+    [SIM_FINDING_CLUSTER_ABSENT] = "shared memory of a block that need not be there",
+    [SIM_FINDING_CLUSTER_BARRIER] = "misuse of barrier.cluster",
     [SIM_FINDING_REMARK_FENCE] = "remark, a fence is missing",
 };
 
@@ -146,6 +149,13 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
     [SIM_FINDING_REGISTER_POOL] =
         "setmaxnreg shares out what the launch allocated, threads times registers of a thread, and the sum of what "
         "the warpgroups ask for is more.",
+    [SIM_FINDING_RACE_CLUSTER] = "a barrier of the cluster (barrier.cluster, cluster.sync()), or an arrival at the "
+                                 "other block's mbarrier that it "
+                                 "waits for, is missing between the two lines.",
+    [SIM_FINDING_CLUSTER_ABSENT] =
+        "blocks of a cluster begin and end by themselves: cluster.sync() has to stand before the first access to "
+        "another block's shared memory and after the last one.",
+    [SIM_FINDING_CLUSTER_BARRIER] = "each thread of the cluster arrives once and then waits once, over and over.",
     [SIM_FINDING_REMARK_FENCE] =
         "an atomic alone orders nothing: by PTX's memory model a __threadfence() belongs between it and the reads of "
         "what other blocks wrote. CUDA's samples leave it out where a __syncthreads() stands there, so this fails "

@@ -12,6 +12,7 @@
 #include <string.h>
 
 struct block;
+struct cluster_warp;
 struct run;
 struct traffic_table;
 struct validity;
@@ -106,15 +107,16 @@ struct warp {
 
     // Vector clocks, see analyses/race_shared.c: what this warp knows of each agent, itself included.
     uint32_t clock[CLOCKS];
-    uint32_t fenced[CLOCKS];     // what it knew at its last fence: a relaxed store tells others no more
-    uint32_t seen[CLOCKS];       // what relaxed loads have told it: it knows that after a fence
-    bool has_seen;               // anything
-    uint32_t ticket;             // signal_clock at its last atomic that gave it a number
-    uint32_t lane_clock[LANES];  // own clock when the lane last synchronised with other lanes
-    uint32_t unfenced;           // own clock at the last plain store to global memory after a fence, 0: none
-    uint32_t wrote, wrote_clock; // lanes that stored there since all of them met, and the clock then: release.c
-    uint32_t floor_key;          // keys below it are ordered before this warp, whoever they are of
-    uint32_t own_floor_key;      // this warp's own keys below it are ordered before all its lanes
+    uint32_t fenced[CLOCKS];      // what it knew at its last fence: a relaxed store tells others no more
+    uint32_t seen[CLOCKS];        // what relaxed loads have told it: it knows that after a fence
+    bool has_seen;                // anything
+    uint32_t ticket;              // signal_clock at its last atomic that gave it a number
+    uint32_t lane_clock[LANES];   // own clock when the lane last synchronised with other lanes
+    uint32_t unfenced;            // own clock at the last plain store to global memory after a fence, 0: none
+    uint32_t wrote, wrote_clock;  // lanes that stored there since all of them met, and the clock then: release.c
+    uint32_t floor_key;           // keys below it are ordered before this warp, whoever they are of
+    uint32_t own_floor_key;       // this warp's own keys below it are ordered before all its lanes
+    struct cluster_warp *cluster; // NULL: the kernel has none
 };
 
 static inline void *at(const struct warp *warp, place where) {

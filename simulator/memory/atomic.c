@@ -1,4 +1,6 @@
 // atom and red. Blocks run on several host threads, so each update is an atomic one of the host, too.
+#include "atomic.h"
+
 #include "spaces.h"
 
 #include "../lanes/half.h"
@@ -27,14 +29,14 @@ static uint64_t add_float(uint64_t x, uint64_t y, bool flushes) {
     return sum[0];
 }
 
-static uint64_t half_update(const struct ptx_instruction *ptx, uint64_t x, uint64_t y) {
+static uint64_t half_update(enum ptx_variant what, enum ptx_type type, uint64_t x, uint64_t y) {
     uint32_t one[LANES] = {(uint32_t)x}, two[LANES] = {(uint32_t)y}, result[LANES];
     const struct lanes *lanes = lanes_table();
-    uint32_t how = (ptx->type == PTX_BF16 || ptx->type == PTX_BF16X2 ? HALF_BF16 : 0) |
-                   (ptx->type == PTX_F16X2 || ptx->type == PTX_BF16X2 ? HALF_PAIR : 0);
-    lane_operation *operation = ptx->variant == PTX_V_MIN   ? lanes->half_min
-                                : ptx->variant == PTX_V_MAX ? lanes->half_max
-                                                            : lanes->half_add;
+    uint32_t how = (type == PTX_BF16 || type == PTX_BF16X2 ? HALF_BF16 : 0) |
+                   (type == PTX_F16X2 || type == PTX_BF16X2 ? HALF_PAIR : 0);
+    lane_operation *operation = what == PTX_V_MIN   ? lanes->half_min
+                                : what == PTX_V_MAX ? lanes->half_max
+                                                    : lanes->half_add;
     operation(result, one, two, two, how);
     return result[0];
 }
@@ -46,12 +48,11 @@ static uint64_t about(uint64_t times, uint64_t old) {
 }
 
 // times: for how many blocks a counter counts, see execution/order.h.
-static uint64_t updated(const struct bound *bound, uint64_t old, uint64_t b, uint64_t c, bool flushes, uint64_t times) {
-    const struct ptx_instruction *ptx = bound->ptx;
-    enum ptx_type t = ptx->type;
+static uint64_t updated(enum ptx_variant what, enum ptx_type t, uint64_t old, uint64_t b, uint64_t c, bool flushes,
+                        uint64_t times) {
     times = about(times, old);
-    bool narrow = bound->width == 32;
-    switch (ptx->variant) {
+    bool narrow = type_bits(t) == 32;
+    switch (what) {
     case PTX_V_EXCH:
         return b;
     case PTX_V_CAS:
@@ -72,11 +73,11 @@ static uint64_t updated(const struct bound *bound, uint64_t old, uint64_t b, uin
         break;
     }
     if (t == PTX_F16 || t == PTX_F16X2 || t == PTX_BF16 || t == PTX_BF16X2)
-        return half_update(ptx, old, b);
+        return half_update(what, t, old, b);
     if (t == PTX_F32) {
-        return ptx->variant == PTX_V_ADD   ? add_float(old, b, flushes)
-               : ptx->variant == PTX_V_MIN ? (as_float(old) < as_float(b) ? old : b)
-                                           : (as_float(old) > as_float(b) ? old : b);
+        return what == PTX_V_ADD   ? add_float(old, b, flushes)
+               : what == PTX_V_MIN ? (as_float(old) < as_float(b) ? old : b)
+                                   : (as_float(old) > as_float(b) ? old : b);
     }
     if (t == PTX_F64) {
         // NaN operands pass as they are, not made quiet, of two the second (measured on an H200).
@@ -84,34 +85,34 @@ static uint64_t updated(const struct bound *bound, uint64_t old, uint64_t b, uin
         memcpy(&c, &sum, 8);
         return y != y ? b : x != x ? old : sum != sum ? 0xfff8000000000000u : c;
     }
-    if (ptx->variant == PTX_V_ADD)
+    if (what == PTX_V_ADD)
         return old + b * times;
     bool less = !is_signed_type(t) ? old < b : narrow ? (int32_t)old < (int32_t)b : (int64_t)old < (int64_t)b;
-    return less == (ptx->variant == PTX_V_MIN) ? old : b;
+    return less == (what == PTX_V_MIN) ? old : b;
 }
 
 // Updates one element and gives what it held before; *changes: whether it now holds something else.
-static uint64_t update(uint8_t *where, const struct bound *bound, uint64_t b, uint64_t c, bool flushes, bool *changes,
-                       uint64_t times) {
-    if (bound->width == 64) {
+static uint64_t update(uint8_t *where, enum ptx_variant what, enum ptx_type type, uint64_t b, uint64_t c, bool flushes,
+                       bool *changes, uint64_t times) {
+    if (type_bits(type) == 64) {
         uint64_t *word = (uint64_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
         do
-            new = updated(bound, old, b, c, flushes, times);
+            new = updated(what, type, old, b, c, flushes, times);
         while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
         *changes |= new != old;
         return old;
     }
-    if (bound->width == 16) {
+    if (type_bits(type) == 16) {
         uint16_t *word = (uint16_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
         do
-            new = (uint16_t)updated(bound, old, b, c, flushes, times);
+            new = (uint16_t)updated(what, type, old, b, c, flushes, times);
         while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
         *changes |= new != old;
         return old;
     }
     uint32_t *word = (uint32_t *)(void *)where, old = __atomic_load_n(word, __ATOMIC_SEQ_CST), new;
     do
-        new = (uint32_t)updated(bound, old, b, c, flushes, times);
+        new = (uint32_t)updated(what, type, old, b, c, flushes, times);
     while (!__atomic_compare_exchange_n(word, &old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     *changes |= new != old;
     return old;
@@ -133,8 +134,8 @@ static void update_lanes(struct warp *warp, const struct bound *bound, const str
             int lane = first_lane(left);
             uint64_t b = operand(warp, bound, bound->elements[k], lane);
             uint64_t c = bound->ptx->variant == PTX_V_CAS ? operand(warp, bound, bound->c, lane) : 0;
-            wide[lane] = update(origin + filled.address[lane] + (unsigned)k * bound->bytes, bound, b, c, flushes,
-                                &changes, times);
+            wide[lane] = update(origin + filled.address[lane] + (unsigned)k * bound->bytes, bound->ptx->variant,
+                                bound->ptx->type, b, c, flushes, &changes, times);
             narrow[lane] = (uint32_t)wide[lane];
         }
         place to = bound->elements[bound->vector + k];
@@ -144,6 +145,17 @@ static void update_lanes(struct warp *warp, const struct bound *bound, const str
             warp_write32(warp, to, narrow, access->mask);
     }
     warp->block->changed |= changes && access->space == PTX_GLOBAL;
+}
+
+void atomic_apply(uint8_t *to, const uint8_t *from, uint32_t bytes, enum ptx_variant what, enum ptx_type type,
+                  bool flushes) {
+    uint32_t size = (uint32_t)ptx_type_size(type);
+    bool changes = false;
+    for (uint32_t i = 0; i + size <= bytes; i += size) {
+        uint64_t value = 0;
+        memcpy(&value, from + i, size);
+        update(to + i, what, type, value, 0, flushes, &changes, 1);
+    }
 }
 
 // A loop of failed attempts must not run for long while the lane that it waits for is held up.

@@ -1,48 +1,22 @@
-// cp.async.bulk and cp.async.bulk.tensor: see bulk.h. A copy to shared memory reads its source when it is issued and
-// lands when the barrier is waited for, or by chance at once; one to global memory reads shared memory when it is
-// issued and lands when its group is waited for, or with the end of the block.
+// Bulk copies to shared memory: see bulk.h. A copy reads its source when it is issued, and lands when the barrier is
+// waited for, or by chance at once. One for several blocks of a cluster (.multicast) is a copy for each of them, to the
+// same offset, and signals the barrier at the same offset.
+#include "../analyses/race_cluster.h"
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
 #include "../traffic/traffic.h"
 #include "../traffic/work.h"
-#include "address.h"
+#include "atomic.h"
 #include "bind_memory.h"
 #include "bulk.h"
 #include "mbarrier.h"
-#include "tensor_box.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BULK_UNIT 16
-#define TENSOR_ALIGNMENT 128 // of a box in shared memory
-#define RECORDED_ROWS 256    // of a box: its most, but for more than two dimensions
-#define RECORDED_UNITS 4096  // of a box of 256 bytes a row
-
-struct bulk_operands {
-    struct operand_address to, from, barrier;
-    place size;
-    place coordinate[TENSOR_MOST_DIMENSIONS];
-};
-
-// Of a thread's copies to global memory.
-struct bulk_store {
-    struct bulk_store *next;
-    struct bulk_copy *copy;
-    uint64_t to; // plain copies: device address
-    unsigned warp;
-    int lane;
-    uint32_t group; // of its thread
-    uint32_t clock; // of the agent that reads shared memory
-    bool read;      // somebody has waited for that
-    struct sim_allocation *allocation;
-};
-
-struct bulk_stores {
-    struct bulk_store *first;
-    uint32_t committed[MAX_WARPS][LANES];
-};
+#define RECORDED_ROWS 256   // of a box: its most, but for more than two dimensions
+#define RECORDED_UNITS 4096 // of a box of 256 bytes a row
 
 void bulk_free(struct bulk_copy *copy) {
     if (copy)
@@ -58,12 +32,14 @@ void bulk_free_list(struct bulk_copy *first) {
     }
 }
 
-static struct bulk_copy *make_copy(struct warp *warp, const struct bound *bound, uint32_t bytes) {
+struct bulk_copy *bulk_make(struct warp *warp, const struct bound *bound, int lane, uint32_t bytes) {
     struct bulk_copy *copy = calloc(1, sizeof *copy + bytes);
     if (!copy)
         return NULL;
     copy->bytes = bytes;
     copy->pc = pc_of(warp, bound);
+    copy->issuer = warp;
+    copy->lane = lane;
     return copy;
 }
 
@@ -85,9 +61,14 @@ static uint32_t first_byte(const struct bulk_copy *copy) {
 }
 
 void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key) {
+    enum ptx_variant what = block->run->kernel->ptx->instruction[copy->pc].variant;
     const uint8_t *from = copy->data;
     for (uint32_t i = 0; i < copy->pieces; i++) {
-        memcpy(block->shared + copy->piece[i].offset, from, copy->piece[i].bytes);
+        uint8_t *to = block->shared + copy->piece[i].offset;
+        if (copy->reduces)
+            atomic_apply(to, from, copy->piece[i].bytes, what, copy->reduces, false);
+        else
+            memcpy(to, from, copy->piece[i].bytes);
         race_proxy_land(block, key, copy->pc, copy->piece[i].offset, copy->piece[i].bytes);
         from += copy->piece[i].bytes;
     }
@@ -121,44 +102,52 @@ static enum step load_box(struct warp *warp, const struct bound *bound, int lane
 
 // ---- To shared memory ----------------------------------------------------------------------------------------------
 
-static enum step issue_load(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
-                            uint64_t offset, unsigned swizzle) {
-    const struct bulk_operands *operands = at(warp, bound->c);
+enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
+                     struct block *there, uint64_t offset, unsigned swizzle, uint64_t barrier_address) {
     enum step step;
-    struct mbarrier *barrier =
-        mbarrier_use(warp, bound, address_in_shared(warp, &operands->barrier, PTX_SHARED, lane), lane, &step);
-    if (!barrier) {
-        bulk_free(copy);
-        return step;
+    struct mbarrier *barrier = mbarrier_use(warp, bound, barrier_address, lane, &step);
+    bool own = there == warp->block, by_proxy = bound->ptx->opcode != PTX_OP_ST_ASYNC && !copy->reduces;
+    if (barrier && barrier->owner != there) {
+        warp_report(
+            warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+            "{here} copies to shared memory of block (%u,%u,%u) and signals a barrier of block (%u,%u,%u): both "
+            "have to be in the same block",
+            there->index.x, there->index.y, there->index.z, barrier->owner->index.x, barrier->owner->index.y,
+            barrier->owner->index.z);
+        step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
+        barrier = NULL;
     }
-    if (!barrier->fenced && warp->block->race.on)
+    if (!barrier || !spread(copy, (uint32_t)offset, swizzle)) {
+        bulk_free(copy);
+        return barrier ? warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY) : step;
+    }
+    if (!barrier->fenced && warp->block->race.on && by_proxy)
         warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
                     "{here} lets a bulk copy signal the barrier at byte %u of shared memory, which {there} sets up; no "
                     "fence.mbarrier_init or fence.proxy.async makes that visible to the asynchronous proxy",
                     barrier->offset);
-    if (!spread(copy, (uint32_t)offset, swizzle)) {
-        bulk_free(copy);
-        return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
-    }
     copy->phase = barrier->phase;
     if (warp->work)
         copy->time = work_copy(warp->work, copy->bytes);
     traffic_bulk(warp->block->traffic, copy->bytes);
     recording_event(warp, bound, RECORDING_BULK, barrier->offset, copy->bytes);
-    race_proxy_issue(warp, bound, lane, first_byte(copy), copy->bytes);
+    if (own && !copy->reduces)
+        race_proxy_issue(warp, bound, lane, first_byte(copy), copy->bytes);
+    else if (!own)
+        race_cluster_issue(warp, bound, lane, there, first_byte(copy), copy->bytes);
     if (barrier->first)
         barrier->last->next = copy;
     else
         barrier->first = copy;
     barrier->last = copy;
-    block_event(warp->block);
+    block_event(there);
     mbarrier_settle_early(warp, barrier);
     return STEP_NEXT;
 }
 
 // Tells the recording of the rows of a box.
-static void record_box(struct warp *warp, const struct bound *bound, bool stores, uint64_t offset,
-                       const struct box *box) {
+void bulk_record_box(struct warp *warp, const struct bound *bound, bool stores, uint64_t offset,
+                     const struct box *box) {
     uint64_t address[RECORDED_ROWS];
     int64_t unit[RECORDED_UNITS];
     const uint32_t rows = box->rows < RECORDED_ROWS ? box->rows : RECORDED_ROWS;
@@ -176,29 +165,75 @@ static void record_box(struct warp *warp, const struct bound *bound, bool stores
     recording_box(warp, bound, stores, (uint32_t)offset, box->row_bytes, rows, address, known ? unit : NULL, units);
 }
 
+static struct bulk_copy *another(struct warp *warp, const struct bound *bound, int lane, const struct bulk_copy *copy) {
+    struct bulk_copy *same = bulk_make(warp, bound, lane, copy->bytes);
+    if (same)
+        memcpy(same->data, copy->data, copy->bytes);
+    return same;
+}
+
+// To each block of a mask; the last one takes the copy itself.
+static enum step multicast(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
+                           uint64_t offset, unsigned swizzle, uint64_t barrier) {
+    const struct bulk_operands *operands = at(warp, bound->c);
+    uint32_t blocks = cells32(warp, operands->blocks)[lane] & 0xffff;
+    bool taken = false;
+    enum step step = STEP_NEXT;
+    for (uint64_t rank = 0; blocks >> rank && step == STEP_NEXT; rank++) {
+        uint64_t name = (rank + 1) << CLUSTER_SHIFT, to = name | (offset & CLUSTER_OFFSET);
+        if (!(blocks >> rank & 1))
+            continue;
+        struct block *there = address_block(warp, bound, &to, lane, &step);
+        struct bulk_copy *one = blocks >> rank == 1 ? copy : there ? another(warp, bound, lane, copy) : NULL;
+        if (!there)
+            break;
+        if (!one) {
+            step = warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
+            break;
+        }
+        taken = one == copy;
+        step = bulk_issue(warp, bound, lane, one, there, to, swizzle, name | (barrier & CLUSTER_OFFSET));
+    }
+    if (!taken)
+        bulk_free(copy);
+    return step;
+}
+
+static enum step issue_load(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
+                            struct block *there, uint64_t offset, unsigned swizzle) {
+    const struct bulk_operands *operands = at(warp, bound->c);
+    uint64_t barrier = address_in_shared(warp, &operands->barrier, PTX_SHARED, lane);
+    if (operands->blocks != NO_PLACE)
+        return multicast(warp, bound, lane, copy, offset, swizzle, barrier);
+    return bulk_issue(warp, bound, lane, copy, there, offset, swizzle, barrier);
+}
+
 static enum step load_tensor(struct warp *warp, const struct bound *bound, int lane) {
     const struct bulk_operands *operands = at(warp, bound->c);
     struct box box;
+    enum step step;
     if (!tensor_map_read(warp, bound, lane, address_of_lane(warp, &operands->from, lane), &box.map))
         return STEP_STOP;
     tensor_box_find(warp, operands->coordinate, lane, &box);
     uint64_t offset = address_in_shared(warp, &operands->to, PTX_SHARED, lane);
-    enum step step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.row_bytes, TENSOR_ALIGNMENT);
+    struct block *there = address_block(warp, bound, &offset, lane, &step);
+    if (there)
+        step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.row_bytes, TENSOR_ALIGNMENT);
     if (step != STEP_NEXT)
         return step;
-    record_box(warp, bound, false, offset, &box);
-    struct bulk_copy *copy = make_copy(warp, bound, box.rows * box.row_bytes);
+    bulk_record_box(warp, bound, false, offset, &box);
+    struct bulk_copy *copy = bulk_make(warp, bound, lane, box.rows * box.row_bytes);
     if (!copy)
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     step = load_box(warp, bound, lane, &box, copy);
     if (step == STEP_NEXT)
-        return issue_load(warp, bound, lane, copy, offset, box.map.swizzle);
+        return issue_load(warp, bound, lane, copy, there, offset, box.map.swizzle);
     bulk_free(copy);
     return step;
 }
 
-static enum step check_plain(struct warp *warp, const struct bound *bound, int lane, uint64_t offset, uint64_t address,
-                             uint32_t bytes, struct sim_allocation **allocation) {
+enum step bulk_check_plain(struct warp *warp, const struct bound *bound, int lane, uint64_t offset, uint64_t address,
+                           uint32_t bytes, struct sim_allocation **allocation) {
     enum step step = bulk_check_shared(warp, bound, lane, offset, bytes, BULK_UNIT);
     if (step == STEP_NEXT && (bytes == 0 || bytes % BULK_UNIT))
         return bulk_misaligned(warp, bound, lane, "the number of bytes", bytes, BULK_UNIT);
@@ -214,219 +249,73 @@ static enum step load_plain(struct warp *warp, const struct bound *bound, int la
     uint64_t offset = address_in_shared(warp, &operands->to, PTX_SHARED, lane);
     uint64_t address = address_of_lane(warp, &operands->from, lane);
     struct sim_allocation *allocation;
-    enum step step = check_plain(warp, bound, lane, offset, address, bytes, &allocation);
+    enum step step;
+    struct block *there = address_block(warp, bound, &offset, lane, &step);
+    if (there)
+        step = bulk_check_plain(warp, bound, lane, offset, address, bytes, &allocation);
     if (step != STEP_NEXT)
         return step;
     if (warp->record)
         recording_box(warp, bound, false, (uint32_t)offset, bytes, 1, &address, NULL, 0);
-    struct bulk_copy *copy = make_copy(warp, bound, bytes);
+    struct bulk_copy *copy = bulk_make(warp, bound, lane, bytes);
     if (!copy)
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     memcpy(copy->data, allocation->bytes + (address - allocation->address), bytes);
-    return issue_load(warp, bound, lane, copy, offset, 0);
-}
-
-// ---- To global memory ----------------------------------------------------------------------------------------------
-
-static bool make_stores(struct block *block) {
-    if (!block->stores)
-        block->stores = calloc(1, sizeof *block->stores);
-    return block->stores;
-}
-
-// Reads shared memory. A row of a box, or all of a plain copy, becomes a store of its own.
-static enum step issue_store(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t skip,
-                             uint32_t bytes, unsigned swizzle, uint64_t address, struct sim_allocation *allocation,
-                             uint32_t clock) {
-    struct bulk_store *store = calloc(1, sizeof *store);
-    struct bulk_copy *copy = make_copy(warp, bound, bytes);
-    if (!store || !copy || !make_stores(warp->block)) {
-        free(store);
-        bulk_free(copy);
-        return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
-    }
-    for (uint32_t i = 0; i < bytes; i++)
-        copy->data[i] = warp->block->shared[tensor_swizzle(offset + skip + i, swizzle)];
-    *store = (struct bulk_store){
-        .next = warp->block->stores->first,
-        .copy = copy,
-        .to = address,
-        .warp = warp->index,
-        .lane = lane,
-        .group = warp->block->stores->committed[warp->index][lane],
-        .clock = clock,
-        .allocation = allocation,
-    };
-    warp->block->stores->first = store;
-    return STEP_NEXT;
-}
-
-// The agent that reads begins; returns its clock.
-static uint32_t begin_reading(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes) {
-    unsigned agent;
-    if (!race_agent_of_bulk(warp->block, &agent)) {
-        race_proxy_look(warp, bound, lane, offset, bytes);
-        return 0;
-    }
-    uint32_t clock = race_agent_issue(warp->block, agent);
-    race_proxy_read(warp, bound, lane, agent, clock, offset, bytes);
-    return clock;
-}
-
-static enum step store_tensor(struct warp *warp, const struct bound *bound, int lane) {
-    const struct bulk_operands *operands = at(warp, bound->c);
-    struct box box;
-    if (!tensor_map_read(warp, bound, lane, address_of_lane(warp, &operands->to, lane), &box.map))
-        return STEP_STOP;
-    tensor_box_find(warp, operands->coordinate, lane, &box);
-    uint64_t offset = address_in_shared(warp, &operands->from, PTX_SHARED, lane);
-    enum step step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.row_bytes, TENSOR_ALIGNMENT);
-    if (step != STEP_NEXT)
-        return step;
-    record_box(warp, bound, true, offset, &box);
-    recording_event(warp, bound, RECORDING_BULK, -1, box.rows * box.row_bytes);
-    uint32_t clock = 0;
-    bool reading = false; // of a box beyond the tensor nothing is read, and no wait would end it
-    for (uint32_t row = 0; row < box.rows && step == STEP_NEXT; row++) {
-        uint64_t address;
-        uint32_t first, end;
-        struct sim_allocation *allocation;
-        if (!tensor_row_inside(&box, row, &address, &first, &end))
-            continue;
-        if (!reading)
-            clock = begin_reading(warp, bound, lane, (uint32_t)offset, box.rows * box.row_bytes);
-        reading = true;
-        step = bulk_check_global(warp, bound, lane, address, end - first, true, true, &allocation);
-        if (step == STEP_NEXT)
-            step = issue_store(warp, bound, lane, (uint32_t)offset, row * box.row_bytes + first, end - first,
-                               box.map.swizzle, address, allocation, clock);
-    }
-    return step;
-}
-
-static enum step store_plain(struct warp *warp, const struct bound *bound, int lane) {
-    const struct bulk_operands *operands = at(warp, bound->c);
-    uint32_t bytes = cells32(warp, operands->size)[lane];
-    uint64_t offset = address_in_shared(warp, &operands->from, PTX_SHARED, lane);
-    uint64_t address = address_of_lane(warp, &operands->to, lane);
-    struct sim_allocation *allocation;
-    enum step step = check_plain(warp, bound, lane, offset, address, bytes, &allocation);
-    if (step != STEP_NEXT)
-        return step;
-    if (warp->record)
-        recording_box(warp, bound, true, (uint32_t)offset, bytes, 1, &address, NULL, 0);
-    recording_event(warp, bound, RECORDING_BULK, -1, bytes);
-    uint32_t clock = begin_reading(warp, bound, lane, (uint32_t)offset, bytes);
-    return issue_store(warp, bound, lane, (uint32_t)offset, 0, bytes, 0, address, allocation, clock);
-}
-
-static void finish(struct bulk_store *store) {
-    memcpy(store->allocation->bytes + (store->to - store->allocation->address), store->copy->data, store->copy->bytes);
-    bulk_free(store->copy);
-    free(store);
-}
-
-static enum step run_commit(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    if (!make_stores(warp->block))
-        return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
-    recording_event(warp, bound, RECORDING_BULK_COMMIT, warp->block->stores->committed[warp->index][first_lane(mask)],
-                    0);
-    for (uint32_t left = mask; left; left &= left - 1)
-        warp->block->stores->committed[warp->index][first_lane(left)]++;
-    return STEP_NEXT;
-}
-
-// bound->extra: how many of a thread's latest groups may still be on their way.
-static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    struct bulk_stores *stores = warp->block->stores;
-    uint32_t clock = 0;
-    unsigned agent;
-    recording_event(warp, bound, RECORDING_BULK_WAIT, bound->extra, 0);
-    if (!stores)
-        return STEP_NEXT;
-    for (struct bulk_store **link = &stores->first; *link;) {
-        struct bulk_store *store = *link;
-        bool due = store->group + bound->extra < stores->committed[store->warp][store->lane];
-        if (store->warp != warp->index || !(mask >> store->lane & 1) || !due) {
-            link = &store->next;
-            continue;
-        }
-        clock = store->clock > clock ? store->clock : clock;
-        store->read = true;
-        if (bound->ptx->flags & PTX_READ) {
-            link = &store->next;
-        } else {
-            *link = store->next;
-            finish(store);
-        }
-    }
-    if (clock && race_agent_of_bulk(warp->block, &agent))
-        race_agent_wait(warp, agent, clock);
-    return STEP_NEXT;
-}
-
-void bulk_end(struct block *block) {
-    while (block->stores && block->stores->first) {
-        struct bulk_store *store = block->stores->first;
-        struct warp *warp = &block->warp[store->warp];
-        if (!store->read && block->race.on)
-            warp_report(warp, SIM_FINDING_MISSING_WAIT, &warp->code[store->copy->pc], NULL, store->lane,
-                        "the block ends while the copy at {here} may still read its shared memory");
-        block->stores->first = store->next;
-        finish(store);
-    }
-    if (block->stores)
-        memset(block->stores->committed, 0, sizeof block->stores->committed);
-}
-
-void bulk_discard(struct block *block) {
-    while (block->stores && block->stores->first) {
-        struct bulk_store *store = block->stores->first;
-        block->stores->first = store->next;
-        bulk_free(store->copy);
-        free(store);
-    }
-    free(block->stores);
+    return issue_load(warp, bound, lane, copy, there, offset, 0);
 }
 
 // ---- Binding -------------------------------------------------------------------------------------------------------
 
+static bool is_tensor(const struct ptx_instruction *ptx) {
+    return ptx->opcode == PTX_OP_CP_ASYNC_BULK_TENSOR || ptx->opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR;
+}
+
 static enum step run_bulk(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    bool stores = bound->ptx->space == PTX_GLOBAL, tensor = bound->ptx->opcode == PTX_OP_CP_ASYNC_BULK_TENSOR;
+    bool stores = bound->ptx->space == PTX_GLOBAL, tensor = is_tensor(bound->ptx);
+    bool between = bound->ptx->space2 == PTX_SHARED && !stores;
     enum step step = STEP_NEXT;
     for (uint32_t left = mask; left && step == STEP_NEXT; left &= left - 1) {
         int lane = first_lane(left);
-        step = stores ? (tensor ? store_tensor(warp, bound, lane) : store_plain(warp, bound, lane))
-                      : (tensor ? load_tensor(warp, bound, lane) : load_plain(warp, bound, lane));
+        step = between  ? bulk_between(warp, bound, lane)
+               : stores ? (tensor ? bulk_store_tensor(warp, bound, lane) : bulk_store_plain(warp, bound, lane))
+                        : (tensor ? load_tensor(warp, bound, lane) : load_plain(warp, bound, lane));
     }
     return step;
 }
 
+// What cp.reduce.async.bulk knows; a tensor's type is in its map.
+static bool can_reduce(const struct ptx_instruction *ptx) {
+    enum ptx_type t = ptx->type;
+    bool bits = ptx->variant == PTX_V_AND || ptx->variant == PTX_V_OR || ptx->variant == PTX_V_XOR;
+    bool floating = t == PTX_F16 || t == PTX_BF16 || t == PTX_F32 || t == PTX_F64;
+    if (ptx->opcode != PTX_OP_CP_REDUCE_ASYNC_BULK || bits)
+        return ptx->opcode != PTX_OP_CP_REDUCE_ASYNC_BULK || t == PTX_B32 || t == PTX_B64;
+    if (floating)
+        return ptx->space == PTX_GLOBAL &&
+               (ptx->variant == PTX_V_ADD || (ptx_type_size(t) == 2 && ptx->variant <= PTX_V_MAX));
+    return (t == PTX_U32 || t == PTX_S32 || t == PTX_U64 || t == PTX_S64) && ptx->variant <= PTX_V_DEC;
+}
+
 bool bind_bulk(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
-    struct bulk_operands operands = {.size = NO_PLACE};
-    bool stores = ptx->space == PTX_GLOBAL, tensor = ptx->opcode == PTX_OP_CP_ASYNC_BULK_TENSOR;
+    struct bulk_operands operands = {.size = NO_PLACE, .blocks = NO_PLACE};
+    bool stores = ptx->space == PTX_GLOBAL, tensor = is_tensor(ptx);
     const struct ptx_operand *map = &ptx->src[stores ? 0 : 1];
+    int barrier = tensor ? 2 : 3;
     bound->kind = BOUND_RUN;
     bound->run = run_bulk;
     bound->vector = (uint8_t)ptx->vector;
-    if (ptx->flags & PTX_MULTICAST || !address_bind(binder, &ptx->src[0], &operands.to) ||
+    bound->is_volatile = ptx->opcode != PTX_OP_CP_ASYNC_BULK && ptx->opcode != PTX_OP_CP_ASYNC_BULK_TENSOR;
+    if (!can_reduce(ptx) || !address_bind(binder, &ptx->src[0], &operands.to) ||
         !address_bind(binder, &ptx->src[1], &operands.from))
         return false;
     for (int i = 0; tensor && i < map->count; i++)
         operands.coordinate[i] = bind_source(binder, &map->elements[i], PTX_B32);
     if (!tensor)
         operands.size = bind_source(binder, &ptx->src[2], PTX_B32);
-    if (!stores && !address_bind(binder, &ptx->src[tensor ? 2 : 3], &operands.barrier))
+    if (!stores && !address_bind(binder, &ptx->src[barrier], &operands.barrier))
         return false;
+    if (ptx->flags & PTX_MULTICAST)
+        operands.blocks = bind_source(binder, &ptx->src[barrier + 1], PTX_B16);
     bound->c = bind_data(binder, &operands, sizeof operands);
-    return true;
-}
-
-bool bind_bulk_group(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
-    (void)binder;
-    bool waits = ptx->opcode == PTX_OP_CP_ASYNC_BULK_WAIT_GROUP;
-    bound->kind = BOUND_RUN;
-    bound->run = waits ? run_wait : run_commit;
-    bound->extra = waits ? (uint32_t)ptx->src[0].bits : 0;
-    return !waits || ptx->src[0].kind == PTX_OPERAND_IMMEDIATE;
+    return !(ptx->flags & PTX_MULTICAST) || operands.blocks != NO_PLACE;
 }

@@ -9,29 +9,35 @@
 struct bulk_copy;
 
 struct mbarrier {
-    uint32_t offset;         // in shared memory
+    struct block *owner;     // in whose shared memory it is
+    uint32_t offset;         // there
     uint32_t count, pending; // arrivals of a phase; those that the current one lacks
     int64_t bytes;           // announced and not arrived, in the current phase
     int64_t expected;        // announced in it
     uint32_t phase;          // the current one, the first is 0
     int32_t init_pc, expect_pc;
-    uint32_t init_key;            // who set it up, and when, in the race clocks
+    uint32_t init_key;     // who set it up, and when, in the race clocks
+    bool fenced;           // its set-up is visible to the asynchronous proxy,
+    uint32_t fenced_phase; // and to who has waited for this phase of barrier.cluster
+    uint8_t unready;       // how often it was looked at in this phase, and said that its copies are still on their way
     uint32_t last_time, end_time; // of the last to come, and of the last phase's end, by traffic/work.h
-    bool fenced;                  // its set-up is visible to the asynchronous proxy
-    uint8_t unready;              // how often it was looked at in this phase, and said that its copies are on their way
     uint32_t arriving[CLOCKS], completed[CLOCKS];
-    struct bulk_copy *first, *last; // that signal it and have not landed
+    uint32_t *far_arriving, *far_completed; // of a cluster's blocks, see analyses/race_cluster.h
+    struct bulk_copy *first, *last;         // that signal it and have not landed
 };
 
 void mbarrier_start(struct block *block); // a block begins: there is none
 void mbarrier_free(struct block *block);
 
+// The block has come to its end: copies of other blocks that are still on their way to it are reported.
+void mbarrier_end(struct block *block);
+
 // false: the host has no memory left.
 bool mbarrier_init(struct warp *warp, const struct bound *bound, uint32_t offset, uint32_t count);
 void mbarrier_remove(struct block *block, uint32_t offset);
 
-// The barrier that a lane uses. NULL where there is none, or the lane cannot know that it has been set up; it is
-// reported, and *step is what the instruction has to return.
+// The barrier that a lane uses: offset as address_in_shared() gives it. NULL where there is none, or the lane cannot
+// know that it has been set up; it is reported, and *step is what the instruction has to return.
 struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint64_t offset, int lane, enum step *step);
 
 struct mbarrier *mbarrier_at(const struct block *block, uint64_t offset); // or NULL

@@ -1,4 +1,5 @@
 // The instructions of barriers in shared memory, one lane after the other: each is an arrival of its own.
+#include "../analyses/race_cluster.h"
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
 #include "../recording/recording.h"
@@ -32,6 +33,18 @@ static struct mbarrier *barrier_of(struct warp *warp, const struct bound *bound,
     return mbarrier_use(warp, bound, offset, lane, step);
 }
 
+// The same, of the block itself: for what no other block may do.
+static struct mbarrier *own_barrier_of(struct warp *warp, const struct bound *bound, int lane, enum step *step) {
+    struct mbarrier *barrier = barrier_of(warp, bound, lane, step);
+    if (!barrier || barrier->owner == warp->block)
+        return barrier;
+    warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+                "{here} takes a barrier of block (%u,%u,%u), at which other blocks can only arrive",
+                barrier->owner->index.x, barrier->owner->index.y, barrier->owner->index.z);
+    *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
+    return NULL;
+}
+
 static enum step run_init(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct mbarrier_operands *operands = operands_of(warp, bound);
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -57,7 +70,7 @@ static enum step run_init(struct warp *warp, const struct bound *bound, uint32_t
 static enum step run_inval(struct warp *warp, const struct bound *bound, uint32_t mask) {
     enum step step = STEP_NEXT;
     for (uint32_t left = mask; left; left &= left - 1) {
-        struct mbarrier *barrier = barrier_of(warp, bound, first_lane(left), &step);
+        struct mbarrier *barrier = own_barrier_of(warp, bound, first_lane(left), &step);
         if (!barrier)
             return step;
         mbarrier_remove(warp->block, barrier->offset);
@@ -126,7 +139,7 @@ static enum step run_copies_arrive(struct warp *warp, const struct bound *bound,
     async_land(warp->block, warp->index, mask, ASYNC_ALL, race_key(warp));
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
-        struct mbarrier *barrier = barrier_of(warp, bound, lane, &step);
+        struct mbarrier *barrier = own_barrier_of(warp, bound, lane, &step);
         if (!barrier)
             return step;
         barrier->pending += !(bound->ptx->flags & PTX_NO_COMPLETE);
@@ -161,7 +174,7 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
     enum step step = STEP_NEXT;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
-        struct mbarrier *barrier = barrier_of(warp, bound, lane, &step);
+        struct mbarrier *barrier = own_barrier_of(warp, bound, lane, &step);
         if (!barrier)
             return step;
         recording_event(warp, bound, RECORDING_TEST, barrier->offset, asked_parity(warp, bound, lane));
@@ -174,6 +187,7 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
         complete |= 1u << lane;
         recording_event(warp, bound, RECORDING_READY, barrier->offset, asked_parity(warp, bound, lane));
         race_learn(warp, barrier->completed);
+        race_cluster_learn(warp, barrier->far_completed, true);
         if (warp->work)
             work_wait_until(warp->work, barrier->end_time);
     }
@@ -244,8 +258,9 @@ struct mbarrier *mbarrier_of_split(const struct warp *warp, const struct split *
     const struct bound *bound = &warp->code[split->pc];
     if (split->state != SPLIT_AT_EVENT || run_of(bound->ptx->opcode) != run_wait)
         return NULL;
-    return mbarrier_at(warp->block, address_in_shared(warp, &operands_of(warp, bound)->address,
-                                                      (enum ptx_space)bound->space, first_lane(split->mask)));
+    uint64_t at = address_in_shared(warp, &operands_of(warp, bound)->address, (enum ptx_space)bound->space,
+                                    first_lane(split->mask));
+    return mbarrier_at(warp->block, at & CLUSTER_OFFSET);
 }
 
 bool bind_mbarrier(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {

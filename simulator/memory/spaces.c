@@ -6,7 +6,7 @@
 #include "../traffic/work.h"
 
 #include "../analyses/race_global.h"
-#include "../machine/block.h"
+#include "../machine/cluster.h"
 #include "../machine/places.h"
 
 #include <stdio.h>
@@ -95,9 +95,12 @@ static enum step one_by_one(struct warp *warp, const struct bound *bound, struct
     return STEP_NEXT;
 }
 
-static enum step in_shared(struct warp *warp, const struct bound *bound, struct access *access, access_action *action) {
+enum step access_in_own_shared(struct warp *warp, const struct bound *bound, struct access *access,
+                               access_action *action) {
     struct block *block = warp->block;
     if (access->span.high + access->bytes > block->run->shared_bytes) {
+        if (access->span.high > CLUSTER_OFFSET)
+            return access_in_cluster(warp, bound, access, action);
         return report_beyond(warp, bound, access, block->run->shared_bytes, "the block's shared memory",
                              SIM_FINDING_SHARED_OUT_OF_BOUNDS);
     }
@@ -241,7 +244,7 @@ static enum step run_in_space(struct warp *warp, const struct bound *bound, stru
     case PTX_GENERIC:
         return in_generic(warp, bound, access, action);
     case PTX_SHARED:
-        return in_shared(warp, bound, access, action);
+        return access_in_own_shared(warp, bound, access, action);
     case PTX_LOCAL:
         return in_own(warp, bound, access, action, block->local, block->local_stride, "the thread's local memory");
     case PTX_CALL_PARAM:

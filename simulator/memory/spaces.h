@@ -5,6 +5,7 @@
 //   transfer.c  ld and st: between memory and registers
 //   atomic.c    atom and red
 //   async.c     cp.async
+//   cluster_access.c  shared memory of other blocks of the cluster
 #ifndef SIMULATOR_MEMORY_SPACES_H
 #define SIMULATOR_MEMORY_SPACES_H
 
@@ -21,6 +22,11 @@ enum step access_run(struct warp *warp, const struct bound *bound, uint32_t mask
 
 // The same for addresses that come from elsewhere (cp.async, ldmatrix), in the given space.
 enum step access_run_at(struct warp *warp, const struct bound *bound, struct access *access, access_action *action);
+
+// The parts of it for shared memory: of the block itself, and where some address names a block of the cluster.
+enum step access_in_own_shared(struct warp *warp, const struct bound *bound, struct access *access,
+                               access_action *action);
+enum step access_in_cluster(struct warp *warp, const struct bound *bound, struct access *access, access_action *action);
 
 // Addresses register base (cell bytes wide, 0: none) plus offset, for access->mask and access->bytes.
 void access_find(struct warp *warp, struct access *access, place base, int cell, int64_t offset);

@@ -37,7 +37,9 @@ enum step bulk_check_global(struct warp *warp, const struct bound *bound, int la
     }
     struct access access = {
         .space = PTX_GLOBAL,
-        .kind = writes ? ACCESS_BULK_STORE : ACCESS_LOAD,
+        .kind = !writes              ? ACCESS_LOAD
+                : bound->is_volatile ? ACCESS_REDUCTION
+                                     : ACCESS_BULK_STORE,
         .mask = 1u << lane,
         .bytes = (uint32_t)bytes,
         .span = {address, address, 0, LANES_UNIFORM},

@@ -17,6 +17,7 @@ struct tensor_map {
     uint8_t rank;
     uint8_t element_bytes;
     uint8_t swizzle;  // 16-byte units are exchanged within 16 << swizzle bytes; 0: they are not
+    uint8_t type;     // enum ptx_type
     uint8_t nan_fill; // what lies outside the tensor is NaN, not 0
     uint64_t address; // in the global window
     uint64_t stride[TENSOR_MOST_DIMENSIONS - 1]; // bytes, of dimensions 1, 2, ...

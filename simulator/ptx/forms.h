@@ -58,9 +58,21 @@ enum suffix_class {
     READING,
     DEPENDENCE,
     LINES,
+    BEYOND,
 };
 
-enum suffix_field { NO_FIELD, FLAG, TYPE_FIELD, ROUNDING, COMPARISON, VARIANT, SPACE_FIELD, VECTOR_FIELD };
+enum suffix_field {
+    NO_FIELD,
+    FLAG,
+    TYPE_FIELD,
+    ROUNDING,
+    COMPARISON,
+    VARIANT,
+    SPACE_FIELD,
+    VECTOR_FIELD,
+    COMPLETION_FIELD,
+    CLUSTER_SPACE_FIELD
+};
 
 struct suffix {
     const char *text;

@@ -25,15 +25,30 @@ bool names_enter(struct names *names) {
     return true;
 }
 
+static void forget(struct names *names, const struct name *name) {
+    struct name **link = &names->bucket[name->hash & (uint32_t)(names->buckets - 1)];
+    while (*link != name)
+        link = &(*link)->chain;
+    *link = name->chain;
+    names->count--;
+}
+
 void names_leave(struct names *names) {
-    for (struct name *name = names->scope[names->depth]; name; name = name->same_scope) {
-        struct name **link = &names->bucket[name->hash & (uint32_t)(names->buckets - 1)];
-        while (*link != name)
-            link = &(*link)->chain;
-        *link = name->chain;
-        names->count--;
-    }
+    for (struct name *name = names->scope[names->depth]; name; name = name->same_scope)
+        forget(names, name);
     names->depth--;
+}
+
+void names_forget_local(struct names *names) {
+    for (struct name **link = &names->scope[0]; *link;) {
+        struct name *name = *link;
+        if (name->local) {
+            *link = name->same_scope;
+            forget(names, name);
+        } else {
+            link = &name->same_scope;
+        }
+    }
 }
 
 static struct name *find(const struct names *names, const char *text, size_t length, uint32_t hash, bool label) {

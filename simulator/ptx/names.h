@@ -32,6 +32,7 @@ struct name {
     int32_t index;
     uint32_t count;
     int depth;
+    bool local; // of the module: seen in its own text alone
     uint32_t hash;
     struct name *chain;      // next in the same hash bucket; of two with the same text the inner one comes first
     struct name *same_scope; // next of the same { }
@@ -55,5 +56,8 @@ struct name *names_find(const struct names *names, const char *text, size_t leng
 // Declares a name at that depth, which no deeper scope may have declared. text is kept, not copied. Returns NULL where
 // that scope has the name already.
 struct name *names_add(struct names *names, const char *text, size_t length, enum name_kind kind, int depth);
+
+// Forgets the module's local names: the next text has its own.
+void names_forget_local(struct names *names);
 
 #endif

@@ -54,14 +54,16 @@ static void check_operand(struct parser *p, const struct ptx_instruction *instru
         check_register(p, operand, need);
         break;
     case PTX_OPERAND_ADDRESS:
-        if (instruction->opcode != PTX_OP_MOV && instruction->opcode != PTX_OP_CVTA)
+        if (instruction->opcode != PTX_OP_MOV && instruction->opcode != PTX_OP_CVTA &&
+            instruction->opcode != PTX_OP_MAPA && instruction->opcode != PTX_OP_GETCTARANK)
             parser_unsupported(p, "a variable's address where a number is meant");
         if (need->size != 8 && (need->size != 4 || operand->space == PTX_GLOBAL || operand->space == PTX_GENERIC))
             parser_unsupported(p, "a variable's address does not fit in %zu bits", 8 * need->size);
         break;
     case PTX_OPERAND_SPECIAL:
-        if (need->predicate)
-            parser_unsupported(p, "a number where a predicate is meant");
+        if (need->predicate != (operand->special == PTX_IS_EXPLICIT_CLUSTER))
+            parser_unsupported(p, need->predicate ? "a number where a predicate is meant"
+                                                  : "a predicate where a number is meant");
         break;
     case PTX_OPERAND_VECTOR:
         for (int i = 0; i < operand->count; i++)
@@ -140,11 +142,14 @@ static void check_wgmma(struct parser *p, const struct ptx_instruction *mma) {
     int m = mma->shape[0], n = mma->shape[1], k = mma->shape[2];
     bool half = a == PTX_F16 || a == PTX_BF16, byte = a == PTX_E4M3 || a == PTX_E5M2;
     bool b_fits = a == mma->mma_type[2] || (byte && (mma->mma_type[2] == PTX_E4M3 || mma->mma_type[2] == PTX_E5M2));
+    bool integer = (a == PTX_S8 || a == PTX_U8) && (mma->mma_type[2] == PTX_S8 || mma->mma_type[2] == PTX_U8);
     bool sum = accumulator == PTX_F32 || (accumulator == PTX_F16 && (a == PTX_F16 || byte));
-    int bytes = half ? 2 : byte ? 1 : 4;
-    if (m != 64 || n < 8 || n > 256 || n % 8 || !(half || byte || a == PTX_TF32) || !b_fits || !sum || k * bytes != 32)
+    int bytes = half ? 2 : byte || integer ? 1 : 4;
+    bool known = integer ? accumulator == PTX_S32 && (n <= 32 || n % 16 == 0)
+                         : sum && b_fits && (half || byte || a == PTX_TF32) && !(mma->flags & PTX_SAT);
+    if (m != 64 || n < 8 || n > 256 || n % 8 || !known || k * bytes != 32)
         parser_unsupported(p, "the simulator does not know a wgmma of this shape and these types");
-    int results = n / (accumulator == PTX_F32 ? 2 : 4);
+    int results = n / (accumulator == PTX_F16 ? 4 : 2);
     if (mma->dst[0].kind != PTX_OPERAND_VECTOR || mma->dst[0].count != results)
         parser_unsupported(p, "a wgmma whose result is not %d registers", results);
     bool from_registers = mma->src[0].kind == PTX_OPERAND_VECTOR;

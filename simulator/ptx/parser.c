@@ -97,9 +97,7 @@ static void complete_files(struct parser *p) {
     module->file = file;
 }
 
-static struct ptx_module *parse(struct arena *arena, const char *text, size_t length) {
-    while (length > 0 && text[length - 1] == 0) // images of fat binaries end in zeros
-        length--;
+static struct ptx_module *parse(struct arena *arena, const struct ptx_text *texts, int count) {
     struct parser *p = arena_allocate(arena, sizeof *p);
     p->arena = arena;
     p->module = arena_allocate(arena, sizeof *p->module);
@@ -107,14 +105,25 @@ static struct ptx_module *parse(struct arena *arena, const char *text, size_t le
     names_start(&p->names, arena);
     start_locations(p);
     start_instructions(p);
-    lexer_start(&p->lexer, arena, text, length);
-    advance(p);
-    parse_module(p);
+    for (int i = 0; i < count; i++) {
+        size_t length = texts[i].length;
+        while (length > 0 && texts[i].text[length - 1] == 0) // images of fat binaries end in zeros
+            length--;
+        p->file_base = i > 0 ? p->module->files - 1 : 0;
+        lexer_start(&p->lexer, arena, texts[i].text, length);
+        advance(p);
+        parse_module(p);
+        names_forget_local(&p->names);
+    }
     complete_files(p);
     return p->module;
 }
 
 struct ptx_module *ptx_parse(const char *text, size_t length, char *error, size_t error_size) {
+    return ptx_parse_linked(&(struct ptx_text){text, length}, 1, error, error_size);
+}
+
+struct ptx_module *ptx_parse_linked(const struct ptx_text *texts, int count, char *error, size_t error_size) {
     struct arena *arena = arena_create(MODULE_LIMIT, error, error_size);
     if (!arena)
         return NULL;
@@ -122,12 +131,19 @@ struct ptx_module *ptx_parse(const char *text, size_t length, char *error, size_
         arena_destroy(arena);
         return NULL;
     }
-    return parse(arena, text, length);
+    return parse(arena, texts, count);
 }
 
 void ptx_free_module(struct ptx_module *module) {
     if (module)
         arena_destroy(module->arena);
+}
+
+const char *ptx_function_at(const struct ptx_module *module, uint64_t address) {
+    for (int i = 0; i < module->functions; i++)
+        if (function_address(i) == address)
+            return module->function[i]->name;
+    return NULL;
 }
 
 const char *ptx_entry_name(const struct ptx_module *module, int index) {

@@ -69,6 +69,7 @@ struct ptx_function {
     int instructions, instruction_capacity;
     struct ptx_instruction *instruction;
     int max_threads[3], required_threads[3], min_blocks;
+    struct ptx_cluster cluster;
     bool address_taken;
     struct unsupported *unsupported; // the first one
 };
@@ -91,6 +92,8 @@ struct parser {
     struct names opcodes, suffixes; // the words that instructions are made of: index in the tables of forms.h
     struct ptx_module *module;
     int variable_capacity, function_capacity, location_capacity, file_capacity;
+    int file_base;    // of this text's file numbers
+    bool local, weak; // of what is being declared in the module: no other text sees it; it may be there already
     struct location_table *locations;
 
     struct ptx_function *function; // whose body this is

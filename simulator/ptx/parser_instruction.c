@@ -10,7 +10,8 @@ enum { MOST_WORDS = 8 }; // of an opcode, after its first
 #define BIT(class) (UINT64_C(1) << (class))
 // Copies name the space that they write to and the one that they read.
 static bool is_copy(enum ptx_opcode opcode) {
-    return opcode == PTX_OP_CP_ASYNC || opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR;
+    return opcode == PTX_OP_CP_ASYNC || opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR ||
+           opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR;
 }
 
 static const uint64_t MAY_REPEAT = BIT(TYPES) | BIT(CACHE) | BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) | BIT(LAYOUT) |
@@ -73,6 +74,12 @@ static void set_field(struct ptx_instruction *instruction, struct suffix_state *
     case VARIANT:
         instruction->variant = (enum ptx_variant)suffix->value;
         break;
+    case COMPLETION_FIELD:
+        instruction->completion = (enum ptx_completion)suffix->value;
+        break;
+    case CLUSTER_SPACE_FIELD:
+        instruction->in_cluster = true;
+        // fall through
     case SPACE_FIELD:
         if (state->spaces++ == 0)
             instruction->space = (enum ptx_space)suffix->value;
@@ -279,12 +286,17 @@ static void parse_cp_async(struct parser *p, struct ptx_instruction *copy) {
 }
 
 // cp.async.bulk{.tensor}.shared::cluster.global.mbarrier::... [to], [from], {size,} [barrier] {, blocks} {, policy};
-// .global.shared::cta.bulk_group [to], [from] {, size} {, policy}
+// .shared::cluster.shared::cta.mbarrier::... [to], [from], size, [barrier];
+// .global.shared::cta.bulk_group [to], [from] {, size} {, policy}; the last two also as cp.reduce.async.bulk
 static void parse_bulk(struct parser *p, struct ptx_instruction *copy) {
-    bool tensor = copy->opcode == PTX_OP_CP_ASYNC_BULK_TENSOR, stores = copy->space == PTX_GLOBAL;
+    bool tensor = copy->opcode == PTX_OP_CP_ASYNC_BULK_TENSOR || copy->opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR;
+    bool reduces = copy->opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || copy->opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR;
+    bool stores = copy->space == PTX_GLOBAL, between = copy->space == PTX_SHARED && copy->space2 == PTX_SHARED;
+    bool known = stores ? copy->space2 == PTX_SHARED && copy->completion == PTX_BY_GROUP
+                        : copy->space == PTX_SHARED && copy->completion == PTX_BY_MBARRIER &&
+                              (between ? !tensor : !reduces && copy->space2 == PTX_GLOBAL);
     char form[64] = "";
-    if (copy->variant != (stores ? PTX_V_BULK_GROUP : PTX_V_COMPLETE_TX) ||
-        copy->space2 != (stores ? PTX_SHARED : PTX_GLOBAL))
+    if (!known || (copy->flags & PTX_MULTICAST && (stores || between)))
         parser_unsupported(p, "a bulk copy of this kind is not known");
     copy->src[copy->nsrc++] = parse_address(p, copy->space);
     expect_sign(p, ',');
@@ -324,10 +336,11 @@ static void parse_wgmma(struct parser *p, struct ptx_instruction *mma) {
         expect_sign(p, ',');
         mma->src[i] = parse_source(p, i < 2 ? PTX_B64 : PTX_PRED);
     }
-    expect_sign(p, ',');
-    mma->src[3] = parse_source(p, PTX_B32);
-    expect_sign(p, ',');
-    mma->src[4] = parse_source(p, PTX_B32);
+    bool integers = mma->mma_type[0] == PTX_S32; // without immediates
+    for (int i = 3; i < 5 && !integers; i++) {
+        expect_sign(p, ',');
+        mma->src[i] = parse_source(p, PTX_B32);
+    }
     bool from_registers = mma->src[0].kind == PTX_OPERAND_VECTOR;
     if (accept_sign(p, ',')) {
         mma->src[from_registers ? 6 : 5] = parse_source(p, PTX_B32);
@@ -362,6 +375,8 @@ static void parse_special_form(struct parser *p, struct ptx_instruction *instruc
         break;
     case PTX_OP_CP_ASYNC_BULK:
     case PTX_OP_CP_ASYNC_BULK_TENSOR:
+    case PTX_OP_CP_REDUCE_ASYNC_BULK:
+    case PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR:
         parse_bulk(p, instruction);
         break;
     case PTX_OP_WGMMA_MMA_ASYNC:

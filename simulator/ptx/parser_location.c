@@ -102,6 +102,7 @@ static int32_t call_site(struct parser *p, const struct ptx_location *place) {
 static struct ptx_location parse_place(struct parser *p) {
     struct ptx_location place = {.inlined_at = -1};
     place.file = (int32_t)parse_count(p, "a file number", 0, MAX_FILE);
+    place.file += place.file > 0 ? p->file_base : 0;
     place.line = (int32_t)parse_count(p, "a line number", 0, INT32_MAX);
     place.column = (int32_t)parse_count(p, "a column number", 0, INT32_MAX);
     if (place.file >= p->module->files)
@@ -134,7 +135,7 @@ void parse_location(struct parser *p) {
 void parse_file(struct parser *p) {
     int line = p->token.line;
     advance(p);
-    int number = (int)parse_count(p, "a file number", 0, MAX_FILE);
+    int number = (int)parse_count(p, "a file number", 0, MAX_FILE) + p->file_base;
     struct token name = p->token;
     if (name.kind != TOKEN_STRING)
         parser_fail(p, "expected a file name in quotes");

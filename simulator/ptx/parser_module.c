@@ -77,6 +77,12 @@ static const struct builtin {
     {"__assertfail", PTX_BUILTIN_ASSERTFAIL, 5, 0, {8, 8, 4, 8, 8}},
     {"malloc", PTX_BUILTIN_MALLOC, 1, 1, {8, 8}},
     {"free", PTX_BUILTIN_FREE, 1, 0, {8}},
+    {"__cudaCDP2GetParameterBufferV2", PTX_BUILTIN_LAUNCH_BUFFER, 4, 1, {8, 12, 12, 4, 8}},
+    {"__cudaCDP2LaunchDeviceV2", PTX_BUILTIN_LAUNCH, 2, 1, {8, 8, 4}},
+    {"__cudaCDP2GetLastError", PTX_BUILTIN_LAST_ERROR, 0, 1, {4}},
+    {"__cudaCDP2PeekAtLastError", PTX_BUILTIN_LAST_ERROR, 0, 1, {4}},
+    {"__cudaCDP2StreamCreateWithFlags", PTX_BUILTIN_STREAM_CREATE, 2, 1, {8, 4, 4}},
+    {"__cudaCDP2StreamDestroy", PTX_BUILTIN_STREAM_DESTROY, 1, 1, {8, 4}},
 };
 
 static enum ptx_builtin find_builtin(const struct ptx_function *function) {
@@ -86,8 +92,8 @@ static enum ptx_builtin find_builtin(const struct ptx_function *function) {
         bool same = strcmp(builtin->name, function->name) == 0 && builtin->parameters == signature->parameters &&
                     builtin->results == signature->results;
         for (int j = 0; same && j < builtin->parameters + builtin->results; j++)
-            same =
-                signature->parameter[j].size == builtin->size[j] && signature->parameter[j].align == builtin->size[j];
+            same = signature->parameter[j].size == builtin->size[j] &&
+                   signature->parameter[j].align == (builtin->size[j] == 12 ? 4 : builtin->size[j]); // 12: dim3
         if (same)
             return builtin->builtin;
     }
@@ -98,13 +104,14 @@ static struct ptx_function *declare_function(struct parser *p, struct token name
     struct name *known = names_find(&p->names, name.start, name.length, false);
     if (known) {
         struct ptx_function *function = known->kind == NAME_FUNCTION ? p->module->function[known->index] : NULL;
-        if (!function || function->defined || function->entry != entry)
+        if (!function || function->entry != entry)
             parser_fail_at(p, name.line, "'" TOKEN_FORMAT "' is declared twice", TOKEN_TEXT(name));
         return function;
     }
     struct ptx_module *module = p->module;
     known = names_add(&p->names, name.start, name.length, NAME_FUNCTION, 0);
     known->index = module->functions;
+    known->local = p->local;
     module->function =
         arena_grow(p->arena, module->function, module->functions, &p->function_capacity, sizeof *module->function);
     struct ptx_function *function = arena_allocate(p->arena, sizeof *function);
@@ -115,49 +122,59 @@ static struct ptx_function *declare_function(struct parser *p, struct token name
     return function;
 }
 
-static void parse_thread_counts(struct parser *p, int counts[3]) {
+static void parse_counts(struct parser *p, const char *what, int counts[3]) {
     counts[1] = counts[2] = 1;
     for (int i = 0; i < 3; i++) {
-        counts[i] = (int)parse_count(p, "a thread count", 1, INT32_MAX);
+        counts[i] = (int)parse_count(p, what, 1, INT32_MAX);
         if (!accept_sign(p, ','))
             break;
     }
 }
 
-// Blocks that run in clusters need the memory of their neighbours, which the simulator does not have.
-static void parse_cluster_directive(struct parser *p, struct ptx_function *function) {
+// A grid that is given in clusters instead of blocks is launched in a way that the simulator does not have.
+static void refuse_directive(struct parser *p, struct ptx_function *function) {
     struct unsupported *unsupported = arena_allocate(p->arena, sizeof *unsupported);
-    *unsupported = (struct unsupported){.what = "the simulator does not know clusters of blocks",
+    *unsupported = (struct unsupported){.what = "the simulator does not know a grid given in clusters",
                                         .text = arena_string(p->arena, p->token.start, p->token.length),
                                         .line = p->token.line};
     function->unsupported = unsupported;
     advance(p);
-    while (p->token.kind == TOKEN_NUMBER || token_is_sign(&p->token, ','))
-        advance(p);
-}
-
-static bool is_cluster_directive(const struct token *token) {
-    return token_is(token, ".reqnctapercluster") || token_is(token, ".explicitcluster") ||
-           token_is(token, ".maxclusterrank") || token_is(token, ".blocksareclusters");
 }
 
 // The directives between a function's header and its body.
 static void parse_performance_directives(struct parser *p, struct ptx_function *function) {
     for (;;)
         if (accept_word(p, ".maxntid"))
-            parse_thread_counts(p, function->max_threads);
+            parse_counts(p, "a thread count", function->max_threads);
         else if (accept_word(p, ".reqntid"))
-            parse_thread_counts(p, function->required_threads);
+            parse_counts(p, "a thread count", function->required_threads);
         else if (accept_word(p, ".minnctapersm"))
             function->min_blocks = (int)parse_count(p, "a block count", 0, INT32_MAX);
         else if (accept_word(p, ".maxnctapersm") || accept_word(p, ".maxnreg"))
             parse_count(p, "a limit", 0, INT32_MAX);
         else if (accept_word(p, ".pragma"))
             skip_statement(p);
-        else if (is_cluster_directive(&p->token))
-            parse_cluster_directive(p, function);
+        else if (accept_word(p, ".reqnctapercluster"))
+            parse_counts(p, "a block count", function->cluster.blocks);
+        else if (accept_word(p, ".maxclusterrank"))
+            function->cluster.most = (int)parse_count(p, "a block count", 1, INT32_MAX);
+        else if (accept_word(p, ".explicitcluster"))
+            function->cluster.must_be_said = true;
+        else if (token_is(&p->token, ".blocksareclusters"))
+            refuse_directive(p, function);
         else if (!accept_word(p, ".noreturn"))
             return;
+}
+
+// A body that is there already.
+static void skip_body(struct parser *p) {
+    int depth = 0;
+    do {
+        if (p->token.kind == TOKEN_END)
+            parser_fail(p, "a body has no end");
+        depth += token_is_sign(&p->token, '{') - token_is_sign(&p->token, '}');
+        advance(p);
+    } while (depth > 0);
 }
 
 // .entry or .func [(results)] name [(parameters)] directives, then ; or a body. The current token is .entry or .func.
@@ -179,9 +196,15 @@ static void parse_function(struct parser *p) {
     struct signature signature = join_signature(p, &parameters, &results);
     if (!first && !same_signature(&signature, &function->signature))
         parser_fail_at(p, name.line, "'%s' was declared with other parameters before", function->name);
-    function->signature = signature;
+    bool defined = function->defined;
+    if (!defined)
+        function->signature = signature;
     parse_performance_directives(p, function);
-    if (token_is_sign(&p->token, '{')) {
+    if (token_is_sign(&p->token, '{') && defined) {
+        if (!p->weak)
+            parser_fail_at(p, name.line, "'%s' is declared twice", function->name);
+        skip_body(p);
+    } else if (token_is_sign(&p->token, '{')) {
         function->defined = true;
         parse_body(p, function);
     } else {
@@ -209,6 +232,7 @@ static void skip_section(struct parser *p) {
 static void parse_target(struct parser *p) {
     struct token name = expect_name(p, "sm_NN");
     struct ptx_module *module = p->module;
+    module->target = 0;
     module->target_name = arena_string(p->arena, name.start, name.length);
     if (strncmp(module->target_name, "sm_", 3) == 0)
         for (const char *c = module->target_name + 3; *c >= '0' && *c <= '9' && module->target < 100000; c++)
@@ -223,6 +247,7 @@ static void parse_version(struct parser *p) {
     struct token token = p->token;
     struct ptx_module *module = p->module;
     const char *c = token.start, *end = c + token.length;
+    module->version_major = module->version_minor = 0;
     advance(p);
     for (; token.kind == TOKEN_NUMBER && c < end && *c != '.' && module->version_major < 1000; c++)
         module->version_major = module->version_major * 10 + (*c - '0');
@@ -238,9 +263,13 @@ void parse_module(struct parser *p) {
     parse_version(p);
     while (p->token.kind != TOKEN_END) {
         bool external = false;
+        p->local = true;
+        p->weak = false;
         while (token_is(&p->token, ".visible") || token_is(&p->token, ".weak") || token_is(&p->token, ".common") ||
                token_is(&p->token, ".extern")) {
             external = external || token_is(&p->token, ".extern");
+            p->weak = p->weak || token_is(&p->token, ".weak") || token_is(&p->token, ".common");
+            p->local = false;
             advance(p);
         }
         if (token_is(&p->token, ".entry") || token_is(&p->token, ".func"))

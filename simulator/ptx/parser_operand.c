@@ -40,15 +40,30 @@ static const struct {
     {"%globaltimer_hi", PTX_GLOBALTIMER_HI},
     {"%dynamic_smem_size", PTX_DYNAMIC_SMEM_SIZE},
     {"%total_smem_size", PTX_TOTAL_SMEM_SIZE},
+    {"%clusterid.x", PTX_CLUSTERID_X},
+    {"%clusterid.y", PTX_CLUSTERID_Y},
+    {"%clusterid.z", PTX_CLUSTERID_Z},
+    {"%nclusterid.x", PTX_NCLUSTERID_X},
+    {"%nclusterid.y", PTX_NCLUSTERID_Y},
+    {"%nclusterid.z", PTX_NCLUSTERID_Z},
+    {"%cluster_ctaid.x", PTX_CLUSTER_CTAID_X},
+    {"%cluster_ctaid.y", PTX_CLUSTER_CTAID_Y},
+    {"%cluster_ctaid.z", PTX_CLUSTER_CTAID_Z},
+    {"%cluster_nctaid.x", PTX_CLUSTER_NCTAID_X},
+    {"%cluster_nctaid.y", PTX_CLUSTER_NCTAID_Y},
+    {"%cluster_nctaid.z", PTX_CLUSTER_NCTAID_Z},
+    {"%cluster_ctarank", PTX_CLUSTER_CTARANK},
+    {"%cluster_nctarank", PTX_CLUSTER_NCTARANK},
+    {"%is_explicit_cluster", PTX_IS_EXPLICIT_CLUSTER},
     {"%envreg1", PTX_ENVREG1},
     {"%envreg2", PTX_ENVREG2},
 };
 
 // How the names of PTX's other special registers begin: a kernel that reads one cannot run here, the rest of the module
 // can.
-static const char *const UNKNOWN_SPECIALS[] = {
-    "%reserved_smem",       "%aggr_smem",          "%envreg", "%pm",   "%cluster", "%ncluster",
-    "%is_explicit_cluster", "%current_graph_exec", "%tid",    "%ntid", "%ctaid",   "%nctaid"};
+static const char *const UNKNOWN_SPECIALS[] = {"%reserved_smem", "%aggr_smem",          "%envreg", "%pm",   "%cluster",
+                                               "%ncluster",      "%current_graph_exec", "%tid",    "%ntid", "%ctaid",
+                                               "%nctaid"};
 
 struct ptx_operand new_operand(enum ptx_operand_kind kind) {
     return (struct ptx_operand){.kind = kind, .slot = -1, .variable = -1, .target = -1};

@@ -226,6 +226,9 @@ void parse_module_variable(struct parser *p, bool external) {
     expect_sign(p, ';');
 
     struct name *known = names_find(&p->names, name.start, name.length, false);
+    if (known && known->kind == NAME_MODULE_VARIABLE && known->depth == 0 && p->names.depth == 0 &&
+        module->variable[known->index].space == variable.space && (external || p->weak))
+        return; // another text has it
     if (known && known->kind == NAME_MODULE_VARIABLE && module->variable[known->index].external && known->depth == 0 &&
         p->names.depth == 0) {
         if (module->variable[known->index].space != variable.space)
@@ -239,5 +242,6 @@ void parse_module_variable(struct parser *p, bool external) {
     module->variable =
         arena_grow(p->arena, module->variable, module->variables, &p->variable_capacity, sizeof *module->variable);
     added->index = module->variables;
+    added->local = p->local;
     module->variable[module->variables++] = variable;
 }

@@ -57,9 +57,12 @@ enum PTX_SMALL ptx_variant {
     PTX_V_SYNC, PTX_V_ARRIVE, PTX_V_RED_POPC, PTX_V_RED_AND, PTX_V_RED_OR, // bar, barrier
     PTX_V_FINITE, PTX_V_INFINITE, PTX_V_NUMBER, PTX_V_NOTANUMBER, PTX_V_NORMAL, PTX_V_SUBNORMAL, // testp
     PTX_V_COMMIT_GROUP, PTX_V_WAIT_GROUP, PTX_V_WAIT_ALL, // cp.async
-    PTX_V_COMPLETE_TX, PTX_V_BULK_GROUP,                  // cp.async.bulk
     PTX_V_ASYNC,                                          // fence.proxy
+    PTX_V_BEYOND_TRAP, PTX_V_BEYOND_CLAMP, PTX_V_BEYOND_ZERO, // suld, sust
 };
+
+// How it is known that an asynchronous copy is done: by a barrier in shared memory, or by groups.
+enum PTX_SMALL ptx_completion { PTX_COMPLETION_NONE, PTX_BY_MBARRIER, PTX_BY_GROUP };
 
 // clang-format on
 
@@ -119,6 +122,10 @@ enum PTX_SMALL ptx_special {
     PTX_LANEMASK_EQ, PTX_LANEMASK_LE, PTX_LANEMASK_LT, PTX_LANEMASK_GE, PTX_LANEMASK_GT,
     PTX_CLOCK, PTX_CLOCK_HI, PTX_CLOCK64, PTX_GLOBALTIMER, PTX_GLOBALTIMER_LO, PTX_GLOBALTIMER_HI,
     PTX_DYNAMIC_SMEM_SIZE, PTX_TOTAL_SMEM_SIZE,
+    PTX_CLUSTERID_X, PTX_CLUSTERID_Y, PTX_CLUSTERID_Z, PTX_NCLUSTERID_X, PTX_NCLUSTERID_Y, PTX_NCLUSTERID_Z,
+    PTX_CLUSTER_CTAID_X, PTX_CLUSTER_CTAID_Y, PTX_CLUSTER_CTAID_Z,
+    PTX_CLUSTER_NCTAID_X, PTX_CLUSTER_NCTAID_Y, PTX_CLUSTER_NCTAID_Z,
+    PTX_CLUSTER_CTARANK, PTX_CLUSTER_NCTARANK, PTX_IS_EXPLICIT_CLUSTER, // the last one is a predicate
     PTX_ENVREG1, PTX_ENVREG2, // high and low half of the address of what the grid's barrier is made of
     PTX_WARP_SIZE,
 };
@@ -129,7 +136,13 @@ enum PTX_SMALL ptx_builtin {
     PTX_BUILTIN_VPRINTF,
     PTX_BUILTIN_ASSERTFAIL,
     PTX_BUILTIN_MALLOC,
-    PTX_BUILTIN_FREE
+    PTX_BUILTIN_FREE,
+    // Of the device runtime: launches by a kernel.
+    PTX_BUILTIN_LAUNCH_BUFFER,
+    PTX_BUILTIN_LAUNCH,
+    PTX_BUILTIN_LAST_ERROR,
+    PTX_BUILTIN_STREAM_CREATE,
+    PTX_BUILTIN_STREAM_DESTROY
 };
 
 // Where a register lives. A warp's register file is an array of bytes; a register is 32 lanes side by side:
@@ -174,6 +187,8 @@ struct ptx_instruction {
     enum ptx_rounding rounding;
     enum ptx_compare compare;
     enum ptx_variant variant;
+    enum ptx_completion completion;
+    bool in_cluster; // the space, or the first of two, is .shared::cluster: it may be another block's
     uint32_t flags;
     int vector;    // 1, 2, 4, 8: ld.v4; ldmatrix .x4; the rank of a bulk copy of a tensor
     int shape[3];  // mma m, n, k
@@ -239,7 +254,8 @@ struct ptx_module {
 // call_base and beyond. So a call adds the caller's call_base to the thread's stack base, a return subtracts it again,
 // and nothing is copied. Builtins find their arguments in the same way: each at the next multiple of its size, then the
 // result: vprintf (u64 format, u64 arguments) u32, malloc (u64) u64, free (u64), __assertfail (u64 message, u64 file,
-// u32 line, u64 function, u64 character size).
+// u32 line, u64 function, u64 character size); a launch's buffer (u64 kernel, u32[3] grid, u32[3] block, u32 shared)
+// u64.
 struct ptx_frame {
     const char *name;
     int32_t entry;         // index of its first instruction
@@ -254,6 +270,13 @@ struct ptx_frame {
     int32_t local_bytes;
     bool recursive;   // may be called while it is active: local_base is then that of the first activation
     uint64_t address; // what a pointer to it holds (an indirect call looks for it here)
+};
+
+// What an entry function says of its clusters.
+struct ptx_cluster {
+    int blocks[3];     // .reqnctapercluster, 0: not given
+    int most;          // .maxclusterrank, 0: not given
+    bool must_be_said; // .explicitcluster: it is launched with clusters, here or by the launch
 };
 
 // One entry function and all that it can call, ready to be bound and run.
@@ -277,11 +300,22 @@ struct ptx_kernel {
     int max_threads[3];      // .maxntid, 0: not given
     int required_threads[3]; // .reqntid, 0: not given
     int min_blocks;          // .minnctapersm
+    struct ptx_cluster cluster;
 };
 
 // Parses PTX text of length bytes; text need not end in 0 and is not trusted: any bytes give a module or an error,
 // never a crash. On failure returns NULL and writes one line "ptx line N: what" to error.
 struct ptx_module *ptx_parse(const char *text, size_t length, char *error, size_t error_size);
+
+// The same of several texts as nvcc -rdc=true makes them, which see each other's visible functions and variables.
+struct ptx_text {
+    const char *text;
+    size_t length;
+};
+struct ptx_module *ptx_parse_linked(const struct ptx_text *texts, int count, char *error, size_t error_size);
+
+// The name of the function that a pointer holds; NULL where it holds none.
+const char *ptx_function_at(const struct ptx_module *module, uint64_t address);
 
 // Entry functions of the module, by mangled name, in text order; NULL past the last.
 const char *ptx_entry_name(const struct ptx_module *module, int index);

@@ -55,13 +55,20 @@ static const char *type_name(enum ptx_type type) {
         return "e4m3";
     case PTX_E5M2:
         return "e5m2";
+    case PTX_S8:
+        return "s8";
+    case PTX_U8:
+        return "u8";
+    case PTX_S32:
+        return "s32";
     default:
         return "f32";
     }
 }
 
 static int width_of(enum ptx_type type) {
-    return type == PTX_E4M3 || type == PTX_E5M2 ? 4 : type == PTX_F16 || type == PTX_BF16 ? 2 : 1;
+    bool byte = type == PTX_E4M3 || type == PTX_E5M2 || type == PTX_S8 || type == PTX_U8;
+    return byte ? 4 : type == PTX_F16 || type == PTX_BF16 ? 2 : 1;
 }
 
 static void add_operand(struct json *json, const struct operand *operand, int warps) {

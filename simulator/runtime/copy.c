@@ -2,6 +2,7 @@
 // the host counts as written, what comes from the device is as it was there.
 #include "copy.h"
 #include "device_memory.h"
+#include "graph.h"
 #include "host_memory.h"
 #include "stream.h"
 
@@ -103,56 +104,154 @@ static cudaError_t copy_rows(void *to_address, size_t to_pitch, const void *from
     return error;
 }
 
-static cudaError_t set_rows(void *address, int value, const struct region *region) {
-    if (region->width > region->pitch) {
-        return api_error(cudaErrorInvalidValue, "rows of %zu bytes do not fit a pitch of %zu", region->width,
-                         region->pitch);
+// Rows of width elements of 1, 2 or 4 bytes; the pitch is in bytes.
+static cudaError_t set_rows(void *address, int value, size_t element, const struct region *region) {
+    struct region bytes = {region->pitch, region->width * element, region->height};
+    if (bytes.width > bytes.pitch) {
+        return api_error(cudaErrorInvalidValue, "rows of %zu bytes do not fit a pitch of %zu", bytes.width,
+                         bytes.pitch);
     }
-    if (extent(region) == 0)
+    if (extent(&bytes) == 0)
         return cudaSuccess;
     struct side side = {0};
-    cudaError_t error = device_side(&side, "the memory", address, extent(region));
-    for (size_t row = 0; row < region->height && error == cudaSuccess; row++) {
-        memset(side.bytes + row * region->pitch, value, region->width);
+    cudaError_t error = device_side(&side, "the memory", address, extent(&bytes));
+    for (size_t row = 0; row < bytes.height && error == cudaSuccess; row++) {
+        uint8_t *to = side.bytes + row * bytes.pitch;
+        for (size_t i = 0; element > 1 && i < region->width; i++)
+            memcpy(to + i * element, &value, element); // the low bytes: the host is little-endian
+        if (element == 1)
+            memset(to, value, bytes.width);
         if (side.allocation)
-            sim_memory_mark_written(side.allocation, side.offset + row * region->pitch, region->width);
+            sim_memory_mark_written(side.allocation, side.offset + row * bytes.pitch, bytes.width);
     }
     return error;
 }
 
+// ---- The same as nodes of a graph
+
+struct copying {
+    struct work work;
+    void *to;
+    const void *from;
+    size_t to_pitch, from_pitch, width, height;
+    enum cudaMemcpyKind kind;
+};
+
+static cudaError_t run_copy(const struct work *work, cudaStream_t stream) {
+    const struct copying *c = (const struct copying *)work;
+    (void)stream;
+    return copy_rows(c->to, c->to_pitch, c->from, c->from_pitch, c->width, c->height, c->kind);
+}
+
+struct work *copy_work(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                       enum cudaMemcpyKind kind) {
+    struct copying *c = work_new(sizeof *c, cudaGraphNodeTypeMemcpy, run_copy);
+    if (!c)
+        return NULL;
+    *c = (struct copying){c->work, to, from, to_pitch, from_pitch, width, height, kind};
+    return &c->work;
+}
+
+struct setting {
+    struct work work;
+    void *address;
+    int value;
+    size_t element;
+    struct region region;
+};
+
+static cudaError_t run_set(const struct work *work, cudaStream_t stream) {
+    const struct setting *s = (const struct setting *)work;
+    (void)stream;
+    return set_rows(s->address, s->value, s->element, &s->region);
+}
+
+struct work *set_work(void *address, size_t pitch, int value, size_t element, size_t width, size_t height) {
+    struct setting *s = work_new(sizeof *s, cudaGraphNodeTypeMemset, run_set);
+    if (!s)
+        return NULL;
+    *s = (struct setting){s->work, address, value, element, {pitch, width, height}};
+    return &s->work;
+}
+
+// ---- The calls
+
+static cudaError_t copy_rows_now(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                 size_t height, enum cudaMemcpyKind kind) {
+    cudaError_t error = capture_forbids_all("waits for it");
+    return error == cudaSuccess ? copy_rows(to, to_pitch, from, from_pitch, width, height, kind) : error;
+}
+
+static cudaError_t copy_rows_in(cudaStream_t stream, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                size_t width, size_t height, enum cudaMemcpyKind kind) {
+    if (capture_is_on(stream))
+        return capture_add(stream, copy_work(to, to_pitch, from, from_pitch, width, height, kind));
+    return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+cudaError_t copy_bytes_now(void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
+    cudaError_t error = capture_forbids_all("waits for it");
+    return error == cudaSuccess ? copy_bytes(to, from, size, kind) : error;
+}
+
+cudaError_t copy_bytes_in(cudaStream_t stream, void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
+    if (capture_is_on(stream))
+        return capture_add(stream, copy_work(to, size, from, size, size, 1, kind));
+    return copy_bytes(to, from, size, kind);
+}
+
+static cudaError_t set_now(void *address, int value, size_t pitch, size_t width, size_t height) {
+    cudaError_t error = capture_forbids_legacy();
+    return error == cudaSuccess ? set_rows(address, value, 1, &(struct region){pitch, width, height}) : error;
+}
+
+static cudaError_t set_in(cudaStream_t stream, void *address, int value, size_t pitch, size_t width, size_t height) {
+    if (capture_is_on(stream))
+        return capture_add(stream, set_work(address, pitch, value, 1, width, height));
+    return set_rows(address, value, 1, &(struct region){pitch, width, height});
+}
+
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
-    return WAITING_CALL(copy_bytes(to, from, size, kind));
+    return WAITING_CALL(copy_bytes_now(to, from, size, kind));
 }
 
 // The asynchronous forms differ in what they may do later; here they do it at once.
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return STREAM_CALL(stream, copy_bytes(to, from, size, kind));
+    return STREAM_CALL(stream, copy_bytes_in(stream, to, from, size, kind));
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          enum cudaMemcpyKind kind) {
-    return WAITING_CALL(copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
+    return WAITING_CALL(copy_rows_now(to, to_pitch, from, from_pitch, width, height, kind));
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return STREAM_CALL(stream, copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
+    return STREAM_CALL(stream, copy_rows_in(stream, to, to_pitch, from, from_pitch, width, height, kind));
 }
 
 cudaError_t cudaMemset(void *address, int value, size_t size) {
-    return DEVICE_CALL(set_rows(address, value, &(struct region){size, size, 1}));
+    return DEVICE_CALL(set_now(address, value, size, size, 1));
 }
 
 cudaError_t cudaMemsetAsync(void *address, int value, size_t size, cudaStream_t stream) {
-    return STREAM_CALL(stream, set_rows(address, value, &(struct region){size, size, 1}));
+    return STREAM_CALL(stream, set_in(stream, address, value, size, size, 1));
 }
 
 cudaError_t cudaMemset2D(void *address, size_t pitch, int value, size_t width, size_t height) {
-    return DEVICE_CALL(set_rows(address, value, &(struct region){pitch, width, height}));
+    return DEVICE_CALL(set_now(address, value, pitch, width, height));
+}
+
+cudaError_t cudaMemset3D(struct cudaPitchedPtr memory, int value, struct cudaExtent extent) {
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
+        error = DEVICE_CALL(set_now((uint8_t *)memory.ptr + z * memory.pitch * memory.ysize, value, memory.pitch,
+                                    extent.width, extent.height));
+    return error;
 }
 
 cudaError_t cudaMemset2DAsync(void *address, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-    return STREAM_CALL(stream, set_rows(address, value, &(struct region){pitch, width, height}));
+    return STREAM_CALL(stream, set_in(stream, address, value, pitch, width, height));
 }

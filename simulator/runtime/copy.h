@@ -8,4 +8,8 @@
 // cudaErrorInvalidValue.
 cudaError_t copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
 
+// The same as a call that waits, which cannot be captured; and in a stream, where it is a node while that is captured.
+cudaError_t copy_bytes_now(void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
+cudaError_t copy_bytes_in(cudaStream_t stream, void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
+
 #endif

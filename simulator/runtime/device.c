@@ -1,7 +1,9 @@
 // The table of devices, and the calls that choose, reset and wait for one. The figures are those that
 // cudaGetDeviceProperties gives on the real GPU, but for the name, which says that it is simulated.
 #include "device.h"
+#include "array.h"
 #include "device_memory.h"
+#include "graph.h"
 #include "host_memory.h"
 #include "module.h"
 #include "stream.h"
@@ -193,6 +195,18 @@ static cudaError_t set_flags(unsigned flags) {
     return cudaSuccess;
 }
 
+// There is one device, and none beside it.
+static cudaError_t can_access_peer(int *can, int device, int peer) {
+    if (!can || device != 0 || peer != 0)
+        return api_error(can ? cudaErrorInvalidDevice : cudaErrorInvalidValue, "there is one device, number 0");
+    *can = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
+    return DEVICE_CALL(can_access_peer(can, device, peer));
+}
+
 cudaError_t cudaSetDeviceFlags(unsigned int flags) {
     return DEVICE_CALL(set_flags(flags));
 }
@@ -201,16 +215,26 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
     return HOST_CALL(write_int((int *)flags, (int)device_flags));
 }
 
+static cudaError_t synchronize(void) {
+    stream_all_come_after();
+    return capture_forbids_all("waits for it");
+}
+
 cudaError_t cudaDeviceSynchronize(void) {
-    return WAITING_CALL((stream_all_come_after(), cudaSuccess));
+    return WAITING_CALL(synchronize());
 }
 
 // Everything that the program made on the device is gone afterwards, its errors too: memory, streams, events, the
 // values of device variables. Kernels stay registered, so that the program can go on.
 static cudaError_t reset(void) {
     module_unload_all();
+    texture_free_all();
+    array_free_all();
     device_memory_free_all();
     host_memory_free_all();
+    capture_end_all();
+    graph_exec_free_all();
+    graph_free_all();
     stream_destroy_all();
     event_destroy_all();
     api_forget_errors();

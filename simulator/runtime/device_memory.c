@@ -1,6 +1,7 @@
 // cudaMalloc and its relatives. Device memory lies in an address range of its own that the host cannot touch, so that
 // a mix-up of host and device pointers shows as it does on a GPU. Memory that both sides share is in host_memory.c.
 #include "device_memory.h"
+#include "graph.h"
 #include "host_memory.h"
 #include "stream.h"
 
@@ -64,8 +65,13 @@ cudaError_t device_memory_allocate(void **pointer, size_t size) {
     return cudaSuccess;
 }
 
+static cudaError_t allocate_now(void **pointer, size_t size) {
+    cudaError_t error = capture_forbids_all("may wait for it: allocate before the capture, or by cudaMallocAsync");
+    return error == cudaSuccess ? device_memory_allocate(pointer, size) : error;
+}
+
 cudaError_t cudaMalloc(void **pointer, size_t size) {
-    return DEVICE_CALL(device_memory_allocate(pointer, size));
+    return DEVICE_CALL(allocate_now(pointer, size));
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream) {
@@ -83,6 +89,18 @@ static cudaError_t allocate_pitched(void **pointer, size_t *pitch, size_t width,
 
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
     return DEVICE_CALL(allocate_pitched(pointer, pitch, width, height));
+}
+
+static cudaError_t allocate_box(struct cudaPitchedPtr *pointer, struct cudaExtent extent) {
+    if (!pointer || (extent.depth != 0 && extent.height > SIZE_MAX / extent.depth))
+        return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL, or there are too many rows");
+    pointer->xsize = extent.width;
+    pointer->ysize = extent.height;
+    return allocate_pitched(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent) {
+    return DEVICE_CALL(allocate_box(pointer, extent));
 }
 
 static cudaError_t release(void *pointer) {
@@ -117,12 +135,18 @@ static cudaError_t release(void *pointer) {
     return cudaSuccess;
 }
 
-cudaError_t cudaFree(void *pointer) {
-    return WAITING_CALL(release(pointer));
+static cudaError_t release_now(void *pointer) {
+    cudaError_t error = pointer ? capture_forbids_all("waits for it") : cudaSuccess;
+    return error == cudaSuccess ? release(pointer) : error;
 }
 
+cudaError_t cudaFree(void *pointer) {
+    return WAITING_CALL(release_now(pointer));
+}
+
+// What a captured graph may still use stays.
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
-    return STREAM_CALL(stream, release(pointer));
+    return STREAM_CALL(stream, capture_is_on(stream) ? cudaSuccess : release(pointer));
 }
 
 static void free_heap(struct sim_allocation *allocation, void *addresses) {
@@ -162,7 +186,7 @@ static cudaError_t pointer_attributes(struct cudaPointerAttributes *attributes, 
     if (kind != HOST_PLAIN) {
         attributes->type = kind == HOST_MANAGED ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
         attributes->device = 0;
-        attributes->devicePointer = kind == HOST_REGISTERED ? NULL : (void *)pointer;
+        attributes->devicePointer = (void *)pointer;
     }
     return cudaSuccess;
 }

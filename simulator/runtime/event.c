@@ -1,5 +1,6 @@
 // Events. Recording one notes the host's time; all work given before is done by then, and none that comes after has
 // begun. So the time between two events is that of the simulation on this host, and says nothing about any GPU.
+#include "graph.h"
 #include "stream.h"
 
 #include <stdlib.h>
@@ -63,6 +64,7 @@ static cudaError_t destroy(cudaEvent_t event) {
     cudaError_t error = check(event);
     if (error == cudaSuccess) {
         struct CUevent_st **link = find(event);
+        capture_forget(event);
         *link = event->next;
         free(event);
     }
@@ -77,7 +79,7 @@ static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
     cudaError_t error = check(event);
     if (error == cudaSuccess)
         error = stream_check(stream);
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess && !capture_record(event, stream)) {
         event->recorded = true;
         event->after = stream_is_after(stream);
         clock_gettime(CLOCK_MONOTONIC, &event->time);
@@ -94,13 +96,20 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     return DEVICE_CALL(record(event, stream));
 }
 
+static cudaError_t check_done(cudaEvent_t event) {
+    cudaError_t error = check(event);
+    if (error == cudaSuccess && capture_knows(event))
+        error = api_error(cudaErrorCapturedEvent, "the event was recorded in a stream that is being captured");
+    return error;
+}
+
 // An event that was never recorded counts as complete, in CUDA too.
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-    return WAITING_CALL(check(event));
+    return WAITING_CALL(check_done(event));
 }
 
 static cudaError_t synchronize(cudaEvent_t event) {
-    cudaError_t error = check(event);
+    cudaError_t error = check_done(event);
     if (error == cudaSuccess && event->recorded && event->after)
         stream_all_come_after();
     return error;
@@ -114,7 +123,11 @@ static cudaError_t wait_event(cudaStream_t stream, cudaEvent_t event) {
     cudaError_t error = check(event);
     if (error == cudaSuccess)
         error = stream_check(stream);
-    if (error == cudaSuccess && event->recorded && event->after)
+    if (error != cudaSuccess || capture_wait(stream, event))
+        return error;
+    if (event->recorded && capture_is_on(stream))
+        return api_error(cudaErrorStreamCaptureIsolation, "the event was recorded before the stream was captured");
+    if (event->recorded && event->after)
         stream_comes_after(stream);
     return error;
 }

@@ -1,5 +1,6 @@
 // What a kernel needs, and what the program allows it: cudaFuncGetAttributes, cudaFuncSetAttribute and the like.
 #include "function.h"
+#include "cluster.h"
 #include "device.h"
 #include "module.h"
 #include "occupancy.h"
@@ -31,6 +32,7 @@ static cudaError_t get_attributes(struct cudaFuncAttributes *attributes, const v
         .maxDynamicSharedSizeBytes = (int)function->max_dynamic_shared,
         .preferredShmemCarveout = function->carveout,
     };
+    cluster_get_attributes(function, attributes);
     return cudaSuccess;
 }
 
@@ -63,10 +65,9 @@ static cudaError_t set_attribute(const void *host, enum cudaFuncAttribute attrib
             return api_error(cudaErrorInvalidValue, "a carveout of %d %%; it is -1 (default) or 0 to 100", value);
         function->carveout = value;
         return cudaSuccess;
-    case cudaFuncAttributeNonPortableClusterSizeAllowed:
-    case cudaFuncAttributeClusterSchedulingPolicyPreference:
-        return cudaSuccess; // permissions for launches with clusters, which launch.c refuses by themselves
     default:
+        if (cluster_set_attribute(function, attribute, value, &error))
+            return error;
         return api_error(cudaErrorInvalidValue, "attribute %d cannot be set", (int)attribute);
     }
 }

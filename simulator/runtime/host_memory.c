@@ -77,8 +77,7 @@ cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned int flags) {
 static void forget_host_block(struct host_block **link) {
     struct host_block *block = *link;
     *link = block->next;
-    if (block->kind != HOST_REGISTERED)
-        sim_memory_free((uint64_t)(uintptr_t)block->bytes);
+    sim_memory_free((uint64_t)(uintptr_t)block->bytes);
     free(block);
 }
 
@@ -107,15 +106,17 @@ cudaError_t cudaFreeHost(void *pointer) {
     return DEVICE_CALL(release_host(pointer));
 }
 
-// Registered memory is the program's own; copies from and to it work as ever, but kernels cannot reach it here.
+// Registered memory is the program's own, which kernels reach at the same address.
 static cudaError_t host_register(void *pointer, size_t size, unsigned flags) {
     if (!pointer || size == 0 || !host_memory_is_mapped(pointer, size))
         return api_error(cudaErrorInvalidValue, "there are no %zu bytes of host memory at %p", size, pointer);
     if (*find_host_block(pointer))
         return api_error(cudaErrorHostMemoryAlreadyRegistered, "%p is registered already", pointer);
     struct host_block *block = calloc(1, sizeof *block);
-    if (!block)
+    if (!block || !sim_memory_adopt(pointer, size)) {
+        free(block);
         return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    }
     *block = (struct host_block){pointer, size, HOST_REGISTERED, flags, host_blocks};
     host_blocks = block;
     return cudaSuccess;
@@ -139,10 +140,6 @@ static cudaError_t host_device_pointer(void **device, void *host) {
     struct host_block *block = *find_host_block(host);
     if (!device || !block)
         return api_error(cudaErrorInvalidValue, "%p is not pinned memory", host);
-    if (block->kind == HOST_REGISTERED) {
-        return api_error(cudaErrorNotSupported, "the simulator's kernels cannot reach memory of cudaHostRegister; "
-                                                "allocate it with cudaHostAlloc");
-    }
     *device = host;
     return cudaSuccess;
 }

@@ -5,12 +5,15 @@
 // into __cudaPushCallConfiguration(grid, block, shared, stream) followed by a call of a host function named kernel,
 // which collects the addresses of its arguments in an array, pops the configuration and calls cudaLaunchKernel (until
 // CUDA 12) or __cudaLaunchKernel with a handle from __cudaGetKernel (since CUDA 13).
+#include "launch.h"
 #include "device.h"
 #include "function.h"
+#include "graph.h"
 #include "module.h"
 #include "occupancy.h"
 #include "stream.h"
 
+#include "../machine/children.h"
 #include "../simulator.h"
 
 #include <stdlib.h>
@@ -18,13 +21,6 @@
 
 // Messages speak of a launch: the functions that <<< >>> became are not in the program's source.
 #define LAUNCH(body) api_leave(api_enter("launch") == cudaSuccess ? (body) : api_entry_error())
-
-struct configuration {
-    dim3 grid, block;
-    size_t dynamic_shared_bytes;
-    cudaStream_t stream;
-    bool cooperative;
-};
 
 // A stack, because the arguments of a launch are evaluated after the push and may launch something themselves.
 #define MAX_CONFIGURATIONS 16
@@ -37,7 +33,8 @@ EXPORTED unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dyna
         return LAUNCH(
             api_error(cudaErrorLaunchOutOfResources, "%d launches in the arguments of a launch", MAX_CONFIGURATIONS));
     }
-    pushed[pushed_count++] = (struct configuration){grid, block, dynamic_shared_bytes, stream, false};
+    pushed[pushed_count++] = (struct configuration){
+        .grid = grid, .block = block, .dynamic_shared_bytes = dynamic_shared_bytes, .stream = stream};
     return 0;
 }
 
@@ -163,6 +160,11 @@ static uint64_t resident_blocks(const struct function *function, const struct co
     dim3 block = configuration->block;
     int of_an_sm = occupancy_blocks(gpu, (int)(block.x * block.y * block.z), occupancy_registers(function),
                                     function->kernel->static_shared_bytes + configuration->dynamic_shared_bytes);
+    dim3 cluster = configuration->cluster;
+    int size = (int)(cluster.x * cluster.y * cluster.z);
+    if (size > 1)
+        return (uint64_t)size * (uint64_t)cluster_occupancy(function, size, (int)(block.x * block.y * block.z),
+                                                            configuration->dynamic_shared_bytes);
     return (uint64_t)gpu->sms * (of_an_sm > 1 ? (uint64_t)of_an_sm : 1);
 }
 
@@ -190,23 +192,18 @@ static cudaError_t check_cooperative(const struct function *function, const stru
                      (unsigned long long)most);
 }
 
-static cudaError_t run(const struct function *function, const struct configuration *configuration, void **arguments) {
-    const struct ptx_kernel *kernel = function->kernel;
-    if (!arguments && kernel->params > 0) {
-        return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters and was given none", function->plain_name,
-                         kernel->params);
-    }
-    void *parameters = pack_parameters(kernel, arguments);
+cudaError_t launch_packed(const struct function *function, const struct configuration *configuration,
+                          const void *parameters) {
     struct sim_allocation *workspace = configuration->cooperative ? make_workspace() : NULL;
-    if (!parameters || (configuration->cooperative && !workspace)) {
-        free(parameters);
+    if (!parameters || (configuration->cooperative && !workspace))
         return api_error(cudaErrorLaunchOutOfResources, "the host has no memory left");
-    }
-    dim3 grid = configuration->grid, block = configuration->block;
+    dim3 grid = configuration->grid, block = configuration->block, cluster = configuration->cluster;
     struct sim_launch launch = {
         .kernel = function->bound,
         .grid = {grid.x, grid.y, grid.z},
         .block = {block.x, block.y, block.z},
+        .cluster = {cluster.x, cluster.y, cluster.z},
+        .explicit_cluster = configuration->explicit_cluster,
         .dynamic_shared_bytes = configuration->dynamic_shared_bytes,
         .parameters = parameters,
         .device = &device_current()->simulated,
@@ -214,14 +211,38 @@ static cudaError_t run(const struct function *function, const struct configurati
         .resident_blocks = resident_blocks(function, configuration),
     };
     struct sim_counts counts = {0};
+    struct sim_children children = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    launch.children = &children;
     enum sim_status status = sim_launch_run(&launch, &counts);
-    free(parameters);
     if (workspace)
         sim_memory_free(workspace->address);
     bool sticky;
     cudaError_t error = error_of(status, &sticky);
     if (error != cudaSuccess)
         api_launch_failed(error, sticky);
+    if (error == cudaSuccess && children.first)
+        error = launch_children(function, &children);
+    sim_children_free(&children);
+    return error;
+}
+
+static cudaError_t run_or_describe(const void *host_or_handle, const struct function *function,
+                                   const struct configuration *configuration, void **arguments) {
+    const struct ptx_kernel *kernel = function->kernel;
+    if (!arguments && kernel->params > 0) {
+        return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters and was given none", function->plain_name,
+                         kernel->params);
+    }
+    void *parameters = pack_parameters(kernel, arguments);
+    if (configuration->described) {
+        *configuration->described = launch_work(host_or_handle, function, configuration, parameters);
+        return *configuration->described ? cudaSuccess
+                                         : api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    }
+    if (capture_is_on(configuration->stream))
+        return capture_add(configuration->stream, launch_work(host_or_handle, function, configuration, parameters));
+    cudaError_t error = launch_packed(function, configuration, parameters);
+    free(parameters);
     return error;
 }
 
@@ -239,7 +260,7 @@ unsigned long simulator_early_launches(void) {
     return early_launches;
 }
 
-static cudaError_t launch(const void *host_or_handle, const struct configuration *configuration, void **arguments) {
+static cudaError_t launch(const void *host_or_handle, struct configuration *configuration, void **arguments) {
     struct function *function = NULL;
     cudaError_t error = stream_check(configuration->stream);
     if (error == cudaSuccess)
@@ -253,11 +274,15 @@ static cudaError_t launch(const void *host_or_handle, const struct configuration
     if (error == cudaSuccess)
         error = check_shared(function, configuration->dynamic_shared_bytes);
     if (error == cudaSuccess)
+        error =
+            cluster_of_launch(function, configuration->grid, configuration->block, configuration->dynamic_shared_bytes,
+                              configuration->wish, &configuration->cluster, &configuration->explicit_cluster);
+    if (error == cudaSuccess)
         error = check_cooperative(function, configuration);
     *(error == cudaSuccess ? &launches : &failed_launches) += 1;
     early_launches += error == cudaSuccess && !stream_is_after(configuration->stream);
     if (error == cudaSuccess)
-        error = run(function, configuration, arguments);
+        error = run_or_describe(host_or_handle, function, configuration, arguments);
     if (error != cudaSuccess)
         api_note_failed();
     return error;
@@ -265,7 +290,8 @@ static cudaError_t launch(const void *host_or_handle, const struct configuration
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t dynamic_shared_bytes,
                              cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false};
+    struct configuration configuration = {
+        .grid = grid, .block = block, .dynamic_shared_bytes = dynamic_shared_bytes, .stream = stream};
     return LAUNCH(launch(function, &configuration, arguments));
 }
 
@@ -287,29 +313,44 @@ EXPORTED cudaError_t __cudaGetKernel(cudaKernel_t *handle, const void *function)
 
 EXPORTED cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void **arguments,
                                         size_t dynamic_shared_bytes, cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, false};
+    struct configuration configuration = {
+        .grid = grid, .block = block, .dynamic_shared_bytes = dynamic_shared_bytes, .stream = stream};
     return LAUNCH(launch(handle, &configuration, arguments));
 }
 
 // Attributes that only order or place work change nothing here; those that blocks of the kernel can see are refused.
-static cudaError_t check_attribute(const cudaLaunchAttribute *attribute) {
-    const char *name = NULL;
-    if (attribute->id == cudaLaunchAttributeClusterDimension &&
-        (attribute->val.clusterDim.x > 1 || attribute->val.clusterDim.y > 1 || attribute->val.clusterDim.z > 1))
-        name = "clusters of more than one block";
-    return !name ? cudaSuccess : api_error(cudaErrorNotSupported, "the simulator has no %s", name);
+static cudaError_t take_attribute(const cudaLaunchAttribute *attribute, struct configuration *configuration) {
+    switch ((int)attribute->id) {
+    case cudaLaunchAttributeClusterDimension:
+        configuration->wish.size =
+            (dim3){attribute->val.clusterDim.x, attribute->val.clusterDim.y, attribute->val.clusterDim.z};
+        if (attribute->val.clusterDim.x == 0)
+            return api_error(cudaErrorInvalidClusterSize, "a cluster of 0 blocks");
+        return cudaSuccess;
+    case cudaLaunchAttributeCooperative:
+        configuration->cooperative |= attribute->val.cooperative != 0;
+        return cudaSuccess;
+#if CUDART_VERSION >= 12080
+    case cudaLaunchAttributePreferredClusterDimension:
+        return api_error(cudaErrorNotSupported,
+                         "the simulator has no preferred size of clusters beside the size itself");
+#endif
+    default:
+        return cudaSuccess;
+    }
 }
 
 static cudaError_t launch_extended(const cudaLaunchConfig_t *config, const void *host, void **arguments) {
     if (!config)
         return api_error(cudaErrorInvalidValue, "the configuration is NULL");
-    struct configuration plain = {config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, false};
+    struct configuration plain = {.grid = config->gridDim,
+                                  .block = config->blockDim,
+                                  .dynamic_shared_bytes = config->dynamicSmemBytes,
+                                  .stream = config->stream};
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        const cudaLaunchAttribute *attribute = &config->attrs[i];
-        cudaError_t error = check_attribute(attribute);
+        cudaError_t error = take_attribute(&config->attrs[i], &plain);
         if (error != cudaSuccess)
             return error;
-        plain.cooperative |= attribute->id == cudaLaunchAttributeCooperative && attribute->val.cooperative != 0;
     }
     return launch(host, &plain, arguments);
 }
@@ -320,6 +361,15 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments,
                                         size_t dynamic_shared_bytes, cudaStream_t stream) {
-    struct configuration configuration = {grid, block, dynamic_shared_bytes, stream, true};
+    struct configuration configuration = {.grid = grid,
+                                          .block = block,
+                                          .dynamic_shared_bytes = dynamic_shared_bytes,
+                                          .stream = stream,
+                                          .cooperative = true};
     return LAUNCH(launch(function, &configuration, arguments));
+}
+
+cudaError_t launch_kernel(const void *host_or_handle, const struct configuration *configuration, void **arguments) {
+    struct configuration own = *configuration;
+    return launch(host_or_handle, &own, arguments);
 }

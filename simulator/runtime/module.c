@@ -96,6 +96,14 @@ cudaError_t function_find(const void *host_or_handle, struct function **found) {
     return api_error(cudaErrorInvalidResourceHandle, "%p is no kernel of the program", host_or_handle);
 }
 
+struct function *function_at(const struct function *of, uint64_t address) {
+    const char *name = ptx_function_at(of->module->code, address);
+    for (struct function *function = name ? of->module->functions : NULL; function; function = function->next)
+        if (strcmp(function->name, name) == 0)
+            return function;
+    return NULL;
+}
+
 struct variable *variable_find(const void *host) {
     for (struct module *module = modules; module; module = module->next) {
         for (struct variable *variable = module->variables; variable; variable = variable->next)
@@ -213,8 +221,8 @@ static cudaError_t place_variables(struct module *module) {
             continue;
         if (variable->external) {
             return api_error(cudaErrorNotSupported,
-                             "device variable %s is defined in another file; the simulator links no device code across "
-                             "files, so put it into the file that uses it and compile without -rdc=true",
+                             "device variable %s is defined in no file of the program; one of another file needs "
+                             "nvcc -rdc=true",
                              variable->name);
         }
         if (variable->size > 0)
@@ -225,9 +233,7 @@ static cudaError_t place_variables(struct module *module) {
     return error;
 }
 
-static cudaError_t load(struct module *module) {
-    if (module->code)
-        return cudaSuccess;
+static cudaError_t read_one(struct module *module) {
     char text[512];
     struct fatbin_ptx ptx;
     if (!fatbin_read_wrapper(module->fatbin_wrapper, device_current()->simulated.compute_capability, &ptx, text,
@@ -235,9 +241,43 @@ static cudaError_t load(struct module *module) {
         return api_error(cudaErrorNoKernelImageForDevice, "%s", text);
     module->code = ptx_parse(ptx.text, ptx.length, text, sizeof text);
     fatbin_free(&ptx);
-    if (!module->code)
-        return api_error(cudaErrorInvalidPtx, "%s", text);
-    cudaError_t error = place_variables(module);
+    return module->code ? cudaSuccess : api_error(cudaErrorInvalidPtx, "%s", text);
+}
+
+// The files of a program that was linked with -rdc=true. One without PTX for this device is left out where others have
+// some: the device runtime of CUDA's own, in whose place the simulator has one.
+static cudaError_t read_linked(struct module *module) {
+    const void *const *parts = fatbin_parts(module->fatbin_wrapper);
+    int count = 0, read = 0;
+    char text[512] = "the program has no device code";
+    while (parts[count])
+        count++;
+    struct fatbin_ptx *ptx = calloc((size_t)count + 1, sizeof *ptx);
+    struct ptx_text *texts = calloc((size_t)count + 1, sizeof *texts);
+    for (int i = 0; ptx && texts && i < count; i++) {
+        if (fatbin_read_part(parts[i], device_current()->simulated.compute_capability, &ptx[read], text, sizeof text)) {
+            texts[read] = (struct ptx_text){ptx[read].text, ptx[read].length};
+            read++;
+        }
+    }
+    cudaError_t error = cudaErrorNoKernelImageForDevice;
+    if (read > 0) {
+        module->code = ptx_parse_linked(texts, read, text, sizeof text);
+        error = module->code ? cudaSuccess : cudaErrorInvalidPtx;
+    }
+    for (int i = 0; i < read; i++)
+        fatbin_free(&ptx[i]);
+    free(ptx);
+    free(texts);
+    return error == cudaSuccess ? error : api_error(error, "%s", text);
+}
+
+static cudaError_t load(struct module *module) {
+    if (module->code)
+        return cudaSuccess;
+    cudaError_t error = fatbin_parts(module->fatbin_wrapper) ? read_linked(module) : read_one(module);
+    if (error == cudaSuccess)
+        error = place_variables(module);
     if (error != cudaSuccess)
         unload(module);
     return error;

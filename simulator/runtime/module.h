@@ -21,7 +21,9 @@ struct function {
     struct sim_kernel *bound;
     size_t max_dynamic_shared; // what cudaFuncSetAttribute allowed, or the default
     int carveout;
-    int registers; // of a thread, by ptxas; 0: not known
+    int cluster[3];            // cudaFuncAttributeRequiredClusterWidth ..., 0: not set
+    bool non_portable_cluster; // more than 8 blocks are allowed
+    int registers;             // of a thread, by ptxas; 0: not known
     struct function *next;
 };
 
@@ -55,6 +57,9 @@ cudaError_t function_find(const void *host_or_handle, struct function **function
 // instruction that the simulator lacks (cudaErrorNotSupported), no memory for the module's variables
 // (cudaErrorMemoryAllocation).
 cudaError_t function_find_loaded(const void *host_or_handle, struct function **function);
+
+// The kernel of the same module that a pointer on the device holds; NULL where it holds none.
+struct function *function_at(const struct function *of, uint64_t address);
 
 // NULL where no variable with that host address is registered.
 struct variable *variable_find(const void *host);

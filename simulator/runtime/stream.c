@@ -1,5 +1,6 @@
 // Streams: see stream.h.
 #include "stream.h"
+#include "graph.h"
 
 #include "../simulator.h"
 
@@ -30,7 +31,13 @@ static struct CUstream_st **find(cudaStream_t stream) {
     return link;
 }
 
+bool stream_blocks(cudaStream_t stream) {
+    return stream != cudaStreamPerThread && !(stream->flags & cudaStreamNonBlocking);
+}
+
 cudaError_t stream_check(cudaStream_t stream) {
+    if (!stream || stream == cudaStreamLegacy)
+        return capture_forbids_legacy();
     if (is_default(stream) || *find(stream))
         return cudaSuccess;
     return api_error(cudaErrorInvalidResourceHandle, "the stream does not exist, or was destroyed");
@@ -99,6 +106,7 @@ static cudaError_t destroy(cudaStream_t stream) {
         is_default(stream) ? api_error(cudaErrorInvalidResourceHandle, "a default stream stays") : stream_check(stream);
     if (error == cudaSuccess) {
         struct CUstream_st **link = find(stream);
+        capture_forget(stream);
         *link = stream->next;
         free(stream);
     }
@@ -112,6 +120,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 // The host waits for the stream: what it launches from then on comes after all that is in it.
 static cudaError_t synchronize(cudaStream_t stream) {
     cudaError_t error = stream_check(stream);
+    if (error == cudaSuccess)
+        error = capture_forbids(stream, "waits for it");
     if (error == cudaSuccess && stream_is_after(stream))
         stream_all_come_after();
     return error;
@@ -121,8 +131,13 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     return WAITING_CALL(synchronize(stream));
 }
 
+static cudaError_t query(cudaStream_t stream) {
+    cudaError_t error = stream_check(stream);
+    return error == cudaSuccess ? capture_forbids(stream, "asks whether it is done") : error;
+}
+
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    return WAITING_CALL(stream_check(stream));
+    return WAITING_CALL(query(stream));
 }
 
 static cudaError_t get_flags(cudaStream_t stream, unsigned *flags) {
@@ -147,10 +162,14 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
     return DEVICE_CALL(get_priority(stream, priority));
 }
 
+unsigned long long stream_id(cudaStream_t stream) {
+    return stream == cudaStreamPerThread ? 2 : is_default(stream) ? 1 : stream->id;
+}
+
 static cudaError_t get_id(cudaStream_t stream, unsigned long long *id) {
     cudaError_t error = stream_check(stream);
     if (error == cudaSuccess)
-        *id = stream == cudaStreamPerThread ? 2 : is_default(stream) ? 1 : stream->id;
+        *id = stream_id(stream);
     return error;
 }
 
@@ -158,31 +177,38 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id) {
     return DEVICE_CALL(get_id(stream, id));
 }
 
-static cudaError_t capture_status(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
-    cudaError_t error = stream_check(stream);
-    if (error == cudaSuccess)
-        *status = cudaStreamCaptureStatusNone;
-    return error;
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
-    return DEVICE_CALL(capture_status(stream, status));
+static cudaError_t host_function(cudaStream_t stream, cudaHostFn_t function, void *argument, bool *captured) {
+    cudaError_t error = !function ? api_error(cudaErrorInvalidValue, "the function is NULL") : stream_check(stream);
+    *captured = error == cudaSuccess && capture_is_on(stream);
+    if (!*captured)
+        return error;
+    struct work *work = work_new(sizeof *work, cudaGraphNodeTypeHost, NULL);
+    if (work) {
+        work->function = function;
+        work->argument = argument;
+    }
+    return capture_add(stream, work);
 }
 
 // The program's functions are called without the lock, so that they may use the runtime themselves.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *argument) {
-    cudaError_t error =
-        DEVICE_CALL(!function ? api_error(cudaErrorInvalidValue, "the function is NULL") : stream_check(stream));
-    if (error == cudaSuccess)
+    bool captured = false;
+    cudaError_t error = DEVICE_CALL(host_function(stream, function, argument, &captured));
+    if (error == cudaSuccess && !captured)
         function(argument);
     return error;
+}
+
+static cudaError_t may_call_back(cudaStream_t stream) {
+    cudaError_t error = stream_check(stream);
+    return error == cudaSuccess ? capture_forbids(stream, "has to be cudaLaunchHostFunc instead") : error;
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *argument,
                                   unsigned int flags) {
     cudaError_t error =
         DEVICE_CALL(!callback || flags != 0 ? api_error(cudaErrorInvalidValue, "the callback is NULL or flags is not 0")
-                                            : stream_check(stream));
+                                            : may_call_back(stream));
     if (error == cudaSuccess)
         callback(stream, cudaSuccess, argument);
     return error;

@@ -13,6 +13,11 @@ cudaError_t stream_check(cudaStream_t stream);
 #define STREAM_CALL(stream, body)                                                                                      \
     DEVICE_CALL(stream_check(stream) == cudaSuccess ? (body) : cudaErrorInvalidResourceHandle)
 
+unsigned long long stream_id(cudaStream_t stream);
+
+// Whether it waits for the legacy default stream and that for it.
+bool stream_blocks(cudaStream_t stream);
+
 // Whether work in the stream comes after what was given to simulator_inputs_on(); and that it does from now on, or that
 // all streams do, since the host has waited.
 bool stream_is_after(cudaStream_t stream);

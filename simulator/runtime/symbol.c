@@ -25,40 +25,46 @@ static cudaError_t find_range(const void *symbol, size_t offset, size_t size, vo
     return cudaSuccess;
 }
 
-static cudaError_t to_symbol(const void *symbol, const void *from, size_t size, size_t offset,
-                             enum cudaMemcpyKind kind) {
+// In a stream, or (stream NULL) as a call that waits.
+static cudaError_t copy(const cudaStream_t *stream, void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
+    return stream ? copy_bytes_in(*stream, to, from, size, kind) : copy_bytes_now(to, from, size, kind);
+}
+
+static cudaError_t to_symbol(const cudaStream_t *stream, const void *symbol, const void *from, size_t size,
+                             size_t offset, enum cudaMemcpyKind kind) {
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return api_error(cudaErrorInvalidMemcpyDirection, "a copy to a device variable cannot go to the host");
     void *device = NULL;
     cudaError_t error = find_range(symbol, offset, size, &device);
-    return error == cudaSuccess ? copy_bytes(device, from, size, kind) : error;
+    return error == cudaSuccess ? copy(stream, device, from, size, kind) : error;
 }
 
-static cudaError_t from_symbol(void *to, const void *symbol, size_t size, size_t offset, enum cudaMemcpyKind kind) {
+static cudaError_t from_symbol(const cudaStream_t *stream, void *to, const void *symbol, size_t size, size_t offset,
+                               enum cudaMemcpyKind kind) {
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return api_error(cudaErrorInvalidMemcpyDirection, "a copy from a device variable cannot come from the host");
     void *device = NULL;
     cudaError_t error = find_range(symbol, offset, size, &device);
-    return error == cudaSuccess ? copy_bytes(to, device, size, kind) : error;
+    return error == cudaSuccess ? copy(stream, to, device, size, kind) : error;
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset,
                                enum cudaMemcpyKind kind) {
-    return WAITING_CALL(to_symbol(symbol, from, size, offset, kind));
+    return WAITING_CALL(to_symbol(NULL, symbol, from, size, offset, kind));
 }
 
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset, enum cudaMemcpyKind kind) {
-    return WAITING_CALL(from_symbol(to, symbol, size, offset, kind));
+    return WAITING_CALL(from_symbol(NULL, to, symbol, size, offset, kind));
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset,
                                     enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return STREAM_CALL(stream, to_symbol(symbol, from, size, offset, kind));
+    return STREAM_CALL(stream, to_symbol(&stream, symbol, from, size, offset, kind));
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return STREAM_CALL(stream, from_symbol(to, symbol, size, offset, kind));
+    return STREAM_CALL(stream, from_symbol(&stream, to, symbol, size, offset, kind));
 }
 
 static cudaError_t symbol_address(void **device, const void *symbol) {

@@ -3,6 +3,7 @@
 #include "api.h"
 
 #include "../memory/tensor_map.h"
+#include "../ptx/program.h"
 #include "device.h"
 #include "driver.h"
 
@@ -29,28 +30,35 @@ static CUresult refuse(const char *format, ...) {
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-// 0: no type that the simulator knows.
-static unsigned element_bytes(CUtensorMapDataType type) {
+// PTX_NO_TYPE: none that the simulator knows.
+static enum ptx_type type_of(CUtensorMapDataType type) {
     switch (type) {
     case CU_TENSOR_MAP_DATA_TYPE_UINT8:
-        return 1;
+        return PTX_U8;
     case CU_TENSOR_MAP_DATA_TYPE_UINT16:
+        return PTX_U16;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+        return PTX_F16;
     case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
-        return 2;
+        return PTX_BF16;
     case CU_TENSOR_MAP_DATA_TYPE_UINT32:
+        return PTX_U32;
     case CU_TENSOR_MAP_DATA_TYPE_INT32:
+        return PTX_S32;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT32:
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ:
+        return PTX_F32;
     case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32:
     case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ:
-        return 4;
+        return PTX_TF32;
     case CU_TENSOR_MAP_DATA_TYPE_UINT64:
+        return PTX_U64;
     case CU_TENSOR_MAP_DATA_TYPE_INT64:
+        return PTX_S64;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
-        return 8;
+        return PTX_F64;
     default:
-        return 0;
+        return PTX_NO_TYPE;
     }
 }
 
@@ -95,7 +103,8 @@ static CUresult encode(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t
                CUDA_ERROR_NOT_SUPPORTED;
     if (!result || (uintptr_t)result % TENSOR_MAP_ALIGNMENT)
         return refuse("tensorMap, %p, has to be a multiple of %d", (void *)result, TENSOR_MAP_ALIGNMENT);
-    map.element_bytes = (uint8_t)element_bytes(type);
+    map.type = (uint8_t)type_of(type);
+    map.element_bytes = (uint8_t)ptx_type_size(type_of(type));
     if (!map.element_bytes)
         return refuse("tensorDataType is %d, which the simulator does not know", (int)type);
     if (rank < 1 || rank > TENSOR_MOST_DIMENSIONS)

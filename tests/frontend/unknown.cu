@@ -2,9 +2,9 @@
 // line.
 #include <mma.h>
 
-#ifdef cluster_register
-__global__ void reads_clusters(unsigned *x) {
-    asm volatile("mov.u32 %0, %%cluster_ctaid.x;" : "=r"(x[0])); // unknown: cluster_register
+#ifdef special_register
+__global__ void reads_register(unsigned *x) {
+    asm volatile("mov.u32 %0, %%aggr_smem_size;" : "=r"(x[0])); // unknown: special_register
 }
 #endif
 

@@ -108,6 +108,14 @@ small=SHAPE=1,1,16,16
     [ ! -e pwned ]
 }
 
+@test "a program whose kernel the simulator cannot run says so, though it asks for no error" {
+    printf '%s\n' '__global__ void marked() { asm volatile("pmevent.mask 1;"); }' 'int main() { marked<<<1, 1>>>(); }' >"$BATS_TEST_TMPDIR/marked.cu"
+    run make run PROGRAM="$BATS_TEST_TMPDIR/marked.cu"
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"marked.cu:1: the simulator does not know '.mask' after 'pmevent'"*"nothing asked for its error"*"run] Error 1" ]]
+}
+
 @test "a clone in a folder with quotes in its name: the ones that work do, the others are refused" {
     for name in "it's #1" 'a "b"'; do
         mkdir "$BATS_TEST_TMPDIR/$name"

@@ -1,5 +1,5 @@
 // Memory that host and device share: a list that the host makes and a kernel walks, a managed variable, memory that is
-// mapped, and the host's own memory at an address where managed memory was.
+// registered or mapped, and the host's own memory at an address where managed memory was.
 #include "program.cuh"
 
 #include <sys/mman.h>
@@ -45,6 +45,15 @@ int main() {
     OK(cudaDeviceSynchronize());
     for (int i = 0; i < n; i++)
         EXPECT(mapped[i] == -i);
+
+    std::vector<int> own_memory(n, 4);
+    OK(cudaHostRegister(own_memory.data(), n * sizeof(int), cudaHostRegisterDefault));
+    OK(cudaHostGetDevicePointer(&of_device, own_memory.data(), 0));
+    negate<<<2, 256>>>(of_device, n);
+    OK(cudaDeviceSynchronize());
+    OK(cudaHostUnregister(own_memory.data()));
+    for (int i = 0; i < n; i++)
+        EXPECT(own_memory[i] == -4);
 
     const size_t size = 1 << 20;
     void *managed;

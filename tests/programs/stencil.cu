@@ -2,6 +2,7 @@
 // with a pitch.
 #include "program.cuh"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 

@@ -21,6 +21,7 @@ setup_file() {
     compile attention "$sources/attention.cu"
     compile forms "$sources/forms.cu"
     compile types "$sources/types.cu"
+    compile integers "$sources/integers.cu"
     write_variants >"$programs/variants.cu"
     compile variants "$programs/variants.cu"
     export LD_LIBRARY_PATH=build/simulator
@@ -131,6 +132,13 @@ line() {
 
 @test "wgmma of each type, from shared memory and from registers, and nothing is said" {
     run "$programs/types"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$output" = "" ]
+}
+
+@test "wgmma of bytes with sums of 32 bits, and nothing is said" {
+    run "$programs/integers"
     echo "$output"
     [ "$status" -eq 0 ]
     [ "$output" = "" ]

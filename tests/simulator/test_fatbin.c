@@ -163,8 +163,9 @@ static void test_wrapper(void **state) {
     (void)state;
     struct {
         uint32_t magic, version;
-        const void *data, *name;
+        const void *data, *parts;
     } wrapper = {0x466243B1, 1, bytes, NULL};
+    const void *parts[] = {bytes, NULL};
     struct fatbin_ptx ptx;
     char error[256] = "";
     start();
@@ -173,10 +174,17 @@ static void test_wrapper(void **state) {
     assert_string_equal(ptx.text, "text");
     assert_int_equal(ptx.target, 90);
     fatbin_free(&ptx);
+    assert_null(fatbin_parts(&wrapper));
     wrapper.version = 2;
+    wrapper.parts = parts;
+    assert_ptr_equal(fatbin_parts(&wrapper), parts);
+    assert_true(fatbin_read_part(parts[0], 90, &ptx, error, sizeof error));
+    assert_string_equal(ptx.text, "text");
+    fatbin_free(&ptx);
+    wrapper.version = 3;
+    assert_null(fatbin_parts(&wrapper));
     assert_false(fatbin_read_wrapper(&wrapper, 90, &ptx, error, sizeof error));
-    assert_string_equal(error,
-                        "the program was linked with -rdc=true, which the simulator does not read; compile it without");
+    assert_string_equal(error, "a fat binary of version 3 is not known");
     wrapper.version = 1;
     wrapper.magic = 0;
     assert_false(fatbin_read_wrapper(&wrapper, 90, &ptx, error, sizeof error));

@@ -103,14 +103,25 @@ static void test_what_the_simulator_does_not_know(void **state) {
     check_body(
         ".loc 1 42 7\ncp.async.wait_some;",
         "a.cu:42: the simulator does not know '.wait_some' after 'cp.async': \"cp.async.wait_some;\" (ptx line 9)");
-    check_body(".loc 1 42 7\n.loc 1 5 1, function_name f, inlined_at 1 42 7\n@%p1  tex.2d.v4.f32\n{%f1}, [x, {%f2}] ;",
-               "a.cu:5 (inlined at a.cu:42): the simulator does not know the instruction 'tex': \"@%p1 tex.2d.v4.f32 "
+    check_body(".loc 1 42 7\n.loc 1 5 1, function_name f, inlined_at 1 42 7\n@%p1  txq.width.b32\n{%f1}, [x, {%f2}] ;",
+               "a.cu:5 (inlined at a.cu:42): the simulator does not know the instruction 'txq': \"@%p1 txq.width.b32 "
                "{%f1}, [x, {%f2}] ;\" (ptx line 10)");
-    check(".version 8.0\n.entry k\n.explicitcluster .reqnctapercluster 2, 1, 1\n{ ret; }",
-          "the simulator does not know clusters of blocks: \".reqnctapercluster\" (ptx line 3)");
-    check_body("mov.u32 %r1, %clusterid.x;",
-               "the simulator does not know the special register '%clusterid.x': \"mov.u32 "
-               "%r1, %clusterid.x;\" (ptx line 8)");
+    check(".version 9.0\n.entry k\n.blocksareclusters .reqnctapercluster 2, 1, 1\n{ ret; }",
+          "the simulator does not know a grid given in clusters: \".blocksareclusters\" (ptx line 3)");
+    check_body("mov.u32 %r1, %clusterid.w;",
+               "the simulator does not know the special register '%clusterid.w': \"mov.u32 "
+               "%r1, %clusterid.w;\" (ptx line 8)");
+    check_body("mov.u32 %r1, %is_explicit_cluster;", "a predicate where a number is meant: \"mov.u32 %r1, "
+                                                     "%is_explicit_cluster;\" (ptx line 8)");
+    check_body("cp.async.bulk.shared::cluster.shared::cta.bulk_group [%r1], [%r2], 16;",
+               "a bulk copy of this kind is not known: \"cp.async.bulk.shared::cluster.shared::cta.bulk_group [%r1], "
+               "[%r2], 16;\" (ptx line 8)");
+    check_body(
+        "cp.reduce.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.add.u32 [%r1], [%rd1], 16, [%r2];",
+        "a bulk copy of this kind is not known: \"cp.reduce.async.bulk.shared::cluster.global.mbarrier::"
+        "complete_tx::bytes.add.u32 [%r1], [%rd1], 16, [%r2];\" (ptx line 8)");
+    check_body("st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];",
+               "'st.async' lacks a suffix: \"st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];\" (ptx line 8)");
     check_body("add.trans.s32 %r1, %r2, %r3;",
                "the simulator does not know '.trans' after 'add': \"add.trans.s32 %r1, %r2, %r3;\" (ptx line 8)");
     check_body("setp.s32 %p1, %r2, %r3;", "'setp' lacks a suffix: \"setp.s32 %p1, %r2, %r3;\" (ptx line 8)");

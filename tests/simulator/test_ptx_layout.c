@@ -166,6 +166,15 @@ static void test_launch_bounds_and_target(void **state) {
     assert_int_equal(kernel->min_blocks, 3);
     assert_int_equal(module->target, 90);
     assert_string_equal(module->target_name, "sm_90a");
+    assert_int_equal(kernel->cluster.blocks[0], 0);
+    assert_int_equal(kernel->cluster.most, 0);
+    assert_false(kernel->cluster.must_be_said);
+    linked(HEADER ".visible .entry k() .explicitcluster .reqnctapercluster 2, 4 .maxclusterrank 8 { ret; }", "k");
+    assert_int_equal(kernel->cluster.blocks[0], 2);
+    assert_int_equal(kernel->cluster.blocks[1], 4);
+    assert_int_equal(kernel->cluster.blocks[2], 1);
+    assert_int_equal(kernel->cluster.most, 8);
+    assert_true(kernel->cluster.must_be_said);
 }
 
 static void test_a_body_that_falls_off_its_end_returns(void **state) {

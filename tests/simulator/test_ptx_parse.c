@@ -249,6 +249,40 @@ static void test_an_endless_chain_is_cut(void **state) {
     }
 }
 
+// What is local is each text's own, what is weak is taken once, and lines are those of the text's own files.
+static void test_texts_that_are_linked(void **state) {
+    (void)state;
+#define HEADER ".version 9.0\n.target sm_90a\n.address_size 64\n"
+    const char *texts[] = {HEADER
+                           ".file 1 \"one.cu\"\n.global .b32 own = 1;\n.extern .global .b32 common;\n.extern .func f;\n"
+                           ".weak .func g { ret; }\n.visible .entry k {\ncall f;\ncall g;\nret; }\n",
+                           HEADER ".file 1 \"two.cu\"\n.global .b32 own = 2;\n.visible .global .b32 common = 3;\n"
+                                  ".weak .func g { trap; }\n.visible .func f {\n.loc 1 7 1\nret; }\n"};
+    const struct ptx_text linked[] = {{texts[0], strlen(texts[0])}, {texts[1], strlen(texts[1])}};
+    char error[256] = "";
+    module = ptx_parse_linked(linked, 2, error, sizeof error);
+    assert_string_equal(error, "");
+    assert_int_equal(module->variables, 3);
+    assert_int_equal(module->variable[1].init[0], 3); // in the place of what the first text declares
+    assert_int_equal(module->variable[2].init[0], 2);
+    struct ptx_kernel *kernel = ptx_link_kernel(module, "k", error, sizeof error);
+    assert_non_null(kernel);
+    int rets = 0;
+    for (int i = 0; i < kernel->instructions; i++) {
+        const struct ptx_instruction *one = &kernel->instruction[i];
+        assert_int_not_equal(one->opcode, PTX_OP_TRAP);
+        if (one->opcode == PTX_OP_RET && module->location[one->location].line == 7) {
+            assert_string_equal(module->file[module->location[one->location].file], "two.cu");
+            rets++;
+        }
+    }
+    assert_int_equal(rets, 1);
+    ptx_free_kernel(kernel);
+    const struct ptx_text twice[] = {linked[1], linked[1]};
+    assert_null(ptx_parse_linked(twice, 2, error, sizeof error));
+    assert_non_null(strstr(error, "'common' is declared twice"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_immediates, teardown),
@@ -260,6 +294,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_branch_lists, teardown),
         cmocka_unit_test_teardown(test_inlined_locations, teardown),
         cmocka_unit_test_teardown(test_an_endless_chain_is_cut, teardown),
+        cmocka_unit_test_teardown(test_texts_that_are_linked, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ explanations() {
 }
 
 @test "a call that the simulator lacks is an error that names it" {
-    [[ $(explanations "$programs/simulated" call_that_is_not_there) == *cudaGraphCreate* ]]
+    [[ $(explanations "$programs/simulated" call_that_is_not_there) == *cudaIpcGetMemHandle* ]]
     "$programs/simulated" call_that_is_not_there
 }
 

@@ -90,8 +90,8 @@ static void clean_code_has_no_finding() {
 }
 
 static void call_that_is_not_there() {
-    cudaGraph_t graph;
-    EXPECT(cudaGraphCreate(&graph, 0) == cudaErrorNotSupported);
+    cudaIpcMemHandle_t handle;
+    EXPECT(cudaIpcGetMemHandle(&handle, zeros()) == cudaErrorNotSupported);
     EXPECT(cudaGetLastError() == cudaErrorNotSupported);
 }
 

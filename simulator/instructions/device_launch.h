@@ -1,0 +1,14 @@
+// Launches by a kernel.
+#ifndef SIMULATOR_INSTRUCTIONS_DEVICE_LAUNCH_H
+#define SIMULATOR_INSTRUCTIONS_DEVICE_LAUNCH_H
+
+#include "../machine/warp.h"
+
+// Device address of memory for the parameters of a launch; 0 where there is none.
+uint64_t device_launch_buffer(struct warp *warp, uint64_t kernel, const uint32_t grid[3], const uint32_t block[3],
+                              uint32_t dynamic_shared_bytes);
+
+// The launch whose parameters are in buffer. Returns a cudaError_t.
+uint32_t device_launch(struct warp *warp, uint64_t buffer, uint64_t stream);
+
+#endif

@@ -1,0 +1,357 @@
+// tex, suld, sust: reads between texels and accesses to surfaces, by objects that the runtime made (machine/texture.h).
+//
+// What is fetched goes through the same checks as any access to global memory: bounds, races, memory that nothing has
+// written. The weights between texels have 8 bits of fraction, as the programming guide says ("Linear Filtering").
+#include "families.h"
+
+#include "../machine/texture.h"
+#include "../memory/spaces.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_TEXEL = 16 };
+
+struct fetch {
+    int dimensions;
+    bool layered;                // the first coordinate is a layer
+    bool writes, surface, whole; // whole: coordinates are integers
+    enum ptx_variant beyond;     // of surfaces: .trap, .clamp, .zero
+    enum ptx_type type;          // of a result
+    place handle, coordinate[4];
+    int coordinates;
+};
+
+// Where a lane reads or writes, before a mode says what is done with coordinates beyond the edges.
+struct spot {
+    const struct sim_texture *texture;
+    int64_t index[3];
+    float weight[3]; // of the texel one further on
+    bool apart;      // several texels are mixed
+};
+
+static _Thread_local uint8_t texels[LANES][MOST_TEXEL];
+
+static void take(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    (void)warp;
+    (void)bound;
+    struct access filled = *access;
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1)
+        memcpy(texels[first_lane(left)], origin + filled.address[first_lane(left)], access->bytes);
+}
+
+static void give(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    (void)warp;
+    (void)bound;
+    struct access filled = *access;
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1)
+        memcpy(origin + filled.address[first_lane(left)], texels[first_lane(left)], access->bytes);
+}
+
+// One access of all lanes in mask at their addresses.
+static enum step move(struct warp *warp, const struct bound *bound, uint32_t mask, const uint64_t address[LANES],
+                      uint32_t bytes, bool writes) {
+    struct access access = {
+        .space = PTX_GLOBAL, .kind = writes ? ACCESS_MATRIX_STORE : ACCESS_MATRIX_LOAD, .mask = mask, .bytes = bytes};
+    if (!mask)
+        return STEP_NEXT;
+    for (int lane = 0; lane < LANES; lane++)
+        access.address[lane] = address[mask >> lane & 1 ? lane : first_lane(mask)];
+    access.span = warp->lanes->span64(access.address, bytes);
+    enum step step = access_check_alignment(warp, bound, &access);
+    return step == STEP_NEXT ? access_run_at(warp, bound, &access, writes ? give : take) : step;
+}
+
+static enum step report_handle(struct warp *warp, const struct bound *bound, int lane, uint64_t handle, bool surface) {
+    warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane, "{here} uses 0x%llx, which is no %s object",
+                (unsigned long long)handle, surface ? "surface" : "texture");
+    return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+}
+
+// ---- Textures ----------------------------------------------------------------------------------------------------
+
+static float as_float(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+static float of_half(uint32_t half) {
+    int exponent = half >> 10 & 31, fraction = half & 1023;
+    float value = exponent == 31 ? (fraction ? NAN : INFINITY)
+                                 : ldexpf((float)(fraction + (exponent ? 1024 : 0)), (exponent ? exponent : 1) - 25);
+    return half & 0x8000 ? -value : value;
+}
+
+// A coordinate in texels; coordinates from 0 to 1 repeat where their mode says so.
+static float in_texels(const struct sim_texture *t, int d, float x) {
+    if (!t->unit)
+        return x;
+    if (t->addressing[d] == SIM_ADDRESS_WRAP) {
+        x -= floorf(x);
+    } else if (t->addressing[d] == SIM_ADDRESS_MIRROR) {
+        float whole = floorf(x);
+        x -= whole;
+        x = fmodf(fabsf(whole), 2) == 1 ? 1 - x : x;
+    }
+    return x * (float)t->size[d];
+}
+
+static void find_spot(const struct warp *warp, const struct fetch *f, int lane, struct spot *spot) {
+    const struct sim_texture *t = spot->texture;
+    spot->apart = t->linear && !f->whole;
+    for (int d = 0; d < 3; d++) {
+        spot->index[d] = 0;
+        spot->weight[d] = 0;
+    }
+    int first = f->layered, layer_of = f->dimensions;
+    if (f->layered) {
+        int64_t layer = (int32_t)cells32(warp, f->coordinate[0])[lane], last = (int64_t)t->size[2] - 1;
+        spot->index[2] = layer < 0 ? 0 : layer > last ? last : layer;
+    }
+    for (int d = 0; d < layer_of; d++) {
+        uint32_t bits = cells32(warp, f->coordinate[first + d])[lane];
+        if (f->whole) {
+            spot->index[d] = (int32_t)bits;
+            continue;
+        }
+        float x = in_texels(t, d, as_float(bits)) - (spot->apart ? 0.5f : 0);
+        x = x > -1e9f ? (x < 1e9f ? x : 1e9f) : -1e9f; // NaN, too
+        float whole = floorf(x);
+        spot->index[d] = (int64_t)whole;
+        spot->weight[d] = floorf((x - whole) * 256 + 0.5f) / 256;
+    }
+}
+
+// Moves an index to where its mode has it; false: it is beyond the border.
+static bool inside(const struct sim_texture *t, const struct fetch *f, int d, int64_t *index) {
+    int64_t size = (int64_t)t->size[d];
+    if (*index >= 0 && *index < size)
+        return true;
+    if (t->addressing[d] == SIM_ADDRESS_BORDER || (f->whole && !t->array))
+        return false;
+    if (t->addressing[d] == SIM_ADDRESS_WRAP && t->unit)
+        *index = (*index % size + size) % size;
+    else
+        *index = *index < 0 ? 0 : size - 1;
+    return true;
+}
+
+// A channel of the texel that was read, as the bits of a 32-bit integer or as a float.
+static uint32_t channel_of(const struct sim_texture *t, const uint8_t *texel, int c, float *value) {
+    uint32_t bits = 0;
+    int width = 8 * t->channel_bytes;
+    if (c >= t->channels) {
+        *value = 0;
+        return 0;
+    }
+    memcpy(&bits, texel + c * t->channel_bytes, (size_t)t->channel_bytes);
+    if (t->kind == SIM_TEXEL_FLOAT) {
+        *value = width == 16 ? of_half(bits) : as_float(bits);
+        memcpy(&bits, value, 4);
+        return bits;
+    }
+    bool is_signed = t->kind == SIM_TEXEL_SIGNED;
+    int64_t whole = is_signed ? (int64_t)(int32_t)(bits << (32 - width)) >> (32 - width) : bits;
+    double most = (double)((UINT64_C(1) << (width - is_signed)) - 1), part = (double)whole / most;
+    *value = t->normalised ? (float)(part < -1 ? -1 : part) : (float)whole;
+    return (uint32_t)whole;
+}
+
+static enum step run_texture(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    const struct fetch *f = at(warp, bound->b);
+    struct spot spot[LANES];
+    float sum[4][LANES] = {0};
+    uint32_t bits[4][LANES] = {0}, apart = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        uint64_t handle = cells64(warp, f->handle)[lane];
+        spot[lane].texture = sim_texture_find(handle);
+        if (!spot[lane].texture || spot[lane].texture->surface)
+            return report_handle(warp, bound, lane, handle, false);
+        find_spot(warp, f, lane, &spot[lane]);
+        apart |= (uint32_t)spot[lane].apart << lane;
+    }
+    for (int tap = 0; tap < (apart ? 1 << f->dimensions : 1); tap++) {
+        uint64_t address[LANES] = {0};
+        float weight[LANES] = {0};
+        uint32_t here = tap ? mask & apart : mask, there = 0;
+        for (uint32_t left = here; left; left &= left - 1) {
+            int lane = first_lane(left);
+            const struct sim_texture *t = spot[lane].texture;
+            int64_t index[3];
+            bool is_there = true;
+            weight[lane] = 1;
+            memcpy(index, spot[lane].index, sizeof index);
+            for (int d = 0; d < f->dimensions; d++) {
+                bool next = tap >> d & 1;
+                index[d] += next;
+                weight[lane] *= !spot[lane].apart ? 1 : next ? spot[lane].weight[d] : 1 - spot[lane].weight[d];
+                is_there &= inside(t, f, d, &index[d]);
+            }
+            is_there &= weight[lane] != 0;
+            there |= (uint32_t)is_there << lane;
+            address[lane] = t->address + (uint64_t)index[2] * t->slice_bytes + (uint64_t)index[1] * t->row_bytes +
+                            (uint64_t)index[0] * (unsigned)(t->channels * t->channel_bytes);
+        }
+        // Objects with texels of different sizes are fetched one after the other.
+        for (uint32_t left = there; left;) {
+            const struct sim_texture *first = spot[first_lane(left)].texture;
+            uint32_t same = 0, bytes = (uint32_t)(first->channels * first->channel_bytes);
+            for (uint32_t rest = left; rest; rest &= rest - 1) {
+                const struct sim_texture *t = spot[first_lane(rest)].texture;
+                same |= (uint32_t)((uint32_t)(t->channels * t->channel_bytes) == bytes) << first_lane(rest);
+            }
+            enum step step = move(warp, bound, same, address, bytes, false);
+            if (step != STEP_NEXT)
+                return step;
+            left &= ~same;
+        }
+        for (uint32_t left = here; left; left &= left - 1) {
+            int lane = first_lane(left);
+            const struct sim_texture *t = spot[lane].texture;
+            for (int c = 0; c < 4; c++) {
+                float value = there >> lane & 1 || weight[lane] == 0 ? 0 : t->border[c];
+                if (there >> lane & 1)
+                    bits[c][lane] = channel_of(t, texels[lane], c, &value);
+                sum[c][lane] += weight[lane] * value;
+            }
+        }
+    }
+    for (int c = 0; c < 4; c++) {
+        if (f->type == PTX_F32)
+            memcpy(bits[c], sum[c], sizeof bits[c]);
+        warp_write32(warp, bound->elements[c], bits[c], mask);
+    }
+    return STEP_NEXT;
+}
+
+// ---- Surfaces: coordinates are whole, the first one counts bytes -------------------------------------------------
+
+static enum step report_beyond(struct warp *warp, const struct bound *bound, int lane, const struct fetch *f,
+                               const int64_t index[3], const struct sim_texture *t) {
+    warp_report(
+        warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
+        "{here} %s %u bytes at byte %lld of row %lld, slice %lld of a surface of %zu x %zu x %zu texels of %d bytes",
+        f->writes ? "writes" : "reads", bound->vector * (unsigned)bound->bytes, (long long)index[0],
+        (long long)index[1], (long long)index[2], t->size[0], t->size[1], t->size[2], t->channels * t->channel_bytes);
+    return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+}
+
+static void put_lane(struct warp *warp, const struct bound *bound, int lane) {
+    for (int k = 0; k < bound->vector; k++) {
+        uint8_t *to = texels[lane] + k * bound->bytes;
+        if (bound->bytes == 8)
+            memcpy(to, &cells64(warp, bound->elements[k])[lane], 8);
+        else
+            memcpy(to, &cells32(warp, bound->elements[k])[lane], bound->bytes);
+    }
+}
+
+static enum step run_surface(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    const struct fetch *f = at(warp, bound->b);
+    uint32_t there = 0, bytes = (uint32_t)bound->bytes * bound->vector;
+    uint64_t address[LANES] = {0};
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        uint64_t handle = cells64(warp, f->handle)[lane];
+        const struct sim_texture *t = sim_texture_find(handle);
+        if (!t || !t->surface)
+            return report_handle(warp, bound, lane, handle, true);
+        int64_t index[3] = {0}, size[3] = {(int64_t)t->size[0] * t->channels * t->channel_bytes, (int64_t)t->size[1],
+                                           (int64_t)t->size[2]};
+        bool is_there = true;
+        for (int i = 0; i < f->dimensions + f->layered; i++) {
+            int d = !f->layered ? i : i == 0 ? 2 : i - 1;
+            int64_t most = size[d] - (d == 0 ? (int64_t)bytes : 1);
+            index[d] = (int32_t)cells32(warp, f->coordinate[i])[lane];
+            bool beyond = index[d] < 0 || index[d] > most;
+            if (beyond && f->beyond == PTX_V_BEYOND_CLAMP)
+                index[d] = index[d] < 0 ? 0 : most;
+            else
+                is_there &= !beyond;
+        }
+        if (!is_there && f->beyond == PTX_V_BEYOND_TRAP)
+            return report_beyond(warp, bound, lane, f, index, t);
+        there |= (uint32_t)is_there << lane;
+        address[lane] = t->address + (uint64_t)(index[2] * (int64_t)t->slice_bytes) +
+                        (uint64_t)(index[1] * (int64_t)t->row_bytes) + (uint64_t)index[0];
+        if (f->writes)
+            put_lane(warp, bound, lane);
+        else
+            memset(texels[lane], 0, MOST_TEXEL);
+    }
+    enum step step = move(warp, bound, there, address, bytes, f->writes);
+    if (step != STEP_NEXT || f->writes)
+        return step;
+    for (int k = 0; k < bound->vector; k++) {
+        uint64_t wide[LANES] = {0};
+        uint32_t narrow[LANES] = {0};
+        for (uint32_t left = mask; left; left &= left - 1) {
+            int lane = first_lane(left);
+            memcpy(&wide[lane], texels[lane] + k * bound->bytes, bound->bytes);
+            narrow[lane] = (uint32_t)wide[lane];
+        }
+        if (bound->width > 32)
+            warp_write64(warp, bound->elements[k], wide, mask);
+        else
+            warp_write32(warp, bound->elements[k], narrow, mask);
+    }
+    return STEP_NEXT;
+}
+
+// ---- Binding -----------------------------------------------------------------------------------------------------
+
+static const struct {
+    enum ptx_opcode opcode;
+    int dimensions;
+    bool layered, surface, writes;
+} known[] = {
+    {PTX_OP_TEX_1D, 1, false, false, false},       {PTX_OP_TEX_2D, 2, false, false, false},
+    {PTX_OP_TEX_3D, 3, false, false, false},       {PTX_OP_TEX_A1D, 1, true, false, false},
+    {PTX_OP_TEX_A2D, 2, true, false, false},       {PTX_OP_TEX_LEVEL_1D, 1, false, false, false},
+    {PTX_OP_TEX_LEVEL_2D, 2, false, false, false}, {PTX_OP_TEX_LEVEL_3D, 3, false, false, false},
+    {PTX_OP_SULD_1D, 1, false, true, false},       {PTX_OP_SULD_2D, 2, false, true, false},
+    {PTX_OP_SULD_3D, 3, false, true, false},       {PTX_OP_SULD_A1D, 1, true, true, false},
+    {PTX_OP_SULD_A2D, 2, true, true, false},       {PTX_OP_SUST_1D, 1, false, true, true},
+    {PTX_OP_SUST_2D, 2, false, true, true},        {PTX_OP_SUST_3D, 3, false, true, true},
+    {PTX_OP_SUST_A1D, 1, true, true, true},        {PTX_OP_SUST_A2D, 2, true, true, true},
+};
+
+bool bind_texture(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    struct fetch f = {.type = ptx->type, .beyond = ptx->variant};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (known[i].opcode == ptx->opcode) {
+            f.dimensions = known[i].dimensions;
+            f.layered = known[i].layered;
+            f.surface = known[i].surface;
+            f.writes = known[i].writes;
+        }
+    }
+    const struct ptx_operand *address = &ptx->src[0], *data = f.writes ? &ptx->src[1] : &ptx->dst[0];
+    const struct ptx_operand *first = data->kind == PTX_OPERAND_VECTOR ? &data->elements[0] : data;
+    enum ptx_type held = first->kind == PTX_OPERAND_REGISTER ? first->reg_type : ptx->type;
+    f.coordinates = address->count;
+    if (address->slot < 0 || address->offset || f.coordinates < f.dimensions + f.layered || f.coordinates > 4)
+        return false;
+    f.whole = f.surface || ptx->source_type == PTX_S32;
+    f.handle = bind_register(binder, address->slot);
+    for (int i = 0; i < f.coordinates; i++)
+        if ((f.coordinate[i] = bind_source(binder, &address->elements[i], PTX_B32)) == NO_PLACE)
+            return false;
+    bound->kind = BOUND_RUN;
+    bound->run = f.surface ? run_surface : run_texture;
+    bound->b = bind_data(binder, &f, sizeof f);
+    bound->space = PTX_GLOBAL;
+    bound->bytes = (uint8_t)ptx_type_size(ptx->type);
+    bound->vector = (uint8_t)(data->kind == PTX_OPERAND_VECTOR ? data->count : 1);
+    bound->width = (uint8_t)type_bits(held);
+    bound->elements = bind_places(binder, data, held, !f.writes);
+    for (int i = 0; bound->elements && f.writes && i < bound->vector; i++)
+        if (bound->elements[i] == NO_PLACE)
+            return false;
+    bool four = bound->vector == 4 && (ptx->type == PTX_F32 || ptx->type == PTX_S32 || ptx->type == PTX_U32);
+    return bound->elements && bound->vector * bound->bytes <= MOST_TEXEL && (f.surface || four);
+}

@@ -1,0 +1,43 @@
+// The textures and surfaces that there are. The runtime adds and removes them under its lock, under which launches run,
+// too.
+#include "texture.h"
+
+#include <stdlib.h>
+
+#define TAG (UINT64_C(0x7e) << 40) // no address, so that a pointer is not taken for an object
+
+static struct sim_texture **texture;
+static size_t count, room;
+
+uint64_t sim_texture_add(const struct sim_texture *made) {
+    if (count == room) {
+        size_t more = room ? 2 * room : 16;
+        struct sim_texture **grown = realloc(texture, more * sizeof *grown);
+        if (!grown)
+            return 0;
+        texture = grown;
+        room = more;
+    }
+    if (!(texture[count] = malloc(sizeof *made)))
+        return 0;
+    *texture[count] = *made;
+    return TAG | ++count;
+}
+
+const struct sim_texture *sim_texture_find(uint64_t handle) {
+    uint64_t number = handle ^ TAG;
+    return number > 0 && number <= count ? texture[number - 1] : NULL;
+}
+
+void sim_texture_remove(uint64_t handle) {
+    if (sim_texture_find(handle)) {
+        free(texture[(handle ^ TAG) - 1]);
+        texture[(handle ^ TAG) - 1] = NULL;
+    }
+}
+
+void sim_texture_remove_all(void) {
+    for (size_t i = 0; i < count; i++)
+        free(texture[i]);
+    count = 0;
+}

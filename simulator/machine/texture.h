@@ -1,0 +1,34 @@
+// Textures and surfaces: what an object that a program made stands for. The runtime makes them, tex, suld and sust look
+// them up.
+#ifndef SIMULATOR_MACHINE_TEXTURE_H
+#define SIMULATOR_MACHINE_TEXTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sim_texel { SIM_TEXEL_SIGNED, SIM_TEXEL_UNSIGNED, SIM_TEXEL_FLOAT };
+enum sim_addressing { SIM_ADDRESS_WRAP, SIM_ADDRESS_CLAMP, SIM_ADDRESS_MIRROR, SIM_ADDRESS_BORDER };
+
+struct sim_texture {
+    uint64_t address;              // of the first texel
+    size_t size[3];                // width, height, depth or layers, in texels; 1 where there is none
+    size_t row_bytes, slice_bytes; // from row to row, from slice to slice
+    int channels, channel_bytes;   // 1, 2, 4; 1, 2, 4
+    enum sim_texel kind;
+    enum sim_addressing addressing[3];
+    bool linear;     // between texels, not the nearest one
+    bool unit;       // coordinates from 0 to 1
+    bool normalised; // integers are read as floats from 0 or -1 to 1
+    bool surface;
+    bool array; // else plain memory, of which only what is there can be fetched
+    float border[4];
+};
+
+// 0: the host has no memory left.
+uint64_t sim_texture_add(const struct sim_texture *texture);
+const struct sim_texture *sim_texture_find(uint64_t handle); // NULL where there is none
+void sim_texture_remove(uint64_t handle);
+void sim_texture_remove_all(void);
+
+#endif

@@ -1,0 +1,148 @@
+// Texture and surface objects: their descriptions are checked, and become what machine/texture.h has for the
+// instructions.
+#include "../machine/texture.h"
+#include "array.h"
+#include "device_memory.h"
+
+#include <string.h>
+
+void texture_free_all(void) {
+    sim_texture_remove_all();
+}
+
+static void take_format(struct sim_texture *t, const struct cudaChannelFormatDesc *format) {
+    t->channel_bytes = format->x / 8;
+    t->channels = (int)array_texel_bytes(format) / t->channel_bytes;
+    t->kind = format->f == cudaChannelFormatKindSigned     ? SIM_TEXEL_SIGNED
+              : format->f == cudaChannelFormatKindUnsigned ? SIM_TEXEL_UNSIGNED
+                                                           : SIM_TEXEL_FLOAT;
+}
+
+static cudaError_t take_array(struct sim_texture *t, cudaArray_t array) {
+    cudaError_t error = array_check(array);
+    if (error != cudaSuccess)
+        return error;
+    take_format(t, &array->format);
+    t->array = true;
+    t->address = array->allocation->address;
+    t->size[0] = array->extent.width;
+    t->size[1] = array_rows(array);
+    t->size[2] = array_slices(array);
+    t->row_bytes = t->size[0] * array->texel_bytes;
+    t->slice_bytes = t->row_bytes * t->size[1];
+    return cudaSuccess;
+}
+
+// Plain device memory, with a pitch or in one row.
+static cudaError_t take_memory(struct sim_texture *t, const void *address, const struct cudaChannelFormatDesc *format,
+                               size_t width_bytes, size_t height, size_t pitch) {
+    size_t texel = array_texel_bytes(format), size = (height - 1) * pitch + width_bytes;
+    if (texel == 0)
+        return api_error(cudaErrorInvalidChannelDescriptor, "texels of %d, %d, %d and %d bits", format->x, format->y,
+                         format->z, format->w);
+    if (!sim_memory_find((uint64_t)(uintptr_t)address, size))
+        return device_memory_explain("the texture's memory", address, size);
+    take_format(t, format);
+    t->address = (uint64_t)(uintptr_t)address;
+    t->size[0] = width_bytes / texel;
+    t->size[1] = height;
+    t->size[2] = 1;
+    t->row_bytes = pitch;
+    t->slice_bytes = size;
+    return cudaSuccess;
+}
+
+static cudaError_t take_resource(struct sim_texture *t, const struct cudaResourceDesc *resource, bool surface) {
+    if (surface && resource->resType != cudaResourceTypeArray)
+        return api_error(cudaErrorInvalidValue, "a surface is made of an array");
+    switch (resource->resType) {
+    case cudaResourceTypeArray:
+        return take_array(t, resource->res.array.array);
+    case cudaResourceTypeLinear:
+        return take_memory(t, resource->res.linear.devPtr, &resource->res.linear.desc, resource->res.linear.sizeInBytes,
+                           1, resource->res.linear.sizeInBytes);
+    case cudaResourceTypePitch2D: {
+        size_t texel = array_texel_bytes(&resource->res.pitch2D.desc);
+        return take_memory(t, resource->res.pitch2D.devPtr, &resource->res.pitch2D.desc,
+                           resource->res.pitch2D.width * texel, resource->res.pitch2D.height,
+                           resource->res.pitch2D.pitchInBytes);
+    }
+    default:
+        return api_error(cudaErrorNotSupported, "the simulator has no textures with several levels (mipmaps)");
+    }
+}
+
+static cudaError_t take_description(struct sim_texture *t, const struct cudaTextureDesc *d, bool plain) {
+    static const enum sim_addressing addressing[] = {[cudaAddressModeWrap] = SIM_ADDRESS_WRAP,
+                                                     [cudaAddressModeClamp] = SIM_ADDRESS_CLAMP,
+                                                     [cudaAddressModeMirror] = SIM_ADDRESS_MIRROR,
+                                                     [cudaAddressModeBorder] = SIM_ADDRESS_BORDER};
+    for (int i = 0; i < 3; i++) {
+        if ((unsigned)d->addressMode[i] > cudaAddressModeBorder)
+            return api_error(cudaErrorInvalidValue, "there is no address mode %d", (int)d->addressMode[i]);
+        t->addressing[i] = addressing[d->addressMode[i]];
+        // Coordinates that count texels do not repeat (programming guide, "Texture Memory").
+        if (!d->normalizedCoords && t->addressing[i] != SIM_ADDRESS_BORDER)
+            t->addressing[i] = SIM_ADDRESS_CLAMP;
+    }
+    t->linear = d->filterMode == cudaFilterModeLinear;
+    t->normalised = d->readMode == cudaReadModeNormalizedFloat;
+    t->unit = d->normalizedCoords != 0;
+    memcpy(t->border, d->borderColor, sizeof t->border);
+    if (d->sRGB)
+        return api_error(cudaErrorNotSupported, "the simulator has no textures in sRGB");
+    if (t->normalised && (t->kind == SIM_TEXEL_FLOAT || t->channel_bytes == 4))
+        return api_error(cudaErrorInvalidNormSetting, "only integers of 8 or 16 bits are read as floats from 0 to 1");
+    if (t->linear && (plain || (t->kind != SIM_TEXEL_FLOAT && !t->normalised)))
+        return api_error(cudaErrorInvalidFilterSetting,
+                         "only floats are mixed, and not those of a row of plain memory");
+    return cudaSuccess;
+}
+
+static cudaError_t create(unsigned long long *object, const struct cudaResourceDesc *resource,
+                          const struct cudaTextureDesc *description, const struct cudaResourceViewDesc *view) {
+    bool surface = !description;
+    struct sim_texture t = {.surface = surface};
+    if (!object || !resource)
+        return api_error(cudaErrorInvalidValue, "a pointer is NULL");
+    if (view)
+        return api_error(cudaErrorNotSupported, "the simulator takes no view of a texture's resource");
+    cudaError_t error = take_resource(&t, resource, surface);
+    if (error == cudaSuccess && !surface)
+        error = take_description(&t, description, resource->resType == cudaResourceTypeLinear);
+    if (error == cudaSuccess && !(*object = sim_texture_add(&t)))
+        error = api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    return error;
+}
+
+static cudaError_t create_texture(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
+                                  const struct cudaTextureDesc *description, const struct cudaResourceViewDesc *view) {
+    return description ? create(object, resource, description, view)
+                       : api_error(cudaErrorInvalidValue, "the description is NULL");
+}
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
+                                    const struct cudaTextureDesc *description,
+                                    const struct cudaResourceViewDesc *view) {
+    return DEVICE_CALL(create_texture(object, resource, description, view));
+}
+
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object, const struct cudaResourceDesc *resource) {
+    return DEVICE_CALL(create(object, resource, NULL, NULL));
+}
+
+static cudaError_t destroy(unsigned long long object, bool surface) {
+    const struct sim_texture *t = sim_texture_find(object);
+    if (object && (!t || t->surface != surface))
+        return api_error(cudaErrorInvalidValue, "there is no such %s object", surface ? "surface" : "texture");
+    sim_texture_remove(object);
+    return cudaSuccess;
+}
+
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
+    return DEVICE_CALL(destroy(object, false));
+}
+
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
+    return DEVICE_CALL(destroy(object, true));
+}

@@ -1,0 +1,88 @@
+// Several files linked as one, and kernels that launch kernels: a sort that splits what it is given and launches itself
+// on both parts.
+//     make run PROGRAM='tests/programs/linked/main.cu tests/programs/linked/other.cu' FLAGS='-rdc=true
+//     -Itests/programs'
+#include "linked.cuh"
+#include "program.cuh"
+
+#include <algorithm>
+
+static __device__ int same_name(int x) {
+    return x + 1;
+}
+
+__device__ int of_main = 5;
+
+__global__ void across_files(int *out) {
+    out[0] = same_name(10);
+    out[1] = of_other_file(10);
+    out[2] = limits[1] + counter;
+    out[3] = larger(3, 4);
+    if (threadIdx.x == 0)
+        printf("%d %s\n", out[1], "by another file");
+}
+
+// Sorts x[0 .. n) by one thread where it is short; else launches itself on what is smaller than an element and what is
+// larger.
+__global__ void sort_part(int *x, int n) {
+    if (n < 8) {
+        for (int i = 1; i < n; i++)
+            for (int k = i; k > 0 && x[k] < x[k - 1]; k--) {
+                const int kept = x[k];
+                x[k] = x[k - 1];
+                x[k - 1] = kept;
+            }
+        return;
+    }
+    const int middle = x[n / 2];
+    int low = 0, high = n - 1;
+    while (low <= high) {
+        while (x[low] < middle)
+            low++;
+        while (x[high] > middle)
+            high--;
+        if (low <= high) {
+            const int kept = x[low];
+            x[low++] = x[high];
+            x[high--] = kept;
+        }
+    }
+    cudaStream_t stream;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    sort_part<<<1, 1, 0, stream>>>(x, high + 1);
+    cudaStreamDestroy(stream);
+    sort_part<<<1, 1>>>(x + low, n - low);
+}
+
+__global__ void append(int *log, int value) {
+    log[++log[0]] = value;
+}
+
+// The launch for the tail comes last, though it is asked for first.
+__global__ void in_turn(int *log) {
+    append<<<1, 1, 0, cudaStreamTailLaunch>>>(log, 3);
+    append<<<1, 1>>>(log, 1);
+    append<<<1, 1>>>(log, 2);
+}
+
+int main() {
+    int *out = zeros<int>(4);
+    across_files<<<1, 1>>>(out);
+    EXPECT(to_host(out, 4) == std::vector<int>({11, 20, 7 + 40, 4}));
+    int counted = 41;
+    OK(cudaMemcpyToSymbol(counter, &counted, sizeof counted));
+    EXPECT(count_in_other_file() == 42);
+
+    const int n = 500;
+    std::vector<int> numbers(n);
+    for (int i = 0; i < n; i++)
+        numbers[i] = i * 7919 % 1009;
+    int *x = to_device(numbers);
+    std::sort(numbers.begin(), numbers.end());
+    sort_part<<<1, 1>>>(x, n);
+    EXPECT(to_host(x, n) == numbers);
+    int *log = zeros<int>(8);
+    in_turn<<<1, 1>>>(log);
+    EXPECT(to_host(log, 4) == std::vector<int>({3, 1, 2, 3}));
+    return 0;
+}

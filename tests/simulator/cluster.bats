@@ -1,0 +1,224 @@
+#!/usr/bin/env bats
+# Clusters of blocks: programs that nvcc compiled for sm_90a, run by the simulator and compared with the host; and variants
+# with one mistake each, made by sed, which have to be found while the right ones are not accused.
+
+setup_file() {
+    cd "$BATS_TEST_DIRNAME/../.."
+    read -r NVCC _ version _ <<<"$(scripts/find-cuda)"
+    make -s "build/simulator/libcudart.so.${version%%.*}"
+    export programs=build/tests/cluster sources=tests/simulator/hopper NVCC
+    mkdir -p "$programs"
+    write_variants >"$programs/variants.cu"
+    compile cluster "$sources/cluster.cu"
+    compile forms "$sources/cluster_forms.cu"
+    compile variants "$programs/variants.cu"
+    export LD_LIBRARY_PATH=build/simulator
+}
+
+setup() {
+    cd "$BATS_TEST_DIRNAME/../.."
+}
+
+# compile NAME FILE
+compile() {
+    LD_LIBRARY_PATH= "$NVCC" -std=c++20 -lineinfo -cudart shared --no-compress -gencode arch=compute_90a,code=compute_90a \
+        -I"$programs" -I"$sources" -o "$programs/$1" "$2"
+}
+
+# variants: a name, the case that it is run by, and what sed does, to make of cluster.cu one with a mistake.
+variants() {
+    cat <<'END'
+not_zeroed histogram /\/\/ zeroed$/d
+not_counted histogram /\/\/ counted$/d
+no_such_bin histogram s/\[x\[i\] % BINS\], 1); *\/\/ count/[x[i] % BINS + BINS * 200], 1);/
+not_there reduction /\/\/ parts are there$/d
+not_read reduction /\/\/ parts are read$/d
+no_such_rank reduction s/rank < ADDENDS; rank++/rank <= ADDENDS; rank++/
+relaxed reduction s/cluster_sync(); *\/\/ parts are there/cluster_arrive_relaxed(); cluster_wait();/
+own_only reduction s/load_cluster(mapa(&part\[threadIdx.x\], rank)); *\/\/ add/load_own(mapa(\&part[threadIdx.x], rank));/; s/^constexpr int ADDENDS.*/&\nDEVICE int load_own(uint32_t a) { int v; asm volatile("ld.shared.s32 %0, [%1];" : "=r"(v) : "r"(a)); return v; }/
+twice reduction s/cluster_sync(); *\/\/ parts are there/cluster_arrive(); &/
+unarrived reduction s/cluster_sync(); *\/\/ parts are there/cluster_sync(); cluster_wait();/
+no_set_up multicast /cluster_arrive_relaxed(); *\/\/ set up/d; /\/\/ wait set up/d
+no_init_fence multicast /\/\/ init fence$/d
+no_wait_empty multicast s/mbarrier_wait(&s.empty\[stage\], .*\/\/ wait empty/if (i >= STAGES) __nanosleep(100);/
+own_empty multicast s/mbarrier_init(&s.empty\[i\], 2);/mbarrier_init(\&s.empty[i], 1);/; s/if (threadIdx.x < 34)/if (threadIdx.x < 33)/; s/threadIdx.x - 32)); *\/\/ release/rank));/
+no_wait_full multicast /\/\/ wait full$/d
+half_expected multicast s/TILE \* 4); *\/\/ expect/HALF * 4);/
+too_many multicast s/mbarrier_init(&s.empty\[i\], 2);/mbarrier_init(\&s.empty[i], 3);/
+not_read_yet multicast /\/\/ all have read$/d
+early_exit multicast /\/\/ done$/d
+one_alone multicast s/^    cluster_sync(); *\/\/ done/    if (rank == 0) cluster_sync(); else mbarrier_wait(\&s.full[0], tiles \/ STAGES + 1);/
+no_inbox ring /\/\/ inboxes are there$/d
+no_wait_filled ring /\/\/ wait filled$/d
+not_taken ring s/mbarrier_wait(&taken, step & 1); *\/\/ wait taken/__nanosleep(10);/
+other_barrier ring s/mapa(&filled\[box\], next)); *\/\/ hand on/mapa(\&filled[box], rank));/
+by_barriers ring /\/\/ all is taken$/d
+no_proxy_fence exchange /\/\/ proxy fence$/d
+not_arrived exchange /\/\/ wait arrived$/d
+used_again exchange s/cluster_sync(); *\/\/ both have read/__syncthreads();/
+exchange_exit exchange /\/\/ both have read$/d; /\/\/ use again$/d
+unaligned exchange s/mine, THREADS \* 4, mapa(&arrived, other)); *\/\/ copy$/mine + 1, THREADS * 4, mapa(\&arrived, other));/
+END
+}
+
+# One program of all variants, each in a namespace: a compiler reads CUDA's headers once. A finding names the variant as its file.
+write_variants() {
+    grep -h '^#include' "$sources/cluster.cu"
+    while read -r name _ script; do
+        sed "$script" "$sources/cluster.cu" >"$programs/$name.cu"
+        cmp -s "$programs/$name.cu" "$sources/cluster.cu" && echo "#error $name changes nothing"
+        echo "namespace variant_$name {"
+        echo "#line 1 \"$name.cu\""
+        sed -e 's/^#include.*//' -e 's/^int main(/int run(/' "$programs/$name.cu"
+        echo "}"
+        rm "$programs/$name.cu"
+    done < <(variants)
+    echo 'int main(int argc, char **argv) {'
+    variants | sed 's/\([^ ]*\) .*/    if (argc > 2 \&\& strcmp(argv[1], "\1") == 0) return variant_\1::run(argc - 1, argv + 1);/'
+    echo '    return 2;'
+    echo '}'
+}
+
+# broken NAME TEXT: this variant fails with a finding that contains TEXT
+broken() {
+    run "$programs/variants" "$1" "$(variants | awk -v name="$1" '$1 == name { print $2 }')"
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"$2"* ]]
+}
+
+# line COMMENT: of cluster.cu that carries it, as findings name it
+line() {
+    grep -n "// $1\$" "$sources/cluster.cu" | cut -d : -f 1
+}
+
+@test "kernels whose blocks work in clusters are right, and nothing is said" {
+    cases=$("$programs/cluster")
+    [ "$(wc -w <<<"$cases")" -ge 5 ]
+    for name in $cases; do
+        run "$programs/cluster" "$name"
+        echo "$name: $output"
+        [ "$status" -eq 0 ]
+        [ "$output" = "" ]
+    done
+}
+
+@test "each form gives the host's result, and nothing is said but what the runtime refuses" {
+    cases=$("$programs/forms")
+    [ "$(wc -w <<<"$cases")" -ge 9 ]
+    for name in $cases; do
+        run "$programs/forms" "$name"
+        echo "$name: $output"
+        [ "$status" -eq 0 ]
+        [ "$name" = refusals ] || [ "$name" = occupancy ] || [ "$output" = "" ]
+    done
+}
+
+@test "in any order of blocks and warps they are right, and nothing is said" {
+    for seed in $(seq 12); do
+        for name in $("$programs/cluster"); do
+            run "$programs/cluster" "$name" "$seed"
+            echo "$name, seed $seed: $output"
+            [ "$status" -eq 0 ]
+            [ "$output" = "" ]
+        done
+        for name in atomics stores boxes reductions; do
+            run "$programs/forms" "$name" "$seed"
+            echo "$name, seed $seed: $output"
+            [ "$status" -eq 0 ]
+            [ "$output" = "" ]
+        done
+    done
+}
+
+@test "without AVX2, without analyses, and counted, they are right, too" {
+    for name in $("$programs/cluster"); do
+        SIMULATOR_LANES=generic "$programs/cluster" "$name"
+        SIMULATOR_ANALYSES=off "$programs/cluster" "$name"
+        SIMULATOR_TRACE=1 "$programs/cluster" "$name"
+    done
+}
+
+@test "a size of clusters that cannot be is refused, with one line" {
+    run "$programs/forms" refusals
+    echo "$output"
+    [[ $output == *"a grid of 3 x 1 x 1 blocks for kernel pairs is not made of whole clusters of 2 x 1 x 1"* ]]
+    [[ $output == *"clusters of 4 x 1 x 1 blocks for kernel pairs, whose own are 2 x 1 x 1"* ]]
+    [[ $output == *"which may have 1 to 8; cudaFuncAttributeNonPortableClusterSizeAllowed"* ]]
+    [[ $output == *"kernel bounded, which may have 1 to 4"* ]]
+}
+
+@test "clusters on a GPU that has none" {
+    cat >"$programs/older.cu" <<'END'
+#include "cluster.cuh"
+__global__ void plain() {
+}
+int main() {
+    CHECK(launch(plain, 4, 32, 2));
+}
+END
+    LD_LIBRARY_PATH= "$NVCC" -std=c++20 -cudart shared --no-compress -gencode arch=compute_80,code=compute_80 \
+        -I"$sources" -o "$programs/older" "$programs/older.cu"
+    run env SIMULATOR_DEVICE=a100 "$programs/older"
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"of kernel plain need a GPU of compute capability 9.0 or higher"*cudaErrorInvalidClusterSize ]]
+    SIMULATOR_DEVICE=h200 "$programs/older"
+}
+
+@test "shared memory of a block that has not begun, or has ended" {
+    broken not_there "and nothing says that this block has begun"
+    broken no_set_up "and nothing says that this block has begun"
+    broken no_inbox "and nothing says that this block has begun"
+    broken not_read "whose threads have all exited"
+    broken early_exit "which does not wait for that before it exits"
+    broken exchange_exit "may still read its shared memory"
+}
+
+@test "what each block waits for by its own barriers needs no last barrier of the cluster" {
+    run "$programs/variants" by_barriers ring
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$output" = "" ]
+}
+
+@test "races through another block's shared memory" {
+    broken not_zeroed "race between blocks of a cluster: not_zeroed.cu:$(($(line count) - 4)) writes"
+    broken not_counted "not_counted.cu:$(line count)"
+    broken relaxed "race between blocks of a cluster: cluster.cuh"
+    broken relaxed "wrote at relaxed.cu:$(line part)"
+    broken not_read_yet "race between blocks of a cluster: cluster.cuh"
+    broken own_empty "race between blocks of a cluster: cluster.cuh"
+    broken no_wait_filled "race between blocks of a cluster: cluster.cuh"
+    broken not_taken "race between blocks of a cluster: cluster.cuh"
+}
+
+@test "addresses that are in no block of the cluster" {
+    broken no_such_rank "the block of rank 4 in a cluster of 4"
+    broken no_such_bin "of the shared memory of block ("
+    broken own_only "this instruction reaches the block's own shared memory alone"
+    broken unaligned "is no multiple of 16"
+}
+
+@test "barrier.cluster out of turn, and a block that never comes to it" {
+    broken twice "arrives at the cluster's barrier, where the same thread arrived"
+    broken unarrived "where this thread has not arrived"
+    broken one_alone "barrier.cluster, which lacks 96 threads of block (1,0,0)"
+    broken one_alone "phase 4 (parity 0) lacks 1 of 1 arrivals"
+}
+
+@test "stages that two blocks fill, without the waits for each other" {
+    broken no_wait_empty "misuse of an mbarrier"
+    broken no_wait_full "missing wait: no_wait_full.cu"
+    broken half_expected "announces 1024 bytes"
+    broken too_many "lacks 1 of 3 arrivals"
+    broken no_init_fence "with nothing between the two"
+}
+
+@test "stores and copies between blocks, without the wait, or to another block's barrier" {
+    broken not_arrived "missing wait: not_arrived.cu"
+    broken not_arrived "which exits without waiting for it"
+    broken other_barrier "both have to be in the same block"
+    broken no_proxy_fence "missing proxy fence"
+    broken used_again "race with an asynchronous unit: used_again.cu"
+}
