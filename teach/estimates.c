@@ -169,7 +169,7 @@ static void print_lesson(const struct comparison *comparison, int first) {
     double sum = 0, least = INFINITY, most = 0;
     for (int i = 0; i < comparison->count; i++) {
         const struct compared *c = &comparison->of[i];
-        if (strcmp(c->lesson, one->lesson) || strcmp(c->kernel, "solution") != strcmp(one->kernel, "solution"))
+        if (strcmp(c->lesson, one->lesson) || !strcmp(c->kernel, "solution") != !strcmp(one->kernel, "solution"))
             continue;
         double ratio = c->estimated_us / c->measured_us;
         count++;

@@ -63,7 +63,9 @@ static uint64_t updated(const struct bound *bound, uint64_t old, uint64_t b, uin
     case PTX_V_XOR:
         return old ^ b;
     case PTX_V_INC:
-        return times > 1 ? (old + times) % (b + 1) : old >= b ? 0 : old + 1;
+        if (times > 1) // its end is none where not all blocks come to it
+            return old + times;
+        return old >= b ? 0 : old + 1;
     case PTX_V_DEC:
         return old == 0 || old > b ? b : old - 1;
     default:

@@ -2,7 +2,9 @@
 // and of small ones. Throughputs are those of the CUDA C++ Programming Guide's table of arithmetic instructions.
 #include "work.h"
 
-enum { // cycles; those of an H100 as Luo et al. measured them (arXiv:2402.13499), rounded, but for those that say so
+// Cycles. Shared memory and mma: of an H100, measured by Luo et al. (arXiv:2402.13499), rounded. The others are round
+// figures that nobody has measured here.
+enum {
     LATENCY_ARITHMETIC = 4,
     LATENCY_PREDICATE = 8,
     LATENCY_XU = 20,

@@ -18,14 +18,13 @@ price() { # NN
     build/bin/teach price --name estimate --source "$source" --kernel "build/kernels/${source%.cu}.so"
 }
 
-@test "of what was measured on an H200 four of five are estimated within 25 %, in each half of the lessons, too" {
+@test "of what was measured on an H200 nine of ten are estimated within 25 %, and of the lessons on which nothing was chosen" {
     run build/bin/teach estimates results/nvidia-h200
     echo "$output"
     [ "$status" -eq 0 ]
     read -r near all <<<"$(near_and_all <<<"$output")"
-    [ "$all" -ge 300 ]
+    [ "$all" -ge 280 ]
     [ $((10 * near)) -ge $((9 * all)) ]
-    # Those on which nothing was chosen.
     read -r near all <<<"$(awk -F '|' '/^\| (03|04|06|07|09|11|12|14) / { all += $3; near += $4 } END { print near, all }' <<<"$output")"
     [ "$all" -ge 150 ]
     [ $((10 * near)) -ge $((9 * all)) ]
@@ -41,12 +40,11 @@ price() { # NN
 }
 
 @test "the ladder rises by the estimate, too" {
-    # At the shape of the estimate a line a lesson; those that differ by less than its error may stand in any order.
     last=1000000000
-    for lesson in lessons/0[1-7]_*; do
+    for lesson in lessons/[0-9][0-9]_*; do
         us=$(build/bin/teach estimates recorded "$lesson/work.csv")
         echo "$lesson $us"
-        awk -v us="$us" -v last="$last" 'BEGIN { exit !(us > 0 && us < 1.02 * last) }'
+        awk -v us="$us" -v last="$last" 'BEGIN { exit !(us > 0 && us < last) }'
         last=$us
     done
 }
@@ -69,7 +67,7 @@ price() { # NN
     [[ $output != *estimated* ]]
 }
 
-@test "what wastes costs time: shared memory with conflicts, half of the blocks" {
+@test "what wastes costs time: rows of K without their padding" {
     folder=build/estimate-test/04_tiled_online_softmax
     mkdir -p $folder
     sed 's/float K\[KEYS\]\[D + 4\]/float K[KEYS][D]/' solutions/04_tiled_online_softmax/attention.cu >$folder/attention.cu
@@ -77,7 +75,7 @@ price() { # NN
     run build/bin/teach price --name estimate --source $folder/attention.cu --kernel build/kernels/$folder/attention.so
     echo "$output"
     own=$(sed -n 's/^estimated \([0-9.]*\) ms .*/\1/p' <<<"$output") solution=$(sed -n 's/.*the solution: \([0-9.]*\) ms.*/\1/p' <<<"$output")
-    awk -v own="$own" -v solution="$solution" 'BEGIN { exit !(own > 1.5 * solution) }'
+    awk -v own="$own" -v solution="$solution" 'BEGIN { exit !(own > 1.3 * solution) }'
 }
 
 @test "what is recorded of the solutions' work is what is counted" {
@@ -96,6 +94,7 @@ counted() {
 
 @test "a sample of blocks stands for all of them, where they take their work from a counter, too" {
     [ "$(counted 02 fp32 1,1,128,64 4)" -eq "$(counted 02 fp32 1,1,128,64 0)" ]
-    awk -v some="$(counted 13 bf16 1,32,1024,64 4)" -v all="$(counted 13 bf16 1,32,1024,64 0)" \
+    # 512 items of work for 132 blocks.
+    awk -v some="$(counted 13 bf16 8,64,192,64 4)" -v all="$(counted 13 bf16 8,64,192,64 0)" \
         'BEGIN { print some, all; exit !(all > 0 && some > 0.85 * all && some < 1.15 * all) }'
 }
