@@ -26,9 +26,11 @@ static struct sim_options options;
 static void read_environment(void) {
     const char *analyses = getenv("SIMULATOR_ANALYSES"), *limit = getenv("SIMULATOR_INSTRUCTION_LIMIT"),
                *sample = getenv("SIMULATOR_SAMPLE");
+    const char *order = getenv("SIMULATOR_ORDER");
     bool on = !analyses || strcmp(analyses, "off") != 0;
     options.races = options.uninitialised = on;
     options.traffic = traffic_enabled();
+    options.order = order ? strtoull(order, NULL, 10) : 0;
     options.sample = sample ? strtoull(sample, NULL, 10) : 0;
     options.instruction_limit = limit ? strtoull(limit, NULL, 10) : DEFAULT_INSTRUCTION_LIMIT;
 }

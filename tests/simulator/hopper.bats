@@ -189,6 +189,21 @@ line() {
     broken too_many "lacks 1 of 1 arrivals"
 }
 
+@test "in other orders of warps and copies the right one is right, and too small a count lets a stage be overwritten" {
+    races=0
+    for seed in 1 2 3 4 5 6 7 8; do
+        export SIMULATOR_ORDER=$seed
+        run "$programs/attention" 300
+        echo "$seed: $output"
+        [ "$status" -eq 0 ]
+        [[ $output != *simulator:* ]]
+        run "$programs/variants" too_many 300
+        [ "$status" -eq 1 ]
+        if [[ $output == *"race with an asynchronous unit"* ]]; then races=$((races + 1)); fi
+    done
+    [ "$races" -ge 1 ]
+}
+
 @test "shared memory that is given up while a copy reads it" {
     broken no_store_wait "the block ends while the copy at"
 }
