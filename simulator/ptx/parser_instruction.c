@@ -294,7 +294,7 @@ static void parse_bulk(struct parser *p, struct ptx_instruction *copy) {
     bool stores = copy->space == PTX_GLOBAL, between = copy->space == PTX_SHARED && copy->space2 == PTX_SHARED;
     bool known = stores ? copy->space2 == PTX_SHARED && copy->completion == PTX_BY_GROUP
                         : copy->space == PTX_SHARED && copy->completion == PTX_BY_MBARRIER &&
-                              (between ? !tensor : !reduces && copy->space2 == PTX_GLOBAL);
+                              (between ? !tensor && copy->in_cluster : !reduces && copy->space2 == PTX_GLOBAL);
     char form[64] = "";
     if (!known || (copy->flags & PTX_MULTICAST && (stores || between)))
         parser_unsupported(p, "a bulk copy of this kind is not known");

@@ -120,6 +120,10 @@ static void test_what_the_simulator_does_not_know(void **state) {
         "cp.reduce.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.add.u32 [%r1], [%rd1], 16, [%r2];",
         "a bulk copy of this kind is not known: \"cp.reduce.async.bulk.shared::cluster.global.mbarrier::"
         "complete_tx::bytes.add.u32 [%r1], [%rd1], 16, [%r2];\" (ptx line 8)");
+    check_body(
+        "cp.async.bulk.shared::cta.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];",
+        "a bulk copy of this kind is not known: \"cp.async.bulk.shared::cta.shared::cta.mbarrier::complete_tx::bytes "
+        "[%r1], [%r2], 16, [%r3];\" (ptx line 8)");
     check_body("st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];",
                "'st.async' lacks a suffix: \"st.async.weak.shared::cluster.b32 [%r1], %r2, [%r3];\" (ptx line 8)");
     check_body("add.trans.s32 %r1, %r2, %r3;",
