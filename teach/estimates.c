@@ -4,6 +4,7 @@
 #include "estimate.h"
 #include "files.h"
 #include "measured.h"
+#include "sources.h"
 
 #include <glob.h>
 #include <math.h>
@@ -128,22 +129,11 @@ void comparison_free(struct comparison *comparison) {
     *comparison = (struct comparison){.count = 0};
 }
 
-// "lessons/02_x/attention.cu" and "solutions/02_x/attention.cu" have lessons/02_x/work.csv, softmax.cu
-// softmax_work.csv.
-static bool work_path(const char *source, char path[PATH_TEXT]) {
-    const char *file = text_base(source);
-    char name[256] = "work.csv", folder[PATH_TEXT];
-    if (strcmp(file, "attention.cu"))
-        snprintf(name, sizeof name, "%.*s_work.csv", (int)strcspn(file, "."), file);
-    snprintf(folder, sizeof folder, "%.*s", file > source ? (int)(file - source) - 1 : 1, file > source ? source : ".");
-    return snprintf(path, PATH_TEXT, "lessons/%s/%s", text_base(folder), name) < PATH_TEXT;
-}
-
 double recorded_us(const char *source, const struct works *works) {
     struct csv csv;
     char path[PATH_TEXT];
     double us = 0;
-    if (!work_path(source, path) || !csv_read(path, &csv))
+    if (!source_table_of_lesson(source, "work", path) || !csv_read(path, &csv))
         return 0;
     for (int row = 0; row < csv.rows;) {
         struct compared c = {.busy = 0};

@@ -3,6 +3,7 @@
 #include "estimated.h"
 #include "files.h"
 #include "report.h"
+#include "sources.h"
 #include "traced.h"
 
 #include <limits.h>
@@ -54,17 +55,7 @@ static int most_at(const struct traffic *traffic, const struct counted *kind, do
     return line;
 }
 
-// lessons/02_x/counts.csv holds rows  shape,what,count  of the solution; softmax_counts.csv those of softmax.cu.
-static bool counts_path(const char *source, char path[PATH_TEXT]) {
-    const char *file = text_base(source);
-    char name[256] = "counts.csv", folder[PATH_TEXT];
-    if (strcmp(file, "attention.cu"))
-        snprintf(name, sizeof name, "%.*s_counts.csv", (int)strcspn(file, "."), file);
-    snprintf(folder, sizeof folder, "%.*s", file > source ? (int)(file - source) - 1 : 1, file > source ? source : ".");
-    return snprintf(path, PATH_TEXT, "lessons/%s/%s", text_base(folder), name) < PATH_TEXT;
-}
-
-// The solution's count at the shape, below 0 where none is recorded.
+// The solution's count, of rows  shape,what,count,  at the shape, below 0 where none is recorded.
 static double recorded(const struct lines *rows, const char *shape, const char *what) {
     char start[128];
     snprintf(start, sizeof start, "\"%s\",%s,", shape, what);
@@ -81,7 +72,8 @@ int teach_price(int count, char **word) {
     struct lines rows;
     char path[PATH_TEXT];
     int said = 0;
-    if (!counts_path(traced_source(count, word), path) || !files_exist(path) || !lines_read(path, &rows))
+    if (!source_table_of_lesson(traced_source(count, word), "counts", path) || !files_exist(path) ||
+        !lines_read(path, &rows))
         return 0;
     if (traced_run(count, word, &traced) == 0) {
         for (int k = 0; k < KINDS; k++) {

@@ -2,6 +2,8 @@
 
 #include "text.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_FILES = 64 };
@@ -35,4 +37,27 @@ int source_find(const char *path, const char *text) {
         if (strstr(lines->line[i], text))
             return i + 1;
     return 0;
+}
+
+enum { NAME_TEXT = 256 };
+
+static void split(const char *source, const char *what, char folder[PATH_TEXT], char name[NAME_TEXT]) {
+    const char *file = text_base(source);
+    snprintf(folder, PATH_TEXT, "%.*s", file > source ? (int)(file - source) - 1 : 1, file > source ? source : ".");
+    if (strcmp(file, "attention.cu"))
+        snprintf(name, NAME_TEXT, "%.*s_%s.csv", (int)strcspn(file, "."), file, what);
+    else
+        snprintf(name, NAME_TEXT, "%s.csv", what);
+}
+
+bool source_table_beside(const char *source, const char *what, char path[PATH_TEXT]) {
+    char folder[PATH_TEXT], name[NAME_TEXT];
+    split(source, what, folder, name);
+    return snprintf(path, PATH_TEXT, "%s/%s", folder, name) < PATH_TEXT;
+}
+
+bool source_table_of_lesson(const char *source, const char *what, char path[PATH_TEXT]) {
+    char folder[PATH_TEXT], name[NAME_TEXT];
+    split(source, what, folder, name);
+    return snprintf(path, PATH_TEXT, "lessons/%s/%s", text_base(folder), name) < PATH_TEXT;
 }

@@ -4,6 +4,7 @@
 #include "files.h"
 #include "process.h"
 #include "report.h"
+#include "sources.h"
 #include "traced.h"
 
 #include <limits.h>
@@ -102,14 +103,8 @@ static void find_shape(struct run *run) {
 
 // Beside the source, or in the lesson of the same name: a solution has the predictions of its skeleton.
 static bool find_predictions(const char *source, char path[PATH_TEXT]) {
-    const char *file = text_base(source);
-    char name[256] = "predictions.csv", folder[PATH_TEXT];
-    if (strcmp(file, "attention.cu"))
-        snprintf(name, sizeof name, "%.*s_predictions.csv", (int)strcspn(file, "."), file);
-    snprintf(folder, sizeof folder, "%.*s", file > source ? (int)(file - source) - 1 : 1, file > source ? source : ".");
-    if (snprintf(path, PATH_TEXT, "%s/%s", folder, name) < PATH_TEXT && files_exist(path))
-        return true;
-    return snprintf(path, PATH_TEXT, "lessons/%s/%s", text_base(folder), name) < PATH_TEXT && files_exist(path);
+    return (source_table_beside(source, "predictions", path) && files_exist(path)) ||
+           (source_table_of_lesson(source, "predictions", path) && files_exist(path));
 }
 
 // None where the shape is not known, or no page predicts anything.

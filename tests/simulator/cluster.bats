@@ -2,27 +2,19 @@
 # Clusters of blocks: programs that nvcc compiled for sm_90a, run by the simulator and compared with the host; and variants
 # with one mistake each, made by sed, which have to be found while the right ones are not accused.
 
+load hopper/variants
+
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.."
-    read -r NVCC _ version _ <<<"$(scripts/find-cuda)"
-    make -s "build/simulator/libcudart.so.${version%%.*}"
-    export programs=build/tests/cluster sources=tests/simulator/hopper NVCC
-    mkdir -p "$programs"
-    write_variants >"$programs/variants.cu"
+    prepare build/tests/cluster cluster.cu
     compile cluster "$sources/cluster.cu"
     compile forms "$sources/cluster_forms.cu"
-    compile variants "$programs/variants.cu"
+    compile_variants
     export LD_LIBRARY_PATH=build/simulator
 }
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.."
-}
-
-# compile NAME FILE
-compile() {
-    LD_LIBRARY_PATH= "$NVCC" -std=c++20 -lineinfo -cudart shared --no-compress -gencode arch=compute_90a,code=compute_90a \
-        -I"$programs" -I"$sources" -o "$programs/$1" "$2"
 }
 
 # variants: a name, the case that it is run by, and what sed does, to make of cluster.cu one with a mistake.
@@ -59,37 +51,6 @@ used_again exchange s/cluster_sync(); *\/\/ both have read/__syncthreads();/
 exchange_exit exchange /\/\/ both have read$/d; /\/\/ use again$/d
 unaligned exchange s/mine, THREADS \* 4, mapa(&arrived, other)); *\/\/ copy$/mine + 1, THREADS * 4, mapa(\&arrived, other));/
 END
-}
-
-# One program of all variants, each in a namespace: a compiler reads CUDA's headers once. A finding names the variant as its file.
-write_variants() {
-    grep -h '^#include' "$sources/cluster.cu"
-    while read -r name _ script; do
-        sed "$script" "$sources/cluster.cu" >"$programs/$name.cu"
-        cmp -s "$programs/$name.cu" "$sources/cluster.cu" && echo "#error $name changes nothing"
-        echo "namespace variant_$name {"
-        echo "#line 1 \"$name.cu\""
-        sed -e 's/^#include.*//' -e 's/^int main(/int run(/' "$programs/$name.cu"
-        echo "}"
-        rm "$programs/$name.cu"
-    done < <(variants)
-    echo 'int main(int argc, char **argv) {'
-    variants | sed 's/\([^ ]*\) .*/    if (argc > 2 \&\& strcmp(argv[1], "\1") == 0) return variant_\1::run(argc - 1, argv + 1);/'
-    echo '    return 2;'
-    echo '}'
-}
-
-# broken NAME TEXT: this variant fails with a finding that contains TEXT
-broken() {
-    run "$programs/variants" "$1" "$(variants | awk -v name="$1" '$1 == name { print $2 }')"
-    echo "$output"
-    [ "$status" -eq 1 ]
-    [[ $output == *"$2"* ]]
-}
-
-# line COMMENT: of cluster.cu that carries it, as findings name it
-line() {
-    grep -n "// $1\$" "$sources/cluster.cu" | cut -d : -f 1
 }
 
 @test "kernels whose blocks work in clusters are right, and nothing is said" {

@@ -2,12 +2,11 @@
 # Hopper's own instructions: programs that nvcc compiled for sm_90a, run by the simulator and compared with the host; and
 # variants of one of them with one mistake each, made by sed, which have to be found while the right one is not accused.
 
+load hopper/variants
+
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.."
-    read -r NVCC _ version _ <<<"$(scripts/find-cuda)"
-    make -s "build/simulator/libcudart.so.${version%%.*}"
-    export programs=build/tests/hopper sources=tests/simulator/hopper NVCC
-    mkdir -p "$programs"
+    prepare build/tests/hopper attention.cu
     {
         wrap 64 f32 bf16 16
         wrap 128 f32 bf16 16
@@ -22,8 +21,7 @@ setup_file() {
     compile forms "$sources/forms.cu"
     compile types "$sources/types.cu"
     compile integers "$sources/integers.cu"
-    write_variants >"$programs/variants.cu"
-    compile variants "$programs/variants.cu"
+    compile_variants
     export LD_LIBRARY_PATH=build/simulator
 }
 
@@ -36,73 +34,35 @@ wrap() {
     awk -f "$sources/wgmma.awk" -v n="$1" -v sum="$2" -v type="$3" -v k="$4"
 }
 
-# compile NAME FILE
-compile() {
-    LD_LIBRARY_PATH= "$NVCC" -std=c++20 -lineinfo -cudart shared --no-compress -gencode arch=compute_90a,code=compute_90a \
-        -I"$programs" -I"$sources" -o "$programs/$1" "$2"
-}
-
-# variants: a name and what sed does, to make of the attention kernel one with a mistake.
+# variants: a name, how many keys it is run with, and what sed does, to make of the attention kernel one with a mistake.
 variants() {
     cat <<'END'
-early /\/\/ wait qk$/d
-early_pv /\/\/ wait pv$/d
-no_wait_k /\/\/ wait k$/d
-no_wait_q /\/\/ wait q$/d
-early_release s/mbarrier_wait(&s.v_full\[stage\], parity);/&if (t == 0) mbarrier_arrive(\&s.empty[stage]);/; /\/\/ release$/d; s/^        if (t == 0)$//
-no_wait_empty /\/\/ wait empty$/d
-other_parity s/(i \/ STAGES & 1) ^ 1); *\/\/ wait empty/(i \& 1) ^ 1);/
-no_proxy_fence /\/\/ proxy fence$/d
-no_named_barrier /\/\/ named barrier$/d
-no_init_fence /\/\/ init fence$/d
-no_sync /\/\/ after init$/d
-no_init s/mbarrier_init(&s.q_full, 1);//
-few_bytes s/, Q_BYTES); *\/\/ expect q/, Q_BYTES \/ 2);/
-many_bytes s/, Q_BYTES); *\/\/ expect q/, Q_BYTES * 2);/
-wrong_count s/WARPGROUPS); *\/\/ empty count/WARPGROUPS + 1);/
-wrong_phase s/& 1) ^ 1); *\/\/ wait empty/\& 1));/
-too_many s/WARPGROUPS); *\/\/ empty count/1);/
-no_store_wait /\/\/ wait store$/d
-local_map s/const __grid_constant__ CUtensorMap q/CUtensorMap q/
-beyond s/map_2d(device\[1\], n,/map_2d(device[1], n + 100,/
-diverged s/^        wgmma_fence();/        if (t < 96) wgmma_fence();/; s/^        for (int kk = 0; kk < D \/ 16; kk++) {/        if (t < 96) for (int kk = 0; kk < D \/ 16; kk++) {/
-half_warp s/^        wgmma_fence();/        if (lane < 16) wgmma_fence();/
-registers s/setmaxnreg_inc<240>/setmaxnreg_inc<248>/
-dec s/setmaxnreg_inc<240>/setmaxnreg_dec<240>/
-descriptor s/chunk \* BN \* CHUNK \* 2 + within, 16, 1024, 1),/chunk * BN * CHUNK * 2 + within, 16, 16368, 1),/
+early 300 /\/\/ wait qk$/d
+early_pv 300 /\/\/ wait pv$/d
+no_wait_k 300 /\/\/ wait k$/d
+no_wait_q 300 /\/\/ wait q$/d
+early_release 300 s/mbarrier_wait(&s.v_full\[stage\], parity);/&if (t == 0) mbarrier_arrive(\&s.empty[stage]);/; /\/\/ release$/d; s/^        if (t == 0)$//
+no_wait_empty 300 /\/\/ wait empty$/d
+other_parity 300 s/(i \/ STAGES & 1) ^ 1); *\/\/ wait empty/(i \& 1) ^ 1);/
+no_proxy_fence 300 /\/\/ proxy fence$/d
+no_named_barrier 300 /\/\/ named barrier$/d
+no_init_fence 300 /\/\/ init fence$/d
+no_sync 300 /\/\/ after init$/d
+no_init 300 s/mbarrier_init(&s.q_full, 1);//
+few_bytes 300 s/, Q_BYTES); *\/\/ expect q/, Q_BYTES \/ 2);/
+many_bytes 300 s/, Q_BYTES); *\/\/ expect q/, Q_BYTES * 2);/
+wrong_count 300 s/WARPGROUPS); *\/\/ empty count/WARPGROUPS + 1);/
+wrong_phase 300 s/& 1) ^ 1); *\/\/ wait empty/\& 1));/
+too_many 300 s/WARPGROUPS); *\/\/ empty count/1);/
+no_store_wait 300 /\/\/ wait store$/d
+local_map 300 s/const __grid_constant__ CUtensorMap q/CUtensorMap q/
+beyond 300 s/map_2d(device\[1\], n,/map_2d(device[1], n + 100,/
+diverged 300 s/^        wgmma_fence();/        if (t < 96) wgmma_fence();/; s/^        for (int kk = 0; kk < D \/ 16; kk++) {/        if (t < 96) for (int kk = 0; kk < D \/ 16; kk++) {/
+half_warp 300 s/^        wgmma_fence();/        if (lane < 16) wgmma_fence();/
+registers 300 s/setmaxnreg_inc<240>/setmaxnreg_inc<248>/
+dec 300 s/setmaxnreg_inc<240>/setmaxnreg_dec<240>/
+descriptor 300 s/chunk \* BN \* CHUNK \* 2 + within, 16, 1024, 1),/chunk * BN * CHUNK * 2 + within, 16, 16368, 1),/
 END
-}
-
-# One program of all variants, each in a namespace: a compiler reads CUDA's headers once. A finding names the variant as its file.
-write_variants() {
-    grep -h '^#include' "$sources/attention.cu"
-    echo '#include <cstring>'
-    while read -r name script; do
-        sed "$script" "$sources/attention.cu" >"$programs/$name.cu"
-        cmp -s "$programs/$name.cu" "$sources/attention.cu" && echo "#error $name changes nothing"
-        echo "namespace variant_$name {"
-        echo "#line 1 \"$name.cu\""
-        sed -e 's/^#include.*//' -e 's/^int main(/int run(/' "$programs/$name.cu"
-        echo "}"
-        rm "$programs/$name.cu"
-    done < <(variants)
-    echo 'int main(int argc, char **argv) {'
-    variants | sed 's/\([^ ]*\) .*/    if (argc > 1 \&\& strcmp(argv[1], "\1") == 0) return variant_\1::run(argc - 1, argv + 1);/'
-    echo '    return 2;'
-    echo '}'
-}
-
-# broken NAME TEXT: this variant fails with a finding that contains TEXT
-broken() {
-    run "$programs/variants" "$1" 300
-    echo "$output"
-    [ "$status" -eq 1 ]
-    [[ $output == *"$2"* ]]
-}
-
-# line COMMENT: of the attention kernel that carries it, as findings name it
-line() {
-    grep -n "// $1\$" "$sources/attention.cu" | cut -d : -f 1
 }
 
 @test "attention through TMA, mbarrier and wgmma is right, and nothing is said" {

@@ -251,21 +251,12 @@ static bool run_exchange() {
 }
 
 int main(int argc, char **argv) {
-    static const struct {
-        const char *name;
-        bool (*run)();
-    } cases[] = {{"histogram", run_histogram},
-                 {"reduction", run_reduction},
-                 {"multicast", run_multicast},
-                 {"ring", run_ring},
-                 {"exchange", run_exchange}};
+    static const Case cases[] = {{"histogram", run_histogram},
+                                 {"reduction", run_reduction},
+                                 {"multicast", run_multicast},
+                                 {"ring", run_ring},
+                                 {"exchange", run_exchange}};
     if (argc > 2)
         set_order(argv[2]);
-    for (auto &one : cases) {
-        if (argc < 2)
-            puts(one.name);
-        else if (strcmp(argv[1], one.name) == 0)
-            return !one.run();
-    }
-    return argc < 2 ? 0 : 2;
+    return run_case(cases, argc, argv);
 }

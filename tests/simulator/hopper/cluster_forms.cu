@@ -422,19 +422,11 @@ static bool run_occupancy() {
 }
 
 int main(int argc, char **argv) {
-    static const struct {
-        const char *name;
-        bool (*run)();
-    } cases[] = {{"registers", run_registers}, {"addresses", run_addresses}, {"atomics", run_atomics},
-                 {"stores", run_stores},       {"boxes", run_boxes},         {"reductions", run_reductions},
-                 {"handed", run_handed},       {"refusals", run_refusals},   {"occupancy", run_occupancy}};
+    static const Case cases[] = {
+        {"registers", run_registers}, {"addresses", run_addresses}, {"atomics", run_atomics},
+        {"stores", run_stores},       {"boxes", run_boxes},         {"reductions", run_reductions},
+        {"handed", run_handed},       {"refusals", run_refusals},   {"occupancy", run_occupancy}};
     if (argc > 2)
         set_order(argv[2]);
-    for (auto &one : cases) {
-        if (argc < 2)
-            puts(one.name);
-        else if (strcmp(argv[1], one.name) == 0)
-            return !one.run();
-    }
-    return argc < 2 ? 0 : 2;
+    return run_case(cases, argc, argv);
 }

@@ -104,17 +104,8 @@ static bool plain_copies() {
 }
 
 int main(int argc, char **argv) {
-    static const struct {
-        const char *name;
-        bool (*run)();
-    } cases[] = {{"products", products},           {"boxes", boxes},
-                 {"barriers", barriers},           {"plain_copies", plain_copies},
-                 {"stored_beyond", stored_beyond}, {"encoder", encoder}};
-    for (auto &one : cases) {
-        if (argc < 2)
-            puts(one.name);
-        else if (strcmp(argv[1], one.name) == 0)
-            return !one.run();
-    }
-    return argc < 2 ? 0 : 2;
+    static const Case cases[] = {{"products", products},           {"boxes", boxes},
+                                 {"barriers", barriers},           {"plain_copies", plain_copies},
+                                 {"stored_beyond", stored_beyond}, {"encoder", encoder}};
+    return run_case(cases, argc, argv);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -148,3 +149,20 @@ static inline CUtensorMap map_2d(void *at, uint64_t rows, uint64_t columns, uint
             exit(1);                                                                                                   \
         }                                                                                                              \
     } while (0)
+
+struct Case {
+    const char *name;
+    bool (*run)(); // false, and a line, where it is not right
+};
+
+// Of a program that prints the names of its cases, or runs the one that its first argument names: what main returns.
+template <int N>
+static int run_case(const Case (&cases)[N], int argc, char **argv) {
+    for (const Case &one : cases) {
+        if (argc < 2)
+            puts(one.name);
+        else if (strcmp(argv[1], one.name) == 0)
+            return !one.run();
+    }
+    return argc < 2 ? 0 : 2;
+}
