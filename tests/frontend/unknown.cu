@@ -8,20 +8,17 @@ __global__ void reads_register(unsigned *x) {
 }
 #endif
 
-#ifdef byte_differences
-__global__ void sums_differences(unsigned *x) {
-    x[0] = __vsadu4(x[1], x[2]); // unknown: byte_differences
+#ifdef byte_averages
+__global__ void averages(unsigned *x) {
+    asm("vavrg4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(x[0]) : "r"(x[1]), "r"(x[2]), "r"(0)); // unknown: byte_averages
 }
 #endif
 
-#ifdef matrix_accumulate
-__global__ void multiplies(const half *a, float *c) {
-    using namespace nvcuda;
-    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums;
-    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
-    wmma::fill_fragment(sums, 0.0f);
-    wmma::load_matrix_sync(left, a, 16); // unknown: matrix_accumulate
-    wmma::mma_sync(sums, left, wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major>(), sums);
-    wmma::store_matrix_sync(c, sums, 16, wmma::mem_row_major);
+#ifdef half_bytes
+__global__ void loads_half_bytes(const void *a, int *c) {
+    using namespace nvcuda::wmma;
+    fragment<matrix_a, 8, 8, 32, experimental::precision::u4, row_major> left;
+    load_matrix_sync(left, a, 32); // unknown: half_bytes
+    c[threadIdx.x] = left.x[0];
 }
 #endif
