@@ -10,16 +10,19 @@ setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     unset DEVICE SHAPE CAUSAL DATA KERNEL DTYPE BESIDE MAKEFLAGS MAKELEVEL
     command -v chromium >/dev/null || command -v google-chrome >/dev/null || return 0
-    make solutions explore >"$BATS_FILE_TMPDIR/log" 2>&1 || { cat "$BATS_FILE_TMPDIR/log" && return 1; }
-    page_of "$BATS_TEST_DIRNAME/known.json" >"$BATS_FILE_TMPDIR/known.html"
-    # Copies, since another test may write the same pages.
+    # Copies, since explore.bats writes the same pages.
     mkdir "$BATS_FILE_TMPDIR/pages"
+    exec 8>build/.explored && flock 8
+    make solutions explore >"$BATS_FILE_TMPDIR/log" 2>&1 || { cat "$BATS_FILE_TMPDIR/log" && return 1; }
     sed -n 's/^\(build\/explore\/.*\.html\) .*/\1/p' "$BATS_FILE_TMPDIR/log" | xargs cp -t "$BATS_FILE_TMPDIR/pages"
+    exec 8>&-
+    page_of "$BATS_TEST_DIRNAME/known.json" >"$BATS_FILE_TMPDIR/known.html"
     timeout 300 tests/explore/browser.py "$BATS_FILE_TMPDIR/known.html" "$BATS_FILE_TMPDIR"/pages/* >"$BATS_FILE_TMPDIR/found"
 }
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
+    exec 8>build/.explored && flock 8
     command -v chromium >/dev/null || command -v google-chrome >/dev/null || skip "neither chromium nor google-chrome is here"
 }
 
