@@ -13,6 +13,11 @@
 
 #define A_QUARTER 0.25
 
+// Not one of its versions.
+static bool is_solution(const struct compared *c) {
+    return !strcmp(c->kernel, "solution");
+}
+
 // ---- What was recorded ----------------------------------------------------------------------------------------------
 
 static bool same_case(const struct csv *csv, int a, int b) {
@@ -58,9 +63,8 @@ static bool is_shape(const struct csv *csv, int row, const char *shape) {
 
 // Of the last row that fits, 0 where none does. Columns that a file lacks are those of all its rows.
 static double measured_us(const struct measurements *measured, const struct compared *c) {
-    bool matrix = strcmp(c->kernel, "solution") == 0 && strchr(c->works.shape, ',') == strrchr(c->works.shape, ',');
-    bool version = strcmp(c->kernel, "solution") != 0;
-    const struct csv *csv = matrix ? &measured->softmax : version ? &measured->versions : &measured->attention;
+    bool matrix = is_solution(c) && strchr(c->works.shape, ',') == strrchr(c->works.shape, ',');
+    const struct csv *csv = matrix ? &measured->softmax : is_solution(c) ? &measured->attention : &measured->versions;
     double us = 0;
     for (int row = 0; row < csv->rows; row++)
         if (is_shape(csv, row, c->works.shape) && is_text(csv, row, "dtype", c->works.dtype, "fp32") &&
@@ -77,6 +81,10 @@ static void read_measured(const char *results, const char *file, struct csv *csv
     snprintf(path, sizeof path, "%s/%s", results, file);
     if (!csv_read(path, csv))
         *csv = (struct csv){.rows = 0};
+}
+
+static bool is_near(const struct compared *c) {
+    return fabs(c->estimated_us - c->measured_us) <= A_QUARTER * c->measured_us;
 }
 
 static void add_lesson(struct comparison *comparison, const struct measurements *measured, const char *path) {
@@ -101,7 +109,7 @@ static void add_lesson(struct comparison *comparison, const struct measurements 
             message_exit(EXIT_CHECK_FAILED, "out of memory");
         comparison->of = grown;
         comparison->of[comparison->count++] = c;
-        comparison->near += fabs(c.estimated_us - c.measured_us) <= A_QUARTER * c.measured_us;
+        comparison->near += is_near(&c);
     }
     csv_free(&csv);
 }
@@ -138,8 +146,8 @@ double recorded_us(const char *source, const struct works *works) {
     for (int row = 0; row < csv.rows;) {
         struct compared c = {.busy = 0};
         row = read_case(&csv, row, &c);
-        if (!strcmp(c.kernel, "solution") && !strcmp(c.works.dtype, works->dtype) &&
-            !strcmp(c.works.shape, works->shape) && c.works.causal == works->causal)
+        if (is_solution(&c) && !strcmp(c.works.dtype, works->dtype) && !strcmp(c.works.shape, works->shape) &&
+            c.works.causal == works->causal)
             us = estimate_of(&c.works, work_bytes(&c.works)).us;
     }
     csv_free(&csv);
@@ -148,18 +156,19 @@ double recorded_us(const char *source, const struct works *works) {
 
 // ---- The table ------------------------------------------------------------------------------------------------------
 
-static bool is_near(const struct compared *c) {
-    return fabs(c->estimated_us - c->measured_us) <= A_QUARTER * c->measured_us;
+// A row of the table has all times of a lesson's solution, or of its versions.
+static bool share_row(const struct compared *a, const struct compared *b) {
+    return !strcmp(a->lesson, b->lesson) && is_solution(a) == is_solution(b);
 }
 
-// Those of a lesson and type: how many, how many are near, and the geometric mean of estimated over measured.
+// How many there are in a row, how many are near, and the geometric mean of estimated over measured.
 static void print_lesson(const struct comparison *comparison, int first) {
     const struct compared *one = &comparison->of[first];
     int count = 0, near = 0;
     double sum = 0, least = INFINITY, most = 0;
     for (int i = 0; i < comparison->count; i++) {
         const struct compared *c = &comparison->of[i];
-        if (strcmp(c->lesson, one->lesson) || !strcmp(c->kernel, "solution") != !strcmp(one->kernel, "solution"))
+        if (!share_row(c, one))
             continue;
         double ratio = c->estimated_us / c->measured_us;
         count++;
@@ -169,13 +178,12 @@ static void print_lesson(const struct comparison *comparison, int first) {
         most = fmax(most, ratio);
     }
     printf("| %.2s%s | %d | %d | %.2f | %.2f to %.2f |\n", one->lesson + strlen("solution-"),
-           strcmp(one->kernel, "solution") ? ", versions" : "", count, near, exp(sum / count), least, most);
+           is_solution(one) ? "" : ", versions", count, near, exp(sum / count), least, most);
 }
 
 static bool is_first(const struct comparison *comparison, int i) {
     for (int j = 0; j < i; j++)
-        if (!strcmp(comparison->of[j].lesson, comparison->of[i].lesson) &&
-            !strcmp(comparison->of[j].kernel, "solution") == !strcmp(comparison->of[i].kernel, "solution"))
+        if (share_row(&comparison->of[j], &comparison->of[i]))
             return false;
     return true;
 }
@@ -186,7 +194,7 @@ static const char *const counted_part[COUNTED] = {"issue slots", "shared memory"
 // In percent, how busy Nsight Compute found each of these. False where it was not asked.
 static bool read_counted(const char *results, const struct compared *c, double percent[COUNTED]) {
     int head_dim = 0;
-    if (strcmp(c->kernel, "solution") || sscanf(c->works.shape, "1,16,4096,%d", &head_dim) != 1 || c->works.causal ||
+    if (!is_solution(c) || sscanf(c->works.shape, "1,16,4096,%d", &head_dim) != 1 || c->works.causal ||
         strcmp(c->works.dtype, "fp32"))
         return false;
     for (int i = 0; i < COUNTED; i++) {
@@ -236,9 +244,8 @@ static void print_far(const struct comparison *comparison) {
         const struct compared *c = &comparison->of[i];
         if (!is_near(c))
             printf("| %.2s%s%s | %s%s | %.1f | %.1f | %.2f |\n", c->lesson + strlen("solution-"),
-                   strcmp(c->kernel, "solution") ? ", " : "", strcmp(c->kernel, "solution") ? c->kernel : "",
-                   c->works.shape, c->works.causal ? " causal" : "", c->estimated_us, c->measured_us,
-                   c->estimated_us / c->measured_us);
+                   is_solution(c) ? "" : ", ", is_solution(c) ? "" : c->kernel, c->works.shape,
+                   c->works.causal ? " causal" : "", c->estimated_us, c->measured_us, c->estimated_us / c->measured_us);
     }
 }
 

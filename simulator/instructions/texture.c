@@ -35,19 +35,13 @@ static _Thread_local uint8_t texels[LANES][MOST_TEXEL];
 static void take(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp;
     (void)bound;
-    struct access filled = *access;
-    access_fill(&filled);
-    for (uint32_t left = access->mask; left; left &= left - 1)
-        memcpy(texels[first_lane(left)], origin + filled.address[first_lane(left)], access->bytes);
+    access_copy(access, origin, texels[0], sizeof *texels, true);
 }
 
 static void give(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp;
     (void)bound;
-    struct access filled = *access;
-    access_fill(&filled);
-    for (uint32_t left = access->mask; left; left &= left - 1)
-        memcpy(origin + filled.address[first_lane(left)], texels[first_lane(left)], access->bytes);
+    access_copy(access, origin, texels[0], sizeof *texels, false);
 }
 
 // One access of all lanes in mask at their addresses.

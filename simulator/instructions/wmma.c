@@ -66,23 +66,13 @@ static _Thread_local unsigned moved_at;
 static void take(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp;
     (void)bound;
-    struct access filled = *access;
-    access_fill(&filled);
-    for (uint32_t left = access->mask; left; left &= left - 1) {
-        int lane = first_lane(left);
-        memcpy(moved[lane] + moved_at, origin + filled.address[lane], access->bytes);
-    }
+    access_copy(access, origin, moved[0] + moved_at, sizeof *moved, true);
 }
 
 static void give(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp;
     (void)bound;
-    struct access filled = *access;
-    access_fill(&filled);
-    for (uint32_t left = access->mask; left; left &= left - 1) {
-        int lane = first_lane(left);
-        memcpy(origin + filled.address[lane], moved[lane] + moved_at, access->bytes);
-    }
+    access_copy(access, origin, moved[0] + moved_at, sizeof *moved, false);
 }
 
 // One register's elements from e on, so many bytes that lie side by side in memory.

@@ -1,5 +1,9 @@
 #include "access.h"
 
+#include "warp.h"
+
+#include <string.h>
+
 void access_fill(struct access *access) {
     if (access->span.pattern != LANES_SCATTERED) {
         uint64_t step = access->span.pattern == LANES_CONTIGUOUS ? access->bytes : 0;
@@ -28,4 +32,14 @@ const char *access_kind_name(enum access_kind kind) {
         return "bulk store";
     }
     return "";
+}
+
+void access_copy(const struct access *access, uint8_t *origin, uint8_t *lanes, size_t stride, bool to_lanes) {
+    struct access filled = *access;
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        uint8_t *memory = origin + filled.address[lane], *own = lanes + (size_t)lane * stride;
+        memcpy(to_lanes ? own : memory, to_lanes ? memory : own, access->bytes);
+    }
 }

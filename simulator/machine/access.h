@@ -37,6 +37,10 @@ struct access {
 // Fills in address[] from the span where the pattern is not scattered.
 void access_fill(struct access *access);
 
+// Moves each lane's access->bytes between origin, which addresses count from, and lanes + lane * stride: to the lanes,
+// or from them.
+void access_copy(const struct access *access, uint8_t *origin, uint8_t *lanes, size_t stride, bool to_lanes);
+
 static inline bool access_writes(const struct access *access) {
     return access->kind == ACCESS_STORE || access->kind == ACCESS_MATRIX_STORE || access->kind == ACCESS_BULK_STORE;
 }

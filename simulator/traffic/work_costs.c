@@ -12,8 +12,7 @@ enum {
     LATENCY_SHUFFLE = 24,
     LATENCY_MMA = 33,
     // Chosen so that lessons 01, 02 and 05 come out where one block has an SM for itself. A load finds L2 in 270, and
-    // now
-    // and then device memory in 600 and more.
+    // now and then device memory in 600 and more.
     LATENCY_GLOBAL = 330,
     LATENCY_BULK = 200, // of a bulk copy beside that
     LATENCY_ATOMIC = 600,

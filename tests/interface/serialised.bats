@@ -25,23 +25,24 @@ END
     library=build/kernels/any/root${kernel%.cu}.so
 }
 
-@test "registers of a product that are used before it is over" {
-    kernel "S_rmem[0][0] += 1.0f;"
+# refused CODE: make fails, says this and once what it means, and leaves no library.
+refused() {
     run make "$library" KERNEL="$kernel"
     echo "$output"
     [ "$status" -eq 2 ]
-    [[ $output == *"(C7511)"* ]]
+    [[ $output == *"($1)"* ]]
     [ "$(grep -c "^error: $kernel: ptxas lets each wgmma end before the next one begins" <<<"$output")" -eq 1 ]
     [ ! -e "$library" ]
 }
 
+@test "registers of a product that are used before it is over" {
+    kernel "S_rmem[0][0] += 1.0f;"
+    refused C7511
+}
+
 @test "a product in a branch that the compiler does not know to be taken by all" {
     kernel 'if (operands[4 + threadIdx.x])'
-    run make "$library" KERNEL="$kernel"
-    echo "$output"
-    [ "$status" -eq 2 ]
-    [[ $output == *"(C7520)"* ]]
-    [ "$(grep -c "^error: $kernel: ptxas lets each wgmma end before the next one begins" <<<"$output")" -eq 1 ]
+    refused C7520
 }
 
 @test "two products in a row are none of that" {

@@ -1,27 +1,9 @@
-// What the programs of this folder share: they stop with status 1 where a call fails or a result is wrong.
+// What the programs of this folder share.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
-#include <cuda_runtime.h>
+#include "../checked.cuh"
+
 #include <vector>
-
-#define OK(call)                                                                                                       \
-    do {                                                                                                               \
-        const cudaError_t error_ = (call);                                                                             \
-        if (error_ != cudaSuccess) {                                                                                   \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(error_));                   \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
-#define EXPECT(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 template <typename T>
 T *to_device(const std::vector<T> &host) {

@@ -1,5 +1,6 @@
 // Ordinary CUDA programs, each a case chosen by name, which check what they computed. They know nothing of the
 // simulator: the same binary runs on a GPU with NVIDIA's runtime.
+#include "../checked.cuh"
 #include "test_runtime_other.h"
 
 #include <cstdio>
@@ -8,23 +9,6 @@
 #include <cuda_runtime.h>
 #include <thread>
 #include <vector>
-
-#define OK(call)                                                                                                       \
-    do {                                                                                                               \
-        cudaError_t error = (call);                                                                                    \
-        if (error != cudaSuccess) {                                                                                    \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(error));                    \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
-#define EXPECT(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 template <typename T>
 static T *to_device(const T *host, int n) {

@@ -1,19 +1,13 @@
 // What only the simulator does: errors that a GPU does not see or would not come back from. One case a name; exit
 // status 0 where all it expects held.
+#include "../checked.cuh"
+
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
-
-#define EXPECT(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 static unsigned findings() {
     auto count = (unsigned (*)())dlsym(RTLD_DEFAULT, "simulator_findings");

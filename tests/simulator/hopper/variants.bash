@@ -49,3 +49,11 @@ broken() {
 line() {
     grep -n "// $1\$" "$sources/$kernel" | cut -d : -f 1
 }
+
+# silent COMMAND...: ends with 0 and prints nothing
+silent() {
+    run "$@"
+    echo "$*: $output"
+    [ "$status" -eq 0 ]
+    [ "$output" = "" ]
+}
