@@ -15,7 +15,10 @@ CUDA_MAJOR := $(firstword $(subst ., ,$(word 3,$(cuda))))
 CUDA_LIB   := $(firstword $(wildcard $(CUDA)/lib64 $(CUDA)/lib))
 
 CC       = gcc
-ifneq (,$(builds))
+# What needs gcc alone, where it has not been built.
+needs_gcc := $(if $(wildcard build/bin/teach),,$(filter hint progress watch reset flashcards diff build/bin/teach,$(goals))) \
+             $(if $(wildcard build/bin/post),,$(filter post,$(goals)))
+ifneq (,$(strip $(builds) $(needs_gcc)))
   $(if $(shell command -v $(firstword $(CC))),,$(error $(CC) is not installed; run ./setup))
 endif
 CFLAGS   = -std=c17 -O2 -g -fPIC -pthread -Wall -Wextra -Werror

@@ -66,6 +66,10 @@ command teach_predictions;
 // Status 1 where bank conflicts made more.
 command teach_conflicts;
 
+// FILE.csv NAME: what a run counted of NAME, an access as in a lesson's predictions.csv, shared_load_wavefronts, over
+// one launch of each kernel; or blocks or shared_bytes, the most of any kernel.
+command teach_counter;
+
 // OUTPUT.html PAGE.md...: lays the self-checks of the lessons' pages out for print, one card a page: the question above
 // a line to fold along, the answer below it.
 command teach_flashcards;

@@ -25,6 +25,7 @@ static const struct {
      teach_explore},
     {"predictions", "FILE.csv SHAPE...", 2, teach_predictions},
     {"conflicts", "FILE.csv", 1, teach_conflicts},
+    {"counter", "FILE.csv NAME", 2, teach_counter},
     {"flashcards", "OUTPUT.html PAGE.md...", 2, teach_flashcards},
     {"architecture", "code|ptx|facts|why FOUND FILE.cu...", 3, teach_architecture},
     {"bank-conflicts", "[LEAST [PORTS]]", 0, teach_bank_conflicts},

@@ -8,6 +8,7 @@
 #include "traced.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -204,4 +205,22 @@ int teach_conflicts(int count, char **word) {
     printf("%s %s\n", text_grouped(taken, taken_text), text_grouped(needed, needed_text));
     // A few are left where a ragged edge makes them.
     return taken > 1.02 * needed ? EXIT_CHECK_FAILED : 0;
+}
+
+int teach_counter(int count, char **word) {
+    struct traffic traffic;
+    (void)count;
+    if (!traffic_read(word[0], &traffic))
+        message_exit(EXIT_BAD_INPUT, "%s holds no counts; make clean, and try again", word[0]);
+    double counted = report_counted(&traffic, word[1]), x, y, z;
+    for (int i = 0; i < traffic.count; i++) {
+        const struct traffic_access *access = &traffic.access[i];
+        if (!strcmp(word[1], "shared_bytes"))
+            counted = fmax(counted, access->shared_bytes);
+        else if (!strcmp(word[1], "blocks") && sscanf(access->grid, "%lfx%lfx%lf", &x, &y, &z) == 3)
+            counted = fmax(counted, x * y * z);
+    }
+    traffic_free(&traffic);
+    printf("%.0f\n", counted);
+    return 0;
 }

@@ -242,6 +242,11 @@ path_without() {
 @test "gnuplot, gcc or Python absent" {
     refused "gcc is not installed; run ./setup" env PATH="$(path_without gcc)" make lesson-01 check
     [[ $output != *"cc common"* ]]
+    mv build/bin/teach "$BATS_TEST_TMPDIR/teach"
+    run env PATH="$(path_without gcc)" make lesson-01 hint
+    mv "$BATS_TEST_TMPDIR/teach" build/bin/teach
+    echo "$output"
+    [ "$status" -eq 2 ] && [[ $output == *"gcc is not installed; run ./setup"* ]] && [ "${#lines[@]}" -eq 1 ]
     refused "/nowhere is not there; PYTHON=" make peers DEVICE= PYTHON=/nowhere
     refused "gnuplot is not installed; run ./setup" env PATH="$(path_without gnuplot gnuplot-nox)" make plots
 }

@@ -7,8 +7,8 @@ setup() {
     project=$BATS_TEST_DIRNAME/../..
     cd "$BATS_TEST_TMPDIR" || return 1
     mkdir -p scripts plots bin solutions/01_one solutions/02_two
-    cp "$project/scripts/measure" scripts/
-    cp "$project/plots/add-profile" plots/
+    cp "$project"/scripts/{measure,metrics,profile} scripts/
+    cp "$project"/plots/{add-profile,counters.tsv} plots/
     printf '#!/bin/sh\necho abc1234\n' >scripts/commit
     printf '#!/bin/sh\nshift 2\nprintf "%%s|any|%%s\\n" "$1" "$([ -e "$1" ] && cat "$1" || echo gpu,sim)"\n' >scripts/architecture
     printf '#!/bin/sh\n' >scripts/find-cuda
@@ -35,10 +35,18 @@ END
     echo "$output"
     [ "$status" -eq 0 ]
     [ "$(grep -c '^make solution-01 solution-02 check DEVICE=gpu\|^make bench \|^make peers ' calls)" -eq 3 ]
-    [ "$(grep -c '^ncu .*--metrics smsp__inst_executed.sum,lts__t_bytes.sum,dram__bytes_read.sum ' calls)" -eq 4 ]
+    [ "$(grep -c '^ncu .*--metrics dram__bytes_read.sum,smsp__inst_executed.sum,lts__t_bytes.sum ' calls)" -eq 4 ]
     [ "$(cut -d , -f 1,7,11,13 results/fake-gpu/profile.csv | xargs)" = "lesson,D,value,commit \
 solution-01_one,64,1024,abc1234 solution-01_one,128,1024,abc1234 solution-02_two,64,1024,abc1234 solution-02_two,128,1024,abc1234" ]
     [[ $output == *"ncu has no dram__bytes.sum"* ]]
+}
+
+@test "make profile asks for the same counters; for all of them where ncu does not say which it has" {
+    : >known
+    scripts/profile --log-file known program
+    grep -q '^ncu .*--metrics dram__bytes_read.sum,smsp__inst_executed.sum,lts__t_bytes.sum --log-file known program$' calls
+    sed -i 's/--query-metrics/--nothing/' bin/ncu
+    [ "$(scripts/metrics)" = "$(cut -f 1 "$BATS_TEST_DIRNAME/../../plots/counters.tsv" | paste -s -d ,)" ]
 }
 
 @test "a solution for another GPU is left out, and named" {

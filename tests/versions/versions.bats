@@ -31,9 +31,9 @@ requests=40
 [ "${name%-solution}" = "$name" ] || requests=7
 mkdir -p build/trace
 {
-    echo grid,shared_bytes,file,space,access,requests,wavefronts
-    echo "2x3x1,100,\"a, b.cu\",shared,matrix load,$requests,80"
-    echo "1x1x1,90,\"a, b.cu\",shared,matrix load,2,8"
+    echo grid,shared_bytes,launches,file,space,access,requests,wavefronts
+    echo "2x3x1,100,1,\"a, b.cu\",shared,matrix load,$requests,80"
+    echo "1x1x1,90,1,\"a, b.cu\",shared,matrix load,2,8"
 } >"build/trace/$name-attention.csv"
 END
     chmod +x build/bin/teach
@@ -336,11 +336,11 @@ field() {
 @test "what a version counts: an access by its name, blocks, shared memory" {
     cd "$project"
     {
-        printf 'grid,shared_bytes,file,space,access,requests,bytes\n2x3x1,100,"a, b",shared,load,5,7\n4x1x2,90,"a, b",shared,load,6,8\n'
-        printf '1x1x1,90,"a",global,async copy,3,2\n'
+        printf 'grid,shared_bytes,launches,file,space,access,requests,bytes\n2x3x1,100,1,"a, b",shared,load,5,7\n'
+        printf '4x1x2,90,1,"a, b",shared,load,6,8\n1x1x1,90,2,"a",global,async copy,6,4\n'
     } >"$BATS_TEST_TMPDIR/trace"
     for pair in shared_load_requests=11 shared_load_bytes=15 global_async_copy_bytes=2 blocks=8 shared_bytes=100 shared_store_bytes=0; do
-        [ "$(awk -v counter=${pair%=*} -f scripts/version_count.awk "$BATS_TEST_TMPDIR/trace")" = "${pair#*=}" ]
+        [ "$(scripts/teach counter "$BATS_TEST_TMPDIR/trace" ${pair%=*})" = "${pair#*=}" ]
     done
 }
 
