@@ -79,6 +79,17 @@ publish() {
     [[ ${#lines[@]} -eq 1 && $output == *"follows none"* ]]
 }
 
+@test "a folder of another user's, and one that is no clone: one line that says which" {
+    GIT_TEST_ASSUME_DIFFERENT_OWNER=1 run scripts/update
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [ "$output" = "update: this folder is another user's, so git leaves it alone: git config --global --add safe.directory '$PWD'" ]
+    rm -rf .git
+    run scripts/update
+    [ "$status" -eq 2 ]
+    [ "$output" = "update: this is no clone, so there is nothing to fetch from" ]
+}
+
 @test "git cannot go forward: the learner's files are as they were" {
     echo work >>$file
     echo "skeleton 2" >"$theirs/$file"
