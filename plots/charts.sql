@@ -1,5 +1,6 @@
 -- What plots/draw draws of one GPU, whose folder's name stands in this_gpu: chart has a row a chart, with the finding that is its title;
 -- bar, line_point, share and dot have what its script draws. A title is written from the figures by the rules here.
+-- GROUP BY NULL makes no row of none.
 -- A figure has three digits: printf('%.*f', (x < 1) + (x < 10) + (x < 100), x).
 
 -- what: the words below the title; alt: the finding for those who do not see it, under 200 characters; told: all figures; shown: 1 for what
@@ -209,7 +210,7 @@ SELECT 'softmax', 'bars', 1, printf('One pass over memory reaches %.0f %% of a c
         five_gb_per_s), '') || printf(', a copy %.0f.', copy),
     'The row softmax of lesson 03 beside its five passes and other programs; the dark line is a copy of the same bytes.',
     how || coalesce((SELECT ' Past the copy''s line: ' || group_concat(way || ' at ' || rows || ' × ' || columns, ', ') ||
-        '; why is not known.' FROM softmax_way WHERE rate > copy HAVING count(*) > 0), ''), ''
+        '; why is not known.' FROM softmax_way WHERE rate > copy GROUP BY NULL), ''), ''
 FROM softmax JOIN said USING (gpu, run), of_gpu WHERE what = 'softmax' AND copy > 0 ORDER BY rows * columns DESC LIMIT 1;
 
 -- ---- Peers -------------------------------------------------------------------------------------------------------------
@@ -241,7 +242,7 @@ SELECT 'peers', 'bars', 1, replace(b.name, '_', ' ') || printf(' beats the faste
     printf('Between %.2f and %.2f times as fast as the fastest library, over %d shapes; fp32, TF32 off.', min(ratio), max(ratio), count(*)),
     'How many times as fast the last lesson is as the fastest library, shape by shape; the name behind a figure says which that is.',
     'Of: ' || libraries || ', all timed at every shape. ' || how, ''
-FROM beside AS b JOIN said USING (run), of_gpu WHERE what = 'attention' HAVING count(*) > 0;
+FROM beside AS b JOIN said USING (run), of_gpu WHERE what = 'attention' GROUP BY NULL;
 
 -- ---- Only with ALL=1 ---------------------------------------------------------------------------------------------------
 
@@ -259,7 +260,7 @@ SELECT 'triton', 'bars', 0, coalesce('Triton is faster than CUDA in ' || replace
         min(triton_us / us), max(triton_us / us)),
     'Each lesson that has a Triton kernel of the same idea beside it.', how, ''
 FROM beside_triton JOIN said USING (gpu, run), of_gpu WHERE what = 'attention' AND (SELECT kind
-    FROM setting) = 'solution' HAVING count(*) > 0;
+    FROM setting) = 'solution' GROUP BY NULL;
 
 INSERT INTO bar
 SELECT 'gpus-d' || D, name, 1, title, NULL, NULL, NULL, NULL FROM ladder WHERE (SELECT count(DISTINCT gpu) FROM ladder) > 1 GROUP BY D, name
@@ -385,16 +386,16 @@ UNION ALL SELECT 'nothing is timed at two sizes or more at B=1 H=16, fp32: no ch
     JOIN this_gpu USING (gpu))
 UNION ALL SELECT 'no row softmax is timed: no softmax chart' WHERE NOT EXISTS (SELECT 1 FROM softmax JOIN this_gpu USING (gpu))
 UNION ALL SELECT 'the row softmax lacks the five passes at ' || group_concat(rows || 'x' || columns, ', ') FROM softmax
-    JOIN this_gpu USING (gpu) WHERE five_us IS NULL HAVING count(*)
+    JOIN this_gpu USING (gpu) WHERE five_us IS NULL GROUP BY NULL
 UNION ALL SELECT 'no ceilings are measured: the charts have none; make bench measures them'
 WHERE (SELECT count(*) FROM newest_ceiling JOIN this_gpu USING (gpu) WHERE what IN ('copy', 'fma_fp32')) < 2
 UNION ALL SELECT 'nothing is counted at B=1 H=16 N=4096: no charts of limits and bytes; scripts/measure does it' WHERE NOT EXISTS (SELECT 1
     FROM counted)
 UNION ALL SELECT 'not counted: ' || group_concat(DISTINCT name) || ': not in the charts of limits and bytes' FROM star
 WHERE EXISTS (SELECT 1 FROM counted) AND NOT EXISTS (SELECT 1 FROM counted WHERE counted.name = star.name
-    AND counted.D = star.D) HAVING count(*)
+    AND counted.D = star.D) GROUP BY NULL
 UNION ALL SELECT 'lessons/ predict no bytes for ' || group_concat(name, ', ') || ': no prediction beside what is counted' FROM byte_row
-WHERE chart = 'bytes-d64' AND predicted IS NULL HAVING count(*)
+WHERE chart = 'bytes-d64' AND predicted IS NULL GROUP BY NULL
 UNION ALL SELECT 'no peers are timed: no chart of them; peers/ says how' WHERE NOT EXISTS (SELECT 1 FROM timing JOIN this_gpu USING (gpu)
     WHERE kind = 'peer')
 UNION ALL SELECT count(*) ||
@@ -403,7 +404,7 @@ FROM timing AS t JOIN this_gpu USING (gpu) WHERE NOT eager AND cache = 'cold' AN
     AND (causal OR (B <> 1 OR H <> 16) AND
     NOT EXISTS (SELECT 1 FROM timing AS p WHERE p.kind = 'peer' AND p.gpu = t.gpu AND p.B = t.B AND p.H = t.H AND p.Nq = t.Nq
         AND p.D = t.D))
-    OR dtype <> 'fp32' AND NOT (B * Nq = 16384 AND H * D = 2048)) HAVING count(*);
+    OR dtype <> 'fp32' AND NOT (B * Nq = 16384 AND H * D = 2048)) GROUP BY NULL;
 
 -- ---- In words ----------------------------------------------------------------------------------------------------------
 

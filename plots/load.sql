@@ -52,7 +52,7 @@ INSERT INTO form VALUES
     ('date', '^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]', 'YYYY-MM-DD'),
     ('value', '^[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$', 'a number');
 INSERT INTO form
-SELECT value, '^[0-9]*[1-9][0-9]*(\.[0-9]*)?([eE][-+]?[0-9]+)?$|^0+\.0*[1-9][0-9]*([eE][-+]?[0-9]+)?$', 'a number above zero'
+SELECT value, '^([0-9]*[1-9][0-9]*(\.[0-9]*)?|0+\.0*[1-9][0-9]*)([eE][-+]?[0-9]+)?$', 'a number above zero'
 FROM json_each('["B","H","Hkv","Nq","Nk","D","rows","columns","median_us","median","repeats","tflops","registers"]');
 
 CREATE VIEW bad_row AS

@@ -10,8 +10,8 @@ CREATE TABLE ladder_of AS SELECT run, max(device) AS device FROM ladder_run JOIN
     WHERE what = 'attention';
 CREATE TABLE alias AS
 SELECT number AS who, folder AS name, 'lesson' AS role FROM lesson
-UNION ALL SELECT 'first', min(name), 'lesson' FROM star HAVING count(*) UNION ALL SELECT 'last', max(name), 'lesson'
-    FROM star HAVING count(*)
+UNION ALL SELECT 'first', min(name), 'lesson' FROM star GROUP BY NULL UNION ALL SELECT 'last', max(name), 'lesson'
+    FROM star GROUP BY NULL
 UNION ALL SELECT DISTINCT kind || '-' || name, name, kind FROM timing WHERE kind IN ('peer', 'baseline');
 CREATE TABLE at AS
 SELECT who, role, r.* FROM (
@@ -108,10 +108,10 @@ UNION ALL SELECT 'clock', replace(clock, ' MHz', char(160) || 'MHz') FROM facts 
     FROM facts UNION ALL SELECT 'commit', commit_name FROM facts
 UNION ALL SELECT 'peak', printf('%.*f', (p < 1) + (p < 10) + (p < 100), p) || char(160) || 'TFLOP/s' FROM (SELECT max(peak) AS p FROM star)
     WHERE p > 0
-UNION ALL SELECT 'wins', printf('%d of %d', sum(ratio >= 1), count(*)) FROM beside HAVING count(*)
-UNION ALL SELECT 'worst', printf('%.2f×', min(ratio)) FROM beside HAVING count(*)
+UNION ALL SELECT 'wins', printf('%d of %d', sum(ratio >= 1), count(*)) FROM beside GROUP BY NULL
+UNION ALL SELECT 'worst', printf('%.2f×', min(ratio)) FROM beside GROUP BY NULL
 UNION ALL SELECT 'worst shape', shape FROM (SELECT printf('B=%d H=%d N=%d D=%d', B, H, N, D) AS shape, min(ratio)
-    FROM beside HAVING count(*));
+    FROM beside GROUP BY NULL);
 
 -- ---- What there is -------------------------------------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ INSERT INTO row
 SELECT 'table single-head', place, text FROM (
     SELECT 0 AS place, '| N × D | ' || max(number) || ' | fastest library | its time | ' || max(number) || ' against it |' || char(10) ||
         '|---|--:|---|--:|--:|' AS text
-    FROM library WHERE H = 1 HAVING count(*)
+    FROM library WHERE H = 1 GROUP BY NULL
     UNION ALL SELECT N + D / 1e4, '| ' || N || char(160) || '×' || char(160) || D || ' | ' || iif(number = (SELECT max(number) FROM library
         WHERE H = 1), '', number || ': ') || own_time ||
         ' | ' || title || ' | ' || time_text || ' | ' || ratio_text || ' |' FROM (SELECT *, min(us) FROM library WHERE H = 1 GROUP BY N, D)
@@ -254,8 +254,8 @@ SELECT 'reproduce', '- GPU: ' || device || iif(sm_count <> '', ', ' || sm_count 
     driver || ', CUDA ' || cuda || char(10) ||
     coalesce('- SM clock around the timings: ' || replace(clock, ' MHz', char(160) || 'MHz') || char(10), '') ||
     '- measured: ' || date || ', commit ' || commit_name || ', run ' || run || char(10) || '- kernels: ' ||
-    coalesce((SELECT 'own ones for ' || group_concat(number, ', ') FROM lesson_row WHERE kind = 'lesson' HAVING count(*)) ||
-        coalesce((SELECT '; the solutions for ' || group_concat(number, ', ') FROM lesson_row WHERE kind = 'solution' HAVING count(*)),
+    coalesce((SELECT 'own ones for ' || group_concat(number, ', ') FROM lesson_row WHERE kind = 'lesson' GROUP BY NULL) ||
+        coalesce((SELECT '; the solutions for ' || group_concat(number, ', ') FROM lesson_row WHERE kind = 'solution' GROUP BY NULL),
             ''), 'the solutions') || char(10) ||
     coalesce((SELECT '- not measured: ' || group_concat(text, '; ') || char(10) FROM (
         SELECT title || ' at ' || group_concat('D=' || D, ' and ') AS text FROM lesson, (SELECT 64 AS D UNION ALL SELECT 128) AS d
@@ -264,7 +264,7 @@ SELECT 'reproduce', '- GPU: ' || device || iif(sm_count <> '', ', ' || sm_count 
             WHERE NOT EXISTS (SELECT 1 FROM beside)
         UNION ALL SELECT 'the ceilings of a copy and of multiply-adds' WHERE (SELECT count(*) FROM figure WHERE key IN ('ceiling copy',
             'ceiling fma_fp32')) < 2
-        UNION ALL SELECT 'the counters of Nsight Compute' WHERE NOT EXISTS (SELECT 1 FROM counted)) HAVING count(*)), '') ||
+        UNION ALL SELECT 'the counters of Nsight Compute' WHERE NOT EXISTS (SELECT 1 FROM counted)) GROUP BY NULL), '') ||
     iif((SELECT max(noisy) FROM one_text),
         '- ~ marks noisy timings: they spread, or the clock changed, however often they were repeated' || char(10), '') || char(10) ||
     'To measure it again, on this GPU or another:' || char(10, 10) || '```sh' || char(10) ||
