@@ -85,6 +85,9 @@ enum division_kind {
     DIVISION_OF_THREAD, // by the sum of keys j % threads == column % threads
     DIVISION_OF_LANE,   // by the sum of keys j % 8 / 2 == column % 8 / 2; threads: 4
     DIVISION_BY_0,      // where no key is seen; queries: only in blocks of which some query sees one
+    DIVISION_OF_EXP,    // by the sum of the exponentials of the weights
+    DIVISION_OF_SCORES, // by the sum of the scores, less the maximum
+    DIVISION_OF_COUNT,  // by the number of keys seen
 };
 
 // Where the keys of a row are cut into pieces of one tile each, and the pieces put together.
@@ -96,6 +99,8 @@ enum pieces_kind {
     PIECES_FIRST_RESCALED, // 0 * exp(-maximum), when a piece's first keys are seen
     PIECES_BASE_E,         // relative to the others by a power of e, whose exponent is meant for one of 2
     PIECES_WEIGHT_OF_LANE, // column c weights each piece by the weight of piece c % 32
+    PIECES_WITHOUT_SUMS,   // a piece is divided by its sum, and then weighted by its maximum alone
+    PIECES_EQUAL,          // and then their mean is taken
 };
 
 // Of the log-sum-exp.

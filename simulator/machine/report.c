@@ -291,8 +291,6 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
                      cause_of(kind, instruction == other_instruction, placed), listing ? "\n" : "",
                      listing ? listing : "") < 0)
             new->text = NULL;
-        if (!is_remark(kind) && total + unprinted == remarks)
-            first_kind = kind;
         unprinted++;
         remarks += is_remark(kind);
         if (watcher && !is_remark(kind))
@@ -389,6 +387,8 @@ unsigned sim_report_flush(void) {
             continue;
         if (watcher && !is_remark(one->kind))
             watcher->told(one->kind, one->instruction, one->other, one->text, one->count);
+        if (!is_remark(one->kind) && !total && !distinct)
+            first_kind = one->kind;
         distinct += !is_remark(one->kind);
         if (was_told(one))
             continue;

@@ -1,0 +1,376 @@
+// Where on the way from the scores to the output a kernel goes wrong: the weights that it gives to the keys of a case
+// beside the right ones. What is said holds for every row that is wrong, or says of which.
+#include "operations/attention_observed.h"
+#include "operations/attention_pattern.h"
+
+#include "host/parallel.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEED = 4711, NONE = -1 };
+
+struct stages {
+    struct observed x;
+    bool *wrong;    // [rows]
+    double *factor; // [rows], of those weights that are in the right proportion to each other
+    bool *odd;      // [nk], in some wrong row not of that proportion
+    FILE *out;
+};
+
+static const double *got_of(const struct stages *s, int64_t row) {
+    return s->x.got + row * s->x.which.attention.nk;
+}
+static const double *right_of(const struct stages *s, int64_t row) {
+    return s->x.right + row * s->x.which.attention.nk;
+}
+
+static bool rows_match(const struct stages *s, int64_t row, int64_t other) {
+    for (int j = 0; j < s->x.which.attention.nk; j++)
+        if (!observed_near(&s->x, row, got_of(s, row)[j], right_of(s, other)[j]))
+            return false;
+    return true;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// The factor that most of a row's larger weights share, the median of those that are not 0.
+static double factor_of(const struct stages *s, int64_t row) {
+    int nk = s->x.which.attention.nk, count = 0;
+    double largest = 0, *ratio = host_allocate(nk, sizeof *ratio);
+    for (int j = 0; j < nk; j++)
+        largest = fmax(largest, right_of(s, row)[j]);
+    for (int j = 0; j < nk; j++)
+        if (right_of(s, row)[j] > largest / 64 && got_of(s, row)[j] != 0)
+            ratio[count++] = got_of(s, row)[j] / right_of(s, row)[j];
+    qsort(ratio, (size_t)count, sizeof *ratio, compare_doubles);
+    double middle = count ? ratio[count / 2] : 0;
+    free(ratio);
+    return middle;
+}
+
+static void say(const struct stages *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const struct stages *s, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("  ", s->out);
+    vfprintf(s->out, format, arguments);
+    fputc('\n', s->out);
+    va_end(arguments);
+}
+
+// Which queries are wrong, where each head has the same ones and not all.
+static void say_queries(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    int64_t heads = s->x.rows / shape->nq;
+    bool *wrong = host_allocate(shape->nq, sizeof *wrong);
+    int bad_heads = 0, first_bad = NONE;
+    for (int64_t h = 0; h < heads; h++) {
+        bool any = false;
+        for (int i = 0; i < shape->nq; i++)
+            any = any || s->wrong[h * shape->nq + i];
+        if (any && !bad_heads++)
+            first_bad = (int)h;
+    }
+    int count = 0;
+    for (int i = 0; i < shape->nq; i++)
+        count += wrong[i] = s->wrong[(int64_t)first_bad * shape->nq + i];
+    for (int64_t r = 0; r < s->x.rows; r++) // only where the heads agree
+        if (count && s->wrong[r] && !wrong[r % shape->nq])
+            count = 0;
+    char text[200];
+    if (count && count < shape->nq && pattern_ranges(wrong, shape->nq, "query", "queries", text, sizeof text))
+        say(s, "wrong: %s of %d", text, shape->nq);
+    if (bad_heads < heads)
+        say(s, "wrong: %d of %d heads, the first one is batch %d head %d", bad_heads, (int)heads,
+            first_bad / shape->heads, first_bad % shape->heads);
+    free(wrong);
+}
+
+// All weights of each wrong row are off by one factor: its divisor is.
+static void say_divisor(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    int nk = shape->nk;
+    double least = INFINITY, most = -INFINITY, extra = NAN;
+    bool *lacks = host_allocate(nk, sizeof *lacks);
+    int lacking = nk;
+    bool extra_fits = true;
+    memset(lacks, true, (size_t)nk);
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        if (!s->wrong[r])
+            continue;
+        double f = s->factor[r], maximum = -INFINITY, sum = 0, other;
+        least = fmin(least, f);
+        most = fmax(most, f);
+        for (int j = 0; j < nk; j++)
+            maximum = fmax(maximum, s->x.score[r * nk + j]);
+        for (int j = 0; j < nk; j++)
+            sum += exp(s->x.score[r * nk + j] - maximum);
+        other = sum / f;
+        // Keys past the end count as if their score was 0.
+        double keys = (other - sum) / exp(-maximum), near = 4 * s->x.near * other / exp(-maximum);
+        if (isnan(extra))
+            extra = nearbyint(keys);
+        extra_fits = extra_fits && extra >= 1 && near < 0.4 && fabs(keys - extra) <= near;
+        for (int j = 0; j < nk; j++)
+            if (lacks[j] &&
+                fabs(sum - exp(s->x.score[r * nk + j] - maximum) - other) > 4 * s->x.near * fmin(sum, other)) {
+                lacks[j] = false;
+                lacking--;
+            }
+    }
+    if (most - least <= 2 * s->x.near * most)
+        say(s, "gives each key %.4g times its weight: the weights are right, what they are divided by is not", most);
+    else
+        say(s,
+            "gives the keys of a row their weights in the right proportion, but divides them by another sum: rows "
+            "are %.4g to %.4g times the right ones",
+            least, most);
+    if (extra_fits)
+        say(s, "the sum is larger by as much as %.0f more key%s with a score of 0 would make it", extra,
+            extra > 1 ? "s" : "");
+    if (lacking == 1)
+        for (int j = 0; j < nk; j++)
+            if (lacks[j])
+                say(s, "the sum lacks the weight of key %d of %d", j, nk);
+    free(lacks);
+}
+
+// The one key whose weight key j has in every wrong row, in proportion to the row's others. NONE: there is none, or no
+// telling.
+static int weight_from(const struct stages *s, int j) {
+    int nk = s->x.which.attention.nk, found = NONE;
+    for (int g = 0; g < nk; g++) {
+        bool fits = true;
+        for (int64_t r = 0; r < s->x.rows && fits; r++)
+            fits = !s->wrong[r] || observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[g]);
+        if (fits && found != NONE)
+            return NONE;
+        if (fits)
+            found = g;
+    }
+    return found;
+}
+
+// Whether the keys that are not in proportion have no weight at all.
+static bool are_left_out(const struct stages *s) {
+    int nk = s->x.which.attention.nk;
+    for (int64_t r = 0; r < s->x.rows; r++)
+        for (int j = 0; j < nk && s->wrong[r]; j++)
+            if (s->odd[j] && !observed_near(&s->x, r, got_of(s, r)[j], 0))
+                return false;
+    return true;
+}
+
+// Which keys are not in proportion, and what they have instead.
+static void say_keys(const struct stages *s, int odd) {
+    int nk = s->x.which.attention.nk, from = NONE, first = NONE, known = 0, shift = 0;
+    bool same_shift = true;
+    char text[200];
+    for (int j = 0; j < nk; j++) {
+        if (!s->odd[j])
+            continue;
+        int g = weight_from(s, j);
+        known += g != NONE;
+        if (first == NONE) {
+            first = j;
+            from = g;
+            shift = g - j;
+        }
+        same_shift = same_shift && g != NONE && g - j == shift;
+    }
+    if (!pattern_ranges(s->odd, nk, "key", "keys", text, sizeof text))
+        snprintf(text, sizeof text, "%d keys, key %d the first one,", odd, first);
+    if (are_left_out(s))
+        say(s, "gives %s of %d no weight", text, nk);
+    else if (known == odd && odd > 1 && same_shift)
+        say(s, "gives %s of %d the weights of the keys %d %s them", text, nk, abs(shift),
+            shift < 0 ? "before" : "after");
+    else if (known == 1 && odd == 1)
+        say(s, "gives key %d of %d the weight of key %d", first, nk, from);
+    else if (known == odd)
+        say(s, "gives %s of %d the weights of other keys: key %d that of key %d", text, nk, first, from);
+    else
+        say(s, "gives %s of %d wrong weights; those of the others are in proportion", text, nk);
+}
+
+// Whether key j has, in every wrong row, the factor of the key before it.
+static bool goes_on(const struct stages *s, int j) {
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double *got = got_of(s, r), *right = right_of(s, r);
+        if (s->wrong[r] && right[j] > 0 && right[j - 1] > 0 &&
+            !observed_near(&s->x, r, got[j] * right[j - 1] / right[j], got[j - 1]))
+            return false;
+    }
+    return true;
+}
+
+// The keys of a row are in proportion within each of a few runs of neighbouring keys, but not from one to the next.
+static bool say_parts(const struct stages *s) {
+    enum { MOST_PARTS = 8, LEAST_KEYS = 4 };
+    int nk = s->x.which.attention.nk, begin[MOST_PARTS + 1], parts = 1;
+    begin[0] = 0;
+    for (int j = 1; j < nk; j++)
+        if (!goes_on(s, j)) {
+            if (parts == MOST_PARTS || j - begin[parts - 1] < LEAST_KEYS)
+                return false;
+            begin[parts++] = j;
+        }
+    if (parts < 2 || nk - begin[parts - 1] < LEAST_KEYS)
+        return false;
+    fprintf(s->out, "  gives keys 0 to %d", begin[1] - 1);
+    for (int i = 1; i < parts; i++)
+        fprintf(s->out, ", %s%d to %d", i == parts - 1 ? "and " : "", begin[i],
+                (i == parts - 1 ? nk : begin[i + 1]) - 1);
+    fprintf(s->out, " their weights in proportion, but each of these parts another factor\n");
+    return true;
+}
+
+// Rows that see a number of keys from the first on which is not theirs.
+static bool say_visible(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    int64_t first = NONE, count = 0, wrong = 0;
+    int seen_by_first = 0;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        int seen = shape->nk, visible = shape_visible_keys(shape, (int)(r % shape->nq));
+        wrong += s->wrong[r];
+        while (seen > 0 && fabs(got_of(s, r)[seen - 1]) < 1e-7)
+            seen--;
+        // A weight may be too small to be seen.
+        bool fewer = seen < visible && right_of(s, r)[visible - 1] > 1e-3;
+        if (!s->wrong[r] || !(fewer || seen > visible))
+            continue;
+        if (!count++) {
+            first = r;
+            seen_by_first = seen;
+        }
+    }
+    if (!count || (!shape->causal && count < wrong))
+        return false;
+    int visible = shape_visible_keys(shape, (int)(first % shape->nq));
+    say(s, "lets query %d see %d of %d keys, not %d; in all %lld of %lld rows see too %s", (int)(first % shape->nq),
+        seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
+        seen_by_first < visible ? "few" : "many");
+    return true;
+}
+
+// Every wrong row is another one.
+static bool say_other_rows(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    int64_t first = NONE, instead = NONE;
+    if (shape->nk < 3)
+        return false;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        if (!s->wrong[r])
+            continue;
+        int64_t other = 0;
+        while (other < s->x.rows && !rows_match(s, r, other))
+            other++;
+        if (other == s->x.rows)
+            return false;
+        if (first == NONE) {
+            first = r;
+            instead = other;
+        }
+    }
+    say(s, "gives each wrong row the weights of another: batch %d head %d query %d those of batch %d head %d query %d",
+        (int)(first / shape->nq / shape->heads), (int)(first / shape->nq % shape->heads), (int)(first % shape->nq),
+        (int)(instead / shape->nq / shape->heads), (int)(instead / shape->nq % shape->heads),
+        (int)(instead % shape->nq));
+    return true;
+}
+
+// The logarithms of the weights of every row are the scores times one factor.
+static bool say_scale(const struct stages *s) {
+    int nk = s->x.which.attention.nk;
+    double products = 0, squares = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t r = 0; r < s->x.rows; r++) {
+            const double *got = got_of(s, r), *score = s->x.score + r * nk;
+            for (int j = 1; j < nk; j++) {
+                if (score[j] == -INFINITY || score[0] == -INFINITY)
+                    continue;
+                if (!(got[j] > 1e-6) || !(got[0] > 1e-6))
+                    return false;
+                double x = score[j] - score[0], y = log(got[j] / got[0]);
+                if (pass && fabs(y - products / squares * x) > 4 * s->x.near)
+                    return false;
+                products += pass ? 0 : x * y;
+                squares += pass ? 0 : x * x;
+            }
+        }
+    if (!(squares > 0))
+        return false;
+    say(s, "weighs as if all scores were %.4g times the right ones", products / squares);
+    return true;
+}
+
+static void say_all(struct stages *s) {
+    int nk = s->x.which.attention.nk, odd = 0;
+    int64_t wrong = 0;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        s->factor[r] = factor_of(s, r);
+        s->wrong[r] = !rows_match(s, r, r);
+        wrong += s->wrong[r];
+        for (int j = 0; j < nk && s->wrong[r]; j++)
+            s->odd[j] = s->odd[j] || !observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[j]);
+    }
+    for (int j = 0; j < nk; j++)
+        odd += s->odd[j];
+    if (!wrong) {
+        say(s, s->x.weighs_as_shown
+                   ? "gives every key its right weight here: the mistake shows with other values only"
+                   : "gives every key its right weight; what is wrong are the values, or where the sums are stored");
+        return;
+    }
+    if (wrong < s->x.rows)
+        say_queries(s);
+    if (!s->x.weighs_as_shown)
+        say(s, "weighs the values of a key differently in different columns");
+    else if (say_visible(s))
+        return;
+    else if (!odd)
+        say_divisor(s);
+    else if (!say_other_rows(s) && !say_scale(s) && (are_left_out(s) || !say_parts(s))) {
+        if (odd < nk)
+            say_keys(s, odd);
+        else
+            say(s, "gives all keys weights that are in no proportion to the right ones");
+    }
+}
+
+// A tile of which the case has only a key or two tells less than a longer one: the same with twice as many keys, as
+// long as it is wrong, too.
+static void lengthen(const struct diagnosed *kernel, struct problem_case *which) {
+    enum { MOST_KEYS = 512 };
+    struct problem_case longer = *which;
+    longer.attention.nk *= 2;
+    if (which->attention.nk > 8 && longer.attention.nk <= MOST_KEYS && longer.attention.layout != LAYOUT_STRIDES &&
+        attention_still_wrong(kernel, &longer))
+        *which = longer;
+}
+
+void attention_stages(const struct diagnosed *kernel, const struct problem_case *wrong, FILE *out) {
+    struct stages s = {.out = out};
+    struct problem_case which = *wrong;
+    char text[160];
+    lengthen(kernel, &which);
+    if (!attention_observe(kernel, &which, SEED, &s.x))
+        return;
+    s.wrong = host_allocate(s.x.rows, sizeof *s.wrong);
+    s.factor = host_allocate(s.x.rows, sizeof *s.factor);
+    s.odd = host_allocate(which.attention.nk, sizeof *s.odd);
+    memset(s.odd, 0, (size_t)which.attention.nk);
+    case_text(kernel->operation, &which, text, sizeof text);
+    fprintf(out, "\nasked for the weight of each key of %s, the kernel\n", text);
+    say_all(&s);
+    free(s.wrong);
+    free(s.factor);
+    free(s.odd);
+    attention_observed_free(&s.x);
+}
