@@ -116,6 +116,10 @@ static void build_simulator(struct list *list) {
     add_causal(list, 1, 1, 67, 66, 300);
     add_hostile(list, 1, 2, 9, 70, 64);
     add_general(list, 19);
+    // Rows of k and v that lie otherwise than those of q, over several tiles.
+    struct problem_case *c = add(list, 2, 6, 5, 150, 40);
+    c->attention.kv_heads = 2;
+    c->attention.layout = LAYOUT_BNHD;
     add_between(list, 3, 4);
     add(list, 1, 1, 127, 127, 128);
     add(list, 1, 1, 129, 129, 64);

@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What the kernel writes to o; problem's values of v are those given, of v's own shape.
-static bool ask(const struct diagnosed *kernel, struct host_problem *problem, const float *v, float *o) {
+// What the kernel writes to o, and to lse where that is not NULL; problem's values of v are those given.
+static bool ask(const struct diagnosed *kernel, struct host_problem *problem, const float *v, float *o, float *lse) {
     const struct host_tensor *out = &problem->tensor[O];
     struct host_tensor *values = &problem->tensor[V];
     float *outputs = host_allocate(problem_output_elements(problem), sizeof *outputs);
     memcpy(values->values, v, (size_t)(values->rows * values->columns) * sizeof *v);
     bool ran = kernel->run(kernel->context, problem, outputs);
     memcpy(o, outputs, (size_t)(out->rows * out->columns) * sizeof *o);
+    if (lse)
+        memcpy(lse, outputs + out->rows * out->columns, (size_t)out->rows * sizeof *lse);
     free(outputs);
     for (int64_t i = 0; i < out->rows * out->columns && ran; i++)
         ran = isfinite(o[i]);
@@ -30,7 +32,7 @@ static bool ask_weights(const struct diagnosed *kernel, struct host_problem *pro
         for (int64_t r = 0; r < rows; r++)
             for (int c = 0; c < d; c++)
                 v[r * d + c] = r % nk == first + c;
-        if (!ask(kernel, problem, v, o))
+        if (!ask(kernel, problem, v, o, NULL))
             return false;
         for (int64_t r = 0; r < x->rows; r++)
             for (int c = 0; c < d && first + c < nk; c++)
@@ -65,6 +67,7 @@ static void compute_right(const struct host_problem *problem, struct observed *x
             sum += x->right[r * nk + j] = j < visible ? exp(x->score[r * nk + j] - maximum) : 0;
         for (int j = 0; j < visible; j++)
             x->right[r * nk + j] /= sum;
+        x->right_lse[r] = visible ? maximum + log(sum) : -INFINITY;
     }
 }
 
@@ -110,11 +113,14 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
     x->got = host_allocate(rows * nk, sizeof *x->got);
     x->right = host_allocate(rows * nk, sizeof *x->right);
     x->score = host_allocate(rows * nk, sizeof *x->score);
+    x->right_lse = host_allocate(rows, sizeof *x->right_lse);
+    if (problem.outputs > OUTPUT_LSE)
+        x->lse = host_allocate(rows, sizeof *x->lse);
     float *own = host_allocate(values, sizeof *own), *v = host_allocate(values, sizeof *v);
     float *o = host_allocate(rows * which->attention.head_dim, sizeof *o);
     if (whole)
         memcpy(own, problem.tensor[V].values, (size_t)values * sizeof *own);
-    bool good = whole && ask_weights(kernel, &problem, x, v, o) && ask(kernel, &problem, own, o);
+    bool good = whole && ask_weights(kernel, &problem, x, v, o) && ask(kernel, &problem, own, o, x->lse);
     if (good) {
         compute_right(&problem, x);
         x->weighs_as_shown = sums_up(x, own, o);
@@ -132,6 +138,8 @@ void attention_observed_free(struct observed *x) {
     free(x->got);
     free(x->right);
     free(x->score);
+    free(x->lse);
+    free(x->right_lse);
 }
 
 bool observed_near(const struct observed *x, int64_t row, double weight, double other) {

@@ -10,6 +10,8 @@ struct observed {
     int64_t rows;         // of all batches and heads
     double *got, *right;  // [rows][nk], each divided by its sum already
     double *score;        // [rows][nk], scaled; -infinity where the key is hidden
+    float *lse;           // [rows], the kernel's; NULL where it gives none
+    double *right_lse;    // [rows]
     bool weighs_as_shown; // the case's own values come out as the sum of them by these weights
     double near;          // how far two weights may lie apart, relatively
 };

@@ -310,6 +310,27 @@ static bool say_scale(const struct stages *s) {
     return true;
 }
 
+// How far lse is off: as a factor of the sum, since that is what its logarithm is of. False where it is right.
+static bool say_lse(const struct stages *s) {
+    const double rounding = dtype_of(s->x.which.dtype)->unit_roundoff;
+    double least = INFINITY, most = -INFINITY;
+    int64_t rows = 0;
+    for (int64_t r = 0; r < s->x.rows && s->x.lse; r++)
+        if (isfinite(s->x.right_lse[r])) {
+            double off = s->x.lse[r] - s->x.right_lse[r];
+            least = fmin(least, off);
+            most = fmax(most, off);
+            rows++;
+        }
+    double largest = fmax(most, -least);
+    if (!rows || !(largest > 1e-5))
+        return false;
+    say(s, "gives every key its right weight, and an lse that is off by %.2g to %.2g", least, most);
+    if (s->x.which.dtype != ATTENTION_FP32 && rows > 4 && least < 0 && most > 0 && largest < 8 * rounding)
+        say(s, "that is some roundings to %s of the sum: lse wants it in fp32", dtype_of(s->x.which.dtype)->name);
+    return true;
+}
+
 static void say_all(struct stages *s) {
     int nk = s->x.which.attention.nk, odd = 0;
     int64_t wrong = 0;
@@ -322,12 +343,12 @@ static void say_all(struct stages *s) {
     }
     for (int j = 0; j < nk; j++)
         odd += s->odd[j];
-    if (!wrong) {
-        say(s, s->x.weighs_as_shown
-                   ? "gives every key its right weight here: the mistake shows with other values only"
-                   : "gives every key its right weight; what is wrong are the values, or where the sums are stored");
+    if (!wrong && !s->x.weighs_as_shown)
+        say(s, "gives every key its right weight; what is wrong are the values, or where the sums are stored");
+    else if (!wrong && !say_lse(s))
+        say(s, "gives every key its right weight, as far as the weights' own rounding shows");
+    if (!wrong)
         return;
-    }
     if (wrong < s->x.rows)
         say_queries(s);
     if (!s->x.weighs_as_shown)
