@@ -122,6 +122,8 @@ const struct attention_suspect attention_suspects[] = {
     {&output_strides_ignored, {.output_contiguous = true}},
     {&lse_maximum, {.lse = LSE_MAXIMUM}},
     {&lse_log_sum, {.lse = LSE_LOG_SUM}},
+    {&lse_maximum, {.lse = LSE_MAXIMUM, .known_keys = 64}}, // a maximum that is raised late, but not within a tile
+    {&lse_log_sum, {.lse = LSE_LOG_SUM, .known_keys = 64}},
     {&lse_sum, {.lse = LSE_SUM}},
     {&lse_base_2, {.lse = LSE_BASE_2}},
     {&lse_unscaled, {.lse = LSE_UNSCALED}},

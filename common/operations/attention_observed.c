@@ -18,9 +18,16 @@ static bool ask(const struct diagnosed *kernel, struct host_problem *problem, co
     if (lse)
         memcpy(lse, outputs + out->rows * out->columns, (size_t)out->rows * sizeof *lse);
     free(outputs);
-    for (int64_t i = 0; i < out->rows * out->columns && ran; i++)
-        ran = isfinite(o[i]);
     return ran;
+}
+
+// What is known of a row by now.
+static void note_row(struct observed *x, int64_t row, const float *o, int columns) {
+    for (int c = 0; c < columns; c++)
+        if (is_poison(o[c]))
+            x->lost[row] = ROW_UNWRITTEN;
+        else if (!isfinite(o[c]) && !x->lost[row])
+            x->lost[row] = ROW_NO_NUMBERS;
 }
 
 // Keys first .. first + head_dim: key first + c has the value 1 in column c.
@@ -34,9 +41,11 @@ static bool ask_weights(const struct diagnosed *kernel, struct host_problem *pro
                 v[r * d + c] = r % nk == first + c;
         if (!ask(kernel, problem, v, o, NULL))
             return false;
-        for (int64_t r = 0; r < x->rows; r++)
+        for (int64_t r = 0; r < x->rows; r++) {
+            note_row(x, r, o + r * d, d);
             for (int c = 0; c < d && first + c < nk; c++)
                 x->got[r * nk + first + c] = o[r * d + c];
+        }
     }
     return true;
 }
@@ -77,7 +86,7 @@ static bool sums_up(const struct observed *x, const float *own, const float *o) 
     int nk = s->nk, d = s->head_dim;
     for (int64_t r = 0; r < x->rows; r++) {
         int64_t keys = first_key(s, r);
-        for (int c = 0; c < d; c++) {
+        for (int c = 0; c < d && !x->lost[r]; c++) {
             double sum = 0, sizes = 0;
             for (int j = 0; j < nk; j++) {
                 double term = x->got[r * nk + j] * own[(keys + j) * d + c];
@@ -113,6 +122,8 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
     x->got = host_allocate(rows * nk, sizeof *x->got);
     x->right = host_allocate(rows * nk, sizeof *x->right);
     x->score = host_allocate(rows * nk, sizeof *x->score);
+    x->lost = host_allocate(rows, sizeof *x->lost);
+    memset(x->lost, 0, (size_t)rows * sizeof *x->lost);
     x->right_lse = host_allocate(rows, sizeof *x->right_lse);
     if (problem.outputs > OUTPUT_LSE)
         x->lse = host_allocate(rows, sizeof *x->lse);
@@ -138,6 +149,7 @@ void attention_observed_free(struct observed *x) {
     free(x->got);
     free(x->right);
     free(x->score);
+    free(x->lost);
     free(x->lse);
     free(x->right_lse);
 }

@@ -1,31 +1,15 @@
 // Where on the way from the scores to the output a kernel goes wrong: the weights that it gives to the keys of a case
 // beside the right ones. What is said holds for every row that is wrong, or says of which.
-#include "operations/attention_observed.h"
-#include "operations/attention_pattern.h"
+#include "operations/attention_stages.h"
 
 #include "host/parallel.h"
+#include "operations/attention_pattern.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SEED = 4711, NONE = -1 };
-
-struct stages {
-    struct observed x;
-    bool *wrong;    // [rows]
-    double *factor; // [rows], of those weights that are in the right proportion to each other
-    bool *odd;      // [nk], in some wrong row not of that proportion
-    FILE *out;
-};
-
-static const double *got_of(const struct stages *s, int64_t row) {
-    return s->x.got + row * s->x.which.attention.nk;
-}
-static const double *right_of(const struct stages *s, int64_t row) {
-    return s->x.right + row * s->x.which.attention.nk;
-}
 
 static bool rows_match(const struct stages *s, int64_t row, int64_t other) {
     for (int j = 0; j < s->x.which.attention.nk; j++)
@@ -54,18 +38,8 @@ static double factor_of(const struct stages *s, int64_t row) {
     return middle;
 }
 
-static void say(const struct stages *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(const struct stages *s, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("  ", s->out);
-    vfprintf(s->out, format, arguments);
-    fputc('\n', s->out);
-    va_end(arguments);
-}
-
-// Which queries are wrong, where each head has the same ones and not all.
-static void say_queries(const struct stages *s) {
+// Which queries are marked, where each head has the same ones and not all.
+static void say_queries(const struct stages *s, const char *what, const bool *marked /* [rows] */) {
     const struct attention_shape *shape = &s->x.which.attention;
     int64_t heads = s->x.rows / shape->nq;
     bool *wrong = host_allocate(shape->nq, sizeof *wrong);
@@ -73,22 +47,22 @@ static void say_queries(const struct stages *s) {
     for (int64_t h = 0; h < heads; h++) {
         bool any = false;
         for (int i = 0; i < shape->nq; i++)
-            any = any || s->wrong[h * shape->nq + i];
+            any = any || marked[h * shape->nq + i];
         if (any && !bad_heads++)
             first_bad = (int)h;
     }
     int count = 0;
     for (int i = 0; i < shape->nq; i++)
-        count += wrong[i] = s->wrong[(int64_t)first_bad * shape->nq + i];
+        count += wrong[i] = marked[(int64_t)first_bad * shape->nq + i];
     for (int64_t r = 0; r < s->x.rows; r++) // only where the heads agree
-        if (count && s->wrong[r] && !wrong[r % shape->nq])
+        if (count && marked[r] && !wrong[r % shape->nq])
             count = 0;
     char text[200];
     if (count && count < shape->nq && pattern_ranges(wrong, shape->nq, "query", "queries", text, sizeof text))
-        say(s, "wrong: %s of %d", text, shape->nq);
+        stages_say(s, "%s: %s of %d", what, text, shape->nq);
     if (bad_heads < heads)
-        say(s, "wrong: %d of %d heads, the first one is batch %d head %d", bad_heads, (int)heads,
-            first_bad / shape->heads, first_bad % shape->heads);
+        stages_say(s, "%s: %d of %d heads, the first one is batch %d head %d", what, bad_heads, (int)heads,
+                   first_bad / shape->heads, first_bad % shape->heads);
     free(wrong);
 }
 
@@ -125,110 +99,22 @@ static void say_divisor(const struct stages *s) {
             }
     }
     if (most - least <= 2 * s->x.near * most)
-        say(s, "gives each key %.4g times its weight: the weights are right, what they are divided by is not", most);
+        stages_say(s, "gives each key %.4g times its weight: the weights are right, what they are divided by is not",
+                   most);
     else
-        say(s,
+        stages_say(
+            s,
             "gives the keys of a row their weights in the right proportion, but divides them by another sum: rows "
             "are %.4g to %.4g times the right ones",
             least, most);
     if (extra_fits)
-        say(s, "the sum is larger by as much as %.0f more key%s with a score of 0 would make it", extra,
-            extra > 1 ? "s" : "");
+        stages_say(s, "the sum is larger by as much as %.0f more key%s with a score of 0 would make it", extra,
+                   extra > 1 ? "s" : "");
     if (lacking == 1)
         for (int j = 0; j < nk; j++)
             if (lacks[j])
-                say(s, "the sum lacks the weight of key %d of %d", j, nk);
+                stages_say(s, "the sum lacks the weight of key %d of %d", j, nk);
     free(lacks);
-}
-
-// The one key whose weight key j has in every wrong row, in proportion to the row's others. NONE: there is none, or no
-// telling.
-static int weight_from(const struct stages *s, int j) {
-    int nk = s->x.which.attention.nk, found = NONE;
-    for (int g = 0; g < nk; g++) {
-        bool fits = true;
-        for (int64_t r = 0; r < s->x.rows && fits; r++)
-            fits = !s->wrong[r] || observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[g]);
-        if (fits && found != NONE)
-            return NONE;
-        if (fits)
-            found = g;
-    }
-    return found;
-}
-
-// Whether the keys that are not in proportion have no weight at all.
-static bool are_left_out(const struct stages *s) {
-    int nk = s->x.which.attention.nk;
-    for (int64_t r = 0; r < s->x.rows; r++)
-        for (int j = 0; j < nk && s->wrong[r]; j++)
-            if (s->odd[j] && !observed_near(&s->x, r, got_of(s, r)[j], 0))
-                return false;
-    return true;
-}
-
-// Which keys are not in proportion, and what they have instead.
-static void say_keys(const struct stages *s, int odd) {
-    int nk = s->x.which.attention.nk, from = NONE, first = NONE, known = 0, shift = 0;
-    bool same_shift = true;
-    char text[200];
-    for (int j = 0; j < nk; j++) {
-        if (!s->odd[j])
-            continue;
-        int g = weight_from(s, j);
-        known += g != NONE;
-        if (first == NONE) {
-            first = j;
-            from = g;
-            shift = g - j;
-        }
-        same_shift = same_shift && g != NONE && g - j == shift;
-    }
-    if (!pattern_ranges(s->odd, nk, "key", "keys", text, sizeof text))
-        snprintf(text, sizeof text, "%d keys, key %d the first one,", odd, first);
-    if (are_left_out(s))
-        say(s, "gives %s of %d no weight", text, nk);
-    else if (known == odd && odd > 1 && same_shift)
-        say(s, "gives %s of %d the weights of the keys %d %s them", text, nk, abs(shift),
-            shift < 0 ? "before" : "after");
-    else if (known == 1 && odd == 1)
-        say(s, "gives key %d of %d the weight of key %d", first, nk, from);
-    else if (known == odd)
-        say(s, "gives %s of %d the weights of other keys: key %d that of key %d", text, nk, first, from);
-    else
-        say(s, "gives %s of %d wrong weights; those of the others are in proportion", text, nk);
-}
-
-// Whether key j has, in every wrong row, the factor of the key before it.
-static bool goes_on(const struct stages *s, int j) {
-    for (int64_t r = 0; r < s->x.rows; r++) {
-        const double *got = got_of(s, r), *right = right_of(s, r);
-        if (s->wrong[r] && right[j] > 0 && right[j - 1] > 0 &&
-            !observed_near(&s->x, r, got[j] * right[j - 1] / right[j], got[j - 1]))
-            return false;
-    }
-    return true;
-}
-
-// The keys of a row are in proportion within each of a few runs of neighbouring keys, but not from one to the next.
-static bool say_parts(const struct stages *s) {
-    enum { MOST_PARTS = 8, LEAST_KEYS = 4 };
-    int nk = s->x.which.attention.nk, begin[MOST_PARTS + 1], parts = 1;
-    begin[0] = 0;
-    for (int j = 1; j < nk; j++)
-        if (!goes_on(s, j)) {
-            if (parts == MOST_PARTS || j - begin[parts - 1] < LEAST_KEYS)
-                return false;
-            begin[parts++] = j;
-        }
-    if (parts < 2 || nk - begin[parts - 1] < LEAST_KEYS)
-        return false;
-    fprintf(s->out, "  gives keys 0 to %d", begin[1] - 1);
-    for (int i = 1; i < parts; i++)
-        fprintf(s->out, ", %s%d to %d", i == parts - 1 ? "and " : "", begin[i],
-                (i == parts - 1 ? nk : begin[i + 1]) - 1);
-    fprintf(s->out, " their weights in proportion, but each of these parts another factor\n");
-    return true;
 }
 
 // Rows that see a number of keys from the first on which is not theirs.
@@ -253,9 +139,9 @@ static bool say_visible(const struct stages *s) {
     if (!count || (!shape->causal && count < wrong))
         return false;
     int visible = shape_visible_keys(shape, (int)(first % shape->nq));
-    say(s, "lets query %d see %d of %d keys, not %d; in all %lld of %lld rows see too %s", (int)(first % shape->nq),
-        seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
-        seen_by_first < visible ? "few" : "many");
+    stages_say(s, "lets query %d see %d of %d keys, not %d; in all %lld of %lld rows see too %s",
+               (int)(first % shape->nq), seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
+               seen_by_first < visible ? "few" : "many");
     return true;
 }
 
@@ -278,7 +164,8 @@ static bool say_other_rows(const struct stages *s) {
             instead = other;
         }
     }
-    say(s, "gives each wrong row the weights of another: batch %d head %d query %d those of batch %d head %d query %d",
+    stages_say(
+        s, "gives each wrong row the weights of another: batch %d head %d query %d those of batch %d head %d query %d",
         (int)(first / shape->nq / shape->heads), (int)(first / shape->nq % shape->heads), (int)(first % shape->nq),
         (int)(instead / shape->nq / shape->heads), (int)(instead / shape->nq % shape->heads),
         (int)(instead % shape->nq));
@@ -306,7 +193,7 @@ static bool say_scale(const struct stages *s) {
         }
     if (!(squares > 0))
         return false;
-    say(s, "weighs as if all scores were %.4g times the right ones", products / squares);
+    stages_say(s, "weighs as if all scores were %.4g times the right ones", products / squares);
     return true;
 }
 
@@ -325,43 +212,71 @@ static bool say_lse(const struct stages *s) {
     double largest = fmax(most, -least);
     if (!rows || !(largest > 1e-5))
         return false;
-    say(s, "gives every key its right weight, and an lse that is off by %.2g to %.2g", least, most);
+    stages_say(s, "gives every key its right weight, and an lse that is off by %.2g to %.2g", least, most);
     if (s->x.which.dtype != ATTENTION_FP32 && rows > 4 && least < 0 && most > 0 && largest < 8 * rounding)
-        say(s, "that is some roundings to %s of the sum: lse wants it in fp32", dtype_of(s->x.which.dtype)->name);
+        stages_say(s, "that is some roundings to %s of the sum: lse wants it in fp32",
+                   dtype_of(s->x.which.dtype)->name);
+    return true;
+}
+
+// Rows that are not there, of which no weight is known. Returns how many.
+static int64_t say_lost(struct stages *s, enum lost_row kind, const char *what) {
+    int64_t lost = 0;
+    for (int64_t r = 0; r < s->x.rows; r++)
+        lost += s->wrong[r] = s->x.lost[r] == kind;
+    if (lost == s->x.rows)
+        stages_say(s, "%s: all rows", what);
+    else if (lost)
+        say_queries(s, what, s->wrong);
+    return lost;
+}
+
+// Every wrong row is the mean of the values that it sees.
+static bool say_equal(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        int visible = shape_visible_keys(shape, (int)(r % shape->nq));
+        for (int j = 0; j < visible && s->wrong[r]; j++)
+            if (!observed_near(&s->x, r, got_of(s, r)[j], 1.0 / visible))
+                return false;
+    }
+    stages_say(s, "gives all keys of these rows the same weight, as for a query that is 0");
     return true;
 }
 
 static void say_all(struct stages *s) {
     int nk = s->x.which.attention.nk, odd = 0;
-    int64_t wrong = 0;
+    int64_t wrong = 0, lost = say_lost(s, ROW_UNWRITTEN, "never written") + say_lost(s, ROW_NO_NUMBERS, "no numbers");
     for (int64_t r = 0; r < s->x.rows; r++) {
         s->factor[r] = factor_of(s, r);
-        s->wrong[r] = !rows_match(s, r, r);
+        s->wrong[r] = !s->x.lost[r] && !rows_match(s, r, r);
         wrong += s->wrong[r];
         for (int j = 0; j < nk && s->wrong[r]; j++)
             s->odd[j] = s->odd[j] || !observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[j]);
     }
     for (int j = 0; j < nk; j++)
         odd += s->odd[j];
+    if (!wrong && lost)
+        return;
     if (!wrong && !s->x.weighs_as_shown)
-        say(s, "gives every key its right weight; what is wrong are the values, or where the sums are stored");
+        stages_say(s, "gives every key its right weight; what is wrong are the values, or where the sums are stored");
     else if (!wrong && !say_lse(s))
-        say(s, "gives every key its right weight, as far as the weights' own rounding shows");
+        stages_say(s, "gives every key its right weight, as far as the weights' own rounding shows");
     if (!wrong)
         return;
-    if (wrong < s->x.rows)
-        say_queries(s);
+    if (wrong + lost < s->x.rows)
+        say_queries(s, "wrong", s->wrong);
     if (!s->x.weighs_as_shown)
-        say(s, "weighs the values of a key differently in different columns");
+        stages_say(s, "weighs the values of a key differently in different columns");
     else if (say_visible(s))
         return;
     else if (!odd)
         say_divisor(s);
-    else if (!say_other_rows(s) && !say_scale(s) && (are_left_out(s) || !say_parts(s))) {
+    else if (!say_equal(s) && !say_other_rows(s) && !say_scale(s) && (stages_left_out(s) || !stages_say_parts(s))) {
         if (odd < nk)
-            say_keys(s, odd);
+            stages_say_keys(s, odd);
         else
-            say(s, "gives all keys weights that are in no proportion to the right ones");
+            stages_say(s, "gives all keys weights that are in no proportion to the right ones");
     }
 }
 

@@ -1,0 +1,104 @@
+// Which keys of a case have weights that do not belong to them.
+#include "operations/attention_pattern.h"
+#include "operations/attention_stages.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+enum { NONE = -1 };
+
+void stages_say(const struct stages *s, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("  ", s->out);
+    vfprintf(s->out, format, arguments);
+    fputc('\n', s->out);
+    va_end(arguments);
+}
+
+// The one key whose weight key j has in every wrong row, in proportion to the row's others. NONE: there is none, or no
+// telling.
+static int weight_from(const struct stages *s, int j) {
+    int nk = s->x.which.attention.nk, found = NONE;
+    for (int g = 0; g < nk; g++) {
+        bool fits = true;
+        for (int64_t r = 0; r < s->x.rows && fits; r++)
+            fits = !s->wrong[r] || observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[g]);
+        if (fits && found != NONE)
+            return NONE;
+        if (fits)
+            found = g;
+    }
+    return found;
+}
+
+bool stages_left_out(const struct stages *s) {
+    int nk = s->x.which.attention.nk;
+    for (int64_t r = 0; r < s->x.rows; r++)
+        for (int j = 0; j < nk && s->wrong[r]; j++)
+            if (s->odd[j] && !observed_near(&s->x, r, got_of(s, r)[j], 0))
+                return false;
+    return true;
+}
+
+void stages_say_keys(const struct stages *s, int odd) {
+    int nk = s->x.which.attention.nk, from = NONE, first = NONE, known = 0, shift = 0;
+    bool same_shift = true;
+    char text[200];
+    for (int j = 0; j < nk; j++) {
+        if (!s->odd[j])
+            continue;
+        int g = weight_from(s, j);
+        known += g != NONE;
+        if (first == NONE) {
+            first = j;
+            from = g;
+            shift = g - j;
+        }
+        same_shift = same_shift && g != NONE && g - j == shift;
+    }
+    if (!pattern_ranges(s->odd, nk, "key", "keys", text, sizeof text))
+        snprintf(text, sizeof text, "%d keys, key %d the first one,", odd, first);
+    if (stages_left_out(s))
+        stages_say(s, "gives %s of %d no weight", text, nk);
+    else if (known == odd && odd > 1 && same_shift)
+        stages_say(s, "gives %s of %d the weights of the keys %d %s them", text, nk, abs(shift),
+                   shift < 0 ? "before" : "after");
+    else if (known == 1 && odd == 1)
+        stages_say(s, "gives key %d of %d the weight of key %d", first, nk, from);
+    else if (known == odd)
+        stages_say(s, "gives %s of %d the weights of other keys: key %d that of key %d", text, nk, first, from);
+    else
+        stages_say(s, "gives %s of %d wrong weights; those of the others are in proportion", text, nk);
+}
+
+// Whether key j has, in every wrong row, the factor of the key before it.
+static bool goes_on(const struct stages *s, int j) {
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double *got = got_of(s, r), *right = right_of(s, r);
+        if (s->wrong[r] && right[j] > 0 && right[j - 1] > 0 &&
+            !observed_near(&s->x, r, got[j] * right[j - 1] / right[j], got[j - 1]))
+            return false;
+    }
+    return true;
+}
+
+bool stages_say_parts(const struct stages *s) {
+    enum { MOST_PARTS = 8, LEAST_KEYS = 4 };
+    int nk = s->x.which.attention.nk, begin[MOST_PARTS + 1], parts = 1;
+    begin[0] = 0;
+    for (int j = 1; j < nk; j++)
+        if (!goes_on(s, j)) {
+            if (parts == MOST_PARTS || j - begin[parts - 1] < LEAST_KEYS)
+                return false;
+            begin[parts++] = j;
+        }
+    if (parts < 2 || nk - begin[parts - 1] < LEAST_KEYS)
+        return false;
+    fprintf(s->out, "  gives keys 0 to %d", begin[1] - 1);
+    for (int i = 1; i < parts; i++)
+        fprintf(s->out, ", %s%d to %d", i == parts - 1 ? "and " : "", begin[i],
+                (i == parts - 1 ? nk : begin[i + 1]) - 1);
+    fprintf(s->out, " their weights in proportion, but each of these parts another factor\n");
+    return true;
+}
