@@ -116,10 +116,10 @@ static void build_simulator(struct list *list) {
     add_causal(list, 1, 1, 67, 66, 300);
     add_hostile(list, 1, 2, 9, 70, 64);
     add_general(list, 19);
-    // Rows of k and v that lie otherwise than those of q, over several tiles.
+    // Rows of each tensor lie otherwise than those of another, over several tiles of keys.
     struct problem_case *c = add(list, 2, 6, 5, 150, 40);
     c->attention.kv_heads = 2;
-    c->attention.layout = LAYOUT_BNHD;
+    c->attention.layout = LAYOUT_MIXED;
     add_between(list, 3, 4);
     add(list, 1, 1, 127, 127, 128);
     add(list, 1, 1, 129, 129, 64);
@@ -150,6 +150,11 @@ static void build_simulator(struct list *list) {
     add_causal(list, 1, 60, 140, 130, 40);
     // More heads than twice a GPU's multiprocessors: blocks that stay take three of them.
     add_causal(list, 1, 270, 2, 70, 8);
+    // More heads than multiprocessors, of whose queries the first 64 see one tile of keys less than the last: blocks
+    // that stay pass by a tile in their second item.
+    add_causal(list, 1, 140, 66, 66, 8);
+    // For who begins with the last keys the maximum grows from far below 0 to less far.
+    add(list, 1, 2, 3, 283, 64)->family = INPUTS_FALLING;
     // The maximum grows by much from one tile of 64 keys to the next, and by little to the last.
     add(list, 1, 60, 3, 283, 64)->family = INPUTS_RISING;
 }

@@ -150,7 +150,7 @@ wrong() {
     refused "SHAPE=1,8:3,9,64 cannot be used: 8 heads cannot share 3 key heads evenly" --shape 1,8:3,9,64
     refused "LAYOUT=576,64,64: elements of q and o overlap: from one row to the next are 64 elements, and 128 are needed" \
         --shape 1,2,9,64 --layout 576,64,64
-    refused "LAYOUT=1,2 is unknown: use bhnd, bnhd, or three strides in elements, BATCH,HEAD,ROW" --shape 1,2,9,64 --layout 1,2
+    refused "LAYOUT=1,2 is unknown: use bhnd, bnhd, mixed, or three strides in elements, BATCH,HEAD,ROW" --shape 1,2,9,64 --layout 1,2
     refused "strides in LAYOUT are those of one shape: give SHAPE=B,H,N,D, too" --layout 576,64,64
 }
 
