@@ -86,7 +86,7 @@ static void fill_k(int64_t begin, int64_t end, void *context) {
         else if (f->family == INPUTS_LOW)
             k[0] = 400.0f;
         else if (f->family == INPUTS_FALLING)
-            k[0] = -40.0f - 0.25f * (float)key;
+            k[0] = -40.0f - 24.0f * (float)(key / 64);
         else if (f->family == INPUTS_STEEP)
             k[0] = 4.0f * (float)key;
         else if (f->family == INPUTS_CROWD)

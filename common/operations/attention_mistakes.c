@@ -127,6 +127,8 @@ const struct attention_suspect attention_suspects[] = {
     {&lse_sum, {.lse = LSE_SUM}},
     {&lse_base_2, {.lse = LSE_BASE_2}},
     {&lse_unscaled, {.lse = LSE_UNSCALED}},
+    {&lse_scaled_twice, {.lse = LSE_SCALED_TWICE}},
+    {&lse_scaled_twice, {.lse = LSE_SCALED_TWICE, .known_keys = 64}},
     {&lse_of_nothing, {.lse = LSE_OF_NOTHING}},
     {&v_transposed, {.v.transposed = true}},
     {&k_transposed, {.k.transposed = true}},

@@ -119,6 +119,10 @@ static void simplify(const struct diagnosed *kernel, struct problem_case *which)
 static void say_inputs(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
     struct problem_case plain = *which;
     bool ran;
+    plain.dtype = ATTENTION_BF16;
+    if (which->dtype == ATTENTION_FP16 && is_right(kernel, &plain, &ran))
+        fprintf(out, "  right in bf16, whose numbers may be larger, wrong in fp16\n");
+    plain = *which;
     plain.family = INPUTS_NORMAL;
     if (which->family != INPUTS_NORMAL && is_right(kernel, &plain, &ran))
         fprintf(out, "  right with INPUTS=normal, wrong with INPUTS=%s\n", inputs_name(which->family));

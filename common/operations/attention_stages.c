@@ -261,7 +261,8 @@ static void say_all(struct stages *s) {
     if (!wrong && !s->x.weighs_as_shown)
         stages_say(s, "gives every key its right weight; what is wrong are the values, or where the sums are stored");
     else if (!wrong && !say_lse(s))
-        stages_say(s, "gives every key its right weight, as far as the weights' own rounding shows");
+        stages_say(s, "gives every key its right weight, to %g: what is wrong is smaller, a rounding on the way",
+                   s->x.near);
     if (!wrong)
         return;
     if (wrong + lost < s->x.rows)
@@ -272,7 +273,8 @@ static void say_all(struct stages *s) {
         return;
     else if (!odd)
         say_divisor(s);
-    else if (!say_equal(s) && !say_other_rows(s) && !say_scale(s) && (stages_left_out(s) || !stages_say_parts(s))) {
+    else if (!say_equal(s) && !say_other_rows(s) && !say_scale(s) &&
+             (stages_left_out(s) || !(stages_say_parts(s) || stages_say_threads(s) || stages_say_mixture(s)))) {
         if (odd < nk)
             stages_say_keys(s, odd);
         else

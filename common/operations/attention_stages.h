@@ -33,4 +33,10 @@ void stages_say_keys(const struct stages *stages, int odd);
 // The keys of a row are in proportion within each of a few runs of neighbouring keys, but not from one to the next.
 bool stages_say_parts(const struct stages *stages);
 
+// They are so where their numbers differ by a multiple of the threads or lanes, but not from one of those to the next.
+bool stages_say_threads(const struct stages *stages);
+
+// Runs of keys of a row have the weights of other rows.
+bool stages_say_mixture(const struct stages *stages);
+
 #endif

@@ -72,14 +72,77 @@ void stages_say_keys(const struct stages *s, int odd) {
         stages_say(s, "gives %s of %d wrong weights; those of the others are in proportion", text, nk);
 }
 
-// Whether key j has, in every wrong row, the factor of the key before it.
-static bool goes_on(const struct stages *s, int j) {
+// Whether key j has, in every wrong row, the factor of the key that is so many before it.
+static bool goes_on(const struct stages *s, int j, int before) {
     for (int64_t r = 0; r < s->x.rows; r++) {
         const double *got = got_of(s, r), *right = right_of(s, r);
-        if (s->wrong[r] && right[j] > 0 && right[j - 1] > 0 &&
-            !observed_near(&s->x, r, got[j] * right[j - 1] / right[j], got[j - 1]))
+        if (s->wrong[r] && right[j] > 0 && right[j - before] > 0 &&
+            !observed_near(&s->x, r, got[j] * right[j - before] / right[j], got[j - before]))
             return false;
     }
+    return true;
+}
+
+bool stages_say_threads(const struct stages *s) {
+    int nk = s->x.which.attention.nk;
+    for (int threads = 2; 3 * threads / 2 < nk && threads <= 256; threads *= 2) {
+        bool all = true;
+        for (int j = threads; j < nk && all; j++)
+            all = goes_on(s, j, threads);
+        if (!all)
+            continue;
+        stages_say(s, "gives keys j, j + %d, and so on their weights in proportion, but another factor for each j",
+                   threads);
+        return true;
+    }
+    return false;
+}
+
+// How many keys from `first` on have in row r, in proportion, the weights of another row.
+static int run_of(const struct stages *s, int64_t r, int64_t other, int first) {
+    int nk = s->x.which.attention.nk, j = first + 1;
+    const double *got = got_of(s, r), *right = right_of(s, other);
+    while (j < nk && right[j] > 0 && right[j - 1] > 0 &&
+           observed_near(&s->x, other, got[j] * right[j - 1] / right[j], got[j - 1]))
+        j++;
+    return j - first;
+}
+
+bool stages_say_mixture(const struct stages *s) {
+    enum { LEAST_KEYS = 4, MOST_ROWS = 128, MOST_TEXT = 300 };
+    const struct attention_shape *shape = &s->x.which.attention;
+    char text[MOST_TEXT] = "";
+    int64_t told = NONE;
+    size_t length = 0;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        if (!s->wrong[r] || s->x.rows > MOST_ROWS)
+            continue;
+        int runs = 0, others = 0;
+        for (int j = 0, longest; j < shape->nk; j += longest) {
+            int64_t from = NONE;
+            longest = 0;
+            for (int64_t other = 0; other < s->x.rows; other++) {
+                int run = run_of(s, r, other, j);
+                if (run > longest) {
+                    longest = run;
+                    from = other;
+                }
+            }
+            if (longest < LEAST_KEYS)
+                return false;
+            runs++;
+            others += from != r;
+            if (length < sizeof text && (told == NONE || told == r))
+                length += (size_t)snprintf(text + length, sizeof text - length, "%s keys %d to %d those of query %d",
+                                           length ? "," : "", j, j + longest - 1, (int)(from % shape->nq));
+            told = told == NONE ? r : told;
+        }
+        if (!others || runs < 2)
+            return false;
+    }
+    if (told == NONE)
+        return false;
+    stages_say(s, "gives parts of a row the weights of other rows: in query %d%s", (int)(told % shape->nq), text);
     return true;
 }
 
@@ -88,7 +151,7 @@ bool stages_say_parts(const struct stages *s) {
     int nk = s->x.which.attention.nk, begin[MOST_PARTS + 1], parts = 1;
     begin[0] = 0;
     for (int j = 1; j < nk; j++)
-        if (!goes_on(s, j)) {
+        if (!goes_on(s, j, 1)) {
             if (parts == MOST_PARTS || j - begin[parts - 1] < LEAST_KEYS)
                 return false;
             begin[parts++] = j;

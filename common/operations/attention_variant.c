@@ -177,6 +177,8 @@ static double lse_of(const struct variant *v, const struct head *h, int i) {
         return (maximum + log(h->sum[i])) * M_LOG2E;
     case LSE_UNSCALED:
         return maximum / h->scale + log(h->sum[i]);
+    case LSE_SCALED_TWICE:
+        return maximum * h->scale + log(h->sum[i]);
     case LSE_ROUNDED:
         return maximum + log(rounded_sum(h, score, maximum, NULL));
     default:

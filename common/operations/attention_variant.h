@@ -106,13 +106,14 @@ enum pieces_kind {
 // Of the log-sum-exp.
 enum lse_kind {
     LSE_RIGHT,
-    LSE_MAXIMUM,   // the maximum alone
-    LSE_LOG_SUM,   // the logarithm of the sum alone
-    LSE_SUM,       // the maximum plus the sum
-    LSE_BASE_2,    // in powers of 2
-    LSE_UNSCALED,  // the maximum of the scores before they are scaled
-    LSE_ROUNDED,   // the sum is of the weights in the type of the tensors
-    LSE_OF_NOTHING // a row that sees no key has 0 or NaN in the place of -infinity
+    LSE_MAXIMUM,      // the maximum alone
+    LSE_LOG_SUM,      // the logarithm of the sum alone
+    LSE_SUM,          // the maximum plus the sum
+    LSE_BASE_2,       // in powers of 2
+    LSE_UNSCALED,     // the maximum of the scores before they are scaled
+    LSE_SCALED_TWICE, // the maximum of the scores, scaled once more
+    LSE_ROUNDED,      // the sum is of the weights in the type of the tensors
+    LSE_OF_NOTHING    // a row that sees no key has 0 or NaN in the place of -infinity
 };
 
 // All zeros is the right kernel.
