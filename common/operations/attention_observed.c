@@ -80,6 +80,18 @@ static void compute_right(const struct host_problem *problem, struct observed *x
     }
 }
 
+// Rows that are 0 although they see keys.
+static void note_zeros(struct observed *x) {
+    const struct attention_shape *s = &x->which.attention;
+    for (int64_t r = 0; r < x->rows; r++) {
+        bool zero = !x->lost[r] && shape_visible_keys(s, (int)(r % s->nq)) > 0;
+        for (int j = 0; j < s->nk && zero; j++)
+            zero = x->got[r * s->nk + j] == 0;
+        if (zero)
+            x->lost[r] = ROW_ZERO;
+    }
+}
+
 // Whether o is what the weights make of the values.
 static bool sums_up(const struct observed *x, const float *own, const float *o) {
     const struct attention_shape *s = &x->which.attention;
@@ -134,6 +146,7 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
     bool good = whole && ask_weights(kernel, &problem, x, v, o) && ask(kernel, &problem, own, o, x->lse);
     if (good) {
         compute_right(&problem, x);
+        note_zeros(x);
         x->weighs_as_shown = sums_up(x, own, o);
     } else {
         attention_observed_free(x);

@@ -5,7 +5,7 @@
 
 #include "host/diagnosis.h"
 
-enum lost_row { ROW_IS_THERE, ROW_UNWRITTEN, ROW_NO_NUMBERS };
+enum lost_row { ROW_IS_THERE, ROW_UNWRITTEN, ROW_NO_NUMBERS, ROW_ZERO };
 
 struct observed {
     struct problem_case which;

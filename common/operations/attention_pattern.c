@@ -169,15 +169,20 @@ static void say_numbers(const struct diagnosed *kernel, const struct problem_cas
 
 bool attention_simplest(const struct diagnosed *kernel, const struct evidence *evidence, int count,
                         struct problem_case *which) {
-    int i = 0;
-    while (i < count && !(evidence[i].outcome == OUTCOME_WRONG && is_small(&evidence[i].which) &&
-                          attention_still_wrong(kernel, &evidence[i].which)))
-        i++;
-    if (i == count)
-        return false;
-    *which = evidence[i].which;
-    simplify(kernel, which);
-    return true;
+    bool found = false;
+    for (int i = 0; i < count; i++) {
+        struct problem_case one = evidence[i].which;
+        if (evidence[i].outcome != OUTCOME_WRONG || !is_small(&one) || !attention_still_wrong(kernel, &one))
+            continue;
+        simplify(kernel, &one);
+        // Inputs of a family hide what it does to others.
+        if (!found || one.family == INPUTS_NORMAL)
+            *which = one;
+        found = true;
+        if (one.family == INPUTS_NORMAL)
+            break;
+    }
+    return found;
 }
 
 void attention_pattern(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {

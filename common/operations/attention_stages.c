@@ -51,7 +51,9 @@ static void say_queries(const struct stages *s, const char *what, const bool *ma
         if (any && !bad_heads++)
             first_bad = (int)h;
     }
-    int count = 0;
+    int count = 0, first_row = first_bad * shape->nq;
+    while (!marked[first_row])
+        first_row++;
     for (int i = 0; i < shape->nq; i++)
         count += wrong[i] = marked[(int64_t)first_bad * shape->nq + i];
     for (int64_t r = 0; r < s->x.rows; r++) // only where the heads agree
@@ -60,6 +62,9 @@ static void say_queries(const struct stages *s, const char *what, const bool *ma
     char text[200];
     if (count && count < shape->nq && pattern_ranges(wrong, shape->nq, "query", "queries", text, sizeof text))
         stages_say(s, "%s: %s of %d", what, text, shape->nq);
+    else if (bad_heads == heads)
+        stages_say(s, "%s: some rows, the first one is query %d of batch %d head %d", what, first_row % shape->nq,
+                   first_bad / shape->heads, first_bad % shape->heads);
     if (bad_heads < heads)
         stages_say(s, "%s: %d of %d heads, the first one is batch %d head %d", what, bad_heads, (int)heads,
                    first_bad / shape->heads, first_bad % shape->heads);
@@ -172,6 +177,60 @@ static bool say_other_rows(const struct stages *s) {
     return true;
 }
 
+// Every wrong row has the weights of another one beside its own, by some factor.
+static bool say_added_rows(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    int nk = shape->nk;
+    int64_t first = NONE, added = NONE;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        int largest = 0;
+        bool found = false;
+        if (!s->wrong[r])
+            continue;
+        for (int j = 1; j < nk; j++)
+            if (fabs(got_of(s, r)[j] - right_of(s, r)[j]) > fabs(got_of(s, r)[largest] - right_of(s, r)[largest]))
+                largest = j;
+        for (int64_t other = 0; other < s->x.rows && !found; other++) {
+            double factor = (got_of(s, r)[largest] - right_of(s, r)[largest]) / right_of(s, other)[largest];
+            found = other != r && isfinite(factor);
+            for (int j = 0; j < nk && found; j++)
+                found = observed_near(&s->x, r, got_of(s, r)[j], right_of(s, r)[j] + factor * right_of(s, other)[j]);
+            if (found && first == NONE) {
+                first = r;
+                added = other;
+            }
+        }
+        if (!found)
+            return false;
+    }
+    stages_say(s,
+               "adds to each wrong row the weights of another: to batch %d head %d query %d those of batch %d head %d "
+               "query %d",
+               (int)(first / shape->nq / shape->heads), (int)(first / shape->nq % shape->heads),
+               (int)(first % shape->nq), (int)(added / shape->nq / shape->heads),
+               (int)(added / shape->nq % shape->heads), (int)(added % shape->nq));
+    return true;
+}
+
+// What the weights of a row add up to where nothing else is known of them.
+static void say_total(const struct stages *s) {
+    int nk = s->x.which.attention.nk;
+    double least = INFINITY, most = -INFINITY;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        double total = 0;
+        for (int j = 0; j < nk; j++)
+            total += got_of(s, r)[j];
+        least = s->wrong[r] ? fmin(least, total) : least;
+        most = s->wrong[r] ? fmax(most, total) : most;
+    }
+    stages_say(s, "gives all keys weights that are in no proportion to the right ones");
+    if (fabs(least - 1) < 4 * s->x.near && fabs(most - 1) < 4 * s->x.near)
+        stages_say(s, "they add up to 1: they are divided by their own sum, and already the scores are wrong");
+    else
+        stages_say(s, "they add up to %.4g to %.4g, not to 1: the sum is of other weights than the output", least,
+                   most);
+}
+
 // The logarithms of the weights of every row are the scores times one factor.
 static bool say_scale(const struct stages *s) {
     int nk = s->x.which.attention.nk;
@@ -246,7 +305,8 @@ static bool say_equal(const struct stages *s) {
 
 static void say_all(struct stages *s) {
     int nk = s->x.which.attention.nk, odd = 0;
-    int64_t wrong = 0, lost = say_lost(s, ROW_UNWRITTEN, "never written") + say_lost(s, ROW_NO_NUMBERS, "no numbers");
+    int64_t wrong = 0, lost = say_lost(s, ROW_UNWRITTEN, "never written") + say_lost(s, ROW_NO_NUMBERS, "no numbers") +
+                              say_lost(s, ROW_ZERO, "0 throughout");
     for (int64_t r = 0; r < s->x.rows; r++) {
         s->factor[r] = factor_of(s, r);
         s->wrong[r] = !s->x.lost[r] && !rows_match(s, r, r);
@@ -267,18 +327,22 @@ static void say_all(struct stages *s) {
         return;
     if (wrong + lost < s->x.rows)
         say_queries(s, "wrong", s->wrong);
-    if (!s->x.weighs_as_shown)
-        stages_say(s, "weighs the values of a key differently in different columns");
+    if (!s->x.weighs_as_shown && !say_added_rows(s))
+        stages_say(s, "makes an output that is not its head's values by one weight for each key: columns or heads are "
+                      "mixed up");
+    else if (!s->x.weighs_as_shown)
+        return;
     else if (say_visible(s))
         return;
     else if (!odd)
         say_divisor(s);
     else if (!say_equal(s) && !say_other_rows(s) && !say_scale(s) &&
-             (stages_left_out(s) || !(stages_say_parts(s) || stages_say_threads(s) || stages_say_mixture(s)))) {
+             (stages_left_out(s) ||
+              !(stages_say_moved(s) || stages_say_parts(s) || stages_say_threads(s) || stages_say_mixture(s)))) {
         if (odd < nk)
             stages_say_keys(s, odd);
-        else
-            stages_say(s, "gives all keys weights that are in no proportion to the right ones");
+        else if (!say_added_rows(s))
+            say_total(s);
     }
 }
 

@@ -36,6 +36,9 @@ bool stages_say_parts(const struct stages *stages);
 // They are so where their numbers differ by a multiple of the threads or lanes, but not from one of those to the next.
 bool stages_say_threads(const struct stages *stages);
 
+// Keys from some number on have the values of earlier ones.
+bool stages_say_moved(const struct stages *stages);
+
 // Runs of keys of a row have the weights of other rows.
 bool stages_say_mixture(const struct stages *stages);
 

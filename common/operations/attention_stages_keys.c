@@ -98,6 +98,38 @@ bool stages_say_threads(const struct stages *s) {
     return false;
 }
 
+// Whether in every wrong row each key has the weights of all the keys that are `step` or a multiple of it after it
+// (all) or of the one that is (the first keys their own, too), and the others none.
+static bool are_moved(const struct stages *s, int step, bool all) {
+    int nk = s->x.which.attention.nk;
+    for (int64_t r = 0; r < s->x.rows; r++)
+        for (int j = 0; j < nk && s->wrong[r]; j++) {
+            double sum = j < step ? right_of(s, r)[j] : 0;
+            for (int from = j + step; from < nk && (j < step || !all); from += step) {
+                sum += right_of(s, r)[from];
+                if (!all)
+                    break;
+            }
+            if (!observed_near(&s->x, r, got_of(s, r)[j], sum))
+                return false;
+        }
+    return true;
+}
+
+bool stages_say_moved(const struct stages *s) {
+    int nk = s->x.which.attention.nk;
+    for (int step = 4; step < nk; step += 4)
+        for (int all = 0; all < 2; all++)
+            if (are_moved(s, step, all)) {
+                stages_say(s, "gives the weights of keys %d to %d to the values of %s", step, nk - 1,
+                           all || nk <= 2 * step ? "the first keys, over and over" : "the keys as many before them");
+                if (nk <= 2 * step || all)
+                    stages_say(s, "values of keys from %d on are never used", step);
+                return true;
+            }
+    return false;
+}
+
 // How many keys from `first` on have in row r, in proportion, the weights of another row.
 static int run_of(const struct stages *s, int64_t r, int64_t other, int first) {
     int nk = s->x.which.attention.nk, j = first + 1;
@@ -156,7 +188,7 @@ bool stages_say_parts(const struct stages *s) {
                 return false;
             begin[parts++] = j;
         }
-    if (parts < 2 || nk - begin[parts - 1] < LEAST_KEYS)
+    if (parts < 2)
         return false;
     fprintf(s->out, "  gives keys 0 to %d", begin[1] - 1);
     for (int i = 1; i < parts; i++)

@@ -46,6 +46,8 @@ static void a_right_kernel_is_described_by_nothing(void **state) {
 
 static void sums_are_told_from_weights(void **state) {
     (void)state;
+    assert_says((struct variant){.weight = WEIGHT_SQUARED}, &plain, "the sum is of other weights than the output");
+    assert_says((struct variant){.columns = {SUBSET_STRIPE, 64, 40}}, &plain, "already the scores are wrong");
     assert_says((struct variant){.division = DIVISION_TWICE}, &plain, "divides them by another sum");
     assert_says((struct variant){.sum_keys = {.kind = SUBSET_NOT_LAST}}, &plain,
                 "the sum lacks the weight of key 99 of 100");
@@ -62,6 +64,12 @@ static void keys_are_told_from_others(void **state) {
     assert_says((struct variant){.rescale = RESCALE_NONE, .tile = 32}, &plain,
                 "gives keys 0 to 31, 32 to 63, and 64 to 99 their weights in proportion, but each of these "
                 "parts another factor");
+    assert_says((struct variant){.maximum = MAXIMUM_OF_THREAD, .threads = 32}, &plain,
+                "gives keys j, j + 32, and so on their weights in proportion, but another factor for each j");
+    assert_says((struct variant){.v.place = PLACE_FIRST_TILE, .tile = 64}, &longer,
+                "values of keys from 64 on are never used");
+    assert_says((struct variant){.v.place = PLACE_TILE_BEFORE, .tile = 32}, &plain,
+                "gives the weights of keys 32 to 99 to the values of the keys as many before them");
     assert_says((struct variant){.mask = MASK_TOP_LEFT}, &causal, "lets query 0 see 1 of 74 keys, not 63");
     assert_says((struct variant){.mask = MASK_SHOWS_NEXT}, &causal, "lets query 0 see 64 of 74 keys, not 63");
 }
@@ -81,7 +89,7 @@ static void rows_and_scores_are_told(void **state) {
 
 static void columns_and_elements_are_told(void **state) {
     (void)state;
-    assert_says((struct variant){.output_transposed = true}, &plain, "differently in different columns");
+    assert_says((struct variant){.output_transposed = true}, &plain, "columns or heads are mixed up");
     assert_says((struct variant){.columns = {SUBSET_STRIPE, 8, 4}}, &plain,
                 "never counts elements 4 to 7 of each 8 of q.k (head_dim 64)");
     assert_says((struct variant){.q.place = PLACE_SWIZZLED}, &plain, "with other elements of k");
