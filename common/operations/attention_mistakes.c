@@ -170,9 +170,6 @@ const struct attention_suspect attention_suspects[] = {
     {&score_misses_threads, {.columns = STRIPE(4, 3)}},
     {&score_misses_threads, {.columns = STRIPE(8, 4)}}, // every other lane of four elements
     {&score_misses_threads, {.columns = STRIPE(16, 8)}},
-    {&score_misses_threads, {.columns = STRIPE(128, 32)}},
-    {&score_misses_threads, {.columns = STRIPE(64, 32)}},
-    {&score_misses_threads, {.columns = STRIPE(2, 1)}},
     {&score_misses_threads, {.columns = {.kind = SUBSET_NOT_LAST}}},
     {&values_missing, {.value_step = 8, .threads = 256}},
     {&values_missing, {.value_step = 32, .threads = 256}},
