@@ -197,7 +197,13 @@ static bool run_again(struct check *check, const struct host_problem *first, str
     } else if (!right) {
         report_failed(&check->report, "%s in a second call with %s; the first one was right", what_failed(&j),
                       again == OTHER_INPUTS ? "other inputs" : "the same inputs");
-        printf("  what does the first call leave behind: in the output, the workspace, a counter, a variable?\n");
+        call.again = false;
+        if (!*j.cause.text && fails_alone(check, &host, call, seed))
+            printf(
+                "  so it is where no call comes before it: it hangs on the inputs, or on the order in which blocks and "
+                "warps begin\n");
+        else
+            printf("  what does the first call leave behind: in the output, the workspace, a counter, a variable?\n");
         explain(check, &host, &j, seed);
     }
     judge_end(&j, &host);

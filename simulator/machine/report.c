@@ -334,12 +334,21 @@ static bool was_told(const struct finding *one) {
     return false;
 }
 
-// A race, or a barrier that not all reach, may be why the rest was found.
+// An index past an array's end may be why threads meet there, and a race, or a barrier that not all reach, why the rest
+// was found.
 static int rank(const struct finding *one) {
-    if (is_remark(one->kind))
-        return 2;
-    return one->kind != SIM_FINDING_RACE_SHARED && one->kind != SIM_FINDING_RACE_WARP &&
-           one->kind != SIM_FINDING_DIVERGENT_BARRIER;
+    switch (one->kind) {
+    case SIM_FINDING_OUT_OF_BOUNDS:
+    case SIM_FINDING_SHARED_OUT_OF_BOUNDS:
+    case SIM_FINDING_LOCAL_OUT_OF_BOUNDS:
+        return 0;
+    case SIM_FINDING_RACE_SHARED:
+    case SIM_FINDING_RACE_WARP:
+    case SIM_FINDING_DIVERGENT_BARRIER:
+        return 1;
+    default:
+        return is_remark(one->kind) ? 3 : 2;
+    }
 }
 
 static int by_rank(const void *a, const void *b) {
