@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 4711, MOST_WORK = 1 << 22 };
+enum { SEED = 4711, MOST_WORK = 1 << 22, FEW_KEYS = 16 };
 
 // Whether the kernel gives the case right; *ran: it could be asked.
 static bool is_right(const struct diagnosed *kernel, const struct problem_case *which, bool *ran) {
@@ -138,6 +138,9 @@ static void say_inputs(const struct diagnosed *kernel, const struct problem_case
     plain.attention.layout = LAYOUT_BHND;
     if (which->attention.layout != LAYOUT_BHND && is_right(kernel, &plain, &ran))
         fprintf(out, "  right where heads follow each other (LAYOUT=bhnd), wrong with these strides\n");
+    plain.attention.layout = LAYOUT_BNHD;
+    if (which->attention.layout == LAYOUT_MIXED && is_right(kernel, &plain, &ran))
+        fprintf(out, "  right where all tensors have the same strides (LAYOUT=bnhd), wrong where they do not\n");
     plain = *which;
     plain.attention.kv_heads = plain.attention.heads;
     if (is_grouped(&which->attention) && is_right(kernel, &plain, &ran))
@@ -175,11 +178,12 @@ bool attention_simplest(const struct diagnosed *kernel, const struct evidence *e
         if (evidence[i].outcome != OUTCOME_WRONG || !is_small(&one) || !attention_still_wrong(kernel, &one))
             continue;
         simplify(kernel, &one);
-        // Inputs of a family hide what it does to others.
-        if (!found || one.family == INPUTS_NORMAL)
+        // Inputs of a family hide what it does to others, and of a few keys there is little to say.
+        bool tells = one.family == INPUTS_NORMAL && one.attention.nk >= FEW_KEYS;
+        if (!found || tells)
             *which = one;
         found = true;
-        if (one.family == INPUTS_NORMAL)
+        if (tells)
             break;
     }
     return found;

@@ -89,8 +89,13 @@ static void ask_elements(struct probe *probe) {
     char where[200], text[300];
     if (!ask_bit(probe, d, -1, true, counted))
         return;
-    for (int i = 0; i < d; i++)
+    bool any = false;
+    for (int i = 0; i < d; i++) {
         lacks[i] = !counted[i];
+        any = any || counted[i];
+    }
+    if (!any) // it is the weights that do not follow the scores
+        return;
     if (pattern_ranges(lacks, d, "element", "elements", where, sizeof where)) {
         snprintf(text, sizeof text, "never counts %s of q.k (head_dim %d)", where, d);
         say(probe, text);

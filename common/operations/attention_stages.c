@@ -328,8 +328,8 @@ static void say_all(struct stages *s) {
     if (wrong + lost < s->x.rows)
         say_queries(s, "wrong", s->wrong);
     if (!s->x.weighs_as_shown && !say_added_rows(s))
-        stages_say(s, "makes an output that is not its head's values by one weight for each key: columns or heads are "
-                      "mixed up");
+        stages_say(s, "makes an output that is not its head's values by one weight for each key: columns have weights "
+                      "of their own, or columns or heads are mixed up");
     else if (!s->x.weighs_as_shown)
         return;
     else if (say_visible(s))

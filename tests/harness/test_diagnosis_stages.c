@@ -89,6 +89,14 @@ static void rows_and_scores_are_told(void **state) {
 
 static void columns_and_elements_are_told(void **state) {
     (void)state;
+    // Of elements nothing is said where the weights do not follow the scores.
+    static const struct variant own_maxima = {.maximum = MAXIMUM_OF_LANE};
+    struct subject subject = {.run = subject_variant, .variant = &own_maxima};
+    char *text = say(&subject, &plain);
+    assert_null(strstr(text, "never counts"));
+    free(text);
+    assert_says((struct variant){.division = DIVISION_OF_THREAD, .threads = 32}, &plain,
+                "columns have weights of their own");
     assert_says((struct variant){.output_transposed = true}, &plain, "columns or heads are mixed up");
     assert_says((struct variant){.columns = {SUBSET_STRIPE, 8, 4}}, &plain,
                 "never counts elements 4 to 7 of each 8 of q.k (head_dim 64)");
