@@ -50,8 +50,8 @@ bool layout_parse(const char *text, struct attention_shape *shape, struct messag
 enum { LAYOUT_TEXT = 72 };
 void layout_text(const struct attention_shape *shape, char text[LAYOUT_TEXT]);
 
-// The distances in elements between batches, heads and rows of a tensor of so many heads of n rows; not of LAYOUT_MIXED,
-// which tells tensors apart.
+// The distances in elements between batches, heads and rows of a tensor of so many heads of n rows; not of
+// LAYOUT_MIXED, which tells tensors apart.
 void shape_strides(const struct attention_shape *shape, int heads, int n, int64_t stride[3]);
 
 // False and one line where two elements of q, or of k, would lie in the same place, or so far apart that no device has
