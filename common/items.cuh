@@ -12,8 +12,11 @@ struct Item {
 struct Work {
     int items, heads_together;
     int blocks; // that stay on the device at a time, or fewer, one an item
-    unsigned
-        *counter; // of items that blocks took beyond their first one; NULL: a block takes every one that is `blocks` on
+    // Of items that blocks took beyond their first one; NULL: a block takes every one that is `blocks` on.
+    unsigned *counter;
+    // For powers of two: softmax_scale log2(e). An operand of its own for a multiply-add, as all parameters of a kernel
+    // are; a product made in the kernel would be a third register that each of them reads.
+    float scale;
 };
 
 // With a mask those that see the most keys come first, of some heads at a time: as many as have their keys and values
@@ -30,6 +33,15 @@ __device__ inline Item item_of(const struct attention_problem &p, const Work &wo
     // Where no key is seen there is one tile all the same, all hidden.
     const int end_key = p.causal ? max(1, min(p.nk, query0 + T::QUERIES + p.nk - p.nq)) : p.nk;
     return {head / p.heads, head % p.heads, head % p.heads / (p.heads / p.kv_heads), query0, end_key};
+}
+
+// An item that all lanes read alike, so that the compiler knows it to be the same in all of them: what follows from it
+// is computed once for the warp, and its branches are the warp's.
+__device__ inline Item warp_item(const Item &item) {
+    Item same = item;
+    same.query0 = __shfl_sync(0xffffffffu, item.query0, 0);
+    same.end_key = __shfl_sync(0xffffffffu, item.end_key, 0);
+    return same;
 }
 
 // The end of the keys that some rows of an item see, from its row0-th on; 0 where it has none of them.
@@ -53,7 +65,7 @@ static inline cudaError_t cut_into_items(struct Work *work, const struct Variant
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (error != cudaSuccess)
         return error;
-    *work = {(int)items, 1, (int)min((int64_t)processors, items), NULL};
+    *work = {(int)items, 1, (int)min((int64_t)processors, items), NULL, p->softmax_scale * 1.44269504f};
     while (p->causal && 2 * work->heads_together * (int64_t)p->nk * p->head_dim * 4 <= L2)
         work->heads_together *= 2;
     return cudaSuccess;

@@ -5,6 +5,8 @@
 #include "attention.h"
 #include "ex2.cuh"
 #include "hopper.cuh"
+#include "items.cuh"
+#include "tensor_maps.cuh"
 #include "warpgroup_rows.cuh"
 
 // Attention of one query by one warp, key by key from global memory; o[i] is the output in column lane + 32 i. Slow,
@@ -48,7 +50,7 @@ __device__ inline void finish_rows(E (*O_smem)[QUERIES][SLICE], float (&O_rmem)[
                                    const RowState &rows, const struct attention_problem &p, int batch, int head,
                                    int query0, int warp_row) {
     const int lane = threadIdx.x % WARP_SIZE;
-    float zero = 0.0f; // or NaN, where an output is no number
+    uint32_t most = 0; // of the rounded outputs as integers of 16 bits: a NaN is rounded to the largest of them
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
         const int row = query0 + warp_row + row_of(i, lane);
@@ -56,8 +58,6 @@ __device__ inline void finish_rows(E (*O_smem)[QUERIES][SLICE], float (&O_rmem)[
         const float inverse = sum == 0.0f ? 0.0f : __fdividef(1.0f, sum); // a row that sees no key is 0
         for (int j = 0; j < D / LANES_PER_ROW; j++)
             O_rmem[i][j] *= inverse;
-        for (int j = 0; j < D / LANES_PER_ROW && p.causal; j++)
-            zero += 0.0f * O_rmem[i][j];
         if (p.lse != NULL && lane % LANES_PER_ROW == 0 && row < p.nq)
             p.lse[((int64_t)batch * p.heads + head) * p.nq + row] =
                 sum == 0.0f ? -INFINITY : p.softmax_scale * rows.max[i] + __logf(sum);
@@ -66,9 +66,10 @@ __device__ inline void finish_rows(E (*O_smem)[QUERIES][SLICE], float (&O_rmem)[
     for (int column = 0; column < D; column += 16) {
         uint32_t o[4];
         round_x4<E>(o, O_rmem, column);
+        most = __vimax3_s16x2(__vimax3_s16x2(most, o[0], o[1]), o[2], o[3]);
         stmatrix_x4(chunk_of(O_smem[column / SLICE], warp_row + lane % 16, column % SLICE + lane / 16 * 8), o);
     }
-    if (__all_sync(ALL_LANES, zero == 0.0f))
+    if (!p.causal || __all_sync(ALL_LANES, most >> 16 < 0x7fff && (most & 0xffff) < 0x7fff))
         return;
 #pragma unroll 1
     for (int row = warp_row; row < warp_row + WARP_ROWS && query0 + row < p.nq; row++) {
@@ -79,5 +80,24 @@ __device__ inline void finish_rows(E (*O_smem)[QUERIES][SLICE], float (&O_rmem)[
             const int column = i * WARP_SIZE + lane, chunk = column % SLICE / CHUNK * CHUNK;
             chunk_of(O_smem[column / SLICE], row, chunk)[column % CHUNK] = E(o[i]);
         }
+    }
+}
+
+// The end of an item in a stream of them: a warpgroup's rows of its output, and what lse asks for. The output goes to
+// where its queries were, and from there in bulk: nothing is written beyond the tensor. thread: among those that
+// compute.
+template <class T>
+__device__ inline void store_rows(T &tile, int slot, const TensorMaps &maps, const struct attention_problem &p,
+                                  float (&O_rmem)[LANE_ROWS][T::D / LANES_PER_ROW], const RowState &rows, int thread) {
+    const int warp_row = thread / WARP_SIZE * WARP_ROWS, row0 = thread / WARPGROUP * WARPGROUP_ROWS;
+    const Item item = tile.item[slot];
+    finish_rows<T::D>(tile.Q[slot], O_rmem, rows, p, item.batch, item.head, item.query0, warp_row);
+    fence_proxy_async();
+    bar_sync(1 + thread / WARPGROUP, WARPGROUP);
+    if (threadIdx.x % WARPGROUP == 0) {
+        for (int i = 0; i < T::SLICES; i++)
+            cp_async_bulk_tensor_store(&maps.o, tile.Q[slot][i][row0], i * SLICE, item.query0 + row0, item.head,
+                                       item.batch);
+        cp_async_bulk_commit_group();
     }
 }

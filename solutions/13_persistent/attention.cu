@@ -28,7 +28,8 @@ struct Tile {
     static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
     static constexpr int SLICES = (D + SLICE - 1) / SLICE;
-    static constexpr int REGISTERS = WARPGROUPS == 2 ? 240 : 160; // of 168 and 128 that the launch gives to each thread
+    // With 2, 3, 4 warpgroups; of 168, 128, 96 that the launch gives to each thread.
+    static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
     static_assert(KEYS % 64 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
 
     // Rows of 128 bytes, swizzled: a slice has 64 columns of all rows.
@@ -45,31 +46,36 @@ __device__ inline int own_thread() {
     return threadIdx.x - WARPGROUP;
 }
 
-// What one thread does: it copies tile after tile of item after item, each as soon as its stage is free.
+// What one thread does: it copies tile after tile of item after item, each as soon as its stage is free, in the order
+// of their use: the keys of a tile, then the values of the one before it, which may be another item's last.
 template <class T>
 __device__ inline void produce(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
-    Ring<T::STAGES> ring;
+    Ring<T::STAGES> ring, value_ring;
     Ring<2> q;
-    int number = blockIdx.x;
-    for (;; q.next()) {
-        const Item item = item_of<T>(p, work, number);
-        mbarrier_wait(&tile.Q_empty[q.stage], q.parity ^ 1);
-        tile.item[q.stage] = item;
-        if (item.end_key == 0)
-            break;
-        load_rows<T::SLICES>(tile.Q[q.stage], &tile.Q_full[q.stage], maps.q, item.query0, item.head, item.batch);
-        for (int key0 = (item.end_key - 1) / T::KEYS * T::KEYS; key0 >= 0; key0 -= T::KEYS, ring.next()) {
+    int number = blockIdx.x, taken = 0, value_key0 = 0;
+    Item item = item_of<T>(p, work, number), next = {}, value_item = {};
+    for (; item.end_key > 0; item = next) {
+        const int last_tile = (item.end_key - 1) / T::KEYS * T::KEYS;
+        for (int key0 = last_tile; key0 >= 0; key0 -= T::KEYS, ring.next()) {
             mbarrier_wait(&tile.K_empty[ring.stage], ring.parity ^ 1);
             load_rows<T::SLICES>(tile.K[ring.stage], &tile.K_full[ring.stage], maps.k, key0, item.kv_head, item.batch);
-            mbarrier_wait(&tile.V_empty[ring.stage], ring.parity ^ 1);
-            load_rows<T::SLICES>(tile.V[ring.stage], &tile.V_full[ring.stage], maps.v, key0, item.kv_head, item.batch);
+            if (key0 == last_tile)
+                load_item(tile, maps, q, item);
+            load_values(tile, maps, value_ring, value_item, value_key0);
+            value_item = item, value_key0 = key0;
+            // TODO 1 (about 6 lines): which item is next? Ask for it at the first tile: it is needed at the second, and
+            // its way from memory takes long. The counter wraps after the last item, so that it begins at 0 again.
+            if (key0 == last_tile && work.counter)
+                taken = atomicInc(work.counter, work.items - 1);
+            if (key0 == max(0, last_tile - T::KEYS)) {
+                number = work.counter ? work.blocks + taken : number + work.blocks;
+                next = item_of<T>(p, work, number);
+            }
+            // END TODO 1
         }
-        // TODO 1 (about 2 lines): which item is next? The counter wraps after the last one, so that it begins at 0
-        // again.
-        number = work.counter ? work.blocks + atomicInc(work.counter, work.items - 1) : number + work.blocks;
-        // END TODO 1
     }
-    mbarrier_arrive(&tile.Q_full[q.stage]);
+    load_item(tile, maps, q, item);
+    load_values(tile, maps, value_ring, value_item, value_key0);
 }
 
 // S_rmem = Q K^T for the warpgroup's rows and all keys of the tile: starts it.
@@ -92,24 +98,6 @@ __device__ inline void issue_products(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS
 #pragma unroll
     for (int key = 0; key < T::KEYS; key += 16) {
         wgmma<E>(O_rmem, P_rmem[key / 16], v + wgmma_step(key * SLICE * sizeof(E)));
-    }
-}
-
-// Stores the warpgroup's rows of an item's output and what lse asks for. The output goes to where its queries were, and
-// from there in bulk: nothing is written beyond the tensor.
-template <class T>
-__device__ inline void store_rows(T &tile, int slot, const TensorMaps &maps, const struct attention_problem &p,
-                                  float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], const RowState &rows) {
-    const int warp_row = own_thread() / WARP_SIZE * WARP_ROWS, row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
-    const Item item = tile.item[slot];
-    finish_rows<T::D>(tile.Q[slot], O_rmem, rows, p, item.batch, item.head, item.query0, warp_row);
-    fence_proxy_async();
-    bar_sync(1 + own_thread() / WARPGROUP, WARPGROUP);
-    if (threadIdx.x % WARPGROUP == 0) {
-        for (int i = 0; i < T::SLICES; i++)
-            cp_async_bulk_tensor_store(&maps.o, tile.Q[slot][i][row0], i * SLICE, item.query0 + row0, item.head,
-                                       item.batch);
-        cp_async_bulk_commit_group();
     }
 }
 
@@ -139,13 +127,13 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         leaving = -1;
     };
     auto store_pending = [&] {
-        store_rows<T>(tile, pending, maps, p, O_rmem, pending_rows);
+        store_rows(tile, pending, maps, p, O_rmem, pending_rows, own_thread());
         leaving = pending;
         pending = -1;
     };
     // The scores of a tile, and the products of the one before it. FIRST: that one is another item's last, or there is
-    // none. Then weights of 0 and this tile's values are multiplied: in a branch each wgmma would be waited for at
-    // once.
+    // none. Then weights of 0 and this tile's keys are multiplied, which are there: in a branch each wgmma would be
+    // waited for at once.
     auto step = [&](auto FIRST, int key0) {
         constexpr bool first = FIRST.value;
         mbarrier_wait(&tile.K_full[ring.stage], ring.parity);
@@ -153,14 +141,18 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         wgmma_fence(S_rmem, O_rmem, P_rmem);
         issue_scores<T>(S_rmem, wgmma_descriptor(tile.Q[q.stage][0][row0]), wgmma_descriptor(tile.K[ring.stage]));
         wgmma_commit_group();
-        mbarrier_wait(&tile.V_full[before.stage], before.parity);
+        const bool none = first && pending < 0;
+        if (!none)
+            mbarrier_wait(&tile.V_full[before.stage], before.parity);
         wgmma_fence();
-        issue_products<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[before.stage], sizeof(T::V[0][0])));
+        issue_products<T>(O_rmem, P_rmem,
+                          wgmma_descriptor(none ? tile.K[ring.stage] : tile.V[before.stage], sizeof(T::V[0][0])));
         wgmma_commit_group();
         give_turn();
         release_output();
         wgmma_wait_group<1>(S_rmem);
-        release(&tile.K_empty[ring.stage]);
+        if (!none)
+            release(&tile.K_empty[ring.stage]);
         if (first) {
             pending_rows = rows;
             rows = {};
@@ -173,8 +165,7 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         const bool grown = raise_maximum(S_rmem, scale, LAZY, rows, rescale);
         weigh<0, T::LANE_KEYS>(S_rmem, scale, rows);
         wgmma_wait_group<0>(O_rmem, P_rmem);
-        if (!first || pending >= 0)
-            release(&tile.V_empty[before.stage]);
+        release(none ? &tile.K_empty[ring.stage] : &tile.V_empty[before.stage]);
         if (!first && grown)
             rescale_rows(O_rmem, rescale);
         // TODO 2 (about 5 lines): whose output is complete now, and whose weights come next?
@@ -203,7 +194,7 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
     for (;; q.next()) {
         release_output();
         mbarrier_wait(&tile.Q_full[q.stage], q.parity);
-        item = tile.item[q.stage];
+        item = warp_item(tile.item[q.stage]);
         const int own_end = end_key_of(p, item, row0, WARPGROUP_ROWS); // of the keys that this warpgroup's rows see
         // The last tile first: it is the one that has a mask.
         int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
@@ -230,8 +221,6 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
             release(&tile.Q_empty[q.stage]);
             continue;
         }
-        if (pending < 0)
-            before = ring;
         step(std::true_type{}, key0);
         while ((key0 -= T::KEYS) >= 0)
             step(std::false_type{}, key0);
@@ -257,12 +246,12 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     }
     __syncthreads();
     if (threadIdx.x < WARPGROUP) {
-        setmaxnreg_dec<24>();
+        setmaxnreg_dec<T::PRODUCER_REGISTERS[T::WARPGROUPS - 2]>();
         if (threadIdx.x == 0)
             produce(tile, maps, p, work);
         return;
     }
-    setmaxnreg_inc<T::REGISTERS>();
+    setmaxnreg_inc<T::REGISTERS[T::WARPGROUPS - 2]>();
     if (own_thread() < WARPGROUP)
         bar_arrive(TURN, 2 * WARPGROUP); // the first turn is the first warpgroup's
     attend(tile, maps, p);

@@ -14,7 +14,6 @@
 #include "variant.cuh"
 #include "warpgroup_rows.cuh"
 
-constexpr float LOG2_E = 1.44269504f;
 constexpr int NO_DIAGONAL = 1 << 30;
 constexpr int TURN = 8; // barriers from this number on: it is the turn of a warpgroup
 
@@ -26,6 +25,7 @@ struct Tile {
     static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
     static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
+    static constexpr int EARLY = D == 128 ? KEYS / 4 : 0; // keys weighed before the last products are waited for
     static constexpr int SLICES = (D + SLICE - 1) / SLICE;
     // With 2, 3, 4 warpgroups; of 168, 128, 96 that the launch gives to each thread.
     static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
@@ -38,6 +38,7 @@ struct Tile {
     Item item[2];
     uint64_t Q_full[2], K_full[STAGES], V_full[STAGES];    // barriers: the copy is there
     uint64_t Q_empty[2], K_empty[STAGES], V_empty[STAGES]; // all warpgroups are done with it
+    uint64_t open; // in its first phase for ever; the one before counts as ended
 };
 
 // The number of a thread among those that compute.
@@ -45,30 +46,34 @@ __device__ inline int own_thread() {
     return threadIdx.x - WARPGROUP;
 }
 
-// What one thread does: it copies tile after tile of item after item, each as soon as its stage is free.
+// What one thread does: it copies tile after tile of item after item, each as soon as its stage is free, in the order
+// of their use: the keys of a tile, then the values of the one before it, which may be another item's last.
 template <class T>
 __device__ inline void produce(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
-    Ring<T::STAGES> ring;
+    Ring<T::STAGES> ring, value_ring;
     Ring<2> q;
-    int number = blockIdx.x;
-    for (;; q.next()) {
-        const Item item = item_of<T>(p, work, number);
-        // Needed at the item's end: asked for here, its way from memory is not waited for.
-        number = work.counter && item.end_key > 0 ? work.blocks + atomicInc(work.counter, work.items - 1)
-                                                  : number + work.blocks;
-        mbarrier_wait(&tile.Q_empty[q.stage], q.parity ^ 1);
-        tile.item[q.stage] = item;
-        if (item.end_key == 0)
-            break;
-        load_rows<T::SLICES>(tile.Q[q.stage], &tile.Q_full[q.stage], maps.q, item.query0, item.head, item.batch);
-        for (int key0 = (item.end_key - 1) / T::KEYS * T::KEYS; key0 >= 0; key0 -= T::KEYS, ring.next()) {
+    int number = blockIdx.x, taken = 0, value_key0 = 0;
+    Item item = item_of<T>(p, work, number), next = {}, value_item = {};
+    for (; item.end_key > 0; item = next) {
+        const int last_tile = (item.end_key - 1) / T::KEYS * T::KEYS;
+        for (int key0 = last_tile; key0 >= 0; key0 -= T::KEYS, ring.next()) {
             mbarrier_wait(&tile.K_empty[ring.stage], ring.parity ^ 1);
             load_rows<T::SLICES>(tile.K[ring.stage], &tile.K_full[ring.stage], maps.k, key0, item.kv_head, item.batch);
-            mbarrier_wait(&tile.V_empty[ring.stage], ring.parity ^ 1);
-            load_rows<T::SLICES>(tile.V[ring.stage], &tile.V_full[ring.stage], maps.v, key0, item.kv_head, item.batch);
+            if (key0 == last_tile)
+                load_item(tile, maps, q, item);
+            load_values(tile, maps, value_ring, value_item, value_key0);
+            value_item = item, value_key0 = key0;
+            // Asked for at the first tile and needed at the second: its way from memory is not waited for.
+            if (key0 == last_tile && work.counter)
+                taken = atomicInc(work.counter, work.items - 1);
+            if (key0 == max(0, last_tile - T::KEYS)) {
+                number = work.counter ? work.blocks + taken : number + work.blocks;
+                next = item_of<T>(p, work, number);
+            }
         }
     }
-    mbarrier_arrive(&tile.Q_full[q.stage]);
+    load_item(tile, maps, q, item);
+    load_values(tile, maps, value_ring, value_item, value_key0);
 }
 
 // S_rmem = Q K^T for the warpgroup's rows and all keys of the tile: starts it.
@@ -94,30 +99,12 @@ __device__ inline void issue_products(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS
     }
 }
 
-// Stores the warpgroup's rows of an item's output and what lse asks for. The output goes to where its queries were, and
-// from there in bulk: nothing is written beyond the tensor.
-template <class T>
-__device__ inline void store_rows(T &tile, int slot, const TensorMaps &maps, const struct attention_problem &p,
-                                  float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], const RowState &rows) {
-    const int warp_row = own_thread() / WARP_SIZE * WARP_ROWS, row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
-    const Item item = tile.item[slot];
-    finish_rows<T::D>(tile.Q[slot], O_rmem, rows, p, item.batch, item.head, item.query0, warp_row);
-    fence_proxy_async();
-    bar_sync(1 + own_thread() / WARPGROUP, WARPGROUP);
-    if (threadIdx.x % WARPGROUP == 0) {
-        for (int i = 0; i < T::SLICES; i++)
-            cp_async_bulk_tensor_store(&maps.o, tile.Q[slot][i][row0], i * SLICE, item.query0 + row0, item.head,
-                                       item.batch);
-        cp_async_bulk_commit_group();
-    }
-}
-
 // The attention of item after item.
 template <class T, class E = typename T::E>
-__device__ inline void attend(T &tile, const TensorMaps &maps, const struct attention_problem &p) {
+__device__ inline void attend(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
     const int lane = threadIdx.x % WARP_SIZE, warp_row = own_thread() / WARP_SIZE * WARP_ROWS;
     const int row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
-    const float scale = p.softmax_scale * LOG2_E;
+    const float scale = work.scale;
     const int diagonal = p.causal ? p.nk - p.nq : NO_DIAGONAL; // query i sees keys 0 .. i + diagonal
     Ring<T::STAGES> ring, before; // the tile whose scores are next, and the one whose weights are in P_rmem
     Ring<2> q;
@@ -139,14 +126,14 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         leaving = -1;
     };
     auto store_pending = [&] {
-        store_rows<T>(tile, pending, maps, p, O_rmem, pending_rows);
+        store_rows(tile, pending, maps, p, O_rmem, pending_rows, own_thread());
         leaving = pending;
         pending = -1;
     };
     bool K_there = false; // the keys of the next step
     // The scores of a tile, and the products of the one before it. FIRST: that one is another item's last, or there is
-    // none. Then weights of 0 and this tile's values are multiplied: in a branch each wgmma would be waited for at
-    // once. MASK: it may have hidden keys.
+    // none. Then weights of 0 and this tile's keys are multiplied, which are there: in a branch each wgmma would be
+    // waited for at once. MASK: it may have hidden keys.
     auto step = [&](auto FIRST, auto MASK, int key0) {
         constexpr bool first = FIRST.value, mask = MASK.value;
         if (!K_there)
@@ -155,14 +142,18 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         wgmma_fence(S_rmem, O_rmem, P_rmem);
         issue_scores<T>(S_rmem, wgmma_descriptor(tile.Q[q.stage][0][row0]), wgmma_descriptor(tile.K[ring.stage]));
         wgmma_commit_group();
-        mbarrier_wait(&tile.V_full[before.stage], before.parity);
+        const bool none = first && pending < 0;
+        if (!none)
+            mbarrier_wait(&tile.V_full[before.stage], before.parity);
         wgmma_fence();
-        issue_products<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[before.stage], sizeof(T::V[0][0])));
+        issue_products<T>(O_rmem, P_rmem,
+                          wgmma_descriptor(none ? tile.K[ring.stage] : tile.V[before.stage], sizeof(T::V[0][0])));
         wgmma_commit_group();
         give_turn();
         release_output();
         wgmma_wait_group<1>(S_rmem);
-        release(&tile.K_empty[ring.stage]);
+        if (!none)
+            release(&tile.K_empty[ring.stage]);
         if (first) {
             pending_rows = rows;
             rows = {};
@@ -180,12 +171,13 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         for (int i = 0; i < LANE_ROWS && grown; i++)
             limit[i] = limit_of<E>(rows.max[i], scale);
         // END TODO 1
-        weigh<0, T::LANE_KEYS / 2>(S_rmem, scale, rows);
+        weigh<0, T::EARLY / LANES_PER_ROW>(S_rmem, scale, rows);
         keep_in_place(S_rmem);
+        if (T::EARLY > 0) // ptxas moves a wait to the front of all that has no branch
+            mbarrier_wait(&tile.open, 1);
         wgmma_wait_group<0>(O_rmem, P_rmem);
-        if (!first || pending >= 0)
-            release(&tile.V_empty[before.stage]);
-        for (int key = 0; key < T::KEYS / 2; key += 16)
+        release(none ? &tile.K_empty[ring.stage] : &tile.V_empty[before.stage]);
+        for (int key = 0; key < T::EARLY; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
         if (!first && grown)
             rescale_rows(O_rmem, rescale);
@@ -194,8 +186,8 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         if (first)
             clear_rows(O_rmem);
         pending = q.stage;
-        weigh<T::LANE_KEYS / 2, T::LANE_KEYS>(S_rmem, scale, rows);
-        for (int key = T::KEYS / 2; key < T::KEYS; key += 16)
+        weigh<T::EARLY / LANES_PER_ROW, T::LANE_KEYS>(S_rmem, scale, rows);
+        for (int key = T::EARLY; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
         before = ring;
         ring.next();
@@ -217,7 +209,7 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
     for (;; q.next()) {
         release_output();
         mbarrier_wait(&tile.Q_full[q.stage], q.parity);
-        item = tile.item[q.stage];
+        item = warp_item(tile.item[q.stage]);
         const int own_end = end_key_of(p, item, row0, WARPGROUP_ROWS); // of the keys that this warpgroup's rows see
         // The last tile first: it is the one that has a mask.
         int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
@@ -243,8 +235,6 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
             release(&tile.Q_empty[q.stage]);
             continue;
         }
-        if (pending < 0)
-            before = ring;
         step(std::true_type{}, std::true_type{}, key0);
         key0 -= T::KEYS;
         // TODO 3 (about 4 lines): first the tiles that may have hidden keys, then the others. Which row sees the
@@ -272,6 +262,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         mbarriers_init(tile.V_full, 1);
         mbarriers_init(tile.K_empty, T::WARPGROUPS);
         mbarriers_init(tile.V_empty, T::WARPGROUPS);
+        mbarrier_init(&tile.open, 1);
         fence_mbarrier_init();
     }
     __syncthreads();
@@ -284,7 +275,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     setmaxnreg_inc<T::REGISTERS[T::WARPGROUPS - 2]>();
     if (own_thread() < WARPGROUP)
         bar_arrive(TURN, 2 * WARPGROUP); // the first turn is the first warpgroup's
-    attend(tile, maps, p);
+    attend(tile, maps, p, work);
 }
 
 template <class T>
