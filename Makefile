@@ -187,7 +187,7 @@ OUT=folder                 check writes the output of the one case of SHAPE= or 
 SEED=n                     the seed of the inputs
 TIME_LIMIT=s               how long one step of a check may take (60 seconds)
 BESIDE=solution-01         what explore shows beside the kernel; none: nothing. Beside a lesson stands its solution
-INPUTS=kind  LAYOUT=bnhd   what the inputs look like and how they lie in memory (or three strides in elements, batch,head,row):
+INPUTS=kind  LAYOUT=bnhd   what the inputs look like and how they lie in memory (or mixed, or three strides in elements, batch,head,row):
                            a check that fails prints them
 QUICK=1                    a few small cases, or one shape to time
 SIZES=256,1024,4096        the numbers of queries and keys that bench times, instead of 256 to 8192

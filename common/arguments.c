@@ -11,7 +11,7 @@
 static const char usage[] =
     "usage: attention check|bench --kernel FILE.so [--name NAME] [--source FILE.cu] [--device gpu|sim] "
     "[--shape B,H,N,D | --sample trace|profile] [--causal] [--dtype fp32|fp16|bf16] [--inputs FAMILY] [--layout "
-    "bhnd|bnhd|BATCH,HEAD,ROW] "
+    "bhnd|bnhd|mixed|BATCH,HEAD,ROW] "
     "[--scale X] [--data DIR] [--seed S] [--time-limit SECONDS] [--results DIR] [--commit HASH] [--quick | --small] "
     "[--verbose] "
     "[--ceilings FILE.so] "

@@ -96,12 +96,16 @@ void shape_text(const struct attention_shape *shape, char text[SHAPE_TEXT]) {
 
 bool layout_parse(const char *text, struct attention_shape *shape, struct message *error) {
     const char *at = text;
-    shape->layout = !strcmp(text, "bnhd") ? LAYOUT_BNHD : !strcmp(text, "bhnd") ? LAYOUT_BHND : LAYOUT_STRIDES;
+    shape->layout = !strcmp(text, "bnhd")    ? LAYOUT_BNHD
+                    : !strcmp(text, "bhnd")  ? LAYOUT_BHND
+                    : !strcmp(text, "mixed") ? LAYOUT_MIXED
+                                             : LAYOUT_STRIDES;
     for (int i = 0; i < 3 && shape->layout == LAYOUT_STRIDES; i++) {
         long long stride;
         if (!read_number(&at, &stride) || stride > INT64_C(1) << 40 || *at != (i < 2 ? ',' : 0))
             return message_set(
-                error, "LAYOUT=%.60s is unknown: use bhnd, bnhd, or three strides in elements, BATCH,HEAD,ROW", text);
+                error, "LAYOUT=%.60s is unknown: use bhnd, bnhd, mixed, or three strides in elements, BATCH,HEAD,ROW",
+                text);
         shape->stride[i] = stride;
         at++;
     }
@@ -110,8 +114,8 @@ bool layout_parse(const char *text, struct attention_shape *shape, struct messag
 
 void layout_text(const struct attention_shape *shape, char text[LAYOUT_TEXT]) {
     *text = 0;
-    if (shape->layout == LAYOUT_BNHD)
-        snprintf(text, LAYOUT_TEXT, "bnhd");
+    if (shape->layout == LAYOUT_BNHD || shape->layout == LAYOUT_MIXED)
+        snprintf(text, LAYOUT_TEXT, shape->layout == LAYOUT_BNHD ? "bnhd" : "mixed");
     else if (shape->layout == LAYOUT_STRIDES)
         snprintf(text, LAYOUT_TEXT, "%lld,%lld,%lld", (long long)shape->stride[0], (long long)shape->stride[1],
                  (long long)shape->stride[2]);

@@ -12,6 +12,7 @@ enum { MAX_HEAD_DIM = 512 };
 enum layout {
     LAYOUT_BHND,    // [batch][heads][n][head_dim], what every lesson takes
     LAYOUT_BNHD,    // [batch][n][heads][head_dim], for lessons that take strides
+    LAYOUT_MIXED,   // q and v as the first, k and o as the second: no tensor lies as the one before it
     LAYOUT_STRIDES, // as the three distances say, for the same
 };
 
@@ -42,14 +43,15 @@ enum { SHAPE_TEXT = 64 };
 // Writes the shape as shape_parse() reads it.
 void shape_text(const struct attention_shape *shape, char text[SHAPE_TEXT]);
 
-// Reads LAYOUT=: bhnd, bnhd, or three strides in elements, BATCH,HEAD,ROW. It sets layout and stride alone.
+// Reads LAYOUT=: bhnd, bnhd, mixed, or three strides in elements, BATCH,HEAD,ROW. It sets layout and stride alone.
 bool layout_parse(const char *text, struct attention_shape *shape, struct message *error);
 
-// "", "bnhd" or "262144,64,1024"
+// "", "bnhd", "mixed" or "262144,64,1024"
 enum { LAYOUT_TEXT = 72 };
 void layout_text(const struct attention_shape *shape, char text[LAYOUT_TEXT]);
 
-// The distances in elements between batches, heads and rows of a tensor of so many heads of n rows.
+// The distances in elements between batches, heads and rows of a tensor of so many heads of n rows; not of
+// LAYOUT_MIXED, which tells tensors apart.
 void shape_strides(const struct attention_shape *shape, int heads, int n, int64_t stride[3]);
 
 // False and one line where two elements of q, or of k, would lie in the same place, or so far apart that no device has

@@ -25,6 +25,7 @@ enum input_family {
     INPUTS_CROWD,          // one key takes most of the weight, all others lie ten below it: together they count
     INPUTS_LOW,            // every other query's scores are all below -10^5
     INPUTS_STEEP,          // scores grow by 4 with each key: by more than 100 from a tile to the next
+    INPUTS_FALLING,        // scores fall by 24 every 64 keys, all of them far below 0
     INPUTS_EQUAL,          // all keys of a head are the same
     INPUTS_EQUAL_BUT_ONE,  // and one of them, beside a tile's edge, is 11 above the others
     INPUTS_MASKED,         // softmax: some elements are -inf, never a whole row

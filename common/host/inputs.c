@@ -23,6 +23,7 @@ static const char *const names[INPUT_FAMILIES] = {
     [INPUTS_CROWD] = "crowd",
     [INPUTS_LOW] = "low",
     [INPUTS_STEEP] = "steep",
+    [INPUTS_FALLING] = "falling",
     [INPUTS_EQUAL] = "equal",
     [INPUTS_EQUAL_BUT_ONE] = "equal-but-one",
     [INPUTS_MASKED] = "masked",

@@ -225,8 +225,12 @@ static void ask(const struct diagnosed *kernel, const struct evidence *evidence,
         wrong++;
     if (wrong == count)
         return;
-    attention_pattern(kernel, evidence, count, out);
-    attention_probe(kernel, evidence[wrong].which.dtype, out);
+    struct problem_case which = evidence[wrong].which;
+    if (attention_simplest(kernel, evidence, count, &which)) {
+        attention_pattern(kernel, &which, out);
+        attention_stages(kernel, &which, out);
+    }
+    attention_probe(kernel, &which, out);
 }
 
 // ---- Timing -----------------------------------------------------------------------------------------------------

@@ -116,6 +116,10 @@ static void build_simulator(struct list *list) {
     add_causal(list, 1, 1, 67, 66, 300);
     add_hostile(list, 1, 2, 9, 70, 64);
     add_general(list, 19);
+    // Rows of each tensor lie otherwise than those of another, over several tiles of keys.
+    struct problem_case *c = add(list, 2, 6, 5, 150, 40);
+    c->attention.kv_heads = 2;
+    c->attention.layout = LAYOUT_MIXED;
     add_between(list, 3, 4);
     add(list, 1, 1, 127, 127, 128);
     add(list, 1, 1, 129, 129, 64);
@@ -146,6 +150,8 @@ static void build_simulator(struct list *list) {
     add_causal(list, 1, 60, 140, 130, 40);
     // More heads than twice a GPU's multiprocessors: blocks that stay take three of them.
     add_causal(list, 1, 270, 2, 70, 8);
+    // For who begins with the last keys the maximum grows from far below 0 to less far.
+    add(list, 1, 2, 3, 283, 64)->family = INPUTS_FALLING;
     // The maximum grows by much from one tile of 64 keys to the next, and by little to the last.
     add(list, 1, 60, 3, 283, 64)->family = INPUTS_RISING;
 }
@@ -183,6 +189,13 @@ static void build_gpu(struct list *list) {
     add(list, 1, 4, 70, 4133, 128)->family = INPUTS_EQUAL_BUT_ONE;
     add(list, 1, 1, 9, 12301, 64);
     add(list, 8, 64, 1, 577, 128);
+    add(list, 1, 4, 67, 1031, 64)->family = INPUTS_FALLING;
+    // More heads than multiprocessors, of whose queries the first 64 see one tile of keys less than the last: blocks
+    // that stay pass by a tile in their second item.
+    add_causal(list, 1, 280, 66, 66, 64);
+    struct problem_case *c = add(list, 2, 6, 65, 1000, 128);
+    c->attention.kv_heads = 2;
+    c->attention.layout = LAYOUT_MIXED;
     add(list, 2, 300, 65, 130, 64)->family = INPUTS_LARGE;
     // More heads, and more rows, than a grid may have in two of its directions.
     add(list, 257, 257, 1, 3, 8);

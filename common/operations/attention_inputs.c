@@ -48,6 +48,7 @@ static void fill_q(int64_t begin, int64_t end, void *context) {
         case INPUTS_RISING:
         case INPUTS_CROWD:
         case INPUTS_STEEP:
+        case INPUTS_FALLING:
         case INPUTS_EQUAL_BUT_ONE:
             q[0] = sqrtf((float)d); // so that a key's element 0 is added to the scaled score as it is
             break;
@@ -84,6 +85,8 @@ static void fill_k(int64_t begin, int64_t end, void *context) {
             k[0] += 1000.0f;
         else if (f->family == INPUTS_LOW)
             k[0] = 400.0f;
+        else if (f->family == INPUTS_FALLING)
+            k[0] = -40.0f - 24.0f * (float)(key / 64);
         else if (f->family == INPUTS_STEEP)
             k[0] = 4.0f * (float)key;
         else if (f->family == INPUTS_CROWD)
@@ -130,9 +133,12 @@ static void fill_special(const struct filling *f, int64_t k_rows) {
         f->v[row * d + column] = INFINITY;
 }
 
-static struct row_layout layout_of(const struct attention_shape *shape, int heads, int n) {
+static struct row_layout layout_of(const struct attention_shape *shape, int tensor, int heads, int n) {
     struct row_layout layout = {.heads = heads, .n = n};
-    shape_strides(shape, heads, n, layout.stride);
+    struct attention_shape own = *shape;
+    if (shape->layout == LAYOUT_MIXED)
+        own.layout = tensor == Q || tensor == V ? LAYOUT_BHND : LAYOUT_BNHD;
+    shape_strides(&own, heads, n, layout.stride);
     return layout;
 }
 
@@ -145,12 +151,12 @@ void attention_make_of(const struct problem_case *which, float *q, float *k, flo
                               .which = *which,
                               .softmax_scale = which->has_scale ? which->scale : 1.0f / sqrtf((float)s->head_dim)};
     problem_add_input(problem, "q", which->dtype, q_rows, s->head_dim, q, q_kept)->layout =
-        layout_of(s, s->heads, s->nq);
+        layout_of(s, Q, s->heads, s->nq);
     problem_add_input(problem, "k", which->dtype, k_rows, s->head_dim, k, k_kept)->layout =
-        layout_of(s, s->kv_heads, s->nk);
+        layout_of(s, K, s->kv_heads, s->nk);
     problem_add_input(problem, "v", which->dtype, k_rows, s->head_dim, v, k_kept)->layout =
-        layout_of(s, s->kv_heads, s->nk);
-    problem_add_output(problem, "o", which->dtype, q_rows, s->head_dim)->layout = layout_of(s, s->heads, s->nq);
+        layout_of(s, V, s->kv_heads, s->nk);
+    problem_add_output(problem, "o", which->dtype, q_rows, s->head_dim)->layout = layout_of(s, O, s->heads, s->nq);
     problem_add_output(problem, "lse", ATTENTION_FP32, q_rows, 1)->optional = true;
 }
 

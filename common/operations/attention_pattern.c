@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 4711, MOST_WORK = 1 << 22 };
+enum { SEED = 4711, MOST_WORK = 1 << 22, FEW_KEYS = 16 };
 
 // Whether the kernel gives the case right; *ran: it could be asked.
 static bool is_right(const struct diagnosed *kernel, const struct problem_case *which, bool *ran) {
@@ -26,7 +26,7 @@ static bool is_right(const struct diagnosed *kernel, const struct problem_case *
     return right;
 }
 
-static bool is_wrong(const struct diagnosed *kernel, const struct problem_case *which) {
+bool attention_still_wrong(const struct diagnosed *kernel, const struct problem_case *which) {
     bool ran, right = is_right(kernel, which, &ran);
     return ran && !right;
 }
@@ -84,12 +84,15 @@ static bool boundary(const struct diagnosed *kernel, const struct problem_case *
     }
     // Only where it stays wrong: a kernel that is wrong at each odd number has no such boundary.
     struct problem_case next = with(which, n, *wrong + step);
-    return work_of(&next.attention) > MOST_WORK || is_wrong(kernel, &next);
+    return work_of(&next.attention) > MOST_WORK || attention_still_wrong(kernel, &next);
 }
 
 static bool is_small(const struct problem_case *which) {
-    return work_of(&which->attention) <= MOST_WORK && which->attention.layout == LAYOUT_BHND &&
-           which->attention.heads == which->attention.kv_heads;
+    return work_of(&which->attention) <= MOST_WORK;
+}
+
+static bool is_grouped(const struct attention_shape *s) {
+    return s->heads != s->kv_heads;
 }
 
 // Simpler in one property, and still wrong: that property is not what it needs.
@@ -97,17 +100,29 @@ static void simplify(const struct diagnosed *kernel, struct problem_case *which)
     struct problem_case plain = *which;
     plain.has_scale = false;
     plain.family = INPUTS_NORMAL;
-    if (is_wrong(kernel, &plain))
+    if (attention_still_wrong(kernel, &plain))
         *which = plain;
     plain = *which;
     plain.attention.causal = false;
-    if (plain.attention.causal != which->attention.causal && is_wrong(kernel, &plain))
+    if (plain.attention.causal != which->attention.causal && attention_still_wrong(kernel, &plain))
+        *which = plain;
+    plain = *which;
+    plain.attention.layout = LAYOUT_BHND;
+    if (plain.attention.layout != which->attention.layout && attention_still_wrong(kernel, &plain))
+        *which = plain;
+    plain = *which;
+    plain.attention.kv_heads = plain.attention.heads;
+    if (is_grouped(&which->attention) && attention_still_wrong(kernel, &plain))
         *which = plain;
 }
 
 static void say_inputs(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
     struct problem_case plain = *which;
     bool ran;
+    plain.dtype = ATTENTION_BF16;
+    if (which->dtype == ATTENTION_FP16 && is_right(kernel, &plain, &ran))
+        fprintf(out, "  right in bf16, whose numbers may be larger, wrong in fp16\n");
+    plain = *which;
     plain.family = INPUTS_NORMAL;
     if (which->family != INPUTS_NORMAL && is_right(kernel, &plain, &ran))
         fprintf(out, "  right with INPUTS=normal, wrong with INPUTS=%s\n", inputs_name(which->family));
@@ -119,11 +134,26 @@ static void say_inputs(const struct diagnosed *kernel, const struct problem_case
     plain.attention.causal = false;
     if (which->attention.causal && is_right(kernel, &plain, &ran))
         fprintf(out, "  right without a mask, wrong with it\n");
+    plain = *which;
+    plain.attention.layout = LAYOUT_BHND;
+    if (which->attention.layout != LAYOUT_BHND && is_right(kernel, &plain, &ran))
+        fprintf(out, "  right where heads follow each other (LAYOUT=bhnd), wrong with these strides\n");
+    plain.attention.layout = LAYOUT_BNHD;
+    if (which->attention.layout == LAYOUT_MIXED && is_right(kernel, &plain, &ran))
+        fprintf(out, "  right where all tensors have the same strides (LAYOUT=bnhd), wrong where they do not\n");
+    plain = *which;
+    plain.attention.kv_heads = plain.attention.heads;
+    if (is_grouped(&which->attention) && is_right(kernel, &plain, &ran))
+        fprintf(out, "  right where each head has keys of its own, wrong where heads share them\n");
 }
 
 static void say_numbers(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         int right, wrong;
+        // Strides are those of one shape, and groups of one number of heads.
+        if (which->attention.layout == LAYOUT_STRIDES ||
+            (is_grouped(&which->attention) && numbers[i].at == offsetof(struct attention_shape, heads)))
+            continue;
         // Of a single key nearly every kernel is right.
         bool is_keys = numbers[i].at == offsetof(struct attention_shape, nk);
         if (boundary(kernel, which, &numbers[i], &right, &wrong) && !(is_keys && right == 1))
@@ -140,26 +170,72 @@ static void say_numbers(const struct diagnosed *kernel, const struct problem_cas
         fprintf(out, "  right where nq = nk, wrong where nq < nk\n");
 }
 
-void attention_pattern(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out) {
+bool attention_simplest(const struct diagnosed *kernel, const struct evidence *evidence, int count,
+                        struct problem_case *which) {
+    bool found = false;
+    for (int i = 0; i < count; i++) {
+        struct problem_case one = evidence[i].which;
+        if (evidence[i].outcome != OUTCOME_WRONG || !is_small(&one) || !attention_still_wrong(kernel, &one))
+            continue;
+        simplify(kernel, &one);
+        // Inputs of a family hide what it does to others, and of a few keys there is little to say.
+        bool tells = one.family == INPUTS_NORMAL && one.attention.nk >= FEW_KEYS;
+        if (!found || tells)
+            *which = one;
+        found = true;
+        if (tells)
+            break;
+    }
+    return found;
+}
+
+void attention_pattern(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
     char text[160];
-    int i = 0;
-    while (i < count && !(evidence[i].outcome == OUTCOME_WRONG && is_small(&evidence[i].which) &&
-                          is_wrong(kernel, &evidence[i].which)))
-        i++;
-    if (i == count)
-        return;
-    struct problem_case which = evidence[i].which;
-    simplify(kernel, &which);
     char *said = NULL;
     size_t size = 0;
     FILE *lines = open_memstream(&said, &size);
     if (!lines)
         return;
-    say_inputs(kernel, &which, lines);
-    say_numbers(kernel, &which, lines);
+    say_inputs(kernel, which, lines);
+    say_numbers(kernel, which, lines);
     fclose(lines);
-    case_text(kernel->operation, &which, text, sizeof text);
+    case_text(kernel->operation, which, text, sizeof text);
     if (size)
         fprintf(out, "\nwhat %s needs to be wrong, all else left as it is:\n%s", text, said);
     free(said);
+}
+
+// Marked ranges one after the other; false where they are more than `most`.
+static bool list_ranges(const bool *marked, int count, int most, const char *one, const char *many, char *text,
+                        size_t size) {
+    size_t length = 0;
+    int found = 0;
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && marked[end] == marked[i];)
+            end++;
+        if (!marked[i])
+            continue;
+        if (found++ == most)
+            return false;
+        length += (size_t)snprintf(text + length, size - length, end - i > 1 ? "%s%s %d to %d" : "%s%s %d",
+                                   found > 1 ? ", " : "", end - i > 1 ? many : one, i, end - 1);
+    }
+    return found;
+}
+
+bool pattern_ranges(const bool *marked, int count, const char *one, const char *many, char *text, size_t size) {
+    enum { FEW = 2, SOME = 4 };
+    char within[100];
+    if (list_ranges(marked, count, FEW, one, many, text, size))
+        return true;
+    for (int period = 2; 2 * period <= count; period *= 2) {
+        bool repeats = true;
+        for (int i = period; i < count && repeats; i++)
+            repeats = marked[i] == marked[i - period];
+        if (repeats && list_ranges(marked, period, FEW, one, many, within, sizeof within)) {
+            snprintf(text, size, "%s of each %d", within, period);
+            return true;
+        }
+    }
+    return list_ranges(marked, count, SOME, one, many, text, size);
 }

@@ -7,11 +7,26 @@
 
 #include <stdio.h>
 
-// From which head_dim, number of keys, heads ... on a case that was wrong is.
-void attention_pattern(const struct diagnosed *kernel, const struct evidence *evidence /* [count] */, int count,
-                       FILE *out);
+// The first case that was wrong, small and wrong once more, without what it does not need to be so: inputs of a family,
+// a scale, a mask. False where there is none.
+bool attention_simplest(const struct diagnosed *kernel, const struct evidence *evidence /* [count] */, int count,
+                        struct problem_case *which);
 
-// What comes out for inputs of one number each: which elements and keys are counted, what is rounded.
-void attention_probe(const struct diagnosed *kernel, enum attention_dtype dtype, FILE *out);
+// Whether the kernel gives a case wrong; false where it cannot be asked.
+bool attention_still_wrong(const struct diagnosed *kernel, const struct problem_case *which);
+
+// From which head_dim, number of keys, heads ... on a case that is wrong is.
+void attention_pattern(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
+
+// Which weights, sums and values of a case that is wrong are.
+void attention_stages(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
+
+// What comes out for inputs of one number each, in rows as wide as those of the case: which elements and keys are
+// counted, what is rounded.
+void attention_probe(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
+
+// "elements 32 to 63", "elements 4 to 7 of each 8": those of 0 .. count - 1 that are marked. False where they are too
+// many to be told in a few words, or none.
+bool pattern_ranges(const bool *marked, int count, const char *one, const char *many, char *text, size_t size);
 
 #endif

@@ -9,18 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { D = 64, KEYS = 64, RATIOS = 8, MOST_LISTED = 4 };
+enum { D = 64, KEYS = 64, RATIOS = 8 };
 
 struct probe {
     const struct diagnosed *kernel;
     enum attention_dtype dtype;
+    int head_dim; // of the case that was wrong
     FILE *out;
     int said;
 };
 
-// One head. q, k, v: [n][D], copied; o: [nq][D]. False where the kernel could not be asked.
-static bool ask(const struct probe *probe, int nq, int nk, const float *q, const float *k, const float *v, float *o) {
-    struct problem_case which = {.attention = {1, 1, 1, nq, nk, D, .layout = LAYOUT_BHND}, .dtype = probe->dtype};
+// One head. q, k, v: [n][d], copied; o: [nq][d]. False where the kernel could not be asked.
+static bool ask(const struct probe *probe, int d, int nq, int nk, const float *q, const float *k, const float *v,
+                float *o) {
+    struct problem_case which = {.attention = {1, 1, 1, nq, nk, d, .layout = LAYOUT_BHND}, .dtype = probe->dtype};
     struct host_problem problem;
     const float *from[] = {q, k, v};
     const int rows[] = {nq, nk, nk};
@@ -28,15 +30,15 @@ static bool ask(const struct probe *probe, int nq, int nk, const float *q, const
     if (!probe->kernel->covers(probe->kernel->context, &which))
         return false;
     for (int i = 0; i < 3; i++) {
-        copy[i] = host_allocate((int64_t)rows[i] * D, sizeof(float));
-        memcpy(copy[i], from[i], (size_t)rows[i] * D * sizeof(float));
+        copy[i] = host_allocate((int64_t)rows[i] * d, sizeof(float));
+        memcpy(copy[i], from[i], (size_t)rows[i] * d * sizeof(float));
     }
     attention_make_of(&which, copy[0], copy[1], copy[2], nq, nk, &problem);
     while (!probe->kernel->optional && problem_output(&problem, problem.outputs - 1)->optional)
         problem.outputs--;
     float *outputs = host_allocate(problem_output_elements(&problem), sizeof *outputs);
     bool ran = probe->kernel->run(probe->kernel->context, &problem, outputs);
-    memcpy(o, outputs, (size_t)nq * D * sizeof *o);
+    memcpy(o, outputs, (size_t)nq * d * sizeof *o);
     free(outputs);
     host_problem_free(&problem);
     return ran;
@@ -52,44 +54,76 @@ static void say(struct probe *probe, const char *text) {
     fprintf(probe->out, "  %s\n", text);
 }
 
-// "elements 32 to 63": those of 0 .. count - 1 that are marked, where they are few ranges; false otherwise.
-static bool ranges(const bool *marked, int count, const char *one, const char *many, char *text, size_t size) {
-    size_t length = 0;
-    int found = 0;
-    for (int i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && marked[end] == marked[i];)
-            end++;
-        if (!marked[i])
-            continue;
-        if (found++ == MOST_LISTED)
-            return false;
-        length += (size_t)snprintf(text + length, size - length, end - i > 1 ? "%s%s %d to %d" : "%s%s %d",
-                                   found > 1 ? ", " : "", end - i > 1 ? many : one, i, end - 1);
+// Query i is large at element i and 0 elsewhere; the second key is 1 at the elements whose number has this bit, or has
+// it not, and 0 elsewhere; its value is 1, and so is that of no other key. Where the element that is met is one of
+// them met[i] is set. False where a result is neither.
+static bool ask_bit(const struct probe *probe, int d, int bit, bool has, bool *met) {
+    float *q = host_allocate(d * d, sizeof *q), *k = host_allocate(2 * d, sizeof *k);
+    float *v = host_allocate(2 * d, sizeof *v), *o = host_allocate(d * d, sizeof *o);
+    memset(q, 0, (size_t)(d * d) * sizeof *q);
+    memset(k, 0, (size_t)(2 * d) * sizeof *k);
+    memset(v, 0, (size_t)(2 * d) * sizeof *v);
+    for (int i = 0; i < d; i++) {
+        q[i * d + i] = 100 * sqrtf((float)d);
+        k[d + i] = bit < 0 || (i >> bit & 1) == has;
+        v[d + i] = 1;
     }
-    return found;
+    bool known = ask(probe, d, d, 2, q, k, v, o);
+    for (int i = 0; i < d && known; i++) {
+        met[i] = near(o[i * d], 1);
+        known = met[i] || near(o[i * d], 0.5);
+    }
+    free(q);
+    free(k);
+    free(v);
+    free(o);
+    return known;
 }
 
-// Query i is large at element i and 0 elsewhere; the second key is 1 throughout, its value 1, the first key and its
-// value 0. Where element i is counted the result is 1, else a half.
+// Which element of k each element of q is multiplied with.
 static void ask_elements(struct probe *probe) {
-    static float q[D * D], k[2 * D], v[2 * D], o[D * D];
-    bool lacks[D];
+    enum { MANY = -1 };
+    bool counted[MAX_HEAD_DIM], lacks[MAX_HEAD_DIM], with[MAX_HEAD_DIM], without[MAX_HEAD_DIM];
+    int d = probe->head_dim, from[MAX_HEAD_DIM] = {0}, moved = 0, first = MANY;
+    bool same_shift = true;
     char where[200], text[300];
-    for (int i = 0; i < D; i++) {
-        q[i * D + i] = 100 * sqrtf(D);
-        k[D + i] = v[D + i] = 1;
-    }
-    if (!ask(probe, D, 2, q, k, v, o))
+    if (!ask_bit(probe, d, -1, true, counted))
         return;
-    bool known = true;
-    for (int i = 0; i < D; i++) {
-        lacks[i] = near(o[i * D], 0.5);
-        known = known && (lacks[i] || near(o[i * D], 1));
+    bool any = false;
+    for (int i = 0; i < d; i++) {
+        lacks[i] = !counted[i];
+        any = any || counted[i];
     }
-    if (known && ranges(lacks, D, "element", "elements", where, sizeof where)) {
-        snprintf(text, sizeof text, "never counts %s of q.k (head_dim %d)", where, D);
+    if (!any) // it is the weights that do not follow the scores
+        return;
+    if (pattern_ranges(lacks, d, "element", "elements", where, sizeof where)) {
+        snprintf(text, sizeof text, "never counts %s of q.k (head_dim %d)", where, d);
         say(probe, text);
     }
+    for (int bit = 0; 1 << bit < d; bit++) {
+        if (!ask_bit(probe, d, bit, true, with) || !ask_bit(probe, d, bit, false, without))
+            return;
+        for (int i = 0; i < d; i++)
+            from[i] = from[i] == MANY || with[i] == without[i] ? MANY : from[i] | with[i] << bit;
+    }
+    for (int i = 0; i < d; i++) {
+        lacks[i] = counted[i] && from[i] != MANY && from[i] != i;
+        if (lacks[i] && first == MANY)
+            first = i;
+        moved += lacks[i];
+        same_shift = same_shift && (!lacks[i] || from[i] - i == from[first] - first);
+    }
+    if (!moved)
+        return;
+    if (!pattern_ranges(lacks, d, "element", "elements", where, sizeof where))
+        snprintf(where, sizeof where, "%d elements", moved);
+    if (same_shift && moved > 1)
+        snprintf(text, sizeof text, "multiplies %s of q with the elements of k %d %s (head_dim %d)", where,
+                 abs(from[first] - first), from[first] < first ? "before" : "after", d);
+    else
+        snprintf(text, sizeof text, "multiplies %s of q with other elements of k: %d with %d (head_dim %d)", where,
+                 first, from[first], d);
+    say(probe, text);
 }
 
 // All scores are 0 and value j is 1 at column j and 0 elsewhere: each column is 1 / KEYS where key j is counted.
@@ -99,7 +133,7 @@ static void ask_keys(struct probe *probe) {
     char where[200], text[300];
     for (int j = 0; j < KEYS; j++)
         v[j * D + j] = 1;
-    if (!ask(probe, 1, KEYS, q, k, v, o))
+    if (!ask(probe, D, 1, KEYS, q, k, v, o))
         return;
     double each = 0;
     int missing = 0;
@@ -111,7 +145,7 @@ static void ask_keys(struct probe *probe) {
         missing += lacks[j];
         known = known && (lacks[j] || near(o[j], each));
     }
-    if (known && missing && missing < KEYS && ranges(lacks, KEYS, "key", "keys", where, sizeof where)) {
+    if (known && missing && missing < KEYS && pattern_ranges(lacks, KEYS, "key", "keys", where, sizeof where)) {
         snprintf(text, sizeof text, "never adds the values of %s of %d", where, KEYS);
         say(probe, text);
     } else if (known && !missing && !near(each, 1.0 / KEYS)) {
@@ -131,7 +165,7 @@ static void ask_columns(struct probe *probe) {
     char text[300];
     for (int c = 0; c < D; c++)
         v[c] = (float)(c + 1);
-    if (!ask(probe, 1, 1, q, k, v, o))
+    if (!ask(probe, D, 1, 1, q, k, v, o))
         return;
     for (int c = 0; c < D; c++) {
         from[c] = (int)lrintf(o[c]) - 1;
@@ -195,7 +229,7 @@ static void ask_value_precision(struct probe *probe) {
     double got[D], exact[D];
     for (int c = 0; c < D; c++)
         v[c] = 1 + (float)(c * 37 % D + 1) / 127.37f;
-    if (!ask(probe, 1, 1, q, k, v, o))
+    if (!ask(probe, D, 1, 1, q, k, v, o))
         return;
     for (int c = 0; c < D; c++) {
         got[c] = o[c];
@@ -214,7 +248,7 @@ static bool ask_ratios(struct probe *probe, const float *factor_q, const float *
     for (int i = 0; i < RATIOS; i++) {
         q[0] = factor_q[i] * sqrtf(D);
         k[D] = -factor_k[i];
-        if (!ask(probe, 1, 2, q, k, v, o) || !(o[0] > 0) || !(o[1] > 0))
+        if (!ask(probe, D, 1, 2, q, k, v, o) || !(o[0] > 0) || !(o[1] > 0))
             return false;
         ratio[i] = (double)o[1] / o[0];
     }
@@ -270,8 +304,9 @@ static void ask_score_precision(struct probe *probe) {
     }
 }
 
-void attention_probe(const struct diagnosed *kernel, enum attention_dtype dtype, FILE *out) {
-    struct probe probe = {.kernel = kernel, .dtype = dtype, .out = out};
+void attention_probe(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
+    enum attention_dtype dtype = which->dtype;
+    struct probe probe = {.kernel = kernel, .dtype = dtype, .head_dim = which->attention.head_dim, .out = out};
     ask_elements(&probe);
     ask_keys(&probe);
     ask_columns(&probe);

@@ -78,8 +78,8 @@ static void divide(struct head *h, int i, const double *lane_sum /* [threads] */
         if (!sees && !isnan(sum) && (v->division != DIVISION_BY_0 || (v->queries && key_end(v, s, i) <= 0)))
             by = 1; // the sums are 0, or NaN where hidden values are multiplied
         *o = v->weight_place && !sees ? 0 : *o / by;
-        *bound =
-            widening * tolerance_attention(h->in->which.dtype, *o, *bound / by, h->score_scale[i], fabs(h->scale), d);
+        *bound = widening *
+                 tolerance_attention(h->in->which.dtype, *o, *bound / fabs(by), h->score_scale[i], fabs(h->scale), d);
         if (h->stray || h->borderline[i] || (sum > 0 && sum < 1e-30)) // a denormal may be flushed to 0
             *bound = INFINITY;
         if (isnan(*bound) || !isfinite(*o))
@@ -177,6 +177,8 @@ static double lse_of(const struct variant *v, const struct head *h, int i) {
         return (maximum + log(h->sum[i])) * M_LOG2E;
     case LSE_UNSCALED:
         return maximum / h->scale + log(h->sum[i]);
+    case LSE_SCALED_TWICE:
+        return maximum * h->scale + log(h->sum[i]);
     case LSE_ROUNDED:
         return maximum + log(rounded_sum(h, score, maximum, NULL));
     default:

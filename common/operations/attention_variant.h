@@ -85,6 +85,9 @@ enum division_kind {
     DIVISION_OF_THREAD, // by the sum of keys j % threads == column % threads
     DIVISION_OF_LANE,   // by the sum of keys j % 8 / 2 == column % 8 / 2; threads: 4
     DIVISION_BY_0,      // where no key is seen; queries: only in blocks of which some query sees one
+    DIVISION_OF_EXP,    // by the sum of the exponentials of the weights
+    DIVISION_OF_SCORES, // by the sum of the scores, less the maximum
+    DIVISION_OF_COUNT,  // by the number of keys seen
 };
 
 // Where the keys of a row are cut into pieces of one tile each, and the pieces put together.
@@ -96,18 +99,21 @@ enum pieces_kind {
     PIECES_FIRST_RESCALED, // 0 * exp(-maximum), when a piece's first keys are seen
     PIECES_BASE_E,         // relative to the others by a power of e, whose exponent is meant for one of 2
     PIECES_WEIGHT_OF_LANE, // column c weights each piece by the weight of piece c % 32
+    PIECES_WITHOUT_SUMS,   // a piece is divided by its sum, and then weighted by its maximum alone
+    PIECES_EQUAL,          // and then their mean is taken
 };
 
 // Of the log-sum-exp.
 enum lse_kind {
     LSE_RIGHT,
-    LSE_MAXIMUM,   // the maximum alone
-    LSE_LOG_SUM,   // the logarithm of the sum alone
-    LSE_SUM,       // the maximum plus the sum
-    LSE_BASE_2,    // in powers of 2
-    LSE_UNSCALED,  // the maximum of the scores before they are scaled
-    LSE_ROUNDED,   // the sum is of the weights in the type of the tensors
-    LSE_OF_NOTHING // a row that sees no key has 0 or NaN in the place of -infinity
+    LSE_MAXIMUM,      // the maximum alone
+    LSE_LOG_SUM,      // the logarithm of the sum alone
+    LSE_SUM,          // the maximum plus the sum
+    LSE_BASE_2,       // in powers of 2
+    LSE_UNSCALED,     // the maximum of the scores before they are scaled
+    LSE_SCALED_TWICE, // the maximum of the scores, scaled once more
+    LSE_ROUNDED,      // the sum is of the weights in the type of the tensors
+    LSE_OF_NOTHING    // a row that sees no key has 0 or NaN in the place of -infinity
 };
 
 // All zeros is the right kernel.

@@ -41,16 +41,27 @@ int count_pieces(const struct variant *v, const struct attention_shape *s, int i
     return end > 0 ? (end - 1) / v->tile + 1 : 1;
 }
 
+// The sum of a piece's weights, relative to its maximum.
+static double sum_of_piece(const struct head *h, int i, int piece) {
+    int nk = h->in->which.attention.nk, first = piece * h->variant->tile, end = first + h->variant->tile;
+    double maximum = maximum_of_piece(h, i, piece), sum = 0;
+    for (int j = first; j < end && j < nk; j++)
+        sum += maximum == -INFINITY ? 0 : exp_in_fp32(h->score[(int64_t)i * nk + j] - maximum);
+    return sum;
+}
+
 // What the pieces' mistake makes of the weights of a row, all being its maximum.
 static void mistake_pieces(struct head *h, int i, double all) {
     const struct variant *v = h->variant;
     const struct attention_shape *s = &h->in->which.attention;
     const double *score = h->score + (int64_t)i * s->nk;
     int pieces = count_pieces(v, s, i);
-    double maximum = 0;
+    double maximum = 0, sum = 0;
     for (int j = 0; j < s->nk; j++) {
-        if (j % v->tile == 0)
+        if (j % v->tile == 0) {
             maximum = maximum_of_piece(h, i, j / v->tile);
+            sum = sum_of_piece(h, i, j / v->tile);
+        }
         if (v->pieces == PIECES_FIRST_RESCALED && maximum > -INFINITY && exp_in_fp32(-maximum) == INFINITY)
             h->share[j] = h->weight[j] = NAN;
         if (score[j] == -INFINITY)
@@ -63,8 +74,27 @@ static void mistake_pieces(struct head *h, int i, double all) {
             h->share[j] = h->weight[j] = exp_in_fp32(score[j]) * exp_in_fp32(maximum - all);
         if (v->pieces == PIECES_BASE_E)
             h->share[j] = h->weight[j] = exp_in_fp32(score[j] - maximum) * exp_in_fp32((maximum - all) * M_LOG2E);
+        if (v->pieces == PIECES_WITHOUT_SUMS && pieces > 1)
+            h->share[j] = h->weight[j] = exp_in_fp32(score[j] - maximum) / sum * exp_in_fp32(maximum - all);
+        if (v->pieces == PIECES_EQUAL && pieces > 1)
+            h->share[j] = h->weight[j] = exp_in_fp32(score[j] - maximum) / sum;
         if (v->pieces == PIECES_LAST_LEFT_OUT && pieces > 1 && j / v->tile == pieces - 1)
             h->share[j] = h->weight[j] = 0;
+    }
+}
+
+// What a key adds to the sum; score is relative to the maximum.
+static double term_of_sum(const struct variant *v, double score, double share) {
+    bool hidden = !(score > -INFINITY);
+    switch (v->division) {
+    case DIVISION_OF_EXP:
+        return hidden ? 0 : exp_in_fp32(share);
+    case DIVISION_OF_SCORES:
+        return hidden ? 0 : score;
+    case DIVISION_OF_COUNT:
+        return !hidden;
+    default:
+        return share;
     }
 }
 
@@ -110,5 +140,5 @@ void compute_weights(struct head *h, int i) {
     h->sum[i] = tail(v, s) ? tail(v, s) * exp_in_fp32(-all) : 0;
     for (int j = 0; j < nk; j++)
         if (subset_has(v->sum_keys, j, nk))
-            h->sum[i] += h->share[j];
+            h->sum[i] += term_of_sum(v, score[j] - all, h->share[j]);
 }

@@ -99,14 +99,13 @@ static void remember(struct check *check, const struct problem_case *which, uint
 static void explain(const struct check *check, const struct host_problem *host, const struct judgement *j,
                     uint64_t seed) {
     char options[512];
-    bool failed = *j->cause.text;
     if (j->changed)
         printf("  %s is not what it was: a kernel wrote to its inputs\n", j->changed);
     if (j->guard)
         printf("  a kernel wrote before the start or past the end of %s, or between its rows\n", j->guard);
     // Of a launch that failed at once there is nothing to say but that.
     for (int i = 0; i < host->outputs; i++)
-        if (j->judged[i] && (j->verdict[i].unwritten < j->verdict[i].elements || !failed))
+        if (j->judged[i] && (j->verdict[i].unwritten < j->verdict[i].elements || !*j->cause.text))
             verdict_explain(&j->verdict[i], !report_blank_open(&check->report), stdout);
     if (*check->arguments->data)
         snprintf(options, sizeof options, "DATA=%.300s%s%s%s", check->arguments->data,
@@ -118,8 +117,8 @@ static void explain(const struct check *check, const struct host_problem *host, 
 }
 
 static struct row_sample sample_of(const struct host_problem *host, uint64_t seed) {
-    const struct operation *operation = host->operation;
-    return sample_rows(problem_output(host, 0)->rows, operation->group(&host->which), operation->row_cost(&host->which),
+    const struct problem_case *which = &host->which;
+    return sample_rows(problem_output(host, 0)->rows, host->operation->group(which), host->operation->row_cost(which),
                        seed);
 }
 
@@ -134,6 +133,7 @@ static bool fails_alone(struct check *check, const struct host_problem *host, st
     void *reference = check->operation->refer(host, &sample);
     judge_begin(&j, host, &sample, reference);
     check->worker = &fresh;
+    call.again = false;
     call.out = "";
     bool right = run_kernel(check, host, &call, &j);
     check->worker = all;
@@ -178,8 +178,7 @@ static bool run_again(struct check *check, const struct host_problem *first, str
                       uint64_t seed, uint64_t bits) {
     struct host_problem host;
     struct judgement j;
-    uint64_t inputs = again == OTHER_INPUTS ? ~seed : seed;
-    check->operation->make(&first->which, inputs, true, &host);
+    check->operation->make(&first->which, again == OTHER_INPUTS ? ~seed : seed, true, &host);
     call.again = true;
     call.beside = false;
     call.order = call.order ? ~call.order : 0;
@@ -197,7 +196,10 @@ static bool run_again(struct check *check, const struct host_problem *first, str
     } else if (!right) {
         report_failed(&check->report, "%s in a second call with %s; the first one was right", what_failed(&j),
                       again == OTHER_INPUTS ? "other inputs" : "the same inputs");
-        printf("  what does the first call leave behind: in the output, the workspace, a counter, a variable?\n");
+        puts(!*j.cause.text && fails_alone(check, &host, call, seed)
+                 ? "  so it is where no call comes before it: it hangs on the inputs, or on the order of blocks and "
+                   "warps"
+                 : "  what does the first call leave behind: in the output, the workspace, a counter, a variable?");
         explain(check, &host, &j, seed);
     }
     judge_end(&j, &host);
@@ -242,8 +244,7 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
         // What was printed of a finding says it all.
         if (check->report.failed == 1 && check->report.begun > 1 && !*j.cause.text &&
             !fails_alone(check, host, call, seed)) {
-            printf("  alone this case is right: what do the cases before it leave behind, in a variable, a counter, a "
-                   "buffer?\n");
+            puts("  alone this case is right: what do the cases before it leave behind, in a variable, a buffer?");
             report_repeat_all(&check->report);
         }
     }

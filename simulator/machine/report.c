@@ -291,8 +291,6 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
                      cause_of(kind, instruction == other_instruction, placed), listing ? "\n" : "",
                      listing ? listing : "") < 0)
             new->text = NULL;
-        if (!is_remark(kind) && total + unprinted == remarks)
-            first_kind = kind;
         unprinted++;
         remarks += is_remark(kind);
         if (watcher && !is_remark(kind))
@@ -336,12 +334,21 @@ static bool was_told(const struct finding *one) {
     return false;
 }
 
-// A race, or a barrier that not all reach, may be why the rest was found.
+// An index past an array's end may be why threads meet there, and a race, or a barrier that not all reach, why the rest
+// was found.
 static int rank(const struct finding *one) {
-    if (is_remark(one->kind))
-        return 2;
-    return one->kind != SIM_FINDING_RACE_SHARED && one->kind != SIM_FINDING_RACE_WARP &&
-           one->kind != SIM_FINDING_DIVERGENT_BARRIER;
+    switch (one->kind) {
+    case SIM_FINDING_OUT_OF_BOUNDS:
+    case SIM_FINDING_SHARED_OUT_OF_BOUNDS:
+    case SIM_FINDING_LOCAL_OUT_OF_BOUNDS:
+        return 0;
+    case SIM_FINDING_RACE_SHARED:
+    case SIM_FINDING_RACE_WARP:
+    case SIM_FINDING_DIVERGENT_BARRIER:
+        return 1;
+    default:
+        return is_remark(one->kind) ? 3 : 2;
+    }
 }
 
 static int by_rank(const void *a, const void *b) {
@@ -389,6 +396,8 @@ unsigned sim_report_flush(void) {
             continue;
         if (watcher && !is_remark(one->kind))
             watcher->told(one->kind, one->instruction, one->other, one->text, one->count);
+        if (!is_remark(one->kind) && !total && !distinct)
+            first_kind = one->kind;
         distinct += !is_remark(one->kind);
         if (was_told(one))
             continue;

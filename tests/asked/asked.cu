@@ -10,6 +10,8 @@ enum Mistake {
     HEAD_DIM_128,      // elements from 128 on are not multiplied
     HALF_THE_ELEMENTS, // of each 64, the last 32 are not
     EVERY_16TH_KEY,    // is left out
+    KEYS_OF_THE_NEXT,  // the later half of the keys has the scores of the next query
+    VALUES_AGAIN,      // key j has the value of key j % 48
     LATER_HEADS,       // are scaled by half as much
     MORE_QUERIES,      // than keys: they are scaled by half as much
     BF16_WEIGHTS,
@@ -29,13 +31,13 @@ __device__ float bf16(float x) {
 }
 
 template <Mistake WHAT>
-__device__ float mistaken_score(const Row &r, int key) {
+__device__ float mistaken_score(const Row &r, const float *q, int key) {
     const float *k = r.k + key * r.k_step;
     float sum = 0;
     for (int c = threadIdx.x; c < r.d; c += WARP) {
         if ((WHAT == HEAD_DIM_128 && c >= 128) || (WHAT == HALF_THE_ELEMENTS && c % 64 >= 32))
             continue;
-        sum += WHAT == TF32_SCORES ? tf32(r.q[c]) * tf32(k[c]) : r.q[c] * k[c];
+        sum += WHAT == TF32_SCORES ? tf32(q[c]) * tf32(k[c]) : q[c] * k[c];
     }
     return r.scale * warp_sum(sum);
 }
@@ -51,17 +53,21 @@ __global__ void mistaken(Problem p) {
     Row r = row_of(p, blockIdx.x);
     if ((WHAT == LATER_HEADS && blockIdx.x / p.nq % p.heads > 0) || (WHAT == MORE_QUERIES && p.nq > p.nk))
         r.scale *= 0.5f;
+    auto query_of = [&](int key) {
+        const bool next = WHAT == KEYS_OF_THE_NEXT && 2 * key >= p.nk && blockIdx.x % p.nq + 1 < p.nq;
+        return next ? r.q + p.q_stride.row : r.q;
+    };
     float maximum = -INFINITY, sum = 0, o[LANE_COLUMNS] = {};
     for (int key = 0; key < r.keys; key++)
-        maximum = fmaxf(maximum, mistaken_score<WHAT>(r, key));
+        maximum = fmaxf(maximum, mistaken_score<WHAT>(r, query_of(key), key));
     for (int key = 0; key < r.keys; key++) {
         if (WHAT == EVERY_16TH_KEY && key % 16 == 15)
             continue;
-        const float score = mistaken_score<WHAT>(r, key) - maximum;
+        const float score = mistaken_score<WHAT>(r, query_of(key), key) - maximum;
         const float weight = WHAT == CHEAP_EXPONENTIAL && score > -80.0f ? cheap_exp(score) : expf(score);
         sum += weight;
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP) {
-            const float v = r.v[key * r.v_step + c];
+            const float v = r.v[(WHAT == VALUES_AGAIN ? key % 48 : key) * r.v_step + c];
             o[i] += (WHAT == BF16_WEIGHTS ? bf16(weight) : weight) * (WHAT == BF16_VALUES ? bf16(v) : v);
         }
     }
@@ -79,6 +85,7 @@ static cudaError_t run(const Problem &p, cudaStream_t stream) {
 
 RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD_DIM_128>},
               {"half-the-elements", run<HALF_THE_ELEMENTS>}, {"every-16th-key", run<EVERY_16TH_KEY>},
+              {"keys-of-the-next", run<KEYS_OF_THE_NEXT>}, {"values-again", run<VALUES_AGAIN>},
               {"later-heads", run<LATER_HEADS>}, {"more-queries", run<MORE_QUERIES>},
               {"bf16-weights", run<BF16_WEIGHTS>}, {"tf32-scores", run<TF32_SCORES>}, {"bf16-values", run<BF16_VALUES>},
               {"cheap-exponential", run<CHEAP_EXPONENTIAL>})

@@ -71,12 +71,16 @@ static bool covers(void *context, const struct problem_case *which) {
            (subject->strides || s->layout == LAYOUT_BHND);
 }
 
+struct diagnosed subject_diagnosed(struct subject *subject) {
+    return (struct diagnosed){.operation = &attention_operation,
+                              .optional = subject->lse,
+                              .covers = covers,
+                              .run = subject->run,
+                              .context = subject};
+}
+
 const struct mistake *subject_mistake(struct subject *subject, const struct evidence *evidence, int count) {
-    const struct diagnosed kernel = {.operation = &attention_operation,
-                                     .optional = subject->lse,
-                                     .covers = covers,
-                                     .run = subject->run,
-                                     .context = subject};
+    const struct diagnosed kernel = subject_diagnosed(subject);
     return diagnosis(&kernel, evidence, count);
 }
 

@@ -18,6 +18,9 @@ struct subject {
 bool subject_fp32(void *context, const struct host_problem *problem, float *outputs);
 bool subject_variant(void *context, const struct host_problem *problem, float *outputs);
 
+// What the diagnosis is given of it.
+struct diagnosed subject_diagnosed(struct subject *subject);
+
 // The mistake that explains the evidence, NULL where none has a name.
 const struct mistake *subject_mistake(struct subject *subject, const struct evidence *evidence, int count);
 

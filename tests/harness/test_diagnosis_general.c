@@ -113,6 +113,7 @@ static void log_sum_exps_are_named(void **state) {
         {LSE_SUM, "the log-sum-exp adds the sum without its logarithm"},
         {LSE_BASE_2, "the log-sum-exp is in powers of 2"},
         {LSE_UNSCALED, "the log-sum-exp has an unscaled maximum"},
+        {LSE_SCALED_TWICE, "the maximum in the log-sum-exp is scaled twice"},
         {LSE_OF_NOTHING, "the log-sum-exp of a row that sees no key is not -infinity"},
     };
     for (enum attention_dtype dtype = ATTENTION_FP32; dtype <= ATTENTION_BF16; dtype += ATTENTION_BF16)

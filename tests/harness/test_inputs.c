@@ -126,6 +126,9 @@ static void families_do_what_they_are_for(void **state) {
         case INPUTS_STEEP: // the last key, 4 above the one before it
             assert_true(ref.lse[0] > 4 * 128 && ref.weight_norm[0] > 0.9);
             break;
+        case INPUTS_FALLING:
+            assert_true(ref.lse[0] < -30 && ref.lse[0] > -45); // the first 64 keys alone
+            break;
         case INPUTS_EQUAL:
             assert_true(fabs(ref.weight_norm[7] - sqrt(1 / 130.0)) < 1e-6);
             break;

@@ -15,6 +15,7 @@ static void layouts_are_understood(void **state) {
     } good[] = {
         {"bhnd", "", LAYOUT_BHND, {0}},
         {"bnhd", "bnhd", LAYOUT_BNHD, {0}},
+        {"mixed", "mixed", LAYOUT_MIXED, {0}},
         {"262144,64,1024", "262144,64,1024", LAYOUT_STRIDES, {262144, 64, 1024}},
         {"1,1,1", "1,1,1", LAYOUT_STRIDES, {1, 1, 1}},
         {"1099511627776,1,2", "1099511627776,1,2", LAYOUT_STRIDES, {INT64_C(1) << 40, 1, 2}},

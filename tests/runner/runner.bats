@@ -99,7 +99,7 @@ wrong() {
     run "$place/bin/attention" check --name lesson-01 --kernel "$place/modest.so" --device sim
     [ "$status" -eq 0 ]
     [[ $output =~ "not part of this lesson: causal masks ("[1-9][0-9]*" cases)" ]]
-    [[ $output == *"strides (4 cases)"*"grouped heads (4 cases)"* ]]
+    [[ $output == *"strides (5 cases)"*"grouped heads (4 cases)"* ]]
     for asked in --causal "--shape 1,1,8,8 --causal" "--shape 1,4:2,8,8" "--shape 1,1,8,8 --layout bnhd"; do
         run "$place/bin/attention" check --name lesson-01 --kernel "$place/modest.so" --device sim $asked
         echo "$output"
@@ -150,7 +150,7 @@ wrong() {
     refused "SHAPE=1,8:3,9,64 cannot be used: 8 heads cannot share 3 key heads evenly" --shape 1,8:3,9,64
     refused "LAYOUT=576,64,64: elements of q and o overlap: from one row to the next are 64 elements, and 128 are needed" \
         --shape 1,2,9,64 --layout 576,64,64
-    refused "LAYOUT=1,2 is unknown: use bhnd, bnhd, or three strides in elements, BATCH,HEAD,ROW" --shape 1,2,9,64 --layout 1,2
+    refused "LAYOUT=1,2 is unknown: use bhnd, bnhd, mixed, or three strides in elements, BATCH,HEAD,ROW" --shape 1,2,9,64 --layout 1,2
     refused "strides in LAYOUT are those of one shape: give SHAPE=B,H,N,D, too" --layout 576,64,64
 }
 

@@ -1,0 +1,115 @@
+// What a check says of a kernel whose mistake has no name, from the weights that it gives: each mistake is described by
+// what is true of it, and a right kernel by nothing.
+#include "cmocka_all.h"
+#include "operations/attention_operation.h"
+#include "operations/attention_pattern.h"
+#include "subject.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct problem_case plain = {.attention = {1, 2, 2, 9, 50, 64}},
+                                 longer = {.attention = {1, 2, 2, 9, 70, 64}},
+                                 causal = {.attention = {1, 1, 1, 12, 37, 64, .causal = true}};
+
+// What is printed of the kernel with the mistake, which has been wrong in this case.
+static char *say(struct subject *subject, const struct problem_case *which) {
+    const struct evidence evidence = {*which, 3, OUTCOME_WRONG, false};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    subject->causal = subject->groups = subject->strides = true;
+    const struct diagnosed kernel = subject_diagnosed(subject);
+    attention_operation.ask(&kernel, &evidence, 1, out);
+    fclose(out);
+    return text;
+}
+
+static void assert_says(struct variant variant, const struct problem_case *which, const char *expected) {
+    struct subject subject = {.run = subject_variant, .variant = &variant};
+    char *text = say(&subject, which);
+    if (!strstr(text, expected))
+        fail_msg("\"%s\" is not in:\n%s", expected, text);
+    free(text);
+}
+
+static void a_right_kernel_is_described_by_nothing(void **state) {
+    (void)state;
+    for (enum fp32_kernel kernel = FP32_TWO_PASS; kernel <= FP32_ONLINE; kernel++) {
+        struct subject subject = {.run = subject_fp32, .kernel = kernel};
+        char *text = say(&subject, &plain);
+        assert_string_equal(text, "");
+        free(text);
+    }
+}
+
+static void sums_are_told_from_weights(void **state) {
+    (void)state;
+    assert_says((struct variant){.weight = WEIGHT_SQUARED}, &plain, "the sum is of other weights than the output");
+    assert_says((struct variant){.columns = {SUBSET_STRIPE, 64, 40}}, &plain, "already the scores are wrong");
+    assert_says((struct variant){.division = DIVISION_TWICE}, &plain, "divides them by another sum");
+    assert_says((struct variant){.sum_keys = {.kind = SUBSET_NOT_LAST}}, &plain,
+                "the sum lacks the weight of key 99 of 100");
+    assert_says((struct variant){.tail_counted = true, .tile = 64}, &plain,
+                "the sum is larger by as much as 28 more keys with a score of 0 would make it");
+}
+
+static void keys_are_told_from_others(void **state) {
+    (void)state;
+    assert_says((struct variant){.k.place = PLACE_TILE_BEFORE, .tile = 64}, &longer,
+                "gives keys 64 to 139 of 140 the weights of the keys 64 before them");
+    assert_says((struct variant){.value_keys = {SUBSET_FIRST_TILE, 64}}, &longer,
+                "gives keys 64 to 139 of 140 no weight");
+    assert_says((struct variant){.rescale = RESCALE_NONE, .tile = 32}, &plain,
+                "gives keys 0 to 31, 32 to 63, and 64 to 99 their weights in proportion, but each of these "
+                "parts another factor");
+    assert_says((struct variant){.maximum = MAXIMUM_OF_THREAD, .threads = 32}, &plain,
+                "gives keys j, j + 32, and so on their weights in proportion, but another factor for each j");
+    assert_says((struct variant){.v.place = PLACE_FIRST_TILE, .tile = 64}, &longer,
+                "values of keys from 64 on are never used");
+    assert_says((struct variant){.v.place = PLACE_TILE_BEFORE, .tile = 32}, &plain,
+                "gives the weights of keys 32 to 99 to the values of the keys as many before them");
+    assert_says((struct variant){.mask = MASK_TOP_LEFT}, &causal, "lets query 0 see 1 of 74 keys, not 63");
+    assert_says((struct variant){.mask = MASK_SHOWS_NEXT}, &causal, "lets query 0 see 64 of 74 keys, not 63");
+}
+
+static void rows_and_scores_are_told(void **state) {
+    (void)state;
+    assert_says((struct variant){.query = ROW_FIRST}, &plain,
+                "gives each wrong row the weights of another: batch 0 head 0 query 1 those of batch 0 head 0 query 0");
+    assert_says((struct variant){.query = ROW_FIRST}, &plain, "wrong: queries 1 to 8 of 9");
+    assert_says((struct variant){.k.head = HEAD_FIRST, .v.head = HEAD_FIRST}, &plain,
+                "wrong: 1 of 2 heads, the first one is batch 0 head 1");
+    assert_says((struct variant){.scale = SCALE_TWICE}, &plain,
+                "weighs as if all scores were 0.125 times the right ones");
+    assert_says((struct variant){.q.shift = 1}, &plain,
+                "gives each wrong row the weights of another: batch 0 head 0 query 0 those of batch 0 head 0 query 1");
+}
+
+static void columns_and_elements_are_told(void **state) {
+    (void)state;
+    // Of elements nothing is said where the weights do not follow the scores.
+    static const struct variant own_maxima = {.maximum = MAXIMUM_OF_LANE};
+    struct subject subject = {.run = subject_variant, .variant = &own_maxima};
+    char *text = say(&subject, &plain);
+    assert_null(strstr(text, "never counts"));
+    free(text);
+    assert_says((struct variant){.division = DIVISION_OF_THREAD, .threads = 32}, &plain,
+                "columns have weights of their own");
+    assert_says((struct variant){.output_transposed = true}, &plain, "columns or heads are mixed up");
+    assert_says((struct variant){.columns = {SUBSET_STRIPE, 8, 4}}, &plain,
+                "never counts elements 4 to 7 of each 8 of q.k (head_dim 64)");
+    assert_says((struct variant){.q.place = PLACE_SWIZZLED}, &plain, "with other elements of k");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_right_kernel_is_described_by_nothing),
+        cmocka_unit_test(sums_are_told_from_weights),
+        cmocka_unit_test(keys_are_told_from_others),
+        cmocka_unit_test(rows_and_scores_are_told),
+        cmocka_unit_test(columns_and_elements_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
