@@ -1,7 +1,8 @@
-// What a kernel calls of the GPU's own library: printf, assert, malloc and free.
+// What a kernel calls of the GPU's own library: printf, assert, malloc and free, launches, the conditions of graphs.
 #include "control.h"
 
 #include "../machine/block.h"
+#include "../machine/condition.h"
 #include "device_launch.h"
 #include "printf.h"
 
@@ -113,6 +114,13 @@ static void launch(struct warp *warp, const struct bound *bound, int lane) {
     }
 }
 
+static enum step report_condition(struct warp *warp, const struct bound *bound, int lane) {
+    warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
+                "{here} sets 0x%llx, which is no condition of a graph",
+                (unsigned long long)argument64(warp, bound, lane, 0));
+    return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+}
+
 enum step run_builtin(struct warp *warp, const struct bound *bound, uint32_t mask) {
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
@@ -127,6 +135,10 @@ enum step run_builtin(struct warp *warp, const struct bound *bound, uint32_t mas
             return fail_assertion(warp, bound, lane);
         case PTX_BUILTIN_MALLOC:
             allocate(warp, bound, lane);
+            break;
+        case PTX_BUILTIN_SET_CONDITION:
+            if (!sim_condition_set(argument64(warp, bound, lane, 0), (uint32_t)argument64(warp, bound, lane, 8)))
+                return report_condition(warp, bound, lane);
             break;
         case PTX_BUILTIN_LAUNCH_BUFFER:
         case PTX_BUILTIN_LAUNCH:

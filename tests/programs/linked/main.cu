@@ -1,7 +1,6 @@
 // Several files linked as one, and kernels that launch kernels: a sort that splits what it is given and launches itself
 // on both parts.
-//     make run PROGRAM='tests/programs/linked/main.cu tests/programs/linked/other.cu' FLAGS='-rdc=true
-//     -Itests/programs'
+//     make run PROGRAM="$(echo tests/programs/linked/*.cu)" FLAGS='-rdc=true -Itests/programs'
 #include "linked.cuh"
 #include "program.cuh"
 
@@ -84,5 +83,6 @@ int main() {
     int *log = zeros<int>(8);
     in_turn<<<1, 1>>>(log);
     EXPECT(to_host(log, 4) == std::vector<int>({3, 1, 2, 3}));
+    conditions();
     return 0;
 }
