@@ -107,6 +107,12 @@ static void release_checked(struct warp *warp, const struct bound *bound, int la
     give_result(warp, bound, lane, 8, &error, 4);
 }
 
+static void copy_later(struct warp *warp, const struct bound *bound, int lane) {
+    uint32_t error = device_copy(warp, argument64(warp, bound, lane, 0), argument64(warp, bound, lane, 8),
+                                 argument64(warp, bound, lane, 16), argument64(warp, bound, lane, 32));
+    give_result(warp, bound, lane, 40, &error, 4);
+}
+
 // Launches by a kernel, and the streams that it makes for them, which are all alike.
 static void launch(struct warp *warp, const struct bound *bound, int lane) {
     uint64_t words[5], stream = 0x100;
@@ -162,6 +168,9 @@ enum step run_builtin(struct warp *warp, const struct bound *bound, uint32_t mas
             break;
         case PTX_BUILTIN_DEVICE_FREE:
             release_checked(warp, bound, lane);
+            break;
+        case PTX_BUILTIN_DEVICE_COPY:
+            copy_later(warp, bound, lane);
             break;
         case PTX_BUILTIN_SET_CONDITION:
             if (!sim_condition_set(argument64(warp, bound, lane, 0), (uint32_t)argument64(warp, bound, lane, 8)))

@@ -85,6 +85,7 @@ static const struct builtin {
     {"__cudaCDP2StreamDestroy", PTX_BUILTIN_STREAM_DESTROY, 1, 1, {8, 4}},
     {"__cudaCDP2Malloc", PTX_BUILTIN_DEVICE_MALLOC, 2, 1, {8, 8, 4}},
     {"__cudaCDP2Free", PTX_BUILTIN_DEVICE_FREE, 1, 1, {8, 4}},
+    {"__cudaCDP2MemcpyAsync", PTX_BUILTIN_DEVICE_COPY, 5, 1, {8, 8, 8, 4, 8, 4}},
     {"cudaGraphSetConditional", PTX_BUILTIN_SET_CONDITION, 2, 0, {8, 4}},
 };
 

@@ -79,6 +79,19 @@ __global__ void give_back(int **kept, int *out) {
     out[0] = cudaFree(*kept);
 }
 
+// A copy comes in its turn among the launches.
+__global__ void copy_between(int *log, int *kept) {
+    append<<<1, 1>>>(log, 5);
+    cudaMemcpyAsync(kept, log, 2 * sizeof(int), cudaMemcpyDeviceToDevice, 0);
+    append<<<1, 1>>>(log, 6);
+}
+
+static void copies_of_kernels() {
+    int *log = zeros<int>(8), *kept = zeros<int>(2);
+    copy_between<<<1, 1>>>(log, kept);
+    EXPECT(to_host(kept, 2) == std::vector<int>({1, 5}) && to_host(log, 3) == std::vector<int>({2, 5, 6}));
+}
+
 static void memory_of_kernels() {
     int **kept = zeros<int *>(1), *out = zeros<int>(8);
     take<<<1, 1>>>(kept, 8);
@@ -108,6 +121,7 @@ int main() {
     in_turn<<<1, 1>>>(log);
     EXPECT(to_host(log, 4) == std::vector<int>({3, 1, 2, 3}));
     memory_of_kernels();
+    copies_of_kernels();
     conditions();
     return 0;
 }
