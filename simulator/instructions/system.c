@@ -7,6 +7,7 @@
 #include "printf.h"
 
 #include <driver_types.h>
+#include <stdio.h>
 #include <string.h>
 
 static uint64_t argument64(const struct warp *warp, const struct bound *bound, int lane, uint32_t offset) {
@@ -107,6 +108,17 @@ static void release_checked(struct warp *warp, const struct bound *bound, int la
     give_result(warp, bound, lane, 8, &error, 4);
 }
 
+// The number, in memory that stays: who asks for it is about to give up.
+static void give_error_text(struct warp *warp, const struct bound *bound, int lane) {
+    char text[32];
+    size_t size = (size_t)snprintf(text, sizeof text, "CUDA error %u", (uint32_t)argument64(warp, bound, lane, 0)) + 1;
+    const struct sim_allocation *allocation = sim_memory_allocate(size, SIM_ALLOCATION_HEAP, NULL);
+    uint64_t address = allocation ? allocation->address : 0;
+    if (allocation)
+        system_write(warp, lane, address, text, size);
+    give_result(warp, bound, lane, 8, &address, 8);
+}
+
 static void copy_later(struct warp *warp, const struct bound *bound, int lane) {
     uint32_t error = device_copy(warp, argument64(warp, bound, lane, 0), argument64(warp, bound, lane, 8),
                                  argument64(warp, bound, lane, 16), argument64(warp, bound, lane, 32));
@@ -171,6 +183,9 @@ enum step run_builtin(struct warp *warp, const struct bound *bound, uint32_t mas
             break;
         case PTX_BUILTIN_DEVICE_COPY:
             copy_later(warp, bound, lane);
+            break;
+        case PTX_BUILTIN_ERROR_TEXT:
+            give_error_text(warp, bound, lane);
             break;
         case PTX_BUILTIN_SET_CONDITION:
             if (!sim_condition_set(argument64(warp, bound, lane, 0), (uint32_t)argument64(warp, bound, lane, 8)))

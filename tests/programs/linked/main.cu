@@ -82,7 +82,9 @@ __global__ void give_back(int **kept, int *out) {
 // A copy comes in its turn among the launches.
 __global__ void copy_between(int *log, int *kept) {
     append<<<1, 1>>>(log, 5);
-    cudaMemcpyAsync(kept, log, 2 * sizeof(int), cudaMemcpyDeviceToDevice, 0);
+    const cudaError_t error = cudaMemcpyAsync(kept, log, 2 * sizeof(int), cudaMemcpyDeviceToDevice, 0);
+    if (error != cudaSuccess)
+        printf("%s\n", cudaGetErrorString(error));
     append<<<1, 1>>>(log, 6);
 }
 
