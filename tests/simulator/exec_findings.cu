@@ -14,6 +14,14 @@ KERNEL uninitialised_shared(float *out) {
     out[t] = row[t]; // uninitialised_shared here
 }
 
+// All threads set by an exchange what nobody has written.
+KERNEL exchanged(float *out) {
+    __shared__ unsigned count;
+    atomicExch(&count, 7);
+    __syncthreads();
+    out[threadIdx.x] = count;
+}
+
 // Rows of three floats and one that nobody writes, read four at a time.
 KERNEL padding(float *out, int used) {
     __shared__ float4 row[32], other[32];

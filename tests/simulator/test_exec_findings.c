@@ -28,6 +28,7 @@ static void test_uninitialised(void **state) {
     (void)state;
     uint64_t a = expected_zeros(), fresh = driver_alloc(4 * EXPECTED_FLOATS);
     must_find(RUN("uninitialised_shared", 1, 64, 1, {a}), SIM_LAUNCH_FAILURE, "byte 160 of shared memory", false);
+    must_be_silent(RUN("exchanged", 1, 128, 1, {a}));
     must_find(RUN("copy", 1, 32, 2, {a, fresh}), SIM_LAUNCH_FAILURE, "uninitialised read: ", false);
     must_be_silent(RUN("copy", 1, 32, 2, {fresh, a}));
     must_be_silent(RUN("copy", 1, 32, 2, {a, fresh}));
