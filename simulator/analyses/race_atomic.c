@@ -99,7 +99,9 @@ void race_flags_signal(struct warp *warp, const struct bound *bound, struct bloc
 
 void race_shared_atomic(struct warp *warp, const struct bound *bound, const struct access *access) {
     int shift = warp->run->kernel->shadow_shift;
-    bool reads = !access_writes(access), writes = access_writes(access) || access_is_atomic(access);
+    // An exchange sets what nobody has written, too.
+    bool reads = !access_writes(access) && bound->ptx->variant != PTX_V_EXCH;
+    bool writes = access_writes(access) || access_is_atomic(access);
     struct access filled = *access;
     access_fill(&filled);
     for (uint32_t left = access->mask; left; left &= left - 1) {

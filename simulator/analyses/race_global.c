@@ -91,13 +91,15 @@ bool race_global_begin(struct run *run) {
     pthread_mutex_unlock(&lock);
     if (run->options.races && run->blocks > 1 && run->kernel->signals) {
         run->released = calloc(run->blocks, sizeof *run->released);
-        return run->released;
+        run->apart = calloc(run->blocks, sizeof *run->apart);
+        return run->released && run->apart;
     }
     return true;
 }
 
 void race_global_end(struct run *run) {
     free(run->released);
+    free(run->apart);
 }
 
 static uint32_t several(const struct run *run) {
@@ -176,8 +178,14 @@ static void signal_others(struct warp *warp, const struct bound *bound, const st
         return;
     uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
     uint32_t never = 0;
-    if (((warp->block->fenced && release_publishes(warp, access->mask)) || bound->order & ORDER_RELEASE))
-        atomic_compare_exchange_strong(&run->released[warp->block->number], &never, now);
+    struct apart apart = {0}, *kept = &run->apart[warp->block->number];
+    if (!(bound->order & ORDER_RELEASE) && !(warp->block->fenced && release_publishes(warp, access->mask, &apart)))
+        return;
+    if (atomic_load(&run->released[warp->block->number]) == 0)
+        memcpy(kept->pc, apart.pc, sizeof kept->pc);
+    if (apart.count == 0 || atomic_load(&run->released[warp->block->number]) == 0)
+        atomic_store(&kept->count, apart.count);
+    atomic_compare_exchange_strong(&run->released[warp->block->number], &never, now);
 }
 
 // What it has learnt, when it has looked: had it taken the time before, another host thread's block could signal
@@ -210,25 +218,27 @@ static bool in_cluster(const struct warp *warp, uint32_t key) {
     return met;
 }
 
-// What the warp knows of others by one of its clocks: whether that is after what the block with this key did.
-static bool is_after(const struct warp *warp, uint32_t key, unsigned clock) {
+// What the warp knows of others by one of its clocks: whether that is after what the block with this key did by the
+// instruction in by.
+static bool is_after(const struct warp *warp, uint32_t key, uint32_t by, unsigned clock) {
     const struct run *run = warp->run;
     if (!run->released || !warp->clock[clock])
         return false;
     if (key == several(run))
         return true;
     uint32_t released = atomic_load(&run->released[key - run->first_key]);
-    return released && released < warp->clock[clock];
+    return released && released < warp->clock[clock] &&
+           !release_is_apart(&run->apart[key - run->first_key], (int32_t)(by >> 4));
 }
 
 // Whether what the block with this key did may be before what this one does. strong: it does so by an atomic or a
 // volatile access.
-static bool ordered(const struct warp *warp, uint32_t key, bool strong) {
+static bool ordered(const struct warp *warp, uint32_t key, uint32_t by, bool strong) {
     const struct run *run = warp->run;
     if (is_beside(run, key))
         return false;
     return key < run->first_key || key == warp->block->key || in_cluster(warp, key) ||
-           is_after(warp, key, strong ? CLOCK_SAW : CLOCK_ACQUIRED);
+           is_after(warp, key, by, strong ? CLOCK_SAW : CLOCK_ACQUIRED);
 }
 
 // An atomic or a volatile access that is one for its own block only.
@@ -254,7 +264,7 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
         return;
     }
     const struct bound *other = &warp->code[by >> 4];
-    bool counted = is_after(warp, key, CLOCK_TICKET), seen = is_after(warp, key, CLOCK_SAW);
+    bool counted = is_after(warp, key, by, CLOCK_TICKET), seen = is_after(warp, key, by, CLOCK_SAW);
     bool mixed = writes != it_wrote && is_mixed(writes ? other : bound, writes ? bound : other);
     enum sim_finding_kind kind = mixed     ? SIM_FINDING_MIXED
                                  : counted ? SIM_FINDING_REMARK_FENCE
@@ -310,7 +320,7 @@ static void look_at_word(struct warp *warp, const struct bound *bound, const str
     bool strong = is_strong(bound), writes = access_writes(access) || access_is_atomic(access);
     uint32_t by = (uint32_t)pc_of(warp, bound) << 4 | bytes, mine = warp->block->key;
     uint32_t write = shadow->write[word], write_by = shadow->write_by[word];
-    if (write_by & bytes && !same && !ordered(warp, write, strong) &&
+    if (write_by & bytes && !same && !ordered(warp, write, write_by, strong) &&
         (is_beside(warp->run, write) || !(strong && is_strong(&warp->code[write_by >> 4]))))
         report_race(warp, bound, access, lane, word, write, write_by, writes, true);
     if (!writes) {
@@ -319,7 +329,7 @@ static void look_at_word(struct warp *warp, const struct bound *bound, const str
         return;
     }
     uint32_t read = shadow->read[word], read_by = shadow->read_by[word];
-    if (read_by & bytes && !ordered(warp, read, strong))
+    if (read_by & bytes && !ordered(warp, read, read_by, strong))
         report_race(warp, bound, access, lane, word, read, read_by, true, false);
     shadow->write_by[word] = write == mine ? by | (write_by & 15) : by;
     shadow->write[word] = mine;
@@ -399,7 +409,7 @@ void race_global_access(struct warp *warp, const struct bound *bound, const stru
         if (access_is_atomic(access) || bound->is_volatile)
             signal_others(warp, bound, access);
         else if (writes && run->released)
-            release_note_write(warp, access->mask);
+            release_note_write(warp, access->mask, pc_of(warp, bound));
     }
     if (writes && !allocation->all_written)
         mark_written(access);

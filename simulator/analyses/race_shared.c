@@ -442,7 +442,8 @@ void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell
     const uint32_t read_key[2] = {cells->read1[cell], cells->read2[cell]};
     const uint32_t read_by[2] = {cells->read1_by[cell], cells->read2_by[cell]};
     for (int i = 0; i < 2; i++)
-        if ((read_key[i] & 31) != warp->index && !race_shared_ordered(warp, read_key[i], read_by[i], lane))
+        if ((read_by[i] & 63) != SHADOW_ATOMIC && (read_key[i] & 31) != warp->index &&
+            !race_shared_ordered(warp, read_key[i], read_by[i], lane))
             report_race(warp, bound, lane, cell, read_key[i], read_by[i], WRITES_READ);
     cells->write[cell] = race_key(warp);
     cells->write_by[cell] = (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ATOMIC;

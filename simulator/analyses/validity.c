@@ -9,7 +9,8 @@
 //   - decides a branch, or whether an instruction is executed,
 //   - is an address,
 //   - is stored to memory other than shared memory, or
-//   - goes into anything else that is no arithmetic of the lane's own: a shuffle, a vote, an mma, an atomic, a barrier.
+//   - goes into anything else that is no arithmetic of the lane's own: a vote, an mma, an atomic, a barrier.
+// A shuffle only moves it, so that a scan of fewer sums than a warp has lanes is no finding where the rest is not used.
 // The last rule keeps the scheme small and reports early rather than late; it never hides a use. So does a kernel that
 // calls itself: its registers are saved and restored, and there a load reports at once, as it always was.
 //
@@ -181,6 +182,15 @@ void validity_store(struct warp *warp, const struct bound *bound, const struct a
     }
 }
 
+void validity_exchange(struct warp *warp, place to, place from, const uint8_t source[LANES], uint32_t mask) {
+    const struct validity *v = warp->validity;
+    uint32_t before = from & 1 ? 0 : v->lanes[unit_of(from)], invalid = 0; // a constant is valid
+    uint8_t origin = before ? v->origin[unit_of(from)] : 0;
+    for (uint32_t left = mask; left; left &= left - 1)
+        invalid |= (before >> source[first_lane(left)] & 1) << first_lane(left);
+    set(warp, to, invalid, mask & ~invalid, origin);
+}
+
 // ---- Other instructions ------------------------------------------------------------------------------------------
 
 // Where the registers of the function lie that the instruction is in.
@@ -283,7 +293,8 @@ void validity_step(struct warp *warp, const struct bound *bound, uint32_t active
             set_results(warp, bound, base, 0, mask, 0);
         return;
     }
-    for (int i = 0; i < ptx->nsrc; i++)
+    bool moves = ptx->opcode == PTX_OP_SHFL; // validity_exchange() says what is invalid of its result
+    for (int i = moves; i < ptx->nsrc; i++)
         invalid |= invalid_in(warp, &ptx->src[i], base, &unit);
     if (ptx->opcode == PTX_OP_SELP && invalid)
         invalid &= invalid_choice(warp, bound, base, &unit);
@@ -295,5 +306,6 @@ void validity_step(struct warp *warp, const struct bound *bound, uint32_t active
         report(warp, bound, unit, invalid, "uses it");
         invalid = 0;
     }
-    set_results(warp, bound, base, invalid, mask, origin);
+    if (!moves)
+        set_results(warp, bound, base, invalid, mask, origin);
 }

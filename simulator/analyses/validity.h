@@ -15,6 +15,9 @@ void validity_load(struct warp *warp, const struct bound *bound, const struct ac
 // A store whose values may be invalid has been done.
 void validity_store(struct warp *warp, const struct bound *bound, const struct access *access);
 
+// A shuffle gives each lane of mask what the lane source[lane] has in a register, of which some lanes may be invalid.
+void validity_exchange(struct warp *warp, place to, place from, const uint8_t source[LANES], uint32_t mask);
+
 // An instruction is about to be executed by the lanes of mask, of which its guard has kept out those of active that are
 // not in mask. Only needed while the warp holds something invalid.
 void validity_step(struct warp *warp, const struct bound *bound, uint32_t active, uint32_t mask);

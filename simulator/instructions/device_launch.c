@@ -28,8 +28,18 @@ uint64_t device_launch_buffer(struct warp *warp, uint64_t kernel, const uint32_t
     return 0;
 }
 
+#define TAIL_STREAM 3 // cudaStreamTailLaunch
+
+uint32_t device_copy(struct warp *warp, uint64_t to, uint64_t from, uint64_t bytes, uint64_t stream) {
+    struct sim_children *children = warp->run->launch->children;
+    struct sim_child copy = {.to = to, .from = from, .bytes = bytes, .launched = true, .tail = stream == TAIL_STREAM};
+    if (bytes == 0)
+        return cudaSuccess;
+    return children && sim_children_add(children, &copy) ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
 uint32_t device_launch(struct warp *warp, uint64_t buffer, uint64_t stream) {
     struct sim_children *children = warp->run->launch->children;
-    bool tail = stream == 3; // cudaStreamTailLaunch
-    return children && sim_children_launch(children, buffer, tail) ? cudaSuccess : cudaErrorInvalidValue;
+    return children && sim_children_launch(children, buffer, stream == TAIL_STREAM) ? cudaSuccess
+                                                                                    : cudaErrorInvalidValue;
 }

@@ -9,6 +9,9 @@ uint64_t device_launch_buffer(struct warp *warp, uint64_t kernel, const uint32_t
                               uint32_t dynamic_shared_bytes);
 
 // The launch whose parameters are in buffer. Returns a cudaError_t.
+// Copies when the grid has ended, in its turn. cudaSuccess or cudaErrorMemoryAllocation.
+uint32_t device_copy(struct warp *warp, uint64_t to, uint64_t from, uint64_t bytes, uint64_t stream);
+
 uint32_t device_launch(struct warp *warp, uint64_t buffer, uint64_t stream);
 
 #endif

@@ -1,4 +1,5 @@
 // Values exchanged between the lanes of a warp: shfl, vote, match, redux, activemask, elect.
+#include "../analyses/validity.h"
 #include "../machine/warp.h"
 #include "families.h"
 #include "sync.h"
@@ -34,6 +35,7 @@ static enum step run_shuffle(struct warp *warp, const struct bound *bound, uint3
         return step;
     const uint32_t *a = cells32(warp, bound->a), *b = cells32(warp, bound->b), *c = cells32(warp, bound->c);
     uint32_t result[LANES] = {0}, inside = 0;
+    uint8_t source[LANES] = {0};
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
         bool valid;
@@ -44,7 +46,14 @@ static enum step run_shuffle(struct warp *warp, const struct bound *bound, uint3
                         warp->live >> from & 1 ? "does not take part" : "has exited or does not exist");
         }
         result[lane] = a[from];
+        source[lane] = (uint8_t)from;
         inside |= (uint32_t)valid << lane;
+    }
+    if (validity_holds_any(warp)) {
+        if (bound->d != NO_PLACE)
+            validity_exchange(warp, bound->d, bound->a, source, mask);
+        if (bound->elements[1] != NO_PLACE)
+            validity_exchange(warp, bound->elements[1], 1, source, mask); // whether a lane is inside is known
     }
     warp_write32(warp, bound->d, result, mask);
     warp_write_predicate(warp, bound->elements[1], inside, mask);

@@ -1,10 +1,13 @@
-// What a kernel calls of the GPU's own library: printf, assert, malloc and free.
+// What a kernel calls of the GPU's own library: printf, assert, malloc and free, launches, the conditions of graphs.
 #include "control.h"
 
 #include "../machine/block.h"
+#include "../machine/condition.h"
 #include "device_launch.h"
 #include "printf.h"
 
+#include <driver_types.h>
+#include <stdio.h>
 #include <string.h>
 
 static uint64_t argument64(const struct warp *warp, const struct bound *bound, int lane, uint32_t offset) {
@@ -60,8 +63,12 @@ size_t system_read(const struct warp *warp, int lane, uint64_t address, void *to
 static void system_write(const struct warp *warp, int lane, uint64_t address, const void *from, size_t size) {
     size_t there;
     uint8_t *to = bytes_at(warp, lane, address, &there);
-    if (there >= size)
-        memcpy(to, from, size);
+    struct sim_allocation *allocation = sim_memory_find(address, size);
+    if (there < size)
+        return;
+    memcpy(to, from, size);
+    if (allocation)
+        sim_memory_mark_written(allocation, address - allocation->address, size);
 }
 
 void system_read_text(const struct warp *warp, int lane, uint64_t address, char *text, size_t size) {
@@ -83,6 +90,39 @@ static void allocate(struct warp *warp, const struct bound *bound, int lane) {
         sim_memory_allocate(argument64(warp, bound, lane, 0), SIM_ALLOCATION_HEAP, NULL);
     uint64_t address = allocation ? allocation->address : 0;
     give_result(warp, bound, lane, 8, &address, 8);
+}
+
+// The same memory by the calls of the device runtime, which give an error instead of a finding.
+static void allocate_checked(struct warp *warp, const struct bound *bound, int lane) {
+    size_t size = argument64(warp, bound, lane, 8);
+    const struct sim_allocation *allocation = size ? sim_memory_allocate(size, SIM_ALLOCATION_HEAP, NULL) : NULL;
+    uint64_t address = allocation ? allocation->address : 0;
+    uint32_t error = size && !allocation ? cudaErrorMemoryAllocation : cudaSuccess;
+    system_write(warp, lane, argument64(warp, bound, lane, 0), &address, sizeof address);
+    give_result(warp, bound, lane, 16, &error, 4);
+}
+
+static void release_checked(struct warp *warp, const struct bound *bound, int lane) {
+    uint64_t address = argument64(warp, bound, lane, 0);
+    uint32_t error = address && !sim_memory_retire(address) ? cudaErrorInvalidValue : cudaSuccess;
+    give_result(warp, bound, lane, 8, &error, 4);
+}
+
+// The number, in memory that stays: who asks for it is about to give up.
+static void give_error_text(struct warp *warp, const struct bound *bound, int lane) {
+    char text[32];
+    size_t size = (size_t)snprintf(text, sizeof text, "CUDA error %u", (uint32_t)argument64(warp, bound, lane, 0)) + 1;
+    const struct sim_allocation *allocation = sim_memory_allocate(size, SIM_ALLOCATION_HEAP, NULL);
+    uint64_t address = allocation ? allocation->address : 0;
+    if (allocation)
+        system_write(warp, lane, address, text, size);
+    give_result(warp, bound, lane, 8, &address, 8);
+}
+
+static void copy_later(struct warp *warp, const struct bound *bound, int lane) {
+    uint32_t error = device_copy(warp, argument64(warp, bound, lane, 0), argument64(warp, bound, lane, 8),
+                                 argument64(warp, bound, lane, 16), argument64(warp, bound, lane, 32));
+    give_result(warp, bound, lane, 40, &error, 4);
 }
 
 // Launches by a kernel, and the streams that it makes for them, which are all alike.
@@ -113,6 +153,13 @@ static void launch(struct warp *warp, const struct bound *bound, int lane) {
     }
 }
 
+static enum step report_condition(struct warp *warp, const struct bound *bound, int lane) {
+    warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
+                "{here} sets 0x%llx, which is no condition of a graph",
+                (unsigned long long)argument64(warp, bound, lane, 0));
+    return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+}
+
 enum step run_builtin(struct warp *warp, const struct bound *bound, uint32_t mask) {
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
@@ -127,6 +174,22 @@ enum step run_builtin(struct warp *warp, const struct bound *bound, uint32_t mas
             return fail_assertion(warp, bound, lane);
         case PTX_BUILTIN_MALLOC:
             allocate(warp, bound, lane);
+            break;
+        case PTX_BUILTIN_DEVICE_MALLOC:
+            allocate_checked(warp, bound, lane);
+            break;
+        case PTX_BUILTIN_DEVICE_FREE:
+            release_checked(warp, bound, lane);
+            break;
+        case PTX_BUILTIN_DEVICE_COPY:
+            copy_later(warp, bound, lane);
+            break;
+        case PTX_BUILTIN_ERROR_TEXT:
+            give_error_text(warp, bound, lane);
+            break;
+        case PTX_BUILTIN_SET_CONDITION:
+            if (!sim_condition_set(argument64(warp, bound, lane, 0), (uint32_t)argument64(warp, bound, lane, 8)))
+                return report_condition(warp, bound, lane);
             break;
         case PTX_BUILTIN_LAUNCH_BUFFER:
         case PTX_BUILTIN_LAUNCH:

@@ -13,8 +13,10 @@
 enum { MOST_TEXEL = 16 };
 
 struct fetch {
-    int dimensions;
+    int dimensions;              // of a layer or a face
     bool layered;                // the first coordinate is a layer
+    bool cube;                   // then three are a direction
+    int gathered;                // the channel that is taken of each of four texels; -1: of their mixture, all
     bool writes, surface, whole; // whole: coordinates are integers
     enum ptx_variant beyond;     // of surfaces: .trap, .clamp, .zero
     enum ptx_type type;          // of a result
@@ -64,6 +66,12 @@ static enum step report_handle(struct warp *warp, const struct bound *bound, int
     return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
 }
 
+static enum step report_shape(struct warp *warp, const struct bound *bound, int lane, const struct fetch *f) {
+    warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane, "{here} reads %s, and the texture is %s",
+                f->cube ? "a cube" : "no cube", f->cube ? "none" : "one");
+    return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
+}
+
 // ---- Textures ----------------------------------------------------------------------------------------------------
 
 static float as_float(uint32_t bits) {
@@ -93,29 +101,54 @@ static float in_texels(const struct sim_texture *t, int d, float x) {
     return x * (float)t->size[d];
 }
 
+// Which face of a cube a direction hits, and where, from 0 to 1 (programming guide, "Cubemap Textures"). On an edge,
+// which belongs to two faces, a GPU may take the other one.
+static int find_face(const float direction[3], float on_face[2]) {
+    static const struct {
+        int s, t; // the axes along the face
+        float s_sign, t_sign;
+    } along[] = {{2, 1, -1, -1}, {2, 1, 1, -1}, {0, 2, 1, 1}, {0, 2, 1, -1}, {0, 1, 1, -1}, {0, 1, -1, -1}};
+    float x = fabsf(direction[0]), y = fabsf(direction[1]), z = fabsf(direction[2]);
+    int axis = x >= y && x >= z ? 0 : y >= z ? 1 : 2, face = 2 * axis + (direction[axis] < 0);
+    float largest = fabsf(direction[axis]);
+    on_face[0] = (along[face].s_sign * direction[along[face].s] / largest + 1) / 2;
+    on_face[1] = (along[face].t_sign * direction[along[face].t] / largest + 1) / 2;
+    return face;
+}
+
 static void find_spot(const struct warp *warp, const struct fetch *f, int lane, struct spot *spot) {
     const struct sim_texture *t = spot->texture;
-    spot->apart = t->linear && !f->whole;
+    uint32_t bits[4] = {0};
+    float x[3] = {0};
+    int64_t layer = 0, layers = (int64_t)t->size[2] / (f->cube ? 6 : 1);
+    for (int i = 0; i < f->coordinates; i++)
+        bits[i] = cells32(warp, f->coordinate[i])[lane];
+    if (f->layered) {
+        layer = (int32_t)bits[0];
+        layer = layer < 0 ? 0 : layer >= layers ? layers - 1 : layer;
+    }
     for (int d = 0; d < 3; d++) {
         spot->index[d] = 0;
         spot->weight[d] = 0;
+        x[d] = as_float(bits[f->layered + d]);
     }
-    int first = f->layered, layer_of = f->dimensions;
-    if (f->layered) {
-        int64_t layer = (int32_t)cells32(warp, f->coordinate[0])[lane], last = (int64_t)t->size[2] - 1;
-        spot->index[2] = layer < 0 ? 0 : layer > last ? last : layer;
+    if (f->cube) {
+        float direction[3] = {x[0], x[1], x[2]};
+        layer = 6 * layer + find_face(direction, x);
     }
-    for (int d = 0; d < layer_of; d++) {
-        uint32_t bits = cells32(warp, f->coordinate[first + d])[lane];
+    if (f->dimensions < 3)
+        spot->index[2] = layer;
+    spot->apart = (t->linear && !f->whole) || f->gathered >= 0;
+    for (int d = 0; d < f->dimensions; d++) {
         if (f->whole) {
-            spot->index[d] = (int32_t)bits;
+            spot->index[d] = (int32_t)bits[f->layered + d];
             continue;
         }
-        float x = in_texels(t, d, as_float(bits)) - (spot->apart ? 0.5f : 0);
-        x = x > -1e9f ? (x < 1e9f ? x : 1e9f) : -1e9f; // NaN, too
-        float whole = floorf(x);
+        float at = in_texels(t, d, x[d]) - (spot->apart ? 0.5f : 0);
+        at = at > -1e9f ? (at < 1e9f ? at : 1e9f) : -1e9f; // NaN, too
+        float whole = floorf(at);
         spot->index[d] = (int64_t)whole;
-        spot->weight[d] = floorf((x - whole) * 256 + 0.5f) / 256;
+        spot->weight[d] = floorf((at - whole) * 256 + 0.5f) / 256;
     }
 }
 
@@ -165,6 +198,8 @@ static enum step run_texture(struct warp *warp, const struct bound *bound, uint3
         spot[lane].texture = sim_texture_find(handle);
         if (!spot[lane].texture || spot[lane].texture->surface)
             return report_handle(warp, bound, lane, handle, false);
+        if (f->cube != spot[lane].texture->cube)
+            return report_shape(warp, bound, lane, f);
         find_spot(warp, f, lane, &spot[lane]);
         apart |= (uint32_t)spot[lane].apart << lane;
     }
@@ -185,7 +220,7 @@ static enum step run_texture(struct warp *warp, const struct bound *bound, uint3
                 weight[lane] *= !spot[lane].apart ? 1 : next ? spot[lane].weight[d] : 1 - spot[lane].weight[d];
                 is_there &= inside(t, f, d, &index[d]);
             }
-            is_there &= weight[lane] != 0;
+            is_there &= f->gathered >= 0 || weight[lane] != 0;
             there |= (uint32_t)is_there << lane;
             address[lane] = t->address + (uint64_t)index[2] * t->slice_bytes + (uint64_t)index[1] * t->row_bytes +
                             (uint64_t)index[0] * (unsigned)(t->channels * t->channel_bytes);
@@ -206,11 +241,15 @@ static enum step run_texture(struct warp *warp, const struct bound *bound, uint3
         for (uint32_t left = here; left; left &= left - 1) {
             int lane = first_lane(left);
             const struct sim_texture *t = spot[lane].texture;
+            static const int gathered_to[] = {3, 2, 0, 1}; // of (i, j), (i + 1, j), (i, j + 1), (i + 1, j + 1)
             for (int c = 0; c < 4; c++) {
                 float value = there >> lane & 1 || weight[lane] == 0 ? 0 : t->border[c];
+                int to = f->gathered >= 0 ? gathered_to[tap] : c;
+                if (f->gathered >= 0 && c != f->gathered)
+                    continue;
                 if (there >> lane & 1)
-                    bits[c][lane] = channel_of(t, texels[lane], c, &value);
-                sum[c][lane] += weight[lane] * value;
+                    bits[to][lane] = channel_of(t, texels[lane], c, &value);
+                sum[to][lane] += f->gathered >= 0 ? value : weight[lane] * value;
             }
         }
     }
@@ -301,17 +340,37 @@ static enum step run_surface(struct warp *warp, const struct bound *bound, uint3
 static const struct {
     enum ptx_opcode opcode;
     int dimensions;
-    bool layered, surface, writes;
+    bool layered, cube, surface, writes;
+    int gathered; // and 1
 } known[] = {
-    {PTX_OP_TEX_1D, 1, false, false, false},       {PTX_OP_TEX_2D, 2, false, false, false},
-    {PTX_OP_TEX_3D, 3, false, false, false},       {PTX_OP_TEX_A1D, 1, true, false, false},
-    {PTX_OP_TEX_A2D, 2, true, false, false},       {PTX_OP_TEX_LEVEL_1D, 1, false, false, false},
-    {PTX_OP_TEX_LEVEL_2D, 2, false, false, false}, {PTX_OP_TEX_LEVEL_3D, 3, false, false, false},
-    {PTX_OP_SULD_1D, 1, false, true, false},       {PTX_OP_SULD_2D, 2, false, true, false},
-    {PTX_OP_SULD_3D, 3, false, true, false},       {PTX_OP_SULD_A1D, 1, true, true, false},
-    {PTX_OP_SULD_A2D, 2, true, true, false},       {PTX_OP_SUST_1D, 1, false, true, true},
-    {PTX_OP_SUST_2D, 2, false, true, true},        {PTX_OP_SUST_3D, 3, false, true, true},
-    {PTX_OP_SUST_A1D, 1, true, true, true},        {PTX_OP_SUST_A2D, 2, true, true, true},
+    {.opcode = PTX_OP_TEX_1D, .dimensions = 1},
+    {.opcode = PTX_OP_TEX_2D, .dimensions = 2},
+    {.opcode = PTX_OP_TEX_3D, .dimensions = 3},
+    {.opcode = PTX_OP_TEX_A1D, .dimensions = 1, .layered = true},
+    {.opcode = PTX_OP_TEX_A2D, .dimensions = 2, .layered = true},
+    {.opcode = PTX_OP_TEX_CUBE, .dimensions = 2, .cube = true},
+    {.opcode = PTX_OP_TEX_ACUBE, .dimensions = 2, .cube = true, .layered = true},
+    {.opcode = PTX_OP_TEX_LEVEL_1D, .dimensions = 1},
+    {.opcode = PTX_OP_TEX_LEVEL_2D, .dimensions = 2},
+    {.opcode = PTX_OP_TEX_LEVEL_3D, .dimensions = 3},
+    {.opcode = PTX_OP_TEX_LEVEL_A1D, .dimensions = 1, .layered = true},
+    {.opcode = PTX_OP_TEX_LEVEL_A2D, .dimensions = 2, .layered = true},
+    {.opcode = PTX_OP_TEX_LEVEL_CUBE, .dimensions = 2, .cube = true},
+    {.opcode = PTX_OP_TEX_LEVEL_ACUBE, .dimensions = 2, .cube = true, .layered = true},
+    {.opcode = PTX_OP_TLD4_R_2D, .dimensions = 2, .gathered = 1},
+    {.opcode = PTX_OP_TLD4_G_2D, .dimensions = 2, .gathered = 2},
+    {.opcode = PTX_OP_TLD4_B_2D, .dimensions = 2, .gathered = 3},
+    {.opcode = PTX_OP_TLD4_A_2D, .dimensions = 2, .gathered = 4},
+    {.opcode = PTX_OP_SULD_1D, .dimensions = 1, .surface = true},
+    {.opcode = PTX_OP_SULD_2D, .dimensions = 2, .surface = true},
+    {.opcode = PTX_OP_SULD_3D, .dimensions = 3, .surface = true},
+    {.opcode = PTX_OP_SULD_A1D, .dimensions = 1, .surface = true, .layered = true},
+    {.opcode = PTX_OP_SULD_A2D, .dimensions = 2, .surface = true, .layered = true},
+    {.opcode = PTX_OP_SUST_1D, .dimensions = 1, .surface = true, .writes = true},
+    {.opcode = PTX_OP_SUST_2D, .dimensions = 2, .surface = true, .writes = true},
+    {.opcode = PTX_OP_SUST_3D, .dimensions = 3, .surface = true, .writes = true},
+    {.opcode = PTX_OP_SUST_A1D, .dimensions = 1, .surface = true, .writes = true, .layered = true},
+    {.opcode = PTX_OP_SUST_A2D, .dimensions = 2, .surface = true, .writes = true, .layered = true},
 };
 
 bool bind_texture(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
@@ -320,6 +379,8 @@ bool bind_texture(struct binder *binder, const struct ptx_instruction *ptx, stru
         if (known[i].opcode == ptx->opcode) {
             f.dimensions = known[i].dimensions;
             f.layered = known[i].layered;
+            f.cube = known[i].cube;
+            f.gathered = known[i].gathered - 1;
             f.surface = known[i].surface;
             f.writes = known[i].writes;
         }
@@ -328,7 +389,7 @@ bool bind_texture(struct binder *binder, const struct ptx_instruction *ptx, stru
     const struct ptx_operand *first = data->kind == PTX_OPERAND_VECTOR ? &data->elements[0] : data;
     enum ptx_type held = first->kind == PTX_OPERAND_REGISTER ? first->reg_type : ptx->type;
     f.coordinates = address->count;
-    if (address->slot < 0 || address->offset || f.coordinates < f.dimensions + f.layered || f.coordinates > 4)
+    if (address->slot < 0 || address->offset || f.coordinates < f.dimensions + f.cube + f.layered || f.coordinates > 4)
         return false;
     f.whole = f.surface || ptx->source_type == PTX_S32;
     f.handle = bind_register(binder, address->slot);

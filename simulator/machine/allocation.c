@@ -87,12 +87,15 @@ static void insert(struct sim_allocation *allocation) {
     live_count++;
 }
 
-static struct sim_allocation *allocate_locked(size_t size, enum sim_allocation_kind kind, const char *name) {
+// address 0: any that is free.
+static struct sim_allocation *allocate_locked(uint64_t address, size_t size, enum sim_allocation_kind kind,
+                                              const char *name) {
     bool host = kind == SIM_ALLOCATION_HOST;
     size_t room = host ? SIZE_MAX / 4 : capacity_bytes - used_bytes;
     if (size == 0 || size > room || size > WINDOW_END - SIM_GLOBAL_WINDOW || !make_room())
         return NULL;
-    uint64_t address = host ? 0 : find_place(round_up(size, ALIGNMENT));
+    if (!address)
+        address = host ? 0 : find_place(round_up(size, ALIGNMENT));
     struct sim_allocation *allocation = address || host ? calloc(1, sizeof *allocation) : NULL;
     if (!allocation)
         return NULL;
@@ -137,7 +140,23 @@ struct sim_allocation *sim_memory_adopt(void *bytes, size_t size) {
 
 struct sim_allocation *sim_memory_allocate(size_t size, enum sim_allocation_kind kind, const char *name) {
     pthread_rwlock_wrlock(&lock);
-    struct sim_allocation *allocation = allocate_locked(size, kind, name);
+    struct sim_allocation *allocation = allocate_locked(0, size, kind, name);
+    pthread_rwlock_unlock(&lock);
+    return allocation;
+}
+
+uint64_t sim_memory_reserve(size_t size) {
+    pthread_rwlock_wrlock(&lock);
+    uint64_t address = size && size <= WINDOW_END - SIM_GLOBAL_WINDOW ? find_place(round_up(size, ALIGNMENT)) : 0;
+    pthread_rwlock_unlock(&lock);
+    return address;
+}
+
+struct sim_allocation *sim_memory_allocate_at(uint64_t address, size_t size) {
+    pthread_rwlock_wrlock(&lock);
+    size_t place = count_starting_by(address + size - 1);
+    bool taken = place && live[place - 1]->address + live[place - 1]->size > address;
+    struct sim_allocation *allocation = taken ? NULL : allocate_locked(address, size, SIM_ALLOCATION_HEAP, NULL);
     pthread_rwlock_unlock(&lock);
     return allocation;
 }

@@ -39,6 +39,11 @@ struct sim_allocation {
 // NULL where total would pass capacity bytes (the device's memory) or the host has none left.
 struct sim_allocation *sim_memory_allocate(size_t size, enum sim_allocation_kind kind, const char *name);
 
+// Memory that will stand at an address that is known before: an address for so many bytes that nobody else gets, 0
+// where there is none; and an allocation there, NULL also where one is live there.
+uint64_t sim_memory_reserve(size_t size);
+struct sim_allocation *sim_memory_allocate_at(uint64_t address, size_t size);
+
 // Memory of the program's own that kernels may use, too, until it is freed, which leaves it to the program. Of kind
 // HOST.
 struct sim_allocation *sim_memory_adopt(void *bytes, size_t size);

@@ -57,6 +57,12 @@ struct recording;
 struct block_record;
 
 // One launch: what all host threads that run its blocks share.
+// The instructions by which other lanes stored that the one which signalled had not met.
+struct apart {
+    atomic_uint count;
+    int32_t pc[APART_STORES];
+};
+
 struct run {
     const struct sim_launch *launch;
     const struct sim_kernel *kernel;
@@ -81,7 +87,8 @@ struct run {
     atomic_int status;        // enum sim_status
     atomic_uint signal_clock; // counts atomics and volatile accesses, see analyses/race_global.c
     _Atomic uint32_t
-        *released; // [blocks] signal_clock at a block's first store of that kind, 0: none; NULL: not needed
+        *released;       // [blocks] signal_clock at a block's first store of that kind, 0: none; NULL: not needed
+    struct apart *apart; // [blocks] what that store does not publish
     size_t shared_bytes;
 };
 

@@ -23,7 +23,7 @@ bool sim_children_launch(struct sim_children *children, uint64_t buffer, bool ta
     bool found = false;
     pthread_mutex_lock(&children->lock);
     for (struct sim_child *one = children->first; one && !found; one = one->next) {
-        found = one->buffer == buffer && !one->launched;
+        found = one->buffer && one->buffer == buffer && !one->launched;
         if (found) {
             one->launched = true;
             one->tail = tail;
@@ -37,7 +37,8 @@ void sim_children_free(struct sim_children *children) {
     while (children->first) {
         struct sim_child *one = children->first;
         children->first = one->next;
-        sim_memory_free(one->buffer);
+        if (one->buffer)
+            sim_memory_free(one->buffer);
         free(one);
     }
     children->last = NULL;

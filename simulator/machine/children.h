@@ -1,5 +1,5 @@
-// Launches that a kernel asks for. They run when its grid has ended, in the order in which they were asked for, and
-// those of the tail stream after them: a kernel cannot wait for what it launches, so none can tell.
+// Launches, and copies, that a kernel asks for. They run when its grid has ended, in the order in which they were asked
+// for, and those of the tail stream after them: a kernel cannot wait for what it launches, so none can tell.
 #ifndef SIMULATOR_MACHINE_CHILDREN_H
 #define SIMULATOR_MACHINE_CHILDREN_H
 
@@ -11,7 +11,8 @@ struct sim_child {
     uint64_t kernel; // as a pointer to it holds
     struct sim_dim grid, block;
     uint32_t dynamic_shared_bytes;
-    uint64_t buffer; // device address of its parameters
+    uint64_t buffer;          // device address of its parameters
+    uint64_t to, from, bytes; // a copy instead, where bytes is not 0
     bool launched, tail;
     struct sim_child *next;
 };

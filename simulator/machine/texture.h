@@ -22,6 +22,7 @@ struct sim_texture {
     bool normalised; // integers are read as floats from 0 or -1 to 1
     bool surface;
     bool array; // else plain memory, of which only what is there can be fetched
+    bool cube;  // six faces a layer
     float border[4];
 };
 

@@ -63,6 +63,8 @@ struct call_frame {
 #define RECENT_POLLS 4
 #define REPORTED 8
 
+enum { APART_STORES = 4 };
+
 struct warp {
     uint8_t *base[2]; // its register file, and the kernel's constants
     const struct bound *code;
@@ -107,13 +109,19 @@ struct warp {
 
     // Vector clocks, see analyses/race_shared.c: what this warp knows of each agent, itself included.
     uint32_t clock[CLOCKS];
-    uint32_t fenced[CLOCKS];      // what it knew at its last fence: a relaxed store tells others no more
-    uint32_t seen[CLOCKS];        // what relaxed loads have told it: it knows that after a fence
-    bool has_seen;                // anything
-    uint32_t ticket;              // signal_clock at its last atomic that gave it a number
-    uint32_t lane_clock[LANES];   // own clock when the lane last synchronised with other lanes
-    uint32_t unfenced;            // own clock at the last plain store to global memory after a fence, 0: none
-    uint32_t wrote, wrote_clock;  // lanes that stored there since all of them met, and the clock then: release.c
+    uint32_t fenced[CLOCKS];     // what it knew at its last fence: a relaxed store tells others no more
+    uint32_t seen[CLOCKS];       // what relaxed loads have told it: it knows that after a fence
+    bool has_seen;               // anything
+    uint32_t ticket;             // signal_clock at its last atomic that gave it a number
+    uint32_t lane_clock[LANES];  // own clock when the lane last synchronised with other lanes
+    uint32_t unfenced;           // own clock at the last plain store to global memory after a fence, 0: none
+    uint32_t wrote, wrote_clock; // lanes that stored there since all of them met, and the clock then: release.c
+    struct {
+        int32_t pc;
+        uint32_t lanes;
+    } stored[APART_STORES];       // by which instructions
+    unsigned stores;              // of these; more than there is room for: not known
+    uint32_t covered;             // lanes that have executed a fence since they stored
     uint32_t floor_key;           // keys below it are ordered before this warp, whoever they are of
     uint32_t own_floor_key;       // this warp's own keys below it are ordered before all its lanes
     struct cluster_warp *cluster; // NULL: the kernel has none

@@ -83,6 +83,12 @@ static const struct builtin {
     {"__cudaCDP2PeekAtLastError", PTX_BUILTIN_LAST_ERROR, 0, 1, {4}},
     {"__cudaCDP2StreamCreateWithFlags", PTX_BUILTIN_STREAM_CREATE, 2, 1, {8, 4, 4}},
     {"__cudaCDP2StreamDestroy", PTX_BUILTIN_STREAM_DESTROY, 1, 1, {8, 4}},
+    {"__cudaCDP2Malloc", PTX_BUILTIN_DEVICE_MALLOC, 2, 1, {8, 8, 4}},
+    {"__cudaCDP2Free", PTX_BUILTIN_DEVICE_FREE, 1, 1, {8, 4}},
+    {"__cudaCDP2MemcpyAsync", PTX_BUILTIN_DEVICE_COPY, 5, 1, {8, 8, 8, 4, 8, 4}},
+    {"__cudaCDP2GetErrorString", PTX_BUILTIN_ERROR_TEXT, 1, 1, {4, 8}},
+    {"__cudaCDP2GetErrorName", PTX_BUILTIN_ERROR_TEXT, 1, 1, {4, 8}},
+    {"cudaGraphSetConditional", PTX_BUILTIN_SET_CONDITION, 2, 0, {8, 4}},
 };
 
 static enum ptx_builtin find_builtin(const struct ptx_function *function) {

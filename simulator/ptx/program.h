@@ -142,7 +142,12 @@ enum PTX_SMALL ptx_builtin {
     PTX_BUILTIN_LAUNCH,
     PTX_BUILTIN_LAST_ERROR,
     PTX_BUILTIN_STREAM_CREATE,
-    PTX_BUILTIN_STREAM_DESTROY
+    PTX_BUILTIN_STREAM_DESTROY,
+    PTX_BUILTIN_DEVICE_MALLOC, // cudaMalloc in a kernel
+    PTX_BUILTIN_DEVICE_FREE,
+    PTX_BUILTIN_DEVICE_COPY,
+    PTX_BUILTIN_ERROR_TEXT,
+    PTX_BUILTIN_SET_CONDITION
 };
 
 // Where a register lives. A warp's register file is an array of bytes; a register is 32 lanes side by side:

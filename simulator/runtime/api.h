@@ -10,7 +10,7 @@
 //   stream.c, event.c  order and time; here all work is done when the call returns
 //   device.c        which GPU this is; properties.c: what the program may ask about it
 //   function.c, occupancy.c  what a kernel needs, and how many of its blocks fit on one SM
-//   graph.c, graph_exec.c, capture.c  work that is described now and done later
+//   graph.c, graph_node.c, graph_memory.c, graph_exec.c, capture.c  work that is described now and done later
 //   array.c, texture.c  arrays, and the objects by which kernels read them
 //   status.c        what a finding does to the exit status
 //   error.c         the last error, and errors that stay; error_names.c: their names

@@ -38,16 +38,22 @@ size_t array_slices(cudaArray_const_t array) {
 
 static cudaError_t allocate(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
                             unsigned flags) {
-    const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore;
+    const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather;
     if (!array || !format || extent.width == 0)
         return api_error(cudaErrorInvalidValue, "a pointer is NULL or the array has no width");
     if (flags & ~known)
         return api_error(cudaErrorNotSupported,
-                         "the simulator has plain and layered arrays only: no cubes, gathers or tiles");
+                         "the simulator has no sparse arrays, nor any whose mapping is deferred");
     size_t bytes = array_texel_bytes(format);
     if (bytes == 0)
         return api_error(cudaErrorInvalidChannelDescriptor, "texels of %d, %d, %d and %d bits", format->x, format->y,
                          format->z, format->w);
+    size_t faces = flags & cudaArrayLayered ? extent.depth % 6 : extent.depth - 6;
+    if (flags & cudaArrayCubemap && (extent.width != extent.height || extent.depth == 0 || faces != 0))
+        return api_error(cudaErrorInvalidValue,
+                         "a cube has faces as high as wide, and a depth of 6; in layers, one of 6 a cube");
+    if (flags & cudaArrayTextureGather && (extent.height == 0 || extent.depth != 0))
+        return api_error(cudaErrorInvalidValue, "only arrays of two dimensions are gathered from");
     struct cudaArray made = {.format = *format, .extent = extent, .texel_bytes = bytes, .flags = flags};
     if (extent.width > 131072 || extent.height > 65536 || extent.depth > 16384)
         return api_error(cudaErrorInvalidValue, "an array of %zu x %zu x %zu texels is larger than a GPU has any",

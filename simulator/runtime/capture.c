@@ -1,8 +1,6 @@
 // Stream capture: between cudaStreamBeginCapture and cudaStreamEndCapture what is given to a stream becomes nodes of a
 // graph. A stream that waits for an event of a captured one is captured, too, and has to be joined with the first one
 // before the end.
-//
-// Memory that is asked for in a captured stream is there at once and stays, where CUDA makes a node of it.
 #include "graph.h"
 #include "stream.h"
 
@@ -10,6 +8,7 @@
 
 struct capture {
     cudaGraph_t graph;
+    bool lent; // the graph was there before, and stays whatever happens
     cudaStream_t origin;
     enum cudaStreamCaptureMode mode;
     unsigned long long id;
@@ -49,7 +48,8 @@ static void end(struct capture *capture);
 void capture_forget(const void *who) {
     for (struct capture *one = captures; one; one = one->next) {
         if (one->origin == who) {
-            graph_free(one->graph);
+            if (!one->lent)
+                graph_free(one->graph);
             end(one);
             return;
         }
@@ -172,7 +172,8 @@ bool capture_knows(cudaEvent_t event) {
     return captures && find(event);
 }
 
-static cudaError_t begin(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
+// graph NULL: a new one.
+static cudaError_t begin(cudaStream_t stream, cudaGraph_t graph, enum cudaStreamCaptureMode mode) {
     static unsigned long long last_id;
     cudaError_t error = stream_check(stream);
     if (error != cudaSuccess)
@@ -186,7 +187,7 @@ static cudaError_t begin(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
         return api_error(cudaErrorIllegalState, "the stream is being captured already");
     struct capture *made = calloc(1, sizeof *made);
     if (made) {
-        *made = (struct capture){graph_new(), stream, mode, ++last_id, false, captures};
+        *made = (struct capture){graph ? graph : graph_new(), graph, stream, mode, ++last_id, false, captures};
         captures = made;
     }
     if (!made || !made->graph || !make(stream, made)) {
@@ -198,7 +199,41 @@ static cudaError_t begin(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
-    return DEVICE_CALL(begin(stream, mode));
+    return DEVICE_CALL(begin(stream, NULL, mode));
+}
+
+// What comes next in the stream comes after these nodes, and those that are there already where it is said.
+static cudaError_t set_after(cudaStream_t stream, const cudaGraphNode_t *after, size_t count, bool keep) {
+    struct position *at = find(stream);
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < count && error == cudaSuccess; i++) {
+        error = graph_check_node(after[i]);
+        if (error == cudaSuccess && after[i]->graph != at->capture->graph)
+            error = api_error(cudaErrorInvalidValue, "a dependency is a node of another graph");
+    }
+    if (error == cudaSuccess && !keep)
+        at->after.count = 0;
+    for (size_t i = 0; i < count && error == cudaSuccess; i++)
+        if (!node_set_add(&at->after, after[i]))
+            error = api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    return error;
+}
+
+static cudaError_t begin_into(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                              enum cudaStreamCaptureMode mode) {
+    cudaError_t error = graph_check(graph);
+    if (error == cudaSuccess && count > 0 && !after)
+        error = api_error(cudaErrorInvalidValue, "the pointer to the nodes is NULL");
+    if (error == cudaSuccess)
+        error = begin(stream, graph, mode);
+    return error == cudaSuccess ? set_after(stream, after, count, false) : error;
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                          const cudaGraphEdgeData *edges, size_t count,
+                                          enum cudaStreamCaptureMode mode) {
+    (void)edges;
+    return DEVICE_CALL(begin_into(stream, graph, after, count, mode));
 }
 
 // Whether all nodes come before the stream's end: those of other streams, too.
@@ -213,27 +248,31 @@ static bool is_joined(const struct position *last) {
 }
 
 static cudaError_t finish(cudaStream_t stream, cudaGraph_t *graph) {
-    cudaError_t error = !graph ? api_error(cudaErrorInvalidValue, "the result is NULL") : stream_check(stream);
+    struct position *at = find(stream);
+    cudaError_t error = stream_check(stream);
+    if (error == cudaSuccess && !graph && !(at && at->capture->lent))
+        error = api_error(cudaErrorInvalidValue, "the result is NULL");
     if (error != cudaSuccess)
         return error;
-    *graph = NULL;
-    struct position *at = find(stream);
+    if (graph)
+        *graph = NULL;
     if (!at)
         return api_error(cudaErrorIllegalState, "the stream is not being captured");
     struct capture *capture = at->capture;
     cudaGraph_t made = capture->graph;
+    bool lent = capture->lent;
     if (capture->broken)
         error = invalidated();
     else if (capture->origin != stream)
         return api_error(cudaErrorStreamCaptureUnmatched, "the capture began in another stream");
-    else if (!is_joined(at))
+    else if (!lent && !is_joined(at))
         error = api_error(cudaErrorStreamCaptureUnjoined,
                           "a stream that was captured on the way was not joined: record an event in it, and let the "
                           "first stream wait for that");
     end(capture);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && graph)
         *graph = made;
-    else
+    else if (!lent)
         graph_free(made);
     return error;
 }
@@ -277,6 +316,23 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
     if (edges)
         *edges = NULL;
     return DEVICE_CALL(get_info(stream, status, id, graph, nodes, count));
+}
+#endif
+
+#if CUDART_VERSION >= 13000
+static cudaError_t update(cudaStream_t stream, const cudaGraphNode_t *after, size_t count, unsigned flags) {
+    cudaError_t error = stream_check(stream);
+    if (error == cudaSuccess && (flags > cudaStreamSetCaptureDependencies || (count > 0 && !after)))
+        error = api_error(cudaErrorInvalidValue, "the flags are unknown or the pointer to the nodes is NULL");
+    if (error == cudaSuccess && !find(stream))
+        error = api_error(cudaErrorIllegalState, "the stream is not being captured");
+    return error == cudaSuccess ? set_after(stream, after, count, flags == cudaStreamAddCaptureDependencies) : error;
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *after,
+                                                const cudaGraphEdgeData *edges, size_t count, unsigned int flags) {
+    (void)edges;
+    return DEVICE_CALL(update(stream, after, count, flags));
 }
 #endif
 

@@ -74,8 +74,16 @@ cudaError_t cudaMalloc(void **pointer, size_t size) {
     return DEVICE_CALL(allocate_now(pointer, size));
 }
 
+cudaError_t device_memory_allocate_in(void **pointer, size_t size, cudaStream_t stream) {
+    struct work *work = NULL;
+    if (size == 0 || !capture_is_on(stream))
+        return device_memory_allocate(pointer, size);
+    cudaError_t error = memory_work(pointer, size, &work);
+    return error == cudaSuccess ? capture_add(stream, work) : error;
+}
+
 cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream) {
-    return STREAM_CALL(stream, device_memory_allocate(pointer, size));
+    return STREAM_CALL(stream, device_memory_allocate_in(pointer, size, stream));
 }
 
 static cudaError_t allocate_pitched(void **pointer, size_t *pitch, size_t width, size_t height) {
@@ -144,9 +152,15 @@ cudaError_t cudaFree(void *pointer) {
     return WAITING_CALL(release_now(pointer));
 }
 
-// What a captured graph may still use stays.
+static cudaError_t release_in(void *pointer, cudaStream_t stream) {
+    if (!pointer || !capture_is_on(stream))
+        return release(pointer);
+    struct work *work = memory_free_work(pointer);
+    return work ? capture_add(stream, work) : api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+}
+
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
-    return STREAM_CALL(stream, capture_is_on(stream) ? cudaSuccess : release(pointer));
+    return STREAM_CALL(stream, release_in(pointer, stream));
 }
 
 static void free_heap(struct sim_allocation *allocation, void *addresses) {

@@ -7,6 +7,8 @@
 
 // cudaMalloc.
 cudaError_t device_memory_allocate(void **pointer, size_t size);
+// In a stream's order: while it is captured, a node of its graph.
+cudaError_t device_memory_allocate_in(void **pointer, size_t size, cudaStream_t stream);
 
 // Device memory that address lies in; NULL for any host memory, pinned and managed too.
 struct sim_allocation *device_memory_find(const void *address);

@@ -66,6 +66,7 @@ cudaGraph_t graph_new(void) {
 static void free_node(cudaGraphNode_t node) {
     if (node->child)
         graph_free(node->child);
+    condition_drop(node->condition);
     work_drop(node->work);
     node_set_empty(&node->after);
     free(node);
@@ -79,6 +80,11 @@ void graph_free(cudaGraph_t graph) {
     for (size_t i = 0; i < graph->nodes.count; i++)
         free_node(graph->nodes.node[i]);
     node_set_empty(&graph->nodes);
+    while (graph->defaults) {
+        struct graph_default *one = graph->defaults;
+        graph->defaults = one->next;
+        free(one);
+    }
     free(graph);
 }
 
@@ -94,7 +100,7 @@ cudaError_t graph_check(cudaGraph_t graph) {
     return api_error(cudaErrorInvalidValue, "the graph does not exist, or was destroyed");
 }
 
-static cudaError_t check_node(cudaGraphNode_t node) {
+cudaError_t graph_check_node(cudaGraphNode_t node) {
     for (const struct CUgraph_st *one = graphs; one; one = one->next)
         for (size_t i = 0; i < one->nodes.count; i++)
             if (one->nodes.node[i] == node)
@@ -141,13 +147,13 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 }
 
 // Adds what a program describes: its dependencies have to be nodes of the same graph.
-static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                       struct work *work) {
+cudaError_t graph_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                            struct work *work) {
     struct node_set set = {(cudaGraphNode_t *)after, count, count};
     cudaError_t error = !node || (count > 0 && !after) ? api_error(cudaErrorInvalidValue, "a pointer to nodes is NULL")
                                                        : graph_check(graph);
     for (size_t i = 0; i < count && error == cudaSuccess; i++) {
-        error = check_node(after[i]);
+        error = graph_check_node(after[i]);
         if (error == cudaSuccess && after[i]->graph != graph)
             error = api_error(cudaErrorInvalidValue, "a dependency is a node of another graph");
     }
@@ -161,7 +167,7 @@ static cudaError_t add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cu
                               const struct cudaKernelNodeParams *params) {
     struct work *work = NULL;
     cudaError_t error = kernel_work(params, &work);
-    return error == cudaSuccess ? add(node, graph, after, count, work) : error;
+    return error == cudaSuccess ? graph_add_after(node, graph, after, count, work) : error;
 }
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
@@ -171,12 +177,12 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, con
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                                      size_t count, void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
-    return DEVICE_CALL(add(node, graph, after, count, copy_work(to, size, from, size, size, 1, kind)));
+    return DEVICE_CALL(graph_add_after(node, graph, after, count, copy_work(to, size, from, size, size, 1, kind)));
 }
 
 static cudaError_t add_copy(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                             const struct cudaMemcpy3DParms *params) {
-    return params ? add(node, graph, after, count, copy_3d_work(params))
+    return params ? graph_add_after(node, graph, after, count, copy_3d_work(params))
                   : api_error(cudaErrorInvalidValue, "the parameters are NULL");
 }
 
@@ -190,7 +196,8 @@ static cudaError_t add_memset(cudaGraphNode_t *node, cudaGraph_t graph, const cu
     if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
         return api_error(cudaErrorInvalidValue, "the parameters are NULL, or an element has not 1, 2 or 4 bytes");
     size_t pitch = p->height > 1 ? p->pitch : p->width * p->elementSize;
-    return add(node, graph, after, count, set_work(p->dst, pitch, (int)p->value, p->elementSize, p->width, p->height));
+    return graph_add_after(node, graph, after, count,
+                           set_work(p->dst, pitch, (int)p->value, p->elementSize, p->width, p->height));
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
@@ -207,7 +214,7 @@ static cudaError_t add_host(cudaGraphNode_t *node, cudaGraph_t graph, const cuda
         work->function = params->fn;
         work->argument = params->userData;
     }
-    return add(node, graph, after, count, work);
+    return graph_add_after(node, graph, after, count, work);
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
@@ -217,7 +224,8 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                                   size_t count) {
-    return DEVICE_CALL(add(node, graph, after, count, work_new(sizeof(struct work), cudaGraphNodeTypeEmpty, NULL)));
+    return DEVICE_CALL(
+        graph_add_after(node, graph, after, count, work_new(sizeof(struct work), cudaGraphNodeTypeEmpty, NULL)));
 }
 
 // A node of the copy for each of the original, which stand at the same places.
@@ -244,6 +252,9 @@ static cudaGraph_t copy_of(cudaGraph_t graph) {
 
 static cudaError_t clone(cudaGraph_t *copy, cudaGraph_t graph) {
     cudaError_t error = copy ? graph_check(graph) : api_error(cudaErrorInvalidValue, "the result is NULL");
+    for (size_t i = 0; error == cudaSuccess && i < graph->nodes.count; i++)
+        if (graph->nodes.node[i]->condition)
+            error = api_error(cudaErrorNotSupported, "a graph with a conditional node cannot be a copy or a child");
     if (error == cudaSuccess && !(*copy = copy_of(graph)))
         error = api_error(cudaErrorMemoryAllocation, "the host has no memory left");
     return error;
@@ -259,7 +270,7 @@ static cudaError_t add_child(cudaGraphNode_t *node, cudaGraph_t graph, const cud
     cudaError_t error =
         child == graph ? api_error(cudaErrorInvalidValue, "a graph cannot be a part of itself") : clone(&copy, child);
     if (error == cudaSuccess)
-        error = add(node, graph, after, count, work_new(sizeof(struct work), cudaGraphNodeTypeGraph, NULL));
+        error = graph_add_after(node, graph, after, count, work_new(sizeof(struct work), cudaGraphNodeTypeGraph, NULL));
     if (error == cudaSuccess)
         (*node)->child = copy;
     else if (copy)
@@ -275,9 +286,9 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
 static cudaError_t depend(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count) {
     cudaError_t error = graph_check(graph);
     for (size_t i = 0; i < count && error == cudaSuccess; i++) {
-        error = check_node(from[i]);
+        error = graph_check_node(from[i]);
         if (error == cudaSuccess)
-            error = check_node(to[i]);
+            error = graph_check_node(to[i]);
         if (error == cudaSuccess && (from[i]->graph != graph || to[i]->graph != graph || from[i] == to[i]))
             error = api_error(cudaErrorInvalidValue, "a node of another graph, or one that is to follow itself");
         if (error == cudaSuccess && !node_set_add(&to[i]->after, from[i]))
@@ -327,7 +338,8 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, siz
 }
 
 static cudaError_t type_of(cudaGraphNode_t node, enum cudaGraphNodeType *type) {
-    cudaError_t error = type ? check_node(node) : api_error(cudaErrorInvalidValue, "the pointer to the type is NULL");
+    cudaError_t error =
+        type ? graph_check_node(node) : api_error(cudaErrorInvalidValue, "the pointer to the type is NULL");
     if (error == cudaSuccess)
         *type = node->work->type;
     return error;
@@ -338,7 +350,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *t
 }
 
 static cudaError_t get_kernel(cudaGraphNode_t node, struct cudaKernelNodeParams *params) {
-    cudaError_t error = params ? check_node(node) : api_error(cudaErrorInvalidValue, "the result is NULL");
+    cudaError_t error = params ? graph_check_node(node) : api_error(cudaErrorInvalidValue, "the result is NULL");
     return error == cudaSuccess ? kernel_params(node->work, params) : error;
 }
 
@@ -348,7 +360,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
 
 static cudaError_t set_kernel(cudaGraphNode_t node, const struct cudaKernelNodeParams *params) {
     struct work *work = NULL;
-    cudaError_t error = check_node(node);
+    cudaError_t error = graph_check_node(node);
     if (error == cudaSuccess)
         error = kernel_work(params, &work);
     if (error == cudaSuccess) {

@@ -33,21 +33,46 @@ void node_set_empty(struct node_set *set);
 
 struct CUgraphNode_st {
     struct work *work;
-    cudaGraph_t graph, child; // child: of a child graph's node, its own copy of that graph
-    struct node_set after;    // those that come before it
+    cudaGraph_t graph, child;    // child: of a child graph's node, its own copy of that graph
+    struct node_set after;       // those that come before it
+    struct condition *condition; // of a conditional node
+};
+
+// What a conditional node decides by, and among which graphs.
+enum condition_kind { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
+struct condition {
+    uint64_t handle;
+    enum condition_kind kind;
+    cudaGraph_t *body; // [bodies]
+    unsigned bodies;
+};
+void condition_drop(struct condition *condition);
+
+// The value that a condition has when the graph is launched, where it is assigned.
+struct graph_default {
+    uint64_t handle;
+    unsigned value;
+    bool assigned;
+    struct graph_default *next;
 };
 
 struct CUgraph_st {
     struct node_set nodes; // in the order in which they were added
+    struct graph_default *defaults;
     struct CUgraph_st *next;
 };
 
 cudaGraph_t graph_new(void);
 void graph_free(cudaGraph_t graph);
-cudaError_t graph_check(cudaGraph_t graph); // cudaErrorInvalidValue where there is none
+// cudaErrorInvalidValue where there is none.
+cudaError_t graph_check(cudaGraph_t graph);
+cudaError_t graph_check_node(cudaGraphNode_t node);
 
 // Adds a node and takes work, also where it fails. work NULL: there was no memory for it.
 cudaError_t graph_add(cudaGraphNode_t *node, cudaGraph_t graph, const struct node_set *after, struct work *work);
+// The same for what a program describes, whose nodes are checked.
+cudaError_t graph_add_after(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                            struct work *work);
 
 // While a stream is captured, what is given to it goes to a graph. True: work was taken, and *error says how that went.
 bool capture_is_on(cudaStream_t stream);
@@ -78,6 +103,10 @@ struct work *copy_work(void *to, size_t to_pitch, const void *from, size_t from_
 struct work *set_work(void *address, size_t pitch, int value, size_t element, size_t width, size_t height);
 struct work *copy_3d_work(const struct cudaMemcpy3DParms *parameters);
 cudaError_t kernel_work(const struct cudaKernelNodeParams *params, struct work **work);
+// Memory that a graph allocates, at *pointer, and that it frees (graph_memory.c). free_again: where it is still there.
+cudaError_t memory_work(void **pointer, size_t size, struct work **work);
+struct work *memory_free_work(const void *pointer);
+void memory_work_free_again(const struct work *work);
 cudaError_t kernel_params(const struct work *work, struct cudaKernelNodeParams *params);
 
 #endif

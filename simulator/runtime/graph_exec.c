@@ -3,16 +3,26 @@
 #include "graph.h"
 #include "stream.h"
 
+#include "../machine/condition.h"
+
 #include <stdlib.h>
 
 struct exec_step {
     struct work *work;
     cudaGraphNode_t node; // by which a program names it
+    // Of a conditional node: its graphs.
+    struct CUgraphExec_st *body; // [bodies]
+    unsigned bodies;
+    uint64_t handle;
+    enum condition_kind kind;
 };
 
 struct CUgraphExec_st {
     struct exec_step *step; // [steps]
     size_t steps, room;
+    struct graph_default *defaults; // [default_count]
+    size_t default_count;
+    bool frees; // what is still there of its memory when it is launched
     struct CUgraphExec_st *next;
 };
 
@@ -26,9 +36,14 @@ static cudaError_t check(cudaGraphExec_t exec) {
 }
 
 static void drop_steps(struct CUgraphExec_st *exec) {
-    for (size_t i = 0; i < exec->steps; i++)
+    for (size_t i = 0; i < exec->steps; i++) {
         work_drop(exec->step[i].work);
+        for (unsigned k = 0; k < exec->step[i].bodies; k++)
+            drop_steps(&exec->step[i].body[k]);
+        free(exec->step[i].body);
+    }
     free(exec->step);
+    free(exec->defaults);
 }
 
 static void free_exec(cudaGraphExec_t exec) {
@@ -45,17 +60,18 @@ void graph_exec_free_all(void) {
         free_exec(execs);
 }
 
-static bool add_step(struct CUgraphExec_st *exec, cudaGraphNode_t node) {
+// A further step, with nothing in it; NULL: the host has no memory left.
+static struct exec_step *add_step(struct CUgraphExec_st *exec) {
     if (exec->steps == exec->room) {
         size_t room = exec->room ? 2 * exec->room : 16;
         struct exec_step *grown = realloc(exec->step, room * sizeof *grown);
         if (!grown)
-            return false;
+            return NULL;
         exec->step = grown;
         exec->room = room;
     }
-    exec->step[exec->steps++] = (struct exec_step){work_share(node->work), node};
-    return true;
+    exec->step[exec->steps] = (struct exec_step){0};
+    return &exec->step[exec->steps++];
 }
 
 static bool is_among(const struct node_set *set, cudaGraphNode_t node) {
@@ -72,10 +88,48 @@ static bool is_ready(cudaGraphNode_t node, const struct node_set *done) {
     return true;
 }
 
+static cudaError_t put_in_order(struct CUgraphExec_st *exec, cudaGraph_t graph);
+
+static cudaError_t no_memory(void) {
+    return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+}
+
+static cudaError_t add_node(struct CUgraphExec_st *exec, cudaGraphNode_t node) {
+    struct exec_step *step = add_step(exec);
+    const struct condition *condition = node->condition;
+    cudaError_t error = cudaSuccess;
+    if (!step)
+        return no_memory();
+    step->work = work_share(node->work);
+    step->node = node;
+    if (!condition)
+        return cudaSuccess;
+    step->handle = condition->handle;
+    step->kind = condition->kind;
+    if (!(step->body = calloc(condition->bodies, sizeof *step->body)))
+        return no_memory();
+    for (; step->bodies < condition->bodies && error == cudaSuccess; step->bodies++)
+        error = put_in_order(&step->body[step->bodies], condition->body[step->bodies]);
+    return error;
+}
+
+static cudaError_t take_defaults(struct CUgraphExec_st *exec, cudaGraph_t graph) {
+    for (const struct graph_default *one = graph->defaults; one; one = one->next) {
+        if (!one->assigned)
+            continue;
+        struct graph_default *grown = realloc(exec->defaults, (exec->default_count + 1) * sizeof *grown);
+        if (!grown)
+            return no_memory();
+        exec->defaults = grown;
+        exec->defaults[exec->default_count++] = *one;
+    }
+    return cudaSuccess;
+}
+
 // Of those that may come next always the one that was added first.
 static cudaError_t put_in_order(struct CUgraphExec_st *exec, cudaGraph_t graph) {
     struct node_set done = {0};
-    cudaError_t error = cudaSuccess;
+    cudaError_t error = take_defaults(exec, graph);
     while (done.count < graph->nodes.count && error == cudaSuccess) {
         cudaGraphNode_t next = NULL;
         for (size_t i = 0; i < graph->nodes.count && !next; i++)
@@ -85,20 +139,21 @@ static cudaError_t put_in_order(struct CUgraphExec_st *exec, cudaGraph_t graph) 
             error = api_error(cudaErrorInvalidValue, "the nodes of the graph depend on each other in a circle");
         else if (next->child)
             error = put_in_order(exec, next->child);
-        if (next && error == cudaSuccess && (!node_set_add(&done, next) || !add_step(exec, next)))
-            error = api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+        if (next && error == cudaSuccess)
+            error = node_set_add(&done, next) ? add_node(exec, next) : no_memory();
     }
     node_set_empty(&done);
     return error;
 }
 
-static cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t graph) {
+static cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
     cudaError_t error = exec ? graph_check(graph) : api_error(cudaErrorInvalidValue, "the result is NULL");
     if (error != cudaSuccess)
         return error;
     struct CUgraphExec_st *made = calloc(1, sizeof *made);
     if (!made)
-        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+        return no_memory();
+    made->frees = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
     made->next = execs;
     execs = made;
     error = put_in_order(made, graph);
@@ -109,15 +164,13 @@ static cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t graph) {
     return error;
 }
 
-// The flags say who frees memory, uploads or launches from the device; what is here needs none of it.
+// The other flags say who uploads, or launches from the device; what is here needs none of it.
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
-    (void)flags;
-    return DEVICE_CALL(instantiate(exec, graph));
+    return DEVICE_CALL(instantiate(exec, graph, flags));
 }
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
-    (void)flags;
-    return DEVICE_CALL(instantiate(exec, graph));
+    return DEVICE_CALL(instantiate(exec, graph, flags));
 }
 
 static cudaError_t destroy(cudaGraphExec_t exec) {
@@ -131,22 +184,57 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
     return DEVICE_CALL(destroy(exec));
 }
 
+static cudaError_t copy_steps(struct CUgraphExec_st *to, const struct CUgraphExec_st *from) {
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < from->steps && error == cudaSuccess; i++) {
+        struct exec_step *step = add_step(to);
+        const struct exec_step *other = &from->step[i];
+        if (!step)
+            return no_memory();
+        *step = *other;
+        step->work = work_share(other->work);
+        step->bodies = 0;
+        step->body = other->bodies ? calloc(other->bodies, sizeof *step->body) : NULL;
+        if (other->bodies && !step->body)
+            return no_memory();
+        for (; step->bodies < other->bodies && error == cudaSuccess; step->bodies++)
+            error = copy_steps(&step->body[step->bodies], &other->body[step->bodies]);
+    }
+    return error;
+}
+
+// What stands at a launch, of it and of the graphs in it.
+static void begin(const struct CUgraphExec_st *exec, bool frees) {
+    for (size_t i = 0; i < exec->default_count; i++)
+        sim_condition_set(exec->defaults[i].handle, exec->defaults[i].value);
+    for (size_t i = 0; i < exec->steps; i++) {
+        if (frees)
+            memory_work_free_again(exec->step[i].work);
+        for (unsigned k = 0; k < exec->step[i].bodies; k++)
+            begin(&exec->step[i].body[k], frees);
+    }
+}
+
+// Into a graph that is being captured go its steps, one after the other.
+static cudaError_t capture_steps(cudaGraphExec_t exec, cudaStream_t stream) {
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < exec->steps && error == cudaSuccess; i++)
+        error = exec->step[i].bodies
+                    ? api_error(cudaErrorNotSupported, "the simulator captures no graph with a conditional node")
+                    : capture_add(stream, work_share(exec->step[i].work));
+    return error;
+}
+
 static cudaError_t prepare(cudaGraphExec_t exec, cudaStream_t stream, struct CUgraphExec_st *launched) {
     cudaError_t error = check(exec);
     if (error == cudaSuccess)
         error = stream_check(stream);
-    if (error == cudaSuccess && capture_is_on(stream)) {
-        // Into a graph that is being captured go its steps, one after the other.
-        for (size_t i = 0; i < exec->steps && error == cudaSuccess; i++)
-            error = capture_add(stream, work_share(exec->step[i].work));
-    } else if (error == cudaSuccess && exec->steps > 0) {
-        launched->step = calloc(exec->steps, sizeof *launched->step);
-        if (!launched->step)
-            return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
-        for (; launched->steps < exec->steps; launched->steps++)
-            launched->step[launched->steps].work = work_share(exec->step[launched->steps].work);
-    }
-    return error;
+    if (error != cudaSuccess)
+        return error;
+    if (capture_is_on(stream))
+        return capture_steps(exec, stream);
+    begin(exec, exec->frees);
+    return copy_steps(launched, exec);
 }
 
 static cudaError_t drop(struct CUgraphExec_st *launched) {
@@ -154,17 +242,49 @@ static cudaError_t drop(struct CUgraphExec_st *launched) {
     return cudaSuccess;
 }
 
+static cudaError_t run_steps(const struct CUgraphExec_st *launched, cudaStream_t stream);
+
+static cudaError_t run_work(const struct work *work, cudaStream_t stream) {
+    bool is_usable = api_enter("cudaGraphLaunch") == cudaSuccess;
+    return api_leave(is_usable ? work->run(work, stream) : api_entry_error());
+}
+
+static cudaError_t run_condition(const struct exec_step *step, cudaStream_t stream) {
+    cudaError_t error = cudaSuccess;
+    uint32_t value = 0;
+    do {
+        sim_condition_get(step->handle, &value);
+        uint32_t which = step->kind == CONDITION_SWITCH ? value : value == 0;
+        if (step->kind == CONDITION_WHILE && value == 0)
+            which = step->bodies;
+        if (which >= step->bodies)
+            return cudaSuccess;
+        error = run_steps(&step->body[which], stream);
+    } while (error == cudaSuccess && step->kind == CONDITION_WHILE);
+    return error;
+}
+
+static cudaError_t run_steps(const struct CUgraphExec_st *launched, cudaStream_t stream) {
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < launched->steps && error == cudaSuccess; i++) {
+        const struct exec_step *step = &launched->step[i];
+        const struct work *work = step->work;
+        if (step->bodies)
+            error = run_condition(step, stream);
+        else if (work->function)
+            work->function(work->argument);
+        else if (work->run)
+            error = run_work(work, stream);
+    }
+    return error;
+}
+
 // Functions of the program are called without the lock, and may do as they like; so what is launched is a copy.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     struct CUgraphExec_st launched = {0};
     cudaError_t error = DEVICE_CALL(prepare(exec, stream, &launched));
-    for (size_t i = 0; i < launched.steps && error == cudaSuccess; i++) {
-        const struct work *work = launched.step[i].work;
-        if (work->function)
-            work->function(work->argument);
-        else if (work->run)
-            error = DEVICE_CALL(work->run(work, stream));
-    }
+    if (error == cudaSuccess)
+        error = run_steps(&launched, stream);
     HOST_CALL(drop(&launched));
     return error;
 }
@@ -218,9 +338,10 @@ static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph, enum cudaGrap
         }
     }
     for (size_t i = 0; alike && i < exec->steps; i++) {
-        struct work *work = exec->step[i].work;
-        exec->step[i].work = other.step[i].work;
-        other.step[i].work = work;
+        struct exec_step step = exec->step[i];
+        exec->step[i] = other.step[i];
+        exec->step[i].node = step.node;
+        other.step[i] = step;
     }
     drop_steps(&other);
     return error != cudaSuccess || alike

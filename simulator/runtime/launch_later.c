@@ -69,7 +69,16 @@ cudaError_t kernel_params(const struct work *work, struct cudaKernelNodeParams *
     return cudaSuccess;
 }
 
-// ---- Launches by kernels
+// ---- Launches and copies by kernels
+
+static cudaError_t run_copy(const struct sim_child *child) {
+    struct work *work = copy_work((void *)(uintptr_t)child->to, child->bytes, (const void *)(uintptr_t)child->from,
+                                  child->bytes, child->bytes, 1, cudaMemcpyDefault);
+    cudaError_t error =
+        work ? work->run(work, NULL) : api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    work_drop(work);
+    return error;
+}
 
 static cudaError_t run_child(const struct function *parent, const struct sim_child *child) {
     struct function *function = function_at(parent, child->kernel);
@@ -100,6 +109,6 @@ cudaError_t launch_children(const struct function *parent, const struct sim_chil
     for (int tail = 0; tail < 2; tail++)
         for (const struct sim_child *one = children->first; one && error == cudaSuccess; one = one->next)
             if (one->launched && one->tail == tail)
-                error = run_child(parent, one);
+                error = one->bytes ? run_copy(one) : run_child(parent, one);
     return error;
 }

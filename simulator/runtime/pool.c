@@ -49,11 +49,11 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep) {
     return DEVICE_CALL(check(pool));
 }
 
-static cudaError_t allocate(void **pointer, size_t size, cudaMemPool_t pool) {
+static cudaError_t allocate(void **pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
     cudaError_t error = check(pool);
-    return error == cudaSuccess ? device_memory_allocate(pointer, size) : error;
+    return error == cudaSuccess ? device_memory_allocate_in(pointer, size, stream) : error;
 }
 
 cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t size, cudaMemPool_t pool, cudaStream_t stream) {
-    return STREAM_CALL(stream, allocate(pointer, size, pool));
+    return STREAM_CALL(stream, allocate(pointer, size, pool, stream));
 }

@@ -24,6 +24,7 @@ static cudaError_t take_array(struct sim_texture *t, cudaArray_t array) {
         return error;
     take_format(t, &array->format);
     t->array = true;
+    t->cube = array->flags & cudaArrayCubemap;
     t->address = array->allocation->address;
     t->size[0] = array->extent.width;
     t->size[1] = array_rows(array);
@@ -87,10 +88,15 @@ static cudaError_t take_description(struct sim_texture *t, const struct cudaText
     }
     t->linear = d->filterMode == cudaFilterModeLinear;
     t->normalised = d->readMode == cudaReadModeNormalizedFloat;
-    t->unit = d->normalizedCoords != 0;
+    // No direction leads beyond the edges of a face.
+    for (int i = 0; i < 3 && t->cube; i++)
+        t->addressing[i] = SIM_ADDRESS_CLAMP;
+    t->unit = d->normalizedCoords != 0 || t->cube;
     memcpy(t->border, d->borderColor, sizeof t->border);
     if (d->sRGB)
         return api_error(cudaErrorNotSupported, "the simulator has no textures in sRGB");
+    if (d->seamlessCubemap && t->linear)
+        return api_error(cudaErrorNotSupported, "the simulator mixes no texels of neighbouring faces of a cube");
     if (t->normalised && (t->kind == SIM_TEXEL_FLOAT || t->channel_bytes == 4))
         return api_error(cudaErrorInvalidNormSetting, "only integers of 8 or 16 bits are read as floats from 0 to 1");
     if (t->linear && (plain || (t->kind != SIM_TEXEL_FLOAT && !t->normalised)))

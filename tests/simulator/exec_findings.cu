@@ -14,6 +14,14 @@ KERNEL uninitialised_shared(float *out) {
     out[t] = row[t]; // uninitialised_shared here
 }
 
+// All threads set by an exchange what nobody has written.
+KERNEL exchanged(float *out) {
+    __shared__ unsigned count;
+    atomicExch(&count, 7);
+    __syncthreads();
+    out[threadIdx.x] = count;
+}
+
 // Rows of three floats and one that nobody writes, read four at a time.
 KERNEL padding(float *out, int used) {
     __shared__ float4 row[32], other[32];
@@ -34,6 +42,29 @@ KERNEL padding(float *out, int used) {
         out[t] = row[__float_as_int(v.w) & 31].x; // padding address
     if (used & 16)
         out[t] = __shfl_xor_sync(~0u, v.w, 1); // padding shuffled
+    if (used & 32)
+        out[t] = __any_sync(~0u, v.w > 1); // padding voted
+}
+
+// A warp scans the sums of fewer warps than it has lanes: what the other lanes have read comes into no sum that is
+// used, unless the sums are moved the other way.
+KERNEL scan_of_few(float *out, int downwards) {
+    __shared__ float sums[32];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32;
+    if (lane == 31)
+        sums[warp] = t;
+    __syncthreads();
+    if (warp == 0) {
+        float sum = sums[lane];
+        for (int i = 1; i < 32; i *= 2) {
+            float other = downwards ? __shfl_down_sync(~0u, sum, i) : __shfl_up_sync(~0u, sum, i);
+            if (downwards ? lane + i < 32 : lane >= i)
+                sum += other;
+        }
+        sums[lane] = sum;
+    }
+    __syncthreads();
+    out[t] = sums[warp]; // scan_of_few here
 }
 
 // A row past the end is loaded and not written again.

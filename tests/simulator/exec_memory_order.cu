@@ -66,6 +66,41 @@ KERNEL counts_for_its_block(float *part, unsigned *count, float *out) {
     last_adds_up<FENCED, true, true>(part, count, out);
 }
 
+// ---- Between blocks in a chain: a lane passes on its own value, while the others have stored theirs elsewhere ------
+
+template <bool OF_OTHERS, bool MEET>
+__device__ void chain(float *own, int *flag, float *theirs) {
+    const int before = blockIdx.x - 1, base = 32 * blockIdx.x;
+    theirs[base + threadIdx.x % 32] = threadIdx.x % 32; // chain_of_others there
+    if (MEET) {
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        float sum = 1;
+        if (before >= 0) {
+            while (atomicAdd(&flag[before], 0) == 0) {
+            }
+            __threadfence();
+            sum += OF_OTHERS ? theirs[base - 27] : own[before]; // chain_of_others here
+        }
+        own[blockIdx.x] = sum;
+        __threadfence();
+        atomicExch(&flag[blockIdx.x], 1);
+    }
+}
+
+KERNEL chain_of_own(float *own, int *flag, float *theirs) {
+    chain<false, false>(own, flag, theirs);
+}
+
+KERNEL chain_of_others(float *own, int *flag, float *theirs) {
+    chain<true, false>(own, flag, theirs);
+}
+
+KERNEL chain_of_others_met(float *own, int *flag, float *theirs) {
+    chain<true, true>(own, flag, theirs);
+}
+
 // ---- Between blocks: a flag, for which the second block waits
 // --------------------------------------------------------
 

@@ -28,6 +28,7 @@ static void test_uninitialised(void **state) {
     (void)state;
     uint64_t a = expected_zeros(), fresh = driver_alloc(4 * EXPECTED_FLOATS);
     must_find(RUN("uninitialised_shared", 1, 64, 1, {a}), SIM_LAUNCH_FAILURE, "byte 160 of shared memory", false);
+    must_be_silent(RUN("exchanged", 1, 128, 1, {a}));
     must_find(RUN("copy", 1, 32, 2, {a, fresh}), SIM_LAUNCH_FAILURE, "uninitialised read: ", false);
     must_be_silent(RUN("copy", 1, 32, 2, {fresh, a}));
     must_be_silent(RUN("copy", 1, 32, 2, {a, fresh}));
@@ -40,14 +41,14 @@ static void test_uninitialised_and_unused(void **state) {
     static const struct {
         uint64_t used;
         const char *line, *how;
-    } uses[] = {{1, "chosen", "stores it"},
-                {2, "stored", "stores it"},
-                {4, "decided", "lets it decide"},
-                {8, "address", "takes it for an address"},
-                {16, "shuffled", "uses it"}};
+    } uses[] = {{1, "chosen", "stores it"},       {2, "stored", "stores it"},
+                {4, "decided", "lets it decide"}, {8, "address", "takes it for an address"},
+                {16, "shuffled", "stores it"},    {32, "voted", "uses it"}};
     uint64_t a = expected_zeros();
     must_be_silent(RUN("padding", 1, 32, 2, {a, 0}));
     must_be_silent(RUN("past_the_rows", 1, 32, 3, {a, expected_zeros(), 7}));
+    must_be_silent(RUN("scan_of_few", 1, 128, 2, {a, 0}));
+    must_find(RUN("scan_of_few", 1, 128, 2, {a, 1}), SIM_LAUNCH_FAILURE, "uninitialised shared memory: ", false);
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         char place[64];
         assert_int_equal(expected_run(RUN("padding", 1, 32, 2, {a, uses[i].used})), SIM_LAUNCH_FAILURE);

@@ -58,6 +58,14 @@ static void test_flags_between_blocks(void **state) {
     must_find(blocks("releases_for_its_block", 2), SIM_LAUNCH_FAILURE, "did not publish", true);
 }
 
+static void test_chain(void **state) {
+    (void)state;
+    must_be_silent(blocks("chain_of_own", 16));
+    must_be_silent(blocks("chain_of_others_met", 16));
+    must_find(blocks("chain_of_others", 16), SIM_LAUNCH_FAILURE, "race between blocks: ", true);
+    must_mention("chain_of_others", "did not publish");
+}
+
 static void test_lanes_that_signal(void **state) {
     (void)state;
     static const char *const right[] = {"flag_of_a_warp",
@@ -83,6 +91,7 @@ int main(void) {
         cmocka_unit_test(test_counters),
         cmocka_unit_test(test_remark),
         cmocka_unit_test(test_flags_between_blocks),
+        cmocka_unit_test(test_chain),
         cmocka_unit_test(test_lanes_that_signal),
     };
     return cmocka_run_group_tests_name("memory order", tests, load, unload);

@@ -1,4 +1,4 @@
-// What the two files of one program share.
+// What the files of one program share.
 #pragma once
 
 extern __device__ int counter;
@@ -6,8 +6,9 @@ extern __constant__ int limits[2];
 extern __device__ int of_main;
 __device__ int of_other_file(int x);
 int count_in_other_file();
+void conditions(); // conditions.cu
 
-// In both files, of which the linker takes one.
+// In two files, of which the linker takes one.
 template <typename T>
 __device__ __noinline__ T larger(T x, T y) {
     return x > y ? x : y;

@@ -1,7 +1,6 @@
 // Several files linked as one, and kernels that launch kernels: a sort that splits what it is given and launches itself
 // on both parts.
-//     make run PROGRAM='tests/programs/linked/main.cu tests/programs/linked/other.cu' FLAGS='-rdc=true
-//     -Itests/programs'
+//     make run PROGRAM="$(echo tests/programs/linked/*.cu)" FLAGS='-rdc=true -Itests/programs'
 #include "linked.cuh"
 #include "program.cuh"
 
@@ -65,6 +64,45 @@ __global__ void in_turn(int *log) {
     append<<<1, 1>>>(log, 2);
 }
 
+// Memory that one kernel allocates, another one uses, and a third frees.
+__global__ void take(int **kept, int n) {
+    if (cudaMalloc((void **)kept, n * sizeof(int)) == cudaSuccess)
+        for (int i = 0; i < n; i++)
+            (*kept)[i] = i * i;
+}
+
+__global__ void read_kept(int **kept, int *out) {
+    out[threadIdx.x] = (*kept)[threadIdx.x];
+}
+
+__global__ void give_back(int **kept, int *out) {
+    out[0] = cudaFree(*kept);
+}
+
+// A copy comes in its turn among the launches.
+__global__ void copy_between(int *log, int *kept) {
+    append<<<1, 1>>>(log, 5);
+    const cudaError_t error = cudaMemcpyAsync(kept, log, 2 * sizeof(int), cudaMemcpyDeviceToDevice, 0);
+    if (error != cudaSuccess)
+        printf("%s\n", cudaGetErrorString(error));
+    append<<<1, 1>>>(log, 6);
+}
+
+static void copies_of_kernels() {
+    int *log = zeros<int>(8), *kept = zeros<int>(2);
+    copy_between<<<1, 1>>>(log, kept);
+    EXPECT(to_host(kept, 2) == std::vector<int>({1, 5}) && to_host(log, 3) == std::vector<int>({2, 5, 6}));
+}
+
+static void memory_of_kernels() {
+    int **kept = zeros<int *>(1), *out = zeros<int>(8);
+    take<<<1, 1>>>(kept, 8);
+    read_kept<<<1, 8>>>(kept, out);
+    EXPECT(to_host(out, 8) == std::vector<int>({0, 1, 4, 9, 16, 25, 36, 49}));
+    give_back<<<1, 1>>>(kept, out);
+    EXPECT(to_host(out, 1)[0] == cudaSuccess);
+}
+
 int main() {
     int *out = zeros<int>(4);
     across_files<<<1, 1>>>(out);
@@ -84,5 +122,8 @@ int main() {
     int *log = zeros<int>(8);
     in_turn<<<1, 1>>>(log);
     EXPECT(to_host(log, 4) == std::vector<int>({3, 1, 2, 3}));
+    memory_of_kernels();
+    copies_of_kernels();
+    conditions();
     return 0;
 }

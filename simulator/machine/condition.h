@@ -1,0 +1,13 @@
+// The conditions of graphs: numbers that kernels set, by which a graph decides what comes next.
+#ifndef SIMULATOR_MACHINE_CONDITION_H
+#define SIMULATOR_MACHINE_CONDITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+uint64_t sim_condition_add(uint32_t value); // its handle; 0: the host has no memory left
+// false: there is none of that handle.
+bool sim_condition_set(uint64_t handle, uint32_t value);
+bool sim_condition_get(uint64_t handle, uint32_t *value);
+
+#endif
