@@ -154,7 +154,8 @@ SELECT 'profile', name, gpu, place, text FROM (
         CASE WHEN max(wide IS NOT NULL) OVER (PARTITION BY gpu, name) THEN ' ' || coalesce(wide, '-') || ' |' ELSE '' END
     FROM counter_row
     UNION ALL SELECT name, gpu, 1e9, char(10) || 'Solution; B=1 H=16 N=' || N || ', no mask; ' ||
-        (SELECT date || ', commit ' || commit_name FROM counter_text AS c WHERE c.gpu = counter_text.gpu ORDER BY line DESC LIMIT 1) ||
+        (SELECT date || ', commit ' || commit_name FROM counter_text AS c WHERE c.gpu = counter_text.gpu AND c.name = counter_text.name
+            ORDER BY line DESC LIMIT 1) ||
             '.' || char(10)
     FROM counter_text WHERE D IN (64, 128) GROUP BY gpu, name);
 

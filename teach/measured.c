@@ -114,6 +114,8 @@ bool measured_busy(const char *folder, const char *lesson, int head_dim, const c
         {"shared memory", "^l1tex__data_pipe_lsu_wavefronts_mem_shared[.]avg[.]pct"},
         {"issue slots", "^smsp__issue_active[.]avg[.]pct"},
         {"FMA", "^sm__inst_executed_pipe_fma[.]avg[.]pct"},
+        {"tensor cores", "^sm__pipe_tensor_cycles_active[.]avg[.]pct"},
+        {"exponentials and conversions", "^sm__inst_executed_pipe_xu[.]avg[.]pct"},
     };
     char where[120], wanted[200];
     snprintf(where, sizeof where, "lesson=%.40s B=1 H=16 Nq=4096 Nk=4096 D=%d causal=0", lesson, head_dim);
