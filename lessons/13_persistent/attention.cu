@@ -52,7 +52,7 @@ template <class T>
 __device__ inline void produce(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
     Ring<T::STAGES> ring, value_ring;
     Ring<2> q;
-    int number = blockIdx.x, taken = 0, value_key0 = 0;
+    int number = blockIdx.x, value_key0 = 0;
     Item item = item_of<T>(p, work, number), next = {}, value_item = {};
     for (; item.end_key > 0; item = next) {
         const int last_tile = (item.end_key - 1) / T::KEYS * T::KEYS;

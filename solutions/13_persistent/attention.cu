@@ -52,7 +52,7 @@ template <class T>
 __device__ inline void produce(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
     Ring<T::STAGES> ring, value_ring;
     Ring<2> q;
-    int number = blockIdx.x, taken = 0, value_key0 = 0;
+    int number = blockIdx.x, value_key0 = 0;
     Item item = item_of<T>(p, work, number), next = {}, value_item = {};
     for (; item.end_key > 0; item = next) {
         const int last_tile = (item.end_key - 1) / T::KEYS * T::KEYS;
@@ -66,9 +66,9 @@ __device__ inline void produce(T &tile, const TensorMaps &maps, const struct att
             // TODO 1 (about 6 lines): which item is next? Ask for it at the first tile: it is needed at the second, and
             // its way from memory takes long. The counter wraps after the last item, so that it begins at 0 again.
             if (key0 == last_tile && work.counter)
-                taken = atomicInc(work.counter, work.items - 1);
+                number = atomicInc(work.counter, work.items - 1);
             if (key0 == max(0, last_tile - T::KEYS)) {
-                number = work.counter ? work.blocks + taken : number + work.blocks;
+                number += work.blocks;
                 next = item_of<T>(p, work, number);
             }
             // END TODO 1
