@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attention.h"
+#include "reduce.cuh"
 #include "variant.cuh"
 
 // A block of queries of one head, and the keys that any of them sees: those before end_key. 0: this is no item.
@@ -39,8 +40,8 @@ __device__ inline Item item_of(const struct attention_problem &p, const Work &wo
 // is computed once for the warp, and its branches are the warp's.
 __device__ inline Item warp_item(const Item &item) {
     Item same = item;
-    same.query0 = __shfl_sync(0xffffffffu, item.query0, 0);
-    same.end_key = __shfl_sync(0xffffffffu, item.end_key, 0);
+    same.query0 = __shfl_sync(ALL_LANES, item.query0, 0);
+    same.end_key = __shfl_sync(ALL_LANES, item.end_key, 0);
     return same;
 }
 

@@ -174,6 +174,11 @@ int64_t shape_k_elements(const struct attention_shape *shape) {
     return (int64_t)shape->batch * shape->kv_heads * shape->nk * shape->head_dim;
 }
 
+int64_t shape_first_key(const struct attention_shape *shape, int64_t row) {
+    int64_t head = row / shape->nq % shape->heads, batch = row / shape->nq / shape->heads;
+    return (batch * shape->kv_heads + head / (shape->heads / shape->kv_heads)) * shape->nk;
+}
+
 int shape_visible_keys(const struct attention_shape *shape, int row) {
     if (!shape->causal)
         return shape->nk;

@@ -62,6 +62,9 @@ bool shape_strides_apart(const struct attention_shape *shape, struct message *er
 int64_t shape_q_elements(const struct attention_shape *shape);
 int64_t shape_k_elements(const struct attention_shape *shape);
 
+// Row of q, of all batches and heads: the first row of k and v of its head.
+int64_t shape_first_key(const struct attention_shape *shape, int64_t row);
+
 // How many keys query row sees.
 int shape_visible_keys(const struct attention_shape *shape, int row);
 

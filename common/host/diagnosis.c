@@ -10,8 +10,8 @@ enum { PROBE_SEED = 4711 };
 static void make(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed, bool optional,
                  struct host_problem *problem) {
     kernel->operation->make(which, seed, true, problem);
-    while (!optional && problem_output(problem, problem->outputs - 1)->optional)
-        problem->outputs--;
+    if (!optional)
+        problem_leave_optional(problem);
 }
 
 // Runs the kernel on a case and lets the suspects hear its output. A probe, and a case in a smaller shape, may be

@@ -78,6 +78,11 @@ int64_t problem_output_elements(const struct host_problem *problem) {
     return elements;
 }
 
+void problem_leave_optional(struct host_problem *problem) {
+    while (problem_output(problem, problem->outputs - 1)->optional)
+        problem->outputs--;
+}
+
 void host_problem_free(struct host_problem *problem) {
     for (int i = 0; i < problem->inputs; i++)
         free(problem->tensor[i].values);

@@ -66,6 +66,9 @@ static inline const struct host_tensor *problem_output(const struct host_problem
     return &problem->tensor[problem->inputs + i];
 }
 
+// Leaves out the outputs that a kernel need not give; they are the last ones.
+void problem_leave_optional(struct host_problem *problem);
+
 void host_problem_free(struct host_problem *problem);
 
 #endif

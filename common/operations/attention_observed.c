@@ -50,17 +50,11 @@ static bool ask_weights(const struct diagnosed *kernel, struct host_problem *pro
     return true;
 }
 
-// The first row of k and v that belongs to a row of q.
-static int64_t first_key(const struct attention_shape *s, int64_t row) {
-    int64_t head = row / s->nq;
-    return (head / s->heads * s->kv_heads + head % s->heads / (s->heads / s->kv_heads)) * s->nk;
-}
-
 static void compute_right(const struct host_problem *problem, struct observed *x) {
     const struct attention_shape *s = &x->which.attention;
     int nk = s->nk, d = s->head_dim;
     for (int64_t r = 0; r < x->rows; r++) {
-        int64_t keys = first_key(s, r);
+        int64_t keys = shape_first_key(s, r);
         int visible = shape_visible_keys(s, (int)(r % s->nq));
         const float *q = host_row(&problem->tensor[Q], r);
         double maximum = -INFINITY, sum = 0;
@@ -97,7 +91,7 @@ static bool sums_up(const struct observed *x, const float *own, const float *o) 
     const struct attention_shape *s = &x->which.attention;
     int nk = s->nk, d = s->head_dim;
     for (int64_t r = 0; r < x->rows; r++) {
-        int64_t keys = first_key(s, r);
+        int64_t keys = shape_first_key(s, r);
         for (int c = 0; c < d && !x->lost[r]; c++) {
             double sum = 0, sizes = 0;
             for (int j = 0; j < nk; j++) {
@@ -124,8 +118,8 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
     if (!kernel->covers(kernel->context, which))
         return false;
     attention_make(which, seed, true, &problem);
-    while (!kernel->optional && problem_output(&problem, problem.outputs - 1)->optional)
-        problem.outputs--;
+    if (!kernel->optional)
+        problem_leave_optional(&problem);
     bool whole = problem.finite;
     for (int i = 0; i < problem.inputs; i++)
         whole = whole && problem.tensor[i].kept == problem.tensor[i].rows;

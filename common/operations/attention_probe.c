@@ -34,8 +34,8 @@ static bool ask(const struct probe *probe, int d, int nq, int nk, const float *q
         memcpy(copy[i], from[i], (size_t)rows[i] * d * sizeof(float));
     }
     attention_make_of(&which, copy[0], copy[1], copy[2], nq, nk, &problem);
-    while (!probe->kernel->optional && problem_output(&problem, problem.outputs - 1)->optional)
-        problem.outputs--;
+    if (!probe->kernel->optional)
+        problem_leave_optional(&problem);
     float *outputs = host_allocate(problem_output_elements(&problem), sizeof *outputs);
     bool ran = probe->kernel->run(probe->kernel->context, &problem, outputs);
     memcpy(o, outputs, (size_t)nq * d * sizeof *o);

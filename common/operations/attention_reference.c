@@ -65,8 +65,7 @@ static void compute_row(const struct job *job, int64_t index, const struct room 
     const struct attention_shape *shape = &in->which.attention;
     const int d = shape->head_dim;
     int64_t row = job->sample->row[index];
-    int64_t head = row / shape->nq % shape->heads, batch = row / shape->nq / shape->heads;
-    int64_t first_key = (batch * shape->kv_heads + head / (shape->heads / shape->kv_heads)) * shape->nk;
+    int64_t first_key = shape_first_key(shape, row);
     const float *q = host_row(&in->tensor[Q], row);
     double *o = job->out->o + index * d, *a = job->out->a + index * d;
     int keys = shape_visible_keys(shape, (int)(row % shape->nq));

@@ -150,6 +150,14 @@ static bool say_visible(const struct stages *s) {
     return true;
 }
 
+static void say_two_rows(const struct stages *s, const char *what, int64_t row, int64_t other) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    int64_t head = row / shape->nq, other_head = other / shape->nq;
+    stages_say(s, "%s batch %d head %d query %d those of batch %d head %d query %d", what, (int)(head / shape->heads),
+               (int)(head % shape->heads), (int)(row % shape->nq), (int)(other_head / shape->heads),
+               (int)(other_head % shape->heads), (int)(other % shape->nq));
+}
+
 // Every wrong row is another one.
 static bool say_other_rows(const struct stages *s) {
     const struct attention_shape *shape = &s->x.which.attention;
@@ -169,18 +177,13 @@ static bool say_other_rows(const struct stages *s) {
             instead = other;
         }
     }
-    stages_say(
-        s, "gives each wrong row the weights of another: batch %d head %d query %d those of batch %d head %d query %d",
-        (int)(first / shape->nq / shape->heads), (int)(first / shape->nq % shape->heads), (int)(first % shape->nq),
-        (int)(instead / shape->nq / shape->heads), (int)(instead / shape->nq % shape->heads),
-        (int)(instead % shape->nq));
+    say_two_rows(s, "gives each wrong row the weights of another:", first, instead);
     return true;
 }
 
 // Every wrong row has the weights of another one beside its own, by some factor.
 static bool say_added_rows(const struct stages *s) {
-    const struct attention_shape *shape = &s->x.which.attention;
-    int nk = shape->nk;
+    int nk = s->x.which.attention.nk;
     int64_t first = NONE, added = NONE;
     for (int64_t r = 0; r < s->x.rows; r++) {
         int largest = 0;
@@ -203,12 +206,7 @@ static bool say_added_rows(const struct stages *s) {
         if (!found)
             return false;
     }
-    stages_say(s,
-               "adds to each wrong row the weights of another: to batch %d head %d query %d those of batch %d head %d "
-               "query %d",
-               (int)(first / shape->nq / shape->heads), (int)(first / shape->nq % shape->heads),
-               (int)(first % shape->nq), (int)(added / shape->nq / shape->heads),
-               (int)(added / shape->nq % shape->heads), (int)(added % shape->nq));
+    say_two_rows(s, "adds to each wrong row the weights of another: to", first, added);
     return true;
 }
 
