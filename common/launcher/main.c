@@ -60,5 +60,6 @@ int main(int argc, char **argv) {
     arguments.device = device;
     arguments_leave(&arguments);
     fflush(stdout);
-    return supervise(runner, arguments.time_limit);
+    const char *kept = arguments.action == ACTION_BENCH ? "stopped: nothing was recorded" : NULL;
+    return supervise(runner, arguments.time_limit, kept);
 }

@@ -122,10 +122,12 @@ static int explain_end(int status, const char *step) {
     return EXIT_CHECK_FAILED;
 }
 
-int supervise(const char *program, int limit) {
+int supervise(const char *program, int limit, const char *kept) {
     int ends[2];
     sigset_t normal;
     struct said said = {0};
+    if (kept)
+        snprintf(said.kept, KEPT_TEXT, "%s", kept);
     if (pipe2(ends, O_CLOEXEC))
         message_exit(EXIT_CHECK_FAILED, "no pipe: %s", strerror(errno));
     fcntl(ends[1], F_SETFD, 0); // the child's end stays open through execl()

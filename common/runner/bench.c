@@ -190,14 +190,12 @@ static void resume(struct bench *bench, const struct plan *plan) {
         message_exit(EXIT_CHECK_FAILED, "%s", message.text);
 }
 
-// For the launcher, which says it where this process is stopped.
+// For the launcher, which says it where this process is stopped, and till then that nothing was recorded.
 static void tell_kept(const struct bench *bench, const struct plan *plan) {
     char slug[128];
     int finished = estimate_finished(&bench->estimate);
     results_slug(bench->run.device, slug, sizeof slug);
-    if (!bench->run.folder || !finished)
-        step_kept("stopped: nothing was recorded");
-    else
+    if (bench->run.folder && finished)
         step_kept("stopped: %d of %d steps are kept in %s/%s as run %s%s", finished, bench->estimate.units,
                   bench->run.folder, slug, bench->run.run,
                   *plan->state ? "; the same command goes on with the others, with FRESH=1 it starts over" : "");
