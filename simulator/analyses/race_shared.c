@@ -95,13 +95,14 @@ static void set_clocks(struct block *block, uint32_t clock) {
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
         uint32_t floor = clock;
-        for (unsigned i = 0; i < LANES; i++) {
+        for (unsigned i = 0; i < block->agents; i++) {
             bool in_flight = i >= block->warps && block->race.issued[i] > warp->clock[i];
             warp->clock[i] = in_flight ? warp->clock[i] : clock - 1;
             floor = warp->clock[i] + 1 < floor ? warp->clock[i] + 1 : floor;
-            warp->lane_clock[i] = clock;
             warp->clock[CLOCK_PART + i] = 0;
         }
+        for (unsigned i = 0; i < LANES; i++)
+            warp->lane_clock[i] = clock;
         warp->clock[CLOCK_PARTS] = 0;
         warp->clock[w] = clock;
         warp->own_floor_key = clock << 5;
@@ -149,8 +150,8 @@ void race_shared_end(struct block *block) {
 void race_sync_lanes(struct warp *warp, uint32_t mask) {
     race_learn_seen(warp);
     uint32_t clock = ++warp->clock[warp->index];
-    for (uint32_t left = mask; left; left &= left - 1)
-        warp->lane_clock[first_lane(left)] = clock;
+    for (int i = 0; i < LANES; i++)
+        warp->lane_clock[i] = mask >> i & 1 ? clock : warp->lane_clock[i];
     set_floors(warp);
 }
 
