@@ -122,9 +122,9 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
         return barrier ? warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY) : step;
     }
     if (!barrier->fenced && warp->block->race.on && by_proxy)
-        warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
-                    "{here} lets a bulk copy signal the barrier at byte %u of shared memory, which {there} sets up; no "
-                    "fence.mbarrier_init or fence.proxy.async makes that visible to the asynchronous proxy",
+        warp_report(warp, SIM_FINDING_REMARK_SET_UP, bound, &warp->code[barrier->init_pc], lane,
+                    "{here} lets a bulk copy signal the barrier at byte %u of shared memory, which {there} sets up, "
+                    "with no fence.mbarrier_init between the two",
                     barrier->offset);
     copy->phase = barrier->phase;
     if (warp->work)
