@@ -151,14 +151,37 @@ INLINE bool read_unit(struct warp *warp, size_t cell, uint32_t key, uint32_t by,
            (!race->pending_cells || all_are(race->pending + cell, 0, count)) && note_unit(warp, cell, key, by, count);
 }
 
+static void add_copy(struct race_copied *copied, uint32_t key) {
+    for (unsigned i = 0; i < copied->count; i++) {
+        if ((copied->key[i] & 31) == (key & 31)) {
+            copied->key[i] = key > copied->key[i] ? key : copied->key[i];
+            return;
+        }
+    }
+    copied->all &= copied->count < RACE_COPIES;
+    if (copied->all)
+        copied->key[copied->count++] = key;
+}
+
+bool race_proxy_knows(const struct warp *warp, const struct race_copied *copied) {
+    bool knows = copied->all;
+    for (unsigned i = 0; i < copied->count; i++)
+        knows &= copied->key[i] >> 5 <= warp->clock[copied->key[i] & 31];
+    return knows;
+}
+
 INLINE void read_cells(struct warp *warp, const struct bound *bound, int lane, uint32_t key, uint32_t by, size_t cell,
-                       size_t end, unsigned count) {
+                       size_t end, unsigned count, struct race_copied *copied) {
     const struct race_shared *race = &warp->block->race;
     while (cell < end) {
         if ((cell & (count - 1)) == 0 && cell + count <= end && read_unit(warp, cell, key, by, count)) {
+            if (copied && (!copied->count || copied->key[0] != race->cells.write[cell]))
+                add_copy(copied, race->cells.write[cell]);
             cell += count;
             continue;
         }
+        if (copied)
+            copied->all = false;
         if (!is_copied(warp, race, cell))
             look_at(warp, bound, lane, cell);
         if (race->cells.read1[cell] != key && race->cells.read2[cell] != key)
@@ -168,16 +191,16 @@ INLINE void read_cells(struct warp *warp, const struct bound *bound, int lane, u
 }
 
 void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, unsigned agent, uint32_t clock,
-                     uint32_t offset, uint32_t bytes) {
+                     uint32_t offset, uint32_t bytes, struct race_copied *copied) {
     uint32_t by = (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ASYNC, key = clock << 5 | agent;
     int shift = warp->run->kernel->shadow_shift;
     size_t first = offset >> shift, end = end_cell(warp->block, offset + bytes);
     if (shift == 2)
-        read_cells(warp, bound, lane, key, by, first, end, UNIT / 4);
+        read_cells(warp, bound, lane, key, by, first, end, UNIT / 4, copied);
     else if (shift == 1)
-        read_cells(warp, bound, lane, key, by, first, end, UNIT / 2);
+        read_cells(warp, bound, lane, key, by, first, end, UNIT / 2, copied);
     else
-        read_cells(warp, bound, lane, key, by, first, end, UNIT);
+        read_cells(warp, bound, lane, key, by, first, end, UNIT, copied);
 }
 
 // Whether a unit that nothing is on its way to may be overwritten by what is asked for now.

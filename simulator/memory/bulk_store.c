@@ -77,7 +77,7 @@ uint32_t bulk_begin_reading(struct warp *warp, const struct bound *bound, int la
         return 0;
     }
     uint32_t clock = race_agent_issue(warp->block, agent);
-    race_proxy_read(warp, bound, lane, agent, clock, offset, bytes);
+    race_proxy_read(warp, bound, lane, agent, clock, offset, bytes, NULL);
     return clock;
 }
 
