@@ -36,8 +36,8 @@ size_t array_slices(cudaArray_const_t array) {
     return array->extent.depth ? array->extent.depth : 1;
 }
 
-static cudaError_t allocate(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
-                            unsigned flags) {
+cudaError_t array_allocate(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
+                           unsigned flags) {
     const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather;
     if (!array || !format || extent.width == 0)
         return api_error(cudaErrorInvalidValue, "a pointer is NULL or the array has no width");
@@ -73,12 +73,12 @@ static cudaError_t allocate(cudaArray_t *array, const struct cudaChannelFormatDe
 
 cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, size_t width, size_t height,
                             unsigned int flags) {
-    return DEVICE_CALL(allocate(array, format, (struct cudaExtent){width, height, 0}, flags));
+    return DEVICE_CALL(array_allocate(array, format, (struct cudaExtent){width, height, 0}, flags));
 }
 
 cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
                               unsigned int flags) {
-    return DEVICE_CALL(allocate(array, format, extent, flags));
+    return DEVICE_CALL(array_allocate(array, format, extent, flags));
 }
 
 static void unlink(struct cudaArray *array) {
@@ -89,12 +89,17 @@ static void unlink(struct cudaArray *array) {
     free(array);
 }
 
+void array_release(cudaArray_t array) {
+    sim_memory_free(array->allocation->address);
+    unlink(array);
+}
+
 static cudaError_t release(cudaArray_t array) {
     cudaError_t error = array ? array_check(array) : cudaSuccess;
-    if (array && error == cudaSuccess) {
-        sim_memory_free(array->allocation->address);
-        unlink(array);
-    }
+    if (array && error == cudaSuccess && array->level)
+        error = api_error(cudaErrorInvalidResourceHandle, "a level is freed with the mipmapped array that it is of");
+    else if (array && error == cudaSuccess)
+        array_release(array);
     return error;
 }
 

@@ -229,6 +229,7 @@ cudaError_t cudaDeviceSynchronize(void) {
 static cudaError_t reset(void) {
     module_unload_all();
     texture_free_all();
+    mipmap_free_all();
     array_free_all();
     device_memory_free_all();
     host_memory_free_all();
