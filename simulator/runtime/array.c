@@ -250,6 +250,22 @@ cudaError_t cudaMemcpyToArrayAsync(cudaArray_t array, size_t x, size_t y, const 
                                         whole ? size / row : 1, kind));
 }
 
+static cudaError_t between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
+                                  size_t from_y, size_t width, size_t height) {
+    struct block target, source;
+    cudaError_t error = block_of(&target, to, to_x, to_y, 0, width, height, 1);
+    if (error == cudaSuccess)
+        error = block_of(&source, from, from_x, from_y, 0, width, height, 1);
+    return error == cudaSuccess ? copy_block(NULL, &target, &source, width, height, 1, cudaMemcpyDeviceToDevice)
+                                : error;
+}
+
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
+                                     size_t from_y, size_t width, size_t height, enum cudaMemcpyKind kind) {
+    (void)kind;
+    return WAITING_CALL(between_arrays(to, to_x, to_y, from, from_x, from_y, width, height));
+}
+
 // One side of cudaMemcpy3D: positions and widths are in texels where there is an array, else in bytes.
 static cudaError_t side_of(struct block *block, cudaArray_const_t array, struct cudaPos at,
                            struct cudaPitchedPtr pointer, size_t width_bytes, struct cudaExtent extent) {
