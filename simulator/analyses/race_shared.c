@@ -205,6 +205,13 @@ void race_align(struct block *block) {
     set_clocks(block, race_latest_clock(block) + 1);
 }
 
+void race_meet(struct warp *warp, const uint32_t clock[CLOCKS], bool everyone) {
+    race_learn(warp, clock);
+    race_learn_seen(warp);
+    if (!everyone)
+        race_sync_lanes(warp, ALL_LANES);
+}
+
 static struct shadow_view view_of(const struct warp *warp, const struct bound *bound) {
     return (struct shadow_view){warp->block->race.first_key, warp->floor_key, warp->own_floor_key, race_key(warp),
                                 (uint32_t)pc_of(warp, bound) << 6};
