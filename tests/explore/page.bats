@@ -57,7 +57,7 @@ nothing_of() {
         done
     done
     awk -F '\t' '$1 == "opens" { n++; if ($3 >= 1) { print; slow = 1 } } END { exit slow || !n }' "$BATS_FILE_TMPDIR/found"
-    [ "$(sed -n 's/^states\t//p' "$BATS_FILE_TMPDIR/found")" -ge 100 ]
+    [ "$(sed -n 's/^states\t//p' "$BATS_FILE_TMPDIR/found")" -ge 30 ]
 }
 
 @test "nothing in the console, nothing is loaded, a source is text whatever it holds" {

@@ -8,9 +8,9 @@ __global__ void reads_register(unsigned *x) {
 }
 #endif
 
-#ifdef byte_averages
-__global__ void averages(unsigned *x) {
-    asm("vavrg4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(x[0]) : "r"(x[1]), "r"(x[2]), "r"(0)); // unknown: byte_averages
+#ifdef several_gpus
+__global__ void adds_on_all(unsigned *x) {
+    asm volatile("multimem.red.relaxed.sys.global.add.u32 [%0], %1;" ::"l"(x), "r"(1) : "memory"); // unknown: several_gpus
 }
 #endif
 
