@@ -1,6 +1,7 @@
 // What a wrong case needs to be wrong: each property of it is changed by itself, and the kernel asked again.
 #include "operations/attention_pattern.h"
 
+#include "clock.h"
 #include "host/parallel.h"
 #include "host/verdict.h"
 
@@ -147,6 +148,21 @@ static void say_inputs(const struct diagnosed *kernel, const struct problem_case
         fprintf(out, "  right where each head has keys of its own, wrong where heads share them\n");
 }
 
+// From how many heads of all batches on, in one batch, so that blocks that stay on the device are told from batches.
+static void say_heads_together(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
+    enum { PROCESSORS = 132 }; // of the GPU that is simulated
+    static const struct number heads = {"heads", offsetof(struct attention_shape, heads)};
+    struct problem_case together = *which;
+    int right, wrong;
+    together.attention.heads = together.attention.kv_heads = which->attention.batch * which->attention.heads;
+    together.attention.batch = 1;
+    if (which->attention.batch == 1 || is_grouped(&which->attention) || which->attention.layout == LAYOUT_STRIDES ||
+        !attention_still_wrong(kernel, &together) || !boundary(kernel, &together, &heads, &right, &wrong))
+        return;
+    fprintf(out, "  right up to %d heads of all batches together, wrong from %d on%s\n", right, wrong,
+            right == PROCESSORS ? ": where a block that stays has a second one" : "");
+}
+
 static void say_numbers(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         int right, wrong;
@@ -159,6 +175,7 @@ static void say_numbers(const struct diagnosed *kernel, const struct problem_cas
         if (boundary(kernel, which, &numbers[i], &right, &wrong) && !(is_keys && right == 1))
             fprintf(out, "  right up to %s %d, wrong from %d on\n", numbers[i].text, right, wrong);
     }
+    say_heads_together(kernel, which, out);
     struct problem_case square = *which;
     bool ran;
     square.attention.nq = square.attention.nk;
@@ -172,8 +189,10 @@ static void say_numbers(const struct diagnosed *kernel, const struct problem_cas
 
 bool attention_simplest(const struct diagnosed *kernel, const struct evidence *evidence, int count,
                         struct problem_case *which) {
+    static const double long_enough = 0.5;
     bool found = false;
-    for (int i = 0; i < count; i++) {
+    const double begin = clock_seconds();
+    for (int i = 0; i < count && !(found && clock_seconds() - begin > long_enough); i++) {
         struct problem_case one = evidence[i].which;
         if (evidence[i].outcome != OUTCOME_WRONG || !is_small(&one) || !attention_still_wrong(kernel, &one))
             continue;
