@@ -149,6 +149,7 @@ static void say_weights(struct stages *s, int odd) {
     int nk = s->x.which.attention.nk;
     if (!odd) {
         stages_say_divisor(s);
+        stages_say_extra_keys(s);
         return;
     }
     if (say_equal(s) || stages_say_other_rows(s) || stages_say_other_heads(s) || stages_say_scale(s))

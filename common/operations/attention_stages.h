@@ -81,6 +81,9 @@ bool stages_say_permuted(const struct stages *stages);
 // How often each key counts where all scores are the same. False where each counts once.
 bool stages_say_equal_scores(const struct stages *stages);
 
+// Where all scores are the same, and the sum is as large as that of some more keys.
+void stages_say_extra_keys(const struct stages *stages);
+
 // ---- Columns: an output that is not its head's values by one weight for each key.
 void stages_say_columns(struct stages *stages);
 

@@ -248,6 +248,24 @@ static bool say_times(const struct stages *s, int64_t row, char *text, size_t si
     return known;
 }
 
+void stages_say_extra_keys(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const double u = dtype_of(s->x.which.dtype)->unit_roundoff + 1e-6;
+    double extra = NAN;
+    for (int64_t r = 0; r < s->x.rows && s->equal; r++) {
+        int visible = shape_visible_keys(shape, (int)(r % shape->nq));
+        for (int j = 0; j < visible; j++) {
+            double more = visible * (1 / times_of(s, r, j) - 1);
+            extra = isnan(extra) ? nearbyint(more) : extra;
+            if (!(extra >= 1) || visible * 2 * u > 0.3 || fabs(more - extra) > 2 * u * (visible + extra))
+                return;
+        }
+    }
+    if (!isnan(extra))
+        stages_say(s, "with all scores the same the sum is that of %.0f more key%s than there are", extra,
+                   extra > 1 ? "s" : "");
+}
+
 bool stages_say_equal_scores(const struct stages *s) {
     const struct attention_shape *shape = &s->x.which.attention;
     char text[MOST_TEXT];
