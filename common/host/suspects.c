@@ -62,20 +62,16 @@ struct account {
     double left, error;       // sums of squares: not explained by the suspect, and of all that is not right
     int64_t untold, wrong;    // elements of which the suspect says nothing, and such that no rounding makes
     int64_t exactly_as_wrong; // not finite or never written, as the suspect has it
-    int64_t untold_wrong;     // such that the suspect says nothing of
 };
 
 // Adds element i to the account; false where it contradicts the suspect.
 static bool hear_element(struct account *a, const struct prediction *p, const struct prediction *right, int64_t i,
                          float got, double unit_roundoff) {
-    // A check allows for half of what a prediction does, at most.
-    bool wrong = got != right->value[i] && !(fabs(got - right->value[i]) <= right->bound[i] / 2);
-    if (isinf(p->bound[i])) {
-        a->untold++;
-        a->untold_wrong += wrong;
+    a->untold += isinf(p->bound[i]);
+    if (isinf(p->bound[i]))
         return true;
-    }
-    a->wrong += wrong;
+    // A check allows for half of what a prediction does, at most.
+    a->wrong += got != right->value[i] && !(fabs(got - right->value[i]) <= right->bound[i] / 2);
     if (is_poison(got)) {
         a->exactly_as_wrong++;
         return p->unwritten_fits;
@@ -110,10 +106,6 @@ static enum hearing weigh(const struct prediction *p, const struct prediction *r
         all.wrong += of[output].wrong;
         all.exactly_as_wrong += of[output].exactly_as_wrong;
     }
-    // A mistake that would show in the first output does not show in another one alone.
-    for (int output = 1; output < problem->outputs; output++)
-        if (of[output].untold_wrong && !of[0].untold && !of[0].wrong)
-            return CONTRADICTS;
     // The rounding of an output that is right is nobody's mistake.
     for (int output = 0; output < problem->outputs; output++)
         if (of[output].wrong || !all.wrong) {

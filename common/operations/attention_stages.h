@@ -49,6 +49,9 @@ bool stages_say_mixture(const struct stages *stages);
 // All weights of each wrong row are off by one factor: its divisor is.
 void stages_say_divisor(const struct stages *stages);
 
+// What the weights of the wrong rows add up to. False where that is 1.
+bool stages_say_sums(const struct stages *stages);
+
 // The logarithms of the weights of every row are the scores times one factor.
 bool stages_say_scale(const struct stages *stages);
 

@@ -86,11 +86,17 @@ void stages_say_keys(const struct stages *s, int odd) {
                    as_if_zero(s) ? ", those of keys that are 0" : "");
 }
 
+// Whether a weight has all the bits of its type: fp16 ends at 2^-24.
+static bool is_precise(const struct stages *s, double weight) {
+    return s->x.which.dtype != ATTENTION_FP16 || fabs(weight) > 0x1p-13;
+}
+
 // Whether key j has, in every wrong row, the factor of the key that is so many before it.
 static bool goes_on(const struct stages *s, int j, int before) {
     for (int64_t r = 0; r < s->x.rows; r++) {
         const double *got = got_of(s, r), *right = right_of(s, r);
-        if (s->wrong[r] && right[j] > 0 && right[j - before] > 0 &&
+        if (s->wrong[r] && right[j] > 0 && right[j - before] > 0 && is_precise(s, got[j]) &&
+            is_precise(s, got[j - before]) &&
             !observed_near(&s->x, r, got[j] * right[j - before] / right[j], got[j - before]))
             return false;
     }
@@ -115,13 +121,14 @@ bool stages_say_threads(const struct stages *s) {
 // ---- Runs of keys that have factors of their own --------------------------------------------------------------------
 
 // What a run's maximum is taken over, where that explains its factor.
-enum own_maximum { OF_ITS_KEYS, OF_KEYS_SO_FAR, OWN_MAXIMA };
+enum own_maximum { OF_ITS_KEYS, OF_KEYS_SO_FAR, OF_KEYS_FROM_IT_ON };
 
-// The largest score of the run of keys [first, end) of a row, or of all up to its end.
+// The largest score of the run of keys [first, end) of a row, or of all up to its end, or from its beginning on.
 static double maximum_of_run(const struct stages *s, int64_t r, int first, int end, enum own_maximum kind) {
-    const double *score = s->x.score + r * s->x.which.attention.nk;
+    const int nk = s->x.which.attention.nk;
+    const double *score = s->x.score + r * nk;
     double maximum = -INFINITY;
-    for (int j = kind == OF_ITS_KEYS ? first : 0; j < end; j++)
+    for (int j = kind == OF_KEYS_SO_FAR ? 0 : first; j < (kind == OF_KEYS_FROM_IT_ON ? nk : end); j++)
         maximum = fmax(maximum, score[j]);
     return maximum;
 }
@@ -172,5 +179,8 @@ bool stages_say_parts(const struct stages *s) {
     else if (are_relative_to(s, begin, parts, OF_KEYS_SO_FAR))
         stages_say(s, "each part is relative to the largest score up to its end, and is not rescaled when a later one "
                       "is larger");
+    else if (are_relative_to(s, begin, parts, OF_KEYS_FROM_IT_ON))
+        stages_say(s, "each part is relative to the largest score from its beginning on: the last keys come first, and "
+                      "are not rescaled when an earlier one is larger");
     return true;
 }

@@ -102,7 +102,7 @@ static int say_keys(char *text, size_t size, int first, int count) {
                      : snprintf(text, size, "key %d", first);
 }
 
-// "keys 0 to 15 get the weights of keys 16 to 31, ...": of those that have not their own, the first few runs.
+// "keys 0 to 15 the weights of keys 16 to 31, ...": of those that have not their own, the first few runs.
 static void say_origins(const struct moves *m) {
     enum { TOLD = 5 };
     const int nk = m->s->x.which.attention.nk;
@@ -127,10 +127,10 @@ static void say_origins(const struct moves *m) {
             say_keys(second + strlen(second), sizeof second - strlen(second), from[1], end - j);
         }
         length += (size_t)snprintf(text + length, sizeof text - length,
-                                   from[0] == NONE ? "%s%s get none" : "%s%s get those of %s%s", told > 1 ? ", " : "",
-                                   keys, other, second);
+                                   from[0] == NONE ? "%s%s none" : "%s%s the weight%s of %s%s", told > 1 ? ", " : "",
+                                   keys, end - j > 1 ? "s" : "", other, second);
     }
-    stages_say(m->s, "the weights meet the values of other keys: values of %s", text);
+    stages_say(m->s, "gives %s", text);
 }
 
 bool stages_say_moved(const struct stages *s) {

@@ -104,27 +104,54 @@ void stages_say_divisor(const struct stages *s) {
     free(lacks);
 }
 
+bool stages_say_sums(const struct stages *s) {
+    int nk = s->x.which.attention.nk;
+    double least = INFINITY, most = -INFINITY;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        double total = 0;
+        for (int j = 0; j < nk; j++)
+            total += got_of(s, r)[j];
+        least = s->wrong[r] ? fmin(least, total) : least;
+        most = s->wrong[r] ? fmax(most, total) : most;
+    }
+    if (fabs(least - 1) < 4 * s->x.near && fabs(most - 1) < 4 * s->x.near)
+        return false;
+    stages_say(s, "they add up to %.4g to %.4g, not to 1: the sum is of other weights than the output", least, most);
+    return true;
+}
+
+// The largest score of a row; its weight is what the others are compared with.
+static int top_of(const struct stages *s, int64_t r) {
+    int nk = s->x.which.attention.nk, top = 0;
+    for (int j = 1; j < nk; j++)
+        top = s->x.score[r * nk + j] > s->x.score[r * nk + top] ? j : top;
+    return top;
+}
+
 bool stages_say_scale(const struct stages *s) {
+    static const double seen = 1e-5; // smaller weights are too small to be compared
     int nk = s->x.which.attention.nk;
     double products = 0, squares = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int64_t r = 0; r < s->x.rows; r++) {
             const double *got = got_of(s, r), *score = s->x.score + r * nk;
-            for (int j = 1; j < nk; j++) {
-                if (score[j] == -INFINITY || score[0] == -INFINITY)
+            int top = top_of(s, r);
+            for (int j = 0; j < nk && !s->x.lost[r]; j++) {
+                double x = score[j] - score[top], y = log(got[j] / got[top]), factor = products / squares;
+                if (score[j] == -INFINITY || j == top || (pass && !(got[j] > seen) && exp(factor * x) < 2 * seen))
                     continue;
-                if (!(got[j] > 1e-6) || !(got[0] > 1e-6))
+                if (!(got[top] > 0) || (pass && !(fabs(y - factor * x) <= 4 * s->x.near + seen / got[j])))
                     return false;
-                double x = score[j] - score[0], y = log(got[j] / got[0]);
-                if (pass && fabs(y - products / squares * x) > 4 * s->x.near)
-                    return false;
-                products += pass ? 0 : x * y;
-                squares += pass ? 0 : x * x;
+                if (!pass && got[j] > seen) {
+                    products += x * y;
+                    squares += x * x;
+                }
             }
         }
     if (!(squares > 0))
         return false;
     stages_say(s, "weighs as if all scores were %.4g times the right ones", products / squares);
+    stages_say_sums(s);
     return true;
 }
 
@@ -144,9 +171,7 @@ static int compare_points(const void *a, const void *b) {
 static int collect_points(const struct stages *s, struct point *points /* [rows * nk] */) {
     int nk = s->x.which.attention.nk, count = 0;
     for (int64_t r = 0; r < s->x.rows; r++) {
-        int top = 0;
-        for (int j = 1; j < nk; j++)
-            top = s->x.score[r * nk + j] > s->x.score[r * nk + top] ? j : top;
+        int top = top_of(s, r);
         for (int j = 0; j < nk && s->wrong[r] && got_of(s, r)[top] > 0; j++) {
             double right = right_of(s, r)[j] / right_of(s, r)[top];
             if (right > 1e-5)
@@ -185,6 +210,7 @@ bool stages_say_curve(const struct stages *s) {
                                i > 1 ? ", " : "", p->below, p->times);
         }
         stages_say(s, "weighs keys by how far they are below the largest score, but not by the exponential: %s", text);
+        stages_say_sums(s);
     }
     free(points);
     return smooth;

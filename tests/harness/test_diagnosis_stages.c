@@ -58,7 +58,7 @@ static void sums_are_told_from_weights(void **state) {
 static void keys_are_told_from_others(void **state) {
     (void)state;
     assert_says((struct variant){.k.place = PLACE_TILE_BEFORE, .tile = 64}, &longer,
-                "gives keys 64 to 139 of 140 the weights of the keys 64 before them");
+                "gives keys 64 to 139 the weights of keys 0 to 75");
     assert_says((struct variant){.value_keys = {SUBSET_FIRST_TILE, 64}}, &longer,
                 "gives keys 64 to 139 of 140 no weight");
     assert_says((struct variant){.rescale = RESCALE_NONE, .tile = 32}, &plain,
@@ -100,7 +100,8 @@ static void columns_and_elements_are_told(void **state) {
     assert_says((struct variant){.output_transposed = true}, &plain, "columns or heads are mixed up");
     assert_says((struct variant){.columns = {SUBSET_STRIPE, 8, 4}}, &plain,
                 "never counts elements 4 to 7 of each 8 of q.k (head_dim 64)");
-    assert_says((struct variant){.q.place = PLACE_SWIZZLED}, &plain, "with other elements of k");
+    assert_says((struct variant){.q.place = PLACE_SWIZZLED}, &plain,
+                "has in the place of query 1's element 1 that of query 1's element 9");
 }
 
 int main(void) {
