@@ -187,6 +187,29 @@ static void say_numbers(const struct diagnosed *kernel, const struct problem_cas
         fprintf(out, "  right where nq = nk, wrong where nq < nk\n");
 }
 
+// Halves one number after another as long as the case stays wrong, until it is small.
+static bool shrink(const struct diagnosed *kernel, struct problem_case *which) {
+    enum { MOST_TO_BEGIN_WITH = 1 << 27 };
+    struct attention_shape *s = &which->attention;
+    if (work_of(s) > MOST_TO_BEGIN_WITH || s->layout == LAYOUT_STRIDES)
+        return false;
+    for (bool smaller = true; smaller && !is_small(which);) {
+        smaller = false;
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !is_small(which); i++) {
+            int value = get(which, &numbers[i]), half = (value + 1) / 2;
+            bool is_heads = numbers[i].at == offsetof(struct attention_shape, heads);
+            bool is_width = numbers[i].at == offsetof(struct attention_shape, head_dim);
+            struct problem_case tried = with(which, &numbers[i], is_width ? (half + 7) / 8 * 8 : half);
+            if (value < 2 || work_of(&tried.attention) >= work_of(s) || (is_heads && is_grouped(s)) ||
+                !attention_still_wrong(kernel, &tried))
+                continue;
+            *which = tried;
+            smaller = true;
+        }
+    }
+    return is_small(which);
+}
+
 bool attention_simplest(const struct diagnosed *kernel, const struct evidence *evidence, int count,
                         struct problem_case *which) {
     static const double long_enough = 0.5;
@@ -205,6 +228,14 @@ bool attention_simplest(const struct diagnosed *kernel, const struct evidence *e
         if (tells)
             break;
     }
+    for (int i = 0; i < count && !found; i++)
+        if (evidence[i].outcome == OUTCOME_WRONG && !is_small(&evidence[i].which)) {
+            *which = evidence[i].which;
+            if (!shrink(kernel, which))
+                return false;
+            simplify(kernel, which);
+            found = true;
+        }
     return found;
 }
 
