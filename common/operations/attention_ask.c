@@ -66,9 +66,12 @@ void attention_ask(const struct diagnosed *kernel, const struct evidence *eviden
     size_t size = 0;
     bool located = false;
     FILE *of_weights = open_memstream(&weights, &size);
-    if (attention_simplest(&asked, evidence, count, &which) && of_weights) {
+    bool found = attention_simplest(&asked, evidence, count, &which);
+    patient.until = clock_seconds() + patience;
+    if (found && of_weights) {
         located = attention_stages(&asked, &which, of_weights) && which.family == INPUTS_NORMAL && !which.has_scale;
         attention_pattern(&asked, &which, out);
+        attention_where(&asked, &which, out);
     }
     if (of_weights)
         fclose(of_weights);

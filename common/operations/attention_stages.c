@@ -118,7 +118,7 @@ static bool say_equal(const struct stages *s) {
             if (!observed_near(&s->x, r, got_of(s, r)[j], 1.0 / visible))
                 return false;
     }
-    stages_say(s, "gives all keys of these rows the same weight, as for a query that is 0");
+    stages_say(s, "gives all keys of these rows the same weight, as if their scores were all the same");
     return true;
 }
 
@@ -222,7 +222,7 @@ static void say_all(struct stages *s) {
         s->factor[r] = factor_of(s, r);
         s->wrong[r] = !s->x.lost[r] && !rows_match(s, r, r);
         wrong += s->wrong[r];
-        s->unexplained = s->unexplained || s->x.lost[r] == ROW_NO_NUMBERS;
+        s->no_numbers = s->no_numbers || s->x.lost[r] == ROW_NO_NUMBERS;
     }
     if (!s->x.repeats) {
         stages_say(s, "gives other results when it is called again with the same inputs: it reads something that this "
@@ -255,18 +255,18 @@ static void lengthen(const struct diagnosed *kernel, struct problem_case *which)
         *which = longer;
 }
 
-bool attention_stages(const struct diagnosed *kernel, const struct problem_case *wrong, FILE *out) {
+// Says what there is to say of one case. *unexplained: that leaves open where it goes wrong; *located: it does not.
+static bool say_case(const struct diagnosed *kernel, const struct problem_case *which, FILE *out, bool *unexplained,
+                     bool *located) {
     struct stages s = {.out = out};
-    struct problem_case which = *wrong;
     char text[160];
-    lengthen(kernel, &which);
-    if (!attention_observe(kernel, &which, SEED, &s.x))
+    if (!attention_observe(kernel, which, SEED, &s.x))
         return false;
     s.wrong = host_allocate(s.x.rows, sizeof *s.wrong);
     s.factor = host_allocate(s.x.rows, sizeof *s.factor);
-    s.odd = host_allocate(which.attention.nk, sizeof *s.odd);
+    s.odd = host_allocate(which->attention.nk, sizeof *s.odd);
     ask_equal(&s);
-    case_text(kernel->operation, &which, text, sizeof text);
+    case_text(kernel->operation, which, text, sizeof text);
     fprintf(out, "\nasked for the weight of each key of %s, the kernel\n", text);
     say_all(&s);
     free(s.wrong);
@@ -274,5 +274,19 @@ bool attention_stages(const struct diagnosed *kernel, const struct problem_case 
     free(s.odd);
     free(s.equal);
     attention_observed_free(&s.x);
-    return !s.unexplained;
+    *unexplained = s.unexplained;
+    *located = !s.unexplained && !s.no_numbers;
+    return true;
+}
+
+bool attention_stages(const struct diagnosed *kernel, const struct problem_case *wrong, FILE *out) {
+    struct problem_case longer = *wrong;
+    bool unexplained, located;
+    lengthen(kernel, &longer);
+    if (!say_case(kernel, &longer, out, &unexplained, &located))
+        return false;
+    // Several tiles may hide what one shows.
+    if (unexplained && longer.attention.nk != wrong->attention.nk)
+        say_case(kernel, wrong, out, &unexplained, &located);
+    return located;
 }

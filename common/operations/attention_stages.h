@@ -13,6 +13,7 @@ struct stages {
     bool *odd;        // [nk], in some wrong row not of that proportion
     double *equal;    // [rows][nk], the weights where all scores are 0; NULL: they could not be asked for
     bool unexplained; // what has been said leaves open where it goes wrong
+    bool no_numbers;  // in some rows
     FILE *out;
 };
 

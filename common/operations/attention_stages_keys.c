@@ -121,15 +121,22 @@ bool stages_say_threads(const struct stages *s) {
 // ---- Runs of keys that have factors of their own --------------------------------------------------------------------
 
 // What a run's maximum is taken over, where that explains its factor.
-enum own_maximum { OF_ITS_KEYS, OF_KEYS_SO_FAR, OF_KEYS_FROM_IT_ON };
+enum own_maximum { OF_ITS_KEYS, OF_KEYS_SO_FAR, OF_KEYS_FROM_IT_ON, OF_EVERY_SECOND, OF_EVERY_FOURTH };
 
-// The largest score of the run of keys [first, end) of a row, or of all up to its end, or from its beginning on.
-static double maximum_of_run(const struct stages *s, int64_t r, int first, int end, enum own_maximum kind) {
-    const int nk = s->x.which.attention.nk;
-    const double *score = s->x.score + r * nk;
+// The largest score of the run's own keys, of all up to its end, from its beginning on, or of it and those that come
+// two or four runs later and earlier, as those of a warp do.
+static double maximum_of_run(const struct stages *s, int64_t r, const int *begin /* [parts + 1] */, int parts, int run,
+                             enum own_maximum kind) {
+    const double *score = s->x.score + r * s->x.which.attention.nk;
+    const int step = kind == OF_EVERY_SECOND ? 2 : 4;
     double maximum = -INFINITY;
-    for (int j = kind == OF_KEYS_SO_FAR ? 0 : first; j < (kind == OF_KEYS_FROM_IT_ON ? nk : end); j++)
-        maximum = fmax(maximum, score[j]);
+    for (int i = 0; i < parts; i++) {
+        const bool counts = i == run || (kind == OF_KEYS_SO_FAR && i < run) ||
+                            (kind == OF_KEYS_FROM_IT_ON && i > run) ||
+                            (kind >= OF_EVERY_SECOND && i % step == run % step);
+        for (int j = begin[i]; j < begin[i + 1] && counts; j++)
+            maximum = fmax(maximum, score[j]);
+    }
     return maximum;
 }
 
@@ -141,7 +148,7 @@ static bool are_relative_to(const struct stages *s, const int *begin /* [parts +
     for (int64_t r = 0; r < s->x.rows; r++) {
         double base = NAN;
         for (int i = 0; i < parts && s->wrong[r]; i++) {
-            double maximum = maximum_of_run(s, r, begin[i], begin[i + 1], kind);
+            double maximum = maximum_of_run(s, r, begin, parts, i, kind);
             for (int j = begin[i]; j < begin[i + 1]; j++) {
                 double expected = right_of(s, r)[j] * exp(stages_maximum(s, r) - maximum);
                 if (!(right_of(s, r)[j] > 1e-6))
@@ -182,5 +189,7 @@ bool stages_say_parts(const struct stages *s) {
     else if (are_relative_to(s, begin, parts, OF_KEYS_FROM_IT_ON))
         stages_say(s, "each part is relative to the largest score from its beginning on: the last keys come first, and "
                       "are not rescaled when an earlier one is larger");
+    else if (are_relative_to(s, begin, parts, OF_EVERY_SECOND) || are_relative_to(s, begin, parts, OF_EVERY_FOURTH))
+        stages_say(s, "each part is relative to the largest score of some parts, as of those that a warp has");
     return true;
 }

@@ -37,7 +37,7 @@ void stages_say_queries(const struct stages *s, const char *what, const bool *ma
         snprintf(where, sizeof where, "in batch %d head %d ", batch, head);
     if (count < shape->nq && pattern_ranges(of_first, shape->nq, "query", "queries", text, sizeof text))
         stages_say(s, "%s: %s%s of %d%s", what, where, text, shape->nq, agree ? "" : ", in other heads other ones");
-    else if (count < shape->nq)
+    else if (count < shape->nq || !agree)
         stages_say(s, "%s: some rows, the first one is query %d of batch %d head %d", what, (int)(first % shape->nq),
                    batch, head);
     if (bad_heads < heads)
@@ -124,7 +124,7 @@ bool stages_say_other_rows(const struct stages *s) {
 // The weights of query row r with the keys of a head of K.
 static void weigh_with(const struct stages *s, int64_t r, int64_t kv_head, double *weight /* [nk] */) {
     const struct attention_shape *shape = &s->x.which.attention;
-    const float *q = host_row(&s->x.problem.tensor[Q], r);
+    const float *q = s->x.own_q + r * shape->head_dim;
     double maximum = -INFINITY, sum = 0;
     for (int j = 0; j < shape->nk; j++) {
         const float *k = host_row(&s->x.problem.tensor[K], kv_head * shape->nk + j);

@@ -10,7 +10,10 @@
 
 static const struct problem_case plain = {.attention = {1, 2, 2, 9, 50, 64}},
                                  longer = {.attention = {1, 2, 2, 9, 70, 64}},
-                                 causal = {.attention = {1, 1, 1, 12, 37, 64, .causal = true}};
+                                 causal = {.attention = {1, 1, 1, 12, 37, 64, .causal = true}},
+                                 large = {.attention = {1, 2, 2, 9, 70, 64}, .family = INPUTS_LARGE},
+                                 infinite = {.attention = {1, 1, 1, 12, 37, 64, .causal = true},
+                                             .family = INPUTS_INF_VALUE};
 
 // What is printed of the kernel with the mistake, which has been wrong in this case.
 static char *say(struct subject *subject, const struct problem_case *which) {
@@ -27,7 +30,7 @@ static char *say(struct subject *subject, const struct problem_case *which) {
 }
 
 static void assert_says(struct variant variant, const struct problem_case *which, const char *expected) {
-    struct subject subject = {.run = subject_variant, .variant = &variant};
+    struct subject subject = {.run = subject_variant, .variant = &variant, .lse = variant.lse != LSE_RIGHT};
     char *text = say(&subject, which);
     if (!strstr(text, expected))
         fail_msg("\"%s\" is not in:\n%s", expected, text);
@@ -55,6 +58,39 @@ static void sums_are_told_from_weights(void **state) {
                 "the sum is larger by as much as 28 more keys with a score of 0 would make it");
 }
 
+static void what_a_row_is_divided_by_is_told(void **state) {
+    (void)state;
+    assert_says((struct variant){.division = DIVISION_OF_BLOCK, .queries = 4}, &plain,
+                "that sum is another row's: query 1 is divided by that of query 0");
+    assert_says((struct variant){.division = DIVISION_TWICE}, &plain, "that sum is the right one to the power of 2");
+    assert_says((struct variant){.tail_counted = true, .tile = 64}, &plain,
+                "with all scores the same the sum is that of 28 more keys than there are");
+    assert_says((struct variant){.lse = LSE_SUM}, &plain, "an lse that is off by");
+    assert_says((struct variant){.lse = LSE_BASE_2}, &plain,
+                "lse is 1.443 times the maximum plus 1.443 times the logarithm of the sum");
+    assert_says((struct variant){.weight = WEIGHT_SQUARED}, &plain, "as if all scores were 2 times the right ones");
+}
+
+static void what_weights_are_relative_to_is_told(void **state) {
+    (void)state;
+    assert_says((struct variant){.rescale = RESCALE_NONE, .tile = 32}, &plain,
+                "each part is relative to the largest score up to its end");
+    assert_says((struct variant){.pieces = PIECES_AS_THEY_STAND, .tile = 32, .queries = 32}, &plain,
+                "each part is relative to the largest score of its own keys");
+    assert_says((struct variant){.maximum = MAXIMUM_NONE}, &large, "gives no numbers where all scores are 400");
+    assert_says((struct variant){.maximum = MAXIMUM_FROM_0}, &large, "where all scores are -400");
+}
+
+static void heads_are_told(void **state) {
+    (void)state;
+    assert_says((struct variant){.v.head = HEAD_FIRST}, &plain,
+                "takes the values of another head: batch 0 head 1 those of batch 0 head 0 of V, 1 of 2 heads in all");
+    assert_says((struct variant){.k.head = HEAD_FIRST}, &plain,
+                "weighs with the keys of another head: batch 0 head 1 with those of batch 0 head 0 of K");
+    assert_says((struct variant){.hidden_multiplied = true, .tile = 64, .queries = 64}, &infinite,
+                "these elements are no numbers, and should be");
+}
+
 static void keys_are_told_from_others(void **state) {
     (void)state;
     assert_says((struct variant){.k.place = PLACE_TILE_BEFORE, .tile = 64}, &longer,
@@ -70,6 +106,10 @@ static void keys_are_told_from_others(void **state) {
                 "values of keys from 64 on are never used");
     assert_says((struct variant){.v.place = PLACE_TILE_BEFORE, .tile = 32}, &plain,
                 "gives the weights of keys 32 to 99 to the values of the keys as many before them");
+    assert_says((struct variant){.v.shift = 1}, &plain,
+                "gives key 0 none, keys 1 to 98 the weights of keys 0 to 97, key 99 the weight of key 98 and key 99");
+    assert_says((struct variant){.v.place = PLACE_PAIRS}, &plain,
+                "gives key 0 the weight of key 1, key 1 the weight of");
     assert_says((struct variant){.mask = MASK_TOP_LEFT}, &causal, "lets query 0 see 1 of 74 keys, not 63");
     assert_says((struct variant){.mask = MASK_SHOWS_NEXT}, &causal, "lets query 0 see 64 of 74 keys, not 63");
 }
@@ -108,6 +148,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_right_kernel_is_described_by_nothing),
         cmocka_unit_test(sums_are_told_from_weights),
+        cmocka_unit_test(what_a_row_is_divided_by_is_told),
+        cmocka_unit_test(what_weights_are_relative_to_is_told),
+        cmocka_unit_test(heads_are_told),
         cmocka_unit_test(keys_are_told_from_others),
         cmocka_unit_test(rows_and_scores_are_told),
         cmocka_unit_test(columns_and_elements_are_told),
