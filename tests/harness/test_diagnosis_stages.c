@@ -5,6 +5,7 @@
 #include "operations/attention_pattern.h"
 #include "subject.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,8 +88,26 @@ static void heads_are_told(void **state) {
                 "takes the values of another head: batch 0 head 1 those of batch 0 head 0 of V, 1 of 2 heads in all");
     assert_says((struct variant){.k.head = HEAD_FIRST}, &plain,
                 "weighs with the keys of another head: batch 0 head 1 with those of batch 0 head 0 of K");
-    assert_says((struct variant){.hidden_multiplied = true, .tile = 64, .queries = 64}, &infinite,
-                "these elements are no numbers, and should be");
+}
+
+// An infinity of one head spoils the first query of another.
+static bool run_spoilt(void *context, const struct host_problem *problem, float *outputs) {
+    struct subject right = {.kernel = FP32_TWO_PASS};
+    (void)context;
+    subject_fp32(&right, problem, outputs);
+    for (int c = 0; c < problem->which.attention.head_dim && !problem->finite; c++)
+        outputs[c] = NAN;
+    return true;
+}
+
+static void what_an_infinity_spoils_is_told(void **state) {
+    (void)state;
+    struct subject subject = {.run = run_spoilt};
+    char *text = say(&subject, &infinite);
+    assert_non_null(strstr(text, "the infinity is in v, batch 0 head 1 row"));
+    assert_non_null(strstr(text, "wrong in 1 of 2 heads; in batch 0 head 0: query 0 of 9"));
+    assert_non_null(strstr(text, "these elements are no numbers, and should be"));
+    free(text);
 }
 
 static void keys_are_told_from_others(void **state) {
@@ -151,6 +170,7 @@ int main(void) {
         cmocka_unit_test(what_a_row_is_divided_by_is_told),
         cmocka_unit_test(what_weights_are_relative_to_is_told),
         cmocka_unit_test(heads_are_told),
+        cmocka_unit_test(what_an_infinity_spoils_is_told),
         cmocka_unit_test(keys_are_told_from_others),
         cmocka_unit_test(rows_and_scores_are_told),
         cmocka_unit_test(columns_and_elements_are_told),
