@@ -13,8 +13,7 @@ static const struct problem_case plain = {.attention = {1, 2, 2, 9, 50, 64}},
                                  longer = {.attention = {1, 2, 2, 9, 70, 64}},
                                  causal = {.attention = {1, 1, 1, 12, 37, 64, .causal = true}},
                                  large = {.attention = {1, 2, 2, 9, 70, 64}, .family = INPUTS_LARGE},
-                                 infinite = {.attention = {1, 1, 1, 12, 37, 64, .causal = true},
-                                             .family = INPUTS_INF_VALUE};
+                                 infinite = {.attention = {1, 2, 2, 9, 50, 64}, .family = INPUTS_INF_VALUE};
 
 // What is printed of the kernel with the mistake, which has been wrong in this case.
 static char *say(struct subject *subject, const struct problem_case *which) {
