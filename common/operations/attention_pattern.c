@@ -8,23 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 4711, MOST_WORK = 1 << 22, FEW_KEYS = 16 };
+enum { SEED = 4711, OTHER_SEED = 4712, MOST_WORK = 1 << 22, FEW_KEYS = 16 };
 
 // Whether the kernel gives the case right; *ran: it could be asked.
-static bool is_right(const struct diagnosed *kernel, const struct problem_case *which, bool *ran) {
+static bool is_right_with(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed, bool *ran) {
     struct host_problem problem;
     *ran = kernel->covers(kernel->context, which);
     if (!*ran)
         return false;
-    kernel->operation->make(which, SEED, true, &problem);
+    kernel->operation->make(which, seed, true, &problem);
     if (!kernel->optional)
         problem_leave_optional(&problem);
     float *outputs = host_allocate(problem_output_elements(&problem), sizeof *outputs);
     *ran = kernel->run(kernel->context, &problem, outputs);
-    bool right = *ran && verdict_of_all(&problem, outputs, SEED);
+    bool right = *ran && verdict_of_all(&problem, outputs, seed);
     free(outputs);
     host_problem_free(&problem);
     return right;
+}
+
+static bool is_right(const struct diagnosed *kernel, const struct problem_case *which, bool *ran) {
+    return is_right_with(kernel, which, SEED, ran);
 }
 
 bool attention_still_wrong(const struct diagnosed *kernel, const struct problem_case *which) {
@@ -83,6 +87,10 @@ static bool boundary(const struct diagnosed *kernel, const struct problem_case *
             return false;
         *(is ? right : wrong) = middle;
     }
+    // Not where it hangs on the inputs.
+    struct problem_case last = with(which, n, *right), first = with(which, n, *wrong);
+    if (!is_right_with(kernel, &last, OTHER_SEED, &ran) || is_right_with(kernel, &first, OTHER_SEED, &ran) || !ran)
+        return false;
     // Only where it stays wrong: a kernel that is wrong at each odd number has no such boundary.
     struct problem_case next = with(which, n, *wrong + step);
     return work_of(&next.attention) > MOST_WORK || attention_still_wrong(kernel, &next);

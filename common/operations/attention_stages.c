@@ -286,7 +286,17 @@ bool attention_stages(const struct diagnosed *kernel, const struct problem_case 
     if (!say_case(kernel, &longer, out, &unexplained, &located))
         return false;
     // Several tiles may hide what one shows.
-    if (unexplained && longer.attention.nk != wrong->attention.nk)
-        say_case(kernel, wrong, out, &unexplained, &located);
+    if (unexplained && longer.attention.nk != wrong->attention.nk) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *shorter = open_memstream(&text, &size);
+        if (!shorter)
+            return false;
+        bool said = say_case(kernel, wrong, shorter, &unexplained, &located);
+        fclose(shorter);
+        if (said && !unexplained)
+            fputs(text, out);
+        free(text);
+    }
     return located;
 }

@@ -46,11 +46,11 @@ static bool say_heads(struct stages *s) {
     return true;
 }
 
-// The column whose values each column has, the same in all rows: all values of a column are its number.
+// The column whose values each column has, the same in all rows: all values of a column are its number. 0: it has none.
 static bool say_places(struct stages *s) {
     const struct attention_shape *shape = &s->x.which.attention;
     const struct host_tensor *values = &s->x.problem.tensor[V];
-    int d = shape->head_dim, first = NONE, from = NONE, moved = 0;
+    int d = shape->head_dim, first = NONE, from = NONE, moved = 0, empty = 0;
     if (d < 2 || d > 256)
         return false;
     float *v = host_allocate(values->rows * d, sizeof *v), *o = host_allocate(s->x.rows * d, sizeof *o);
@@ -62,11 +62,12 @@ static bool say_places(struct stages *s) {
         row++;
     for (int c = 0; c < d && known && row < s->x.rows; c++) {
         long found = lrintf(o[row * d + c]) - 1;
-        known = found >= 0 && found < d;
+        known = found >= NONE && found < d;
         for (int64_t r = row; r < s->x.rows && known; r++)
             known = s->x.lost[r] || !shape_visible_keys(shape, (int)(r % shape->nq)) ||
                     fabs(o[r * d + c] - (double)(found + 1)) <= fmin(0.3, 4 * s->x.near * (double)(found + 1)) + 1e-3;
-        if (known && found != c && moved++ == 0) {
+        empty += found == NONE;
+        if (known && found != c && found != NONE && moved++ == 0) {
             first = c;
             from = (int)found;
         }
@@ -77,6 +78,8 @@ static bool say_places(struct stages *s) {
         return false;
     stages_say(s, "mixes up columns: column %d of the output has the values of column %d of V, %d of %d are elsewhere",
                first, from, moved, d);
+    if (empty)
+        stages_say(s, "and %d of them have none", empty);
     return true;
 }
 
@@ -171,7 +174,7 @@ static void say_kind(const struct columns *w, int c, const char *where) {
         first = first == NONE ? r : first;
     }
     if (column_is_right(w, c))
-        stages_say(w->s, "%s of %d are right", where, d);
+        stages_say(w->s, "%s of %d have the right weights", where, d);
     else if (none)
         stages_say(w->s, "%s of %d have no weights at all", where, d);
     else if (own)

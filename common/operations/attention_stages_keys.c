@@ -140,17 +140,18 @@ static double maximum_of_run(const struct stages *s, int64_t r, const int *begin
     return maximum;
 }
 
-// Whether in each wrong row the weights are relative to such maxima: got is right times exp(row's - run's), and one
-// factor for the row.
+// Whether in each wrong row the weights are relative to such maxima, and are brought from them to the row's by this
+// power of the right factor: got is right times exp((row's - run's) (1 - power)), and one factor for the row. 0: they
+// are not.
 static bool are_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts,
-                            enum own_maximum kind) {
+                            enum own_maximum kind, double power) {
     int nk = s->x.which.attention.nk;
     for (int64_t r = 0; r < s->x.rows; r++) {
         double base = NAN;
         for (int i = 0; i < parts && s->wrong[r]; i++) {
             double maximum = maximum_of_run(s, r, begin, parts, i, kind);
             for (int j = begin[i]; j < begin[i + 1]; j++) {
-                double expected = right_of(s, r)[j] * exp(stages_maximum(s, r) - maximum);
+                double expected = right_of(s, r)[j] * exp((stages_maximum(s, r) - maximum) * (1 - power));
                 if (!(right_of(s, r)[j] > 1e-6))
                     continue;
                 if (isnan(base))
@@ -161,6 +162,28 @@ static bool are_relative_to(const struct stages *s, const int *begin /* [parts +
         }
     }
     return true;
+}
+
+static void say_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
+    static const double powers[] = {-1, 0.5, 2, M_LN2, M_LOG2E};
+    if (are_relative_to(s, begin, parts, OF_ITS_KEYS, 0))
+        stages_say(s, "each part is relative to the largest score of its own keys, and never brought to the row's");
+    else if (are_relative_to(s, begin, parts, OF_KEYS_SO_FAR, 0))
+        stages_say(s, "each part is relative to the largest score up to its end, and is not rescaled when a later one "
+                      "is larger");
+    else if (are_relative_to(s, begin, parts, OF_KEYS_FROM_IT_ON, 0))
+        stages_say(s, "each part is relative to the largest score from its beginning on: the last keys come first, and "
+                      "are not rescaled when an earlier one is larger");
+    else if (are_relative_to(s, begin, parts, OF_EVERY_SECOND, 0) ||
+             are_relative_to(s, begin, parts, OF_EVERY_FOURTH, 0))
+        stages_say(s, "each part is relative to the largest score of some parts, as of those that a warp has");
+    for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
+        for (enum own_maximum kind = OF_ITS_KEYS; kind <= OF_KEYS_FROM_IT_ON; kind++)
+            if (are_relative_to(s, begin, parts, kind, powers[i])) {
+                stages_say(s, "they are rescaled to the row's largest score by the power %.3g of the right factor",
+                           powers[i]);
+                return;
+            }
 }
 
 bool stages_say_parts(const struct stages *s) {
@@ -181,15 +204,6 @@ bool stages_say_parts(const struct stages *s) {
                 (i == parts - 1 ? nk : begin[i + 1]) - 1);
     fprintf(s->out, " their weights in proportion, but each of these parts another factor\n");
     begin[parts] = nk;
-    if (are_relative_to(s, begin, parts, OF_ITS_KEYS))
-        stages_say(s, "each part is relative to the largest score of its own keys, and never brought to the row's");
-    else if (are_relative_to(s, begin, parts, OF_KEYS_SO_FAR))
-        stages_say(s, "each part is relative to the largest score up to its end, and is not rescaled when a later one "
-                      "is larger");
-    else if (are_relative_to(s, begin, parts, OF_KEYS_FROM_IT_ON))
-        stages_say(s, "each part is relative to the largest score from its beginning on: the last keys come first, and "
-                      "are not rescaled when an earlier one is larger");
-    else if (are_relative_to(s, begin, parts, OF_EVERY_SECOND) || are_relative_to(s, begin, parts, OF_EVERY_FOURTH))
-        stages_say(s, "each part is relative to the largest score of some parts, as of those that a warp has");
+    say_relative_to(s, begin, parts);
     return true;
 }

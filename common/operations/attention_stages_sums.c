@@ -1,5 +1,6 @@
-// Sums, exponentials and the log-sum-exp: what weights are divided by, and how they hang on the scores.
+// Sums and exponentials: what weights are divided by, and how they hang on the scores.
 #include "host/parallel.h"
+#include "operations/attention_operation.h"
 #include "operations/attention_stages.h"
 
 #include <math.h>
@@ -23,6 +24,82 @@ static double sum_of(const struct stages *s, int64_t row) {
     for (int j = 0; j < nk; j++)
         sum += exp(s->x.score[row * nk + j] - maximum);
     return sum;
+}
+
+// ---- What a row is divided by ---------------------------------------------------------------------------------------
+
+// The sum of a row, each tile's part relative to the largest score at its time: of the tiles up to it, or, where the
+// last one comes first, from it on.
+static double sum_as_it_grows(const struct stages *s, int64_t r, int tile, bool last_first) {
+    int nk = s->x.which.attention.nk, tiles = (nk + tile - 1) / tile;
+    const double *score = s->x.score + r * nk;
+    double maximum = -INFINITY, sum = 0;
+    for (int i = 0; i < tiles; i++) {
+        int first = (last_first ? tiles - 1 - i : i) * tile, end = first + tile < nk ? first + tile : nk;
+        for (int j = first; j < end; j++)
+            maximum = fmax(maximum, score[j]);
+        for (int j = first; j < end && maximum > -INFINITY; j++)
+            sum += exp(score[j] - maximum);
+    }
+    return sum;
+}
+
+static bool say_not_rescaled(const struct stages *s) {
+    static const int tiles[] = {16, 32, 64, 128};
+    for (size_t i = 0; i < 2 * sizeof tiles / sizeof *tiles; i++) {
+        bool all = tiles[i / 2] < s->x.which.attention.nk;
+        for (int64_t r = 0; r < s->x.rows && all; r++) {
+            double divisor = sum_of(s, r) / s->factor[r], grown = sum_as_it_grows(s, r, tiles[i / 2], i % 2);
+            all = !s->wrong[r] || fabs(grown - divisor) <= 4 * s->x.near * divisor;
+        }
+        if (!all)
+            continue;
+        stages_say(s,
+                   "that sum is not rescaled: it has the weights of each %d keys relative to the largest score until "
+                   "then%s",
+                   tiles[i / 2], i % 2 ? ", the last keys first" : "");
+        return true;
+    }
+    return false;
+}
+
+// With a mask: the sum of the first keys, so many that some are hidden.
+static double sum_with_hidden(const struct stages *s, int64_t r, int keys) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const float *q = s->x.own_q + r * shape->head_dim;
+    const double maximum = stages_maximum(s, r);
+    const int64_t first = shape_first_key(shape, r);
+    double sum = 0;
+    for (int j = 0; j < keys; j++) {
+        const float *k = host_row(&s->x.problem.tensor[K], first + j);
+        double dot = 0;
+        for (int c = 0; c < shape->head_dim; c++)
+            dot += (double)q[c] * k[c];
+        sum += exp(dot * s->x.problem.softmax_scale - maximum);
+    }
+    return sum;
+}
+
+static bool say_hidden_counted(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const int tiles[] = {shape->nk, 16, 32, 64, 128};
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles && shape->causal; i++) {
+        bool all = true;
+        for (int64_t r = 0; r < s->x.rows && all; r++) {
+            int keys = (shape_visible_keys(shape, (int)(r % shape->nq)) + tiles[i] - 1) / tiles[i] * tiles[i];
+            keys = keys < shape->nk ? keys : shape->nk;
+            double divisor = sum_of(s, r) / s->factor[r];
+            all = !s->wrong[r] || fabs(sum_with_hidden(s, r, keys) - divisor) <= 4 * s->x.near * divisor;
+        }
+        if (!all)
+            continue;
+        if (i)
+            stages_say(s, "that sum counts hidden keys, up to the end of their %d", tiles[i]);
+        else
+            stages_say(s, "that sum counts all keys, hidden ones, too");
+        return true;
+    }
+    return false;
 }
 
 // Every wrong row is divided by some power of its sum, or by that of another row.
@@ -99,7 +176,7 @@ void stages_say_divisor(const struct stages *s) {
         for (int j = 0; j < nk; j++)
             if (lacks[j])
                 stages_say(s, "the sum lacks the weight of key %d of %d", j, nk);
-    if (!same && !extra_fits && lacking != 1)
+    if (!same && !extra_fits && lacking != 1 && !say_not_rescaled(s) && !say_hidden_counted(s))
         say_which_divisor(s);
     free(lacks);
 }
@@ -214,138 +291,4 @@ bool stages_say_curve(const struct stages *s) {
     }
     free(points);
     return smooth;
-}
-
-// ---- The log-sum-exp ------------------------------------------------------------------------------------------------
-
-// The largest score of the first `tile` keys, or of the last ones: one that is raised late.
-static double maximum_of_tile(const struct stages *s, int64_t r, int tile, bool last) {
-    const int nk = s->x.which.attention.nk;
-    const double *score = s->x.score + r * nk;
-    double maximum = -INFINITY;
-    for (int j = last ? (nk - 1) / tile * tile : 0; j < nk && (last || j < tile); j++)
-        maximum = fmax(maximum, score[j]);
-    return maximum;
-}
-
-// lse as a times such a maximum plus b times the logarithm of the sum relative to it, plus c: the best of all rows,
-// which each of them must then fit.
-static bool fits_lse(const struct stages *s, int tile, bool last, double x[3]) {
-    enum { TERMS = 3 };
-    double a[TERMS][TERMS + 1] = {{0}};
-    int64_t rows = 0;
-    for (int64_t r = 0; r < s->x.rows; r++) {
-        double maximum = maximum_of_tile(s, r, tile, last);
-        const double term[] = {maximum, s->x.right_lse[r] - maximum, 1, s->x.lse[r]};
-        if (!isfinite(s->x.right_lse[r]) || !isfinite(s->x.lse[r]) || !isfinite(maximum))
-            continue;
-        for (int i = 0; i < TERMS; i++)
-            for (int j = 0; j <= TERMS; j++)
-                a[i][j] += term[i] * term[j];
-        rows++;
-    }
-    if (rows < 2 * TERMS)
-        return false;
-    for (int i = 0; i < TERMS; i++) { // the normal equations, which are positive definite where rows differ
-        if (!(fabs(a[i][i]) > 1e-6))
-            return false;
-        for (int k = 0; k < TERMS; k++) {
-            double f = a[k][i] / a[i][i];
-            for (int j = 0; j <= TERMS && k != i; j++)
-                a[k][j] -= f * a[i][j];
-        }
-    }
-    for (int i = 0; i < TERMS; i++)
-        x[i] = a[i][TERMS] / a[i][i];
-    for (int64_t r = 0; r < s->x.rows; r++) {
-        double maximum = maximum_of_tile(s, r, tile, last);
-        if (isfinite(s->x.right_lse[r]) && isfinite(maximum) &&
-            !(fabs(x[0] * maximum + x[1] * (s->x.right_lse[r] - maximum) + x[2] - s->x.lse[r]) < 2e-3))
-            return false;
-    }
-    return fabs(x[0]) < 100 && fabs(x[1]) < 100;
-}
-
-static bool say_combination(const struct stages *s) {
-    const int nk = s->x.which.attention.nk, tiles[] = {nk, 128, 64, 32, 16};
-    double x[3];
-    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
-        for (int last = 0; last < 2; last++)
-            if (tiles[i] <= nk && fits_lse(s, tiles[i], last, x)) {
-                stages_say(s, "lse is %.4g times the maximum plus %.4g times the logarithm of the sum%s", x[0], x[1],
-                           fabs(x[2]) > 0.01 ? ", and a constant" : "");
-                return true;
-            }
-    return false;
-}
-
-// Nearly every row that is off is so by as much as its maximum lies from that of another row: one of the two is taken
-// for the other. Maxima that are raised late are those of a first or last tile.
-static bool say_other_maximum(const struct stages *s, const bool *off) {
-    const int nk = s->x.which.attention.nk, nq = s->x.which.attention.nq, tiles[] = {nk, 128, 64, 32, 16};
-    for (size_t i = 0; i < 2 * sizeof tiles / sizeof *tiles; i++) {
-        const int tile = tiles[i / 2];
-        int64_t first = NONE, instead = NONE, rows = 0, found = 0;
-        for (int64_t r = 0; r < s->x.rows && tile <= nk; r++) {
-            int64_t other = 0;
-            double difference = s->x.lse[r] - s->x.right_lse[r] - maximum_of_tile(s, r, tile, i % 2);
-            while (off[r] && other < s->x.rows &&
-                   (other == r || !(fabs(difference + maximum_of_tile(s, other, tile, i % 2)) < 1e-3)))
-                other++;
-            rows += off[r];
-            found += off[r] && other < s->x.rows;
-            if (off[r] && other < s->x.rows && first == NONE) {
-                first = r;
-                instead = other;
-            }
-        }
-        if (found > 1 && 5 * found >= 4 * rows) { // a row beyond the last one has no number
-            stages_say(s,
-                       "off by the difference of two rows' maxima: query %d of head %d has subtracted that of query "
-                       "%d of head %d",
-                       (int)(first % nq), (int)(first / nq), (int)(instead % nq), (int)(instead / nq));
-            return true;
-        }
-    }
-    return false;
-}
-
-bool stages_say_lse(struct stages *s) {
-    const double rounding = dtype_of(s->x.which.dtype)->unit_roundoff;
-    const int nq = s->x.which.attention.nq;
-    double least = INFINITY, most = -INFINITY;
-    int64_t rows = 0, others = 0, off_rows = 0, first = NONE, instead = NONE;
-    bool *off = host_allocate(s->x.rows, sizeof *off);
-    for (int64_t r = 0; r < s->x.rows && s->x.lse; r++) {
-        off[r] = isfinite(s->x.right_lse[r]) && !(fabs(s->x.lse[r] - s->x.right_lse[r]) <= 1e-4);
-        if (!isfinite(s->x.right_lse[r]))
-            continue;
-        least = fmin(least, s->x.lse[r] - s->x.right_lse[r]);
-        most = fmax(most, s->x.lse[r] - s->x.right_lse[r]);
-        rows++;
-        off_rows += off[r];
-        for (int64_t o = 0; o < s->x.rows && off[r]; o++)
-            if (o != r && fabs(s->x.lse[r] - s->x.right_lse[o]) < 1e-4) {
-                instead = first == NONE ? o : instead;
-                first = first == NONE ? r : first;
-                others++;
-                break;
-            }
-    }
-    double largest = fmax(most, -least);
-    bool wrong = rows && !(largest <= 1e-5);
-    if (wrong)
-        stages_say(s, "gives every key its right weight, and an lse that is off by %.2g to %.2g", least, most);
-    if (wrong && s->x.which.dtype != ATTENTION_FP32 && rows > 4 && least < 0 && most > 0 && largest < 8 * rounding)
-        stages_say(s, "that is some roundings to %s of the sum: lse wants it in fp32",
-                   dtype_of(s->x.which.dtype)->name);
-    else if (wrong && off_rows && others == off_rows)
-        stages_say(s, "lse is another row's: query %d of head %d has that of query %d of head %d", (int)(first % nq),
-                   (int)(first / nq), (int)(instead % nq), (int)(instead / nq));
-    else if (wrong && !say_combination(s) && off_rows && !say_other_maximum(s, off)) {
-        s->unexplained = true;
-        stages_say_queries(s, "lse wrong", off);
-    }
-    free(off);
-    return wrong;
 }

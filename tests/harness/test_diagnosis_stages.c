@@ -77,6 +77,9 @@ static void what_weights_are_relative_to_is_told(void **state) {
                 "each part is relative to the largest score up to its end");
     assert_says((struct variant){.pieces = PIECES_AS_THEY_STAND, .tile = 32, .queries = 32}, &plain,
                 "each part is relative to the largest score of its own keys");
+    assert_says((struct variant){.rescale = RESCALE_UPSIDE_DOWN, .tile = 32}, &plain, "by the power -1 of the right");
+    assert_says((struct variant){.rescale = RESCALE_OUTPUT_ONLY, .tile = 32}, &plain,
+                "that sum is not rescaled: it has the weights of each 32 keys relative to the largest score until then");
     assert_says((struct variant){.maximum = MAXIMUM_NONE}, &large, "gives no numbers where all scores are 400");
     assert_says((struct variant){.maximum = MAXIMUM_FROM_0}, &large, "where all scores are -400");
 }
