@@ -281,19 +281,26 @@ static bool list_ranges(const bool *marked, int count, int most, const char *one
     return found;
 }
 
-bool pattern_ranges(const bool *marked, int count, const char *one, const char *many, char *text, size_t size) {
-    enum { FEW = 2, SOME = 4 };
+// The same, of each period that they repeat in.
+static bool list_repeating(const bool *marked, int count, int most, const char *one, const char *many, char *text,
+                           size_t size) {
     char within[100];
-    if (list_ranges(marked, count, FEW, one, many, text, size))
-        return true;
     for (int period = 2; 2 * period <= count; period *= 2) {
         bool repeats = true;
         for (int i = period; i < count && repeats; i++)
             repeats = marked[i] == marked[i - period];
-        if (repeats && list_ranges(marked, period, FEW, one, many, within, sizeof within)) {
+        if (repeats && list_ranges(marked, period, most, one, many, within, sizeof within)) {
             snprintf(text, size, "%s of each %d", within, period);
             return true;
         }
     }
-    return list_ranges(marked, count, SOME, one, many, text, size);
+    return false;
+}
+
+bool pattern_ranges(const bool *marked, int count, const char *one, const char *many, char *text, size_t size) {
+    enum { FEW = 2, SOME = 4 };
+    return list_ranges(marked, count, FEW, one, many, text, size) ||
+           list_repeating(marked, count, FEW, one, many, text, size) ||
+           list_ranges(marked, count, SOME, one, many, text, size) ||
+           list_repeating(marked, count, SOME, one, many, text, size);
 }

@@ -196,6 +196,33 @@ static void ask_keys(struct probe *probe) {
     }
 }
 
+// Query i is met by key i alone, far above the others, and all values are 1: a result above 1 is that of a sum without
+// that key.
+static void ask_sum(struct probe *probe) {
+    static float q[KEYS * D], k[KEYS * D], v[KEYS * D], o[KEYS * D];
+    bool lacks[KEYS];
+    char where[200], text[300];
+    int lacking = 0;
+    for (int i = 0; i < KEYS; i++) {
+        q[i * D + i] = 64; // a score of 8
+        k[i * D + i] = 1;
+    }
+    for (int i = 0; i < KEYS * D; i++)
+        v[i] = 1;
+    if (!ask(probe, D, KEYS, KEYS, q, k, v, o))
+        return;
+    for (int i = 0; i < KEYS; i++) {
+        lacks[i] = o[i * D] > 10;
+        lacking += lacks[i];
+        if (!lacks[i] && !(o[i * D] > 0.9f && o[i * D] < 1.5f))
+            return;
+    }
+    if (lacking < KEYS && pattern_ranges(lacks, KEYS, "key", "keys", where, sizeof where)) {
+        snprintf(text, sizeof text, "never counts the weights of %s of %d in the sum", where, KEYS);
+        say(probe, text);
+    }
+}
+
 // One key, whose value has another number in each column, must come out as it is.
 static void ask_columns(struct probe *probe) {
     static float q[D], k[D], v[D], o[D];
@@ -349,6 +376,7 @@ bool attention_probe(const struct diagnosed *kernel, const struct problem_case *
     ask_elements(&probe);
     const bool said = probe.said;
     ask_keys(&probe);
+    ask_sum(&probe);
     ask_columns(&probe);
     if (dtype == ATTENTION_FP32) {
         ask_value_precision(&probe);

@@ -121,13 +121,16 @@ bool stages_say_other_rows(const struct stages *s) {
     return most_of_them;
 }
 
-// The weights of query row r with the keys of a head of K.
-static void weigh_with(const struct stages *s, int64_t r, int64_t kv_head, double *weight /* [nk] */) {
+// The weights of query row r with as many keys as it has, from row `first` of K on. False where K does not go so far.
+static bool weigh_with(const struct stages *s, int64_t r, int64_t first, double *weight /* [nk] */) {
     const struct attention_shape *shape = &s->x.which.attention;
+    const struct host_tensor *keys = &s->x.problem.tensor[K];
     const float *q = s->x.own_q + r * shape->head_dim;
     double maximum = -INFINITY, sum = 0;
+    if (first < 0 || first + shape->nk > keys->rows)
+        return false;
     for (int j = 0; j < shape->nk; j++) {
-        const float *k = host_row(&s->x.problem.tensor[K], kv_head * shape->nk + j);
+        const float *k = host_row(keys, first + j);
         double dot = 0;
         for (int c = 0; c < shape->head_dim; c++)
             dot += (double)q[c] * k[c];
@@ -138,35 +141,52 @@ static void weigh_with(const struct stages *s, int64_t r, int64_t kv_head, doubl
         sum += weight[j] = exp(weight[j] - maximum);
     for (int j = 0; j < shape->nk; j++)
         weight[j] /= sum;
+    return true;
+}
+
+// The row of K from which on the keys of row r are taken; NONE: from none.
+static int64_t find_keys(const struct stages *s, int64_t r, double *weight /* [nk] */) {
+    const double total = total_of(s, r);
+    const int64_t rows = s->x.problem.tensor[K].rows;
+    for (int64_t first = 0; first + s->x.which.attention.nk <= rows && total > 0; first++)
+        if (weigh_with(s, r, first, weight) && has_weights(s, r, total, weight, r))
+            return first;
+    return NONE;
 }
 
 bool stages_say_other_heads(const struct stages *s) {
+    enum { MOST_WORK = 1 << 25 };
     const struct attention_shape *shape = &s->x.which.attention;
-    int64_t kv_heads = (int64_t)shape->batch * shape->kv_heads, told = NONE, instead = NONE;
-    if (kv_heads < 2 || shape->nk < 3)
+    const int64_t keys = s->x.problem.tensor[K].rows;
+    int64_t told = NONE, instead = NONE;
+    if (keys == shape->nk || shape->nk < 3 || keys * shape->nk * shape->head_dim > MOST_WORK)
         return false;
     double *weight = host_allocate(shape->nk, sizeof *weight);
     bool all = true;
-    for (int64_t r = 0; r < s->x.rows && all; r++) {
-        double total = total_of(s, r);
+    for (int64_t r = 0, last_head = NONE, first = NONE; r < s->x.rows && all; r++) {
         if (!s->wrong[r])
             continue;
-        all = false;
-        for (int64_t h = 0; h < kv_heads && !all && total > 0; h++) {
-            weigh_with(s, r, h, weight);
-            all = has_weights(s, r, total, weight, r);
-            if (all && told == NONE) {
-                told = r / shape->nq;
-                instead = h;
-            }
+        if (r / shape->nq != last_head) {
+            last_head = r / shape->nq;
+            first = find_keys(s, r, weight);
+            instead = told == NONE ? first : instead;
+            told = told == NONE ? r / shape->nq : told;
         }
+        // What lies beyond K is not known.
+        all = first != NONE && weigh_with(s, r, first, weight) && has_weights(s, r, total_of(s, r), weight, r);
     }
     free(weight);
     if (!all || told == NONE)
         return false;
-    stages_say(s, "weighs with the keys of another head: batch %d head %d with those of batch %d head %d of K",
-               (int)(told / shape->heads), (int)(told % shape->heads), (int)(instead / shape->kv_heads),
-               (int)(instead % shape->kv_heads));
+    const int batch = (int)(told / shape->heads), head = (int)(told % shape->heads);
+    const int64_t own = shape_first_key(shape, told * shape->nq), kv_head = instead / shape->nk;
+    if (instead % shape->nk == 0)
+        stages_say(s, "weighs with the keys of another head: batch %d head %d with those of batch %d head %d of K",
+                   batch, head, (int)(kv_head / shape->kv_heads), (int)(kv_head % shape->kv_heads));
+    else
+        stages_say(s, "finds the keys of a head in the wrong place: those of batch %d head %d %lld rows of K too %s",
+                   batch, head, (long long)(own < instead ? instead - own : own - instead),
+                   own < instead ? "far on" : "early");
     return true;
 }
 

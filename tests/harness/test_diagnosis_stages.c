@@ -65,6 +65,8 @@ static void what_a_row_is_divided_by_is_told(void **state) {
     assert_says((struct variant){.division = DIVISION_TWICE}, &plain, "that sum is the right one to the power of 2");
     assert_says((struct variant){.tail_counted = true, .tile = 64}, &plain,
                 "with all scores the same the sum is that of 28 more keys than there are");
+    assert_says((struct variant){.sum_keys = {SUBSET_STRIPE, 16, 8}}, &plain,
+                "never counts the weights of keys 8 to 15 of each 16 of 64 in the sum");
     assert_says((struct variant){.lse = LSE_SUM}, &plain, "an lse that is off by");
     assert_says((struct variant){.lse = LSE_BASE_2}, &plain,
                 "lse is 1.443 times the maximum plus 1.443 times the logarithm of the sum");
@@ -78,8 +80,9 @@ static void what_weights_are_relative_to_is_told(void **state) {
     assert_says((struct variant){.pieces = PIECES_AS_THEY_STAND, .tile = 32, .queries = 32}, &plain,
                 "each part is relative to the largest score of its own keys");
     assert_says((struct variant){.rescale = RESCALE_UPSIDE_DOWN, .tile = 32}, &plain, "by the power -1 of the right");
-    assert_says((struct variant){.rescale = RESCALE_OUTPUT_ONLY, .tile = 32}, &plain,
-                "that sum is not rescaled: it has the weights of each 32 keys relative to the largest score until then");
+    assert_says(
+        (struct variant){.rescale = RESCALE_OUTPUT_ONLY, .tile = 32}, &plain,
+        "that sum is not rescaled: it has the weights of each 32 keys relative to the largest score until then");
     assert_says((struct variant){.maximum = MAXIMUM_NONE}, &large, "gives no numbers where all scores are 400");
     assert_says((struct variant){.maximum = MAXIMUM_FROM_0}, &large, "where all scores are -400");
 }
