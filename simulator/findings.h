@@ -38,6 +38,7 @@ enum sim_finding_kind {
     // Remarks, which are no findings: they fail nothing and are not counted.
     SIM_FINDING_MIXED,
     SIM_FINDING_REMARK_FENCE,
+    SIM_FINDING_REMARK_SET_UP,
     SIM_FINDING_KINDS
 };
 

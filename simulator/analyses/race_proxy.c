@@ -13,6 +13,8 @@
 #include "race_cluster.h"
 #include "race_shared.h"
 
+#include <string.h>
+
 bool race_is_asynchronous(const struct bound *bound) {
     enum ptx_opcode opcode = bound->ptx->opcode;
     return opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR ||
@@ -101,28 +103,137 @@ void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uin
         look_at(warp, bound, lane, cell);
 }
 
-void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, unsigned agent, uint32_t clock,
-                     uint32_t offset, uint32_t bytes) {
-    uint32_t by = (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ASYNC, key = clock << 5 | agent;
+// Cells of 16 bytes are mostly alike: one copy wrote them, and one unit reads them.
+#define UNIT 16
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE bool all_are(const uint32_t *cells, uint32_t value, unsigned count) {
+    uint32_t differences = 0;
+    for (unsigned i = 0; i < count; i++)
+        differences |= cells[i] ^ value;
+    return !differences;
+}
+
+INLINE bool alike(const uint32_t *cells, unsigned count) {
+    return all_are(cells, cells[0], count);
+}
+
+INLINE void fill(uint32_t *cells, uint32_t value, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        cells[i] = value;
+}
+
+// note() for a unit's cells; false where they are not alike.
+INLINE bool note_unit(struct warp *warp, size_t cell, uint32_t key, uint32_t by, unsigned count) {
+    const struct shadow_cells *cells = &warp->block->race.cells;
+    uint32_t *place[2] = {&cells->read1[cell], &cells->read2[cell]};
+    uint32_t *whose[2] = {&cells->read1_by[cell], &cells->read2_by[cell]};
+    if (all_are(place[0], key, count) || all_are(place[1], key, count)) // by another warp of the group
+        return true;
+    for (int i = 0; i < 2; i++) {
+        if (!alike(place[i], count) || !alike(whose[i], count))
+            return false;
+        uint32_t other = *place[i] & 31;
+        if (other == (key & 31) || race_shared_ordered(warp, *place[i], *whose[i], first_lane(warp->now->mask))) {
+            fill(place[i], key, count);
+            fill(whose[i], by, count);
+            return true;
+        }
+    }
+    return true;
+}
+
+INLINE bool read_unit(struct warp *warp, size_t cell, uint32_t key, uint32_t by, unsigned count) {
     const struct race_shared *race = &warp->block->race;
-    size_t end = end_cell(warp->block, offset + bytes);
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end; cell++) {
+    return is_copied(warp, race, cell) && alike(race->cells.write + cell, count) &&
+           alike(race->cells.write_by + cell, count) &&
+           (!race->pending_cells || all_are(race->pending + cell, 0, count)) && note_unit(warp, cell, key, by, count);
+}
+
+static void add_copy(struct race_copied *copied, uint32_t key) {
+    for (unsigned i = 0; i < copied->count; i++) {
+        if ((copied->key[i] & 31) == (key & 31)) {
+            copied->key[i] = key > copied->key[i] ? key : copied->key[i];
+            return;
+        }
+    }
+    copied->all &= copied->count < RACE_COPIES;
+    if (copied->all)
+        copied->key[copied->count++] = key;
+}
+
+bool race_proxy_knows(const struct warp *warp, const struct race_copied *copied) {
+    bool knows = copied->all;
+    for (unsigned i = 0; i < copied->count; i++)
+        knows &= copied->key[i] >> 5 <= warp->clock[copied->key[i] & 31];
+    return knows;
+}
+
+INLINE void read_cells(struct warp *warp, const struct bound *bound, int lane, uint32_t key, uint32_t by, size_t cell,
+                       size_t end, unsigned count, struct race_copied *copied) {
+    const struct race_shared *race = &warp->block->race;
+    while (cell < end) {
+        if ((cell & (count - 1)) == 0 && cell + count <= end && read_unit(warp, cell, key, by, count)) {
+            if (copied && (!copied->count || copied->key[0] != race->cells.write[cell]))
+                add_copy(copied, race->cells.write[cell]);
+            cell += count;
+            continue;
+        }
+        if (copied)
+            copied->all = false;
         if (!is_copied(warp, race, cell))
             look_at(warp, bound, lane, cell);
-        if (race->cells.read1[cell] != key && race->cells.read2[cell] != key) // by another warp of the group
+        if (race->cells.read1[cell] != key && race->cells.read2[cell] != key)
             note(warp, cell, key, by);
+        cell++;
     }
+}
+
+void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, unsigned agent, uint32_t clock,
+                     uint32_t offset, uint32_t bytes, struct race_copied *copied) {
+    uint32_t by = (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ASYNC, key = clock << 5 | agent;
+    int shift = warp->run->kernel->shadow_shift;
+    size_t first = offset >> shift, end = end_cell(warp->block, offset + bytes);
+    if (shift == 2)
+        read_cells(warp, bound, lane, key, by, first, end, UNIT / 4, copied);
+    else if (shift == 1)
+        read_cells(warp, bound, lane, key, by, first, end, UNIT / 2, copied);
+    else
+        read_cells(warp, bound, lane, key, by, first, end, UNIT, copied);
+}
+
+// Whether a unit that nothing is on its way to may be overwritten by what is asked for now.
+INLINE bool may_be_written(const struct warp *warp, size_t cell, int lane, unsigned count) {
+    const struct race_shared *race = &warp->block->race;
+    const struct shadow_cells *cells = &race->cells;
+    const uint32_t *key[3] = {cells->write + cell, cells->read1 + cell, cells->read2 + cell};
+    const uint32_t *by[3] = {cells->write_by + cell, cells->read1_by + cell, cells->read2_by + cell};
+    bool may = !warp->cluster && (!race->pending_cells || all_are(race->pending + cell, 0, count));
+    for (int i = 0; i < 3 && may; i++)
+        may = alike(key[i], count) && alike(by[i], count) && race_shared_ordered(warp, *key[i], *by[i], lane);
+    return may;
 }
 
 void race_proxy_issue(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes) {
     struct race_shared *race = &warp->block->race;
     if (!race->on)
         return;
-    for (size_t cell = offset >> warp->run->kernel->shadow_shift; cell < end_cell(warp->block, offset + bytes);
-         cell++) {
+    int shift = warp->run->kernel->shadow_shift;
+    unsigned count = (unsigned)UNIT >> shift;
+    uint32_t coming = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;
+    size_t cell = offset >> shift, end = end_cell(warp->block, offset + bytes);
+    while (cell < end) {
+        if ((cell & (count - 1)) == 0 && cell + count <= end && may_be_written(warp, cell, lane, count)) {
+            race->pending_cells += count;
+            fill(race->pending + cell, coming, count);
+            cell += count;
+            continue;
+        }
         race_shared_check_write(warp, bound, cell, lane, false);
         race->pending_cells += race->pending[cell] == 0;
-        race->pending[cell] = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;
+        race->pending[cell] = coming;
+        cell++;
     }
 }
 
@@ -130,10 +241,12 @@ void race_proxy_land(struct block *block, uint32_t key, int32_t pc, uint32_t off
     struct race_shared *race = &block->race;
     if (!race->on)
         return;
-    for (size_t cell = offset >> block->run->kernel->shadow_shift; cell < end_cell(block, offset + bytes); cell++) {
-        race->pending_cells -= race->pending[cell] != 0;
-        race->pending[cell] = 0;
-        race->cells.write[cell] = key;
-        race->cells.write_by[cell] = (uint32_t)pc << 6 | SHADOW_ASYNC;
-    }
+    size_t first = offset >> block->run->kernel->shadow_shift, count = end_cell(block, offset + bytes) - first;
+    unsigned landed = 0;
+    for (size_t i = 0; i < count; i++)
+        landed += race->pending[first + i] != 0;
+    race->pending_cells -= landed;
+    memset(race->pending + first, 0, count * sizeof *race->pending);
+    fill(race->cells.write + first, key, (unsigned)count);
+    fill(race->cells.write_by + first, (uint32_t)pc << 6 | SHADOW_ASYNC, (unsigned)count);
 }

@@ -19,9 +19,20 @@ bool race_agent_of_loads(const struct block *block, unsigned *agent); // bulk co
 uint32_t race_agent_issue(struct block *block, unsigned agent);
 void race_agent_wait(struct warp *warp, unsigned agent, uint32_t clock);
 
-// The agent, asked by a lane of this warp, reads bytes of shared memory from now until it is waited for.
+// Of what was read: whether copies wrote all of it, and of each of few agents the latest that has to be known of.
+#define RACE_COPIES 4
+struct race_copied {
+    bool all;
+    unsigned count;
+    uint32_t key[RACE_COPIES]; // clock << 5 | agent
+};
+
+// The agent, asked by a lane of this warp, reads bytes of shared memory from now until it is waited for. copied: what
+// was read is added to it; NULL: nobody asks.
 void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, unsigned agent, uint32_t clock,
-                     uint32_t offset, uint32_t bytes);
+                     uint32_t offset, uint32_t bytes, struct race_copied *copied);
+// Whether another warp, for which the same agent reads the same, would find nothing either.
+bool race_proxy_knows(const struct warp *warp, const struct race_copied *copied);
 // The same where there is no agent: only what is there already is looked at.
 void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
 

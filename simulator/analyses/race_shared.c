@@ -36,6 +36,7 @@
 #include "mixed.h"
 #include "race_cluster.h"
 #include "race_proxy.h"
+#include "same_value.h"
 #include "validity.h"
 
 #include "../machine/access.h"
@@ -94,13 +95,14 @@ static void set_clocks(struct block *block, uint32_t clock) {
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
         uint32_t floor = clock;
-        for (unsigned i = 0; i < LANES; i++) {
+        for (unsigned i = 0; i < block->agents; i++) {
             bool in_flight = i >= block->warps && block->race.issued[i] > warp->clock[i];
             warp->clock[i] = in_flight ? warp->clock[i] : clock - 1;
             floor = warp->clock[i] + 1 < floor ? warp->clock[i] + 1 : floor;
-            warp->lane_clock[i] = clock;
             warp->clock[CLOCK_PART + i] = 0;
         }
+        for (unsigned i = 0; i < LANES; i++)
+            warp->lane_clock[i] = clock;
         warp->clock[CLOCK_PARTS] = 0;
         warp->clock[w] = clock;
         warp->own_floor_key = clock << 5;
@@ -148,8 +150,8 @@ void race_shared_end(struct block *block) {
 void race_sync_lanes(struct warp *warp, uint32_t mask) {
     race_learn_seen(warp);
     uint32_t clock = ++warp->clock[warp->index];
-    for (uint32_t left = mask; left; left &= left - 1)
-        warp->lane_clock[first_lane(left)] = clock;
+    for (int i = 0; i < LANES; i++)
+        warp->lane_clock[i] = mask >> i & 1 ? clock : warp->lane_clock[i];
     set_floors(warp);
 }
 
@@ -201,6 +203,13 @@ uint32_t race_key(const struct warp *warp) {
 
 void race_align(struct block *block) {
     set_clocks(block, race_latest_clock(block) + 1);
+}
+
+void race_meet(struct warp *warp, const uint32_t clock[CLOCKS], bool everyone) {
+    race_learn(warp, clock);
+    race_learn_seen(warp);
+    if (!everyone)
+        race_sync_lanes(warp, ALL_LANES);
 }
 
 static struct shadow_view view_of(const struct warp *warp, const struct bound *bound) {
@@ -313,72 +322,53 @@ static void read_cell(struct warp *warp, const struct bound *bound, size_t cell,
     note_read(warp, cell, by);
 }
 
+// Notes that these lanes read neighbouring cells, where all that wrote them is ordered before the whole warp, and no
+// copy is on its way there.
+static bool note_plain(struct warp *warp, const struct shadow_view *view, size_t first, size_t count, uint32_t lanes) {
+    const struct race_shared *race = &warp->block->race;
+    uint32_t lane = lanes & (lanes - 1) ? SHADOW_MANY : (uint32_t)first_lane(lanes);
+    uint32_t own_floor = race->far ? view->floor : view->own_floor;
+    for (size_t i = first; i < first + count; i++) {
+        uint32_t key = race->cells.write[i], floor = (key ^ view->mine) & 31 ? view->floor : own_floor;
+        if (key < view->first || key >= floor || (race->pending_cells && race->pending[i]))
+            return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        note_read(warp, first + i, view->by | lane);
+    return true;
+}
+
+// Whether a copy is on its way to one of the cells that the lanes touch in turn.
+static bool is_pending(const struct warp *warp, size_t first, size_t per_lane) {
+    const struct race_shared *race = &warp->block->race;
+    return race->pending_cells && !warp->lanes->all_equal(race->pending + first, LANES * (uint32_t)per_lane, 0);
+}
+
 void race_shared_read(struct warp *warp, const struct bound *bound, const struct access *access) {
     struct race_shared *race = &warp->block->race;
     int shift = warp->run->kernel->shadow_shift;
     size_t first = access->span.low >> shift, per_lane = access->bytes >> shift;
     struct shadow_view view = view_of(warp, bound);
-    if (access->span.pattern == LANES_CONTIGUOUS && !race->pending_cells &&
+    if (access->span.pattern == LANES_CONTIGUOUS && !is_pending(warp, first, per_lane) &&
         warp->lanes->shadow_read(&race->cells, first, (uint32_t)per_lane, &view))
         return;
-    bool many = access->mask & (access->mask - 1);
-    if (access->span.pattern == LANES_UNIFORM && !race->pending_cells) {
-        bool plain = true;
-        for (size_t i = first; i < first + per_lane; i++) {
-            uint32_t key = race->cells.write[i];
-            plain &= key >= view.first && key < view.floor;
-        }
-        for (size_t i = first; plain && i < first + per_lane; i++)
-            note_read(warp, i, view.by | (many ? SHADOW_MANY : (uint32_t)first_lane(access->mask)));
-        if (plain)
-            return;
-    }
+    if (access->span.pattern == LANES_UNIFORM && note_plain(warp, &view, first, per_lane, access->mask))
+        return;
     struct access filled = *access;
     access_fill(&filled);
-    for (uint32_t left = access->mask; left; left &= left - 1) {
+    uint32_t unusual = 0;
+    for (uint32_t left = access->mask, same; left; left &= ~same) {
+        // Addresses are aligned: two lanes' places are the same or apart.
+        same = warp->lanes->equal64(filled.address, filled.address[first_lane(left)]) & left;
+        first = filled.address[first_lane(left)] >> shift;
+        if (!note_plain(warp, &view, first, per_lane, same))
+            unusual |= same;
+    }
+    for (uint32_t left = unusual; left; left &= left - 1) {
         int lane = first_lane(left);
-        for (size_t i = 0; i < per_lane; i++) {
-            size_t cell = (filled.address[lane] >> shift) + i;
-            uint32_t key = race->cells.write[cell];
-            if (key >= view.first && key < view.floor && !race->pending_cells)
-                note_read(warp, cell, view.by | (uint32_t)lane);
-            else
-                read_cell(warp, bound, cell, lane, view.by | (uint32_t)lane);
-        }
+        for (size_t i = 0; i < per_lane; i++)
+            read_cell(warp, bound, (filled.address[lane] >> shift) + i, lane, view.by | (uint32_t)lane);
     }
-}
-
-// What a lane stores as its element k.
-static const void *stored(const struct warp *warp, const struct bound *bound, int k, int lane) {
-    return bound->width > 32 ? (const void *)&cells64(warp, bound->elements[k])[lane]
-                             : (const void *)&cells32(warp, bound->elements[k])[lane];
-}
-
-// Whether the store leaves a lane's bytes as they are.
-static bool stores_the_same(const struct warp *warp, const struct bound *bound, const struct access *access, int lane) {
-    if (access->kind != ACCESS_STORE)
-        return false;
-    const uint8_t *bytes = warp->block->shared + access->address[lane];
-    for (int k = 0; k < bound->vector; k++)
-        if (memcmp(bytes + k * bound->bytes, stored(warp, bound, k, lane), bound->bytes) != 0)
-            return false;
-    return true;
-}
-
-// Whether an earlier lane of this very store writes the same value to the same place. Since addresses are aligned, two
-// lanes' places are the same or apart.
-static bool has_a_twin(const struct warp *warp, const struct bound *bound, const struct access *filled, int lane) {
-    if (filled->kind != ACCESS_STORE)
-        return false;
-    for (uint32_t left = filled->mask & ((1u << lane) - 1); left; left &= left - 1) {
-        int other = first_lane(left);
-        bool same = filled->address[other] == filled->address[lane];
-        for (int k = 0; same && k < bound->vector; k++)
-            same = !memcmp(stored(warp, bound, k, other), stored(warp, bound, k, lane), bound->bytes);
-        if (same)
-            return true;
-    }
-    return false;
 }
 
 // Whether a cell was last written by an earlier lane of this very store.
@@ -405,18 +395,19 @@ void race_shared_write(struct warp *warp, const struct bound *bound, const struc
     int shift = warp->run->kernel->shadow_shift;
     size_t per_lane = access->bytes >> shift;
     struct shadow_view view = view_of(warp, bound);
-    if (access->span.pattern == LANES_CONTIGUOUS && !race->pending_cells &&
-        warp->lanes->shadow_write(&race->cells, access->span.low >> shift, (uint32_t)per_lane, &view))
+    size_t first = access->span.low >> shift;
+    if (access->span.pattern == LANES_CONTIGUOUS && !is_pending(warp, first, per_lane) &&
+        warp->lanes->shadow_write(&race->cells, first, (uint32_t)per_lane, &view))
         return;
     struct access filled = *access;
     access_fill(&filled);
     for (uint32_t left = access->mask; left; left &= left - 1) {
         int lane = first_lane(left);
-        bool same = stores_the_same(warp, bound, &filled, lane), twin = false, looked = false;
+        bool same = same_value_there(warp, bound, &filled, lane), twin = false, looked = false;
         for (size_t i = 0; i < per_lane; i++) {
             size_t cell = (filled.address[lane] >> shift) + i;
             if (!looked && just_written(warp, &view, cell)) {
-                twin = has_a_twin(warp, bound, &filled, lane);
+                twin = same_value_twin(warp, bound, &filled, lane);
                 looked = true;
             }
             race_shared_check_write(warp, bound, cell, lane, same || twin);

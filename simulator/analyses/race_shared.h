@@ -63,5 +63,7 @@ void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]);
 void race_step(struct warp *warp, bool learnt, bool told);
 void race_fence(struct warp *warp, uint32_t mask); // membar, fence
 void race_align(struct block *block);              // all warps of the block have met: their clocks may be made equal
+// Leaves a barrier, of which clock is what those knew who arrived. everyone: race_align follows, and does the rest.
+void race_meet(struct warp *warp, const uint32_t clock[CLOCKS], bool everyone);
 
 #endif

@@ -55,15 +55,33 @@ static void give_result(struct warp *warp, const struct split *split, const stru
     }
 }
 
+// Whether the split waits for this very phase of the barrier.
+static bool waits(const struct split *split, unsigned id) {
+    return split->state == SPLIT_AT_BARRIER && split->arrived && split->barrier == id;
+}
+
+// Whether the block as a whole meets at the barrier.
+static bool everyone_waits(const struct block *block, unsigned id) {
+    for (unsigned w = 0; w < block->warps; w++) {
+        const struct warp *warp = &block->warp[w];
+        bool waiting = !warp->live && block->barrier[id].expected == 0;
+        for (int i = 0; i < warp->splits && !waiting; i++)
+            waiting = waits(&warp->split[i], id);
+        if (!waiting)
+            return false;
+    }
+    return true;
+}
+
 static void complete(struct block *block, unsigned id) {
     struct barrier *barrier = &block->barrier[id];
-    bool everyone = true;
+    bool everyone = everyone_waits(block, id);
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
         bool waited = false;
         for (int i = 0; i < warp->splits; i++) {
             struct split *split = &warp->split[i];
-            if (split->state == SPLIT_AT_BARRIER && split->arrived && split->barrier == id) {
+            if (waits(split, id)) {
                 give_result(warp, split, barrier);
                 if (!waited)
                     recording_event(warp, &warp->code[split->pc], RECORDING_PASS, id, 0);
@@ -76,10 +94,8 @@ static void complete(struct block *block, unsigned id) {
             work_wait_until(warp->work, barrier->time);
         if (waited) {
             race_cluster_learn(warp, block->barrier_far[id], false);
-            race_acquire(warp, barrier->clock);
-            race_sync_lanes(warp, ALL_LANES);
+            race_meet(warp, barrier->clock, everyone);
         }
-        everyone &= waited || (!warp->live && barrier->expected == 0);
     }
     if (everyone)
         race_align(block);

@@ -1,54 +1,40 @@
-// tex, suld, sust: reads between texels and accesses to surfaces, by objects that the runtime made (machine/texture.h).
+// tex, tld4: reads between texels, by objects that the runtime made (machine/texture.h); and what binds suld and sust,
+// too.
 //
 // What is fetched goes through the same checks as any access to global memory: bounds, races, memory that nothing has
 // written. The weights between texels have 8 bits of fraction, as the programming guide says ("Linear Filtering").
-#include "families.h"
+#include "texel.h"
 
 #include "../machine/texture.h"
-#include "../memory/spaces.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_TEXEL = 16 };
-
-struct fetch {
-    int dimensions;              // of a layer or a face
-    bool layered;                // the first coordinate is a layer
-    bool cube;                   // then three are a direction
-    int gathered;                // the channel that is taken of each of four texels; -1: of their mixture, all
-    bool writes, surface, whole; // whole: coordinates are integers
-    enum ptx_variant beyond;     // of surfaces: .trap, .clamp, .zero
-    enum ptx_type type;          // of a result
-    place handle, coordinate[4];
-    int coordinates;
-};
-
 // Where a lane reads or writes, before a mode says what is done with coordinates beyond the edges.
 struct spot {
     const struct sim_texture *texture;
+    const struct sim_level *level;
     int64_t index[3];
     float weight[3]; // of the texel one further on
     bool apart;      // several texels are mixed
 };
 
-static _Thread_local uint8_t texels[LANES][MOST_TEXEL];
+_Thread_local uint8_t texel[LANES][MOST_TEXEL];
 
 static void take(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp;
     (void)bound;
-    access_copy(access, origin, texels[0], sizeof *texels, true);
+    access_copy(access, origin, texel[0], sizeof *texel, true);
 }
 
 static void give(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp;
     (void)bound;
-    access_copy(access, origin, texels[0], sizeof *texels, false);
+    access_copy(access, origin, texel[0], sizeof *texel, false);
 }
 
-// One access of all lanes in mask at their addresses.
-static enum step move(struct warp *warp, const struct bound *bound, uint32_t mask, const uint64_t address[LANES],
-                      uint32_t bytes, bool writes) {
+enum step texel_move(struct warp *warp, const struct bound *bound, uint32_t mask, const uint64_t address[LANES],
+                     uint32_t bytes, bool writes) {
     struct access access = {
         .space = PTX_GLOBAL, .kind = writes ? ACCESS_MATRIX_STORE : ACCESS_MATRIX_LOAD, .mask = mask, .bytes = bytes};
     if (!mask)
@@ -60,7 +46,7 @@ static enum step move(struct warp *warp, const struct bound *bound, uint32_t mas
     return step == STEP_NEXT ? access_run_at(warp, bound, &access, writes ? give : take) : step;
 }
 
-static enum step report_handle(struct warp *warp, const struct bound *bound, int lane, uint64_t handle, bool surface) {
+enum step texel_report_handle(struct warp *warp, const struct bound *bound, int lane, uint64_t handle, bool surface) {
     warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane, "{here} uses 0x%llx, which is no %s object",
                 (unsigned long long)handle, surface ? "surface" : "texture");
     return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
@@ -88,7 +74,7 @@ static float of_half(uint32_t half) {
 }
 
 // A coordinate in texels; coordinates from 0 to 1 repeat where their mode says so.
-static float in_texels(const struct sim_texture *t, int d, float x) {
+static float in_texels(const struct sim_texture *t, const struct sim_level *level, int d, float x) {
     if (!t->unit)
         return x;
     if (t->addressing[d] == SIM_ADDRESS_WRAP) {
@@ -98,7 +84,7 @@ static float in_texels(const struct sim_texture *t, int d, float x) {
         x -= whole;
         x = fmodf(fabsf(whole), 2) == 1 ? 1 - x : x;
     }
-    return x * (float)t->size[d];
+    return x * (float)level->size[d];
 }
 
 // Which face of a cube a direction hits, and where, from 0 to 1 (programming guide, "Cubemap Textures"). On an edge,
@@ -120,7 +106,7 @@ static void find_spot(const struct warp *warp, const struct fetch *f, int lane, 
     const struct sim_texture *t = spot->texture;
     uint32_t bits[4] = {0};
     float x[3] = {0};
-    int64_t layer = 0, layers = (int64_t)t->size[2] / (f->cube ? 6 : 1);
+    int64_t layer = 0, layers = (int64_t)spot->level->size[2] / (f->cube ? 6 : 1);
     for (int i = 0; i < f->coordinates; i++)
         bits[i] = cells32(warp, f->coordinate[i])[lane];
     if (f->layered) {
@@ -144,7 +130,7 @@ static void find_spot(const struct warp *warp, const struct fetch *f, int lane, 
             spot->index[d] = (int32_t)bits[f->layered + d];
             continue;
         }
-        float at = in_texels(t, d, x[d]) - (spot->apart ? 0.5f : 0);
+        float at = in_texels(t, spot->level, d, x[d]) - (spot->apart ? 0.5f : 0);
         at = at > -1e9f ? (at < 1e9f ? at : 1e9f) : -1e9f; // NaN, too
         float whole = floorf(at);
         spot->index[d] = (int64_t)whole;
@@ -153,8 +139,9 @@ static void find_spot(const struct warp *warp, const struct fetch *f, int lane, 
 }
 
 // Moves an index to where its mode has it; false: it is beyond the border.
-static bool inside(const struct sim_texture *t, const struct fetch *f, int d, int64_t *index) {
-    int64_t size = (int64_t)t->size[d];
+static bool inside(const struct spot *spot, const struct fetch *f, int d, int64_t *index) {
+    const struct sim_texture *t = spot->texture;
+    int64_t size = (int64_t)spot->level->size[d];
     if (*index >= 0 && *index < size)
         return true;
     if (t->addressing[d] == SIM_ADDRESS_BORDER || (f->whole && !t->array))
@@ -187,19 +174,13 @@ static uint32_t channel_of(const struct sim_texture *t, const uint8_t *texel, in
     return (uint32_t)whole;
 }
 
-static enum step run_texture(struct warp *warp, const struct bound *bound, uint32_t mask) {
+// Adds a share of what each lane reads of its level.
+static enum step fetch_level(struct warp *warp, const struct bound *bound, uint32_t mask, struct spot spot[LANES],
+                             const float share[LANES], float sum[4][LANES], uint32_t bits[4][LANES]) {
     const struct fetch *f = at(warp, bound->b);
-    struct spot spot[LANES];
-    float sum[4][LANES] = {0};
-    uint32_t bits[4][LANES] = {0}, apart = 0;
+    uint32_t apart = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
-        uint64_t handle = cells64(warp, f->handle)[lane];
-        spot[lane].texture = sim_texture_find(handle);
-        if (!spot[lane].texture || spot[lane].texture->surface)
-            return report_handle(warp, bound, lane, handle, false);
-        if (f->cube != spot[lane].texture->cube)
-            return report_shape(warp, bound, lane, f);
         find_spot(warp, f, lane, &spot[lane]);
         apart |= (uint32_t)spot[lane].apart << lane;
     }
@@ -210,6 +191,7 @@ static enum step run_texture(struct warp *warp, const struct bound *bound, uint3
         for (uint32_t left = here; left; left &= left - 1) {
             int lane = first_lane(left);
             const struct sim_texture *t = spot[lane].texture;
+            const struct sim_level *level = spot[lane].level;
             int64_t index[3];
             bool is_there = true;
             weight[lane] = 1;
@@ -218,11 +200,12 @@ static enum step run_texture(struct warp *warp, const struct bound *bound, uint3
                 bool next = tap >> d & 1;
                 index[d] += next;
                 weight[lane] *= !spot[lane].apart ? 1 : next ? spot[lane].weight[d] : 1 - spot[lane].weight[d];
-                is_there &= inside(t, f, d, &index[d]);
+                is_there &= inside(&spot[lane], f, d, &index[d]);
             }
             is_there &= f->gathered >= 0 || weight[lane] != 0;
             there |= (uint32_t)is_there << lane;
-            address[lane] = t->address + (uint64_t)index[2] * t->slice_bytes + (uint64_t)index[1] * t->row_bytes +
+            address[lane] = level->address + (uint64_t)index[2] * level->slice_bytes +
+                            (uint64_t)index[1] * level->row_bytes +
                             (uint64_t)index[0] * (unsigned)(t->channels * t->channel_bytes);
         }
         // Objects with texels of different sizes are fetched one after the other.
@@ -233,7 +216,7 @@ static enum step run_texture(struct warp *warp, const struct bound *bound, uint3
                 const struct sim_texture *t = spot[first_lane(rest)].texture;
                 same |= (uint32_t)((uint32_t)(t->channels * t->channel_bytes) == bytes) << first_lane(rest);
             }
-            enum step step = move(warp, bound, same, address, bytes, false);
+            enum step step = texel_move(warp, bound, same, address, bytes, false);
             if (step != STEP_NEXT)
                 return step;
             left &= ~same;
@@ -248,89 +231,48 @@ static enum step run_texture(struct warp *warp, const struct bound *bound, uint3
                 if (f->gathered >= 0 && c != f->gathered)
                     continue;
                 if (there >> lane & 1)
-                    bits[to][lane] = channel_of(t, texels[lane], c, &value);
-                sum[to][lane] += f->gathered >= 0 ? value : weight[lane] * value;
+                    bits[to][lane] = channel_of(t, texel[lane], c, &value);
+                sum[to][lane] += f->gathered >= 0 ? value : share[lane] * weight[lane] * value;
             }
         }
-    }
-    for (int c = 0; c < 4; c++) {
-        if (f->type == PTX_F32)
-            memcpy(bits[c], sum[c], sizeof bits[c]);
-        warp_write32(warp, bound->elements[c], bits[c], mask);
     }
     return STEP_NEXT;
 }
 
-// ---- Surfaces: coordinates are whole, the first one counts bytes -------------------------------------------------
-
-static enum step report_beyond(struct warp *warp, const struct bound *bound, int lane, const struct fetch *f,
-                               const int64_t index[3], const struct sim_texture *t) {
-    warp_report(
-        warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
-        "{here} %s %u bytes at byte %lld of row %lld, slice %lld of a surface of %zu x %zu x %zu texels of %d bytes",
-        f->writes ? "writes" : "reads", bound->vector * (unsigned)bound->bytes, (long long)index[0],
-        (long long)index[1], (long long)index[2], t->size[0], t->size[1], t->size[2], t->channels * t->channel_bytes);
-    return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
-}
-
-static void put_lane(struct warp *warp, const struct bound *bound, int lane) {
-    for (int k = 0; k < bound->vector; k++) {
-        uint8_t *to = texels[lane] + k * bound->bytes;
-        if (bound->bytes == 8)
-            memcpy(to, &cells64(warp, bound->elements[k])[lane], 8);
-        else
-            memcpy(to, &cells32(warp, bound->elements[k])[lane], bound->bytes);
-    }
-}
-
-static enum step run_surface(struct warp *warp, const struct bound *bound, uint32_t mask) {
+static enum step run_texture(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct fetch *f = at(warp, bound->b);
-    uint32_t there = 0, bytes = (uint32_t)bound->bytes * bound->vector;
-    uint64_t address[LANES] = {0};
+    struct spot spot[LANES];
+    const struct sim_level *second[LANES];
+    float sum[4][LANES] = {0}, share[2][LANES] = {{0}};
+    uint32_t bits[4][LANES] = {0}, between = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
         uint64_t handle = cells64(warp, f->handle)[lane];
         const struct sim_texture *t = sim_texture_find(handle);
-        if (!t || !t->surface)
-            return report_handle(warp, bound, lane, handle, true);
-        int64_t index[3] = {0}, size[3] = {(int64_t)t->size[0] * t->channels * t->channel_bytes, (int64_t)t->size[1],
-                                           (int64_t)t->size[2]};
-        bool is_there = true;
-        for (int i = 0; i < f->dimensions + f->layered; i++) {
-            int d = !f->layered ? i : i == 0 ? 2 : i - 1;
-            int64_t most = size[d] - (d == 0 ? (int64_t)bytes : 1);
-            index[d] = (int32_t)cells32(warp, f->coordinate[i])[lane];
-            bool beyond = index[d] < 0 || index[d] > most;
-            if (beyond && f->beyond == PTX_V_BEYOND_CLAMP)
-                index[d] = index[d] < 0 ? 0 : most;
-            else
-                is_there &= !beyond;
-        }
-        if (!is_there && f->beyond == PTX_V_BEYOND_TRAP)
-            return report_beyond(warp, bound, lane, f, index, t);
-        there |= (uint32_t)is_there << lane;
-        address[lane] = t->address + (uint64_t)(index[2] * (int64_t)t->slice_bytes) +
-                        (uint64_t)(index[1] * (int64_t)t->row_bytes) + (uint64_t)index[0];
-        if (f->writes)
-            put_lane(warp, bound, lane);
-        else
-            memset(texels[lane], 0, MOST_TEXEL);
+        const struct sim_level *level[2];
+        if (!t || t->surface)
+            return texel_report_handle(warp, bound, lane, handle, false);
+        if (f->cube != t->cube)
+            return report_shape(warp, bound, lane, f);
+        share[1][lane] =
+            sim_texture_levels(t, f->level == NO_PLACE ? 0 : as_float(cells32(warp, f->level)[lane]), level);
+        share[0][lane] = 1 - share[1][lane];
+        between |= (uint32_t)(share[1][lane] > 0 && f->gathered < 0) << lane;
+        spot[lane].texture = t;
+        spot[lane].level = level[0];
+        second[lane] = level[1];
     }
-    enum step step = move(warp, bound, there, address, bytes, f->writes);
-    if (step != STEP_NEXT || f->writes)
+    enum step step = fetch_level(warp, bound, mask, spot, share[0], sum, bits);
+    for (uint32_t left = between; left; left &= left - 1)
+        spot[first_lane(left)].level = second[first_lane(left)];
+    if (step == STEP_NEXT && between)
+        step = fetch_level(warp, bound, between, spot, share[1], sum, bits);
+    if (step != STEP_NEXT)
         return step;
-    for (int k = 0; k < bound->vector; k++) {
-        uint64_t wide[LANES] = {0};
-        uint32_t narrow[LANES] = {0};
-        for (uint32_t left = mask; left; left &= left - 1) {
-            int lane = first_lane(left);
-            memcpy(&wide[lane], texels[lane] + k * bound->bytes, bound->bytes);
-            narrow[lane] = (uint32_t)wide[lane];
-        }
-        if (bound->width > 32)
-            warp_write64(warp, bound->elements[k], wide, mask);
-        else
-            warp_write32(warp, bound->elements[k], narrow, mask);
+    for (int c = 0; c < 4; c++) {
+        if (f->type == PTX_F32)
+            memcpy(bits[c], sum[c], sizeof bits[c]);
+        warp_write32(warp, bound->elements[c], bits[c], mask);
     }
     return STEP_NEXT;
 }
@@ -388,6 +330,8 @@ bool bind_texture(struct binder *binder, const struct ptx_instruction *ptx, stru
     const struct ptx_operand *address = &ptx->src[0], *data = f.writes ? &ptx->src[1] : &ptx->dst[0];
     const struct ptx_operand *first = data->kind == PTX_OPERAND_VECTOR ? &data->elements[0] : data;
     enum ptx_type held = first->kind == PTX_OPERAND_REGISTER ? first->reg_type : ptx->type;
+    bool has_level = ptx->opcode >= PTX_OP_TEX_LEVEL_1D && ptx->opcode <= PTX_OP_TEX_LEVEL_CUBE;
+    f.level = has_level ? bind_source(binder, &ptx->src[1], PTX_F32) : NO_PLACE;
     f.coordinates = address->count;
     if (address->slot < 0 || address->offset || f.coordinates < f.dimensions + f.cube + f.layered || f.coordinates > 4)
         return false;

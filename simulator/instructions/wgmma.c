@@ -26,12 +26,18 @@ struct wgmma_warp {
     uint32_t *in_flight;        // [register_bytes / 64], by the register's place: the wgmma that writes it
 };
 
+struct wgmma_right { // B, as the warp that was first has found it
+    uint64_t descriptor;
+    struct race_copied copied;
+};
+
 struct wgmma_unit {
     struct wgmma_warp warp[MAX_WARPS];
     struct {
         uint32_t most; // issued by the warp that is ahead
         uint32_t clock[MOST_IN_FLIGHT];
         int32_t pc[MOST_IN_FLIGHT];
+        struct wgmma_right right[MOST_IN_FLIGHT];
     } group[MAX_WARPS / WARPGROUP];
 };
 
@@ -119,7 +125,7 @@ static struct wgmma_tile tile_of(struct wgmma_tile tile, uint64_t descriptor) {
 
 // Rows [first, first + rows) are read: they are in the block's shared memory, and there.
 static enum step read_tile(struct warp *warp, const struct bound *bound, const struct wgmma_tile *tile, uint32_t first,
-                           uint32_t rows, uint32_t k, const char *name, uint32_t clock) {
+                           uint32_t rows, uint32_t k, const char *name, uint32_t clock, struct race_copied *copied) {
     unsigned agent;
     bool noted = race_agent_of_wgmma(warp->block, warp->index, &agent);
     uint32_t per_unit = 16 / wgmma_element_bytes(tile->element);
@@ -134,21 +140,37 @@ static enum step read_tile(struct warp *warp, const struct bound *bound, const s
                             at, row, name, warp->run->shared_bytes, tile->start, tile->leading, tile->stride);
                 return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
             }
-            if (noted)
-                race_proxy_read(warp, bound, 0, agent, clock, at, 16);
-            else
-                race_proxy_look(warp, bound, 0, at, 16);
+            if (noted) {
+                race_proxy_read(warp, bound, 0, agent, clock, at, 16, copied);
+                continue;
+            }
+            race_proxy_look(warp, bound, 0, at, 16);
+            if (copied)
+                copied->all = false;
         }
     }
     return STEP_NEXT;
 }
 
+// B is the same for the four warps of a warpgroup. Where the first one has found it as copies left it, the others find
+// nothing new: who has written there since then was told of that warp's read.
+static enum step read_right(struct warp *warp, const struct bound *bound, const struct wgmma_tile *tile, uint32_t k,
+                            uint64_t descriptor, uint32_t number, uint32_t clock, bool first) {
+    struct wgmma_right *right = &warp->block->wgmma->group[warp->index / WARPGROUP].right[number % MOST_IN_FLIGHT];
+    if (!first && right->descriptor == descriptor && race_proxy_knows(warp, &right->copied))
+        return STEP_NEXT;
+    if (first)
+        *right = (struct wgmma_right){descriptor, {.all = true}};
+    return read_tile(warp, bound, tile, 0, tile->rows, k, "B", clock, first ? &right->copied : NULL);
+}
+
 // The warp's next wgmma gets a number, and the agent's clock; the first of the four warps asks for that.
-static enum step issue(struct warp *warp, const struct bound *bound, uint32_t *number, uint32_t *clock) {
+static enum step issue(struct warp *warp, const struct bound *bound, uint32_t *number, uint32_t *clock, bool *first) {
     struct wgmma_unit *unit = warp->block->wgmma;
     unsigned g = warp->index / WARPGROUP, agent;
     uint32_t n = unit->warp[warp->index].issued + 1, slot = n % MOST_IN_FLIGHT;
-    if (n > unit->group[g].most) {
+    *first = n > unit->group[g].most;
+    if (*first) {
         unit->group[g].most = n;
         unit->group[g].pc[slot] = pc_of(warp, bound);
         unit->group[g].clock[slot] =
@@ -181,7 +203,7 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     const struct wgmma_operands operands = *(const struct wgmma_operands *)at(warp, bound->c);
     enum step step = check_warpgroup(warp, bound, mask);
     uint32_t n = 0, clock = 0, *d[WGMMA_MOST_N / 2];
-    bool gone;
+    bool gone, first = false;
     if (step != STEP_NEXT)
         return step;
     if (!make_unit(warp))
@@ -189,7 +211,7 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     struct wgmma_warp *mine = &warp->block->wgmma->warp[warp->index];
     if (mine->issued - slowest(warp, &gone) >= MOST_IN_FLIGHT - 1)
         return gone ? diverged(warp, bound, NULL, 0, "one of its warps has exited") : warp_wait(warp, mask);
-    step = issue(warp, bound, &n, &clock);
+    step = issue(warp, bound, &n, &clock, &first);
     struct lane_wgmma what = operands.what;
     what.keeps = operands.keeps == NO_PLACE || ((*predicate(warp, operands.keeps) & 1) != operands.keeps_flipped);
     struct wgmma_tile a, b = tile_of(operands.b, cells64(warp, operands.b_descriptor)[0]);
@@ -204,10 +226,10 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     if (operands.a_in_shared) {
         a = tile_of(operands.a, cells64(warp, operands.a_descriptor)[0]);
         if (step == STEP_NEXT)
-            step = read_tile(warp, bound, &a, first_row, WGMMA_ROWS, what.k, "A", clock);
+            step = read_tile(warp, bound, &a, first_row, WGMMA_ROWS, what.k, "A", clock, NULL);
     }
     if (step == STEP_NEXT)
-        step = read_tile(warp, bound, &b, 0, what.n, what.k, "B", clock);
+        step = read_right(warp, bound, &b, what.k, cells64(warp, operands.b_descriptor)[0], n, clock, first);
     if (step != STEP_NEXT)
         return step;
     if (warp->record)

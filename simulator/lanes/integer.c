@@ -1,4 +1,5 @@
 // Integer arithmetic on 16, 32 and 64 bits. Sums and products are taken in unsigned types, which wrap as the GPU does.
+#include "../ptx/program.h"
 #include "build.h"
 
 INTEGER(add_u16, u16, u16, x + y)
@@ -149,6 +150,23 @@ INTEGER(dp4a, u32, u32, dot4(x, y, z, n))
 INTEGER(dp2a, u32, u32, dot2(x, y, z, n))
 
 // vadd4 and its like, on two or four parts of a word; n: see lanes.h.
+static inline int32_t compared(int32_t x, int32_t y, uint32_t comparison) {
+    switch (comparison) {
+    case PTX_EQ:
+        return x == y;
+    case PTX_NE:
+        return x != y;
+    case PTX_LT:
+        return x < y;
+    case PTX_LE:
+        return x <= y;
+    case PTX_GT:
+        return x > y;
+    default:
+        return x >= y;
+    }
+}
+
 static inline int32_t of_parts(int32_t x, int32_t y, uint32_t n) {
     switch (n & PARTS_OPERATION) {
     case PARTS_ADD:
@@ -159,6 +177,10 @@ static inline int32_t of_parts(int32_t x, int32_t y, uint32_t n) {
         return x < y ? x : y;
     case PARTS_MAX:
         return x > y ? x : y;
+    case PARTS_AVERAGE: // halves go away from 0
+        return (x + y + (x + y >= 0)) >> 1;
+    case PARTS_COMPARE:
+        return compared(x, y, n >> PARTS_COMPARISON);
     default:
         return x > y ? x - y : y - x;
     }

@@ -54,13 +54,16 @@ enum lane_parts {
     PARTS_ABSDIFF,
     PARTS_MIN,
     PARTS_MAX,
+    PARTS_AVERAGE,
+    PARTS_COMPARE, // 1 or 0
     PARTS_OPERATION = 7,
     PARTS_FOUR = 8, // bytes; else halves
     PARTS_SIGNED_A = 16,
     PARTS_SIGNED_B = 32,
     PARTS_SIGNED = 64, // the results
     PARTS_SATURATE = 128,
-    PARTS_SUM = 256, // all results are added to the third operand
+    PARTS_SUM = 256,     // all results are added to the third operand
+    PARTS_COMPARISON = 9 // enum ptx_compare from this bit on
 };
 
 struct lanes {
@@ -73,6 +76,8 @@ struct lanes {
     struct lane_span (*span64)(const uint64_t address[LANES], uint32_t bytes);
     void (*offset32)(uint32_t d[LANES], const uint32_t *a, uint32_t offset); // d[i] = a[i] + offset
     void (*offset64)(uint64_t d[LANES], const uint64_t *a, uint64_t offset);
+
+    uint32_t (*equal64)(const uint64_t a[LANES], uint64_t value); // bit i: a[i] == value
 
     void (*blend32)(uint32_t *d, const uint32_t *s, uint32_t mask); // d[i] = s[i] where mask has bit i
     void (*blend64)(uint64_t *d, const uint64_t *s, uint32_t mask);

@@ -1,102 +1,49 @@
 // One warp's quarter of wgmma.m64nNk: 16 rows of D = A B + D. Which lane holds which element is the PTX manual's
 // ("Register fragments" of wgmma), see fragment.h: D's fp32 registers are those of C of an mma as wide, A's those of
-// mma.m16n8k.
-//
-// The GPU rounds its sums in an order that is its own. Here products are exact, sums are taken in fp64 in the order of
-// k, and rounded once.
+// mma.m16n8k. See product.h on rounding.
 #include "wgmma.h"
 
-#include "fragment.h"
-#include "round.h"
+#include "product.h"
 #include "table.h"
 
-static inline float float_of_f8(uint32_t bits, int fraction, int bias) {
-    uint32_t exponent = (bits & 0x7f) >> fraction, mantissa = bits & ((1u << fraction) - 1);
-    bool e5m2 = fraction == 2;
-    float sign = bits & 0x80 ? -1.0f : 1.0f;
-    if (e5m2 && exponent == 31)
-        return mantissa ? float_of(CANONICAL_NAN) : sign * float_of(0x7f800000u);
-    if (!e5m2 && (bits & 0x7f) == 0x7f)
-        return float_of(CANONICAL_NAN);
-    if (exponent == 0)
-        return sign * (float)mantissa * float_of((uint32_t)(127 + 1 - bias - fraction) << 23);
-    return sign * float_of((exponent + 127u - (uint32_t)bias) << 23 | mantissa << (23 - fraction));
-}
-
-static inline __attribute__((always_inline)) double element_at(const uint8_t *from, enum wgmma_element element) {
-    uint32_t word = 0;
-    memcpy(&word, from, wgmma_element_bytes(element));
-    switch (element) {
-    case WGMMA_F16:
-        return float_of_f16(word);
-    case WGMMA_BF16:
-        return float_of_bf16(word);
-    case WGMMA_TF32: // the low 13 bits of the fp32 are not looked at
-        return float_of(word & ~0x1fffu);
-    case WGMMA_E4M3:
-        return float_of_f8(word, 3, 7);
-    case WGMMA_S8:
-        return (int8_t)word;
-    case WGMMA_U8:
-        return word;
-    default:
-        return float_of_f8(word, 2, 15);
-    }
-}
-
-static inline __attribute__((always_inline)) void gather_of(enum wgmma_element element, const struct wgmma_tile *tile,
-                                                            const uint8_t *shared, uint32_t first, uint32_t rows,
-                                                            uint32_t k, double *to, size_t row_step, size_t k_step) {
-    uint32_t bytes = wgmma_element_bytes(element), per_unit = 16 / bytes;
-    uint32_t row_run = tile->mn_major ? per_unit : 1, k_run = tile->mn_major ? 1 : per_unit;
-    for (uint32_t row = 0; row < rows; row += row_run) {
-        for (uint32_t i = 0; i < k; i += k_run) {
+PRODUCT_INLINE void gather_left(enum wgmma_element element, const struct wgmma_tile *tile, const uint8_t *shared,
+                                uint32_t first, uint32_t k, product_left left) {
+    uint32_t per_unit = 16 / wgmma_element_bytes(element);
+    for (uint32_t row = 0; row < WGMMA_ROWS; row += tile->mn_major ? per_unit : 1) {
+        for (uint32_t i = 0; i < k; i += tile->mn_major ? 1 : per_unit) {
             const uint8_t *unit = shared + wgmma_unit(tile, first + row, i);
-            for (uint32_t e = 0; e < per_unit; e++) {
-                size_t r = row + (tile->mn_major ? e : 0), c = i + (tile->mn_major ? 0 : e);
-                to[r * row_step + c * k_step] = element_at(unit + e * bytes, element);
+            double values[16];
+            if (!tile->mn_major) {
+                product_unit(unit, element, &left[row][i]);
+                continue;
             }
+            product_unit(unit, element, values);
+            for (uint32_t e = 0; e < per_unit; e++)
+                left[row + e][i] = values[e];
         }
     }
 }
 
-// A loop for each of the usual types, without asking at each element which it is.
-static void gather(const struct wgmma_tile *tile, const uint8_t *shared, uint32_t first, uint32_t rows, uint32_t k,
-                   double *to, size_t row_step, size_t k_step) {
-    switch (tile->element) {
-    case WGMMA_F16:
-        gather_of(WGMMA_F16, tile, shared, first, rows, k, to, row_step, k_step);
-        break;
-    case WGMMA_BF16:
-        gather_of(WGMMA_BF16, tile, shared, first, rows, k, to, row_step, k_step);
-        break;
-    default:
-        gather_of(tile->element, tile, shared, first, rows, k, to, row_step, k_step);
-        break;
+// Columns [first, first + 8) of B.
+PRODUCT_INLINE void gather_right(enum wgmma_element element, const struct wgmma_tile *tile, const uint8_t *shared,
+                                 uint32_t first, uint32_t k, product_right right) {
+    uint32_t per_unit = 16 / wgmma_element_bytes(element);
+    for (uint32_t i = 0; i < k && !tile->mn_major; i += per_unit) {
+        const void *unit[PRODUCT_COLUMNS];
+        for (uint32_t column = 0; column < PRODUCT_COLUMNS; column++)
+            unit[column] = shared + wgmma_unit(tile, first + column, i);
+        product_columns(unit, element, &right[i]);
     }
+    for (uint32_t i = 0; i < k && tile->mn_major; i++) // only of 16-bit elements
+        product_unit(shared + wgmma_unit(tile, first, i), element, right[i]);
 }
 
-static void unpack(const uint32_t *const registers[4], const struct lane_wgmma *what,
-                   double left[WGMMA_ROWS][WGMMA_MOST_K]) {
-    uint32_t bytes = wgmma_element_bytes(what->a), width = 4 / bytes;
-    for (uint32_t lane = 0; lane < LANES; lane++)
-        for (uint32_t r = 0; r < 4; r++)
-            for (uint32_t e = 0; e < width; e++) {
-                struct fragment_element at = fragment_a((int)lane, (int)r, (int)e, (int)width);
-                left[at.row][at.column] = element_at((const uint8_t *)&registers[r][lane] + e * bytes, what->a);
-            }
-}
-
-static void load_sum(const struct lane_wgmma *what, uint32_t *const *d, double sum[WGMMA_ROWS][WGMMA_MOST_N]) {
+static void load_other(const struct lane_wgmma *what, uint32_t *const *d, uint32_t block, product_sum sum) {
     for (uint32_t row = 0; row < WGMMA_ROWS; row++) {
-        for (uint32_t column = 0; column < what->n; column++) {
-            uint32_t lane = row % 8 * 4 + column % 8 / 2, pair = column / 8 * 2 + row / 8;
-            bool half = what->sum == WGMMA_SUM_F16;
-            const uint32_t *word = half ? &d[pair][lane] : &d[2 * pair + column % 2][lane];
-            sum[row][column] = !what->keeps                 ? 0
-                               : half                       ? float_of_f16(*word >> 16 * (column % 2) & 0xffff)
-                               : what->sum == WGMMA_SUM_S32 ? (double)(int32_t)*word
-                                                            : float_of(*word);
+        for (uint32_t column = 0; column < PRODUCT_COLUMNS; column++) {
+            uint32_t lane = row % 8 * 4 + column / 2, pair = block * 2 + row / 8;
+            sum[row][column] = what->sum == WGMMA_SUM_F16 ? float_of_f16(d[pair][lane] >> 16 * (column % 2) & 0xffff)
+                                                          : (double)(int32_t)d[2 * pair + column % 2][lane];
         }
     }
 }
@@ -109,40 +56,58 @@ static uint32_t integer_sum(const struct lane_wgmma *what, double sum) {
     return (uint32_t)exact;
 }
 
-static void store_sum(const struct lane_wgmma *what, uint32_t *const *d, double sum[WGMMA_ROWS][WGMMA_MOST_N]) {
+static void store_other(const struct lane_wgmma *what, uint32_t *const *d, uint32_t block, product_sum sum) {
     for (uint32_t row = 0; row < WGMMA_ROWS; row++) {
-        for (uint32_t column = 0; column < what->n; column += 2) {
-            uint32_t lane = row % 8 * 4 + column % 8 / 2, pair = column / 8 * 2 + row / 8;
+        for (uint32_t column = 0; column < PRODUCT_COLUMNS; column += 2) {
+            uint32_t lane = row % 8 * 4 + column / 2, pair = block * 2 + row / 8;
+            double even = sum[row][column], odd = sum[row][column + 1];
             if (what->sum == WGMMA_SUM_S32) {
-                d[2 * pair][lane] = integer_sum(what, sum[row][column]);
-                d[2 * pair + 1][lane] = integer_sum(what, sum[row][column + 1]);
-            } else if (what->sum == WGMMA_SUM_F16) {
-                d[pair][lane] = (uint32_t)narrow_double(sum[row][column], FORMAT_F16, PTX_RN, false) |
-                                (uint32_t)narrow_double(sum[row][column + 1], FORMAT_F16, PTX_RN, false) << 16;
+                d[2 * pair][lane] = integer_sum(what, even);
+                d[2 * pair + 1][lane] = integer_sum(what, odd);
             } else {
-                d[2 * pair][lane] = result_f32((float)sum[row][column]);
-                d[2 * pair + 1][lane] = result_f32((float)sum[row][column + 1]);
+                d[pair][lane] = (uint32_t)narrow_double(even, FORMAT_F16, PTX_RN, false) |
+                                (uint32_t)narrow_double(odd, FORMAT_F16, PTX_RN, false) << 16;
             }
         }
     }
 }
 
+PRODUCT_INLINE void multiply(enum wgmma_element element_a, enum wgmma_element element_b, const struct lane_wgmma *what,
+                             const uint8_t *shared, const struct wgmma_tile *a, uint32_t first_row,
+                             const uint32_t *const registers[4], const struct wgmma_tile *b, uint32_t *const *d) {
+    product_left left;
+    if (a)
+        gather_left(element_a, a, shared, first_row, what->k, left);
+    else
+        product_left_registers(registers, element_a, 4, left);
+    for (uint32_t row = 0; what->negates && row < WGMMA_ROWS; row++)
+        for (uint32_t i = 0; i < what->k; i++)
+            left[row][i] = -left[row][i];
+    for (uint32_t block = 0; block < what->n / PRODUCT_COLUMNS; block++) {
+        product_right right;
+        product_sum sum;
+        gather_right(element_b, b, shared, block * PRODUCT_COLUMNS, what->k, right);
+        if (what->keeps && what->sum == WGMMA_SUM_F32)
+            product_load((const uint32_t *const *)&d[4 * block], sum);
+        else if (what->keeps)
+            load_other(what, d, block, sum);
+        else
+            memset(sum, 0, sizeof sum);
+        product_add(left, right, what->k, sum);
+        if (what->sum == WGMMA_SUM_F32)
+            product_store(&d[4 * block], sum);
+        else
+            store_other(what, d, block, sum);
+    }
+}
+
+// A loop for each of the usual types, without asking at each element which it is.
 void LANE(wgmma)(const struct lane_wgmma *what, const uint8_t *shared, const struct wgmma_tile *a, uint32_t first_row,
                  const uint32_t *const registers[4], const struct wgmma_tile *b, uint32_t *const *d) {
-    double left[WGMMA_ROWS][WGMMA_MOST_K], right[WGMMA_MOST_K][WGMMA_MOST_N], sum[WGMMA_ROWS][WGMMA_MOST_N];
-    if (a)
-        gather(a, shared, first_row, WGMMA_ROWS, what->k, &left[0][0], WGMMA_MOST_K, 1);
+    if (what->a == WGMMA_BF16)
+        multiply(WGMMA_BF16, WGMMA_BF16, what, shared, a, first_row, registers, b, d);
+    else if (what->a == WGMMA_F16)
+        multiply(WGMMA_F16, WGMMA_F16, what, shared, a, first_row, registers, b, d);
     else
-        unpack(registers, what, left);
-    gather(b, shared, 0, what->n, what->k, &right[0][0], 1, WGMMA_MOST_N);
-    load_sum(what, d, sum);
-    double sign = what->negates ? -1 : 1;
-    for (uint32_t row = 0; row < WGMMA_ROWS; row++) {
-        for (uint32_t k = 0; k < what->k; k++) {
-            double factor = sign * left[row][k];
-            for (uint32_t column = 0; column < what->n; column++)
-                sum[row][column] += factor * right[k][column];
-        }
-    }
-    store_sum(what, d, sum);
+        multiply(what->a, what->b, what, shared, a, first_row, registers, b, d);
 }

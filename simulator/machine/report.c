@@ -22,9 +22,14 @@ struct finding {
     char *text;
 };
 
+// A remark of which one is enough.
+static bool is_said_once(enum sim_finding_kind kind) {
+    return kind == SIM_FINDING_REMARK_FENCE || kind == SIM_FINDING_REMARK_SET_UP;
+}
+
 // What fails nothing and is not counted.
 static bool is_remark(enum sim_finding_kind kind) {
-    return kind == SIM_FINDING_MIXED || kind == SIM_FINDING_REMARK_FENCE;
+    return kind == SIM_FINDING_MIXED || is_said_once(kind);
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -37,7 +42,7 @@ static const struct sim_report_watcher *watcher;
 #define MAX_TOLD 256
 static bool once;
 static unsigned told;
-static unsigned told_fences; // remarks on them
+static bool said[SIM_FINDING_KINDS]; // once
 static uint64_t already[MAX_TOLD];
 
 static const char *const kind_name[SIM_FINDING_KINDS] = {
@@ -75,6 +80,7 @@ static const char *const kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_CLUSTER_ABSENT] = "shared memory of a block that need not be there",
     [SIM_FINDING_CLUSTER_BARRIER] = "misuse of barrier.cluster",
     [SIM_FINDING_REMARK_FENCE] = "remark, a fence is missing",
+    [SIM_FINDING_REMARK_SET_UP] = "remark",
 };
 
 static const char *const usual_cause[SIM_FINDING_KINDS] = {
@@ -159,6 +165,11 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
     [SIM_FINDING_REMARK_FENCE] =
         "an atomic alone orders nothing: by PTX's memory model a __threadfence() belongs between it and the reads of "
         "what other blocks wrote. CUDA's samples leave it out where a __syncthreads() stands there, so this fails "
+        "nothing.",
+    [SIM_FINDING_REMARK_SET_UP] =
+        "CUTLASS and the programming guide have that fence behind mbarrier.init; a bulk copy reaches its barrier "
+        "through "
+        "the generic proxy (PTX ISA 9.3), so that a __syncthreads() is enough, as in cuda::barrier, and this fails "
         "nothing.",
     [SIM_FINDING_READ_ONLY] = "a kernel writes to __constant__ memory or to a parameter.",
 };
@@ -387,13 +398,14 @@ unsigned sim_report_flush(void) {
     for (unsigned i = 0; i < unprinted; i++)
         sorted[i] = &found[i];
     qsort(sorted, unprinted, sizeof *sorted, by_rank);
-    unsigned printed = 0, left = 0, fences = once ? told_fences : 0; // one remark on a fence is enough
+    unsigned printed = 0, left = 0;
     for (unsigned i = 0; i < unprinted; i++) {
         const struct finding *one = sorted[i];
         if (follows(one))
             continue;
-        if (one->kind == SIM_FINDING_REMARK_FENCE && fences++)
+        if (is_said_once(one->kind) && said[one->kind])
             continue;
+        said[one->kind] = true;
         if (watcher && !is_remark(one->kind))
             watcher->told(one->kind, one->instruction, one->other, one->text, one->count);
         if (!is_remark(one->kind) && !total && !distinct)
@@ -415,7 +427,8 @@ unsigned sim_report_flush(void) {
     for (unsigned i = 0; i < unprinted; i++)
         free(found[i].text);
     total += distinct;
-    told_fences += fences > 0;
+    for (int kind = 0; !once && kind < SIM_FINDING_KINDS; kind++)
+        said[kind] = false;
     unprinted = remarks = 0;
     pthread_mutex_unlock(&lock);
     return distinct;

@@ -2,6 +2,7 @@
 // too.
 #include "texture.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define TAG (UINT64_C(0x7e) << 40) // no address, so that a pointer is not taken for an object
@@ -27,6 +28,23 @@ uint64_t sim_texture_add(const struct sim_texture *made) {
 const struct sim_texture *sim_texture_find(uint64_t handle) {
     uint64_t number = handle ^ TAG;
     return number > 0 && number <= count ? texture[number - 1] : NULL;
+}
+
+float sim_texture_levels(const struct sim_texture *t, float asked, const struct sim_level *level[2]) {
+    float at = asked + t->bias, whole;
+    at = at < t->most ? at : t->most;
+    at = at > t->least ? at : t->least; // NaN, too
+    at = at < (float)(t->levels - 1) ? at : (float)(t->levels - 1);
+    at = at > 0 ? at : 0;
+    if (!t->mixes_levels) {
+        level[0] = level[1] = &t->level[(int)(at + 0.5f)];
+        return 0;
+    }
+    at = floorf(at * 256 + 0.5f) / 256; // as the weights between texels
+    whole = floorf(at);
+    level[0] = &t->level[(int)whole];
+    level[1] = at > whole ? level[0] + 1 : level[0];
+    return at - whole;
 }
 
 void sim_texture_remove(uint64_t handle) {

@@ -18,7 +18,8 @@
 struct bulk_operands {
     struct operand_address to, from, barrier;
     place size, blocks; // blocks: of .multicast, NO_PLACE: none
-    place coordinate[TENSOR_MOST_DIMENSIONS];
+    place coordinate[TENSOR_MOST_DIMENSIONS], offset[TENSOR_MOST_DIMENSIONS - 2]; // offset: of pixels
+    bool has_offsets;
 };
 
 struct bulk_piece { // a row of 16-byte units, or less

@@ -122,9 +122,9 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
         return barrier ? warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY) : step;
     }
     if (!barrier->fenced && warp->block->race.on && by_proxy)
-        warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
-                    "{here} lets a bulk copy signal the barrier at byte %u of shared memory, which {there} sets up; no "
-                    "fence.mbarrier_init or fence.proxy.async makes that visible to the asynchronous proxy",
+        warp_report(warp, SIM_FINDING_REMARK_SET_UP, bound, &warp->code[barrier->init_pc], lane,
+                    "{here} lets a bulk copy signal the barrier at byte %u of shared memory, which {there} sets up, "
+                    "with no fence.mbarrier_init between the two",
                     barrier->offset);
     copy->phase = barrier->phase;
     if (warp->work)
@@ -214,7 +214,7 @@ static enum step load_tensor(struct warp *warp, const struct bound *bound, int l
     enum step step;
     if (!tensor_map_read(warp, bound, lane, address_of_lane(warp, &operands->from, lane), &box.map))
         return STEP_STOP;
-    tensor_box_find(warp, operands->coordinate, lane, &box);
+    tensor_box_find(warp, operands->coordinate, operands->has_offsets ? operands->offset : NULL, lane, &box);
     uint64_t offset = address_in_shared(warp, &operands->to, PTX_SHARED, lane);
     struct block *there = address_block(warp, bound, &offset, lane, &step);
     if (there)
@@ -314,8 +314,13 @@ bool bind_bulk(struct binder *binder, const struct ptx_instruction *ptx, struct 
         operands.size = bind_source(binder, &ptx->src[2], PTX_B32);
     if (!stores && !address_bind(binder, &ptx->src[barrier], &operands.barrier))
         return false;
+    operands.has_offsets = ptx->flags & PTX_IM2COL && !stores;
+    const struct ptx_operand *offsets = &ptx->src[barrier + 1];
+    for (int i = 0; operands.has_offsets && i < offsets->count; i++)
+        if ((operands.offset[i] = bind_source(binder, &offsets->elements[i], PTX_B16)) == NO_PLACE)
+            return false;
     if (ptx->flags & PTX_MULTICAST)
-        operands.blocks = bind_source(binder, &ptx->src[barrier + 1], PTX_B16);
+        operands.blocks = bind_source(binder, &ptx->src[barrier + 1 + operands.has_offsets], PTX_B16);
     bound->c = bind_data(binder, &operands, sizeof operands);
     return !(ptx->flags & PTX_MULTICAST) || operands.blocks != NO_PLACE;
 }

@@ -77,7 +77,7 @@ uint32_t bulk_begin_reading(struct warp *warp, const struct bound *bound, int la
         return 0;
     }
     uint32_t clock = race_agent_issue(warp->block, agent);
-    race_proxy_read(warp, bound, lane, agent, clock, offset, bytes);
+    race_proxy_read(warp, bound, lane, agent, clock, offset, bytes, NULL);
     return clock;
 }
 
@@ -101,7 +101,7 @@ enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int la
                     "{here} combines elements of a tensor map's type in a way that there is not for them");
         return warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }
-    tensor_box_find(warp, operands->coordinate, lane, &box);
+    tensor_box_find(warp, operands->coordinate, NULL, lane, &box);
     uint64_t offset = address_in_shared(warp, &operands->from, PTX_SHARED, lane);
     enum step step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.row_bytes, TENSOR_ALIGNMENT);
     if (step != STEP_NEXT)

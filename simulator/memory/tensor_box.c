@@ -74,9 +74,12 @@ bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uin
     if (!wrong) {
         memcpy(map, from, sizeof *map);
         if (map->magic != TENSOR_MAP_MAGIC)
-            wrong = "is none that cuTensorMapEncodeTiled wrote";
+            wrong = "is none that cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col wrote";
         else if (map->rank != bound->vector)
             wrong = "has another number of dimensions than the instruction";
+        else if (map->pixels != ((bound->ptx->flags & PTX_IM2COL) != 0))
+            wrong = map->pixels ? "cuTensorMapEncodeIm2col wrote; the instruction is not .im2col"
+                                : "cuTensorMapEncodeTiled wrote; the instruction is .im2col";
     }
     if (!wrong)
         return true;
@@ -86,22 +89,51 @@ bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uin
     return false;
 }
 
-void tensor_box_find(const struct warp *warp, const place coordinate[], int lane, struct box *box) {
+void tensor_box_find(const struct warp *warp, const place coordinate[], const place offset[], int lane,
+                     struct box *box) {
+    const struct tensor_map *map = &box->map;
     box->rows = 1;
-    for (unsigned i = 0; i < box->map.rank; i++) {
+    for (unsigned i = 0; i < map->rank; i++) {
+        bool spatial = map->pixels && i > 0 && i + 1 < map->rank;
         box->at[i] = (int32_t)cells32(warp, coordinate[i])[lane];
-        box->count[i] = (box->map.box[i] + box->map.step[i] - 1u) / box->map.step[i];
-        box->rows *= i ? box->count[i] : 1;
+        box->offset[i] = spatial && offset ? (int32_t)(uint16_t)cells32(warp, offset[i - 1])[lane] : 0;
+        box->count[i] = (map->box[i] + map->step[i] - 1u) / map->step[i];
+        box->rows *= i && !map->pixels ? box->count[i] : 1;
     }
-    box->row_bytes = box->count[0] * box->map.element_bytes;
+    if (map->pixels)
+        box->rows = map->box[1];
+    box->row_bytes = box->count[0] * map->element_bytes;
+}
+
+// Along which of a dimension's elements pixel `row` lies, and how often the dimensions before were gone through until
+// then: from where the copy begins to the end, then from the lower corner on.
+static int64_t pixel_at(const struct box *box, unsigned i, uint32_t *row) {
+    const struct tensor_map *map = &box->map;
+    int64_t at = box->at[i], step = map->step[i];
+    if (i + 1 == map->rank) // images
+        return at + *row * step;
+    int64_t lower = map->lower[i - 1], last = (int64_t)map->last[i] + map->upper[i - 1];
+    uint32_t first = at > last ? 1 : (uint32_t)((last - at) / step) + 1;
+    uint32_t whole = lower > last ? 1 : (uint32_t)((last - lower) / step) + 1, n = *row;
+    if (n < first) {
+        *row = 0;
+        return at + n * step;
+    }
+    *row = 1 + (n - first) / whole;
+    return lower + (n - first) % whole * step;
 }
 
 bool tensor_row_inside(const struct box *box, uint32_t row, uint64_t *address, uint32_t *first, uint32_t *end) {
     const struct tensor_map *map = &box->map;
     *address = map->address;
     for (unsigned i = 1; i < map->rank; i++) {
-        int64_t at = (int64_t)box->at[i] + (int64_t)(row % box->count[i]) * map->step[i];
-        row /= box->count[i];
+        int64_t at;
+        if (map->pixels) {
+            at = pixel_at(box, i, &row) + box->offset[i];
+        } else {
+            at = (int64_t)box->at[i] + (int64_t)(row % box->count[i]) * map->step[i];
+            row /= box->count[i];
+        }
         if (at < 0 || at > map->last[i])
             return false;
         *address += (uint64_t)at * map->stride[i - 1];

@@ -10,6 +10,7 @@ struct box {
     int32_t at[TENSOR_MOST_DIMENSIONS];
     uint32_t count[TENSOR_MOST_DIMENSIONS]; // elements taken along each dimension
     uint32_t rows, row_bytes;
+    int32_t offset[TENSOR_MOST_DIMENSIONS]; // of pixels, from where the coordinates say
 };
 
 // Each reports what is wrong, and returns what the instruction has to return then; else STEP_NEXT.
@@ -25,8 +26,9 @@ enum step bulk_check_global(struct warp *warp, const struct bound *bound, int la
 // The map that a lane's address names. false: there is none; reported, and the launch has ended.
 bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uint64_t address, struct tensor_map *map);
 
-// The box of box->map at a lane's coordinates.
-void tensor_box_find(const struct warp *warp, const place coordinate[], int lane, struct box *box);
+// The box of box->map at a lane's coordinates; offset: of pixels, of 16 bits, NULL: none.
+void tensor_box_find(const struct warp *warp, const place coordinate[], const place offset[], int lane,
+                     struct box *box);
 
 // The part of a row that is inside the tensor: bytes [*first, *end) of it, the first at *address. false: none is.
 bool tensor_row_inside(const struct box *box, uint32_t row, uint64_t *address, uint32_t *first, uint32_t *end);

@@ -24,6 +24,10 @@ struct tensor_map {
     uint32_t last[TENSOR_MOST_DIMENSIONS];       // largest coordinate: size - 1
     uint16_t box[TENSOR_MOST_DIMENSIONS];
     uint8_t step[TENSOR_MOST_DIMENSIONS]; // between elements of the box that are taken; dimension 0: 1
+    // Where it is of pixels: box[0] channels of box[1] pixels, which follow each other along W, H and D from lower[] on
+    // to upper[] beyond the last, then in the next image.
+    uint8_t pixels;
+    int16_t lower[TENSOR_MOST_DIMENSIONS - 2], upper[TENSOR_MOST_DIMENSIONS - 2];
 };
 
 _Static_assert(sizeof(struct tensor_map) <= TENSOR_MAP_BYTES, "the map has to fit in a CUtensorMap");

@@ -326,8 +326,8 @@ void check_operands(struct parser *p, struct ptx_instruction *instruction, const
             check_access(p, instruction, space, operand);
             continue;
         }
-        bool vector = strchr("DSA", *word);
-        if (vector && *word != 'A' && instruction->opcode != PTX_OP_MMA &&
+        bool vector = strchr("DSAV", *word);
+        if (vector && *word != 'A' && *word != 'V' && instruction->opcode != PTX_OP_MMA &&
             instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC && !is_wmma(instruction->opcode) &&
             operand->kind != PTX_OPERAND_NONE)
             check_vector(p, instruction, operand);

@@ -172,6 +172,11 @@ void check_operands(struct parser *p, struct ptx_instruction *instruction, const
 
 // parser_call.c
 void parse_call(struct parser *p, struct ptx_instruction *call);
+
+// Asynchronous copies (parser_copy.c).
+void parse_cp_async(struct parser *p, struct ptx_instruction *copy);
+void parse_bulk(struct parser *p, struct ptx_instruction *copy);
+void parse_prefetch(struct parser *p, struct ptx_instruction *prefetch);
 void parse_brx(struct parser *p, struct ptx_instruction *brx);
 void parse_prototype(struct parser *p, struct token label);
 void parse_branch_targets(struct parser *p, struct token label);

@@ -36,8 +36,8 @@ size_t array_slices(cudaArray_const_t array) {
     return array->extent.depth ? array->extent.depth : 1;
 }
 
-static cudaError_t allocate(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
-                            unsigned flags) {
+cudaError_t array_allocate(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
+                           unsigned flags) {
     const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather;
     if (!array || !format || extent.width == 0)
         return api_error(cudaErrorInvalidValue, "a pointer is NULL or the array has no width");
@@ -73,12 +73,12 @@ static cudaError_t allocate(cudaArray_t *array, const struct cudaChannelFormatDe
 
 cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, size_t width, size_t height,
                             unsigned int flags) {
-    return DEVICE_CALL(allocate(array, format, (struct cudaExtent){width, height, 0}, flags));
+    return DEVICE_CALL(array_allocate(array, format, (struct cudaExtent){width, height, 0}, flags));
 }
 
 cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format, struct cudaExtent extent,
                               unsigned int flags) {
-    return DEVICE_CALL(allocate(array, format, extent, flags));
+    return DEVICE_CALL(array_allocate(array, format, extent, flags));
 }
 
 static void unlink(struct cudaArray *array) {
@@ -89,12 +89,17 @@ static void unlink(struct cudaArray *array) {
     free(array);
 }
 
+void array_release(cudaArray_t array) {
+    sim_memory_free(array->allocation->address);
+    unlink(array);
+}
+
 static cudaError_t release(cudaArray_t array) {
     cudaError_t error = array ? array_check(array) : cudaSuccess;
-    if (array && error == cudaSuccess) {
-        sim_memory_free(array->allocation->address);
-        unlink(array);
-    }
+    if (array && error == cudaSuccess && array->level)
+        error = api_error(cudaErrorInvalidResourceHandle, "a level is freed with the mipmapped array that it is of");
+    else if (array && error == cudaSuccess)
+        array_release(array);
     return error;
 }
 
@@ -243,6 +248,22 @@ cudaError_t cudaMemcpyToArrayAsync(cudaArray_t array, size_t x, size_t y, const 
     bool whole = row && x == 0 && size % row == 0;
     return STREAM_CALL(stream, to_array(&stream, array, x, y, from, whole ? row : size, whole ? row : size,
                                         whole ? size / row : 1, kind));
+}
+
+static cudaError_t between_arrays(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
+                                  size_t from_y, size_t width, size_t height) {
+    struct block target, source;
+    cudaError_t error = block_of(&target, to, to_x, to_y, 0, width, height, 1);
+    if (error == cudaSuccess)
+        error = block_of(&source, from, from_x, from_y, 0, width, height, 1);
+    return error == cudaSuccess ? copy_block(NULL, &target, &source, width, height, 1, cudaMemcpyDeviceToDevice)
+                                : error;
+}
+
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
+                                     size_t from_y, size_t width, size_t height, enum cudaMemcpyKind kind) {
+    (void)kind;
+    return WAITING_CALL(between_arrays(to, to_x, to_y, from, from_x, from_y, width, height));
 }
 
 // One side of cudaMemcpy3D: positions and widths are in texels where there is an array, else in bytes.

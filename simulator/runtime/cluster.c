@@ -2,6 +2,7 @@
 // How many SMs each GPC has differs from one GPU to the next of the same kind; 16 each and the rest to the first are
 // assumed.
 #include "cluster.h"
+#include "../machine/launch.h"
 #include "device.h"
 #include "occupancy.h"
 
@@ -61,6 +62,28 @@ static bool same(dim3 a, dim3 b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
+static bool divides(dim3 part, dim3 whole) {
+    return whole.x % part.x == 0 && whole.y % part.y == 0 && whole.z % part.z == 0;
+}
+
+// A GPU takes larger clusters for as much of the grid as it has room for; here the whole grid has them, or, in every
+// other order of blocks, none of it.
+static cudaError_t take_preferred(const struct function *function, dim3 grid, dim3 block, size_t dynamic_bytes,
+                                  dim3 preferred, dim3 *size) {
+    if (preferred.x == 0 || preferred.y == 0 || preferred.z == 0 || !divides(*size, preferred) ||
+        !divides(preferred, grid))
+        return api_error(cudaErrorInvalidClusterSize,
+                         "preferred clusters of %u x %u x %u blocks for kernel %s are not made of whole ones of %u x "
+                         "%u x %u, or its grid of %u x %u x %u not of whole preferred ones",
+                         preferred.x, preferred.y, preferred.z, function->plain_name, size->x, size->y, size->z, grid.x,
+                         grid.y, grid.z);
+    bool fits = size_of(preferred) <= (uint64_t)most_blocks(function) &&
+                cluster_occupancy(function, (int)size_of(preferred), (int)size_of(block), dynamic_bytes) > 0;
+    if (fits && sim_options()->order % 2 == 0)
+        *size = preferred;
+    return cudaSuccess;
+}
+
 cudaError_t cluster_of_launch(const struct function *function, dim3 grid, dim3 block, size_t dynamic_bytes,
                               struct cluster_wish wish, dim3 *size, bool *explicit) {
     dim3 own = required(function);
@@ -93,7 +116,8 @@ cudaError_t cluster_of_launch(const struct function *function, dim3 grid, dim3 b
             "%llu threads and %zu bytes of shared memory side by side",
             size->x, size->y, size->z, function->plain_name, device_current()->simulated.name,
             (unsigned long long)size_of(block), function->kernel->static_shared_bytes + dynamic_bytes);
-    return cudaSuccess;
+    return wish.has_preferred ? take_preferred(function, grid, block, dynamic_bytes, wish.preferred, size)
+                              : cudaSuccess;
 }
 
 // ---- Attributes ----------------------------------------------------------------------------------------------------

@@ -7,7 +7,9 @@
 
 // What a launch says of its clusters, in its attributes.
 struct cluster_wish {
-    dim3 size; // 0: nothing
+    dim3 size;      // 0: nothing
+    dim3 preferred; // that the GPU may take where there is room for it
+    bool has_preferred;
 };
 
 // The size of a launch's clusters, from what it and the kernel say; {1, 1, 1} where neither says anything. *explicit:

@@ -255,3 +255,11 @@ cudaError_t cudaMemset2DAsync(void *address, size_t pitch, int value, size_t wid
                               cudaStream_t stream) {
     return STREAM_CALL(stream, set_in(stream, address, value, pitch, width, height));
 }
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr memory, int value, struct cudaExtent extent, cudaStream_t stream) {
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
+        error = STREAM_CALL(stream, set_in(stream, (uint8_t *)memory.ptr + z * memory.pitch * memory.ysize, value,
+                                           memory.pitch, extent.width, extent.height));
+    return error;
+}

@@ -12,4 +12,7 @@ cudaError_t copy_bytes(void *to, const void *from, size_t size, enum cudaMemcpyK
 cudaError_t copy_bytes_now(void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
 cudaError_t copy_bytes_in(cudaStream_t stream, void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
 
+// Where so many bytes of the device variable lie that a host symbol stands for (symbol.c).
+cudaError_t symbol_range(const void *symbol, size_t offset, size_t size, void **device);
+
 #endif

@@ -229,6 +229,7 @@ cudaError_t cudaDeviceSynchronize(void) {
 static cudaError_t reset(void) {
     module_unload_all();
     texture_free_all();
+    mipmap_free_all();
     array_free_all();
     device_memory_free_all();
     host_memory_free_all();
@@ -294,4 +295,20 @@ cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config) {
 
 cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config) {
     return DEVICE_CALL(write_int((int *)config, (int)cache_config));
+}
+
+// Banks have had 4 bytes since Maxwell; what is asked for is remembered.
+static enum cudaSharedMemConfig bank_config = cudaSharedMemBankSizeFourByte;
+
+static cudaError_t set_bank_config(enum cudaSharedMemConfig config) {
+    bank_config = config == cudaSharedMemBankSizeDefault ? cudaSharedMemBankSizeFourByte : config;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config) {
+    return DEVICE_CALL(set_bank_config(config));
+}
+
+cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config) {
+    return DEVICE_CALL(write_int((int *)config, (int)bank_config));
 }

@@ -24,8 +24,15 @@ cudaError_t cudaDriverGetVersion(int *to) {
 static cudaError_t find_function(const char *symbol, void **function, enum cudaDriverEntryPointQueryResult *result) {
     if (!symbol || !function)
         return api_error(cudaErrorInvalidValue, "the pointer to the %s is NULL", symbol ? "result" : "name");
-    bool known = strcmp(symbol, "cuTensorMapEncodeTiled") == 0;
-    *function = known ? (void *)(uintptr_t)driver_tensor_map_encode_tiled : NULL;
+    bool tiled = strcmp(symbol, "cuTensorMapEncodeTiled") == 0, known = true;
+    if (tiled)
+        *function = (void *)(uintptr_t)driver_tensor_map_encode_tiled;
+    else if (strcmp(symbol, "cuTensorMapEncodeIm2col") == 0)
+        *function = (void *)(uintptr_t)driver_tensor_map_encode_im2col;
+    else if (strcmp(symbol, "cuTensorMapReplaceAddress") == 0)
+        *function = (void *)(uintptr_t)driver_tensor_map_replace_address;
+    else
+        known = (*function = NULL);
     if (result)
         *result = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;

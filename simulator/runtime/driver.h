@@ -10,5 +10,12 @@ CUresult driver_tensor_map_encode_tiled(CUtensorMap *result, CUtensorMapDataType
                                         const cuuint32_t *step, CUtensorMapInterleave interleave,
                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2_promotion,
                                         CUtensorMapFloatOOBfill fill);
+CUresult driver_tensor_map_encode_im2col(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                         const cuuint64_t *size, const cuuint64_t *stride, const int *lower,
+                                         const int *upper, cuuint32_t channels, cuuint32_t pixels,
+                                         const cuuint32_t *step, CUtensorMapInterleave interleave,
+                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2_promotion,
+                                         CUtensorMapFloatOOBfill fill);
+CUresult driver_tensor_map_replace_address(CUtensorMap *map, void *address);
 
 #endif

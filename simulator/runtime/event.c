@@ -22,7 +22,7 @@ static struct CUevent_st **find(cudaEvent_t event) {
     return link;
 }
 
-static cudaError_t check(cudaEvent_t event) {
+cudaError_t event_check(cudaEvent_t event) {
     if (event && *find(event))
         return cudaSuccess;
     return api_error(cudaErrorInvalidResourceHandle, "the event does not exist, or was destroyed");
@@ -61,7 +61,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
 }
 
 static cudaError_t destroy(cudaEvent_t event) {
-    cudaError_t error = check(event);
+    cudaError_t error = event_check(event);
     if (error == cudaSuccess) {
         struct CUevent_st **link = find(event);
         capture_forget(event);
@@ -75,8 +75,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
     return DEVICE_CALL(destroy(event));
 }
 
-static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
-    cudaError_t error = check(event);
+cudaError_t event_record(cudaEvent_t event, cudaStream_t stream) {
+    cudaError_t error = event_check(event);
     if (error == cudaSuccess)
         error = stream_check(stream);
     if (error == cudaSuccess && !capture_record(event, stream)) {
@@ -88,16 +88,17 @@ static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    return DEVICE_CALL(record(event, stream));
+    return DEVICE_CALL(event_record(event, stream));
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
-    (void)flags; // they concern the capture of graphs
-    return DEVICE_CALL(record(event, stream));
+    return DEVICE_CALL(flags & cudaEventRecordExternal && capture_is_on(stream)
+                           ? capture_event(stream, event, cudaGraphNodeTypeEventRecord)
+                           : event_record(event, stream));
 }
 
 static cudaError_t check_done(cudaEvent_t event) {
-    cudaError_t error = check(event);
+    cudaError_t error = event_check(event);
     if (error == cudaSuccess && capture_knows(event))
         error = api_error(cudaErrorCapturedEvent, "the event was recorded in a stream that is being captured");
     return error;
@@ -119,8 +120,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     return WAITING_CALL(synchronize(event));
 }
 
-static cudaError_t wait_event(cudaStream_t stream, cudaEvent_t event) {
-    cudaError_t error = check(event);
+cudaError_t event_wait(cudaStream_t stream, cudaEvent_t event) {
+    cudaError_t error = event_check(event);
     if (error == cudaSuccess)
         error = stream_check(stream);
     if (error != cudaSuccess || capture_wait(stream, event))
@@ -133,16 +134,17 @@ static cudaError_t wait_event(cudaStream_t stream, cudaEvent_t event) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
-    (void)flags;
-    return DEVICE_CALL(wait_event(stream, event));
+    return DEVICE_CALL(flags & cudaEventWaitExternal && capture_is_on(stream)
+                           ? capture_event(stream, event, cudaGraphNodeTypeWaitEvent)
+                           : event_wait(stream, event));
 }
 
 static cudaError_t elapsed(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
     if (!milliseconds)
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
-    cudaError_t error = check(start);
+    cudaError_t error = event_check(start);
     if (error == cudaSuccess)
-        error = check(end);
+        error = event_check(end);
     if (error != cudaSuccess)
         return error;
     if (!start->recorded || !end->recorded)

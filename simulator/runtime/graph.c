@@ -63,7 +63,7 @@ cudaGraph_t graph_new(void) {
     return graph;
 }
 
-static void free_node(cudaGraphNode_t node) {
+void graph_free_node(cudaGraphNode_t node) {
     if (node->child)
         graph_free(node->child);
     condition_drop(node->condition);
@@ -78,7 +78,7 @@ void graph_free(cudaGraph_t graph) {
         link = &(*link)->next;
     *link = graph->next;
     for (size_t i = 0; i < graph->nodes.count; i++)
-        free_node(graph->nodes.node[i]);
+        graph_free_node(graph->nodes.node[i]);
     node_set_empty(&graph->nodes);
     while (graph->defaults) {
         struct graph_default *one = graph->defaults;
@@ -191,13 +191,19 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, con
     return DEVICE_CALL(add_copy(node, graph, after, count, params));
 }
 
-static cudaError_t add_memset(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                              const struct cudaMemsetParams *p) {
+cudaError_t memset_work(const struct cudaMemsetParams *p, struct work **work) {
     if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
         return api_error(cudaErrorInvalidValue, "the parameters are NULL, or an element has not 1, 2 or 4 bytes");
     size_t pitch = p->height > 1 ? p->pitch : p->width * p->elementSize;
-    return graph_add_after(node, graph, after, count,
-                           set_work(p->dst, pitch, (int)p->value, p->elementSize, p->width, p->height));
+    *work = set_work(p->dst, pitch, (int)p->value, p->elementSize, p->width, p->height);
+    return cudaSuccess;
+}
+
+static cudaError_t add_memset(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                              const struct cudaMemsetParams *params) {
+    struct work *work = NULL;
+    cudaError_t error = memset_work(params, &work);
+    return error == cudaSuccess ? graph_add_after(node, graph, after, count, work) : error;
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
@@ -205,16 +211,22 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, con
     return DEVICE_CALL(add_memset(node, graph, after, count, params));
 }
 
-static cudaError_t add_host(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                            const struct cudaHostNodeParams *params) {
+cudaError_t host_work(const struct cudaHostNodeParams *params, struct work **work) {
     if (!params || !params->fn)
         return api_error(cudaErrorInvalidValue, "the parameters or the function are NULL");
-    struct work *work = work_new(sizeof *work, cudaGraphNodeTypeHost, NULL);
-    if (work) {
-        work->function = params->fn;
-        work->argument = params->userData;
+    *work = work_new(sizeof **work, cudaGraphNodeTypeHost, NULL);
+    if (*work) {
+        (*work)->function = params->fn;
+        (*work)->argument = params->userData;
     }
-    return graph_add_after(node, graph, after, count, work);
+    return cudaSuccess;
+}
+
+static cudaError_t add_host(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
+                            const struct cudaHostNodeParams *params) {
+    struct work *work = NULL;
+    cudaError_t error = host_work(params, &work);
+    return error == cudaSuccess ? graph_add_after(node, graph, after, count, work) : error;
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
@@ -358,16 +370,24 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
     return DEVICE_CALL(get_kernel(node, params));
 }
 
+cudaError_t graph_set_work(cudaGraphNode_t node, enum cudaGraphNodeType type, struct work *work) {
+    cudaError_t error =
+        work ? graph_check_node(node) : api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    if (error == cudaSuccess && node->work->type != type)
+        error = api_error(cudaErrorInvalidValue, "the node is of another kind");
+    if (error != cudaSuccess) {
+        work_drop(work);
+        return error;
+    }
+    work_drop(node->work);
+    node->work = work;
+    return cudaSuccess;
+}
+
 static cudaError_t set_kernel(cudaGraphNode_t node, const struct cudaKernelNodeParams *params) {
     struct work *work = NULL;
-    cudaError_t error = graph_check_node(node);
-    if (error == cudaSuccess)
-        error = kernel_work(params, &work);
-    if (error == cudaSuccess) {
-        work_drop(node->work);
-        node->work = work;
-    }
-    return error;
+    cudaError_t error = kernel_work(params, &work);
+    return error == cudaSuccess ? graph_set_work(node, cudaGraphNodeTypeKernel, work) : error;
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *params) {

@@ -64,6 +64,7 @@ struct CUgraph_st {
 
 cudaGraph_t graph_new(void);
 void graph_free(cudaGraph_t graph);
+void graph_free_node(cudaGraphNode_t node); // that no set holds any more
 // cudaErrorInvalidValue where there is none.
 cudaError_t graph_check(cudaGraph_t graph);
 cudaError_t graph_check_node(cudaGraphNode_t node);
@@ -108,5 +109,13 @@ cudaError_t memory_work(void **pointer, size_t size, struct work **work);
 struct work *memory_free_work(const void *pointer);
 void memory_work_free_again(const struct work *work);
 cudaError_t kernel_params(const struct work *work, struct cudaKernelNodeParams *params);
+cudaError_t host_work(const struct cudaHostNodeParams *params, struct work **work);
+cudaError_t memset_work(const struct cudaMemsetParams *params, struct work **work);
+
+// Other work of the same kind for a node, and for what a graph was instantiated to. Both take work, also where they
+// fail; NULL: there was no memory for it.
+cudaError_t graph_set_work(cudaGraphNode_t node, enum cudaGraphNodeType type, struct work *work);
+cudaError_t graph_exec_set_work(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type,
+                                struct work *work);
 
 #endif

@@ -15,6 +15,7 @@ struct exec_step {
     unsigned bodies;
     uint64_t handle;
     enum condition_kind kind;
+    bool disabled; // it is passed over
 };
 
 struct CUgraphExec_st {
@@ -269,6 +270,8 @@ static cudaError_t run_steps(const struct CUgraphExec_st *launched, cudaStream_t
     for (size_t i = 0; i < launched->steps && error == cudaSuccess; i++) {
         const struct exec_step *step = &launched->step[i];
         const struct work *work = step->work;
+        if (step->disabled)
+            continue;
         if (step->bodies)
             error = run_condition(step, stream);
         else if (work->function)
@@ -298,27 +301,73 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
     return DEVICE_CALL(check_both(exec, stream));
 }
 
-static cudaError_t set_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *params) {
-    cudaError_t error = check(exec);
-    for (size_t i = 0; error == cudaSuccess && i < exec->steps; i++) {
-        struct exec_step *step = &exec->step[i];
-        if (step->node != node || step->work->type != cudaGraphNodeTypeKernel)
-            continue;
-        struct work *work = NULL;
-        error = kernel_work(params, &work);
-        if (error == cudaSuccess) {
-            work_drop(step->work);
-            step->work = work;
-        }
+static struct exec_step *find_step(cudaGraphExec_t exec, cudaGraphNode_t node) {
+    for (size_t i = 0; i < exec->steps; i++)
+        if (exec->step[i].node == node)
+            return &exec->step[i];
+    return NULL;
+}
+
+cudaError_t graph_exec_set_work(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type,
+                                struct work *work) {
+    cudaError_t error = work ? check(exec) : no_memory();
+    struct exec_step *step = error == cudaSuccess ? find_step(exec, node) : NULL;
+    if (error == cudaSuccess && (!step || step->work->type != type))
+        error = api_error(cudaErrorInvalidValue, "the node is none of that kind of the graph that this was");
+    if (error != cudaSuccess) {
+        work_drop(work);
         return error;
     }
-    return error != cudaSuccess ? error
-                                : api_error(cudaErrorInvalidValue, "the node is no kernel of the graph that this was");
+    work_drop(step->work);
+    step->work = work;
+    return cudaSuccess;
+}
+
+static cudaError_t set_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *params) {
+    struct work *work = NULL;
+    cudaError_t error = kernel_work(params, &work);
+    return error == cudaSuccess ? graph_exec_set_work(exec, node, cudaGraphNodeTypeKernel, work) : error;
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaKernelNodeParams *params) {
     return DEVICE_CALL(set_kernel(exec, node, params));
+}
+
+// Kernels, copies and memsets may be passed over.
+static cudaError_t find_switched(cudaGraphExec_t exec, cudaGraphNode_t node, struct exec_step **step) {
+    cudaError_t error = check(exec);
+    if (error != cudaSuccess)
+        return error;
+    *step = find_step(exec, node);
+    if (!*step || (*step)->work->type > cudaGraphNodeTypeMemset)
+        return api_error(cudaErrorInvalidValue, "the node is no kernel, copy or memset of the graph that this was");
+    return cudaSuccess;
+}
+
+static cudaError_t set_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned is_enabled) {
+    struct exec_step *step = NULL;
+    cudaError_t error = find_switched(exec, node, &step);
+    if (error == cudaSuccess)
+        step->disabled = !is_enabled;
+    return error;
+}
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int is_enabled) {
+    return DEVICE_CALL(set_enabled(exec, node, is_enabled));
+}
+
+static cudaError_t get_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *is_enabled) {
+    struct exec_step *step = NULL;
+    cudaError_t error = is_enabled ? find_switched(exec, node, &step)
+                                   : api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
+    if (error == cudaSuccess)
+        *is_enabled = !step->disabled;
+    return error;
+}
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned int *is_enabled) {
+    return DEVICE_CALL(get_enabled(exec, node, is_enabled));
 }
 
 // The work of another graph takes the place of what is there, where both have the same nodes in the same order.

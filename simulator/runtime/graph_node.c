@@ -141,6 +141,10 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cud
         return DEVICE_CALL(add_allocation(node, graph, after, count, params->alloc.bytesize, &params->alloc.dptr));
     case cudaGraphNodeTypeMemFree:
         return cudaGraphAddMemFreeNode(node, graph, after, count, params->free.dptr);
+    case cudaGraphNodeTypeEventRecord:
+        return cudaGraphAddEventRecordNode(node, graph, after, count, params->eventRecord.event);
+    case cudaGraphNodeTypeWaitEvent:
+        return cudaGraphAddEventWaitNode(node, graph, after, count, params->eventWait.event);
     case cudaGraphNodeTypeConditional:
         return DEVICE_CALL(add_condition(node, graph, after, count, &params->conditional));
     case cudaGraphNodeTypeCount:

@@ -332,8 +332,11 @@ static cudaError_t take_attribute(const cudaLaunchAttribute *attribute, struct c
         return cudaSuccess;
 #if CUDART_VERSION >= 12080
     case cudaLaunchAttributePreferredClusterDimension:
-        return api_error(cudaErrorNotSupported,
-                         "the simulator has no preferred size of clusters beside the size itself");
+        configuration->wish.preferred =
+            (dim3){attribute->val.preferredClusterDim.x, attribute->val.preferredClusterDim.y,
+                   attribute->val.preferredClusterDim.z};
+        configuration->wish.has_preferred = true;
+        return cudaSuccess;
 #endif
     default:
         return cudaSuccess;

@@ -28,4 +28,11 @@ void stream_all_come_after(void);
 void stream_destroy_all(void);
 void event_destroy_all(void);
 
+// cudaErrorInvalidResourceHandle where there is no such event; what is recorded and waited for now.
+cudaError_t event_check(cudaEvent_t event);
+cudaError_t event_record(cudaEvent_t event, cudaStream_t stream);
+cudaError_t event_wait(cudaStream_t stream, cudaEvent_t event);
+// The same as a node of the graph that the stream is captured to (graph_event.c).
+cudaError_t capture_event(cudaStream_t stream, cudaEvent_t event, enum cudaGraphNodeType type);
+
 #endif

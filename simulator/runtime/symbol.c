@@ -11,7 +11,7 @@ static cudaError_t find(const void *symbol, struct variable **variable, uint64_t
     return variable_address(*variable, address);
 }
 
-static cudaError_t find_range(const void *symbol, size_t offset, size_t size, void **device) {
+cudaError_t symbol_range(const void *symbol, size_t offset, size_t size, void **device) {
     struct variable *variable = NULL;
     uint64_t address;
     cudaError_t error = find(symbol, &variable, &address);
@@ -35,7 +35,7 @@ static cudaError_t to_symbol(const cudaStream_t *stream, const void *symbol, con
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return api_error(cudaErrorInvalidMemcpyDirection, "a copy to a device variable cannot go to the host");
     void *device = NULL;
-    cudaError_t error = find_range(symbol, offset, size, &device);
+    cudaError_t error = symbol_range(symbol, offset, size, &device);
     return error == cudaSuccess ? copy(stream, device, from, size, kind) : error;
 }
 
@@ -44,7 +44,7 @@ static cudaError_t from_symbol(const cudaStream_t *stream, void *to, const void 
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         return api_error(cudaErrorInvalidMemcpyDirection, "a copy from a device variable cannot come from the host");
     void *device = NULL;
-    cudaError_t error = find_range(symbol, offset, size, &device);
+    cudaError_t error = symbol_range(symbol, offset, size, &device);
     return error == cudaSuccess ? copy(stream, to, device, size, kind) : error;
 }
 
@@ -69,7 +69,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size,
 
 static cudaError_t symbol_address(void **device, const void *symbol) {
     return !device ? api_error(cudaErrorInvalidValue, "the pointer to the result is NULL")
-                   : find_range(symbol, 0, 0, device);
+                   : symbol_range(symbol, 0, 0, device);
 }
 
 cudaError_t cudaGetSymbolAddress(void **device, const void *symbol) {

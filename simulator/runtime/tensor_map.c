@@ -1,5 +1,5 @@
-// cuTensorMapEncodeTiled, a function of the driver that programs get by cudaGetDriverEntryPoint. The checks are those
-// that cuda.h lists; the 128 bytes are the simulator's own (memory/tensor_map.h).
+// Tensor maps, made by functions of the driver that programs get by cudaGetDriverEntryPoint. The checks are those that
+// cuda.h lists; the 128 bytes are the simulator's own (memory/tensor_map.h).
 #include "api.h"
 
 #include "../memory/tensor_map.h"
@@ -14,9 +14,18 @@
 #include <string.h>
 
 #define MOST_BOX 256
+#define MOST_PIXELS 1024
 #define MOST_STEP 8
 #define MOST_SIZE (UINT64_C(1) << 32)
 #define MOST_STRIDE (UINT64_C(1) << 40)
+
+// Of a map of pixels (im2col), in the order of the dimensions: along W, H, D.
+struct pixels {
+    const int *lower, *upper;
+    cuuint32_t channels, column;
+};
+
+static const char *called; // which function, under the lock
 
 static CUresult refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -26,7 +35,7 @@ static CUresult refuse(const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "simulator: cuTensorMapEncodeTiled: %s\n", text);
+    fprintf(stderr, "simulator: %s: %s\n", called, text);
     return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -71,7 +80,7 @@ static CUresult check_sizes(const struct tensor_map *map, const cuuint64_t *size
     for (unsigned i = 0; i < map->rank; i++) {
         if (size[i] == 0 || size[i] > MOST_SIZE)
             return refuse("globalDim[%u] is %llu; 1 to 2^32 are possible", i, (unsigned long long)size[i]);
-        if (box[i] == 0 || box[i] > MOST_BOX)
+        if (box && (box[i] == 0 || box[i] > MOST_BOX))
             return refuse("boxDim[%u] is %u; 1 to %d are possible", i, box[i], MOST_BOX);
         if (step[i] == 0 || step[i] > MOST_STEP)
             return refuse("elementStrides[%u] is %u; 1 to %d are possible", i, step[i], MOST_STEP);
@@ -82,20 +91,43 @@ static CUresult check_sizes(const struct tensor_map *map, const cuuint64_t *size
     return CUDA_SUCCESS;
 }
 
-static CUresult check_inner(const struct tensor_map *map, const cuuint32_t *box) {
-    unsigned bytes = box[0] * map->element_bytes, span = 16u << map->swizzle;
+static CUresult check_inner(const struct tensor_map *map, const char *name, cuuint32_t elements) {
+    unsigned bytes = elements * map->element_bytes, span = 16u << map->swizzle;
     if (bytes % 16)
-        return refuse("boxDim[0] is %u elements, %u bytes; it has to be a multiple of 16 bytes", box[0], bytes);
+        return refuse("%s is %u elements, %u bytes; it has to be a multiple of 16 bytes", name, elements, bytes);
     if (map->swizzle && bytes > span)
-        return refuse("boxDim[0] is %u elements, %u bytes; with a swizzle of %u bytes at most that many are possible",
-                      box[0], bytes, span);
+        return refuse("%s is %u elements, %u bytes; with a swizzle of %u bytes at most that many are possible", name,
+                      elements, bytes, span);
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_pixels(const struct tensor_map *map, const cuuint64_t *size, const struct pixels *pixels) {
+    static const int most[] = {32768, 128, 16}; // of rank 3, 4, 5
+    if (map->rank < 3)
+        return refuse("tensorRank is %u; 3 to %d are possible", map->rank, TENSOR_MOST_DIMENSIONS);
+    if (!pixels->lower || !pixels->upper)
+        return refuse("%s is NULL", pixels->lower ? "pixelBoxUpperCorner" : "pixelBoxLowerCorner");
+    if (pixels->channels == 0 || pixels->channels > MOST_BOX)
+        return refuse("channelsPerPixel is %u; 1 to %d are possible", pixels->channels, MOST_BOX);
+    if (pixels->column == 0 || pixels->column > MOST_PIXELS)
+        return refuse("pixelsPerColumn is %u; 1 to %d are possible", pixels->column, MOST_PIXELS);
+    for (unsigned i = 0; i + 2 < map->rank; i++) {
+        const int limit = most[map->rank - 3], corner[2] = {pixels->lower[i], pixels->upper[i]};
+        for (int k = 0; k < 2; k++)
+            if (corner[k] < -limit || corner[k] >= limit)
+                return refuse("pixelBox%sCorner[%u] is %d; %d to %d are possible", k ? "Upper" : "Lower", i, corner[k],
+                              -limit, limit - 1);
+        if ((int64_t)size[i + 1] + corner[1] <= corner[0])
+            return refuse("the box from pixelBoxLowerCorner[%u], %d, to pixelBoxUpperCorner[%u], %d, has no pixels", i,
+                          corner[0], i, corner[1]);
+    }
     return CUDA_SUCCESS;
 }
 
 static CUresult encode(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t rank, void *address,
                        const cuuint64_t *size, const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *step,
                        CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                       CUtensorMapL2promotion l2_promotion, CUtensorMapFloatOOBfill fill) {
+                       CUtensorMapL2promotion l2_promotion, CUtensorMapFloatOOBfill fill, const struct pixels *pixels) {
     struct tensor_map map = {.magic = TENSOR_MAP_MAGIC, .rank = (uint8_t)rank, .swizzle = (uint8_t)swizzle};
     if (device_current()->simulated.compute_capability < 90)
         return refuse("tensor maps need a GPU of compute capability 9.0 or higher, and %s is none",
@@ -121,21 +153,36 @@ static CUresult encode(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t
         return refuse("oobFill asks for NaN, and tensorDataType is no floating-point type");
     if (!address || (uintptr_t)address % 16)
         return refuse("globalAddress, %p, has to be a multiple of 16 bytes", address);
-    if (!size || (!stride && rank > 1) || !box || !step)
-        return refuse("%s is NULL", !size ? "globalDim" : !box ? "boxDim" : !step ? "elementStrides" : "globalStrides");
+    if (!size || (!stride && rank > 1) || (!box && !pixels) || !step)
+        return refuse("%s is NULL", !size             ? "globalDim"
+                                    : !box && !pixels ? "boxDim"
+                                    : !step           ? "elementStrides"
+                                                      : "globalStrides");
     CUresult error = check_sizes(&map, size, stride, box, step);
+    if (error == CUDA_SUCCESS && pixels)
+        error = check_pixels(&map, size, pixels);
     if (error == CUDA_SUCCESS)
-        error = check_inner(&map, box);
+        error =
+            pixels ? check_inner(&map, "channelsPerPixel", pixels->channels) : check_inner(&map, "boxDim[0]", box[0]);
     if (error != CUDA_SUCCESS)
         return error;
     map.address = (uintptr_t)address;
     map.nan_fill = fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
     for (unsigned i = 0; i < rank; i++) {
         map.last[i] = (uint32_t)(size[i] - 1);
-        map.box[i] = (uint16_t)box[i];
+        map.box[i] = pixels ? 1 : (uint16_t)box[i];
         map.step[i] = i ? (uint8_t)step[i] : 1;
         if (i + 1 < rank)
             map.stride[i] = stride[i];
+    }
+    if (pixels) {
+        map.pixels = 1;
+        map.box[0] = (uint16_t)pixels->channels;
+        map.box[1] = (uint16_t)pixels->column;
+        for (unsigned i = 0; i + 2 < rank; i++) {
+            map.lower[i] = (int16_t)pixels->lower[i];
+            map.upper[i] = (int16_t)pixels->upper[i];
+        }
     }
     memset(result, 0, sizeof *result);
     memcpy(result, &map, sizeof map);
@@ -148,8 +195,46 @@ CUresult driver_tensor_map_encode_tiled(CUtensorMap *result, CUtensorMapDataType
                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2_promotion,
                                         CUtensorMapFloatOOBfill fill) {
     api_lock();
+    called = "cuTensorMapEncodeTiled";
     CUresult error =
-        encode(result, type, rank, address, size, stride, box, step, interleave, swizzle, l2_promotion, fill);
+        encode(result, type, rank, address, size, stride, box, step, interleave, swizzle, l2_promotion, fill, NULL);
+    api_unlock();
+    return error;
+}
+
+CUresult driver_tensor_map_encode_im2col(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                         const cuuint64_t *size, const cuuint64_t *stride, const int *lower,
+                                         const int *upper, cuuint32_t channels, cuuint32_t pixels,
+                                         const cuuint32_t *step, CUtensorMapInterleave interleave,
+                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2_promotion,
+                                         CUtensorMapFloatOOBfill fill) {
+    const struct pixels what = {lower, upper, channels, pixels};
+    api_lock();
+    called = "cuTensorMapEncodeIm2col";
+    CUresult error =
+        encode(result, type, rank, address, size, stride, NULL, step, interleave, swizzle, l2_promotion, fill, &what);
+    api_unlock();
+    return error;
+}
+
+static CUresult replace_address(CUtensorMap *result, void *address) {
+    struct tensor_map map;
+    if (!result || (uintptr_t)result % TENSOR_MAP_ALIGNMENT)
+        return refuse("tensorMap, %p, has to be a multiple of %d", (void *)result, TENSOR_MAP_ALIGNMENT);
+    if (!address || (uintptr_t)address % 16)
+        return refuse("globalAddress, %p, has to be a multiple of 16 bytes", address);
+    memcpy(&map, result, sizeof map);
+    if (map.magic != TENSOR_MAP_MAGIC)
+        return refuse("tensorMap is none that was encoded");
+    map.address = (uintptr_t)address;
+    memcpy(result, &map, sizeof map);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_tensor_map_replace_address(CUtensorMap *map, void *address) {
+    api_lock();
+    called = "cuTensorMapReplaceAddress";
+    CUresult error = replace_address(map, address);
     api_unlock();
     return error;
 }

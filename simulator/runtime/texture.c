@@ -18,6 +18,7 @@ static void take_format(struct sim_texture *t, const struct cudaChannelFormatDes
                                                            : SIM_TEXEL_FLOAT;
 }
 
+// The next level.
 static cudaError_t take_array(struct sim_texture *t, cudaArray_t array) {
     cudaError_t error = array_check(array);
     if (error != cudaSuccess)
@@ -25,13 +26,19 @@ static cudaError_t take_array(struct sim_texture *t, cudaArray_t array) {
     take_format(t, &array->format);
     t->array = true;
     t->cube = array->flags & cudaArrayCubemap;
-    t->address = array->allocation->address;
-    t->size[0] = array->extent.width;
-    t->size[1] = array_rows(array);
-    t->size[2] = array_slices(array);
-    t->row_bytes = t->size[0] * array->texel_bytes;
-    t->slice_bytes = t->row_bytes * t->size[1];
+    size_t row = array->extent.width * array->texel_bytes;
+    t->level[t->levels++] = (struct sim_level){.address = array->allocation->address,
+                                               .size = {array->extent.width, array_rows(array), array_slices(array)},
+                                               .row_bytes = row,
+                                               .slice_bytes = row * array_rows(array)};
     return cudaSuccess;
+}
+
+static cudaError_t take_levels(struct sim_texture *t, cudaMipmappedArray_t mipmap) {
+    cudaError_t error = mipmap_check(mipmap);
+    for (unsigned i = 0; error == cudaSuccess && i < mipmap->levels; i++)
+        error = take_array(t, mipmap->level[i]);
+    return error;
 }
 
 // Plain device memory, with a pitch or in one row.
@@ -44,12 +51,11 @@ static cudaError_t take_memory(struct sim_texture *t, const void *address, const
     if (!sim_memory_find((uint64_t)(uintptr_t)address, size))
         return device_memory_explain("the texture's memory", address, size);
     take_format(t, format);
-    t->address = (uint64_t)(uintptr_t)address;
-    t->size[0] = width_bytes / texel;
-    t->size[1] = height;
-    t->size[2] = 1;
-    t->row_bytes = pitch;
-    t->slice_bytes = size;
+    t->level[0] = (struct sim_level){.address = (uint64_t)(uintptr_t)address,
+                                     .size = {width_bytes / texel, height, 1},
+                                     .row_bytes = pitch,
+                                     .slice_bytes = size};
+    t->levels = 1;
     return cudaSuccess;
 }
 
@@ -68,8 +74,10 @@ static cudaError_t take_resource(struct sim_texture *t, const struct cudaResourc
                            resource->res.pitch2D.width * texel, resource->res.pitch2D.height,
                            resource->res.pitch2D.pitchInBytes);
     }
+    case cudaResourceTypeMipmappedArray:
+        return take_levels(t, resource->res.mipmap.mipmap);
     default:
-        return api_error(cudaErrorNotSupported, "the simulator has no textures with several levels (mipmaps)");
+        return api_error(cudaErrorInvalidValue, "there is no resource of kind %d", (int)resource->resType);
     }
 }
 
@@ -93,13 +101,19 @@ static cudaError_t take_description(struct sim_texture *t, const struct cudaText
         t->addressing[i] = SIM_ADDRESS_CLAMP;
     t->unit = d->normalizedCoords != 0 || t->cube;
     memcpy(t->border, d->borderColor, sizeof t->border);
+    t->mixes_levels = d->mipmapFilterMode == cudaFilterModeLinear;
+    t->bias = d->mipmapLevelBias;
+    t->least = d->minMipmapLevelClamp;
+    t->most = d->maxMipmapLevelClamp;
+    if (t->levels > 1 && !t->unit)
+        return api_error(cudaErrorInvalidValue, "where there are several levels, coordinates go from 0 to 1");
     if (d->sRGB)
         return api_error(cudaErrorNotSupported, "the simulator has no textures in sRGB");
     if (d->seamlessCubemap && t->linear)
         return api_error(cudaErrorNotSupported, "the simulator mixes no texels of neighbouring faces of a cube");
     if (t->normalised && (t->kind == SIM_TEXEL_FLOAT || t->channel_bytes == 4))
         return api_error(cudaErrorInvalidNormSetting, "only integers of 8 or 16 bits are read as floats from 0 to 1");
-    if (t->linear && (plain || (t->kind != SIM_TEXEL_FLOAT && !t->normalised)))
+    if ((t->linear || (t->mixes_levels && t->levels > 1)) && (plain || (t->kind != SIM_TEXEL_FLOAT && !t->normalised)))
         return api_error(cudaErrorInvalidFilterSetting,
                          "only floats are mixed, and not those of a row of plain memory");
     return cudaSuccess;

@@ -127,7 +127,7 @@ END
 }
 
 @test "barriers used before their set-up is visible" {
-    broken no_init_fence "no fence.mbarrier_init"
+    remarked no_init_fence "with no fence.mbarrier_init between the two"
     broken no_sync "with nothing between the two"
     broken no_init "before any mbarrier.init"
 }

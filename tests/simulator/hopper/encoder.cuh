@@ -1,7 +1,7 @@
 // What cuTensorMapEncodeTiled takes and refuses.
 #pragma once
 
-#include "forms.cuh"
+#include "im2col.cuh"
 
 static bool refused(const char *what, CUtensorMapDataType type, int rank, uintptr_t shift, const cuuint64_t *size,
                     const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *step,
@@ -29,7 +29,7 @@ static bool encoder() {
     auto plain = CU_TENSOR_MAP_INTERLEAVE_NONE;
     auto s128 = CU_TENSOR_MAP_SWIZZLE_128B, s64 = CU_TENSOR_MAP_SWIZZLE_64B, s0 = CU_TENSOR_MAP_SWIZZLE_NONE;
     auto zeros = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, nans = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
-    return refused("a right map", bf16, 2, 0, size, stride, box, one, plain, s128, zeros, true) &
+    return im2col_refused() & refused("a right map", bf16, 2, 0, size, stride, box, one, plain, s128, zeros, true) &
            refused("of five dimensions", bf16, 5, 16, size, stride, box, one, plain, s128, nans, true) &
            refused("an address", bf16, 2, 8, size, stride, box, one, plain, s128, zeros, false) &
            refused("rank 0", bf16, 0, 0, size, stride, box, one, plain, s128, zeros, false) &

@@ -2,6 +2,7 @@
 // forms: the names of the cases; forms NAME: runs one.
 #include "boxes.cuh"
 #include "encoder.cuh"
+#include "im2col.cuh"
 #include "products.cuh"
 
 __global__ void phases(int *out) {
@@ -104,8 +105,8 @@ static bool plain_copies() {
 }
 
 int main(int argc, char **argv) {
-    static const Case cases[] = {{"products", products},           {"boxes", boxes},
-                                 {"barriers", barriers},           {"plain_copies", plain_copies},
-                                 {"stored_beyond", stored_beyond}, {"encoder", encoder}};
+    static const Case cases[] = {
+        {"products", products},           {"boxes", boxes},   {"barriers", barriers}, {"plain_copies", plain_copies},
+        {"stored_beyond", stored_beyond}, {"im2col", im2col}, {"encoder", encoder}};
     return run_case(cases, argc, argv);
 }

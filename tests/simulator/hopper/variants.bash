@@ -45,6 +45,14 @@ broken() {
     [[ $output == *"$2"* ]]
 }
 
+# remarked NAME TEXT: this variant is right, and a remark on it contains TEXT
+remarked() {
+    run "$programs/variants" "$1" "$(variants | awk -v name="$1" '$1 == name { print $2 }')"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"simulator: remark: "*"$2"* ]]
+}
+
 # line COMMENT: of the source that carries it, as findings name it
 line() {
     grep -n "// $1\$" "$sources/$kernel" | cut -d : -f 1
