@@ -1,5 +1,6 @@
 #include "host/diagnosis.h"
 
+#include "clock.h"
 #include "host/parallel.h"
 #include "host/verdict.h"
 
@@ -50,13 +51,17 @@ static bool is_confirmed(const struct mistake *mistake, const struct diagnosed *
 
 // The one mistake that is left. One that is alone after a few wrong cases has to be right about the telling probes,
 // too. The others only tell apart what is left.
-static const struct mistake *probe(struct lineup *lineup, const struct diagnosed *kernel, enum attention_dtype dtype) {
+// After so many seconds there is no name: to ask a slow kernel for more is worth less than to say what is known of it.
+static const struct mistake *probe(struct lineup *lineup, const struct diagnosed *kernel, enum attention_dtype dtype,
+                                   double until) {
     const struct suspects *suspects = lineup->suspects;
     const struct mistake *only;
     int left = lineup_left(lineup, &only);
     for (int i = 0; i < suspects->probes; i++) {
         struct problem_case which = suspects->probe[i];
         which.dtype = dtype;
+        if (clock_seconds() > until)
+            return NULL;
         if (!kernel->covers(kernel->context, &which) || (left == 1 && !suspects->telling(&which)))
             continue;
         if (left == 1 && !is_confirmed(only, kernel, &which))
@@ -73,6 +78,8 @@ const struct mistake *diagnosis(const struct diagnosed *kernel, const struct evi
     struct lineup lineup = {.suspects = suspects};
     enum attention_dtype dtype = count ? evidence[0].which.dtype : ATTENTION_FP32;
     double spent = 0;
+    static const double patience = 20;
+    const double begin = clock_seconds();
     for (int i = 0; i < count; i++) {
         struct problem_case which = evidence[i].which;
         bool usable = suspects->usable(&which);
@@ -89,5 +96,5 @@ const struct mistake *diagnosis(const struct diagnosed *kernel, const struct evi
             hear_right(&lineup, kernel, &evidence[i]);
         }
     }
-    return probe(&lineup, kernel, dtype);
+    return probe(&lineup, kernel, dtype, begin + patience);
 }

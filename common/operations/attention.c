@@ -3,7 +3,7 @@
 #include "attention.h"
 #include "host/parallel.h"
 #include "host/tolerance.h"
-#include "operations/attention_pattern.h"
+#include "operations/attention_ask.h"
 #include "operations/attention_reference.h"
 
 #include <math.h>
@@ -219,20 +219,6 @@ static void group_text(const struct problem_case *which, int64_t head, char *tex
              (long long)(head % which->attention.heads));
 }
 
-static void ask(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out) {
-    int wrong = 0;
-    while (wrong < count && evidence[wrong].outcome != OUTCOME_WRONG)
-        wrong++;
-    if (wrong == count)
-        return;
-    struct problem_case which = evidence[wrong].which;
-    if (attention_simplest(kernel, evidence, count, &which)) {
-        attention_pattern(kernel, &which, out);
-        attention_stages(kernel, &which, out);
-    }
-    attention_probe(kernel, &which, out);
-}
-
 // ---- Timing -----------------------------------------------------------------------------------------------------
 
 int attention_plan(const struct arguments *a, enum attention_dtype dtype, struct problem_case *cases) {
@@ -326,7 +312,7 @@ const struct operation attention_operation = {
     .rows_name = "queries",
     .groups_name = "heads",
     .suspects = attention_suspects_of_all,
-    .ask = ask,
+    .ask = attention_ask,
     .plan = attention_plan,
     .seconds = 2.0,
     .warm = warm,

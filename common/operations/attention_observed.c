@@ -1,5 +1,6 @@
 #include "operations/attention_observed.h"
 
+#include "clock.h"
 #include "host/parallel.h"
 #include "operations/attention_operation.h"
 
@@ -7,18 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What the kernel writes to o, and to lse where that is not NULL; problem's values of v are those given.
-static bool ask(const struct diagnosed *kernel, struct host_problem *problem, const float *v, float *o, float *lse) {
-    const struct host_tensor *out = &problem->tensor[O];
-    struct host_tensor *values = &problem->tensor[V];
-    float *outputs = host_allocate(problem_output_elements(problem), sizeof *outputs);
-    memcpy(values->values, v, (size_t)(values->rows * values->columns) * sizeof *v);
-    bool ran = kernel->run(kernel->context, problem, outputs);
+// As observed_ask(), and lse where that is not NULL.
+static bool ask(struct observed *x, const float *q, const float *v, float *o, float *lse) {
+    const struct host_tensor *out = &x->problem.tensor[O];
+    struct host_tensor *queries = &x->problem.tensor[Q], *values = &x->problem.tensor[V];
+    float *outputs = host_allocate(problem_output_elements(&x->problem), sizeof *outputs);
+    memcpy(queries->values, q ? q : x->own_q, (size_t)(queries->rows * queries->columns) * sizeof *q);
+    memcpy(values->values, v ? v : x->own_v, (size_t)(values->rows * values->columns) * sizeof *v);
+    double begin = clock_seconds();
+    bool ran = x->kernel->run(x->kernel->context, &x->problem, outputs);
+    x->seconds = clock_seconds() - begin;
     memcpy(o, outputs, (size_t)(out->rows * out->columns) * sizeof *o);
     if (lse)
         memcpy(lse, outputs + out->rows * out->columns, (size_t)out->rows * sizeof *lse);
     free(outputs);
     return ran;
+}
+
+bool observed_ask(struct observed *x, const float *q, const float *v, float *o) {
+    return ask(x, q, v, o, NULL);
 }
 
 // What is known of a row by now.
@@ -31,23 +39,26 @@ static void note_row(struct observed *x, int64_t row, const float *o, int column
 }
 
 // Keys first .. first + head_dim: key first + c has the value 1 in column c.
-static bool ask_weights(const struct diagnosed *kernel, struct host_problem *problem, struct observed *x, float *v,
-                        float *o) {
+bool observed_weights(struct observed *x, const float *q, double *weight) {
     int nk = x->which.attention.nk, d = x->which.attention.head_dim;
-    for (int first = 0; first < nk; first += d) {
-        int64_t rows = problem->tensor[V].rows;
+    int64_t rows = x->problem.tensor[V].rows;
+    float *v = host_allocate(rows * d, sizeof *v), *o = host_allocate(x->rows * d, sizeof *o);
+    bool ran = true;
+    for (int first = 0; first < nk && ran; first += d) {
         for (int64_t r = 0; r < rows; r++)
             for (int c = 0; c < d; c++)
                 v[r * d + c] = r % nk == first + c;
-        if (!ask(kernel, problem, v, o, NULL))
-            return false;
-        for (int64_t r = 0; r < x->rows; r++) {
-            note_row(x, r, o + r * d, d);
+        ran = ask(x, q, v, o, NULL);
+        for (int64_t r = 0; r < x->rows && ran; r++) {
+            if (!q)
+                note_row(x, r, o + r * d, d);
             for (int c = 0; c < d && first + c < nk; c++)
-                x->got[r * nk + first + c] = o[r * d + c];
+                weight[r * nk + first + c] = o[r * d + c];
         }
     }
-    return true;
+    free(v);
+    free(o);
+    return ran;
 }
 
 static void compute_right(const struct host_problem *problem, struct observed *x) {
@@ -87,7 +98,7 @@ static void note_zeros(struct observed *x) {
 }
 
 // Whether o is what the weights make of the values.
-static bool sums_up(const struct observed *x, const float *own, const float *o) {
+static bool sums_up(const struct observed *x, const float *o) {
     const struct attention_shape *s = &x->which.attention;
     int nk = s->nk, d = s->head_dim;
     for (int64_t r = 0; r < x->rows; r++) {
@@ -95,7 +106,7 @@ static bool sums_up(const struct observed *x, const float *own, const float *o) 
         for (int c = 0; c < d && !x->lost[r]; c++) {
             double sum = 0, sizes = 0;
             for (int j = 0; j < nk; j++) {
-                double term = x->got[r * nk + j] * own[(keys + j) * d + c];
+                double term = x->got[r * nk + j] * x->own_v[(keys + j) * d + c];
                 sum += term;
                 sizes += fabs(term);
             }
@@ -106,53 +117,78 @@ static bool sums_up(const struct observed *x, const float *own, const float *o) 
     return true;
 }
 
+// Whether two results for the same inputs are the same.
+static bool are_same(const struct observed *x, const float *a, const float *b) {
+    for (int64_t i = 0; i < x->rows * x->which.attention.head_dim; i++)
+        if (isfinite(a[i]) != isfinite(b[i]) || (isfinite(a[i]) && fabsf(a[i] - b[i]) > x->near * fabsf(a[i]) + 1e-6))
+            return false;
+    return true;
+}
+
 // Some roundings of the type, of the weight and of the output.
 static double near_of(enum attention_dtype dtype) {
     return dtype == ATTENTION_BF16 ? 1e-2 : dtype == ATTENTION_FP16 ? 2e-3 : 2e-4;
 }
 
+static float *copy_of(const struct host_tensor *tensor) {
+    int64_t elements = tensor->rows * tensor->columns;
+    float *copy = host_allocate(elements, sizeof *copy);
+    memcpy(copy, tensor->values, (size_t)elements * sizeof *copy);
+    return copy;
+}
+
+static bool observe(struct observed *x) {
+    int64_t elements = x->rows * x->which.attention.head_dim;
+    float *o = host_allocate(elements, sizeof *o), *again = host_allocate(elements, sizeof *again);
+    bool good = ask(x, NULL, NULL, o, x->lse) && observed_weights(x, NULL, x->got) && ask(x, NULL, NULL, again, NULL);
+    if (good) {
+        compute_right(&x->problem, x);
+        note_zeros(x);
+        x->repeats = are_same(x, o, again);
+        x->weighs_as_shown = sums_up(x, o);
+    }
+    free(o);
+    free(again);
+    return good;
+}
+
 bool attention_observe(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed,
                        struct observed *x) {
-    struct host_problem problem;
     int64_t nk = which->attention.nk;
     if (!kernel->covers(kernel->context, which))
         return false;
-    attention_make(which, seed, true, &problem);
+    *x = (struct observed){.kernel = kernel, .which = *which, .near = near_of(which->dtype)};
+    attention_make(which, seed, true, &x->problem);
     if (!kernel->optional)
-        problem_leave_optional(&problem);
-    bool whole = problem.finite;
-    for (int i = 0; i < problem.inputs; i++)
-        whole = whole && problem.tensor[i].kept == problem.tensor[i].rows;
-    int64_t rows = problem.tensor[O].rows, values = problem.tensor[V].rows * problem.tensor[V].columns;
-    *x = (struct observed){.which = *which, .rows = rows, .near = near_of(which->dtype)};
+        problem_leave_optional(&x->problem);
+    bool whole = x->problem.finite;
+    for (int i = 0; i < x->problem.inputs; i++)
+        whole = whole && x->problem.tensor[i].kept == x->problem.tensor[i].rows;
+    if (!whole) {
+        host_problem_free(&x->problem);
+        return false;
+    }
+    int64_t rows = x->rows = x->problem.tensor[O].rows;
+    x->own_q = copy_of(&x->problem.tensor[Q]);
+    x->own_v = copy_of(&x->problem.tensor[V]);
     x->got = host_allocate(rows * nk, sizeof *x->got);
     x->right = host_allocate(rows * nk, sizeof *x->right);
     x->score = host_allocate(rows * nk, sizeof *x->score);
     x->lost = host_allocate(rows, sizeof *x->lost);
     memset(x->lost, 0, (size_t)rows * sizeof *x->lost);
     x->right_lse = host_allocate(rows, sizeof *x->right_lse);
-    if (problem.outputs > OUTPUT_LSE)
+    if (x->problem.outputs > OUTPUT_LSE)
         x->lse = host_allocate(rows, sizeof *x->lse);
-    float *own = host_allocate(values, sizeof *own), *v = host_allocate(values, sizeof *v);
-    float *o = host_allocate(rows * which->attention.head_dim, sizeof *o);
-    if (whole)
-        memcpy(own, problem.tensor[V].values, (size_t)values * sizeof *own);
-    bool good = whole && ask_weights(kernel, &problem, x, v, o) && ask(kernel, &problem, own, o, x->lse);
-    if (good) {
-        compute_right(&problem, x);
-        note_zeros(x);
-        x->weighs_as_shown = sums_up(x, own, o);
-    } else {
+    bool good = observe(x);
+    if (!good)
         attention_observed_free(x);
-    }
-    free(own);
-    free(v);
-    free(o);
-    host_problem_free(&problem);
     return good;
 }
 
 void attention_observed_free(struct observed *x) {
+    host_problem_free(&x->problem);
+    free(x->own_q);
+    free(x->own_v);
     free(x->got);
     free(x->right);
     free(x->score);

@@ -8,15 +8,20 @@
 enum lost_row { ROW_IS_THERE, ROW_UNWRITTEN, ROW_NO_NUMBERS, ROW_ZERO };
 
 struct observed {
+    const struct diagnosed *kernel;
     struct problem_case which;
-    int64_t rows;         // of all batches and heads
-    double *got, *right;  // [rows][nk], each divided by its sum already
-    double *score;        // [rows][nk], scaled; -infinity where the key is hidden
-    enum lost_row *lost;  // [rows]
-    float *lse;           // [rows], the kernel's; NULL where it gives none
-    double *right_lse;    // [rows]
-    bool weighs_as_shown; // the case's own values come out as the sum of them by these weights
-    double near;          // how far two weights may lie apart, relatively
+    struct host_problem problem; // the case, with the queries and values that were asked about last
+    float *own_q, *own_v;        // the case's own
+    int64_t rows;                // of all batches and heads
+    double *got, *right;         // [rows][nk], each divided by its sum already
+    double *score;               // [rows][nk], scaled; -infinity where the key is hidden
+    enum lost_row *lost;         // [rows]
+    float *lse;                  // [rows], the kernel's; NULL where it gives none
+    double *right_lse;           // [rows]
+    bool weighs_as_shown;        // the case's own values come out as the sum of them by these weights
+    bool repeats;                // the same inputs give the same results, whatever was asked between
+    double near;                 // how far two weights may lie apart, relatively
+    double seconds;              // that a call takes
 };
 
 // False where the kernel could not be asked; then there is nothing to free.
@@ -24,6 +29,12 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
                        struct observed *observed);
 
 void attention_observed_free(struct observed *observed);
+
+// What the kernel gives for the case with these queries and values in the place of its own; NULL: its own.
+bool observed_ask(struct observed *observed, const float *q, const float *v, float *o /* [rows][head_dim] */);
+
+// The weights for these queries.
+bool observed_weights(struct observed *observed, const float *q, double *weight /* [rows][nk] */);
 
 // Whether a weight of a row is this one.
 bool observed_near(const struct observed *observed, int64_t row, double weight, double other);

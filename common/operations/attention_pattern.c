@@ -1,29 +1,34 @@
 // What a wrong case needs to be wrong: each property of it is changed by itself, and the kernel asked again.
 #include "operations/attention_pattern.h"
 
+#include "clock.h"
 #include "host/parallel.h"
 #include "host/verdict.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 4711, MOST_WORK = 1 << 22, FEW_KEYS = 16 };
+enum { SEED = 4711, OTHER_SEED = 4712, MOST_WORK = 1 << 22, FEW_KEYS = 16 };
 
 // Whether the kernel gives the case right; *ran: it could be asked.
-static bool is_right(const struct diagnosed *kernel, const struct problem_case *which, bool *ran) {
+static bool is_right_with(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed, bool *ran) {
     struct host_problem problem;
     *ran = kernel->covers(kernel->context, which);
     if (!*ran)
         return false;
-    kernel->operation->make(which, SEED, true, &problem);
+    kernel->operation->make(which, seed, true, &problem);
     if (!kernel->optional)
         problem_leave_optional(&problem);
     float *outputs = host_allocate(problem_output_elements(&problem), sizeof *outputs);
     *ran = kernel->run(kernel->context, &problem, outputs);
-    bool right = *ran && verdict_of_all(&problem, outputs, SEED);
+    bool right = *ran && verdict_of_all(&problem, outputs, seed);
     free(outputs);
     host_problem_free(&problem);
     return right;
+}
+
+static bool is_right(const struct diagnosed *kernel, const struct problem_case *which, bool *ran) {
+    return is_right_with(kernel, which, SEED, ran);
 }
 
 bool attention_still_wrong(const struct diagnosed *kernel, const struct problem_case *which) {
@@ -82,6 +87,10 @@ static bool boundary(const struct diagnosed *kernel, const struct problem_case *
             return false;
         *(is ? right : wrong) = middle;
     }
+    // Not where it hangs on the inputs.
+    struct problem_case last = with(which, n, *right), first = with(which, n, *wrong);
+    if (!is_right_with(kernel, &last, OTHER_SEED, &ran) || is_right_with(kernel, &first, OTHER_SEED, &ran) || !ran)
+        return false;
     // Only where it stays wrong: a kernel that is wrong at each odd number has no such boundary.
     struct problem_case next = with(which, n, *wrong + step);
     return work_of(&next.attention) > MOST_WORK || attention_still_wrong(kernel, &next);
@@ -147,6 +156,21 @@ static void say_inputs(const struct diagnosed *kernel, const struct problem_case
         fprintf(out, "  right where each head has keys of its own, wrong where heads share them\n");
 }
 
+// From how many heads of all batches on, in one batch, so that blocks that stay on the device are told from batches.
+static void say_heads_together(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
+    enum { PROCESSORS = 132 }; // of the GPU that is simulated
+    static const struct number heads = {"heads", offsetof(struct attention_shape, heads)};
+    struct problem_case together = *which;
+    int right, wrong;
+    together.attention.heads = together.attention.kv_heads = which->attention.batch * which->attention.heads;
+    together.attention.batch = 1;
+    if (which->attention.batch == 1 || is_grouped(&which->attention) || which->attention.layout == LAYOUT_STRIDES ||
+        !attention_still_wrong(kernel, &together) || !boundary(kernel, &together, &heads, &right, &wrong))
+        return;
+    fprintf(out, "  right up to %d heads of all batches together, wrong from %d on%s\n", right, wrong,
+            right == PROCESSORS ? ": where a block that stays has a second one" : "");
+}
+
 static void say_numbers(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         int right, wrong;
@@ -159,6 +183,7 @@ static void say_numbers(const struct diagnosed *kernel, const struct problem_cas
         if (boundary(kernel, which, &numbers[i], &right, &wrong) && !(is_keys && right == 1))
             fprintf(out, "  right up to %s %d, wrong from %d on\n", numbers[i].text, right, wrong);
     }
+    say_heads_together(kernel, which, out);
     struct problem_case square = *which;
     bool ran;
     square.attention.nq = square.attention.nk;
@@ -170,10 +195,35 @@ static void say_numbers(const struct diagnosed *kernel, const struct problem_cas
         fprintf(out, "  right where nq = nk, wrong where nq < nk\n");
 }
 
+// Halves one number after another as long as the case stays wrong, until it is small.
+static bool shrink(const struct diagnosed *kernel, struct problem_case *which) {
+    enum { MOST_TO_BEGIN_WITH = 1 << 27 };
+    struct attention_shape *s = &which->attention;
+    if (work_of(s) > MOST_TO_BEGIN_WITH || s->layout == LAYOUT_STRIDES)
+        return false;
+    for (bool smaller = true; smaller && !is_small(which);) {
+        smaller = false;
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !is_small(which); i++) {
+            int value = get(which, &numbers[i]), half = (value + 1) / 2;
+            bool is_heads = numbers[i].at == offsetof(struct attention_shape, heads);
+            bool is_width = numbers[i].at == offsetof(struct attention_shape, head_dim);
+            struct problem_case tried = with(which, &numbers[i], is_width ? (half + 7) / 8 * 8 : half);
+            if (value < 2 || work_of(&tried.attention) >= work_of(s) || (is_heads && is_grouped(s)) ||
+                !attention_still_wrong(kernel, &tried))
+                continue;
+            *which = tried;
+            smaller = true;
+        }
+    }
+    return is_small(which);
+}
+
 bool attention_simplest(const struct diagnosed *kernel, const struct evidence *evidence, int count,
                         struct problem_case *which) {
+    static const double long_enough = 0.5;
     bool found = false;
-    for (int i = 0; i < count; i++) {
+    const double begin = clock_seconds();
+    for (int i = 0; i < count && !(found && clock_seconds() - begin > long_enough); i++) {
         struct problem_case one = evidence[i].which;
         if (evidence[i].outcome != OUTCOME_WRONG || !is_small(&one) || !attention_still_wrong(kernel, &one))
             continue;
@@ -186,6 +236,14 @@ bool attention_simplest(const struct diagnosed *kernel, const struct evidence *e
         if (tells)
             break;
     }
+    for (int i = 0; i < count && !found; i++)
+        if (evidence[i].outcome == OUTCOME_WRONG && !is_small(&evidence[i].which)) {
+            *which = evidence[i].which;
+            if (!shrink(kernel, which))
+                return false;
+            simplify(kernel, which);
+            found = true;
+        }
     return found;
 }
 
@@ -223,19 +281,26 @@ static bool list_ranges(const bool *marked, int count, int most, const char *one
     return found;
 }
 
-bool pattern_ranges(const bool *marked, int count, const char *one, const char *many, char *text, size_t size) {
-    enum { FEW = 2, SOME = 4 };
+// The same, of each period that they repeat in.
+static bool list_repeating(const bool *marked, int count, int most, const char *one, const char *many, char *text,
+                           size_t size) {
     char within[100];
-    if (list_ranges(marked, count, FEW, one, many, text, size))
-        return true;
     for (int period = 2; 2 * period <= count; period *= 2) {
         bool repeats = true;
         for (int i = period; i < count && repeats; i++)
             repeats = marked[i] == marked[i - period];
-        if (repeats && list_ranges(marked, period, FEW, one, many, within, sizeof within)) {
+        if (repeats && list_ranges(marked, period, most, one, many, within, sizeof within)) {
             snprintf(text, size, "%s of each %d", within, period);
             return true;
         }
     }
-    return list_ranges(marked, count, SOME, one, many, text, size);
+    return false;
+}
+
+bool pattern_ranges(const bool *marked, int count, const char *one, const char *many, char *text, size_t size) {
+    enum { FEW = 2, SOME = 4 };
+    return list_ranges(marked, count, FEW, one, many, text, size) ||
+           list_repeating(marked, count, FEW, one, many, text, size) ||
+           list_ranges(marked, count, SOME, one, many, text, size) ||
+           list_repeating(marked, count, SOME, one, many, text, size);
 }

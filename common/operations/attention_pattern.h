@@ -18,12 +18,22 @@ bool attention_still_wrong(const struct diagnosed *kernel, const struct problem_
 // From which head_dim, number of keys, heads ... on a case that is wrong is.
 void attention_pattern(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
 
-// Which weights, sums and values of a case that is wrong are.
-void attention_stages(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
+// Which elements of the output of a case are wrong, where that says something.
+void attention_where(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
+
+// Which weights, sums and values of a case that is wrong are. Whether what it has said explains each of them.
+bool attention_stages(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
 
 // What comes out for inputs of one number each, in rows as wide as those of the case: which elements and keys are
-// counted, what is rounded.
-void attention_probe(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
+// counted, what is rounded. Whether it has said of elements anything.
+bool attention_probe(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
+
+// Which elements of queries and keys are multiplied with each other, where some are not those that should be. Whether
+// it has said anything.
+bool attention_operands(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
+
+// Which order of small and large scores comes out wrong.
+void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dtype, FILE *out);
 
 // "elements 32 to 63", "elements 4 to 7 of each 8": those of 0 .. count - 1 that are marked. False where they are too
 // many to be told in a few words, or none.

@@ -2,7 +2,7 @@
 // nothing else can be wrong; what is said is what was seen.
 #include "attention.h"
 #include "host/parallel.h"
-#include "operations/attention_operation.h"
+#include "operations/attention_ask.h"
 #include "operations/attention_pattern.h"
 
 #include <math.h>
@@ -19,29 +19,9 @@ struct probe {
     int said;
 };
 
-// One head. q, k, v: [n][d], copied; o: [nq][d]. False where the kernel could not be asked.
 static bool ask(const struct probe *probe, int d, int nq, int nk, const float *q, const float *k, const float *v,
                 float *o) {
-    struct problem_case which = {.attention = {1, 1, 1, nq, nk, d, .layout = LAYOUT_BHND}, .dtype = probe->dtype};
-    struct host_problem problem;
-    const float *from[] = {q, k, v};
-    const int rows[] = {nq, nk, nk};
-    float *copy[3];
-    if (!probe->kernel->covers(probe->kernel->context, &which))
-        return false;
-    for (int i = 0; i < 3; i++) {
-        copy[i] = host_allocate((int64_t)rows[i] * d, sizeof(float));
-        memcpy(copy[i], from[i], (size_t)rows[i] * d * sizeof(float));
-    }
-    attention_make_of(&which, copy[0], copy[1], copy[2], nq, nk, &problem);
-    if (!probe->kernel->optional)
-        problem_leave_optional(&problem);
-    float *outputs = host_allocate(problem_output_elements(&problem), sizeof *outputs);
-    bool ran = probe->kernel->run(probe->kernel->context, &problem, outputs);
-    memcpy(o, outputs, (size_t)nq * d * sizeof *o);
-    free(outputs);
-    host_problem_free(&problem);
-    return ran;
+    return attention_ask_head(probe->kernel, probe->dtype, d, nq, nk, q, k, v, o);
 }
 
 static bool near(double a, double b) {
@@ -57,6 +37,7 @@ static void say(struct probe *probe, const char *text) {
 // Query i is large at element i and 0 elsewhere; the second key is 1 at the elements whose number has this bit, or has
 // it not, and 0 elsewhere; its value is 1, and so is that of no other key. Where the element that is met is one of
 // them met[i] is set. False where a result is neither.
+enum { ALL_ELEMENTS = -1 };
 static bool ask_bit(const struct probe *probe, int d, int bit, bool has, bool *met) {
     float *q = host_allocate(d * d, sizeof *q), *k = host_allocate(2 * d, sizeof *k);
     float *v = host_allocate(2 * d, sizeof *v), *o = host_allocate(d * d, sizeof *o);
@@ -65,7 +46,7 @@ static bool ask_bit(const struct probe *probe, int d, int bit, bool has, bool *m
     memset(v, 0, (size_t)(2 * d) * sizeof *v);
     for (int i = 0; i < d; i++) {
         q[i * d + i] = 100 * sqrtf((float)d);
-        k[d + i] = bit < 0 || (i >> bit & 1) == has;
+        k[d + i] = bit == ALL_ELEMENTS || (i >> bit & 1) == has;
         v[d + i] = 1;
     }
     bool known = ask(probe, d, d, 2, q, k, v, o);
@@ -80,14 +61,64 @@ static bool ask_bit(const struct probe *probe, int d, int bit, bool has, bool *m
     return known;
 }
 
+// The same with one element in all queries alike, met by one element of the key: whether it is. Then no other query's
+// can be taken for it.
+static bool is_met(const struct probe *probe, int d, int of_q, int of_k, bool *met) {
+    float *q = host_allocate(d * d, sizeof *q), *k = host_allocate(2 * d, sizeof *k);
+    float *v = host_allocate(2 * d, sizeof *v), *o = host_allocate(d * d, sizeof *o);
+    memset(q, 0, (size_t)(d * d) * sizeof *q);
+    memset(k, 0, (size_t)(2 * d) * sizeof *k);
+    memset(v, 0, (size_t)(2 * d) * sizeof *v);
+    for (int i = 0; i < d; i++) {
+        q[i * d + of_q] = 100 * sqrtf((float)d);
+        v[d + i] = 1;
+    }
+    k[d + of_k] = 1;
+    bool known = ask(probe, d, d, 2, q, k, v, o);
+    *met = near(o[0], 1);
+    known = known && (*met || near(o[0], 0.5));
+    for (int i = 1; i < d && known; i++)
+        known = near(o[i * d], o[0]);
+    free(q);
+    free(k);
+    free(v);
+    free(o);
+    return known;
+}
+
 // Which element of k each element of q is multiplied with.
+// Whether an element counts for any of many keys: all but the first have it, and nothing else.
+static bool counts_anywhere(const struct probe *probe, int d, int element, bool *counts) {
+    enum { MANY_KEYS = 32 };
+    float *q = host_allocate(d, sizeof *q), *k = host_allocate(MANY_KEYS * d, sizeof *k);
+    float *v = host_allocate(MANY_KEYS * d, sizeof *v), *o = host_allocate(d, sizeof *o);
+    memset(q, 0, (size_t)d * sizeof *q);
+    memset(k, 0, (size_t)(MANY_KEYS * d) * sizeof *k);
+    memset(v, 0, (size_t)(MANY_KEYS * d) * sizeof *v);
+    q[element] = 100 * sqrtf((float)d);
+    for (int j = 1; j < MANY_KEYS; j++)
+        k[j * d + element] = 1;
+    for (int j = 0; j < MANY_KEYS; j++)
+        v[j * d + j % d] = 1;
+    bool known = ask(probe, d, 1, MANY_KEYS, q, k, v, o);
+    *counts = false;
+    for (int c = 0; c < d && c < MANY_KEYS && known; c++)
+        *counts =
+            *counts || !near(o[c], d < MANY_KEYS ? (double)((MANY_KEYS - c + d - 1) / d) / MANY_KEYS : 1.0 / MANY_KEYS);
+    free(q);
+    free(k);
+    free(v);
+    free(o);
+    return known;
+}
+
 static void ask_elements(struct probe *probe) {
     enum { MANY = -1 };
     bool counted[MAX_HEAD_DIM], lacks[MAX_HEAD_DIM], with[MAX_HEAD_DIM], without[MAX_HEAD_DIM];
     int d = probe->head_dim, from[MAX_HEAD_DIM] = {0}, moved = 0, first = MANY;
     bool same_shift = true;
     char where[200], text[300];
-    if (!ask_bit(probe, d, -1, true, counted))
+    if (!ask_bit(probe, d, ALL_ELEMENTS, true, counted))
         return;
     bool any = false;
     for (int i = 0; i < d; i++) {
@@ -95,6 +126,12 @@ static void ask_elements(struct probe *probe) {
         any = any || counted[i];
     }
     if (!any) // it is the weights that do not follow the scores
+        return;
+    int left_out = 0;
+    while (left_out < d && !lacks[left_out])
+        left_out++;
+    if (left_out < d &&
+        (!is_met(probe, d, left_out, left_out, &any) || any || !counts_anywhere(probe, d, left_out, &any) || any))
         return;
     if (pattern_ranges(lacks, d, "element", "elements", where, sizeof where)) {
         snprintf(text, sizeof text, "never counts %s of q.k (head_dim %d)", where, d);
@@ -113,7 +150,9 @@ static void ask_elements(struct probe *probe) {
         moved += lacks[i];
         same_shift = same_shift && (!lacks[i] || from[i] - i == from[first] - first);
     }
-    if (!moved)
+    bool own, other;
+    if (!moved || !is_met(probe, d, first, first, &own) || !is_met(probe, d, first, from[first], &other) || own ||
+        !other)
         return;
     if (!pattern_ranges(lacks, d, "element", "elements", where, sizeof where))
         snprintf(where, sizeof where, "%d elements", moved);
@@ -154,6 +193,33 @@ static void ask_keys(struct probe *probe) {
         say(probe, text);
     } else if (!known) {
         say(probe, "gives keys of equal scores different weights");
+    }
+}
+
+// Query i is met by key i alone, far above the others, and all values are 1: a result above 1 is that of a sum without
+// that key.
+static void ask_sum(struct probe *probe) {
+    static float q[KEYS * D], k[KEYS * D], v[KEYS * D], o[KEYS * D];
+    bool lacks[KEYS];
+    char where[200], text[300];
+    int lacking = 0;
+    for (int i = 0; i < KEYS; i++) {
+        q[i * D + i] = 64; // a score of 8
+        k[i * D + i] = 1;
+    }
+    for (int i = 0; i < KEYS * D; i++)
+        v[i] = 1;
+    if (!ask(probe, D, KEYS, KEYS, q, k, v, o))
+        return;
+    for (int i = 0; i < KEYS; i++) {
+        lacks[i] = o[i * D] > 10;
+        lacking += lacks[i];
+        if (!lacks[i] && !(o[i * D] > 0.9f && o[i * D] < 1.5f))
+            return;
+    }
+    if (lacking < KEYS && pattern_ranges(lacks, KEYS, "key", "keys", where, sizeof where)) {
+        snprintf(text, sizeof text, "never counts the weights of %s of %d in the sum", where, KEYS);
+        say(probe, text);
     }
 }
 
@@ -304,15 +370,18 @@ static void ask_score_precision(struct probe *probe) {
     }
 }
 
-void attention_probe(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
+bool attention_probe(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
     enum attention_dtype dtype = which->dtype;
     struct probe probe = {.kernel = kernel, .dtype = dtype, .head_dim = which->attention.head_dim, .out = out};
     ask_elements(&probe);
+    const bool said = probe.said;
     ask_keys(&probe);
+    ask_sum(&probe);
     ask_columns(&probe);
     if (dtype == ATTENTION_FP32) {
         ask_value_precision(&probe);
         ask_weight_precision(&probe);
         ask_score_precision(&probe);
     }
+    return said;
 }

@@ -38,242 +38,63 @@ static double factor_of(const struct stages *s, int64_t row) {
     return middle;
 }
 
-// Which queries are marked, where each head has the same ones and not all.
-static void say_queries(const struct stages *s, const char *what, const bool *marked /* [rows] */) {
-    const struct attention_shape *shape = &s->x.which.attention;
-    int64_t heads = s->x.rows / shape->nq;
-    bool *wrong = host_allocate(shape->nq, sizeof *wrong);
-    int bad_heads = 0, first_bad = NONE;
-    for (int64_t h = 0; h < heads; h++) {
-        bool any = false;
-        for (int i = 0; i < shape->nq; i++)
-            any = any || marked[h * shape->nq + i];
-        if (any && !bad_heads++)
-            first_bad = (int)h;
+// Whether the keys before `end` that row r sees are in the right proportion to each other.
+static bool is_right_before(const struct stages *s, int64_t r, int end) {
+    const double *got = got_of(s, r), *right = right_of(s, r);
+    double all = 0, of_right = 0;
+    for (int j = 0; j < end; j++) {
+        all += got[j];
+        of_right += right[j];
     }
-    int count = 0, first_row = first_bad * shape->nq;
-    while (!marked[first_row])
-        first_row++;
-    for (int i = 0; i < shape->nq; i++)
-        count += wrong[i] = marked[(int64_t)first_bad * shape->nq + i];
-    for (int64_t r = 0; r < s->x.rows; r++) // only where the heads agree
-        if (count && marked[r] && !wrong[r % shape->nq])
-            count = 0;
-    char text[200];
-    if (count && count < shape->nq && pattern_ranges(wrong, shape->nq, "query", "queries", text, sizeof text))
-        stages_say(s, "%s: %s of %d", what, text, shape->nq);
-    else if (bad_heads == heads)
-        stages_say(s, "%s: some rows, the first one is query %d of batch %d head %d", what, first_row % shape->nq,
-                   first_bad / shape->heads, first_bad % shape->heads);
-    if (bad_heads < heads)
-        stages_say(s, "%s: %d of %d heads, the first one is batch %d head %d", what, bad_heads, (int)heads,
-                   first_bad / shape->heads, first_bad % shape->heads);
-    free(wrong);
+    for (int j = 0; j < end; j++)
+        if (!observed_near(&s->x, r, got[j] * of_right, right[j] * all))
+            return false;
+    return true;
 }
 
-// All weights of each wrong row are off by one factor: its divisor is.
-static void say_divisor(const struct stages *s) {
-    const struct attention_shape *shape = &s->x.which.attention;
-    int nk = shape->nk;
-    double least = INFINITY, most = -INFINITY, extra = NAN;
-    bool *lacks = host_allocate(nk, sizeof *lacks);
-    int lacking = nk;
-    bool extra_fits = true;
-    memset(lacks, true, (size_t)nk);
-    for (int64_t r = 0; r < s->x.rows; r++) {
-        if (!s->wrong[r])
-            continue;
-        double f = s->factor[r], maximum = -INFINITY, sum = 0, other;
-        least = fmin(least, f);
-        most = fmax(most, f);
-        for (int j = 0; j < nk; j++)
-            maximum = fmax(maximum, s->x.score[r * nk + j]);
-        for (int j = 0; j < nk; j++)
-            sum += exp(s->x.score[r * nk + j] - maximum);
-        other = sum / f;
-        // Keys past the end count as if their score was 0.
-        double keys = (other - sum) / exp(-maximum), near = 4 * s->x.near * other / exp(-maximum);
-        if (isnan(extra))
-            extra = nearbyint(keys);
-        extra_fits = extra_fits && extra >= 1 && near < 0.4 && fabs(keys - extra) <= near;
-        for (int j = 0; j < nk; j++)
-            if (lacks[j] &&
-                fabs(sum - exp(s->x.score[r * nk + j] - maximum) - other) > 4 * s->x.near * fmin(sum, other)) {
-                lacks[j] = false;
-                lacking--;
-            }
-    }
-    if (most - least <= 2 * s->x.near * most)
-        stages_say(s, "gives each key %.4g times its weight: the weights are right, what they are divided by is not",
-                   most);
-    else
-        stages_say(
-            s,
-            "gives the keys of a row their weights in the right proportion, but divides them by another sum: rows "
-            "are %.4g to %.4g times the right ones",
-            least, most);
-    if (extra_fits)
-        stages_say(s, "the sum is larger by as much as %.0f more key%s with a score of 0 would make it", extra,
-                   extra > 1 ? "s" : "");
-    if (lacking == 1)
-        for (int j = 0; j < nk; j++)
-            if (lacks[j])
-                stages_say(s, "the sum lacks the weight of key %d of %d", j, nk);
-    free(lacks);
-}
-
-// Rows that see a number of keys from the first on which is not theirs.
+// Rows that see a number of keys from the first on which is not theirs, and weigh those of them rightly.
 static bool say_visible(const struct stages *s) {
     const struct attention_shape *shape = &s->x.which.attention;
     int64_t first = NONE, count = 0, wrong = 0;
-    int seen_by_first = 0;
+    int seen_by_first = 0, difference = 0;
+    bool same = true;
+    if (!shape->causal)
+        return false;
     for (int64_t r = 0; r < s->x.rows; r++) {
         int seen = shape->nk, visible = shape_visible_keys(shape, (int)(r % shape->nq));
         wrong += s->wrong[r];
         while (seen > 0 && fabs(got_of(s, r)[seen - 1]) < 1e-7)
             seen--;
-        // A weight may be too small to be seen.
-        bool fewer = seen < visible && right_of(s, r)[visible - 1] > 1e-3;
-        if (!s->wrong[r] || !(fewer || seen > visible))
+        double missing = 0; // a weight may be too small to be seen
+        for (int j = seen; j < visible; j++)
+            missing += right_of(s, r)[j];
+        bool fewer = missing > 1e-4;
+        if (!s->wrong[r] || !(fewer || seen > visible) || !is_right_before(s, r, seen < visible ? seen : visible))
             continue;
         if (!count++) {
             first = r;
             seen_by_first = seen;
+            difference = seen - visible;
         }
+        same = same && seen - visible == difference;
     }
-    if (!count || (!shape->causal && count < wrong))
+    if (!count || 5 * count < 4 * wrong)
         return false;
     int visible = shape_visible_keys(shape, (int)(first % shape->nq));
     stages_say(s, "lets query %d see %d of %d keys, not %d; in all %lld of %lld rows see too %s",
                (int)(first % shape->nq), seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
                seen_by_first < visible ? "few" : "many");
+    if (count > 1 && same)
+        stages_say(s, "%d %s in each of them", abs(difference), difference < 0 ? "too few" : "too many");
     return true;
 }
 
-static void say_two_rows(const struct stages *s, const char *what, int64_t row, int64_t other) {
-    const struct attention_shape *shape = &s->x.which.attention;
-    int64_t head = row / shape->nq, other_head = other / shape->nq;
-    stages_say(s, "%s batch %d head %d query %d those of batch %d head %d query %d", what, (int)(head / shape->heads),
-               (int)(head % shape->heads), (int)(row % shape->nq), (int)(other_head / shape->heads),
-               (int)(other_head % shape->heads), (int)(other % shape->nq));
-}
-
-// Every wrong row is another one.
-static bool say_other_rows(const struct stages *s) {
-    const struct attention_shape *shape = &s->x.which.attention;
-    int64_t first = NONE, instead = NONE;
-    if (shape->nk < 3)
-        return false;
-    for (int64_t r = 0; r < s->x.rows; r++) {
-        if (!s->wrong[r])
-            continue;
-        int64_t other = 0;
-        while (other < s->x.rows && !rows_match(s, r, other))
-            other++;
-        if (other == s->x.rows)
-            return false;
-        if (first == NONE) {
-            first = r;
-            instead = other;
-        }
-    }
-    say_two_rows(s, "gives each wrong row the weights of another:", first, instead);
-    return true;
-}
-
-// Every wrong row has the weights of another one beside its own, by some factor.
-static bool say_added_rows(const struct stages *s) {
-    int nk = s->x.which.attention.nk;
-    int64_t first = NONE, added = NONE;
-    for (int64_t r = 0; r < s->x.rows; r++) {
-        int largest = 0;
-        bool found = false;
-        if (!s->wrong[r])
-            continue;
-        for (int j = 1; j < nk; j++)
-            if (fabs(got_of(s, r)[j] - right_of(s, r)[j]) > fabs(got_of(s, r)[largest] - right_of(s, r)[largest]))
-                largest = j;
-        for (int64_t other = 0; other < s->x.rows && !found; other++) {
-            double factor = (got_of(s, r)[largest] - right_of(s, r)[largest]) / right_of(s, other)[largest];
-            found = other != r && isfinite(factor);
-            for (int j = 0; j < nk && found; j++)
-                found = observed_near(&s->x, r, got_of(s, r)[j], right_of(s, r)[j] + factor * right_of(s, other)[j]);
-            if (found && first == NONE) {
-                first = r;
-                added = other;
-            }
-        }
-        if (!found)
-            return false;
-    }
-    say_two_rows(s, "adds to each wrong row the weights of another: to", first, added);
-    return true;
-}
-
-// What the weights of a row add up to where nothing else is known of them.
-static void say_total(const struct stages *s) {
-    int nk = s->x.which.attention.nk;
-    double least = INFINITY, most = -INFINITY;
-    for (int64_t r = 0; r < s->x.rows; r++) {
-        double total = 0;
-        for (int j = 0; j < nk; j++)
-            total += got_of(s, r)[j];
-        least = s->wrong[r] ? fmin(least, total) : least;
-        most = s->wrong[r] ? fmax(most, total) : most;
-    }
+// What is left to say where nothing else is known of the weights.
+static void say_total(struct stages *s, bool keys_count_once) {
+    s->unexplained = true;
     stages_say(s, "gives all keys weights that are in no proportion to the right ones");
-    if (fabs(least - 1) < 4 * s->x.near && fabs(most - 1) < 4 * s->x.near)
+    if (!stages_say_sums(s) && keys_count_once)
         stages_say(s, "they add up to 1: they are divided by their own sum, and already the scores are wrong");
-    else
-        stages_say(s, "they add up to %.4g to %.4g, not to 1: the sum is of other weights than the output", least,
-                   most);
-}
-
-// The logarithms of the weights of every row are the scores times one factor.
-static bool say_scale(const struct stages *s) {
-    int nk = s->x.which.attention.nk;
-    double products = 0, squares = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int64_t r = 0; r < s->x.rows; r++) {
-            const double *got = got_of(s, r), *score = s->x.score + r * nk;
-            for (int j = 1; j < nk; j++) {
-                if (score[j] == -INFINITY || score[0] == -INFINITY)
-                    continue;
-                if (!(got[j] > 1e-6) || !(got[0] > 1e-6))
-                    return false;
-                double x = score[j] - score[0], y = log(got[j] / got[0]);
-                if (pass && fabs(y - products / squares * x) > 4 * s->x.near)
-                    return false;
-                products += pass ? 0 : x * y;
-                squares += pass ? 0 : x * x;
-            }
-        }
-    if (!(squares > 0))
-        return false;
-    stages_say(s, "weighs as if all scores were %.4g times the right ones", products / squares);
-    return true;
-}
-
-// How far lse is off: as a factor of the sum, since that is what its logarithm is of. False where it is right.
-static bool say_lse(const struct stages *s) {
-    const double rounding = dtype_of(s->x.which.dtype)->unit_roundoff;
-    double least = INFINITY, most = -INFINITY;
-    int64_t rows = 0;
-    for (int64_t r = 0; r < s->x.rows && s->x.lse; r++)
-        if (isfinite(s->x.right_lse[r])) {
-            double off = s->x.lse[r] - s->x.right_lse[r];
-            least = fmin(least, off);
-            most = fmax(most, off);
-            rows++;
-        }
-    double largest = fmax(most, -least);
-    if (!rows || !(largest > 1e-5))
-        return false;
-    stages_say(s, "gives every key its right weight, and an lse that is off by %.2g to %.2g", least, most);
-    if (s->x.which.dtype != ATTENTION_FP32 && rows > 4 && least < 0 && most > 0 && largest < 8 * rounding)
-        stages_say(s, "that is some roundings to %s of the sum: lse wants it in fp32",
-                   dtype_of(s->x.which.dtype)->name);
-    return true;
 }
 
 // Rows that are not there, of which no weight is known. Returns how many.
@@ -284,7 +105,7 @@ static int64_t say_lost(struct stages *s, enum lost_row kind, const char *what) 
     if (lost == s->x.rows)
         stages_say(s, "%s: all rows", what);
     else if (lost)
-        say_queries(s, what, s->wrong);
+        stages_say_queries(s, what, s->wrong);
     return lost;
 }
 
@@ -297,51 +118,130 @@ static bool say_equal(const struct stages *s) {
             if (!observed_near(&s->x, r, got_of(s, r)[j], 1.0 / visible))
                 return false;
     }
-    stages_say(s, "gives all keys of these rows the same weight, as for a query that is 0");
+    stages_say(s, "gives all keys of these rows the same weight, as if their scores were all the same");
     return true;
 }
 
-static void say_all(struct stages *s) {
+// The weights where all scores are 0, since the queries are.
+static void ask_equal(struct stages *s) {
+    int64_t elements = s->x.rows * s->x.which.attention.head_dim;
+    float *q = host_allocate(elements, sizeof *q);
+    memset(q, 0, (size_t)elements * sizeof *q);
+    s->equal = host_allocate(s->x.rows * s->x.which.attention.nk, sizeof *s->equal);
+    if (!observed_weights(&s->x, q, s->equal)) {
+        free(s->equal);
+        s->equal = NULL;
+    }
+    free(q);
+}
+
+// Of weights that belong to the columns alike, and are neither too many nor too few keys'.
+static void say_weights(struct stages *s, int odd) {
+    int nk = s->x.which.attention.nk;
+    if (!odd) {
+        stages_say_divisor(s);
+        stages_say_extra_keys(s);
+        return;
+    }
+    if (say_equal(s) || stages_say_other_rows(s) || stages_say_other_heads(s) || stages_say_scale(s))
+        return;
+    bool uneven = stages_say_equal_scores(s);
+    if (stages_left_out(s))
+        stages_say_keys(s, odd);
+    else if (stages_say_moved(s) || stages_say_permuted(s) || stages_say_parts(s) || stages_say_threads(s) ||
+             stages_say_mixture(s))
+        return;
+    else if (stages_say_curve(s))
+        return;
+    else if (odd < nk)
+        stages_say_keys(s, odd);
+    else if (!stages_say_added_rows(s))
+        say_total(s, s->equal && !uneven);
+}
+
+static bool is_odd(const struct stages *s, int64_t r, int j) {
+    return !observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[j]);
+}
+
+// Which keys are not in proportion in some wrong row. Returns how many.
+static int note_odd(struct stages *s) {
     int nk = s->x.which.attention.nk, odd = 0;
+    for (int j = 0; j < nk; j++) {
+        s->odd[j] = false;
+        for (int64_t r = 0; r < s->x.rows && !s->odd[j]; r++)
+            s->odd[j] = s->wrong[r] && is_odd(s, r, j);
+        odd += s->odd[j];
+    }
+    return odd;
+}
+
+// Marks the few wrong rows that are wrong in many more keys than the most of them: theirs is another effect of the same
+// mistake, which would hide that of the others.
+static bool find_few(const struct stages *s, int64_t wrong, bool *few /* [rows] */) {
+    int nk = s->x.which.attention.nk;
+    int64_t *with = host_allocate(nk + 1, sizeof *with), marked = 0, seen = 0; // [odd keys], rows
+    int *count = host_allocate(s->x.rows, sizeof *count), middle = 0;
+    memset(with, 0, (size_t)(nk + 1) * sizeof *with);
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        count[r] = 0;
+        for (int j = 0; j < nk && s->wrong[r]; j++)
+            count[r] += is_odd(s, r, j);
+        with[count[r]] += s->wrong[r];
+    }
+    while (2 * (seen += with[middle]) < wrong)
+        middle++;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        few[r] = s->wrong[r] && count[r] > 2 * middle + 4;
+        marked += few[r];
+    }
+    free(with);
+    free(count);
+    return marked > 0 && 5 * marked <= wrong;
+}
+
+static void say_rows(struct stages *s) {
+    if (!say_visible(s))
+        say_weights(s, note_odd(s));
+}
+
+static void say_wrong_rows(struct stages *s, int64_t wrong) {
+    bool *few = host_allocate(s->x.rows, sizeof *few);
+    if (find_few(s, wrong, few)) {
+        for (int64_t r = 0; r < s->x.rows; r++)
+            s->wrong[r] = s->wrong[r] && !few[r];
+        stages_say_queries(s, "in another way than the most, of which this holds", few);
+    }
+    say_rows(s);
+    free(few);
+}
+
+static void say_all(struct stages *s) {
     int64_t wrong = 0, lost = say_lost(s, ROW_UNWRITTEN, "never written") + say_lost(s, ROW_NO_NUMBERS, "no numbers") +
                               say_lost(s, ROW_ZERO, "0 throughout");
     for (int64_t r = 0; r < s->x.rows; r++) {
         s->factor[r] = factor_of(s, r);
         s->wrong[r] = !s->x.lost[r] && !rows_match(s, r, r);
         wrong += s->wrong[r];
-        for (int j = 0; j < nk && s->wrong[r]; j++)
-            s->odd[j] = s->odd[j] || !observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[j]);
+        s->no_numbers = s->no_numbers || s->x.lost[r] == ROW_NO_NUMBERS;
     }
-    for (int j = 0; j < nk; j++)
-        odd += s->odd[j];
+    if (!s->x.repeats) {
+        stages_say(s, "gives other results when it is called again with the same inputs: it reads something that this "
+                      "call has not set, or that other calls leave behind");
+        return;
+    }
     if (!wrong && lost)
         return;
     if (!wrong && !s->x.weighs_as_shown)
         stages_say(s, "gives every key its right weight; what is wrong are the values, or where the sums are stored");
-    else if (!wrong && !say_lse(s))
+    else if (!wrong && !stages_say_lse(s))
         stages_say(s, "gives every key its right weight, to %g: what is wrong is smaller, a rounding on the way",
                    s->x.near);
-    if (!wrong)
-        return;
-    if (wrong + lost < s->x.rows)
-        say_queries(s, "wrong", s->wrong);
-    if (!s->x.weighs_as_shown && !say_added_rows(s))
-        stages_say(s, "makes an output that is not its head's values by one weight for each key: columns have weights "
-                      "of their own, or columns or heads are mixed up");
-    else if (!s->x.weighs_as_shown)
-        return;
-    else if (say_visible(s))
-        return;
-    else if (!odd)
-        say_divisor(s);
-    else if (!say_equal(s) && !say_other_rows(s) && !say_scale(s) &&
-             (stages_left_out(s) ||
-              !(stages_say_moved(s) || stages_say_parts(s) || stages_say_threads(s) || stages_say_mixture(s)))) {
-        if (odd < nk)
-            stages_say_keys(s, odd);
-        else if (!say_added_rows(s))
-            say_total(s);
-    }
+    if (wrong && wrong + lost < s->x.rows)
+        stages_say_queries(s, "wrong", s->wrong);
+    if (!s->x.weighs_as_shown && !(wrong && stages_say_added_rows(s)))
+        stages_say_columns(s);
+    else if (wrong && s->x.weighs_as_shown)
+        say_wrong_rows(s, wrong);
 }
 
 // A tile of which the case has only a key or two tells less than a longer one: the same with twice as many keys, as
@@ -355,22 +255,48 @@ static void lengthen(const struct diagnosed *kernel, struct problem_case *which)
         *which = longer;
 }
 
-void attention_stages(const struct diagnosed *kernel, const struct problem_case *wrong, FILE *out) {
+// Says what there is to say of one case. *unexplained: that leaves open where it goes wrong; *located: it does not.
+static bool say_case(const struct diagnosed *kernel, const struct problem_case *which, FILE *out, bool *unexplained,
+                     bool *located) {
     struct stages s = {.out = out};
-    struct problem_case which = *wrong;
     char text[160];
-    lengthen(kernel, &which);
-    if (!attention_observe(kernel, &which, SEED, &s.x))
-        return;
+    if (!attention_observe(kernel, which, SEED, &s.x))
+        return false;
     s.wrong = host_allocate(s.x.rows, sizeof *s.wrong);
     s.factor = host_allocate(s.x.rows, sizeof *s.factor);
-    s.odd = host_allocate(which.attention.nk, sizeof *s.odd);
-    memset(s.odd, 0, (size_t)which.attention.nk);
-    case_text(kernel->operation, &which, text, sizeof text);
+    s.odd = host_allocate(which->attention.nk, sizeof *s.odd);
+    ask_equal(&s);
+    case_text(kernel->operation, which, text, sizeof text);
     fprintf(out, "\nasked for the weight of each key of %s, the kernel\n", text);
     say_all(&s);
     free(s.wrong);
     free(s.factor);
     free(s.odd);
+    free(s.equal);
     attention_observed_free(&s.x);
+    *unexplained = s.unexplained;
+    *located = !s.unexplained && !s.no_numbers;
+    return true;
+}
+
+bool attention_stages(const struct diagnosed *kernel, const struct problem_case *wrong, FILE *out) {
+    struct problem_case longer = *wrong;
+    bool unexplained, located;
+    lengthen(kernel, &longer);
+    if (!say_case(kernel, &longer, out, &unexplained, &located))
+        return false;
+    // Several tiles may hide what one shows.
+    if (unexplained && longer.attention.nk != wrong->attention.nk) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *shorter = open_memstream(&text, &size);
+        if (!shorter)
+            return false;
+        bool said = say_case(kernel, wrong, shorter, &unexplained, &located);
+        fclose(shorter);
+        if (said && !unexplained)
+            fputs(text, out);
+        free(text);
+    }
+    return located;
 }

@@ -8,9 +8,12 @@
 
 struct stages {
     struct observed x;
-    bool *wrong;    // [rows]
-    double *factor; // [rows], of those weights that are in the right proportion to each other
-    bool *odd;      // [nk], in some wrong row not of that proportion
+    bool *wrong;      // [rows]
+    double *factor;   // [rows], of those weights that are in the right proportion to each other
+    bool *odd;        // [nk], in some wrong row not of that proportion
+    double *equal;    // [rows][nk], the weights where all scores are 0; NULL: they could not be asked for
+    bool unexplained; // what has been said leaves open where it goes wrong
+    bool no_numbers;  // in some rows
     FILE *out;
 };
 
@@ -24,6 +27,43 @@ static inline const double *right_of(const struct stages *s, int64_t row) {
 // A line of what the kernel does.
 void stages_say(const struct stages *stages, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// The largest of a row's scores.
+double stages_maximum(const struct stages *stages, int64_t row);
+
+// ---- Rows: each of these says nothing, and returns false, where it is not so.
+
+// Which queries are marked, and of which heads.
+void stages_say_queries(const struct stages *stages, const char *what, const bool *marked /* [rows] */);
+
+// Every wrong row has the weights of another one, by some factor; of its queries with another head's keys.
+bool stages_say_other_rows(const struct stages *stages);
+bool stages_say_other_heads(const struct stages *stages);
+
+// Every wrong row has the weights of another one beside its own, by some factor.
+bool stages_say_added_rows(const struct stages *stages);
+
+// Runs of keys of a row have the weights of other rows.
+bool stages_say_mixture(const struct stages *stages);
+
+// ---- Sums and exponentials.
+
+// All weights of each wrong row are off by one factor: its divisor is.
+void stages_say_divisor(const struct stages *stages);
+
+// What the weights of the wrong rows add up to. False where that is 1.
+bool stages_say_sums(const struct stages *stages);
+
+// The logarithms of the weights of every row are the scores times one factor.
+bool stages_say_scale(const struct stages *stages);
+
+// A weight hangs on nothing but how far its score is below the largest one.
+bool stages_say_curve(const struct stages *stages);
+
+// How far lse is off. False where it is right.
+bool stages_say_lse(struct stages *stages);
+
+// ---- Keys.
+
 // Whether the keys that are not in proportion have no weight at all.
 bool stages_left_out(const struct stages *stages);
 
@@ -36,10 +76,19 @@ bool stages_say_parts(const struct stages *stages);
 // They are so where their numbers differ by a multiple of the threads or lanes, but not from one of those to the next.
 bool stages_say_threads(const struct stages *stages);
 
-// Keys from some number on have the values of earlier ones.
+// Values have the weights of other keys.
 bool stages_say_moved(const struct stages *stages);
 
-// Runs of keys of a row have the weights of other rows.
-bool stages_say_mixture(const struct stages *stages);
+// The weights of a row are right, but in another order.
+bool stages_say_permuted(const struct stages *stages);
+
+// How often each key counts where all scores are the same. False where each counts once.
+bool stages_say_equal_scores(const struct stages *stages);
+
+// Where all scores are the same, and the sum is as large as that of some more keys.
+void stages_say_extra_keys(const struct stages *stages);
+
+// ---- Columns: an output that is not its head's values by one weight for each key.
+void stages_say_columns(struct stages *stages);
 
 #endif

@@ -2,6 +2,7 @@
 #include "operations/attention_pattern.h"
 #include "operations/attention_stages.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -41,6 +42,18 @@ bool stages_left_out(const struct stages *s) {
     return true;
 }
 
+// Whether the keys that are not in proportion have the weight that a score of 0 would give them.
+static bool as_if_zero(const struct stages *s) {
+    int nk = s->x.which.attention.nk;
+    for (int64_t r = 0; r < s->x.rows; r++)
+        for (int j = 0; j < nk && s->wrong[r]; j++) {
+            double zero = s->factor[r] * right_of(s, r)[j] * exp(-s->x.score[r * nk + j]);
+            if (s->odd[j] && !observed_near(&s->x, r, got_of(s, r)[j], zero))
+                return false;
+        }
+    return true;
+}
+
 void stages_say_keys(const struct stages *s, int odd) {
     int nk = s->x.which.attention.nk, from = NONE, first = NONE, known = 0, shift = 0;
     bool same_shift = true;
@@ -69,14 +82,21 @@ void stages_say_keys(const struct stages *s, int odd) {
     else if (known == odd)
         stages_say(s, "gives %s of %d the weights of other keys: key %d that of key %d", text, nk, first, from);
     else
-        stages_say(s, "gives %s of %d wrong weights; those of the others are in proportion", text, nk);
+        stages_say(s, "gives %s of %d wrong weights%s; those of the others are in proportion", text, nk,
+                   as_if_zero(s) ? ", those of keys that are 0" : "");
+}
+
+// Whether a weight has all the bits of its type: fp16 ends at 2^-24.
+static bool is_precise(const struct stages *s, double weight) {
+    return s->x.which.dtype != ATTENTION_FP16 || fabs(weight) > 0x1p-13;
 }
 
 // Whether key j has, in every wrong row, the factor of the key that is so many before it.
 static bool goes_on(const struct stages *s, int j, int before) {
     for (int64_t r = 0; r < s->x.rows; r++) {
         const double *got = got_of(s, r), *right = right_of(s, r);
-        if (s->wrong[r] && right[j] > 0 && right[j - before] > 0 &&
+        if (s->wrong[r] && right[j] > 0 && right[j - before] > 0 && is_precise(s, got[j]) &&
+            is_precise(s, got[j - before]) &&
             !observed_near(&s->x, r, got[j] * right[j - before] / right[j], got[j - before]))
             return false;
     }
@@ -98,84 +118,72 @@ bool stages_say_threads(const struct stages *s) {
     return false;
 }
 
-// Whether in every wrong row each key has the weights of all the keys that are `step` or a multiple of it after it
-// (all) or of the one that is (the first keys their own, too), and the others none.
-static bool are_moved(const struct stages *s, int step, bool all) {
-    int nk = s->x.which.attention.nk;
-    for (int64_t r = 0; r < s->x.rows; r++)
-        for (int j = 0; j < nk && s->wrong[r]; j++) {
-            double sum = j < step ? right_of(s, r)[j] : 0;
-            for (int from = j + step; from < nk && (j < step || !all); from += step) {
-                sum += right_of(s, r)[from];
-                if (!all)
-                    break;
-            }
-            if (!observed_near(&s->x, r, got_of(s, r)[j], sum))
-                return false;
-        }
-    return true;
-}
+// ---- Runs of keys that have factors of their own --------------------------------------------------------------------
 
-bool stages_say_moved(const struct stages *s) {
-    int nk = s->x.which.attention.nk;
-    for (int step = 4; step < nk; step += 4)
-        for (int all = 0; all < 2; all++)
-            if (are_moved(s, step, all)) {
-                stages_say(s, "gives the weights of keys %d to %d to the values of %s", step, nk - 1,
-                           all || nk <= 2 * step ? "the first keys, over and over" : "the keys as many before them");
-                if (nk <= 2 * step || all)
-                    stages_say(s, "values of keys from %d on are never used", step);
-                return true;
-            }
-    return false;
-}
+// What a run's maximum is taken over, where that explains its factor.
+enum own_maximum { OF_ITS_KEYS, OF_KEYS_SO_FAR, OF_KEYS_FROM_IT_ON, OF_EVERY_SECOND, OF_EVERY_FOURTH };
 
-// How many keys from `first` on have in row r, in proportion, the weights of another row.
-static int run_of(const struct stages *s, int64_t r, int64_t other, int first) {
-    int nk = s->x.which.attention.nk, j = first + 1;
-    const double *got = got_of(s, r), *right = right_of(s, other);
-    while (j < nk && right[j] > 0 && right[j - 1] > 0 &&
-           observed_near(&s->x, other, got[j] * right[j - 1] / right[j], got[j - 1]))
-        j++;
-    return j - first;
-}
-
-bool stages_say_mixture(const struct stages *s) {
-    enum { LEAST_KEYS = 4, MOST_ROWS = 128, MOST_TEXT = 300 };
-    const struct attention_shape *shape = &s->x.which.attention;
-    char text[MOST_TEXT] = "";
-    int64_t told = NONE;
-    size_t length = 0;
-    for (int64_t r = 0; r < s->x.rows; r++) {
-        if (!s->wrong[r] || s->x.rows > MOST_ROWS)
-            continue;
-        int runs = 0, others = 0;
-        for (int j = 0, longest; j < shape->nk; j += longest) {
-            int64_t from = NONE;
-            longest = 0;
-            for (int64_t other = 0; other < s->x.rows; other++) {
-                int run = run_of(s, r, other, j);
-                if (run > longest) {
-                    longest = run;
-                    from = other;
-                }
-            }
-            if (longest < LEAST_KEYS)
-                return false;
-            runs++;
-            others += from != r;
-            if (length < sizeof text && (told == NONE || told == r))
-                length += (size_t)snprintf(text + length, sizeof text - length, "%s keys %d to %d those of query %d",
-                                           length ? "," : "", j, j + longest - 1, (int)(from % shape->nq));
-            told = told == NONE ? r : told;
-        }
-        if (!others || runs < 2)
-            return false;
+// The largest score of the run's own keys, of all up to its end, from its beginning on, or of it and those that come
+// two or four runs later and earlier, as those of a warp do.
+static double maximum_of_run(const struct stages *s, int64_t r, const int *begin /* [parts + 1] */, int parts, int run,
+                             enum own_maximum kind) {
+    const double *score = s->x.score + r * s->x.which.attention.nk;
+    const int step = kind == OF_EVERY_SECOND ? 2 : 4;
+    double maximum = -INFINITY;
+    for (int i = 0; i < parts; i++) {
+        const bool counts = i == run || (kind == OF_KEYS_SO_FAR && i < run) ||
+                            (kind == OF_KEYS_FROM_IT_ON && i > run) ||
+                            (kind >= OF_EVERY_SECOND && i % step == run % step);
+        for (int j = begin[i]; j < begin[i + 1] && counts; j++)
+            maximum = fmax(maximum, score[j]);
     }
-    if (told == NONE)
-        return false;
-    stages_say(s, "gives parts of a row the weights of other rows: in query %d%s", (int)(told % shape->nq), text);
+    return maximum;
+}
+
+// Whether in each wrong row the weights are relative to such maxima, and are brought from them to the row's by this
+// power of the right factor: got is right times exp((row's - run's) (1 - power)), and one factor for the row. 0: they
+// are not.
+static bool are_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts,
+                            enum own_maximum kind, double power) {
+    int nk = s->x.which.attention.nk;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        double base = NAN;
+        for (int i = 0; i < parts && s->wrong[r]; i++) {
+            double maximum = maximum_of_run(s, r, begin, parts, i, kind);
+            for (int j = begin[i]; j < begin[i + 1]; j++) {
+                double expected = right_of(s, r)[j] * exp((stages_maximum(s, r) - maximum) * (1 - power));
+                if (!(right_of(s, r)[j] > 1e-6))
+                    continue;
+                if (isnan(base))
+                    base = got_of(s, r)[j] / expected;
+                if (fabs(got_of(s, r)[j] / base - expected) > 4 * s->x.near * (expected + 1.0 / nk))
+                    return false;
+            }
+        }
+    }
     return true;
+}
+
+static void say_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
+    static const double powers[] = {-1, 0.5, 2, M_LN2, M_LOG2E};
+    if (are_relative_to(s, begin, parts, OF_ITS_KEYS, 0))
+        stages_say(s, "each part is relative to the largest score of its own keys, and never brought to the row's");
+    else if (are_relative_to(s, begin, parts, OF_KEYS_SO_FAR, 0))
+        stages_say(s, "each part is relative to the largest score up to its end, and is not rescaled when a later one "
+                      "is larger");
+    else if (are_relative_to(s, begin, parts, OF_KEYS_FROM_IT_ON, 0))
+        stages_say(s, "each part is relative to the largest score from its beginning on: the last keys come first, and "
+                      "are not rescaled when an earlier one is larger");
+    else if (are_relative_to(s, begin, parts, OF_EVERY_SECOND, 0) ||
+             are_relative_to(s, begin, parts, OF_EVERY_FOURTH, 0))
+        stages_say(s, "each part is relative to the largest score of some parts, as of those that a warp has");
+    for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
+        for (enum own_maximum kind = OF_ITS_KEYS; kind <= OF_KEYS_FROM_IT_ON; kind++)
+            if (are_relative_to(s, begin, parts, kind, powers[i])) {
+                stages_say(s, "they are rescaled to the row's largest score by the power %.3g of the right factor",
+                           powers[i]);
+                return;
+            }
 }
 
 bool stages_say_parts(const struct stages *s) {
@@ -195,5 +203,7 @@ bool stages_say_parts(const struct stages *s) {
         fprintf(s->out, ", %s%d to %d", i == parts - 1 ? "and " : "", begin[i],
                 (i == parts - 1 ? nk : begin[i + 1]) - 1);
     fprintf(s->out, " their weights in proportion, but each of these parts another factor\n");
+    begin[parts] = nk;
+    say_relative_to(s, begin, parts);
     return true;
 }

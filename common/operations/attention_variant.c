@@ -186,15 +186,37 @@ static double lse_of(const struct variant *v, const struct head *h, int i) {
     }
 }
 
+static double right_lse(const struct head *h, int i) {
+    const struct attention_shape *s = &h->in->which.attention;
+    const double *score = h->score + (int64_t)i * s->nk;
+    double maximum = maximum_of(score, 0, s->nk, 1), sum = 0;
+    for (int j = 0; j < s->nk; j++)
+        sum += exp(score[j] - maximum);
+    return maximum + log(sum);
+}
+
+// Whether row i comes out right all the same, with a maximum that is not the row's: only a sum that is too large or too
+// small to be held is wrong.
+static bool survives(const struct variant *v, const struct head *h, int i) {
+    const int d = h->in->which.attention.head_dim;
+    if (v->maximum != MAXIMUM_NONE && v->maximum != MAXIMUM_FROM_0 && v->maximum != MAXIMUM_OF_BLOCK)
+        return false;
+    for (int c = 0; c < d; c++)
+        if (!isfinite(h->o[(int64_t)i * d + c]) || isinf(h->bound[(int64_t)i * d + c]))
+            return false;
+    return h->sum[i] > 1e-30 && h->sum[i] < 1e30;
+}
+
 static void predict_lse(const struct variant *v, const struct head *h, bool known, double *value, double *bound) {
     const struct attention_shape *s = &h->in->which.attention;
     for (int i = 0; i < s->nq; i++) {
         // Where the scores are large their rounding is in the sum, whatever becomes of the maximum.
         double maximum = maximum_of(h->score + (int64_t)i * s->nk, 0, s->nk, 1);
-        value[i] = known ? lse_of(v, h, i) : 0;
+        bool right = !known && survives(v, h, i);
+        value[i] = known ? lse_of(v, h, i) : right ? right_lse(h, i) : 0;
         double size = fmax(isfinite(value[i]) ? fabs(value[i]) : 0, isfinite(maximum) ? fabs(maximum) : 0);
         bound[i] = INFINITY;
-        if (known)
+        if (known || right)
             bound[i] = 2 * tolerance_lse(h->in->which.dtype, size, h->score_scale[i], h->scale, s->head_dim);
         if (v->lse == LSE_ROUNDED && isfinite(maximum)) {
             double unsure = 0;

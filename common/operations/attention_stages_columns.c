@@ -1,0 +1,263 @@
+// An output that is not the values of its head by one weight for each key: values of other heads, columns that change
+// places, or columns whose weights are not those of the others.
+#include "host/parallel.h"
+#include "operations/attention_operation.h"
+#include "operations/attention_pattern.h"
+#include "operations/attention_stages.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = -1, MOST_CODES = 120 };
+
+// The head whose values each row has, where that is one of them: all values of a head are its number.
+static bool say_heads(struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const struct host_tensor *values = &s->x.problem.tensor[V];
+    int64_t heads = (int64_t)shape->batch * shape->kv_heads, told = NONE, instead = NONE;
+    int d = shape->head_dim, others = 0;
+    if (heads < 2 || heads > MOST_CODES)
+        return false;
+    float *v = host_allocate(values->rows * d, sizeof *v), *o = host_allocate(s->x.rows * d, sizeof *o);
+    for (int64_t i = 0; i < values->rows * d; i++)
+        v[i] = (float)(1 + i / d / shape->nk);
+    bool known = observed_ask(&s->x, NULL, v, o);
+    for (int64_t r = 0; r < s->x.rows && known; r++) {
+        if (s->x.lost[r] || !shape_visible_keys(shape, (int)(r % shape->nq)))
+            continue;
+        int64_t own = shape_first_key(shape, r) / shape->nk, found = (int64_t)lrintf(o[r * d]) - 1;
+        for (int c = 0; c < d && known; c++)
+            known = found >= 0 && found < heads && fabs(o[r * d + c] - (double)(found + 1)) <= 4 * s->x.near * heads;
+        if (found != own && told == NONE) {
+            told = r / shape->nq;
+            instead = found;
+        }
+        others += found != own && r % shape->nq == 0;
+    }
+    free(v);
+    free(o);
+    if (!known || told == NONE)
+        return false;
+    stages_say(
+        s, "takes the values of another head: batch %d head %d those of batch %d head %d of V, %d of %d heads in all",
+        (int)(told / shape->heads), (int)(told % shape->heads), (int)(instead / shape->kv_heads),
+        (int)(instead % shape->kv_heads), others, shape->batch * shape->heads);
+    return true;
+}
+
+// The column whose values each column has, the same in all rows: all values of a column are its number. 0: it has none.
+static bool say_places(struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const struct host_tensor *values = &s->x.problem.tensor[V];
+    int d = shape->head_dim, first = NONE, from = NONE, moved = 0, empty = 0;
+    if (d < 2 || d > 256)
+        return false;
+    float *v = host_allocate(values->rows * d, sizeof *v), *o = host_allocate(s->x.rows * d, sizeof *o);
+    for (int64_t i = 0; i < values->rows * d; i++)
+        v[i] = (float)(1 + i % d);
+    bool known = observed_ask(&s->x, NULL, v, o);
+    int64_t row = 0;
+    while (row < s->x.rows && (s->x.lost[row] || !shape_visible_keys(shape, (int)(row % shape->nq))))
+        row++;
+    for (int c = 0; c < d && known && row < s->x.rows; c++) {
+        long found = lrintf(o[row * d + c]) - 1;
+        known = found >= NONE && found < d;
+        for (int64_t r = row; r < s->x.rows && known; r++)
+            known = s->x.lost[r] || !shape_visible_keys(shape, (int)(r % shape->nq)) ||
+                    fabs(o[r * d + c] - (double)(found + 1)) <= fmin(0.3, 4 * s->x.near * (double)(found + 1)) + 1e-3;
+        empty += found == NONE;
+        if (known && found != c && found != NONE && moved++ == 0) {
+            first = c;
+            from = (int)found;
+        }
+    }
+    free(v);
+    free(o);
+    if (!known || !moved)
+        return false;
+    stages_say(s, "mixes up columns: column %d of the output has the values of column %d of V, %d of %d are elsewhere",
+               first, from, moved, d);
+    if (empty)
+        stages_say(s, "and %d of them have none", empty);
+    return true;
+}
+
+// ---- Weights of each column -----------------------------------------------------------------------------------------
+
+// Of some keys, which stand for all.
+enum { MOST_ASKED = 24 };
+
+struct columns {
+    const struct stages *s;
+    int key[MOST_ASKED], keys;
+    float *weight; // [keys][rows][d]
+};
+
+static double weight_at(const struct columns *w, int64_t r, int i, int c) {
+    const struct observed *x = &w->s->x;
+    return w->weight[((int64_t)i * x->rows + r) * x->which.attention.head_dim + c];
+}
+
+// One key after another has values of 1, all others 0.
+static bool ask_columns(struct stages *s, struct columns *w) {
+    int nk = s->x.which.attention.nk, d = s->x.which.attention.head_dim;
+    int64_t rows = s->x.problem.tensor[V].rows;
+    float *v = host_allocate(rows * d, sizeof *v);
+    bool ran = true;
+    for (int i = 0; i < w->keys && ran; i++) {
+        for (int64_t e = 0; e < rows * d; e++)
+            v[e] = e / d % nk == w->key[i];
+        ran = observed_ask(&s->x, NULL, v, w->weight + (int64_t)i * s->x.rows * d);
+    }
+    free(v);
+    return ran;
+}
+
+static bool columns_agree(const struct columns *w, int a, int b) {
+    const struct observed *x = &w->s->x;
+    for (int64_t r = 0; r < x->rows; r++)
+        for (int i = 0; i < w->keys && !x->lost[r]; i++)
+            if (!observed_near(x, r, weight_at(w, r, i, a), weight_at(w, r, i, b)))
+                return false;
+    return true;
+}
+
+static bool column_is_right(const struct columns *w, int c) {
+    const struct observed *x = &w->s->x;
+    for (int64_t r = 0; r < x->rows; r++)
+        for (int i = 0; i < w->keys && !x->lost[r]; i++)
+            if (!observed_near(x, r, weight_at(w, r, i, c), right_of(w->s, r)[w->key[i]]))
+                return false;
+    return true;
+}
+
+// The factor by which the column's weights of row r are those of the row `like`; 0: they are not.
+static double factor_of(const struct columns *w, int64_t r, int c, int64_t like) {
+    const struct observed *x = &w->s->x;
+    double got = 0, right = 0;
+    for (int i = 0; i < w->keys; i++) {
+        got += weight_at(w, r, i, c);
+        right += right_of(w->s, like)[w->key[i]];
+    }
+    double factor = right > 0 ? got / right : 0;
+    for (int i = 0; i < w->keys && factor != 0; i++)
+        if (!observed_near(x, like, weight_at(w, r, i, c) / factor, right_of(w->s, like)[w->key[i]]))
+            return 0;
+    return factor;
+}
+
+// What a column's weights are: those of the row by a factor of its own, those of other rows, or neither.
+static void say_kind(const struct columns *w, int c, const char *where) {
+    const struct observed *x = &w->s->x;
+    const int d = x->which.attention.head_dim;
+    double least = INFINITY, most = -INFINITY;
+    bool own = true, of_a_row = true, none = true;
+    int64_t first = NONE, instead = NONE;
+    for (int64_t r = 0; r < x->rows; r++) {
+        if (x->lost[r])
+            continue;
+        for (int i = 0; i < w->keys; i++)
+            none = none && weight_at(w, r, i, c) == 0;
+        double factor = factor_of(w, r, c, r);
+        if (factor != 0) {
+            least = fmin(least, factor);
+            most = fmax(most, factor);
+            continue;
+        }
+        own = false;
+        int64_t other = 0;
+        while (other < x->rows && factor_of(w, r, c, other) == 0)
+            other++;
+        of_a_row = of_a_row && other < x->rows;
+        instead = first == NONE ? other : instead;
+        first = first == NONE ? r : first;
+    }
+    if (column_is_right(w, c))
+        stages_say(w->s, "%s of %d have the right weights", where, d);
+    else if (none)
+        stages_say(w->s, "%s of %d have no weights at all", where, d);
+    else if (own)
+        stages_say(w->s, "%s of %d have their rows' weights times %.4g to %.4g: divided by another sum, or rescaled",
+                   where, d, least, most);
+    else if (of_a_row)
+        stages_say(w->s, "%s of %d have the weights of other rows: query %d those of query %d", where, d,
+                   (int)(first % x->which.attention.nq), (int)(instead % x->which.attention.nq));
+    else
+        stages_say(w->s, "%s of %d have weights in no proportion to the right ones", where, d);
+}
+
+// Columns that have the same weights, kind by kind.
+static void say_kinds(const struct columns *w) {
+    enum { KINDS = 8, TOLD = 3 };
+    const struct stages *s = w->s;
+    int d = s->x.which.attention.head_dim, kinds = 0;
+    int *kind = host_allocate(d, sizeof *kind), *first = host_allocate(d, sizeof *first);
+    bool *same = host_allocate(d, sizeof *same);
+    for (int c = 0; c < d; c++) {
+        kind[c] = NONE;
+        for (int k = 0; k < kinds && kind[c] == NONE; k++)
+            kind[c] = columns_agree(w, c, first[k]) ? k : NONE;
+        if (kind[c] == NONE) {
+            first[kinds] = c;
+            kind[c] = kinds++;
+        }
+    }
+    for (int k = 0; k < kinds && kinds > 1 && kinds <= KINDS && k < TOLD; k++) {
+        char where[200];
+        for (int c = 0; c < d; c++)
+            same[c] = kind[c] == k;
+        if (!pattern_ranges(same, d, "column", "columns", where, sizeof where))
+            snprintf(where, sizeof where, "column %d and others", first[k]);
+        say_kind(w, first[k], where);
+    }
+    if (kinds > KINDS)
+        stages_say(s, "columns have weights of their own, %d kinds in %d columns", kinds, d);
+    free(kind);
+    free(first);
+    free(same);
+}
+
+// Whether twice the values give twice the output, as they do where weights have nothing to do with values.
+static bool is_linear(struct stages *s) {
+    int64_t values = s->x.problem.tensor[V].rows * s->x.which.attention.head_dim;
+    int64_t elements = s->x.rows * s->x.which.attention.head_dim;
+    float *v = host_allocate(values, sizeof *v), *o = host_allocate(elements, sizeof *o);
+    float *twice = host_allocate(elements, sizeof *twice);
+    bool linear = observed_ask(&s->x, NULL, NULL, o);
+    for (int64_t i = 0; i < values; i++)
+        v[i] = 2 * s->x.own_v[i];
+    linear = linear && observed_ask(&s->x, NULL, v, twice);
+    for (int64_t i = 0; i < elements && linear; i++)
+        linear = !isfinite(o[i]) || fabs(twice[i] - 2.0 * o[i]) <= 8 * s->x.near * (fabs(o[i]) + 0.1);
+    free(v);
+    free(o);
+    free(twice);
+    return linear;
+}
+
+void stages_say_columns(struct stages *s) {
+    enum { MOST_ELEMENTS = 1 << 22 };
+    const struct attention_shape *shape = &s->x.which.attention;
+    if (say_heads(s) || say_places(s))
+        return;
+    if (!is_linear(s)) {
+        stages_say(s,
+                   "gives other weights where the values are others: scores begin with something that is left there, "
+                   "in registers or in shared memory that the block has not set, or in O");
+        return;
+    }
+    s->unexplained = true;
+    stages_say(s, "makes an output that is not its head's values by one weight for each key: columns have weights of "
+                  "their own, or columns or heads are mixed up");
+    struct columns w = {.s = s, .keys = shape->nk < MOST_ASKED ? shape->nk : MOST_ASKED};
+    for (int i = 0; i < w.keys; i++) // of any tile, lane and step
+        w.key[i] = (int)((int64_t)i * shape->nk / w.keys + (shape->nk > MOST_ASKED ? i % 3 : 0)) % shape->nk;
+    int64_t elements = w.keys * s->x.rows * shape->head_dim;
+    if (elements > MOST_ELEMENTS)
+        return;
+    w.weight = host_allocate(elements, sizeof *w.weight);
+    if (ask_columns(s, &w))
+        say_kinds(&w);
+    free(w.weight);
+}

@@ -1,0 +1,294 @@
+// Sums and exponentials: what weights are divided by, and how they hang on the scores.
+#include "host/parallel.h"
+#include "operations/attention_operation.h"
+#include "operations/attention_stages.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = -1 };
+
+double stages_maximum(const struct stages *s, int64_t row) {
+    int nk = s->x.which.attention.nk;
+    double maximum = -INFINITY;
+    for (int j = 0; j < nk; j++)
+        maximum = fmax(maximum, s->x.score[row * nk + j]);
+    return maximum;
+}
+
+// The sum of a row's weights, relative to its maximum.
+static double sum_of(const struct stages *s, int64_t row) {
+    int nk = s->x.which.attention.nk;
+    double maximum = stages_maximum(s, row), sum = 0;
+    for (int j = 0; j < nk; j++)
+        sum += exp(s->x.score[row * nk + j] - maximum);
+    return sum;
+}
+
+// ---- What a row is divided by ---------------------------------------------------------------------------------------
+
+// The sum of a row, each tile's part relative to the largest score at its time: of the tiles up to it, or, where the
+// last one comes first, from it on.
+static double sum_as_it_grows(const struct stages *s, int64_t r, int tile, bool last_first) {
+    int nk = s->x.which.attention.nk, tiles = (nk + tile - 1) / tile;
+    const double *score = s->x.score + r * nk;
+    double maximum = -INFINITY, sum = 0;
+    for (int i = 0; i < tiles; i++) {
+        int first = (last_first ? tiles - 1 - i : i) * tile, end = first + tile < nk ? first + tile : nk;
+        for (int j = first; j < end; j++)
+            maximum = fmax(maximum, score[j]);
+        for (int j = first; j < end && maximum > -INFINITY; j++)
+            sum += exp(score[j] - maximum);
+    }
+    return sum;
+}
+
+static bool say_not_rescaled(const struct stages *s) {
+    static const int tiles[] = {16, 32, 64, 128};
+    for (size_t i = 0; i < 2 * sizeof tiles / sizeof *tiles; i++) {
+        bool all = tiles[i / 2] < s->x.which.attention.nk;
+        for (int64_t r = 0; r < s->x.rows && all; r++) {
+            double divisor = sum_of(s, r) / s->factor[r], grown = sum_as_it_grows(s, r, tiles[i / 2], i % 2);
+            all = !s->wrong[r] || fabs(grown - divisor) <= 4 * s->x.near * divisor;
+        }
+        if (!all)
+            continue;
+        stages_say(s,
+                   "that sum is not rescaled: it has the weights of each %d keys relative to the largest score until "
+                   "then%s",
+                   tiles[i / 2], i % 2 ? ", the last keys first" : "");
+        return true;
+    }
+    return false;
+}
+
+// With a mask: the sum of the first keys, so many that some are hidden.
+static double sum_with_hidden(const struct stages *s, int64_t r, int keys) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const float *q = s->x.own_q + r * shape->head_dim;
+    const double maximum = stages_maximum(s, r);
+    const int64_t first = shape_first_key(shape, r);
+    double sum = 0;
+    for (int j = 0; j < keys; j++) {
+        const float *k = host_row(&s->x.problem.tensor[K], first + j);
+        double dot = 0;
+        for (int c = 0; c < shape->head_dim; c++)
+            dot += (double)q[c] * k[c];
+        sum += exp(dot * s->x.problem.softmax_scale - maximum);
+    }
+    return sum;
+}
+
+static bool say_hidden_counted(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const int tiles[] = {shape->nk, 16, 32, 64, 128};
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles && shape->causal; i++) {
+        bool all = true;
+        for (int64_t r = 0; r < s->x.rows && all; r++) {
+            int keys = (shape_visible_keys(shape, (int)(r % shape->nq)) + tiles[i] - 1) / tiles[i] * tiles[i];
+            keys = keys < shape->nk ? keys : shape->nk;
+            double divisor = sum_of(s, r) / s->factor[r];
+            all = !s->wrong[r] || fabs(sum_with_hidden(s, r, keys) - divisor) <= 4 * s->x.near * divisor;
+        }
+        if (!all)
+            continue;
+        if (i)
+            stages_say(s, "that sum counts hidden keys, up to the end of their %d", tiles[i]);
+        else
+            stages_say(s, "that sum counts all keys, hidden ones, too");
+        return true;
+    }
+    return false;
+}
+
+// Every wrong row is divided by some power of its sum, or by that of another row.
+static void say_which_divisor(const struct stages *s) {
+    int64_t first = NONE, instead = NONE;
+    double power = NAN;
+    bool one_power = true, other_rows = true;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        if (!s->wrong[r])
+            continue;
+        double sum = sum_of(s, r), divisor = sum / s->factor[r];
+        double p = log(divisor) / log(sum);
+        power = isnan(power) ? p : power;
+        one_power = one_power && sum > 1.1 && fabs(p - power) * log(sum) < 4 * s->x.near;
+        int64_t other = 0;
+        while (other < s->x.rows && (other == r || fabs(sum_of(s, other) - divisor) > 4 * s->x.near * fabs(divisor)))
+            other++;
+        other_rows = other_rows && other < s->x.rows;
+        if (first == NONE && other < s->x.rows) {
+            first = r;
+            instead = other;
+        }
+    }
+    const int nq = s->x.which.attention.nq;
+    if (one_power && !isnan(power))
+        stages_say(s, "that sum is the right one to the power of %.3g", power);
+    else if (other_rows && first != NONE)
+        stages_say(s, "that sum is another row's: query %d is divided by that of query %d", (int)(first % nq),
+                   (int)(instead % nq));
+}
+
+void stages_say_divisor(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    int nk = shape->nk;
+    double least = INFINITY, most = -INFINITY, extra = NAN;
+    bool *lacks = host_allocate(nk, sizeof *lacks);
+    int lacking = nk;
+    bool extra_fits = true;
+    memset(lacks, true, (size_t)nk);
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        if (!s->wrong[r])
+            continue;
+        double f = s->factor[r], maximum = stages_maximum(s, r), sum = sum_of(s, r), other = sum / f;
+        least = fmin(least, f);
+        most = fmax(most, f);
+        // Keys past the end count as if their score was 0.
+        double keys = (other - sum) / exp(-maximum), near = 4 * s->x.near * other / exp(-maximum);
+        if (isnan(extra))
+            extra = nearbyint(keys);
+        extra_fits = extra_fits && extra >= 1 && near < 0.4 && fabs(keys - extra) <= near;
+        for (int j = 0; j < nk; j++)
+            if (lacks[j] &&
+                fabs(sum - exp(s->x.score[r * nk + j] - maximum) - other) > 4 * s->x.near * fmin(sum, other)) {
+                lacks[j] = false;
+                lacking--;
+            }
+    }
+    bool same = most - least <= 2 * s->x.near * most;
+    if (most == 0)
+        stages_say(s, "gives no key any weight");
+    else if (same)
+        stages_say(s, "gives each key %.4g times its weight: the weights are right, what they are divided by is not",
+                   most);
+    else
+        stages_say(
+            s,
+            "gives the keys of a row their weights in the right proportion, but divides them by another sum: rows "
+            "are %.4g to %.4g times the right ones",
+            least, most);
+    if (extra_fits)
+        stages_say(s, "the sum is larger by as much as %.0f more key%s with a score of 0 would make it", extra,
+                   extra > 1 ? "s" : "");
+    if (lacking == 1)
+        for (int j = 0; j < nk; j++)
+            if (lacks[j])
+                stages_say(s, "the sum lacks the weight of key %d of %d", j, nk);
+    if (!same && !extra_fits && lacking != 1 && !say_not_rescaled(s) && !say_hidden_counted(s))
+        say_which_divisor(s);
+    free(lacks);
+}
+
+bool stages_say_sums(const struct stages *s) {
+    int nk = s->x.which.attention.nk;
+    double least = INFINITY, most = -INFINITY;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        double total = 0;
+        for (int j = 0; j < nk; j++)
+            total += got_of(s, r)[j];
+        least = s->wrong[r] ? fmin(least, total) : least;
+        most = s->wrong[r] ? fmax(most, total) : most;
+    }
+    if (fabs(least - 1) < 4 * s->x.near && fabs(most - 1) < 4 * s->x.near)
+        return false;
+    stages_say(s, "they add up to %.4g to %.4g, not to 1: the sum is of other weights than the output", least, most);
+    return true;
+}
+
+// The largest score of a row; its weight is what the others are compared with.
+static int top_of(const struct stages *s, int64_t r) {
+    int nk = s->x.which.attention.nk, top = 0;
+    for (int j = 1; j < nk; j++)
+        top = s->x.score[r * nk + j] > s->x.score[r * nk + top] ? j : top;
+    return top;
+}
+
+bool stages_say_scale(const struct stages *s) {
+    static const double seen = 1e-5; // smaller weights are too small to be compared
+    int nk = s->x.which.attention.nk;
+    double products = 0, squares = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t r = 0; r < s->x.rows; r++) {
+            const double *got = got_of(s, r), *score = s->x.score + r * nk;
+            int top = top_of(s, r);
+            for (int j = 0; j < nk && !s->x.lost[r]; j++) {
+                double x = score[j] - score[top], y = log(got[j] / got[top]), factor = products / squares;
+                if (score[j] == -INFINITY || j == top || (pass && !(got[j] > seen) && exp(factor * x) < 2 * seen))
+                    continue;
+                if (!(got[top] > 0) || (pass && !(fabs(y - factor * x) <= 4 * s->x.near + seen / got[j])))
+                    return false;
+                if (!pass && got[j] > seen) {
+                    products += x * y;
+                    squares += x * x;
+                }
+            }
+        }
+    if (!(squares > 0))
+        return false;
+    stages_say(s, "weighs as if all scores were %.4g times the right ones", products / squares);
+    stages_say_sums(s);
+    return true;
+}
+
+// ---- A weight as a function of its score ----------------------------------------------------------------------------
+
+struct point {
+    double below,
+        times; // below the row's largest score; the weight, relative to that of the largest one, over the right
+};
+
+static int compare_points(const void *a, const void *b) {
+    const struct point *p = a, *q = b;
+    return (p->below > q->below) - (p->below < q->below);
+}
+
+// The points of all wrong rows, in order. Returns how many.
+static int collect_points(const struct stages *s, struct point *points /* [rows * nk] */) {
+    int nk = s->x.which.attention.nk, count = 0;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        int top = top_of(s, r);
+        for (int j = 0; j < nk && s->wrong[r] && got_of(s, r)[top] > 0; j++) {
+            double right = right_of(s, r)[j] / right_of(s, r)[top];
+            if (right > 1e-5)
+                points[count++] = (struct point){s->x.score[r * nk + top] - s->x.score[r * nk + j],
+                                                 got_of(s, r)[j] / got_of(s, r)[top] / right};
+        }
+    }
+    qsort(points, (size_t)count, sizeof *points, compare_points);
+    return count;
+}
+
+bool stages_say_curve(const struct stages *s) {
+    enum { LEAST = 100, TOLD = 4 };
+    int nk = s->x.which.attention.nk;
+    struct point *points = host_allocate(s->x.rows * nk, sizeof *points);
+    int count = collect_points(s, points);
+    bool smooth = count >= LEAST;
+    double largest = 0, near = 16 * s->x.near;
+    // Neighbours, which belong to other rows and keys, are off by the same factor.
+    for (int i = 1; i < count && smooth; i++) {
+        double far = fabs(points[i].times - points[i - 1].times), gap = points[i].below - points[i - 1].below;
+        smooth = far <= (near + 2 * gap) * (fabs(points[i].times) + fabs(points[i - 1].times)) && gap < 2;
+        largest = fmax(largest, fabs(points[i].times - 1));
+    }
+    // A random factor would stay within such steps only where nearly all lie as close together as a rounding.
+    double wandered = 0, moved = count ? fabs(points[count - 1].times - points[0].times) : 0;
+    for (int i = 1; i < count; i++)
+        wandered += fabs(points[i].times - points[i - 1].times);
+    smooth = smooth && largest > 0.02 && wandered <= 3 * moved + near * count / 16;
+    if (smooth) {
+        char text[300];
+        int length = 0;
+        for (int i = 1; i <= TOLD; i++) {
+            const struct point *p = &points[(int64_t)i * (count - 1) / TOLD];
+            length += snprintf(text + length, sizeof text - (size_t)length, "%s%.2f below it %.4g times the right one",
+                               i > 1 ? ", " : "", p->below, p->times);
+        }
+        stages_say(s, "weighs keys by how far they are below the largest score, but not by the exponential: %s", text);
+        stages_say_sums(s);
+    }
+    free(points);
+    return smooth;
+}

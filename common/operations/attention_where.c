@@ -1,0 +1,133 @@
+// Which columns of a wrong output are wrong, where others are not; and with a NaN or an infinity among the inputs,
+// which rows, and where it lies.
+#include "host/parallel.h"
+#include "host/verdict.h"
+#include "operations/attention_operation.h"
+#include "operations/attention_pattern.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEED = 4711, NONE = -1 };
+
+struct where {
+    struct attention_shape shape;
+    bool *row, *column; // [rows], [head_dim]: it has a wrong element
+    int64_t rows;
+    bool numbers_missing; // wrong elements that are no numbers and should be
+    bool numbers_instead; // the other way round
+};
+
+static void note(struct where *w, const struct verdict *v, const struct row_sample *sample, const float *o) {
+    const int d = w->shape.head_dim;
+    for (int64_t i = 0; i < sample->count; i++)
+        for (int c = 0; c < d; c++) {
+            if (!v->wrong_at[i * d + c])
+                continue;
+            const bool finite = isfinite(o[sample->row[i] * d + c]);
+            w->row[sample->row[i]] = w->column[c] = true;
+            w->numbers_missing |= !finite;
+            w->numbers_instead |= finite;
+        }
+}
+
+static bool find(const struct diagnosed *kernel, const struct host_problem *problem, struct where *w) {
+    struct row_sample sample = sample_rows(w->rows, w->shape.nq, 1, SEED);
+    void *reference = attention_operation.refer(problem, &sample);
+    float *outputs = host_allocate(problem_output_elements(problem), sizeof *outputs);
+    struct verdict verdict;
+    verdict_begin(&verdict, problem, &sample, reference, OUTPUT_O);
+    bool ran = kernel->run(kernel->context, problem, outputs);
+    if (ran) {
+        verdict_rows(&verdict, 0, w->rows, outputs);
+        ran = !verdict_end(&verdict);
+        note(w, &verdict, &sample, outputs);
+    }
+    verdict_free(&verdict);
+    attention_operation.release(reference);
+    sample_free(&sample);
+    free(outputs);
+    return ran;
+}
+
+static void say_columns(const struct where *w, FILE *out) {
+    const int d = w->shape.head_dim;
+    char text[200];
+    int wrong = 0;
+    for (int c = 0; c < d; c++)
+        wrong += w->column[c];
+    if (wrong && wrong < d && pattern_ranges(w->column, d, "column", "columns", text, sizeof text))
+        fprintf(out, "  wrong in %s of %d, right in the others\n", text, d);
+}
+
+static void say_rows(const struct where *w, FILE *out) {
+    const struct attention_shape *s = &w->shape;
+    const int64_t heads = w->rows / s->nq;
+    int64_t first = NONE, bad = 0;
+    char text[200];
+    for (int64_t h = 0; h < heads; h++) {
+        bool any = false;
+        for (int i = 0; i < s->nq; i++)
+            any = any || w->row[h * s->nq + i];
+        bad += any;
+        first = any && first == NONE ? h : first;
+    }
+    if (first == NONE || !pattern_ranges(w->row + first * s->nq, s->nq, "query", "queries", text, sizeof text))
+        return;
+    fprintf(out, "  wrong in %lld of %lld heads; in batch %lld head %lld: %s of %d\n", (long long)bad, (long long)heads,
+            (long long)(first / s->heads), (long long)(first % s->heads), text, s->nq);
+    fprintf(out, "  %s\n",
+            w->numbers_missing && w->numbers_instead ? "some of these elements are no numbers, others are"
+            : w->numbers_missing                     ? "these elements are no numbers, and should be"
+                                                     : "these elements are numbers, but not those that they should be");
+}
+
+static void say_special(const struct host_problem *problem, FILE *out) {
+    const struct attention_shape *s = &problem->which.attention;
+    for (int i = Q; i <= V; i++) {
+        const struct host_tensor *t = &problem->tensor[i];
+        const int n = i == Q ? s->nq : s->nk, heads = i == Q ? s->heads : s->kv_heads;
+        for (int64_t e = 0; e < t->kept * t->columns; e++) {
+            const int64_t row = e / t->columns;
+            if (isfinite(t->values[e]))
+                continue;
+            fprintf(out, "  %s is in %s, batch %lld head %lld row %lld\n",
+                    isnan(t->values[e]) ? "the NaN" : "the infinity", t->name, (long long)(row / n / heads),
+                    (long long)(row / n % heads), (long long)(row % n));
+            return;
+        }
+    }
+}
+
+void attention_where(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
+    struct host_problem problem;
+    struct where w = {.shape = which->attention};
+    char *said = NULL, text[160];
+    size_t size = 0;
+    FILE *lines = open_memstream(&said, &size);
+    attention_make(which, SEED, true, &problem);
+    if (!kernel->optional)
+        problem_leave_optional(&problem);
+    w.rows = problem.tensor[O].rows;
+    w.row = host_allocate(w.rows, sizeof *w.row);
+    w.column = host_allocate(which->attention.head_dim, sizeof *w.column);
+    memset(w.row, 0, (size_t)w.rows * sizeof *w.row);
+    memset(w.column, 0, (size_t)which->attention.head_dim * sizeof *w.column);
+    if (lines && kernel->covers(kernel->context, which) && find(kernel, &problem, &w)) {
+        say_columns(&w, lines);
+        if (!problem.finite) {
+            say_special(&problem, lines);
+            say_rows(&w, lines);
+        }
+    }
+    if (lines)
+        fclose(lines);
+    case_text(kernel->operation, which, text, sizeof text);
+    if (size)
+        fprintf(out, "\nof %s the output is\n%s", text, said);
+    free(said);
+    free(w.row);
+    free(w.column);
+    host_problem_free(&problem);
+}
