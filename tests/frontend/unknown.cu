@@ -10,8 +10,7 @@ __global__ void reads_register(unsigned *x) {
 
 #ifdef several_gpus
 __global__ void adds_on_all(unsigned *x) {
-    asm volatile("multimem.red.relaxed.sys.global.add.u32 [%0], %1;" ::"l"(x), "r"(1)
-                 : "memory"); // unknown: several_gpus
+    asm volatile("multimem.red.add.u32 [%0], %1;" ::"l"(x), "r"(1)); // unknown: several_gpus
 }
 #endif
 
