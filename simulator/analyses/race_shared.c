@@ -75,48 +75,6 @@ void race_shared_free(struct block *block) {
     free(block->race.flag);
 }
 
-// The floors follow from the clocks.
-static void set_floors(struct warp *warp) {
-    uint32_t own = warp->lane_clock[0], known = UINT32_MAX;
-    for (int i = 1; i < LANES; i++)
-        own = warp->lane_clock[i] < own ? warp->lane_clock[i] : own;
-    const struct block *block = warp->block;
-    for (unsigned w = 0; w < block->agents; w++) {
-        bool counts = w < block->warps ? w != warp->index : warp->clock[w] < block->race.issued[w];
-        known = counts && warp->clock[w] + 1 < known ? warp->clock[w] + 1 : known;
-    }
-    warp->own_floor_key = own << 5;
-    warp->floor_key = (own < known ? own : known) << 5;
-}
-
-// What asynchronous units still read stays in flight.
-static void set_clocks(struct block *block, uint32_t clock) {
-    for (unsigned w = 0; w < block->warps; w++) {
-        struct warp *warp = &block->warp[w];
-        uint32_t floor = clock;
-        for (unsigned i = 0; i < LANES; i++) {
-            bool in_flight = i >= block->warps && block->race.issued[i] > warp->clock[i];
-            warp->clock[i] = in_flight ? warp->clock[i] : clock - 1;
-            floor = warp->clock[i] + 1 < floor ? warp->clock[i] + 1 : floor;
-            warp->lane_clock[i] = clock;
-            warp->clock[CLOCK_PART + i] = 0;
-        }
-        warp->clock[CLOCK_PARTS] = 0;
-        warp->clock[w] = clock;
-        warp->own_floor_key = clock << 5;
-        warp->floor_key = floor << 5;
-    }
-}
-
-uint32_t race_latest_clock(const struct block *block) {
-    uint32_t latest = 0;
-    for (unsigned w = 0; w < block->warps; w++)
-        latest = block->warp[w].clock[w] > latest ? block->warp[w].clock[w] : latest;
-    for (unsigned i = block->warps; i < LANES; i++)
-        latest = block->race.issued[i] > latest ? block->race.issued[i] : latest;
-    return latest;
-}
-
 void race_shared_start(struct block *block) {
     struct race_shared *race = &block->race;
     uint32_t clock = race_latest_clock(block) + 1;
@@ -125,7 +83,7 @@ void race_shared_start(struct block *block) {
         memset(race->cells.write, 0, ARRAYS * race->count * 4);
         clock = 1;
     }
-    set_clocks(block, block->cluster ? clock + 1 : clock);
+    race_set_clocks(block, block->cluster ? clock + 1 : clock);
     race->first_key = clock << 5; // in a cluster: of what other blocks write
     race_flags_reset(race);
     race_cluster_start(block);
@@ -143,64 +101,6 @@ void race_shared_end(struct block *block) {
             sim_report_cause(SIM_FINDING_UNINITIALISED_SHARED, race->early[i].line,
                              "it is written later in the same launch: a barrier, or the wait for a copy, is missing "
                              "before this line.");
-}
-
-void race_sync_lanes(struct warp *warp, uint32_t mask) {
-    race_learn_seen(warp);
-    uint32_t clock = ++warp->clock[warp->index];
-    for (uint32_t left = mask; left; left &= left - 1)
-        warp->lane_clock[first_lane(left)] = clock;
-    set_floors(warp);
-}
-
-void race_tell(const struct warp *warp, uint32_t clock[CLOCKS]) {
-    for (unsigned w = 0; w < warp->block->agents; w++) {
-        unsigned visible = CLOCK_VISIBLE + w;
-        clock[w] = warp->clock[w] > clock[w] ? warp->clock[w] : clock[w];
-        clock[visible] = warp->clock[visible] > clock[visible] ? warp->clock[visible] : clock[visible];
-    }
-    race_join(clock, warp->clock, 0);
-}
-
-void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]) {
-    for (unsigned w = 0; w < warp->block->agents; w++) {
-        unsigned visible = CLOCK_VISIBLE + w;
-        if (w != warp->index && clock[w] > warp->clock[w])
-            warp->clock[w] = clock[w];
-        warp->clock[visible] = clock[visible] > warp->clock[visible] ? clock[visible] : warp->clock[visible];
-    }
-    race_join(warp->clock, clock, 0);
-}
-
-void race_publish(struct warp *warp, uint32_t clock[CLOCKS]) {
-    race_learn_seen(warp);
-    race_tell(warp, clock);
-    warp->clock[warp->index]++;
-}
-
-void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]) {
-    race_learn(warp, clock);
-    set_floors(warp);
-}
-
-void race_fence(struct warp *warp, uint32_t mask) {
-    race_learn_seen(warp);
-    race_tell_by(warp, mask, warp->fenced);
-    warp->clock[warp->index]++;
-}
-
-void race_step(struct warp *warp, bool learnt, bool told) {
-    warp->clock[warp->index] += told;
-    if (learnt)
-        set_floors(warp);
-}
-
-uint32_t race_key(const struct warp *warp) {
-    return warp->clock[warp->index] << 5 | warp->index;
-}
-
-void race_align(struct block *block) {
-    set_clocks(block, race_latest_clock(block) + 1);
 }
 
 static struct shadow_view view_of(const struct warp *warp, const struct bound *bound) {
@@ -308,6 +208,12 @@ void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t
     }
 }
 
+// Whether what was written there is ordered before all of the warp's lanes.
+static inline bool is_known(const struct warp *warp, const struct shadow_view *view, uint32_t key) {
+    bool own = ((key ^ view->mine) & 31) == 0 && key < view->own_floor && !warp->cluster;
+    return key >= view->first && (key < view->floor || own);
+}
+
 static void read_cell(struct warp *warp, const struct bound *bound, size_t cell, int lane, uint32_t by) {
     race_shared_check_read(warp, bound, cell, lane);
     note_read(warp, cell, by);
@@ -324,10 +230,8 @@ void race_shared_read(struct warp *warp, const struct bound *bound, const struct
     bool many = access->mask & (access->mask - 1);
     if (access->span.pattern == LANES_UNIFORM && !race->pending_cells) {
         bool plain = true;
-        for (size_t i = first; i < first + per_lane; i++) {
-            uint32_t key = race->cells.write[i];
-            plain &= key >= view.first && key < view.floor;
-        }
+        for (size_t i = first; i < first + per_lane; i++)
+            plain &= is_known(warp, &view, race->cells.write[i]);
         for (size_t i = first; plain && i < first + per_lane; i++)
             note_read(warp, i, view.by | (many ? SHADOW_MANY : (uint32_t)first_lane(access->mask)));
         if (plain)
@@ -335,15 +239,20 @@ void race_shared_read(struct warp *warp, const struct bound *bound, const struct
     }
     struct access filled = *access;
     access_fill(&filled);
-    for (uint32_t left = access->mask; left; left &= left - 1) {
+    for (uint32_t left = access->mask; left;) {
         int lane = first_lane(left);
+        uint32_t same = 0; // neighbours that read the same place
+        for (; left && filled.address[first_lane(left)] == filled.address[lane]; left &= left - 1)
+            same |= left & -left;
+        uint32_t by = view.by | (same & (same - 1) ? SHADOW_MANY : (uint32_t)lane);
         for (size_t i = 0; i < per_lane; i++) {
             size_t cell = (filled.address[lane] >> shift) + i;
-            uint32_t key = race->cells.write[cell];
-            if (key >= view.first && key < view.floor && !race->pending_cells)
-                note_read(warp, cell, view.by | (uint32_t)lane);
-            else
-                read_cell(warp, bound, cell, lane, view.by | (uint32_t)lane);
+            if (!race->pending_cells && is_known(warp, &view, race->cells.write[cell])) {
+                note_read(warp, cell, by);
+                continue;
+            }
+            for (uint32_t each = same; each; each &= each - 1)
+                read_cell(warp, bound, cell, first_lane(each), view.by | (uint32_t)first_lane(each));
         }
     }
 }

@@ -55,9 +55,23 @@ static void give_result(struct warp *warp, const struct split *split, const stru
     }
 }
 
+// Whether all warps that are there have come to the barrier.
+static bool has_everyone(const struct block *block, unsigned id) {
+    const struct barrier *barrier = &block->barrier[id];
+    for (unsigned w = 0; w < block->warps; w++) {
+        const struct warp *warp = &block->warp[w];
+        bool waits = !warp->live && barrier->expected == 0;
+        for (int i = 0; i < warp->splits && !waits; i++)
+            waits = warp->split[i].state == SPLIT_AT_BARRIER && warp->split[i].arrived && warp->split[i].barrier == id;
+        if (!waits)
+            return false;
+    }
+    return true;
+}
+
 static void complete(struct block *block, unsigned id) {
     struct barrier *barrier = &block->barrier[id];
-    bool everyone = true;
+    bool everyone = has_everyone(block, id);
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
         bool waited = false;
@@ -76,10 +90,8 @@ static void complete(struct block *block, unsigned id) {
             work_wait_until(warp->work, barrier->time);
         if (waited) {
             race_cluster_learn(warp, block->barrier_far[id], false);
-            race_acquire(warp, barrier->clock);
-            race_sync_lanes(warp, ALL_LANES);
+            race_meet(warp, barrier->clock, everyone);
         }
-        everyone &= waited || (!warp->live && barrier->expected == 0);
     }
     if (everyone)
         race_align(block);
