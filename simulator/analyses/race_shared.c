@@ -33,6 +33,7 @@
 // Of the warps that read a cell since it was last written two are kept. When warps synchronise in groups, by named
 // barriers, a third reader's race with a later write can go unseen.
 #include "race_shared.h"
+#include "cells.h"
 #include "mixed.h"
 #include "race_cluster.h"
 #include "race_proxy.h"
@@ -208,6 +209,12 @@ void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t
     }
 }
 
+// Whether no copy is on its way to these cells.
+static bool at_rest(const struct warp *warp, size_t first, size_t count) {
+    const struct race_shared *race = &warp->block->race;
+    return !race->pending_cells || warp->lanes->all_equal(race->pending + first, (uint32_t)count, 0);
+}
+
 // Whether what was written there is ordered before all of the warp's lanes.
 static inline bool is_known(const struct warp *warp, const struct shadow_view *view, uint32_t key) {
     bool own = ((key ^ view->mine) & 31) == 0 && key < view->own_floor && !warp->cluster;
@@ -219,16 +226,52 @@ static void read_cell(struct warp *warp, const struct bound *bound, size_t cell,
     note_read(warp, cell, by);
 }
 
+// note_read() for cells that are alike; false: they are not.
+CELLS_INLINE bool note_unit(struct warp *warp, const struct shadow_view *view, size_t cell, uint32_t by,
+                            unsigned count) {
+    const struct shadow_cells *cells = &warp->block->race.cells;
+    uint32_t *key[2] = {cells->read1 + cell, cells->read2 + cell};
+    uint32_t *whose[2] = {cells->read1_by + cell, cells->read2_by + cell};
+    for (int i = 0; i < 2; i++) {
+        uint32_t was = *key[i], other = was & 31, of = *whose[i];
+        if (!cells_alike(key[i], count))
+            return false;
+        bool mine = was == view->mine;
+        if (!mine && was >= view->floor && other != warp->index && was >> 5 > warp->clock[other])
+            continue;
+        if (mine && !cells_alike(whose[i], count))
+            return false;
+        cells_fill(key[i], view->mine, count);
+        cells_fill(whose[i], !mine ? by : (of ^ by) & 63 ? (of & ~63u) | SHADOW_MANY : of, count);
+        return true;
+    }
+    return true;
+}
+
+// What a lane reads of four or eight cells, where they are alike and may be read; false: they have to be looked at one
+// by one.
+static bool read_unit(struct warp *warp, const struct shadow_view *view, size_t cell, uint32_t by, unsigned count) {
+    const struct race_shared *race = &warp->block->race;
+    const uint32_t *write = race->cells.write + cell;
+    if (count == 4)
+        return is_known(warp, view, *write) && cells_alike(write, 4) && cells_at_rest(race, cell, 4) &&
+               note_unit(warp, view, cell, by, 4);
+    if (count == 8)
+        return is_known(warp, view, *write) && cells_alike(write, 8) && cells_at_rest(race, cell, 8) &&
+               note_unit(warp, view, cell, by, 8);
+    return false;
+}
+
 void race_shared_read(struct warp *warp, const struct bound *bound, const struct access *access) {
     struct race_shared *race = &warp->block->race;
     int shift = warp->run->kernel->shadow_shift;
     size_t first = access->span.low >> shift, per_lane = access->bytes >> shift;
     struct shadow_view view = view_of(warp, bound);
-    if (access->span.pattern == LANES_CONTIGUOUS && !race->pending_cells &&
+    if (access->span.pattern == LANES_CONTIGUOUS && at_rest(warp, first, LANES * per_lane) &&
         warp->lanes->shadow_read(&race->cells, first, (uint32_t)per_lane, &view))
         return;
     bool many = access->mask & (access->mask - 1);
-    if (access->span.pattern == LANES_UNIFORM && !race->pending_cells) {
+    if (access->span.pattern == LANES_UNIFORM && at_rest(warp, first, per_lane)) {
         bool plain = true;
         for (size_t i = first; i < first + per_lane; i++)
             plain &= is_known(warp, &view, race->cells.write[i]);
@@ -245,9 +288,11 @@ void race_shared_read(struct warp *warp, const struct bound *bound, const struct
         for (; left && filled.address[first_lane(left)] == filled.address[lane]; left &= left - 1)
             same |= left & -left;
         uint32_t by = view.by | (same & (same - 1) ? SHADOW_MANY : (uint32_t)lane);
+        if (read_unit(warp, &view, filled.address[lane] >> shift, by, (unsigned)per_lane))
+            continue;
         for (size_t i = 0; i < per_lane; i++) {
             size_t cell = (filled.address[lane] >> shift) + i;
-            if (!race->pending_cells && is_known(warp, &view, race->cells.write[cell])) {
+            if (cells_at_rest(race, cell, 1) && is_known(warp, &view, race->cells.write[cell])) {
                 note_read(warp, cell, by);
                 continue;
             }
@@ -314,7 +359,7 @@ void race_shared_write(struct warp *warp, const struct bound *bound, const struc
     int shift = warp->run->kernel->shadow_shift;
     size_t per_lane = access->bytes >> shift;
     struct shadow_view view = view_of(warp, bound);
-    if (access->span.pattern == LANES_CONTIGUOUS && !race->pending_cells &&
+    if (access->span.pattern == LANES_CONTIGUOUS && at_rest(warp, access->span.low >> shift, LANES * per_lane) &&
         warp->lanes->shadow_write(&race->cells, access->span.low >> shift, (uint32_t)per_lane, &view))
         return;
     struct access filled = *access;
