@@ -26,9 +26,11 @@ CELLS_INLINE void cells_fill(uint32_t *cells, uint32_t value, unsigned count) {
         cells[i] = value;
 }
 
-// Whether no copy is on its way to any of them.
-CELLS_INLINE bool cells_at_rest(const struct race_shared *race, size_t cell, unsigned count) {
-    return !race->pending_cells || cells_are(race->pending + cell, 0, count);
+// Whether no copy is on its way to any of them. false, too, where another block of the cluster has been here: then each
+// cell is looked at by itself (race_cluster.c).
+CELLS_INLINE bool cells_at_rest(const struct block *block, size_t cell, unsigned count) {
+    const struct race_shared *race = &block->race;
+    return !race->pending_cells || (!block->cluster && cells_are(race->pending + cell, 0, count));
 }
 
 // Whether cells that are alike may be overwritten by what a lane asks for now; false: they have to be looked at one by
@@ -38,7 +40,7 @@ CELLS_INLINE bool cells_may_be_written(const struct warp *warp, size_t cell, int
     const struct shadow_cells *cells = &race->cells;
     const uint32_t *key[3] = {cells->write + cell, cells->read1 + cell, cells->read2 + cell};
     const uint32_t *by[3] = {cells->write_by + cell, cells->read1_by + cell, cells->read2_by + cell};
-    bool may = !warp->cluster && cells_at_rest(race, cell, count);
+    bool may = !warp->cluster && cells_at_rest(warp->block, cell, count);
     for (int i = 0; i < 3 && may; i++)
         may =
             cells_alike(key[i], count) && cells_alike(by[i], count) && race_shared_ordered(warp, *key[i], *by[i], lane);

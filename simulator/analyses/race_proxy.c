@@ -127,8 +127,8 @@ CELLS_INLINE bool note_unit(struct warp *warp, size_t cell, uint32_t key, uint32
 CELLS_INLINE bool read_unit(struct warp *warp, size_t cell, uint32_t key, uint32_t by, unsigned count) {
     const struct race_shared *race = &warp->block->race;
     return is_copied(warp, race, cell) && cells_alike(race->cells.write + cell, count) &&
-           cells_alike(race->cells.write_by + cell, count) && cells_at_rest(race, cell, count) &&
-           note_unit(warp, cell, key, by, count);
+           cells_alike(race->cells.write_by + cell, count) &&
+           (!race->pending_cells || cells_are(race->pending + cell, 0, count)) && note_unit(warp, cell, key, by, count);
 }
 
 static void add_copy(struct race_copied *copied, uint32_t key) {

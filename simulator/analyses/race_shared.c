@@ -209,10 +209,11 @@ void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t
     }
 }
 
-// Whether no copy is on its way to these cells.
+// As cells_at_rest(), of many cells.
 static bool at_rest(const struct warp *warp, size_t first, size_t count) {
     const struct race_shared *race = &warp->block->race;
-    return !race->pending_cells || warp->lanes->all_equal(race->pending + first, (uint32_t)count, 0);
+    return !race->pending_cells ||
+           (!warp->cluster && warp->lanes->all_equal(race->pending + first, (uint32_t)count, 0));
 }
 
 // Whether what was written there is ordered before all of the warp's lanes.
@@ -254,10 +255,10 @@ static bool read_unit(struct warp *warp, const struct shadow_view *view, size_t 
     const struct race_shared *race = &warp->block->race;
     const uint32_t *write = race->cells.write + cell;
     if (count == 4)
-        return is_known(warp, view, *write) && cells_alike(write, 4) && cells_at_rest(race, cell, 4) &&
+        return is_known(warp, view, *write) && cells_alike(write, 4) && cells_at_rest(warp->block, cell, 4) &&
                note_unit(warp, view, cell, by, 4);
     if (count == 8)
-        return is_known(warp, view, *write) && cells_alike(write, 8) && cells_at_rest(race, cell, 8) &&
+        return is_known(warp, view, *write) && cells_alike(write, 8) && cells_at_rest(warp->block, cell, 8) &&
                note_unit(warp, view, cell, by, 8);
     return false;
 }
@@ -292,7 +293,7 @@ void race_shared_read(struct warp *warp, const struct bound *bound, const struct
             continue;
         for (size_t i = 0; i < per_lane; i++) {
             size_t cell = (filled.address[lane] >> shift) + i;
-            if (cells_at_rest(race, cell, 1) && is_known(warp, &view, race->cells.write[cell])) {
+            if (cells_at_rest(warp->block, cell, 1) && is_known(warp, &view, race->cells.write[cell])) {
                 note_read(warp, cell, by);
                 continue;
             }
