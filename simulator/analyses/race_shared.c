@@ -33,10 +33,10 @@
 // Of the warps that read a cell since it was last written two are kept. When warps synchronise in groups, by named
 // barriers, a third reader's race with a later write can go unseen.
 #include "race_shared.h"
-#include "cells.h"
 #include "mixed.h"
 #include "race_cluster.h"
 #include "race_proxy.h"
+#include "same_value.h"
 #include "validity.h"
 
 #include "../machine/access.h"
@@ -76,6 +76,49 @@ void race_shared_free(struct block *block) {
     free(block->race.flag);
 }
 
+// The floors follow from the clocks.
+static void set_floors(struct warp *warp) {
+    uint32_t own = warp->lane_clock[0], known = UINT32_MAX;
+    for (int i = 1; i < LANES; i++)
+        own = warp->lane_clock[i] < own ? warp->lane_clock[i] : own;
+    const struct block *block = warp->block;
+    for (unsigned w = 0; w < block->agents; w++) {
+        bool counts = w < block->warps ? w != warp->index : warp->clock[w] < block->race.issued[w];
+        known = counts && warp->clock[w] + 1 < known ? warp->clock[w] + 1 : known;
+    }
+    warp->own_floor_key = own << 5;
+    warp->floor_key = (own < known ? own : known) << 5;
+}
+
+// What asynchronous units still read stays in flight.
+static void set_clocks(struct block *block, uint32_t clock) {
+    for (unsigned w = 0; w < block->warps; w++) {
+        struct warp *warp = &block->warp[w];
+        uint32_t floor = clock;
+        for (unsigned i = 0; i < block->agents; i++) {
+            bool in_flight = i >= block->warps && block->race.issued[i] > warp->clock[i];
+            warp->clock[i] = in_flight ? warp->clock[i] : clock - 1;
+            floor = warp->clock[i] + 1 < floor ? warp->clock[i] + 1 : floor;
+            warp->clock[CLOCK_PART + i] = 0;
+        }
+        for (unsigned i = 0; i < LANES; i++)
+            warp->lane_clock[i] = clock;
+        warp->clock[CLOCK_PARTS] = 0;
+        warp->clock[w] = clock;
+        warp->own_floor_key = clock << 5;
+        warp->floor_key = floor << 5;
+    }
+}
+
+uint32_t race_latest_clock(const struct block *block) {
+    uint32_t latest = 0;
+    for (unsigned w = 0; w < block->warps; w++)
+        latest = block->warp[w].clock[w] > latest ? block->warp[w].clock[w] : latest;
+    for (unsigned i = block->warps; i < LANES; i++)
+        latest = block->race.issued[i] > latest ? block->race.issued[i] : latest;
+    return latest;
+}
+
 void race_shared_start(struct block *block) {
     struct race_shared *race = &block->race;
     uint32_t clock = race_latest_clock(block) + 1;
@@ -84,7 +127,7 @@ void race_shared_start(struct block *block) {
         memset(race->cells.write, 0, ARRAYS * race->count * 4);
         clock = 1;
     }
-    race_set_clocks(block, block->cluster ? clock + 1 : clock);
+    set_clocks(block, block->cluster ? clock + 1 : clock);
     race->first_key = clock << 5; // in a cluster: of what other blocks write
     race_flags_reset(race);
     race_cluster_start(block);
@@ -102,6 +145,71 @@ void race_shared_end(struct block *block) {
             sim_report_cause(SIM_FINDING_UNINITIALISED_SHARED, race->early[i].line,
                              "it is written later in the same launch: a barrier, or the wait for a copy, is missing "
                              "before this line.");
+}
+
+void race_sync_lanes(struct warp *warp, uint32_t mask) {
+    race_learn_seen(warp);
+    uint32_t clock = ++warp->clock[warp->index];
+    for (int i = 0; i < LANES; i++)
+        warp->lane_clock[i] = mask >> i & 1 ? clock : warp->lane_clock[i];
+    set_floors(warp);
+}
+
+void race_tell(const struct warp *warp, uint32_t clock[CLOCKS]) {
+    for (unsigned w = 0; w < warp->block->agents; w++) {
+        unsigned visible = CLOCK_VISIBLE + w;
+        clock[w] = warp->clock[w] > clock[w] ? warp->clock[w] : clock[w];
+        clock[visible] = warp->clock[visible] > clock[visible] ? warp->clock[visible] : clock[visible];
+    }
+    race_join(clock, warp->clock, 0);
+}
+
+void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]) {
+    for (unsigned w = 0; w < warp->block->agents; w++) {
+        unsigned visible = CLOCK_VISIBLE + w;
+        if (w != warp->index && clock[w] > warp->clock[w])
+            warp->clock[w] = clock[w];
+        warp->clock[visible] = clock[visible] > warp->clock[visible] ? clock[visible] : warp->clock[visible];
+    }
+    race_join(warp->clock, clock, 0);
+}
+
+void race_publish(struct warp *warp, uint32_t clock[CLOCKS]) {
+    race_learn_seen(warp);
+    race_tell(warp, clock);
+    warp->clock[warp->index]++;
+}
+
+void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]) {
+    race_learn(warp, clock);
+    set_floors(warp);
+}
+
+void race_fence(struct warp *warp, uint32_t mask) {
+    race_learn_seen(warp);
+    race_tell_by(warp, mask, warp->fenced);
+    warp->clock[warp->index]++;
+}
+
+void race_step(struct warp *warp, bool learnt, bool told) {
+    warp->clock[warp->index] += told;
+    if (learnt)
+        set_floors(warp);
+}
+
+uint32_t race_key(const struct warp *warp) {
+    return warp->clock[warp->index] << 5 | warp->index;
+}
+
+void race_align(struct block *block) {
+    set_clocks(block, race_latest_clock(block) + 1);
+}
+
+void race_meet(struct warp *warp, const uint32_t clock[CLOCKS], bool everyone) {
+    race_learn(warp, clock);
+    race_learn_seen(warp);
+    if (!everyone)
+        race_sync_lanes(warp, ALL_LANES);
 }
 
 static struct shadow_view view_of(const struct warp *warp, const struct bound *bound) {
@@ -209,58 +317,35 @@ void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t
     }
 }
 
-// As cells_at_rest(), of many cells.
-static bool at_rest(const struct warp *warp, size_t first, size_t count) {
-    const struct race_shared *race = &warp->block->race;
-    return !race->pending_cells ||
-           (!warp->cluster && warp->lanes->all_equal(race->pending + first, (uint32_t)count, 0));
-}
-
-// Whether what was written there is ordered before all of the warp's lanes.
-static inline bool is_known(const struct warp *warp, const struct shadow_view *view, uint32_t key) {
-    bool own = ((key ^ view->mine) & 31) == 0 && key < view->own_floor && !warp->cluster;
-    return key >= view->first && (key < view->floor || own);
-}
-
 static void read_cell(struct warp *warp, const struct bound *bound, size_t cell, int lane, uint32_t by) {
     race_shared_check_read(warp, bound, cell, lane);
     note_read(warp, cell, by);
 }
 
-// note_read() for cells that are alike; false: they are not.
-CELLS_INLINE bool note_unit(struct warp *warp, const struct shadow_view *view, size_t cell, uint32_t by,
-                            unsigned count) {
-    const struct shadow_cells *cells = &warp->block->race.cells;
-    uint32_t *key[2] = {cells->read1 + cell, cells->read2 + cell};
-    uint32_t *whose[2] = {cells->read1_by + cell, cells->read2_by + cell};
-    for (int i = 0; i < 2; i++) {
-        uint32_t was = *key[i], other = was & 31, of = *whose[i];
-        if (!cells_alike(key[i], count))
+// Notes that these lanes read neighbouring cells, where all that wrote them is ordered before the whole warp, and no
+// copy is on its way there.
+static bool note_plain(struct warp *warp, const struct shadow_view *view, size_t first, size_t count, uint32_t lanes) {
+    const struct race_shared *race = &warp->block->race;
+    uint32_t lane = lanes & (lanes - 1) ? SHADOW_MANY : (uint32_t)first_lane(lanes);
+    uint32_t own_floor = race->far ? view->floor : view->own_floor;
+    if (race->pending_cells && warp->cluster) // another block has been here, see race_cluster.c
+        return false;
+    for (size_t i = first; i < first + count; i++) {
+        uint32_t key = race->cells.write[i], floor = (key ^ view->mine) & 31 ? view->floor : own_floor;
+        if (key < view->first || key >= floor || (race->pending_cells && race->pending[i]))
             return false;
-        bool mine = was == view->mine;
-        if (!mine && was >= view->floor && other != warp->index && was >> 5 > warp->clock[other])
-            continue;
-        if (mine && !cells_alike(whose[i], count))
-            return false;
-        cells_fill(key[i], view->mine, count);
-        cells_fill(whose[i], !mine ? by : (of ^ by) & 63 ? (of & ~63u) | SHADOW_MANY : of, count);
-        return true;
     }
+    for (size_t i = 0; i < count; i++)
+        note_read(warp, first + i, view->by | lane);
     return true;
 }
 
-// What a lane reads of four or eight cells, where they are alike and may be read; false: they have to be looked at one
-// by one.
-static bool read_unit(struct warp *warp, const struct shadow_view *view, size_t cell, uint32_t by, unsigned count) {
+// Whether a copy is on its way to one of the cells that the lanes touch in turn, or another block of the cluster has
+// been here, after which each cell is looked at by itself.
+static bool is_pending(const struct warp *warp, size_t first, size_t per_lane) {
     const struct race_shared *race = &warp->block->race;
-    const uint32_t *write = race->cells.write + cell;
-    if (count == 4)
-        return is_known(warp, view, *write) && cells_alike(write, 4) && cells_at_rest(warp->block, cell, 4) &&
-               note_unit(warp, view, cell, by, 4);
-    if (count == 8)
-        return is_known(warp, view, *write) && cells_alike(write, 8) && cells_at_rest(warp->block, cell, 8) &&
-               note_unit(warp, view, cell, by, 8);
-    return false;
+    return race->pending_cells &&
+           (warp->cluster || !warp->lanes->all_equal(race->pending + first, LANES * (uint32_t)per_lane, 0));
 }
 
 void race_shared_read(struct warp *warp, const struct bound *bound, const struct access *access) {
@@ -268,72 +353,26 @@ void race_shared_read(struct warp *warp, const struct bound *bound, const struct
     int shift = warp->run->kernel->shadow_shift;
     size_t first = access->span.low >> shift, per_lane = access->bytes >> shift;
     struct shadow_view view = view_of(warp, bound);
-    if (access->span.pattern == LANES_CONTIGUOUS && at_rest(warp, first, LANES * per_lane) &&
+    if (access->span.pattern == LANES_CONTIGUOUS && !is_pending(warp, first, per_lane) &&
         warp->lanes->shadow_read(&race->cells, first, (uint32_t)per_lane, &view))
         return;
-    bool many = access->mask & (access->mask - 1);
-    if (access->span.pattern == LANES_UNIFORM && at_rest(warp, first, per_lane)) {
-        bool plain = true;
-        for (size_t i = first; i < first + per_lane; i++)
-            plain &= is_known(warp, &view, race->cells.write[i]);
-        for (size_t i = first; plain && i < first + per_lane; i++)
-            note_read(warp, i, view.by | (many ? SHADOW_MANY : (uint32_t)first_lane(access->mask)));
-        if (plain)
-            return;
-    }
+    if (access->span.pattern == LANES_UNIFORM && note_plain(warp, &view, first, per_lane, access->mask))
+        return;
     struct access filled = *access;
     access_fill(&filled);
-    for (uint32_t left = access->mask; left;) {
+    uint32_t unusual = 0;
+    for (uint32_t left = access->mask, same; left; left &= ~same) {
+        // Addresses are aligned: two lanes' places are the same or apart.
+        same = warp->lanes->equal64(filled.address, filled.address[first_lane(left)]) & left;
+        first = filled.address[first_lane(left)] >> shift;
+        if (!note_plain(warp, &view, first, per_lane, same))
+            unusual |= same;
+    }
+    for (uint32_t left = unusual; left; left &= left - 1) {
         int lane = first_lane(left);
-        uint32_t same = 0; // neighbours that read the same place
-        for (; left && filled.address[first_lane(left)] == filled.address[lane]; left &= left - 1)
-            same |= left & -left;
-        uint32_t by = view.by | (same & (same - 1) ? SHADOW_MANY : (uint32_t)lane);
-        if (read_unit(warp, &view, filled.address[lane] >> shift, by, (unsigned)per_lane))
-            continue;
-        for (size_t i = 0; i < per_lane; i++) {
-            size_t cell = (filled.address[lane] >> shift) + i;
-            if (cells_at_rest(warp->block, cell, 1) && is_known(warp, &view, race->cells.write[cell])) {
-                note_read(warp, cell, by);
-                continue;
-            }
-            for (uint32_t each = same; each; each &= each - 1)
-                read_cell(warp, bound, cell, first_lane(each), view.by | (uint32_t)first_lane(each));
-        }
+        for (size_t i = 0; i < per_lane; i++)
+            read_cell(warp, bound, (filled.address[lane] >> shift) + i, lane, view.by | (uint32_t)lane);
     }
-}
-
-// What a lane stores as its element k.
-static const void *stored(const struct warp *warp, const struct bound *bound, int k, int lane) {
-    return bound->width > 32 ? (const void *)&cells64(warp, bound->elements[k])[lane]
-                             : (const void *)&cells32(warp, bound->elements[k])[lane];
-}
-
-// Whether the store leaves a lane's bytes as they are.
-static bool stores_the_same(const struct warp *warp, const struct bound *bound, const struct access *access, int lane) {
-    if (access->kind != ACCESS_STORE)
-        return false;
-    const uint8_t *bytes = warp->block->shared + access->address[lane];
-    for (int k = 0; k < bound->vector; k++)
-        if (memcmp(bytes + k * bound->bytes, stored(warp, bound, k, lane), bound->bytes) != 0)
-            return false;
-    return true;
-}
-
-// Whether an earlier lane of this very store writes the same value to the same place. Since addresses are aligned, two
-// lanes' places are the same or apart.
-static bool has_a_twin(const struct warp *warp, const struct bound *bound, const struct access *filled, int lane) {
-    if (filled->kind != ACCESS_STORE)
-        return false;
-    for (uint32_t left = filled->mask & ((1u << lane) - 1); left; left &= left - 1) {
-        int other = first_lane(left);
-        bool same = filled->address[other] == filled->address[lane];
-        for (int k = 0; same && k < bound->vector; k++)
-            same = !memcmp(stored(warp, bound, k, other), stored(warp, bound, k, lane), bound->bytes);
-        if (same)
-            return true;
-    }
-    return false;
 }
 
 // Whether a cell was last written by an earlier lane of this very store.
@@ -360,18 +399,19 @@ void race_shared_write(struct warp *warp, const struct bound *bound, const struc
     int shift = warp->run->kernel->shadow_shift;
     size_t per_lane = access->bytes >> shift;
     struct shadow_view view = view_of(warp, bound);
-    if (access->span.pattern == LANES_CONTIGUOUS && at_rest(warp, access->span.low >> shift, LANES * per_lane) &&
-        warp->lanes->shadow_write(&race->cells, access->span.low >> shift, (uint32_t)per_lane, &view))
+    size_t first = access->span.low >> shift;
+    if (access->span.pattern == LANES_CONTIGUOUS && !is_pending(warp, first, per_lane) &&
+        warp->lanes->shadow_write(&race->cells, first, (uint32_t)per_lane, &view))
         return;
     struct access filled = *access;
     access_fill(&filled);
     for (uint32_t left = access->mask; left; left &= left - 1) {
         int lane = first_lane(left);
-        bool same = stores_the_same(warp, bound, &filled, lane), twin = false, looked = false;
+        bool same = same_value_there(warp, bound, &filled, lane), twin = false, looked = false;
         for (size_t i = 0; i < per_lane; i++) {
             size_t cell = (filled.address[lane] >> shift) + i;
             if (!looked && just_written(warp, &view, cell)) {
-                twin = has_a_twin(warp, bound, &filled, lane);
+                twin = same_value_twin(warp, bound, &filled, lane);
                 looked = true;
             }
             race_shared_check_write(warp, bound, cell, lane, same || twin);

@@ -40,7 +40,6 @@ void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell
 
 bool race_shared_ordered(const struct warp *warp, uint32_t key, uint32_t by, int lane);
 uint32_t race_latest_clock(const struct block *block);
-void race_set_clocks(struct block *block, uint32_t clock); // all warps know all that came before this one
 
 // Whether a part of a clock, beyond what it says of the whole agent, is after what the agent did with this key.
 static inline bool race_covers(const uint32_t clock[CLOCKS], uint32_t key, uint32_t by) {
@@ -52,8 +51,6 @@ static inline bool race_covers(const uint32_t clock[CLOCKS], uint32_t key, uint3
 void race_sync_lanes(struct warp *warp, uint32_t mask);
 void race_publish(struct warp *warp, uint32_t clock[CLOCKS]);
 void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]);
-// All lanes have met those of other warps. aligned: race_align() comes next.
-void race_meet(struct warp *warp, const uint32_t clock[CLOCKS], bool aligned);
 // The parts of the two, for what is done with several clocks at once: race_step ends it.
 void race_tell(const struct warp *warp, uint32_t clock[CLOCKS]);
 void race_tell_by(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]); // what these lanes know
@@ -66,5 +63,7 @@ void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]);
 void race_step(struct warp *warp, bool learnt, bool told);
 void race_fence(struct warp *warp, uint32_t mask); // membar, fence
 void race_align(struct block *block);              // all warps of the block have met: their clocks may be made equal
+// Leaves a barrier, of which clock is what those knew who arrived. everyone: race_align follows, and does the rest.
+void race_meet(struct warp *warp, const uint32_t clock[CLOCKS], bool everyone);
 
 #endif

@@ -55,15 +55,19 @@ static void give_result(struct warp *warp, const struct split *split, const stru
     }
 }
 
-// Whether all warps that are there have come to the barrier.
-static bool has_everyone(const struct block *block, unsigned id) {
-    const struct barrier *barrier = &block->barrier[id];
+// Whether the split waits for this very phase of the barrier.
+static bool waits(const struct split *split, unsigned id) {
+    return split->state == SPLIT_AT_BARRIER && split->arrived && split->barrier == id;
+}
+
+// Whether the block as a whole meets at the barrier.
+static bool everyone_waits(const struct block *block, unsigned id) {
     for (unsigned w = 0; w < block->warps; w++) {
         const struct warp *warp = &block->warp[w];
-        bool waits = !warp->live && barrier->expected == 0;
-        for (int i = 0; i < warp->splits && !waits; i++)
-            waits = warp->split[i].state == SPLIT_AT_BARRIER && warp->split[i].arrived && warp->split[i].barrier == id;
-        if (!waits)
+        bool waiting = !warp->live && block->barrier[id].expected == 0;
+        for (int i = 0; i < warp->splits && !waiting; i++)
+            waiting = waits(&warp->split[i], id);
+        if (!waiting)
             return false;
     }
     return true;
@@ -71,13 +75,13 @@ static bool has_everyone(const struct block *block, unsigned id) {
 
 static void complete(struct block *block, unsigned id) {
     struct barrier *barrier = &block->barrier[id];
-    bool everyone = has_everyone(block, id);
+    bool everyone = everyone_waits(block, id);
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
         bool waited = false;
         for (int i = 0; i < warp->splits; i++) {
             struct split *split = &warp->split[i];
-            if (split->state == SPLIT_AT_BARRIER && split->arrived && split->barrier == id) {
+            if (waits(split, id)) {
                 give_result(warp, split, barrier);
                 if (!waited)
                     recording_event(warp, &warp->code[split->pc], RECORDING_PASS, id, 0);

@@ -77,6 +77,8 @@ struct lanes {
     void (*offset32)(uint32_t d[LANES], const uint32_t *a, uint32_t offset); // d[i] = a[i] + offset
     void (*offset64)(uint64_t d[LANES], const uint64_t *a, uint64_t offset);
 
+    uint32_t (*equal64)(const uint64_t a[LANES], uint64_t value); // bit i: a[i] == value
+
     void (*blend32)(uint32_t *d, const uint32_t *s, uint32_t mask); // d[i] = s[i] where mask has bit i
     void (*blend64)(uint64_t *d, const uint64_t *s, uint32_t mask);
 

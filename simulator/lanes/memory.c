@@ -47,6 +47,13 @@ void LANE(offset32)(uint32_t d[LANES], const uint32_t *a, uint32_t offset) {
     }
 }
 
+uint32_t LANE(equal64)(const uint64_t a[LANES], uint64_t value) {
+    uint32_t equal = 0;
+    for (int i = 0; i < LANES; i++)
+        equal |= (uint32_t)(a[i] == value) << i;
+    return equal;
+}
+
 void LANE(offset64)(uint64_t d[LANES], const uint64_t *a, uint64_t offset) {
     EACH_LANE {
         d[i] = a[i] + offset;

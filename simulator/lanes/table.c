@@ -7,6 +7,7 @@ struct lane_span LANE(span32)(const uint32_t address[LANES], uint32_t bytes);
 struct lane_span LANE(span64)(const uint64_t address[LANES], uint32_t bytes);
 void LANE(offset32)(uint32_t d[LANES], const uint32_t *a, uint32_t offset);
 void LANE(offset64)(uint64_t d[LANES], const uint64_t *a, uint64_t offset);
+uint32_t LANE(equal64)(const uint64_t a[LANES], uint64_t value);
 void LANE(blend32)(uint32_t *d, const uint32_t *s, uint32_t mask);
 void LANE(blend64)(uint64_t *d, const uint64_t *s, uint32_t mask);
 bool LANE(shadow_read)(const struct shadow_cells *cells, size_t first, uint32_t per_lane,
@@ -28,6 +29,7 @@ const struct lanes LANE(lanes) = {
     .span64 = LANE(span64),
     .offset32 = LANE(offset32),
     .offset64 = LANE(offset64),
+    .equal64 = LANE(equal64),
     .blend32 = LANE(blend32),
     .blend64 = LANE(blend64),
     .shadow_read = LANE(shadow_read),

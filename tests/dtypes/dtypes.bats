@@ -24,14 +24,14 @@ broken() {
     [ "$status" -eq 1 ]
 }
 
-@test "the kernel is right in fp16 and bf16, on the whole matrix" {
+@test "the kernel is right in fp16 and bf16, on the whole matrix where make test-all asks" {
     make --no-print-directory build/bin/attention build/bin/runner build/kernels/tests/dtypes/attention.so >/dev/null
-    check build/kernels/tests/dtypes/attention.so
+    check build/kernels/tests/dtypes/attention.so $([ "${TEST_ALL-}" ] || echo --quick)
     [ "$status" -eq 0 ]
-    [[ $output == *"head dimensions over 256 ("* ]]
+    [[ ! ${TEST_ALL-} || $output == *"head dimensions over 256 ("* ]]
     [[ $output =~ ": "([0-9]+)" of "([0-9]+)" cases right" ]]
     [ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ]
-    [ "${BASH_REMATCH[1]}" -gt 120 ]
+    [ "${BASH_REMATCH[1]}" -ge "$([ "${TEST_ALL-}" ] && echo 120 || echo 10)" ]
 }
 
 @test "the output as a file: in its type, with the log-sum-exp, of one type at a time" {

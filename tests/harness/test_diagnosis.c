@@ -109,7 +109,7 @@ static const char *diagnose_general(struct subject *subject, uint64_t seed) {
 static void no_mistake_gets_the_name_of_another(void **state) {
     (void)state;
     int named = 0, tried = 0;
-    for (int i = 0; i < attention_suspect_count; i += long_list_step(8, 48), tried++) {
+    for (int i = 0; i < attention_suspect_count; i += long_list_step(24, 96), tried++) {
         struct subject subject = {.run = subject_variant, .variant = &attention_suspects[i].variant};
         const char *title = (is_general(subject.variant) ? diagnose_general : diagnose)(&subject, 1000 + (uint64_t)i);
         const char *own = attention_suspects[i].mistake->title;
@@ -192,7 +192,7 @@ static void mistakes_that_show_with_many_heads_only_are_named(void **state) {
         {RESCALE_NONE, "neither the weighted sum nor the sum is rescaled"},
         {RESCALE_UPSIDE_DOWN, "the factor of the rescaling is upside down"},
     };
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i += (size_t)long_list_step(1, 4)) {
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i += (size_t)long_list_step(2, 4)) {
         const struct variant variant = {.rescale = mistakes[i].kind, .tile = 64, .heads = 200};
         struct subject subject = {.run = subject_variant, .variant = &variant, .causal = true};
         assert_string_equal(subject_diagnose(&subject, 9, tried, 2), mistakes[i].title);
@@ -270,7 +270,7 @@ static void mistakes_are_named_rightly_on_the_cases_of_a_gpu(void **state) {
         {{.run = subject_variant, .variant = &lazy}, false, "the factor of the rescaling is upside down"},
         {{.run = run_head_by_keys}, false, "none"}, // with a query or two a batch it reads those of the first one
     };
-    for (size_t i = 0; i < sizeof cases_of_gpu / sizeof *cases_of_gpu; i += (size_t)long_list_step(4, 9)) {
+    for (size_t i = 0; i < sizeof cases_of_gpu / sizeof *cases_of_gpu; i += (size_t)long_list_step(9, 18)) {
         struct subject subject = cases_of_gpu[i].subject;
         assert_string_equal(diagnose_on_gpu_cases(&subject, cases_of_gpu[i].causal), cases_of_gpu[i].name);
     }

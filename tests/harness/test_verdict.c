@@ -28,7 +28,7 @@ static void right_kernels_pass_the_matrix(void **state) {
     (void)state;
     struct problem_case cases[MAX_CASES];
     int count = attention_cases(MATRIX_SIMULATOR, cases);
-    for (int i = 0; i < count; i += long_list_step(1, 4)) {
+    for (int i = 0; i < count; i += long_list_step(2, 6)) {
         assert_true(passes(cases[i].attention, cases[i].family, FP32_TWO_PASS, 0));
         assert_true(passes(cases[i].attention, cases[i].family, FP32_ONLINE, 0));
     }
@@ -60,7 +60,7 @@ static void right_kernels_pass_few_rows_of_large_scores(void **state) {
         {.batch = 1, .heads = 1, .nq = 3, .nk = 1100, .head_dim = 64},
     };
     static const enum input_family families[] = {INPUTS_RISING, INPUTS_OFFSET, INPUTS_LARGE};
-    for (seed = 0; seed < 40; seed += (uint64_t)long_list_step(1, 10))
+    for (seed = 0; seed < 40; seed += (uint64_t)long_list_step(5, 20))
         for (int i = 0; i < 9; i++)
             assert_true(passes(shapes[i % 3], families[i / 3], FP32_TWO_PASS, 0));
     seed = 17;

@@ -60,8 +60,8 @@ solve() {
 fresh() {
     for number; do
         rm -f lessons/"$number"_*/*.cu lessons/"$number"_*/*.cu.*
-        make "lesson-$number" reset >/dev/null
     done
+    make "${@/#/lesson-}" reset >/dev/null
 }
 
 # refused WORDS COMMAND...: the command ends with status 2, and of the lines that it prints, make's own and those about

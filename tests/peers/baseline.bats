@@ -24,17 +24,19 @@ stand_in() {
 #define SCORES_LIMIT ((size_t)$3)
 #include "$PWD/baselines/cublas_unfused.cu"
 EOF
-    run make check KERNEL="$place/$1.cu" DEVICE=sim
+    run make check KERNEL="$place/$1.cu" DEVICE=sim "${@:4}"
     echo "$output"
 }
 
 @test "what the baseline does around cuBLAS is right, in one step and in many" {
+    # In one step, in several, and a row at a time.
     for limit in 1073741824 20000 60; do
-        stand_in whole "$place/cublas.so" "$limit"
+        stand_in whole "$place/cublas.so" "$limit" QUICK=$([ "${TEST_ALL-}" ] || [ "$limit" = 20000 ] || echo 1)
         [ "$status" -eq 0 ]
         [[ ${lines[-1]} =~ ": "([0-9]+)" of "([0-9]+)" cases right" ]]
         [ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ]
-        [ "${BASH_REMATCH[1]}" -gt 50 ]
+        [ "${BASH_REMATCH[1]}" -ge 5 ]
+        [[ ! ${TEST_ALL-} || ${BASH_REMATCH[1]} -gt 50 ]]
     done
 }
 

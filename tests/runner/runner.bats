@@ -113,9 +113,11 @@ wrong() {
 
 @test "tensors of 16 bits: both types, grouped heads, strides, log-sum-exp; what the kernel rounds is allowed for" {
     sixteen="$place/bin/attention check --name lesson-08 --kernel $place/sixteen.so --device sim --seed 7"
-    run $sixteen
-    echo "$output"
-    [ "$status" -eq 0 ]
+    if [ "${TEST_ALL-}" ]; then
+        run $sixteen
+        echo "$output"
+        [ "$status" -eq 0 ]
+    fi
     simulated check --quick
     quick=$(sed -n 's/.*: \([0-9]*\) of .* right.*/\1/p' <<<"$output")
     run $sixteen --quick
@@ -131,10 +133,10 @@ wrong() {
 @test "a few keys of many left out, half of the type's precision: mistakes of 16 bits fail, and say how to repeat them" {
     for mistake in eight-keys coarse-weights; do
         MISTAKE=$mistake run "$place/bin/attention" check --name lesson-08 --kernel "$place/sixteen.so" --device sim --seed 7 \
-            --shape 1,1,16:4096,64 --dtype bf16
+            --shape 1,1,4:4096,64 --dtype bf16
         echo "$output"
         [ "$status" -eq 1 ]
-        [[ $output == *"again: make lesson-08 check SHAPE=1,1,16:4096,64 DTYPE=bf16 SEED=7 DEVICE=sim"* ]]
+        [[ $output == *"again: make lesson-08 check SHAPE=1,1,4:4096,64 DTYPE=bf16 SEED=7 DEVICE=sim"* ]]
     done
 }
 

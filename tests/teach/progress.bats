@@ -26,18 +26,18 @@ checked() {
 }
 
 @test "make check leaves behind what progress needs" {
-    solve 01
-    make lesson-01 check >/dev/null
-    [ "$(state 01)" = passing ]
+    solve 02
+    make lesson-02 check >/dev/null
+    [ "$(state 02)" = passing ]
     # Part of a check can make it fail, and not make it pass.
-    sed -i 's/key < nk; key++/key < nk - 1; key++/' lessons/01_basic_attention/attention.cu
-    make lesson-01 check SHAPE=1,1,16:1,16 INPUTS=constant-value >/dev/null 2>&1 || true
-    make lesson-01 check SHAPE=1,1,16,16 >/dev/null 2>&1 || true
-    [ "$(state 01)" = failing ]
+    sed -i 's/key < nk; key += keys_at_once/key < nk - 1; key += keys_at_once/' lessons/02_vectorized/attention.cu
+    make lesson-02 check SHAPE=1,1,16:1,16 INPUTS=constant-value >/dev/null 2>&1 || true
+    make lesson-02 check SHAPE=1,1,16,16 >/dev/null 2>&1 || true
+    [ "$(state 02)" = failing ]
     [ "$(cut -f 4 .progress/checks | tr '\n' ' ')" = "right wrong wrong " ]
     # A check of another kernel is none of the lesson's.
-    make lesson-02 check QUICK=1 KERNEL=solutions/01_basic_attention/attention.cu >/dev/null
-    ! grep -q 02_vec .progress/checks
+    make lesson-01 check QUICK=1 KERNEL=solutions/02_vectorized/attention.cu >/dev/null
+    ! grep -q 01_basic .progress/checks
 }
 
 @test "untouched, begun, failing, passing" {

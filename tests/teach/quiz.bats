@@ -57,14 +57,14 @@ lesson_numbers() {
     ls lessons | sed -n "s/^\([0-9][0-9]\)_.*/\1/p"
 }
 
-@test "right and wrong answers are told apart, for every question of the first four lessons" {
-    told_apart $(lesson_numbers | head -n 4)
+@test "right and wrong answers are told apart, for every question of two lessons" {
+    told_apart $(lesson_numbers | sed -n '2p;4p')
 }
 
 # Their kernels, and the variants that questions ask about, take long to compile.
 @test "right and wrong answers are told apart, for every question of all other lessons" {
     [ "${TEST_ALL-}" ] || skip "make test-all asks them"
-    told_apart $(lesson_numbers | tail -n +5)
+    told_apart $(lesson_numbers | sed '2d;4d')
 }
 
 @test "a wrong answer is met with the measurement" {

@@ -7,7 +7,7 @@ copy_of() {
     echo lessons/"$1"_*/repair.patch | sed 's/repair\.patch/repaired.cu/'
 }
 
-# The kernels from lesson 05 on take long to compile.
+# The kernels from lesson 05 on take long to compile, and the whole check of 01 takes long.
 long() {
     [ "${TEST_ALL-}" ] || skip "make test-all repairs it"
 }
@@ -41,6 +41,7 @@ repaired() {
 }
 
 @test "01: rejected where head_dim is under 128, as its page says, and right once it is repaired" {
+    long
     rejected 01 "uninitialised shared memory"
     [[ $output == *"elements wrong"* ]]
     make lesson-01 repair SHAPE=1,1,20:40,128
