@@ -2,6 +2,7 @@
 // race_shared.c.
 #include "race_shared.h"
 
+#include "cells.h"
 #include "race_cluster.h"
 
 #include "../machine/access.h"
@@ -122,11 +123,18 @@ void race_async_issue(struct warp *warp, const struct bound *bound, const struct
     access_fill(&filled);
     for (uint32_t left = access->mask; left; left &= left - 1) {
         int lane = first_lane(left);
-        for (size_t i = 0; i < access->bytes >> shift; i++) {
-            size_t cell = (filled.address[lane] >> shift) + i;
+        uint32_t coming = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;
+        size_t first = filled.address[lane] >> shift;
+        unsigned count = (unsigned)(access->bytes >> shift);
+        if (cells_may_be_written(warp, first, lane, count)) {
+            race->pending_cells += count;
+            cells_fill(race->pending + first, coming, count);
+            continue;
+        }
+        for (size_t cell = first; cell < first + count; cell++) {
             race_shared_check_write(warp, bound, cell, lane, false);
             race->pending_cells += race->pending[cell] == 0;
-            race->pending[cell] = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;
+            race->pending[cell] = coming;
         }
     }
 }

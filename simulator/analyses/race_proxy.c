@@ -10,6 +10,7 @@
 #include "race_proxy.h"
 
 #include "../machine/block.h"
+#include "cells.h"
 #include "race_cluster.h"
 #include "race_shared.h"
 
@@ -103,52 +104,31 @@ void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uin
         look_at(warp, bound, lane, cell);
 }
 
-// Cells of 16 bytes are mostly alike: one copy wrote them, and one unit reads them.
-#define UNIT 16
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE bool all_are(const uint32_t *cells, uint32_t value, unsigned count) {
-    uint32_t differences = 0;
-    for (unsigned i = 0; i < count; i++)
-        differences |= cells[i] ^ value;
-    return !differences;
-}
-
-INLINE bool alike(const uint32_t *cells, unsigned count) {
-    return all_are(cells, cells[0], count);
-}
-
-INLINE void fill(uint32_t *cells, uint32_t value, unsigned count) {
-    for (unsigned i = 0; i < count; i++)
-        cells[i] = value;
-}
-
 // note() for a unit's cells; false where they are not alike.
-INLINE bool note_unit(struct warp *warp, size_t cell, uint32_t key, uint32_t by, unsigned count) {
+CELLS_INLINE bool note_unit(struct warp *warp, size_t cell, uint32_t key, uint32_t by, unsigned count) {
     const struct shadow_cells *cells = &warp->block->race.cells;
     uint32_t *place[2] = {&cells->read1[cell], &cells->read2[cell]};
     uint32_t *whose[2] = {&cells->read1_by[cell], &cells->read2_by[cell]};
-    if (all_are(place[0], key, count) || all_are(place[1], key, count)) // by another warp of the group
+    if (cells_are(place[0], key, count) || cells_are(place[1], key, count)) // by another warp of the group
         return true;
     for (int i = 0; i < 2; i++) {
-        if (!alike(place[i], count) || !alike(whose[i], count))
+        if (!cells_alike(place[i], count) || !cells_alike(whose[i], count))
             return false;
         uint32_t other = *place[i] & 31;
         if (other == (key & 31) || race_shared_ordered(warp, *place[i], *whose[i], first_lane(warp->now->mask))) {
-            fill(place[i], key, count);
-            fill(whose[i], by, count);
+            cells_fill(place[i], key, count);
+            cells_fill(whose[i], by, count);
             return true;
         }
     }
     return true;
 }
 
-INLINE bool read_unit(struct warp *warp, size_t cell, uint32_t key, uint32_t by, unsigned count) {
+CELLS_INLINE bool read_unit(struct warp *warp, size_t cell, uint32_t key, uint32_t by, unsigned count) {
     const struct race_shared *race = &warp->block->race;
-    return is_copied(warp, race, cell) && alike(race->cells.write + cell, count) &&
-           alike(race->cells.write_by + cell, count) &&
-           (!race->pending_cells || all_are(race->pending + cell, 0, count)) && note_unit(warp, cell, key, by, count);
+    return is_copied(warp, race, cell) && cells_alike(race->cells.write + cell, count) &&
+           cells_alike(race->cells.write_by + cell, count) &&
+           (!race->pending_cells || cells_are(race->pending + cell, 0, count)) && note_unit(warp, cell, key, by, count);
 }
 
 static void add_copy(struct race_copied *copied, uint32_t key) {
@@ -170,8 +150,8 @@ bool race_proxy_knows(const struct warp *warp, const struct race_copied *copied)
     return knows;
 }
 
-INLINE void read_cells(struct warp *warp, const struct bound *bound, int lane, uint32_t key, uint32_t by, size_t cell,
-                       size_t end, unsigned count, struct race_copied *copied) {
+CELLS_INLINE void read_cells(struct warp *warp, const struct bound *bound, int lane, uint32_t key, uint32_t by,
+                             size_t cell, size_t end, unsigned count, struct race_copied *copied) {
     const struct race_shared *race = &warp->block->race;
     while (cell < end) {
         if ((cell & (count - 1)) == 0 && cell + count <= end && read_unit(warp, cell, key, by, count)) {
@@ -196,23 +176,11 @@ void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, uns
     int shift = warp->run->kernel->shadow_shift;
     size_t first = offset >> shift, end = end_cell(warp->block, offset + bytes);
     if (shift == 2)
-        read_cells(warp, bound, lane, key, by, first, end, UNIT / 4, copied);
+        read_cells(warp, bound, lane, key, by, first, end, CELLS_UNIT / 4, copied);
     else if (shift == 1)
-        read_cells(warp, bound, lane, key, by, first, end, UNIT / 2, copied);
+        read_cells(warp, bound, lane, key, by, first, end, CELLS_UNIT / 2, copied);
     else
-        read_cells(warp, bound, lane, key, by, first, end, UNIT, copied);
-}
-
-// Whether a unit that nothing is on its way to may be overwritten by what is asked for now.
-INLINE bool may_be_written(const struct warp *warp, size_t cell, int lane, unsigned count) {
-    const struct race_shared *race = &warp->block->race;
-    const struct shadow_cells *cells = &race->cells;
-    const uint32_t *key[3] = {cells->write + cell, cells->read1 + cell, cells->read2 + cell};
-    const uint32_t *by[3] = {cells->write_by + cell, cells->read1_by + cell, cells->read2_by + cell};
-    bool may = !warp->cluster && (!race->pending_cells || all_are(race->pending + cell, 0, count));
-    for (int i = 0; i < 3 && may; i++)
-        may = alike(key[i], count) && alike(by[i], count) && race_shared_ordered(warp, *key[i], *by[i], lane);
-    return may;
+        read_cells(warp, bound, lane, key, by, first, end, CELLS_UNIT, copied);
 }
 
 void race_proxy_issue(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes) {
@@ -220,13 +188,13 @@ void race_proxy_issue(struct warp *warp, const struct bound *bound, int lane, ui
     if (!race->on)
         return;
     int shift = warp->run->kernel->shadow_shift;
-    unsigned count = (unsigned)UNIT >> shift;
+    unsigned count = (unsigned)CELLS_UNIT >> shift;
     uint32_t coming = ((uint32_t)pc_of(warp, bound) << 6 | (uint32_t)lane) + 1;
     size_t cell = offset >> shift, end = end_cell(warp->block, offset + bytes);
     while (cell < end) {
-        if ((cell & (count - 1)) == 0 && cell + count <= end && may_be_written(warp, cell, lane, count)) {
+        if ((cell & (count - 1)) == 0 && cell + count <= end && cells_may_be_written(warp, cell, lane, count)) {
             race->pending_cells += count;
-            fill(race->pending + cell, coming, count);
+            cells_fill(race->pending + cell, coming, count);
             cell += count;
             continue;
         }
@@ -247,6 +215,6 @@ void race_proxy_land(struct block *block, uint32_t key, int32_t pc, uint32_t off
         landed += race->pending[first + i] != 0;
     race->pending_cells -= landed;
     memset(race->pending + first, 0, count * sizeof *race->pending);
-    fill(race->cells.write + first, key, (unsigned)count);
-    fill(race->cells.write_by + first, (uint32_t)pc << 6 | SHADOW_ASYNC, (unsigned)count);
+    cells_fill(race->cells.write + first, key, (unsigned)count);
+    cells_fill(race->cells.write_by + first, (uint32_t)pc << 6 | SHADOW_ASYNC, (unsigned)count);
 }

@@ -328,6 +328,8 @@ static bool note_plain(struct warp *warp, const struct shadow_view *view, size_t
     const struct race_shared *race = &warp->block->race;
     uint32_t lane = lanes & (lanes - 1) ? SHADOW_MANY : (uint32_t)first_lane(lanes);
     uint32_t own_floor = race->far ? view->floor : view->own_floor;
+    if (race->pending_cells && warp->cluster) // another block has been here, see race_cluster.c
+        return false;
     for (size_t i = first; i < first + count; i++) {
         uint32_t key = race->cells.write[i], floor = (key ^ view->mine) & 31 ? view->floor : own_floor;
         if (key < view->first || key >= floor || (race->pending_cells && race->pending[i]))
@@ -338,10 +340,12 @@ static bool note_plain(struct warp *warp, const struct shadow_view *view, size_t
     return true;
 }
 
-// Whether a copy is on its way to one of the cells that the lanes touch in turn.
+// Whether a copy is on its way to one of the cells that the lanes touch in turn, or another block of the cluster has
+// been here, after which each cell is looked at by itself.
 static bool is_pending(const struct warp *warp, size_t first, size_t per_lane) {
     const struct race_shared *race = &warp->block->race;
-    return race->pending_cells && !warp->lanes->all_equal(race->pending + first, LANES * (uint32_t)per_lane, 0);
+    return race->pending_cells &&
+           (warp->cluster || !warp->lanes->all_equal(race->pending + first, LANES * (uint32_t)per_lane, 0));
 }
 
 void race_shared_read(struct warp *warp, const struct bound *bound, const struct access *access) {
