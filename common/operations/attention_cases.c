@@ -63,6 +63,10 @@ static void add_general(struct list *list, int n) {
     add(list, 2, 8, n, n, 64)->attention.kv_heads = 2;
     add(list, 1, 8, 5, n + 2, 64)->attention.kv_heads = 4;
     add(list, 1, 16, 3, n, 40)->attention.kv_heads = 8;
+    // Keys in shorter rows than the queries, and more of them than a tile has.
+    c = add(list, 1, 4, 5, 9 * n, 64);
+    c->attention.kv_heads = 2;
+    c->attention.layout = LAYOUT_BNHD;
     // All at once, and rows that see nothing.
     c = add(list, 2, 8, n + 4, n, 64);
     c->attention.kv_heads = 4;

@@ -226,7 +226,7 @@ static void say_all(struct stages *s) {
     }
     if (!s->x.repeats) {
         stages_say(s, "gives other results when it is called again with the same inputs: it reads something that this "
-                      "call has not set, or that other calls leave behind");
+                      "call has not set, that other calls leave behind, or that hangs on which block comes first");
         return;
     }
     if (!wrong && lost)

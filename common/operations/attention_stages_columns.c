@@ -242,9 +242,12 @@ void stages_say_columns(struct stages *s) {
     if (say_heads(s) || say_places(s))
         return;
     if (!is_linear(s)) {
-        stages_say(s,
-                   "gives other weights where the values are others: scores begin with something that is left there, "
-                   "in registers or in shared memory that the block has not set, or in O");
+        bool wrong = false;
+        for (int64_t r = 0; r < s->x.rows; r++)
+            wrong = wrong || s->wrong[r];
+        if (wrong) // else it is the values alone
+            stages_say(s, "gives other weights where the values are others: scores begin with something that is left "
+                          "there, in registers or in shared memory that the block has not set, or in O");
         return;
     }
     s->unexplained = true;
