@@ -321,7 +321,7 @@ fails() {
     [ "$status" -eq 2 ]
     [[ $output == *"2 s"*TIME_LIMIT* ]]
     kernel_file "$BATS_TEST_TMPDIR/spin.cu" 'spin<<<1, 32, 0, stream>>>(o);'
-    run make check KERNEL="$BATS_TEST_TMPDIR/spin.cu" TIME_LIMIT=10 $small
+    SIMULATOR_INSTRUCTION_LIMIT=10000000 run make check KERNEL="$BATS_TEST_TMPDIR/spin.cu" TIME_LIMIT=10 $small
     echo "$output"
     [ "$status" -eq 2 ]
     [[ $output == *TIME_LIMIT* || $output == *instructions* ]]
