@@ -180,11 +180,6 @@ void race_publish(struct warp *warp, uint32_t clock[CLOCKS]) {
     warp->clock[warp->index]++;
 }
 
-void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]) {
-    race_learn(warp, clock);
-    set_floors(warp);
-}
-
 void race_fence(struct warp *warp, uint32_t mask) {
     race_learn_seen(warp);
     race_tell_by(warp, mask, warp->fenced);

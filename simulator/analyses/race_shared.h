@@ -50,7 +50,6 @@ static inline bool race_covers(const uint32_t clock[CLOCKS], uint32_t key, uint3
 // Order among the lanes of a warp, and between warps through a barrier's clock.
 void race_sync_lanes(struct warp *warp, uint32_t mask);
 void race_publish(struct warp *warp, uint32_t clock[CLOCKS]);
-void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]);
 // The parts of the two, for what is done with several clocks at once: race_step ends it.
 void race_tell(const struct warp *warp, uint32_t clock[CLOCKS]);
 void race_tell_by(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]); // what these lanes know
