@@ -33,6 +33,7 @@
 // Of the warps that read a cell since it was last written two are kept. When warps synchronise in groups, by named
 // barriers, a third reader's race with a later write can go unseen.
 #include "race_shared.h"
+#include "cells.h"
 #include "mixed.h"
 #include "race_cluster.h"
 #include "race_proxy.h"
@@ -323,11 +324,11 @@ static bool note_plain(struct warp *warp, const struct shadow_view *view, size_t
     const struct race_shared *race = &warp->block->race;
     uint32_t lane = lanes & (lanes - 1) ? SHADOW_MANY : (uint32_t)first_lane(lanes);
     uint32_t own_floor = race->far ? view->floor : view->own_floor;
-    if (race->pending_cells && warp->cluster) // another block has been here, see race_cluster.c
+    if (!cells_at_rest(warp->block, first, (unsigned)count))
         return false;
     for (size_t i = first; i < first + count; i++) {
         uint32_t key = race->cells.write[i], floor = (key ^ view->mine) & 31 ? view->floor : own_floor;
-        if (key < view->first || key >= floor || (race->pending_cells && race->pending[i]))
+        if (key < view->first || key >= floor)
             return false;
     }
     for (size_t i = 0; i < count; i++)
@@ -335,20 +336,12 @@ static bool note_plain(struct warp *warp, const struct shadow_view *view, size_t
     return true;
 }
 
-// Whether a copy is on its way to one of the cells that the lanes touch in turn, or another block of the cluster has
-// been here, after which each cell is looked at by itself.
-static bool is_pending(const struct warp *warp, size_t first, size_t per_lane) {
-    const struct race_shared *race = &warp->block->race;
-    return race->pending_cells &&
-           (warp->cluster || !warp->lanes->all_equal(race->pending + first, LANES * (uint32_t)per_lane, 0));
-}
-
 void race_shared_read(struct warp *warp, const struct bound *bound, const struct access *access) {
     struct race_shared *race = &warp->block->race;
     int shift = warp->run->kernel->shadow_shift;
     size_t first = access->span.low >> shift, per_lane = access->bytes >> shift;
     struct shadow_view view = view_of(warp, bound);
-    if (access->span.pattern == LANES_CONTIGUOUS && !is_pending(warp, first, per_lane) &&
+    if (access->span.pattern == LANES_CONTIGUOUS && cells_at_rest(warp->block, first, LANES * (unsigned)per_lane) &&
         warp->lanes->shadow_read(&race->cells, first, (uint32_t)per_lane, &view))
         return;
     if (access->span.pattern == LANES_UNIFORM && note_plain(warp, &view, first, per_lane, access->mask))
@@ -395,7 +388,7 @@ void race_shared_write(struct warp *warp, const struct bound *bound, const struc
     size_t per_lane = access->bytes >> shift;
     struct shadow_view view = view_of(warp, bound);
     size_t first = access->span.low >> shift;
-    if (access->span.pattern == LANES_CONTIGUOUS && !is_pending(warp, first, per_lane) &&
+    if (access->span.pattern == LANES_CONTIGUOUS && cells_at_rest(warp->block, first, LANES * (unsigned)per_lane) &&
         warp->lanes->shadow_write(&race->cells, first, (uint32_t)per_lane, &view))
         return;
     struct access filled = *access;
