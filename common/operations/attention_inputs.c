@@ -117,10 +117,23 @@ static void fill_v(int64_t begin, int64_t end, void *context) {
     }
 }
 
-// Puts the NaN or the infinity of the families that have one into a row of k or v that the seed chooses.
+// A row of k or v that the seed chooses. Where causal, it is a key that the first query does not see and the last one
+// does: one that all see, or none, would not ask whether hidden keys are left out.
+static int64_t special_row(const struct filling *f, int64_t k_rows) {
+    const struct attention_shape *s = f->shape;
+    uint64_t chance = inputs_random(f->seed, STREAM_PLACE, 0);
+    int64_t row = (int64_t)(chance % (uint64_t)k_rows), key = row % s->nk;
+    int first_hidden = s->nk < s->nq ? 0 : s->nk - s->nq + 1;
+    if (!s->causal || first_hidden >= s->nk || key >= first_hidden)
+        return row;
+    int64_t hidden = row - key + first_hidden + (int64_t)(chance / (uint64_t)k_rows % (uint64_t)(s->nk - first_hidden));
+    return hidden < k_rows ? hidden : row; // of a tensor that repeats itself not every head is kept whole
+}
+
+// Puts the NaN or the infinity of the families that have one into its place.
 static void fill_special(const struct filling *f, int64_t k_rows) {
     int d = f->shape->head_dim;
-    int64_t row = (int64_t)(inputs_random(f->seed, STREAM_PLACE, 0) % (uint64_t)k_rows);
+    int64_t row = special_row(f, k_rows);
     int column = (int)(inputs_random(f->seed, STREAM_PLACE, 1) % (uint64_t)d);
     if (f->family == INPUTS_NAN_KEY)
         for (int c = 0; c < d; c++)

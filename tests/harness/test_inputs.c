@@ -85,6 +85,23 @@ static void all_are_finite_but_where_they_should_not_be(void **state) {
     }
 }
 
+// Of any seed: the key that holds it is hidden from the first query and seen by the last.
+static void what_must_stay_hidden_is_hidden_from_someone(void **state) {
+    (void)state;
+    for (int nq = 2; nq <= 50; nq += 16) {
+        struct attention_shape s = {
+            .batch = 1, .heads = 2, .kv_heads = 2, .nq = nq, .nk = 35, .head_dim = 8, .causal = true};
+        for (uint64_t seed = 0; seed < 200; seed++) {
+            struct host_problem in = draw(&s, INPUTS_NAN_VALUE, seed);
+            int64_t i = 0;
+            while (!isnan(in.tensor[V].values[i]))
+                i++;
+            assert_true(i / s.head_dim % s.nk >= shape_visible_keys(&s, 0));
+            host_problem_free(&in);
+        }
+    }
+}
+
 // The largest weight of each row, and where the largest of all scores is.
 static void families_do_what_they_are_for(void **state) {
     (void)state;
@@ -222,6 +239,7 @@ int main(void) {
         cmocka_unit_test(a_seed_repeats_itself),
         cmocka_unit_test(normal_is_normal),
         cmocka_unit_test(all_are_finite_but_where_they_should_not_be),
+        cmocka_unit_test(what_must_stay_hidden_is_hidden_from_someone),
         cmocka_unit_test(families_do_what_they_are_for),
         cmocka_unit_test(long_tensors_repeat_odd_blocks),
         cmocka_unit_test(matrices_are_repeatable_and_masked_rows_keep_an_element),
