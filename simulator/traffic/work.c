@@ -52,10 +52,13 @@ static void visit(void *context, int32_t slot, bool written, bool always) {
 
 static void add_function(struct work_plan *plan, const struct ptx_kernel *kernel, const struct ptx_frame *frame,
                          const int8_t *merged_bytes) {
+    bool *fused = calloc((size_t)kernel->instructions + 1, sizeof *fused);
+    plan->failed |= !fused || !work_find_fused(kernel, frame, fused);
     plan->base = frame->register_base;
-    for (int32_t i = frame->entry; i < frame->entry + frame->instructions; i++) {
+    for (int32_t i = frame->entry; i < frame->entry + frame->instructions && !plan->failed; i++) {
         struct step *step = &plan->step[i];
-        step->cost = work_cost_of(kernel, i);
+        if (!fused[i])
+            step->cost = work_cost_of(kernel, i);
         if (merged_bytes[i] < 0) // part of a neighbour's access
             step->cost.count[WORK_ISSUE] = 0;
         step->first = plan->ids;
@@ -66,6 +69,7 @@ static void add_function(struct work_plan *plan, const struct ptx_kernel *kernel
         visit_registers(&kernel->instruction[i], visit, plan);
         step->writes = plan->ids - step->first - step->reads;
     }
+    free(fused);
 }
 
 struct work_plan *work_plan_make(const struct ptx_kernel *kernel, const int8_t *merged_bytes) {

@@ -41,6 +41,11 @@ struct work_cost {
 uint32_t work_bulk_latency(void);
 struct work_cost work_cost_of(const struct ptx_kernel *kernel, int32_t instruction);
 
+// work_fused.c. Sets fused[i], of [instructions], where instruction i of that function is a multiplication that an
+// addition takes in; false where the host has no memory left.
+struct ptx_frame;
+bool work_find_fused(const struct ptx_kernel *kernel, const struct ptx_frame *frame, bool *fused);
+
 // The costs of a kernel's instructions and the registers that they wait for; NULL where the host has no memory left.
 struct work_plan;
 struct work_plan *work_plan_make(const struct ptx_kernel *kernel, const int8_t *merged_bytes);

@@ -131,6 +131,25 @@ static void units_are_counted(void **state) {
                      16 * 8 * 16);
 }
 
+// What the product of a mul is read by decides whether it is an instruction of its own.
+static void a_multiplication_becomes_part_of_an_addition(void **state) {
+    (void)state;
+#define MUL "mul.f32 %f1, %f0, %f2;\n"
+#define LAST "st.shared.f32 [tile], %f4;\n"
+    assert_int_equal(counted(MUL "add.f32 %f4, %f3, %f1;\n" LAST, WORK_FMA), 1);
+    assert_int_equal(counted(MUL "sub.f32 %f4, %f1, %f3;\n" LAST, WORK_ISSUE), 2);
+    assert_int_equal(cycles(MUL "add.f32 %f4, %f3, %f1;\nadd.f32 %f5, %f4, %f3;\n"), ARITHMETIC);
+    // Two additions take it in, or one of two products.
+    assert_int_equal(counted(MUL "add.f32 %f4, %f3, %f1;\nsub.f32 %f4, %f4, %f1;\n" LAST, WORK_FMA), 2);
+    assert_int_equal(counted(MUL "mul.f32 %f3, %f0, %f0;\nadd.f32 %f4, %f1, %f3;\n" LAST, WORK_FMA), 2);
+    // Not where a rounding is named, of either; where something else needs the product; nor under a predicate.
+    assert_int_equal(counted("mul.rn.f32 %f1, %f0, %f2;\nadd.f32 %f4, %f3, %f1;\n" LAST, WORK_FMA), 2);
+    assert_int_equal(counted(MUL "add.rn.f32 %f4, %f3, %f1;\n" LAST, WORK_FMA), 2);
+    assert_int_equal(counted(MUL "add.f32 %f4, %f3, %f1;\nst.shared.f32 [tile+4], %f1;\n" LAST, WORK_FMA), 2);
+    assert_int_equal(counted("@%p1 " MUL "add.f32 %f4, %f3, %f1;\n" LAST, WORK_FMA), 2);
+    assert_int_equal(counted(MUL "add.f32 %f4, %f1, %f1;\n" LAST, WORK_FMA), 2);
+}
+
 static void a_short_branch_is_a_predicate(void **state) {
     (void)state;
     const char *few = "@%p1 bra END;\n" FMA(1, 0) "END:\n";
@@ -147,6 +166,7 @@ int main(void) {
         cmocka_unit_test(waits_come_from_elsewhere_too),
         cmocka_unit_test(a_load_from_l1_comes_sooner),
         cmocka_unit_test(units_are_counted),
+        cmocka_unit_test(a_multiplication_becomes_part_of_an_addition),
         cmocka_unit_test(a_short_branch_is_a_predicate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
