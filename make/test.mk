@@ -1,5 +1,5 @@
 # The project's own tests. A file test_*.c in tests/harness, tests/simulator or tests/teach is a program, linked with what it
-# tests; it is run as it is and with ASan and UBSan. What else is run, and in which order, says tests/run.
+# tests; it is run as it is and, by make test-all, with ASan and UBSan. What else is run, and in which order, says tests/run.
 
 test:
 	tests/run
@@ -49,8 +49,8 @@ build/kernels/build/skeletons/%: NVCCFLAGS += -Werror all-warnings -Xcicc -O1
 build/kernels/build/skeletons/%: kernel_code = ptx
 
 .PHONY: build/tests/all
-build/tests/all: $(harness) build/bin/teach $(test_programs:%=build/%) $(test_programs:%=build/sanitized/%) \
-    $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu baselines/*.cu) $(skeletons))
+build/tests/all: $(harness) build/bin/teach $(test_programs:%=build/%) $(if $(TEST_ALL),$(test_programs:%=build/sanitized/%)) \
+    $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu baselines/*.cu) $(if $(TEST_ALL),$(skeletons)))
 
 # libFuzzer wants its own build of what it exercises, by clang.
 build/fuzz/%: tests/fuzz/fuzz_%.c build/flags $(wildcard simulator/ptx/*.[ch] simulator/fatbin/*.[ch])

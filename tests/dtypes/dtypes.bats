@@ -2,6 +2,8 @@
 # Tensors of 16 bits on the simulator, with a kernel that covers all of the contract: right in both types; and broken ones of
 # it are rejected, with the name of their mistake where it has one.
 
+load ../long
+
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     mkdir -p build/dtypes
@@ -45,12 +47,14 @@ broken() {
 }
 
 @test "eight keys of 4096 left out" {
+    long
     broken eight-keys 's/key < keys;/key < keys - (p.nk == 4096 ? 8 : 0);/' --shape 1,1,2:4096,64 --dtype bf16
     check build/kernels/build/dtypes/eight-keys.so --shape 1,1,2:4096,64 --dtype fp16
     [ "$status" -eq 1 ]
 }
 
 @test "weights in bf16 where tensors are fp16" {
+    long
     broken coarse 's/T(weight))/__nv_bfloat16(weight))/' --shape 1,2,20:70,64 --dtype fp16
     [[ $output == *"too large for weights and results of 16 bits"* || $output == *"elements wrong"* ]]
     check build/kernels/build/dtypes/coarse.so --shape 1,2,20:70,64 --dtype bf16
@@ -58,26 +62,31 @@ broken() {
 }
 
 @test "scores rounded to 16 bits" {
+    long
     broken scores 's/p.softmax_scale \* warp_sum(partial)/to_float(T(p.softmax_scale * warp_sum(partial)))/' --shape 1,1,20:70,64
 }
 
 @test "a sum of rounded weights shows in the log-sum-exp" {
+    long
     broken sum 's/row_sum \* rescale + weight;/row_sum * rescale + to_float(T(weight));/' --shape 1,1,20:70,64
     [[ $output == *"elements of lse wrong"* ]]
 }
 
 @test "groups dealt out in turn" {
+    long
     broken groups 's/head \/ (p.heads \/ p.kv_heads)/head % p.kv_heads/' --shape 2,8:4,9:30,64 --dtype bf16
     [[ $output == *"diagnosis: query heads share key heads in turn, not in groups"* ]]
 }
 
 @test "strides ignored" {
+    long
     broken strides 's/batch \* p.o_stride.batch + head \* p.o_stride.head + query \* p.o_stride.row/((batch * p.heads + head) * p.nq + query) * p.head_dim/' \
         --shape 1,3,9:30,64 --layout bnhd
     [[ $output == *"diagnosis: the strides of the output are ignored"* ]]
 }
 
 @test "the log-sum-exp in powers of 2, and of a row that sees nothing" {
+    long
     broken base-2 's/row_max + logf(row_sum);/1.44269504f * (row_max + logf(row_sum));/' --shape 1,2,9:30,64 --dtype bf16
     [[ $output == *"diagnosis: the log-sum-exp is in powers of 2"* ]]
     broken nothing 's/row_max + logf(row_sum);/keys ? row_max + logf(row_sum) : 0.0f;/' --shape 1,1,30:9,64 --causal --dtype bf16

@@ -2,6 +2,8 @@
 # `make ... explore`: what it prints, and the data in the page that it writes. What the page draws of them is tested by
 # tests/explore/browser.py. Works in the checkout itself: explore writes to build/ only.
 
+load ../long
+
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     # page.bats writes the same pages.
@@ -73,6 +75,7 @@ of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
 }
 
 @test "a kernel with a race in a source that is neither UTF-8 nor harmless: the page has the finding, and the source as text" {
+    long
     mkdir -p build/explore/test
     patch -s -o build/explore/test/race.cu solutions/02_vectorized/attention.cu tests/broken/02-barrier-missing-after-query.patch
     printf '// caf\xe9 </script><script>alert(1)</script> <!--\n' >>build/explore/test/race.cu

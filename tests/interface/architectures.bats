@@ -2,6 +2,7 @@
 # The line of a kernel file that says its architecture: what is compiled for it, where it is run, and what is refused on a GPU
 # that is none of those. The GPUs are made up: nvidia-smi is a stand-in.
 
+load ../long
 load helpers
 
 small=SHAPE=1,1,16,16
@@ -48,6 +49,7 @@ options() {
 }
 
 @test "the compiler is given it, for lessons and for files from anywhere, and the simulator runs it" {
+    long
     kernel sm_90a
     run make check KERNEL="$kernel" $small
     echo "$output"
@@ -67,6 +69,7 @@ options() {
 }
 
 @test "on a GPU newer than the simulator's, kernels have PTX for the simulator, too" {
+    long
     gpu 10.0
     scripts/find-cuda --architectures | grep -q ' 100 ' || skip "this nvcc knows no sm_100"
     kernel sm_80

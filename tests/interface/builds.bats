@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What is built again, and what happens when several makes run at once.
 
+load ../long
 load helpers
 
 small=SHAPE=1,1,16,16
@@ -11,6 +12,7 @@ compiled() {
 }
 
 @test "nothing is built a second time" {
+    long
     solve $(numbers)
     make check $small
     [ -z "$(compiled make check $small)" ]
@@ -61,6 +63,7 @@ compiled() {
 }
 
 @test "a compiler is named where it takes more than three seconds, and not after Ctrl-C" {
+    long
     mkdir -p "$BATS_TEST_TMPDIR/bin"
     printf '#!/bin/sh\nsleep 3.5\nexec %s "$@"\n' "$(command -v gcc)" >"$BATS_TEST_TMPDIR/bin/gcc"
     chmod +x "$BATS_TEST_TMPDIR/bin/gcc"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Each goal of `make help`, and how goals go together.
 
+load ../long
 load helpers
 
 small=SHAPE=1,2,20,16
@@ -52,6 +53,7 @@ small=SHAPE=1,2,20,16
 }
 
 @test "lesson 03 checks softmax.cu, then attention.cu, and the second even where the first fails" {
+    long
     fresh 03
     solution=solutions/03_fused_softmax
     cp $solution/attention.cu lessons/03_fused_softmax/attention.cu
@@ -79,6 +81,7 @@ small=SHAPE=1,2,20,16
 }
 
 @test "make check is about every lesson, and one that fails does not keep the others from being checked" {
+    long
     solve 01 03 04
     fresh 02
     run make check $small
@@ -251,6 +254,7 @@ END
 }
 
 @test "run builds a program of one's own, again when a file of it has changed, and ends as it does" {
+    long
     own_program "$BATS_TEST_TMPDIR/my program's.cu"
     run make run PROGRAM="$BATS_TEST_TMPDIR/my program's.cu" ARGS="0 1 '2 x'"
     echo "$output"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Bad input, and kernels with a mistake in them: one clear line each, exit status 2, nothing written or lost.
 
+load ../long
 load helpers
 
 small=SHAPE=1,1,16,16
@@ -57,6 +58,7 @@ small=SHAPE=1,1,16,16
 }
 
 @test "tensors of the wrong magic, dtype, order, shape or length, truncated, or absent" {
+    long
     tests/fixtures/make-malformed "$BATS_TEST_TMPDIR/malformed"
     for data in "$BATS_TEST_TMPDIR"/malformed/*/; do
         refused "$(basename "$data")/" make solution-01 check DATA="$data"
@@ -82,6 +84,7 @@ small=SHAPE=1,1,16,16
 }
 
 @test "a PROGRAM that is not there, is none, or cannot be built; words for run without it" {
+    long
     program=$BATS_TEST_TMPDIR/program.cu
     echo 'int broken() { return 0; }' >"$program"
     refused "needs a program of your own" make run
@@ -109,6 +112,7 @@ small=SHAPE=1,1,16,16
 }
 
 @test "a program whose kernel the simulator cannot run says so, though it asks for no error" {
+    long
     printf '%s\n' '__global__ void marked() { asm volatile("pmevent.mask 1;"); }' 'int main() { marked<<<1, 1>>>(); }' >"$BATS_TEST_TMPDIR/marked.cu"
     run make run PROGRAM="$BATS_TEST_TMPDIR/marked.cu"
     echo "$output"
@@ -293,11 +297,13 @@ fails() {
 }
 
 @test "a kernel that writes where nothing is allocated" {
+    long
     kernel_file "$BATS_TEST_TMPDIR/stray.cu" 'stray<<<1, 32, 0, stream>>>(o);'
     fails "stray.cu:" "$BATS_TEST_TMPDIR/stray.cu"
 }
 
 @test "a kernel that leaves the output unwritten" {
+    long
     kernel_file "$BATS_TEST_TMPDIR/none.cu" 'fill<<<1, 1, 0, stream>>>(o, 0, 0.0f);'
     fails "written" "$BATS_TEST_TMPDIR/none.cu"
     kernel_file "$BATS_TEST_TMPDIR/idle.cu" ''
@@ -305,11 +311,13 @@ fails() {
 }
 
 @test "a kernel that writes NaN" {
+    long
     kernel_file "$BATS_TEST_TMPDIR/nan.cu" 'fill<<<(count + 255) / 256, 256, 0, stream>>>(o, count, NAN);'
     fails "an" "$BATS_TEST_TMPDIR/nan.cu"
 }
 
 @test "a kernel that writes zeros" {
+    long
     kernel_file "$BATS_TEST_TMPDIR/zeros.cu" 'fill<<<(count + 255) / 256, 256, 0, stream>>>(o, count, 0.0f);'
     fails "" "$BATS_TEST_TMPDIR/zeros.cu"
 }

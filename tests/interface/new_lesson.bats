@@ -2,6 +2,7 @@
 # A folder that appears is a lesson: the smallest one, copied under another number, is found by all commands and by the tests,
 # with no other line changed. The GPU that times it is made up, as in tests/runner.
 
+load ../long
 load helpers
 
 # Sets up the lesson 90_throwaway in the copy of the project.
@@ -31,6 +32,7 @@ setup_file() {
 }
 
 @test "its skeleton fails and is reset, its solution passes, and both are among those that check takes" {
+    long
     run make lesson-90 check SHAPE=1,1,16,16
     echo "$output"
     [ "$status" -eq 2 ]
@@ -50,6 +52,7 @@ setup_file() {
 }
 
 @test "hint and quiz" {
+    long
     run make lesson-90 hint
     echo "$output"
     [[ $output == "lessons/90_throwaway/attention.cu:"*": TODO 1, hint 1 of "* ]]
@@ -100,6 +103,7 @@ bench() {
 }
 
 @test "bench times it beside the lessons before it, with the ladder, and charts draw it" {
+    long
     fake_toolkit
     before=$(printf '%s\n' solutions/[0-8]*_* | tail -n 1)
     run bench lesson-90 SIZES=16
@@ -125,7 +129,8 @@ bench() {
 }
 
 @test "the tests check it, its skeleton, and compile it for each architecture" {
-    # All that they call succeeds.
+    # All that they call succeeds. The new lesson is none of those that make test takes.
+    export TEST_ALL=1
     for name in make nvcc; do
         printf '#!/bin/sh\n[ $1 != --list-gpu-code ] || echo sm_90\n[ $1 != --version ] || echo release 13.0, V13\n' >"$BATS_TEST_TMPDIR/$name"
         chmod +x "$BATS_TEST_TMPDIR/$name"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Products of wgmma that ptxas serialises, of which it only informs, fail the build with one line on what that means.
 
+load ../long
 load helpers
 
 # kernel LINE: a kernel of two products, with LINE between them.
@@ -41,11 +42,13 @@ refused() {
 }
 
 @test "a product in a branch that the compiler does not know to be taken by all" {
+    long
     kernel 'if (operands[4 + threadIdx.x])'
     refused C7520
 }
 
 @test "two products in a row are none of that" {
+    long
     kernel ""
     make "$library" KERNEL="$kernel"
     [ -e "$library" ]

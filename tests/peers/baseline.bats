@@ -2,6 +2,7 @@
 # The baseline that calls cuBLAS: on the simulator with a stand-in for cuBLAS, without one, and beside lessons that run.
 
 bats_require_minimum_version 1.5.0
+load ../long
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
@@ -29,6 +30,7 @@ EOF
 }
 
 @test "what the baseline does around cuBLAS is right, in one step and in many" {
+    long
     # In one step, in several, and a row at a time.
     for limit in 1073741824 20000 60; do
         stand_in whole "$place/cublas.so" "$limit" QUICK=$([ "${TEST_ALL-}" ] || [ "$limit" = 20000 ] || echo 1)
@@ -66,6 +68,7 @@ EOF
 }
 
 @test "bench times the lessons where a baseline cannot run, and says what is lacking" {
+    long
     library=$(ldd build/bin/runner | awk '$1 ~ /^libcudart/ { print $1 }')
     echo "$library { global: *; };" >"$place/map"
     mkdir -p "$place/gpu"

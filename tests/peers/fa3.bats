@@ -3,6 +3,7 @@
 # none. In a copy of what it needs, so that one that was built stays.
 
 bats_require_minimum_version 1.5.0
+load ../long
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
@@ -84,6 +85,7 @@ refused() {
 }
 
 @test "it is compiled once, from the folder hopper/ as well, and again where a header or the tree changes" {
+    long
     run make build/fa3/bf16/attention.so DTYPE=bf16 FA3="$tree"
     [ "$status" -eq 0 ]
     [ "$(grep -c 'sm90.cu (takes minutes)' <<<"$output")" -eq 2 ]
@@ -102,6 +104,7 @@ refused() {
 }
 
 @test "it is called as it wants to be: shapes, strides, masks, the counter at 0 before each causal launch" {
+    long
     for dtype in bf16 fp16; do
         make build/fa3/$dtype/attention.so DTYPE=$dtype FA3="$tree"
         LD_LIBRARY_PATH=$BATS_TEST_DIRNAME/../../build/simulator \

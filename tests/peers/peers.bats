@@ -2,6 +2,7 @@
 # The comparison with PyTorch, as far as it goes without one, and without a GPU.
 
 bats_require_minimum_version 1.5.0
+load ../long
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
@@ -48,6 +49,7 @@ python_with() {
 }
 
 @test "the lessons are called as they want to be, on the simulator" {
+    long
     export LD_LIBRARY_PATH=$PWD/build/simulator
     unit test_lessons
 }
@@ -79,6 +81,7 @@ __version__ = "1.0"'
 }
 
 @test "what it cannot compare" {
+    long
     refused "SHAPE=1,2,3 cannot be read" make peers SHAPE=1,2,3
     refused "SHAPE=3,4" make peers SHAPE=3,4 CAUSAL=1
     refused "peers needs a GPU" make peers DEVICE=sim

@@ -2,6 +2,7 @@
 # plots/draw on made-up results of GPUs that do not exist, in a copy of what it needs.
 
 bats_require_minimum_version 1.5.0
+load ../long
 
 setup() {
     project=$BATS_TEST_DIRNAME/../..
@@ -80,6 +81,7 @@ full() {
 }
 
 @test "a chart is drawn again only where what it shows has changed" {
+    long
     plots/draw --svg
     for chart in "$charts"/*.svg; do echo "$(basename "$chart")" >>"$chart"; done
     sed -i 's/,156\.[0-9]*,/,166.00,/' results/example-gpu/softmax.csv
@@ -89,6 +91,7 @@ full() {
 }
 
 @test "bitmaps are twice the size of the SVG" {
+    long
     plots/draw
     for file in "$charts"/*.svg; do
         size=$(sed -n 's/^<rect x="0" y="0" width="\([0-9]*\)" height="\([0-9]*\)".*/\1 \2/p' "$file")
@@ -98,6 +101,7 @@ full() {
 }
 
 @test "no text covers another, leaves the picture, is too small or too faint, light or dark: 5 lessons, 12, two GPUs, own lessons" {
+    long
     full 5
     sed -e '/Example GPU/!d' -e 's/bench1/own1/; s/solution-0[45]/lesson-0&/; s/lesson-0solution-/lesson-/' "$csv" |
         grep '^own1' >rows
@@ -111,6 +115,7 @@ full() {
 }
 
 @test "check_svg.py finds what it looks for" {
+    long
     plots/draw --svg
     good=$charts/softmax.svg
     "$project/tests/plots/check_svg.py" "$good"
@@ -205,6 +210,7 @@ full() {
 }
 
 @test "several GPUs each get charts of their own" {
+    long
     mkdir results/other-gpu
     sed 's/Example GPU/Other GPU (2)/; s/2026-01/2026-03/' "$csv" >results/other-gpu/attention.csv
     run plots/draw --svg
@@ -217,6 +223,7 @@ full() {
 }
 
 @test "a learner's lessons are charted apart, beside the solutions of the same run" {
+    long
     add run5 solution-01_basic_attention 1000 2026-01-05
     add run5 lesson-02_vectorized 250 2026-01-05
     run plots/draw --svg
@@ -304,6 +311,7 @@ full() {
 }
 
 @test "another folder of results, and a call from another folder" {
+    long
     mkdir elsewhere
     mv results/example-gpu elsewhere/
     run plots/draw elsewhere
@@ -317,6 +325,7 @@ full() {
 }
 
 @test "a chart that can no longer be drawn does not stay behind" {
+    long
     plots/draw --svg
     rm results/example-gpu/softmax.csv
     plots/draw --svg

@@ -3,6 +3,7 @@
 # part of them is missing or wrong.
 
 bats_require_minimum_version 1.5.0
+load ../long
 
 # A project with whole results, and its charts, which are drawn once.
 setup_file() {
@@ -113,6 +114,7 @@ lacks() {
 }
 
 @test "16 bits: the run with the most lessons, in colour before the peers, below what the tensor cores reach alone" {
+    long
     grep '^grid1,peer-fa3' "$gpu/attention.csv" | sed 's/^grid1,peer-fa3/grid2,solution-08_one/; s/2026-01-04/2026-01-03/' >rows
     cat rows >>"$gpu/attention.csv"
     sed 's/solution-08_one/peer-torch_flash/' rows >>"$gpu/attention.csv"
@@ -134,6 +136,7 @@ lacks() {
 }
 
 @test "a learner's own lesson stands in the place of its solution in 16 bits, and without one there is no chart of their own" {
+    long
     for lesson in solution-08_one solution-09_two lesson-09_two; do
         grep '^grid1,peer-fa3' "$gpu/attention.csv" | sed "s/^grid1,peer-fa3/grid2,$lesson/; /,64,1,/d"
     done >rows
@@ -145,6 +148,7 @@ lacks() {
 }
 
 @test "several GPUs stand side by side, and one alone does not; charts of a GPU that is gone go" {
+    long
     draw_whole
     [ ! -e "$charts/gpus-d64.svg" ]
     "$BATS_TEST_DIRNAME/make-results" results/other-gpu 4 "Other GPU" 0.5
@@ -158,6 +162,7 @@ lacks() {
 }
 
 @test "a place that cannot be written: one line, status 2" {
+    long
     mkdir -p build
     touch build/plots
     run plots/draw --svg
@@ -167,6 +172,7 @@ lacks() {
 }
 
 @test "what is missing is said in a line, and the other charts are drawn" {
+    long
     missing() { # file pattern message absent...
         "$BATS_TEST_DIRNAME/make-results" results/example-gpu
         if [ -n "$2" ]; then sed -i "/$2/d" "$gpu/$1"; else rm "$gpu/$1"; fi
@@ -191,6 +197,7 @@ lacks() {
 }
 
 @test "malformed rows of any file end it before anything is drawn" {
+    long
     for wrong in 'ceilings.csv s/4280.00/fast/' 'ceilings.csv s/,50,1980/,50,1980,1980/' 'profile.csv s/,byte,/,byte,none,/' \
         'profile.csv s/,[0-9.]*,2026/,much,2026/' 'attention.csv s/,cold,/,cool,/' 'softmax.csv s/,steady$/,quiet/' \
         'attention.csv s/abc1234/`id`/' "attention.csv s/abc1234/a'b\"c/"; do

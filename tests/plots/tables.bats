@@ -2,6 +2,7 @@
 # plots/tables on made-up results, and the committed README and pages against the committed results.
 
 bats_require_minimum_version 1.5.0
+load ../long
 
 setup() {
     project=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -203,6 +204,7 @@ add_grid() {
 }
 
 @test "a Triton kernel that was timed in another run, with warm caches or in another shape stands beside nothing" {
+    long
     page=lessons/02_vectorized/README.md
     printf '<!-- results:begin triton -->\n<!-- results:end triton -->\n' >>"$page"
     csv=results/example-gpu/attention.csv
@@ -253,6 +255,7 @@ add_grid() {
 }
 
 @test "a malformed row, and markers that do not pair: one line, status 2, no page touched" {
+    long
     before=$(cat README.md lessons/*/README.md | cksum)
     sed -i '7s/,fp32//' results/example-gpu/attention.csv
     run plots/tables

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The page of the committed results as headless Chromium shows it, with the real charts (browser.py).
 
+load ../long
 load helpers
 
 setup_file() {
@@ -56,6 +57,7 @@ nothing_of() {
 }
 
 @test "the browser finds what is wrong" {
+    long
     nothing_of overflow
     sed -e 's|</main>|<p style="width: 2000px">wide</p><svg width="5" height="5"></svg><h2>Empty</h2></main>|' \
         -e 's|^const button|console.error("said"); fetch("https://example.invalid/"); const button|' \

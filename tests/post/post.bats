@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # make post: what stands in a post, and what is refused. Charts are stand-ins; page.bats has the real ones.
 
+load ../long
 load helpers
 
 setup_file() {
@@ -92,6 +93,7 @@ checked() {
 }
 
 @test "a figure written by hand is refused, with file and line" {
+    long
     for figure in "3.19 ms" "12us" "12 µs" "24.8 TFLOP/s" "4015 GB/s" "4.2 TB/s" "32 %" "45%" "1.8×" "1.8 x" "12x" "4 times" \
         "3-fold" "1980 MHz" "1.35 GB" "2 s" "40 seconds"; do
         outline "A line." "It takes $figure there."
@@ -129,6 +131,7 @@ checked() {
 }
 
 @test "an unknown placeholder is an error with file and line, and the post there was stays" {
+    long
     told "An older post."
     for placeholder in "{{tiem 04 64}}" "{{time 04}}" "{{time four 64}}" "{{speedup 04 64}}" "{{softmax x 1x1}}" "{{ceiling a}}" "{{table x}}" \
         "{{time 77 64}}" "{{table ladder 32}}" "{{code}}" "{{chart}}" "{{chart nothing}}" "{{chart peers}}" "{{needs luck}}" "{{figure nothing.svg}}" "{{code 02 9}}" "{{time 04 64" "{{" "{{x}}"; do

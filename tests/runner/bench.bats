@@ -3,7 +3,7 @@
 # is seen and timed again, results of two GPUs are not mixed.
 
 bats_require_minimum_version 1.5.0
-
+load ../long
 load helpers
 
 setup_file() {
@@ -108,6 +108,7 @@ stop_after() {
 }
 
 @test "a run does not go on on another driver, GPU, commit or kernel, and FRESH starts over" {
+    long
     ladder=${ladder/16,32,48,64/16,32}
     stop_after 1
     first=$(column run $rows | sort -u)
@@ -192,6 +193,7 @@ stop_after() {
 }
 
 @test "short launches are timed many at a time; what events cannot tell is no noise" {
+    long
     # 1.25 us a launch, 80 of them between two events that are off by up to 0.9 us.
     export US=20
     FAKE_JITTER=0.9 bench $two --shape 1,16,16,64 --results results --commit abc
@@ -255,6 +257,7 @@ stop_after() {
 }
 
 @test "attention and row softmax in one run" {
+    long
     bench $two --name solution-03_softmax --kernel "$place/softmax.so" --sizes 16 --results results --commit abc --quick
     [ "$status" -eq 2 ]
     bench $two --shape 1,16,16,64 --results results --commit abc --name solution-03_softmax --kernel "$place/softmax.so"

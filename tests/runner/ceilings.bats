@@ -3,6 +3,7 @@
 # those that a GPU has.
 
 bats_require_minimum_version 1.5.0
+load ../long
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
@@ -49,6 +50,7 @@ counted() {
 }
 
 @test "the loops of the tensor cores hold the products that are counted" {
+    long
     read -r mma <<<"$(counted common/runner/ceiling_mma.cu 80 mma.sync)"
     read -r wgmma <<<"$(counted common/runner/ceiling_wgmma.cu 90a wgmma.mma_async)"
     for kind in mma:80:32:$((mma * 2 * 16 * 8 * 16)) wgmma:90a:128:$((wgmma * 2 * 64 * 256 * 16)); do
@@ -94,6 +96,7 @@ measure() {
 }
 
 @test "bench measures the tensor cores that the GPU has, and says which it has not" {
+    long
     root=$PWD
     basic="copy,GB/s,2.684 fma_fp32,TFLOP/s,0.100"
     measure 90 ceiling_mma ceiling_wgmma

@@ -2,6 +2,7 @@
 # The launcher and the runner with kernels that are C functions, on a CUDA runtime that has no device: every way in which
 # a kernel can fail, and what is said about it.
 
+load ../long
 load helpers
 
 setup_file() {
@@ -61,6 +62,7 @@ wrong() {
 }
 
 @test "a right kernel passes the whole matrix" {
+    long
     simulated check
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == "lesson-04 on Fake GPU (simulated), "*" cases, seed 7" ]]
@@ -131,6 +133,7 @@ wrong() {
 }
 
 @test "a few keys of many left out, half of the type's precision: mistakes of 16 bits fail, and say how to repeat them" {
+    long
     for mistake in eight-keys coarse-weights; do
         MISTAKE=$mistake run "$place/bin/attention" check --name lesson-08 --kernel "$place/sixteen.so" --device sim --seed 7 \
             --shape 1,1,4:4096,64 --dtype bf16

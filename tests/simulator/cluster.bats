@@ -2,6 +2,7 @@
 # Clusters of blocks: programs that nvcc compiled for sm_90a, run by the simulator and compared with the host; and variants
 # with one mistake each, made by sed, which have to be found while the right ones are not accused.
 
+load ../long
 load hopper/variants
 
 setup_file() {
@@ -101,6 +102,7 @@ END
 }
 
 @test "clusters on a GPU that has none" {
+    long
     cat >"$programs/older.cu" <<'END'
 #include "cluster.cuh"
 __global__ void plain() {

@@ -2,6 +2,7 @@
 # Programs that nvcc built for a GPU, unchanged, run by the simulator's runtime library in the place of NVIDIA's.
 
 bats_require_minimum_version 1.5.0
+load ../long
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.."
@@ -133,6 +134,7 @@ explanations() {
 }
 
 @test "each way of compressing that nvcc has is read, or refused with the reason" {
+    long
     LD_LIBRARY_PATH= "$NVCC" --help | grep -q compress-mode || skip "this nvcc has one way of compressing"
     for mode in size balance speed none; do
         compile fat --compress-mode="$mode" $small
@@ -143,6 +145,7 @@ explanations() {
 }
 
 @test "code compiled for a default stream of each thread runs the same" {
+    long
     compile streams --default-stream per-thread "$sources/test_runtime_kernels.cu" "$sources/test_runtime_other.cu"
     "$programs/streams" streams_and_events
     "$programs/streams" variables

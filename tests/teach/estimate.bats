@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # The estimate of the time, against what an H200 took. Works in the checkout itself, and writes to build/ only.
 
+load ../long
+
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     unset DEVICE SHAPE CAUSAL DATA KERNEL SEED TIME_LIMIT MAKEFLAGS MAKELEVEL SIMULATOR_DEVICE
@@ -68,6 +70,7 @@ price() { # NN
 }
 
 @test "what wastes costs time: rows of K without their padding" {
+    long
     folder=build/estimate-test/04_tiled_online_softmax
     mkdir -p $folder
     sed 's/float K\[KEYS\]\[D + 4\]/float K[KEYS][D]/' solutions/04_tiled_online_softmax/attention.cu >$folder/attention.cu
@@ -93,6 +96,7 @@ counted() {
 }
 
 @test "a sample of blocks stands for all of them, where they take their work from a counter, too" {
+    long
     [ "$(counted 02 fp32 1,1,128,64 4)" -eq "$(counted 02 fp32 1,1,128,64 0)" ]
     # 512 items of work for 132 blocks.
     awk -v some="$(counted 13 bf16 8,64,192,64 4)" -v all="$(counted 13 bf16 8,64,192,64 0)" \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # make lesson-NN hint.
 
+load ../long
 load helpers
 
 @test "every blank has three hints or more, and so has a lesson without open blanks" {
@@ -17,6 +18,7 @@ load helpers
 }
 
 @test "the first hint of a blank asks, and there is none for a blank that does not exist" {
+    long
     for folder in lessons/*/; do
         awk '
             /^#/ || /^$/ { next }

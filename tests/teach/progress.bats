@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # make progress: what a check, a change, clean, reset and a bench make of it.
 
+load ../long
 load helpers
 
 state() {
@@ -69,6 +70,7 @@ checked() {
 }
 
 @test "it is kept over clean and reset" {
+    long
     solve 02
     checked 02_vectorized/attention.cu true
     mv build "$BATS_TEST_TMPDIR/kept"
@@ -110,6 +112,7 @@ checked() {
 }
 
 @test "it says what comes next" {
+    long
     [[ $(make progress) == *"Next: lessons/01_basic_attention/attention.cu:15: TODO 1"* ]]
     solve 01
     [[ $(make progress) == *"Next: make lesson-01 check"* ]]

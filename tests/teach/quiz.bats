@@ -57,14 +57,14 @@ lesson_numbers() {
     ls lessons | sed -n "s/^\([0-9][0-9]\)_.*/\1/p"
 }
 
-@test "right and wrong answers are told apart, for every question of two lessons" {
-    told_apart $(lesson_numbers | sed -n '2p;4p')
+@test "right and wrong answers are told apart, for every question of one lesson" {
+    told_apart $(lesson_numbers | sed -n 2p)
 }
 
 # Their kernels, and the variants that questions ask about, take long to compile.
 @test "right and wrong answers are told apart, for every question of all other lessons" {
     [ "${TEST_ALL-}" ] || skip "make test-all asks them"
-    told_apart $(lesson_numbers | sed '2d;4d')
+    told_apart $(lesson_numbers | sed 2d)
 }
 
 @test "a wrong answer is met with the measurement" {
@@ -123,11 +123,11 @@ lesson_numbers() {
     mkfifo "$BATS_TEST_TMPDIR/answers"
     make -j2 lesson-02 quiz <"$BATS_TEST_TMPDIR/answers" >"$BATS_TEST_TMPDIR/asked" 2>&1 3>&- &
     exec 5>"$BATS_TEST_TMPDIR/answers"
-    for _ in $(seq 300); do
-        grep -q '^> ' "$BATS_TEST_TMPDIR/asked" && break
+    while ! grep -q '^> ' "$BATS_TEST_TMPDIR/asked" && [ "$(jobs -rp)" ]; do
         sleep 0.1
     done
     sleep 0.3
+    trap '' PIPE # where it has ended, what it said is shown below
     echo 4 >&5 || true
     exec 5>&-
     wait

@@ -1,17 +1,14 @@
 #!/usr/bin/env bats
 # make lesson-NN repair, and the broken kernels themselves.
 
+load ../long
 load helpers
 
 copy_of() {
     echo lessons/"$1"_*/repair.patch | sed 's/repair\.patch/repaired.cu/'
 }
 
-# The kernels from lesson 05 on take long to compile, and the whole check of 01 takes long.
-long() {
-    [ "${TEST_ALL-}" ] || skip "make test-all repairs it"
-}
-
+# Those that are long: the kernels from lesson 04 on take long to compile, and the whole check of 01 takes long.
 # rejected NUMBER WORDS: the broken kernel is, with these words.
 rejected() {
     rm -f "$(copy_of "$1")"
@@ -59,11 +56,13 @@ repaired() {
 }
 
 @test "03: rejected as a race, and right once it is repaired" {
+    long
     rejected 03 "race: "
     repaired 03
 }
 
 @test "04: its numbers are right, it is rejected by its bank conflicts, trace names the line; right once it is repaired" {
+    long
     rm -rf .progress
     rejected 04 "Every number is right, and yet it is not repaired"
     # A part of the check proves nothing.

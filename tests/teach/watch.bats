@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # make watch, on a terminal of its own, ended by Ctrl-C.
 
+load ../long
 load helpers
 
 setup() {
@@ -59,6 +60,7 @@ until_seen() {
 }
 
 @test "watch begins with the first lesson that does not pass, or with the one that is named" {
+    long
     solve 01
     make lesson-01 check >/dev/null
     {

@@ -3,6 +3,7 @@
 # are made up, the tables, and some versions on the simulator.
 
 bats_require_minimum_version 1.5.0
+load ../long
 
 setup() {
     project=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -266,6 +267,7 @@ field() {
 }
 
 @test "another lesson: its type, mask and counter are in its rows; its table is on its page" {
+    long
     make_tree
     mkdir lessons/09_other
     for page in lessons/09_other/README.md $solution/NOTES.md; do
