@@ -26,6 +26,7 @@ compiled() {
 }
 
 @test "editing a header that kernels share rebuilds the kernels that read it" {
+    long
     make solution-01 solution-02 check $small
     header=$(grep -ho 'common/[a-z0-9_]*\.cuh' build/kernels/solutions/02_vectorized/attention.d | head -n 1)
     [ -n "$header" ]

@@ -150,6 +150,7 @@ repaired() {
 }
 
 @test "the copy is never written over, and progress knows what is repaired" {
+    long
     rm -rf .progress
     rm -f lessons/*/repaired.cu
     [[ $(make progress | grep lesson-02) == *" -" ]]

@@ -39,6 +39,7 @@ all_as_predicted() {
 }
 
 @test "a bank conflict is seen: rows of K without their padding" {
+    long
     mkdir -p build/trace/test
     sed 's/float K\[KEYS\]\[D + 4\]/float K[KEYS][D]/' solutions/04_tiled_online_softmax/attention.cu >build/trace/test/kernel.cu
     run make trace KERNEL=build/trace/test/kernel.cu
