@@ -28,6 +28,7 @@ enum input_family {
     INPUTS_FALLING,        // scores fall by 24 every 64 keys, all of them far below 0
     INPUTS_EQUAL,          // all keys of a head are the same
     INPUTS_EQUAL_BUT_ONE,  // and one of them, beside a tile's edge, is 11 above the others
+    INPUTS_LATE,           // scores of the first 64 keys are near -200, the others as usual
     INPUTS_MASKED,         // softmax: some elements are -inf, never a whole row
     INPUT_FAMILIES
 };

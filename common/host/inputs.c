@@ -26,6 +26,7 @@ static const char *const names[INPUT_FAMILIES] = {
     [INPUTS_FALLING] = "falling",
     [INPUTS_EQUAL] = "equal",
     [INPUTS_EQUAL_BUT_ONE] = "equal-but-one",
+    [INPUTS_LATE] = "late",
     [INPUTS_MASKED] = "masked",
 };
 

@@ -50,6 +50,7 @@ static void fill_q(int64_t begin, int64_t end, void *context) {
         case INPUTS_STEEP:
         case INPUTS_FALLING:
         case INPUTS_EQUAL_BUT_ONE:
+        case INPUTS_LATE:
             q[0] = sqrtf((float)d); // so that a key's element 0 is added to the scaled score as it is
             break;
         case INPUTS_OFFSET:
@@ -87,6 +88,8 @@ static void fill_k(int64_t begin, int64_t end, void *context) {
             k[0] = 400.0f;
         else if (f->family == INPUTS_FALLING)
             k[0] = -40.0f - 24.0f * (float)(key / 64);
+        else if (f->family == INPUTS_LATE)
+            k[0] = key < 64 ? -200.0f : 0.0f;
         else if (f->family == INPUTS_STEEP)
             k[0] = 4.0f * (float)key;
         else if (f->family == INPUTS_CROWD)

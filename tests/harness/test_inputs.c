@@ -146,6 +146,9 @@ static void families_do_what_they_are_for(void **state) {
         case INPUTS_FALLING:
             assert_true(ref.lse[0] < -30 && ref.lse[0] > -45); // the first 64 keys alone
             break;
+        case INPUTS_LATE: // as if the first 64 keys were not there
+            assert_true(ref.lse[0] > 3 && ref.lse[0] < 7 && largest_score > 150);
+            break;
         case INPUTS_EQUAL:
             assert_true(fabs(ref.weight_norm[7] - sqrt(1 / 130.0)) < 1e-6);
             break;
