@@ -1,6 +1,8 @@
 # The actions: how a lesson that is built is checked, timed, traced, compared and started afresh.
 
 harness := build/bin/attention build/bin/runner $(simulator_library)
+.PHONY: build/harness
+build/harness: $(harness)
 
 option  = $(if $2,$1 $(call quoted,$2))
 options = $(call option,--device,$(DEVICE)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \

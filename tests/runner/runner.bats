@@ -38,11 +38,6 @@ setup() {
 END
 }
 
-# For what takes long.
-whole() {
-    [ "${TEST_ALL-}" ] || skip "make test-all runs it"
-}
-
 # The launcher, with the fake simulator.
 simulated() {
     run "$place/bin/attention" "$1" --name lesson-04 --source blank.cu --kernel "$place/attention.so" --device sim --seed 7 "${@:2}"
@@ -90,7 +85,7 @@ wrong() {
 }
 
 @test "a right kernel passes the whole matrix with CAUSAL, and in the other layout" {
-    whole
+    long
     simulated check --causal
     [ "$status" -eq 0 ]
     simulated check --layout bnhd
@@ -250,7 +245,7 @@ wrong() {
 }
 
 @test "tensors of more than 2^24 values repeat themselves, on the device and in the reference" {
-    whole
+    long
     gpu check --kernel "$place/attention.so" --shape 1,3,12001:3,512
     [ "$status" -eq 0 ]
     MISTAKE=first-head gpu check --kernel "$place/attention.so" --shape 1,3,12001:3,512

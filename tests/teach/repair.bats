@@ -8,7 +8,8 @@ copy_of() {
     echo lessons/"$1"_*/repair.patch | sed 's/repair\.patch/repaired.cu/'
 }
 
-# Those that are long: the kernels from lesson 04 on take long to compile, and the whole check of 01 takes long.
+# make test repairs lesson 02's: the whole check of 01 takes long, and so do the compilers of most others.
+
 # rejected NUMBER WORDS: the broken kernel is, with these words.
 rejected() {
     rm -f "$(copy_of "$1")"

@@ -347,7 +347,7 @@ field() {
 }
 
 @test "versions of a lesson in fp32 and of one in bf16 are right on the simulator, and move what they say" {
-    [ "${TEST_ALL-}" ] || skip "make test-all compiles and checks them"
+    long
     cd "$project"
     DEVICE=sim JOBS=2 WORK=build/tests/versions run scripts/versions 07 whole-items sums-in-memory
     echo "$output"
