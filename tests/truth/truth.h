@@ -66,7 +66,8 @@ struct truth_form {
 
 // One table a file, ended by a form without a name.
 extern const struct truth_form truth_integer[], truth_real[], truth_half[], truth_convert[], truth_approximate[],
-    truth_video[], truth_warp[], truth_memory[], truth_atomic[], truth_matrix[], truth_wgmma[], truth_barrier[];
+    truth_video[], truth_warp[], truth_memory[], truth_atomic[], truth_matrix[], truth_wgmma[], truth_barrier[],
+    truth_bulk[];
 
 size_t truth_type_bytes(enum truth_type type);
 
