@@ -67,7 +67,7 @@ struct truth_form {
 // One table a file, ended by a form without a name.
 extern const struct truth_form truth_integer[], truth_real[], truth_half[], truth_convert[], truth_approximate[],
     truth_video[], truth_warp[], truth_memory[], truth_atomic[], truth_matrix[], truth_wgmma[], truth_barrier[],
-    truth_bulk[];
+    truth_bulk[], truth_tensor[], truth_cluster[], truth_wmma[], truth_texture[], truth_surface[];
 
 size_t truth_type_bytes(enum truth_type type);
 
