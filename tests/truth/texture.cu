@@ -97,12 +97,14 @@ __device__ int layer_of(unsigned i) { // and two beyond the last
     return i / 240 % (DEPTH + 2);
 }
 __device__ float level_of(unsigned i, int quarters) {
-    return quarters == FRACTION ? static_cast<float>(i % 13) * 0.21f : static_cast<float>(i % 4) + 0.25f;
+    return quarters == FRACTION ? static_cast<float>(i % 13) * 0.21f : static_cast<float>(i / 4 % 4) + 0.25f;
 }
 
+// Channels that the texels do not have are not looked at.
 template <typename V>
-__device__ auto one_of(V v, unsigned i) {
-    return i % 4 == 0 ? v.x : i % 4 == 1 ? v.y : i % 4 == 2 ? v.z : v.w;
+__device__ auto one_of(V v, unsigned i, int channels) {
+    i %= channels;
+    return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
 }
 
 // A direction through a face, with texel (s, t) of it and a length that means nothing.
@@ -160,8 +162,8 @@ READ(GatherBlue, tex2Dgather<V>(t, x, y, 2))
 READ(GatherAlpha, tex2Dgather<V>(t, x, y, 3))
 
 template <class R, typename T>
-__global__ void fetch(cudaTextureObject_t texture, T *result, int quarters, int unit) {
-    result[INDEX] = one_of(R::read(texture, INDEX, quarters, unit), INDEX);
+__global__ void fetch(cudaTextureObject_t texture, T *result, int quarters, int unit, int channels) {
+    result[INDEX] = one_of(R::read(texture, INDEX, quarters, unit), INDEX, channels);
 }
 
 template <const Picture &P, class R, int QUARTERS>
@@ -169,13 +171,16 @@ static int launch(const struct truth_form *, void *result, void *const input[3])
     typedef decltype(R::vector::x) T;
     cudaTextureObject_t texture;
     TRY(make_texture(P, input[0], &texture));
-    fetch<R><<<TRUTH_ELEMENTS / TRUTH_BLOCK, TRUTH_BLOCK>>>(texture, static_cast<T *>(result), QUARTERS, P.unit);
+    fetch<R><<<TRUTH_ELEMENTS / TRUTH_BLOCK, TRUTH_BLOCK>>>(texture, static_cast<T *>(result), QUARTERS, P.unit,
+                                                            P.format.y == 0   ? 1
+                                                            : P.format.z == 0 ? 2
+                                                                              : 4);
     return cudaGetLastError();
 }
 
 // Whole coordinates, in memory that is no array; behind the last one and before the first there is 0.
 __global__ void fetch_linear(cudaTextureObject_t texture, unsigned *result) {
-    result[INDEX] = one_of(tex1Dfetch<uint4>(texture, static_cast<int>(INDEX) - 100), INDEX);
+    result[INDEX] = one_of(tex1Dfetch<uint4>(texture, static_cast<int>(INDEX) - 100), INDEX, 4);
 }
 
 static int launch_linear(const struct truth_form *, void *result, void *const input[3]) {
