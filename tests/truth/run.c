@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXACT_SAMPLE = 64, MOST_FORMS = 2048, SECONDS = 20, MOST_HUNG = 12 };
+enum { EXACT_SAMPLE = 64, MOST_FORMS = 2048, SECONDS = 20, MOST_HUNG = 12, MOST_FAILED = 150 };
 
 static const struct truth_form *const tables[] = {
     truth_integer, truth_real,   truth_half,    truth_convert, truth_video,   truth_approximate,
@@ -156,7 +156,7 @@ static void write_result(const struct truth_form *form, FILE *table, FILE *sampl
 // Returns how many failed, or -1 where there is no device.
 static int run_and_write(const struct truth_form *const *form, int forms, FILE *table, FILE *samples) {
     int failed = 0, hung = 0;
-    for (int next = 0; next < forms && hung < MOST_HUNG;) {
+    for (int next = 0; next < forms && hung < MOST_HUNG && failed < MOST_FAILED;) {
         struct report report;
         int from = -1;
         const pid_t process = start(&form[next], forms - next, &from);
@@ -191,8 +191,8 @@ static int run_and_write(const struct truth_form *const *form, int forms, FILE *
         if (failed < 0)
             return -1;
     }
-    if (hung == MOST_HUNG)
-        fprintf(stderr, "%d forms had no result: the rest is left out\n", hung);
+    if (hung == MOST_HUNG || failed >= MOST_FAILED)
+        fprintf(stderr, "%d forms failed, %d without an answer: the rest is left out\n", failed, hung);
     return failed;
 }
 
