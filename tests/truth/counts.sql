@@ -30,7 +30,7 @@ FROM (SELECT operation, kinds, rank, 'l1tex__data_pipe_lsu_wavefronts_mem_shared
         UNION SELECT 3, 'shared_atomic', 'atom', 'shared atomic,shared reduction')),
     json_each('["wavefronts","conflicts","passes"]') AS n
 ORDER BY rank, n.key;
--- Bulk copies, by ncu in whole sectors.
+-- Bulk copies, compared in whole sectors.
 INSERT INTO quantity (name, metric, kinds, what)
 SELECT * FROM (VALUES
     ('bulk_load_instructions', 'smsp__sass_inst_executed_op_tma_ld', 'global bulk load', 'requests'),

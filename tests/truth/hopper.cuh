@@ -28,7 +28,7 @@ DEVICE void mbarrier_expect(uint64_t *barrier, unsigned bytes) {
 // Returns how the wait ended: 1, or 0 where the phase never came. So a form that is wrong ends, and shows it.
 DEVICE unsigned mbarrier_wait(uint64_t *barrier, unsigned parity) {
     unsigned done = 0;
-    for (int i = 0; i < 1000000 && !done; i++) {
+    for (int i = 0; i < 50000 && !done; i++) {
         asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
                      : "=r"(done)
                      : "r"(smem(barrier)), "r"(parity)

@@ -76,11 +76,12 @@ __global__ void tile(SUM *result, const unsigned *a, const unsigned *b, const un
         "wmma_" name, (const void *)kernel, TRUTH_##R, {TRUTH_##A, TRUTH_##A, TRUTH_##C}, TRUTH_##comparison, bound,   \
             nullptr                                                                                                    \
     }
+#define EXACT_ONE(name, A, ...) FORM(name "_exact", (tile<__VA_ARGS__>), F32, SMALL_##A, SMALL_F32, EXACT, 0)
 #define BOTH(name, A, ...)                                                                                             \
-    FORM(name "_exact", (tile<__VA_ARGS__>), F32, SMALL_##A, SMALL_F32, EXACT, 0),                                     \
-        FORM(name "_random", (tile<__VA_ARGS__>), F32, UNIT_##A, UNIT_F32, NEAR, FP32_SUM)
+    EXACT_ONE(name, A, __VA_ARGS__), FORM(name "_random", (tile<__VA_ARGS__>), F32, UNIT_##A, UNIT_F32, NEAR, FP32_SUM)
+#define EXACT_F16(name, ...) FORM(name "_exact", (tile<__VA_ARGS__>), F16X2, SMALL_F16X2, SMALL_F16X2, EXACT, 0)
 #define BOTH_F16(name, ...)                                                                                            \
-    FORM(name "_exact", (tile<__VA_ARGS__>), F16X2, SMALL_F16X2, SMALL_F16X2, EXACT, 0),                               \
+    EXACT_F16(name, __VA_ARGS__),                                                                                      \
         FORM(name "_random", (tile<__VA_ARGS__>), F16X2, UNIT_F16X2, UNIT_F16X2, NEAR, FP16_SUM)
 #define INTEGERS(name, ...) FORM(name, (tile<__VA_ARGS__>), I32, I32, I32, EXACT, 0)
 #define HALF __half, __half, float
@@ -91,24 +92,24 @@ __global__ void tile(SUM *result, const unsigned *a, const unsigned *b, const un
 #define U8 unsigned char, unsigned char, int
 
 extern "C" const struct truth_form truth_wmma[] = {
-    BOTH("f16_row_row", F16X2, 16, 16, 16, HALF, row_major, row_major, true),
+    EXACT_ONE("f16_row_row", F16X2, 16, 16, 16, HALF, row_major, row_major, true),
     BOTH("f16_row_col", F16X2, 16, 16, 16, HALF, row_major, col_major, true),
-    BOTH("f16_col_row", F16X2, 16, 16, 16, HALF, col_major, row_major, false),
-    BOTH("f16_col_col", F16X2, 16, 16, 16, HALF, col_major, col_major, false),
-    BOTH("f16_32x8_row_col", F16X2, 32, 8, 16, HALF, row_major, col_major, true),
-    BOTH("f16_32x8_col_row", F16X2, 32, 8, 16, HALF, col_major, row_major, false),
-    BOTH("f16_8x32_row_col", F16X2, 8, 32, 16, HALF, row_major, col_major, false),
-    BOTH("f16_8x32_col_row", F16X2, 8, 32, 16, HALF, col_major, row_major, true),
+    EXACT_ONE("f16_col_row", F16X2, 16, 16, 16, HALF, col_major, row_major, false),
+    EXACT_ONE("f16_col_col", F16X2, 16, 16, 16, HALF, col_major, col_major, false),
+    EXACT_ONE("f16_32x8_row_col", F16X2, 32, 8, 16, HALF, row_major, col_major, true),
+    EXACT_ONE("f16_32x8_col_row", F16X2, 32, 8, 16, HALF, col_major, row_major, false),
+    EXACT_ONE("f16_8x32_row_col", F16X2, 8, 32, 16, HALF, row_major, col_major, false),
+    EXACT_ONE("f16_8x32_col_row", F16X2, 8, 32, 16, HALF, col_major, row_major, true),
     BOTH_F16("f16_sum_row_col", 16, 16, 16, HALF_SUM, row_major, col_major, true),
-    BOTH_F16("f16_sum_col_row", 16, 16, 16, HALF_SUM, col_major, row_major, false),
-    BOTH_F16("f16_sum_32x8", 32, 8, 16, HALF_SUM, row_major, col_major, false),
-    BOTH_F16("f16_sum_8x32", 8, 32, 16, HALF_SUM, col_major, col_major, true),
+    EXACT_F16("f16_sum_col_row", 16, 16, 16, HALF_SUM, col_major, row_major, false),
+    EXACT_F16("f16_sum_32x8", 32, 8, 16, HALF_SUM, row_major, col_major, false),
+    EXACT_F16("f16_sum_8x32", 8, 32, 16, HALF_SUM, col_major, col_major, true),
     BOTH("bf16_row_col", BF16X2, 16, 16, 16, BFLOAT, row_major, col_major, true),
-    BOTH("bf16_col_row", BF16X2, 16, 16, 16, BFLOAT, col_major, row_major, false),
-    BOTH("bf16_32x8", BF16X2, 32, 8, 16, BFLOAT, row_major, row_major, true),
-    BOTH("bf16_8x32", BF16X2, 8, 32, 16, BFLOAT, col_major, col_major, false),
+    EXACT_ONE("bf16_col_row", BF16X2, 16, 16, 16, BFLOAT, col_major, row_major, false),
+    EXACT_ONE("bf16_32x8", BF16X2, 32, 8, 16, BFLOAT, row_major, row_major, true),
+    EXACT_ONE("bf16_8x32", BF16X2, 8, 32, 16, BFLOAT, col_major, col_major, false),
     BOTH("tf32_row_col", F32, 16, 16, 8, TF32, row_major, col_major, true),
-    BOTH("tf32_col_row", F32, 16, 16, 8, TF32, col_major, row_major, false),
+    EXACT_ONE("tf32_col_row", F32, 16, 16, 8, TF32, col_major, row_major, false),
     INTEGERS("s8_row_col", 16, 16, 16, S8, row_major, col_major, true),
     INTEGERS("s8_col_row", 16, 16, 16, S8, col_major, row_major, false),
     INTEGERS("s8_32x8", 32, 8, 16, S8, row_major, row_major, true),
