@@ -171,8 +171,8 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         const int last_key = item.query0 + warp_row + diagonal - key0;
         if (mask && (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk))
             hide_keys(S_rmem, last_key, p.nk - 1 - key0, lane);
-        // TODO 1 (about 3 lines): has a score passed its row's limit? An item's first tile has none to pass.
         const bool grown = first || passes(S_rmem, rows);
+        // TODO 1 (about 2 lines): what if a score has passed its row's limit? A new item begins with new maxima.
         if (grown)
             raise_far<E>(S_rmem, scale, rows, rescale);
         // END TODO 1
