@@ -100,6 +100,27 @@ __device__ inline void cp_async_bulk_tensor(void *to_smem, const CUtensorMap *ma
                  : "memory");
 }
 
+// The same, with a hint for L2 about what is read.
+__device__ inline void cp_async_bulk_tensor(void *to_smem, const CUtensorMap *map, uint64_t *barrier, int column,
+                                            int row, int head, int batch, uint64_t policy) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
+                 "[%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(smem_address(to_smem)),
+                 "l"(map), "r"(smem_address(barrier)), "r"(column), "r"(row), "r"(head), "r"(batch), "l"(policy)
+                 : "memory");
+}
+
+// Policies: what is read once may leave L2 first, what others will read last.
+__device__ inline uint64_t createpolicy_evict_first() {
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+__device__ inline uint64_t createpolicy_evict_last() {
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+
 // Starts to copy a box from shared memory into a tensor.
 __device__ inline void cp_async_bulk_tensor_store(const CUtensorMap *map, const void *from_smem, int column, int row,
                                                   int head, int batch) {

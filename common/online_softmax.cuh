@@ -6,19 +6,24 @@
 
 #include <type_traits>
 
-// scale: of powers of 2. Makes the largest score so far a row's maximum, and its sum relative to that. The output has
-// to be multiplied by rescale[].
+__device__ inline float shift_of(float row_max, float scale) {
+    return row_max == -INFINITY ? 0.0f : scale * row_max; // -inf - -inf would be NaN
+}
+
+// scale: of powers of 2. Makes the largest score so far, or one that is larger by `headroom`, a row's maximum, and its
+// sum relative to that. The output has to be multiplied by rescale[].
 template <int COLUMNS>
 __device__ inline void raise_rows(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
-                                  float (&rescale)[LANE_ROWS]) {
+                                  float (&rescale)[LANE_ROWS], float headroom = 0.0f) {
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
         float lane_max = S_rmem[i][0];
         for (int j = 1; j < COLUMNS; j++)
             lane_max = fmaxf(lane_max, S_rmem[i][j]);
-        const float new_max = fmaxf(rows.max[i], lanes_max<LANES_PER_ROW>(lane_max));
+        const float new_max = fmaxf(rows.max[i], lanes_max<LANES_PER_ROW>(lane_max) + headroom);
         rescale[i] = new_max == -INFINITY ? 0.0f : ex2(scale * (rows.max[i] - new_max));
         rows.max[i] = new_max;
+        rows.shift[i] = shift_of(new_max, scale);
         rows.sum[i] *= rescale[i];
     }
 }
@@ -41,18 +46,34 @@ __device__ inline bool raise_maximum(const float (&S_rmem)[LANE_ROWS][COLUMNS], 
     return true;
 }
 
-// What a score may be before its weight is too large, as an integer for passes(); INT32_MIN: no score may be any. A
-// weight of 2^64 is as exact in bf16 and in sums as one of 1; fp16 ends at 2^16.
+// How far above a row's largest score its maximum may be: weights of 2^-64 and of 2^64 are as exact in bf16 and in sums
+// as one of 1. In fp16 they are not.
+template <class E>
+__device__ inline float headroom_of(float scale) {
+    return std::is_same_v<E, __half> ? 0.0f : 64.0f / scale;
+}
+
+// What a score may be before its weight is too large, as an integer for passes(); INT32_MIN: no score may be any. fp16
+// ends at 2^16.
 template <class E>
 __device__ inline int limit_of(float row_max, float scale) {
     const float most = row_max + (std::is_same_v<E, __half> ? 14.0f : 64.0f) / scale;
     return most >= 0.0f ? __float_as_int(most) : INT32_MIN;
 }
 
+// raise_rows() as far as E allows, and what a score may be then.
+template <class E, int COLUMNS>
+__device__ inline void raise_far(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
+                                 float (&rescale)[LANE_ROWS]) {
+    raise_rows(S_rmem, scale, rows, rescale, headroom_of<E>(scale));
+    for (int i = 0; i < LANE_ROWS; i++)
+        rows.limit[i] = limit_of<E>(rows.max[i], scale);
+}
+
 // Whether a score of the warp has passed its row's limit. As integers: floats that are not negative are in the order of
 // their bits, and one instruction takes the largest of three. Two chains a row, since each is a chain of results.
 template <int COLUMNS>
-__device__ inline bool passes(const float (&S_rmem)[LANE_ROWS][COLUMNS], const int (&limit)[LANE_ROWS]) {
+__device__ inline bool passes(const float (&S_rmem)[LANE_ROWS][COLUMNS], const RowState &rows) {
     bool passed = false;
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
@@ -61,17 +82,18 @@ __device__ inline bool passes(const float (&S_rmem)[LANE_ROWS][COLUMNS], const i
         for (int j = 2; j < COLUMNS; j += 2)
             most[j / 2 % 2] =
                 __vimax3_s32(most[j / 2 % 2], __float_as_int(S_rmem[i][j]), __float_as_int(S_rmem[i][j + 1]));
-        passed |= max(most[0], most[1]) > limit[i];
+        passed |= max(most[0], most[1]) > rows.limit[i];
     }
     return __any_sync(ALL_LANES, passed);
 }
 
-// Makes weights of the scores of columns FROM .. TO, and adds them up.
-template <int FROM, int TO, int COLUMNS>
+// Makes weights of the scores of columns FROM .. TO, and adds them up. CARRIED: with the rows' shift as it was when
+// their maximum was raised; otherwise it is computed again, which takes no registers from one tile to the next.
+template <int FROM, int TO, bool CARRIED = false, int COLUMNS>
 __device__ inline void weigh(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows) {
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
-        const float shift = rows.max[i] == -INFINITY ? 0.0f : scale * rows.max[i]; // -inf - -inf would be NaN
+        const float shift = CARRIED ? rows.shift[i] : shift_of(rows.max[i], scale);
 #pragma unroll
         for (int j = FROM; j < TO; j++) {
             S_rmem[i][j] = ex2(scale * S_rmem[i][j] - shift);

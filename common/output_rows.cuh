@@ -94,6 +94,7 @@ __device__ inline void store_rows(T &tile, int slot, const TensorMaps &maps, con
     finish_rows<T::D>(tile.Q[slot], O_rmem, rows, p, item.batch, item.head, item.query0, warp_row);
     fence_proxy_async();
     bar_sync(1 + thread / WARPGROUP, WARPGROUP);
+    mbarrier_arrive(&tile.Q_empty[slot]); // this thread has read the item
     if (threadIdx.x % WARPGROUP == 0) {
         for (int i = 0; i < T::SLICES; i++)
             cp_async_bulk_tensor_store(&maps.o, tile.Q[slot][i][row0], i * SLICE, item.query0 + row0, item.head,

@@ -14,10 +14,11 @@ constexpr int LANES_PER_ROW = 4; // that share a row
 constexpr int LANE_ROWS = 2;     // of a lane
 constexpr int SLICE = 64;        // columns
 
-// Of a lane's rows: the largest score so far, or one that was passed by little, and the lane's part of the sum of
-// weights.
+// Of a lane's rows: the score whose weight is 1, the largest one so far or one near it; the lane's part of the sum of
+// weights; what is taken from a scaled score before it is a power of 2.
 struct RowState {
-    float max[LANE_ROWS] = {-INFINITY, -INFINITY}, sum[LANE_ROWS] = {};
+    float max[LANE_ROWS] = {-INFINITY, -INFINITY}, sum[LANE_ROWS] = {}, shift[LANE_ROWS] = {};
+    int limit[LANE_ROWS] = {}; // what a score may be before the maximum is raised, see limit_of()
 };
 
 __device__ inline int row_of(int i, int lane) {

@@ -301,7 +301,7 @@ static const struct Variant variants[] = {
 static const struct Variant *variant_of(const struct attention_problem *p) {
     const struct Variant *v = first_variant(p, p->dtype == ATTENTION_FP16 ? variants<__half> : variants<__nv_bfloat16>);
     // Of half as many queries: where the keys are few, less is computed beyond the diagonal.
-    return v->head_dim == 128 && p->causal && p->nq <= 1024 ? v + 1 : v;
+    return v->head_dim == 128 && p->causal && p->nq <= 512 ? v + 1 : v;
 }
 
 static size_t shared_bytes(const struct attention_problem *p) {

@@ -14,7 +14,6 @@
 #include "variant.cuh"
 #include "warpgroup_rows.cuh"
 
-constexpr float LOG2_E = 1.44269504f;
 constexpr float LAZY = 8.0f; // a weight of 2^8 is as exact as one of 1
 constexpr int NO_DIAGONAL = 1 << 30;
 constexpr int TURN = 8; // barriers from this number on: it is the turn of a warpgroup
@@ -37,8 +36,9 @@ struct Tile {
     E K[STAGES][SLICES][KEYS][SLICE];
     E V[STAGES][SLICES][KEYS][SLICE];
     Item item[2];
-    uint64_t Q_full[2], K_full[STAGES], V_full[STAGES];    // barriers: the copy is there
-    uint64_t Q_empty[2], K_empty[STAGES], V_empty[STAGES]; // all warpgroups are done with it
+    uint64_t Q_full[2], K_full[STAGES], V_full[STAGES]; // barriers: the copy is there
+    uint64_t K_empty[STAGES], V_empty[STAGES];          // all warpgroups are done with it
+    uint64_t Q_empty[2]; // all threads have read the item, and for each warpgroup one knows that its output has left
 };
 
 // The number of a thread among those that compute.
@@ -58,13 +58,14 @@ __device__ inline void produce(T &tile, const TensorMaps &maps, const struct att
         const int last_tile = (item.end_key - 1) / T::KEYS * T::KEYS;
         for (int key0 = last_tile; key0 >= 0; key0 -= T::KEYS, ring.next()) {
             mbarrier_wait(&tile.K_empty[ring.stage], ring.parity ^ 1);
-            load_rows<T::SLICES>(tile.K[ring.stage], &tile.K_full[ring.stage], maps.k, key0, item.kv_head, item.batch);
+            load_rows<T::SLICES>(tile.K[ring.stage], &tile.K_full[ring.stage], maps.k, key0, item.kv_head, item.batch,
+                                 createpolicy_evict_last());
             if (key0 == last_tile)
                 load_item(tile, maps, q, item);
             load_values(tile, maps, value_ring, value_item, value_key0);
             value_item = item, value_key0 = key0;
-            // TODO 1 (about 6 lines): which item is next? Ask for it at the first tile: it is needed at the second, and
-            // its way from memory takes long. The counter wraps after the last item, so that it begins at 0 again.
+            // Asked for at the first tile and needed at the second: its way from memory is not waited for.
+            // TODO 1 (about 6 lines): which item is next? The counter wraps after the last one, and begins at 0 again.
             if (key0 == last_tile && work.counter)
                 number = atomicInc(work.counter, work.items - 1);
             if (key0 == max(0, last_tile - T::KEYS)) {
@@ -103,10 +104,10 @@ __device__ inline void issue_products(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS
 
 // The attention of item after item.
 template <class T, class E = typename T::E>
-__device__ inline void attend(T &tile, const TensorMaps &maps, const struct attention_problem &p) {
+__device__ inline void attend(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
     const int lane = threadIdx.x % WARP_SIZE, warp_row = own_thread() / WARP_SIZE * WARP_ROWS;
     const int row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
-    const float scale = p.softmax_scale * LOG2_E;
+    const float scale = work.scale;
     const int diagonal = p.causal ? p.nk - p.nq : NO_DIAGONAL; // query i sees keys 0 .. i + diagonal
     Ring<T::STAGES> ring, before; // the tile whose scores are next, and the one whose weights are in P_rmem
     Ring<2> q;
@@ -153,10 +154,8 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         wgmma_wait_group<1>(S_rmem);
         if (!none)
             release(&tile.K_empty[ring.stage]);
-        if (first) {
-            pending_rows = rows;
-            rows = {};
-        }
+        if (first)
+            pending_rows = rows, rows = {};
 
         // Row r of the warp sees keys 0 .. last_key + r of the tile.
         const int last_key = item.query0 + warp_row + diagonal - key0;
@@ -217,7 +216,7 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         }
         // END TODO 3
         if (own_end == 0) {
-            bar_sync(1 + warpgroup, WARPGROUP); // all have read the item
+            mbarrier_arrive(&tile.Q_empty[q.stage]);
             release(&tile.Q_empty[q.stage]);
             continue;
         }
@@ -237,7 +236,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     T &tile = *reinterpret_cast<T *>(smem);
     if (threadIdx.x == 0) {
         mbarriers_init(tile.Q_full, 1);
-        mbarriers_init(tile.Q_empty, T::WARPGROUPS);
+        mbarriers_init(tile.Q_empty, T::WARPGROUPS * (WARPGROUP + 1));
         mbarriers_init(tile.K_full, 1);
         mbarriers_init(tile.V_full, 1);
         mbarriers_init(tile.K_empty, T::WARPGROUPS);
@@ -254,7 +253,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     setmaxnreg_inc<T::REGISTERS[T::WARPGROUPS - 2]>();
     if (own_thread() < WARPGROUP)
         bar_arrive(TURN, 2 * WARPGROUP); // the first turn is the first warpgroup's
-    attend(tile, maps, p);
+    attend(tile, maps, p, work);
 }
 
 template <class T>

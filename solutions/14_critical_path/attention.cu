@@ -1,5 +1,4 @@
-// Lesson 14: the way from "the scores are there" to "the next product is asked for" is made short. A vote in place of a
-// maximum, a look for the next tile's keys in time, no test for a mask where none is.
+// Lesson 14: the way from "the scores are there" to "the next product is asked for" is made short.
 //
 // architecture: sm_90a
 #include "attention.h"
@@ -26,6 +25,8 @@ struct Tile {
     static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
     static constexpr int EARLY = D == 128 ? KEYS / 4 : 0; // keys weighed before the last products are waited for
+    static constexpr bool TURNS = WARPGROUPS < 4;         // of four one is ready at any time
+    static constexpr bool CARRIED = D == 128;             // from step to step: there are registers for it
     static constexpr int SLICES = (D + SLICE - 1) / SLICE;
     // With 2, 3, 4 warpgroups; of 168, 128, 96 that the launch gives to each thread.
     static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
@@ -36,9 +37,10 @@ struct Tile {
     E K[STAGES][SLICES][KEYS][SLICE];
     E V[STAGES][SLICES][KEYS][SLICE];
     Item item[2];
-    uint64_t Q_full[2], K_full[STAGES], V_full[STAGES];    // barriers: the copy is there
-    uint64_t Q_empty[2], K_empty[STAGES], V_empty[STAGES]; // all warpgroups are done with it
-    uint64_t open; // in its first phase for ever; the one before counts as ended
+    uint64_t Q_full[2], K_full[STAGES], V_full[STAGES]; // barriers: the copy is there
+    uint64_t K_empty[STAGES], V_empty[STAGES];          // all warpgroups are done with it
+    uint64_t Q_empty[2]; // all threads have read the item, and for each warpgroup one knows that its output has left
+    uint64_t open;       // in its first phase for ever; the one before counts as ended
 };
 
 // The number of a thread among those that compute.
@@ -58,7 +60,8 @@ __device__ inline void produce(T &tile, const TensorMaps &maps, const struct att
         const int last_tile = (item.end_key - 1) / T::KEYS * T::KEYS;
         for (int key0 = last_tile; key0 >= 0; key0 -= T::KEYS, ring.next()) {
             mbarrier_wait(&tile.K_empty[ring.stage], ring.parity ^ 1);
-            load_rows<T::SLICES>(tile.K[ring.stage], &tile.K_full[ring.stage], maps.k, key0, item.kv_head, item.batch);
+            load_rows<T::SLICES>(tile.K[ring.stage], &tile.K_full[ring.stage], maps.k, key0, item.kv_head, item.batch,
+                                 createpolicy_evict_last());
             if (key0 == last_tile)
                 load_item(tile, maps, q, item);
             load_values(tile, maps, value_ring, value_item, value_key0);
@@ -112,12 +115,11 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
     int pending = -1, leaving = -1; // places: of the item whose weights P_rmem has, of one whose output is leaving
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
     RowState rows, pending_rows;
-    int limit[LANE_ROWS] = {};
     uint32_t P_rmem[T::KEYS / 16][4] = {};
 
     const int warpgroup = own_thread() / WARPGROUP, next_one = (warpgroup + 1) % T::WARPGROUPS;
-    auto take_turn = [&] { bar_sync(TURN + warpgroup, 2 * WARPGROUP); };
-    auto give_turn = [&] { bar_arrive(TURN + next_one, 2 * WARPGROUP); };
+    auto take_turn = [&] { T::TURNS ? bar_sync(TURN + warpgroup, 2 * WARPGROUP) : void(); };
+    auto give_turn = [&] { T::TURNS ? bar_arrive(TURN + next_one, 2 * WARPGROUP) : void(); };
     auto release_output = [&] { // its place is free for queries as soon as it has been read
         if (leaving >= 0 && threadIdx.x % WARPGROUP == 0) {
             cp_async_bulk_wait_group_read();
@@ -131,47 +133,50 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         pending = -1;
     };
     bool K_there = false; // the keys of the next step
+    uint32_t q_at, k_at, v_at;
+    auto aim = [&](int K_stage, const E(&V_smem)[T::SLICES][T::KEYS][SLICE]) { // descriptors of the next products
+        q_at = wgmma_descriptor(tile.Q[q.stage][0][row0]);
+        k_at = wgmma_descriptor(tile.K[K_stage]), v_at = wgmma_descriptor(V_smem, sizeof(T::V[0][0]));
+    };
     // The scores of a tile, and the products of the one before it. FIRST: that one is another item's last, or there is
     // none. Then weights of 0 and this tile's keys are multiplied, which are there: in a branch each wgmma would be
     // waited for at once. MASK: it may have hidden keys.
     auto step = [&](auto FIRST, auto MASK, int key0) {
         constexpr bool first = FIRST.value, mask = MASK.value;
+        const bool none = first && pending < 0;
+        if (first || !T::CARRIED)
+            aim(ring.stage, none ? tile.K[ring.stage] : tile.V[before.stage]);
         if (!K_there)
             mbarrier_wait(&tile.K_full[ring.stage], ring.parity);
         take_turn();
         wgmma_fence(S_rmem, O_rmem, P_rmem);
-        issue_scores<T>(S_rmem, wgmma_descriptor(tile.Q[q.stage][0][row0]), wgmma_descriptor(tile.K[ring.stage]));
+        issue_scores<T>(S_rmem, q_at, k_at);
         wgmma_commit_group();
-        const bool none = first && pending < 0;
         if (!none)
             mbarrier_wait(&tile.V_full[before.stage], before.parity);
         wgmma_fence();
-        issue_products<T>(O_rmem, P_rmem,
-                          wgmma_descriptor(none ? tile.K[ring.stage] : tile.V[before.stage], sizeof(T::V[0][0])));
+        issue_products<T>(O_rmem, P_rmem, v_at);
         wgmma_commit_group();
         give_turn();
+        if (T::CARRIED)
+            aim((ring.stage + 1) % T::STAGES, tile.V[ring.stage]);
         release_output();
         wgmma_wait_group<1>(S_rmem);
         if (!none)
             release(&tile.K_empty[ring.stage]);
-        if (first) {
-            pending_rows = rows;
-            rows = {};
-        }
+        if (first)
+            pending_rows = rows, rows = {};
 
         // Row r of the warp sees keys 0 .. last_key + r of the tile.
         const int last_key = item.query0 + warp_row + diagonal - key0;
         if (mask && (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk))
             hide_keys(S_rmem, last_key, p.nk - 1 - key0, lane);
-        const bool grown = first || passes(S_rmem, limit);
-        // TODO 1 (about 4 lines): where a score has passed its row's limit: new maxima, and what the next vote is
-        // about.
+        const bool grown = first || passes(S_rmem, rows);
+        // TODO 1 (about 2 lines): what if a score has passed its row's limit? A new item begins with new maxima.
         if (grown)
-            raise_rows(S_rmem, scale, rows, rescale);
-        for (int i = 0; i < LANE_ROWS && grown; i++)
-            limit[i] = limit_of<E>(rows.max[i], scale);
+            raise_far<E>(S_rmem, scale, rows, rescale);
         // END TODO 1
-        weigh<0, T::EARLY / LANES_PER_ROW>(S_rmem, scale, rows);
+        weigh<0, T::EARLY / LANES_PER_ROW, T::CARRIED>(S_rmem, scale, rows);
         keep_in_place(S_rmem);
         if (T::EARLY > 0) // ptxas moves a wait to the front of all that has no branch
             mbarrier_wait(&tile.open, 1);
@@ -186,7 +191,7 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         if (first)
             clear_rows(O_rmem);
         pending = q.stage;
-        weigh<T::EARLY / LANES_PER_ROW, T::LANE_KEYS>(S_rmem, scale, rows);
+        weigh<T::EARLY / LANES_PER_ROW, T::LANE_KEYS, T::CARRIED>(S_rmem, scale, rows);
         for (int key = T::EARLY; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
         before = ring;
@@ -231,19 +236,20 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
             }
         }
         if (own_end == 0) {
-            bar_sync(1 + warpgroup, WARPGROUP); // all have read the item
+            mbarrier_arrive(&tile.Q_empty[q.stage]);
             release(&tile.Q_empty[q.stage]);
             continue;
         }
         step(std::true_type{}, std::true_type{}, key0);
         key0 -= T::KEYS;
-        // TODO 3 (about 4 lines): first the tiles that may have hidden keys, then the others. Which row sees the
-        // fewest?
+        // TODO 3 (about 4 lines): first the tiles that may have hidden keys. Which row sees the fewest?
         for (; key0 >= 0 && item.query0 + row0 + diagonal < key0 + T::KEYS - 1; key0 -= T::KEYS)
             step(std::false_type{}, std::true_type{}, key0);
         for (; key0 >= 0; key0 -= T::KEYS)
             step(std::false_type{}, std::false_type{}, key0);
         // END TODO 3
+        if (!T::TURNS)
+            finish();
     }
     release_output(); // shared memory is there until it has been read
 }
@@ -257,7 +263,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     T &tile = *reinterpret_cast<T *>(smem);
     if (threadIdx.x == 0) {
         mbarriers_init(tile.Q_full, 1);
-        mbarriers_init(tile.Q_empty, T::WARPGROUPS);
+        mbarriers_init(tile.Q_empty, T::WARPGROUPS * (WARPGROUP + 1));
         mbarriers_init(tile.K_full, 1);
         mbarriers_init(tile.V_full, 1);
         mbarriers_init(tile.K_empty, T::WARPGROUPS);
@@ -273,7 +279,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         return;
     }
     setmaxnreg_inc<T::REGISTERS[T::WARPGROUPS - 2]>();
-    if (own_thread() < WARPGROUP)
+    if (T::TURNS && own_thread() < WARPGROUP)
         bar_arrive(TURN, 2 * WARPGROUP); // the first turn is the first warpgroup's
     attend(tile, maps, p, work);
 }
@@ -302,13 +308,12 @@ static struct Variant variant() {
 
 template <class E>
 static const struct Variant variants[] = {
-    variant<Tile<E, 64, 3, 128, 3>>(),  variant<Tile<E, 64, 4, 64, 4>>(),  variant<Tile<E, 96, 2, 128, 2>>(),
-    variant<Tile<E, 128, 2, 128, 2>>(), variant<Tile<E, 256, 2, 64, 1>>(),
+    variant<Tile<E, 64, 3, 128, 3>>(), variant<Tile<E, 64, 4, 64, 4>>(), // the second: fewer keys beyond the diagonal
+    variant<Tile<E, 96, 2, 128, 2>>(), variant<Tile<E, 128, 2, 128, 2>>(), variant<Tile<E, 256, 2, 64, 1>>(),
 };
 
 static const struct Variant *variant_of(const struct attention_problem *p) {
     const struct Variant *v = first_variant(p, p->dtype == ATTENTION_FP16 ? variants<__half> : variants<__nv_bfloat16>);
-    // Narrower tiles with a mask, where the keys are few: fewer of them are hidden.
     return p->causal && v->head_dim == 64 && p->nq <= 1024 ? v + 1 : v;
 }
 
