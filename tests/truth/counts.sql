@@ -36,8 +36,10 @@ SELECT * FROM (VALUES
     ('bulk_load_instructions', 'smsp__sass_inst_executed_op_tma_ld', 'global bulk load', 'requests'),
     ('bulk_load_bytes', 'l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld', 'global bulk load', 'bytes'),
     ('bulk_store_instructions', 'smsp__sass_inst_executed_op_tma_st', 'global bulk store', 'requests'),
-    ('bulk_store_bytes', 'l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st', 'global bulk store', 'bytes'))
-WHERE (SELECT name FROM asked) = 'hopper';
+    ('bulk_store_bytes', 'l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st', 'global bulk store', 'bytes'),
+    ('bulk_reduction_instructions', 'smsp__sass_inst_executed_op_tma_red', 'global bulk reduction', 'requests'),
+    ('bulk_reduction_bytes', 'l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_red', 'global bulk reduction', 'bytes'))
+WHERE (SELECT name FROM asked) IN ('hopper', 'copies');
 
 -- ---- One row a launch and quantity -------------------------------------------------------------------------------------
 
