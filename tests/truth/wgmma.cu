@@ -362,8 +362,8 @@ __global__ void wgmma_two_groups(float *result, const unsigned *a, const unsigne
 // ---- The table -----------------------------------------------------------------------------------------------------
 
 // Each truncation is at 24 bits of fp32 at a size under 32, or 128 of 65 terms; of fp16 at 11 bits. The PTX ISA leaves
-// open how fp8 is added up; Hopper keeps about 14 bits (DeepSeek-V3 Technical Report, arXiv 2412.19437, 3.3.2): 33 terms,
-// each off by 2^-13 of a sum that is under 8 so far.
+// open how fp8 is added up; Hopper keeps about 14 bits (DeepSeek-V3 Technical Report, arXiv 2412.19437, 3.3.2): 33
+// terms, each off by 2^-13 of a sum that is under 8 so far.
 #define FP32_SUM (17 * 0x1p-19)
 #define LONG_SUM (65 * 0x1p-17)
 #define FP16_SUM 0x1p-6
