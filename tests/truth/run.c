@@ -226,6 +226,10 @@ int main(int argc, char **argv) {
         for (const struct truth_form *one = tables[t]; one->name && forms < MOST_FORMS; one++)
             if (is_wanted(one->name, argc - 2, argv + 2))
                 form[forms++] = one;
+    if (forms == 0) {
+        fprintf(stderr, "%s: there is no form of that name\n", argv[0]);
+        return 2;
+    }
     for (int i = 0; lists && i < forms; i++)
         puts(form[i]->name);
     if (lists)
@@ -239,6 +243,8 @@ int main(int argc, char **argv) {
         perror(argv[1]);
         return 2;
     }
+    if (failed < 0)
+        return 2;
     printf("%d forms run, %d failed\n", forms, failed);
-    return failed < 0 ? 2 : failed == 0 ? 0 : 1;
+    return failed == 0 ? 0 : 1;
 }
