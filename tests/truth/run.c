@@ -3,6 +3,8 @@
 //   truth-run DIRECTORY [NAME...]     all forms, or those named
 //   truth-run --list                  their names
 //
+// TRUTH_SECONDS: how long a form may take, 20 s where it is not set.
+//
 // DIRECTORY/results.csv has a row a form: how it is compared, a hash of all its result's bytes, and where its sample
 // lies in DIRECTORY/results.bin: the first EXACT_SAMPLE elements of a form that is compared bit for bit (enough to see
 // what is wrong where the hash differs), all elements of the others.
@@ -23,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EXACT_SAMPLE = 64, MOST_FORMS = 2048, SECONDS = 20, MOST_HUNG = 12, MOST_FAILED = 150 };
+enum { EXACT_SAMPLE = 64, MOST_FORMS = 2048, MOST_HUNG = 12, MOST_FAILED = 150 };
 
 static const struct truth_form *const tables[] = {
     truth_integer, truth_real,   truth_half,    truth_convert, truth_video,   truth_approximate,
@@ -38,6 +40,7 @@ struct report {
     char text[124];
 };
 
+static int seconds = 20;                                        // that a form may take; TRUTH_SECONDS
 static uint8_t result_bytes[TRUTH_ELEMENTS * sizeof(uint64_t)]; // large enough for every type
 
 static uint64_t fnv1a(const uint8_t *bytes, size_t count) {
@@ -117,12 +120,12 @@ static void run_forms(int to, const struct truth_form *const *form, int forms) {
 static bool receive(int from, void *bytes, size_t count, struct report *report) {
     for (size_t got = 0; got < count;) {
         struct pollfd ready = {.fd = from, .events = POLLIN};
-        const int events = poll(&ready, 1, SECONDS * 1000);
+        const int events = poll(&ready, 1, seconds * 1000);
         const ssize_t n = events > 0 ? read(from, (char *)bytes + got, count - got) : 0;
         if (n <= 0) {
             report->status = -1;
             snprintf(report->text, sizeof report->text,
-                     events == 0 ? "no result after %d seconds" : "its process ended without a result", SECONDS);
+                     events == 0 ? "no result after %d seconds" : "its process ended without a result", seconds);
             return false;
         }
         got += (size_t)n;
@@ -221,6 +224,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: %s --list | DIRECTORY [FORM...]\n", argv[0]);
         return 2;
     }
+    if (getenv("TRUTH_SECONDS") && atoi(getenv("TRUTH_SECONDS")) > 0)
+        seconds = atoi(getenv("TRUTH_SECONDS"));
     const bool lists = strcmp(argv[1], "--list") == 0;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (const struct truth_form *one = tables[t]; one->name && forms < MOST_FORMS; one++)
