@@ -2,6 +2,7 @@
 """Times the built lessons interleaved with PyTorch's and Triton's paths for the same problem. `make peers` calls it."""
 
 import argparse
+import math
 import sys
 import time
 from pathlib import Path
@@ -41,6 +42,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--warm", action="store_true", help="the same inputs again and again, so that L2 holds them")
     parser.add_argument("--eager", action="store_true", help="times hold what a launch costs the CPU; recorded apart")
     parser.add_argument("--seed", type=int, help="of the inputs")
+    parser.add_argument("--amplitude", type=float, default=1, metavar="X", help="inputs X times as large; not recorded")
     parser.add_argument("--time-budget", type=float, default=180, metavar="S", help="seconds for everything (180)")
     parser.add_argument("--results", type=Path, help="the folder that rows are added to; default: none")
     parser.add_argument("--commit", default="none", help="the state of the repository, for the rows")
@@ -50,6 +52,10 @@ def arguments(argv: list[str]) -> argparse.Namespace:
         raise ValueError("--attention and --softmax exclude each other; without either both are compared")
     if asked.time_budget <= 0:
         raise ValueError("--time-budget is a number of seconds above 0")
+    if not 0 < asked.amplitude < math.inf:
+        raise ValueError("--amplitude is a number above 0")
+    if asked.amplitude != 1 and (asked.results or asked.softmax):
+        raise ValueError("--amplitude is of attention's inputs, and rows of other inputs are not added to --results")
     if asked.fa3 and asked.dtype == "fp32":
         raise ValueError("--fa3 takes part in --dtype bf16 and fp16 only")
     asked.lessons = asked.lessons.split(",") if asked.lessons else None
@@ -107,6 +113,8 @@ def introduce(torch, comparison: Comparison, triton: str) -> None:
     if comparison.asked.fa3:
         print(f"FlashAttention-3: {comparison.asked.fa3_source or comparison.asked.fa3}")
     print(f"seed {comparison.seed}")
+    if comparison.asked.amplitude != 1:
+        print(f"inputs are {comparison.asked.amplitude:g} times as large as those of N(0,1)")
     if comparison.asked.eager:
         print("times hold what a launch costs the CPU")
     else:

@@ -70,7 +70,7 @@ class Comparison:
             return
         torch, budget = self.torch, self.share()
         entered = time.monotonic()
-        tensors = draw_attention(torch, shape, dtype, sets, self.seed)
+        tensors = draw_attention(torch, shape, dtype, sets, self.seed, self.asked.amplitude)
         right = reference.attention_reference(torch, tensors)
 
         def judge(o):

@@ -49,14 +49,14 @@ def torch_dtype(torch, dtype: str):
     return {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[dtype]
 
 
-def draw_attention(torch, shape: Attention, dtype: str, sets: int, seed: int, device: str = "cuda") -> Tensors:
-    """N(0,1), rounded to dtype; the outputs are NaN."""
+def draw_attention(torch, shape: Attention, dtype: str, sets: int, seed: int, amplitude: float = 1, device: str = "cuda") -> Tensors:
+    """N(0,1) times amplitude, rounded to dtype; the outputs are NaN."""
     generator = torch.Generator(device=device).manual_seed(seed)
     kind = torch_dtype(torch, dtype)
 
     def normal(n: int):
         size = (sets, shape.batch, shape.heads, n, shape.head_dim)
-        return torch.randn(size, generator=generator, device=device).to(kind)
+        return (amplitude * torch.randn(size, generator=generator, device=device)).to(kind)
 
     q, k, v = normal(shape.nq), normal(shape.nk), normal(shape.nk)
     return Tensors(shape, dtype, 1 / math.sqrt(shape.head_dim), q, k, v, torch.full_like(q, math.nan))

@@ -35,6 +35,12 @@ class Judged(unittest.TestCase):
         sums = weights.sum(dim=-1, keepdim=True)
         return ((weights.to(kind).double() @ v) / sums).to(kind)
 
+    def test_inputs_of_another_amplitude_are_the_same_ones_times_it(self):
+        shape = Attention(1, 2, 30, 40, 16, False)
+        once, eight = (draw_attention(torch, shape, "fp32", 1, 7, x, device="cpu") for x in (1, 8))
+        for a, b in ((once.q, eight.q), (once.k, eight.k), (once.v, eight.v)):
+            self.assertTrue(torch.equal(8 * a, b))
+
     def judge(self, o, expected, dtype: str) -> bool:
         return reference.judge(torch, o, expected, dtype)[1]
 

@@ -73,6 +73,7 @@ class CommandLine(unittest.TestCase):
     def test_what_makes_no_sense(self):
         for text in ("--shape 1,2,3", "--shape 3,4 --causal", "--shape 3,4 --attention", "--shape 1,1,8,8 --softmax",
                      "--softmax --attention", "--softmax --causal", "--dtype fp64", "--time-budget 0", "--time-budget x",
+                     "--amplitude 0", "--amplitude nan", "--amplitude 3 --softmax", "--amplitude 3 --results x",
                      "--seed x", "--speed", "stray", "--fa3 x.so", "--fa3 x.so --dtype fp32",
                      "--dtype bf16 --softmax", "--dtype bf16 --shape 3,4"):  # fmt: skip
             with self.subTest(text), self.assertRaises(ValueError) as caught:
