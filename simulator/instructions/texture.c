@@ -243,7 +243,9 @@ static enum step run_texture(struct warp *warp, const struct bound *bound, uint3
     const struct fetch *f = at(warp, bound->b);
     struct spot spot[LANES];
     const struct sim_level *second[LANES];
-    float sum[4][LANES] = {0}, share[2][LANES] = {{0}};
+    float sum[4][LANES], share[2][LANES] = {{0}};
+    for (int i = 0; i < 4 * LANES; i++)
+        sum[i / LANES][i % LANES] = -0.0f; // which leaves a texel of -0 what it is
     uint32_t bits[4][LANES] = {0}, between = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);

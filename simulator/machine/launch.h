@@ -49,7 +49,8 @@ enum sim_status {
     SIM_OK,
     SIM_ILLEGAL_ADDRESS, // out of bounds, host pointer
     SIM_MISALIGNED_ADDRESS,
-    SIM_LAUNCH_FAILURE, // race, uninitialised read, divergent barrier, deadlock, absent lanes, missing wait
+    SIM_ILLEGAL_INSTRUCTION, // one that a GPU refuses for its operands
+    SIM_LAUNCH_FAILURE,      // race, uninitialised read, divergent barrier, deadlock, absent lanes, missing wait
     SIM_ASSERT,
     SIM_TRAP,           // trap, illegal instruction
     SIM_LAUNCH_TIMEOUT, // the limit on instructions

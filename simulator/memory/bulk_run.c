@@ -212,10 +212,12 @@ static enum step issue_load(struct warp *warp, const struct bound *bound, int la
 static enum step load_tensor(struct warp *warp, const struct bound *bound, int lane) {
     const struct bulk_operands *operands = at(warp, bound->c);
     struct box box;
-    enum step step;
     if (!tensor_map_read(warp, bound, lane, address_of_lane(warp, &operands->from, lane), &box.map))
         return STEP_STOP;
-    tensor_box_find(warp, operands->coordinate, operands->has_offsets ? operands->offset : NULL, lane, &box);
+    enum step step =
+        tensor_box_find(warp, bound, operands->coordinate, operands->has_offsets ? operands->offset : NULL, lane, &box);
+    if (step != STEP_NEXT)
+        return step;
     uint64_t offset = address_in_shared(warp, &operands->to, PTX_SHARED, lane);
     struct block *there = address_block(warp, bound, &offset, lane, &step);
     if (there)

@@ -103,9 +103,11 @@ enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int la
                     "{here} combines elements of a tensor map's type in a way that there is not for them");
         return warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }
-    tensor_box_find(warp, operands->coordinate, NULL, lane, &box);
+    enum step step = tensor_box_find(warp, bound, operands->coordinate, NULL, lane, &box);
+    if (step != STEP_NEXT)
+        return step;
     uint64_t offset = address_in_shared(warp, &operands->from, PTX_SHARED, lane);
-    enum step step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.row_bytes, TENSOR_ALIGNMENT);
+    step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.row_bytes, TENSOR_ALIGNMENT);
     if (step != STEP_NEXT)
         return step;
     bulk_record_box(warp, bound, true, offset, &box);
@@ -149,7 +151,7 @@ static void finish(struct bulk_store *store) {
     const struct bulk_copy *copy = store->copy;
     uint8_t *to = store->allocation->bytes + (store->to - store->allocation->address);
     if (copy->reduces)
-        atomic_apply(to, copy->data, copy->bytes, copy->issuer->code[copy->pc].ptx->variant, copy->reduces, true);
+        atomic_apply(to, copy->data, copy->bytes, copy->issuer->code[copy->pc].ptx->variant, copy->reduces, false);
     else
         memcpy(to, copy->data, copy->bytes);
     bulk_free(store->copy);

@@ -89,8 +89,8 @@ bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uin
     return false;
 }
 
-void tensor_box_find(const struct warp *warp, const place coordinate[], const place offset[], int lane,
-                     struct box *box) {
+enum step tensor_box_find(struct warp *warp, const struct bound *bound, const place coordinate[], const place offset[],
+                          int lane, struct box *box) {
     const struct tensor_map *map = &box->map;
     box->rows = 1;
     for (unsigned i = 0; i < map->rank; i++) {
@@ -103,6 +103,13 @@ void tensor_box_find(const struct warp *warp, const place coordinate[], const pl
     if (map->pixels)
         box->rows = map->box[1];
     box->row_bytes = box->count[0] * map->element_bytes;
+    int64_t begins = (int64_t)box->at[0] * map->element_bytes;
+    if (begins % 16 == 0)
+        return STEP_NEXT;
+    warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
+                "{here} copies a box from element %d of its rows on, which is byte %lld, no multiple of 16", box->at[0],
+                (long long)begins);
+    return warp_fatal(warp, SIM_ILLEGAL_INSTRUCTION);
 }
 
 // Along which of a dimension's elements pixel `row` lies, and how often the dimensions before were gone through until

@@ -26,9 +26,11 @@ enum step bulk_check_global(struct warp *warp, const struct bound *bound, int la
 // The map that a lane's address names. false: there is none; reported, and the launch has ended.
 bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uint64_t address, struct tensor_map *map);
 
-// The box of box->map at a lane's coordinates; offset: of pixels, of 16 bits, NULL: none.
-void tensor_box_find(const struct warp *warp, const place coordinate[], const place offset[], int lane,
-                     struct box *box);
+// The box of box->map at a lane's coordinates; offset: of pixels, of 16 bits, NULL: none. A box begins at a multiple of
+// 16 bytes of its rows: otherwise a GPU calls the instruction illegal (tried on an H200, tests/truth/tensor.cu; the PTX
+// ISA does not say so).
+enum step tensor_box_find(struct warp *warp, const struct bound *bound, const place coordinate[], const place offset[],
+                          int lane, struct box *box);
 
 // The part of a row that is inside the tensor: bytes [*first, *end) of it, the first at *address. false: none is.
 bool tensor_row_inside(const struct box *box, uint32_t row, uint64_t *address, uint32_t *first, uint32_t *end);

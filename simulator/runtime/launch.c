@@ -138,6 +138,8 @@ static cudaError_t error_of(enum sim_status status, bool *sticky) {
         return cudaErrorIllegalAddress;
     case SIM_MISALIGNED_ADDRESS:
         return cudaErrorMisalignedAddress;
+    case SIM_ILLEGAL_INSTRUCTION:
+        return cudaErrorIllegalInstruction;
     case SIM_ASSERT:
         return cudaErrorAssert;
     case SIM_TRAP:

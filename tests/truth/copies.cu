@@ -132,7 +132,7 @@ static constexpr Tensor
     rows_of_80 = {2, WORDS, {64, 64}, {20, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{0, 0}, {20, 7}}},
     in_a_row = {2, WORDS, {20, 64}, {20, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{0, 0}, {0, 7}}},
     beyond = {2, WORDS, {64, 64}, {32, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 1, {{100, 0}}},
-    across = {2, WORDS, {64, 64}, {32, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 3, {{-3, -1}, {45, 60}, {57, 5}}},
+    across = {2, WORDS, {64, 64}, {32, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 3, {{-4, -1}, {44, 60}, {56, 5}}},
     second_row = {2, WORDS, {64, 64}, {32, 16}, {1, 2}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{0, 0}, {32, 7}}},
     of_three = {3, WORDS, {16, 16, 16}, {16, 4, 4}, {}, CU_TENSOR_MAP_SWIZZLE_64B, {}, 2, {{0, 0, 0}, {0, 3, 5}}};
 

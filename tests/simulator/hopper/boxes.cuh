@@ -132,7 +132,7 @@ static bool box_case(CUtensorMapSwizzle swizzle, int inner, const int *corner) {
 
 template <int RANK>
 static bool boxes_of() {
-    const int corners[4][5] = {{0, 0, 0, 0, 0}, {-3, -1, -1, -1, -1}, {36, 5, 3, 3, 2}, {100, 0, 0, 0, 0}};
+    const int corners[4][5] = {{0, 0, 0, 0, 0}, {-4, -1, -1, -1, -1}, {36, 5, 3, 3, 2}, {100, 0, 0, 0, 0}};
     bool right = true;
     for (const int *corner : corners) {
         bool same = box_case<RANK>(CU_TENSOR_MAP_SWIZZLE_NONE, 12, corner) &&

@@ -283,10 +283,10 @@ __global__ void to_tensor(const __grid_constant__ CUtensorMap map) {
     box[threadIdx.x / 8][threadIdx.x % 8] = threadIdx.x + 1;
     fence_proxy_async();
     __syncwarp();
-    if (threadIdx.x == 0) { // the last two columns lie beyond the tensor
+    if (threadIdx.x == 0) { // the last four columns lie beyond the tensor
         asm volatile(
             "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
-            "r"(smem(box)), "r"(6), "r"(1)
+            "r"(smem(box)), "r"(8), "r"(1)
             : "memory");
         bulk_commit_group();
         bulk_wait_group();
@@ -321,7 +321,7 @@ static bool run_reductions() {
     to_tensor<<<BLOCKS, 32>>>(map);
     fetch(got, tensor, ROWS * COLUMNS);
     for (int i = 0; i < ROWS * COLUMNS; i++) {
-        int row = i / COLUMNS - 1, column = i % COLUMNS - 6;
+        int row = i / COLUMNS - 1, column = i % COLUMNS - 8;
         bool inside = row >= 0 && row < 4 && column >= 0;
         good &= is("tensor", got[i], inside ? BLOCKS * (row * 8 + column + 1) : 0);
     }
