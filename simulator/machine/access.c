@@ -28,6 +28,10 @@ const char *access_kind_name(enum access_kind kind) {
         return "matrix load";
     case ACCESS_MATRIX_STORE:
         return "matrix store";
+    case ACCESS_BULK_LOAD:
+        return "bulk load";
+    case ACCESS_BULK_REDUCTION:
+        return "bulk reduction";
     case ACCESS_BULK_STORE:
         return "bulk store";
     }

@@ -16,7 +16,9 @@ enum access_kind {
     ACCESS_ASYNC_COPY,   // cp.async: recorded twice, once for the global and once for the shared side
     ACCESS_MATRIX_LOAD,  // ldmatrix
     ACCESS_MATRIX_STORE, // stmatrix
-    ACCESS_BULK_STORE,   // a row that a bulk copy writes
+    ACCESS_BULK_LOAD,    // bulk copies from global memory, reductions to it: as the traffic names them
+    ACCESS_BULK_REDUCTION,
+    ACCESS_BULK_STORE, // a row that a bulk copy writes
 };
 
 // "load", "async copy" ...: for reports.

@@ -57,6 +57,9 @@ enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int la
 // One lane's copy from shared memory to that of a block of the cluster.
 enum step bulk_between(struct warp *warp, const struct bound *bound, int lane);
 
+// What traffic counts a copy between global and shared memory as.
+enum access_kind bulk_kind(const struct ptx_instruction *ptx);
+
 // Addresses and size of a copy that is no tensor's; address: in global memory.
 enum step bulk_check_plain(struct warp *warp, const struct bound *bound, int lane, uint64_t offset, uint64_t address,
                            uint32_t bytes, struct sim_allocation **allocation);

@@ -95,6 +95,7 @@ static enum step load_box(struct warp *warp, const struct bound *bound, int lane
         enum step step = bulk_check_global(warp, bound, lane, address, end - first, false, true, &allocation);
         if (step != STEP_NEXT)
             return step;
+        traffic_bulk_row(warp->block->traffic, pc_of(warp, bound), ACCESS_BULK_LOAD, address, end - first);
         memcpy(to + first, allocation->bytes + (address - allocation->address), end - first);
     }
     return STEP_NEXT;
@@ -260,11 +261,17 @@ static enum step load_plain(struct warp *warp, const struct bound *bound, int la
     struct bulk_copy *copy = bulk_make(warp, bound, lane, bytes);
     if (!copy)
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
+    traffic_bulk_row(warp->block->traffic, pc_of(warp, bound), ACCESS_BULK_LOAD, address, bytes);
     memcpy(copy->data, allocation->bytes + (address - allocation->address), bytes);
     return issue_load(warp, bound, lane, copy, there, offset, 0);
 }
 
 // ---- Binding -------------------------------------------------------------------------------------------------------
+
+enum access_kind bulk_kind(const struct ptx_instruction *ptx) {
+    bool reduces = ptx->opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || ptx->opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR;
+    return ptx->space != PTX_GLOBAL ? ACCESS_BULK_LOAD : reduces ? ACCESS_BULK_REDUCTION : ACCESS_BULK_STORE;
+}
 
 static bool is_tensor(const struct ptx_instruction *ptx) {
     return ptx->opcode == PTX_OP_CP_ASYNC_BULK_TENSOR || ptx->opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR;
@@ -274,6 +281,8 @@ static enum step run_bulk(struct warp *warp, const struct bound *bound, uint32_t
     bool stores = bound->ptx->space == PTX_GLOBAL, tensor = is_tensor(bound->ptx);
     bool between = bound->ptx->space2 == PTX_SHARED && !stores;
     enum step step = STEP_NEXT;
+    if (!between)
+        traffic_bulk_request(warp->block->traffic, pc_of(warp, bound), bulk_kind(bound->ptx));
     for (uint32_t left = mask; left && step == STEP_NEXT; left &= left - 1) {
         int lane = first_lane(left);
         step = between  ? bulk_between(warp, bound, lane)

@@ -131,6 +131,32 @@ void traffic_bulk(struct traffic_table *table, uint32_t bytes) {
         table->missed_sectors += bytes / 32;
 }
 
+static struct cell *bulk_cell(struct traffic_table *table, int32_t instruction, enum access_kind kind) {
+    struct cell *cell = &table->cell[instruction * SPACES + space_index(PTX_GLOBAL)];
+    cell->kind = kind;
+    return cell;
+}
+
+void traffic_bulk_request(struct traffic_table *table, int32_t instruction, enum access_kind kind) {
+    if (!table || trace_mode() != TRACE_LAUNCHES)
+        return;
+    struct cell *cell = bulk_cell(table, instruction, kind);
+    cell->counts.requests++;
+    cell->counts.lanes++;
+}
+
+void traffic_bulk_row(struct traffic_table *table, int32_t instruction, enum access_kind kind, uint64_t address,
+                      uint32_t bytes) {
+    if (!table || trace_mode() != TRACE_LAUNCHES)
+        return;
+    struct cell *cell = bulk_cell(table, instruction, kind);
+    const uint64_t sectors = (address + bytes + 31) / 32 - address / 32;
+    cell->bytes = bytes;
+    cell->counts.bytes += bytes;
+    cell->counts.sectors += sectors;
+    cell->counts.ideal_sectors += (bytes + 31) / 32;
+}
+
 void traffic_block_end(struct traffic_table *table, uint32_t cycles) {
     if (!table)
         return;

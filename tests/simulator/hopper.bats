@@ -180,3 +180,15 @@ END
 @test "a descriptor that leads out of shared memory" {
     broken descriptor "of B, which is beyond"
 }
+
+@test "a trace of launches counts bulk copies, in whole sectors; one of what threads ask for does not" {
+    csv=$programs/bulk.csv
+    for mode in launches 1; do
+        SIMULATOR_TRACE=$mode SIMULATOR_TRACE_CSV=$csv silent "$programs/forms" plain_copies
+        grep -o ',global,bulk [^"]*' "$csv" >"$programs/bulk-$mode" || true
+    done
+    cat "$programs"/bulk-*
+    [ "$(cat "$programs/bulk-launches")" = ",global,bulk load,4000,1,1,4000,125,125,0,0,
+,global,bulk store,4000,1,1,4000,125,125,0,0," ]
+    [ ! -s "$programs/bulk-1" ]
+}

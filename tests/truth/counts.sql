@@ -30,6 +30,16 @@ FROM (SELECT operation, kinds, rank, 'l1tex__data_pipe_lsu_wavefronts_mem_shared
         UNION SELECT 3, 'shared_atomic', 'atom', 'shared atomic,shared reduction')),
     json_each('["wavefronts","conflicts","passes"]') AS n
 ORDER BY rank, n.key;
+-- Bulk copies, compared in whole sectors.
+INSERT INTO quantity (name, metric, kinds, what)
+SELECT * FROM (VALUES
+    ('bulk_load_instructions', 'smsp__sass_inst_executed_op_tma_ld', 'global bulk load', 'requests'),
+    ('bulk_load_bytes', 'l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld', 'global bulk load', 'bytes'),
+    ('bulk_store_instructions', 'smsp__sass_inst_executed_op_tma_st', 'global bulk store', 'requests'),
+    ('bulk_store_bytes', 'l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st', 'global bulk store', 'bytes'),
+    ('bulk_reduction_instructions', 'smsp__sass_inst_executed_op_tma_red', 'global bulk reduction', 'requests'),
+    ('bulk_reduction_bytes', 'l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_red', 'global bulk reduction', 'bytes'))
+WHERE (SELECT name FROM asked) IN ('hopper', 'copies');
 
 -- ---- One row a launch and quantity -------------------------------------------------------------------------------------
 
@@ -57,7 +67,7 @@ FROM item WHERE f->>'group' <> '';
 CREATE INDEX access_of_launch ON access (launch);
 INSERT INTO kernel SELECT launch, max(kernel) FROM access GROUP BY launch;
 INSERT INTO count
-SELECT kernel.launch, place, coalesce(sum(CASE what WHEN 'requests' THEN requests WHEN 'sectors' THEN sectors WHEN 'wavefronts' THEN wavefronts
+SELECT kernel.launch, place, coalesce(sum(CASE what WHEN 'requests' THEN requests WHEN 'sectors' THEN sectors WHEN 'bytes' THEN 32 * sectors WHEN 'wavefronts' THEN wavefronts
     WHEN 'conflicts' THEN wavefronts - ideal_wavefronts ELSE ideal_wavefronts END), 0)
 FROM kernel JOIN quantity LEFT JOIN access ON access.launch = kernel.launch AND instr(',' || kinds || ',', kind)
 WHERE EXISTS (SELECT 1 FROM access)

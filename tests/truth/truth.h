@@ -2,8 +2,10 @@
 // a GPU. A form is a kernel that writes result[i] from a[i], b[i] and c[i]; the same program runs it on a GPU and on
 // the simulator.
 //
-//   integer.cu real.cu half.cu convert.cu approximate.cu    forms that are one PTX instruction, lane by lane
-//   warp.cu memory.cu atomic.cu matrix.cu                   forms that need a warp, memory, or tensor cores
+//   integer.cu real.cu half.cu convert.cu approximate.cu video.cu    forms that are one PTX instruction, lane by lane
+//   warp.cu memory.cu atomic.cu matrix.cu wmma.cu                    forms that need a warp, memory, or tensor cores
+//   texture.cu surface.cu                                            forms that read and write arrays
+//   wgmma.cu barrier.cu bulk.cu tensor.cu cluster.cu                 forms of Hopper, for sm_90a
 //   inputs.c     the inputs, from a seed
 //   run.c        runs every form and writes what it computed
 //   compare.c    compares two such files
@@ -58,11 +60,14 @@ struct truth_form {
     enum truth_type result, input[3];
     enum truth_comparison comparison;
     double bound;
+    // Starts the kernel, where that takes more than 8 blocks of 256 threads and these arrays; a cudaError_t. Else NULL.
+    int (*launch)(const struct truth_form *form, void *result, void *const input[3]);
 };
 
 // One table a file, ended by a form without a name.
 extern const struct truth_form truth_integer[], truth_real[], truth_half[], truth_convert[], truth_approximate[],
-    truth_warp[], truth_memory[], truth_atomic[], truth_matrix[];
+    truth_video[], truth_warp[], truth_memory[], truth_atomic[], truth_matrix[], truth_wgmma[], truth_barrier[],
+    truth_bulk[], truth_tensor[], truth_cluster[], truth_wmma[], truth_texture[], truth_surface[];
 
 size_t truth_type_bytes(enum truth_type type);
 
