@@ -8,7 +8,7 @@ blocks() { # NQ
 
 # right LESSON: its outputs on both sides of 512 queries, of normal inputs, with values that stay hidden and with a growing maximum.
 right() {
-    cd "$BATS_TEST_DIRNAME/../.."
+    cd "$BATS_TEST_DIRNAME/../.." || return 1
     make --no-print-directory build/bin/attention build/bin/runner build/bin/teach "build/kernels/solutions/$1/attention.so" >/dev/null
     kernel=(--name "solution-$1" --source "solutions/$1/attention.cu" --kernel "build/kernels/solutions/$1/attention.so")
     [ "$(blocks 512)" -eq 8 ]
