@@ -86,6 +86,12 @@ price() { # NN
     scripts/record-work --check 1,1,128,64 01 02 03 04 05 06 07
 }
 
+@test "and of the solutions in 16 bits that choose a tile by the mask" {
+    long
+    command -v sqlite3 >/dev/null || skip "sqlite3 is not installed; ./setup gets it"
+    scripts/record-work --check 16,16,1024,128 08 09
+}
+
 # counted NN DTYPE SHAPE SAMPLE: multiply-adds and exponentials of all blocks, from those that were run
 counted() {
     source=$(echo solutions/"$1"_*/attention.cu)
