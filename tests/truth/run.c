@@ -228,7 +228,7 @@ int main(int argc, char **argv) {
         seconds = atoi(getenv("TRUTH_SECONDS"));
     const bool lists = strcmp(argv[1], "--list") == 0;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-        for (const struct truth_form *one = tables[t]; one->name && forms < MOST_FORMS; one++)
+        for (const struct truth_form *one = tables[t]; one && one->name && forms < MOST_FORMS; one++)
             if (is_wanted(one->name, argc - 2, argv + 2))
                 form[forms++] = one;
     if (forms == 0) {

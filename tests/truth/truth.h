@@ -64,10 +64,13 @@ struct truth_form {
     int (*launch)(const struct truth_form *form, void *result, void *const input[3]);
 };
 
-// One table a file, ended by a form without a name.
+// One table a file, ended by a form without a name. The second ones are make test-all's: a program may be linked
+// without them.
 extern const struct truth_form truth_integer[], truth_real[], truth_half[], truth_convert[], truth_approximate[],
-    truth_video[], truth_warp[], truth_memory[], truth_atomic[], truth_matrix[], truth_wgmma[], truth_barrier[],
-    truth_bulk[], truth_tensor[], truth_cluster[], truth_wmma[], truth_texture[], truth_surface[];
+    truth_warp[], truth_memory[], truth_atomic[], truth_matrix[], truth_wgmma[], truth_barrier[], truth_bulk[];
+#define TRUTH_LONG __attribute__((weak))
+extern const struct truth_form truth_video[] TRUTH_LONG, truth_tensor[] TRUTH_LONG, truth_cluster[] TRUTH_LONG,
+    truth_wmma[] TRUTH_LONG, truth_texture[] TRUTH_LONG, truth_surface[] TRUTH_LONG;
 
 size_t truth_type_bytes(enum truth_type type);
 
