@@ -113,6 +113,7 @@ small=SHAPE=1,2,20,16
 }
 
 @test "CAUSAL=1, SEED and DATA reach the check" {
+    long
     solve 04
     run make lesson-04 check $small CAUSAL=1 SEED=7
     echo "$output"

@@ -323,6 +323,7 @@ fails() {
 }
 
 @test "a kernel that never ends, on the host and on the device" {
+    long
     kernel_file "$BATS_TEST_TMPDIR/forever.cu" 'for (volatile int i = 0; i >= 0;) i = 1;'
     run make check KERNEL="$BATS_TEST_TMPDIR/forever.cu" TIME_LIMIT=2 $small
     echo "$output"
