@@ -92,8 +92,7 @@ static const char *const usual_cause[SIM_FINDING_KINDS] = {
         "shared memory.",
     [SIM_FINDING_LOCAL_OUT_OF_BOUNDS] = "an index into an array of the thread's own is past its end.",
     [SIM_FINDING_MISALIGNED] = "a pointer was cast to a vector type, such as float4, where its offset is not a "
-                               "multiple of the vector's size; or "
-                               "a copy in bulk begins there.",
+                               "multiple of the vector's size; or a copy in bulk begins there.",
     [SIM_FINDING_UNINITIALISED_GLOBAL] =
         "the buffer was not filled by the host or by an earlier kernel, or only partly.",
     [SIM_FINDING_UNINITIALISED_SHARED] =

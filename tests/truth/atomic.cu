@@ -2,7 +2,6 @@
 // run.
 #include "forms.cuh"
 
-#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
 #define SHARED_ADDRESS(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
 
 // An atomic of its own on each thread's own element: what it gives back and what it leaves, xored so that both count.

@@ -5,8 +5,6 @@
 // architecture: sm_90a
 #include "hopper.cuh"
 
-#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
-
 DEVICE unsigned is_complete(unsigned barrier, uint64_t state) {
     unsigned done;
     asm volatile("{.reg .pred p; mbarrier.test_wait.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"

@@ -3,8 +3,6 @@
 // architecture: sm_90a
 #include "hopper.cuh"
 
-#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
-
 DEVICE void bulk_load(void *to, const void *from, unsigned bytes, uint64_t *barrier) {
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(smem(to)),

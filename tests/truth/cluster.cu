@@ -5,7 +5,6 @@
 #include "hopper.cuh"
 #include "maps.cuh"
 
-#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
 #define PAIRS __cluster_dims__(2, 1, 1)
 
 DEVICE unsigned cluster_rank() {

@@ -245,19 +245,25 @@ static char (*read_differences(const char *path, int *count))[NAME] {
     return names;
 }
 
-// Whether a file of names, a line each, has this one.
-static bool is_asked(const char *path, const char *name) {
-    char line[NAME + 2];
-    bool found = false;
-    FILE *file = fopen(path, "r");
-    if (!file)
+// Names, a line each, of a file or of none; [*count].
+static char (*read_names(const char *path, int *count))[NAME] {
+    static char names[MOST_FORMS][NAME];
+    *count = 0;
+    FILE *file = path ? fopen(path, "r") : NULL;
+    if (path && !file)
         die(path);
-    while (!found && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        found = strcmp(line, name) == 0;
-    }
-    fclose(file);
-    return found;
+    while (file && *count < MOST_FORMS && fscanf(file, "%63s", names[*count]) == 1)
+        ++*count;
+    if (file)
+        fclose(file);
+    return names;
+}
+
+static bool is_among(char (*names)[NAME], int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
 }
 
 int main(int argc, char **argv) {
@@ -270,6 +276,8 @@ int main(int argc, char **argv) {
     read_run(argv[2], &results);
     int differences = 0, wrong = 0, allowed = 0, left = 0;
     char(*difference)[NAME] = read_differences(argv[3], &differences);
+    int asked_count;
+    char(*asked)[NAME] = read_names(argc == 5 ? argv[4] : NULL, &asked_count);
     for (int d = 0; d < differences; d++) {
         if (!find(&golden, difference[d])) {
             printf("%s: listed as a difference, but there is no such form\n", difference[d]);
@@ -278,14 +286,12 @@ int main(int argc, char **argv) {
     }
     for (int i = 0; i < golden.results; i++) {
         const struct result *form = &golden.result[i], *result = find(&results, form->name);
-        bool listed = false;
-        for (int d = 0; d < differences; d++)
-            listed = listed || strcmp(difference[d], form->name) == 0;
+        const bool listed = is_among(difference, differences, form->name);
+        if (!result && argc == 5 && !is_among(asked, asked_count, form->name)) {
+            left++;
+            continue;
+        }
         if (!result) {
-            if (argc == 5 && !is_asked(argv[4], form->name)) {
-                left++;
-                continue;
-            }
             printf("%s: not among the results\n", form->name);
             wrong++;
             continue;

@@ -7,6 +7,9 @@
 
 #include "truth.h"
 
+// Of a thread in the grid: of an element.
+#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
+
 #define VALUE_NONE unsigned
 #define VALUE_I16 unsigned short
 #define VALUE_I32 unsigned
@@ -38,7 +41,7 @@
 
 #define FORM_KERNEL(name, R, A, B, C, text, comparison, bound)                                                         \
     __global__ void name(VALUE_##R *result, const VALUE_##A *a, const VALUE_##B *b, const VALUE_##C *c) {              \
-        const int i = blockIdx.x * blockDim.x + threadIdx.x;                                                           \
+        const int i = INDEX;                                                                                           \
         VALUE_##R value;                                                                                               \
         asm volatile("{" text "}" : "=" LETTER_##R(value) : LETTER_##A(a[i]), LETTER_##B(b[i]), LETTER_##C(c[i]));     \
         result[i] = value;                                                                                             \

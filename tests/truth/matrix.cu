@@ -2,7 +2,6 @@
 // the wrong place changes the result.
 #include "forms.cuh"
 
-#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
 #define SHARED_ADDRESS(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
 
 // Threads that write count results each.

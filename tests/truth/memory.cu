@@ -2,7 +2,6 @@
 // its threads run.
 #include "forms.cuh"
 
-#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
 #define SHARED_ADDRESS(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
 
 // A load or store of one width, through shared memory that the thread's neighbour wrote.

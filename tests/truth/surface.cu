@@ -1,20 +1,8 @@
 // Surfaces: words of one to 16 bytes are written to an array, some of them beyond its edges, and read back by another
 // kernel, again beyond the edges. The first coordinate counts bytes.
-#include "forms.cuh"
+#include "arrays.cuh"
 
-#include <cuda_runtime.h>
-
-enum { WIDTH = 16, HEIGHT = 8, DEPTH = 8 };
 enum Kind { LINE, LINES, PLANE, PLANES, VOLUME };
-
-#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        const cudaError_t status = call;                                                                               \
-        if (status != cudaSuccess) {                                                                                   \
-            return status;                                                                                             \
-        }                                                                                                              \
-    } while (0)
 
 // The place of thread i: in each dimension from one before the edge to one behind the other, no place twice. Layers
 // have none beyond them.

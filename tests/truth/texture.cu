@@ -1,19 +1,9 @@
 // Textures and surfaces of every dimension: at texels, between them, beyond the edges in each mode, in layers, cubes
 // and levels. Reads at texels are exact. Between texels the weights have 9 bits, 8 of them a fraction (CUDA C++
 // Programming Guide, "Linear Filtering"), which says not how they are rounded: see the bounds below.
-#include "forms.cuh"
+#include "arrays.cuh"
 
-#include <cuda_runtime.h>
-
-enum { WIDTH = 16, HEIGHT = 8, DEPTH = 8, SIDE = 8, CUBES = 2 }; // powers of two: parts of a size are exact
-
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        const cudaError_t status = call;                                                                               \
-        if (status != cudaSuccess) {                                                                                   \
-            return status;                                                                                             \
-        }                                                                                                              \
-    } while (0)
+enum { SIDE = 8, CUBES = 2 };
 
 // ---- Arrays --------------------------------------------------------------------------------------------------------
 
@@ -80,8 +70,6 @@ static cudaError_t make_texture(const Picture &p, const void *words, cudaTexture
 }
 
 // ---- Kernels -------------------------------------------------------------------------------------------------------
-
-#define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
 
 // Coordinate d of thread i, in texels: from two texels before the edge to two behind the other one, at an offset from a
 // texel's edge. FRACTION: each thread has an offset of its own.
