@@ -105,8 +105,7 @@ static inline uint32_t video_of(uint32_t x, uint32_t y, uint32_t z, uint32_t n) 
     const int width = at == VIDEO_WORD ? 32 : at < VIDEO_H0 ? 8 : 16;
     const int64_t a = selected(x, (enum lane_video_part)(n >> VIDEO_A & 7), n & VIDEO_SIGNED_A);
     const int64_t b = selected(y, (enum lane_video_part)(n >> VIDEO_B & 7), n & VIDEO_SIGNED_B);
-    int64_t value =
-        (n & VIDEO_OPERATION) >= VIDEO_SHIFT_LEFT ? shifted(a, (uint32_t)b, n) : combined(a, b, n);
+    int64_t value = (n & VIDEO_OPERATION) >= VIDEO_SHIFT_LEFT ? shifted(a, (uint32_t)b, n) : combined(a, b, n);
     if (n & VIDEO_SATURATE)
         value = clamped(value, width, n & VIDEO_SIGNED);
     if (at == VIDEO_WORD)

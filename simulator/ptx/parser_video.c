@@ -1,8 +1,8 @@
 // Operands of video instructions, and in .parts which parts of a word they are:
 //   %r1.b2, %r1.h0    of vadd and the like: 1 to 4 for a byte, 5 or 6 for a half, 0 for the word
-//   %r1.b7530         of vadd4: which of the eight bytes of a and b its four are, a digit of 4 bits each, as prmt has it
-//   %r1.h30           of vadd2, of the four halves: as bytes, too
-//   %r1.b20, %r1.h1   of the result of vadd4 and vadd2: a bit for each part that is written
+//   %r1.b7530         of vadd4: which of the eight bytes of a and b its four are, a digit of 4 bits each, as prmt has
+//   it %r1.h30           of vadd2, of the four halves: as bytes, too %r1.b20, %r1.h1   of the result of vadd4 and
+//   vadd2: a bit for each part that is written
 //   -%r1              of vmad
 #include "parser.h"
 
@@ -90,8 +90,8 @@ void parse_video_destination(struct parser *p, struct ptx_instruction *instructi
 
 void parse_video_source(struct parser *p, struct ptx_instruction *instruction) {
     struct lexer ahead = p->lexer; // -%r1 is vmad's, -1 a constant
-    bool negated = instruction->opcode == PTX_OP_VMAD && token_is_sign(&p->token, '-') &&
-                   lexer_next(&ahead).kind == TOKEN_WORD;
+    bool negated =
+        instruction->opcode == PTX_OP_VMAD && token_is_sign(&p->token, '-') && lexer_next(&ahead).kind == TOKEN_WORD;
     if (negated)
         advance(p);
     struct ptx_operand source = parse_source(p, PTX_B32);

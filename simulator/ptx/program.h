@@ -99,7 +99,7 @@ enum ptx_flag {
     PTX_PARITY = 1 << 26,       // mbarrier.test_wait.parity
     PTX_NO_COMPLETE = 1 << 27,  // mbarrier.arrive.noComplete, cp.async.mbarrier.arrive.noinc
     PTX_MULTICAST = 1 << 28,
-    PTX_READ = 1 << 29,   // cp.async.bulk.wait_group.read
+    PTX_READ = 1 << 29,     // cp.async.bulk.wait_group.read
     PTX_IM2COL = 1 << 30,   // pixels one after the other, not a box
     PTX_PLUS_ONE = 1 << 29, // vmad.po
 };
