@@ -16,13 +16,7 @@ struct cell {
 
 enum { SPACES = 3 }; // global, shared, local
 
-enum {
-    MOST_LINES = 2048,
-    LINE_BYTES = 128,
-    LINE_SECTORS = 4,
-    SECTOR_BYTES = LINE_BYTES / LINE_SECTORS,
-    L1_BYTES = 256 << 10
-};
+enum { MOST_LINES = 2048, LINE_BYTES = 128, LINE_SECTORS = 4, L1_BYTES = 256 << 10 };
 
 struct traffic_table {
     const int8_t *merged_bytes; // [instructions], the launch's
@@ -151,47 +145,30 @@ void traffic_bulk_request(struct traffic_table *table, int32_t instruction, enum
     cell->counts.lanes++;
 }
 
-static uint64_t sectors_of(uint64_t address, uint64_t bytes) {
-    return (address + bytes + SECTOR_BYTES - 1) / SECTOR_BYTES - address / SECTOR_BYTES;
-}
-
 static struct cell *bulk_row(struct traffic_table *table, int32_t instruction, enum access_kind kind, uint32_t bytes) {
     struct cell *cell = bulk_cell(table, instruction, kind);
     cell->bytes = bytes;
     cell->counts.bytes += bytes;
-    cell->counts.ideal_sectors += sectors_of(0, bytes);
+    cell->counts.ideal_sectors += traffic_row_sectors(0, bytes);
     return cell;
-}
-
-// Where a row crosses into the next 128 bytes of shared memory a new piece of it begins, and each piece takes the
-// sectors that it touches: a sector with both of two pieces comes twice. What is filled in, of a row or all of it, is
-// counted by ncu as if its bytes came from memory, beginning with a sector. So an H200 counts boxes of rows of 16, 80
-// and 128 bytes, side by side or apart, inside of their tensor and beyond its edges (tests/truth, hopper and copies).
-static uint64_t pieces(uint64_t to, uint64_t address, uint32_t bytes, bool filled) {
-    uint64_t sectors = 0;
-    for (uint64_t done = 0, piece; done < bytes; done += piece) {
-        piece = LINE_BYTES - (to + done) % LINE_BYTES;
-        piece = piece < bytes - done ? piece : bytes - done;
-        sectors += sectors_of(filled ? 0 : address + done, piece);
-    }
-    return sectors;
 }
 
 void traffic_bulk_load(struct traffic_table *table, int32_t instruction, uint64_t to, uint64_t address,
                        uint32_t bytes) {
     if (table && trace_mode() == TRACE_LAUNCHES)
-        bulk_row(table, instruction, ACCESS_BULK_LOAD, bytes)->counts.sectors += pieces(to, address, bytes, false);
+        bulk_row(table, instruction, ACCESS_BULK_LOAD, bytes)->counts.sectors +=
+            traffic_bulk_sectors(to, address, bytes);
 }
 
 void traffic_bulk_fill(struct traffic_table *table, int32_t instruction, uint64_t to, uint32_t bytes) {
     if (table && trace_mode() == TRACE_LAUNCHES)
-        bulk_cell(table, instruction, ACCESS_BULK_LOAD)->counts.sectors += pieces(to, 0, bytes, true);
+        bulk_cell(table, instruction, ACCESS_BULK_LOAD)->counts.sectors += traffic_filled_sectors(to, bytes);
 }
 
 void traffic_bulk_store(struct traffic_table *table, int32_t instruction, enum access_kind kind, uint64_t address,
                         uint32_t bytes) {
     if (table && trace_mode() == TRACE_LAUNCHES)
-        bulk_row(table, instruction, kind, bytes)->counts.sectors += sectors_of(address, bytes);
+        bulk_row(table, instruction, kind, bytes)->counts.sectors += traffic_row_sectors(address, bytes);
 }
 
 void traffic_block_end(struct traffic_table *table, uint32_t cycles) {
