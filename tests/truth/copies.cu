@@ -111,7 +111,7 @@ LOADED(box_rows_of_64_swizzled, 2)
 LOADED(box_rows_of_256, 2)
 STORED(store_rows_of_128, 2, Store)
 STORED(store_rows_of_80, 2, Store)
-STORED(store_across, 2, Store)
+STORED(store_over_the_end, 2, Store)
 STORED(add_rows_of_128, 2, Add)
 
 __global__ void __cluster_dims__(2, 1, 1) multicast(unsigned *result, const unsigned *a) {
@@ -147,6 +147,7 @@ static constexpr Tensor
     in_a_row = {2, WORDS, {20, 64}, {20, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{0, 0}, {0, 7}}},
     beyond = {2, WORDS, {64, 64}, {32, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 1, {{100, 0}}},
     across = {2, WORDS, {64, 64}, {32, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 3, {{-4, -1}, {44, 60}, {56, 5}}},
+    over_the_end = {2, WORDS, {64, 64}, {32, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{44, 60}, {56, 5}}},
     second_row = {2, WORDS, {64, 64}, {32, 16}, {1, 2}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{0, 0}, {32, 7}}},
     of_three = {3, WORDS, {16, 16, 16}, {16, 4, 4}, {}, CU_TENSOR_MAP_SWIZZLE_64B, {}, 2, {{0, 0, 0}, {0, 3, 5}}},
     of_a_line = {1, WORDS, {4096}, {256}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{4}, {512}}},
@@ -210,7 +211,7 @@ int main() {
     launch(box_of_pixels, of_pixels, a, result);
     launch(store_rows_of_128, rows_of_128, result, a);
     launch(store_rows_of_80, rows_of_80, result, a);
-    launch(store_across, across, result, a);
+    launch(store_over_the_end, over_the_end, result, a);
     launch(add_rows_of_128, rows_of_128, result, a);
     const cudaError_t status = cudaDeviceSynchronize();
     if (status != cudaSuccess) {

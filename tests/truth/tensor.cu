@@ -28,7 +28,8 @@ static int launch_load(const struct truth_form *, void *result, void *const inpu
     return cudaGetLastError();
 }
 
-// The result is b, and boxes of a are stored to it, or combined with it.
+// The result is b, and boxes of a are stored to it, or combined with it. None begins before the tensor: to an H200 that is
+// an illegal instruction, of a store as of a reduction, and not of a load.
 template <const Tensor &T, class Operation>
 static int launch_store(const struct truth_form *, void *result, void *const input[3]) {
     CUtensorMap map;
@@ -36,6 +37,11 @@ static int launch_store(const struct truth_form *, void *result, void *const inp
     const cudaError_t copied = cudaMemcpy(result, input[1], 4 * TRUTH_ELEMENTS, cudaMemcpyDeviceToDevice);
     if (copied != cudaSuccess || !make_map(T, result, &map, &places)) {
         return copied ? copied : cudaErrorInvalidValue;
+    }
+    for (auto &corner : places.corner) {
+        for (int &place : corner) {
+            place = place < 0 ? 0 : place;
+        }
     }
     store<T.rank, Operation><<<1, 128>>>(map, places, static_cast<const unsigned *>(input[0]));
     return cudaGetLastError();
