@@ -43,7 +43,7 @@ build/skeletons/%.cu: solutions/%.cu build/bin/teach
 	mkdir -p $(@D)
 	build/bin/teach skeleton $< >$@.$$$$ && { cmp -s $@.$$$$ $@ && rm $@.$$$$ || mv $@.$$$$ $@; }
 # What runs on the simulator alone needs no machine code.
-build/kernels/tests/right/% build/kernels/tests/dtypes/% build/kernels/build/dtypes/%: kernel_code = ptx
+build/kernels/build/right/% build/kernels/tests/dtypes/% build/kernels/build/dtypes/%: kernel_code = ptx
 # A skeleton computes nothing: it is compiled for the simulator alone, and less optimised, which takes a quarter of the time.
 build/kernels/build/skeletons/%: NVCCFLAGS += -Werror all-warnings -Xcicc -O1
 build/kernels/build/skeletons/%: kernel_code = ptx
