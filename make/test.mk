@@ -53,7 +53,9 @@ build/tests/all: $(harness) build/bin/teach $(test_programs:%=build/%) $(if $(TE
     $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu baselines/*.cu) $(if $(TEST_ALL),$(skeletons)))
 
 # libFuzzer wants its own build of what it exercises, by clang.
-build/fuzz/%: tests/fuzz/fuzz_%.c build/flags $(wildcard simulator/ptx/*.[ch] simulator/fatbin/*.[ch])
+FUZZED = clang $(CPPFLAGS) -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+build/fuzz/%.o: %.c build/flags
 	mkdir -p $(@D)
-	clang $(CPPFLAGS) -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-	    -o $@.$$$$ $< $(wildcard simulator/ptx/*.c simulator/fatbin/*.c) -lzstd -lm && mv $@.$$$$ $@
+	$(FUZZED) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv $@.$$$$ $@
+build/fuzz/%: build/fuzz/tests/fuzz/fuzz_%.o $(patsubst %.c,build/fuzz/%.o,$(wildcard simulator/ptx/*.c simulator/fatbin/*.c))
+	$(FUZZED) $^ -o $@.$$$$ -lzstd -lm && mv $@.$$$$ $@
