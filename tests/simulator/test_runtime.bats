@@ -127,7 +127,7 @@ explanations() {
 }
 
 @test "compressed and plain fat binaries, with machine code beside the PTX, are all the same" {
-    for compress in '' --no-compress; do # as nvcc does by itself: compressed since CUDA 12.8
+    for compress in '' ${TEST_ALL:+--no-compress}; do # as nvcc does by itself: compressed since CUDA 12.8
         CODE=[compute_90,sm_90] compile fat $compress $small
         "$programs/fat"
     done
