@@ -12,10 +12,11 @@ setup_file() {
     export programs=build/tests/runtime sources=tests/simulator NVCC LIBRARY=build/simulator/libcudart.so.$major
     export NVIDIA=$(ls "$CUDA"/lib64/libcudart.so."$major" "$CUDA"/lib/libcudart.so."$major" 2>/dev/null | head -n 1)
     mkdir -p "$programs"
-    compile kernels "$sources/test_runtime_kernels.cu" "$sources/test_runtime_other.cu"
+    compile other.o -c -Xcompiler -fPIC "$sources/test_runtime_other.cu"
+    compile kernels "$sources/test_runtime_kernels.cu" "$programs/other.o"
     compile errors "$sources/test_runtime_errors.cu"
     compile simulated "$sources/test_runtime_simulated.cu" -ldl
-    compile other.so -shared -Xcompiler -fPIC "$sources/test_runtime_other.cu"
+    compile other.so -shared "$programs/other.o"
     export LD_LIBRARY_PATH=build/simulator
 }
 
