@@ -72,7 +72,7 @@ END
 }
 
 @test "in any order of blocks and warps they are right, and nothing is said" {
-    for seed in $(seq "${TEST_ALL:+1}2"); do
+    for seed in $(seq "${TEST_ALL:+1}2"); do # twelve in make test-all
         for name in $("$programs/all" cluster); do
             silent "$programs/all" cluster "$name" "$seed"
         done
