@@ -57,5 +57,6 @@ FUZZED = clang $(CPPFLAGS) -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -
 build/fuzz/%.o: %.c build/flags
 	mkdir -p $(@D)
 	$(FUZZED) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv $@.$$$$ $@
+build/fuzz/tensor_map: build/fuzz/simulator/runtime/tensor_map.o
 build/fuzz/%: build/fuzz/tests/fuzz/fuzz_%.o $(patsubst %.c,build/fuzz/%.o,$(wildcard simulator/ptx/*.c simulator/fatbin/*.c))
-	$(FUZZED) $^ -o $@.$$$$ -lzstd -lm && mv $@.$$$$ $@
+	$(FUZZED) $(filter %.o,$^) -o $@.$$$$ -lzstd -lm && mv $@.$$$$ $@
