@@ -43,18 +43,20 @@ build/skeletons/%.cu: solutions/%.cu build/bin/teach
 	mkdir -p $(@D)
 	build/bin/teach skeleton $< >$@.$$$$ && { cmp -s $@.$$$$ $@ && rm $@.$$$$ || mv $@.$$$$ $@; }
 # What runs on the simulator alone needs no machine code.
-build/kernels/tests/right/% build/kernels/tests/dtypes/% build/kernels/build/dtypes/%: kernel_code = ptx
+build/kernels/build/right/% build/kernels/tests/dtypes/% build/kernels/build/dtypes/%: kernel_code = ptx
 # A skeleton computes nothing: it is compiled for the simulator alone, and less optimised, which takes a quarter of the time.
 build/kernels/build/skeletons/%: NVCCFLAGS += -Werror all-warnings -Xcicc -O1
 build/kernels/build/skeletons/%: kernel_code = ptx
 
 .PHONY: build/tests/all
-build/tests/all: $(harness) build/bin/teach $(test_programs:%=build/%) $(if $(TEST_ALL),$(test_programs:%=build/sanitized/%)) \
+build/tests/all: $(harness) build/bin/teach build/bin/post $(test_programs:%=build/%) $(if $(TEST_ALL),$(test_programs:%=build/sanitized/%)) \
     $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu baselines/*.cu) $(if $(TEST_ALL),$(skeletons)))
 
 # libFuzzer wants its own build of what it exercises, by clang.
-build/fuzz/tensor_map: simulator/runtime/tensor_map.c
-build/fuzz/%: tests/fuzz/fuzz_%.c build/flags $(wildcard simulator/ptx/*.[ch] simulator/fatbin/*.[ch])
+FUZZED = clang $(CPPFLAGS) -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+build/fuzz/%.o: %.c build/flags
 	mkdir -p $(@D)
-	clang $(CPPFLAGS) -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-	    -o $@.$$$$ $(filter %.c,$^) -lzstd -lm && mv $@.$$$$ $@
+	$(FUZZED) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv $@.$$$$ $@
+build/fuzz/tensor_map: build/fuzz/simulator/runtime/tensor_map.o
+build/fuzz/%: build/fuzz/tests/fuzz/fuzz_%.o $(patsubst %.c,build/fuzz/%.o,$(wildcard simulator/ptx/*.c simulator/fatbin/*.c))
+	$(FUZZED) $(filter %.o,$^) -o $@.$$$$ -lzstd -lm && mv $@.$$$$ $@

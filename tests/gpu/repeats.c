@@ -74,8 +74,9 @@ static bool covers(const struct attention_lesson *lesson, const struct shape *s,
 }
 
 // How many launches differ from the first one, which is that of `before`.
-static int count_differing(attention_function *before, attention_function *forward, const struct attention_lesson *lesson, const struct shape *s,
-                           enum attention_dtype dtype, int times) {
+static int count_differing(attention_function *before, attention_function *forward,
+                           const struct attention_lesson *lesson, const struct shape *s, enum attention_dtype dtype,
+                           int times) {
     int64_t q_head = (int64_t)s->nq * s->head_dim, k_head = (int64_t)s->nk * s->head_dim;
     int64_t queries = (int64_t)s->batch * s->heads * q_head, keys = (int64_t)s->batch * s->kv_heads * k_head;
     struct attention_problem p = {

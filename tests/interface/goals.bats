@@ -48,8 +48,8 @@ small=SHAPE=1,2,20,16
 }
 
 @test "the goals' order does not matter" {
-    solve 02
-    make check lesson-02 $small
+    solve 01
+    make check lesson-01 $small
 }
 
 @test "lesson 03 checks softmax.cu, then attention.cu, and the second even where the first fails" {
@@ -101,11 +101,11 @@ small=SHAPE=1,2,20,16
 }
 
 @test "what a failed check says to run again runs that case again" {
-    fresh 02
-    run make lesson-02 check
+    fresh 01
+    run make lesson-01 check
     again=$(sed -n 's/^  again: //p' <<<"$output" | tail -n 1)
     echo "$again"
-    [[ $again == "make lesson-02 check SHAPE="*SEED=* ]]
+    [[ $again == "make lesson-01 check SHAPE="*SEED=* ]]
     run $again
     echo "$output"
     [ "$status" -eq 2 ]

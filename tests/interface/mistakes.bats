@@ -285,13 +285,18 @@ fails() {
 }
 
 @test "a kernel that crashes" {
-    kernel_file "$BATS_TEST_TMPDIR/crash.cu" 'abort();'
+    kernel_file "$BATS_TEST_TMPDIR/crash.cu" '*(volatile int *)8 = 1;'
     fails "crashed" "$BATS_TEST_TMPDIR/crash.cu"
-    kernel_file "$BATS_TEST_TMPDIR/fault.cu" '*(volatile int *)8 = 1;'
-    fails "crashed" "$BATS_TEST_TMPDIR/fault.cu"
+}
+
+@test "a kernel that aborts" {
+    long
+    kernel_file "$BATS_TEST_TMPDIR/abort.cu" 'abort();'
+    fails "crashed" "$BATS_TEST_TMPDIR/abort.cu"
 }
 
 @test "a kernel that ends the whole process" {
+    long
     kernel_file "$BATS_TEST_TMPDIR/leave.cu" 'exit(0);'
     fails "" "$BATS_TEST_TMPDIR/leave.cu"
 }

@@ -1,4 +1,4 @@
-# For the tests of the post: a copy of the project with nothing built but what makes posts, whose lessons are the skeletons.
+# For the tests of the post: a copy of the project with nothing built but what makes posts and what it is linked of, whose lessons are the skeletons.
 
 bats_require_minimum_version 1.5.0
 
@@ -8,6 +8,10 @@ copy_sources() {
     mkdir -p "$project/lessons" "$project/results"
     cd "$root" || return 1
     cp -a Makefile make scripts solutions plots post teach common "$project"
+    make build/bin/post build/bin/teach
+    mkdir -p "$project/build/objects"
+    cp -a build/flags build/bin "$project/build"
+    cp -a build/objects/plain "$project/build/objects"
     for folder in lessons/*/; do
         mkdir -p "$project/$folder"
         for file in "$folder"*.svg "$folder"*.csv "$folder"README.md "$folder"idea; do

@@ -2,7 +2,7 @@
 // file.
 //
 // Each is right in a way of its own: an order of summation, a way to divide the work, a feature of CUDA that no lesson
-// uses. A file is one library with several kernels; the environment variable RIGHT names the one that is run.
+// uses. A library has several kernels; the environment variable RIGHT names the one that is run.
 #pragma once
 
 #include "attention.h"

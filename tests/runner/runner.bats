@@ -296,10 +296,10 @@ wrong() {
 
 @test "own tensors" {
     cd "$BATS_TEST_DIRNAME/../.."
-    simulated check --data tests/fixtures/minilm
+    simulated check --data tests/fixtures/torch/batch_heads
     [ "$status" -eq 0 ]
     [[ $output == *"o.npy differs from the reference by a relative rms of "* ]]
-    simulated check --data tests/fixtures/minilm --causal
+    simulated check --data tests/fixtures/torch/batch_heads --causal
     [ "$status" -eq 1 ]
     [[ $output == *"o.npy is not the attention of q, k and v, causal, "* ]]
     cp -r tests/fixtures/minilm "$BATS_TEST_TMPDIR/broken"

@@ -8,9 +8,7 @@ load hopper/variants
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.."
     prepare build/tests/cluster cluster.cu
-    compile cluster "$sources/cluster.cu"
-    compile forms "$sources/cluster_forms.cu"
-    compile_variants
+    compile_all cluster_forms
     export LD_LIBRARY_PATH=build/simulator
 }
 
@@ -55,18 +53,18 @@ END
 }
 
 @test "kernels whose blocks work in clusters are right, and nothing is said" {
-    cases=$("$programs/cluster")
+    cases=$("$programs/all" cluster)
     [ "$(wc -w <<<"$cases")" -ge 5 ]
     for name in $cases; do
-        silent "$programs/cluster" "$name"
+        silent "$programs/all" cluster "$name"
     done
 }
 
 @test "each form gives the host's result, and nothing is said but what the runtime refuses" {
-    cases=$("$programs/forms")
+    cases=$("$programs/all" cluster_forms)
     [ "$(wc -w <<<"$cases")" -ge 9 ]
     for name in $cases; do
-        run "$programs/forms" "$name"
+        run "$programs/all" cluster_forms "$name"
         echo "$name: $output"
         [ "$status" -eq 0 ]
         [ "$name" = refusals ] || [ "$name" = occupancy ] || [ "$output" = "" ]
@@ -74,26 +72,26 @@ END
 }
 
 @test "in any order of blocks and warps they are right, and nothing is said" {
-    for seed in $(seq 12); do
-        for name in $("$programs/cluster"); do
-            silent "$programs/cluster" "$name" "$seed"
+    for seed in $(seq "${TEST_ALL:+1}2"); do # twelve in make test-all
+        for name in $("$programs/all" cluster); do
+            silent "$programs/all" cluster "$name" "$seed"
         done
         for name in atomics stores boxes reductions; do
-            silent "$programs/forms" "$name" "$seed"
+            silent "$programs/all" cluster_forms "$name" "$seed"
         done
     done
 }
 
 @test "without AVX2, without analyses, and counted, they are right, too" {
-    for name in $("$programs/cluster"); do
-        SIMULATOR_LANES=generic "$programs/cluster" "$name"
-        SIMULATOR_ANALYSES=off "$programs/cluster" "$name"
-        SIMULATOR_TRACE=1 "$programs/cluster" "$name"
+    for name in $("$programs/all" cluster); do
+        SIMULATOR_LANES=generic "$programs/all" cluster "$name"
+        SIMULATOR_ANALYSES=off "$programs/all" cluster "$name"
+        SIMULATOR_TRACE=1 "$programs/all" cluster "$name"
     done
 }
 
 @test "a size of clusters that cannot be is refused, with one line" {
-    run "$programs/forms" refusals
+    run "$programs/all" cluster_forms refusals
     echo "$output"
     [[ $output == *"a grid of 3 x 1 x 1 blocks for kernel pairs is not made of whole clusters of 2 x 1 x 1"* ]]
     [[ $output == *"clusters of 4 x 1 x 1 blocks for kernel pairs, whose own are 2 x 1 x 1"* ]]
@@ -130,7 +128,7 @@ END
 }
 
 @test "what each block waits for by its own barriers needs no last barrier of the cluster" {
-    run "$programs/variants" by_barriers ring
+    run "$programs/all" by_barriers ring
     echo "$output"
     [ "$status" -eq 0 ]
     [ "$output" = "" ]

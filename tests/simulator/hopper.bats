@@ -8,6 +8,8 @@ setup_file() {
     cd "$BATS_TEST_DIRNAME/../.."
     prepare build/tests/hopper attention.cu
     {
+        echo '#pragma once'
+        echo '#include "hopper.cuh"'
         wrap 64 f32 bf16 16
         wrap 128 f32 bf16 16
         wrap 16 f32 bf16 16
@@ -17,11 +19,7 @@ setup_file() {
         wrap 16 f32 e4m3 32
         wrap 16 f32 e5m2 32
     } >"$programs/wgmma.cuh"
-    compile attention "$sources/attention.cu"
-    compile forms "$sources/forms.cu"
-    compile types "$sources/types.cu"
-    compile integers "$sources/integers.cu"
-    compile_variants
+    compile_all forms types integers
     export LD_LIBRARY_PATH=build/simulator
 }
 
@@ -68,7 +66,7 @@ END
 
 @test "attention through TMA, mbarrier and wgmma is right, and nothing is said" {
     for n in 1 63 64 65 128 129 200 513; do
-        run "$programs/attention" "$n"
+        run "$programs/all" attention "$n"
         echo "$output"
         [ "$status" -eq 0 ]
         [[ $output != *simulator:* ]]
@@ -76,15 +74,15 @@ END
 }
 
 @test "without AVX2 and without analyses it is right, too" {
-    SIMULATOR_LANES=generic "$programs/attention" 200
-    SIMULATOR_ANALYSES=off "$programs/attention" 200
+    SIMULATOR_LANES=generic "$programs/all" attention 200
+    SIMULATOR_ANALYSES=off "$programs/all" attention 200
 }
 
 @test "each form gives the host's result, and nothing is said" {
-    cases=$("$programs/forms")
+    cases=$("$programs/all" forms)
     [ "$(wc -w <<<"$cases")" -ge 5 ]
     for name in $cases; do
-        run "$programs/forms" "$name"
+        run "$programs/all" forms "$name"
         echo "$name: $output"
         [ "$status" -eq 0 ]
         [ "$name" = encoder ] || [ "$output" = "" ]
@@ -92,15 +90,15 @@ END
 }
 
 @test "wgmma of each type, from shared memory and from registers, and nothing is said" {
-    silent "$programs/types"
+    silent "$programs/all" types
 }
 
 @test "wgmma of bytes with sums of 32 bits, and nothing is said" {
-    silent "$programs/integers"
+    silent "$programs/all" integers
 }
 
 @test "a tensor map that the driver would refuse is refused, and the argument named" {
-    run "$programs/forms" encoder
+    run "$programs/all" forms encoder
     for argument in globalAddress tensorRank 'globalDim[1]' 'globalStrides[0]' 'boxDim[0]' 'boxDim[1]' 'elementStrides[1]' oobFill \
         'tensorRank is 2; with an interleave' 'globalStrides[1] is 8208 bytes; with an interleave' 'swizzle is 2; with an interleave' \
         'interleave is 3; there are none' 'interleave is 16B; the driver takes this map' 'interleave is 32B; the driver takes'; do
@@ -149,13 +147,13 @@ END
 
 @test "in other orders of warps and copies the right one is right, and too small a count lets a stage be overwritten" {
     races=0
-    for seed in 1 2 3 4 5 6 7 8; do
+    for seed in ${TEST_ALL:+1 2 3} 4 5 ${TEST_ALL:+6 7 8}; do # two in which it is overwritten; make test-all has others, too
         export SIMULATOR_ORDER=$seed
-        run "$programs/attention" 300
+        run "$programs/all" attention 300
         echo "$seed: $output"
         [ "$status" -eq 0 ]
         [[ $output != *simulator:* ]]
-        run "$programs/variants" too_many 300
+        run "$programs/all" too_many 300
         [ "$status" -eq 1 ]
         if [[ $output == *"race with an asynchronous unit"* ]]; then races=$((races + 1)); fi
     done
@@ -193,7 +191,7 @@ END
 @test "a trace of launches counts bulk copies, in whole sectors; one of what threads ask for does not" {
     csv=$programs/bulk.csv
     for mode in launches 1; do
-        SIMULATOR_TRACE=$mode SIMULATOR_TRACE_CSV=$csv silent "$programs/forms" plain_copies
+        SIMULATOR_TRACE=$mode SIMULATOR_TRACE_CSV=$csv silent "$programs/all" forms plain_copies
         grep -o ',global,bulk [^"]*' "$csv" >"$programs/bulk-$mode" || true
     done
     cat "$programs"/bulk-*

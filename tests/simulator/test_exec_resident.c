@@ -100,7 +100,7 @@ static void test_a_chain_of_blocks(void **state) {
 static void test_nobody_comes(void **state) {
     (void)state;
     uint64_t flag = zeros();
-    sim_options()->instruction_limit = 2000000 / (uint64_t)long_list_step(1, 8);
+    sim_options()->instruction_limit = 2000000 / (uint64_t)long_list_step(8, 8);
     must_say(run("nobody_comes", 20, 2, 20, flag, 0), "instruction limit: exec_resident.cu:");
     sim_options()->instruction_limit = 200000000;
     driver_free(flag);
@@ -110,7 +110,7 @@ static void test_nobody_comes(void **state) {
 static void test_looking_is_not_waiting(void **state) {
     (void)state;
     uint64_t flag = zeros(), out = zeros();
-    const int blocks = 40 / long_list_step(1, 5);
+    const int blocks = 40 / long_list_step(5, 5);
     must_end(run("looks_often", (unsigned)blocks, 2, 4, flag, out));
     driver_download(words, out, sizeof words);
     for (int i = 0; i < blocks; i++)

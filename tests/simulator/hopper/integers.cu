@@ -91,7 +91,7 @@ static bool matches(const char *name, void (*kernel)(const char *, const char *,
     return right;
 }
 
-int main() {
+int main(int, char **) {
     return !(matches("s8 s8", both_signed, true, true, false, 5) & matches("s8 u8", a_signed, true, false, false, -7) &
              matches("u8 s8", b_signed, false, true, false, 0) & matches("u8 u8", unsigned_, false, false, false, 0) &
              matches("sums that wrap round", unsigned_, false, false, false, INT_MAX - 9) &

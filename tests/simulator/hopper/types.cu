@@ -121,7 +121,7 @@ static bool matches(const char *name, void (*kernel)(const char *, const char *,
     return right;
 }
 
-int main() {
+int main(int, char **) {
     return !(matches<__nv_bfloat16>("bf16", bf16, false) & matches<__half>("fp16", fp16, false) &
              matches<__half>("fp16 with fp16 sums", fp16_sum, true) & matches<float>("tf32", tf32, false) &
              matches<__nv_fp8_e4m3>("e4m3", e4m3, false) & matches<__nv_fp8_e5m2>("e5m2", e5m2, false));

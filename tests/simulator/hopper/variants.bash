@@ -15,31 +15,40 @@ compile() {
         -I"$programs" -I"$sources" -o "$programs/$1" "$2"
 }
 
-# One program of all variants, each in a namespace: a compiler reads CUDA's headers once. A finding names the variant as its file.
-compile_variants() {
+# as_part NAME FILE SOURCE: FILE in a namespace; a finding names it as SOURCE.
+as_part() {
+    echo "namespace part_$1 {"
+    echo "#line 1 \"$3\""
+    sed -e 's/^#include.*//' -e 's/^int main(/int run(/' "$2"
+    echo "}"
+    echo "    if (argc > 1 && strcmp(argv[1], \"$1\") == 0) return part_$1::run(argc - 1, argv + 1);" >>"$programs/choices"
+}
+
+# compile_all NAME...: one program, $programs/all, of NAME.cu, of the kernel that variants are made of, under its own name, and of all
+# variants: a compiler reads CUDA's headers once. Its first argument is which.
+compile_all() {
+    : >"$programs/choices"
     {
-        grep -h '^#include' "$sources/$kernel"
+        for name in "$@" "${kernel%.cu}"; do grep -h '^#include' "$sources/$name.cu"; done | sort -u
         echo '#include <cstring>'
+        for name in "$@" "${kernel%.cu}"; do as_part "$name" "$sources/$name.cu" "$sources/$name.cu"; done
         while read -r name _ script; do
             sed "$script" "$sources/$kernel" >"$programs/$name.cu"
             cmp -s "$programs/$name.cu" "$sources/$kernel" && echo "#error $name changes nothing"
-            echo "namespace variant_$name {"
-            echo "#line 1 \"$name.cu\""
-            sed -e 's/^#include.*//' -e 's/^int main(/int run(/' "$programs/$name.cu"
-            echo "}"
+            as_part "$name" "$programs/$name.cu" "$name.cu"
             rm "$programs/$name.cu"
         done < <(variants)
         echo 'int main(int argc, char **argv) {'
-        variants | sed 's/\([^ ]*\) .*/    if (argc > 2 \&\& strcmp(argv[1], "\1") == 0) return variant_\1::run(argc - 1, argv + 1);/'
+        cat "$programs/choices"
         echo '    return 2;'
         echo '}'
-    } >"$programs/variants.cu"
-    compile variants "$programs/variants.cu"
+    } >"$programs/all.cu"
+    compile all "$programs/all.cu"
 }
 
 # broken NAME TEXT: this variant fails with a finding that contains TEXT
 broken() {
-    run "$programs/variants" "$1" "$(variants | awk -v name="$1" '$1 == name { print $2 }')"
+    run "$programs/all" "$1" "$(variants | awk -v name="$1" '$1 == name { print $2 }')"
     echo "$output"
     [ "$status" -eq 1 ]
     [[ $output == *"$2"* ]]
@@ -47,7 +56,7 @@ broken() {
 
 # remarked NAME TEXT: this variant is right, and a remark on it contains TEXT
 remarked() {
-    run "$programs/variants" "$1" "$(variants | awk -v name="$1" '$1 == name { print $2 }')"
+    run "$programs/all" "$1" "$(variants | awk -v name="$1" '$1 == name { print $2 }')"
     echo "$output"
     [ "$status" -eq 0 ]
     [[ $output == *"simulator: remark: "*"$2"* ]]
