@@ -78,7 +78,8 @@ __global__ void mistaken(Problem p) {
         }
     }
     for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
-        r.o[WHAT == PERMUTED_PAIRS && r.d % 2 == 0 ? c ^ 1 : c] = r.keys && !(WHAT == OUTPUT_LOST && odd) ? o[i] / sum : 0;
+        r.o[WHAT == PERMUTED_PAIRS && r.d % 2 == 0 ? c ^ 1 : c] =
+            r.keys && !(WHAT == OUTPUT_LOST && odd) ? o[i] / sum : 0;
     if (r.lse && threadIdx.x == 0)
         *r.lse = r.keys ? maximum + logf(sum) : -INFINITY;
 }
