@@ -53,7 +53,8 @@ build/tests/all: $(harness) build/bin/teach $(test_programs:%=build/%) $(if $(TE
     $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu baselines/*.cu) $(if $(TEST_ALL),$(skeletons)))
 
 # libFuzzer wants its own build of what it exercises, by clang.
+build/fuzz/tensor_map: simulator/runtime/tensor_map.c
 build/fuzz/%: tests/fuzz/fuzz_%.c build/flags $(wildcard simulator/ptx/*.[ch] simulator/fatbin/*.[ch])
 	mkdir -p $(@D)
 	clang $(CPPFLAGS) -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-	    -o $@.$$$$ $< $(wildcard simulator/ptx/*.c simulator/fatbin/*.c) -lzstd -lm && mv $@.$$$$ $@
+	    -o $@.$$$$ $(filter %.c,$^) -lzstd -lm && mv $@.$$$$ $@

@@ -105,34 +105,3 @@ bool bind_bits(struct binder *binder, const struct ptx_instruction *ptx, struct 
         return false;
     }
 }
-
-bool bind_parts(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
-    static const struct {
-        enum ptx_opcode halves, bytes;
-        enum lane_parts operation;
-    } known[] = {{PTX_OP_VABSDIFF2, PTX_OP_VABSDIFF4, PARTS_ABSDIFF},
-                 {PTX_OP_VADD2, PTX_OP_VADD4, PARTS_ADD},
-                 {PTX_OP_VAVRG2, PTX_OP_VAVRG4, PARTS_AVERAGE},
-                 {PTX_OP_VMAX2, PTX_OP_VMAX4, PARTS_MAX},
-                 {PTX_OP_VMIN2, PTX_OP_VMIN4, PARTS_MIN},
-                 {PTX_OP_VSET2, PTX_OP_VSET4, PARTS_COMPARE},
-                 {PTX_OP_VSUB2, PTX_OP_VSUB4, PARTS_SUB}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (ptx->opcode == known[i].halves || ptx->opcode == known[i].bytes)
-            bound->extra = known[i].operation | (ptx->opcode == known[i].bytes ? PARTS_FOUR : 0);
-    bool compares = (bound->extra & PARTS_OPERATION) == PARTS_COMPARE; // without a type of the result
-    for (int i = compares; i < 3; i++) {
-        enum ptx_type type = ptx->mma_type[i - compares];
-        if (type != PTX_U32 && type != PTX_S32)
-            return false;
-        if (type == PTX_S32)
-            bound->extra |= i == 0 ? PARTS_SIGNED : i == 1 ? PARTS_SIGNED_A : PARTS_SIGNED_B;
-    }
-    if (ptx->variant != PTX_VARIANT_NONE && ptx->variant != PTX_V_ADD)
-        return false;
-    if (compares && ptx->compare > PTX_GE)
-        return false;
-    bound->extra |= compares ? (uint32_t)ptx->compare << PARTS_COMPARISON : 0;
-    bound->extra |= (ptx->flags & PTX_SAT ? PARTS_SATURATE : 0) | (ptx->variant == PTX_V_ADD ? PARTS_SUM : 0);
-    return bind_lanes(binder, bound, binder->lanes->parts, PTX_B32, PTX_B32, PTX_B32, PTX_B32);
-}

@@ -1,7 +1,7 @@
 // The binders of all instructions, by families: integers (bind_arith.c), floating point (bind_float.c, bind_half.c),
-// bits (bind_bits.c), comparisons (bind_compare.c), moves and conversions (bind_move.c), matrices (matrix.c), values
-// between lanes (shuffle.c), control flow (control.c), barriers, fences and hints (bind_control.c); memory has a room
-// of its own. Which opcode goes to which is in binders.def.
+// bits (bind_bits.c), parts of words (video.c), comparisons (bind_compare.c), moves and conversions (bind_move.c),
+// matrices (matrix.c), values between lanes (shuffle.c), control flow (control.c), barriers, fences and hints
+// (bind_control.c); memory has a room of its own. Which opcode goes to which is in binders.def.
 #ifndef SIMULATOR_INSTRUCTIONS_FAMILIES_H
 #define SIMULATOR_INSTRUCTIONS_FAMILIES_H
 

@@ -1,6 +1,7 @@
 // Integer arithmetic on 16, 32 and 64 bits. Sums and products are taken in unsigned types, which wrap as the GPU does.
 #include "../ptx/program.h"
 #include "build.h"
+#include "video.h"
 
 INTEGER(add_u16, u16, u16, x + y)
 INTEGER(add_u32, u32, u32, x + y)
@@ -130,11 +131,6 @@ INTEGER(sad_u64, u64, u64, (x > y ? x - y : y - x) + z)
 INTEGER(sad_s64, u64, s64, (x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x) + (uint64_t)z)
 
 // dp4a, dp2a: n says which operands are signed (bit 0: a, bit 1: b), and for dp2a which half of b (bit 2: the upper).
-static inline int32_t part(uint32_t value, int index, int width, bool is_signed) {
-    uint32_t bits = value << (32 - width - index * width);
-    return is_signed ? (int32_t)bits >> (32 - width) : (int32_t)(bits >> (32 - width));
-}
-
 static inline uint32_t dot4(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
     for (int k = 0; k < 4; k++)
         z += (uint32_t)(part(x, k, 8, n & 1) * part(y, k, 8, n & 2));
@@ -148,60 +144,3 @@ static inline uint32_t dot2(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
 }
 INTEGER(dp4a, u32, u32, dot4(x, y, z, n))
 INTEGER(dp2a, u32, u32, dot2(x, y, z, n))
-
-// vadd4 and its like, on two or four parts of a word; n: see lanes.h.
-static inline int32_t compared(int32_t x, int32_t y, uint32_t comparison) {
-    switch (comparison) {
-    case PTX_EQ:
-        return x == y;
-    case PTX_NE:
-        return x != y;
-    case PTX_LT:
-        return x < y;
-    case PTX_LE:
-        return x <= y;
-    case PTX_GT:
-        return x > y;
-    default:
-        return x >= y;
-    }
-}
-
-static inline int32_t of_parts(int32_t x, int32_t y, uint32_t n) {
-    switch (n & PARTS_OPERATION) {
-    case PARTS_ADD:
-        return x + y;
-    case PARTS_SUB:
-        return x - y;
-    case PARTS_MIN:
-        return x < y ? x : y;
-    case PARTS_MAX:
-        return x > y ? x : y;
-    case PARTS_AVERAGE: // halves go away from 0
-        return (x + y + (x + y >= 0)) >> 1;
-    case PARTS_COMPARE:
-        return compared(x, y, n >> PARTS_COMPARISON);
-    default:
-        return x > y ? x - y : y - x;
-    }
-}
-
-static inline int32_t clamped(int32_t value, int32_t least, int32_t most) {
-    return value < least ? least : value > most ? most : value;
-}
-
-static inline uint32_t parts_of(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
-    const int count = n & PARTS_FOUR ? 4 : 2, width = 32 / count;
-    const int32_t range = 1 << width;
-    uint32_t word = 0;
-    for (int k = 0; k < count; k++) {
-        int32_t value = of_parts(part(x, k, width, n & PARTS_SIGNED_A), part(y, k, width, n & PARTS_SIGNED_B), n);
-        if (n & PARTS_SATURATE)
-            value = n & PARTS_SIGNED ? clamped(value, -range / 2, range / 2 - 1) : clamped(value, 0, range - 1);
-        if (n & PARTS_SUM)
-            z += (uint32_t)value;
-        word |= ((uint32_t)value & (uint32_t)(range - 1)) << k * width;
-    }
-    return n & PARTS_SUM ? z : word;
-}
-INTEGER(parts, u32, u32, parts_of(x, y, z, n))

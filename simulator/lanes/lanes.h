@@ -47,25 +47,6 @@ struct lane_mma;   // matrix.h
 struct lane_wgmma; // wgmma.h
 struct wgmma_tile;
 
-// What `parts` does (vadd2, vabsdiff4, ...): the operation, and what it does it to.
-enum lane_parts {
-    PARTS_ADD,
-    PARTS_SUB,
-    PARTS_ABSDIFF,
-    PARTS_MIN,
-    PARTS_MAX,
-    PARTS_AVERAGE,
-    PARTS_COMPARE, // 1 or 0
-    PARTS_OPERATION = 7,
-    PARTS_FOUR = 8, // bytes; else halves
-    PARTS_SIGNED_A = 16,
-    PARTS_SIGNED_B = 32,
-    PARTS_SIGNED = 64, // the results
-    PARTS_SATURATE = 128,
-    PARTS_SUM = 256,     // all results are added to the third operand
-    PARTS_COMPARISON = 9 // enum ptx_compare from this bit on
-};
-
 struct lanes {
 #define LANE_OPERATION(name) lane_operation *name;
 #include "lanes.def"

@@ -83,19 +83,25 @@ static void fill(uint8_t *to, const struct box *box) {
 }
 
 static enum step load_box(struct warp *warp, const struct bound *bound, int lane, const struct box *box,
-                          struct bulk_copy *copy) {
-    for (uint32_t row = 0; row < box->rows; row++) {
+                          uint64_t offset, struct bulk_copy *copy) {
+    struct traffic_table *traffic = warp->block->traffic;
+    int32_t pc = pc_of(warp, bound);
+    for (uint32_t row = 0; row < box->rows; row++, offset += box->row_bytes) {
         uint64_t address;
         uint32_t first, end;
         struct sim_allocation *allocation;
         uint8_t *to = copy->data + (size_t)row * box->row_bytes;
         fill(to, box);
-        if (!tensor_row_inside(box, row, &address, &first, &end))
+        if (!tensor_row_inside(box, row, &address, &first, &end)) {
+            traffic_bulk_fill(traffic, pc, offset, box->row_bytes);
             continue;
+        }
         enum step step = bulk_check_global(warp, bound, lane, address, end - first, false, true, &allocation);
         if (step != STEP_NEXT)
             return step;
-        traffic_bulk_row(warp->block->traffic, pc_of(warp, bound), ACCESS_BULK_LOAD, address, end - first);
+        traffic_bulk_fill(traffic, pc, offset, first);
+        traffic_bulk_load(traffic, pc, offset + first, address, end - first);
+        traffic_bulk_fill(traffic, pc, offset + end, box->row_bytes - end);
         memcpy(to + first, allocation->bytes + (address - allocation->address), end - first);
     }
     return STEP_NEXT;
@@ -228,7 +234,7 @@ static enum step load_tensor(struct warp *warp, const struct bound *bound, int l
     struct bulk_copy *copy = bulk_make(warp, bound, lane, box.rows * box.row_bytes);
     if (!copy)
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
-    step = load_box(warp, bound, lane, &box, copy);
+    step = load_box(warp, bound, lane, &box, offset, copy);
     if (step == STEP_NEXT)
         return issue_load(warp, bound, lane, copy, there, offset, box.map.swizzle);
     bulk_free(copy);
@@ -263,7 +269,7 @@ static enum step load_plain(struct warp *warp, const struct bound *bound, int la
     struct bulk_copy *copy = bulk_make(warp, bound, lane, bytes);
     if (!copy)
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
-    traffic_bulk_row(warp->block->traffic, pc_of(warp, bound), ACCESS_BULK_LOAD, address, bytes);
+    traffic_bulk_load(warp->block->traffic, pc_of(warp, bound), offset, address, bytes);
     memcpy(copy->data, allocation->bytes + (address - allocation->address), bytes);
     return issue_load(warp, bound, lane, copy, there, offset, 0);
 }

@@ -55,7 +55,7 @@ static enum step issue_store(struct warp *warp, const struct bound *bound, int l
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     }
     copy->reduces = reduces;
-    traffic_bulk_row(warp->block->traffic, pc_of(warp, bound), bulk_kind(bound->ptx), address, bytes);
+    traffic_bulk_store(warp->block->traffic, pc_of(warp, bound), bulk_kind(bound->ptx), address, bytes);
     for (uint32_t i = 0; i < bytes; i++)
         copy->data[i] = warp->block->shared[tensor_swizzle(offset + skip + i, swizzle)];
     *store = (struct bulk_store){

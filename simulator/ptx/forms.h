@@ -59,6 +59,8 @@ enum suffix_class {
     DEPENDENCE,
     LINES,
     BEYOND,
+    PLUS_ONE,
+    SCALE,
 };
 
 enum suffix_field {

@@ -167,6 +167,11 @@ struct ptx_operand parse_destination(struct parser *p);
 struct ptx_operand parse_source(struct parser *p, enum ptx_type type);
 struct ptx_operand parse_address(struct parser *p, enum ptx_space space);
 
+// parser_video.c
+bool is_video(enum ptx_opcode opcode);
+void parse_video_destination(struct parser *p, struct ptx_instruction *instruction); // what follows the register
+void parse_video_source(struct parser *p, struct ptx_instruction *instruction);
+
 // operand_check.c
 void check_operands(struct parser *p, struct ptx_instruction *instruction, const char *operands);
 

@@ -145,7 +145,7 @@ static void check_suffixes(struct parser *p, struct ptx_instruction *instruction
 // Those whose types are more than a result's and a source's.
 static bool keeps_types(enum ptx_opcode opcode) {
     return opcode == PTX_OP_MMA || opcode == PTX_OP_WMMA_MMA || opcode == PTX_OP_WGMMA_MMA_ASYNC ||
-           opcode == PTX_OP_CVT_PACK || (opcode >= PTX_OP_VABSDIFF2 && opcode <= PTX_OP_VSUB4);
+           opcode == PTX_OP_CVT_PACK || is_video(opcode);
 }
 
 static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction, struct token opcode) {
@@ -206,6 +206,8 @@ static enum ptx_type operand_type(const struct ptx_instruction *instruction, cha
 // d|p: the second destination is a predicate.
 static void parse_destinations(struct parser *p, struct ptx_instruction *instruction, bool pair) {
     instruction->dst[0] = parse_destination(p);
+    if (is_video(instruction->opcode))
+        parse_video_destination(p, instruction);
     if (pair && accept_sign(p, '|')) {
         instruction->dst[1] = parse_destination(p);
         if (instruction->opcode != PTX_OP_SETP)
@@ -228,6 +230,8 @@ static void parse_operands(struct parser *p, struct ptx_instruction *instruction
             instruction->flags |= PTX_READS_RESULT;
         if (strchr("dDPA", *word))
             parse_destinations(p, instruction, *word == 'P');
+        else if (is_video(instruction->opcode))
+            parse_video_source(p, instruction);
         else if (*word == 'm' || *word == 'M')
             instruction->src[instruction->nsrc++] = parse_address(p, instruction->space);
         else

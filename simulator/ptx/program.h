@@ -45,7 +45,7 @@ enum PTX_SMALL ptx_compare { // setp, set: the unsigned forms lo ls hi hs are gi
     PTX_EQU, PTX_NEU, PTX_LTU, PTX_LEU, PTX_GTU, PTX_GEU, PTX_NUM, PTX_NAN,
 };
 
-// What atom, red, redux, shfl, vote, match, setp's combination, bar.red, prmt and testp do. One enumeration because an
+// What atom, red, redux, shfl, vote, match, setp's combination, bar.red, prmt, testp and video instructions do. One enumeration because an
 // instruction has at most one of them.
 enum PTX_SMALL ptx_variant {
     PTX_VARIANT_NONE,
@@ -58,6 +58,7 @@ enum PTX_SMALL ptx_variant {
     PTX_V_FINITE, PTX_V_INFINITE, PTX_V_NUMBER, PTX_V_NOTANUMBER, PTX_V_NORMAL, PTX_V_SUBNORMAL, // testp
     PTX_V_COMMIT_GROUP, PTX_V_WAIT_GROUP, PTX_V_WAIT_ALL, // cp.async
     PTX_V_ASYNC,                                          // fence.proxy
+    PTX_V_SHR7, PTX_V_SHR15,                              // vmad
     PTX_V_BEYOND_TRAP, PTX_V_BEYOND_CLAMP, PTX_V_BEYOND_ZERO, // suld, sust
 };
 
@@ -98,8 +99,9 @@ enum ptx_flag {
     PTX_PARITY = 1 << 26,       // mbarrier.test_wait.parity
     PTX_NO_COMPLETE = 1 << 27,  // mbarrier.arrive.noComplete, cp.async.mbarrier.arrive.noinc
     PTX_MULTICAST = 1 << 28,
-    PTX_READ = 1 << 29,   // cp.async.bulk.wait_group.read
-    PTX_IM2COL = 1 << 30, // pixels one after the other, not a box
+    PTX_READ = 1 << 29,     // cp.async.bulk.wait_group.read
+    PTX_IM2COL = 1 << 30,   // pixels one after the other, not a box
+    PTX_PLUS_ONE = 1 << 29, // vmad.po
 };
 
 enum PTX_SMALL ptx_operand_kind {
@@ -162,10 +164,11 @@ enum PTX_SMALL ptx_builtin {
 struct ptx_operand {
     enum ptx_operand_kind kind;
     enum ptx_type reg_type; // the declared type of the register, which may be wider than the instruction's type
-    bool negated;           // !p on a predicate operand
+    bool negated;           // !p on a predicate operand, -a on one of vmad's
     enum ptx_special special;
     enum ptx_space space; // ADDRESS: the space that `variable` or the offset is in, where the text says so
     enum ptx_builtin builtin;
+    uint16_t parts; // of a video instruction: see parser_video.c
     int32_t slot;
     int32_t count; // of elements
     uint64_t bits;

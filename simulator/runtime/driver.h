@@ -4,7 +4,8 @@
 
 #include <cuda.h>
 
-// CUDA_ERROR_INVALID_VALUE, and a line on stderr that names the argument, where the driver would refuse one.
+// CUDA_ERROR_INVALID_VALUE, and a line on stderr that names the argument, where the driver would refuse one;
+// CUDA_ERROR_NOT_SUPPORTED where it would not, but the simulator lacks what is asked for.
 CUresult driver_tensor_map_encode_tiled(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t rank, void *address,
                                         const cuuint64_t *size, const cuuint64_t *stride, const cuuint32_t *box,
                                         const cuuint32_t *step, CUtensorMapInterleave interleave,

@@ -91,6 +91,28 @@ static CUresult check_sizes(const struct tensor_map *map, const cuuint64_t *size
     return CUDA_SUCCESS;
 }
 
+// Channels in slices of 16 or 32 bytes.
+static CUresult check_interleave(const struct tensor_map *map, const void *address, const cuuint64_t *stride,
+                                 CUtensorMapInterleave interleave) {
+    if (interleave == CU_TENSOR_MAP_INTERLEAVE_NONE)
+        return CUDA_SUCCESS;
+    if (map->rank < 3)
+        return refuse("tensorRank is %u; with an interleave 3 to %d are possible", map->rank, TENSOR_MOST_DIMENSIONS);
+    if (interleave == CU_TENSOR_MAP_INTERLEAVE_16B)
+        return CUDA_SUCCESS;
+    if (map->swizzle != CU_TENSOR_MAP_SWIZZLE_32B)
+        return refuse("swizzle is %d; with an interleave of 32 bytes it has to be CU_TENSOR_MAP_SWIZZLE_32B",
+                      map->swizzle);
+    if ((uintptr_t)address % 32)
+        return refuse("globalAddress, %p, has to be a multiple of 32 bytes with an interleave of 32 bytes", address);
+    for (unsigned i = 0; i + 1 < map->rank; i++)
+        if (stride[i] % 32)
+            return refuse(
+                "globalStrides[%u] is %llu bytes; with an interleave of 32 bytes it has to be a multiple of 32", i,
+                (unsigned long long)stride[i]);
+    return CUDA_SUCCESS;
+}
+
 static CUresult check_inner(const struct tensor_map *map, const char *name, cuuint32_t elements) {
     unsigned bytes = elements * map->element_bytes, span = 16u << map->swizzle;
     if (bytes % 16)
@@ -141,8 +163,8 @@ static CUresult encode(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t
         return refuse("tensorDataType is %d, which the simulator does not know", (int)type);
     if (rank < 1 || rank > TENSOR_MOST_DIMENSIONS)
         return refuse("tensorRank is %u; 1 to %d are possible", rank, TENSOR_MOST_DIMENSIONS);
-    if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
-        return refuse("interleave is %d; the simulator knows CU_TENSOR_MAP_INTERLEAVE_NONE only", (int)interleave);
+    if (interleave > CU_TENSOR_MAP_INTERLEAVE_32B)
+        return refuse("interleave is %d; there are none, 16B and 32B", (int)interleave);
     if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
         return refuse("swizzle is %d; on Hopper there are none, 32B, 64B and 128B", (int)swizzle);
     if (l2_promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B)
@@ -161,6 +183,15 @@ static CUresult encode(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t
     CUresult error = check_sizes(&map, size, stride, box, step);
     if (error == CUDA_SUCCESS && pixels)
         error = check_pixels(&map, size, pixels);
+    if (error == CUDA_SUCCESS)
+        error = check_interleave(&map, address, stride, interleave);
+    // Neither the PTX ISA nor the driver's manual says which stride leads from slice to slice, or what a box has of
+    // one.
+    if (error == CUDA_SUCCESS && interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
+        return refuse(
+                   "interleave is %s; the driver takes this map, but the simulator lacks copies of channels in slices",
+                   interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? "16B" : "32B"),
+               CUDA_ERROR_NOT_SUPPORTED;
     if (error == CUDA_SUCCESS)
         error =
             pixels ? check_inner(&map, "channelsPerPixel", pixels->channels) : check_inner(&map, "boxDim[0]", box[0]);

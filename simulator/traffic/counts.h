@@ -21,6 +21,12 @@ struct traffic_counts {
 void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, enum access_kind kind, uint32_t bytes,
                            uint32_t mask, const uint64_t *address);
 
+// sectors.c. Of a row of a bulk copy: those that its bytes lie in; those that a load of it to that byte of shared
+// memory takes, or would take where the row lies outside of its tensor and is filled in.
+uint64_t traffic_row_sectors(uint64_t address, uint32_t bytes);
+uint64_t traffic_bulk_sectors(uint64_t to, uint64_t address, uint32_t bytes);
+uint64_t traffic_filled_sectors(uint64_t to, uint32_t bytes);
+
 // wavefronts.c. Adds wavefronts and ideal_wavefronts of one request.
 void traffic_count_wavefronts(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
                               const uint64_t *address);

@@ -9,7 +9,7 @@
 // 16 bytes a lane.
 #include "counts.h"
 
-enum { SECTOR_BYTES = 32, WORD_BYTES = 4 };
+enum { SECTOR_BYTES = 32, WORD_BYTES = 4, SHARED_LINE = 128 };
 
 // Puts value into sorted[0 .. count), unless it is there. Lanes mostly come in order, so the search starts at the end.
 static int insert_distinct(uint64_t *sorted, int count, uint64_t value) {
@@ -80,4 +80,30 @@ void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, 
     }
     counts->sectors += (uint64_t)sectors;
     counts->ideal_sectors += ((uint64_t)starts * bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
+}
+
+uint64_t traffic_row_sectors(uint64_t address, uint32_t bytes) {
+    return (address + bytes + SECTOR_BYTES - 1) / SECTOR_BYTES - address / SECTOR_BYTES;
+}
+
+// Where a row crosses into the next 128 bytes of shared memory a new piece of it begins, and each piece takes the
+// sectors that it touches: a sector that two pieces share comes twice. ncu counts what is filled in as if it came from
+// memory, each piece beginning with a sector. So an H200 counts boxes of rows of 16, 80 and 128 bytes, side by side or
+// apart, inside of their tensor and beyond its edges. address: NULL where it is filled in.
+static uint64_t sectors_of_pieces(uint64_t to, const uint64_t *address, uint32_t bytes) {
+    uint64_t sectors = 0;
+    for (uint32_t done = 0, piece; done < bytes; done += piece) {
+        piece = SHARED_LINE - (uint32_t)((to + done) % SHARED_LINE);
+        piece = piece < bytes - done ? piece : bytes - done;
+        sectors += traffic_row_sectors(address ? *address + done : 0, piece);
+    }
+    return sectors;
+}
+
+uint64_t traffic_bulk_sectors(uint64_t to, uint64_t address, uint32_t bytes) {
+    return sectors_of_pieces(to, &address, bytes);
+}
+
+uint64_t traffic_filled_sectors(uint64_t to, uint32_t bytes) {
+    return sectors_of_pieces(to, NULL, bytes);
 }

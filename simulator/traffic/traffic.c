@@ -150,16 +150,30 @@ void traffic_bulk_request(struct traffic_table *table, int32_t instruction, enum
     cell->counts.lanes++;
 }
 
-void traffic_bulk_row(struct traffic_table *table, int32_t instruction, enum access_kind kind, uint64_t address,
-                      uint32_t bytes) {
-    if (!table || trace_mode() != TRACE_LAUNCHES)
-        return;
+static struct cell *bulk_row(struct traffic_table *table, int32_t instruction, enum access_kind kind, uint32_t bytes) {
     struct cell *cell = bulk_cell(table, instruction, kind);
-    const uint64_t sectors = (address + bytes + 31) / 32 - address / 32;
     cell->bytes = bytes;
     cell->counts.bytes += bytes;
-    cell->counts.sectors += sectors;
-    cell->counts.ideal_sectors += (bytes + 31) / 32;
+    cell->counts.ideal_sectors += traffic_row_sectors(0, bytes);
+    return cell;
+}
+
+void traffic_bulk_load(struct traffic_table *table, int32_t instruction, uint64_t to, uint64_t address,
+                       uint32_t bytes) {
+    if (table && trace_mode() == TRACE_LAUNCHES)
+        bulk_row(table, instruction, ACCESS_BULK_LOAD, bytes)->counts.sectors +=
+            traffic_bulk_sectors(to, address, bytes);
+}
+
+void traffic_bulk_fill(struct traffic_table *table, int32_t instruction, uint64_t to, uint32_t bytes) {
+    if (table && trace_mode() == TRACE_LAUNCHES)
+        bulk_cell(table, instruction, ACCESS_BULK_LOAD)->counts.sectors += traffic_filled_sectors(to, bytes);
+}
+
+void traffic_bulk_store(struct traffic_table *table, int32_t instruction, enum access_kind kind, uint64_t address,
+                        uint32_t bytes) {
+    if (table && trace_mode() == TRACE_LAUNCHES)
+        bulk_row(table, instruction, kind, bytes)->counts.sectors += traffic_row_sectors(address, bytes);
 }
 
 void traffic_block_end(struct traffic_table *table, uint32_t cycles) {

@@ -101,9 +101,12 @@ END
 
 @test "a tensor map that the driver would refuse is refused, and the argument named" {
     run "$programs/forms" encoder
-    for argument in globalAddress tensorRank 'globalDim[1]' 'globalStrides[0]' 'boxDim[0]' 'boxDim[1]' 'elementStrides[1]' oobFill; do
+    for argument in globalAddress tensorRank 'globalDim[1]' 'globalStrides[0]' 'boxDim[0]' 'boxDim[1]' 'elementStrides[1]' oobFill \
+        'tensorRank is 2; with an interleave' 'globalStrides[1] is 8208 bytes; with an interleave' 'swizzle is 2; with an interleave' \
+        'interleave is 3; there are none' 'interleave is 16B; the driver takes this map' 'interleave is 32B; the driver takes'; do
         [[ $output == *"cuTensorMapEncodeTiled: $argument"* ]]
     done
+    [[ $output == *", has to be a multiple of 32 bytes with an interleave"* ]]
 }
 
 @test "accumulators read before their wait" {

@@ -32,8 +32,21 @@ static const char *bind_error(const char *body) {
 static void test_forms_without_a_binder(void **state) {
     (void)state;
     static const char *const refused[] = {
-        "min.s32 %r1, %r2, %r3, %r4;", "max.u64 %rd1, %rd2, %rd3, %rd4;", "add.sat.u32 %r1, %r2, %r3;",
-        "rem.f32 %f1, %f2, %f3;",      "ex2.approx.s32 %r1, %r2;",
+        "min.s32 %r1, %r2, %r3, %r4;",
+        "max.u64 %rd1, %rd2, %rd3, %rd4;",
+        "add.sat.u32 %r1, %r2, %r3;",
+        "rem.f32 %f1, %f2, %f3;",
+        "ex2.approx.s32 %r1, %r2;",
+        "vadd.u32.u32.u32.add %r1, %r2, %r3;",
+        "vadd.u32.u32.u32 %r1, %r2, %r3, %r4;",
+        "vadd.u32.u32.u32 %r1.b0, %r2, %r3;",
+        "vadd.u32.u32.u32.min %r1.b0, %r2, %r3, %r4;",
+        "vadd.u32.u32.u32.xor %r1, %r2, %r3, %r4;",
+        "vadd.u32.u32.f32 %r1, %r2, %r3;",
+        "vshl.u32.u32.s32.clamp %r1, %r2, %r3;",
+        "vmad.s32.s32.s32 %r1, -%r2, %r3, -%r4;",
+        "vmad.s32.s32.s32.po %r1, %r2, -%r3, %r4;",
+        "vset4.u32.u32.ltu %r1, %r2, %r3, %r4;",
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         const char *error = bind_error(refused[i]);

@@ -297,6 +297,33 @@ static void test_time_grows_with_the_text(void **state) {
     }
 }
 
+static void test_parts_of_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *body, *part, *opcode;
+    } cases[] = {
+        {"vadd.u32.u32.u32 %r1, %r2.b4, %r3;", ".b4", "vadd"},
+        {"vadd.u32.u32.u32 %r1, %r2.h10, %r3;", ".h10", "vadd"},
+        {"vadd.u32.u32.u32.add %r1, %r2, %r3, %r4.b0;", ".b0", "vadd"},
+        {"vmad.u32.u32.u32 %r1.h0, %r2, %r3, %r4;", ".h0", "vmad"},
+        {"vadd4.u32.u32.u32 %r1, %r2.b321, %r3, %r4;", ".b321", "vadd4"},
+        {"vadd4.u32.u32.u32 %r1, %r2.b8765, %r3, %r4;", ".b8765", "vadd4"},
+        {"vadd4.u32.u32.u32 %r1.b12, %r2, %r3, %r4;", ".b12", "vadd4"},
+        {"vadd4.u32.u32.u32 %r1.b4, %r2, %r3, %r4;", ".b4", "vadd4"},
+        {"vadd4.u32.u32.u32 %r1, %r2.h10, %r3, %r4;", ".h10", "vadd4"},
+        {"vadd2.u32.u32.u32 %r1, %r2.h4, %r3, %r4;", ".h4", "vadd2"},
+        {"vset2.u32.u32.eq %r1, 5.h10, %r3, %r4;", ".h10", "vset2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char expected[256];
+        snprintf(expected, sizeof expected,
+                 "the simulator does not know '%s' behind this operand of '%s': \"%s\" (ptx line 8)", cases[i].part,
+                 cases[i].opcode, cases[i].body);
+        check_body(cases[i].body, expected);
+    }
+    check_body("add.s32 %r1, %r2.b0, %r3;", "ptx line 8: expected ',', found '.b0'");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_that_is_not_ptx),
@@ -311,6 +338,7 @@ int main(void) {
         cmocka_unit_test(test_an_unknown_instruction_stops_only_its_kernel),
         cmocka_unit_test(test_deep_nesting_is_refused),
         cmocka_unit_test(test_time_grows_with_the_text),
+        cmocka_unit_test(test_parts_of_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

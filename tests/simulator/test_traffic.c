@@ -73,6 +73,30 @@ static void strides_shifts_and_broadcasts(void **state) {
     assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 1024, (uint64_t)-4).sectors, 5);
 }
 
+// So many rows of a box, one behind the other in shared memory.
+static uint64_t loaded(uint32_t rows, uint32_t bytes, uint64_t start, uint64_t stride) {
+    uint64_t count = 0;
+    for (uint32_t row = 0; row < rows; row++)
+        count += traffic_bulk_sectors(row * bytes, start + row * stride, bytes);
+    return count;
+}
+
+// The first six as an H200 counts them (tests/truth, sets copies and hopper).
+static void rows_of_a_box_are_cut_at_lines_of_shared_memory(void **state) {
+    (void)state;
+    assert_int_equal(loaded(16, 16, 0, 256), 16);
+    assert_int_equal(loaded(16, 128, 0, 128), 64);
+    assert_int_equal(loaded(16, 80, 0, 256) + loaded(16, 80, 80, 256), 104);
+    assert_int_equal(loaded(16, 80, 0, 80) + loaded(16, 80, 560, 80), 104);
+    assert_int_equal(traffic_filled_sectors(0, 128), 4);
+    assert_int_equal(traffic_bulk_sectors(0, 80, 80) + traffic_filled_sectors(80, 48), 3 + 2);
+    // Not cut, and not a line of its own.
+    assert_int_equal(traffic_bulk_sectors(64, 16, 64), 3);
+    assert_int_equal(traffic_bulk_sectors(64, 16, 80), 3 + 1);
+    assert_int_equal(traffic_filled_sectors(112, 32), 1 + 1);
+    assert_int_equal(traffic_filled_sectors(0, 0), 0);
+}
+
 static void atomic_operations_on_one_address_take_turns(void **state) {
     (void)state;
     assert_int_equal(additions(PTX_GLOBAL, 1).sectors, 4);
@@ -325,6 +349,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coalesced_loads_touch_no_sector_twice),
         cmocka_unit_test(strides_shifts_and_broadcasts),
+        cmocka_unit_test(rows_of_a_box_are_cut_at_lines_of_shared_memory),
         cmocka_unit_test(atomic_operations_on_one_address_take_turns),
         cmocka_unit_test(local_memory_is_interleaved),
         cmocka_unit_test(one_word_a_lane_conflicts_as_the_stride_divides_32),

@@ -1,5 +1,6 @@
 // Bulk copies whose traffic a profiler counts, a kernel each: sizes that are whole sectors and such that are not, boxes
-// with short rows, beyond the edges, with every second element; into one block and into several; stores and reductions.
+// with short rows, rows that begin within a sector or are cut at a line of shared memory, beyond the edges, with every
+// second element, of pixels; into one block and into several; stores and reductions.
 //
 //   truth-copies
 //
@@ -81,6 +82,14 @@ SENT(reduce_2048, Sum, 0, 2048)
                          unsigned *memory, const unsigned *) {                                                         \
         load_boxes<rank, false, false>(map, places, memory);                                                           \
     }
+__global__ void box_fetched_first(const __grid_constant__ CUtensorMap map, const __grid_constant__ Places places,
+                                  unsigned *memory, const unsigned *) {
+    load_boxes<2, false, true>(map, places, memory);
+}
+__global__ void box_of_pixels(const __grid_constant__ CUtensorMap map, const __grid_constant__ Places places,
+                              unsigned *memory, const unsigned *) {
+    load_boxes<4, true, false>(map, places, memory);
+}
 #define STORED(name, rank, Operation)                                                                                  \
     __global__ void name(const __grid_constant__ CUtensorMap map, const __grid_constant__ Places places, unsigned *,   \
                          const unsigned *memory) {                                                                     \
@@ -95,6 +104,11 @@ LOADED(box_beyond, 2)
 LOADED(box_across, 2)
 LOADED(box_every_second_row, 2)
 LOADED(box_of_three, 3)
+LOADED(box_of_a_line, 1)
+LOADED(box_beyond_its_rows, 2)
+LOADED(box_rows_of_96, 2)
+LOADED(box_rows_of_64_swizzled, 2)
+LOADED(box_rows_of_256, 2)
 STORED(store_rows_of_128, 2, Store)
 STORED(store_rows_of_80, 2, Store)
 STORED(store_across, 2, Store)
@@ -134,7 +148,26 @@ static constexpr Tensor
     beyond = {2, WORDS, {64, 64}, {32, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 1, {{100, 0}}},
     across = {2, WORDS, {64, 64}, {32, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 3, {{-4, -1}, {44, 60}, {56, 5}}},
     second_row = {2, WORDS, {64, 64}, {32, 16}, {1, 2}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{0, 0}, {32, 7}}},
-    of_three = {3, WORDS, {16, 16, 16}, {16, 4, 4}, {}, CU_TENSOR_MAP_SWIZZLE_64B, {}, 2, {{0, 0, 0}, {0, 3, 5}}};
+    of_three = {3, WORDS, {16, 16, 16}, {16, 4, 4}, {}, CU_TENSOR_MAP_SWIZZLE_64B, {}, 2, {{0, 0, 0}, {0, 3, 5}}},
+    of_a_line = {1, WORDS, {4096}, {256}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{4}, {512}}},
+    beyond_its_rows = {2, WORDS, {20, 64}, {32, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{4, 0}, {4, 7}}},
+    rows_of_96 = {2, WORDS, {64, 64}, {24, 16}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{0, 0}, {4, 7}}},
+    rows_of_64 = {2, WORDS, {64, 64}, {16, 16}, {}, CU_TENSOR_MAP_SWIZZLE_64B, {}, 2, {{4, 0}, {16, 7}}},
+    rows_of_256 = {2, WORDS, {128, 32}, {64, 8}, {}, CU_TENSOR_MAP_SWIZZLE_NONE, {}, 2, {{4, 0}, {64, 7}}},
+    of_pixels = {4,
+                 WORDS,
+                 {8, 7, 6, 5},
+                 {},
+                 {},
+                 CU_TENSOR_MAP_SWIZZLE_NONE,
+                 {},
+                 2,
+                 {{0, -1, -1, 0}, {4, 3, 2, 1}},
+                 8,
+                 20,
+                 {-1, -1},
+                 {-1, -1},
+                 {{0, 0}, {2, 1}}};
 
 typedef void box_kernel(const CUtensorMap, const Places, unsigned *, const unsigned *);
 
@@ -168,6 +201,13 @@ int main() {
     launch(box_across, across, a, result);
     launch(box_every_second_row, second_row, a, result);
     launch(box_of_three, of_three, a, result);
+    launch(box_of_a_line, of_a_line, a, result);
+    launch(box_beyond_its_rows, beyond_its_rows, a, result);
+    launch(box_rows_of_96, rows_of_96, a, result);
+    launch(box_rows_of_64_swizzled, rows_of_64, a, result);
+    launch(box_rows_of_256, rows_of_256, a, result);
+    launch(box_fetched_first, rows_of_128, a, result);
+    launch(box_of_pixels, of_pixels, a, result);
     launch(store_rows_of_128, rows_of_128, result, a);
     launch(store_rows_of_80, rows_of_80, result, a);
     launch(store_across, across, result, a);

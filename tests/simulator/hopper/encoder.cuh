@@ -6,14 +6,14 @@
 static bool refused(const char *what, CUtensorMapDataType type, int rank, uintptr_t shift, const cuuint64_t *size,
                     const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *step,
                     CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapFloatOOBfill fill,
-                    bool right) {
+                    CUresult expected) {
     static void *memory;
     CUtensorMap map;
     if (!memory)
         CHECK(cudaMalloc(&memory, 1 << 20));
     CUresult result = find_encode()(&map, type, rank, (char *)memory + shift, size, stride, box, step, interleave,
                                     swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
-    if (result == (right ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE))
+    if (result == expected)
         return true;
     printf("%s: %d\n", what, (int)result);
     return false;
@@ -29,22 +29,34 @@ static bool encoder() {
     auto plain = CU_TENSOR_MAP_INTERLEAVE_NONE;
     auto s128 = CU_TENSOR_MAP_SWIZZLE_128B, s64 = CU_TENSOR_MAP_SWIZZLE_64B, s0 = CU_TENSOR_MAP_SWIZZLE_NONE;
     auto zeros = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, nans = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
-    return im2col_refused() & refused("a right map", bf16, 2, 0, size, stride, box, one, plain, s128, zeros, true) &
-           refused("of five dimensions", bf16, 5, 16, size, stride, box, one, plain, s128, nans, true) &
-           refused("an address", bf16, 2, 8, size, stride, box, one, plain, s128, zeros, false) &
-           refused("rank 0", bf16, 0, 0, size, stride, box, one, plain, s128, zeros, false) &
-           refused("rank 6", bf16, 6, 0, size, stride, box, one, plain, s128, zeros, false) &
-           refused("no size", bf16, 2, 0, none, stride, box, one, plain, s128, zeros, false) &
-           refused("an odd stride", bf16, 2, 0, size, odd, box, one, plain, s128, zeros, false) &
-           refused("a far stride", bf16, 2, 0, size, far, box, one, plain, s128, zeros, false) &
-           refused("a wide box", bf16, 2, 0, size, stride, wide, one, plain, s128, zeros, false) &
-           refused("a wide box without a swizzle", bf16, 2, 0, size, stride, wide, one, plain, s0, zeros, true) &
-           refused("a box wider than 64", bf16, 2, 0, size, stride, box, one, plain, s64, zeros, false) &
-           refused("a high box", bf16, 2, 0, size, stride, high, one, plain, s128, zeros, false) &
-           refused("a narrow box", bf16, 2, 0, size, stride, narrow, one, plain, s128, zeros, false) &
-           refused("an empty box", bf16, 2, 0, size, stride, empty, one, plain, s128, zeros, false) &
-           refused("element stride 9", bf16, 2, 0, size, stride, box, nine, plain, s128, zeros, false) &
-           refused("element stride 0", bf16, 2, 0, size, stride, box, zero, plain, s128, zeros, false) &
+    const auto right = CUDA_SUCCESS, wrong = CUDA_ERROR_INVALID_VALUE, lacking = CUDA_ERROR_NOT_SUPPORTED;
+    auto slices16 = CU_TENSOR_MAP_INTERLEAVE_16B, slices32 = CU_TENSOR_MAP_INTERLEAVE_32B;
+    auto s32 = CU_TENSOR_MAP_SWIZZLE_32B;
+    const cuuint64_t halves[4] = {128, 8208, 16384, 32768};
+    return im2col_refused() & refused("a right map", bf16, 2, 0, size, stride, box, one, plain, s128, zeros, right) &
+           refused("of five dimensions", bf16, 5, 16, size, stride, box, one, plain, s128, nans, right) &
+           refused("an address", bf16, 2, 8, size, stride, box, one, plain, s128, zeros, wrong) &
+           refused("rank 0", bf16, 0, 0, size, stride, box, one, plain, s128, zeros, wrong) &
+           refused("rank 6", bf16, 6, 0, size, stride, box, one, plain, s128, zeros, wrong) &
+           refused("no size", bf16, 2, 0, none, stride, box, one, plain, s128, zeros, wrong) &
+           refused("an odd stride", bf16, 2, 0, size, odd, box, one, plain, s128, zeros, wrong) &
+           refused("a far stride", bf16, 2, 0, size, far, box, one, plain, s128, zeros, wrong) &
+           refused("a wide box", bf16, 2, 0, size, stride, wide, one, plain, s128, zeros, wrong) &
+           refused("a wide box without a swizzle", bf16, 2, 0, size, stride, wide, one, plain, s0, zeros, right) &
+           refused("a box wider than 64", bf16, 2, 0, size, stride, box, one, plain, s64, zeros, wrong) &
+           refused("a high box", bf16, 2, 0, size, stride, high, one, plain, s128, zeros, wrong) &
+           refused("a narrow box", bf16, 2, 0, size, stride, narrow, one, plain, s128, zeros, wrong) &
+           refused("an empty box", bf16, 2, 0, size, stride, empty, one, plain, s128, zeros, wrong) &
+           refused("element stride 9", bf16, 2, 0, size, stride, box, nine, plain, s128, zeros, wrong) &
+           refused("element stride 0", bf16, 2, 0, size, stride, box, zero, plain, s128, zeros, wrong) &
            refused("NaN integers", CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, 0, size, stride, box, one, plain, s128, nans,
-                   false);
+                   wrong) &
+           refused("slices of a plane", bf16, 2, 0, size, stride, box, one, slices16, s128, zeros, wrong) &
+           refused("slices of 16 bytes", bf16, 3, 16, size, halves, narrow, one, slices16, s128, zeros, lacking) &
+           refused("slices of 32 bytes", bf16, 5, 32, size, stride, narrow, one, slices32, s32, zeros, lacking) &
+           refused("an address of slices", bf16, 3, 16, size, stride, box, one, slices32, s32, zeros, wrong) &
+           refused("strides of slices", bf16, 3, 0, size, halves, box, one, slices32, s32, zeros, wrong) &
+           refused("a swizzle of slices", bf16, 3, 0, size, stride, box, one, slices32, s64, zeros, wrong) &
+           refused("slices that there are not", bf16, 3, 0, size, stride, box, one, (CUtensorMapInterleave)3, s32,
+                   zeros, wrong);
 }
