@@ -21,6 +21,11 @@ struct RowState {
     int limit[LANE_ROWS] = {}; // what a score may be before the maximum is raised, see limit_of()
 };
 
+// The number of a warp's warpgroup, read alike by all lanes, for the same reason as in warp_item().
+__device__ inline int warpgroup_of_warp() {
+    return __shfl_sync(ALL_LANES, threadIdx.x / WARPGROUP, 0);
+}
+
 __device__ inline int row_of(int i, int lane) {
     return i * 8 + lane / LANES_PER_ROW;
 }

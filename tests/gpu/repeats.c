@@ -1,6 +1,8 @@
 // Launches a lesson's kernel many times on the same inputs and compares output and log-sum-exp bit for bit.
 //
-//   repeats TIMES gpu|sim NAME KERNEL.so        sim: small shapes, which the simulator computes in moments
+//   repeats TIMES gpu|sim NAME KERNEL.so [FIRST.so]     sim: small shapes, which the simulator computes in moments
+//
+// FIRST.so: another kernel, whose first launch gives the bits that all launches of KERNEL.so have to give.
 //
 // Prints one line. Exit status: 0 all launches gave the same bits; 1 some did not; 2 it could not be tried.
 #include "attention.h"
@@ -71,8 +73,8 @@ static bool covers(const struct attention_lesson *lesson, const struct shape *s,
            (!lesson->row_multiple || s->head_dim % lesson->row_multiple == 0);
 }
 
-// How many launches differ from the first one.
-static int count_differing(attention_function *forward, const struct attention_lesson *lesson, const struct shape *s,
+// How many launches differ from the first one, which is that of `before`.
+static int count_differing(attention_function *before, attention_function *forward, const struct attention_lesson *lesson, const struct shape *s,
                            enum attention_dtype dtype, int times) {
     int64_t q_head = (int64_t)s->nq * s->head_dim, k_head = (int64_t)s->nk * s->head_dim;
     int64_t queries = (int64_t)s->batch * s->heads * q_head, keys = (int64_t)s->batch * s->kv_heads * k_head;
@@ -106,7 +108,7 @@ static int count_differing(attention_function *forward, const struct attention_l
     int differing = 0;
     for (int i = 0; i < times; i++) {
         require(cudaMemset(p.o, 0xff, bytes), "cudaMemset");
-        require(forward(&p, NULL), "attention_forward");
+        require((i ? forward : before)(&p, NULL), "attention_forward");
         require(cudaMemcpy(i ? now : first, p.o, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
         differing += i && memcmp(first, now, bytes) != 0;
     }
@@ -128,15 +130,17 @@ static const char *obstacle(const struct attention_lesson *lesson) {
 }
 
 int main(int argc, char **argv) {
-    int times = argc == 5 ? atoi(argv[1]) : 0;
+    int times = argc == 5 || argc == 6 ? atoi(argv[1]) : 0;
     if (times < 2) {
-        fprintf(stderr, "usage: repeats TIMES gpu|sim NAME KERNEL.so, two times or more\n");
+        fprintf(stderr, "usage: repeats TIMES gpu|sim NAME KERNEL.so [FIRST.so], two times or more\n");
         return 2;
     }
     void *library = dlopen(argv[4], RTLD_NOW | RTLD_LOCAL);
     attention_function *forward = library ? (attention_function *)dlsym(library, "attention_forward") : NULL;
     const struct attention_lesson *lesson = library ? dlsym(library, "attention_lesson") : NULL;
-    if (!forward || !lesson) {
+    void *first = argc == 6 ? dlopen(argv[5], RTLD_NOW | RTLD_LOCAL) : library;
+    attention_function *before = first ? (attention_function *)dlsym(first, "attention_forward") : NULL;
+    if (!forward || !lesson || !before) {
         fprintf(stderr, "repeats: %s\n", dlerror());
         return 2;
     }
@@ -153,7 +157,7 @@ int main(int argc, char **argv) {
             if (!covers(lesson, &shape[i], (enum attention_dtype)type))
                 continue;
             tried++;
-            differing += count_differing(forward, lesson, &shape[i], (enum attention_dtype)type, times) > 0;
+            differing += count_differing(before, forward, lesson, &shape[i], (enum attention_dtype)type, times) > 0;
         }
     if (differing)
         printf("%-24s other bits in some launch of %d, of %d of %d shapes and types\n", argv[3], times, differing,
