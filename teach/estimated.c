@@ -27,11 +27,13 @@ void estimated_print(int count, char **word, int beside) {
            works.causal ? " CAUSAL=1" : "");
     if (solution > 0)
         printf(" (the solution: %s)", time_text(solution, other));
+    char parts[120];
+    snprintf(parts, sizeof parts, "%s%s%s", estimate.busiest, estimate.as_busy ? " as much as " : "",
+             estimate.as_busy ? estimate.as_busy : "");
     if (estimate.busy < ESTIMATE_WAITS)
-        printf(", limited by latency: the busiest part, %s, works %.0f %% of it\n", estimate.busiest,
-               100 * estimate.busy);
+        printf(", limited by latency: the busiest part, %s, works %.0f %% of it\n", parts, 100 * estimate.busy);
     else
-        printf(", limited by %s, busy %.0f %% of it\n", estimate.busiest, 100 * estimate.busy);
+        printf(", limited by %s, busy %.0f %% of it\n", parts, 100 * estimate.busy);
     struct comparison comparison = comparison_read(COMPARED_RESULTS);
     printf("  an estimate, from counts alone");
     if (comparison.count)

@@ -103,6 +103,7 @@ static void add_lesson(struct comparison *comparison, const struct measurements 
         struct estimate estimate = estimate_of(&c.works, work_bytes(&c.works));
         c.estimated_us = estimate.us;
         c.busiest = estimate.busiest;
+        c.as_busy = estimate.as_busy;
         c.busy = estimate.busy;
         struct compared *grown = realloc(comparison->of, ((size_t)comparison->count + 1) * sizeof *grown);
         if (!grown)
@@ -229,14 +230,15 @@ static void print_limits(const struct comparison *comparison, const char *result
             most = percent[p] > percent[most] ? p : most;
             own = strcmp(counted_part[p], c->busiest) ? own : percent[p];
         }
-        bool is_same = !strcmp(counted_part[most], c->busiest);
+        bool is_same = !strcmp(counted_part[most], c->busiest) ||
+                       (c->as_busy && !strcmp(counted_part[most], c->as_busy) && percent[most] - own <= CLOSE);
         count++;
         same += is_same;
         close += !is_same && percent[most] - own <= CLOSE;
-        printf("| %.2s, %s | %.3g ms | %.3g ms | %s, %.0f %% | %s, %.0f %%", c->lesson + strlen("solution-"),
+        printf("| %.2s, %s | %.3g ms | %.3g ms | %s%s%s, %.0f %% | %s, %.0f %%", c->lesson + strlen("solution-"),
                strrchr(c->works.shape, ',') + 1, c->estimated_us / 1000, c->measured_us / 1000, c->busiest,
-               100 * c->busy, counted_part[most], percent[most]);
-        if (!is_same)
+               c->as_busy ? "; " : "", c->as_busy ? c->as_busy : "", 100 * c->busy, counted_part[most], percent[most]);
+        if (strcmp(counted_part[most], c->busiest))
             printf("; %s, %.0f %%", c->busiest, own);
         printf(" |\n");
     }

@@ -9,7 +9,7 @@ struct compared {
     char kernel[256]; // "solution", or a version's name
     struct works works;
     double estimated_us, measured_us, busy;
-    const char *busiest; // by the estimate
+    const char *busiest, *as_busy; // by the estimate, see estimate.h
 };
 
 struct comparison {

@@ -22,6 +22,7 @@ struct work work_of_row(const struct csv *csv, int row) {
         .blocks = csv_number(csv, row, "blocks"),
         .blocks_run = csv_number(csv, row, "blocks_run"),
         .resident_blocks = csv_number(csv, row, "resident_blocks"),
+        .shared_bytes = csv_number(csv, row, "shared_bytes"),
     };
     for (int c = 0; c < WORK_COUNTS; c++)
         work.count[c] = csv_number(csv, row, count_name[c]);
@@ -107,8 +108,8 @@ double work_bytes(const struct works *works) {
 static void print_rows(const char *kernel, const struct works *works) {
     for (int i = 0; i < works->launches; i++) {
         const struct work *work = &works->launch[i];
-        printf("%s,%s,\"%s\",%d,%.0f,%.0f,%.0f", kernel, works->dtype, works->shape, works->causal, work->blocks,
-               work->blocks_run, work->resident_blocks);
+        printf("%s,%s,\"%s\",%d,%.0f,%.0f,%.0f,%.0f", kernel, works->dtype, works->shape, works->causal, work->blocks,
+               work->blocks_run, work->resident_blocks, work->shared_bytes);
         for (int c = 0; c < WORK_COUNTS; c++)
             printf(",%.0f", work->count[c]);
         putchar('\n');

@@ -27,6 +27,7 @@ enum work_count {
 // A launch.
 struct work {
     double blocks, blocks_run, resident_blocks; // of the grid; those that were run; as many as the GPU holds at a time
+    double shared_bytes;                        // of a block
     double count[WORK_COUNTS];
 };
 

@@ -96,5 +96,6 @@ const struct mistake *diagnosis(const struct diagnosed *kernel, const struct evi
             hear_right(&lineup, kernel, &evidence[i]);
         }
     }
-    return probe(&lineup, kernel, dtype, begin + patience);
+    const struct mistake *only = probe(&lineup, kernel, dtype, begin + patience);
+    return only && suspects->refine ? suspects->refine(only, kernel, dtype) : only;
 }

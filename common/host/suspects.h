@@ -20,6 +20,8 @@ struct prediction {
     bool unwritten_fits;
 };
 
+struct diagnosed; // see host/diagnosis.h
+
 // What an operation knows of mistakes.
 struct suspects {
     int count;
@@ -35,6 +37,9 @@ struct suspects {
     const struct problem_case *probe;                   // [probes], cases that tell mistakes apart
     int probes;
     bool (*telling)(const struct problem_case *which); // a probe that the one mistake that is left has to fit, too
+    // A closer name for the one that is left, by what else the kernel answers; the same, where there is none.
+    const struct mistake *(*refine)(const struct mistake *mistake, const struct diagnosed *kernel,
+                                    enum attention_dtype dtype);
 };
 
 // What is left after some outputs were heard.

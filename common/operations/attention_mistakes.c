@@ -91,8 +91,8 @@ const struct attention_suspect attention_suspects[] = {
     {&shows_next, {.mask = MASK_SHOWS_NEXT, .queries = 32, .known_columns = 64}},
     {&top_left, {.mask = MASK_TOP_LEFT}},
     {&mask_missing, {.mask = MASK_MISSING}},
-    {&nothing_seen, {.mask = MASK_NOTHING}},
-    {&nothing_seen, {.mask = MASK_OVERFLOW}},
+    {&output_0, {.mask = MASK_NOTHING}},
+    {&output_0, {.mask = MASK_OVERFLOW}},
     TILES(hidden_multiplied, .hidden_multiplied = true, .queries = 32),
     TILES(hidden_multiplied, .hidden_multiplied = true, .queries = 64),
     {&hidden_multiplied, {.hidden_multiplied = true, .tile = 1 << 20, .queries = 1 << 20}},
@@ -232,3 +232,5 @@ const struct attention_suspect attention_suspects[] = {
 const int attention_suspect_count = sizeof attention_suspects / sizeof *attention_suspects;
 
 _Static_assert(sizeof attention_suspects / sizeof *attention_suspects <= MAX_SUSPECTS, "MAX_SUSPECTS is too small");
+
+const struct mistake *const attention_output_0 = &output_0;

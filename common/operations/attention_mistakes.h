@@ -13,4 +13,10 @@ struct attention_suspect {
 extern const struct attention_suspect attention_suspects[];
 extern const int attention_suspect_count;
 
+// attention_nothing.c. Of an output that is 0 everywhere: why, as far as lse and another type tell.
+const struct mistake *attention_refine(const struct mistake *mistake, const struct diagnosed *kernel,
+                                       enum attention_dtype dtype);
+
+extern const struct mistake *const attention_output_0;
+
 #endif

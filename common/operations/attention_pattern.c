@@ -130,7 +130,7 @@ static void say_inputs(const struct diagnosed *kernel, const struct problem_case
     bool ran;
     plain.dtype = ATTENTION_BF16;
     if (which->dtype == ATTENTION_FP16 && is_right(kernel, &plain, &ran))
-        fprintf(out, "  right in bf16, whose numbers may be larger, wrong in fp16\n");
+        fprintf(out, "  right in bf16, whose range is wider at both ends, wrong in fp16\n");
     plain = *which;
     plain.family = INPUTS_NORMAL;
     if (which->family != INPUTS_NORMAL && is_right(kernel, &plain, &ran))

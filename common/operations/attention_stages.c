@@ -109,6 +109,30 @@ static int64_t say_lost(struct stages *s, enum lost_row kind, const char *what) 
     return lost;
 }
 
+// Rows of zeros have lost their keys, their weights, or what was made of both: which, their lse tells. Returns how
+// many.
+static int64_t say_zeros(struct stages *s) {
+    bool low = s->x.lse, good = s->x.lse, infinite = s->x.lse;
+    int64_t lost = say_lost(s, ROW_ZERO, "0 throughout");
+    for (int64_t r = 0; r < s->x.rows && s->x.lse; r++) {
+        float lse = s->x.lse[r];
+        if (s->x.lost[r] != ROW_ZERO)
+            continue;
+        low = low && lse == -INFINITY;
+        good = good && fabs(lse - s->x.right_lse[r]) < 1e-2;
+        infinite = infinite && !(lse < INFINITY);
+    }
+    if (lost && low)
+        stages_say(s, "their lse is -infinity: none of their keys is seen, or the sum of their weights is lost");
+    else if (lost && good)
+        stages_say(s,
+                   "their lse is right, and so are their scores and the sum of their weights: the values are lost, or "
+                   "the weights that they meet, or the weighted sum");
+    else if (lost && infinite)
+        stages_say(s, "their lse is infinite or NaN: so is the sum of the weights, and what is divided by it is 0");
+    return lost;
+}
+
 // Every wrong row is the mean of the values that it sees.
 static bool say_equal(const struct stages *s) {
     const struct attention_shape *shape = &s->x.which.attention;
@@ -217,7 +241,7 @@ static void say_wrong_rows(struct stages *s, int64_t wrong) {
 
 static void say_all(struct stages *s) {
     int64_t wrong = 0, lost = say_lost(s, ROW_UNWRITTEN, "never written") + say_lost(s, ROW_NO_NUMBERS, "no numbers") +
-                              say_lost(s, ROW_ZERO, "0 throughout");
+                              say_zeros(s);
     for (int64_t r = 0; r < s->x.rows; r++) {
         s->factor[r] = factor_of(s, r);
         s->wrong[r] = !s->x.lost[r] && !rows_match(s, r, r);

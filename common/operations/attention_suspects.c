@@ -95,7 +95,8 @@ const struct suspects *attention_suspects_of_all(void) {
                                        .work_of_right = SMALL_CASES,
                                        .probe = probes,
                                        .probes = sizeof probes / sizeof *probes,
-                                       .telling = is_telling};
+                                       .telling = is_telling,
+                                       .refine = attention_refine};
     suspects.count = attention_suspect_count;
     return &suspects;
 }

@@ -93,6 +93,7 @@ void block_free(struct block *block) {
             work_clock_free(warp->work);
         free(warp->work);
     }
+    work_units_free(block->units);
     async_free(block);
     mbarrier_free(block);
     bulk_discard(block);
@@ -268,6 +269,7 @@ void block_start(struct block *block, uint64_t number) {
         start_warp(block, &block->warp[w]);
     recording_start_block(block);
     traffic_block_start(block->traffic);
+    work_units_start(block->units);
 }
 
 // Splits that wait try again where something has happened since they looked.

@@ -106,7 +106,8 @@ enum sim_status sim_launch_run(const struct sim_launch *asked, struct sim_counts
     run.traffic = run.options.traffic
                       ? traffic_launch_begin(ptx, launch->grid, launch->block, launch->dynamic_shared_bytes)
                       : NULL;
-    traffic_launch_work(run.traffic, run.to_run * sim_dim_size(launch->cluster), launch->resident_blocks);
+    traffic_launch_work(run.traffic, run.to_run * sim_dim_size(launch->cluster), launch->resident_blocks,
+                        (unsigned)launch->device->sms);
     for (unsigned i = 0; i < run.threads; i++)
         host[i] = (struct host_thread){.run = &run, .number = i};
     while (started < run.threads && pthread_create(&host[started].thread, NULL, run_blocks, &host[started]) == 0)

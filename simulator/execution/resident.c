@@ -57,8 +57,9 @@ static bool make_block(struct residents *r) {
         struct block *block = unit_block(r->block[r->made], i);
         block->traffic = r->traffic;
         block->watched = block->traffic || block->record;
+        block->units = traffic_units_make(r->traffic);
         for (unsigned w = 0; w < block->warps; w++)
-            block->warp[w].work = traffic_clock_make(r->traffic);
+            block->warp[w].work = traffic_clock_make(r->traffic, block->units, w);
     }
     r->made++;
     return true;

@@ -130,6 +130,7 @@ struct block {
     struct wgmma_unit *wgmma;    // see instructions/wgmma.c
     uint32_t free_registers;     // of the block's pool, see setmaxnreg
     struct traffic_table *traffic;
+    struct work_units *units;    // see traffic/work.h; NULL: its work is not counted
     struct block_record *record; // NULL: the launch is not recorded
     bool watched;                // one of these two is there: accesses are told to them
 };

@@ -22,7 +22,7 @@ struct traffic_table {
     const int8_t *merged_bytes; // [instructions], the launch's
     const struct work_plan *plan;
     struct traffic_table *next;
-    uint64_t *executed; // [instructions]; NULL: work is not counted
+    uint64_t *executed; // [instructions], and slots, see work_clock; NULL: work is not counted
     uint64_t missed_sectors, cycles, longest;
     uint32_t lines; // that a block's share of L1 holds
     struct {
@@ -38,7 +38,7 @@ struct traffic_launch {
     size_t shared_bytes;
     int8_t *merged_bytes;
     struct work_plan *plan; // NULL: work is not counted
-    uint64_t blocks_run, resident_blocks;
+    uint64_t blocks_run, resident_blocks, sm_blocks;
     pthread_mutex_t lock; // of the list of tables
     struct traffic_table *tables;
 };
@@ -76,17 +76,18 @@ struct traffic_launch *traffic_launch_begin(const struct ptx_kernel *kernel, str
     return launch;
 }
 
-void traffic_launch_work(struct traffic_launch *launch, uint64_t blocks_run, uint64_t resident_blocks) {
+void traffic_launch_work(struct traffic_launch *launch, uint64_t blocks_run, uint64_t resident_blocks, unsigned sms) {
     if (!launch || !trace_counts_work())
         return;
     launch->blocks_run = blocks_run;
     launch->resident_blocks = resident_blocks;
+    launch->sm_blocks = resident_blocks > sms ? resident_blocks / sms : 1;
     launch->plan = work_plan_make(launch->kernel, launch->merged_bytes);
 }
 
 // A power of 2.
 static uint32_t lines_of_block(const struct traffic_launch *launch) {
-    uint64_t blocks = launch->resident_blocks ? launch->resident_blocks : 1;
+    uint64_t blocks = launch->sm_blocks ? launch->sm_blocks : 1;
     uint64_t shared = blocks * launch->shared_bytes, bytes = shared < L1_BYTES ? (L1_BYTES - shared) / blocks : 0;
     uint32_t lines = 1;
     while (2 * lines <= bytes / LINE_BYTES && 2 * lines <= MOST_LINES)
@@ -113,9 +114,13 @@ struct traffic_table *traffic_table_begin(struct traffic_launch *launch) {
     return table;
 }
 
-struct work_clock *traffic_clock_make(struct traffic_table *table) {
-    struct work_clock *clock = table && table->executed ? calloc(1, sizeof *clock) : NULL;
-    if (clock && work_clock_make(clock, table->plan, table->executed))
+struct work_units *traffic_units_make(struct traffic_table *table) {
+    return table && table->executed ? work_units_make() : NULL;
+}
+
+struct work_clock *traffic_clock_make(struct traffic_table *table, struct work_units *units, unsigned warp) {
+    struct work_clock *clock = units ? calloc(1, sizeof *clock) : NULL;
+    if (clock && work_clock_make(clock, table->plan, table->executed, units, warp))
         return clock;
     free(clock);
     return NULL;
@@ -317,6 +322,7 @@ static void add_work(struct traffic_kernel_total *total, const struct traffic_la
     total->missed_sectors += table->missed_sectors;
     total->cycles += table->cycles;
     total->longest = table->longest > total->longest ? table->longest : total->longest;
+    total->work[WORK_ISSUE] += table->executed ? table->executed[launch->kernel->instructions] : 0;
     for (int32_t i = 0; table->executed && i < launch->kernel->instructions; i++)
         for (int w = 0; table->executed[i] && w < WORK_KINDS; w++)
             total->work[w] += table->executed[i] * work_plan_cost(launch->plan, i)->count[w];

@@ -42,11 +42,14 @@ struct traffic_launch *traffic_launch_begin(const struct ptx_kernel *kernel, str
 // Call once for each host thread that runs blocks of the launch. NULL as above. The launch owns the table.
 struct traffic_table *traffic_table_begin(struct traffic_launch *launch);
 
-// A launch runs so many of its blocks, and an SM holds so many at a time: for the estimate of the time (work.h).
-void traffic_launch_work(struct traffic_launch *launch, uint64_t blocks_run, uint64_t resident_blocks);
+// A launch runs so many of its blocks, and the device with so many SMs holds so many at a time: for the estimate of the
+// time (work.h).
+void traffic_launch_work(struct traffic_launch *launch, uint64_t blocks_run, uint64_t resident_blocks, unsigned sms);
 
-// The clock of a warp whose accesses the table records; NULL where no work is counted. The caller frees it.
-struct work_clock *traffic_clock_make(struct traffic_table *table);
+// The units of a block, and with them the clock of a warp whose accesses the table records; NULL where no work is
+// counted. The caller frees both.
+struct work_units *traffic_units_make(struct traffic_table *table);
+struct work_clock *traffic_clock_make(struct traffic_table *table, struct work_units *units, unsigned warp);
 
 // A bulk copy brings so many bytes from global memory.
 void traffic_bulk(struct traffic_table *table, uint32_t bytes);

@@ -1,6 +1,6 @@
 // The clock of a warp. Between two branches ptxas may order instructions as it likes, so one is issued as soon as what
-// it needs is there; behind a branch nothing is issued before all in front of it has been. Barriers join the clocks of
-// a block's warps.
+// it needs is there and its unit is free; behind a branch nothing is issued before all in front of it has been.
+// Barriers join the clocks of a block's warps.
 #include "work.h"
 
 #include "../ptx/linker.h"
@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WARP_PRODUCTS 512  // multiply-adds in 16 bits that a quarter of an SM does in a cycle
+#define WARP_PRODUCTS 512 // multiply-adds in 16 bits that a quarter of an SM does in a cycle
+#define MMA_PRODUCTS 335 // by mma.sync: 0.655 of them, which is what an H200 reaches (results/nvidia-h200/ceilings.csv)
+#define ALU_CYCLES 2     // of a quarter's unit for each warp instruction: it has 16 lanes,
+#define XU_CYCLES 8      // and this one 4
 #define LATENCY_PRODUCT 60 // cycles behind the last multiply-add
 #define BULK_BYTES 64      // that come to an SM from L2 in a cycle
 #define LATENCY_HIT 35     // cycles, of a load from global memory that L1 holds
@@ -102,8 +105,14 @@ const struct work_cost *work_plan_cost(const struct work_plan *plan, int32_t ins
     return &plan->step[instruction].cost;
 }
 
-bool work_clock_make(struct work_clock *clock, const struct work_plan *plan, uint64_t *executed) {
-    *clock = (struct work_clock){.plan = plan, .executed = executed, .loading = -1};
+bool work_clock_make(struct work_clock *clock, const struct work_plan *plan, uint64_t *executed,
+                     struct work_units *units, unsigned warp) {
+    *clock = (struct work_clock){.plan = plan,
+                                 .executed = executed,
+                                 .loading = -1,
+                                 .skipping = -1,
+                                 .units = units,
+                                 .quarter = warp % WORK_QUARTERS};
     clock->ready = calloc((size_t)plan->registers + 1, sizeof *clock->ready);
     return clock->ready;
 }
@@ -115,7 +124,8 @@ void work_clock_free(struct work_clock *clock) {
 
 void work_clock_start(struct work_clock *clock) {
     memset(clock->ready, 0, (size_t)clock->plan->registers * sizeof *clock->ready);
-    clock->time = clock->issued = clock->latest = 0;
+    clock->time = clock->latest = 0;
+    clock->skipping = -1;
     memset(&clock->products, 0, sizeof clock->products);
     memset(&clock->copies, 0, sizeof clock->copies);
 }
@@ -126,12 +136,18 @@ static void set_results(struct work_clock *clock, const struct step *step, uint3
         clock->ready[id[i]] = time;
 }
 
+// Takes a unit from then on; when it begins to.
+static uint32_t take(struct work_clock *clock, enum work_unit unit, uint32_t from, uint32_t cycles) {
+    return cycles ? work_take(clock->units, clock->quarter, unit, from, cycles) - cycles : from;
+}
+
 static void run_queue(struct work_clock *clock, const struct work_cost *cost, uint32_t at) {
     struct work_groups *groups = cost->does == WORK_COPY || cost->copies ? &clock->copies : &clock->products;
     uint32_t begin = groups->busy > at ? groups->busy : at;
     switch (cost->does) {
     case WORK_PRODUCT:
-        groups->busy = begin + cost->count[WORK_WGMMA] / WARP_PRODUCTS;
+        groups->busy =
+            work_take(clock->units, clock->quarter, UNIT_TENSOR, begin, cost->count[WORK_WGMMA] / WARP_PRODUCTS);
         break;
     case WORK_COPY:
         groups->busy = at + cost->latency > groups->busy ? at + cost->latency : groups->busy;
@@ -146,14 +162,31 @@ static void run_queue(struct work_clock *clock, const struct work_cost *cost, ui
     }
 }
 
+// A warp whose lanes all leave out what has a predicate issues it all the same.
+static void skip(struct work_clock *clock, int32_t pc) {
+    const struct work_plan *plan = clock->plan;
+    for (int32_t i = clock->skipping + 1; i < pc && i <= clock->skipping + plan->step[clock->skipping].cost.skips;
+         i++) {
+        uint32_t slots = plan->step[i].cost.count[WORK_ISSUE];
+        clock->executed[plan->instructions] += slots;
+        take(clock, UNIT_ISSUE, clock->time, slots);
+    }
+}
+
 void work_step(struct work_clock *clock, int32_t pc) {
     const struct step *step = &clock->plan->step[pc];
     const uint32_t *id = &clock->plan->id[step->first];
     uint32_t at = clock->time;
+    if (clock->skipping >= 0)
+        skip(clock, pc);
+    clock->skipping = step->cost.skips ? pc : -1;
     clock->executed[pc]++;
     for (uint32_t i = 0; i < step->reads; i++)
         at = clock->ready[id[i]] > at ? clock->ready[id[i]] : at;
-    clock->issued += step->cost.count[WORK_ISSUE];
+    at = take(clock, UNIT_ISSUE, at, step->cost.count[WORK_ISSUE]);
+    at = take(clock, UNIT_ALU, at, ALU_CYCLES * step->cost.count[WORK_ALU]);
+    at = take(clock, UNIT_XU, at, XU_CYCLES * step->cost.count[WORK_XU]);
+    at = take(clock, UNIT_TENSOR, at, step->cost.count[WORK_MMA] / MMA_PRODUCTS);
     clock->latest = at > clock->latest ? at : clock->latest;
     clock->at = at;
     set_results(clock, step, at + step->cost.latency);
@@ -179,10 +212,8 @@ uint32_t work_copy(struct work_clock *clock, uint32_t bytes) {
 }
 
 uint32_t work_time(struct work_clock *clock) {
-    uint32_t busy = clock->time + clock->issued;
-    clock->time = busy > clock->latest ? busy : clock->latest;
+    clock->time = clock->latest > clock->time ? clock->latest : clock->time;
     clock->latest = clock->time;
-    clock->issued = 0;
     return clock->time;
 }
 

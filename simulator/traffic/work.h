@@ -14,7 +14,7 @@ enum work {
     WORK_FMA,    // warp instructions of the units that multiply and add, 32 lanes a cycle each
     WORK_ALU,    // of those for integers, comparisons and bits, 16 lanes a cycle
     WORK_XU,     // of those for exponentials, reciprocals and conversions, 4 lanes a cycle
-    WORK_PASSES, // shuffles and barriers, through the data path of shared memory as accesses are
+    WORK_PASSES, // shuffles, barriers and what wgmma reads, through the data path of shared memory as accesses are
     WORK_MMA,    // multiply-adds of mma.sync
     WORK_WGMMA,  // of wgmma
     WORK_KINDS
@@ -33,6 +33,7 @@ struct work_cost {
     bool global;    // loads from global memory
     bool ends;      // no instruction behind it is issued before it
     bool stalls;    // nor before its latency is over
+    uint8_t skips;  // a branch over so many instructions that becomes a predicate of theirs
 };
 
 // work_costs.c. What ptxas usually makes of a PTX instruction on compute capability 9.0.
@@ -52,22 +53,38 @@ struct work_plan *work_plan_make(const struct ptx_kernel *kernel, const int8_t *
 void work_plan_free(struct work_plan *plan);
 const struct work_cost *work_plan_cost(const struct work_plan *plan, int32_t instruction);
 
-// A warp's: when each register is ready, in cycles since its block began, had the warp its SM for itself.
+// work_units.c. What the warps of a block take turns at, in each quarter of an SM.
+enum work_unit { UNIT_ISSUE, UNIT_ALU, UNIT_XU, UNIT_TENSOR, WORK_UNITS };
+enum { WORK_QUARTERS = 4 };
+struct work_units;
+struct work_units *work_units_make(void); // NULL where the host has no memory left
+void work_units_free(struct work_units *units);
+void work_units_start(struct work_units *units); // a block begins; NULL is allowed
+
+// A warp that needs a unit for so many cycles from then on: when it has had them.
+uint32_t work_take(struct work_units *units, unsigned quarter, enum work_unit unit, uint32_t from, uint32_t cycles);
+
+// A warp's: when each register is ready, in cycles since its block began, had the block its SM for itself.
 enum { WORK_GROUPS = 8 };
 struct work_groups {
     uint32_t busy, groups, end[WORK_GROUPS]; // when what was issued is done; groups that were committed, and their ends
 };
 struct work_clock {
     const struct work_plan *plan;
-    uint64_t *executed;            // [instructions], of the host thread's table
-    uint32_t *ready;               // [registers of the plan]
-    uint32_t time, issued, latest; // of the instructions between two branches: its begin, slots, the last issue
-    uint32_t at;                   // when the last instruction was issued
-    int32_t loading;               // the global load that runs, -1: none
+    uint64_t *executed;       // [instructions], of the host thread's table; behind them slots of what was skipped
+    uint32_t *ready;          // [registers of the plan]
+    struct work_units *units; // of the block
+    unsigned quarter;         // of the SM, where the warp is
+    uint32_t time, latest;    // of the instructions between two branches: its begin, the last issue
+    uint32_t at;              // when the last instruction was issued
+    int32_t loading;          // the global load that runs, -1: none
+    int32_t skipping;         // the branch that was executed last, where it is a predicate; -1: none
     struct work_groups products, copies;
 };
 
-bool work_clock_make(struct work_clock *clock, const struct work_plan *plan, uint64_t *executed);
+// Of the warp with this index in its block.
+bool work_clock_make(struct work_clock *clock, const struct work_plan *plan, uint64_t *executed,
+                     struct work_units *units, unsigned warp);
 void work_clock_free(struct work_clock *clock);
 void work_clock_start(struct work_clock *clock);
 

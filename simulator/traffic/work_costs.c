@@ -21,6 +21,9 @@ enum {
     LATENCY_BRANCH = 10,
     BARRIER_PASSES = 2, // what Nsight Compute counts for lesson 01 on top of its accesses, for each barrier of a warp
     PREDICATED = 8,     // PTX instructions
+    WARPS = 4,          // of a warpgroup, each of which has its share of a wgmma
+    STEP_BYTES = 32,    // of a row of wgmma's matrices, whatever its elements are,
+    PASS_BYTES = 128,   // and what shared memory delivers of them at a time: Nsight Compute counts them so
 };
 
 uint32_t work_bulk_latency(void) {
@@ -108,7 +111,9 @@ static struct work_cost of_product(const struct ptx_instruction *i) {
     uint32_t products = (uint32_t)(i->shape[0] * i->shape[1] * i->shape[2]);
     if (i->opcode == PTX_OP_MMA)
         return cost(1, WORK_MMA, products, LATENCY_MMA);
-    struct work_cost c = cost(1, WORK_WGMMA, products / 4, 0); // of each warp of the warpgroup
+    struct work_cost c = cost(1, WORK_WGMMA, products / WARPS, 0);
+    bool a_in_shared = i->src[0].kind != PTX_OPERAND_VECTOR;
+    c.count[WORK_PASSES] = (uint32_t)(i->shape[1] + (a_in_shared ? i->shape[0] : 0)) * STEP_BYTES / PASS_BYTES / WARPS;
     c.does = WORK_PRODUCT;
     return c;
 }
@@ -136,7 +141,7 @@ static struct work_cost of_branch(const struct ptx_kernel *kernel, const struct 
     int64_t distance = i->opcode == PTX_OP_BRA ? i->src[0].target - (i - kernel->instruction) : 0;
     bool parts = i->guard >= 0 && distance > 0 && !(i->flags & PTX_UNIFORM);
     if (parts && distance <= PREDICATED)
-        return issue_only(0, 0);
+        return (struct work_cost){.skips = (uint8_t)(distance - 1)};
     struct work_cost c = issue_only(parts ? 3 : 1, LATENCY_BRANCH);
     c.ends = c.stalls = true;
     return c;

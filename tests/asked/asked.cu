@@ -18,6 +18,9 @@ enum Mistake {
     TF32_SCORES,
     BF16_VALUES,
     CHEAP_EXPONENTIAL,
+    OUTPUT_LOST, // of every other query
+    KEYS_UNSEEN, // by every other query
+    SUM_INFINITE // of every other query
 };
 
 __device__ float tf32(float x) {
@@ -53,11 +56,14 @@ __global__ void mistaken(Problem p) {
     Row r = row_of(p, blockIdx.x);
     if ((WHAT == LATER_HEADS && blockIdx.x / p.nq % p.heads > 0) || (WHAT == MORE_QUERIES && p.nq > p.nk))
         r.scale *= 0.5f;
+    const bool odd = blockIdx.x % p.nq % 2;
+    if (WHAT == KEYS_UNSEEN && odd)
+        r.keys = 0;
     auto query_of = [&](int key) {
         const bool next = WHAT == KEYS_OF_THE_NEXT && 2 * key >= p.nk && blockIdx.x % p.nq + 1 < p.nq;
         return next ? r.q + p.q_stride.row : r.q;
     };
-    float maximum = -INFINITY, sum = 0, o[LANE_COLUMNS] = {};
+    float maximum = -INFINITY, sum = WHAT == SUM_INFINITE && odd ? INFINITY : 0.0f, o[LANE_COLUMNS] = {};
     for (int key = 0; key < r.keys; key++)
         maximum = fmaxf(maximum, mistaken_score<WHAT>(r, query_of(key), key));
     for (int key = 0; key < r.keys; key++) {
@@ -72,7 +78,8 @@ __global__ void mistaken(Problem p) {
         }
     }
     for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
-        r.o[WHAT == PERMUTED_PAIRS && r.d % 2 == 0 ? c ^ 1 : c] = r.keys ? o[i] / sum : 0;
+        r.o[WHAT == PERMUTED_PAIRS && r.d % 2 == 0 ? c ^ 1 : c] =
+            r.keys && !(WHAT == OUTPUT_LOST && odd) ? o[i] / sum : 0;
     if (r.lse && threadIdx.x == 0)
         *r.lse = r.keys ? maximum + logf(sum) : -INFINITY;
 }
@@ -88,4 +95,5 @@ RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD
               {"keys-of-the-next", run<KEYS_OF_THE_NEXT>}, {"values-again", run<VALUES_AGAIN>},
               {"later-heads", run<LATER_HEADS>}, {"more-queries", run<MORE_QUERIES>},
               {"bf16-weights", run<BF16_WEIGHTS>}, {"tf32-scores", run<TF32_SCORES>}, {"bf16-values", run<BF16_VALUES>},
-              {"cheap-exponential", run<CHEAP_EXPONENTIAL>})
+              {"cheap-exponential", run<CHEAP_EXPONENTIAL>}, {"output-lost", run<OUTPUT_LOST>},
+              {"keys-unseen", run<KEYS_UNSEEN>}, {"sum-infinite", run<SUM_INFINITE>})

@@ -1,0 +1,53 @@
+// The units of an SM's four quarters, of which the warps of a block take turns. The simulator runs one warp far ahead
+// and another one later, so what was taken is kept by its time, and who comes later finds what was left over.
+#include "work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Warps are never further apart than what one waits for lets them be, which is a few tiles.
+enum { STRETCH = 64, STRETCHES = 2048 }; // cycles, and how many stretches of them are remembered
+
+struct stretch {
+    uint32_t number, taken; // cycles
+};
+
+struct work_units {
+    struct stretch of[WORK_QUARTERS][WORK_UNITS][STRETCHES];
+};
+
+struct work_units *work_units_make(void) {
+    return calloc(1, sizeof(struct work_units));
+}
+
+void work_units_free(struct work_units *units) {
+    free(units);
+}
+
+void work_units_start(struct work_units *units) {
+    if (units)
+        memset(units, 0, sizeof *units);
+}
+
+static uint32_t least(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+uint32_t work_take(struct work_units *units, unsigned quarter, enum work_unit unit, uint32_t from, uint32_t cycles) {
+    struct stretch *stretches = units->of[quarter % WORK_QUARTERS][unit];
+    uint32_t end = from + cycles;
+    for (uint32_t number = from / STRETCH; cycles; number++) {
+        struct stretch *stretch = &stretches[number % STRETCHES];
+        if (stretch->number > number) // what was taken that long ago is forgotten
+            break;
+        if (stretch->number < number)
+            *stretch = (struct stretch){.number = number};
+        uint32_t begin = number * STRETCH, gone = from > begin ? from - begin : 0;
+        uint32_t taken = least(cycles, least(STRETCH - stretch->taken, STRETCH - gone));
+        stretch->taken += taken;
+        cycles -= taken;
+        if (taken && begin + stretch->taken > end)
+            end = begin + stretch->taken;
+    }
+    return end;
+}
