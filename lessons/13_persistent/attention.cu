@@ -26,6 +26,7 @@ struct Tile {
     static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
     static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
+    static constexpr bool PASSES = QUERIES > KEYS; // there are tiles of which not every warpgroup sees keys
     static constexpr int SLICES = (D + SLICE - 1) / SLICE;
     // With 2, 3, 4 warpgroups; of 168, 128, 96 that the launch gives to each thread.
     static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
@@ -100,7 +101,8 @@ __device__ inline void issue_products(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS
 template <class T, class E = typename T::E>
 __device__ inline void attend(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
     const int lane = threadIdx.x % WARP_SIZE, warp_row = own_thread() / WARP_SIZE * WARP_ROWS;
-    const int row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
+    const int warpgroup = warpgroup_of_warp() - 1, next_one = (warpgroup + 1) % T::WARPGROUPS;
+    const int row0 = warpgroup * WARPGROUP_ROWS;
     const float scale = work.scale;
     const int diagonal = p.causal ? p.nk - p.nq : NO_DIAGONAL; // query i sees keys 0 .. i + diagonal
     Ring<T::STAGES> ring, before; // the tile whose scores are next, and the one whose weights are in P_rmem
@@ -111,7 +113,6 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
     RowState rows, pending_rows;
     uint32_t P_rmem[T::KEYS / 16][4] = {};
 
-    const int warpgroup = own_thread() / WARPGROUP, next_one = (warpgroup + 1) % T::WARPGROUPS;
     auto take_turn = [&] { bar_sync(TURN + warpgroup, 2 * WARPGROUP); };
     auto give_turn = [&] { bar_arrive(TURN + next_one, 2 * WARPGROUP); };
     auto release_output = [&] { // its place is free for queries as soon as it has been read
@@ -183,14 +184,14 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         release_output();
         mbarrier_wait(&tile.Q_full[q.stage], q.parity);
         item = warp_item(tile.item[q.stage]);
-        const int own_end = end_key_of(p, item, row0, WARPGROUP_ROWS); // of the keys that this warpgroup's rows see
+        if (item.end_key == 0)
+            break;
+        const int own_end = T::PASSES ? end_key_of(p, item, row0, WARPGROUP_ROWS) : item.end_key; // of keys seen
         // The last tile first: it is the one that has a mask.
         int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
         // Each tile that it passes by takes a stage, and the pending one's products hold another.
-        if (pending >= 0 && (own_end == 0 || key0 - own_end >= (T::STAGES - 1) * T::KEYS))
+        if (T::PASSES && pending >= 0 && (own_end == 0 || key0 - own_end >= (T::STAGES - 1) * T::KEYS))
             finish();
-        if (item.end_key == 0)
-            break;
         // TODO 3 (about 11 lines): pass by the tiles of which it sees nothing; it is waited for all the same.
         // END TODO 3
         if (own_end == 0) {
@@ -202,6 +203,8 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         while ((key0 -= T::KEYS) >= 0)
             step(std::false_type{}, key0);
     }
+    if (pending >= 0)
+        finish();
     release_output(); // shared memory is there until it has been read
 }
 
@@ -222,7 +225,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         fence_mbarrier_init();
     }
     __syncthreads();
-    if (threadIdx.x < WARPGROUP) {
+    if (warpgroup_of_warp() == 0) {
         setmaxnreg_dec<T::PRODUCER_REGISTERS[T::WARPGROUPS - 2]>();
         if (threadIdx.x == 0)
             produce(tile, maps, p, work);
