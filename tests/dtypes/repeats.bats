@@ -2,6 +2,8 @@
 # tests/gpu/repeats on the simulator, a few times: lessons whose page says that each launch gives the same bits, and a kernel
 # that does not.
 
+load ../long
+
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     make --no-print-directory build/bin/attention build/bin/runner >/dev/null # and with it the simulator
@@ -41,6 +43,18 @@ END
         [ "$status" -eq 1 ]
         [[ $output == *"other bits in some launch of 3"* ]]
     done
+}
+
+@test "roles that are late by random times give the same bits, and other bits than another kernel's are seen" {
+    long
+    run tests/gpu/delays --device sim --times 3 11_warp_specialization
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"11_warp_specialization "*"the same bits in 3 launches, of 4 shapes and types" ]]
+    [ "$(grep -c 'delay();' build/tests/delays/11_warp_specialization/hopper.cuh)" -eq 2 ] # at its beginning, and at each try
+    run env LD_LIBRARY_PATH=build/simulator build/tests/repeats 2 sim changing build/dtypes/changing.so \
+        build/tests/delays/11_warp_specialization/kernel.so
+    [ "$status" -eq 1 ]
 }
 
 @test "what cannot be tried is said" {
