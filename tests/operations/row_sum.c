@@ -130,8 +130,8 @@ static bool reduce(struct problem_case *which) {
 }
 
 static const struct suspects *suspects(void) {
-    static const struct suspects all = {1,      mistake_of, predict,  never, is_finite, always,
-                                        reduce, row_cost,   INFINITY, NULL,  0,         always};
+    static const struct suspects all = {1,        mistake_of, predict, never, is_finite, always, reduce,
+                                        row_cost, INFINITY,   NULL,    0,     always,    NULL};
     return &all;
 }
 

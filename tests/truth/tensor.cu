@@ -28,8 +28,8 @@ static int launch_load(const struct truth_form *, void *result, void *const inpu
     return cudaGetLastError();
 }
 
-// The result is b, and boxes of a are stored to it, or combined with it. None begins before the tensor: to an H200 that is
-// an illegal instruction, of a store as of a reduction, and not of a load.
+// The result is b, and boxes of a are stored to it, or combined with it. None begins before the tensor: to an H200 that
+// is an illegal instruction, of a store as of a reduction, and not of a load.
 template <const Tensor &T, class Operation>
 static int launch_store(const struct truth_form *, void *result, void *const input[3]) {
     CUtensorMap map;
