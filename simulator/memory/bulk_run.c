@@ -82,12 +82,21 @@ static void fill(uint8_t *to, const struct box *box) {
     }
 }
 
+// A load of a map of TF32 rounds its elements to that: an H200 keeps subnormal ones, and has one NaN.
+static void round_to_tf32(uint8_t *to, uint32_t bytes) {
+    for (uint32_t i = 0; i < bytes; i += 4) {
+        uint32_t bits;
+        memcpy(&bits, to + i, sizeof bits);
+        bits = (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (bits + 0x1000) & 0xffffe000;
+        memcpy(to + i, &bits, sizeof bits);
+    }
+}
+
 // How many blocks a load goes to.
 static unsigned receivers(struct warp *warp, const struct bound *bound, int lane) {
     const struct bulk_operands *operands = at(warp, bound->c);
-    return operands->blocks == NO_PLACE
-               ? 1
-               : (unsigned)__builtin_popcount(cells32(warp, operands->blocks)[lane] & 0xffff);
+    return operands->blocks == NO_PLACE ? 1
+                                        : (unsigned)__builtin_popcount(cells32(warp, operands->blocks)[lane] & 0xffff);
 }
 
 static enum step load_box(struct warp *warp, const struct bound *bound, int lane, const struct box *box,
@@ -112,6 +121,8 @@ static enum step load_box(struct warp *warp, const struct bound *bound, int lane
         traffic_bulk_load(traffic, pc, blocks, offset + first, address, end - first);
         traffic_bulk_fill(traffic, pc, blocks, offset + end, box->row_bytes - end);
         memcpy(to + first, allocation->bytes + (address - allocation->address), end - first);
+        if (box->map.type == PTX_TF32)
+            round_to_tf32(to + first, end - first);
     }
     return STEP_NEXT;
 }

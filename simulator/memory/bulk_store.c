@@ -55,8 +55,7 @@ static enum step issue_store(struct warp *warp, const struct bound *bound, int l
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     }
     copy->reduces = reduces;
-    traffic_bulk_store(warp->block->traffic, pc_of(warp, bound), bulk_kind(bound->ptx), offset + skip,
-                       address, bytes);
+    traffic_bulk_store(warp->block->traffic, pc_of(warp, bound), bulk_kind(bound->ptx), offset + skip, address, bytes);
     for (uint32_t i = 0; i < bytes; i++)
         copy->data[i] = warp->block->shared[tensor_swizzle(offset + skip + i, swizzle)];
     *store = (struct bulk_store){
@@ -92,8 +91,8 @@ static bool can_reduce(enum ptx_variant what, enum ptx_type type) {
     return !floating || what == PTX_V_ADD || (what <= PTX_V_MAX && ptx_type_size(type) == 2);
 }
 
-// Nothing but a load begins before its tensor: an H200 calls the others illegal (tried in one and two dimensions; the PTX
-// ISA does not say so).
+// Nothing but a load begins before its tensor: an H200 calls the others illegal (tried in one and two dimensions; the
+// PTX ISA does not say so).
 static enum step check_corner(struct warp *warp, const struct bound *bound, int lane, const struct box *box) {
     for (unsigned i = 0; i < box->map.rank && !box->map.pixels; i++) {
         if (box->at[i] >= 0)
