@@ -46,6 +46,15 @@ static inline int64_t clamped(int64_t value, int width, bool is_signed) {
     return value < least ? least : value > most ? most : value;
 }
 
+// A result that is put into a part of a word is clamped as ptxas has it for an H200: what is negative becomes the most,
+// and a shift's is clamped as a word. The PTX ISA has it clamped from both sides, to the part.
+static inline int64_t clamped_into(int64_t value, int width, uint32_t n) {
+    if ((n & VIDEO_OPERATION) >= VIDEO_SHIFT_LEFT)
+        return clamped(value, 32, n & VIDEO_SIGNED);
+    const int64_t most = (INT64_C(1) << (width - !!(n & VIDEO_SIGNED))) - 1;
+    return value < 0 || value > most ? most : value;
+}
+
 static inline uint32_t parts_of(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
     const int count = n & VIDEO_FOUR ? 4 : 2, width = 32 / count;
     uint32_t word = 0;
@@ -83,9 +92,11 @@ static inline int64_t shifted(int64_t x, uint32_t y, uint32_t n) {
     return (int64_t)((uint64_t)x << by << 30) >> 30;
 }
 
-// With an unsigned result, what is negative counts as large.
+// With an unsigned result, what is negative counts as large. vset compares its result with the third operand as an H200
+// does, as words of a's type; the PTX ISA gives them none.
 static inline int64_t second(int64_t value, uint32_t z, uint32_t n) {
-    const bool is_signed = n & VIDEO_SIGNED;
+    const bool compares = (n & VIDEO_OPERATION) == VIDEO_COMPARE;
+    const bool is_signed = n & (compares ? VIDEO_SIGNED_A : VIDEO_SIGNED);
     const int64_t other = is_signed ? (int64_t)(int32_t)z : (int64_t)z;
     const bool less = is_signed ? value < other : (uint64_t)value < (uint64_t)other;
     switch (n >> VIDEO_SECOND & 7) {
@@ -107,9 +118,11 @@ static inline uint32_t video_of(uint32_t x, uint32_t y, uint32_t z, uint32_t n) 
     const int64_t b = selected(y, (enum lane_video_part)(n >> VIDEO_B & 7), n & VIDEO_SIGNED_B);
     int64_t value = (n & VIDEO_OPERATION) >= VIDEO_SHIFT_LEFT ? shifted(a, (uint32_t)b, n) : combined(a, b, n);
     if (n & VIDEO_SATURATE)
-        value = clamped(value, width, n & VIDEO_SIGNED);
+        value = at == VIDEO_WORD ? clamped(value, width, n & VIDEO_SIGNED) : clamped_into(value, width, n);
     if (at == VIDEO_WORD)
         return (uint32_t)second(value, z, n);
+    if (at == VIDEO_H1) // as ptxas has it for an H200: the upper half of the result, where the PTX ISA has the lower
+        return ((uint32_t)value & 0xffff0000) | (z & 0xffff);
     const int shift = width * (int)(at < VIDEO_H0 ? at - VIDEO_B0 : at - VIDEO_H0);
     const uint32_t mask = ((1u << width) - 1) << shift;
     return ((uint32_t)value << shift & mask) | (z & ~mask);

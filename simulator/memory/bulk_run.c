@@ -82,10 +82,28 @@ static void fill(uint8_t *to, const struct box *box) {
     }
 }
 
+// A load of a map of TF32 rounds its elements to that: an H200 keeps subnormal ones, and has one NaN.
+static void round_to_tf32(uint8_t *to, uint32_t bytes) {
+    for (uint32_t i = 0; i < bytes; i += 4) {
+        uint32_t bits;
+        memcpy(&bits, to + i, sizeof bits);
+        bits = (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (bits + 0x1000) & 0xffffe000;
+        memcpy(to + i, &bits, sizeof bits);
+    }
+}
+
+// How many blocks a load goes to.
+static unsigned receivers(struct warp *warp, const struct bound *bound, int lane) {
+    const struct bulk_operands *operands = at(warp, bound->c);
+    return operands->blocks == NO_PLACE ? 1
+                                        : (unsigned)__builtin_popcount(cells32(warp, operands->blocks)[lane] & 0xffff);
+}
+
 static enum step load_box(struct warp *warp, const struct bound *bound, int lane, const struct box *box,
                           uint64_t offset, struct bulk_copy *copy) {
     struct traffic_table *traffic = warp->block->traffic;
     int32_t pc = pc_of(warp, bound);
+    const unsigned blocks = receivers(warp, bound, lane);
     for (uint32_t row = 0; row < box->rows; row++, offset += box->row_bytes) {
         uint64_t address;
         uint32_t first, end;
@@ -93,16 +111,18 @@ static enum step load_box(struct warp *warp, const struct bound *bound, int lane
         uint8_t *to = copy->data + (size_t)row * box->row_bytes;
         fill(to, box);
         if (!tensor_row_inside(box, row, &address, &first, &end)) {
-            traffic_bulk_fill(traffic, pc, offset, box->row_bytes);
+            traffic_bulk_fill(traffic, pc, blocks, offset, box->row_bytes);
             continue;
         }
         enum step step = bulk_check_global(warp, bound, lane, address, end - first, false, true, &allocation);
         if (step != STEP_NEXT)
             return step;
-        traffic_bulk_fill(traffic, pc, offset, first);
-        traffic_bulk_load(traffic, pc, offset + first, address, end - first);
-        traffic_bulk_fill(traffic, pc, offset + end, box->row_bytes - end);
+        traffic_bulk_fill(traffic, pc, blocks, offset, first);
+        traffic_bulk_load(traffic, pc, blocks, offset + first, address, end - first);
+        traffic_bulk_fill(traffic, pc, blocks, offset + end, box->row_bytes - end);
         memcpy(to + first, allocation->bytes + (address - allocation->address), end - first);
+        if (box->map.type == PTX_TF32)
+            round_to_tf32(to + first, end - first);
     }
     return STEP_NEXT;
 }
@@ -269,7 +289,7 @@ static enum step load_plain(struct warp *warp, const struct bound *bound, int la
     struct bulk_copy *copy = bulk_make(warp, bound, lane, bytes);
     if (!copy)
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
-    traffic_bulk_load(warp->block->traffic, pc_of(warp, bound), offset, address, bytes);
+    traffic_bulk_load(warp->block->traffic, pc_of(warp, bound), receivers(warp, bound, lane), offset, address, bytes);
     memcpy(copy->data, allocation->bytes + (address - allocation->address), bytes);
     return issue_load(warp, bound, lane, copy, there, offset, 0);
 }

@@ -158,22 +158,22 @@ static struct cell *bulk_row(struct traffic_table *table, int32_t instruction, e
     return cell;
 }
 
-void traffic_bulk_load(struct traffic_table *table, int32_t instruction, uint64_t to, uint64_t address,
+void traffic_bulk_load(struct traffic_table *table, int32_t instruction, unsigned blocks, uint64_t to, uint64_t address,
                        uint32_t bytes) {
     if (table && trace_mode() == TRACE_LAUNCHES)
         bulk_row(table, instruction, ACCESS_BULK_LOAD, bytes)->counts.sectors +=
-            traffic_bulk_sectors(to, address, bytes);
+            blocks * traffic_bulk_sectors(to, address, bytes);
 }
 
-void traffic_bulk_fill(struct traffic_table *table, int32_t instruction, uint64_t to, uint32_t bytes) {
+void traffic_bulk_fill(struct traffic_table *table, int32_t instruction, unsigned blocks, uint64_t to, uint32_t bytes) {
     if (table && trace_mode() == TRACE_LAUNCHES)
-        bulk_cell(table, instruction, ACCESS_BULK_LOAD)->counts.sectors += traffic_filled_sectors(to, bytes);
+        bulk_cell(table, instruction, ACCESS_BULK_LOAD)->counts.sectors += blocks * traffic_filled_sectors(to, bytes);
 }
 
-void traffic_bulk_store(struct traffic_table *table, int32_t instruction, enum access_kind kind, uint64_t address,
-                        uint32_t bytes) {
+void traffic_bulk_store(struct traffic_table *table, int32_t instruction, enum access_kind kind, uint64_t from,
+                        uint64_t address, uint32_t bytes) {
     if (table && trace_mode() == TRACE_LAUNCHES)
-        bulk_row(table, instruction, kind, bytes)->counts.sectors += traffic_row_sectors(address, bytes);
+        bulk_row(table, instruction, kind, bytes)->counts.sectors += traffic_bulk_sectors(from, address, bytes);
 }
 
 void traffic_block_end(struct traffic_table *table, uint32_t cycles) {

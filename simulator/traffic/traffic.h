@@ -55,13 +55,14 @@ struct work_clock *traffic_clock_make(struct traffic_table *table, struct work_u
 void traffic_bulk(struct traffic_table *table, uint32_t bytes);
 
 // A warp executes a bulk copy, and the copy moves a row of global memory: to that byte of shared memory, or out of it.
-// Filled is what of a row lies outside of its tensor. Counted where each launch is kept for itself; other traces are of
-// what threads ask for.
+// Filled is what of a row lies outside of its tensor. A load is counted once for each of the blocks that it goes to, as
+// an H200 counts it. Counted where each launch is kept for itself; other traces are of what threads ask for.
 void traffic_bulk_request(struct traffic_table *table, int32_t instruction, enum access_kind kind);
-void traffic_bulk_load(struct traffic_table *table, int32_t instruction, uint64_t to, uint64_t address, uint32_t bytes);
-void traffic_bulk_fill(struct traffic_table *table, int32_t instruction, uint64_t to, uint32_t bytes);
-void traffic_bulk_store(struct traffic_table *table, int32_t instruction, enum access_kind kind, uint64_t address,
-                        uint32_t bytes);
+void traffic_bulk_load(struct traffic_table *table, int32_t instruction, unsigned blocks, uint64_t to, uint64_t address,
+                       uint32_t bytes);
+void traffic_bulk_fill(struct traffic_table *table, int32_t instruction, unsigned blocks, uint64_t to, uint32_t bytes);
+void traffic_bulk_store(struct traffic_table *table, int32_t instruction, enum access_kind kind, uint64_t from,
+                        uint64_t address, uint32_t bytes);
 
 // A block begins: what L1 holds is of others. It has ended, and the longest way through it took so many cycles.
 void traffic_block_start(struct traffic_table *table);

@@ -55,6 +55,8 @@ too_many 300 s/WARPGROUPS); *\/\/ empty count/1);/
 no_store_wait 300 /\/\/ wait store$/d
 local_map 300 s/const __grid_constant__ CUtensorMap q/CUtensorMap q/
 between 300 s/c \* CHUNK, row); *\/\/ load/c * CHUNK + 3, row);/
+before 300 s/blockIdx.x \* ROWS + group \* BM); *\/\/ store/-8); \/\/ store/
+left 300 s/c \* CHUNK,$/c * CHUNK - 64,/
 beyond 300 s/map_2d(device\[1\], n,/map_2d(device[1], n + 100,/
 diverged 300 s/^        wgmma_fence();/        if (t < 96) wgmma_fence();/; s/^        for (int kk = 0; kk < D \/ 16; kk++) {/        if (t < 96) for (int kk = 0; kk < D \/ 16; kk++) {/
 half_warp 300 s/^        wgmma_fence();/        if (lane < 16) wgmma_fence();/
@@ -172,6 +174,12 @@ END
 @test "a box that begins between units of 16 bytes is an instruction that a GPU calls illegal" {
     broken between "from element 3 of its rows on, which is byte 6, no multiple of 16"
     [[ $output == *cudaErrorIllegalInstruction* || $output == *"an illegal instruction was encountered"* ]]
+}
+
+@test "a store of a box that begins before its tensor is an instruction that a GPU calls illegal" {
+    broken before "stores a box from coordinate -8 of dimension 1 on"
+    [[ $output == *cudaErrorIllegalInstruction* || $output == *"an illegal instruction was encountered"* ]]
+    broken left "stores a box from coordinate -64 of dimension 0 on"
 }
 
 @test "warps of a warpgroup that go different ways" {
