@@ -3,7 +3,8 @@
 
 // x: bytes 01, 7f, ff, 80 from the lowest on. y: 03, 02, 01, 00. Each result is worked out by hand from the PTX ISA.
 #define VIDEO_CASES(CASE)                                                                                              \
-    CASE("vadd.u32.s32.u32.sat %0.h1, %1.b3, %2.h0, %3;", 0x00003344)      /* -128 + 515, and an H200 puts its upper half */\
+    CASE("vadd.u32.s32.u32.sat %0.h1, %1.b3, %2.h0, %3;",                                                              \
+         0x00003344) /* -128 + 515, and an H200 puts its upper half */                                                 \
     CASE("vadd.s32.s32.s32.sat %0.b0, %1.b1, %2.b0, %3;", 0x1122337f)      /* 127 + 3 is too much for a byte */        \
     CASE("vadd.s32.s32.s32 %0.b0, %1.b1, %2.b0, %3;", 0x11223382)          /* and is cut */                            \
     CASE("vadd.s32.s32.s32.min %0, %1.b2, %2.b3, %3;", 0xffffffff)         /* -1 */                                    \
