@@ -86,10 +86,11 @@ uint64_t traffic_row_sectors(uint64_t address, uint32_t bytes) {
     return (address + bytes + SECTOR_BYTES - 1) / SECTOR_BYTES - address / SECTOR_BYTES;
 }
 
-// Where a row crosses into the next 128 bytes of shared memory a new piece of it begins, and each piece takes the
-// sectors that it touches: a sector that two pieces share comes twice. ncu counts what is filled in as if it came from
-// memory, each piece beginning with a sector. So an H200 counts boxes of rows of 16, 80 and 128 bytes, side by side or
-// apart, inside of their tensor and beyond its edges. address: NULL where it is filled in.
+// Of a bulk copy in either direction. Where a row crosses into the next 128 bytes of shared memory a new piece of it
+// begins, and each piece takes the sectors that it touches: a sector that two pieces share comes twice. ncu counts what
+// is filled in as if it came from memory, each piece beginning with a sector. So an H200 counts boxes of rows of 16, 80
+// and 128 bytes, side by side or apart, inside of their tensor and beyond its edges. address: NULL where it is filled
+// in.
 static uint64_t sectors_of_pieces(uint64_t to, const uint64_t *address, uint32_t bytes) {
     uint64_t sectors = 0;
     for (uint32_t done = 0, piece; done < bytes; done += piece) {
