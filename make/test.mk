@@ -7,6 +7,9 @@ test:
 test-all:
 	TEST_ALL=1 tests/run
 
+# What a test does itself takes no time; what it tests is compiled as people run it.
+build/objects/tests/%: CFLAGS += -O0
+
 harness_tests   := $(patsubst %.c,%,$(wildcard tests/harness/test_*.c))
 simulator_tests := $(patsubst %.c,%,$(wildcard tests/simulator/test_*.c))
 teach_tests     := $(patsubst %.c,%,$(wildcard tests/teach/test_*.c))
@@ -26,8 +29,9 @@ $(simulator_tests:%=build/%): build/%: build/objects/%.o $(simulated:%=build/obj
 $(simulator_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(simulated:%=build/sanitized/%)
 	$(call link,$(SANITIZE),-lcmocka -lzstd -ldl -lm)
 
+# The objects of build/bin/teach, so that they are compiled once.
 taught_objects = $(patsubst %.c,%.o,$(filter-out teach/main.c,$(teach_sources)))
-$(teach_tests:%=build/%): build/%: build/objects/%.o $(taught_objects:%=build/objects/%)
+$(teach_tests:%=build/%): build/%: build/objects/%.o $(taught_objects:%=build/objects/plain/%)
 	$(call link,,-lcmocka -lm)
 $(teach_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(taught_objects:%=build/sanitized/%)
 	$(call link,$(SANITIZE),-lcmocka -lm)
@@ -52,8 +56,9 @@ build/kernels/build/skeletons/%: kernel_code = ptx
 build/tests/all: $(harness) build/bin/teach build/bin/post $(test_programs:%=build/%) $(if $(TEST_ALL),$(test_programs:%=build/sanitized/%)) \
     $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu baselines/*.cu) $(if $(TEST_ALL),$(skeletons)))
 
-# libFuzzer wants its own build of what it exercises, by clang.
-FUZZED = clang $(CPPFLAGS) -std=c17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+# libFuzzer wants its own build of what it exercises, by clang. Optimised it tries more inputs a second, but clang then takes three times
+# as long as they are tried.
+FUZZED = clang $(CPPFLAGS) -std=c17 -O0 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 build/fuzz/%.o: %.c build/flags
 	mkdir -p $(@D)
 	$(FUZZED) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv $@.$$$$ $@

@@ -66,7 +66,7 @@ void csv_free(struct csv *csv) {
 
 int csv_column(const struct csv *csv, const char *name) {
     for (int i = 0; i < csv->columns; i++)
-        if (!strcmp(csv->cell[i], name))
+        if (*csv->cell[i] == *name && !strcmp(csv->cell[i], name)) // the letter alone tells most apart
             return i;
     return -1;
 }

@@ -79,3 +79,25 @@ compiled() {
     [ -z "$output" ]
     [ -z "$(find build/objects/common -name 'shape.o.*')" ]
 }
+
+@test "what was compiled in one folder serves another one whose name is as long, under that name" {
+    mkdir -p "$BATS_TEST_TMPDIR"/bin "$BATS_TEST_TMPDIR"/{one,two,three}
+    cat >"$BATS_TEST_TMPDIR/bin/nvcc" <<'END'
+#!/bin/sh
+echo compiled >>"$(dirname "$0")/../log"
+while [ $# -gt 1 ]; do
+    case $1 in -o) pwd -P >"$2" ;; -MF) echo "k.so: $PWD/k.cu" >"$2" ;; esac
+    shift
+done
+END
+    chmod +x "$BATS_TEST_TMPDIR/bin/nvcc"
+    compiler=$PWD/scripts/compile-kernel
+    for folder in one two three; do
+        cd "$BATS_TEST_TMPDIR/$folder"
+        echo same >k.cu
+        KERNEL_CACHE=$BATS_TEST_TMPDIR/kernels "$compiler" k.so "$BATS_TEST_TMPDIR/bin/nvcc" k.cu
+        [ "$(cat k.so)" = "$(pwd -P)" ]
+        [ "$(cat k.d)" = "k.so: $PWD/k.cu" ]
+    done
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/log")" -eq 2 ] # of three, "two" was known
+}

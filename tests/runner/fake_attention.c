@@ -19,11 +19,11 @@ static bool mistake(const char *name) {
     return chosen && !strcmp(chosen, name);
 }
 
-// Element c of the row of a tensor at place at.
-static float load(const struct attention_problem *p, const void *tensor, int64_t at) {
-    float value;
-    dtype_load(p->dtype, (const char *)tensor + at * (int64_t)dtype_of(p->dtype)->size, 1, &value);
-    return value;
+enum { MAX_HEAD_DIM = 512 };
+
+// The row of a tensor at place at.
+static void load_row(const struct attention_problem *p, const void *tensor, int64_t at, float to[MAX_HEAD_DIM]) {
+    dtype_load(p->dtype, (const char *)tensor + at * (int64_t)dtype_of(p->dtype)->size, p->head_dim, to);
 }
 
 static float rounded(const struct attention_problem *p, float weight) {
@@ -39,20 +39,25 @@ static void attend(const struct attention_problem *p, int batch, int head, int r
     int64_t k = batch * p->k_stride.batch + kv_head * p->k_stride.head;
     int64_t v = batch * p->v_stride.batch + kv_head * p->v_stride.head;
     int64_t at = batch * p->o_stride.batch + head * p->o_stride.head + row * p->o_stride.row;
-    float maximum = -INFINITY, sum = 0, *weight = p->workspace, o[512] = {0};
+    float maximum = -INFINITY, sum = 0, *weight = p->workspace, o[MAX_HEAD_DIM] = {0};
+    float q_row[MAX_HEAD_DIM], row_of[MAX_HEAD_DIM]; // of queries; of keys, then of values
+    load_row(p, p->q, q, q_row);
     keys = keys < 0 ? 0 : keys - (mistake("last-key") && keys > 1) - 8 * (mistake("eight-keys") && keys > 8);
     for (int j = 0; j < keys; j++) {
         float dot = 0;
+        load_row(p, p->k, k + j * p->k_stride.row, row_of);
         for (int c = 0; c < d; c++)
-            dot += load(p, p->q, q + c) * load(p, p->k, k + j * p->k_stride.row + c);
+            dot += q_row[c] * row_of[c];
         weight[j] = p->softmax_scale * dot;
         maximum = fmaxf(maximum, weight[j]);
     }
     for (int j = 0; j < keys; j++) {
         float exponential = expf(weight[j] - maximum);
+        float factor = rounded(p, exponential);
         sum += exponential;
+        load_row(p, p->v, v + j * p->v_stride.row, row_of);
         for (int c = 0; c < d; c++)
-            o[c] += rounded(p, exponential) * load(p, p->v, v + j * p->v_stride.row + c);
+            o[c] += factor * row_of[c];
     }
     for (int c = 0; c < d && keys; c++)
         o[c] /= sum;
@@ -120,7 +125,7 @@ const struct attention_lesson attention_lesson = {
 #else
     .dtypes = 1u << ATTENTION_FP32,
 #endif
-    .max_head_dim = 512,
+    .max_head_dim = MAX_HEAD_DIM,
 #ifndef MODEST
     .causal = 1,
     .lse = 1,

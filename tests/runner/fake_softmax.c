@@ -24,8 +24,10 @@ cudaError_t softmax_forward(const struct softmax_problem *p, cudaStream_t stream
         for (int c = 0; c < p->columns; c++)
             maximum = fmaxf(maximum, in[c]);
         sum[r] = 0;
+        if (mistake("maximum"))
+            maximum = 0;
         for (int c = 0; c < p->columns; c++)
-            sum[r] += out[c] = expf(in[c] - (mistake("maximum") ? 0 : maximum));
+            sum[r] += out[c] = expf(in[c] - maximum);
         for (int c = 0; c < p->columns; c++)
             out[c] /= sum[r];
     }
