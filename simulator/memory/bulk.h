@@ -12,7 +12,6 @@
 #include "address.h"
 #include "tensor_box.h"
 
-#define BULK_UNIT 16
 #define TENSOR_ALIGNMENT 128 // of a box in shared memory
 
 struct bulk_operands {
@@ -46,10 +45,10 @@ void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key);
 void bulk_free(struct bulk_copy *copy);
 void bulk_free_list(struct bulk_copy *first);
 
-// The copy is on its way to offset of there's shared memory, and will signal a barrier in it. It is freed where the
-// result is not STEP_NEXT.
+// The copy is on its way to offset of there's shared memory, and will signal a barrier in it. box: where its bytes go,
+// NULL: to neighbouring ones. It is freed where the result is not STEP_NEXT.
 enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
-                     struct block *there, uint64_t offset, unsigned swizzle, uint64_t barrier_address);
+                     struct block *there, uint64_t offset, const struct box *box, uint64_t barrier_address);
 
 // One lane's copy to global memory.
 enum step bulk_store_plain(struct warp *warp, const struct bound *bound, int lane);
@@ -64,8 +63,9 @@ enum access_kind bulk_kind(const struct ptx_instruction *ptx);
 enum step bulk_check_plain(struct warp *warp, const struct bound *bound, int lane, uint64_t offset, uint64_t address,
                            uint32_t bytes, struct sim_allocation **allocation);
 
-// The agent that reads shared memory begins; returns its clock, 0 where nobody keeps it.
-uint32_t bulk_begin_reading(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
+// The agent that reads shared memory begins; returns its clock, 0 where nobody keeps it. box: as for bulk_issue.
+uint32_t bulk_begin_reading(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes,
+                            const struct box *box);
 
 // Tells the recording of the rows of a box.
 void bulk_record_box(struct warp *warp, const struct bound *bound, bool stores, uint64_t offset, const struct box *box);

@@ -29,12 +29,12 @@ enum step bulk_between(struct warp *warp, const struct bound *bound, int lane) {
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     memcpy(copy->data, warp->block->shared + from, bytes);
     copy->reduces = bound->ptx->type;
-    copy->read_clock = bulk_begin_reading(warp, bound, lane, (uint32_t)from, bytes);
+    copy->read_clock = bulk_begin_reading(warp, bound, lane, (uint32_t)from, bytes, NULL);
     if (!bulk_note_between(warp, bound, lane, copy->read_clock)) {
         bulk_free(copy);
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     }
-    return bulk_issue(warp, bound, lane, copy, there, to, 0,
+    return bulk_issue(warp, bound, lane, copy, there, to, NULL,
                       address_in_shared(warp, &operands->barrier, PTX_SHARED, lane));
 }
 
@@ -65,7 +65,8 @@ static enum step store_lane(struct warp *warp, const struct bound *bound, int la
     }
     if (bound->ptx->opcode == PTX_OP_RED_ASYNC)
         copy->reduces = bound->ptx->type;
-    return bulk_issue(warp, bound, lane, copy, there, to, 0, address_in_shared(warp, &operands->barrier, space, lane));
+    return bulk_issue(warp, bound, lane, copy, there, to, NULL,
+                      address_in_shared(warp, &operands->barrier, space, lane));
 }
 
 static enum step run_async_store(struct warp *warp, const struct bound *bound, uint32_t mask) {

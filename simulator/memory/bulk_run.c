@@ -43,21 +43,33 @@ struct bulk_copy *bulk_make(struct warp *warp, const struct bound *bound, int la
     return copy;
 }
 
-// The pieces of a box that begins at offset of shared memory.
-static bool spread(struct bulk_copy *copy, uint32_t offset, unsigned swizzle) {
-    uint32_t unit = swizzle ? BULK_UNIT : copy->bytes;
+// The pieces of a copy to offset of shared memory; box: NULL where it is of neighbouring bytes.
+static bool spread(struct bulk_copy *copy, uint32_t offset, const struct box *box) {
+    uint32_t unit = box && box->map.swizzle ? BULK_UNIT : copy->bytes;
     copy->pieces = copy->bytes / unit;
     copy->piece = malloc(copy->pieces * sizeof *copy->piece);
     for (uint32_t i = 0; copy->piece && i < copy->pieces; i++)
-        copy->piece[i] = (struct bulk_piece){tensor_swizzle(offset + i * unit, swizzle), unit};
+        copy->piece[i] = (struct bulk_piece){box ? tensor_box_place(box, offset, i * unit) : offset, unit};
     return copy->piece;
 }
 
-static uint32_t first_byte(const struct bulk_copy *copy) {
-    uint32_t first = UINT32_MAX;
-    for (uint32_t i = 0; i < copy->pieces; i++)
-        first = copy->piece[i].offset < first ? copy->piece[i].offset : first;
-    return first;
+// Tells the analyses of what is to be written: at once where its pieces are neighbours.
+static void announce(struct warp *warp, const struct bound *bound, int lane, struct block *there,
+                     const struct bulk_copy *copy) {
+    uint32_t first = UINT32_MAX, end = 0;
+    for (uint32_t i = 0; i < copy->pieces; i++) {
+        const struct bulk_piece *piece = &copy->piece[i];
+        first = piece->offset < first ? piece->offset : first;
+        end = piece->offset + piece->bytes > end ? piece->offset + piece->bytes : end;
+    }
+    const bool whole = end - first == copy->bytes;
+    for (uint32_t i = 0; i < (whole ? 1 : copy->pieces); i++) {
+        uint32_t offset = whole ? first : copy->piece[i].offset, bytes = whole ? copy->bytes : copy->piece[i].bytes;
+        if (there != warp->block)
+            race_cluster_issue(warp, bound, lane, there, offset, bytes);
+        else if (!copy->reduces)
+            race_proxy_issue(warp, bound, lane, offset, bytes);
+    }
 }
 
 void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key) {
@@ -74,12 +86,11 @@ void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key) 
     }
 }
 
+// What lies outside of the tensor. Of every type an H200 has the same NaN in each 16 bits, which it does not round.
 static void fill(uint8_t *to, const struct box *box) {
     memset(to, 0, box->row_bytes);
-    for (uint32_t i = box->map.element_bytes; box->map.nan_fill && i <= box->row_bytes; i += box->map.element_bytes) {
-        memset(to + i - box->map.element_bytes, 0xff, box->map.element_bytes);
-        to[i - 1] = 0x7f;
-    }
+    for (uint32_t i = 0; box->map.nan_fill && i < box->row_bytes; i += 2)
+        memcpy(to + i, &(uint16_t){0x7ff7}, 2);
 }
 
 // A load of a map of TF32 rounds its elements to that: an H200 keeps subnormal ones, and has one NaN.
@@ -104,7 +115,7 @@ static enum step load_box(struct warp *warp, const struct bound *bound, int lane
     struct traffic_table *traffic = warp->block->traffic;
     int32_t pc = pc_of(warp, bound);
     const unsigned blocks = receivers(warp, bound, lane);
-    for (uint32_t row = 0; row < box->rows; row++, offset += box->row_bytes) {
+    for (uint32_t row = 0; row < box->rows; row++, offset += box->pitch) {
         uint64_t address;
         uint32_t first, end;
         struct sim_allocation *allocation;
@@ -130,10 +141,10 @@ static enum step load_box(struct warp *warp, const struct bound *bound, int lane
 // ---- To shared memory ----------------------------------------------------------------------------------------------
 
 enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
-                     struct block *there, uint64_t offset, unsigned swizzle, uint64_t barrier_address) {
+                     struct block *there, uint64_t offset, const struct box *box, uint64_t barrier_address) {
     enum step step;
     struct mbarrier *barrier = mbarrier_use(warp, bound, barrier_address, lane, &step);
-    bool own = there == warp->block, by_proxy = bound->ptx->opcode != PTX_OP_ST_ASYNC && !copy->reduces;
+    bool by_proxy = bound->ptx->opcode != PTX_OP_ST_ASYNC && !copy->reduces;
     if (barrier && barrier->owner != there) {
         warp_report(
             warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
@@ -144,7 +155,7 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
         step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
         barrier = NULL;
     }
-    if (!barrier || !spread(copy, (uint32_t)offset, swizzle)) {
+    if (!barrier || !spread(copy, (uint32_t)offset, box)) {
         bulk_free(copy);
         return barrier ? warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY) : step;
     }
@@ -158,10 +169,7 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
         copy->time = work_copy(warp->work, copy->bytes);
     traffic_bulk(warp->block->traffic, copy->bytes);
     recording_event(warp, bound, RECORDING_BULK, barrier->offset, copy->bytes);
-    if (own && !copy->reduces)
-        race_proxy_issue(warp, bound, lane, first_byte(copy), copy->bytes);
-    else if (!own)
-        race_cluster_issue(warp, bound, lane, there, first_byte(copy), copy->bytes);
+    announce(warp, bound, lane, there, copy);
     if (barrier->first)
         barrier->last->next = copy;
     else
@@ -183,7 +191,7 @@ void bulk_record_box(struct warp *warp, const struct bound *bound, bool stores, 
     if (!warp->record)
         return;
     for (uint32_t i = 0; i < units && known; i++)
-        unit[i] = tensor_swizzle((uint32_t)offset + i * BULK_UNIT, box->map.swizzle);
+        unit[i] = tensor_box_place(box, (uint32_t)offset, i * BULK_UNIT);
     for (uint32_t row = 0; row < rows; row++) {
         uint32_t first, end;
         if (!tensor_row_inside(box, row, &address[row], &first, &end))
@@ -201,7 +209,7 @@ static struct bulk_copy *another(struct warp *warp, const struct bound *bound, i
 
 // To each block of a mask; the last one takes the copy itself.
 static enum step multicast(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
-                           uint64_t offset, unsigned swizzle, uint64_t barrier) {
+                           uint64_t offset, const struct box *box, uint64_t barrier) {
     const struct bulk_operands *operands = at(warp, bound->c);
     uint32_t blocks = cells32(warp, operands->blocks)[lane] & 0xffff;
     bool taken = false;
@@ -219,7 +227,7 @@ static enum step multicast(struct warp *warp, const struct bound *bound, int lan
             break;
         }
         taken = one == copy;
-        step = bulk_issue(warp, bound, lane, one, there, to, swizzle, name | (barrier & CLUSTER_OFFSET));
+        step = bulk_issue(warp, bound, lane, one, there, to, box, name | (barrier & CLUSTER_OFFSET));
     }
     if (!taken)
         bulk_free(copy);
@@ -227,12 +235,12 @@ static enum step multicast(struct warp *warp, const struct bound *bound, int lan
 }
 
 static enum step issue_load(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
-                            struct block *there, uint64_t offset, unsigned swizzle) {
+                            struct block *there, uint64_t offset, const struct box *box) {
     const struct bulk_operands *operands = at(warp, bound->c);
     uint64_t barrier = address_in_shared(warp, &operands->barrier, PTX_SHARED, lane);
     if (operands->blocks != NO_PLACE)
-        return multicast(warp, bound, lane, copy, offset, swizzle, barrier);
-    return bulk_issue(warp, bound, lane, copy, there, offset, swizzle, barrier);
+        return multicast(warp, bound, lane, copy, offset, box, barrier);
+    return bulk_issue(warp, bound, lane, copy, there, offset, box, barrier);
 }
 
 static enum step load_tensor(struct warp *warp, const struct bound *bound, int lane) {
@@ -247,7 +255,7 @@ static enum step load_tensor(struct warp *warp, const struct bound *bound, int l
     uint64_t offset = address_in_shared(warp, &operands->to, PTX_SHARED, lane);
     struct block *there = address_block(warp, bound, &offset, lane, &step);
     if (there)
-        step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.row_bytes, TENSOR_ALIGNMENT);
+        step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.pitch, TENSOR_ALIGNMENT);
     if (step != STEP_NEXT)
         return step;
     bulk_record_box(warp, bound, false, offset, &box);
@@ -256,7 +264,7 @@ static enum step load_tensor(struct warp *warp, const struct bound *bound, int l
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     step = load_box(warp, bound, lane, &box, offset, copy);
     if (step == STEP_NEXT)
-        return issue_load(warp, bound, lane, copy, there, offset, box.map.swizzle);
+        return issue_load(warp, bound, lane, copy, there, offset, &box);
     bulk_free(copy);
     return step;
 }
@@ -291,7 +299,7 @@ static enum step load_plain(struct warp *warp, const struct bound *bound, int la
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     traffic_bulk_load(warp->block->traffic, pc_of(warp, bound), receivers(warp, bound, lane), offset, address, bytes);
     memcpy(copy->data, allocation->bytes + (address - allocation->address), bytes);
-    return issue_load(warp, bound, lane, copy, there, offset, 0);
+    return issue_load(warp, bound, lane, copy, there, offset, NULL);
 }
 
 // ---- Binding -------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ static bool make_stores(struct block *block) {
 
 // Reads shared memory. A row of a box, or all of a plain copy, becomes a store of its own.
 static enum step issue_store(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t skip,
-                             uint32_t bytes, unsigned swizzle, uint64_t address, struct sim_allocation *allocation,
+                             uint32_t bytes, const struct box *box, uint64_t address, struct sim_allocation *allocation,
                              uint32_t clock, enum ptx_type reduces) {
     struct bulk_store *store = calloc(1, sizeof *store);
     struct bulk_copy *copy = bulk_make(warp, bound, lane, bytes);
@@ -55,9 +55,10 @@ static enum step issue_store(struct warp *warp, const struct bound *bound, int l
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     }
     copy->reduces = reduces;
-    traffic_bulk_store(warp->block->traffic, pc_of(warp, bound), bulk_kind(bound->ptx), offset + skip, address, bytes);
+    traffic_bulk_store(warp->block->traffic, pc_of(warp, bound), bulk_kind(bound->ptx),
+                       offset + (box ? tensor_box_distance(box, skip) : 0), address, bytes);
     for (uint32_t i = 0; i < bytes; i++)
-        copy->data[i] = warp->block->shared[tensor_swizzle(offset + skip + i, swizzle)];
+        copy->data[i] = warp->block->shared[box ? tensor_box_place(box, offset, skip + i) : offset + i];
     *store = (struct bulk_store){
         .next = warp->block->stores->first,
         .copy = copy,
@@ -72,14 +73,20 @@ static enum step issue_store(struct warp *warp, const struct bound *bound, int l
     return STEP_NEXT;
 }
 
-uint32_t bulk_begin_reading(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes) {
+uint32_t bulk_begin_reading(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes,
+                            const struct box *box) {
+    const bool whole = !box || box->pitch == box->row_bytes;
+    const uint32_t unit = whole ? bytes : BULK_UNIT;
     unsigned agent;
-    if (!race_agent_of_bulk(warp->block, &agent)) {
-        race_proxy_look(warp, bound, lane, offset, bytes);
-        return 0;
+    const bool kept = race_agent_of_bulk(warp->block, &agent);
+    const uint32_t clock = kept ? race_agent_issue(warp->block, agent) : 0;
+    for (uint32_t i = 0; i < bytes; i += unit) {
+        uint32_t from = whole ? offset : tensor_box_place(box, offset, i);
+        if (kept)
+            race_proxy_read(warp, bound, lane, agent, clock, from, unit, NULL);
+        else
+            race_proxy_look(warp, bound, lane, from, unit);
     }
-    uint32_t clock = race_agent_issue(warp->block, agent);
-    race_proxy_read(warp, bound, lane, agent, clock, offset, bytes, NULL);
     return clock;
 }
 
@@ -123,7 +130,7 @@ enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int la
     if (step != STEP_NEXT)
         return step;
     uint64_t offset = address_in_shared(warp, &operands->from, PTX_SHARED, lane);
-    step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.row_bytes, TENSOR_ALIGNMENT);
+    step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.pitch, TENSOR_ALIGNMENT);
     if (step != STEP_NEXT)
         return step;
     bulk_record_box(warp, bound, true, offset, &box);
@@ -137,12 +144,12 @@ enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int la
         if (!tensor_row_inside(&box, row, &address, &first, &end))
             continue;
         if (!reading)
-            clock = bulk_begin_reading(warp, bound, lane, (uint32_t)offset, box.rows * box.row_bytes);
+            clock = bulk_begin_reading(warp, bound, lane, (uint32_t)offset, box.rows * box.row_bytes, &box);
         reading = true;
         step = bulk_check_global(warp, bound, lane, address, end - first, true, true, &allocation);
         if (step == STEP_NEXT)
-            step = issue_store(warp, bound, lane, (uint32_t)offset, row * box.row_bytes + first, end - first,
-                               box.map.swizzle, address, allocation, clock, reduces);
+            step = issue_store(warp, bound, lane, (uint32_t)offset, row * box.row_bytes + first, end - first, &box,
+                               address, allocation, clock, reduces);
     }
     return step;
 }
@@ -159,8 +166,9 @@ enum step bulk_store_plain(struct warp *warp, const struct bound *bound, int lan
     if (warp->record)
         recording_box(warp, bound, true, (uint32_t)offset, bytes, 1, &address, NULL, 0);
     recording_event(warp, bound, RECORDING_BULK, -1, bytes);
-    uint32_t clock = bulk_begin_reading(warp, bound, lane, (uint32_t)offset, bytes);
-    return issue_store(warp, bound, lane, (uint32_t)offset, 0, bytes, 0, address, allocation, clock, bound->ptx->type);
+    uint32_t clock = bulk_begin_reading(warp, bound, lane, (uint32_t)offset, bytes, NULL);
+    return issue_store(warp, bound, lane, (uint32_t)offset, 0, bytes, NULL, address, allocation, clock,
+                       bound->ptx->type);
 }
 
 static void finish(struct bulk_store *store) {

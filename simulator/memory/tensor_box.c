@@ -103,6 +103,7 @@ enum step tensor_box_find(struct warp *warp, const struct bound *bound, const pl
     if (map->pixels)
         box->rows = map->box[1];
     box->row_bytes = box->count[0] * map->element_bytes;
+    box->pitch = map->swizzle ? BULK_UNIT << map->swizzle : box->row_bytes;
     int64_t begins = (int64_t)box->at[0] * map->element_bytes;
     if (begins % 16 == 0)
         return STEP_NEXT;

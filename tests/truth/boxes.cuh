@@ -137,11 +137,13 @@ struct StorePixels {
 
 enum { MOST_BYTES = 8192 };
 
-// Each box's words follow the last one's. A box that does not arrive leaves nothing but a mark.
-template <int RANK, bool PIXELS, bool PREFETCH>
+// Each box's words follow the last one's. A box that does not arrive leaves nothing but a mark. GAPS: of boxes whose
+// rows are apart what lies between them follows too; it was marked.
+template <int RANK, bool PIXELS, bool PREFETCH, bool GAPS = false>
 DEVICE void load_boxes(const CUtensorMap &map, const Places &places, unsigned *result) {
     __shared__ alignas(1024) unsigned box[MOST_BYTES / 4];
     __shared__ uint64_t barrier;
+    const unsigned words = (GAPS ? places.span : places.bytes) / 4;
     if (threadIdx.x == 0) {
         if (PREFETCH) {
             asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
@@ -149,6 +151,12 @@ DEVICE void load_boxes(const CUtensorMap &map, const Places &places, unsigned *r
         mbarrier_init(&barrier, 1);
     }
     for (int i = 0; i < places.boxes; i++) {
+        for (unsigned j = threadIdx.x; GAPS && j < words; j += blockDim.x) {
+            box[j] = 0x6a900000 + j;
+        }
+        if (GAPS) {
+            fence_proxy_async();
+        }
         __syncthreads();
         if (threadIdx.x == 0) {
             mbarrier_expect(&barrier, places.bytes);
@@ -159,8 +167,8 @@ DEVICE void load_boxes(const CUtensorMap &map, const Places &places, unsigned *r
             }
         }
         const bool good = mbarrier_wait(&barrier, i & 1);
-        for (unsigned j = threadIdx.x; j < places.bytes / 4; j += blockDim.x) {
-            result[i * (places.bytes / 4) + j] = good ? box[j] : 0xbad;
+        for (unsigned j = threadIdx.x; j < words; j += blockDim.x) {
+            result[i * words + j] = good ? box[j] : 0xbad;
         }
         fence_proxy_async();
     }
@@ -170,7 +178,7 @@ template <int RANK, class Operation>
 DEVICE void store_boxes(const CUtensorMap &map, const Places &places, const unsigned *a) {
     __shared__ alignas(1024) unsigned box[MOST_BYTES / 4];
     for (int i = 0; i < places.boxes; i++) {
-        for (unsigned j = threadIdx.x; j < places.bytes / 4; j += blockDim.x) {
+        for (unsigned j = threadIdx.x; j < places.span / 4; j += blockDim.x) {
             box[j] = a[(i * 391 + j) % TRUTH_ELEMENTS];
         }
         fence_proxy_async();

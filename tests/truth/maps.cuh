@@ -26,6 +26,7 @@ struct Places {
     int boxes, corner[4][5];
     unsigned short tap[4][3];
     unsigned bytes; // of a box
+    unsigned span;  // of its rows in shared memory, as far apart as the swizzle is wide
 };
 
 template <typename Function>
@@ -44,7 +45,7 @@ static inline Function *driver(const char *name) {
 static inline bool make_map(const Tensor &t, void *memory, CUtensorMap *map, Places *places) {
     cuuint64_t pitch[4], bytes = t.bytes;
     cuuint32_t step[5];
-    *places = {t.boxes, {}, {}, (unsigned)(t.bytes * (t.pixels ? t.channels * t.pixels : 1))};
+    *places = {t.boxes, {}, {}, (unsigned)(t.bytes * (t.pixels ? t.channels * t.pixels : 1)), 0};
     for (int i = 0; i < t.rank; i++) {
         step[i] = t.step[i] ? t.step[i] : 1;
         bytes *= t.size[i];
@@ -55,6 +56,8 @@ static inline bool make_map(const Tensor &t, void *memory, CUtensorMap *map, Pla
             places->bytes *= (t.box[i] + step[i] - 1) / (i == 0 ? 1 : step[i]);
         }
     }
+    const unsigned row = t.bytes * (t.pixels ? t.channels : t.box[0]);
+    places->span = t.swizzle ? places->bytes / row * (16u << t.swizzle) : places->bytes;
     for (int k = 0; k < t.boxes; k++) {
         for (int i = 0; i < 5; i++) {
             places->corner[k][i] = t.corner[k][i];

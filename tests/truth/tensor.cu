@@ -17,6 +17,12 @@ __global__ void store(const __grid_constant__ CUtensorMap map, const __grid_cons
     store_boxes<RANK, Operation>(map, places, a);
 }
 
+template <int RANK, bool PIXELS>
+__global__ void load_apart(const __grid_constant__ CUtensorMap map, const __grid_constant__ Places places,
+                           unsigned *result) {
+    load_boxes<RANK, PIXELS, false, true>(map, places, result);
+}
+
 template <const Tensor &T>
 static int launch_load(const struct truth_form *, void *result, void *const input[3]) {
     CUtensorMap map;
@@ -25,6 +31,18 @@ static int launch_load(const struct truth_form *, void *result, void *const inpu
         return cudaErrorInvalidValue;
     }
     load<T.rank, (T.pixels > 0)><<<1, 128>>>(map, places, static_cast<unsigned *>(result));
+    return cudaGetLastError();
+}
+
+// Of boxes whose rows are apart in shared memory, with what lies between them.
+template <const Tensor &T>
+static int launch_load_apart(const struct truth_form *, void *result, void *const input[3]) {
+    CUtensorMap map;
+    Places places;
+    if (!make_map(T, input[0], &map, &places)) {
+        return cudaErrorInvalidValue;
+    }
+    load_apart<T.rank, (T.pixels > 0)><<<1, 128>>>(map, places, static_cast<unsigned *>(result));
     return cudaGetLastError();
 }
 
@@ -60,7 +78,6 @@ static constexpr Tensor
     matrix_32 = {2, WORDS, {40, 50}, {8, 16}, {}, CU_TENSOR_MAP_SWIZZLE_32B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
     matrix_64 = {2, WORDS, {40, 50}, {16, 16}, {}, CU_TENSOR_MAP_SWIZZLE_64B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
     matrix_128 = {2, WORDS, {40, 50}, {32, 16}, {}, CU_TENSOR_MAP_SWIZZLE_128B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
-    matrix_narrow_128 = {2, WORDS, {40, 50}, {8, 16}, {}, CU_TENSOR_MAP_SWIZZLE_128B, ZEROS, 2, {{0, 0}, {-4, -1}}},
     matrix_steps = {2, WORDS, {40, 50}, {16, 9}, {1, 2}, NO_SWIZZLE, ZEROS, 4, {{0, 0}, {-4, -1}, {28, 45}, {8, 7}}},
     volume = {3, WORDS, {20, 10, 10}, {8, 4, 3}, {}, NO_SWIZZLE, ZEROS, 4, {{0, 0, 0}, {-4, -1, -1}, {16, 8, 8}, {4, 4, 20}}},
     volume_128 = {3, WORDS, {20, 10, 10}, {32, 4, 3}, {}, CU_TENSOR_MAP_SWIZZLE_128B, ZEROS, 4, {{0, 0, 0}, {-4, -1, -1}, {16, 8, 8}, {4, 4, 20}}},
@@ -82,6 +99,19 @@ static constexpr Tensor
     of_s32 = {2, TYPE(INT32), 4, {40, 50}, {36, 8}, {}, NO_SWIZZLE, ZEROS, 4, {{0, 0}, {-4, -1}, {28, 45}, {100, 0}}},
     of_s64 = {2, TYPE(INT64), 8, {20, 50}, {16, 8}, {}, NO_SWIZZLE, ZEROS, 3, {{0, 0}, {-6, -1}, {12, 45}}};
 
+// Boxes that are narrower than their swizzle.
+static constexpr Tensor
+    apart_32 = {2, WORDS, {40, 50}, {4, 16}, {}, CU_TENSOR_MAP_SWIZZLE_32B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
+    apart_64_16 = {2, WORDS, {40, 50}, {4, 16}, {}, CU_TENSOR_MAP_SWIZZLE_64B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
+    apart_64_48 = {2, WORDS, {40, 50}, {12, 16}, {}, CU_TENSOR_MAP_SWIZZLE_64B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
+    apart_128_16 = {2, WORDS, {40, 50}, {4, 16}, {}, CU_TENSOR_MAP_SWIZZLE_128B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
+    apart_128_32 = {2, WORDS, {40, 50}, {8, 16}, {}, CU_TENSOR_MAP_SWIZZLE_128B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
+    apart_128_64 = {2, WORDS, {40, 50}, {16, 16}, {}, CU_TENSOR_MAP_SWIZZLE_128B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
+    apart_128_96 = {2, WORDS, {40, 50}, {24, 16}, {}, CU_TENSOR_MAP_SWIZZLE_128B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
+    apart_128_3d = {3, WORDS, {20, 10, 10}, {8, 4, 3}, {}, CU_TENSOR_MAP_SWIZZLE_128B, ZEROS, 4, {{0, 0, 0}, {-4, -1, -1}, {16, 8, 8}, {4, 4, 20}}},
+    apart_128_nan = {2, TYPE(BFLOAT16), 2, {64, 60}, {40, 8}, {}, CU_TENSOR_MAP_SWIZZLE_128B, NANS, 3, {{0, 0}, {-8, -1}, {40, 55}}},
+    apart_pixels = {4, WORDS, {8, 7, 6, 5}, {}, {}, CU_TENSOR_MAP_SWIZZLE_64B, ZEROS, 4, {{0, -1, -1, 0}, {0, -1, -1, 0}, {0, 3, 2, 1}, {4, 4, 3, 4}}, 8, 20, {-1, -1}, {-1, -1}, {{0, 0}, {1, 2}, {2, 1}, {2, 2}}};
+
 // Channels, W, H, D, N. Convolutions of 3 taps: padding 1; padding 2 and every second pixel; no padding and taps two apart.
 static constexpr Tensor
     pixels_3 = {3, WORDS, {8, 14, 16}, {}, {}, NO_SWIZZLE, ZEROS, 4, {{0, -1, 0}, {0, -1, 0}, {0, 5, 2}, {4, 10, 15}}, 8, 20, {-1}, {-1}, {{0}, {1}, {2}, {2}}},
@@ -93,6 +123,8 @@ static constexpr Tensor
 
 #define LOADED(T, A)                                                                                                   \
     { "tensor_load_" #T, nullptr, TRUTH_I32, {TRUTH_##A}, TRUTH_EXACT, 0, launch_load<T> }
+#define LOADED_APART(T, A)                                                                                             \
+    { "tensor_load_" #T, nullptr, TRUTH_I32, {TRUTH_##A}, TRUTH_EXACT, 0, launch_load_apart<T> }
 #define STORED(T)                                                                                                      \
     { "tensor_store_" #T, nullptr, TRUTH_I32, {TRUTH_I32, TRUTH_I32}, TRUTH_EXACT, 0, launch_store<T, Store> }
 #define REDUCED(name, T, Operation, A)                                                                                 \
@@ -104,7 +136,6 @@ extern "C" const struct truth_form truth_tensor[] = {
     LOADED(matrix_32, I32),
     LOADED(matrix_64, I32),
     LOADED(matrix_128, I32),
-    LOADED(matrix_narrow_128, I32),
     LOADED(matrix_steps, I32),
     LOADED(volume, I32),
     LOADED(volume_128, I32),
@@ -128,6 +159,16 @@ extern "C" const struct truth_form truth_tensor[] = {
     LOADED(pixels_4_steps, I32),
     LOADED(pixels_4_apart, I32),
     LOADED(pixels_5, I32),
+    LOADED_APART(apart_32, I32),
+    LOADED_APART(apart_64_16, I32),
+    LOADED_APART(apart_64_48, I32),
+    LOADED_APART(apart_128_16, I32),
+    LOADED_APART(apart_128_32, I32),
+    LOADED_APART(apart_128_64, I32),
+    LOADED_APART(apart_128_96, I32),
+    LOADED_APART(apart_128_3d, I32),
+    LOADED_APART(apart_128_nan, BF16X2),
+    LOADED_APART(apart_pixels, I32),
     STORED(line),
     STORED(matrix),
     STORED(matrix_32),
@@ -142,6 +183,12 @@ extern "C" const struct truth_form truth_tensor[] = {
     STORED(of_u8),
     STORED(of_u16),
     STORED(of_u64),
+    STORED(apart_32),
+    STORED(apart_64_16),
+    STORED(apart_64_48),
+    STORED(apart_128_16),
+    STORED(apart_128_96),
+    STORED(apart_128_3d),
     {"tensor_store_pixels_4_apart",
      nullptr,
      TRUTH_I32,
@@ -152,6 +199,7 @@ extern "C" const struct truth_form truth_tensor[] = {
     REDUCED(add_u32, matrix, Add, I32),
     REDUCED(add_u32_5d, five, Add, I32),
     REDUCED(add_u32_128, matrix_128, Add, I32),
+    REDUCED(add_u32_apart, apart_128_96, Add, I32),
     REDUCED(add_s32, of_s32, Add, I32),
     REDUCED(add_u64, of_u64, Add, I32),
     REDUCED(add_f16, of_f16, Add, F16X2),
