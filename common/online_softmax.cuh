@@ -61,20 +61,34 @@ __device__ inline int limit_of(float row_max, float scale) {
     return most >= 0.0f ? __float_as_int(most) : INT32_MIN;
 }
 
-// raise_rows() as far as E allows, and what a score may be then.
-template <class E, int COLUMNS>
+// Weights of a row's first columns, beside the scores: those are still there if the maximum has to be raised first.
+template <int AHEAD, int MOST, int COLUMNS>
+__device__ inline void weigh_ahead(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, const RowState &rows,
+                                   float (&ahead)[LANE_ROWS][MOST]) {
+#pragma unroll
+    for (int i = 0; i < LANE_ROWS; i++)
+        for (int j = 0; j < AHEAD; j++)
+            ahead[i][j] = ex2(scale * S_rmem[i][j] - rows.shift[i]);
+}
+
+// raise_rows() as far as E allows, what a score may be then, and the weights ahead once more.
+template <class E, int AHEAD, int MOST, int COLUMNS>
 __device__ inline void raise_far(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
-                                 float (&rescale)[LANE_ROWS]) {
+                                 float (&rescale)[LANE_ROWS], float (&ahead)[LANE_ROWS][MOST]) {
     raise_rows(S_rmem, scale, rows, rescale, headroom_of<E>(scale));
     for (int i = 0; i < LANE_ROWS; i++)
         rows.limit[i] = limit_of<E>(rows.max[i], scale);
+    weigh_ahead<AHEAD>(S_rmem, scale, rows, ahead);
 }
 
 // Whether a score of the warp has passed its row's limit. As integers: floats that are not negative are in the order of
 // their bits, and one instruction takes the largest of three. Two chains a row, since each is a chain of results.
-template <int COLUMNS>
-__device__ inline bool passes(const float (&S_rmem)[LANE_ROWS][COLUMNS], const RowState &rows) {
+// Beside them exponentials are computed, those of the weights ahead, for the case that no score has.
+template <int AHEAD, int MOST, int COLUMNS>
+__device__ inline bool passes(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, const RowState &rows,
+                              float (&ahead)[LANE_ROWS][MOST]) {
     bool passed = false;
+    weigh_ahead<AHEAD>(S_rmem, scale, rows, ahead);
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
         int most[2] = {__float_as_int(S_rmem[i][0]), __float_as_int(S_rmem[i][1])};
@@ -100,4 +114,18 @@ __device__ inline void weigh(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, R
             rows.sum[i] += S_rmem[i][j];
         }
     }
+}
+
+// The same from a row's weights ahead on, which take the place of their scores.
+template <int AHEAD, int TO, bool CARRIED, int MOST, int COLUMNS>
+__device__ inline void weigh_from(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
+                                  const float (&ahead)[LANE_ROWS][MOST]) {
+#pragma unroll
+    for (int i = 0; i < LANE_ROWS; i++) {
+        for (int j = 0; j < AHEAD; j++) {
+            S_rmem[i][j] = ahead[i][j];
+            rows.sum[i] += ahead[i][j];
+        }
+    }
+    weigh<AHEAD, TO, CARRIED>(S_rmem, scale, rows);
 }

@@ -184,14 +184,14 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         release_output();
         mbarrier_wait(&tile.Q_full[q.stage], q.parity);
         item = warp_item(tile.item[q.stage]);
-        if (item.end_key == 0)
-            break;
         const int own_end = T::PASSES ? end_key_of(p, item, row0, WARPGROUP_ROWS) : item.end_key; // of keys seen
         // The last tile first: it is the one that has a mask.
         int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
         // Each tile that it passes by takes a stage, and the pending one's products hold another.
         if (T::PASSES && pending >= 0 && (own_end == 0 || key0 - own_end >= (T::STAGES - 1) * T::KEYS))
             finish();
+        if (item.end_key == 0)
+            break;
         // TODO 3 (about 11 lines): pass by the tiles of which it sees nothing; it is waited for all the same.
         // END TODO 3
         if (own_end == 0) {
@@ -199,11 +199,12 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
             release(&tile.Q_empty[q.stage]);
             continue;
         }
+        q.stage = __shfl_sync(ALL_LANES, q.stage, 0); // the compiler keeps it where all lanes have the same then
         step(std::true_type{}, key0);
         while ((key0 -= T::KEYS) >= 0)
             step(std::false_type{}, key0);
     }
-    if (pending >= 0)
+    if (!T::PASSES && pending >= 0)
         finish();
     release_output(); // shared memory is there until it has been read
 }

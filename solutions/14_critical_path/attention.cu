@@ -24,8 +24,9 @@ struct Tile {
     static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
     static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr int EARLY = D == 128 ? KEYS / 4 : 0;        // keys weighed before the last products are waited for
-    static constexpr bool TURNS = WARPGROUPS < 4;                // of four one is ready at any time
+    static constexpr int EARLY = D == 128 ? KEYS / 4 : 0;   // keys weighed before the last products are waited for
+    static constexpr int AHEAD = EARLY / LANES_PER_ROW / 2; // a lane's columns of them that wait for no vote, either
+    static constexpr bool TURNS = WARPGROUPS < 4;           // of four one is ready at any time
     static constexpr bool CARRIED = D == 128 || WARPGROUPS == 4; // from step to step: there are registers for it
     static constexpr bool PASSES = QUERIES > KEYS; // there are tiles of which not every warpgroup sees keys
     static constexpr int SLICES = (D + SLICE - 1) / SLICE;
@@ -41,7 +42,6 @@ struct Tile {
     uint64_t Q_full[2], K_full[STAGES], V_full[STAGES]; // barriers: the copy is there
     uint64_t K_empty[STAGES], V_empty[STAGES];          // all warpgroups are done with it
     uint64_t Q_empty[2]; // all threads have read the item, and for each warpgroup one knows that its output has left
-    uint64_t open;       // in its first phase for ever; the one before counts as ended
 };
 
 // The number of a thread among those that compute.
@@ -172,15 +172,16 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         const int last_key = item.query0 + warp_row + diagonal - key0;
         if (mask && (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk))
             hide_keys(S_rmem, last_key, p.nk - 1 - key0, lane);
-        const bool grown = first || passes(S_rmem, rows);
+        float ahead[LANE_ROWS][T::AHEAD + 1]; // no array has 0 elements
+        const bool grown = first || passes<T::AHEAD>(S_rmem, scale, rows, ahead);
         // TODO 1 (about 2 lines): what if a score has passed its row's limit? A new item begins with new maxima.
         if (grown)
-            raise_far<E>(S_rmem, scale, rows, rescale);
+            raise_far<E, T::AHEAD>(S_rmem, scale, rows, rescale, ahead);
         // END TODO 1
-        weigh<0, T::EARLY / LANES_PER_ROW, T::CARRIED>(S_rmem, scale, rows);
+        weigh_from<T::AHEAD, T::EARLY / LANES_PER_ROW, T::CARRIED>(S_rmem, scale, rows, ahead);
         keep_in_place(S_rmem);
-        if (T::EARLY > 0) // ptxas moves a wait to the front of all that has no branch
-            mbarrier_wait(&tile.open, 1);
+        if (T::EARLY > 0) // ptxas moves a wait to the front of all that has no branch; this one is over at once
+            mbarrier_wait(&tile.Q_full[q.stage], q.parity);
         wgmma_wait_group<0>(O_rmem, P_rmem);
         release(none ? &tile.K_empty[ring.stage] : &tile.V_empty[before.stage]);
         for (int key = 0; key < T::EARLY; key += 16)
@@ -216,14 +217,14 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         release_output();
         mbarrier_wait(&tile.Q_full[q.stage], q.parity);
         item = warp_item(tile.item[q.stage]);
-        if (item.end_key == 0)
-            break;
         const int own_end = T::PASSES ? end_key_of(p, item, row0, WARPGROUP_ROWS) : item.end_key; // of keys seen
         // The last tile first: it is the one that has a mask.
         int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
         // Each tile that it passes by takes a stage, and the pending one's products hold another.
         if (T::PASSES && pending >= 0 && (own_end == 0 || key0 - own_end >= (T::STAGES - 1) * T::KEYS))
             finish();
+        if (item.end_key == 0)
+            break;
         for (; T::PASSES && key0 >= own_end; key0 -= T::KEYS, ring.next()) {
             release_output();
             K_there = false;
@@ -241,6 +242,7 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
             release(&tile.Q_empty[q.stage]);
             continue;
         }
+        q.stage = __shfl_sync(ALL_LANES, q.stage, 0); // the compiler keeps it where all lanes have the same then
         step(std::true_type{}, std::true_type{}, key0);
         key0 -= T::KEYS;
         // TODO 3 (about 4 lines): first the tiles that may have hidden keys. Which row sees the fewest?
@@ -252,7 +254,7 @@ __device__ inline void attend(T &tile, const TensorMaps &maps, const struct atte
         if (!T::TURNS)
             finish();
     }
-    if (pending >= 0)
+    if (!T::PASSES && pending >= 0)
         finish();
     release_output(); // shared memory is there until it has been read
 }
@@ -271,7 +273,6 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         mbarriers_init(tile.V_full, 1);
         mbarriers_init(tile.K_empty, T::WARPGROUPS);
         mbarriers_init(tile.V_empty, T::WARPGROUPS);
-        mbarrier_init(&tile.open, 1);
         fence_mbarrier_init();
     }
     __syncthreads();
