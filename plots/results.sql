@@ -184,10 +184,10 @@ WITH chosen AS (
     SELECT gpu, lesson, dtype, shape, run, time,
         row_number() OVER (PARTITION BY gpu, lesson, dtype, shape ORDER BY count(*) DESC, time DESC) AS place
     FROM version_timing JOIN run USING (gpu, run) WHERE what = 'versions' GROUP BY gpu, lesson, dtype, shape, run
-    HAVING max(version = 'solution'))
-SELECT v.*, v.us / own.us AS over_solution, time, dense_rank() OVER (PARTITION BY v.gpu, v.lesson ORDER BY (SELECT min(line)
-    FROM version_timing AS t WHERE t.gpu = v.gpu AND t.lesson = v.lesson AND t.dtype = v.dtype AND t.shape = v.shape)) AS number
-FROM version_timing AS v JOIN chosen USING (gpu, lesson, dtype, shape, run)
+    HAVING max(version = 'solution')),
+place_of AS (SELECT gpu, lesson, dtype, shape, min(line) AS first FROM version_timing GROUP BY gpu, lesson, dtype, shape)
+SELECT v.*, v.us / own.us AS over_solution, time, dense_rank() OVER (PARTITION BY v.gpu, v.lesson ORDER BY place_of.first) AS number
+FROM version_timing AS v JOIN chosen USING (gpu, lesson, dtype, shape, run) JOIN place_of USING (gpu, lesson, dtype, shape)
     JOIN version_timing AS own ON own.gpu = v.gpu AND own.lesson = v.lesson AND own.dtype = v.dtype AND own.shape = v.shape AND own.run = v.run
         AND own.version = 'solution'
 WHERE place = 1 ORDER BY v.gpu, v.lesson, number, v.us;
