@@ -11,8 +11,8 @@ struct Item {
 };
 
 struct Work {
-    int items, heads_together;
-    int blocks; // that stay on the device at a time, or fewer, one an item
+    int items, last_heads; // of which the items that see the most keys come first
+    int blocks;            // that stay on the device at a time, or fewer, one an item
     // Of items that blocks took beyond their first one; NULL: a block takes every one that is `blocks` on.
     unsigned *counter;
     // For powers of two: softmax_scale log2(e). An operand of its own for a multiply-add, as all parameters of a kernel
@@ -20,17 +20,16 @@ struct Work {
     float scale;
 };
 
-// With a mask those that see the most keys come first, of some heads at a time: as many as have their keys and values
-// together in L2. Without one, head by head.
+// Head after head: what one item reads is in L2 for the others, and memory is read all the time. Of the last heads all
+// items that see the most keys come first: the blocks end together if the last items are short.
 template <class T>
 __device__ inline Item item_of(const struct attention_problem &p, const Work &work, int number) {
     if (number >= work.items)
         return {0, 0, 0, 0, 0};
-    const int blocks = (p.nq + T::QUERIES - 1) / T::QUERIES, section = work.heads_together * blocks;
-    const int head0 = number / section * work.heads_together,
-              heads = min(work.heads_together, p.batch * p.heads - head0);
-    const int head = head0 + number % section % heads;
-    const int query0 = (blocks - 1 - number % section / heads) * T::QUERIES;
+    const int blocks = (p.nq + T::QUERIES - 1) / T::QUERIES, last_head = p.batch * p.heads - work.last_heads;
+    const int last = number - last_head * blocks; // among the items of the last heads
+    const int head = last < 0 ? number / blocks : last_head + last % work.last_heads;
+    const int query0 = (blocks - 1 - (last < 0 ? number % blocks : last / work.last_heads)) * T::QUERIES;
     // Where no key is seen there is one tile all the same, all hidden.
     const int end_key = p.causal ? max(1, min(p.nk, query0 + T::QUERIES + p.nk - p.nq)) : p.nk;
     return {head / p.heads, head % p.heads, head % p.heads / (p.heads / p.kv_heads), query0, end_key};
@@ -56,8 +55,8 @@ __device__ inline int end_key_of(const struct attention_problem &p, const Item &
 // cudaErrorInvalidConfiguration where there are more items than an int can count.
 static inline cudaError_t cut_into_items(struct Work *work, const struct Variant *v,
                                          const struct attention_problem *p) {
-    const int64_t L2 = 32 << 20; // of Hopper's 50 MiB
-    const int64_t items = (int64_t)p->batch * p->heads * ((p->nq + v->queries - 1) / v->queries);
+    const int64_t heads = (int64_t)p->batch * p->heads, blocks = (p->nq + v->queries - 1) / v->queries;
+    const int64_t items = heads * blocks;
     int device, processors;
     if (items > INT32_MAX / 2)
         return cudaErrorInvalidConfiguration;
@@ -66,8 +65,8 @@ static inline cudaError_t cut_into_items(struct Work *work, const struct Variant
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (error != cudaSuccess)
         return error;
-    *work = {(int)items, 1, (int)min((int64_t)processors, items), NULL, p->softmax_scale * 1.44269504f};
-    while (p->causal && 2 * work->heads_together * (int64_t)p->nk * p->head_dim * 4 <= L2)
-        work->heads_together *= 2;
+    // Four items a block are enough for an end together; more heads would all be read at once, from memory.
+    const int64_t last_heads = p->causal ? min(heads, (4 * processors + blocks - 1) / blocks) : 1;
+    *work = {(int)items, (int)last_heads, (int)min((int64_t)processors, items), NULL, p->softmax_scale * 1.44269504f};
     return cudaSuccess;
 }

@@ -245,7 +245,7 @@ static cudaError_t launch(const struct Variant *v, const struct attention_proble
     cudaError_t error = make_tensor_maps(&maps, p, v);
     if (error == cudaSuccess)
         error = cut_into_items(&work, v, p);
-    if (error == cudaSuccess && (p->causal || T::D == 64))
+    if (error == cudaSuccess)
         error = take_counter(&work.counter);
     if (error == cudaSuccess)
         error = allow_shared_bytes(v);
