@@ -46,18 +46,23 @@ __device__ inline bool raise_maximum(const float (&S_rmem)[LANE_ROWS][COLUMNS], 
     return true;
 }
 
-// How far above a row's largest score its maximum may be: weights of 2^-64 and of 2^64 are as exact in bf16 and in sums
-// as one of 1. In fp16 they are not.
+// How far above a row's largest score its maximum may be, and how far above that a score, as powers of two: weights of
+// 2^-FAR and of 2^FAR are as exact in bf16 and in sums as one of 1. In fp16 they are not.
+constexpr float FAR = 48.0f;
+// A score that is FAR above the maximum has a weight of 2^FAR. If one that is up to 2^24 times as heavy raises the
+// maximum, that weight counts, and it is multiplied by 2^-(2 FAR + 24).
+static_assert(2 * FAR + 24 <= 126, "a rescale below 2^-126 is 0, and what was summed up would be lost");
+
 template <class E>
 __device__ inline float headroom_of(float scale) {
-    return std::is_same_v<E, __half> ? 0.0f : 64.0f / scale;
+    return std::is_same_v<E, __half> ? 0.0f : FAR / scale;
 }
 
 // What a score may be before its weight is too large, as an integer for passes(); INT32_MIN: no score may be any. fp16
 // ends at 2^16.
 template <class E>
 __device__ inline int limit_of(float row_max, float scale) {
-    const float most = row_max + (std::is_same_v<E, __half> ? 14.0f : 64.0f) / scale;
+    const float most = row_max + (std::is_same_v<E, __half> ? 14.0f : FAR) / scale;
     return most >= 0.0f ? __float_as_int(most) : INT32_MIN;
 }
 

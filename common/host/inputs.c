@@ -27,6 +27,7 @@ static const char *const names[INPUT_FAMILIES] = {
     [INPUTS_EQUAL] = "equal",
     [INPUTS_EQUAL_BUT_ONE] = "equal-but-one",
     [INPUTS_LATE] = "late",
+    [INPUTS_TWINS] = "twins",
     [INPUTS_MASKED] = "masked",
 };
 

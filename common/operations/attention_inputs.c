@@ -19,6 +19,17 @@ static float tiny(enum attention_dtype dtype) {
     return dtype == ATTENTION_FP16 ? 0x1p-8f : 1e-20f;
 }
 
+// Of INPUTS_TWINS. Two keys, in different tiles and neither in the first nor the last: the rows of even number give
+// both the same score, another one for each 16 rows, and those of odd number give one of the two a much larger one.
+// What a kernel has summed up of the first twin is then rescaled by as little as it ever is before the second one
+// comes.
+static bool is_twin(int key, int nk) {
+    return key == nk / 3 || key == 2 * nk / 3;
+}
+static float twin_score(int64_t query) {
+    return query % 2 ? 0.0f : 62.0f + (float)(query / 16 % 32);
+}
+
 struct filling {
     enum input_family family;
     uint64_t seed;
@@ -59,6 +70,10 @@ static void fill_q(int64_t begin, int64_t end, void *context) {
         case INPUTS_LOW: // times the 400 of every key
             q[0] = r % 2 ? -300.0f * sqrtf((float)d) : sqrtf((float)d);
             break;
+        case INPUTS_TWINS:
+            q[0] = twin_score(r % f->shape->nq) * sqrtf((float)d);
+            q[d - 1] = r % f->shape->nq % 2 ? 300.0f * sqrtf((float)d) : 0.0f;
+            break;
         default:
             break;
         }
@@ -90,7 +105,10 @@ static void fill_k(int64_t begin, int64_t end, void *context) {
             k[0] = -40.0f - 24.0f * (float)(key / 64);
         else if (f->family == INPUTS_LATE)
             k[0] = key < 64 ? -200.0f : 0.0f;
-        else if (f->family == INPUTS_STEEP)
+        else if (f->family == INPUTS_TWINS) {
+            k[0] = is_twin(key, nk) ? 1.0f : 0.0f;
+            k[d - 1] = key == (head % 2 ? 2 * nk / 3 : nk / 3) ? 1.0f : 0.0f;
+        } else if (f->family == INPUTS_STEEP)
             k[0] = 4.0f * (float)key;
         else if (f->family == INPUTS_CROWD)
             k[0] = key == inputs_edge(head, nk) ? 10.0f : 0.0f;

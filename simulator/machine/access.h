@@ -33,6 +33,7 @@ struct access {
     // Offsets in the space, device addresses for PTX_GLOBAL and PTX_CONST. Valid where the pattern is scattered;
     // access_fill makes them so for the others. Lanes outside mask repeat an active lane's.
     uint64_t address[LANES];
+    const uint64_t *to; // the global side of an asynchronous copy: where in shared memory each lane's goes; else NULL
     struct sim_allocation *allocation; // PTX_GLOBAL, PTX_CONST: the one that all of it lies in
 };
 

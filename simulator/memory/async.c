@@ -155,6 +155,10 @@ static enum step run_copy(struct warp *warp, const struct bound *bound, uint32_t
     memset(warp->block->async->stage, 0, sizeof warp->block->async->stage);
     // Lanes that read the same number of bytes are one access.
     access_fill(&from);
+    if (warp->block->watched) {
+        access_fill(&to);
+        from.to = to.address;
+    }
     for (uint32_t left = mask; left && step == STEP_NEXT;) {
         uint32_t size = source_size(warp, bound, operands, first_lane(left)), same = 0;
         for (uint32_t rest = left; rest; rest &= rest - 1) {

@@ -267,11 +267,13 @@ static void record_in(struct warp *warp, const struct bound *bound, const struct
                             .bytes = access->bytes,
                             .mask = mask,
                             .address = access->address,
+                            .to = access->to,
                         }) &&
         warp->work)
         work_hit(warp->work);
     if (warp->record)
-        recording_access(warp, pc_of(warp, bound), space, access->kind, access->bytes, mask, access->address);
+        recording_access(warp, pc_of(warp, bound), space, access->kind, access->bytes, mask, access->address,
+                         access->to);
 }
 
 // Counts the access as the one request that it is, or as one for each space where its generic addresses lie in several.
@@ -360,6 +362,7 @@ enum step access_run(struct warp *warp, const struct bound *bound, uint32_t mask
     struct access access;
     access.space = (enum ptx_space)bound->space;
     access.kind = kind;
+    access.to = NULL;
     access.mask = mask;
     access.bytes = (uint32_t)bound->bytes * bound->vector;
     if (bound->address_cell)

@@ -35,9 +35,10 @@ bool recording_make_block(struct recording *recording, struct block *block);
 void recording_start_block(struct block *block);
 void recording_free_block(struct block *block);
 
-// An access of one space, before it is made. address as in struct traffic_access. Call where warp->record is set.
+// An access of one space, before it is made. address and to as in struct traffic_access. Call where warp->record is
+// set.
 void recording_access(struct warp *warp, int32_t instruction, enum ptx_space space, enum access_kind kind,
-                      uint32_t bytes, uint32_t mask, const uint64_t *address);
+                      uint32_t bytes, uint32_t mask, const uint64_t *address, const uint64_t *to);
 
 // What README.md calls an event, with its a and b.
 enum recording_event {

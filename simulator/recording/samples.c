@@ -213,7 +213,7 @@ static void remember(struct warp *warp, struct site *site, struct recent *recent
 }
 
 void recording_access(struct warp *warp, int32_t instruction, enum ptx_space space, enum access_kind kind,
-                      uint32_t bytes, uint32_t mask, const uint64_t *address) {
+                      uint32_t bytes, uint32_t mask, const uint64_t *address, const uint64_t *to) {
     struct recording *recording = warp->record->recording;
     const enum site_space place = space == PTX_SHARED ? SITE_SHARED : space == PTX_GLOBAL ? SITE_GLOBAL : SITE_LOCAL;
     struct site *site = samples_site(recording, instruction, place, access_kind_name(kind));
@@ -234,7 +234,7 @@ void recording_access(struct warp *warp, int32_t instruction, enum ptx_space spa
         if (place == SITE_SHARED)
             traffic_count_wavefronts(counts, kind, site->bytes, mask, recent.address);
         else
-            traffic_count_sectors(counts, space, kind, site->bytes, mask, recent.address);
+            traffic_count_sectors(counts, space, kind, site->bytes, mask, recent.address, to);
     }
     remember(warp, site, &recent);
 }

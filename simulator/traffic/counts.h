@@ -19,7 +19,7 @@ struct traffic_counts {
 
 // sectors.c. Adds sectors and ideal_sectors of one request. address is [32]; lanes outside mask are not read.
 void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, enum access_kind kind, uint32_t bytes,
-                           uint32_t mask, const uint64_t *address);
+                           uint32_t mask, const uint64_t *address, const uint64_t *to);
 
 // sectors.c. Of a row of a bulk copy: those that its bytes lie in; those that a load of it to that byte of shared
 // memory takes, or would take where the row lies outside of its tensor and is filled in.

@@ -234,7 +234,7 @@ bool traffic_record(struct traffic_table *table, const struct traffic_access *ac
         return true;
     }
     const uint64_t sectors = cell->counts.sectors;
-    traffic_count_sectors(&cell->counts, access->space, access->kind, bytes, access->mask, access->address);
+    traffic_count_sectors(&cell->counts, access->space, access->kind, bytes, access->mask, access->address, access->to);
     return !table->executed || look_in_l1(table, access, bytes, cell->counts.sectors - sectors);
 }
 

@@ -27,7 +27,8 @@ struct traffic_access {
     uint32_t bytes; // a lane moves: ld.v4.f32 16, cp.async its copy size, ldmatrix the 16 bytes of a row
     uint32_t mask;  // lanes that access memory: active, guard true. ldmatrix, stmatrix: lanes whose address is used
     const uint64_t
-        *address; // [32] byte addresses; shared and local: window base or plain offset, only low 32 bits are read
+        *address;       // [32] byte addresses; shared and local: window base or plain offset, only low 32 bits are read
+    const uint64_t *to; // [32] the global side of cp.async: where in shared memory; NULL for all else
 };
 
 struct traffic_launch; // the counts of one launch

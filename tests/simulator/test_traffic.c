@@ -18,7 +18,7 @@ static struct traffic_counts sectors(enum ptx_space space, uint32_t bytes, uint3
     uint64_t address[32];
     for (uint64_t lane = 0; lane < 32; lane++)
         address[lane] = start + lane * stride;
-    traffic_count_sectors(&counts, space, ACCESS_LOAD, bytes, mask, address);
+    traffic_count_sectors(&counts, space, ACCESS_LOAD, bytes, mask, address, NULL);
     return counts;
 }
 
@@ -31,7 +31,7 @@ static struct traffic_counts additions(enum ptx_space space, uint64_t group) {
     if (space == PTX_SHARED)
         traffic_count_wavefronts(&counts, ACCESS_ATOMIC, 4, ALL, address);
     else
-        traffic_count_sectors(&counts, space, ACCESS_REDUCTION, 4, ALL, address);
+        traffic_count_sectors(&counts, space, ACCESS_REDUCTION, 4, ALL, address, NULL);
     return counts;
 }
 
@@ -48,6 +48,35 @@ static struct traffic_counts in_banks(enum access_kind kind, uint32_t bytes, uin
 
 static uint64_t wavefronts(uint32_t bytes, uint32_t mask, uint64_t group, uint64_t far, uint64_t near) {
     return in_banks(ACCESS_LOAD, bytes, mask, group, far, near).wavefronts;
+}
+
+// cp.async of rows of so many elements of 16 bytes, eight lanes a row, into neighbouring places of shared memory.
+static uint64_t copied_sectors(uint64_t start, uint64_t row, int rows) {
+    struct traffic_counts counts = {0};
+    uint64_t from[32], to[32];
+    uint32_t mask = 0;
+    for (uint64_t lane = 0; lane < 32; lane++) {
+        from[lane] = start + 16 * (lane / 8 * row + lane % 8);
+        to[lane] = 1024 + 16 * lane;
+        mask |= (uint32_t)(lane % 8 < row && (int)lane / 8 < rows) << lane;
+    }
+    traffic_count_sectors(&counts, PTX_GLOBAL, ACCESS_ASYNC_COPY, 16, mask, from, to);
+    return counts.sectors;
+}
+
+// As an H200 counted them, one warp at a time.
+static void copies_take_a_sector_for_each_line_that_32_bytes_come_from(void **state) {
+    (void)state;
+    assert_int_equal(copied_sectors(0, 8, 4), 16);
+    assert_int_equal(copied_sectors(0, 5, 4), 14);
+    assert_int_equal(copied_sectors(64, 5, 4), 12);
+    assert_int_equal(copied_sectors(32, 5, 4), 13);
+    assert_int_equal(copied_sectors(0, 5, 3), 10);
+    assert_int_equal(copied_sectors(0, 5, 1), 3);
+    assert_int_equal(copied_sectors(0, 7, 4), 18);
+    assert_int_equal(copied_sectors(0, 6, 4), 12);
+    assert_int_equal(copied_sectors(0, 3, 4), 8);
+    assert_int_equal(copied_sectors(0, 1, 4), 4);
 }
 
 static void coalesced_loads_touch_no_sector_twice(void **state) {
@@ -348,6 +377,7 @@ int main(void) {
     setenv("SIMULATOR_TRACE", "1", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coalesced_loads_touch_no_sector_twice),
+        cmocka_unit_test(copies_take_a_sector_for_each_line_that_32_bytes_come_from),
         cmocka_unit_test(strides_shifts_and_broadcasts),
         cmocka_unit_test(rows_of_a_box_are_cut_at_lines_of_shared_memory),
         cmocka_unit_test(atomic_operations_on_one_address_take_turns),

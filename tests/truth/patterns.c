@@ -118,6 +118,21 @@ static void add_misaligned(unsigned width) {
     add_grid("stride-33", width, 32, 0, 33, ALL_LANES);
 }
 
+// Rows of elements of 16 bytes, eight lanes a row, of which as many take part as a row has elements: rows that are no
+// whole sectors.
+static void add_rows(unsigned width) {
+    add_grid("rows-of-5", width, 8, 5, 1, 0x1f1f1f1f);
+    add_grid("rows-of-5-one", width, 8, 5, 1, 0x0000001f);
+    add_grid("rows-of-5-three", width, 8, 5, 1, 0x001f1f1f);
+    add_grid("rows-of-7", width, 8, 7, 1, 0x7f7f7f7f);
+    add_grid("rows-of-6", width, 8, 6, 1, 0x3f3f3f3f);
+    add_grid("rows-of-3", width, 8, 3, 1, 0x07070707);
+    unsigned element[32]; // half a line of 128 bytes on
+    for (unsigned lane = 0; lane < 32; lane++)
+        element[lane] = 4 + lane / 8 * 5 + lane % 8;
+    add("rows-of-5-from-4", width, element, 0x1f1f1f1f);
+}
+
 static bool check(cudaError_t status, const char *what) {
     if (status != cudaSuccess)
         fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
@@ -140,6 +155,8 @@ static int run_kernel(const struct pattern_kernel *kernel, int launch, FILE *lis
         add_shapes(kernel->width);
     if (kernel->sets & PATTERN_MISALIGNED)
         add_misaligned(kernel->width);
+    if (kernel->sets & PATTERN_ROWS)
+        add_rows(kernel->width);
     int launches = 0;
     const int at_once = kernel->sets & PATTERN_ALONE ? 1 : patterns_a_launch;
     for (int first = 0; first < pattern_count; first += at_once) {

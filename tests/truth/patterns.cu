@@ -102,6 +102,6 @@ extern "C" const struct pattern_kernel pattern_kernels[] = {
     ENTRY(shared_ld_16, 2, PATTERN_FEW, 64),
     ENTRY(shared_st_16, 2, PATTERN_FEW, 64),
     ENTRY(copy_4, 4, PATTERN_FEW | PATTERN_ALONE, 40),
-    ENTRY(copy_16, 16, PATTERN_FEW | PATTERN_ALONE, 40),
+    ENTRY(copy_16, 16, PATTERN_FEW | PATTERN_ROWS | PATTERN_ALONE, 40),
     {nullptr, nullptr, 0, 0, 0},
 };

@@ -20,6 +20,7 @@ enum pattern_set {
     PATTERN_MISALIGNED = 8,
     PATTERN_WHOLE_WARP = 16,
     PATTERN_ALONE = 32,
+    PATTERN_ROWS = 64,
 };
 
 struct pattern {
