@@ -20,14 +20,14 @@ static float tiny(enum attention_dtype dtype) {
 }
 
 // Of INPUTS_TWINS. Two keys, in different tiles and neither in the first nor the last: the rows of even number give
-// both the same score, another one for each 16 rows, and those of odd number give one of the two a much larger one.
-// What a kernel has summed up of the first twin is then rescaled by as little as it ever is before the second one
-// comes.
+// both the same score, another one for each 16 rows, whose other scores are 0, and those of odd number give one of the
+// two a much larger one. What a kernel has summed up of the first twin is then rescaled by as little as it ever is
+// before the second one comes.
 static bool is_twin(int key, int nk) {
     return key == nk / 3 || key == 2 * nk / 3;
 }
 static float twin_score(int64_t query) {
-    return query % 2 ? 0.0f : 62.0f + (float)(query / 16 % 32);
+    return query % 2 ? 0.0f : 70.0f + (float)(query / 16 % 24);
 }
 
 struct filling {
@@ -71,6 +71,7 @@ static void fill_q(int64_t begin, int64_t end, void *context) {
             q[0] = r % 2 ? -300.0f * sqrtf((float)d) : sqrtf((float)d);
             break;
         case INPUTS_TWINS:
+            scale_row(q, d, 0.0f); // so that a row's scores are those of the twins, and 0
             q[0] = twin_score(r % f->shape->nq) * sqrtf((float)d);
             q[d - 1] = r % f->shape->nq % 2 ? 300.0f * sqrtf((float)d) : 0.0f;
             break;
