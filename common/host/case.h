@@ -29,8 +29,8 @@ enum input_family {
     INPUTS_EQUAL,          // all keys of a head are the same
     INPUTS_EQUAL_BUT_ONE,  // and one of them, beside a tile's edge, is 11 above the others
     INPUTS_LATE,           // scores of the first 64 keys are near -200, the others as usual
-    INPUTS_TWINS,  // two keys share the weight, by up to e^93 above the others; a maximum is raised between them
-    INPUTS_MASKED, // softmax: some elements are -inf, never a whole row
+    INPUTS_TWINS,          // two keys share the weight, some e^87 above the others; a maximum is raised between them
+    INPUTS_MASKED,         // softmax: some elements are -inf, never a whole row
     INPUT_FAMILIES
 };
 

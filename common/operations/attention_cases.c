@@ -158,11 +158,10 @@ static void build_simulator(struct list *list) {
     add(list, 1, 2, 3, 283, 64)->family = INPUTS_FALLING;
     // And for who begins with the first ones: from so far below 0 that exp(-maximum) is infinite.
     add(list, 1, 2, 3, 283, 64)->family = INPUTS_LATE;
-    add(list, 1, 2, 384, 640, 64)->family = INPUTS_TWINS;
-    add(list, 1, 2, 384, 640, 128)->family = INPUTS_TWINS;
+    add(list, 1, 2, 64, 640, 64)->family = INPUTS_TWINS;
     // Keys that all queries see, by more than a tile of any size.
     add_causal(list, 1, 1, 5, 300, 64);
-    add_causal(list, 1, 2, 70, 530, 128);
+    add_causal(list, 1, 1, 20, 530, 128);
     // The maximum grows by much from one tile of 64 keys to the next, and by little to the last.
     add(list, 1, 60, 3, 283, 64)->family = INPUTS_RISING;
 }
@@ -202,9 +201,9 @@ static void build_gpu(struct list *list) {
     add(list, 8, 64, 1, 577, 128);
     add(list, 1, 4, 67, 1031, 64)->family = INPUTS_FALLING;
     add(list, 1, 4, 67, 1031, 64)->family = INPUTS_LATE;
-    add(list, 1, 2, 384, 640, 64)->family = INPUTS_TWINS;
-    add(list, 1, 2, 384, 640, 128)->family = INPUTS_TWINS;
-    add(list, 1, 2, 384, 1930, 40)->family = INPUTS_TWINS;
+    add(list, 1, 2, 64, 640, 64)->family = INPUTS_TWINS;
+    add(list, 1, 2, 64, 640, 128)->family = INPUTS_TWINS;
+    add(list, 1, 2, 64, 1930, 40)->family = INPUTS_TWINS;
     // More heads than multiprocessors, of whose queries the first 64 see one tile of keys less than the last: blocks
     // that stay pass by a tile in their second item.
     add_causal(list, 1, 280, 66, 66, 64);
