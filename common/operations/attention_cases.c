@@ -158,7 +158,7 @@ static void build_simulator(struct list *list) {
     add(list, 1, 2, 3, 283, 64)->family = INPUTS_FALLING;
     // And for who begins with the first ones: from so far below 0 that exp(-maximum) is infinite.
     add(list, 1, 2, 3, 283, 64)->family = INPUTS_LATE;
-    add(list, 1, 2, 64, 640, 64)->family = INPUTS_TWINS;
+    add(list, 1, 2, 16, 640, 64)->family = INPUTS_TWINS;
     // Keys that all queries see, by more than a tile of any size.
     add_causal(list, 1, 1, 5, 300, 64);
     add_causal(list, 1, 1, 20, 530, 128);

@@ -27,7 +27,7 @@ static bool is_twin(int key, int nk) {
     return key == nk / 3 || key == 2 * nk / 3;
 }
 static float twin_score(int64_t query) {
-    return query % 2 ? 0.0f : 86.0f + (float)(query / 16 % 4);
+    return query % 2 ? 0.0f : 88.0f - (float)(query / 16 % 4);
 }
 
 struct filling {
