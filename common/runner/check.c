@@ -48,10 +48,12 @@ uint64_t check_seed(const struct arguments *arguments) {
 }
 
 static void judge_begin(struct judgement *j, const struct host_problem *host, const struct row_sample *sample,
-                        const void *reference) {
+                        const void *reference, bool partly) {
     *j = (struct judgement){.guard = NULL};
-    for (int i = 0; i < host->outputs; i++)
+    for (int i = 0; i < host->outputs; i++) {
         verdict_begin(&j->verdict[i], host, sample, reference, i);
+        j->verdict[i].partly = partly;
+    }
 }
 
 static void judge_end(struct judgement *j, const struct host_problem *host) {
@@ -131,7 +133,7 @@ static bool fails_alone(struct check *check, const struct host_problem *host, st
     struct judgement j;
     struct row_sample sample = sample_of(host, seed);
     void *reference = check->operation->refer(host, &sample);
-    judge_begin(&j, host, &sample, reference);
+    judge_begin(&j, host, &sample, reference, call.budget);
     check->worker = &fresh;
     call.again = false;
     call.out = "";
@@ -153,9 +155,9 @@ static const char *what_failed(const struct judgement *j) {
                           : "wrong output";
 }
 
-// So many rows take the simulator minutes: of their blocks it runs as many as it can in a second, and what those have
-// not written is left out.
-enum { MOST_SIMULATED_ROWS = 65535 };
+// So many rows take the simulator minutes: it runs a part of the launch, and what that has not written is left out.
+// FIRST_BUDGET takes it half a second or less. Long rows need more before the first block ends.
+enum { MOST_SIMULATED_ROWS = 65535, FIRST_BUDGET = 400000, MOST_BUDGET = 64 * FIRST_BUDGET };
 static bool is_partly(const struct check *check, const struct problem_case *which) {
     int64_t rows = check->operation->is_matrix
                        ? which->matrix.rows
@@ -185,7 +187,7 @@ static bool run_again(struct check *check, const struct host_problem *first, str
     call.out = "";
     struct row_sample sample = sample_of(&host, seed);
     void *reference = check->operation->refer(&host, &sample);
-    judge_begin(&j, &host, &sample, reference);
+    judge_begin(&j, &host, &sample, reference, false);
     bool right = run_kernel(check, &host, &call, &j);
     if (right && again == SAME_INPUTS && check->worker->repeats && j.verdict[0].bits != bits) {
         right = false;
@@ -217,21 +219,26 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
     report_case(&check->report, text);
     struct row_sample sample = sample_of(host, seed);
     void *reference = operation->refer(host, &sample);
-    judge_begin(&j, host, &sample, reference);
-    optional = optional && check->worker->gives_optional;
     bool partly = is_partly(check, &host->which);
+    judge_begin(&j, host, &sample, reference, partly);
+    optional = optional && check->worker->gives_optional;
     // Of three cases in four the tensors begin anywhere that the contract allows. Where memory traffic is counted they
     // begin where cudaMalloc puts them, so that the counts are the same each time.
     struct worker_call call = {.optional = optional,
                                .delayed = true,
                                .places = seed % 4 && !check->arguments->sample ? seed : 0,
                                .beside = seed % 4 == 3 && !check->arguments->sample && !partly,
-                               .partly = partly,
+                               .budget = partly ? FIRST_BUDGET : 0,
                                .order = check->arguments->sample ? 0 : seed,
                                .out = check->arguments->out};
-    for (int i = 0; i < host->outputs; i++)
-        j.verdict[i].partly = partly;
     bool right = run_kernel(check, host, &call, &j), again = true;
+    while (call.budget && call.budget < MOST_BUDGET && check->state == DEVICE_WELL && j.judged[0] &&
+           verdict_of_nothing(&j.verdict[0])) {
+        judge_end(&j, host);
+        judge_begin(&j, host, &sample, reference, true);
+        call.budget *= 4;
+        right = run_kernel(check, host, &call, &j);
+    }
     remember(check, &host->which, seed, right, optional, *j.cause.text || j.guard || j.changed);
     if (right && again_of(check, &host->which, seed))
         again = run_again(check, host, call, again_of(check, &host->which, seed), seed, j.verdict[0].bits);

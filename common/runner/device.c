@@ -137,9 +137,6 @@ void device_inputs_on(cudaStream_t stream) {
         inputs_on(stream);
 }
 
-// Warp instructions: half a second or less.
-enum { PARTLY = 400000 };
-
 static void tell(const char *name, uint64_t value) {
     void (*function)(uint64_t) = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, name);
     if (function)
@@ -150,8 +147,8 @@ void device_order(uint64_t seed) {
     tell("simulator_order", seed);
 }
 
-void device_partly(bool partly) {
-    tell("simulator_budget", partly ? PARTLY : 0);
+void device_budget(uint64_t warp_instructions) {
+    tell("simulator_budget", warp_instructions);
 }
 
 void device_concurrent(enum device_beside state) {

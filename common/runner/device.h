@@ -38,10 +38,10 @@ struct device_counts device_counts(void);
 void device_inputs_on(cudaStream_t stream);
 
 // How the simulator runs what comes: see simulator_order(), simulator_budget() and simulator_concurrent() there.
-// partly: as much as takes a second. On a GPU this does nothing.
+// On a GPU this does nothing.
 enum device_beside { DEVICE_ALONE, DEVICE_BESIDE, DEVICE_BESIDE_OVER };
 void device_order(uint64_t seed);
-void device_partly(bool partly);
+void device_budget(uint64_t warp_instructions);
 void device_concurrent(enum device_beside state);
 
 // The kind of the first finding (simulator/findings.h); -1 where there was none, and on a GPU.

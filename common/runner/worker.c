@@ -121,7 +121,7 @@ struct worker_result worker_call(const struct worker *worker, const struct host_
                                      .delayed = call->delayed,
                                      .again = call->again,
                                      .beside = call->beside,
-                                     .partly = call->partly,
+                                     .budget = call->budget,
                                      .places = call->places,
                                      .order = call->order,
                                      .softmax_scale = host->softmax_scale,

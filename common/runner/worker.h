@@ -35,7 +35,7 @@ struct worker_call {
     bool delayed;    // the inputs come late, in a stream that nothing else waits for
     bool again;      // in the tensors of the call before, as that left them
     bool beside;     // while another call, of the same inputs in tensors of its own, is made in another stream
-    bool partly;     // on the simulator: as much of it as takes a second
+    uint64_t budget; // warp instructions that the simulator runs of it, 0: all
     uint64_t order;  // in which blocks and warps begin on the simulator, 0: their own
     uint64_t places; // see problem_create()
     const char *out; // folder that the outputs are written to, "": none

@@ -111,7 +111,7 @@ static void call(struct service *s, const struct wire_question *question) {
     if (question->delayed && !s->device.limits.simulated)
         problem_delay(&s->problem, stream, &staging);
     device_order(question->order);
-    device_partly(question->partly);
+    device_budget(question->budget);
     struct second_call second = call_beside(s, question);
     device_inputs_on(stream);
     struct device_counts counts = device_counts();         // the call beside it does what this one does

@@ -20,8 +20,8 @@ struct wire_question {
     enum wire_request request;
     struct problem_case which;
     // Of a call; the inputs' values follow.
-    bool optional, delayed, again, beside, partly;
-    uint64_t places, order;
+    bool optional, delayed, again, beside;
+    uint64_t places, order, budget;
     float softmax_scale;
     bool finite;
     int64_t kept[MAX_TENSORS];
