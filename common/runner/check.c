@@ -211,6 +211,14 @@ static bool run_again(struct check *check, const struct host_problem *first, str
     return right;
 }
 
+// Of an output nothing is known, since too little of the launch was run.
+static bool shows_nothing(const struct check *check, const struct host_problem *host, const struct judgement *j) {
+    bool nothing = false;
+    for (int i = 0; i < host->outputs; i++)
+        nothing |= j->judged[i] && verdict_of_nothing(&j->verdict[i]);
+    return nothing && check->state == DEVICE_WELL;
+}
+
 static void run_case(struct check *check, const struct host_problem *host, uint64_t seed, bool optional) {
     const struct operation *operation = check->operation;
     char text[CASE_TEXT];
@@ -232,8 +240,7 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
                                .order = check->arguments->sample ? 0 : seed,
                                .out = check->arguments->out};
     bool right = run_kernel(check, host, &call, &j), again = true;
-    while (call.budget && call.budget < MOST_BUDGET && check->state == DEVICE_WELL && j.judged[0] &&
-           verdict_of_nothing(&j.verdict[0])) {
+    while (call.budget < MOST_BUDGET && shows_nothing(check, host, &j)) {
         judge_end(&j, host);
         judge_begin(&j, host, &sample, reference, true);
         call.budget *= 4;

@@ -11,6 +11,7 @@
 // ones that are waited for. If all have started, or a loop counts its rounds, limits on instructions end the launch.
 #include "resident.h"
 
+#include "../memory/bulk.h"
 #include "../traffic/traffic.h"
 #include "cluster.h"
 #include "order.h"
@@ -217,6 +218,9 @@ void resident_run(struct run *run, unsigned thread) {
         goes_on = r.count > 0 && !run_stopped(run);
     }
     resident_leave(run, thread);
+    for (unsigned i = 0; i < r.count && order_spent(run) && !run_stopped(run); i++)
+        for (unsigned b = 0; b < unit_blocks(run); b++)
+            bulk_cut(unit_block(r.block[i], b));
     for (unsigned i = 0; i < r.made; i++)
         unit_free(r.block[i]);
     free(r.block);

@@ -75,6 +75,8 @@ bool bulk_note_between(struct warp *warp, const struct bound *bound, int lane, u
 
 // The block has come to its end: copies to global memory land, and those that nobody has waited for are reported.
 void bulk_end(struct block *block);
+// The launch is left where it is (order_spent): copies to global memory land, as they soon would.
+void bulk_cut(struct block *block);
 void bulk_discard(struct block *block); // without a word
 
 #endif

@@ -260,6 +260,14 @@ void bulk_end(struct block *block) {
         memset(block->stores->committed, 0, sizeof block->stores->committed);
 }
 
+void bulk_cut(struct block *block) {
+    while (block->stores && block->stores->first) {
+        struct bulk_store *store = block->stores->first;
+        block->stores->first = store->next;
+        finish(store);
+    }
+}
+
 void bulk_discard(struct block *block) {
     while (block->stores && block->stores->first) {
         struct bulk_store *store = block->stores->first;
