@@ -3,6 +3,7 @@
 #include "runner/cases.h"
 #include "runner/count.h"
 #include "runner/diagnose.h"
+#include "runner/judge.h"
 #include "runner/output.h"
 #include "runner/own_output.h"
 #include "runner/report.h"
@@ -28,16 +29,6 @@ struct check {
     bool wrong, ended_badly; // of any case: its output, its launch
 };
 
-// What came out of one call.
-struct judgement {
-    struct verdict verdict[MAX_TENSORS]; // of each output
-    bool judged[MAX_TENSORS];            // it was not left away
-    struct worker_result result;
-    struct message cause; // of a launch that failed; "" where it did not
-    const char *guard;    // the tensor beside which something was written
-    const char *changed;  // the input that was written
-};
-
 uint64_t check_seed(const struct arguments *arguments) {
     struct timespec now;
     if (arguments->has_seed)
@@ -47,29 +38,10 @@ uint64_t check_seed(const struct arguments *arguments) {
     return ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec + (uint64_t)getpid()) % 1000000;
 }
 
-static void judge_begin(struct judgement *j, const struct host_problem *host, const struct row_sample *sample,
-                        const void *reference, bool partly) {
-    *j = (struct judgement){.guard = NULL};
-    for (int i = 0; i < host->outputs; i++) {
-        verdict_begin(&j->verdict[i], host, sample, reference, i);
-        j->verdict[i].partly = partly;
-    }
-}
-
-static void judge_end(struct judgement *j, const struct host_problem *host) {
-    for (int i = 0; i < host->outputs; i++)
-        verdict_free(&j->verdict[i]);
-}
-
-static void take_rows(void *context, int output, int64_t row, int64_t rows, const float *values) {
-    struct judgement *j = context;
-    verdict_rows(&j->verdict[output], row, rows, values);
-}
-
 // Has the kernel called and judges its outputs.
 static bool run_kernel(struct check *check, const struct host_problem *host, const struct worker_call *call,
                        struct judgement *j) {
-    j->result = worker_call(check->worker, host, call, take_rows, j);
+    j->result = worker_call(check->worker, host, call, judge_rows, j);
     bool right = j->result.good;
     check->state = j->result.state;
     check->first_finding = j->result.first_finding;
@@ -148,13 +120,6 @@ static bool fails_alone(struct check *check, const struct host_problem *host, st
     return !right;
 }
 
-static const char *what_failed(const struct judgement *j) {
-    return *j->cause.text ? j->cause.text
-           : j->guard     ? "memory beside a tensor was written"
-           : j->changed   ? "an input was written"
-                          : "wrong output";
-}
-
 // So many rows take the simulator minutes: it runs a part of the launch, and what that has not written is left out.
 // FIRST_BUDGET takes it half a second or less. Long rows need more before the first block ends.
 enum { MOST_SIMULATED_ROWS = 65535, FIRST_BUDGET = 400000, MOST_BUDGET = 64 * FIRST_BUDGET };
@@ -196,7 +161,7 @@ static bool run_again(struct check *check, const struct host_problem *first, str
         printf("  which sum is taken in an order that may change from call to call?\n");
         explain(check, &host, &j, seed);
     } else if (!right) {
-        report_failed(&check->report, "%s in a second call with %s; the first one was right", what_failed(&j),
+        report_failed(&check->report, "%s in a second call with %s; the first one was right", judge_failed(&j),
                       again == OTHER_INPUTS ? "other inputs" : "the same inputs");
         puts(!*j.cause.text && fails_alone(check, &host, call, seed)
                  ? "  so it is where no call comes before it: it hangs on the inputs, or on the order of blocks and "
@@ -209,14 +174,6 @@ static bool run_again(struct check *check, const struct host_problem *first, str
     sample_free(&sample);
     host_problem_free(&host);
     return right;
-}
-
-// Of an output nothing is known, since too little of the launch was run.
-static bool shows_nothing(const struct check *check, const struct host_problem *host, const struct judgement *j) {
-    bool nothing = false;
-    for (int i = 0; i < host->outputs; i++)
-        nothing |= j->judged[i] && verdict_of_nothing(&j->verdict[i]);
-    return nothing && check->state == DEVICE_WELL;
 }
 
 static void run_case(struct check *check, const struct host_problem *host, uint64_t seed, bool optional) {
@@ -240,7 +197,7 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
                                .order = check->arguments->sample ? 0 : seed,
                                .out = check->arguments->out};
     bool right = run_kernel(check, host, &call, &j), again = true;
-    while (call.budget < MOST_BUDGET && shows_nothing(check, host, &j)) {
+    while (call.budget < MOST_BUDGET && check->state == DEVICE_WELL && judge_of_nothing(&j, host)) {
         judge_end(&j, host);
         judge_begin(&j, host, &sample, reference, true);
         call.budget *= 4;
@@ -253,7 +210,7 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
         report_passed(&check->report, operation->error == ERROR_RELATIVE_RMS ? "rms" : "largest relative error",
                       verdict_error(&j.verdict[0]));
     } else if (!right) {
-        report_failed(&check->report, "%s", what_failed(&j));
+        report_failed(&check->report, "%s", judge_failed(&j));
         explain(check, host, &j, seed);
         // What was printed of a finding says it all.
         if (check->report.failed == 1 && check->report.begun > 1 && !*j.cause.text &&
