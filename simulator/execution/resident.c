@@ -8,7 +8,8 @@
 // A round of turns is in vain where no block ended, started, changed anything in global memory or has other values in
 // its registers than a turn ago: each goes round the same loop with the same result. Where all host threads have gone
 // round in vain several times, nobody will ever go on: if blocks have not started because no more fit, those are the
-// ones that are waited for. If all have started, or a loop counts its rounds, limits on instructions end the launch.
+// ones that are waited for. If all have started, or a loop counts its rounds, limits on instructions end the launch:
+// each host thread must have come to its own since a block last ended, started or changed memory, as one may be late.
 #include "resident.h"
 
 #include "../memory/bulk.h"
@@ -22,7 +23,7 @@
 #define COUNTING_FACTOR 10 // as many instructions more may a loop take that does not change memory but its registers
 #define ROUND_BITS 16
 #define ROUND_MASK ((1u << ROUND_BITS) - 1)
-#define NO_BLOCKS UINT64_MAX // in run->in_vain: a host thread that keeps nobody waiting
+#define NO_BLOCKS UINT64_MAX // in run->in_vain and run->over: a host thread that keeps nobody waiting
 
 struct residents {
     struct run *run;
@@ -30,6 +31,7 @@ struct residents {
     unsigned count, made;
     struct block **block; // [made], the first `count` of them are resident
     struct traffic_table *traffic;
+    uint64_t advances;          // run->advances when idle_instructions were last 0
     uint64_t idle_instructions; // of blocks that go round in vain
 };
 
@@ -80,6 +82,7 @@ static bool start_another(struct residents *r) {
     }
     unit_start(r->block[r->count++], order_block(run, number));
     atomic_fetch_add(&run->progress, 1);
+    atomic_fetch_add(&run->advances, 1);
     return true;
 }
 
@@ -128,7 +131,9 @@ static bool go_round(struct residents *r, bool *vain) {
             atomic_fetch_add(&r->run->progress, 1);
             *vain = false;
         }
-        r->idle_instructions = seen ? 0 : r->idle_instructions + (instructions_of(block) - before);
+        if (seen)
+            atomic_fetch_add(&r->run->advances, 1);
+        r->idle_instructions += instructions_of(block) - before;
         if (turn == TURN_DONE)
             retire(r, i);
         else
@@ -142,6 +147,15 @@ static bool all_in_vain(const struct run *run, uint64_t progress) {
         uint64_t noted = atomic_load(&run->in_vain[i]);
         bool in_vain = noted >> ROUND_BITS == progress && (noted & ROUND_MASK) >= ROUNDS_IN_VAIN;
         if (!in_vain && noted != NO_BLOCKS)
+            return false;
+    }
+    return true;
+}
+
+static bool all_over(const struct run *run, uint64_t advances) {
+    for (unsigned i = 0; i < run->threads; i++) {
+        uint64_t noted = atomic_load(&run->over[i]);
+        if (noted != (advances << 1 | 1) && noted != NO_BLOCKS)
             return false;
     }
     return true;
@@ -179,26 +193,30 @@ static void report_limit(const struct residents *r) {
 // Notes a round. false: nobody can go on, and it has been said.
 static bool note_round(struct residents *r, uint64_t progress, bool vain) {
     struct run *run = r->run;
-    uint64_t noted = atomic_load(&run->in_vain[r->thread]), rounds = noted & ROUND_MASK, limit;
+    uint64_t noted = atomic_load(&run->in_vain[r->thread]), rounds = noted & ROUND_MASK;
     rounds = !vain ? 0 : noted >> ROUND_BITS != progress ? 1 : rounds + (rounds < ROUNDS_IN_VAIN);
     atomic_store(&run->in_vain[r->thread], progress << ROUND_BITS | rounds);
-    limit = run->options.instruction_limit * (vain ? 1 : COUNTING_FACTOR);
-    bool over = limit && r->idle_instructions >= limit;
-    if ((vain && all_in_vain(run, progress)) || over) {
-        if (atomic_load(&run->next_block) < run->to_run) {
-            report_not_resident(r);
-            return false;
-        }
-    }
-    if (over) {
-        report_limit(r);
+    uint64_t advances = atomic_load(&run->advances),
+             limit = run->options.instruction_limit * (vain ? 1 : COUNTING_FACTOR);
+    if (advances != r->advances)
+        r->idle_instructions = 0;
+    r->advances = advances;
+    atomic_store(&run->over[r->thread], advances << 1 | (limit && r->idle_instructions >= limit));
+    bool over = all_over(run, advances);
+    if (!over && !(vain && all_in_vain(run, progress)))
+        return true;
+    if (atomic_load(&run->next_block) < run->to_run) {
+        report_not_resident(r);
         return false;
     }
-    return true;
+    if (over)
+        report_limit(r);
+    return !over;
 }
 
 void resident_leave(struct run *run, unsigned thread) {
     atomic_store(&run->in_vain[thread], NO_BLOCKS);
+    atomic_store(&run->over[thread], NO_BLOCKS);
 }
 
 void resident_run(struct run *run, unsigned thread) {

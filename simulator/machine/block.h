@@ -83,6 +83,9 @@ struct run {
     // How often a block's turn has changed something for others; and for each host thread at which of these it has gone
     // round all its blocks in vain, and how often: progress << 16 | rounds. See execution/resident.c.
     atomic_uint_fast64_t progress, in_vain[MAX_HOST_THREADS];
+    // How often it has changed memory, a block's end or start among it; and for each host thread at which of these it
+    // has executed as many instructions in vain as the limit allows: advances << 1 | 1.
+    atomic_uint_fast64_t advances, over[MAX_HOST_THREADS];
     atomic_uint_fast64_t lane_instructions, warp_instructions;
     atomic_int status;        // enum sim_status
     atomic_uint signal_clock; // counts atomics and volatile accesses, see analyses/race_global.c

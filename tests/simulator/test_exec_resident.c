@@ -35,6 +35,12 @@ static uint64_t zeros(void) {
     return driver_upload(words, sizeof words);
 }
 
+static int limit_again(void **state) {
+    (void)state;
+    sim_options()->instruction_limit = 200000000;
+    return 0;
+}
+
 static enum sim_status run(const char *kernel, unsigned grid, int threads, uint64_t resident, uint64_t a, uint64_t b) {
     uint64_t parameter[3] = {a, b, ROUNDS};
     driver->resident_blocks = resident;
@@ -102,8 +108,18 @@ static void test_nobody_comes(void **state) {
     uint64_t flag = zeros();
     sim_options()->instruction_limit = 2000000 / (uint64_t)long_list_step(8, 8);
     must_say(run("nobody_comes", 20, 2, 20, flag, 0), "instruction limit: exec_resident.cu:");
-    sim_options()->instruction_limit = 200000000;
     driver_free(flag);
+}
+
+// A host thread that comes to its limit before another one has started its blocks has not seen all that there is.
+static void test_a_late_host_thread(void **state) {
+    (void)state;
+    sim_options()->instruction_limit = 100000;
+    for (int i = 0; i < 5; i++) {
+        uint64_t flag = zeros();
+        must_say(run("nobody_comes", 32, 16, 32, flag, 0), "instruction limit: exec_resident.cu:");
+        driver_free(flag);
+    }
 }
 
 // Who looks at a word often but does not wait for it needs no other block.
@@ -124,7 +140,8 @@ int main(void) {
         cmocka_unit_test(test_a_barrier_among_resident_blocks),
         cmocka_unit_test(test_more_blocks_than_fit),
         cmocka_unit_test(test_a_chain_of_blocks),
-        cmocka_unit_test(test_nobody_comes),
+        cmocka_unit_test_teardown(test_nobody_comes, limit_again),
+        cmocka_unit_test_teardown(test_a_late_host_thread, limit_again),
         cmocka_unit_test(test_looking_is_not_waiting),
     };
     return cmocka_run_group_tests(tests, load, unload);
