@@ -40,8 +40,7 @@ ifneq (,$(FA3))
   fa3_macro   := $(if $(filter bf16,$(DTYPE)),ATTENTION_BF16,ATTENTION_FP16)
 
   # The flags of its setup.py, with every feature off that a plain forward pass does without: minutes instead of hours.
-  fa3_off   := BACKWARD SPLIT PAGEDKV APPENDKV LOCAL SOFTCAP PACKGQA FP8 VARLEN HDIM96 HDIM192 HDIM256 SM8x HDIMDIFF64 \
-               HDIMDIFF192
+  fa3_off   := BACKWARD SPLIT PAGEDKV APPENDKV LOCAL SOFTCAP PACKGQA FP8 VARLEN HDIM192 HDIM256 SM8x HDIMDIFF64 HDIMDIFF192
   fa3_host  := -Xcompiler -fPIC,-fvisibility=hidden
   FA3_FLAGS := -std=c++17 -O3 -gencode arch=compute_90a,code=sm_90a --use_fast_math --expt-relaxed-constexpr \
                --expt-extended-lambda -DNDEBUG -DCUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED -DCUTLASS_ENABLE_GDC_FOR_SM90 \
@@ -50,7 +49,7 @@ ifneq (,$(FA3))
   FA3_LAUNCHER_FLAGS := -std=c++20 -O2 $(fa3_host),-Wall,-Wextra,-Wno-missing-field-initializers -Icommon -I$(fa3_hopper) \
                -DELEMENT=$(fa3_element) -DDTYPE=$(fa3_macro)
   fa3_stamped := $(shell test ! -d $(fa3_build)/failed || rmdir $(fa3_build)/failed; scripts/stamp $(fa3_build)/flags $(call quoted,$(NVCC) $(FA3_FLAGS) $(FA3_LAUNCHER_FLAGS)))
-  fa3_objects := $(fa3_build)/hdim64.o $(fa3_build)/hdim128.o $(fa3_build)/launcher.o
+  fa3_objects := $(foreach d,64 96 128,$(fa3_build)/hdim$d.o) $(fa3_build)/launcher.o
 
   $(fa3_build)/flags: ;
   $(fa3_objects): $(fa3_build)/flags peers/fa3/compile

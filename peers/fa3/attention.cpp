@@ -114,7 +114,7 @@ extern const struct attention_lesson attention_lesson = {
 };
 
 cudaError_t attention_forward(const attention_problem *p, cudaStream_t stream) {
-    if (p->dtype != DTYPE || (p->head_dim != 64 && p->head_dim != 128))
+    if (p->dtype != DTYPE || (p->head_dim != 64 && p->head_dim != 96 && p->head_dim != 128))
         return cudaErrorNotSupported;
     int *counter = nullptr;
     cudaError_t error = p->causal ? take_counter(&counter, stream) : cudaSuccess;
@@ -123,6 +123,8 @@ cudaError_t attention_forward(const attention_problem *p, cudaStream_t stream) {
     Flash_fwd_params parameters = describe(*p, counter);
     if (p->head_dim == 64)
         run_mha_fwd_<90, ELEMENT, 64, 64, false, false, false, false>(parameters, stream);
+    else if (p->head_dim == 96)
+        run_mha_fwd_<90, ELEMENT, 96, 96, false, false, false, false>(parameters, stream);
     else
         run_mha_fwd_<90, ELEMENT, 128, 128, false, false, false, false>(parameters, stream);
     return cudaGetLastError();

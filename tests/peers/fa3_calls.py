@@ -41,6 +41,7 @@ def main() -> None:
     for _ in range(5000):
         call(problem(64, 1, None))
     call(problem(96, 0, None))
+    call(problem(72, 0, None))
     other = problem(64, 0, None)
     other.dtype = DTYPES["fp32"]
     call(other)
