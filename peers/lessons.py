@@ -148,14 +148,14 @@ class AttentionKernel:
 
 
 class Fa3Kernel(AttentionKernel):
-    """The same of FlashAttention-3, which is built for two head dimensions only."""
+    """The same of FlashAttention-3, which is built for three head dimensions only."""
 
-    HEAD_DIMS = (64, 128)
+    HEAD_DIMS = (64, 96, 128)
 
     def refuse(self, tensors: Tensors, device: Device) -> None:
         super().refuse(tensors, device)
         if tensors.shape.head_dim not in self.HEAD_DIMS:
-            raise NotCovered("is built for D = 64 and D = 128")
+            raise NotCovered("is built for D = 64, 96 and 128")
 
 
 class SoftmaxKernel:

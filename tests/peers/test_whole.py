@@ -207,7 +207,7 @@ class Whole(unittest.TestCase):
         self.assertRegex(told, r"\n  peer-fa3 .* 1\.00x +[0-9.e-]+")
         status, told = self.compare("--shape", "1,1,16,32", *chosen)
         self.assertEqual(status, 0, told)
-        self.assertRegex(told, "peer-fa3 +not covered: is built for D = 64 and D = 128")
+        self.assertRegex(told, "peer-fa3 +not covered: is built for D = 64, 96 and 128")
 
     def test_a_wrong_bf16_lesson_is_not_timed_and_a_wrong_peer_is_no_rival(self):
         self.patch(lessons, "KERNELS", self.kernels.parent / "half")
