@@ -70,22 +70,35 @@ SELECT 'measured', name, '1' || gpu, 2 + D / 1e3, printf('| %s, %s | %d | %.*f |
 FROM grid_cell JOIN run USING (gpu, run) WHERE what = 'attention';
 INSERT INTO block
 SELECT 'measured', name, '2', 9, char(10) || 'Solution; B=4 N=4096, H × D = 2048, no mask; ' || how || ' of one run. ' ||
-    group_concat(text, ' ') || char(10)
-FROM (SELECT DISTINCT name, gpu, run FROM grid_cell) JOIN measured_on USING (gpu, run), how WHERE what = 'attention' GROUP BY name;
+    group_concat(dtype || ', ' || text, ' ') || char(10)
+FROM (SELECT DISTINCT name, gpu, run, dtype FROM grid_cell) JOIN measured_on USING (gpu, run), how WHERE what = 'attention' GROUP BY name;
 
--- The whole grid of a lesson beside the one before it and FlashAttention-3, where they are of one run: a column a length.
+-- The whole grid of a lesson beside the one before it and the library that it is measured by, where they are of one run: a column a length.
+CREATE VIEW rival AS
+SELECT folder AS name, iif(is_hopper, 'fa3', 'torch_flash') AS library,
+    iif(is_hopper, 'FlashAttention-3', 'FlashAttention-2 (PyTorch''s flash path)') AS words
+FROM lesson;
+CREATE VIEW beside AS
+SELECT own.*, other.name AS library, other.us / own.us AS ratio, own.noisy OR other.noisy AS unsteady
+FROM grid AS own JOIN grid AS other ON other.kind = 'peer'
+    AND (other.gpu, other.run, other.dtype, other.D, other.causal, other.Nq) = (own.gpu, own.run, own.dtype, own.D, own.causal, own.Nq)
+WHERE own.kind = 'solution';
 CREATE VIEW length_cell AS
 SELECT own.gpu, own.run, own.name, own.dtype, own.D, own.causal, own.Nq,
-    iif(before.us > 0, printf('%.2f×', before.us / own.us), '-') || ' / ' || iif(rival.us > 0, printf('%.2f×', rival.us / own.us), '-') ||
-        iif(own.noisy OR coalesce(before.noisy, 0) OR coalesce(rival.noisy, 0), ', noisy', '') AS text
-FROM grid AS own LEFT JOIN grid AS before ON before.kind = 'solution' AND CAST(substr(before.name, 1, 2) AS INTEGER) =
-        CAST(substr(own.name, 1, 2) AS INTEGER) - 1
+    iif(before.us > 0, printf('%.2f×', before.us / own.us), '-') || ' / ' || iif(beside.us > 0, printf('%.2f×', beside.ratio), '-') ||
+        iif(own.noisy OR coalesce(before.noisy, 0) OR coalesce(beside.unsteady, 0), ', noisy', '') AS text
+FROM grid AS own JOIN rival USING (name) LEFT JOIN grid AS before ON before.kind = 'solution'
+        AND CAST(substr(before.name, 1, 2) AS INTEGER) = CAST(substr(own.name, 1, 2) AS INTEGER) - 1
         AND (before.gpu, before.run, before.dtype, before.D, before.causal, before.Nq)
             = (own.gpu, own.run, own.dtype, own.D, own.causal, own.Nq)
-    LEFT JOIN grid AS rival ON rival.kind = 'peer' AND rival.name = 'fa3'
-        AND (rival.gpu, rival.run, rival.dtype, rival.D, rival.causal, rival.Nq) = (own.gpu, own.run, own.dtype, own.D, own.causal, own.Nq)
-WHERE own.kind = 'solution' AND own.name NOT IN (SELECT name FROM ladder) AND (before.us IS NOT NULL OR rival.us IS NOT NULL);
+    LEFT JOIN beside ON beside.library = rival.library AND (beside.gpu, beside.run, beside.name, beside.dtype, beside.D, beside.causal,
+        beside.Nq) = (own.gpu, own.run, own.name, own.dtype, own.D, own.causal, own.Nq)
+WHERE own.kind = 'solution' AND own.name NOT IN (SELECT name FROM ladder) AND (before.us IS NOT NULL OR beside.us IS NOT NULL);
 CREATE VIEW length AS SELECT DISTINCT gpu, name, dtype, Nq FROM length_cell;
+CREATE VIEW mean_beside AS
+SELECT gpu, run, name, dtype, library, printf('%.3f times as fast in the geometric mean of %d shapes, %.3f times at least', exp(avg(ln(ratio))),
+    count(*), min(ratio)) AS text
+FROM beside GROUP BY gpu, run, name, dtype, library;
 INSERT INTO block
 SELECT 'lengths', name, gpu || dtype, 1, '| ' || dtype || ' | ' || group_concat('N=' || Nq, ' | ') || ' |' || char(10) ||
     '|---|' || group_concat('---', '|') || '|'
@@ -98,10 +111,35 @@ FROM (SELECT one.gpu, one.name, one.dtype, one.D, one.causal, cell.text
         LEFT JOIN length_cell AS cell USING (gpu, name, dtype, D, causal, Nq) ORDER BY one.D, one.causal, length.Nq)
 GROUP BY gpu, name, dtype, D, causal;
 INSERT INTO block
-SELECT 'lengths', name, gpu || dtype, 1e9, char(10) || 'Each pair is the time of the lesson before / of FlashAttention-3 over that of ' ||
-    'this lesson, so above 1 this one is faster; B × N = 16384, H × D = 2048; ' || how || ' of one run. ' || group_concat(text, ' ') || char(10)
-FROM (SELECT DISTINCT name, gpu, run, dtype FROM length_cell) JOIN measured_on USING (gpu, run), how WHERE what = 'attention'
-GROUP BY name, gpu, dtype;
+SELECT 'lengths', cell.name, gpu || dtype, 1e9, char(10) || 'Each pair is the time of the lesson before / of ' || words || ' over that of ' ||
+    'this lesson, so above 1 this one is faster; B × N = 16384, H × D = 2048; ' || how || ' of one run.' ||
+    coalesce(' Beside ' || words || ': ' || mean.text || '.', '') || ' ' || group_concat(measured_on.text, ' ') || char(10)
+FROM (SELECT DISTINCT name, gpu, run, dtype FROM length_cell) AS cell JOIN measured_on USING (gpu, run) JOIN rival USING (name)
+    LEFT JOIN mean_beside AS mean USING (gpu, run, name, dtype, library), how WHERE what = 'attention'
+GROUP BY cell.name, gpu, dtype;
+
+-- The last lesson beside each library, shape by shape.
+CREATE VIEW last_beside AS
+SELECT beside.*, words, rank FROM beside JOIN (SELECT 'fa3' AS library, 'FlashAttention-3' AS words, 1 AS rank UNION ALL
+    SELECT 'torch_cudnn', 'cuDNN', 2 UNION ALL SELECT 'torch_flash', 'FlashAttention-2', 3) USING (library)
+WHERE name = (SELECT max(folder) FROM lesson);
+INSERT INTO block
+SELECT 'libraries', '', gpu || dtype, 1, '| ' || dtype || ' | | ' || group_concat('N=' || Nq, ' | ') || ' | geometric mean |' || char(10) ||
+    '|---|---|' || group_concat('---', '|') || '|---|'
+FROM (SELECT DISTINCT gpu, dtype, Nq FROM last_beside ORDER BY Nq) GROUP BY gpu, dtype;
+INSERT INTO block
+SELECT 'libraries', '', gpu || dtype, 2 + rank + D / 1e3 + causal / 1e4, printf('| %s | D=%d%s | ', words, D, iif(causal, ', causal', '')) ||
+    group_concat(printf('%.2f×', ratio) || iif(unsteady, ', noisy', ''), ' | ') || printf(' | %.3f |', exp(avg(ln(ratio))))
+FROM (SELECT * FROM last_beside ORDER BY D, causal, Nq) GROUP BY gpu, dtype, words, D, causal;
+INSERT INTO block
+SELECT 'libraries', '', gpu || dtype, 2.9 + rank, printf('| %s | all shapes | at least %.3f', words, min(ratio)) ||
+    replace(hex(zeroblob(count(DISTINCT Nq))), '00', ' |') || printf(' %.3f |', exp(avg(ln(ratio))))
+FROM last_beside GROUP BY gpu, dtype, words;
+INSERT INTO block
+SELECT 'libraries', '', gpu || dtype, 1e9, char(10) || 'The library''s time over that of lesson ' || substr(name, 1, 2) ||
+    '; B × N = 16384, H × D = 2048; ' || how || ' of one run. ' || text || char(10)
+FROM (SELECT DISTINCT name, gpu, run, dtype FROM last_beside) JOIN measured_on USING (gpu, run), how WHERE what = 'attention'
+GROUP BY gpu, dtype;
 
 -- ---- The row softmax ---------------------------------------------------------------------------------------------------
 
@@ -133,7 +171,7 @@ FROM (SELECT *, (value >= 999.5) + (value >= 999.5e3) + (value >= 999.5e6) + (va
 CREATE VIEW counter_row AS
 SELECT gpu, name, coalesce(words, '`' || metric || '`') AS words, min(coalesce(counter_words.rowid, 1000000 + line)) AS place,
     max(text) FILTER (WHERE D = 64) AS narrow, max(text) FILTER (WHERE D = 128) AS wide, max(coalesce(folded = 'folded', 0)) AS folded
-FROM counter_text LEFT JOIN counter_words USING (metric) WHERE D IN (64, 128) GROUP BY gpu, name, words;
+FROM counter_text LEFT JOIN counter_words USING (metric) WHERE D IN (64, 128) GROUP BY gpu, name, coalesce(words, metric);
 
 CREATE VIEW counter_head AS
 SELECT name, gpu, '| Nsight Compute, ' || device || ' |' || iif(has_64, ' D=64 |', '') || iif(has_128, ' D=128 |', '') || char(10) ||
@@ -321,6 +359,7 @@ FROM (SELECT 'ladder' AS name, '' AS folder, '`make bench` does it on a GPU.' AS
     '`make bench` does it on a GPU.'
     UNION ALL SELECT 'measured', folder, '`make bench` does it on a GPU.' FROM lesson
     UNION ALL SELECT 'lengths', folder, '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.' FROM lesson
+    UNION ALL SELECT 'libraries', '', '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.'
     UNION ALL SELECT 'peers', '', '`make peers` does it, on a GPU with PyTorch.'
     UNION ALL SELECT 'triton', folder, '`make peers` does it, on a GPU with PyTorch and Triton.' FROM lesson
     UNION ALL SELECT DISTINCT name, lesson, '`scripts/versions ' || substr(lesson, 1, 2) || '` does it, on a GPU.'

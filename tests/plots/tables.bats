@@ -64,6 +64,17 @@ lacks() {
     cat lessons/01_basic_attention/README.md | lacks 'Nsight\|old'
 }
 
+@test "counters without words are rows of their own" {
+    for counter in another__metric.sum,inst,34 third__metric.sum,inst,56; do
+        echo "solution-02_vectorized,Example GPU,1,16,4096,4096,128,0,$counter,2026-01-02,abc1234" >>results/example-gpu/profile.csv
+    done
+    printf '<!-- results:begin profile -->\n<!-- results:end profile -->\n' >lessons/02_vectorized/README.md
+    plots/tables
+    grep -qF '| `some__metric.sum` | - | 12 |' lessons/02_vectorized/README.md
+    grep -qF '| `another__metric.sum` | - | 34 |' lessons/02_vectorized/README.md
+    grep -qF '| `third__metric.sum` | - | 56 |' lessons/02_vectorized/README.md
+}
+
 @test "Nsight Compute's own CSV becomes rows of profile.csv; the last launch counts" {
     cat >ncu.csv <<'END'
 "ID","Kernel Name","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
@@ -220,8 +231,10 @@ add_grid() {
     done
 }
 
-@test "a lesson of 16 bits stands beside the one before it and FlashAttention-3, length by length, of one run" {
+@test "a lesson of 16 bits stands beside the one before it and its library, length by length, of one run" {
     mkdir -p {lessons,solutions}/{08,09}_made_up
+    echo '// architecture: sm_90a' >solutions/09_made_up/attention.cu
+    printf '<!-- results:begin libraries -->\n<!-- results:end libraries -->\n' >lessons/how-we-know.md
     page=lessons/09_made_up/README.md
     printf '<!-- results:begin lengths -->\n<!-- results:end lengths -->\n' >"$page"
     plots/tables
@@ -236,6 +249,7 @@ add_grid() {
                 $1 = "run8"; $2 = "solution-09_made_up"; $at["median_us"] = us; print
                 $2 = "solution-08_made_up"; $at["median_us"] = 2 * us; print
                 $1 = cell == 2 ? "run9" : "run8"; $2 = "peer-fa3"; $at["median_us"] = us / 2; print
+                $1 = "run8"; $2 = "peer-torch_flash"; $at["median_us"] = 4 * us / (1 + 3 * cell); print
             }
         }' "$fixtures/attention.csv" >>results/example-gpu/attention.csv
     plots/tables
@@ -243,6 +257,15 @@ add_grid() {
     grep -qxF '| bf16 | N=512 | N=1024 |' "$page"
     grep -qxF '| D=64 | 2.00× / 0.50× | 2.00× / 0.50× |' "$page"
     grep -qxF '| D=64, causal | 2.00× / - | - |' "$page"
+    grep -q ' Beside FlashAttention-3: 0.500 times as fast in the geometric mean of 2 shapes, 0.500 times at least\. ' "$page"
+    # Of the last lesson each library, shape by shape, with the mean of a row and of all.
+    grep -qxF '| FlashAttention-3 | D=64 | 0.50× | 0.50× | 0.500 |' lessons/how-we-know.md
+    grep -qxF '| FlashAttention-2 | D=64 | 4.00× | 1.00× | 2.000 |' lessons/how-we-know.md
+    grep -qxF '| FlashAttention-2 | all shapes | at least 0.571 | | 1.317 |' lessons/how-we-know.md
+    # One that is not for Hopper stands beside the library of the same instructions.
+    rm solutions/09_made_up/attention.cu
+    plots/tables
+    grep -qxF '| D=64 | 2.00× / 4.00× | 2.00× / 1.00× |' "$page"
 }
 
 @test "no results: the page says so" {
