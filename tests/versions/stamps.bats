@@ -19,15 +19,15 @@ setup() {
     echo "$output"
     [ "$status" -eq 0 ]
     [ "$before" = "$(ls results/*)" ]
-    [ "$(cut -d , -f 2,8-15,18 build/stamps/rows | sort -u)" = "solution-13_persistent,1,256,256,128,1,2,128,128,2
+    [ "$(cut -d , -f 2,8-15,18 build/stamps-sim/rows | sort -u)" = "solution-13_persistent,1,256,256,128,1,2,128,128,2
 solution-13_persistent,1,320,320,64,0,3,192,128,10
 solution-14_critical_path,1,256,256,128,1,2,128,128,2
 solution-14_critical_path,1,320,320,64,0,3,192,128,10" ]
-    [ "$(grep '14_critical_path.*,128,1,' build/stamps/rows | cut -d , -f 16 | xargs)" = "turn ask scores vote early products weights" ]
-    [ "$(grep '13_persistent.*,128,1,' build/stamps/rows | cut -d , -f 16 | xargs)" = "turn ask scores vote products weights rounding" ]
+    [ "$(grep '14_critical_path.*,128,1,' build/stamps-sim/rows | cut -d , -f 16 | xargs)" = "turn ask scores vote early products weights" ]
+    [ "$(grep '13_persistent.*,128,1,' build/stamps-sim/rows | cut -d , -f 16 | xargs)" = "turn ask scores vote products weights rounding" ]
     [ "$(grep -c "all warpgroups' products need 2048" <<<"$output")" -eq 2 ]
     # Other bits than the solution's are no result.
-    build=build/stamps
+    build=build/stamps-sim
     run env LD_LIBRARY_PATH=build/simulator $build/stamps sim $build/14_critical_path/kernel.so $build/13_persistent.so bf16 1,1,256,128
     echo "$output"
     [ "$status" -eq 1 ]
