@@ -133,7 +133,8 @@ FROM (SELECT *, (value >= 999.5) + (value >= 999.5e3) + (value >= 999.5e6) + (va
 CREATE VIEW counter_row AS
 SELECT gpu, name, coalesce(words, '`' || metric || '`') AS words, min(coalesce(counter_words.rowid, 1000000 + line)) AS place,
     max(text) FILTER (WHERE D = 64) AS narrow, max(text) FILTER (WHERE D = 128) AS wide, max(coalesce(folded = 'folded', 0)) AS folded
-FROM counter_text LEFT JOIN counter_words USING (metric) WHERE D IN (64, 128) GROUP BY gpu, name, words;
+FROM counter_text LEFT JOIN counter_words USING (metric) WHERE D IN (64, 128)
+GROUP BY gpu, name, coalesce(counter_words.words, metric);
 
 CREATE VIEW counter_head AS
 SELECT name, gpu, '| Nsight Compute, ' || device || ' |' || iif(has_64, ' D=64 |', '') || iif(has_128, ' D=128 |', '') || char(10) ||
