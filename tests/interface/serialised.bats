@@ -94,3 +94,18 @@ driver() {
         [[ $output == "error: wrong.cu: ptxas says something"* ]]
     done
 }
+
+@test "lesson 12 with blank 2 open and 14 alike: what the simulator finds is said, and that a GPU is refused them" {
+    long
+    for lesson in 12_overlap 14_critical_path; do
+        half=$BATS_TEST_TMPDIR/$lesson.cu
+        sed '/\/\/ TODO 2 /,/\/\/ END TODO 2/{//!d}' "$BATS_TEST_DIRNAME/../../solutions/$lesson/attention.cu" >"$half"
+        run make check KERNEL="$half" DTYPE=fp16 SHAPE=1,1,129,64
+        echo "$output"
+        [[ $output == *"A GPU is refused this kernel: $half: ptxas lets each wgmma end before the next one begins, "* ]]
+        case $lesson in
+        12*) [[ $output == *"simulator: wgmma's registers used too early: "*"0 of 1 case right"* ]] ;;
+        *) [[ $output == *"1 of 1 case right"* ]] ;; # only slower
+        esac
+    done
+}
