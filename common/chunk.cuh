@@ -13,12 +13,16 @@ static inline bool tensors_are_aligned(const struct attention_problem *p) {
     return ((uintptr_t)p->q | (uintptr_t)p->k | (uintptr_t)p->v | (uintptr_t)p->o) % 16 == 0;
 }
 
-// Whether each row is whole chunks and begins, in an aligned tensor, at a multiple of 16 bytes.
+// Whether each row is whole chunks and begins, in an aligned tensor, at a multiple of 16 bytes. Of a single row, head
+// or batch nobody uses the stride, and it may be anything.
 static inline bool rows_are_chunks(const struct attention_problem *p) {
-    const struct attention_strides all[] = {p->q_stride, p->k_stride, p->v_stride, p->o_stride};
+    const struct attention_strides all[] = {p->q_stride, p->o_stride, p->k_stride, p->v_stride};
     bool chunks = p->head_dim % CHUNK == 0;
-    for (const struct attention_strides &s : all)
-        chunks &= s.batch % CHUNK == 0 && s.head % CHUNK == 0 && s.row % CHUNK == 0;
+    for (int i = 0; i < 4; i++) {
+        const int heads = i < 2 ? p->heads : p->kv_heads, rows = i < 2 ? p->nq : p->nk;
+        chunks &= (p->batch == 1 || all[i].batch % CHUNK == 0) && (heads == 1 || all[i].head % CHUNK == 0) &&
+                  (rows == 1 || all[i].row % CHUNK == 0);
+    }
     return chunks;
 }
 

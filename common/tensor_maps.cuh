@@ -30,7 +30,7 @@ static inline cudaError_t find_encoder(PFN_cuTensorMapEncodeTiled_v12000 *encode
 static inline cudaError_t make_tensor_map(CUtensorMap *map, PFN_cuTensorMapEncodeTiled_v12000 encode,
                                           const struct attention_problem *p, const void *tensor,
                                           struct attention_strides s, int heads, int rows, int box_rows) {
-    // Of a single row, head or batch nobody uses the stride, and it may be anything.
+    // A stride that nobody uses may be anything (chunk.cuh), and the driver would refuse some.
     const int64_t row = rows > 1 ? s.row : p->head_dim, head = heads > 1 ? s.head : p->head_dim,
                   batch = p->batch > 1 ? s.batch : p->head_dim;
     const cuuint64_t size[] = {(cuuint64_t)p->head_dim, (cuuint64_t)rows, (cuuint64_t)heads, (cuuint64_t)p->batch};

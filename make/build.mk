@@ -59,7 +59,7 @@ build/kernels/solutions/% build/kernels/baselines/% build/kernels/common/%: NVCC
 kernel_code    = code
 kernel_tools   = build/kernel-flags scripts/compile-kernel teach/architecture.c | build/bin/teach
 compile_kernel = code=$$(build/bin/teach architecture $(kernel_code) $(call quoted,$(cuda)) $<) || exit; $(call said,nvcc $<) \
-                 scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $$code $<
+                 $(refused_later) scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $$code $<
 
 build/kernels/%.so: %.cu $(kernel_tools)
 	$(compile_kernel)
@@ -70,6 +70,9 @@ ifneq (,$(KERNEL))
 $(kernel_library): $(KERNEL) $(kernel_tools)
 	$(compile_kernel)
 endif
+
+# What a learner has in work the simulator runs even where ptxas serialises its products; the launcher refuses it on a GPU.
+build/kernels/lessons/% build/kernels/build/quiz/% $(kernel_library): refused_later = SERIALISED=later
 
 # Somebody waits for these: nvcc's passes use all processors, where it knows how. What is timed as the ladder does without.
 split = $(shell $(NVCC) --help 2>/dev/null | grep -q -e '^--split-compile ' && echo --split-compile=0)

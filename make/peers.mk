@@ -76,5 +76,6 @@ peers-ready:
 	$(PYTHON) peers/compare.py --ready $(peer_options)
 
 peers: $(compared_libraries) $(fa3_library)
+	for library in $(compared_libraries:%=%.serialised); do [ ! -e $$library ] || { sed 's/^/error: /' $$library >&2; exit 2; }; done
 	$(call alone,commit=$$(scripts/commit $(compared_libraries)) || exit 2; \
 	    $(PYTHON) peers/compare.py $(peer_options) --commit "$$commit")

@@ -1,6 +1,7 @@
 // build/bin/attention: reads the command line, chooses the device, and starts the runner on it.
 #include "arguments.h"
 #include "launcher/device.h"
+#include "launcher/serialised.h"
 #include "launcher/supervise.h"
 
 #include <limits.h>
@@ -8,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { SERIALISED_TEXT = 4096 };
 
 static enum device_choice choose_device(const struct arguments *arguments) {
     bool bench = arguments->action == ACTION_BENCH;
@@ -23,6 +26,21 @@ static enum device_choice choose_device(const struct arguments *arguments) {
     if (arguments->device == DEVICE_GPU)
         message_exit(EXIT_BAD_INPUT, "DEVICE=gpu, but no GPU answers: nvidia-smi says more; DEVICE=sim needs none");
     return DEVICE_SIMULATOR;
+}
+
+// What ptxas serialises is a matter of the machine code: a GPU is refused it, and the simulator runs PTX.
+static void refuse_serialised(const struct arguments *arguments) {
+    char line[SERIALISED_TEXT];
+    for (int i = 0; i < arguments->kernels; i++)
+        if (serialised_read(arguments->kernel[i].library, line, sizeof line))
+            message_exit(EXIT_BAD_INPUT, "%s%s", line,
+                         arguments->action == ACTION_CHECK ? "; DEVICE=sim checks it all the same" : "");
+}
+
+static void remark_serialised(const struct arguments *arguments) {
+    char line[SERIALISED_TEXT];
+    if (arguments->sample == SAMPLE_NONE && serialised_read(arguments->kernel[0].library, line, sizeof line))
+        printf("A GPU is refused this kernel: %s\n", line);
 }
 
 // The folder of this executable.
@@ -56,10 +74,15 @@ int main(int argc, char **argv) {
     snprintf(runner, sizeof runner, "%s/runner", folder);
     if (device == DEVICE_SIMULATOR)
         use_simulator(folder);
+    else
+        refuse_serialised(&arguments);
 
     arguments.device = device;
     arguments_leave(&arguments);
     fflush(stdout);
     const char *kept = arguments.action == ACTION_BENCH ? "stopped: nothing was recorded" : NULL;
-    return supervise(runner, arguments.time_limit, kept);
+    int status = supervise(runner, arguments.time_limit, kept);
+    if (device == DEVICE_SIMULATOR && (status == 0 || status == EXIT_CHECK_FAILED))
+        remark_serialised(&arguments);
+    return status;
 }

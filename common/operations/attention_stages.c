@@ -167,7 +167,9 @@ static void say_weights(struct stages *s, int odd) {
         stages_say_extra_keys(s);
         return;
     }
-    if (say_equal(s) || stages_say_other_rows(s) || stages_say_other_heads(s) || stages_say_scale(s))
+    // A row that has lost a key may have the weights that another one should have: that says less.
+    if (say_equal(s) || (!stages_left_out(s) && stages_say_other_rows(s)) || stages_say_other_heads(s) ||
+        stages_say_scale(s))
         return;
     bool uneven = stages_say_equal_scores(s);
     if (stages_left_out(s))

@@ -92,16 +92,16 @@ __device__ inline void store_rows(T &tile, const TensorMaps &maps, const struct 
                                   float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], const RowState &rows) {
     const int warp_row = own_thread() / WARP_SIZE * WARP_ROWS, row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
     finish_rows<T::D>(tile.Q, O_rmem, rows, p, item.batch, item.head, item.query0, warp_row);
-    // TODO 4 (about 8 lines): one thread copies all slices of the warpgroup's rows, once all of them are there.
+    // TODO 4 (about 2 lines): one thread copies what all of its warpgroup have stored. When does a bulk copy see it?
     fence_proxy_async();
     bar_sync(1 + own_thread() / WARPGROUP, WARPGROUP);
+    // END TODO 4
     if (threadIdx.x % WARPGROUP == 0) {
         for (int i = 0; i < T::SLICES; i++)
             cp_async_bulk_tensor_store(&maps.o, tile.Q[i][row0], i * SLICE, item.query0 + row0, item.head, item.batch);
         cp_async_bulk_commit_group();
         cp_async_bulk_wait_group_read();
     }
-    // END TODO 4
 }
 
 // The attention of an item: the output, not divided yet, its maxima, and of its sums the part of the lane's own keys.

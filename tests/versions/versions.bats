@@ -149,6 +149,17 @@ field() {
     done
 }
 
+@test "every version of every lesson compiles" {
+    long
+    cd "$project"
+    for folder in solutions/*/versions; do
+        number=${folder#solutions/}
+        STEPS=compile DEVICE=sim JOBS=2 WORK=build/tests/versions run scripts/versions "${number%%_*}"
+        echo "$output"
+        [ "$status" -eq 0 ]
+    done
+}
+
 @test "of lesson 07 every version has a prediction and is in the notes, and only they are" {
     cd "$project"
     for patch in $solution/versions/*.patch; do
