@@ -313,7 +313,7 @@ static struct Variant variant() {
 template <class E>
 static const struct Variant variants[] = {
     variant<Tile<E, 64, 3, 128, 3>>(), variant<Tile<E, 64, 4, 64, 4>>(), // the second: fewer keys beyond the diagonal
-    variant<Tile<E, 96, 3, 96, 2>>(), variant<Tile<E, 128, 2, 128, 2>>(), variant<Tile<E, 256, 2, 64, 1>>(),
+    variant<Tile<E, 96, 3, 96, 2>>(),  variant<Tile<E, 128, 2, 128, 2>>(), variant<Tile<E, 256, 2, 64, 1>>(),
 };
 
 static const struct Variant *variant_of(const struct attention_problem *p) {
