@@ -28,6 +28,8 @@ FROM (SELECT 'attention attention-eager' AS kinds, 'run lesson device driver cud
     UNION ALL SELECT 'softmax', 'run lesson device driver cuda dtype copy_gb_per_s date commit noise rows columns median_us repeats gb_per_s'
     UNION ALL SELECT 'versions', 'run version device driver cuda spill_stores spill_loads bank_conflicts date commit noise B H Nq Nk D
     median_us repeats tflops registers'
+    UNION ALL SELECT 'steps', 'run lesson device driver cuda dtype B H Nq Nk D causal warpgroups queries keys segment cycles steps
+    over_solution date commit'
     UNION ALL SELECT 'ceilings', 'run device what unit date commit median repeats'
     UNION ALL SELECT 'profile', 'lesson device causal metric unit value date commit B H Nq Nk D') AS wanted,
     json_each('["' || replace(kinds, ' ', '","') || '"]') AS w,
@@ -42,6 +44,8 @@ INSERT INTO form VALUES
     ('counter', '^(-|[a-z_]+)$', 'the name of a counter, or -'),
     ('counted', '^(-|[0-9.]+)$', 'a number, or -'),
     ('counted_solution', '^(-|[0-9.]+)$', 'a number, or -'),
+    ('segment', '^(turn|ask|scores|vote|early|products|weights|rounding)$', 'the name of a segment'),
+    ('cycles', '^[0-9]+(\.[0-9]*)?$', 'a number'),
     ('device', '^[A-Za-z0-9][-A-Za-z0-9 ._+()/]*$', 'the name of a GPU'),
     ('commit', '^[-0-9A-Za-z._]+$', 'the name of a commit'),
     ('cache', '^(cold|warm)$', 'cold or warm'),
@@ -53,7 +57,8 @@ INSERT INTO form VALUES
     ('value', '^[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$', 'a number');
 INSERT INTO form
 SELECT value, '^([0-9]*[1-9][0-9]*(\.[0-9]*)?|0+\.0*[1-9][0-9]*)([eE][-+]?[0-9]+)?$', 'a number above zero'
-FROM json_each('["B","H","Hkv","Nq","Nk","D","rows","columns","median_us","median","repeats","tflops","registers"]');
+FROM json_each('["B","H","Hkv","Nq","Nk","D","rows","columns","median_us","median","repeats","tflops","registers","warpgroups","queries",
+    "keys","steps","over_solution"]');
 
 CREATE VIEW bad_row AS
 SELECT file, 1 AS line, 'the header has no column ''' || name || '''; move this file away and measure again' AS fault
@@ -125,3 +130,12 @@ SELECT gpu, line, f->>'run' AS run, substr(coalesce(f->>'lesson', 'solution-07_e
     f->>'bank_conflicts' AS bank_conflicts, f->>'date' AS date, f->>'commit' AS commit_name, f->>'sm_clock_before_mhz' + 0 AS clock_1,
     f->>'sm_clock_after_mhz' + 0 AS clock_2
 FROM record WHERE what = 'versions';
+
+-- What a segment of a step takes in a lesson's kernel with time stamps, in cycles.
+CREATE TABLE segment_timing AS
+SELECT gpu, line, f->>'run' AS run, substr(f->>'lesson', 10) AS lesson, f->>'device' AS device, f->>'driver' AS driver, f->>'cuda' AS cuda,
+    f->>'dtype' AS dtype, f->>'B' || ',' || (f->>'H') || ',' || (f->>'Nq') || ',' || (f->>'D') AS shape, f->>'D' + 0 AS D,
+    f->>'causal' + 0 AS causal, f->>'warpgroups' + 0 AS warpgroups, 4.0 * (f->>'queries') * (f->>'keys') * (f->>'D') AS operations,
+    f->>'segment' AS segment, f->>'cycles' + 0.0 AS cycles, f->>'over_solution' + 0.0 AS over_solution, f->>'date' AS date,
+    f->>'commit' AS commit_name
+FROM record WHERE what = 'steps';

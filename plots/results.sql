@@ -9,7 +9,8 @@ WITH row AS (
         clock_1, clock_2, kind FROM timing
     UNION ALL SELECT 'softmax', gpu, run, line, device, sm_count, driver, cuda, commit_name, date, clock_1, clock_2, kind
         FROM softmax_timing
-    UNION ALL SELECT 'versions', gpu, run, line, device, '', driver, cuda, commit_name, date, clock_1, clock_2, '' FROM version_timing),
+    UNION ALL SELECT 'versions', gpu, run, line, device, '', driver, cuda, commit_name, date, clock_1, clock_2, '' FROM version_timing
+    UNION ALL SELECT 'steps', gpu, run, line, device, '', driver, cuda, commit_name, date, 0, 0, '' FROM segment_timing),
 last AS (SELECT what, gpu, run, max(line) AS line, device, sm_count, driver, cuda, commit_name FROM row GROUP BY what, gpu, run),
 span AS (
     SELECT what, gpu, run, max(date) AS time,
@@ -191,3 +192,35 @@ FROM version_timing AS v JOIN chosen USING (gpu, lesson, dtype, shape, run) JOIN
     JOIN version_timing AS own ON own.gpu = v.gpu AND own.lesson = v.lesson AND own.dtype = v.dtype AND own.shape = v.shape AND own.run = v.run
         AND own.version = 'solution'
 WHERE place = 1 ORDER BY v.gpu, v.lesson, number, v.us;
+
+-- ---- Segments of a step ------------------------------------------------------------------------------------------------
+
+-- Of the newest of the runs with the most lessons and shapes. A lesson's kernel at a shape is a column of a table.
+CREATE TABLE segment AS
+WITH chosen AS (
+    SELECT gpu, run, row_number() OVER (PARTITION BY gpu ORDER BY count(DISTINCT lesson || shape || causal) DESC, time DESC) AS place
+    FROM segment_timing JOIN run USING (gpu, run) WHERE what = 'steps' AND dtype = 'bf16' GROUP BY gpu, run)
+SELECT s.*, dense_rank() OVER (PARTITION BY gpu, causal ORDER BY D, lesson) AS number FROM segment_timing AS s JOIN chosen USING (gpu, run)
+WHERE place = 1 AND dtype = 'bf16';
+
+-- What a step is made of, in its order, and what it takes in all; then what the tensor cores need for the products of all warpgroups'
+-- steps, 4096 floating-point operations a cycle of an SM in 16 bits.
+CREATE VIEW step_row AS
+SELECT gpu, causal, number, words.place, words.text, printf('%.0f', cycles) AS value FROM segment JOIN (
+    SELECT 1 AS place, 'turn' AS segment, 'waits for the tile''s keys and for its turn' AS text
+    UNION ALL SELECT 2, 'ask', 'asks for both products'
+    UNION ALL SELECT 3, 'scores', 'waits for the scores'
+    UNION ALL SELECT 4, 'vote', 'finds out whether maxima have to be raised'
+    UNION ALL SELECT 5, 'early', 'exponentials before the wait for the products'
+    UNION ALL SELECT 6, 'products', 'waits for the products of the tile before'
+    UNION ALL SELECT 7, 'weights', 'the other exponentials'
+    UNION ALL SELECT 8, 'rounding', 'rounds the weights') AS words USING (segment)
+UNION ALL SELECT gpu, causal, number, 9, '**a step of a warpgroup**', printf('%.0f', sum(cycles)) FROM segment GROUP BY gpu, causal, number
+UNION ALL SELECT gpu, causal, number, 10, 'of it from the scores to its end', printf('%.0f', sum(cycles)) FROM segment
+WHERE segment NOT IN ('turn', 'ask', 'scores') GROUP BY gpu, causal, number
+UNION ALL SELECT gpu, causal, number, 11, '**the products of all warpgroups'' steps**, at least', printf('%.0f', operations / 4096) FROM segment
+GROUP BY gpu, causal, number
+UNION ALL SELECT gpu, causal, number, 12, 'of them without its own scores', printf('%.0f', operations / 4096 * (1 - 0.5 / warpgroups))
+FROM segment GROUP BY gpu, causal, number
+UNION ALL SELECT gpu, causal, number, 13, 'what the stamps cost, in time', printf('%+.1f %%', 100 * (over_solution - 1)) FROM segment
+GROUP BY gpu, causal, number;

@@ -335,6 +335,26 @@ INSERT INTO block
 SELECT name, lesson, gpu, 1e9, char(10) || iif(name = 'ablation', 'B,H,N,D; ', '') || text || char(10)
 FROM version_how, (SELECT 'versions' AS name UNION ALL SELECT 'ablation');
 
+-- ---- Segments of a step ------------------------------------------------------------------------------------------------
+
+-- A row a segment, a column a lesson's kernel at a head dimension; a table without a mask, and one with it.
+INSERT INTO block
+SELECT 'steps', '', gpu, causal + place / 1e3, iif(place = 1 AND causal, '<details><summary>With a mask</summary>' || char(10, 10), '') ||
+    text || iif(place = 99 AND causal, char(10) || '</details>' || char(10), '') FROM (
+    SELECT gpu, causal, 1 AS place, '| cycles | ' || group_concat('D=' || D || ', lesson ' || substr(lesson, 1, 2), ' | ') || ' |' || char(10) ||
+        '|---|' || group_concat('---', '|') || '|' AS text
+    FROM (SELECT DISTINCT gpu, causal, number, D, lesson FROM segment ORDER BY number) GROUP BY gpu, causal
+    UNION ALL SELECT gpu, causal, 2 + place, '| ' || text || ' | ' || (SELECT group_concat(value, ' | ') FROM (
+            SELECT coalesce(step_row.value, '-') AS value
+            FROM (SELECT DISTINCT number FROM segment WHERE segment.gpu = one.gpu AND segment.causal = one.causal) AS at LEFT JOIN step_row
+                ON step_row.gpu = one.gpu AND step_row.causal = one.causal AND step_row.number = at.number AND step_row.place = one.place
+            ORDER BY at.number)) || ' |'
+    FROM (SELECT DISTINCT gpu, causal, place, text FROM step_row) AS one
+    UNION ALL SELECT gpu, causal, 99, char(10) || 'Mean of all steps that are not an item''s first and hide no keys; bf16; B,H,N,D = ' ||
+        (SELECT group_concat(shape, ' and ') FROM (SELECT DISTINCT shape FROM segment WHERE segment.gpu = one.gpu AND
+            segment.causal = one.causal ORDER BY D)) || iif(causal, ', causal', ', no mask') || '. ' || text || char(10)
+    FROM (SELECT DISTINCT gpu, run, causal FROM segment) AS one JOIN measured_on USING (gpu, run) WHERE what = 'steps');
+
 -- ---- Charts ------------------------------------------------------------------------------------------------------------
 
 -- What plots/draw --readme has drawn: charts_file (gpu, text), lines of "name, title, caption, alternative, figures", tab-separated.
@@ -364,6 +384,7 @@ FROM (SELECT 'ladder' AS name, '' AS folder, '`make bench` does it on a GPU.' AS
     UNION ALL SELECT 'libraries', '', '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.'
     UNION ALL SELECT 'peers', '', '`make peers` does it, on a GPU with PyTorch.'
     UNION ALL SELECT 'softmax-peers', '', '`make peers` does it, on a GPU with PyTorch.'
+    UNION ALL SELECT 'steps', '', '`scripts/stamps` does it, on a GPU.'
     UNION ALL SELECT 'triton', folder, '`make peers` does it, on a GPU with PyTorch and Triton.' FROM lesson
     UNION ALL SELECT DISTINCT name, lesson, '`scripts/versions ' || substr(lesson, 1, 2) || '` does it, on a GPU.'
     FROM patch, (SELECT 'versions' AS name UNION ALL SELECT 'ablation')

@@ -27,7 +27,7 @@ struct Tile {
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
     static constexpr int SLICES = (D + SLICE - 1) / SLICE;
     static constexpr int REGISTERS = WARPGROUPS == 2 ? 240 : 160; // of 168 and 128 that the launch gives to each thread
-    static_assert(KEYS % 64 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
+    static_assert(KEYS % 32 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
 
     // Rows of 128 bytes, swizzled: a slice has 64 columns of all rows.
     E Q[SLICES][QUERIES][SLICE];

@@ -30,7 +30,7 @@ struct Tile {
     static constexpr int SLICES = (D + SLICE - 1) / SLICE;
     // With 2, 3, 4 warpgroups; of 168, 128, 96 that the launch gives to each thread.
     static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
-    static_assert(KEYS % 64 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
+    static_assert(KEYS % 32 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
 
     // Rows of 128 bytes, swizzled: a slice has 64 columns of all rows.
     E Q[2][SLICES][QUERIES][SLICE]; // of two items; one's output goes to where its queries were

@@ -32,7 +32,7 @@ struct Tile {
     static constexpr int SLICES = (D + SLICE - 1) / SLICE;
     // With 2, 3, 4 warpgroups; of 168, 128, 96 that the launch gives to each thread.
     static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
-    static_assert(KEYS % 64 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
+    static_assert(KEYS % 32 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
 
     // Rows of 128 bytes, swizzled: a slice has 64 columns of all rows.
     E Q[2][SLICES][QUERIES][SLICE]; // of two items; one's output goes to where its queries were
@@ -313,7 +313,7 @@ static struct Variant variant() {
 template <class E>
 static const struct Variant variants[] = {
     variant<Tile<E, 64, 3, 128, 3>>(), variant<Tile<E, 64, 4, 64, 4>>(), // the second: fewer keys beyond the diagonal
-    variant<Tile<E, 96, 2, 128, 2>>(), variant<Tile<E, 128, 2, 128, 2>>(), variant<Tile<E, 256, 2, 64, 1>>(),
+    variant<Tile<E, 96, 3, 96, 2>>(), variant<Tile<E, 128, 2, 128, 2>>(), variant<Tile<E, 256, 2, 64, 1>>(),
 };
 
 static const struct Variant *variant_of(const struct attention_problem *p) {
