@@ -3,7 +3,7 @@
 const COLUMNS = [
     ["requests", "requests", "executions by a warp that went to memory"],
     ["sectors", "sectors (ideal)", "32-byte pieces of global memory touched, and the fewest that could hold what was asked for"],
-    ["wavefronts", "wavefronts (ideal)", "passes through the banks of shared memory, and how many there would be without conflicts"],
+    ["wavefronts", "wavefronts (ideal)", "what shared memory delivers in one clock each, and how many there would be without conflicts"],
     ["instructions", "lane-instructions", "instructions, each counted for every lane that executed it"]];
 
 const short = n => n < 10000 ? count(n) : n < 1e6 ? `${(n / 1e3).toFixed(n < 1e5 ? 1 : 0)}k`

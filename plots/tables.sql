@@ -170,7 +170,8 @@ FROM (SELECT *, (value >= 999.5) + (value >= 999.5e3) + (value >= 999.5e6) + (va
 
 CREATE VIEW counter_row AS
 SELECT gpu, name, coalesce(words, '`' || metric || '`') AS words, min(coalesce(counter_words.rowid, 1000000 + line)) AS place,
-    max(text) FILTER (WHERE D = 64) AS narrow, max(text) FILTER (WHERE D = 128) AS wide, max(coalesce(folded = 'folded', 0)) AS folded
+    max(text) FILTER (WHERE D = 64) AS narrow, max(text) FILTER (WHERE D = 128) AS wide,
+    max(coalesce(folded = 'folded' OR instr(folded, substr(name, 1, 2)), 0)) AS folded
 FROM counter_text LEFT JOIN counter_words USING (metric) WHERE D IN (64, 128) GROUP BY gpu, name, coalesce(words, metric);
 
 CREATE VIEW counter_head AS
@@ -179,7 +180,8 @@ SELECT name, gpu, '| Nsight Compute, ' || device || ' |' || iif(has_64, ' D=64 |
 FROM (SELECT name, gpu, device, max(D = 64) AS has_64, max(D = 128) AS has_128, max(line) FROM counter_text WHERE D IN (64, 128)
     GROUP BY gpu, name);
 
--- What no page speaks of is folded away, behind the others.
+-- What no page speaks of is folded away, behind the others; so is, on the page of a lesson, what it does not speak of: the third word
+-- of a counter is "folded" or the numbers of such lessons.
 INSERT INTO block
 SELECT 'profile', name, gpu, place, text FROM (
     SELECT name, gpu, 1 AS place, text FROM counter_head
@@ -220,7 +222,7 @@ SELECT 'peers', '', eager || gpu, place, text FROM (
         'attention'));
 
 INSERT INTO block
-SELECT 'peers', '', 2 || gpu, place, text FROM (
+SELECT 'softmax-peers', '', gpu, place, text FROM (
     SELECT DISTINCT gpu, 0 AS place,
         '| rows × columns | row softmax, us | of a copy''s GB/s | torch.softmax, us | speed-up | over PyTorch in five operations |' ||
         char(10) || '|---|---|---|---|---|---|' AS text FROM softmax_beside WHERE peer = 'torch_softmax'
@@ -381,6 +383,7 @@ FROM (SELECT 'ladder' AS name, '' AS folder, '`make bench` does it on a GPU.' AS
     UNION ALL SELECT 'lengths', folder, '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.' FROM lesson
     UNION ALL SELECT 'libraries', '', '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.'
     UNION ALL SELECT 'peers', '', '`make peers` does it, on a GPU with PyTorch.'
+    UNION ALL SELECT 'softmax-peers', '', '`make peers` does it, on a GPU with PyTorch.'
     UNION ALL SELECT 'steps', '', '`scripts/stamps` does it, on a GPU.'
     UNION ALL SELECT 'triton', folder, '`make peers` does it, on a GPU with PyTorch and Triton.' FROM lesson
     UNION ALL SELECT DISTINCT name, lesson, '`scripts/versions ' || substr(lesson, 1, 2) || '` does it, on a GPU.'

@@ -62,7 +62,7 @@ command teach_explore;
 // FILE.csv SHAPE...: each of the predictions of a file at each shape, tab-separated: shape, name, unit, value.
 command teach_predictions;
 
-// FILE.csv: the passes through shared memory that a run took and those that it needed, of what the simulator counted.
+// FILE.csv: the wavefronts of shared memory that a run took and those that it needed, of what the simulator counted.
 // Status 1 where bank conflicts made more.
 command teach_conflicts;
 

@@ -2,16 +2,15 @@
 //
 //     count("run", "global load sectors")          the sum of a quantity over all accesses,
 //     count("run", "global load sectors", "TEXT")  or over those of source lines that contain TEXT; a line of an
-//     inlined
-//                                                  function counts as the line that calls it, too
-//     conflicts("run", "load", "TEXT")             passes through shared memory for each that would do without bank
-//     conflicts streamed("run")                              bytes of accesses to global memory whose lanes ask for
-//     whole sectors and
-//                                                  each byte once, as those to a matrix do
+//                                                  inlined function counts as the line that calls it, too
+//     conflicts("run", "load", "TEXT")             wavefronts for each that would do without bank conflicts
+//     streamed("run")                              bytes of accesses to global memory whose lanes ask for whole
+//                                                  sectors and each byte once, as those to a matrix do
 //     shared_bytes("run")  launches("run")         of the first kernel; of all
-//     line("run", "TEXT")                          "attention.cu:60", the first line of the run's source that contains
-//     TEXT measured("FILE", "WANTED", "COLUMN")  busy("LESSON", D, "PART")  gpu()          measured.h near(x, y)
-//     number(x)  percent(x)            how near, for choices that stand for a value; a text for people
+//     line("run", "TEXT")                          "attention.cu:60", the first line of the run's source that
+//                                                  contains TEXT
+//     measured("FILE", "WANTED", "COLUMN")  busy("LESSON", D, "PART")  gpu()          measured.h
+//     near(x, y)  number(x)  percent(x)            how near, for choices that stand for a value; a text for people
 //
 // What is not there is an error: a question must not be graded by a 0 that nobody counted.
 #ifndef COUNTS_H

@@ -18,7 +18,7 @@ static const struct counted {
 } kinds[] = {
     {"shared loads", "shared", "load", LANES},
     {"shared stores", "shared", "store", LANES},
-    {"passes through shared memory", "shared", NULL, WAVEFRONTS},
+    {"wavefronts of shared memory", "shared", NULL, WAVEFRONTS},
     {"global sectors", "global", NULL, SECTORS},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };

@@ -188,9 +188,9 @@ void report_kernels(const struct traffic *traffic, const char *ptxas) {
            "sectors:\n"
            "  32-byte pieces of memory that a request touches (and the fewest that could hold what it asks for). ways: "
            "of bank\n"
-           "  conflicts, passes through shared memory for each that would do without them. share: of all sectors of "
+           "  conflicts, wavefronts of shared memory for each that would do without them. share: of all sectors of "
            "global and\n"
-           "  local memory, or of all passes of shared memory.\n"
+           "  local memory, or of all wavefronts of shared memory.\n"
            "  Counted on PTX: what ptxas spills, unrolls or keeps in registers may add or save accesses.\n\n");
 }
 

@@ -96,9 +96,9 @@ const struct attention_suspect attention_suspects[] = {
     TILES(hidden_multiplied, .hidden_multiplied = true, .queries = 32),
     TILES(hidden_multiplied, .hidden_multiplied = true, .queries = 64),
     {&hidden_multiplied, {.hidden_multiplied = true, .tile = 1 << 20, .queries = 1 << 20}},
-    {&division_by_0, {.division = DIVISION_BY_0}},
-    {&division_by_0, {.division = DIVISION_BY_0, .queries = 32}}, // blocks that see no key do nothing, and are right
-    {&division_by_0, {.division = DIVISION_BY_0, .queries = 64}},
+    {&no_key_seen, {.division = DIVISION_BY_0}},
+    {&no_key_seen, {.division = DIVISION_BY_0, .queries = 32}}, // blocks that see no key do nothing, and are right
+    {&no_key_seen, {.division = DIVISION_BY_0, .queries = 64}},
     {&k_v_swapped, {.k.tensor = TENSOR_OF_V, .v.tensor = TENSOR_OF_K}},
     {&q_k_swapped, {.q.tensor = TENSOR_OF_K, .k.tensor = TENSOR_OF_Q}},
     {&values_from_k, {.v.tensor = TENSOR_OF_K}},

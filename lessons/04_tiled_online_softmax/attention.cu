@@ -49,7 +49,7 @@ __device__ inline void raise_maximum(const float (&lane_max)[T::ROWS], float (&r
                                      float (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
 #pragma unroll
     for (int i = 0; i < T::ROWS; i++) {
-        // TODO 2 (about 6 lines): the new maximum of row i, over its lanes. What was summed so far, in row_sum[i] and
+        // TODO 2 (about 7 lines): the new maximum of row i, over its lanes. What was summed so far, in row_sum[i] and
         // in O_rmem[i], is relative to the old one: which factor mends it? What if the row has seen no key yet, and
         // new_max is still -inf?
         // END TODO 2
@@ -92,11 +92,12 @@ __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], con
     for (int key = 0; key < T::KEYS; key += 4) {
         float p[T::ROWS][4];
 #pragma unroll
-        for (int i = 0; i < T::ROWS; i++)
+        for (int i = 0; i < T::ROWS; i++) {
             copy_floats<4>(p[i], &P_smem[i][key]);
-            // TODO 3 (about 8 lines): for each of the four keys and each column of this lane, load the value once and
-            // add it, weighted, to all rows, except where MASKED and the key lies beyond last_key + i. With #pragma
-            // unroll the indices are known to the compiler, and p and O_rmem stay in registers.
+        }
+        // TODO 3 (about 10 lines): for each of the four keys and each column of this lane, load the value once and
+        // add it, weighted, to all rows, except where MASKED and the key lies beyond last_key + i. With #pragma
+        // unroll the indices are known to the compiler, and p and O_rmem stay in registers.
         // END TODO 3
     }
 }

@@ -91,7 +91,7 @@ __device__ inline void add_scores(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const 
 template <class T>
 __device__ inline void raise_maximum(const float (&lane_max)[T::ROWS], volatile float (&row_max)[T::ROWS],
                                      float (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
-    // TODO 1 (about 9 lines): the new maximum of row i, over its lanes, and what row_sum[i] and O_rmem[i] have to be
+    // TODO 1 (about 10 lines): the new maximum of row i, over its lanes, and what row_sum[i] and O_rmem[i] have to be
     // multiplied by: a power of 2. What if the row has seen no key yet?
     // END TODO 1
 }

@@ -283,7 +283,7 @@ __global__ void __launch_bounds__(COMBINE_WARPS *WARP_SIZE)
         return;
 
     float row_sum = 0.0f, O_rmem[T::D / WARP_SIZE] = {};
-    // TODO 2 (about 13 lines): the pieces of shares blockIdx.x .. cut.last_share, the first at cut.first_place, the
+    // TODO 2 (about 14 lines): the pieces of shares blockIdx.x .. cut.last_share, the first at cut.first_place, the
     // others at 2 * share. Their O is divided by row_sum already: what does a piece count, relative to the largest
     // row_max? Add up row_sum, and of O this lane's columns. What if no piece has seen a key?
     const int first = blockIdx.x, last = cut.last_share;

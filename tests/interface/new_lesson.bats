@@ -12,8 +12,8 @@ setup_file() {
     from=$(cd "$root/solutions" && wc -l [0-9][0-9]_*/attention.cu | sort -n | awk -F '[ /]+' '$2 != "total" { print $(NF - 1); exit }')
     cp -R "solutions/$from" solutions/90_throwaway
     mkdir -p lessons/90_throwaway
-    cp "$root/lessons/$from"/{README.md,hints,questions,predictions.csv,repair.patch} lessons/90_throwaway
-    sed -i -e "s/$from/90_throwaway/g" -e "s/\(esson[- ]\)${from%%_*}/\190/g" lessons/90_throwaway/* solutions/90_throwaway/*.cu
+    cp "$root/lessons/$from"/{README.md,hints,questions,predictions.csv} lessons/90_throwaway
+    sed -i -e "s/$from/90_throwaway/g" -e "s/\(esson[- ]\)${from%%_*}/\190/g" lessons/90_throwaway/* solutions/90_throwaway/{*.cu,repair.patch}
     # One question is as good as ten.
     awk '/^== /{ n++ } n < 2' lessons/90_throwaway/questions >q && mv q lessons/90_throwaway/questions
     scripts/teach skeleton solutions/90_throwaway/attention.cu >lessons/90_throwaway/attention.cu

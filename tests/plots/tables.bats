@@ -68,6 +68,15 @@ lacks() {
     cat lessons/01_basic_attention/README.md | lacks 'Nsight\|old'
 }
 
+@test "a counter is folded away on the pages of the lessons that do not speak of it" {
+    sed -i '/issue slots busy$/s/$/\t01 02/; /written to device memory$/s/$/\t01/' plots/counters.tsv
+    printf '<!-- results:begin profile -->\n<!-- results:end profile -->\n' >lessons/02_vectorized/README.md
+    plots/tables
+    sed '/<details>/,$d' lessons/02_vectorized/README.md | lacks 'issue slots busy'
+    sed '/<details>/,$d' lessons/02_vectorized/README.md | grep -q 'written to device memory'
+    sed '1,/<details>/d' lessons/02_vectorized/README.md | grep -qF '| issue slots busy | 67 % | 50 % |'
+}
+
 @test "counters without words are rows of their own" {
     for counter in another__metric.sum,inst,34 third__metric.sum,inst,56; do
         echo "solution-02_vectorized,Example GPU,1,16,4096,4096,128,0,$counter,2026-01-02,abc1234" >>results/example-gpu/profile.csv

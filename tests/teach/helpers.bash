@@ -8,7 +8,7 @@ setup_file() {
     make build/bin/attention build/bin/teach >/dev/null
     copy_project
     for folder in "$root"/lessons/*/; do
-        cp "$folder"hints "$folder"questions "$folder"repair.patch "$folder"README.md "$project/lessons/$(basename "$folder")"
+        cp "$folder"hints "$folder"questions "$folder"README.md "$project/lessons/$(basename "$folder")"
     done
     cp -R "$root/tests/teach" "$project/tests"
     rm -rf "$project/results" "$project/.progress"

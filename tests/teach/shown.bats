@@ -56,3 +56,37 @@ shown() {
     run shown "$sample"
     [[ $output == "$sample:1: a block of code does not say"* ]]
 }
+
+@test "no file of a lesson shows a line of its blanks, and one that does is found" {
+    run python3 tests/teach/spoilt.py .
+    echo "$output"
+    [ -z "$output" ]
+    copy=$BATS_TEST_TMPDIR/copy lesson=02_vectorized
+    mkdir -p "$copy/solutions" "$copy/lessons/$lesson"
+    cp -R solutions/$lesson "$copy/solutions"
+    cp solutions/$lesson/attention.cu "$copy/lessons/$lesson"
+    # In a sentence, and in what a patch has around its change.
+    echo 'Click `value += __shfl_xor_sync(ALL_LANES, value, distance);` here.' >"$copy/lessons/$lesson/README.md"
+    printf -- '-    float share;\n     for (int key = first_key; key < nk; key += keys_at_once)\n }\n' >"$copy/lessons/$lesson/repair.patch"
+    run python3 tests/teach/spoilt.py "$copy"
+    echo "$output"
+    [ "${#lines[@]}" -eq 2 ]
+    [[ ${lines[0]} == "lessons/$lesson/README.md:1: Click"* ]]
+    [[ ${lines[1]} == "lessons/$lesson/repair.patch:2: for (int key = first_key"* ]]
+}
+
+@test "a page says how many blanks there are and about how many lines they have" {
+    words=(no one two three four five six seven)
+    for solution in solutions/*/*.cu; do
+        blanks=$(grep -c '// TODO [0-9]' "$solution") || continue
+        skeleton=lessons/${solution#solutions/}
+        lines=$(($(grep -c . "$solution") - $(scripts/teach skeleton "$solution" | grep -c .)))
+        file=${skeleton##*/}
+        said=$(tr '\n' ' ' <"${skeleton%/*}/README.md" |
+            sed -nE "s/.*\[$file\]\($file\) has ([a-z]+)( blanks)?,( marked \`TODO\`,)?( about)? ([0-9]+) lines.*/\1 \5/p")
+        echo "$skeleton: $blanks blanks, $lines lines; the page says ${said:-nothing}"
+        [ "${said% *}" = "${words[blanks]}" ]
+        [ $((${said#* } - lines)) -ge -1 ]
+        [ $((${said#* } - lines)) -le 1 ]
+    done
+}

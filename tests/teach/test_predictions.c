@@ -29,7 +29,7 @@ static void values_at_a_shape(void **state) {
     assert_true(read_text("# a comment, with a comma\n\nname,unit,formula\r\n"
                           "global_load_bytes,bytes,\"B*H*NQ * (4 * NK + ceil(D/32))\"\r\n"
                           "global_store_bytes,of a warp,\"KV_HEADS + max(ROWS, COLUMNS)\"\n"
-                          "\"shared_load_wavefronts@f(a, b)\",passes,\"D <= 64 ? 1 : 2\"\n",
+                          "\"shared_load_wavefronts@f(a, b)\",wavefronts,\"D <= 64 ? 1 : 2\"\n",
                           "2,8:4,10:20,64", &p, &error));
     assert_int_equal(p.count, 3);
     assert_string_equal(p.prediction[0].name, "global_load_bytes");
