@@ -263,7 +263,7 @@ static void write_meta(FILE *out, const char *kind, const char *name, const char
     fputs("\"/>\n", out);
 }
 
-static void write_head(FILE *out, const char *facts, const char *end, const char *title) {
+static void write_head(FILE *out, const char *facts, const char *end, const char *title, const char *url) {
     char *author = fact_of(facts, end, "author"), *description = fact_of(facts, end, "description"),
          *image = fact_of(facts, end, "image"), *date = fact_of(facts, end, "date");
     write_meta(out, "name", "author", author);
@@ -271,7 +271,10 @@ static void write_head(FILE *out, const char *facts, const char *end, const char
     write_meta(out, "property", "og:type", "article");
     write_meta(out, "property", "og:title", title);
     write_meta(out, "property", "og:description", description);
-    write_meta(out, "property", "og:image", image);
+    char address[4096]; // what shows a preview takes no relative one
+    snprintf(address, sizeof address, "%s%s", *image && !strchr(image, ':') ? url : "", image);
+    write_meta(out, "property", "og:url", url);
+    write_meta(out, "property", "og:image", address);
     write_meta(out, "property", "article:published_time", date);
     write_meta(out, "name", "twitter:card", *image ? "summary_large_image" : "");
     free(author);
@@ -372,7 +375,7 @@ bool page_write(const struct page_sources *sources, FILE *out) {
             html_text(out, title, (int)strlen(title));
             at += strlen("@title@");
         } else if (text_after(at, "@meta@\n")) {
-            write_head(out, facts, end, title);
+            write_head(out, facts, end, title, sources->url);
             at += strlen("@meta@\n");
         } else if (text_after(at, "@style@\n")) {
             page.failed |= !write_style(sources, out);
