@@ -27,6 +27,11 @@ pages() {
     [ $dead -eq 0 ]
 }
 
+@test "a commit that results name is in the history, or in the list of those that are not" {
+    [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ] || skip "the whole history is not here"
+    scripts/cited --check
+}
+
 @test "make knows the commands of the README" {
     grep -E '^    (make|\./setup.*&& make) ' README.md | sed 's/.*make \([^ ].*\)/\1/; s/   .*//' >"$BATS_TEST_TMPDIR/commands"
     [ "$(wc -l <"$BATS_TEST_TMPDIR/commands")" -gt 8 ]
