@@ -7,7 +7,7 @@ LINKS   :=
 # The address of the folder that it is published in, https://.../, for what shows a preview.
 URL     :=
 
-build/bin/post: $(patsubst %.c,build/objects/plain/%.o,$(wildcard post/*.c)) build/objects/plain/teach/text.o build/objects/plain/common/message.o build/objects/plain/common/host/blanks.o
+build/bin/post: $(patsubst %.c,build/objects/plain/%.o,$(wildcard post/*.c)) build/objects/plain/teach/text.o build/objects/plain/teach/files.o build/objects/plain/common/message.o build/objects/plain/common/host/blanks.o
 	$(call link,,-lcmark-gfm -lcmark-gfm-extensions -lm)
 
 post: build/bin/post

@@ -3,7 +3,6 @@
 #include "form.h"
 #include "kernel.h"
 #include "literal.h"
-#include "read.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -118,7 +117,7 @@ static void show_code(struct pass *pass, const char *inner, char *word[WORDS], i
 
 // The title of a drawing is its text alternative.
 static void show_figure(struct pass *pass, const char *path) {
-    char *svg = read_file(path), *title = svg ? strstr(svg, "<title") : NULL;
+    char *svg = text_read(path), *title = svg ? strstr(svg, "<title") : NULL;
     title = title ? strchr(title, '>') : NULL;
     char *end = title ? strstr(title, "</title>") : NULL;
     if (!end) {
