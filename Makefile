@@ -197,6 +197,7 @@ RESULTS=folder             where bench writes and plots and post read, instead o
 GPU=folder                 of several in results/ the one that a post is about
 OUTLINE=file.md            the text of the post, instead of post/outline.md
 LINKS=https://.../blob/main/  what goes before a path of the repository in the links of a post; else they are relative
+URL=https://.../        the address of the folder that a post is published in, for its preview image
 
 The exit status is 0 only where all held, else 2. make's own last line names what failed, with Error 1 for a check
 that failed and Error 2 for bad input.

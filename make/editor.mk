@@ -1,7 +1,7 @@
 # What an editor needs to know how each file is compiled: compile_commands.json, for clangd (.clangd) and others. It holds the
 # place of this clone, so it is made where it is used, and not committed.
 
-editor_c    = $(wildcard common/*.c common/*/*.c simulator/*/*.c teach/*.c tests/harness/*.c tests/simulator/*.c tests/teach/*.c)
+editor_c    = $(wildcard common/*.c common/*/*.c simulator/*/*.c simulator/*/*/*.c teach/*.c post/*.c tests/harness/*.c tests/simulator/*.c tests/teach/*.c)
 editor_cuda = $(wildcard lessons/*/*.cu solutions/*/*.cu baselines/*.cu common/runner/*.cu)
 # clang reads the toolkit's headers, needs none of its libraries, and may be older than it.
 editor_nvcc = clang++ -x cuda --cuda-path=$(CUDA) --no-cuda-version-check -Wno-unknown-cuda-version -nocudalib \

@@ -78,26 +78,30 @@ INSERT INTO ceiling_line
 SELECT chart, max(peak), printf('peak %.*f', max(peak) < 100, max(peak)) FROM over_n WHERE peak > 0 AND chart IN (SELECT chart
     FROM line_point) GROUP BY chart;
 INSERT INTO ceiling_line
-SELECT DISTINCT chart, median, iif(what = 'wgmma_bf16', 'wgmma', 'mma.sync') || printf(' alone %.0f', median)
+SELECT DISTINCT chart, median, iif(what = 'wgmma_bf16', 'wgmma', 'mma') || printf(' %.0f', median)
 FROM newest_ceiling JOIN this_gpu USING (gpu), over_n WHERE what IN ('wgmma_bf16', 'mma_bf16') AND dtype <> 'fp32'
     AND chart IN (SELECT chart FROM line_point);
 
--- The last lesson at the largest N, the fastest library there, and what falls to two thirds of its best or less as N grows.
+-- The last lesson at the largest N whose timings are not noisy, or at the largest; the fastest library there; and what falls to two
+-- thirds of its best or less as N grows.
 CREATE VIEW at_end AS
-SELECT chart, N, max(iif(is_lesson, name, '')) AS last, max(iif(is_lesson, 0, tflops)) AS library
-FROM over_n WHERE N = (SELECT max(N) FROM over_n AS o WHERE o.chart = over_n.chart) GROUP BY chart;
+SELECT chart, N, last, library, noisy FROM (
+    SELECT chart, N, max(iif(is_lesson, name, '')) AS last, max(iif(is_lesson, 0, tflops)) AS library, max(noisy) AS noisy,
+        row_number() OVER (PARTITION BY chart ORDER BY max(noisy), N DESC) AS place FROM over_n GROUP BY chart, N)
+WHERE place = 1;
 CREATE VIEW fallen AS
-SELECT chart, name, tflops, best, N FROM (
-    SELECT chart, name, tflops, N, max(tflops) OVER (PARTITION BY chart, name) AS best, max(N) OVER (PARTITION BY chart, name) AS end
-    FROM over_n WHERE is_lesson)
-WHERE N = end AND tflops < best * 0.667;
+SELECT a.chart, a.name, a.N AS best_n, a.tflops AS best, z.N, z.tflops FROM (SELECT *, max(tflops) FROM over_n WHERE is_lesson GROUP BY chart, name) AS a
+    JOIN (SELECT *, max(N) FROM over_n WHERE NOT noisy GROUP BY chart, name) AS z USING (chart, name)
+WHERE z.tflops < a.tflops * 0.667;
 
 INSERT INTO chart
 SELECT o.chart, 'lines', o.chart IN ('tflops-d64', 'tflops-bf16-d128'),
-    replace(last, '_', ' ') || printf(' reaches %.*f TFLOP/s', (o.tflops < 1) + (o.tflops < 10) + (o.tflops < 100), o.tflops) ||
+    replace(last, '_', ' ') || printf(' reaches %s%.*f TFLOP/s at N=%d', iif(e.noisy, '~', ''), (o.tflops < 1) + (o.tflops < 10) +
+        (o.tflops < 100), o.tflops, e.N) ||
     iif(library > o.tflops, printf(', the fastest library %.0f', library), iif(library > 0, printf(', ahead of the libraries'' %.0f',
         library), '')) ||
-    coalesce((SELECT '; ' || substr(f.name, 1, 2) || printf(' falls from %.1f to %.1f at N=%d', f.best, f.tflops, f.N) FROM fallen AS f
+    coalesce((SELECT '; ' || substr(f.name, 1, 2) || printf(' falls from %.1f at N=%d to %.1f at N=%d', f.best, f.best_n,
+        f.tflops, f.N) FROM fallen AS f
         WHERE f.chart = o.chart
         ORDER BY f.tflops / f.best LIMIT 1), ''),
     gpu_name || ', ' || own || 'TFLOP/s over N, ' || dtype || iif(dtype = 'fp32', ', B=1 H=16', ', 16384 tokens, H × D = 2048') ||
@@ -106,7 +110,7 @@ SELECT o.chart, 'lines', o.chart IN ('tflops-d64', 'tflops-bf16-d128'),
     'Lines over N: ' || substr(last, 1, 2) || printf(' at %.*f TFLOP/s', (o.tflops < 1) + (o.tflops < 10) + (o.tflops < 100), o.tflops) ||
         iif(library > 0, printf(', the fastest library at %.0f', library), '') || ' at N=' || o.N || '; ' || dtype || ', D=' || D || '.',
     'Useful floating-point operations a second over the number of queries and keys; a line has the number of its lesson.',
-    how || coalesce((SELECT ' Alone: measured with nothing to load' || iif(c.run = o.run, '', ', in another run') || '.'
+    how || coalesce((SELECT ' mma, wgmma: mma.sync and wgmma with nothing to load' || iif(c.run = o.run, '', ', in another run') || '.'
         FROM newest_ceiling AS c JOIN this_gpu USING (gpu)
         WHERE c.what = 'mma_bf16' AND dtype <> 'fp32'), '') || iif((SELECT max(noisy) FROM line_point WHERE line_point.chart = o.chart),
             ' Ringed: noisy.', ''), ''
@@ -143,7 +147,8 @@ WHERE percent IS NOT NULL ORDER BY D, number, column;
 CREATE VIEW busiest AS
 SELECT chart, name, percent, substr('FMA units    issue slots  shared memoryL2 cache     device memory', 13 * column - 25, 13) AS part
 FROM (SELECT chart, name, column, max(percent) AS percent FROM share WHERE column > 1 GROUP BY chart, name);
-CREATE VIEW counted_at AS SELECT max(c.date) AS date, c.commit_name FROM counter AS c JOIN this_gpu USING (gpu) WHERE c.N = 4096;
+CREATE VIEW counted_at AS SELECT max(c.date) AS date, c.commit_name FROM counter AS c JOIN this_gpu USING (gpu)
+    WHERE c.N = 4096 AND c.name IN (SELECT name FROM star);
 
 INSERT INTO chart
 SELECT chart, 'limits', chart = 'limits-d64', 'What is busiest moves: ' || group_concat(words, '; '),
@@ -306,9 +311,9 @@ WHERE said.what = 'attention' AND peak > 0 AND EXISTS (SELECT 1 FROM newest_ceil
 -- ---- What gnuplot reads ---------------------------------------------------------------------------------------------------
 
 -- One view a script, its columns as the script's head says them, behind the chart's name; settings are its own.
--- A figure stands behind its bar, and where a line would cross it, behind the line; so the axis goes on behind the longest. room is what is
--- left
--- of a chart's width beside its labels; a letter takes about 9 pixels.
+-- A figure stands behind its bar, and where a line or a mark near the bar would cross it, behind that; a mark that would cross it further
+-- on is left out there. So the axis goes on behind the longest. room is what is left of a chart's width beside its labels; a letter takes
+-- about 9 pixels.
 CREATE VIEW bar_room AS
 SELECT chart, room, line_value, line_label, max(max(value * room / (room - 9 * length(figure) - 12)), 1.02 * coalesce(line_value, 0)) AS end
 FROM bar JOIN (SELECT chart, 400 - 9 * max(iif(is_head, 0, length(label))) AS room FROM bar GROUP BY chart) USING (chart)
@@ -317,10 +322,10 @@ GROUP BY chart;
 CREATE VIEW bars AS
 SELECT chart, sum(height) OVER (PARTITION BY chart ORDER BY place, is_head DESC ROWS UNBOUNDED PRECEDING) - 10 + iif(line_label IS NULL, 0,
     24) AS y, is_head, label, value, figure,
-    hue, coalesce(mark, 0) AS mark, max(value, iif(mark BETWEEN value AND past, mark, 0), iif(line_value BETWEEN value AND past,
-        line_value, 0)) AS behind
+    hue, iif(mark BETWEEN near AND past, 0, coalesce(mark, 0)) AS mark, max(value, iif(mark BETWEEN value AND near, mark, 0),
+        iif(line_value BETWEEN value AND past, line_value, 0)) AS behind
 FROM (SELECT *, iif(is_head, 22 + 8 * (place > min(place) OVER (PARTITION BY chart)), 20) AS height,
-    value + end * (9 * length(figure) + 12) / room AS past
+    value + 0.06 * end AS near, value + end * (9 * length(figure) + 12) / room AS past
     FROM bar JOIN bar_room USING (chart)) AS b;
 CREATE VIEW bars_settings AS
 SELECT chart, printf('plot_height = %d; end = %g; line_value = %g; line_label = "%s"; tics = ''%s''', max(y) + 16, max(end,
@@ -334,13 +339,15 @@ SELECT chart, dense_rank() OVER (PARTITION BY chart ORDER BY hue = 0, name) AS l
 CREATE VIEW top AS
 SELECT chart, max(max(y), coalesce((SELECT max(value) FROM ceiling_line AS c WHERE c.chart = l.chart), 0)) AS most FROM line_point AS l
     GROUP BY chart;
--- Names at the lines' ends, moved until each has a line of text for itself, 0.055 of the axis: half-way between where they stand if
+-- Names at the ends of lines and levels, moved until each has a line of text for itself, 0.055 of the axis: half-way between where they stand if
 -- all give way upwards and where if all give way downwards, and none below the axis. value: where the line ends.
 CREATE VIEW line_ends AS
 SELECT chart, end, 0.055 * most * place + max(0.02 * most - 0.055 * most, (max(y - 0.055 * most * place) OVER (PARTITION BY chart
     ORDER BY place ROWS UNBOUNDED PRECEDING) + min(y - 0.055 * most * place) OVER (PARTITION BY chart ORDER BY place DESC
     ROWS UNBOUNDED PRECEDING)) / 2) AS y, name, hue, y AS value
-FROM (SELECT *, row_number() OVER (PARTITION BY chart ORDER BY y, name) AS place FROM lines JOIN top USING (chart) WHERE x = end);
+FROM (SELECT *, row_number() OVER (PARTITION BY chart ORDER BY y, name) AS place FROM (
+    SELECT chart, end, y, name, hue FROM lines WHERE x = end
+    UNION ALL SELECT chart, max(x), value, label, 0 FROM ceiling_line JOIN line_point USING (chart) GROUP BY chart, label) JOIN top USING (chart));
 CREATE VIEW lines_settings AS
 SELECT chart, printf('n_least = %d; n_most = %d; most = %g; lines = %d; array line_hue[%d] = [%s]', min(x), max(x), most, max(line),
     max(line),

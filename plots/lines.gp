@@ -1,14 +1,14 @@
-# Lines over N, each with its name at its end: gnuplot SETTINGS lines.gp
+# Lines over N, and level ones, each with its name at its end: gnuplot SETTINGS lines.gp
 # Rows of `data`: line (from 1), hue (0: grey), N, value, 1 where it is noisy. Rows of `ends`: N, where the name stands, name, hue, and
 # the value that it belongs to.
-# Rows of `levels`: value, label.
+# Rows of `levels`: value.
 # Settings beside those of style.gp: lines, n_least, n_most, most (of values and levels).
 
 plot_height = 330
 below = 62
 load style
 
-set rmargin at screen x_at(width - 70)
+set rmargin at screen x_at(width - 104)
 set logscale x 2
 # Behind the last point there is room for a stroke from it to its name.
 n_end = n_most * (n_most / n_least) ** 0.05
@@ -21,7 +21,6 @@ set xlabel "N (queries = keys)" offset 0, 0.4 textcolor rgb ink
 set format xy "%g"
 
 plot levels using (n_least / 1.1):1:(n_end - n_least / 1.1):(0) with vectors nohead linecolor rgb ink linewidth 1.5 dashtype 2, \
-     levels using (n_most):1:2 with labels right offset 0, -0.6 textcolor rgb ink, \
      for [i = 1:lines] data using (int($1) == i && int($2) > 0 ? $3 : NaN):4 with linespoints linewidth 2.5 linecolor rgb hue(line_hue[i]) pointtype 7 pointsize 0.6, \
      for [i = 1:lines] data using (int($1) == i && int($2) == 0 ? $3 : NaN):4 with linespoints linewidth 2 dashtype 3 linecolor rgb neutral pointtype 5 pointsize 0.6, \
      data using ($5 == 1 ? $3 : NaN):4 with points linecolor rgb ink pointtype 6 pointsize 1.4, \

@@ -1,7 +1,7 @@
 #include "figures.h"
 
 #include "message.h"
-#include "read.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static int by_key(const void *a, const void *b) {
 }
 
 void figures_read(const char *path, struct figures *figures) {
-    *figures = (struct figures){.text = read_file(path)};
+    *figures = (struct figures){.text = text_read(path)};
     if (!figures->text)
         message_exit(EXIT_BAD_INPUT, "%s cannot be read", path);
     for (char *at = figures->text; *at;) {

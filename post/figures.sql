@@ -58,9 +58,9 @@ WHERE dtype = 'bf16' AND causal = 0 AND name = (SELECT max(name) FROM grid JOIN 
     AND kind NOT IN ('peer', 'baseline'));
 INSERT INTO figure SELECT 'bf16 tflops ' || who || ' ' || D || ' ' || N, iif(noisy, '~', '') || printf('%.0f', tflops) || char(160) ||
     'TFLOP/s' FROM grid_at;
-INSERT INTO figure SELECT 'bf16 share ' || who || ' ' || D || ' ' || N, printf('%.0f', 100 * tflops / peak) || char(160) || '%'
+INSERT INTO figure SELECT 'bf16 share ' || who || ' ' || D || ' ' || N, iif(noisy, '~', '') || printf('%.0f', 100 * tflops / peak) || char(160) || '%'
     FROM grid_at WHERE peak > 0;
-INSERT INTO figure SELECT 'bf16 speedup ' || a.who || ' ' || b.who || ' ' || D || ' ' || N, printf('%.*f×', 1 + (b.us / a.us < 1.995), b.us / a.us)
+INSERT INTO figure SELECT 'bf16 speedup ' || a.who || ' ' || b.who || ' ' || D || ' ' || N, iif(a.noisy OR b.noisy, '~', '') || printf('%.*f×', 1 + (b.us / a.us < 1.995), b.us / a.us)
     FROM grid_at AS a JOIN grid_at AS b USING (N, D);
 
 -- ---- The row softmax ---------------------------------------------------------------------------------------------------
@@ -103,11 +103,24 @@ INSERT INTO figure SELECT 'count', coalesce((SELECT value
     FROM json_each('["one","two","three","four","five","six","seven","eight","nine","ten","eleven","twelve"]') WHERE key = n - 1), n)
 FROM (SELECT count(DISTINCT name) AS n FROM star) WHERE n > 0;
 CREATE VIEW facts AS SELECT said.* FROM said JOIN ladder_of USING (run) WHERE what = 'attention';
+-- The runs that figures and charts come from, and what they have of each. known_commit: those that a reader can check out.
+CREATE TABLE taken AS
+SELECT words, run, time, commit_name, clock, driver, cuda,
+    known_commit.name IS NOT NULL AS is_known
+FROM (SELECT run, group_concat(words, ', ') AS words, min(place) AS place FROM (
+        SELECT 1 AS place, 'the ladder in fp32' AS words, run FROM ladder_of
+        UNION SELECT 2, 'fp32 over N', run FROM sizes_run JOIN this_gpu USING (gpu)
+        UNION SELECT 3, 'the libraries', run FROM beside
+        UNION SELECT 4, 'the row softmax', run FROM softmax_run JOIN this_gpu USING (gpu)
+        UNION SELECT 5, 'bf16', run FROM grid JOIN this_gpu USING (gpu) WHERE dtype = 'bf16' AND NOT causal
+        UNION SELECT 6, 'the ceilings', run FROM newest_ceiling JOIN this_gpu USING (gpu) ORDER BY place) GROUP BY run)
+    JOIN (SELECT *, min(line) FROM said GROUP BY run) USING (run) LEFT JOIN known_commit ON known_commit.name = commit_name
+ORDER BY place;
 INSERT INTO figure
 SELECT 'device', device FROM facts UNION ALL SELECT 'sms', sm_count FROM facts WHERE sm_count <> '' UNION ALL SELECT 'driver', driver
     FROM facts UNION ALL SELECT 'cuda', cuda FROM facts
-UNION ALL SELECT 'clock', replace(clock, ' MHz', char(160) || 'MHz') FROM facts WHERE clock IS NOT NULL UNION ALL SELECT 'date', date
-    FROM facts UNION ALL SELECT 'commit', commit_name FROM facts
+UNION ALL SELECT 'clock', replace(clock, ' MHz', char(160) || 'MHz') FROM facts WHERE clock IS NOT NULL UNION ALL SELECT 'date', max(substr(time, 1, 10))
+    FROM taken GROUP BY NULL UNION ALL SELECT 'commit', commit_name FROM facts
 UNION ALL SELECT 'peak', printf('%.*f', (p < 1) + (p < 10) + (p < 100), p) || char(160) || 'TFLOP/s' FROM (SELECT max(peak) AS p FROM star)
     WHERE p > 0
 UNION ALL SELECT 'wins', printf('%d of %d', sum(ratio >= 1), count(*)) FROM beside GROUP BY NULL
@@ -234,13 +247,13 @@ WHERE EXISTS (SELECT 1 FROM softmax_one);
 
 INSERT INTO row
 SELECT 'table bf16 ' || D, place, text FROM (
-    SELECT DISTINCT D, 0 AS place, '| bf16, D=' || D || ' | N=4096 | N=16384 | of peak at N=16384 |' || char(10) ||
+    SELECT DISTINCT D, 0 AS place, '| bf16, D=' || D || ' | N=1024 | N=4096 | of peak at N=4096 |' || char(10) ||
         '|---|--:|--:|--:|' AS text FROM grid_at WHERE who = 'best'
-    UNION ALL SELECT a.D, z.tflops, '| ' || iif(a.kind IN ('peer', 'baseline'), coalesce(title, a.name), replace(a.name, '_', ' ')) ||
-        ' | ' || printf('%.0f', a.tflops) || ' | ' || printf('%.0f', z.tflops) || ' | ' ||
+    UNION ALL SELECT a.D, z.tflops, '| ' || iif(a.kind IN ('peer', 'baseline'), coalesce(title, 'Triton, ' || substr(a.name, 8, 2)), replace(a.name, '_', ' ')) ||
+        ' | ' || iif(a.noisy, '~', '') || printf('%.0f', a.tflops) || ' | ' || iif(z.noisy, '~', '') || printf('%.0f', z.tflops) || ' | ' ||
         iif(z.peak > 0, printf('%.0f', 100 * z.tflops / z.peak) || char(160) || '%', '-') || ' |'
     FROM grid_at AS a JOIN grid_at AS z USING (who, name, D) LEFT JOIN peer_title USING (name) WHERE who NOT IN ('best', 'first', 'last')
-        AND a.N = 4096 AND z.N = 16384
+        AND a.N = 1024 AND z.N = 4096
     UNION ALL SELECT DISTINCT grid.D, 1e12, char(10) || '*TFLOP/s; 16384 tokens, H × D = 2048, no mask. ' || text || '*' FROM grid
         JOIN this_gpu USING (gpu) JOIN measured USING (run)
     WHERE dtype = 'bf16' AND causal = 0 AND what = 'attention')
@@ -252,14 +265,19 @@ INSERT INTO figure SELECT key, group_concat(text, char(10)) FROM (SELECT * FROM 
 
 CREATE VIEW lesson_row AS SELECT DISTINCT name, kind, substr(name, 1, 2) AS number FROM star;
 INSERT INTO figure
-SELECT 'reproduce', '- GPU: ' || device || iif(sm_count <> '', ', ' || sm_count || ' SMs', '') || char(10) || '- software: driver ' ||
-    driver || ', CUDA ' || cuda || char(10) ||
-    coalesce('- SM clock around the timings: ' || replace(clock, ' MHz', char(160) || 'MHz') || char(10), '') ||
-    '- measured: ' || date || ', commit ' || commit_name || ', run ' || run || char(10) || '- kernels: ' ||
+SELECT 'reproduce', '- GPU: ' || device || iif(sm_count <> '', ', ' || sm_count || ' SMs', '') || char(10) ||
+    (SELECT '- Software: ' || group_concat(DISTINCT 'driver ' || driver || ' and CUDA ' || cuda) || char(10) FROM taken) ||
+    (SELECT group_concat('- Run ' || run || ': ' || words || '; ' || replace(substr(time, 1, 16), 'T', ' ') || ', commit ' ||
+        commit_name || iif(is_known, '', ' (not in this repository)') || coalesce(', SM clock ' || replace(clock, ' MHz', char(160) || 'MHz'), '') || char(10), '') FROM taken) ||
+    coalesce((SELECT '- Counters: ' || group_concat(text, '; ') || char(10) FROM (
+        SELECT 'of ' || group_concat(number, ', ') || ' on ' || date || ', commit ' || commit_name AS text FROM (
+            SELECT substr(name, 1, 2) AS number, date, commit_name, max(line) FROM counter JOIN this_gpu USING (gpu) WHERE N = 4096
+                GROUP BY name) GROUP BY commit_name ORDER BY min(number)) GROUP BY NULL), '') ||
+    '- Kernels: ' ||
     coalesce((SELECT 'own ones for ' || group_concat(number, ', ') FROM lesson_row WHERE kind = 'lesson' GROUP BY NULL) ||
         coalesce((SELECT '; the solutions for ' || group_concat(number, ', ') FROM lesson_row WHERE kind = 'solution' GROUP BY NULL),
             ''), 'the solutions') || char(10) ||
-    coalesce((SELECT '- not measured: ' || group_concat(text, '; ') || char(10) FROM (
+    coalesce((SELECT '- Not measured: ' || group_concat(text, '; ') || char(10) FROM (
         SELECT title || ' at ' || group_concat('D=' || D, ' and ') AS text FROM lesson, (SELECT 64 AS D UNION ALL SELECT 128) AS d
             WHERE takes_fp32 AND NOT EXISTS (SELECT 1 FROM star WHERE star.name = folder AND star.D = d.D) GROUP BY folder
         UNION ALL SELECT 'the row softmax' WHERE NOT EXISTS (SELECT 1 FROM softmax_one) UNION ALL SELECT 'the libraries'
@@ -270,12 +288,13 @@ SELECT 'reproduce', '- GPU: ' || device || iif(sm_count <> '', ', ' || sm_count 
     iif((SELECT max(noisy) FROM one_text),
         '- ~ marks noisy timings: they spread, or the clock changed, however often they were repeated' || char(10), '') || char(10) ||
     'To measure it again, on this GPU or another:' || char(10, 10) || '```sh' || char(10) ||
-    iif(commit_name REGEXP '^[0-9a-f]+(-dirty)?$', 'git checkout ' || replace(commit_name, '-dirty',
-        '  # some files were changed after it') || char(10), '') || './setup' || char(10) ||
+    coalesce((SELECT 'git checkout ' || commit_name || '  # the run of ' || replace(substr(time, 1, 16), 'T', ' ') || char(10) FROM taken
+        WHERE is_known ORDER BY time DESC LIMIT 1), '') || './setup' || char(10) ||
     'make ' || iif((SELECT max(kind = 'lesson') FROM lesson_row), (SELECT group_concat(kind || '-' || number, ' ') FROM lesson_row) || ' ',
         '') || 'bench' || char(10) ||
-    iif(EXISTS (SELECT 1 FROM beside), 'make peers  # PyTorch and Triton' || char(10), '') || iif(EXISTS (SELECT 1 FROM counted),
-        'scripts/measure  # all at once, and counted' || char(10), '') ||
+    iif(EXISTS (SELECT 1 FROM beside), 'make peers  # PyTorch and Triton' || char(10), '') ||
+    iif(EXISTS (SELECT 1 FROM grid_at), 'make peers DTYPE=bf16  # FA3=folder: FlashAttention-3, too' || char(10), '') || iif(EXISTS (SELECT 1 FROM counted),
+        'scripts/measure  # all of fp32, and counted' || char(10), '') ||
     'make post' || char(10) || '```'
 FROM facts;
 

@@ -82,9 +82,9 @@ void highlight(FILE *out, const char *code, bool is_diff) {
     for (const char *end; *code; code = end + 1) {
         end = strchr(code, '\n');
         int length = (int)(end - code), skip = is_diff && length >= 2 ? 2 : 0;
-        bool is_new = skip && *code == '+';
+        const char *kind = *code == '+' ? "new" : *code == '-' ? "gone" : "old";
         if (is_diff)
-            fprintf(out, "<span class=\"%s\">%c ", is_new ? "new" : "old", is_new ? '+' : ' ');
+            fprintf(out, "<span class=\"%s\">%c ", kind, *code);
         line(out, code + skip, length - skip);
         fputs(is_diff ? "</span>\n" : "\n", out);
     }

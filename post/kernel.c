@@ -1,9 +1,12 @@
 #include "kernel.h"
 
-#include "snippet.h"
+#include "host/blanks.h"
 
-#include <stdio.h>
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 20, MOST_CHANGED = 26 }; // lines of a listing, and of one with what is gone
 
 static const char *folder_of(const struct figures *figures, const char *lesson) {
     char key[64];
@@ -12,8 +15,49 @@ static const char *folder_of(const struct figures *figures, const char *lesson) 
 }
 
 void kernel_free(struct kernel *kernel) {
-    lines_free(&kernel->lines);
-    free(kernel->is_new);
+    lines_free(&kernel->file);
+    lines_free(&kernel->before);
+    free(kernel->line);
+}
+
+// The lines of a file without the marks of its blanks and what these ask; returns how many.
+static int without_marks(const struct lines *file, struct kernel_line *code) {
+    struct blank_reader reader = {0};
+    int count = 0;
+    for (int i = 0; i < file->count; i++) {
+        enum blank_line kind = blank_read(&reader, file->line[i]);
+        if (kind == BLANK_OUTSIDE || kind == BLANK_INSIDE)
+            code[count++] = (struct kernel_line){' ', i + 1, kind == BLANK_INSIDE ? reader.number : 0, file->line[i]};
+    }
+    return count;
+}
+
+// Puts both together, by a longest common part of theirs.
+static void compare(struct kernel *kernel, const struct kernel_line *old, int olds, const struct kernel_line *new,
+                    int news) {
+    int columns = news + 1;
+    // common[i * columns + j]: the longest common part of what follows line i of one and line j of the other.
+    int *common = calloc((size_t)(olds + 1) * (size_t)columns, sizeof *common);
+    for (int i = olds - 1; i >= 0; i--)
+        for (int j = news - 1; j >= 0; j--) {
+            int down = common[(i + 1) * columns + j], right = common[i * columns + j + 1];
+            common[i * columns + j] = !strcmp(old[i].text, new[j].text) ? common[(i + 1) * columns + j + 1] + 1
+                                                                        : (down > right ? down : right);
+        }
+    for (int i = 0, j = 0; i < olds || j < news;) {
+        struct kernel_line *line = &kernel->line[kernel->count++];
+        bool same = i < olds && j < news && !strcmp(old[i].text, new[j].text);
+        bool goes = !same && i < olds && (j == news || common[(i + 1) * columns + j] >= common[i * columns + j + 1]);
+        *line = goes ? old[i] : new[j];
+        line->mark = same ? ' ' : goes ? '-' : '+';
+        if (goes)
+            line->blank = 0;
+        i += same || goes;
+        j += !goes;
+        kernel->gone += goes;
+        kernel->news += !same && !goes;
+    }
+    free(common);
 }
 
 bool kernel_read(const struct figures *figures, const char *lesson, const char *file, bool own, struct kernel *kernel) {
@@ -22,19 +66,107 @@ bool kernel_read(const struct figures *figures, const char *lesson, const char *
     if (!folder)
         return false;
     snprintf(kernel->path, sizeof kernel->path, "%s/%s/%s", own ? "lessons" : "solutions", folder, file);
-    if (!lines_read(kernel->path, &kernel->lines))
+    if (!lines_read(kernel->path, &kernel->file))
         return false;
     char number[16], path[1024];
     snprintf(number, sizeof number, "%02d", atoi(folder) - 1);
     const char *before = folder_of(figures, number);
-    struct lines lines;
     snprintf(path, sizeof path, "solutions/%s/%s", before ? before : "", file);
-    if (before && lines_read(path, &lines)) {
-        kernel->is_new = calloc((size_t)kernel->lines.count + 1, sizeof *kernel->is_new);
-        kernel->gone = snippet_compare(&lines, &kernel->lines, kernel->is_new);
-        for (int i = 0; i < kernel->lines.count; i++)
-            kernel->news += kernel->is_new[i];
-        lines_free(&lines);
-    }
+    kernel->compared = before && lines_read(path, &kernel->before);
+
+    size_t most = (size_t)(kernel->file.count + kernel->before.count) + 1;
+    struct kernel_line *old = calloc(most, sizeof *old), *new = calloc(most, sizeof *new);
+    kernel->line = calloc(most, sizeof *kernel->line);
+    int olds = without_marks(&kernel->before, old), news = without_marks(&kernel->file, new);
+    compare(kernel, old, olds, new, news);
+    free(old);
+    free(new);
     return true;
+}
+
+static bool is_empty(const char *line) {
+    return line[strspn(line, " \t\r")] == '\0';
+}
+
+// How many lines of the kernel it has: what is gone is not counted.
+static int length_of(const struct kernel *kernel, struct snippet snippet) {
+    int lines = 0;
+    for (int i = snippet.first; i < snippet.end; i++)
+        lines += kernel->line[i].mark != '-';
+    return lines;
+}
+
+static struct snippet snippet_of_blank(const struct kernel *kernel, int blank) {
+    struct snippet snippet = {0};
+    for (int i = 0; i < kernel->count; i++)
+        if (kernel->line[i].blank == blank && !is_empty(kernel->line[i].text))
+            snippet = (struct snippet){snippet.end ? snippet.first : i, i + 1};
+    return snippet;
+}
+
+static struct snippet longer(const struct kernel *kernel, struct snippet a, struct snippet b) {
+    int lines = length_of(kernel, b);
+    return lines > length_of(kernel, a) && lines <= MOST ? b : a;
+}
+
+bool kernel_snippet(const struct kernel *kernel, int blank, struct snippet *snippet) {
+    *snippet = (struct snippet){0};
+    if (blank)
+        *snippet = snippet_of_blank(kernel, blank);
+    for (int i = 0; !blank && i < kernel->count; i++)
+        if (kernel->line[i].blank)
+            *snippet = longer(kernel, *snippet, snippet_of_blank(kernel, kernel->line[i].blank));
+    if (blank || snippet->end || !kernel->compared)
+        return snippet->end > 0;
+    for (int i = 0, first = 0; i < kernel->count; i++)
+        if (kernel->line[i].mark == '+')
+            *snippet = longer(kernel, *snippet, (struct snippet){first, i + 1});
+        else
+            first = i + 1;
+    return snippet->end > 0;
+}
+
+struct snippet kernel_hunk(const struct kernel *kernel, struct snippet snippet) {
+    struct snippet hunk = snippet;
+    while (hunk.first > 0 && kernel->line[hunk.first - 1].mark != ' ')
+        hunk.first--;
+    while (hunk.end < kernel->count && kernel->line[hunk.end].mark != ' ')
+        hunk.end++;
+    hunk.first -= hunk.first > 0 && !is_empty(kernel->line[hunk.first - 1].text);
+    hunk.end += hunk.end < kernel->count && !is_empty(kernel->line[hunk.end].text);
+    return kernel->compared && hunk.end - hunk.first <= MOST_CHANGED ? hunk : snippet;
+}
+
+void kernel_print(FILE *out, const struct kernel *kernel, struct snippet snippet, bool with_gone, const char *links) {
+    int news = 0, gone = 0, first = 0, last = 0, indent = -1;
+    for (int i = snippet.first; i < snippet.end; i++) {
+        const struct kernel_line *line = &kernel->line[i];
+        int blanks = (int)strspn(line->text, " ");
+        news += line->mark == '+';
+        gone += line->mark == '-';
+        if (line->mark == '-' && !with_gone)
+            continue;
+        last = line->mark == '-' ? last : line->number;
+        first = first ? first : last;
+        // Directives stand at the margin of a source and do not count.
+        if (!is_empty(line->text) && *line->text != '#' && (indent < 0 || blanks < indent))
+            indent = blanks;
+    }
+    bool marked = kernel->compared && ((with_gone && gone) || (news && news < length_of(kernel, snippet)));
+    fprintf(out, marked ? "```diff\n" : "```cuda\n");
+    for (int i = snippet.first; i < snippet.end; i++) {
+        const struct kernel_line *line = &kernel->line[i];
+        int blanks = (int)strspn(line->text, " ");
+        if (marked && (line->mark != '-' || with_gone))
+            fprintf(out, "%c ", line->mark);
+        if (line->mark != '-' || with_gone)
+            fprintf(out, "%s\n", line->text + (blanks < indent ? blanks : indent));
+    }
+    fprintf(out, "```\n\n*From [`%s`, lines %d to %d](%s%s#L%d-L%d)%s", kernel->path, first, last, links, kernel->path,
+            first, last, text_after(kernel->path, "lessons/") ? "; an own kernel" : "");
+    if (marked && news)
+        fprintf(out, "; %d of these lines are new", news);
+    if (marked && with_gone && gone)
+        fprintf(out, ", %d are gone", gone);
+    fprintf(out, ".*\n");
 }

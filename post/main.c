@@ -1,3 +1,4 @@
+// post check OUTLINE                                 whether it is written as it should be, whatever results hold
 // post markdown OUTLINE FIGURES LINKS DRAWINGS   the Markdown of a post on stdout, the paths of its drawings into a
 // file post page POST.md FOLDER                       its page on stdout, with the pictures of the folder post/write
 // calls both. Exit status 2: bad input, each mistake on stderr with file and line.
@@ -22,11 +23,15 @@ static bool write_markdown(char **word) {
 
 int main(int argc, char **argv) {
     bool ok = false;
-    if (argc == 6 && !strcmp(argv[1], "markdown"))
+    if (argc == 3 && !strcmp(argv[1], "check")) {
+        struct outline outline = {.path = argv[2]};
+        ok = outline_write(&outline, NULL, NULL);
+    } else if (argc == 6 && !strcmp(argv[1], "markdown"))
         ok = write_markdown(argv + 2);
-    else if (argc == 4 && !strcmp(argv[1], "page")) {
+    else if (argc == 5 && !strcmp(argv[1], "page")) {
         struct page_sources sources = {.markdown = argv[2],
                                        .folder = argv[3],
+                                       .url = argv[4],
                                        .html = "post/page.html",
                                        .css = "post/page.css",
                                        .palette = "plots/palette"};

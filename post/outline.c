@@ -1,9 +1,8 @@
 #include "outline.h"
 
+#include "form.h"
 #include "kernel.h"
 #include "literal.h"
-#include "read.h"
-#include "snippet.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -25,40 +24,6 @@ struct pass {
     int mistakes;
     char shown[TEXT * 4]; // " name name ": the charts that the text names
     int rest;             // where {{charts}} stands in out, -1 for nowhere
-};
-
-// How a placeholder is written, by its first word.
-static const char *const forms[] = {
-    "time LESSON D [N]",
-    "tflops LESSON D [N]",
-    "share LESSON D [N]",
-    "speedup LESSON OVER D [N]",
-    "bf16 tflops LESSON D N",
-    "softmax time|rate|share|speedup ROWSxCOLUMNS [NAME]",
-    "counter LESSON D METRIC",
-    "limit LESSON D",
-    "ceiling copy|fma_fp32|mma_bf16|wgmma_bf16",
-    "title LESSON",
-    "count",
-    "wins",
-    "worst [shape]",
-    "new LESSON",
-    "gone LESSON",
-    "device",
-    "sms",
-    "peak",
-    "driver",
-    "cuda",
-    "clock",
-    "date",
-    "commit",
-    "chart NAME",
-    "charts",
-    "figure FILE.svg",
-    "code LESSON [FILE.cu] [BLANK]",
-    "table ladder|peers|bf16 D, table single-head|triton|softmax",
-    "needs LESSON|softmax|peers|triton|profile|ceilings|bf16",
-    "reproduce",
 };
 
 static void complain(const struct pass *pass, const char *format, va_list words) {
@@ -87,6 +52,14 @@ static void emit(struct pass *pass, const char *text) {
     pass->out[pass->outs++] = text_copy(text, strlen(text));
 }
 
+static void emit_lines(struct pass *pass, char *text) {
+    for (char *end; (end = strchr(text, '\n')) != NULL; text = end + 1) {
+        *end = '\0';
+        emit(pass, text);
+    }
+    emit(pass, text);
+}
+
 static int split(char *text, char *word[WORDS]) {
     int words = 0;
     for (char *at = strtok(text, " "); at && words < WORDS; at = strtok(NULL, " "))
@@ -100,30 +73,16 @@ static const char *find(const struct pass *pass, const char *format, const char 
     return figures_find(pass->outline->figures, key);
 }
 
-static const char *form_of(const char *inner) {
-    size_t first = strcspn(inner, " ");
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (!strncmp(forms[i], inner, first) && (forms[i][first] == ' ' || !forms[i][first]))
-            return forms[i];
-    return NULL;
-}
-
-// What is wrong with a placeholder that results do not answer.
+// What is wrong with a placeholder that is written as it should be, and that results do not answer.
 static void refuse(struct pass *pass, const char *inner) {
-    const char *form = form_of(inner);
-    if (form)
-        mistake(
-            pass,
-            "{{%s}} is not in these results; it is written {{%s}}, and a line or section that may go without it begins "
-            "with {{needs ...}}",
-            inner, form);
-    else
-        mistake(pass, "{{%s}} is not known; post/README.md lists what there is", inner);
+    mistake(pass, "{{%s}} is not in these results; a line or section that may go without it begins with {{needs ...}}",
+            inner);
 }
 
 // ---- Kernels ----------------------------------------------------------------------------------------------
 
 static void show_code(struct pass *pass, const char *inner, char *word[WORDS], int words) {
+    const struct figures *figures = pass->outline->figures;
     const char *file = "attention.cu";
     int blank = 0;
     for (int i = 2; i < words; i++)
@@ -133,42 +92,24 @@ static void show_code(struct pass *pass, const char *inner, char *word[WORDS], i
             file = word[i];
     struct kernel kernel;
     struct snippet snippet;
-    bool own = find(pass, "own %s", word[1]) && kernel_read(pass->outline->figures, word[1], file, true, &kernel);
-    if (own && !snippet_of_blank(&kernel.lines, blank, &snippet)) {
+    bool own = find(pass, "own %s", word[1]) && kernel_read(figures, word[1], file, true, &kernel);
+    if (own && !kernel_snippet(&kernel, blank, &snippet)) {
         say(pass, "TODO %d is not marked in %s; the solution's lines are shown", blank, kernel.path);
         kernel_free(&kernel);
         own = false;
     }
-    if (!own && (!kernel_read(pass->outline->figures, word[1], file, false, &kernel) ||
-                 (!snippet_of_blank(&kernel.lines, blank, &snippet) &&
-                  (blank || !kernel.is_new || !snippet_of_news(&kernel.lines, kernel.is_new, &snippet))))) {
+    if (own || (kernel_read(figures, word[1], file, false, &kernel) && kernel_snippet(&kernel, blank, &snippet))) {
+        bool with_gone = !strcmp(word[0], "diff");
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        kernel_print(out, &kernel, with_gone ? kernel_hunk(&kernel, snippet) : snippet, with_gone,
+                     pass->outline->links);
+        fclose(out);
+        emit_lines(pass, text);
+        free(text);
+    } else
         mistake(pass, "{{%s}}: %s has no such lines", inner, *kernel.path ? kernel.path : "the repository");
-        return;
-    }
-    int news = 0, last = snippet.first + snippet.count - 1;
-    for (int i = snippet.first; kernel.is_new && i <= last; i++)
-        news += kernel.is_new[i];
-    bool marked = news > 0 && news < snippet.count;
-    int indent = snippet_indent(&kernel.lines, snippet);
-    char text[TEXT * 4];
-    emit(pass, marked ? "```diff" : "```cuda");
-    for (int i = snippet.first; i <= last; i++) {
-        const char *line = kernel.lines.line[i];
-        size_t skip = strspn(line, " ");
-        line += skip < (size_t)indent ? skip : (size_t)indent;
-        snprintf(text, sizeof text, "%s%s", !marked ? "" : kernel.is_new[i] ? "+ " : "  ", line);
-        emit(pass, text);
-    }
-    emit(pass, "```");
-    emit(pass, "");
-    char of[64] = "";
-    if (marked)
-        snprintf(of, sizeof of, "; %d of these lines are new", news);
-    snprintf(text, sizeof text, "*From [`%s`, lines %d to %d](%s%s#L%d-L%d)%s%s.*", kernel.path, snippet.first + 1,
-             last + 1, pass->outline->links, kernel.path, snippet.first + 1, last + 1, own ? "; an own kernel" : "",
-             of);
-    emit(pass, text);
-    emit(pass, "");
     kernel_free(&kernel);
 }
 
@@ -176,7 +117,7 @@ static void show_code(struct pass *pass, const char *inner, char *word[WORDS], i
 
 // The title of a drawing is its text alternative.
 static void show_figure(struct pass *pass, const char *path) {
-    char *svg = read_file(path), *title = svg ? strstr(svg, "<title") : NULL;
+    char *svg = text_read(path), *title = svg ? strstr(svg, "<title") : NULL;
     title = title ? strchr(title, '>') : NULL;
     char *end = title ? strstr(title, "</title>") : NULL;
     if (!end) {
@@ -215,7 +156,7 @@ static bool show_block(struct pass *pass, const char *inner) {
         pass->rest = pass->outs;
     else if (words == 2 && !strcmp(word[0], "figure"))
         show_figure(pass, word[1]);
-    else if (words >= 2 && !strcmp(word[0], "code"))
+    else if (words >= 2 && (!strcmp(word[0], "code") || !strcmp(word[0], "diff")))
         show_code(pass, inner, word, words);
     else
         return false;
@@ -229,7 +170,7 @@ static const char *figure_of(struct pass *pass, const char *inner, char text[TEX
     lesson = lesson ? lesson : text_after(inner, "gone ");
     struct kernel kernel;
     if (lesson && kernel_read(pass->outline->figures, lesson, "attention.cu", false, &kernel)) {
-        bool compared = kernel.is_new != NULL;
+        bool compared = kernel.compared;
         snprintf(text, TEXT, "%d", is_new ? kernel.news : kernel.gone);
         kernel_free(&kernel);
         return compared ? text : NULL;
@@ -275,12 +216,29 @@ static void check_literal(struct pass *pass, const char *text) {
                 figure);
 }
 
+static void check_forms(struct pass *pass, const char *line) {
+    for (const char *open, *close; (open = strstr(line, "{{")) && (close = strstr(open, "}}")); line = close + 2) {
+        char inner[TEXT];
+        snprintf(inner, sizeof inner, "%.*s", (int)(close - open - 2), open + 2);
+        const char *what = text_after(inner, "needs ");
+        bool fits;
+        const char *form = form_of(inner, &fits);
+        if (!fits && what)
+            form_of(what, &fits);
+        if (!fits && form)
+            mistake(pass, "{{%s}} is not known; it is written {{%s}}", inner, form);
+        else if (!fits)
+            mistake(pass, "{{%s}} is not known; post/README.md lists what there is", inner);
+    }
+}
+
 static void check(struct pass *pass, const char *line) {
     char *text = bare(line, false);
     if (strstr(text, "{{") || strstr(text, "}}"))
         mistake(pass, "a placeholder is written {{name ...}}, on one line");
     check_literal(pass, text);
     free(text);
+    check_forms(pass, line);
     text = bare(line, true);
     for (const char *at = text; (at = strchr(at, '<')) != NULL; at++)
         if (isalpha((unsigned char)at[1]) || at[1] == '/' || at[1] == '!') {
@@ -304,16 +262,7 @@ static const char *after_needs(struct pass *pass, const char *line) {
     const char *rest = close + 2 + strspn(close + 2, " ");
     if (find(pass, "needs %s", name) || figures_find(pass->outline->figures, name))
         return *rest ? rest : NULL;
-    static const char *const known[] = {"softmax", "peers", "triton", "profile", "ceilings", "bf16", "first", "last"};
-    bool is_known = isdigit((unsigned char)name[0]) && isdigit((unsigned char)name[1]) && !name[2];
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        is_known |= !strcmp(name, known[i]);
-    is_known |= form_of(name) != NULL;
-    if (!is_known) {
-        mistake(pass,
-                "{{needs %s}} is not known; it is written {{needs LESSON|softmax|peers|triton|profile|ceilings|bf16}}",
-                name);
-    } else if (*rest) {
+    if (*rest) {
         say(pass, "left out the sentence: results hold no %s", name);
     } else {
         say(pass, "left out this section: results hold no %s", name);
@@ -325,7 +274,8 @@ static const char *after_needs(struct pass *pass, const char *line) {
 
 static void take_line(struct pass *pass, const char *line, bool is_fenced) {
     if (is_fenced) {
-        check_literal(pass, line);
+        if (!pass->outline->figures)
+            check_literal(pass, line);
         if (!pass->skipped_level)
             emit(pass, line);
         return;
@@ -336,8 +286,9 @@ static void take_line(struct pass *pass, const char *line, bool is_fenced) {
         pass->level = level;
         pass->heading = pass->outs;
     }
-    check(pass, line);
-    if (pass->skipped_level || !(line = after_needs(pass, line)))
+    if (!pass->outline->figures)
+        check(pass, line);
+    if (!pass->outline->figures || pass->skipped_level || !(line = after_needs(pass, line)))
         return;
     size_t length = strlen(line);
     if (!strncmp(line, "{{", 2) && length > 4 && strstr(line, "}}") == line + length - 2) {
@@ -428,11 +379,11 @@ bool outline_write(const struct outline *outline, FILE *post, FILE *drawings) {
     bool is_empty = true;
     for (int i = 0; i < pass.outs; i++)
         is_empty &= !*pass.out[i];
-    if (!pass.mistakes && is_empty && pass.rest < 0) {
+    if (outline->figures && !pass.mistakes && is_empty && pass.rest < 0) {
         fprintf(stderr, "%s: nothing in it makes a post\n", outline->path);
         pass.mistakes++;
     }
-    if (!pass.mistakes)
+    if (outline->figures && !pass.mistakes)
         write_post(&pass, post);
     for (int i = 0; i < pass.outs; i++)
         free(pass.out[i]);

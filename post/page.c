@@ -1,8 +1,8 @@
 #include "page.h"
 
+#include "files.h"
 #include "highlight.h"
 #include "picture.h"
-#include "read.h"
 #include "text.h"
 
 #include <cmark-gfm-core-extensions.h>
@@ -98,13 +98,6 @@ static void put_figure(cmark_node *node, cmark_node *block) {
 
 // ---- Figures ----------------------------------------------------------------------------------------------
 
-static bool is_there(const char *path) {
-    FILE *file = fopen(path, "r");
-    if (file)
-        fclose(file);
-    return file;
-}
-
 static void write_picture(struct page *page, FILE *out, const char *name, const char *class) {
     char path[4096], prefix[16];
     snprintf(path, sizeof path, "%s/%s.svg", page->sources->folder, name);
@@ -128,7 +121,7 @@ static void take_picture(struct page *page, cmark_node *paragraph, cmark_node *i
     fputs("<figure>\n", out);
     if (!strcmp(dot, ".png")) {
         write_picture(page, out, name, "chart");
-    } else if (!is_there(phone)) {
+    } else if (!files_exist(phone)) {
         write_picture(page, out, name, "drawing");
     } else {
         write_picture(page, out, name, "wide drawing");
@@ -263,7 +256,7 @@ static void write_meta(FILE *out, const char *kind, const char *name, const char
     fputs("\"/>\n", out);
 }
 
-static void write_head(FILE *out, const char *facts, const char *end, const char *title) {
+static void write_head(FILE *out, const char *facts, const char *end, const char *title, const char *url) {
     char *author = fact_of(facts, end, "author"), *description = fact_of(facts, end, "description"),
          *image = fact_of(facts, end, "image"), *date = fact_of(facts, end, "date");
     write_meta(out, "name", "author", author);
@@ -271,7 +264,10 @@ static void write_head(FILE *out, const char *facts, const char *end, const char
     write_meta(out, "property", "og:type", "article");
     write_meta(out, "property", "og:title", title);
     write_meta(out, "property", "og:description", description);
-    write_meta(out, "property", "og:image", image);
+    char address[4096]; // what shows a preview takes no relative one
+    snprintf(address, sizeof address, "%s%s", *image && !strchr(image, ':') ? url : "", image);
+    write_meta(out, "property", "og:url", url);
+    write_meta(out, "property", "og:image", address);
     write_meta(out, "property", "article:published_time", date);
     write_meta(out, "name", "twitter:card", *image ? "summary_large_image" : "");
     free(author);
@@ -322,23 +318,18 @@ static char *write_body(struct page *page, cmark_node *document) {
 }
 
 static bool write_style(const struct page_sources *sources, FILE *out) {
-    char *css = read_file(sources->css);
+    char *css = text_read(sources->css);
     if (!css) {
         fprintf(stderr, "post: %s cannot be read\n", sources->css);
         return false;
     }
     fputs(css, out);
     free(css);
-    fputs("@media screen {\n", out);
-    bool ok = picture_dark_rules(out, sources->palette, ":root[data-theme=\"dark\"]");
-    fputs("}\n@media screen and (prefers-color-scheme: dark) {\n", out);
-    ok = ok && picture_dark_rules(out, sources->palette, ":root:not([data-theme=\"light\"])");
-    fputs("}\n", out);
-    return ok;
+    return picture_colours(out, sources->palette);
 }
 
 bool page_write(const struct page_sources *sources, FILE *out) {
-    char *markdown = read_file(sources->markdown), *html = read_file(sources->html);
+    char *markdown = text_read(sources->markdown), *html = text_read(sources->html);
     if (!markdown || !html) {
         fprintf(stderr, "post: %s cannot be read\n", markdown ? sources->html : sources->markdown);
         free(markdown);
@@ -372,7 +363,7 @@ bool page_write(const struct page_sources *sources, FILE *out) {
             html_text(out, title, (int)strlen(title));
             at += strlen("@title@");
         } else if (text_after(at, "@meta@\n")) {
-            write_head(out, facts, end, title);
+            write_head(out, facts, end, title, sources->url);
             at += strlen("@meta@\n");
         } else if (text_after(at, "@style@\n")) {
             page.failed |= !write_style(sources, out);

@@ -8,6 +8,7 @@
 struct page_sources {
     const char *markdown; // of the post; what stands between two lines of --- at its beginning are its facts
     const char *folder;   // NAME.svg of charts, NAME.svg and NAME-phone.svg of drawings
+    const char *url;      // of the folder, where it is published, "" for nowhere
     const char *html;     // page.html: @title@, @meta@, @style@ and @body@ stand for what is put there
     const char *css;
     const char *palette; // of charts

@@ -1,6 +1,5 @@
 #include "picture.h"
 
-#include "read.h"
 #include "text.h"
 
 #include <ctype.h>
@@ -35,7 +34,7 @@ static void write_tag(FILE *out, const char *tag, const char *end, const char *c
 }
 
 bool picture_write(FILE *out, const char *path, const char *class, const char *prefix) {
-    char *svg = read_file(path), *tag = svg ? strstr(svg, "<svg") : NULL, *end = tag ? strchr(tag, '>') : NULL;
+    char *svg = text_read(path), *tag = svg ? strstr(svg, "<svg") : NULL, *end = tag ? strchr(tag, '>') : NULL;
     if (!end) {
         fprintf(stderr, "post: there is no SVG in %s\n", path);
         free(svg);
@@ -71,19 +70,17 @@ bool picture_write(FILE *out, const char *path, const char *class, const char *p
     return own;
 }
 
-bool picture_dark_rules(FILE *out, const char *palette, const char *root) {
+bool picture_colours(FILE *out, const char *palette) {
     struct lines lines;
     if (!lines_read(palette, &lines)) {
         fprintf(stderr, "post: %s cannot be read\n", palette);
         return false;
     }
+    static const char *const uses[] = {"fill", "stroke", "color"};
     for (int i = 0; i < lines.count; i++) {
         char light[8], dark[8];
-        if (sscanf(lines.line[i], "%*s %7s %7s", light, dark) == 2)
-            fprintf(out,
-                    "%s svg.chart [fill=\"%s\"] { fill: %s; } %s svg.chart [stroke=\"%s\"] { stroke: %s; } %s "
-                    "svg.chart [color=\"%s\"] { color: %s; }\n",
-                    root, light, dark, root, light, dark, root, light, dark);
+        for (int j = 0; j < 3 && sscanf(lines.line[i], "%*s %7s %7s", light, dark) == 2; j++)
+            fprintf(out, "svg.chart [%s=\"%s\"] { %s: light-dark(%s, %s); }\n", uses[j], light, uses[j], light, dark);
     }
     lines_free(&lines);
     return true;

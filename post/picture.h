@@ -9,7 +9,7 @@
 // with `prefix`. False, and one line on stderr, where there is no such file or it refers to something outside the page.
 bool picture_write(FILE *out, const char *path, const char *class, const char *prefix);
 
-// The colours of charts on dark paper, as rules of CSS for svg.chart below `root`.
-bool picture_dark_rules(FILE *out, const char *palette, const char *root);
+// The colours of charts on white and on dark paper, as rules of CSS for svg.chart.
+bool picture_colours(FILE *out, const char *palette);
 
 #endif

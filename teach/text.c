@@ -11,7 +11,10 @@ static void *enough(void *memory) {
     return memory;
 }
 
-static char *whole_file(FILE *file) {
+char *text_read(const char *path) {
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return NULL;
     size_t size = 0, room = 4096;
     char *text = enough(malloc(room));
     for (size_t got; (got = fread(text + size, 1, room - size - 1, file)) > 0;) {
@@ -20,17 +23,18 @@ static char *whole_file(FILE *file) {
             text = enough(realloc(text, room *= 2));
     }
     text[size] = 0;
+    if (ferror(file)) {
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
     return text;
 }
 
 bool lines_read(const char *path, struct lines *lines) {
-    *lines = (struct lines){NULL, NULL, 0};
-    FILE *file = fopen(path, "re");
-    if (!file)
+    *lines = (struct lines){.text = text_read(path)};
+    if (!lines->text)
         return false;
-    lines->text = whole_file(file);
-    bool read = !ferror(file);
-    fclose(file);
     int room = 2;
     for (const char *c = lines->text; *c; c++)
         room += *c == '\n';
@@ -41,9 +45,7 @@ bool lines_read(const char *path, struct lines *lines) {
         if (*at)
             *at++ = 0;
     }
-    if (!read)
-        lines_free(lines);
-    return read;
+    return true;
 }
 
 void lines_free(struct lines *lines) {

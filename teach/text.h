@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+// The whole text of a file, for free(); NULL where it cannot be read.
+char *text_read(const char *path);
+
 // A file by its lines, without their ends. line[count] is NULL.
 struct lines {
     char *text;

@@ -39,6 +39,19 @@ nobody() {
     [ ! -s "$calls" ]
 }
 
+@test "a folder whose path nvcc cannot handle is refused at once" {
+    stand_in apt-get 'exit 1'
+    for name in 'a"b' 'a\b'; do
+        mkdir "$BATS_TEST_TMPDIR/$name"
+        cp -R "$project" "$BATS_TEST_TMPDIR/$name/"
+        cd "$BATS_TEST_TMPDIR/$name/project"
+        run ./setup
+        [ "$status" -eq 2 ]
+        [ "$output" = 'setup: the path of this folder has a " or a \ in it, which nvcc cannot handle: give it another name' ]
+    done
+    [ ! -s "$calls" ]
+}
+
 @test "an option that does not exist" {
     run ./setup --all
     [ "$status" -eq 2 ]

@@ -145,6 +145,19 @@ full() {
     drawn "$charts/ladder-d64.svg" | tr '\n' ' ' | grep -q 'From 0.382 to 17.2 TFLOP/s, 84 % of the fp32 peak'
 }
 
+@test "a title speaks of the largest N that is not noisy, and no line of it ends between a number and its unit" {
+    plots/draw --svg
+    title() { cut -f 1,2 "$charts/charts.tsv" | sed -n "s/^$1	//p"; }
+    [[ $(title tflops-d64) == "04 tiled online softmax reaches "*" at N=8192"* ]]
+    awk -F , -v OFS=, '$11 == 8192 { $30 = "noisy" } { print }' "$csv" >"$csv.new"
+    mv "$csv.new" "$csv"
+    plots/draw --svg
+    [[ $(title tflops-d64) == "04 tiled online softmax reaches "*" at N=4096"* ]]
+    for chart in "$charts"/*.svg; do drawn "$chart"; done >texts
+    grep -B 1 -E '^(TFLOP/s|GB|MB|%)' texts >broken || true
+    lacks '[0-9]$' <broken
+}
+
 @test "the figures on the bars are those of the medians" {
     plots/draw --svg --all
     [ "$(drawn "$charts/ladder-d64.svg" | grep -E '^[0-9.]+( \(.*\))?$' | xargs)" = "0.382 2.29 (6.0×) 7.63 (3.3×) 17.2 (2.2×)" ]

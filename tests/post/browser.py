@@ -33,6 +33,9 @@ MEASURE = """
     for (const e of all.filter(e => shown(e) && !scrolls(e) && !e.closest('svg *')))
         if (e.getBoundingClientRect().right > innerWidth + 0.5 || e.getBoundingClientRect().left < -0.5)
             wrong.push(['overflow', name(e)]);
+    // A picture stands on the page's paper.
+    for (const svg of all.filter(e => e.tagName === 'svg' && getComputedStyle(e).backgroundColor !== 'rgba(0, 0, 0, 0)'))
+        wrong.push(['theme', 'paper of its own: ' + svg.querySelector('title').textContent]);
     // Text that leaves its own picture.
     for (const svg of all.filter(e => e.tagName === 'svg' && shown(e))) {
         const frame = svg.getBoundingClientRect();

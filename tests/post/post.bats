@@ -144,6 +144,18 @@ checked() {
         # Nothing is drawn before it is said.
         [ "$(wc -l <build/drawn)" -eq 1 ]
     done
+    # What needs no results is said before they are read.
+    mv plots/load load
+    printf '#!/bin/sh\ntouch build/loaded\nexit 2\n' >plots/load
+    chmod +x plots/load
+    for placeholder in "{{tiem 04 64}}" "{{time 04}}" "{{time four 64}}" "{{softmax x 1x1}}" "{{ceiling a}}" "{{code}}" "{{needs luck}}" "{{"; do
+        outline "$placeholder"
+        run post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
+        [ "$status" -eq 2 ]
+        [[ $output == *"$BATS_TEST_TMPDIR/outline.md:3: "* ]]
+        [ ! -e build/loaded ]
+    done
+    mv load plots/load
     # All mistakes at once, HTML and pictures from elsewhere too.
     outline "{{a}} and 5 ms" "<b>bold</b>" '![x](http://example.org/x.png)'
     run post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
@@ -161,7 +173,7 @@ checked() {
     has_line "Kept 80.0.*ms."
     has_line "| 02 vectorized | not measured |.*"
     has_line "| 04 tiled online softmax | 3.20.*ms |.*| - | 25.0× |"
-    has_line "- not measured: 02 vectorized.*"
+    has_line "- Not measured: 02 vectorized.*"
     [ "$(grep -c '{{' "$post")" -eq 0 ]
     outline "It takes {{time 02 64}}."
     run post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
@@ -199,6 +211,8 @@ checked() {
     grep -q '<time datetime="2099-01-01">' "$page"
     [ -e build/post/example-gpu/ladder-d64.png ]
     xmllint --noout "$page"
+    post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md" URL=https://example.org/post/
+    grep -q '<meta property="og:image" content="https://example.org/post/ladder-d64.png"/>' "$page"
 }
 
 @test "an outline whose lines end as on Windows" {
@@ -307,6 +321,32 @@ checked() {
     grep -q '^\*From \[`solutions/04_tiled_online_softmax/attention.cu`, lines' "$post"
 }
 
+@test "a step is shown with what is gone and what stands around it" {
+    told "{{diff 02 2}}"
+    has_line '  float share = 0.0f;'
+    has_line '- .*share += q\[column\] \* k_row\[column\];'
+    has_line '+ .*share += dot(Q_smem\[column\], .*;'
+    grep -q '; 2 of these lines are new, 2 are gone\.\*$' "$post"
+    [ "$(sed -n '/^```diff$/,/^```$/p' "$post" | grep -c '^[+-]')" -eq 4 ]
+    [ "$(grep -c '^<span class="gone">- ' "$page")" -eq 2 ]
+    # Too long a step, or one without a solution before it, is shown as by {{code}}.
+    told "{{diff 01 2}}" "" "{{diff 04 2}}"
+    [ "$(grep -c '^- ' "$post")" -eq 0 ]
+    [ "$(grep -c '^```cuda$' "$post")" -eq 2 ]
+}
+
+@test "a commit that the repository has can be checked out; of another one that is said" {
+    told "{{reproduce}}"
+    grep -q '^- Run r1: the ladder in fp32.*; 2099-01-01 00:00, commit abc1234 (not in this repository), SM clock' "$post"
+    [ "$(grep -c 'git checkout' "$post")" -eq 0 ]
+    git init -q . && git -c user.name=a -c user.email=b commit -q --allow-empty -m "A commit"
+    sed -i "s/,abc1234,/,$(git rev-parse --short HEAD),/" results/example-gpu/attention.csv
+    told "{{reproduce}}"
+    grep -q "^git checkout $(git rev-parse --short HEAD)  # the run of 2099-01-01 00:00$" "$post"
+    rm -rf .git
+    [ "$(grep -c 'not in this repository' "$post")" -eq 0 ]
+}
+
 @test "a learner's own kernel is told of where it passes and was timed since, and nowhere else" {
     own=lessons/02_vectorized/attention.cu
     cp solutions/02_vectorized/attention.cu $own
@@ -324,7 +364,7 @@ checked() {
     [[ $output == *"left out the rows of lesson-03_fused_softmax: as it stands it has not passed"* ]]
     grep -q 'share += 1.0f \* dot' "$post"
     grep -q '^\*From \[`lessons/02_vectorized/attention.cu`, lines .*; an own kernel' "$post"
-    has_line '- kernels: own ones for 02; the solutions for 01, 03, 04.*'
+    has_line '- Kernels: own ones for 02; the solutions for 01, 03, 04.*'
     grep -q '^make solution-01 lesson-02 solution-03 solution-04 .*bench$' "$post"
     # Nor do the charts have the 03.
     grep -q 'ladder-d64 of lessons, 2 rows of own ones' "$page"
