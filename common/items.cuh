@@ -57,16 +57,21 @@ static inline cudaError_t cut_into_items(struct Work *work, const struct Variant
                                          const struct attention_problem *p) {
     const int64_t heads = (int64_t)p->batch * p->heads, blocks = (p->nq + v->queries - 1) / v->queries;
     const int64_t items = heads * blocks;
-    int device, processors;
+    int device, processors, l2_bytes;
     if (items > INT32_MAX / 2)
         return cudaErrorInvalidConfiguration;
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device);
     if (error != cudaSuccess)
         return error;
-    // Four items a block are enough for an end together; more heads would all be read at once, from memory.
-    const int64_t last_heads = p->causal ? min(heads, (4 * processors + blocks - 1) / blocks) : 1;
+    // Four items a block are enough for an end together. These heads are all read at once, again and again: no more of
+    // them than L2 holds, beside what passes through it.
+    const int64_t head_bytes = 4LL * p->nk * p->head_dim * p->kv_heads / p->heads; // of keys and values, 16 bits each
+    const int64_t held = max(1LL, 3LL * l2_bytes / 4 / head_bytes);
+    const int64_t last_heads = p->causal ? min(min(heads, held), (4 * processors + blocks - 1) / blocks) : 1;
     *work = {(int)items, (int)last_heads, (int)min((int64_t)processors, items), NULL, p->softmax_scale * 1.44269504f};
     return cudaSuccess;
 }
