@@ -127,8 +127,7 @@ struct device_counts device_counts(void) {
                                   .findings = findings ? findings() : 0,
                                   .launches = counted("simulator_launches"),
                                   .failed = counted("simulator_failed_launches"),
-                                  .early = counted("simulator_early_launches"),
-                                  .cut = counted("simulator_cut_launches")};
+                                  .early = counted("simulator_early_launches")};
 }
 
 void device_inputs_on(cudaStream_t stream) {
@@ -153,6 +152,28 @@ void device_budget(uint64_t warp_instructions) {
 
 void device_concurrent(enum device_beside state) {
     tell("simulator_concurrent", state);
+}
+
+enum device_part device_part(void) {
+    enum device_part (*part)(void) = (enum device_part(*)(void))dlsym(RTLD_DEFAULT, "simulator_part");
+    return part ? part() : PART_WHOLE;
+}
+
+uint64_t device_whole(void) {
+    uint64_t (*whole)(void) = (uint64_t(*)(void))dlsym(RTLD_DEFAULT, "simulator_whole");
+    return whole ? whole() : 0;
+}
+
+void device_withdraw(void *device, size_t bytes, int value) {
+    void (*withdraw)(void *, size_t, int) = (void (*)(void *, size_t, int))dlsym(RTLD_DEFAULT, "simulator_withdraw");
+    if (withdraw)
+        withdraw(device, bytes, value);
+}
+
+uint64_t device_overlaps(const void *device, size_t bytes) {
+    uint64_t (*overlaps)(const void *, size_t) =
+        (uint64_t(*)(const void *, size_t))dlsym(RTLD_DEFAULT, "simulator_overlaps");
+    return overlaps ? overlaps(device, bytes) : 0;
 }
 
 int device_first_finding(void) {

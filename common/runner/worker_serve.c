@@ -92,6 +92,24 @@ static void end_beside(struct second_call *second, bool well) {
     }
 }
 
+// What can be relied upon where not all of the launches was run. What cannot is as if it had not been written.
+static void take_part(const struct service *s, struct worker_result *result) {
+    result->part = device_part();
+    result->whole = device_whole();
+    for (int i = 0; i < s->host.outputs && result->state == DEVICE_WELL && result->part != PART_WHOLE; i++) {
+        const struct device_tensor *output = &s->problem.tensor[s->host.inputs + i];
+        if (!problem_has_output(&s->problem, i))
+            continue;
+        uint64_t apart = device_overlaps(output->data, output->bytes);
+        if (apart && result->good)
+            result->good = message_set(&result->cause,
+                                       "blocks %llu apart write the same elements of %s, so that others are not "
+                                       "written: is the number of a row, or of a head, kept in 16 bits?",
+                                       (unsigned long long)apart, s->host.tensor[s->host.inputs + i].name);
+        device_withdraw(output->data, output->bytes, POISON_BYTE);
+    }
+}
+
 static void call(struct service *s, const struct wire_question *question) {
     struct worker_result result = {.state = DEVICE_WELL};
     struct host_problem host = receive_problem(s, question), before = s->host;
@@ -121,7 +139,7 @@ static void call(struct service *s, const struct wire_question *question) {
     if (recorded)
         recording_write();
     result.good = launch_finish(launch, &counts, s->kernel.operation->forward, &result.state, &result.cause);
-    result.cut = device_counts().cut > counts.cut;
+    take_part(s, &result);
     end_beside(&second, result.state == DEVICE_WELL);
     if (result.state == DEVICE_WELL) {
         const char *guard = problem_broken_guard(&s->problem), *changed = problem_changed_input(&s->problem);

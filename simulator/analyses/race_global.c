@@ -27,10 +27,12 @@
 #include "mixed.h"
 #include "race_cluster.h"
 #include "release.h"
+#include "shadow_global.h"
 #include "validity.h"
 
 #include "../simulator.h"
 
+#include "../execution/partly.h"
 #include "../machine/access.h"
 #include "../machine/block.h"
 #include "../machine/places.h"
@@ -40,12 +42,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-// A ..._by is instruction << 4 | which of the word's bytes.
-struct shadow {
-    uint32_t *write, *write_by, *read, *read_by; // [words]
-    uint32_t last_written;                       // the largest key that ever wrote
-};
 
 #define HEADER 64 // bytes before the arrays in the mapping
 
@@ -106,7 +102,7 @@ static uint32_t several(const struct run *run) {
     return run->first_key + (uint32_t)run->blocks;
 }
 
-static struct shadow *shadow_of(struct sim_allocation *allocation) {
+struct shadow *shadow_of(struct sim_allocation *allocation) {
     struct shadow *shadow = __atomic_load_n((struct shadow **)&allocation->races, __ATOMIC_ACQUIRE);
     if (shadow)
         return shadow;
@@ -401,10 +397,14 @@ void race_global_access(struct warp *warp, const struct bound *bound, const stru
     const struct run *run = warp->run;
     struct sim_allocation *allocation = access->allocation;
     bool writes = access_writes(access) || access_is_atomic(access), reads = !access_writes(access);
+    bool noted = run->blocks > 1 || run->concurrent || run->options.budget;
+    if (run->options.budget)
+        partly_access(warp, access);
+    if (warp->block->given_up)
+        return;
     if (run->options.uninitialised && reads && !allocation->all_written)
         check_written(warp, bound, access);
-    if (run->options.races && (run->blocks > 1 || run->concurrent) &&
-        allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
+    if (run->options.races && noted && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
         check_races(warp, bound, access);
         if (access_is_atomic(access) || bound->is_volatile)
             signal_others(warp, bound, access);
