@@ -29,6 +29,11 @@ int simulator_first_finding(void);
 unsigned long simulator_launches(void);
 unsigned long simulator_failed_launches(void);
 
+// From the first lock on what steers the simulator (all below that is told something) does nothing but between an
+// unlock with the secret of that lock, which is not 0, and the next lock.
+void simulator_lock(uint64_t secret);
+void simulator_unlock(uint64_t secret);
+
 // From now on what kernels read is there only for work that comes after stream: in stream itself, in a stream that
 // waits for an event which was recorded in such a one, or after the host has waited. How many launches since then did
 // not come after it. A GPU might have run those too early; here all work is done in the order of the calls.
@@ -90,6 +95,9 @@ void simulator_print_once(void);
 // Writes what was recorded to the path of SIMULATOR_RECORDING, and records no further launch. Returns 0, or -1 with
 // errno set. Nothing where recording is off.
 int simulator_write_recording(void);
+
+// Whether an element there was last written by a copy from the host, since simulator_inputs_on().
+bool simulator_from_host(const void *device, size_t bytes);
 
 #pragma GCC visibility pop
 

@@ -34,6 +34,12 @@ struct device_counts {
 };
 struct device_counts device_counts(void);
 
+// A function of the simulator's by which it is steered, NULL on a GPU; to be called at once, and followed by
+// device_steered(). Before the kernel's file is loaded device_lock() makes sure that nobody else steers it.
+void *device_steer(const char *name);
+void device_steered(void);
+void device_lock(void);
+
 // The inputs are there for what comes after them in the stream. On a GPU this says nothing.
 void device_inputs_on(cudaStream_t stream);
 
@@ -51,6 +57,9 @@ enum device_part device_part(void);
 uint64_t device_whole(void);
 void device_withdraw(void *device, size_t bytes, int value);
 uint64_t device_overlaps(const void *device, size_t bytes);
+
+// Whether an element there was last written by a copy from the host, since device_inputs_on(). On a GPU nobody knows.
+bool device_from_host(const void *device, size_t bytes);
 
 // The kind of the first finding (simulator/findings.h); -1 where there was none, and on a GPU.
 int device_first_finding(void);

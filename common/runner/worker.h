@@ -43,6 +43,7 @@ struct worker_call {
 
 // What came of it.
 struct worker_result {
+    uint64_t nonce; // of the question
     bool good;
     enum device_state state;
     struct message cause;        // "" where nothing failed

@@ -24,6 +24,7 @@
 // where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
 // lock, because there a mixture could accuse a block of bytes that it never touched.
 #include "race_global.h"
+#include "from_host.h"
 #include "mixed.h"
 #include "race_cluster.h"
 #include "release.h"
@@ -35,6 +36,7 @@
 #include "../execution/partly.h"
 #include "../machine/access.h"
 #include "../machine/block.h"
+#include "../machine/control.h"
 #include "../machine/places.h"
 
 #include <pthread.h>
@@ -60,6 +62,8 @@ static void forget(struct sim_allocation *allocation, void *unused) {
 }
 
 void simulator_concurrent(uint64_t state) {
+    if (!control_is_open())
+        return;
     pthread_mutex_lock(&lock);
     beside = (enum simulator_beside)state;
     beside_low = state == SIMULATOR_BESIDE ? next_key : beside_low;
@@ -79,7 +83,7 @@ bool race_global_begin(struct run *run) {
         beside = SIMULATOR_ALONE;
     }
     run->first_key = next_key;
-    run->concurrent = beside != SIMULATOR_ALONE;
+    run->concurrent = beside != SIMULATOR_ALONE || from_host_any();
     run->beside_low = beside == SIMULATOR_BESIDE_OVER ? beside_low : 0;
     run->beside_high = beside == SIMULATOR_BESIDE_OVER ? beside_high : 0;
     run->oldest_key = run->beside_high > run->beside_low ? run->beside_low : run->first_key;
@@ -121,6 +125,10 @@ struct shadow *shadow_of(struct sim_allocation *allocation) {
     }
     pthread_mutex_unlock(&lock);
     return shadow;
+}
+
+uint32_t shadow_next_key(void) {
+    return next_key;
 }
 
 static void check_written(struct warp *warp, const struct bound *bound, const struct access *access) {

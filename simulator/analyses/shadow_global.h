@@ -15,4 +15,7 @@ struct shadow {
 // NULL where the host has no memory left.
 struct shadow *shadow_of(struct sim_allocation *allocation);
 
+// Larger than the keys of all blocks so far.
+uint32_t shadow_next_key(void);
+
 #endif

@@ -3,6 +3,8 @@
 
 #include "launch.h"
 
+#include "../machine/control.h"
+
 #include "../simulator.h"
 
 #define WARPGROUP_WARPS 4
@@ -129,5 +131,6 @@ bool order_spent(const struct run *run) {
 }
 
 void simulator_order(uint64_t seed) {
-    sim_options()->order = seed;
+    if (control_is_open())
+        sim_options()->order = seed;
 }

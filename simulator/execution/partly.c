@@ -4,6 +4,7 @@
 
 #include "../analyses/shadow_global.h"
 #include "../machine/access.h"
+#include "../machine/control.h"
 #include "../simulator.h"
 
 #include <pthread.h>
@@ -86,6 +87,8 @@ static void keys_clear(struct keys *keys) {
 
 void simulator_budget(uint64_t warp_instructions) {
     unsigned long cut = call.cut;
+    if (!control_is_open())
+        return;
     keys_clear(&call.lost);
     memset(&call, 0, sizeof call);
     call.cut = cut;
@@ -235,7 +238,7 @@ uint64_t simulator_whole(void) {
 void simulator_withdraw(void *device, size_t bytes, int value) {
     struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)device, bytes);
     const struct shadow *shadow = allocation ? shadow_of(allocation) : NULL;
-    if (!shadow || !call.first)
+    if (!shadow || !call.first || !control_is_open())
         return;
     size_t begin = (uint64_t)(uintptr_t)device - allocation->address, end = begin + bytes;
     for (size_t at = begin; at < end; at = at / 4 * 4 + 4) {

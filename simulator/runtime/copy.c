@@ -6,6 +6,7 @@
 #include "host_memory.h"
 #include "stream.h"
 
+#include "../analyses/from_host.h"
 #include "../execution/partly.h"
 
 #include <string.h>
@@ -79,6 +80,7 @@ static void copy_row(const struct side *to, size_t to_offset, const struct side 
                                 width);
     } else if (to->allocation) {
         sim_memory_mark_written(to->allocation, to->offset + to_offset, width);
+        from_host_note(to->allocation, to->offset + to_offset, width);
     }
 }
 

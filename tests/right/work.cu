@@ -79,6 +79,24 @@ static cudaError_t run_two_streams(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
+// A graph that was captured in a stream of its own.
+static cudaError_t run_captured(const Problem &p, cudaStream_t stream) {
+    cudaStream_t own;
+    cudaGraph_t graph;
+    cudaGraphExec_t work;
+    cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+    cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal);
+    pieces<<<dim3((unsigned)rows_of(p), PIECES), WARP, 0, own>>>(p);
+    combined<<<(unsigned)rows_of(p), WARP, 0, own>>>(p);
+    cudaStreamEndCapture(own, &graph);
+    cudaGraphInstantiate(&work, graph, 0);
+    const cudaError_t error = cudaGraphLaunch(work, stream);
+    cudaGraphExecDestroy(work);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(own);
+    return error;
+}
+
 // The block that finishes a row last puts its pieces together. Counters lie behind the pieces.
 __global__ void last_block(Problem p, unsigned *finished) {
     __shared__ bool last;
@@ -263,6 +281,7 @@ static cudaError_t run_by_atomics(const Problem &p, cudaStream_t stream) {
 }
 
 RIGHT_KERNELS({"two-launches", run_two_launches, partial_bytes}, {"two-streams", run_two_streams, partial_bytes},
-              {"last-block", run_last_block, last_block_bytes}, {"three-steps", run_three_steps, score_bytes},
-              {"launch-a-head", run_launch_a_head}, {"as-they-come", run_as_they_come, counter_bytes},
-              {"fixed-grid", run_fixed_grid}, {"by-atomics", run_by_atomics})
+              {"captured", run_captured, partial_bytes}, {"last-block", run_last_block, last_block_bytes},
+              {"three-steps", run_three_steps, score_bytes}, {"launch-a-head", run_launch_a_head},
+              {"as-they-come", run_as_they_come, counter_bytes}, {"fixed-grid", run_fixed_grid},
+              {"by-atomics", run_by_atomics})
