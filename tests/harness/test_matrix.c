@@ -136,8 +136,11 @@ static double pairs_of(const struct attention_shape *s) {
 static void the_simulator_gets_small_ones(void **state) {
     (void)state;
     double pairs = 0, causal_pairs = 0, quick_pairs = 0;
-    for (int i = 0; i < simulator_count; i++)
-        *(simulator[i].attention.causal ? &causal_pairs : &pairs) += pairs_of(&simulator[i].attention);
+    for (int i = 0; i < simulator_count; i++) {
+        const struct attention_shape *s = &simulator[i].attention;
+        bool in_part = (int64_t)s->batch * s->heads * s->nq > 65535; // as the check runs it
+        *(s->causal ? &causal_pairs : &pairs) += in_part ? 0 : pairs_of(s);
+    }
     for (int i = 0; i < quick_count; i++)
         quick_pairs += pairs_of(&quick[i].attention);
     assert_in_range((int)pairs, 80000, 400000);
