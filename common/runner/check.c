@@ -151,7 +151,7 @@ static bool run_again(struct check *check, const struct host_problem *first, str
 }
 
 // As much of a large case as tells something. Sets why nothing was compared, NULL: something was.
-static bool run_partly(struct check *check, const struct host_problem *host, uint64_t seed, struct worker_call *call,
+static bool run_part(struct check *check, const struct host_problem *host, uint64_t seed, struct worker_call *call,
                        struct judgement *j, const char **why) {
     *why = NULL;
     for (bool asked_whole = false;;) {
@@ -174,6 +174,18 @@ static bool run_partly(struct check *check, const struct host_problem *host, uin
         judge_end(j);
         judge_begin(j, host, seed, true);
     }
+}
+
+// In a process of its own: what is left half-way in memory that the kernel keeps would be there in later cases.
+static bool run_partly(struct check *check, const struct host_problem *host, uint64_t seed, struct worker_call *call,
+                       struct judgement *j, const char **why) {
+    const struct worker *all = check->worker;
+    struct worker fresh = worker_start(check->arguments);
+    check->worker = &fresh;
+    bool right = run_part(check, host, seed, call, j, why);
+    check->worker = all;
+    worker_end(&fresh);
+    return right;
 }
 
 static void run_case(struct check *check, const struct host_problem *host, uint64_t seed, bool optional) {
