@@ -152,7 +152,7 @@ static bool run_again(struct check *check, const struct host_problem *first, str
 
 // As much of a large case as tells something. Sets why nothing was compared, NULL: something was.
 static bool run_part(struct check *check, const struct host_problem *host, uint64_t seed, struct worker_call *call,
-                       struct judgement *j, const char **why) {
+                     struct judgement *j, const char **why) {
     *why = NULL;
     for (bool asked_whole = false;;) {
         bool right = run_kernel(check, call, j);
