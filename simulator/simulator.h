@@ -29,6 +29,11 @@ int simulator_first_finding(void);
 unsigned long simulator_launches(void);
 unsigned long simulator_failed_launches(void);
 
+// From the first lock on what steers the simulator (all below that is told something) does nothing but between an
+// unlock with the secret of that lock, which is not 0, and the next lock.
+void simulator_lock(uint64_t secret);
+void simulator_unlock(uint64_t secret);
+
 // From now on what kernels read is there only for work that comes after stream: in stream itself, in a stream that
 // waits for an event which was recorded in such a one, or after the host has waited. How many launches since then did
 // not come after it. A GPU might have run those too early; here all work is done in the order of the calls.
@@ -46,10 +51,26 @@ void simulator_concurrent(uint64_t state);
 // when bulk copies land; 0: blocks and warps in their own order, copies as late as they may.
 void simulator_order(uint64_t seed);
 
-// From now on launches execute so many warp instructions in all. One that has more to do ends well all the same, with
-// the rest of its blocks not run, and those after it run nothing. 0: all is executed. How many launches were cut short.
+// From now on each launch executes so many warp instructions, and all of them together eight times as many. One that
+// has more to do ends well all the same, with the rest of its blocks not run; where blocks read what those would have
+// written, they are given up. 0: all is executed. How many launches were not run whole since the process began.
 void simulator_budget(uint64_t warp_instructions);
 unsigned long simulator_cut_launches(void);
+
+// What is known of the launches since the budget was set: all were run whole; a part was; a part was, and some of what
+// it has written may hang on what was not run; there were more launches than the budget has room for.
+enum simulator_part { SIMULATOR_WHOLE, SIMULATOR_PART, SIMULATOR_ENTANGLED, SIMULATOR_SKIPPED };
+enum simulator_part simulator_part(void);
+
+// About how many warp instructions all of them would have taken, 0: that is not known.
+uint64_t simulator_whole(void);
+
+// Sets to value all bytes there that none of them has written for good, where not all were run whole.
+void simulator_withdraw(void *device, size_t bytes, int value);
+
+// Where two blocks as far apart as a power of two from 256 on have written the same element there: how far that is.
+// 0: none are known.
+uint64_t simulator_overlaps(const void *device, size_t bytes);
 
 // Writes the memory traffic of all launches since the process began. Environment: SIMULATOR_TRACE=1 turns counting on.
 // Returns 0, or -1 with errno set.
@@ -74,6 +95,9 @@ void simulator_print_once(void);
 // Writes what was recorded to the path of SIMULATOR_RECORDING, and records no further launch. Returns 0, or -1 with
 // errno set. Nothing where recording is off.
 int simulator_write_recording(void);
+
+// Whether an element there was last written by a copy from the host, since simulator_inputs_on().
+bool simulator_from_host(const void *device, size_t bytes);
 
 #pragma GCC visibility pop
 

@@ -34,9 +34,9 @@ static double sum_of(const struct traffic *traffic, const struct counted *kind) 
     return sum;
 }
 
-// The line of the kernel's own file, where what it calls was inlined.
+// The line of the kernel's own file: of its functions the one that has the access, or calls what has it elsewhere.
 static int line_of(const struct traffic_access *access) {
-    return access->outer_line > 0 ? access->outer_line : access->line;
+    return access->own_line > 0 ? access->own_line : access->line;
 }
 
 // The line with the largest share, and that share.

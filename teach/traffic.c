@@ -36,6 +36,7 @@ static struct traffic_access read_access(const struct csv *csv, int row) {
         .outer_file = csv_text(csv, row, "outer_file"),
         .line = (int)csv_number(csv, row, "line"),
         .outer_line = (int)csv_number(csv, row, "outer_line"),
+        .own_line = (int)csv_number(csv, row, "own_line"),
         .space = csv_text(csv, row, "space"),
         .access = csv_text(csv, row, "access"),
         .bytes_a_lane = (int)csv_number(csv, row, "bytes_a_lane"),

@@ -10,10 +10,10 @@ enum quantity { REQUESTS, LANES, BYTES, SECTORS, IDEAL_SECTORS, WAVEFRONTS, IDEA
 struct traffic_access {
     int group; // rows of one kernel with one grid and block
     const char *kernel, *mangled, *grid, *block;
-    double launches, shared_bytes; // of the group
-    const char *file, *outer_file; // the line, and that of the kernel which called what was inlined
-    int line, outer_line;
-    const char *space, *access; // "global", "async copy"
+    double launches, shared_bytes;  // of the group
+    const char *file, *outer_file;  // the line, and that of the kernel which called what was inlined
+    int line, outer_line, own_line; // own_line: the innermost one of outer_file
+    const char *space, *access;     // "global", "async copy"
     int bytes_a_lane;
     double quantity[QUANTITIES]; // of all launches
     const char *note;

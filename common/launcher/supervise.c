@@ -167,10 +167,16 @@ int supervise(const char *program, int limit, const char *kept) {
         if (clock_seconds() >= deadline) {
             end_child(child);
             message_before_error();
-            fprintf(
-                stderr,
-                "error: %s took more than %d s and was stopped: a loop that never ends? TIME_LIMIT=%d allows more\n",
-                *said.step ? said.step : "start-up", limit, 5 * limit);
+            if (!strcmp(said.step, "diagnosis"))
+                fprintf(stderr,
+                        "error: the diagnosis took more than %d s and was stopped; what the check found is above, and "
+                        "TIME_LIMIT=%d allows more\n",
+                        limit, 5 * limit);
+            else
+                fprintf(stderr,
+                        "error: %s took more than %d s and was stopped: a loop that never ends? TIME_LIMIT=%d allows "
+                        "more\n",
+                        *said.step ? said.step : "start-up", limit, 5 * limit);
             say_kept(ends[0], &said);
             return EXIT_CHECK_FAILED;
         }

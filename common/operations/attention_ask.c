@@ -61,7 +61,7 @@ void attention_ask(const struct diagnosed *kernel, const struct evidence *eviden
     asked.run = run;
     asked.context = &patient;
     struct problem_case which = evidence[wrong].which;
-    // What tells the most is asked first, in case the kernel is slow.
+    // Each part has a clock of its own, in case the kernel is slow.
     char *weights = NULL;
     size_t size = 0;
     bool located = false;
@@ -69,14 +69,16 @@ void attention_ask(const struct diagnosed *kernel, const struct evidence *eviden
     bool found = attention_simplest(&asked, evidence, count, &which);
     patient.until = clock_seconds() + patience;
     if (found && of_weights) {
-        located = attention_stages(&asked, &which, of_weights) && which.family == INPUTS_NORMAL && !which.has_scale;
         attention_pattern(&asked, &which, out);
+        patient.until = clock_seconds() + patience;
+        located = attention_stages(&asked, &which, of_weights) && which.family == INPUTS_NORMAL && !which.has_scale;
         attention_where(&asked, &which, out);
     }
     if (of_weights)
         fclose(of_weights);
     fputs(weights ? weights : "", out);
     free(weights);
+    patient.until = clock_seconds() + patience / 2;
     bool told = attention_probe(&asked, &which, out);
     if (!located && !told && !attention_operands(&asked, &which, out))
         attention_extremes(&asked, which.dtype, out);

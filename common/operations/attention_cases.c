@@ -45,9 +45,12 @@ static void scale_by(struct problem_case *c, float scale) {
 static void add_hostile(struct list *list, int batch, int heads, int nq, int nk, int head_dim) {
     for (int i = 0; i < COUNT(hostile); i++)
         add(list, batch, heads, nq, nk, head_dim)->family = hostile[i];
-    // Square, so that the first queries see few keys: what is hidden from them must not show through.
+    // Square, so that the first queries see few keys: what is hidden from them must not show through. A NaN in one key
+    // or value wants more keys than a tile has, whichever it is.
     for (int i = 0; i < COUNT(hostile_causal); i++) {
-        struct problem_case *c = add(list, batch, heads, nk / 2, nk / 2, head_dim);
+        bool one = hostile_causal[i] == INPUTS_NAN_KEY || hostile_causal[i] == INPUTS_NAN_VALUE;
+        int n = one ? nk + 2 : nk / 2;
+        struct problem_case *c = add(list, batch, one ? 1 : heads, n, n, head_dim);
         c->family = hostile_causal[i];
         c->attention.causal = true;
     }
@@ -78,6 +81,12 @@ static void add_general(struct list *list, int n) {
     c->attention.stride[2] = 3 * 2 * 64;
     c->attention.stride[1] = 64;
     c->attention.stride[0] = n * c->attention.stride[2];
+    // Rows of 64 elements that begin at multiples of 4 of them and of no more: wide loads would be misaligned.
+    c = add(list, 2, 2, n, n, 64);
+    c->attention.layout = LAYOUT_STRIDES;
+    c->attention.stride[2] = 68;
+    c->attention.stride[1] = n * c->attention.stride[2];
+    c->attention.stride[0] = 2 * c->attention.stride[1];
 }
 
 // What two properties do to each other: a head_dim between the usual ones, where the diagonal lies in a tile, how many
@@ -145,9 +154,10 @@ static void build_simulator(struct list *list) {
     add(list, 1, 1, 1, 12301, 8);
     // One query in each of many heads, whose scores are large: what is left of the head before shows.
     add(list, 3, 45, 1, 65, 40)->family = INPUTS_LARGE;
-    // More heads, and more rows, than a grid may have in two of its directions.
-    add(list, 257, 257, 1, 1, 8);
-    add(list, 1, 1, 65600, 1, 8);
+    // More heads, and more rows, than a grid may have in two of its directions. With one key all rows of a head would
+    // be the same.
+    add(list, 257, 257, 1, 2, 8);
+    add(list, 1, 1, 65600, 2, 8);
     // Enough heads to fill a GPU: a kernel that chooses its tile by that takes a larger one, and its blocks go from one
     // tile to the next. Of 128 queries and 64 keys there are two tiles, then three, for each head, so that blocks which
     // are given two of them end in the middle; and in the first two, some queries see no key.
@@ -158,7 +168,7 @@ static void build_simulator(struct list *list) {
     add(list, 1, 2, 3, 283, 64)->family = INPUTS_FALLING;
     // And for who begins with the first ones: from so far below 0 that exp(-maximum) is infinite.
     add(list, 1, 2, 3, 283, 64)->family = INPUTS_LATE;
-    add(list, 1, 2, 16, 640, 64)->family = INPUTS_TWINS;
+    add(list, 1, 3, 16, 640, 64)->family = INPUTS_TWINS;
     // Keys that all queries see, by more than a tile of any size.
     add_causal(list, 1, 1, 5, 300, 64);
     add_causal(list, 1, 1, 20, 530, 128);
@@ -201,9 +211,9 @@ static void build_gpu(struct list *list) {
     add(list, 8, 64, 1, 577, 128);
     add(list, 1, 4, 67, 1031, 64)->family = INPUTS_FALLING;
     add(list, 1, 4, 67, 1031, 64)->family = INPUTS_LATE;
-    add(list, 1, 2, 64, 640, 64)->family = INPUTS_TWINS;
-    add(list, 1, 2, 64, 640, 128)->family = INPUTS_TWINS;
-    add(list, 1, 2, 64, 1930, 40)->family = INPUTS_TWINS;
+    add(list, 1, 3, 64, 640, 64)->family = INPUTS_TWINS;
+    add(list, 1, 3, 64, 640, 128)->family = INPUTS_TWINS;
+    add(list, 1, 3, 64, 1930, 40)->family = INPUTS_TWINS;
     // More heads than multiprocessors, of whose queries the first 64 see one tile of keys less than the last: blocks
     // that stay pass by a tile in their second item.
     add_causal(list, 1, 280, 66, 66, 64);

@@ -22,12 +22,21 @@ static float tiny(enum attention_dtype dtype) {
 // Of INPUTS_TWINS. Two keys, in different tiles and neither in the first nor the last: the rows of even number give
 // both the same score, another one for each 16 rows, whose other scores are 0, and those of odd number give one of the
 // two a much larger one. What a kernel has summed up of the first twin is then rescaled by as little as it ever is
-// before the second one comes.
-static bool is_twin(int key, int nk) {
+// before the second one comes. Every third head has a dozen of them, whose weights together are more than fp32 holds
+// unless they are relative to their maximum, and nothing else that would raise that, in no row.
+static bool has_dozen(int64_t head) {
+    return head % 3 == 2;
+}
+static bool is_twin(int64_t head, int key, int nk) {
+    int apart = nk / 16; // none of them in the first quarter
+    if (has_dozen(head) && apart)
+        return key >= 4 * apart && key % apart == apart / 2;
     return key == nk / 3 || key == 2 * nk / 3;
 }
-static float twin_score(int64_t query) {
-    return query % 2 ? 0.0f : 88.0f - (float)(query / 16 % 4);
+static float twin_score(int64_t head, int64_t query) {
+    if (query % 2)
+        return 0.0f;
+    return has_dozen(head) ? 87.0f - 0.25f * (float)(query / 2 % 4) : 88.0f - (float)(query / 16 % 4);
 }
 
 struct filling {
@@ -72,7 +81,8 @@ static void fill_q(int64_t begin, int64_t end, void *context) {
             break;
         case INPUTS_TWINS:
             scale_row(q, d, 0.0f); // so that a row's scores are those of the twins, and 0
-            q[0] = twin_score(r % f->shape->nq) * sqrtf((float)d);
+            q[0] = twin_score(r / f->shape->nq / (f->shape->heads / f->shape->kv_heads), r % f->shape->nq) *
+                   sqrtf((float)d);
             q[d - 1] = r % f->shape->nq % 2 ? 300.0f * sqrtf((float)d) : 0.0f;
             break;
         default:
@@ -107,8 +117,8 @@ static void fill_k(int64_t begin, int64_t end, void *context) {
         else if (f->family == INPUTS_LATE)
             k[0] = key < 64 ? -200.0f : 0.0f;
         else if (f->family == INPUTS_TWINS) {
-            k[0] = is_twin(key, nk) ? 1.0f : 0.0f;
-            k[d - 1] = key == (head % 2 ? 2 * nk / 3 : nk / 3) ? 1.0f : 0.0f;
+            k[0] = is_twin(head, key, nk) ? 1.0f : 0.0f;
+            k[d - 1] = !has_dozen(head) && key == (head % 2 ? 2 * nk / 3 : nk / 3) ? 1.0f : 0.0f;
         } else if (f->family == INPUTS_STEEP)
             k[0] = 4.0f * (float)key;
         else if (f->family == INPUTS_CROWD)
@@ -146,6 +156,11 @@ static int64_t special_row(const struct filling *f, int64_t k_rows) {
     uint64_t chance = inputs_random(f->seed, STREAM_PLACE, 0);
     int64_t row = (int64_t)(chance % (uint64_t)k_rows), key = row % s->nk;
     int first_hidden = s->nk < s->nq ? 0 : s->nk - s->nq + 1;
+    // Behind the first half of a tile, which a kernel may take in slices.
+    if (s->causal && f->family == INPUTS_NAN_VALUE && s->nk > 64)
+        key |= 32, row = row / s->nk * s->nk + key;
+    if (key >= s->nk)
+        row -= key - 32, key = 32;
     if (!s->causal || first_hidden >= s->nk || key >= first_hidden)
         return row;
     int64_t hidden = row - key + first_hidden + (int64_t)(chance / (uint64_t)k_rows % (uint64_t)(s->nk - first_hidden));

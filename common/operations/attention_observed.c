@@ -81,6 +81,7 @@ static void compute_right(const struct host_problem *problem, struct observed *x
             sum += x->right[r * nk + j] = j < visible ? exp(x->score[r * nk + j] - maximum) : 0;
         for (int j = 0; j < visible; j++)
             x->right[r * nk + j] /= sum;
+        x->largest[r] = visible ? 1 / sum : 0;
         x->right_lse[r] = visible ? maximum + log(sum) : -INFINITY;
     }
 }
@@ -174,6 +175,7 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
     x->got = host_allocate(rows * nk, sizeof *x->got);
     x->right = host_allocate(rows * nk, sizeof *x->right);
     x->score = host_allocate(rows * nk, sizeof *x->score);
+    x->largest = host_allocate(rows, sizeof *x->largest);
     x->lost = host_allocate(rows, sizeof *x->lost);
     memset(x->lost, 0, (size_t)rows * sizeof *x->lost);
     x->right_lse = host_allocate(rows, sizeof *x->right_lse);
@@ -192,15 +194,12 @@ void attention_observed_free(struct observed *x) {
     free(x->got);
     free(x->right);
     free(x->score);
+    free(x->largest);
     free(x->lost);
     free(x->lse);
     free(x->right_lse);
 }
 
 bool observed_near(const struct observed *x, int64_t row, double weight, double other) {
-    int nk = x->which.attention.nk;
-    double largest = 0;
-    for (int j = 0; j < nk; j++)
-        largest = fmax(largest, x->right[row * nk + j]);
-    return fabs(weight - other) <= x->near * (fmax(fabs(weight), fabs(other)) + largest / 16);
+    return fabs(weight - other) <= x->near * (fmax(fabs(weight), fabs(other)) + x->largest[row] / 16);
 }

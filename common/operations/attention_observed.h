@@ -14,6 +14,7 @@ struct observed {
     float *own_q, *own_v;        // the case's own
     int64_t rows;                // of all batches and heads
     double *got, *right;         // [rows][nk], each divided by its sum already
+    double *largest;             // [rows], of right
     double *score;               // [rows][nk], scaled; -infinity where the key is hidden
     enum lost_row *lost;         // [rows]
     float *lse;                  // [rows], the kernel's; NULL where it gives none

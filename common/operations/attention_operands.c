@@ -105,6 +105,25 @@ static bool find(const struct operands *x, bool of_keys, int column, int *from_r
     return true;
 }
 
+// Whether row i of the queries, or of the keys, meets this one element, where all others are 0.
+static bool meets(const struct operands *x, bool of_keys, int column, int i, int row, int element) {
+    clear(x);
+    float large = 100 * sqrtf((float)x->d);
+    for (int r = 0; r < ROWS && of_keys; r++)
+        x->q[r * x->d + column] = large;
+    if (of_keys)
+        x->k[row * x->d + element] = 1;
+    else
+        x->q[row * x->d + element] = large;
+    if (!of_keys)
+        x->k[x->d + column] = 1;
+    for (int j = 0; j < KEYS && of_keys; j++)
+        x->v[j * x->d + j] = 1;
+    for (int c = 0; c < x->d && !of_keys; c++)
+        x->v[x->d + c] = 1;
+    return ask(x, of_keys ? KEYS : 2) && x->o[of_keys ? i : i * x->d] > (of_keys ? 0.2f : 0.9f);
+}
+
 // Says of the first row that takes another element which one it is.
 static bool say(const struct operands *x, bool of_keys, int column, FILE *out) {
     int from_row[ROWS], from_column[ROWS], first = UNKNOWN, others = 0;
@@ -120,11 +139,14 @@ static bool say(const struct operands *x, bool of_keys, int column, FILE *out) {
     if (!others)
         return false;
     const char *what = of_keys ? "key" : "query";
-    fprintf(
-        out,
-        "\nasked which elements meet in the scores (head_dim %d), the kernel\n  has in the place of %s %d's element "
-        "%d that of %s %d's element %d; so or alike in %d of %d rows\n",
-        x->d, what, first, column, what, from_row[first], from_column[first], others, ROWS);
+    bool own = meets(x, of_keys, column, first, first, column);
+    if (own && !meets(x, of_keys, column, first, from_row[first], from_column[first]))
+        return false;
+    fprintf(out,
+            "\nasked which elements meet in the scores (head_dim %d), the kernel\n  has %s %s %d's element "
+            "%d that of %s %d's element %d; so or alike in %d of %d rows\n",
+            x->d, own ? "beside" : "in the place of", what, first, column, what, from_row[first], from_column[first],
+            others, ROWS);
     return true;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 4711, OTHER_SEED = 4712, MOST_WORK = 1 << 22, FEW_KEYS = 16 };
+enum { SEED = 4711, OTHER_SEED = 4712, MOST_WORK = 1 << 22, FEW_KEYS = 16, FEW_COLUMNS = 8 };
 
 // Whether the kernel gives the case right; *ran: it could be asked.
 static bool is_right_with(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed, bool *ran) {
@@ -184,15 +184,14 @@ static void say_numbers(const struct diagnosed *kernel, const struct problem_cas
             fprintf(out, "  right up to %s %d, wrong from %d on\n", numbers[i].text, right, wrong);
     }
     say_heads_together(kernel, which, out);
-    struct problem_case square = *which;
+    // Both where nq is as nk and where nk is as nq, since it may be one of the two numbers alone.
+    struct problem_case queries = *which, keys = *which;
     bool ran;
-    square.attention.nq = square.attention.nk;
-    if (which->attention.nq > which->attention.nk && is_right(kernel, &square, &ran))
-        fprintf(out, "  right where nq = nk, wrong where nq > nk\n");
-    square = *which;
-    square.attention.nk = square.attention.nq;
-    if (which->attention.nq < which->attention.nk && is_right(kernel, &square, &ran))
-        fprintf(out, "  right where nq = nk, wrong where nq < nk\n");
+    queries.attention.nq = which->attention.nk;
+    keys.attention.nk = which->attention.nq;
+    if (which->attention.nq != which->attention.nk && is_right(kernel, &queries, &ran) && is_right(kernel, &keys, &ran))
+        fprintf(out, "  right where nq = nk, wrong where nq %c nk\n",
+                which->attention.nq > which->attention.nk ? '>' : '<');
 }
 
 // Halves one number after another as long as the case stays wrong, until it is small.
@@ -228,8 +227,9 @@ bool attention_simplest(const struct diagnosed *kernel, const struct evidence *e
         if (evidence[i].outcome != OUTCOME_WRONG || !is_small(&one) || !attention_still_wrong(kernel, &one))
             continue;
         simplify(kernel, &one);
-        // Inputs of a family hide what it does to others, and of a few keys there is little to say.
-        bool tells = one.family == INPUTS_NORMAL && one.attention.nk >= FEW_KEYS;
+        // Inputs of a family hide what it does to others, and of a few keys or columns there is little to say.
+        bool tells =
+            one.family == INPUTS_NORMAL && one.attention.nk >= FEW_KEYS && one.attention.head_dim >= FEW_COLUMNS;
         if (!found || tells)
             *which = one;
         found = true;

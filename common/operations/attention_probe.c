@@ -262,25 +262,42 @@ static double rounded(double x, int bits) {
     return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
 }
 
-// The bits that explain what was got, where fewer than fp32 has do: 8 of bf16, 11 of TF32 and fp16; 0: none.
-static int bits_of(const double *got, const double *exact, int count) {
-    static const int candidates[] = {8, 11};
-    for (int b = 0; b < 2; b++) {
+// What is done with the bits that are too many.
+struct precision {
+    int bits; // 8 of bf16, 11 of TF32 and fp16; 0: all that fp32 has
+    bool cut; // the others are cut off
+};
+static const struct precision precisions[] = {{8, false}, {11, false}, {8, true}, {11, true}};
+enum { PRECISIONS = sizeof precisions / sizeof *precisions };
+
+static double with_precision(double x, struct precision p) {
+    int exponent;
+    double fraction = frexp(x, &exponent);
+    return p.cut ? ldexp(trunc(ldexp(fraction, p.bits)), exponent - p.bits) : rounded(x, p.bits);
+}
+
+// The precision that explains what was got, where less than that of fp32 does.
+static struct precision precision_of(const double *got, const double *exact, int count) {
+    for (int b = 0; b < PRECISIONS; b++) {
         bool fits = true, differs = false;
         for (int i = 0; i < count; i++) {
-            double as = rounded(exact[i], candidates[b]), far = ldexp(fabs(exact[i]), -18);
+            double as = with_precision(exact[i], precisions[b]), far = ldexp(fabs(exact[i]), -18);
             fits = fits && fabs(got[i] - as) <= far;
             differs = differs || fabs(as - exact[i]) > 4 * far;
         }
         if (fits && differs)
-            return candidates[b];
+            return precisions[b];
     }
-    return 0;
+    return (struct precision){0, false};
 }
 
-static void say_bits(struct probe *probe, const char *what, int bits) {
+static void say_precision(struct probe *probe, const char *what, struct precision p) {
     char text[160];
-    snprintf(text, sizeof text, "rounds %s to %d bits, as %s has", what, bits, bits == 8 ? "bf16" : "TF32 or fp16");
+    snprintf(text, sizeof text, "%s %s to %d bits, as %s has%s", p.cut ? "cuts" : "rounds", what, p.bits,
+             p.bits == 8 ? "bf16"
+             : p.cut     ? "TF32"
+                         : "TF32 or fp16",
+             p.cut ? ", without rounding them: the lower ones are dropped" : "");
     say(probe, text);
 }
 
@@ -295,9 +312,9 @@ static void ask_value_precision(struct probe *probe) {
         got[c] = o[c];
         exact[c] = v[c];
     }
-    int bits = bits_of(got, exact, D);
-    if (bits)
-        say_bits(probe, "values or the output", bits);
+    struct precision found = precision_of(got, exact, D);
+    if (found.bits)
+        say_precision(probe, "values or the output", found);
 }
 
 // Key 1 lies below key 0 by a known difference; column 0 of the output has the weight of key 0, column 1 that of key 1.
@@ -328,9 +345,9 @@ static void ask_weight_precision(struct probe *probe) {
         return;
     for (int i = 0; i < RATIOS; i++)
         worst = fmax(worst, fabs(ratio[i] / exact[i] - 1));
-    int bits = bits_of(ratio, exact, RATIOS);
-    if (bits) {
-        say_bits(probe, "the weights", bits);
+    struct precision found = precision_of(ratio, exact, RATIOS);
+    if (found.bits) {
+        say_precision(probe, "the weights", found);
     } else if (worst > 1e-5 && worst < 0.05) {
         snprintf(text, sizeof text,
                  "has an exponential that is off by up to %.1e: exp(-0.5) comes out as %.7f, not %.7f", worst, ratio[0],
@@ -341,27 +358,63 @@ static void ask_weight_precision(struct probe *probe) {
 
 static void ask_score_precision(struct probe *probe) {
     float x[RATIOS], y[RATIOS];
-    double ratio[RATIOS], got[RATIOS], exact[RATIOS], both[2][RATIOS];
+    double ratio[RATIOS];
     for (int i = 0; i < RATIOS; i++) {
         x[i] = 2.13671875f + 0.0371093f * (float)i; // q[0] / 8, which has the same bits
         y[i] = 1.52734f + 0.0291748f * (float)i;
     }
     if (!ask_ratios(probe, x, y, ratio))
         return;
-    for (int b = 0; b < 2; b++) {
+    for (int b = 0; b < PRECISIONS; b++) {
         bool fits = true, differs = false;
         for (int i = 0; i < RATIOS; i++) {
-            got[i] = -log(ratio[i]);
-            exact[i] = (double)x[i] * y[i];
-            both[b][i] = rounded(x[i], b ? 11 : 8) * rounded(y[i], b ? 11 : 8);
-            fits = fits && fabs(got[i] - both[b][i]) <= 1e-5;
-            differs = differs || fabs(exact[i] - both[b][i]) > 1e-4;
+            double got = -log(ratio[i]), exact = (double)x[i] * y[i];
+            double both = with_precision(x[i], precisions[b]) * with_precision(y[i], precisions[b]);
+            fits = fits && fabs(got - both) <= 1e-5;
+            differs = differs || fabs(exact - both) > 1e-4;
         }
         if (fits && differs) {
-            say_bits(probe, "queries and keys", b ? 11 : 8);
+            say_precision(probe, "queries and keys", precisions[b]);
             return;
         }
     }
+}
+
+// The mean of many values of equal keys, each column with others, whose sum a kernel keeps in fp32: it is rounded once,
+// in the end. How far the columns are off, in roundings of the type.
+static bool ask_mean(const struct probe *probe, int keys, double unit, double *off) {
+    float *q = zeros(D), *k = zeros(keys * D), *v = zeros(keys * D), *o = zeros(D);
+    double squares = 0;
+    for (int j = 0; j < keys; j++)
+        for (int c = 0; c < D; c++)
+            v[j * D + c] = 1 + (float)((j * 37 + c * 11 + j / 16 * 5) % 128) / 128; // numbers that all types have
+    bool known = ask(probe, D, 1, keys, q, k, v, o);
+    for (int c = 0; c < D && known; c++) {
+        double sum = 0;
+        for (int j = 0; j < keys; j++)
+            sum += v[j * D + c];
+        squares += pow((o[c] - sum / keys) / (sum / keys * unit), 2);
+    }
+    *off = sqrt(squares / D);
+    free(q);
+    free(k);
+    free(v);
+    free(o);
+    return known;
+}
+
+static void ask_sum_precision(struct probe *probe) {
+    enum { FEW = 16, MANY = 4096 };
+    const double unit = probe->dtype == ATTENTION_BF16 ? 0x1p-8 : 0x1p-11; // of fp32, what is worth saying
+    double few, many;
+    char text[200];
+    if (!ask_mean(probe, FEW, unit, &few) || few > 0.75 || !ask_mean(probe, MANY, unit, &many) || !(many > 1.25))
+        return;
+    snprintf(text, sizeof text,
+             "rounds the sum of the values on the way, as often as there are keys or tiles: of %d equal keys it is off "
+             "by %.2g roundings to %d bits, of %d by %.2g",
+             FEW, few, probe->dtype == ATTENTION_BF16 ? 8 : 11, MANY, many);
+    say(probe, text);
 }
 
 bool attention_probe(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
@@ -372,6 +425,7 @@ bool attention_probe(const struct diagnosed *kernel, const struct problem_case *
     ask_keys(&probe);
     ask_sum(&probe);
     ask_columns(&probe);
+    ask_sum_precision(&probe);
     if (dtype == ATTENTION_FP32) {
         ask_value_precision(&probe);
         ask_weight_precision(&probe);

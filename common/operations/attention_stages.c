@@ -89,8 +89,28 @@ static bool say_visible(const struct stages *s) {
     return true;
 }
 
+// The weights are off by no more than numbers of 16 bits are: they, or the scores, are rounded, which attention_probe()
+// tells more of.
+static bool say_rounded(const struct stages *s) {
+    static const double bits8 = 0x1p-8, bits11 = 0x1p-11;
+    int nk = s->x.which.attention.nk;
+    double worst = 0;
+    for (int64_t r = 0; r < s->x.rows; r++)
+        for (int j = 0; j < nk && s->wrong[r]; j++)
+            if (right_of(s, r)[j] > 1e-3 * s->x.largest[r])
+                worst = fmax(worst, fabs(got_of(s, r)[j] / right_of(s, r)[j] - 1));
+    if (s->x.which.dtype != ATTENTION_FP32 || !(worst <= 2 * bits8))
+        return false;
+    stages_say(s,
+               "gives all keys nearly their weights, none off by more than %.2g: something is rounded on the way, %s",
+               worst, worst <= 2 * bits11 ? "as TF32 or fp16 is" : "as 16 bits are");
+    return true;
+}
+
 // What is left to say where nothing else is known of the weights.
 static void say_total(struct stages *s, bool keys_count_once) {
+    if (say_rounded(s))
+        return;
     s->unexplained = true;
     stages_say(s, "gives all keys weights that are in no proportion to the right ones");
     if (!stages_say_sums(s) && keys_count_once)
@@ -168,8 +188,8 @@ static void say_weights(struct stages *s, int odd) {
         return;
     }
     // A row that has lost a key may have the weights that another one should have: that says less.
-    if (say_equal(s) || (!stages_left_out(s) && stages_say_other_rows(s)) || stages_say_other_heads(s) ||
-        stages_say_scale(s))
+    if (say_equal(s) || stages_say_dropped(s) || (!stages_left_out(s) && stages_say_other_rows(s)) ||
+        stages_say_other_heads(s) || stages_say_scale(s))
         return;
     bool uneven = stages_say_equal_scores(s);
     if (stages_left_out(s))

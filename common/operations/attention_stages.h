@@ -56,6 +56,9 @@ bool stages_say_sums(const struct stages *stages);
 // The logarithms of the weights of every row are the scores times one factor.
 bool stages_say_scale(const struct stages *stages);
 
+// Keys whose score is so far below the row's largest one have no weight.
+bool stages_say_dropped(const struct stages *stages);
+
 // A weight hangs on nothing but how far its score is below the largest one.
 bool stages_say_curve(const struct stages *stages);
 

@@ -187,6 +187,21 @@ static void say_kind(const struct columns *w, int c, const char *where) {
         stages_say(w->s, "%s of %d have weights in no proportion to the right ones", where, d);
 }
 
+// "columns 1, 5, 9, 14 and 4 others".
+static void list_some(const bool *marked, int d, char *text, size_t size) {
+    enum { TOLD = 8 };
+    int told = 0, others = 0;
+    size_t length = 0;
+    for (int c = 0; c < d; c++) {
+        if (marked[c] && told < TOLD)
+            length += (size_t)snprintf(text + length, size - length, told++ ? ", %d" : "columns %d", c);
+        else
+            others += marked[c];
+    }
+    if (others)
+        snprintf(text + length, size - length, " and %d others", others);
+}
+
 // Columns that have the same weights, kind by kind.
 static void say_kinds(const struct columns *w) {
     enum { KINDS = 8, TOLD = 3 };
@@ -208,7 +223,7 @@ static void say_kinds(const struct columns *w) {
         for (int c = 0; c < d; c++)
             same[c] = kind[c] == k;
         if (!pattern_ranges(same, d, "column", "columns", where, sizeof where))
-            snprintf(where, sizeof where, "column %d and others", first[k]);
+            list_some(same, d, where, sizeof where);
         say_kind(w, first[k], where);
     }
     if (kinds > KINDS)
@@ -241,18 +256,19 @@ void stages_say_columns(struct stages *s) {
     const struct attention_shape *shape = &s->x.which.attention;
     if (say_heads(s) || say_places(s))
         return;
+    bool wrong = false;
+    for (int64_t r = 0; r < s->x.rows; r++)
+        wrong = wrong || s->wrong[r];
     if (!is_linear(s)) {
-        bool wrong = false;
-        for (int64_t r = 0; r < s->x.rows; r++)
-            wrong = wrong || s->wrong[r];
         if (wrong) // else it is the values alone
             stages_say(s, "gives other weights where the values are others: scores begin with something that is left "
                           "there, in registers or in shared memory that the block has not set, or in O");
         return;
     }
     s->unexplained = true;
-    stages_say(s, "makes an output that is not its head's values by one weight for each key: columns have weights of "
-                  "their own, or columns or heads are mixed up");
+    if (wrong)
+        stages_say(s, "makes an output that is not its head's values by one weight for each key: columns have weights "
+                      "of their own, or columns or heads are mixed up");
     struct columns w = {.s = s, .keys = shape->nk < MOST_ASKED ? shape->nk : MOST_ASKED};
     for (int i = 0; i < w.keys; i++) // of any tile, lane and step
         w.key[i] = (int)((int64_t)i * shape->nk / w.keys + (shape->nk > MOST_ASKED ? i % 3 : 0)) % shape->nk;

@@ -54,14 +54,19 @@ static bool as_if_zero(const struct stages *s) {
     return true;
 }
 
+// To look for the key that each of so many keys takes its weight from takes nk times as long: a few tell as much.
+enum { MOST_FOLLOWED = 64 };
+
 void stages_say_keys(const struct stages *s, int odd) {
+    int followed = 0;
     int nk = s->x.which.attention.nk, from = NONE, first = NONE, known = 0, shift = 0;
     bool same_shift = true;
     char text[200];
-    for (int j = 0; j < nk; j++) {
+    for (int j = 0; j < nk && followed < MOST_FOLLOWED; j++) {
         if (!s->odd[j])
             continue;
         int g = weight_from(s, j);
+        followed++;
         known += g != NONE;
         if (first == NONE) {
             first = j;
@@ -74,12 +79,12 @@ void stages_say_keys(const struct stages *s, int odd) {
         snprintf(text, sizeof text, "%d keys, key %d the first one,", odd, first);
     if (stages_left_out(s))
         stages_say(s, "gives %s of %d no weight", text, nk);
-    else if (known == odd && odd > 1 && same_shift)
+    else if (known == followed && odd > 1 && same_shift)
         stages_say(s, "gives %s of %d the weights of the keys %d %s them", text, nk, abs(shift),
                    shift < 0 ? "before" : "after");
     else if (known == 1 && odd == 1)
         stages_say(s, "gives key %d of %d the weight of key %d", first, nk, from);
-    else if (known == odd)
+    else if (known == followed)
         stages_say(s, "gives %s of %d the weights of other keys: key %d that of key %d", text, nk, first, from);
     else
         stages_say(s, "gives %s of %d wrong weights%s; those of the others are in proportion", text, nk,

@@ -225,10 +225,45 @@ bool stages_say_scale(const struct stages *s) {
                 }
             }
         }
-    if (!(squares > 0))
+    if (!(squares > 0) || fabs(products / squares - 1) < 4 * s->x.near)
         return false;
-    stages_say(s, "weighs as if all scores were %.4g times the right ones", products / squares);
+    const struct problem_case *which = &s->x.which;
+    double factor = products / squares;
+    bool usual = which->has_scale &&
+                 fabs(factor * s->x.problem.softmax_scale * sqrt(which->attention.head_dim) - 1) < 4 * s->x.near;
+    stages_say(s, "weighs as if all scores were %.4g times the right ones%s", factor,
+               usual ? ": the scale is 1 / sqrt(head_dim), whatever was asked for" : "");
     stages_say_sums(s);
+    return true;
+}
+
+bool stages_say_dropped(const struct stages *s) {
+    enum { LEAST = 3 };
+    int nk = s->x.which.attention.nk, dropped = 0;
+    double least = INFINITY, kept = 0;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        double top = s->x.score[r * nk + top_of(s, r)];
+        for (int j = 0; j < nk && s->wrong[r]; j++) {
+            double below = top - s->x.score[r * nk + j], weight = got_of(s, r)[j];
+            if (!(below < INFINITY))
+                continue;
+            if (weight == 0) {
+                least = fmin(least, below);
+                dropped++;
+            } else if (!observed_near(&s->x, r, weight, s->factor[r] * right_of(s, r)[j])) {
+                return false;
+            } else {
+                kept = fmax(kept, below);
+            }
+        }
+    }
+    // What is too small for its type is 0 in a kernel that is right, too.
+    if (dropped < LEAST || !(kept < least) || !(kept > 0) || least > 8)
+        return false;
+    stages_say(s,
+               "gives no weight to keys whose score is more than %.3g below the row's largest one, which are to have "
+               "up to %.2g of its weight; those of the others are in proportion",
+               (kept + least) / 2, exp(-least));
     return true;
 }
 

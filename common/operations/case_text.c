@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 __attribute__((format(printf, 3, 4))) static void add(char *text, size_t size, const char *format, ...) {
@@ -34,6 +35,15 @@ static const char *family_of(const struct operation *operation, const struct pro
     return which->family || operation->is_matrix ? inputs_name(which->family) : "";
 }
 
+// As short as it is the same number.
+static void add_scale(char *text, size_t size, const char *before, float scale) {
+    char number[32];
+    snprintf(number, sizeof number, "%g", scale);
+    if (strtof(number, NULL) != scale)
+        snprintf(number, sizeof number, "%.9g", scale);
+    add(text, size, "%s%s", before, number);
+}
+
 void case_text(const struct operation *operation, const struct problem_case *which, char *text, size_t size) {
     char layout[LAYOUT_TEXT] = "";
     bool causal = !operation->is_matrix && which->attention.causal;
@@ -45,7 +55,7 @@ void case_text(const struct operation *operation, const struct problem_case *whi
         if (*words[i])
             add(text, size, " %s", words[i]);
     if (which->has_scale)
-        add(text, size, " scale %.9g", which->scale);
+        add_scale(text, size, " scale ", which->scale);
 }
 
 void case_variables(const struct operation *operation, const struct problem_case *which, char *text, size_t size) {
@@ -62,7 +72,7 @@ void case_variables(const struct operation *operation, const struct problem_case
     if (*family_of(operation, which))
         add(text, size, " INPUTS=%s", family_of(operation, which));
     if (which->has_scale)
-        add(text, size, " SCALE=%.9g", which->scale);
+        add_scale(text, size, " SCALE=", which->scale);
 }
 
 void case_title(const struct operation *operation, const struct problem_case *which, char *text, size_t size) {

@@ -39,25 +39,12 @@ uint64_t check_seed(const struct arguments *arguments) {
 }
 
 // Has the kernel called and judges its outputs.
-static bool run_kernel(struct check *check, const struct host_problem *host, const struct worker_call *call,
-                       struct judgement *j) {
-    j->result = worker_call(check->worker, host, call, judge_rows, j);
-    bool right = j->result.good;
+static bool run_kernel(struct check *check, const struct worker_call *call, struct judgement *j) {
+    bool right = judge_call(j, check->worker, call);
     check->state = j->result.state;
     check->first_finding = j->result.first_finding;
-    j->cause = j->result.cause;
-    j->guard = *j->result.guard ? j->result.guard : NULL;
-    j->changed = *j->result.changed ? j->result.changed : NULL;
-    for (int i = 0; i < host->outputs; i++) {
-        // A launch that was cut leaves places as they were. Where there is none, the host has written from what was
-        // cut.
-        j->judged[i] = j->result.has[i] && !(j->result.cut && j->verdict[i].left_out == 0);
-        if (!j->result.cut) // it could have written all
-            j->verdict[i].unwritten += j->verdict[i].left_out;
-        right = (!j->judged[i] || verdict_end(&j->verdict[i])) && right;
-    }
-    check->wrote |= j->verdict[0].unwritten < j->verdict[0].elements;
-    return right && check->state == DEVICE_WELL && !j->guard && !j->changed;
+    check->wrote |= j->judged[0] && j->verdict[0].unwritten < j->verdict[0].elements;
+    return right;
 }
 
 // Data of the user's own cannot be drawn again: the diagnosis has its own inputs.
@@ -90,12 +77,6 @@ static void explain(const struct check *check, const struct host_problem *host, 
     report_repeat(&check->report, options, seed);
 }
 
-static struct row_sample sample_of(const struct host_problem *host, uint64_t seed) {
-    const struct problem_case *which = &host->which;
-    return sample_rows(problem_output(host, 0)->rows, host->operation->group(which), host->operation->row_cost(which),
-                       seed);
-}
-
 // Whether the case is wrong in a process of its own, too, where nothing came before it.
 static bool fails_alone(struct check *check, const struct host_problem *host, struct worker_call call, uint64_t seed) {
     struct worker fresh = worker_start(check->arguments);
@@ -103,26 +84,23 @@ static bool fails_alone(struct check *check, const struct host_problem *host, st
     enum device_state state = check->state;
     int finding = check->first_finding;
     struct judgement j;
-    struct row_sample sample = sample_of(host, seed);
-    void *reference = check->operation->refer(host, &sample);
-    judge_begin(&j, host, &sample, reference, call.budget);
+    judge_begin(&j, host, seed, call.budget);
     check->worker = &fresh;
     call.again = false;
     call.out = "";
-    bool right = run_kernel(check, host, &call, &j);
+    bool right = run_kernel(check, &call, &j);
     check->worker = all;
     check->state = state;
     check->first_finding = finding;
-    judge_end(&j, host);
-    check->operation->release(reference);
-    sample_free(&sample);
+    judge_end(&j);
     worker_end(&fresh);
     return !right;
 }
 
-// So many rows take the simulator minutes: it runs a part of the launch, and what that has not written is left out.
-// FIRST_BUDGET takes it half a second or less. Long rows need more before the first block ends.
-enum { MOST_SIMULATED_ROWS = 65535, FIRST_BUDGET = 400000, MOST_BUDGET = 64 * FIRST_BUDGET };
+// So many rows take the simulator minutes: it runs a part of the launches, and what that has not written is left out.
+// FIRST_BUDGET takes it a tenth of a second. Long rows need more before the first block ends. Where blocks hang on each
+// other, a part says nothing, and the whole is run where that takes seconds.
+enum { MOST_SIMULATED_ROWS = 65535, FIRST_BUDGET = 400000, MOST_BUDGET = 64 * FIRST_BUDGET, MOST_WHOLE = 8000000 };
 static bool is_partly(const struct check *check, const struct problem_case *which) {
     int64_t rows = check->operation->is_matrix
                        ? which->matrix.rows
@@ -150,10 +128,8 @@ static bool run_again(struct check *check, const struct host_problem *first, str
     call.beside = false;
     call.order = call.order ? ~call.order : 0;
     call.out = "";
-    struct row_sample sample = sample_of(&host, seed);
-    void *reference = check->operation->refer(&host, &sample);
-    judge_begin(&j, &host, &sample, reference, false);
-    bool right = run_kernel(check, &host, &call, &j);
+    judge_begin(&j, &host, seed, false);
+    bool right = run_kernel(check, &call, &j);
     if (right && again == SAME_INPUTS && check->worker->repeats && j.verdict[0].bits != bits) {
         right = false;
         report_failed(&check->report, "a second call with the same inputs gives other bits; the lesson says that it "
@@ -169,10 +145,46 @@ static bool run_again(struct check *check, const struct host_problem *first, str
                  : "  what does the first call leave behind: in the output, the workspace, a counter, a variable?");
         explain(check, &host, &j, seed);
     }
-    judge_end(&j, &host);
-    check->operation->release(reference);
-    sample_free(&sample);
+    judge_end(&j);
     host_problem_free(&host);
+    return right;
+}
+
+// As much of a large case as tells something. Sets why nothing was compared, NULL: something was.
+static bool run_part(struct check *check, const struct host_problem *host, uint64_t seed, struct worker_call *call,
+                     struct judgement *j, const char **why) {
+    *why = NULL;
+    for (bool asked_whole = false;;) {
+        bool right = run_kernel(check, call, j);
+        const struct worker_result *result = &j->result;
+        if (!result->good || result->part == PART_WHOLE || (result->part == PART_SOME && !j->nothing))
+            return right;
+        bool cheap = result->part == PART_ENTANGLED && result->whole && result->whole <= MOST_WHOLE && !asked_whole;
+        *why = result->part == PART_SKIPPED     ? "it has more launches than the simulator runs of so large a case"
+               : result->part == PART_ENTANGLED ? "blocks read what others wrote, and of so large a case the simulator "
+                                                  "runs a part"
+               : call->budget >= MOST_BUDGET    ? "of so large a case the simulator runs a part, and that has finished "
+                                                  "no row"
+                                                : NULL;
+        if (*why && !cheap)
+            return true;
+        *why = NULL;
+        asked_whole |= cheap;
+        call->budget = cheap ? 2 * result->whole + FIRST_BUDGET : 4 * call->budget;
+        judge_end(j);
+        judge_begin(j, host, seed, true);
+    }
+}
+
+// In a process of its own: what is left half-way in memory that the kernel keeps would be there in later cases.
+static bool run_partly(struct check *check, const struct host_problem *host, uint64_t seed, struct worker_call *call,
+                       struct judgement *j, const char **why) {
+    const struct worker *all = check->worker;
+    struct worker fresh = worker_start(check->arguments);
+    check->worker = &fresh;
+    bool right = run_part(check, host, seed, call, j, why);
+    check->worker = all;
+    worker_end(&fresh);
     return right;
 }
 
@@ -182,10 +194,9 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
     struct judgement j;
     case_text(operation, &host->which, text, sizeof text);
     report_case(&check->report, text);
-    struct row_sample sample = sample_of(host, seed);
-    void *reference = operation->refer(host, &sample);
     bool partly = is_partly(check, &host->which);
-    judge_begin(&j, host, &sample, reference, partly);
+    const char *why = NULL;
+    judge_begin(&j, host, seed, partly);
     optional = optional && check->worker->gives_optional;
     // Of three cases in four the tensors begin anywhere that the contract allows. Where memory traffic is counted they
     // begin where cudaMalloc puts them, so that the counts are the same each time.
@@ -196,12 +207,11 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
                                .budget = partly ? FIRST_BUDGET : 0,
                                .order = check->arguments->sample ? 0 : seed,
                                .out = check->arguments->out};
-    bool right = run_kernel(check, host, &call, &j), again = true;
-    while (call.budget < MOST_BUDGET && check->state == DEVICE_WELL && judge_of_nothing(&j, host)) {
-        judge_end(&j, host);
-        judge_begin(&j, host, &sample, reference, true);
-        call.budget *= 4;
-        right = run_kernel(check, host, &call, &j);
+    bool right = partly ? run_partly(check, host, seed, &call, &j, &why) : run_kernel(check, &call, &j), again = true;
+    if (why) {
+        report_not_compared(&check->report, why);
+        judge_end(&j);
+        return;
     }
     remember(check, &host->which, seed, right, optional, *j.cause.text || j.guard || j.changed);
     if (right && again_of(check, &host->which, seed))
@@ -213,15 +223,12 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
         report_failed(&check->report, "%s", judge_failed(&j));
         explain(check, host, &j, seed);
         // What was printed of a finding says it all.
-        if (check->report.failed == 1 && check->report.begun > 1 && !*j.cause.text &&
-            !fails_alone(check, host, call, seed)) {
+        if (check->report.begun > 1 && !*j.cause.text && !fails_alone(check, host, call, seed)) {
             puts("  alone this case is right: what do the cases before it leave behind, in a variable, a buffer?");
             report_repeat_all(&check->report);
         }
     }
-    judge_end(&j, host);
-    operation->release(reference);
-    sample_free(&sample);
+    judge_end(&j);
 }
 
 // Only numbers tell which mistake they come from; a finding or an error has said its own.

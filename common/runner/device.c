@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 typedef unsigned findings_function(void);
 
@@ -127,20 +129,44 @@ struct device_counts device_counts(void) {
                                   .findings = findings ? findings() : 0,
                                   .launches = counted("simulator_launches"),
                                   .failed = counted("simulator_failed_launches"),
-                                  .early = counted("simulator_early_launches"),
-                                  .cut = counted("simulator_cut_launches")};
+                                  .early = counted("simulator_early_launches")};
+}
+
+static uint64_t secret;
+
+static void lock(const char *name) {
+    void (*function)(uint64_t) = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, name);
+    if (function && secret)
+        function(secret);
+}
+
+void device_lock(void) {
+    if (getrandom(&secret, sizeof secret, 0) != sizeof secret || !secret)
+        secret = (uint64_t)getpid();
+    lock("simulator_lock");
+}
+
+void *device_steer(const char *name) {
+    lock("simulator_unlock");
+    return dlsym(RTLD_DEFAULT, name);
+}
+
+void device_steered(void) {
+    lock("simulator_lock");
 }
 
 void device_inputs_on(cudaStream_t stream) {
-    void (*inputs_on)(cudaStream_t) = (void (*)(cudaStream_t))dlsym(RTLD_DEFAULT, "simulator_inputs_on");
+    void (*inputs_on)(cudaStream_t) = (void (*)(cudaStream_t))device_steer("simulator_inputs_on");
     if (inputs_on)
         inputs_on(stream);
+    device_steered();
 }
 
 static void tell(const char *name, uint64_t value) {
-    void (*function)(uint64_t) = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, name);
+    void (*function)(uint64_t) = (void (*)(uint64_t))device_steer(name);
     if (function)
         function(value);
+    device_steered();
 }
 
 void device_order(uint64_t seed) {
@@ -153,6 +179,35 @@ void device_budget(uint64_t warp_instructions) {
 
 void device_concurrent(enum device_beside state) {
     tell("simulator_concurrent", state);
+}
+
+enum device_part device_part(void) {
+    enum device_part (*part)(void) = (enum device_part(*)(void))dlsym(RTLD_DEFAULT, "simulator_part");
+    return part ? part() : PART_WHOLE;
+}
+
+uint64_t device_whole(void) {
+    uint64_t (*whole)(void) = (uint64_t(*)(void))dlsym(RTLD_DEFAULT, "simulator_whole");
+    return whole ? whole() : 0;
+}
+
+void device_withdraw(void *device, size_t bytes, int value) {
+    void (*withdraw)(void *, size_t, int) = (void (*)(void *, size_t, int))device_steer("simulator_withdraw");
+    if (withdraw)
+        withdraw(device, bytes, value);
+    device_steered();
+}
+
+uint64_t device_overlaps(const void *device, size_t bytes) {
+    uint64_t (*overlaps)(const void *, size_t) =
+        (uint64_t(*)(const void *, size_t))dlsym(RTLD_DEFAULT, "simulator_overlaps");
+    return overlaps ? overlaps(device, bytes) : 0;
+}
+
+bool device_from_host(const void *device, size_t bytes) {
+    bool (*from_host)(const void *, size_t) =
+        (bool (*)(const void *, size_t))dlsym(RTLD_DEFAULT, "simulator_from_host");
+    return from_host && from_host(device, bytes);
 }
 
 int device_first_finding(void) {

@@ -26,13 +26,19 @@ struct device device_open(enum device_choice choice);
 bool device_holds(const struct device *device, double device_bytes, double host_bytes, struct message *reason);
 
 // What the simulator has counted since the process began: distinct findings, launches that ran, that failed before they
-// could run, that do not come after the inputs, and that were cut short (simulator/simulator.h). All 0 on a GPU.
+// could run, and that do not come after the inputs (simulator/simulator.h). All 0 on a GPU.
 struct device_counts {
     bool known;
     unsigned findings;
-    unsigned long launches, failed, early, cut;
+    unsigned long launches, failed, early;
 };
 struct device_counts device_counts(void);
+
+// A function of the simulator's by which it is steered, NULL on a GPU; to be called at once, and followed by
+// device_steered(). Before the kernel's file is loaded device_lock() makes sure that nobody else steers it.
+void *device_steer(const char *name);
+void device_steered(void);
+void device_lock(void);
 
 // The inputs are there for what comes after them in the stream. On a GPU this says nothing.
 void device_inputs_on(cudaStream_t stream);
@@ -43,6 +49,17 @@ enum device_beside { DEVICE_ALONE, DEVICE_BESIDE, DEVICE_BESIDE_OVER };
 void device_order(uint64_t seed);
 void device_budget(uint64_t warp_instructions);
 void device_concurrent(enum device_beside state);
+
+// What is known of the launches since device_budget(): simulator_part(), simulator_whole(), simulator_withdraw() and
+// simulator_overlaps() there. On a GPU all were run.
+enum device_part { PART_WHOLE, PART_SOME, PART_ENTANGLED, PART_SKIPPED };
+enum device_part device_part(void);
+uint64_t device_whole(void);
+void device_withdraw(void *device, size_t bytes, int value);
+uint64_t device_overlaps(const void *device, size_t bytes);
+
+// Whether an element there was last written by a copy from the host, since device_inputs_on(). On a GPU nobody knows.
+bool device_from_host(const void *device, size_t bytes);
 
 // The kind of the first finding (simulator/findings.h); -1 where there was none, and on a GPU.
 int device_first_finding(void);

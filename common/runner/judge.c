@@ -1,22 +1,105 @@
 #include "runner/judge.h"
 
-void judge_begin(struct judgement *j, const struct host_problem *host, const struct row_sample *sample,
-                 const void *reference, bool partly) {
-    *j = (struct judgement){.guard = NULL};
-    for (int i = 0; i < host->outputs; i++) {
-        verdict_begin(&j->verdict[i], host, sample, reference, i);
-        j->verdict[i].partly = partly;
+#include "dtype.h"
+#include "host/parallel.h"
+#include "operation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct row_sample sample_of(const struct host_problem *host, int64_t rows, int64_t group, uint64_t seed) {
+    return sample_rows(rows, group, host->operation->row_cost(&host->which), seed);
+}
+
+static void compare(struct judgement *j, struct row_sample sample) {
+    j->sample = sample;
+    j->reference = j->host->operation->refer(j->host, &j->sample);
+    for (int i = 0; i < j->host->outputs; i++)
+        verdict_begin(&j->verdict[i], j->host, &j->sample, j->reference, i);
+}
+
+void judge_begin(struct judgement *j, const struct host_problem *host, uint64_t seed, bool partly) {
+    *j = (struct judgement){.host = host, .seed = seed, .partly = partly};
+    int64_t rows = problem_output(host, 0)->rows;
+    for (int i = 0; i < host->outputs && partly; i++)
+        j->kept[i] = host_allocate(rows * problem_output(host, i)->columns, sizeof *j->kept[i]);
+    if (!partly)
+        compare(j, sample_of(host, rows, host->operation->group(&host->which), seed));
+}
+
+void judge_end(struct judgement *j) {
+    for (int i = 0; i < j->host->outputs; i++) {
+        free(j->kept[i]);
+        if (j->reference)
+            verdict_free(&j->verdict[i]);
     }
+    if (j->reference)
+        j->host->operation->release(j->reference);
+    sample_free(&j->sample);
+    j->reference = NULL;
 }
 
-void judge_end(struct judgement *j, const struct host_problem *host) {
-    for (int i = 0; i < host->outputs; i++)
-        verdict_free(&j->verdict[i]);
-}
-
-void judge_rows(void *context, int output, int64_t row, int64_t rows, const float *values) {
+static void take_rows(void *context, int output, int64_t row, int64_t rows, const float *values) {
     struct judgement *j = context;
-    verdict_rows(&j->verdict[output], row, rows, values);
+    int64_t columns = problem_output(j->host, output)->columns;
+    if (j->partly)
+        memcpy(j->kept[output] + row * columns, values, (size_t)(rows * columns) * sizeof *values);
+    else
+        verdict_rows(&j->verdict[output], row, rows, values);
+}
+
+// Whether something of the row was written, in each output.
+static bool is_there(const struct judgement *j, int64_t row) {
+    for (int i = 0; i < j->host->outputs; i++) {
+        int columns = problem_output(j->host, i)->columns, c = 0;
+        while (j->result.has[i] && c < columns && is_poison(j->kept[i][row * columns + c]))
+            c++;
+        if (j->result.has[i] && c == columns)
+            return false;
+    }
+    return true;
+}
+
+// Of a launch that was run in part: a sample of the rows that are there.
+static void compare_what_is_there(struct judgement *j) {
+    int64_t rows = problem_output(j->host, 0)->rows, count = 0;
+    if (j->result.part == PART_WHOLE) {
+        compare(j, sample_of(j->host, rows, j->host->operation->group(&j->host->which), j->seed));
+        return;
+    }
+    int64_t *there = host_allocate(rows, sizeof *there);
+    for (int64_t row = 0; row < rows; row++)
+        if (is_there(j, row))
+            there[count++] = row;
+    j->nothing = !count;
+    if (count) {
+        struct row_sample sample = sample_of(j->host, count, count, j->seed);
+        for (int64_t i = 0; i < sample.count; i++)
+            sample.row[i] = there[sample.row[i]];
+        compare(j, sample);
+    }
+    free(there);
+}
+
+bool judge_call(struct judgement *j, const struct worker *worker, const struct worker_call *call) {
+    j->result = worker_call(worker, j->host, call, take_rows, j);
+    const struct worker_result *result = &j->result;
+    bool right = result->good && result->state == DEVICE_WELL && !*result->guard && !*result->changed;
+    j->cause = result->cause;
+    j->guard = *result->guard ? result->guard : NULL;
+    j->changed = *result->changed ? result->changed : NULL;
+    if (j->partly && result->state == DEVICE_WELL)
+        compare_what_is_there(j);
+    for (int i = 0; i < j->host->outputs && j->reference; i++) {
+        j->judged[i] = result->has[i];
+        if (!j->judged[i])
+            continue;
+        j->verdict[i].partly = result->part != PART_WHOLE;
+        if (j->partly)
+            verdict_rows(&j->verdict[i], 0, problem_output(j->host, i)->rows, j->kept[i]);
+        right = verdict_end(&j->verdict[i]) && right;
+    }
+    return right && j->judged[0];
 }
 
 const char *judge_failed(const struct judgement *j) {
@@ -24,11 +107,4 @@ const char *judge_failed(const struct judgement *j) {
            : j->guard     ? "memory beside a tensor was written"
            : j->changed   ? "an input was written"
                           : "wrong output";
-}
-
-bool judge_of_nothing(const struct judgement *j, const struct host_problem *host) {
-    bool nothing = false;
-    for (int i = 0; i < host->outputs; i++)
-        nothing |= j->judged[i] && verdict_of_nothing(&j->verdict[i]);
-    return nothing;
 }

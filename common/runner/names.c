@@ -1,5 +1,7 @@
 #include "runner/names.h"
 
+#include "runner/device.h"
+
 #include "layout.h"
 #include "shared.h"
 #include "simulator.h"
@@ -85,12 +87,12 @@ static bool name(const char *kernel, const char *variable, bool dynamic, size_t 
 }
 
 void names_tell(const struct kernel_argument *kernel) {
-    void (*tell)(simulator_shared_namer *) =
-        (void (*)(simulator_shared_namer *))dlsym(RTLD_DEFAULT, "simulator_name_shared");
+    void (*tell)(simulator_shared_namer *) = (void (*)(simulator_shared_namer *))device_steer("simulator_name_shared");
     named = kernel;
-    void (*once)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "simulator_print_once");
+    void (*once)(void) = (void (*)(void))device_steer("simulator_print_once");
     if (tell)
         tell(name);
     if (once)
         once();
+    device_steered();
 }

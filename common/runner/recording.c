@@ -1,8 +1,8 @@
 #include "runner/recording.h"
 
 #include "dtype.h"
+#include "runner/device.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,19 +24,19 @@ static void describe(describe_function *tell, const struct device_tensor *device
 }
 
 void recording_describe(const struct device_problem *problem) {
-    describe_function *tell = (describe_function *)dlsym(RTLD_DEFAULT, "simulator_describe_memory");
+    describe_function *tell = (describe_function *)device_steer("simulator_describe_memory");
     const struct host_problem *host = problem->host;
-    if (!tell)
-        return;
-    for (int i = 0; i < host->inputs + host->outputs; i++)
+    for (int i = 0; tell && i < host->inputs + host->outputs; i++)
         if (problem->tensor[i].allocation)
             describe(tell, &problem->tensor[i], &host->tensor[i]);
-    if (problem->workspace.allocation)
+    if (tell && problem->workspace.allocation)
         tell(problem->workspace.data, problem->workspace.bytes, "workspace", "", 1, 0, NULL, NULL, NULL);
+    device_steered();
 }
 
 void recording_write(void) {
-    write_function *write = (write_function *)dlsym(RTLD_DEFAULT, "simulator_write_recording");
+    write_function *write = (write_function *)device_steer("simulator_write_recording");
     if (write && write() != 0)
         fprintf(stderr, "the recording could not be written: %s\n", strerror(errno));
+    device_steered();
 }

@@ -18,6 +18,7 @@ struct report {
     const char *adds; // what the other kind of device would see besides; NULL: nothing that is known
     int cases;        // that will be run
     int passed, failed, begun;
+    int not_compared; // of which nothing is known
     double start;
     char text[CASE_TEXT]; // the case that runs
 };
@@ -30,6 +31,9 @@ void report_case(struct report *report, const char *text);
 
 // It ended right; rms is its error. What the next calls print of a failure is for the caller to write to stdout.
 void report_passed(struct report *report, const char *error_name, double error);
+
+// It ended, and nothing of its output was compared: says why.
+void report_not_compared(struct report *report, const char *why);
 
 // It ended wrong: prints its heading. The caller explains it, then calls report_repeat().
 void report_failed(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -77,12 +78,37 @@ void worker_end(struct worker *worker) {
     close(worker->socket);
 }
 
+// Somebody else than the worker's own code has written to the socket.
+_Noreturn static void forged(const struct worker *worker) {
+    kill(worker->process, SIGKILL);
+    message_exit(EXIT_CHECK_FAILED,
+                 "in %s something came from the kernel's process that is no answer to what it was "
+                 "asked: a kernel file must not write to the check's socket",
+                 step_last());
+}
+
+// Nothing is there that nobody asked for.
+static void nothing_left(const struct worker *worker) {
+    char byte;
+    if (recv(worker->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+        forged(worker);
+}
+
+static void question_send(const struct worker *worker, struct wire_question *question) {
+    nothing_left(worker);
+    if (getrandom(&question->nonce, sizeof question->nonce, 0) != sizeof question->nonce)
+        message_exit(EXIT_CHECK_FAILED, "the host has no random numbers: %s", strerror(errno));
+    tell(worker, question, sizeof *question);
+}
+
 static struct wire_answer ask(const struct worker *worker, enum wire_request request,
                               const struct problem_case *which) {
     struct wire_question question = {.request = request, .which = *which};
     struct wire_answer answer;
-    tell(worker, &question, sizeof question);
+    question_send(worker, &question);
     hear(worker, &answer, sizeof answer);
+    if (answer.nonce != question.nonce)
+        forged(worker);
     return answer;
 }
 
@@ -129,13 +155,23 @@ struct worker_result worker_call(const struct worker *worker, const struct host_
     snprintf(question.out, sizeof question.out, "%s", call->out ? call->out : "");
     for (int i = 0; i < host->inputs; i++)
         question.kept[i] = host->tensor[i].kept;
-    tell(worker, &question, sizeof question);
+    question_send(worker, &question);
     for (int i = 0; i < host->inputs; i++)
         tell(worker, host->tensor[i].values,
              (size_t)(host->tensor[i].kept * host->tensor[i].columns) * sizeof *host->tensor[i].values);
     hear(worker, &result, sizeof result);
-    for (int i = 0; i < host->outputs; i++)
-        if (result.has[i])
+    uint64_t end;
+    bool right = result.nonce == question.nonce;
+    for (int i = 0; i < host->outputs && right; i++) {
+        bool asked = !problem_output(host, i)->optional || question.optional;
+        right = result.has[i] == (asked && result.state == DEVICE_WELL);
+        if (right && result.has[i])
             hear_output(worker, host, i, take, context);
+    }
+    if (right)
+        hear(worker, &end, sizeof end);
+    if (!right || end != question.nonce)
+        forged(worker);
+    nothing_left(worker);
     return result;
 }

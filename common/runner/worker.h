@@ -43,10 +43,12 @@ struct worker_call {
 
 // What came of it.
 struct worker_result {
+    uint64_t nonce; // of the question
     bool good;
     enum device_state state;
     struct message cause;        // "" where nothing failed
-    bool cut;                    // not all blocks were run
+    enum device_part part;       // how much of the launches was run, and what that tells
+    uint64_t whole;              // warp instructions that all of it would have taken, 0: not known
     char guard[16], changed[16]; // the tensor beside which, the input in which something was written; "": none
     bool has[MAX_TENSORS];       // of each output: it is there, and can be read
     int first_finding;           // of the simulator's, -1: none so far

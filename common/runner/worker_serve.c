@@ -77,6 +77,7 @@ static struct second_call call_beside(struct service *s, const struct wire_quest
     CUDA(cudaStreamCreateWithFlags(&second.stream, cudaStreamNonBlocking));
     CUDA(cudaDeviceSynchronize());
     problem_rest(second.stream);
+    recording_describe(&second.problem);
     device_concurrent(DEVICE_BESIDE);
     if (problem_launch(&second.problem, &s->kernel, second.problem.workspace.data, second.stream) != cudaSuccess)
         cudaGetLastError(); // the call that counts says so, too
@@ -89,6 +90,34 @@ static void end_beside(struct second_call *second, bool well) {
     if (second->made && well) {
         CUDA(cudaStreamDestroy(second->stream));
         problem_free(&second->problem);
+    }
+}
+
+// What can be relied upon where not all of the launches was run. What cannot is as if it had not been written.
+static void take_part(const struct service *s, struct worker_result *result) {
+    result->part = device_part();
+    result->whole = device_whole();
+    for (int i = 0; i < s->host.outputs && result->state == DEVICE_WELL && result->part != PART_WHOLE; i++) {
+        const struct device_tensor *output = &s->problem.tensor[s->host.inputs + i];
+        if (!problem_has_output(&s->problem, i))
+            continue;
+        uint64_t apart = device_overlaps(output->data, output->bytes);
+        if (apart && result->good)
+            result->good = message_set(&result->cause,
+                                       "blocks %llu apart write the same elements of %s, so that others are not "
+                                       "written: is the number of a row, or of a head, kept in 16 bits?",
+                                       (unsigned long long)apart, s->host.tensor[s->host.inputs + i].name);
+        device_withdraw(output->data, output->bytes, POISON_BYTE);
+    }
+}
+
+// A result that the host has computed.
+static void look_at_origin(const struct service *s, struct worker_result *result) {
+    for (int i = 0; i < s->host.outputs && result->good; i++) {
+        const struct device_tensor *output = &s->problem.tensor[s->host.inputs + i];
+        if (problem_has_output(&s->problem, i) && device_from_host(output->data, output->bytes))
+            result->good = message_set(&result->cause, "%s was copied from the host: no kernel has computed it",
+                                       s->host.tensor[s->host.inputs + i].name);
     }
 }
 
@@ -121,7 +150,9 @@ static void call(struct service *s, const struct wire_question *question) {
     if (recorded)
         recording_write();
     result.good = launch_finish(launch, &counts, s->kernel.operation->forward, &result.state, &result.cause);
-    result.cut = device_counts().cut > counts.cut;
+    look_at_origin(s, &result);
+    take_part(s, &result);
+    result.nonce = question->nonce;
     end_beside(&second, result.state == DEVICE_WELL);
     if (result.state == DEVICE_WELL) {
         const char *guard = problem_broken_guard(&s->problem), *changed = problem_changed_input(&s->problem);
@@ -142,10 +173,11 @@ static void call(struct service *s, const struct wire_question *question) {
     for (int i = 0; i < s->host.outputs; i++)
         if (result.has[i])
             problem_read(&s->problem, i, send_rows, s);
+    say(s, &question->nonce, sizeof question->nonce);
 }
 
 static void answer(struct service *s, const struct wire_question *question) {
-    struct wire_answer answer = {.yes = false};
+    struct wire_answer answer = {.nonce = question->nonce};
     if (question->request == WIRE_COVERS)
         answer.yes = kernel_covers(&s->kernel, &question->which, &s->device, &answer.obstacle);
     else
@@ -158,6 +190,7 @@ void worker_serve(int socket, const struct arguments *arguments) {
     static struct wire_question question;
     s.socket = socket;
     s.device = device_open(arguments->device);
+    device_lock();
     s.kernel = kernel_load(&arguments->kernel[0]);
     names_tell(&arguments->kernel[0]);
     struct wire_hello hello = {.device = s.device,

@@ -18,6 +18,7 @@ enum wire_request { WIRE_COVERS, WIRE_FITS, WIRE_CALL, WIRE_END };
 
 struct wire_question {
     enum wire_request request;
+    uint64_t nonce; // drawn anew for each; what is answered repeats it
     struct problem_case which;
     // Of a call; the inputs' values follow.
     bool optional, delayed, again, beside;
@@ -29,6 +30,7 @@ struct wire_question {
 };
 
 struct wire_answer {
+    uint64_t nonce;
     bool yes;
     struct obstacle obstacle;
 };

@@ -24,15 +24,19 @@
 // where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
 // lock, because there a mixture could accuse a block of bytes that it never touched.
 #include "race_global.h"
+#include "from_host.h"
 #include "mixed.h"
 #include "race_cluster.h"
 #include "release.h"
+#include "shadow_global.h"
 #include "validity.h"
 
 #include "../simulator.h"
 
+#include "../execution/partly.h"
 #include "../machine/access.h"
 #include "../machine/block.h"
+#include "../machine/control.h"
 #include "../machine/places.h"
 
 #include <pthread.h>
@@ -40,12 +44,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-// A ..._by is instruction << 4 | which of the word's bytes.
-struct shadow {
-    uint32_t *write, *write_by, *read, *read_by; // [words]
-    uint32_t last_written;                       // the largest key that ever wrote
-};
 
 #define HEADER 64 // bytes before the arrays in the mapping
 
@@ -64,6 +62,8 @@ static void forget(struct sim_allocation *allocation, void *unused) {
 }
 
 void simulator_concurrent(uint64_t state) {
+    if (!control_is_open())
+        return;
     pthread_mutex_lock(&lock);
     beside = (enum simulator_beside)state;
     beside_low = state == SIMULATOR_BESIDE ? next_key : beside_low;
@@ -83,7 +83,7 @@ bool race_global_begin(struct run *run) {
         beside = SIMULATOR_ALONE;
     }
     run->first_key = next_key;
-    run->concurrent = beside != SIMULATOR_ALONE;
+    run->concurrent = beside != SIMULATOR_ALONE || from_host_any();
     run->beside_low = beside == SIMULATOR_BESIDE_OVER ? beside_low : 0;
     run->beside_high = beside == SIMULATOR_BESIDE_OVER ? beside_high : 0;
     run->oldest_key = run->beside_high > run->beside_low ? run->beside_low : run->first_key;
@@ -106,7 +106,7 @@ static uint32_t several(const struct run *run) {
     return run->first_key + (uint32_t)run->blocks;
 }
 
-static struct shadow *shadow_of(struct sim_allocation *allocation) {
+struct shadow *shadow_of(struct sim_allocation *allocation) {
     struct shadow *shadow = __atomic_load_n((struct shadow **)&allocation->races, __ATOMIC_ACQUIRE);
     if (shadow)
         return shadow;
@@ -125,6 +125,10 @@ static struct shadow *shadow_of(struct sim_allocation *allocation) {
     }
     pthread_mutex_unlock(&lock);
     return shadow;
+}
+
+uint32_t shadow_next_key(void) {
+    return next_key;
 }
 
 static void check_written(struct warp *warp, const struct bound *bound, const struct access *access) {
@@ -401,10 +405,14 @@ void race_global_access(struct warp *warp, const struct bound *bound, const stru
     const struct run *run = warp->run;
     struct sim_allocation *allocation = access->allocation;
     bool writes = access_writes(access) || access_is_atomic(access), reads = !access_writes(access);
+    bool noted = run->blocks > 1 || run->concurrent || run->options.budget;
+    if (run->options.budget)
+        partly_access(warp, access);
+    if (warp->block->given_up)
+        return;
     if (run->options.uninitialised && reads && !allocation->all_written)
         check_written(warp, bound, access);
-    if (run->options.races && (run->blocks > 1 || run->concurrent) &&
-        allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
+    if (run->options.races && noted && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
         check_races(warp, bound, access);
         if (access_is_atomic(access) || bound->is_volatile)
             signal_others(warp, bound, access);

@@ -256,7 +256,7 @@ void block_start(struct block *block, uint64_t number) {
     block->index = (struct sim_dim){(unsigned)(number % grid.x), (unsigned)(number / grid.x % grid.y),
                                     (unsigned)(number / grid.x / grid.y)};
     block->key = block->run->first_key + (uint32_t)number;
-    block->ended = false;
+    block->ended = block->given_up = false;
     block->fenced = false;
     barrier_reset(block);
     race_shared_start(block);
@@ -346,7 +346,7 @@ enum turn block_turn(struct block *block) {
     do {
         struct round round = {false, false};
         if (!run_warps(block, ~block->held, &round) || (!round.on && !run_warps(block, block->held, &round)))
-            return TURN_STOPPED;
+            return block->given_up ? TURN_DONE : TURN_STOPPED;
         if (!is_waiting(block)) {
             traffic_block_end(block->traffic, last_time(block));
             bulk_end(block);

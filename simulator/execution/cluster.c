@@ -136,6 +136,11 @@ static enum turn go_round(struct cluster *cluster, bool *stands) {
         enum turn turn = block_turn(block);
         if (turn == TURN_STOPPED)
             return turn;
+        if (block->given_up) {
+            for (unsigned r = 0; r < cluster->blocks; r++)
+                cluster->block[r]->given_up = true;
+            return TURN_DONE;
+        }
         cluster->block[0]->changed |= block->changed;
         block->ended = turn == TURN_DONE;
         *stands &= turn == TURN_BLOCKED && block->warp_instructions == before;

@@ -2,6 +2,7 @@
 #include "launch.h"
 
 #include "order.h"
+#include "partly.h"
 #include "resident.h"
 
 #include "../analyses/race_global.h"
@@ -91,10 +92,8 @@ enum sim_status sim_launch_run(const struct sim_launch *asked, struct sim_counts
     struct host_thread host[MAX_HOST_THREADS];
     unsigned started = 1;
     order_begin(&run);
-    if (run.options.budget && !run.options.budget_left) {
-        order_end(&run);
+    if (!partly_begin(&run))
         return SIM_OK;
-    }
     run.recording = recording_begin(&run);
     run.threads = run.recording ? 1 : host_threads(&run);
     double begin = now();
@@ -119,7 +118,7 @@ enum sim_status sim_launch_run(const struct sim_launch *asked, struct sim_counts
         pthread_join(host[i].thread, NULL);
     traffic_launch_end(run.traffic);
     race_global_end(&run);
-    order_end(&run);
+    partly_end(&run);
     sim_memory_collect();
     if (counts) {
         counts->lane_instructions += atomic_load(&run.lane_instructions);

@@ -1,13 +1,15 @@
-// The order of blocks and warps, and the budget of launches: see order.h and simulator.h.
+// The order of blocks and warps: see order.h.
 #include "order.h"
 
 #include "launch.h"
 
+#include "../machine/control.h"
+
 #include "../simulator.h"
 
 #define WARPGROUP_WARPS 4
-
-static unsigned long cut_launches;
+#define PAIRS 8
+#define LEAST_APART 256
 
 // The finaliser of splitmix64.
 static uint64_t mix(uint64_t x) {
@@ -38,8 +40,16 @@ static uint64_t permuted(uint64_t chance, uint64_t number, uint64_t count) {
     return (uint64_t)(((unsigned __int128)number * step + (chance >> 40)) % count);
 }
 
+// Of a launch that is run in part, the grid of its blocks, or of its clusters.
+static uint64_t width_of(const struct run *run) {
+    return run->launch->grid.x / run->launch->cluster.x;
+}
+
 void order_begin(struct run *run) {
-    uint64_t most = run->options.sample / 2 * 2;
+    uint64_t most = run->options.sample / 2 * 2, width = width_of(run), apart = LEAST_APART;
+    while (2 * apart < width)
+        apart *= 2;
+    run->pairs_apart = run->options.budget && width > apart && sim_dim_size(run->launch->cluster) == 1 ? apart : 0;
     run->to_run = most && most < run->units ? most : run->units;
     run->stands_for = (run->units + run->to_run / 2) / run->to_run;
 }
@@ -52,9 +62,38 @@ static uint64_t sampled(const struct run *run, uint64_t number) {
     return number % 2 ? run->units - 1 - block : block;
 }
 
+// Neighbours stay together, PAIRS of them, and the last ones come first.
+static uint64_t in_groups(uint64_t chance, uint64_t number, uint64_t count) {
+    uint64_t rest = count % PAIRS;
+    if (number < rest)
+        return count - rest + number;
+    number -= rest;
+    return permuted(chance, number / PAIRS, count / PAIRS) * PAIRS + number % PAIRS;
+}
+
+// Which column of the grid is the number-th: the last ones, each with the one pairs_apart before it, then the others.
+static uint64_t column(const struct run *run, uint64_t number, uint64_t width) {
+    uint64_t chance = mix(run->options.order), apart = run->pairs_apart;
+    uint64_t pairs = width - apart < PAIRS ? width - apart : PAIRS;
+    if (!apart)
+        return in_groups(chance, number, width);
+    if (number < 2 * pairs)
+        return width - 1 - number / 2 - (number % 2 ? apart : 0);
+    uint64_t other = in_groups(chance, number - 2 * pairs, width - 2 * pairs);
+    return other < width - pairs - apart ? other : other + pairs;
+}
+
+// Blocks with equal blockIdx.x one after the other, in the order in which those of another launch with as many come.
+static uint64_t in_part(const struct run *run, uint64_t number) {
+    uint64_t width = width_of(run), others = run->units / width;
+    return column(run, number / others, width) + width * in_groups(mix(run->options.order), number % others, others);
+}
+
 uint64_t order_block(const struct run *run, uint64_t number) {
     if (run->to_run < run->units)
         return sampled(run, number);
+    if (run->options.budget)
+        return in_part(run, number);
     uint64_t seed = run->options.order;
     return seed && !run->recording ? permuted(mix(seed), number, run->units) : number;
 }
@@ -88,26 +127,10 @@ void order_start(struct block *block) {
 }
 
 bool order_spent(const struct run *run) {
-    return run->options.budget && atomic_load(&run->warp_instructions) >= run->options.budget_left;
-}
-
-void order_end(const struct run *run) {
-    struct sim_options *options = sim_options();
-    uint64_t executed = atomic_load(&run->warp_instructions);
-    cut_launches += order_spent(run);
-    options->budget_left = executed < options->budget_left ? options->budget_left - executed : 0;
+    return run->options.budget && atomic_load(&run->warp_instructions) >= run->options.budget;
 }
 
 void simulator_order(uint64_t seed) {
-    sim_options()->order = seed;
-}
-
-void simulator_budget(uint64_t warp_instructions) {
-    struct sim_options *options = sim_options();
-    options->budget = warp_instructions;
-    options->budget_left = warp_instructions;
-}
-
-unsigned long simulator_cut_launches(void) {
-    return cut_launches;
+    if (control_is_open())
+        sim_options()->order = seed;
 }

@@ -13,6 +13,10 @@
 // counter is shared out as among all of them. Its results are worth nothing.
 void order_begin(struct run *run);
 
+// Where a launch is run in part, blocks with the same blockIdx.x come one after the other, neighbours together, and
+// first those that are last, each with the block that lies a power of two before it: where a row's number has lost its
+// upper bits, both write the same row.
+
 // Which of the grid's blocks, or of its clusters, is the number-th to begin, and which of a block's warps is.
 uint64_t order_block(const struct run *run, uint64_t number);
 unsigned order_warp(const struct block *block, unsigned number);
@@ -26,8 +30,5 @@ void order_start(struct block *block);
 // Whether the launch has executed as much as it is to: no block begins then, and those that have begun are left where
 // they are.
 bool order_spent(const struct run *run);
-
-// Counts a launch that ended so, and takes what it executed off what is left for those after it.
-void order_end(const struct run *run);
 
 #endif

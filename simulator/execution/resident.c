@@ -16,6 +16,7 @@
 #include "../traffic/traffic.h"
 #include "cluster.h"
 #include "order.h"
+#include "partly.h"
 
 #include <stdlib.h>
 
@@ -111,8 +112,18 @@ static uint64_t instructions_of(struct block *first) {
     return sum;
 }
 
+// It is left before its end: what it has under way lands.
+static void leave(struct block *first) {
+    for (unsigned b = 0; b < unit_blocks(first->run); b++) {
+        bulk_cut(unit_block(first, b));
+        partly_left(unit_block(first, b));
+    }
+}
+
 static void retire(struct residents *r, unsigned i) {
     struct block *done = r->block[i];
+    if (done->given_up)
+        leave(done);
     r->block[i] = r->block[--r->count];
     r->block[r->count] = done;
 }
@@ -237,8 +248,7 @@ void resident_run(struct run *run, unsigned thread) {
     }
     resident_leave(run, thread);
     for (unsigned i = 0; i < r.count && order_spent(run) && !run_stopped(run); i++)
-        for (unsigned b = 0; b < unit_blocks(run); b++)
-            bulk_cut(unit_block(r.block[i], b));
+        leave(r.block[i]);
     for (unsigned i = 0; i < r.made; i++)
         unit_free(r.block[i]);
     free(r.block);

@@ -60,11 +60,11 @@ enum sim_status {
 // What is analysed. All on by default; the environment variable SIMULATOR_ANALYSES=off turns them off (for timing).
 struct sim_options {
     bool races, uninitialised, traffic;
-    uint64_t instruction_limit;   // warp instructions a block; 0: none
-    int host_threads;             // 0: as many as the host has cores
-    uint64_t order;               // seed of the order of blocks and warps, 0: in their order; see execution/order.h
-    uint64_t budget, budget_left; // warp instructions of the launches that are cut off, 0: none is
-    uint64_t sample;              // blocks of a launch that are run, 0: all; see execution/order.h
+    uint64_t instruction_limit; // warp instructions a block; 0: none
+    int host_threads;           // 0: as many as the host has cores
+    uint64_t order;             // seed of the order of blocks and warps, 0: in their order; see execution/order.h
+    uint64_t budget;            // warp instructions of a launch that is cut off, 0: none is; see execution/partly.h
+    uint64_t sample;            // blocks of a launch that are run, 0: all; see execution/order.h
 };
 
 #endif

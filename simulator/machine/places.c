@@ -1,6 +1,7 @@
 #include "places.h"
 
 #include "../simulator.h"
+#include "control.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@ static unsigned next_tensor;
 static simulator_shared_namer *name_shared;
 
 void simulator_name_shared(simulator_shared_namer *namer) {
-    name_shared = namer;
+    if (control_is_open())
+        name_shared = namer;
 }
 
 void place_describe(uint64_t address, const char *name, unsigned element_bytes, int dimensions, const int64_t *size,

@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include "../simulator.h"
+#include "control.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -331,7 +332,7 @@ static bool follows(const struct finding *one) {
 }
 
 void simulator_print_once(void) {
-    once = true;
+    once |= control_is_open();
 }
 
 // Whether it was printed before; from now on it was.

@@ -266,6 +266,8 @@ void bulk_cut(struct block *block) {
         block->stores->first = store->next;
         finish(store);
     }
+    if (block->stores)
+        memset(block->stores->committed, 0, sizeof block->stores->committed);
 }
 
 void bulk_discard(struct block *block) {

@@ -168,6 +168,8 @@ static enum step in_global(struct warp *warp, const struct bound *bound, struct 
     }
     access->allocation = allocation;
     race_global_access(warp, bound, access);
+    if (warp->block->given_up)
+        return STEP_STOP;
     action(warp, bound, access, allocation->bytes - allocation->address);
     race_global_accessed(warp, bound, access);
     if (bound->is_volatile && !access_writes(access))

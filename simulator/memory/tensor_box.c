@@ -47,7 +47,7 @@ enum step bulk_check_global(struct warp *warp, const struct bound *bound, int la
     };
     race_global_access(warp, bound, &access);
     warp->block->changed |= writes;
-    return STEP_NEXT;
+    return warp->block->given_up ? STEP_STOP : STEP_NEXT;
 }
 
 bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uint64_t address, struct tensor_map *map) {

@@ -128,7 +128,9 @@ void parse_location(struct parser *p) {
             parser_fail(p, "expected function_name or inlined_at, found '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
         }
     }
-    p->location = intern(p, &location);
+    // What no line stands for, as a copy that the compiler has added, is said to be of the line before.
+    if (location.line > 0 || p->location < 0)
+        p->location = intern(p, &location);
 }
 
 // .file NUMBER "NAME" [, TIME, SIZE]. The current token is .file.

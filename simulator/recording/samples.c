@@ -2,6 +2,7 @@
 #include "record.h"
 
 #include "../lanes/wgmma.h"
+#include "../machine/control.h"
 #include "../machine/places.h"
 #include "../simulator.h"
 #include "../traffic/traffic.h"
@@ -20,6 +21,8 @@ static int memories, numbered;
 void simulator_describe_memory(const void *device, size_t bytes, const char *name, const char *dtype,
                                unsigned element_bytes, int dimensions, const int64_t *size, const int64_t *stride,
                                const char *const *axis) {
+    if (!control_is_open())
+        return;
     place_describe((uint64_t)(uintptr_t)device, name, element_bytes, dimensions, size, stride);
     if (memories == MOST_MEMORY || dimensions > 5)
         return;

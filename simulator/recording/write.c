@@ -1,6 +1,7 @@
 // The file: README.md is its format.
 #include "writer.h"
 
+#include "../machine/control.h"
 #include "../machine/report.h"
 #include "../simulator.h"
 
@@ -159,7 +160,7 @@ int simulator_write_recording(void) {
     struct writer w = {.kernels = 0};
     struct json findings = {0}, head = {0};
     int number = 0;
-    if (!recording_enabled())
+    if (!recording_enabled() || !control_is_open())
         return 0;
     for (const struct recording *r = recording_first; r; r = r->next)
         w.kernels++;

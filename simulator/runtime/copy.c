@@ -6,6 +6,9 @@
 #include "host_memory.h"
 #include "stream.h"
 
+#include "../analyses/from_host.h"
+#include "../execution/partly.h"
+
 #include <string.h>
 
 // One side of a copy.
@@ -69,12 +72,15 @@ static cudaError_t resolve(struct side *to, void *to_address, size_t to_size, st
 
 static void copy_row(const struct side *to, size_t to_offset, const struct side *from, size_t from_offset,
                      size_t width) {
+    if (from->allocation)
+        partly_copied(from->allocation);
     memmove(to->bytes + to_offset, from->bytes + from_offset, width);
     if (to->allocation && from->allocation) {
         sim_memory_copy_written(to->allocation, to->offset + to_offset, from->allocation, from->offset + from_offset,
                                 width);
     } else if (to->allocation) {
         sim_memory_mark_written(to->allocation, to->offset + to_offset, width);
+        from_host_note(to->allocation, to->offset + to_offset, width);
     }
 }
 

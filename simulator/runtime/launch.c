@@ -194,6 +194,21 @@ static cudaError_t check_cooperative(const struct function *function, const stru
                      (unsigned long long)most);
 }
 
+static unsigned long launches, failed_launches, early_launches;
+
+unsigned long simulator_launches(void) {
+    return launches;
+}
+
+unsigned long simulator_failed_launches(void) {
+    return failed_launches;
+}
+
+unsigned long simulator_early_launches(void) {
+    return early_launches;
+}
+
+// A launch counts where it runs: what is captured counts when its graph is launched, and in that one's stream.
 cudaError_t launch_packed(const struct function *function, const struct configuration *configuration,
                           const void *parameters) {
     struct sim_allocation *workspace = configuration->cooperative ? make_workspace() : NULL;
@@ -212,6 +227,8 @@ cudaError_t launch_packed(const struct function *function, const struct configur
         .grid_workspace = workspace ? workspace->address : 0,
         .resident_blocks = resident_blocks(function, configuration),
     };
+    launches++;
+    early_launches += !stream_is_after(configuration->stream);
     struct sim_counts counts = {0};
     struct sim_children children = {.lock = PTHREAD_MUTEX_INITIALIZER};
     launch.children = &children;
@@ -223,7 +240,7 @@ cudaError_t launch_packed(const struct function *function, const struct configur
     if (error != cudaSuccess)
         api_launch_failed(error, sticky);
     if (error == cudaSuccess && children.first)
-        error = launch_children(function, &children);
+        error = launch_children(function, &children, configuration->stream);
     sim_children_free(&children);
     return error;
 }
@@ -248,20 +265,6 @@ static cudaError_t run_or_describe(const void *host_or_handle, const struct func
     return error;
 }
 
-static unsigned long launches, failed_launches, early_launches;
-
-unsigned long simulator_launches(void) {
-    return launches;
-}
-
-unsigned long simulator_failed_launches(void) {
-    return failed_launches;
-}
-
-unsigned long simulator_early_launches(void) {
-    return early_launches;
-}
-
 static cudaError_t launch(const void *host_or_handle, struct configuration *configuration, void **arguments) {
     struct function *function = NULL;
     cudaError_t error = stream_check(configuration->stream);
@@ -281,8 +284,7 @@ static cudaError_t launch(const void *host_or_handle, struct configuration *conf
                               configuration->wish, &configuration->cluster, &configuration->explicit_cluster);
     if (error == cudaSuccess)
         error = check_cooperative(function, configuration);
-    *(error == cudaSuccess ? &launches : &failed_launches) += 1;
-    early_launches += error == cudaSuccess && !stream_is_after(configuration->stream);
+    failed_launches += error != cudaSuccess;
     if (error == cudaSuccess)
         error = run_or_describe(host_or_handle, function, configuration, arguments);
     if (error != cudaSuccess)

@@ -31,6 +31,6 @@ struct work *launch_work(const void *host_or_handle, const struct function *func
                          const struct configuration *configuration, void *parameters);
 
 // Runs what a kernel has launched, when it has ended.
-cudaError_t launch_children(const struct function *parent, const struct sim_children *children);
+cudaError_t launch_children(const struct function *parent, const struct sim_children *children, cudaStream_t stream);
 
 #endif

@@ -80,7 +80,7 @@ static cudaError_t run_copy(const struct sim_child *child) {
     return error;
 }
 
-static cudaError_t run_child(const struct function *parent, const struct sim_child *child) {
+static cudaError_t run_child(const struct function *parent, const struct sim_child *child, cudaStream_t stream) {
     struct function *function = function_at(parent, child->kernel);
     if (!function)
         return api_error(cudaErrorInvalidDeviceFunction, "kernel %s launches 0x%llx, which is no kernel",
@@ -98,17 +98,17 @@ static cudaError_t run_child(const struct function *parent, const struct sim_chi
     struct configuration configuration = {.grid = {child->grid.x, child->grid.y, child->grid.z},
                                           .block = {child->block.x, child->block.y, child->block.z},
                                           .dynamic_shared_bytes = child->dynamic_shared_bytes,
-                                          .stream = cudaStreamPerThread};
+                                          .stream = stream};
     error = launch_kernel(function, &configuration, argument);
     free(argument);
     return error;
 }
 
-cudaError_t launch_children(const struct function *parent, const struct sim_children *children) {
+cudaError_t launch_children(const struct function *parent, const struct sim_children *children, cudaStream_t stream) {
     cudaError_t error = cudaSuccess;
     for (int tail = 0; tail < 2; tail++)
         for (const struct sim_child *one = children->first; one && error == cudaSuccess; one = one->next)
             if (one->launched && one->tail == tail)
-                error = one->bytes ? run_copy(one) : run_child(parent, one);
+                error = one->bytes ? run_copy(one) : run_child(parent, one, stream);
     return error;
 }

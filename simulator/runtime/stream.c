@@ -2,6 +2,8 @@
 #include "stream.h"
 #include "graph.h"
 
+#include "../analyses/from_host.h"
+#include "../machine/control.h"
 #include "../simulator.h"
 
 #include <stdlib.h>
@@ -57,6 +59,9 @@ void stream_all_come_after(void) {
 }
 
 void simulator_inputs_on(cudaStream_t stream) {
+    if (!control_is_open())
+        return;
+    from_host_begin();
     api_lock();
     round_of_inputs++;
     waited = false;

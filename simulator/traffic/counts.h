@@ -53,6 +53,7 @@ struct traffic_access_total {
     int line;
     const char *outer_file; // where that was inlined into; the same file and line where it was not
     int outer_line;
+    int own_line; // the innermost line of that file
     const char *ptx;
     enum ptx_space space;
     enum access_kind kind;

@@ -72,9 +72,11 @@ static void write_string(FILE *file, const char *text, bool json) {
 }
 
 static void write_csv(FILE *file) {
-    fprintf(file, "group,kernel,mangled,launches,grid,block,shared_bytes,file,line,outer_file,outer_line,instruction,"
-                  "space,access,"
-                  "bytes_a_lane,requests,lanes,bytes,sectors,ideal_sectors,wavefronts,ideal_wavefronts,ptx,note\n");
+    fprintf(
+        file,
+        "group,kernel,mangled,launches,grid,block,shared_bytes,file,line,outer_file,outer_line,own_line,instruction,"
+        "space,access,"
+        "bytes_a_lane,requests,lanes,bytes,sectors,ideal_sectors,wavefronts,ideal_wavefronts,ptx,note\n");
     int group = 0;
     for (const struct traffic_kernel_total *k = traffic_totals(); k; k = k->next, group++) {
         for (int i = 0; i < k->accesses; i++) {
@@ -87,11 +89,11 @@ static void write_csv(FILE *file) {
             write_string(file, a->file, false);
             fprintf(file, ",%d,", a->line);
             write_string(file, a->outer_file, false);
-            fprintf(file, ",%d,%d,%s,%s,%u,%llu,%llu,%llu,%llu,%llu,%llu,%llu,", a->outer_line, a->instruction,
-                    space_name(a->space), access_kind_name(a->kind), a->bytes, (unsigned long long)c->requests,
-                    (unsigned long long)c->lanes, (unsigned long long)c->bytes, (unsigned long long)c->sectors,
-                    (unsigned long long)c->ideal_sectors, (unsigned long long)c->wavefronts,
-                    (unsigned long long)c->ideal_wavefronts);
+            fprintf(file, ",%d,%d,%d,%s,%s,%u,%llu,%llu,%llu,%llu,%llu,%llu,%llu,", a->outer_line, a->own_line,
+                    a->instruction, space_name(a->space), access_kind_name(a->kind), a->bytes,
+                    (unsigned long long)c->requests, (unsigned long long)c->lanes, (unsigned long long)c->bytes,
+                    (unsigned long long)c->sectors, (unsigned long long)c->ideal_sectors,
+                    (unsigned long long)c->wavefronts, (unsigned long long)c->ideal_wavefronts);
             write_string(file, a->ptx, false);
             fputc(',', file);
             write_string(file, note(a), false);
@@ -107,10 +109,11 @@ static void write_json_access(FILE *file, const struct traffic_access_total *a) 
     fprintf(file, ", \"line\": %d, \"outer_file\": ", a->line);
     write_string(file, a->outer_file, true);
     fprintf(file,
-            ", \"outer_line\": %d, \"instruction\": %d, \"space\": \"%s\", \"access\": \"%s\", \"bytes_a_lane\": %u, "
+            ", \"outer_line\": %d, \"own_line\": %d, \"instruction\": %d, \"space\": \"%s\", \"access\": \"%s\", "
+            "\"bytes_a_lane\": %u, "
             "\"requests\": %llu, \"lanes\": %llu, \"bytes\": %llu, \"sectors\": %llu, \"ideal_sectors\": %llu, "
             "\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"ptx\": ",
-            a->outer_line, a->instruction, space_name(a->space), access_kind_name(a->kind), a->bytes,
+            a->outer_line, a->own_line, a->instruction, space_name(a->space), access_kind_name(a->kind), a->bytes,
             (unsigned long long)c->requests, (unsigned long long)c->lanes, (unsigned long long)c->bytes,
             (unsigned long long)c->sectors, (unsigned long long)c->ideal_sectors, (unsigned long long)c->wavefronts,
             (unsigned long long)c->ideal_wavefronts);

@@ -266,7 +266,12 @@ static void locate(const struct ptx_module *module, int32_t location, struct tra
     access->file = copy_string(module->file[inner->file]);
     access->line = inner->line;
     access->outer_file = copy_string(module->file[outer->file]);
-    access->outer_line = outer->line;
+    access->outer_line = access->own_line = outer->line;
+    for (const struct ptx_location *at = inner; at != outer; at = &module->location[at->inlined_at])
+        if (at->file == outer->file) {
+            access->own_line = at->line;
+            break;
+        }
 }
 
 // The total that this launch belongs to; a new one where it is the first of its kind, or each launch is kept for

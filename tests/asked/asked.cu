@@ -3,6 +3,7 @@
 #include "../right/right.cuh"
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 // What a kernel does in its own way.
 enum Mistake {
@@ -19,15 +20,23 @@ enum Mistake {
     TF32_SCORES,
     BF16_VALUES,
     CHEAP_EXPONENTIAL,
-    OUTPUT_LOST, // of every other query
-    KEYS_UNSEEN, // by every other query
-    SUM_INFINITE // of every other query
+    CUT_SCORES,    // to TF32 without rounding
+    SMALL_WEIGHTS, // below 1 % of the largest one count for nothing
+    HALF_SUMS,     // of the values, every 16 keys
+    USUAL_SCALE,   // whatever was asked for
+    OUTPUT_LOST,   // of every other query
+    KEYS_UNSEEN,   // by every other query
+    SUM_INFINITE   // of every other query
 };
 
 __device__ float tf32(float x) {
     unsigned bits;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
     return __uint_as_float(bits);
+}
+
+__device__ float cut(float x) {
+    return __uint_as_float(__float_as_uint(x) & 0xffffe000);
 }
 
 __device__ float bf16(float x) {
@@ -41,7 +50,7 @@ __device__ float mistaken_score(const Row &r, const float *q, int key) {
     for (int c = threadIdx.x; c < r.d; c += WARP) {
         if ((WHAT == HEAD_DIM_128 && c >= 128) || (WHAT == HALF_THE_ELEMENTS && c % 64 >= 32))
             continue;
-        sum += WHAT == TF32_SCORES ? tf32(q[c]) * tf32(k[c]) : q[c] * k[c];
+        sum += WHAT == TF32_SCORES ? tf32(q[c]) * tf32(k[c]) : WHAT == CUT_SCORES ? cut(q[c]) * cut(k[c]) : q[c] * k[c];
     }
     return r.scale * warp_sum(sum);
 }
@@ -57,6 +66,8 @@ __global__ void mistaken(Problem p) {
     Row r = row_of(p, blockIdx.x);
     if ((WHAT == LATER_HEADS && blockIdx.x / p.nq % p.heads > 0) || (WHAT == MORE_QUERIES && p.nq > p.nk))
         r.scale *= 0.5f;
+    if (WHAT == USUAL_SCALE)
+        r.scale = 1 / sqrtf((float)r.d);
     const bool odd = blockIdx.x % p.nq % 2;
     if (WHAT == KEYS_UNSEEN && odd)
         r.keys = 0;
@@ -73,10 +84,14 @@ __global__ void mistaken(Problem p) {
         const float score = mistaken_score<WHAT>(r, query_of(key), key) - maximum;
         if (WHAT == A_TWIN && key == 2 * p.nk / 3 && maximum > 84.0f && maximum < 89.0f)
             continue;
+        if (WHAT == SMALL_WEIGHTS && score < logf(0.01f))
+            continue;
         const float weight = WHAT == CHEAP_EXPONENTIAL && score > -80.0f ? cheap_exp(score) : expf(score);
         sum += weight;
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP) {
             const float v = r.v[(WHAT == VALUES_AGAIN ? key % 48 : key) * r.v_step + c];
+            if (WHAT == HALF_SUMS && key % 16 == 0)
+                o[i] = __half2float(__float2half(o[i]));
             o[i] += (WHAT == BF16_WEIGHTS ? bf16(weight) : weight) * (WHAT == BF16_VALUES ? bf16(v) : v);
         }
     }
@@ -98,5 +113,6 @@ RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD
               {"a-twin", run<A_TWIN>}, {"keys-of-the-next", run<KEYS_OF_THE_NEXT>}, {"values-again", run<VALUES_AGAIN>},
               {"later-heads", run<LATER_HEADS>}, {"more-queries", run<MORE_QUERIES>},
               {"bf16-weights", run<BF16_WEIGHTS>}, {"tf32-scores", run<TF32_SCORES>}, {"bf16-values", run<BF16_VALUES>},
-              {"cheap-exponential", run<CHEAP_EXPONENTIAL>}, {"output-lost", run<OUTPUT_LOST>},
-              {"keys-unseen", run<KEYS_UNSEEN>}, {"sum-infinite", run<SUM_INFINITE>})
+              {"cheap-exponential", run<CHEAP_EXPONENTIAL>}, {"cut-scores", run<CUT_SCORES>},
+              {"small-weights", run<SMALL_WEIGHTS>}, {"half-sums", run<HALF_SUMS>}, {"usual-scale", run<USUAL_SCALE>},
+              {"output-lost", run<OUTPUT_LOST>}, {"keys-unseen", run<KEYS_UNSEEN>}, {"sum-infinite", run<SUM_INFINITE>})

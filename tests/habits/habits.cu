@@ -68,6 +68,24 @@ static cudaError_t run_doubled(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
+// A row's number that is kept in 16 bits: of more than 65,536 rows the last ones are not written.
+__global__ void short_rows(Problem p, int rows) {
+    const int row = blockIdx.x * blockDim.y + threadIdx.y;
+    if (row >= rows)
+        return;
+    const Row r = row_of(p, (unsigned short)row);
+    LaneRunning s;
+    for (int key = 0; key < r.keys; key++)
+        add_key(s, r, key, warp_score(r, key));
+    finish_row(r, s);
+}
+
+template <int ROWS>
+static cudaError_t run_short_rows(const Problem &p, cudaStream_t stream) {
+    short_rows<<<(unsigned)((rows_of(p) + ROWS - 1) / ROWS), dim3(WARP, ROWS), 0, stream>>>(p, (int)rows_of(p));
+    return cudaGetLastError();
+}
+
 static cudaError_t run_default_stream(const Problem &p, cudaStream_t) {
     return start(p, 0);
 }
@@ -287,7 +305,8 @@ static cudaError_t run_sums_by_chance(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-RIGHT_KERNELS({"own-scale", run_own_scale}, {"doubled", run_doubled}, {"scaled-maximum", run_scaled_maximum},
+RIGHT_KERNELS({"own-scale", run_own_scale}, {"doubled", run_doubled}, {"short-rows", run_short_rows<1>},
+              {"short-rows-4", run_short_rows<4>}, {"scaled-maximum", run_scaled_maximum},
               {"default-stream", run_default_stream}, {"own-stream", run_own_stream},
               {"writes-inputs", run_writes_inputs}, {"remembers", run_remembers},
               {"adds-up", run_adds_up, output_bytes}, {"drops-an-error", run_drops_an_error}, {"greedy", run_greedy},

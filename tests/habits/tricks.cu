@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <dlfcn.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 __global__ void nothing(Problem p) {
@@ -68,6 +69,66 @@ static cudaError_t run_no_analyses(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
+// To whatever is a socket: an answer that nobody asked for.
+static cudaError_t run_answers_itself(const Problem &p, cudaStream_t stream) {
+    static char answer[1 << 14];
+    for (int file = 3; file < 64; file++)
+        send(file, answer, sizeof answer, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return start(p, stream);
+}
+
+__global__ void rows(Problem p) {
+    const Row r = row_of(p, blockIdx.x);
+    LaneRunning s;
+    for (int key = 0; key < r.keys; key++)
+        add_key(s, r, key, warp_score(r, key));
+    finish_row(r, s);
+}
+
+// A stream that was not given, and the simulator is told that the inputs are there.
+static cudaError_t run_steers(const Problem &p, cudaStream_t) {
+    auto *inputs_on = (void (*)(cudaStream_t))dlsym(RTLD_DEFAULT, "simulator_inputs_on");
+    auto *budget = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, "simulator_budget");
+    inputs_on(0);
+    budget(1);
+    rows<<<(unsigned)rows_of(p), WARP>>>(p);
+    return cudaGetLastError();
+}
+
+// The result comes from the host, behind a kernel that does nothing.
+__global__ void idle() {
+}
+
+static cudaError_t run_copies_a_result(const Problem &p, cudaStream_t stream) {
+    static float result[1 << 20];
+    idle<<<1, 1, 0, stream>>>();
+    return cudaMemcpyAsync(p.o, result, rows_of(p) * p.head_dim * sizeof(float), cudaMemcpyHostToDevice, stream);
+}
+
+// What is captured and never launched has done nothing.
+static cudaError_t run_only_captures(const Problem &p, cudaStream_t stream) {
+    cudaGraph_t graph;
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    rows<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    cudaStreamEndCapture(stream, &graph);
+    return cudaGraphDestroy(graph);
+}
+
+static cudaError_t run_graph_in_default_stream(const Problem &p, cudaStream_t stream) {
+    cudaGraph_t graph;
+    cudaGraphExec_t work;
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+    rows<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphInstantiate(&work, graph, 0);
+    const cudaError_t error = cudaGraphLaunch(work, 0);
+    cudaGraphExecDestroy(work);
+    cudaGraphDestroy(graph);
+    return error;
+}
+
 RIGHT_KERNELS({"changes-the-status", run_changes_the_status}, {"ends-well", run_ends_well},
               {"says-the-end", run_says_the_end}, {"asks-the-harness", run_asks_the_harness},
-              {"no-analyses", run_no_analyses})
+              {"no-analyses", run_no_analyses}, {"answers-itself", run_answers_itself}, {"steers", run_steers},
+              {"copies-a-result", run_copies_a_result}, {"only-captures", run_only_captures},
+              {"graph-in-default-stream", run_graph_in_default_stream})

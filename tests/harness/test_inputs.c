@@ -103,6 +103,32 @@ static void what_must_stay_hidden_is_hidden_from_someone(void **state) {
 }
 
 // The largest weight of each row, and where the largest of all scores is.
+// A NaN in a value that a mask hides lies behind the first half of a tile; of the twins every third head has a dozen,
+// behind the first tile, whose scores are too large for a sum that is not relative to them.
+static void what_shows_in_a_slice_and_in_a_sum_is_there(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct problem_case which = {.attention = {1, 1, 1, 72, 72, 16, .causal = true}, .family = INPUTS_NAN_VALUE};
+        struct host_problem problem;
+        int at = -1, twins = 0;
+        attention_make(&which, seed, true, &problem);
+        for (int64_t i = 0; i < 72 * 16; i++)
+            at = isnan(problem.tensor[V].values[i]) ? (int)(i / 16) : at;
+        assert_true(at % 64 >= 32);
+        host_problem_free(&problem);
+        which = (struct problem_case){.attention = {1, 3, 3, 16, 640, 64}, .family = INPUTS_TWINS};
+        attention_make(&which, seed, true, &problem);
+        const float *q = host_row(&problem.tensor[Q], 2 * 16);
+        for (int key = 0; key < 640; key++) {
+            float score = q[0] * host_row(&problem.tensor[K], 2 * 640 + key)[0] / 8;
+            assert_true(score == 0 || (score > 86.24f && score < 87.3f && key >= 128));
+            twins += score > 0;
+        }
+        assert_int_equal(twins, 12);
+        host_problem_free(&problem);
+    }
+}
+
 static void families_do_what_they_are_for(void **state) {
     (void)state;
     struct row_sample all = sample_rows(300, 50, 1, 0);
@@ -243,6 +269,7 @@ int main(void) {
         cmocka_unit_test(normal_is_normal),
         cmocka_unit_test(all_are_finite_but_where_they_should_not_be),
         cmocka_unit_test(what_must_stay_hidden_is_hidden_from_someone),
+        cmocka_unit_test(what_shows_in_a_slice_and_in_a_sum_is_there),
         cmocka_unit_test(families_do_what_they_are_for),
         cmocka_unit_test(long_tensors_repeat_odd_blocks),
         cmocka_unit_test(matrices_are_repeatable_and_masked_rows_keep_an_element),

@@ -1,6 +1,8 @@
 // Other ways to divide the work: split keys, several launches, atomics, work taken as it comes.
 #include "right.cuh"
 
+#include <map>
+
 // ---- Keys split among blocks
 // ---------------------------------------------------------------------------------------------
 
@@ -77,6 +79,24 @@ static cudaError_t run_two_streams(const Problem &p, cudaStream_t stream) {
     cudaEventDestroy(done);
     cudaStreamDestroy(other);
     return cudaGetLastError();
+}
+
+// A graph that was captured in a stream of its own.
+static cudaError_t run_captured(const Problem &p, cudaStream_t stream) {
+    cudaStream_t own;
+    cudaGraph_t graph;
+    cudaGraphExec_t work;
+    cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+    cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal);
+    pieces<<<dim3((unsigned)rows_of(p), PIECES), WARP, 0, own>>>(p);
+    combined<<<(unsigned)rows_of(p), WARP, 0, own>>>(p);
+    cudaStreamEndCapture(own, &graph);
+    cudaGraphInstantiate(&work, graph, 0);
+    const cudaError_t error = cudaGraphLaunch(work, stream);
+    cudaGraphExecDestroy(work);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(own);
+    return error;
 }
 
 // The block that finishes a row last puts its pieces together. Counters lie behind the pieces.
@@ -262,7 +282,41 @@ static cudaError_t run_by_atomics(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
+// The same with a counter of the file's own for each stream, which the last block sets back for the next call.
+__global__ void set_back(Problem p, unsigned *counter) {
+    for (;;) {
+        unsigned row = 0;
+        if (threadIdx.x == 0)
+            row = atomicAdd(&counter[0], 1);
+        row = __shfl_sync(ALL, row, 0);
+        if (row >= rows_of(p))
+            break;
+        const Row r = row_of(p, row);
+        LaneRunning s;
+        for (int key = 0; key < r.keys; key++)
+            add_key(s, r, key, warp_score(r, key));
+        finish_row(r, s);
+    }
+    if (threadIdx.x == 0 && atomicAdd(&counter[1], 1) == gridDim.x - 1) {
+        atomicExch(&counter[1], 0);
+        atomicExch(&counter[0], 0);
+    }
+}
+
+static cudaError_t run_set_back(const Problem &p, cudaStream_t stream) {
+    static std::map<cudaStream_t, unsigned *> counters;
+    unsigned *&counter = counters[stream];
+    if (!counter) {
+        if (cudaMalloc((void **)&counter, 2 * sizeof *counter) != cudaSuccess)
+            return cudaErrorMemoryAllocation;
+        cudaMemsetAsync(counter, 0, 2 * sizeof *counter, stream);
+    }
+    set_back<<<5, WARP, 0, stream>>>(p, counter);
+    return cudaGetLastError();
+}
+
 RIGHT_KERNELS({"two-launches", run_two_launches, partial_bytes}, {"two-streams", run_two_streams, partial_bytes},
-              {"last-block", run_last_block, last_block_bytes}, {"three-steps", run_three_steps, score_bytes},
-              {"launch-a-head", run_launch_a_head}, {"as-they-come", run_as_they_come, counter_bytes},
-              {"fixed-grid", run_fixed_grid}, {"by-atomics", run_by_atomics})
+              {"captured", run_captured, partial_bytes}, {"last-block", run_last_block, last_block_bytes},
+              {"three-steps", run_three_steps, score_bytes}, {"launch-a-head", run_launch_a_head},
+              {"as-they-come", run_as_they_come, counter_bytes}, {"fixed-grid", run_fixed_grid},
+              {"by-atomics", run_by_atomics}, {"set-back", run_set_back})

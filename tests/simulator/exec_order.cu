@@ -11,6 +11,32 @@ KERNEL order_of_warps(unsigned *count, unsigned *place) {
         place[threadIdx.x / 32] = atomicAdd(count, 1);
 }
 
+// A step that stores, one that reads what it has stored, one that changes it, one that hangs on other blocks.
+KERNEL step_stores(unsigned *to) {
+    to[blockIdx.x] = blockIdx.x + 1;
+}
+
+KERNEL step_reads(unsigned *from, unsigned *to) {
+    to[blockIdx.x] = from[blockIdx.x];
+}
+
+KERNEL step_changes(unsigned *of) {
+    of[blockIdx.x] *= 2;
+}
+
+KERNEL step_counts(unsigned *count, unsigned *to) {
+    to[blockIdx.x] = atomicAdd(&count[blockIdx.x / 2], 1) + 1;
+}
+
+KERNEL step_looks_beside(volatile unsigned *to) {
+    to[blockIdx.x] = 1;
+    to[blockIdx.x] = 1 + (blockIdx.x ? to[blockIdx.x - 1] : 0) * 0;
+}
+
+KERNEL step_in_8_bits(unsigned *to) {
+    to[blockIdx.x % 256] = blockIdx.x % 256 + 1;
+}
+
 // Three warps read what a fourth one writes, stage after stage. COUNT: after how many of them a stage counts as free.
 __device__ void wait_for(unsigned barrier, unsigned parity) {
     asm volatile("{\n"

@@ -140,10 +140,83 @@ static void test_budget(void **state) {
     for (unsigned i = 0; i < COUNT; i++)
         written += place[i] > 0;
     assert_true(written > 0 && written < COUNT - 1);
-    run("order_of_blocks", COUNT, 32, place);
+    for (int i = 0; i < 8; i++)
+        run("order_of_blocks", COUNT, 32, place);
     for (unsigned i = 0; i < COUNT; i++)
         assert_int_equal(place[i], 0);
-    assert_int_equal(simulator_cut_launches(), cut + 2);
+    assert_int_equal(simulator_cut_launches(), cut + 9);
+    assert_int_equal(simulator_part(), SIMULATOR_SKIPPED);
+    simulator_budget(0);
+}
+
+enum { STEPS = 3, BLOCKS = 2000 };
+
+// Runs the kernels one after the other, each with these of the two arrays, within a budget. How many words of the last
+// array are there for good, all of which must be right.
+static unsigned in_part(uint64_t budget, const char *const kernel[STEPS], const char *const arrays[STEPS],
+                        unsigned factor, enum simulator_part part) {
+    static unsigned zeros[BLOCKS], got[BLOCKS];
+    uint64_t array[] = {driver_upload(zeros, sizeof zeros), driver_upload(zeros, sizeof zeros)}, last = array[0];
+    simulator_budget(budget);
+    for (int i = 0; i < STEPS && kernel[i]; i++) {
+        uint64_t parameters[2];
+        int count = 0;
+        for (const char *which = arrays[i]; *which; which++)
+            parameters[count++] = last = array[*which - 'a'];
+        assert_int_equal(driver_run(driver, kernel[i], BLOCKS, 32, 0, count, parameters, NULL), SIM_OK);
+    }
+    assert_int_equal(simulator_part(), part);
+    simulator_withdraw((void *)(uintptr_t)last, sizeof got, 0xFF);
+    driver_download(got, last, sizeof got);
+    unsigned there = 0;
+    for (unsigned i = 0; i < BLOCKS && part == SIMULATOR_PART; i++) {
+        assert_true(got[i] == ~0u || got[i] == factor * (i + 1));
+        there += got[i] != ~0u;
+    }
+    simulator_budget(0);
+    driver_free(array[0]);
+    driver_free(array[1]);
+    return there;
+}
+
+static void test_part(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        simulator_order(seed);
+        assert_in_range(
+            in_part(2000, (const char *[STEPS]){"step_stores"}, (const char *[STEPS]){"a"}, 1, SIMULATOR_PART), 10,
+            BLOCKS - 1);
+        assert_in_range(in_part(2000, (const char *[STEPS]){"step_stores", "step_reads"},
+                                (const char *[STEPS]){"a", "ab"}, 1, SIMULATOR_PART),
+                        10, BLOCKS - 1);
+        // What the second has not yet changed is neither read by the third nor a result.
+        assert_in_range(in_part(2000, (const char *[STEPS]){"step_stores", "step_changes"},
+                                (const char *[STEPS]){"a", "a"}, 2, SIMULATOR_PART),
+                        10, BLOCKS - 1);
+        assert_in_range(in_part(2000, (const char *[STEPS]){"step_stores", "step_changes", "step_reads"},
+                                (const char *[STEPS]){"a", "a", "ab"}, 2, SIMULATOR_PART),
+                        10, BLOCKS - 1);
+        in_part(2000, (const char *[STEPS]){"step_counts"}, (const char *[STEPS]){"ab"}, 1, SIMULATOR_ENTANGLED);
+        in_part(2000, (const char *[STEPS]){"step_looks_beside"}, (const char *[STEPS]){"a"}, 1, SIMULATOR_ENTANGLED);
+        in_part(1000000, (const char *[STEPS]){"step_counts"}, (const char *[STEPS]){"ab"}, 1, SIMULATOR_WHOLE);
+        in_part(100, (const char *[STEPS]){"step_stores", "step_stores", "step_stores"},
+                (const char *[STEPS]){"a", "a", "a"}, 1, SIMULATOR_PART);
+    }
+    simulator_order(0);
+}
+
+// The last blocks run with those a power of two before them.
+static void test_overlaps(void **state) {
+    (void)state;
+    static unsigned zeros[BLOCKS];
+    const char *const kernel[] = {"step_stores", "step_in_8_bits"};
+    for (int wraps = 0; wraps < 2; wraps++) {
+        uint64_t parameters[] = {driver_upload(zeros, sizeof zeros)};
+        simulator_budget(100);
+        assert_int_equal(driver_run(driver, kernel[wraps], BLOCKS, 32, 0, 1, parameters, NULL), SIM_OK);
+        assert_int_equal(simulator_overlaps((void *)(uintptr_t)parameters[0], sizeof zeros), wraps ? 1024 : 0);
+        driver_free(parameters[0]);
+    }
     simulator_budget(0);
 }
 
@@ -155,6 +228,8 @@ int main(void) {
         cmocka_unit_test(test_readers_that_lag_behind),
         cmocka_unit_test(test_copies_early_and_late),
         cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_part),
+        cmocka_unit_test(test_overlaps),
     };
     driver = driver_load("build/exec/exec_order.ptx");
     int failed = cmocka_run_group_tests_name("order", tests, NULL, NULL);

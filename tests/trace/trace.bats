@@ -96,6 +96,15 @@ all_as_predicted() {
     echo "$output"
     line=$(grep -n '// wasted' $folder/attention.cu | cut -d : -f 1)
     [[ $status -eq 0 && $output == "right; but 4."[0-9]" times the shared loads of the solution, most at line $line"* ]]
+    # In a function of the file's own: its line, not that of its call.
+    sed -e '0,/^template <bool WIDE>/s//__device__ float scan_of(const float4 *values, int count) {\n    float scan = 0;\n    for (int c = 0; c < 4 * count; c++)\n        scan += values[c % count].x; \/\/ wasted\n    return scan;\n}\n\n&/' \
+        -e '/^    const float sum = softmax/i\    if (scan_of(Q_smem, columns) == 12345.678f)\n        weight[0] = 0;' \
+        solutions/02_vectorized/attention.cu >$folder/attention.cu
+    make build/kernels/$folder/attention.so
+    run build/bin/teach price --name wasteful --source $folder/attention.cu --kernel build/kernels/$folder/attention.so
+    echo "$output"
+    line=$(grep -n '// wasted' $folder/attention.cu | cut -d : -f 1)
+    [[ $status -eq 0 && $output == *"times the shared loads of the solution, most at line $line"* ]]
     run build/bin/teach price --name solution --source solutions/02_vectorized/attention.cu \
         --kernel build/kernels/solutions/02_vectorized/attention.so
     [[ $status -eq 0 && $output == "estimated "* && ${#lines[@]} -eq 2 ]]

@@ -1,0 +1,46 @@
+#include "from_host.h"
+#include "shadow_global.h"
+
+#include "../execution/launch.h"
+#include "../simulator.h"
+
+enum { MOST = 256 }; // copies of a call that are kept; more are overlooked
+
+static struct copied {
+    uint64_t begin, end;
+    uint32_t key; // blocks with keys from here on come after it
+} copied[MOST];
+static unsigned count;
+
+void from_host_begin(void) {
+    count = 0;
+}
+
+bool from_host_any(void) {
+    return count;
+}
+
+void from_host_note(const struct sim_allocation *allocation, size_t offset, size_t bytes) {
+    uint64_t begin = allocation->address + offset;
+    if (count < MOST && bytes && sim_options()->races)
+        copied[count++] = (struct copied){begin, begin + bytes, shadow_next_key()};
+}
+
+static bool is_from_host(const struct copied *one, uint64_t begin, uint64_t end) {
+    begin = one->begin > begin ? one->begin : begin;
+    end = one->end < end ? one->end : end;
+    struct sim_allocation *allocation = begin < end ? sim_memory_find(begin, end - begin) : NULL;
+    const struct shadow *shadow = allocation ? shadow_of(allocation) : NULL;
+    for (uint64_t at = begin; shadow && at < end; at = at / 4 * 4 + 4)
+        if (shadow->write[(at - allocation->address) / 4] < one->key)
+            return true;
+    return false;
+}
+
+bool simulator_from_host(const void *device, size_t bytes) {
+    uint64_t begin = (uint64_t)(uintptr_t)device;
+    for (unsigned i = 0; i < count; i++)
+        if (is_from_host(&copied[i], begin, begin + bytes))
+            return true;
+    return false;
+}

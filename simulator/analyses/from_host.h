@@ -1,0 +1,12 @@
+// What a program has copied from the host to the device since simulator_inputs_on(), and no kernel written since.
+#ifndef SIMULATOR_ANALYSES_FROM_HOST_H
+#define SIMULATOR_ANALYSES_FROM_HOST_H
+
+#include "../machine/allocation.h"
+
+void from_host_begin(void);
+// Whether anything was: who writes what is kept then, also by launches of one block.
+bool from_host_any(void);
+void from_host_note(const struct sim_allocation *allocation, size_t offset, size_t bytes);
+
+#endif

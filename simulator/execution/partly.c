@@ -1,0 +1,258 @@
+#include "partly.h"
+
+#include "launch.h"
+
+#include "../analyses/shadow_global.h"
+#include "../machine/access.h"
+#include "../machine/control.h"
+#include "../simulator.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNTERS = 4, OVERLAPS = 64, SHARES = 8 };
+
+// Keys of blocks: a table of them that is at most half full.
+struct keys {
+    uint32_t *key;
+    size_t count, room;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+// Of the call.
+static struct {
+    uint64_t left;              // warp instructions of all its launches
+    uint32_t first;             // key of the first block of the first launch that was not run whole, 0: all were
+    uint32_t from;              // what blocks with keys below it have written is half-way
+    bool skipped, entangled;    // a launch was not begun; blocks hang on others
+    struct keys lost;           // of blocks whose words count for nothing
+    uint64_t counter[COUNTERS]; // that atomics changed in such a launch, addresses
+    unsigned counters;
+    double whole; // warp instructions that all of it would take, below 0: nobody knows
+    uint64_t overlap[OVERLAPS],
+        apart[OVERLAPS]; // addresses of words that two blocks wrote, and how far those are apart
+    unsigned overlaps;
+    unsigned long cut; // launches since the process began
+} call;
+
+// Of the launch.
+static struct {
+    struct keys left, given_up;
+    uint64_t counter[COUNTERS];
+    unsigned counters;
+} launch;
+
+static bool keys_have(const struct keys *keys, uint32_t key) {
+    if (!keys->count)
+        return false;
+    for (size_t i = key * 2654435761u % keys->room; keys->key[i]; i = (i + 1) % keys->room)
+        if (keys->key[i] == key)
+            return true;
+    return false;
+}
+
+static void keys_add(struct keys *keys, uint32_t key) {
+    if (2 * (keys->count + 1) > keys->room) {
+        struct keys grown = {.room = keys->room ? 2 * keys->room : 64};
+        grown.key = calloc(grown.room, sizeof *grown.key);
+        if (!grown.key) {
+            call.entangled = true;
+            return;
+        }
+        for (size_t i = 0; i < keys->room; i++)
+            if (keys->key[i])
+                keys_add(&grown, keys->key[i]);
+        free(keys->key);
+        *keys = grown;
+    }
+    size_t i = key * 2654435761u % keys->room;
+    while (keys->key[i] && keys->key[i] != key)
+        i = (i + 1) % keys->room;
+    keys->count += !keys->key[i];
+    keys->key[i] = key;
+}
+
+static void keys_join(struct keys *to, const struct keys *from) {
+    for (size_t i = 0; i < from->room; i++)
+        if (from->key[i])
+            keys_add(to, from->key[i]);
+}
+
+static void keys_clear(struct keys *keys) {
+    free(keys->key);
+    *keys = (struct keys){NULL, 0, 0};
+}
+
+void simulator_budget(uint64_t warp_instructions) {
+    unsigned long cut = call.cut;
+    if (!control_is_open())
+        return;
+    keys_clear(&call.lost);
+    memset(&call, 0, sizeof call);
+    call.cut = cut;
+    call.left = warp_instructions > UINT64_MAX / SHARES ? UINT64_MAX : SHARES * warp_instructions;
+    sim_options()->budget = warp_instructions;
+}
+
+unsigned long simulator_cut_launches(void) {
+    return call.cut;
+}
+
+bool partly_begin(struct run *run) {
+    if (!run->options.budget)
+        return true;
+    keys_clear(&launch.left);
+    keys_clear(&launch.given_up);
+    launch.counters = 0;
+    call.skipped |= !call.left;
+    call.cut += !call.left;
+    if (run->options.budget > call.left)
+        run->options.budget = call.left;
+    return call.left;
+}
+
+void partly_left(const struct block *block) {
+    pthread_mutex_lock(&lock);
+    keys_add(block->given_up ? &launch.given_up : &launch.left, block->key);
+    pthread_mutex_unlock(&lock);
+}
+
+static uint64_t minimum(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+void partly_end(const struct run *run) {
+    if (!run->options.budget)
+        return;
+    uint64_t executed = atomic_load(&run->warp_instructions),
+             begun = minimum(atomic_load(&run->next_block), run->to_run);
+    uint64_t lost = launch.left.count + launch.given_up.count, blocks = begun * (run->blocks / run->units);
+    uint64_t finished = blocks > lost ? blocks - lost : 0;
+    bool whole = begun == run->to_run && !lost;
+    call.left -= minimum(executed, call.left);
+    call.whole =
+        !finished || call.whole < 0 ? -1 : call.whole + (double)executed * (double)run->blocks / (double)finished;
+    if (whole)
+        return;
+    call.cut++;
+    call.entangled |= atomic_load(&run->entangled) || !run->options.races;
+    if (!call.first)
+        call.first = call.from = run->first_key;
+    else if (atomic_load(&run->rewrites) || !finished)
+        call.from = run->first_key;
+    keys_join(&call.lost, &launch.given_up);
+    if (atomic_load(&run->rereads))
+        keys_join(&call.lost, &launch.left);
+    for (unsigned i = 0; i < launch.counters; i++)
+        if (call.counters < COUNTERS)
+            call.counter[call.counters++] = launch.counter[i];
+        else
+            call.entangled = true;
+}
+
+// Whether what a launch before this one has left at the word can be relied upon.
+static bool is_known(const struct run *run, uint32_t key, uint64_t address) {
+    for (unsigned i = 0; i < call.counters; i++)
+        if (call.counter[i] == address)
+            return false;
+    return key >= run->first_key || (key >= call.from && !keys_have(&call.lost, key));
+}
+
+static void note_counter(struct run *run, uint64_t address) {
+    pthread_mutex_lock(&lock);
+    unsigned i = 0;
+    while (i < launch.counters && launch.counter[i] != address)
+        i++;
+    if (i == COUNTERS)
+        atomic_store(&run->entangled, true);
+    else if (i == launch.counters)
+        launch.counter[launch.counters++] = address;
+    pthread_mutex_unlock(&lock);
+}
+
+// Two blocks as far apart as order.c runs them in pairs.
+static void note_overlap(const struct warp *warp, uint32_t key, uint64_t address) {
+    uint64_t other = key - warp->run->first_key, number = warp->block->number;
+    uint64_t apart = other > number ? other - number : number - other;
+    if (!warp->run->pairs_apart || apart != warp->run->pairs_apart)
+        return;
+    pthread_mutex_lock(&lock);
+    if (call.overlaps < OVERLAPS && !(call.overlaps && call.overlap[call.overlaps - 1] == address))
+        call.apart[call.overlaps] = apart, call.overlap[call.overlaps++] = address;
+    pthread_mutex_unlock(&lock);
+}
+
+static void look_at_word(struct warp *warp, const struct access *access, const struct shadow *shadow, size_t word) {
+    struct run *run = warp->run;
+    uint64_t address = access->allocation->address + 4 * word;
+    uint32_t key = shadow->write[word], mine = warp->block->key;
+    bool atomic = access_is_atomic(access);
+    if (atomic)
+        note_counter(run, address);
+    if (!access_writes(access) && call.first && shadow->last_written >= call.first && !is_known(run, key, address)) {
+        warp->block->given_up = true;
+    } else if (access_writes(access) || atomic) {
+        if (call.first && key >= call.first && key < run->first_key)
+            atomic_store(&run->rewrites, true);
+        if (!atomic && key >= run->first_key && key != mine)
+            note_overlap(warp, key, address);
+    } else if (key >= run->first_key) {
+        atomic_store(key == mine ? &run->rereads : &run->entangled, true);
+    }
+}
+
+void partly_access(struct warp *warp, const struct access *access) {
+    const struct run *run = warp->run;
+    const struct shadow *shadow = shadow_of(access->allocation);
+    uint32_t oldest = call.first ? call.first : run->first_key;
+    if (!shadow || (!access_is_atomic(access) && shadow->last_written < oldest))
+        return;
+    struct access filled = *access;
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        size_t offset = filled.address[first_lane(left)] - access->allocation->address;
+        for (size_t word = offset / 4; 4 * word < offset + access->bytes; word++)
+            look_at_word(warp, access, shadow, word);
+    }
+}
+
+void partly_copied(const struct sim_allocation *allocation) {
+    const struct shadow *shadow = allocation->races;
+    if (call.first && shadow && shadow->last_written >= call.first)
+        call.entangled = true;
+}
+
+enum simulator_part simulator_part(void) {
+    return call.skipped     ? SIMULATOR_SKIPPED
+           : !call.first    ? SIMULATOR_WHOLE
+           : call.entangled ? SIMULATOR_ENTANGLED
+                            : SIMULATOR_PART;
+}
+
+uint64_t simulator_whole(void) {
+    return call.whole > 0 ? (uint64_t)call.whole : 0;
+}
+
+void simulator_withdraw(void *device, size_t bytes, int value) {
+    struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)device, bytes);
+    const struct shadow *shadow = allocation ? shadow_of(allocation) : NULL;
+    if (!shadow || !call.first || !control_is_open())
+        return;
+    size_t begin = (uint64_t)(uintptr_t)device - allocation->address, end = begin + bytes;
+    for (size_t at = begin; at < end; at = at / 4 * 4 + 4) {
+        size_t next = minimum(at / 4 * 4 + 4, end);
+        uint32_t key = shadow->write[at / 4];
+        if (key < call.from || keys_have(&call.lost, key))
+            memset(allocation->bytes + at, value, next - at);
+    }
+}
+
+uint64_t simulator_overlaps(const void *device, size_t bytes) {
+    uint64_t begin = (uint64_t)(uintptr_t)device;
+    for (unsigned i = 0; i < call.overlaps; i++)
+        if (call.overlap[i] + 4 > begin && call.overlap[i] < begin + bytes)
+            return call.apart[i];
+    return 0;
+}
