@@ -131,6 +131,8 @@ void race_shared_start(struct block *block) {
     set_clocks(block, block->cluster ? clock + 1 : clock);
     race->first_key = clock << 5; // in a cluster: of what other blocks write
     race_flags_reset(race);
+    block->told = 0;
+    memset(block->told_clock, 0, sizeof block->told_clock);
     race_cluster_start(block);
     race->early_reads = 0;
     if (race->pending_cells) {

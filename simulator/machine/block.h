@@ -122,6 +122,8 @@ struct block {
     uint32_t *barrier_far[BARRIERS]; // what those who arrived knew of the cluster
     struct race_shared race;
     uint32_t key;                // run->first_key + number
+    uint32_t told;               // how many atomic and volatile stores to global memory its warps have made,
+    uint32_t told_clock[CLOCKS]; // and what these tell the block's other warps: see analyses/race_inside.c
     bool fenced;                 // it has executed a fence that other blocks see
     unsigned polls;              // in this turn: atomic and volatile accesses that were done before at the same place
     bool changed;                // in this turn: global memory, for others to see
