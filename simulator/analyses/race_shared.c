@@ -67,7 +67,8 @@ bool race_shared_create(struct block *block) {
     race->cells = (struct shadow_cells){
         arrays, arrays + count, arrays + 2 * count, arrays + 3 * count, arrays + 4 * count, arrays + 5 * count};
     race->pending = arrays + 6 * count;
-    return true;
+    race->swizzle = calloc(run->shared_bytes / SWIZZLE_PIECE + 1, 1);
+    return race->swizzle;
 }
 
 void race_shared_free(struct block *block) {
@@ -75,6 +76,7 @@ void race_shared_free(struct block *block) {
         munmap(block->race.cells.write, ARRAYS * block->race.count * 4);
     race_flags_reset(&block->race);
     free(block->race.flag);
+    free(block->race.swizzle);
 }
 
 // The floors follow from the clocks.

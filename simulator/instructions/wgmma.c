@@ -123,6 +123,20 @@ static struct wgmma_tile tile_of(struct wgmma_tile tile, uint64_t descriptor) {
     return tile;
 }
 
+// A tile that a tensor copy has put there with one swizzle is in the wrong order for a descriptor of another.
+static void check_swizzle(struct warp *warp, const struct bound *bound, const struct wgmma_tile *tile, uint32_t at,
+                          const char *name) {
+    static const char *const order[] = {"no swizzle", "a swizzle of 32 bytes", "a swizzle of 64 bytes",
+                                        "a swizzle of 128 bytes"};
+    int32_t pc;
+    int swizzle = race_proxy_swizzle(warp->block, at, &pc);
+    if (swizzle >= 0 && swizzle != tile->swizzle)
+        warp_report(warp, SIM_FINDING_WGMMA_OPERAND, bound, &warp->code[pc], 0,
+                    "{here} reads byte %u of shared memory for %s with %s, as the descriptor says; the copy at {there} "
+                    "has put it there with %s, as its tensor map says",
+                    at, name, order[tile->swizzle], order[swizzle]);
+}
+
 // Rows [first, first + rows) are read: they are in the block's shared memory, and there.
 static enum step read_tile(struct warp *warp, const struct bound *bound, const struct wgmma_tile *tile, uint32_t first,
                            uint32_t rows, uint32_t k, const char *name, uint32_t clock, struct race_copied *copied) {
@@ -140,6 +154,8 @@ static enum step read_tile(struct warp *warp, const struct bound *bound, const s
                             at, row, name, warp->run->shared_bytes, tile->start, tile->leading, tile->stride);
                 return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
             }
+            if (i == 0)
+                check_swizzle(warp, bound, tile, at, name);
             if (noted) {
                 race_proxy_read(warp, bound, 0, agent, clock, at, 16, copied);
                 continue;

@@ -19,7 +19,7 @@ setup_file() {
         wrap 16 f32 e4m3 32
         wrap 16 f32 e5m2 32
     } >"$programs/wgmma.cuh"
-    compile_all forms types integers
+    compile_all forms types integers swizzles
     export LD_LIBRARY_PATH=build/simulator
 }
 
@@ -194,6 +194,36 @@ END
 
 @test "a descriptor that leads out of shared memory" {
     broken descriptor "of B, which is beyond"
+}
+
+# swizzle MAP DESCRIPTOR
+swizzle() {
+    run "$programs/all" swizzles "$@"
+    echo "$*: $output"
+}
+
+@test "a descriptor whose swizzle is not that of the copy's tensor map" {
+    for of in 0 1 2 3; do
+        silent "$programs/all" swizzles $of $of
+        for by in 0 1 2 3; do
+            [ $of = $by ] && continue
+            swizzle $of $by
+            [ "$status" -eq 1 ]
+            [[ $output == *"bad operand of wgmma: "*"swizzles.cu"* ]]
+        done
+    done
+    source=$sources/swizzles.cu
+    swizzle 3 1
+    for words in "for A with a swizzle of 32 bytes, as the descriptor says" "has put it there with a swizzle of 128 bytes" \
+        "swizzles.cu:$(grep -n '// product$' "$source" | cut -d : -f 1)" "swizzles.cu:$(grep -n '// load a$' "$source" | cut -d : -f 1)"; do
+        [[ $output == *"$words"* ]]
+    done
+    swizzle 3 0
+    [[ $output == *"with no swizzle, as the descriptor says"* ]]
+    swizzle 3 3 again # by ordinary stores, of which nothing is known
+    [ "$status" -eq 0 ]
+    swizzle 2 1 again
+    [[ $output != *"bad operand of wgmma"* ]]
 }
 
 @test "a trace of launches counts bulk copies, in whole sectors; one of what threads ask for does not" {
