@@ -1,4 +1,4 @@
-// wgmma.mma_async and its groups; setmaxnreg.
+// wgmma.mma_async and its groups.
 //
 // The product is computed when a warp issues it. Until wgmma.wait_group its registers are in flight, and what it reads
 // in shared memory is noted with the clock of the warpgroup's agent (analyses/race_proxy.c). The four warps of a
@@ -299,27 +299,6 @@ static enum step run_group(struct warp *warp, const struct bound *bound, uint32_
     return STEP_NEXT;
 }
 
-// The pool of a block is what its launch allocated: setmaxnreg.dec gives to it, .inc waits until there is enough in it.
-static enum step run_setmaxnreg(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    bool more = bound->ptx->opcode == PTX_OP_SETMAXNREG_INC;
-    uint32_t wanted = bound->extra, held = warp->registers;
-    if (mask != ALL_LANES)
-        return diverged(warp, bound, NULL, first_lane(mask), "not all lanes of this warp are there");
-    if (more ? wanted < held : wanted > held) {
-        warp_report(warp, SIM_FINDING_REGISTER_POOL, bound, NULL, 0,
-                    "{here} asks for %u registers a thread, %s than the %u that it has", wanted,
-                    more ? "fewer" : "more", held);
-        return warp_fatal(warp, SIM_LAUNCH_FAILURE);
-    }
-    if (more && (wanted - held) * LANES > warp->block->free_registers)
-        return warp_wait(warp, mask);
-    warp->block->free_registers += held * LANES;
-    warp->block->free_registers -= wanted * LANES;
-    warp->registers = wanted;
-    block_event(warp->block);
-    return STEP_NEXT;
-}
-
 static enum wgmma_element element_of(enum ptx_type type) {
     switch (type) {
     case PTX_F16:
@@ -385,13 +364,4 @@ bool bind_wgmma_group(struct binder *binder, const struct ptx_instruction *ptx, 
     bound->run = run_group;
     bound->extra = (uint32_t)ptx->src[0].bits;
     return ptx->opcode != PTX_OP_WGMMA_WAIT_GROUP || ptx->src[0].kind == PTX_OPERAND_IMMEDIATE;
-}
-
-bool bind_setmaxnreg(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
-    (void)binder;
-    bound->kind = BOUND_RUN;
-    bound->run = run_setmaxnreg;
-    bound->extra = (uint32_t)ptx->src[0].bits;
-    return ptx->src[0].kind == PTX_OPERAND_IMMEDIATE && bound->extra >= 24 && bound->extra <= 256 &&
-           bound->extra % 8 == 0;
 }

@@ -36,6 +36,7 @@ const char *const report_kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_CLUSTER_BARRIER] = "misuse of barrier.cluster",
     [SIM_FINDING_REMARK_FENCE] = "remark, a fence is missing",
     [SIM_FINDING_REMARK_SET_UP] = "remark",
+    [SIM_FINDING_REMARK_REGISTERS] = "remark",
 };
 
 const char *const report_usual_cause[SIM_FINDING_KINDS] = {
@@ -125,5 +126,9 @@ const char *const report_usual_cause[SIM_FINDING_KINDS] = {
         "through "
         "the generic proxy (PTX ISA 9.3), so that a __syncthreads() is enough, as in cuda::barrier, and this fails "
         "nothing.",
+    [SIM_FINDING_REMARK_REGISTERS] =
+        "the launch bounds say no least number of blocks, as __launch_bounds__(256, 1) does, so that ptxas does not "
+        "know "
+        "how many registers a thread begins with; the kernel works, with the same registers for all.",
     [SIM_FINDING_READ_ONLY] = "a kernel writes to __constant__ memory or to a parameter.",
 };

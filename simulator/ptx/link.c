@@ -203,6 +203,7 @@ static void link_kernel(struct linker *l, const char *name) {
     memcpy(kernel->max_threads, entry->max_threads, sizeof kernel->max_threads);
     memcpy(kernel->required_threads, entry->required_threads, sizeof kernel->required_threads);
     kernel->min_blocks = entry->min_blocks;
+    kernel->max_registers = entry->max_registers;
     kernel->cluster = entry->cluster;
     link_functions(l);
 }

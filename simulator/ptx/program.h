@@ -309,6 +309,7 @@ struct ptx_kernel {
     int max_threads[3];      // .maxntid, 0: not given
     int required_threads[3]; // .reqntid, 0: not given
     int min_blocks;          // .minnctapersm
+    int max_registers;       // .maxnreg, 0: not given
     struct ptx_cluster cluster;
 };
 

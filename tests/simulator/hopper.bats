@@ -19,7 +19,7 @@ setup_file() {
         wrap 16 f32 e4m3 32
         wrap 16 f32 e5m2 32
     } >"$programs/wgmma.cuh"
-    compile_all forms types integers swizzles
+    compile_all forms types integers swizzles pool
     export LD_LIBRARY_PATH=build/simulator
 }
 
@@ -190,6 +190,28 @@ END
 @test "registers that setmaxnreg cannot have" {
     broken registers "registers that are not there"
     broken dec "registers that are not there"
+}
+
+@test "registers that setmaxnreg may have, by the launch bounds and by what ptxas said" {
+    for kernel in all_of_256 few_of_256 most_of_384 maxnreg; do
+        silent "$programs/all" pool $kernel
+    done
+    run "$programs/all" pool without_blocks
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"simulator: remark: "*"does nothing: ptxas leaves it out"* ]]
+    run "$programs/all" pool too_many
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"registers that are not there"* ]]
+    # What ptxas said counts for more: with 96 there are not enough for 240.
+    kernel=$(grep -ao '_ZN9part_pool11most_of_384[A-Za-z]*' "$programs/all" | head -n 1)
+    printf '%s\n' "ptxas info    : Compiling entry function '$kernel' for 'sm_90a'" 'ptxas info    : Used 96 registers' >"$programs/all.ptxas"
+    run "$programs/all" pool most_of_384
+    rm "$programs/all.ptxas"
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"registers that are not there"* ]]
 }
 
 @test "a descriptor that leads out of shared memory" {
