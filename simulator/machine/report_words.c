@@ -100,9 +100,11 @@ const char *const report_usual_cause[SIM_FINDING_KINDS] = {
     [SIM_FINDING_TENSOR_MAP] =
         "a tensor map has to be a const __grid_constant__ parameter, or lie in global or constant memory, at a "
         "multiple of 64 bytes, as cuTensorMapEncodeTiled wrote it, and its tensor within one allocation.",
-    [SIM_FINDING_WGMMA_REGISTERS] =
-        "wgmma writes its accumulators until wgmma.wait_group says that its group is done; the wait is missing, or it "
-        "leaves too many groups on their way.",
+    [SIM_FINDING_WGMMA_REGISTERS] = "wgmma writes its accumulators, and reads A where it is in registers, until "
+                                    "wgmma.wait_group says that its group "
+                                    "is done; the wait is missing, or it leaves too many groups on their way. What "
+                                    "others wrote to these registers it "
+                                    "finds behind a wgmma.fence.",
     [SIM_FINDING_WGMMA_OPERAND] =
         "the descriptor's address, offsets or swizzle are not those of the tile in shared memory.",
     [SIM_FINDING_WARPGROUP] =

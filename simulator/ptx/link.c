@@ -65,6 +65,7 @@ static void resolve(struct linker *l, const struct ptx_instruction *instruction,
                     int32_t entry) {
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER:
+        operand->number = operand->slot;
         operand->slot = l->registers.slot[operand->slot];
         break;
     case PTX_OPERAND_ADDRESS:

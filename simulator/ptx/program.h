@@ -170,7 +170,8 @@ struct ptx_operand {
     enum ptx_builtin builtin;
     uint16_t parts; // of a video instruction: see parser_video.c
     int32_t slot;
-    int32_t count; // of elements
+    int32_t number; // REGISTER: of its function's, which tells registers apart that share a slot
+    int32_t count;  // of elements
     uint64_t bits;
     int64_t offset;   // ADDRESS: shared, local, param: offset within that space, link-time layout included
     int32_t variable; // ADDRESS: index in ptx_module.variables of a global or const variable to add, or -1

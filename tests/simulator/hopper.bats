@@ -19,7 +19,7 @@ setup_file() {
         wrap 16 f32 e4m3 32
         wrap 16 f32 e5m2 32
     } >"$programs/wgmma.cuh"
-    compile_all forms types integers swizzles pool
+    compile_all forms types integers swizzles pool fragments
     export LD_LIBRARY_PATH=build/simulator
 }
 
@@ -112,6 +112,25 @@ END
 @test "accumulators read before their wait" {
     broken early "wgmma's registers used too early: early.cu:$(($(line early) - 1))"
     broken early_pv "wgmma's registers used too early"
+}
+
+@test "registers of a wgmma written before their wait, and a wgmma before any fence" {
+    silent "$programs/all" fragments right
+    silent "$programs/all" fragments sum_written_after
+    for kernel in fragment_written fragment_added_to fragment_of_one_lane; do
+        run "$programs/all" fragments $kernel
+        echo "$kernel: $output"
+        [ "$status" -eq 1 ]
+        [[ $output == *"wgmma's registers used too early: "*"writes a register that the wgmma at "*" may still be reading"* ]]
+    done
+    run "$programs/all" fragments sum_written
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"writes a register that the wgmma at "*" may still be writing"* ]]
+    run "$programs/all" fragments no_fence
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"is a wgmma before any wgmma.fence"* ]]
 }
 
 @test "tiles read before the barrier that TMA signals is waited for" {
