@@ -106,6 +106,11 @@ struct warp {
         uint64_t address;
     } poll[RECENT_POLLS]; // atomic and volatile accesses to global memory, in turn
     unsigned next_poll;
+    struct {
+        uint64_t address; // in its space
+        uint32_t bytes;   // 0: at nothing in this turn
+        bool shared;
+    } look; // the last atomic or volatile access that read something: see execution/look.h
 
     // Vector clocks, see analyses/race_shared.c: what this warp knows of each agent, itself included.
     uint32_t clock[CLOCKS];
