@@ -1,5 +1,5 @@
 #include "from_host.h"
-#include "shadow_global.h"
+#include "global_shadow.h"
 
 #include "../execution/launch.h"
 #include "../simulator.h"
@@ -30,9 +30,9 @@ static bool is_from_host(const struct copied *one, uint64_t begin, uint64_t end)
     begin = one->begin > begin ? one->begin : begin;
     end = one->end < end ? one->end : end;
     struct sim_allocation *allocation = begin < end ? sim_memory_find(begin, end - begin) : NULL;
-    const struct shadow *shadow = allocation ? shadow_of(allocation) : NULL;
+    const struct global_shadow *shadow = allocation ? global_shadow_of(allocation) : NULL;
     for (uint64_t at = begin; shadow && at < end; at = at / 4 * 4 + 4)
-        if (shadow->write[(at - allocation->address) / 4] < one->key)
+        if (shadow_block(shadow->cells.write[(at - allocation->address) / 4]) < one->key)
             return true;
     return false;
 }

@@ -95,6 +95,7 @@ void race_flags_signal(struct warp *warp, const struct bound *bound, struct bloc
     if ((looks && !signal_by(warp, bound, there, filled, false)) ||
         (writes && !signal_by(warp, bound, there, filled, true)))
         warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
+    warp->looked = looks ? warp->clock[warp->index] : warp->looked;
     race_step(warp, looks, writes);
 }
 

@@ -1,4 +1,5 @@
-// Reads of uninitialised global memory, and races on it between blocks.
+// Reads of uninitialised global memory, and races on it between blocks. Those between threads of one block are found
+// here, too, by the rules of race_inside.c.
 //
 // Blocks of a launch have no order, so any two of them that touch the same bytes, one of them writing, race. A shadow
 // keeps for each 4-byte word which block wrote it last and which read it (one block, or several). Each block of each
@@ -20,15 +21,17 @@
 // Blocks of a cluster count as ordered as soon as one knows anything of the other (race_cluster.c), which may hide a
 // race between them and never invents one.
 //
-// Host threads that simulate different blocks use the shadow at once and without locks. An entry is a pair of words;
-// where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than a word take a
-// lock, because there a mixture could accuse a block of bytes that it never touched.
+// Host threads that simulate different blocks use the shadow at once and without locks. An entry is a key and an
+// instruction; where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than
+// a word take a lock, because there a mixture could accuse a block of bytes that it never touched.
 #include "race_global.h"
 #include "from_host.h"
+#include "global_shadow.h"
 #include "mixed.h"
 #include "race_cluster.h"
+#include "race_inside.h"
 #include "release.h"
-#include "shadow_global.h"
+#include "same_value.h"
 #include "validity.h"
 
 #include "../simulator.h"
@@ -106,21 +109,22 @@ static uint32_t several(const struct run *run) {
     return run->first_key + (uint32_t)run->blocks;
 }
 
-struct shadow *shadow_of(struct sim_allocation *allocation) {
-    struct shadow *shadow = __atomic_load_n((struct shadow **)&allocation->races, __ATOMIC_ACQUIRE);
+struct global_shadow *global_shadow_of(struct sim_allocation *allocation) {
+    struct global_shadow *shadow = __atomic_load_n((struct global_shadow **)&allocation->races, __ATOMIC_ACQUIRE);
     if (shadow)
         return shadow;
     pthread_mutex_lock(&lock);
     shadow = allocation->races;
-    size_t words = allocation->size / 4 + 1, bytes = HEADER + 16 * words;
+    size_t words = allocation->size / 4 + 1, bytes = HEADER + 24 * words;
     if (!shadow) {
         void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory != MAP_FAILED) {
             shadow = memory;
-            uint32_t *cells = (uint32_t *)memory + HEADER / 4;
-            *shadow = (struct shadow){cells, cells + words, cells + 2 * words, cells + 3 * words, 0};
+            uint64_t *keys = (uint64_t *)memory + HEADER / 8;
+            uint32_t *by = (uint32_t *)(keys + 2 * words);
+            shadow->cells = (struct global_cells){keys, keys + words, by, by + words};
             allocation->races_bytes = bytes;
-            __atomic_store_n((struct shadow **)&allocation->races, shadow, __ATOMIC_RELEASE);
+            __atomic_store_n((struct global_shadow **)&allocation->races, shadow, __ATOMIC_RELEASE);
         }
     }
     pthread_mutex_unlock(&lock);
@@ -197,6 +201,8 @@ static void signal_others(struct warp *warp, const struct bound *bound, const st
 void race_global_accessed(struct warp *warp, const struct bound *bound, const struct access *access) {
     struct run *run = warp->run;
     bool looks = !access_writes(access) && access->kind != ACCESS_REDUCTION;
+    if (run->options.races && (access_is_atomic(access) || bound->is_volatile))
+        inside_signal(warp, bound, access);
     if (!run->released || !looks || !(access_is_atomic(access) || bound->is_volatile) || bound->order & ORDER_CTA)
         return;
     uint32_t now = atomic_fetch_add(&run->signal_clock, 1) + 1;
@@ -232,7 +238,7 @@ static bool is_after(const struct warp *warp, uint32_t key, uint32_t by, unsigne
         return true;
     uint32_t released = atomic_load(&run->released[key - run->first_key]);
     return released && released < warp->clock[clock] &&
-           !release_is_apart(&run->apart[key - run->first_key], (int32_t)(by >> 4));
+           !release_is_apart(&run->apart[key - run->first_key], shadow_pc(by));
 }
 
 // Whether what the block with this key did may be before what this one does. strong: it does so by an atomic or a
@@ -267,7 +273,7 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
                     it_wrote ? "wrote" : "read");
         return;
     }
-    const struct bound *other = &warp->code[by >> 4];
+    const struct bound *other = &warp->code[shadow_pc(by)];
     bool counted = is_after(warp, key, by, CLOCK_TICKET), seen = is_after(warp, key, by, CLOCK_SAW);
     bool mixed = writes != it_wrote && is_mixed(writes ? other : bound, writes ? bound : other);
     enum sim_finding_kind kind = mixed     ? SIM_FINDING_MIXED
@@ -292,20 +298,6 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
                               : "");
 }
 
-static void note_read(const struct warp *warp, struct shadow *shadow, size_t word, uint32_t by) {
-    uint32_t key = shadow->read[word], mine = warp->block->key;
-    if (key < warp->run->first_key) {
-        shadow->read[word] = mine;
-        shadow->read_by[word] = by;
-    } else if (key == mine) {
-        shadow->read_by[word] |= by & 15;
-    } else {
-        // Which of several blocks read which byte is not kept: bytes that are not all the same ones count for nothing.
-        shadow->read[word] = several(warp->run);
-        shadow->read_by[word] &= (shadow->read_by[word] & 15) == (by & 15) ? ~0u : ~15u;
-    }
-}
-
 static bool stores_the_same(const struct warp *warp, const struct bound *bound, const struct access *access, int lane) {
     if (access->kind != ACCESS_STORE)
         return false;
@@ -320,71 +312,71 @@ static bool stores_the_same(const struct warp *warp, const struct bound *bound, 
 }
 
 static void look_at_word(struct warp *warp, const struct bound *bound, const struct access *access,
-                         struct shadow *shadow, int lane, size_t word, uint32_t bytes, bool same) {
+                         const struct global_view *view, struct global_shadow *shadow, int lane, uint32_t as,
+                         size_t word, uint32_t bytes, bool same) {
     bool strong = is_strong(bound), writes = access_writes(access) || access_is_atomic(access);
-    uint32_t by = (uint32_t)pc_of(warp, bound) << 4 | bytes, mine = warp->block->key;
-    uint32_t write = shadow->write[word], write_by = shadow->write_by[word];
-    if (write_by & bytes && !same && !ordered(warp, write, write_by, strong) &&
-        (is_beside(warp->run, write) || !(strong && is_strong(&warp->code[write_by >> 4]))))
-        report_race(warp, bound, access, lane, word, write, write_by, writes, true);
+    uint32_t by = (view->by & ~GLOBAL_BYTES) | bytes << 4 | bytes;
+    uint64_t write = shadow->cells.write[word];
+    uint32_t block = shadow_block(write), write_by = shadow->cells.write_by[word];
+    if (writes && !same && shadow_just_written(view, write, write_by) && same_value_twin(warp, bound, access, lane)) {
+        same = true;
+        as = SHADOW_MANY;
+    }
+    if (block == view->block) {
+        bool many = !writes && shadow_lane(shadow_when(write)) == SHADOW_MANY && (write & 31) == warp->index;
+        if (shadow_bytes_then(write_by) & bytes && !same && !many &&
+            !inside_ordered(warp, bound, access, shadow_when(write), lane))
+            inside_report(warp, bound, access, lane, word, shadow_when(write), &warp->code[shadow_pc(write_by)], writes,
+                          true);
+    } else if (write_by & 15 & bytes && !same && !ordered(warp, block, write_by, strong) &&
+               (is_beside(warp->run, block) || !(strong && is_strong(&warp->code[shadow_pc(write_by)])))) {
+        report_race(warp, bound, access, lane, word, block, write_by, writes, true);
+    }
     if (!writes) {
         if (!strong)
-            note_read(warp, shadow, word, by);
+            shadow_note_read(warp, view, shadow, word, by, as);
         return;
     }
-    uint32_t read = shadow->read[word], read_by = shadow->read_by[word];
-    if (read_by & bytes && !ordered(warp, read, read_by, strong))
-        report_race(warp, bound, access, lane, word, read, read_by, true, false);
-    shadow->write_by[word] = write == mine ? by | (write_by & 15) : by;
-    shadow->write[word] = mine;
-}
-
-// 32 lanes side by side, in whole words, and nothing of another block of this launch there.
-static bool look_at_row(const struct warp *warp, const struct bound *bound, const struct access *access,
-                        struct shadow *shadow) {
-    const struct lanes *lanes = warp->lanes;
-    size_t word = (access->span.low - access->allocation->address) / 4;
-    uint32_t words = LANES * access->bytes / 4, first = warp->run->oldest_key, mine = warp->block->key;
-    uint32_t *write = shadow->write + word, *read = shadow->read + word;
-    uint32_t by = (uint32_t)pc_of(warp, bound) << 4 | 15;
-    bool fresh =
-        shadow->last_written < first || lanes->all_below(write, words, first) || lanes->all_equal(write, words, mine);
-    if (!fresh)
-        return false;
-    if (!access_writes(access)) {
-        uint32_t key = read[0];
-        if ((key == mine || key == several(warp->run)) && lanes->all_equal(read, words, key))
-            return true;
-        for (uint32_t i = 0; i < words; i++)
-            note_read(warp, shadow, word + i, by);
-        return true;
+    uint64_t read = shadow->cells.read[word];
+    uint32_t read_by = shadow->cells.read_by[word];
+    if (shadow_block(read) == view->block) {
+        if (shadow_bytes_then(read_by) & bytes && !inside_ordered(warp, bound, access, shadow_when(read), lane))
+            inside_report(warp, bound, access, lane, word, shadow_when(read), &warp->code[shadow_pc(read_by)], true,
+                          false);
+    } else if (read_by & 15 & bytes && !ordered(warp, shadow_block(read), read_by, strong)) {
+        report_race(warp, bound, access, lane, word, shadow_block(read), read_by, true, false);
     }
-    if (!lanes->all_below(read, words, first) && !lanes->all_equal(read, words, mine))
-        return false;
-    for (uint32_t i = 0; i < words; i++) {
-        write[i] = mine;
-        shadow->write_by[word + i] = by;
-    }
-    return true;
+    shadow_note_write(view, shadow, word, by, access_is_atomic(access) || bound->is_volatile ? SHADOW_ATOMIC : as);
 }
 
 static void check_races(struct warp *warp, const struct bound *bound, const struct access *access) {
-    struct shadow *shadow = shadow_of(access->allocation);
+    struct global_shadow *shadow = global_shadow_of(access->allocation);
     bool atomic = access_is_atomic(access) || bound->is_volatile;
     bool writes = access_writes(access) || access_is_atomic(access);
     if (!shadow)
         return;
     if (writes && shadow->last_written < warp->block->key)
         shadow->last_written = warp->block->key;
-    if (access->span.pattern == LANES_CONTIGUOUS && access->bytes >= 4 && !atomic &&
-        look_at_row(warp, bound, access, shadow))
-        return;
+    struct global_view view = {.oldest = warp->run->oldest_key,
+                               .first = warp->run->first_key,
+                               .block = warp->block->key,
+                               .several = several(warp->run),
+                               .by = (uint32_t)pc_of(warp, bound) << 8 | GLOBAL_BYTES};
+    view.unwritten = shadow->last_written < view.oldest;
+    inside_view(warp, bound, &view);
+    if (access->span.pattern == LANES_CONTIGUOUS && access->bytes >= 4 && !atomic && view.now) {
+        size_t word = (access->span.low - access->allocation->address) / 4;
+        if ((writes ? warp->lanes->global_write : warp->lanes->global_read)(&shadow->cells, word, access->bytes / 4,
+                                                                            &view))
+            return;
+    }
     struct access filled = *access;
     access_fill(&filled);
-    uint32_t first = warp->run->oldest_key, all = several(warp->run);
-    bool quiet = !writes && !atomic && shadow->last_written < first && access->bytes >= 4;
-    uint32_t left =
-        access->span.pattern == LANES_UNIFORM && !atomic && !writes ? access->mask & (0u - access->mask) : access->mask;
+    bool quiet = !writes && !atomic && view.unwritten && access->bytes >= 4;
+    bool uniform = access->span.pattern == LANES_UNIFORM && !atomic && !writes &&
+                   !shadow_holds_own(&view, shadow, access->span.low - access->allocation->address, access->bytes);
+    uint32_t left = uniform ? access->mask & (0u - access->mask) : access->mask;
+    bool many = uniform && access->mask & (access->mask - 1);
     bool narrow = access->bytes < 4;
     if (narrow)
         pthread_mutex_lock(&narrow_lock);
@@ -393,9 +385,12 @@ static void check_races(struct warp *warp, const struct bound *bound, const stru
         size_t offset = filled.address[lane] - access->allocation->address, word = offset / 4;
         bool same = writes && !atomic && stores_the_same(warp, bound, &filled, lane);
         uint32_t bytes = access->bytes >= 4 ? 15 : ((1u << access->bytes) - 1) << offset % 4;
+        uint32_t as = many ? SHADOW_MANY : (uint32_t)lane;
         for (size_t end = offset + access->bytes; 4 * word < end; word++)
-            if (!quiet || (shadow->read[word] != all && shadow->read[word] != warp->block->key))
-                look_at_word(warp, bound, &filled, shadow, lane, word, bytes, same);
+            if (!quiet)
+                look_at_word(warp, bound, &filled, &view, shadow, lane, as, word, bytes, same);
+            else if (!shadow_is_noted(&view, shadow->cells.read[word], as))
+                shadow_note_read(warp, &view, shadow, word, view.by, as);
     }
     if (narrow)
         pthread_mutex_unlock(&narrow_lock);
@@ -405,14 +400,13 @@ void race_global_access(struct warp *warp, const struct bound *bound, const stru
     const struct run *run = warp->run;
     struct sim_allocation *allocation = access->allocation;
     bool writes = access_writes(access) || access_is_atomic(access), reads = !access_writes(access);
-    bool noted = run->blocks > 1 || run->concurrent || run->options.budget;
     if (run->options.budget)
         partly_access(warp, access);
     if (warp->block->given_up)
         return;
     if (run->options.uninitialised && reads && !allocation->all_written)
         check_written(warp, bound, access);
-    if (run->options.races && noted && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
+    if (run->options.races && allocation->kind != SIM_ALLOCATION_CONST_VARIABLE) {
         check_races(warp, bound, access);
         if (access_is_atomic(access) || bound->is_volatile)
             signal_others(warp, bound, access);

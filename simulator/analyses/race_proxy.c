@@ -218,3 +218,18 @@ void race_proxy_land(struct block *block, uint32_t key, int32_t pc, uint32_t off
     cells_fill(race->cells.write + first, key, (unsigned)count);
     cells_fill(race->cells.write_by + first, (uint32_t)pc << 6 | SHADOW_ASYNC, (unsigned)count);
 }
+
+void race_proxy_note_swizzle(struct block *block, uint32_t offset, uint32_t bytes, int swizzle) {
+    uint32_t first = offset / SWIZZLE_PIECE, end = (offset + bytes + SWIZZLE_PIECE - 1) / SWIZZLE_PIECE;
+    if (block->race.on && bytes)
+        memset(block->race.swizzle + first, swizzle + 1, end - first);
+}
+
+int race_proxy_swizzle(const struct block *block, uint32_t offset, int32_t *pc) {
+    const struct race_shared *race = &block->race;
+    size_t cell = offset >> block->run->kernel->shadow_shift;
+    if (!race->on || race->cells.write[cell] < race->first_key || (race->cells.write_by[cell] & 63) != SHADOW_ASYNC)
+        return -1;
+    *pc = (int32_t)(race->cells.write_by[cell] >> 6);
+    return race->swizzle[offset / SWIZZLE_PIECE] - 1;
+}

@@ -40,6 +40,11 @@ void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uin
 void race_proxy_issue(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
 void race_proxy_land(struct block *block, uint32_t key, int32_t pc, uint32_t offset, uint32_t bytes);
 
+// These bytes are filled by a copy with this swizzle, of which a program that reads them by another gets the wrong
+// order; -1: none is known. As it was filled last, and by which instruction.
+void race_proxy_note_swizzle(struct block *block, uint32_t offset, uint32_t bytes, int swizzle);
+int race_proxy_swizzle(const struct block *block, uint32_t offset, int32_t *pc);
+
 // fence.proxy.async: ordinary writes that this warp knows of may be read by the asynchronous proxy.
 void race_proxy_fence(struct warp *warp);
 

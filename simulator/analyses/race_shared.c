@@ -67,7 +67,8 @@ bool race_shared_create(struct block *block) {
     race->cells = (struct shadow_cells){
         arrays, arrays + count, arrays + 2 * count, arrays + 3 * count, arrays + 4 * count, arrays + 5 * count};
     race->pending = arrays + 6 * count;
-    return true;
+    race->swizzle = calloc(run->shared_bytes / SWIZZLE_PIECE + 1, 1);
+    return race->swizzle;
 }
 
 void race_shared_free(struct block *block) {
@@ -75,6 +76,7 @@ void race_shared_free(struct block *block) {
         munmap(block->race.cells.write, ARRAYS * block->race.count * 4);
     race_flags_reset(&block->race);
     free(block->race.flag);
+    free(block->race.swizzle);
 }
 
 // The floors follow from the clocks.
@@ -131,6 +133,8 @@ void race_shared_start(struct block *block) {
     set_clocks(block, block->cluster ? clock + 1 : clock);
     race->first_key = clock << 5; // in a cluster: of what other blocks write
     race_flags_reset(race);
+    block->told = 0;
+    memset(block->told_clock, 0, sizeof block->told_clock);
     race_cluster_start(block);
     race->early_reads = 0;
     if (race->pending_cells) {

@@ -26,8 +26,6 @@
 
 #define POLLS_A_TURN 256
 #define ROUNDS_A_TURN 16 // of the warps of a block whose cluster waits, too
-#define REGISTERS_OF_AN_SM 65536
-#define MOST_REGISTERS 256 // of a thread, as they are allocated
 
 static void *map(size_t size) {
     void *memory =
@@ -218,14 +216,6 @@ static void fill_specials(struct block *block, struct warp *warp, bool all) {
     }
 }
 
-// What ptxas gives a thread of a kernel with setmaxnreg: as much as its launch bounds allow.
-static uint32_t launch_registers(const struct block *block) {
-    const struct ptx_kernel *ptx = block->run->kernel->ptx;
-    uint32_t blocks = ptx->min_blocks > 0 ? (uint32_t)ptx->min_blocks : 1, threads = block->warps * LANES;
-    uint32_t share = REGISTERS_OF_AN_SM / (threads * blocks) / 8 * 8;
-    return share < MOST_REGISTERS ? share : MOST_REGISTERS;
-}
-
 static void start_warp(struct block *block, struct warp *warp) {
     const struct sim_kernel *kernel = block->run->kernel;
     unsigned lanes = block->threads - warp->index * LANES;
@@ -242,7 +232,7 @@ static void start_warp(struct block *block, struct warp *warp) {
     if (warp->work)
         work_clock_start(warp->work);
     release_start(warp);
-    warp->registers = launch_registers(block);
+    warp->registers = kernel->registers;
     memset(warp->poll, -1, sizeof warp->poll);
     memset(warp->parameter_base, 0, sizeof warp->parameter_base);
     fill_specials(block, warp, !warp->has_specials);

@@ -4,6 +4,7 @@
 // in the program goes first: the others are further down, where it will join them. A split that loops for long while
 // others wait gives them a turn, so that lanes may wait for each other.
 #include "interpret.h"
+#include "look.h"
 
 #include "../analyses/validity.h"
 #include "../machine/block.h"
@@ -76,10 +77,12 @@ static bool within_limit(struct warp *warp) {
     if (run->options.instruction_limit == 0 || done < run->options.instruction_limit || warp->splits == 0)
         return !run_stopped(run);
     const struct split *split = warp_can_run(warp) ? choose(warp) : &warp->split[0];
+    char look[LOOK_TEXT];
+    look_describe(warp, look);
     warp_report(warp, SIM_FINDING_INSTRUCTION_LIMIT, &warp->code[split->pc], NULL, first_lane(split->mask),
-                "the block has executed %llu warp instructions and is still going round the loop with this line; the "
+                "the block has executed %llu warp instructions and is still going round the loop with this line%s; the "
                 "limit is %llu for a block, and SIMULATOR_INSTRUCTION_LIMIT=%llu would raise it",
-                (unsigned long long)done, (unsigned long long)run->options.instruction_limit,
+                (unsigned long long)done, look, (unsigned long long)run->options.instruction_limit,
                 (unsigned long long)run->options.instruction_limit * 10);
     warp_fatal(warp, SIM_LAUNCH_TIMEOUT);
     return false;
@@ -155,6 +158,7 @@ static inline __attribute__((always_inline)) bool run_split(struct warp *warp, s
 bool warp_run(struct warp *warp) {
     struct split *split = NULL;
     warp->patience = PATIENCE;
+    warp->look.bytes = 0;
     while ((split = choose(warp))) {
         if (!(validity_holds_any(warp) || warp->work ? run_split(warp, split, true) : run_split(warp, split, false)))
             return false;

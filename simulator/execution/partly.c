@@ -2,7 +2,7 @@
 
 #include "launch.h"
 
-#include "../analyses/shadow_global.h"
+#include "../analyses/global_shadow.h"
 #include "../machine/access.h"
 #include "../machine/control.h"
 #include "../simulator.h"
@@ -184,10 +184,11 @@ static void note_overlap(const struct warp *warp, uint32_t key, uint64_t address
     pthread_mutex_unlock(&lock);
 }
 
-static void look_at_word(struct warp *warp, const struct access *access, const struct shadow *shadow, size_t word) {
+static void look_at_word(struct warp *warp, const struct access *access, const struct global_shadow *shadow,
+                         size_t word) {
     struct run *run = warp->run;
     uint64_t address = access->allocation->address + 4 * word;
-    uint32_t key = shadow->write[word], mine = warp->block->key;
+    uint32_t key = shadow_block(shadow->cells.write[word]), mine = warp->block->key;
     bool atomic = access_is_atomic(access);
     if (atomic)
         note_counter(run, address);
@@ -205,7 +206,7 @@ static void look_at_word(struct warp *warp, const struct access *access, const s
 
 void partly_access(struct warp *warp, const struct access *access) {
     const struct run *run = warp->run;
-    const struct shadow *shadow = shadow_of(access->allocation);
+    const struct global_shadow *shadow = global_shadow_of(access->allocation);
     uint32_t oldest = call.first ? call.first : run->first_key;
     if (!shadow || (!access_is_atomic(access) && shadow->last_written < oldest))
         return;
@@ -219,7 +220,7 @@ void partly_access(struct warp *warp, const struct access *access) {
 }
 
 void partly_copied(const struct sim_allocation *allocation) {
-    const struct shadow *shadow = allocation->races;
+    const struct global_shadow *shadow = allocation->races;
     if (call.first && shadow && shadow->last_written >= call.first)
         call.entangled = true;
 }
@@ -237,13 +238,13 @@ uint64_t simulator_whole(void) {
 
 void simulator_withdraw(void *device, size_t bytes, int value) {
     struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)device, bytes);
-    const struct shadow *shadow = allocation ? shadow_of(allocation) : NULL;
+    const struct global_shadow *shadow = allocation ? global_shadow_of(allocation) : NULL;
     if (!shadow || !call.first || !control_is_open())
         return;
     size_t begin = (uint64_t)(uintptr_t)device - allocation->address, end = begin + bytes;
     for (size_t at = begin; at < end; at = at / 4 * 4 + 4) {
         size_t next = minimum(at / 4 * 4 + 4, end);
-        uint32_t key = shadow->write[at / 4];
+        uint32_t key = shadow_block(shadow->cells.write[at / 4]);
         if (key < call.from || keys_have(&call.lost, key))
             memset(allocation->bytes + at, value, next - at);
     }

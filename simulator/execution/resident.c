@@ -15,6 +15,7 @@
 #include "../memory/bulk.h"
 #include "../traffic/traffic.h"
 #include "cluster.h"
+#include "look.h"
 #include "order.h"
 #include "partly.h"
 
@@ -179,6 +180,17 @@ static struct warp *first_live(struct block *first) {
     return warp;
 }
 
+// One that has looked at something, where there is one.
+static struct warp *first_that_looks(struct block *first) {
+    for (unsigned i = 0; i < unit_blocks(first->run); i++) {
+        struct block *block = unit_block(first, i);
+        for (unsigned w = 0; w < block->warps; w++)
+            if (block->warp[w].live && block->warp[w].look.bytes)
+                return &block->warp[w];
+    }
+    return first_live(first);
+}
+
 static void report_not_resident(const struct residents *r) {
     const struct run *run = r->run;
     struct warp *warp = first_live(r->block[0]);
@@ -191,12 +203,14 @@ static void report_not_resident(const struct residents *r) {
 }
 
 static void report_limit(const struct residents *r) {
-    struct warp *warp = first_live(r->block[0]);
+    struct warp *warp = first_that_looks(r->block[0]);
+    char look[LOOK_TEXT];
+    look_describe(warp, look);
     warp_report(
         warp, SIM_FINDING_INSTRUCTION_LIMIT, &warp->code[warp->block->polled_at], NULL, first_lane(warp->live),
-        "{here} goes round waiting for other blocks; %u blocks have executed %llu warp instructions and changed "
+        "{here} goes round waiting for other blocks%s; %u blocks have executed %llu warp instructions and changed "
         "nothing in global memory; SIMULATOR_INSTRUCTION_LIMIT=%llu would raise the limit",
-        r->count * unit_blocks(r->run), (unsigned long long)r->idle_instructions,
+        look, r->count * unit_blocks(r->run), (unsigned long long)r->idle_instructions,
         (unsigned long long)r->run->options.instruction_limit * 10);
     warp_fatal(warp, SIM_LAUNCH_TIMEOUT);
 }

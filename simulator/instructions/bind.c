@@ -4,6 +4,7 @@
 
 #include "../machine/report.h"
 #include "families.h"
+#include "setmaxnreg.h"
 #include "wgmma.h"
 
 #include <stdio.h>
@@ -96,8 +97,13 @@ struct sim_kernel *sim_kernel_bind(const struct ptx_kernel *ptx, const uint64_t 
         return NULL;
     }
     kernel->shadow_shift = shadow_shift(kernel);
+    setmaxnreg_begin(kernel, 0);
     mixed_find(kernel);
     return kernel;
+}
+
+void sim_kernel_registers(struct sim_kernel *kernel, int registers) {
+    setmaxnreg_begin(kernel, registers);
 }
 
 void sim_kernel_free(struct sim_kernel *kernel) {

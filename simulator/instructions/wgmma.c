@@ -1,4 +1,4 @@
-// wgmma.mma_async and its groups; setmaxnreg.
+// wgmma.mma_async and its groups.
 //
 // The product is computed when a warp issues it. Until wgmma.wait_group its registers are in flight, and what it reads
 // in shared memory is noted with the clock of the warpgroup's agent (analyses/race_proxy.c). The four warps of a
@@ -19,11 +19,18 @@
 #define MOST_IN_FLIGHT 1024 // wgmma by which one warp may be ahead of another
 #define GROUPS 64           // committed and not waited for
 
+// By which wgmma a place in the register file is written, and by which it is read as a fragment of A; 0: by none.
+struct in_flight {
+    uint32_t written, read;
+    int32_t written_number, read_number; // of the registers
+};
+
 struct wgmma_warp {
-    uint32_t issued, retired;   // wgmma
-    uint32_t committed, waited; // groups
-    uint32_t group_end[GROUPS]; // what had been issued when it was committed, by group
-    uint32_t *in_flight;        // [register_bytes / 64], by the register's place: the wgmma that writes it
+    uint32_t issued, retired;    // wgmma
+    uint32_t committed, waited;  // groups
+    uint32_t group_end[GROUPS];  // what had been issued when it was committed, by group
+    bool fenced;                 // it has executed a wgmma.fence
+    struct in_flight *in_flight; // [register_bytes / 64], by the register's place
 };
 
 struct wgmma_right { // B, as the warp that was first has found it
@@ -51,7 +58,7 @@ struct wgmma_operands {
 void wgmma_start(struct block *block) {
     struct wgmma_unit *unit = block->wgmma;
     for (unsigned w = 0; unit && w < block->warps; w++) {
-        uint32_t *in_flight = unit->warp[w].in_flight;
+        struct in_flight *in_flight = unit->warp[w].in_flight;
         if (in_flight)
             memset(in_flight, 0, block->run->kernel->register_bytes / 64 * sizeof *in_flight);
         unit->warp[w] = (struct wgmma_warp){.in_flight = in_flight};
@@ -71,30 +78,58 @@ static bool make_unit(struct warp *warp) {
         block->wgmma = calloc(1, sizeof *block->wgmma);
     if (!block->wgmma)
         return false;
-    uint32_t **in_flight = &block->wgmma->warp[warp->index].in_flight;
+    struct in_flight **in_flight = &block->wgmma->warp[warp->index].in_flight;
     if (!*in_flight)
         *in_flight = calloc(warp->run->kernel->register_bytes / 64, sizeof **in_flight);
     return *in_flight;
 }
 
-void wgmma_writes(struct warp *warp, place where, uint32_t n) {
-    if (where != NO_PLACE && !(where & 1))
-        warp->block->wgmma->warp[warp->index].in_flight[(where >> 1) / 64] = n;
+// NULL: the warp has none.
+static struct in_flight *in_flight_at(const struct warp *warp, place where) {
+    const struct wgmma_unit *unit = warp->block->wgmma;
+    struct in_flight *all = unit && where != NO_PLACE && !(where & 1) ? unit->warp[warp->index].in_flight : NULL;
+    return all ? &all[(where >> 1) / 64] : NULL;
+}
+
+void wgmma_writes(struct warp *warp, place where, int32_t number, uint32_t n) {
+    struct in_flight *of = in_flight_at(warp, where);
+    if (of) {
+        of->written = n;
+        of->written_number = number;
+    }
+}
+
+void wgmma_reads(struct warp *warp, place where, int32_t number, uint32_t n) {
+    struct in_flight *of = in_flight_at(warp, where);
+    if (of) {
+        of->read = n;
+        of->read_number = number;
+    }
+}
+
+static uint32_t unless_retired(const struct warp *warp, uint32_t n) {
+    return n && n > warp->block->wgmma->warp[warp->index].retired ? n : 0;
 }
 
 uint32_t wgmma_in_flight(const struct warp *warp, place where) {
-    const struct wgmma_unit *unit = warp->block->wgmma;
-    if (!unit || where & 1)
-        return 0;
-    const struct wgmma_warp *mine = &unit->warp[warp->index];
-    uint32_t n = mine->in_flight ? mine->in_flight[(where >> 1) / 64] : 0;
-    return n > mine->retired ? n : 0;
+    const struct in_flight *of = in_flight_at(warp, where);
+    return of ? unless_retired(warp, of->written) : 0;
 }
 
-void wgmma_report_early(struct warp *warp, const struct bound *bound, uint32_t n) {
+uint32_t wgmma_still_writes(const struct warp *warp, place where, int32_t number) {
+    const struct in_flight *of = in_flight_at(warp, where);
+    return of && of->written_number == number ? unless_retired(warp, of->written) : 0;
+}
+
+uint32_t wgmma_still_reads(const struct warp *warp, place where, int32_t number) {
+    const struct in_flight *of = in_flight_at(warp, where);
+    return of && of->read_number == number ? unless_retired(warp, of->read) : 0;
+}
+
+void wgmma_report_early(struct warp *warp, const struct bound *bound, uint32_t n, const char *does, const char *doing) {
     int32_t pc = warp->block->wgmma->group[warp->index / WARPGROUP].pc[n % MOST_IN_FLIGHT];
     warp_report(warp, SIM_FINDING_WGMMA_REGISTERS, bound, &warp->code[pc], first_lane(warp->now->mask),
-                "{here} reads a register that the wgmma at {there} may still be writing");
+                "{here} %s a register that the wgmma at {there} may still be %s", does, doing);
 }
 
 static enum step diverged(struct warp *warp, const struct bound *bound, const struct bound *other, int lane,
@@ -123,6 +158,20 @@ static struct wgmma_tile tile_of(struct wgmma_tile tile, uint64_t descriptor) {
     return tile;
 }
 
+// A tile that a tensor copy has put there with one swizzle is in the wrong order for a descriptor of another.
+static void check_swizzle(struct warp *warp, const struct bound *bound, const struct wgmma_tile *tile, uint32_t at,
+                          const char *name) {
+    static const char *const order[] = {"no swizzle", "a swizzle of 32 bytes", "a swizzle of 64 bytes",
+                                        "a swizzle of 128 bytes"};
+    int32_t pc;
+    int swizzle = race_proxy_swizzle(warp->block, at, &pc);
+    if (swizzle >= 0 && swizzle != tile->swizzle)
+        warp_report(warp, SIM_FINDING_WGMMA_OPERAND, bound, &warp->code[pc], 0,
+                    "{here} reads byte %u of shared memory for %s with %s, as the descriptor says; the copy at {there} "
+                    "has put it there with %s, as its tensor map says",
+                    at, name, order[tile->swizzle], order[swizzle]);
+}
+
 // Rows [first, first + rows) are read: they are in the block's shared memory, and there.
 static enum step read_tile(struct warp *warp, const struct bound *bound, const struct wgmma_tile *tile, uint32_t first,
                            uint32_t rows, uint32_t k, const char *name, uint32_t clock, struct race_copied *copied) {
@@ -140,6 +189,8 @@ static enum step read_tile(struct warp *warp, const struct bound *bound, const s
                             at, row, name, warp->run->shared_bytes, tile->start, tile->leading, tile->stride);
                 return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
             }
+            if (i == 0)
+                check_swizzle(warp, bound, tile, at, name);
             if (noted) {
                 race_proxy_read(warp, bound, 0, agent, clock, at, 16, copied);
                 continue;
@@ -211,6 +262,10 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     struct wgmma_warp *mine = &warp->block->wgmma->warp[warp->index];
     if (mine->issued - slowest(warp, &gone) >= MOST_IN_FLIGHT - 1)
         return gone ? diverged(warp, bound, NULL, 0, "one of its warps has exited") : warp_wait(warp, mask);
+    if (!mine->fenced)
+        warp_report(warp, SIM_FINDING_WGMMA_REGISTERS, bound, NULL, first_lane(mask),
+                    "{here} is a wgmma before any wgmma.fence: what other instructions wrote to its registers need not "
+                    "be there yet");
     step = issue(warp, bound, &n, &clock, &first);
     struct lane_wgmma what = operands.what;
     what.keeps = operands.keeps == NO_PLACE || ((*predicate(warp, operands.keeps) & 1) != operands.keeps_flipped);
@@ -220,7 +275,7 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     for (int i = 0; i < 4 && !operands.a_in_shared; i++) {
         uint32_t early = wgmma_in_flight(warp, bound->elements[i]);
         if (early)
-            wgmma_report_early(warp, bound, early);
+            wgmma_report_early(warp, bound, early, "reads", "writing");
         registers[i] = cells32(warp, bound->elements[i]);
     }
     if (operands.a_in_shared) {
@@ -238,8 +293,10 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     uint32_t results = what.n / (what.sum == WGMMA_SUM_F16 ? 4 : 2);
     for (uint32_t i = 0; i < results; i++) {
         d[i] = cells32(warp, bound->elements[4 + i]);
-        wgmma_writes(warp, bound->elements[4 + i], n);
+        wgmma_writes(warp, bound->elements[4 + i], bound->ptx->dst[0].elements[i].number, n);
     }
+    for (int i = 0; i < 4 && !operands.a_in_shared; i++)
+        wgmma_reads(warp, bound->elements[i], bound->ptx->src[0].elements[i].number, n);
     warp->lanes->wgmma(&what, warp->block->shared, operands.a_in_shared ? &a : NULL, first_row, registers, &b, d);
     mine->issued = n;
     block_event(warp->block);
@@ -267,40 +324,22 @@ static enum step wait_group(struct warp *warp, const struct bound *bound, struct
 
 static enum step run_group(struct warp *warp, const struct bound *bound, uint32_t mask) {
     enum step step = check_warpgroup(warp, bound, mask);
-    if (step == STEP_NEXT && bound->ptx->opcode == PTX_OP_WGMMA_FENCE)
-        recording_event(warp, bound, RECORDING_WGMMA_FENCE, 0, 0);
-    if (step != STEP_NEXT || bound->ptx->opcode == PTX_OP_WGMMA_FENCE)
+    if (step != STEP_NEXT)
         return step;
     if (!make_unit(warp))
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     struct wgmma_warp *mine = &warp->block->wgmma->warp[warp->index];
+    if (bound->ptx->opcode == PTX_OP_WGMMA_FENCE) {
+        recording_event(warp, bound, RECORDING_WGMMA_FENCE, 0, 0);
+        mine->fenced = true;
+        return STEP_NEXT;
+    }
     if (bound->ptx->opcode == PTX_OP_WGMMA_WAIT_GROUP) {
         recording_event(warp, bound, RECORDING_WGMMA_WAIT, bound->extra, 0);
         return wait_group(warp, bound, mine, mask);
     }
     recording_event(warp, bound, RECORDING_WGMMA_COMMIT, mine->committed, 0);
     mine->group_end[mine->committed++ % GROUPS] = mine->issued;
-    return STEP_NEXT;
-}
-
-// The pool of a block is what its launch allocated: setmaxnreg.dec gives to it, .inc waits until there is enough in it.
-static enum step run_setmaxnreg(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    bool more = bound->ptx->opcode == PTX_OP_SETMAXNREG_INC;
-    uint32_t wanted = bound->extra, held = warp->registers;
-    if (mask != ALL_LANES)
-        return diverged(warp, bound, NULL, first_lane(mask), "not all lanes of this warp are there");
-    if (more ? wanted < held : wanted > held) {
-        warp_report(warp, SIM_FINDING_REGISTER_POOL, bound, NULL, 0,
-                    "{here} asks for %u registers a thread, %s than the %u that it has", wanted,
-                    more ? "fewer" : "more", held);
-        return warp_fatal(warp, SIM_LAUNCH_FAILURE);
-    }
-    if (more && (wanted - held) * LANES > warp->block->free_registers)
-        return warp_wait(warp, mask);
-    warp->block->free_registers += held * LANES;
-    warp->block->free_registers -= wanted * LANES;
-    warp->registers = wanted;
-    block_event(warp->block);
     return STEP_NEXT;
 }
 
@@ -369,13 +408,4 @@ bool bind_wgmma_group(struct binder *binder, const struct ptx_instruction *ptx, 
     bound->run = run_group;
     bound->extra = (uint32_t)ptx->src[0].bits;
     return ptx->opcode != PTX_OP_WGMMA_WAIT_GROUP || ptx->src[0].kind == PTX_OPERAND_IMMEDIATE;
-}
-
-bool bind_setmaxnreg(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
-    (void)binder;
-    bound->kind = BOUND_RUN;
-    bound->run = run_setmaxnreg;
-    bound->extra = (uint32_t)ptx->src[0].bits;
-    return ptx->src[0].kind == PTX_OPERAND_IMMEDIATE && bound->extra >= 24 && bound->extra <= 256 &&
-           bound->extra % 8 == 0;
 }

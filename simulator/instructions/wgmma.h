@@ -11,13 +11,19 @@ struct block;
 void wgmma_start(struct block *block);
 void wgmma_free(struct block *block);
 
-// The n-th wgmma of the warp writes this register, until the warp has waited for it.
-void wgmma_writes(struct warp *warp, place where, uint32_t n);
+// The n-th wgmma of the warp writes this register, or reads it as a fragment of A, until the warp has waited for it.
+// number: the register's own, for others share its place.
+void wgmma_writes(struct warp *warp, place where, int32_t number, uint32_t n);
+void wgmma_reads(struct warp *warp, place where, int32_t number, uint32_t n);
 
-// That wgmma where the register is in flight, 0 where it is not.
+// The wgmma that writes what is in this place, 0: none does.
 uint32_t wgmma_in_flight(const struct warp *warp, place where);
-// Reports it.
-void wgmma_report_early(struct warp *warp, const struct bound *bound, uint32_t n);
+// Those that write or read this register.
+uint32_t wgmma_still_writes(const struct warp *warp, place where, int32_t number);
+uint32_t wgmma_still_reads(const struct warp *warp, place where, int32_t number);
+
+// The instruction does this to a register to which the n-th wgmma may still do that.
+void wgmma_report_early(struct warp *warp, const struct bound *bound, uint32_t n, const char *does, const char *doing);
 
 // Every instruction of a bound kernel that reads or writes a register of wgmma looks whether it is in flight.
 // false: out of memory.

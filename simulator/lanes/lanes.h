@@ -39,9 +39,29 @@ struct shadow_view {
     uint32_t first, floor, own_floor, mine, by;
 };
 
+// Who touched a word of global memory last: keys, block << 32 | when, and instruction << 8 | two sets of its bytes. See
+// analyses/global_shadow.h.
+struct global_cells {
+    uint64_t *write, *read;
+    uint32_t *write_by, *read_by;
+};
+
+// What a warp that touches words knows: of keys of its block, that those below floor, and its own below own_floor, are
+// ordered before it. Keys below `oldest` are of launches that came before; those below `first`, too, or of other
+// streams.
+struct global_view {
+    uint32_t oldest, first, block, several, floor, own_floor, now, by;
+    bool unwritten; // no key of the memory's writers is as large as oldest
+};
+
 #define SHADOW_MANY 32u   // in place of a lane: several of them
 #define SHADOW_ATOMIC 33u // an atomic or volatile access
 #define SHADOW_ASYNC 34u  // a bulk copy
+
+// In global memory: when is clock << GLOBAL_CLOCK | lane << GLOBAL_LANE | warp, 0: not known, and ordered before all.
+#define GLOBAL_LANE 5
+#define GLOBAL_CLOCK 11
+#define GLOBAL_BYTES 255u // of by: which bytes of the word the block touched, << 4 which of them at `when`
 
 struct lane_mma;   // matrix.h
 struct lane_wgmma; // wgmma.h
@@ -69,8 +89,10 @@ struct lanes {
                         const struct shadow_view *view);
     bool (*shadow_write)(const struct shadow_cells *cells, size_t first, uint32_t per_lane,
                          const struct shadow_view *view);
-    bool (*all_equal)(const uint32_t *cells, uint32_t count, uint32_t value);
-    bool (*all_below)(const uint32_t *cells, uint32_t count, uint32_t value);
+    bool (*global_read)(const struct global_cells *cells, size_t first, uint32_t per_lane,
+                        const struct global_view *view);
+    bool (*global_write)(const struct global_cells *cells, size_t first, uint32_t per_lane,
+                         const struct global_view *view);
 
     // Fragments of [lanes] words each; those that the shape does not have are not looked at.
     void (*mma)(const struct lane_mma *what, uint32_t *const d[4], const uint32_t *const a[4],

@@ -84,16 +84,95 @@ bool LANE(shadow_write)(const struct shadow_cells *cells, size_t first, uint32_t
     return true;
 }
 
-bool LANE(all_equal)(const uint32_t *cells, uint32_t count, uint32_t value) {
-    uint32_t differences = 0;
-    for (uint32_t i = 0; i < count; i++)
-        differences |= cells[i] ^ value;
-    return !differences;
+// ---- Global memory: 32 * per_lane neighbouring words
+// -----------------------------------------------------------------
+
+#define ANY_LANE (63u << GLOBAL_LANE)
+
+static inline bool by_own_warp(uint32_t when, const struct global_view *view) {
+    return ((when ^ view->now) & 31) == 0;
 }
 
-bool LANE(all_below)(const uint32_t *cells, uint32_t count, uint32_t value) {
-    uint32_t largest = 0;
-    for (uint32_t i = 0; i < count; i++)
-        largest = cells[i] > largest ? cells[i] : largest;
-    return largest < value;
+// What another lane of the block did at `when` is ordered before what this one does.
+static inline bool is_earlier(uint32_t when, uint32_t lane, const struct global_view *view) {
+    return (when < view->floor) |
+           (by_own_warp(when, view) & ((when < view->own_floor) | ((when & ANY_LANE) == lane << GLOBAL_LANE)));
+}
+
+// No earlier launch's or block's, nor known to come before.
+static inline bool is_foreign(uint64_t key, uint32_t lane, const struct global_view *view) {
+    return (key >= (uint64_t)view->oldest << 32) &
+           ((key >> 32 != view->block) | !is_earlier((uint32_t)key, lane, view));
+}
+
+// Nothing to note: several blocks have been here, or this lane, or several, or another warp that has no order with it.
+static inline bool is_kept(uint64_t key, uint32_t lane, const struct global_view *view) {
+    uint32_t when = (uint32_t)key, differs = when ^ view->now;
+    bool here = ((differs & ~ANY_LANE) == 0) &
+                (((when & ANY_LANE) == lane << GLOBAL_LANE) | ((when & ANY_LANE) == SHADOW_MANY << GLOBAL_LANE));
+    bool taken = (when >= view->floor) & !by_own_warp(when, view);
+    return (key >> 32 == view->several) | ((key >> 32 == view->block) & (here | taken));
+}
+
+static inline __attribute__((always_inline)) bool read_words(const struct global_cells *cells, size_t first,
+                                                             uint32_t per_lane, const struct global_view *given) {
+    const struct global_view here = *given, *view = &here;
+    const uint64_t *write = cells->write + first;
+    uint64_t *read = cells->read + first;
+    uint32_t *read_by = cells->read_by + first;
+    uint64_t others = 0;
+    uint32_t bad = 0, news = 0;
+    for (uint32_t i = 0; i < LANES * per_lane; i++)
+        others |= read[i] ^ (uint64_t)view->several << 32;
+    if (!others && view->unwritten)
+        return true;
+    for (uint32_t i = 0; !view->unwritten && i < LANES * per_lane; i++)
+        bad |= is_foreign(write[i], i / per_lane, view);
+    if (bad)
+        return false;
+    for (uint32_t i = 0; i < LANES * per_lane; i++)
+        news |= !is_kept(read[i], i / per_lane, view);
+    if (!news)
+        return true;
+    EACH_CELL(LANES * per_lane) {
+        uint32_t lane = i / per_lane, when = (uint32_t)read[i], by = read_by[i];
+        bool own = read[i] >> 32 == view->block, new = read[i] < (uint64_t)view->first << 32;
+        bool together = own & (((when ^ view->now) & ~ANY_LANE) == 0) & ((when & ANY_LANE) != lane << GLOBAL_LANE) &
+                        ((by & GLOBAL_BYTES) == GLOBAL_BYTES);
+        uint64_t mine = (uint64_t)view->block << 32 | view->now | (together ? SHADOW_MANY : lane) << GLOBAL_LANE;
+        bool kept = is_kept(read[i], lane, view);
+        uint32_t of_several = (by & 15) == 15 ? by : by & ~GLOBAL_BYTES;
+        read_by[i] = kept ? by : new | own ? view->by : of_several;
+        read[i] = kept ? read[i] : new | own ? mine : (uint64_t)view->several << 32;
+    }
+    return true;
+}
+
+bool LANE(global_read)(const struct global_cells *cells, size_t first, uint32_t per_lane,
+                       const struct global_view *view) {
+    switch (per_lane) {
+    case 1:
+        return read_words(cells, first, 1, view);
+    case 4:
+        return read_words(cells, first, 4, view);
+    default:
+        return read_words(cells, first, per_lane, view);
+    }
+}
+
+bool LANE(global_write)(const struct global_cells *cells, size_t first, uint32_t per_lane,
+                        const struct global_view *given) {
+    const struct global_view here = *given, *view = &here;
+    uint64_t *write = cells->write + first;
+    const uint64_t *read = cells->read + first;
+    uint32_t *write_by = cells->write_by + first, bad = 0;
+    for (uint32_t i = 0; i < LANES * per_lane; i++)
+        bad |= is_foreign(write[i], i / per_lane, view) | is_foreign(read[i], i / per_lane, view);
+    if (bad)
+        return false;
+    EACH_CELL(LANES * per_lane) {
+        write[i] = (uint64_t)view->block << 32 | view->now | (i / per_lane) << GLOBAL_LANE;
+        write_by[i] = view->by;
+    }
+    return true;
 }

@@ -14,8 +14,10 @@ bool LANE(shadow_read)(const struct shadow_cells *cells, size_t first, uint32_t 
                        const struct shadow_view *view);
 bool LANE(shadow_write)(const struct shadow_cells *cells, size_t first, uint32_t per_lane,
                         const struct shadow_view *view);
-bool LANE(all_equal)(const uint32_t *cells, uint32_t count, uint32_t value);
-bool LANE(all_below)(const uint32_t *cells, uint32_t count, uint32_t value);
+bool LANE(global_read)(const struct global_cells *cells, size_t first, uint32_t per_lane,
+                       const struct global_view *view);
+bool LANE(global_write)(const struct global_cells *cells, size_t first, uint32_t per_lane,
+                        const struct global_view *view);
 void LANE(mma)(const struct lane_mma *what, uint32_t *const d[4], const uint32_t *const a[4],
                const uint32_t *const b[2], const uint32_t *const c[4]);
 void LANE(wgmma)(const struct lane_wgmma *what, const uint8_t *shared, const struct wgmma_tile *a, uint32_t first_row,
@@ -34,8 +36,8 @@ const struct lanes LANE(lanes) = {
     .blend64 = LANE(blend64),
     .shadow_read = LANE(shadow_read),
     .shadow_write = LANE(shadow_write),
+    .global_read = LANE(global_read),
+    .global_write = LANE(global_write),
     .mma = LANE(mma),
     .wgmma = LANE(wgmma),
-    .all_equal = LANE(all_equal),
-    .all_below = LANE(all_below),
 };

@@ -9,6 +9,8 @@
 #define MAX_WARPS 32
 #define SHARED_SLACK 64 // bytes behind shared memory that vector loads of the simulator itself may touch
 
+#define SWIZZLE_PIECE 128 // bytes of shared memory that one swizzle is remembered of
+
 #define BARRIERS 16
 #define MAX_HOST_THREADS 64
 
@@ -37,6 +39,7 @@ struct race_shared {
     struct shadow_cells cells;
     uint32_t *pending; // [count] cp.async on its way: instruction << 6 | lane, plus 1; see async.c
     unsigned pending_cells;
+    uint8_t *swizzle; // [shared memory / SWIZZLE_PIECE] of the tensor copy that filled it last, plus 1; 0: another copy
     size_t count;
     uint32_t first_key;     // keys below it are of blocks that ran here before
     struct race_flag *flag; // [flag_room], a table by flag.word; see race_atomic.c
@@ -127,6 +130,8 @@ struct block {
     uint32_t *barrier_far[BARRIERS]; // what those who arrived knew of the cluster
     struct race_shared race;
     uint32_t key;                // run->first_key + number
+    uint32_t told;               // how many atomic and volatile stores to global memory its warps have made,
+    uint32_t told_clock[CLOCKS]; // and what these tell the block's other warps: see analyses/race_inside.c
     bool fenced;                 // it has executed a fence that other blocks see
     unsigned polls;              // in this turn: atomic and volatile accesses that were done before at the same place
     bool changed;                // in this turn: global memory, for others to see

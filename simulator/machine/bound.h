@@ -63,6 +63,7 @@ struct sim_kernel {
     int32_t special[PTX_WARP_SIZE]; // byte offset of a special register in the register file, -1: the kernel has none
     uint64_t *variable_address;     // [ptx->module->variables]
     int shadow_shift;               // shared memory is watched in cells of 1 << shadow_shift bytes
+    uint32_t registers;             // of a thread as it begins, for setmaxnreg; 0: the assembler leaves that out
     bool clusters;                  // it has instructions of clusters
     bool signals;                   // it has atomics or volatile accesses: blocks may wait for each other
     void **owned;                   // small arrays that bound instructions point to

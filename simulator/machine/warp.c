@@ -81,7 +81,7 @@ bool warp_reported(struct warp *warp, enum sim_finding_kind kind, const struct b
 
 void warp_report(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound, const struct bound *other,
                  int lane, const char *detail, ...) {
-    char text[512];
+    char text[768];
     va_list arguments;
     if (warp_reported(warp, kind, bound, other))
         return;

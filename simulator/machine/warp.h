@@ -106,6 +106,11 @@ struct warp {
         uint64_t address;
     } poll[RECENT_POLLS]; // atomic and volatile accesses to global memory, in turn
     unsigned next_poll;
+    struct {
+        uint64_t address; // in its space
+        uint32_t bytes;   // 0: at nothing in this turn
+        bool shared;
+    } look; // the last atomic or volatile access that read something: see execution/look.h
 
     // Vector clocks, see analyses/race_shared.c: what this warp knows of each agent, itself included.
     uint32_t clock[CLOCKS];
@@ -113,6 +118,8 @@ struct warp {
     uint32_t seen[CLOCKS];       // what relaxed loads have told it: it knows that after a fence
     bool has_seen;               // anything
     uint32_t ticket;             // signal_clock at its last atomic that gave it a number
+    uint32_t looked;             // own clock when it last looked at a flag, a counter or a lock
+    uint32_t heard;              // block->told at its last look in global memory
     uint32_t lane_clock[LANES];  // own clock when the lane last synchronised with other lanes
     uint32_t unfenced;           // own clock at the last plain store to global memory after a fence, 0: none
     uint32_t wrote, wrote_clock; // lanes that stored there since all of them met, and the clock then: release.c

@@ -35,6 +35,7 @@ struct bulk_copy {
     enum ptx_type reduces; // elements of this type are combined with what is there; PTX_NO_TYPE: they replace it
     uint32_t read_clock;   // of the issuing block's bulk agent, which reads its shared memory; 0: none does
     uint32_t time;         // when it has landed, by traffic/work.h
+    int swizzle;           // of the tensor map; -1: it has none
     uint32_t pieces;
     struct bulk_piece *piece; // [pieces], where the bytes go, in the order of data
     uint8_t data[];

@@ -82,6 +82,7 @@ void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key) 
         else
             memcpy(to, from, copy->piece[i].bytes);
         race_proxy_land(block, key, copy->pc, copy->piece[i].offset, copy->piece[i].bytes);
+        race_proxy_note_swizzle(block, copy->piece[i].offset, copy->piece[i].bytes, copy->swizzle);
         from += copy->piece[i].bytes;
     }
 }
@@ -165,6 +166,7 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
                     "with no fence.mbarrier_init between the two",
                     barrier->offset);
     copy->phase = barrier->phase;
+    copy->swizzle = box ? box->map.swizzle : -1;
     if (warp->work)
         copy->time = work_copy(warp->work, copy->bytes);
     traffic_bulk(warp->block->traffic, copy->bytes);

@@ -95,6 +95,14 @@ static enum step one_by_one(struct warp *warp, const struct bound *bound, struct
     return STEP_NEXT;
 }
 
+static inline void note_look(struct warp *warp, const struct bound *bound, const struct access *access, bool shared) {
+    if ((access_is_atomic(access) || bound->is_volatile) && !access_writes(access)) {
+        warp->look.address = access->span.low;
+        warp->look.bytes = access->bytes;
+        warp->look.shared = shared;
+    }
+}
+
 enum step access_in_own_shared(struct warp *warp, const struct bound *bound, struct access *access,
                                access_action *action) {
     struct block *block = warp->block;
@@ -115,6 +123,7 @@ enum step access_in_own_shared(struct warp *warp, const struct bound *bound, str
             race_shared_read(warp, bound, access);
     }
     action(warp, bound, access, block->shared);
+    note_look(warp, bound, access, true);
     return STEP_NEXT;
 }
 
@@ -172,6 +181,7 @@ static enum step in_global(struct warp *warp, const struct bound *bound, struct 
         return STEP_STOP;
     action(warp, bound, access, allocation->bytes - allocation->address);
     race_global_accessed(warp, bound, access);
+    note_look(warp, bound, access, false);
     if (bound->is_volatile && !access_writes(access))
         note_poll(warp, bound, access);
     warp->block->changed |= access_writes(access);

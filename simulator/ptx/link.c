@@ -65,6 +65,7 @@ static void resolve(struct linker *l, const struct ptx_instruction *instruction,
                     int32_t entry) {
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER:
+        operand->number = operand->slot;
         operand->slot = l->registers.slot[operand->slot];
         break;
     case PTX_OPERAND_ADDRESS:
@@ -203,6 +204,7 @@ static void link_kernel(struct linker *l, const char *name) {
     memcpy(kernel->max_threads, entry->max_threads, sizeof kernel->max_threads);
     memcpy(kernel->required_threads, entry->required_threads, sizeof kernel->required_threads);
     kernel->min_blocks = entry->min_blocks;
+    kernel->max_registers = entry->max_registers;
     kernel->cluster = entry->cluster;
     link_functions(l);
 }

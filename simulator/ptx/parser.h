@@ -68,7 +68,7 @@ struct ptx_function {
     struct signature *prototype;
     int instructions, instruction_capacity;
     struct ptx_instruction *instruction;
-    int max_threads[3], required_threads[3], min_blocks;
+    int max_threads[3], required_threads[3], min_blocks, max_registers;
     struct ptx_cluster cluster;
     bool address_taken;
     struct unsupported *unsupported; // the first one

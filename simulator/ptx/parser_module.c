@@ -156,7 +156,9 @@ static void parse_performance_directives(struct parser *p, struct ptx_function *
             parse_counts(p, "a thread count", function->required_threads);
         else if (accept_word(p, ".minnctapersm"))
             function->min_blocks = (int)parse_count(p, "a block count", 0, INT32_MAX);
-        else if (accept_word(p, ".maxnctapersm") || accept_word(p, ".maxnreg"))
+        else if (accept_word(p, ".maxnreg"))
+            function->max_registers = (int)parse_count(p, "a register count", 0, INT32_MAX);
+        else if (accept_word(p, ".maxnctapersm"))
             parse_count(p, "a limit", 0, INT32_MAX);
         else if (accept_word(p, ".pragma"))
             skip_statement(p);

@@ -170,7 +170,8 @@ struct ptx_operand {
     enum ptx_builtin builtin;
     uint16_t parts; // of a video instruction: see parser_video.c
     int32_t slot;
-    int32_t count; // of elements
+    int32_t number; // REGISTER: of its function's, which tells registers apart that share a slot
+    int32_t count;  // of elements
     uint64_t bits;
     int64_t offset;   // ADDRESS: shared, local, param: offset within that space, link-time layout included
     int32_t variable; // ADDRESS: index in ptx_module.variables of a global or const variable to add, or -1
@@ -309,6 +310,7 @@ struct ptx_kernel {
     int max_threads[3];      // .maxntid, 0: not given
     int required_threads[3]; // .reqntid, 0: not given
     int min_blocks;          // .minnctapersm
+    int max_registers;       // .maxnreg, 0: not given
     struct ptx_cluster cluster;
 };
 

@@ -325,6 +325,7 @@ static cudaError_t link_and_bind(struct function *function) {
     function->kernel = kernel;
     function->bound = bound;
     function->registers = registers_of(function->host, function->name, gpu->compute_capability);
+    sim_kernel_registers(bound, function->registers);
     function->max_dynamic_shared = gpu->shared_per_block - kernel->static_shared_bytes;
     return cudaSuccess;
 }

@@ -46,6 +46,10 @@ void traffic_find_passes(struct traffic_counts *counts, enum access_kind kind, u
 // The caller frees the array, [kernel->instructions]; NULL where the host has no memory left.
 int8_t *traffic_merged_bytes(const struct ptx_kernel *kernel);
 
+// Whether an atomic on shared memory is a loop in machine code, which reads, computes and tries to exchange until no
+// lane is left: all but exchanges and integers of 32 bits (ptxas 13.0 for sm_90).
+bool traffic_is_loop(const struct ptx_instruction *instruction);
+
 // The counts of one kernel, kept after the kernel itself is gone.
 struct traffic_access_total {
     int32_t instruction;
@@ -60,6 +64,7 @@ struct traffic_access_total {
     uint32_t bytes;     // a lane, after merging
     bool merged_leader; // stands for several PTX instructions
     bool merged_member; // counted with its leader: all counts are 0
+    bool is_loop;       // of several accesses, of which one is counted
     struct traffic_counts counts;
 };
 

@@ -133,6 +133,14 @@ static void scan_instruction(struct scan *s, int32_t n) {
     note_writes(s, &i->dst[1]);
 }
 
+bool traffic_is_loop(const struct ptx_instruction *instruction) {
+    enum ptx_type type = instruction->type;
+    bool atomic = instruction->opcode == PTX_OP_ATOM || instruction->opcode == PTX_OP_RED;
+    bool words = type == PTX_B32 || type == PTX_U32 || type == PTX_S32;
+    bool exchanges = instruction->variant == PTX_V_EXCH || instruction->variant == PTX_V_CAS;
+    return atomic && !words && !(exchanges && ptx_type_size(type) >= 4);
+}
+
 int8_t *traffic_merged_bytes(const struct ptx_kernel *kernel) {
     int32_t frame_bytes = 0;
     for (int f = 0; f < kernel->functions; f++)

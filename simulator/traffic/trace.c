@@ -49,6 +49,8 @@ static const char *space_name(enum ptx_space space) {
 static const char *note(const struct traffic_access_total *access) {
     if (access->merged_leader)
         return "neighbours merged into one access by ptxas";
+    if (access->is_loop)
+        return "a loop in machine code, which takes more wavefronts than are counted here";
     if (access->space == PTX_LOCAL)
         return "ptxas decides anew what lives in local memory";
     return "";

@@ -317,6 +317,7 @@ static struct traffic_access_total *find_access(struct traffic_kernel_total *tot
         .space = space,
         .merged_leader = launch->merged_bytes[instruction] > 0,
         .merged_member = launch->merged_bytes[instruction] < 0,
+        .is_loop = space == PTX_SHARED && traffic_is_loop(source),
     };
     locate(launch->kernel->module, source->location, &grown[place]);
     return &grown[place];

@@ -278,6 +278,43 @@ END
     [ "$output" = 42 ]
 }
 
+@test "run knows how many registers a thread has, of a program in one file and of linked device code" {
+    cat >"$BATS_TEST_TMPDIR/many.cu" <<'END'
+#include <cstdio>
+
+__global__ void __maxnreg__(24) few(float *to) {
+    to[threadIdx.x] = threadIdx.x;
+}
+
+__global__ void __launch_bounds__(128) many(float *to) {
+    float x[96];
+#pragma unroll
+    for (int i = 0; i < 96; i++)
+        x[i] = to[i * 128 + threadIdx.x];
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 96; i++)
+        to[i * 128 + threadIdx.x] = x[(i + 1) % 96] * x[i];
+}
+
+int main() {
+    int blocks[2];
+    cudaFuncAttributes few_has, many_has;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks[0], few, 128, 0);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks[1], many, 128, 0);
+    cudaFuncGetAttributes(&few_has, few);
+    cudaFuncGetAttributes(&many_has, many);
+    printf("%d %d %d\n", few_has.numRegs <= 24 && blocks[0] == 16, many_has.numRegs > 96, blocks[1] < 6);
+}
+END
+    for flags in '' -rdc=true; do
+        run make run PROGRAM="$BATS_TEST_TMPDIR/many.cu" FLAGS=$flags
+        echo "$output"
+        [ "$status" -eq 0 ]
+        [ "$output" = "1 1 1" ]
+    done
+}
+
 @test "run fails where the simulator has found something, though the program ends with 0" {
     cat >"$BATS_TEST_TMPDIR/race.cu" <<'END'
 __global__ void reversed(int *to) {

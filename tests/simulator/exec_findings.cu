@@ -249,6 +249,24 @@ KERNEL endless_with_barrier(volatile int *flag) {
     }
 }
 
+KERNEL endless_on_shared(int *out) {
+    __shared__ volatile int ready[4];
+    if (threadIdx.x < 4)
+        ready[threadIdx.x] = 7;
+    __syncthreads();
+    while (ready[2] == 7) { // endless_on_shared here
+    }
+    out[threadIdx.x] = ready[2];
+}
+
+__device__ unsigned taken;
+
+KERNEL endless_lock(unsigned *out) {
+    while (atomicCAS(&taken, 0, 3) != 0) { // endless_lock here
+    }
+    out[threadIdx.x] = 1;
+}
+
 __constant__ int constant[4];
 KERNEL write_constant(int *where) {
     where[threadIdx.x] = constant[threadIdx.x] + 1; // write_constant here

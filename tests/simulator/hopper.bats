@@ -19,7 +19,7 @@ setup_file() {
         wrap 16 f32 e4m3 32
         wrap 16 f32 e5m2 32
     } >"$programs/wgmma.cuh"
-    compile_all forms types integers
+    compile_all forms types integers swizzles pool fragments
     export LD_LIBRARY_PATH=build/simulator
 }
 
@@ -114,6 +114,25 @@ END
     broken early_pv "wgmma's registers used too early"
 }
 
+@test "registers of a wgmma written before their wait, and a wgmma before any fence" {
+    silent "$programs/all" fragments right
+    silent "$programs/all" fragments sum_written_after
+    for kernel in fragment_written fragment_added_to fragment_of_one_lane; do
+        run "$programs/all" fragments $kernel
+        echo "$kernel: $output"
+        [ "$status" -eq 1 ]
+        [[ $output == *"wgmma's registers used too early: "*"writes a register that the wgmma at "*" may still be reading"* ]]
+    done
+    run "$programs/all" fragments sum_written
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"writes a register that the wgmma at "*" may still be writing"* ]]
+    run "$programs/all" fragments no_fence
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"is a wgmma before any wgmma.fence"* ]]
+}
+
 @test "tiles read before the barrier that TMA signals is waited for" {
     broken no_wait_k "missing wait: wgmma.cuh"
     broken no_wait_q "missing wait: wgmma.cuh"
@@ -192,8 +211,60 @@ END
     broken dec "registers that are not there"
 }
 
+@test "registers that setmaxnreg may have, by the launch bounds and by what ptxas said" {
+    for kernel in all_of_256 few_of_256 most_of_384 maxnreg; do
+        silent "$programs/all" pool $kernel
+    done
+    run "$programs/all" pool without_blocks
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"simulator: remark: "*"does nothing: ptxas leaves it out"* ]]
+    run "$programs/all" pool too_many
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"registers that are not there"* ]]
+    # What ptxas said counts for more: with 96 there are not enough for 240.
+    kernel=$(grep -ao '_ZN9part_pool11most_of_384[A-Za-z]*' "$programs/all" | head -n 1)
+    printf '%s\n' "ptxas info    : Compiling entry function '$kernel' for 'sm_90a'" 'ptxas info    : Used 96 registers' >"$programs/all.ptxas"
+    run "$programs/all" pool most_of_384
+    rm "$programs/all.ptxas"
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"registers that are not there"* ]]
+}
+
 @test "a descriptor that leads out of shared memory" {
     broken descriptor "of B, which is beyond"
+}
+
+# swizzle MAP DESCRIPTOR
+swizzle() {
+    run "$programs/all" swizzles "$@"
+    echo "$*: $output"
+}
+
+@test "a descriptor whose swizzle is not that of the copy's tensor map" {
+    for of in 0 1 2 3; do
+        silent "$programs/all" swizzles $of $of
+        for by in 0 1 2 3; do
+            [ $of = $by ] && continue
+            swizzle $of $by
+            [ "$status" -eq 1 ]
+            [[ $output == *"bad operand of wgmma: "*"swizzles.cu"* ]]
+        done
+    done
+    source=$sources/swizzles.cu
+    swizzle 3 1
+    for words in "for A with a swizzle of 32 bytes, as the descriptor says" "has put it there with a swizzle of 128 bytes" \
+        "swizzles.cu:$(grep -n '// product$' "$source" | cut -d : -f 1)" "swizzles.cu:$(grep -n '// load a$' "$source" | cut -d : -f 1)"; do
+        [[ $output == *"$words"* ]]
+    done
+    swizzle 3 0
+    [[ $output == *"with no swizzle, as the descriptor says"* ]]
+    swizzle 3 3 again # by ordinary stores, of which nothing is known
+    [ "$status" -eq 0 ]
+    swizzle 2 1 again
+    [[ $output != *"bad operand of wgmma"* ]]
 }
 
 @test "a trace of launches counts bulk copies, in whole sectors; one of what threads ask for does not" {

@@ -116,7 +116,15 @@ static void test_ends(void **state) {
     uint64_t a = expected_zeros();
     must_find(RUN("endless", 1, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "instruction limit: ", false);
     must_find(RUN("endless_in_one_lane", 1, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "instruction limit: ", false);
+    must_mention("endless_in_one_lane", "it last looked at byte 0 of allocation ");
+    must_mention("endless_in_one_lane", "which holds 0");
     must_find(RUN("endless_with_barrier", 1, 64, 1, {a}), SIM_LAUNCH_TIMEOUT, "instruction limit: ", false);
+    must_mention("endless_with_barrier", "it last looked at ");
+    must_find(RUN("endless_on_shared", 1, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "instruction limit: ", false);
+    must_mention("endless_on_shared", "it last looked at byte 8 of shared memory, which holds 7");
+    must_find(RUN("endless_lock", 2, 32, 1, {a}), SIM_LAUNCH_TIMEOUT, "instruction limit: ", false);
+    must_mention("endless_lock", "it last looked at byte 0 of variable taken (address 0x");
+    must_mention("endless_lock", "which holds 3");
     // The limit is on a block, not on all of a launch.
     must_be_silent(RUN("busy", 64, 32, 2, {a, 10000}));
     must_find(RUN("trapped", 1, 32, 1, {1}), SIM_TRAP, "trap: ", false);

@@ -368,6 +368,27 @@ static void launches_add_up_and_are_written(void **state) {
     remove(path);
 }
 
+// As cuobjdump shows them: ATOMS.CAST.SPIN, or ATOMS.CAS in a loop, and not ATOMS.ADD and the like.
+static void shared_atomics_that_are_loops(void **state) {
+    (void)state;
+    static const struct {
+        enum ptx_type type;
+        enum ptx_variant variant;
+        bool loops;
+    } atomics[] = {
+        {PTX_U32, PTX_V_ADD, false}, {PTX_S32, PTX_V_MAX, false},   {PTX_B32, PTX_V_CAS, false},
+        {PTX_F32, PTX_V_ADD, true},  {PTX_F64, PTX_V_ADD, true},    {PTX_U64, PTX_V_ADD, true},
+        {PTX_S64, PTX_V_MIN, true},  {PTX_B64, PTX_V_EXCH, false},  {PTX_B64, PTX_V_CAS, false},
+        {PTX_F16, PTX_V_ADD, true},  {PTX_BF16X2, PTX_V_ADD, true}, {PTX_B16, PTX_V_CAS, true},
+    };
+    for (size_t i = 0; i < sizeof atomics / sizeof atomics[0]; i++) {
+        struct ptx_instruction instruction = {
+            .opcode = i % 2 ? PTX_OP_RED : PTX_OP_ATOM, .type = atomics[i].type, .variant = atomics[i].variant};
+        assert_int_equal(traffic_is_loop(&instruction), atomics[i].loops);
+    }
+    assert_false(traffic_is_loop(&(struct ptx_instruction){.opcode = PTX_OP_LD, .type = PTX_F32}));
+}
+
 static void a_trace_that_cannot_be_written_is_an_error(void **state) {
     (void)state;
     assert_int_equal(simulator_write_trace("no/such/folder/trace.csv", NULL), -1);
@@ -390,6 +411,7 @@ int main(void) {
         cmocka_unit_test(barriers_and_new_addresses_end_a_merge),
         cmocka_unit_test(a_loop_lowers_what_is_known),
         cmocka_unit_test(launches_add_up_and_are_written),
+        cmocka_unit_test(shared_atomics_that_are_loops),
         cmocka_unit_test(a_trace_that_cannot_be_written_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,58 @@
+// What is noted in the shadow of global memory, word by word; rows of words: lanes/shadow.c.
+#include "global_shadow.h"
+
+#include "race_inside.h"
+#include "race_shared.h"
+
+void shadow_note_read(const struct warp *warp, const struct global_view *view, struct global_shadow *shadow,
+                      size_t word, uint32_t by, uint32_t lane) {
+    uint64_t *read = &shadow->cells.read[word];
+    uint32_t *read_by = &shadow->cells.read_by[word];
+    uint32_t block = shadow_block(*read), when = shadow_when(*read), mine = inside_when(view->now, lane);
+    uint32_t then = when ? shadow_bytes_then(*read_by) : 0;
+    bool own = block == view->block, of_warp = ((when ^ mine) & 31) == 0;
+    if (block >= view->first && !own) {
+        // Which of several blocks read which byte is not kept: bytes that are not all the same ones count for nothing.
+        *read_by &= (*read_by & 15) == (by & 15) ? ~0u : ~GLOBAL_BYTES;
+        *read = shadow_key(view->several, 0);
+    } else if (own && when >> GLOBAL_CLOCK == mine >> GLOBAL_CLOCK && of_warp && then & by) {
+        if (when == mine) {
+            *read_by |= by & GLOBAL_BYTES;
+        } else if (shadow_lane(when) != SHADOW_MANY) { // which lane read which byte is not kept: those of both
+            *read_by &= by | ~(15u << 4);
+            *read = shadow_key(block, inside_when(view->now, SHADOW_MANY));
+        }
+    } else if (own && then && !of_warp && when >= view->floor &&
+               (!mine || !race_shared_ordered(warp, inside_key(warp, when), shadow_lane(when), 0))) {
+        *read_by |= by & 15;
+    } else {
+        *read_by = own ? by | (*read_by & 15) : by;
+        *read = shadow_key(view->block, mine);
+    }
+}
+
+// Whether an earlier lane of this very store has written the word.
+bool shadow_just_written(const struct global_view *view, uint64_t key, uint32_t by) {
+    return shadow_block(key) == view->block && view->now &&
+           ((shadow_when(key) ^ view->now) & ~(63u << GLOBAL_LANE)) == 0 && shadow_pc(by) == shadow_pc(view->by);
+}
+
+void shadow_note_write(const struct global_view *view, struct global_shadow *shadow, size_t word, uint32_t by,
+                       uint32_t lane) {
+    uint64_t *write = &shadow->cells.write[word], key = shadow_key(view->block, inside_when(view->now, lane));
+    uint32_t *write_by = &shadow->cells.write_by[word];
+    by |= shadow_block(*write) == view->block ? *write_by & (*write == key ? GLOBAL_BYTES : 15) : 0;
+    *write = key;
+    *write_by = by;
+}
+
+bool shadow_holds_own(const struct global_view *view, const struct global_shadow *shadow, size_t offset,
+                      uint32_t bytes) {
+    bool holds = false;
+    for (size_t word = offset / 4; !view->unwritten && 4 * word < offset + bytes; word++) {
+        uint64_t key = shadow->cells.write[word];
+        holds |= shadow_block(key) == view->block && ((shadow_when(key) ^ view->now) & 31) == 0 &&
+                 shadow_when(key) >= view->own_floor;
+    }
+    return holds;
+}
