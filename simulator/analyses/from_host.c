@@ -16,10 +16,6 @@ void from_host_begin(void) {
     count = 0;
 }
 
-bool from_host_any(void) {
-    return count;
-}
-
 void from_host_note(const struct sim_allocation *allocation, size_t offset, size_t bytes) {
     uint64_t begin = allocation->address + offset;
     if (count < MOST && bytes && sim_options()->races)

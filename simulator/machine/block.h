@@ -83,7 +83,6 @@ struct run {
     uint32_t beside_low,
         beside_high;     // keys of the launches that run beside this one in another stream: low .. high - 1
     uint32_t oldest_key; // keys below it are of launches that came before
-    bool concurrent;     // who writes is kept, also by one block: there is, or will be, such a launch, or a copy
     uint32_t first_key;  // keys of this launch's blocks in the shadow of global memory: see analyses/race_global.c
     atomic_uint_fast64_t next_block;
     unsigned threads; // of the host
