@@ -28,6 +28,7 @@
 #include "from_host.h"
 #include "global_shadow.h"
 #include "mixed.h"
+#include "partly.h"
 #include "race_cluster.h"
 #include "race_inside.h"
 #include "release.h"
@@ -36,7 +37,6 @@
 
 #include "../simulator.h"
 
-#include "../execution/partly.h"
 #include "../machine/access.h"
 #include "../machine/block.h"
 #include "../machine/control.h"

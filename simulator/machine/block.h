@@ -78,7 +78,7 @@ struct run {
     uint64_t stands_for;    // how many blocks one that is run stands for
     uint64_t pairs_apart;   // how far apart the first blocks are that are run in pairs, 0: none are; execution/order.h
     // Blocks read what other blocks of the launch wrote; what they wrote themselves; write what earlier launches wrote.
-    // Kept where the launch is run in part: execution/partly.h.
+    // Kept where the launch is run in part: analyses/partly.h.
     atomic_bool entangled, rereads, rewrites;
     uint32_t beside_low,
         beside_high;     // keys of the launches that run beside this one in another stream: low .. high - 1
