@@ -6,9 +6,8 @@
 //   - What faults on a GPU as well (stray or misaligned access, assert, trap, no end) is sticky: every later call
 //     returns the same error. cudaDeviceReset clears it and frees all device memory; kernels stay registered and
 //     device variables have their initial values again, so that a program can go on to its next case.
-//   - What only the simulator sees (races, uninitialised reads, divergent barriers, ...) is cudaErrorLaunchFailure
-//   once,
-//     not sticky: the next launch runs.
+//   - What only the simulator sees (races, uninitialised reads, divergent barriers, ...) is cudaErrorLaunchFailure,
+//     once and not sticky: the next launch runs.
 #ifndef SIMULATOR_H
 #define SIMULATOR_H
 

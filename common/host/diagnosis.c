@@ -78,7 +78,7 @@ const struct mistake *diagnosis(const struct diagnosed *kernel, const struct evi
     struct lineup lineup = {.suspects = suspects};
     enum attention_dtype dtype = count ? evidence[0].which.dtype : ATTENTION_FP32;
     double spent = 0;
-    static const double patience = 20;
+    const double patience = 20 * patience_factor();
     const double begin = clock_seconds();
     for (int i = 0; i < count; i++) {
         struct problem_case which = evidence[i].which;

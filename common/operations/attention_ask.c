@@ -49,7 +49,7 @@ bool attention_ask_head(const struct diagnosed *kernel, enum attention_dtype dty
 }
 
 void attention_ask(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out) {
-    static const double patience = 4; // most kernels take half a second
+    const double patience = 4 * patience_factor(); // most kernels take half a second
     int wrong = 0;
     while (wrong < count && evidence[wrong].outcome != OUTCOME_WRONG)
         wrong++;

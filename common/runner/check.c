@@ -47,12 +47,30 @@ static bool run_kernel(struct check *check, const struct worker_call *call, stru
     return right;
 }
 
+// So many rows take the simulator minutes: it runs a part of the launches, and what that has not written is left out.
+// FIRST_BUDGET takes it a tenth of a second. Long rows need more before the first block ends. Where blocks hang on each
+// other, a part says nothing, and the whole is run where that takes seconds.
+enum { MOST_SIMULATED_ROWS = 65535, FIRST_BUDGET = 400000, MOST_BUDGET = 64 * FIRST_BUDGET, MOST_WHOLE = 8000000 };
+static bool is_partly(const struct check *check, const struct problem_case *which) {
+    int64_t rows = check->operation->is_matrix
+                       ? which->matrix.rows
+                       : (int64_t)which->attention.batch * which->attention.heads * which->attention.nq;
+    return check->device->limits.simulated && !check->arguments->sample && rows > MOST_SIMULATED_ROWS;
+}
+
+// Whether a wrong case says no more than those before it: of one that is run in part the diagnosis sees only a smaller
+// shape, which need not be wrong for the same reason.
+static bool adds_nothing(const struct check *check, const struct problem_case *which, bool right) {
+    return !right && check->wrong && is_partly(check, which);
+}
+
 // Data of the user's own cannot be drawn again: the diagnosis has its own inputs.
 static void remember(struct check *check, const struct problem_case *which, uint64_t seed, bool right, bool optional,
                      bool ended_badly) {
+    bool told = adds_nothing(check, which, right);
     check->wrong |= !right;
     check->ended_badly |= ended_badly;
-    if (!*check->arguments->data && check->tried < MAX_CASES)
+    if (!*check->arguments->data && check->tried < MAX_CASES && !told)
         check->evidence[check->tried++] =
             (struct evidence){*which, seed, right ? OUTCOME_RIGHT : OUTCOME_WRONG, optional};
 }
@@ -95,17 +113,6 @@ static bool fails_alone(struct check *check, const struct host_problem *host, st
     judge_end(&j);
     worker_end(&fresh);
     return !right;
-}
-
-// So many rows take the simulator minutes: it runs a part of the launches, and what that has not written is left out.
-// FIRST_BUDGET takes it a tenth of a second. Long rows need more before the first block ends. Where blocks hang on each
-// other, a part says nothing, and the whole is run where that takes seconds.
-enum { MOST_SIMULATED_ROWS = 65535, FIRST_BUDGET = 400000, MOST_BUDGET = 64 * FIRST_BUDGET, MOST_WHOLE = 8000000 };
-static bool is_partly(const struct check *check, const struct problem_case *which) {
-    int64_t rows = check->operation->is_matrix
-                       ? which->matrix.rows
-                       : (int64_t)which->attention.batch * which->attention.heads * which->attention.nq;
-    return check->device->limits.simulated && !check->arguments->sample && rows > MOST_SIMULATED_ROWS;
 }
 
 // Every fourth case calls the kernel again, in the same process and the same tensors, with the outputs and the

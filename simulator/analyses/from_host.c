@@ -1,7 +1,6 @@
 #include "from_host.h"
 #include "global_shadow.h"
 
-#include "../execution/launch.h"
 #include "../simulator.h"
 
 enum { MOST = 256 }; // copies of a call that are kept; more are overlooked
@@ -16,13 +15,9 @@ void from_host_begin(void) {
     count = 0;
 }
 
-bool from_host_any(void) {
-    return count;
-}
-
 void from_host_note(const struct sim_allocation *allocation, size_t offset, size_t bytes) {
     uint64_t begin = allocation->address + offset;
-    if (count < MOST && bytes && sim_options()->races)
+    if (count < MOST && bytes)
         copied[count++] = (struct copied){begin, begin + bytes, shadow_next_key()};
 }
 

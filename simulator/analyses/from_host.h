@@ -5,8 +5,6 @@
 #include "../machine/allocation.h"
 
 void from_host_begin(void);
-// Whether anything was: who writes what is kept then, also by launches of one block.
-bool from_host_any(void);
 void from_host_note(const struct sim_allocation *allocation, size_t offset, size_t bytes);
 
 #endif

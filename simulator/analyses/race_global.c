@@ -28,6 +28,7 @@
 #include "from_host.h"
 #include "global_shadow.h"
 #include "mixed.h"
+#include "partly.h"
 #include "race_cluster.h"
 #include "race_inside.h"
 #include "release.h"
@@ -36,7 +37,6 @@
 
 #include "../simulator.h"
 
-#include "../execution/partly.h"
 #include "../machine/access.h"
 #include "../machine/block.h"
 #include "../machine/control.h"
@@ -86,7 +86,6 @@ bool race_global_begin(struct run *run) {
         beside = SIMULATOR_ALONE;
     }
     run->first_key = next_key;
-    run->concurrent = beside != SIMULATOR_ALONE || from_host_any();
     run->beside_low = beside == SIMULATOR_BESIDE_OVER ? beside_low : 0;
     run->beside_high = beside == SIMULATOR_BESIDE_OVER ? beside_high : 0;
     run->oldest_key = run->beside_high > run->beside_low ? run->beside_low : run->first_key;

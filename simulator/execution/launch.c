@@ -2,11 +2,13 @@
 #include "launch.h"
 
 #include "order.h"
-#include "partly.h"
 #include "resident.h"
 
+#include "../analyses/partly.h"
 #include "../analyses/race_global.h"
 #include "../machine/cluster.h"
+#include "../machine/control.h"
+#include "../simulator.h"
 
 #include "../recording/recording.h"
 #include "../traffic/traffic.h"
@@ -40,6 +42,13 @@ struct sim_options *sim_options(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, read_environment);
     return &options;
+}
+
+void simulator_budget(uint64_t warp_instructions) {
+    if (!control_is_open())
+        return;
+    partly_begin_call(warp_instructions);
+    sim_options()->budget = warp_instructions;
 }
 
 struct host_thread {

@@ -12,12 +12,12 @@
 // each host thread must have come to its own since a block last ended, started or changed memory, as one may be late.
 #include "resident.h"
 
+#include "../analyses/partly.h"
 #include "../memory/bulk.h"
 #include "../traffic/traffic.h"
 #include "cluster.h"
 #include "look.h"
 #include "order.h"
-#include "partly.h"
 
 #include <stdlib.h>
 

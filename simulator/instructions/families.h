@@ -16,7 +16,7 @@ typedef bool bind_instruction(struct binder *binder, const struct ptx_instructio
 #undef BINDER
 
 // What several opcodes' binders are made of.
-bind_instruction bind_arith, bind_float;
+bind_instruction bind_arith, bind_float, bind_mma_double;
 
 // fp16 and bf16 arithmetic, bind_half.c: the operation, and in *extra what it is told (lanes/half.h). NULL where there
 // is none.

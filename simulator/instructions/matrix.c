@@ -75,6 +75,7 @@ static enum step run_movmatrix(struct warp *warp, const struct bound *bound, uin
 
 // bound->elements: D, A, B, C, four places each.
 static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    static const uint32_t nothing[LANES]; // the lower half of m8n8k
     enum step step;
     uint32_t result[4][LANES];
     uint32_t *const d[4] = {result[0], result[1], result[2], result[3]};
@@ -83,7 +84,7 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
         return step;
     for (int i = 0; i < 12; i++) {
         place where = bound->elements[4 + i];
-        operand[i / 4][i % 4] = where == NO_PLACE ? NULL : cells32(warp, where);
+        operand[i / 4][i % 4] = where == NO_PLACE ? nothing : cells32(warp, where);
     }
     warp->lanes->mma(at(warp, bound->b), d, operand[0], operand[1], operand[2]);
     for (int i = 0; i < bound->vector; i++)
@@ -103,25 +104,42 @@ static bool bind_fragment(struct binder *binder, const struct ptx_operand *opera
     return count <= 4;
 }
 
+static enum lane_element element_of(enum ptx_type type) {
+    switch (type) {
+    case PTX_F16:
+        return ELEMENT_F16;
+    case PTX_BF16:
+        return ELEMENT_BF16;
+    case PTX_E4M3:
+        return ELEMENT_E4M3;
+    case PTX_E5M2:
+        return ELEMENT_E5M2;
+    case PTX_S8:
+        return ELEMENT_S8;
+    case PTX_U8:
+        return ELEMENT_U8;
+    default:
+        return ELEMENT_TF32;
+    }
+}
+
 bool bind_mma(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    if (ptx->mma_type[1] == PTX_F64)
+        return bind_mma_double(binder, ptx, bound);
     place *places = bind_own(binder, 16 * sizeof *places);
-    enum ptx_type element = ptx->mma_type[1];
     struct lane_mma what = {
-        .element = element == PTX_F16    ? ELEMENT_F16
-                   : element == PTX_BF16 ? ELEMENT_BF16
-                                         : ELEMENT_TF32,
+        .element = element_of(ptx->mma_type[1]),
+        .right = element_of(ptx->mma_type[2]),
         .k = ptx->shape[2],
         .half_sum = ptx->mma_type[0] == PTX_F16,
+        .saturates = ptx->flags & PTX_SAT,
     };
-    bool known = ptx->shape[0] == 16 && ptx->shape[1] == 8 && (what.k == 4 || what.k == 8 || what.k == 16) &&
-                 (element == PTX_F16 || element == PTX_BF16 || element == PTX_TF32) &&
-                 (what.half_sum || ptx->mma_type[0] == PTX_F32) && !(ptx->flags & PTX_SAT);
-    if (!known || !places)
+    if (!places)
         return false;
     bound->kind = BOUND_RUN;
     bound->run = run_mma;
     bound->b = bind_data(binder, &what, sizeof what);
-    bound->vector = what.half_sum ? 2 : 4;
+    bound->vector = what.half_sum || ptx->shape[0] == 8 ? 2 : 4;
     bound->elements = places;
     return bind_fragment(binder, &ptx->dst[0], places, true) &&
            bind_fragment(binder, &ptx->src[0], places + 4, false) &&

@@ -78,12 +78,11 @@ struct run {
     uint64_t stands_for;    // how many blocks one that is run stands for
     uint64_t pairs_apart;   // how far apart the first blocks are that are run in pairs, 0: none are; execution/order.h
     // Blocks read what other blocks of the launch wrote; what they wrote themselves; write what earlier launches wrote.
-    // Kept where the launch is run in part: execution/partly.h.
+    // Kept where the launch is run in part: analyses/partly.h.
     atomic_bool entangled, rereads, rewrites;
     uint32_t beside_low,
         beside_high;     // keys of the launches that run beside this one in another stream: low .. high - 1
     uint32_t oldest_key; // keys below it are of launches that came before
-    bool concurrent;     // who writes is kept, also by one block: there is, or will be, such a launch, or a copy
     uint32_t first_key;  // keys of this launch's blocks in the shadow of global memory: see analyses/race_global.c
     atomic_uint_fast64_t next_block;
     unsigned threads; // of the host

@@ -63,7 +63,7 @@ struct sim_options {
     uint64_t instruction_limit; // warp instructions a block; 0: none
     int host_threads;           // 0: as many as the host has cores
     uint64_t order;             // seed of the order of blocks and warps, 0: in their order; see execution/order.h
-    uint64_t budget;            // warp instructions of a launch that is cut off, 0: none is; see execution/partly.h
+    uint64_t budget;            // warp instructions of a launch that is cut off, 0: none is; see analyses/partly.h
     uint64_t sample;            // blocks of a launch that are run, 0: all; see execution/order.h
 };
 

@@ -116,10 +116,32 @@ static void check_fragment(struct parser *p, const struct ptx_instruction *mma, 
     check_operand(p, mma, operand, &need);
 }
 
+static bool is_float_byte(enum ptx_type type) {
+    return type == PTX_E4M3 || type == PTX_E5M2;
+}
+
+static bool is_integer_byte(enum ptx_type type) {
+    return type == PTX_S8 || type == PTX_U8;
+}
+
+// Products of bytes, of which A and B may be of two types, and of doubles.
+static bool is_mma_of_others(const struct ptx_instruction *mma) {
+    int m = mma->shape[0], k = mma->shape[2];
+    enum ptx_type a = mma->mma_type[1], b = mma->mma_type[2], sum = mma->mma_type[0];
+    if (mma->shape[1] != 8 || sum != mma->mma_type[3])
+        return false;
+    if (is_integer_byte(a) && is_integer_byte(b))
+        return sum == PTX_S32 && ((m == 16 && (k == 16 || k == 32)) || (m == 8 && k == 16));
+    if (is_float_byte(a) && is_float_byte(b))
+        return (sum == PTX_F32 || sum == PTX_F16) && m == 16 && (k == 16 || k == 32) && !(mma->flags & PTX_SAT);
+    return a == PTX_F64 && b == PTX_F64 && sum == PTX_F64 && !(mma->flags & PTX_SAT) &&
+           ((m == 8 && k == 4) || (m == 16 && (k == 4 || k == 8 || k == 16)));
+}
+
 static void check_mma(struct parser *p, const struct ptx_instruction *mma) {
     int m = mma->shape[0], n = mma->shape[1], k = mma->shape[2];
     enum ptx_type a = mma->mma_type[1], accumulator = mma->mma_type[0];
-    bool known = false;
+    bool known = is_mma_of_others(mma);
     if (m == 16 && n == 8 && a == mma->mma_type[2] && accumulator == mma->mma_type[3]) {
         if (a == PTX_F16)
             known = (k == 8 || k == 16) && (accumulator == PTX_F16 || accumulator == PTX_F32);
@@ -127,6 +149,7 @@ static void check_mma(struct parser *p, const struct ptx_instruction *mma) {
             known = (k == 8 || k == 16) && accumulator == PTX_F32;
         else if (a == PTX_TF32)
             known = (k == 4 || k == 8) && accumulator == PTX_F32;
+        known = known && (!(mma->flags & PTX_SAT) || accumulator == PTX_S32);
     }
     if (!known)
         parser_unsupported(p, "the simulator does not know an mma of this shape and these types");

@@ -7,7 +7,7 @@
 #include "stream.h"
 
 #include "../analyses/from_host.h"
-#include "../execution/partly.h"
+#include "../analyses/partly.h"
 
 #include <string.h>
 

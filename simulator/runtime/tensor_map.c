@@ -155,7 +155,9 @@ static CUresult encode(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t
         return refuse("tensor maps need a GPU of compute capability 9.0 or higher, and %s is none",
                       device_current()->simulated.name),
                CUDA_ERROR_NOT_SUPPORTED;
-    if (!result || (uintptr_t)result % TENSOR_MAP_ALIGNMENT)
+    if (!result)
+        return refuse("tensorMap is NULL");
+    if ((uintptr_t)result % TENSOR_MAP_ALIGNMENT)
         return refuse("tensorMap, %p, has to be a multiple of %d", (void *)result, TENSOR_MAP_ALIGNMENT);
     map.type = (uint8_t)type_of(type);
     map.element_bytes = (uint8_t)ptx_type_size(type_of(type));
@@ -173,7 +175,9 @@ static CUresult encode(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t
         return refuse("oobFill is %d", (int)fill);
     if (fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA && !is_floating(type))
         return refuse("oobFill asks for NaN, and tensorDataType is no floating-point type");
-    if (!address || (uintptr_t)address % 16)
+    if (!address)
+        return refuse("globalAddress is NULL");
+    if ((uintptr_t)address % 16)
         return refuse("globalAddress, %p, has to be a multiple of 16 bytes", address);
     if (!size || (!stride && rank > 1) || (!box && !pixels) || !step)
         return refuse("%s is NULL", !size             ? "globalDim"
@@ -250,9 +254,13 @@ CUresult driver_tensor_map_encode_im2col(CUtensorMap *result, CUtensorMapDataTyp
 
 static CUresult replace_address(CUtensorMap *result, void *address) {
     struct tensor_map map;
-    if (!result || (uintptr_t)result % TENSOR_MAP_ALIGNMENT)
+    if (!result)
+        return refuse("tensorMap is NULL");
+    if ((uintptr_t)result % TENSOR_MAP_ALIGNMENT)
         return refuse("tensorMap, %p, has to be a multiple of %d", (void *)result, TENSOR_MAP_ALIGNMENT);
-    if (!address || (uintptr_t)address % 16)
+    if (!address)
+        return refuse("globalAddress is NULL");
+    if ((uintptr_t)address % 16)
         return refuse("globalAddress, %p, has to be a multiple of 16 bytes", address);
     memcpy(&map, result, sizeof map);
     if (map.magic != TENSOR_MAP_MAGIC)

@@ -52,6 +52,7 @@ row() {
             echo "r,${timing%:*},Some GPU,10,1.0,13.0,fp32,64,32,${timing#*:},1,1,30,1900,1900,380,1,1e-7,400,2026-01-02T00:00:00Z,abc,steady"
         done
     } >results/some-gpu/softmax.csv
+    printf '<!-- results:begin softmax-peers -->\n<!-- results:end softmax-peers -->\n' >>README.md
     run plots/tables
     echo "$output"
     cat README.md

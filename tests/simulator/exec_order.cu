@@ -21,11 +21,13 @@ KERNEL step_reads(unsigned *from, unsigned *to) {
 }
 
 KERNEL step_changes(unsigned *of) {
-    of[blockIdx.x] *= 2;
+    if (threadIdx.x == 0)
+        of[blockIdx.x] *= 2;
 }
 
 KERNEL step_counts(unsigned *count, unsigned *to) {
-    to[blockIdx.x] = atomicAdd(&count[blockIdx.x / 2], 1) + 1;
+    if (threadIdx.x == 0)
+        to[blockIdx.x] = atomicAdd(&count[blockIdx.x / 2], 1) + 1;
 }
 
 KERNEL step_looks_beside(volatile unsigned *to) {

@@ -101,7 +101,7 @@ END
 
 @test "a tensor map that the driver would refuse is refused, and the argument named" {
     run "$programs/all" forms encoder
-    for argument in globalAddress tensorRank 'globalDim[1]' 'globalStrides[0]' 'boxDim[0]' 'boxDim[1]' 'elementStrides[1]' oobFill \
+    for argument in globalAddress 'globalAddress is NULL' tensorRank 'globalDim[1]' 'globalStrides[0]' 'boxDim[0]' 'boxDim[1]' 'elementStrides[1]' oobFill \
         'tensorRank is 2; with an interleave' 'globalStrides[1] is 8208 bytes; with an interleave' 'swizzle is 2; with an interleave' \
         'interleave is 3; there are none' 'interleave is 16B; the driver takes this map' 'interleave is 32B; the driver takes'; do
         [[ $output == *"cuTensorMapEncodeTiled: $argument"* ]]

@@ -196,9 +196,19 @@ static void test_memory_helpers(void **state) {
 static void test_matrix_product(void **state) {
     (void)state;
     static const struct lane_mma shapes[] = {
-        {ELEMENT_F16, 8, false},  {ELEMENT_F16, 16, false},  {ELEMENT_F16, 8, true},   {ELEMENT_F16, 16, true},
-        {ELEMENT_BF16, 8, false}, {ELEMENT_BF16, 16, false}, {ELEMENT_TF32, 4, false}, {ELEMENT_TF32, 8, false}};
-    for (unsigned s = 0; s < 8; s++) {
+        {.element = ELEMENT_F16, .k = 8},
+        {.element = ELEMENT_F16, .k = 16},
+        {.element = ELEMENT_F16, .k = 8, .half_sum = true},
+        {.element = ELEMENT_F16, .k = 16, .half_sum = true},
+        {.element = ELEMENT_BF16, .k = 8},
+        {.element = ELEMENT_BF16, .k = 16},
+        {.element = ELEMENT_TF32, .k = 4},
+        {.element = ELEMENT_TF32, .k = 8},
+        {.element = ELEMENT_E4M3, .k = 32, .right = ELEMENT_E5M2},
+        {.element = ELEMENT_E5M2, .k = 16, .half_sum = true, .right = ELEMENT_E4M3},
+        {.element = ELEMENT_S8, .k = 32, .right = ELEMENT_U8, .saturates = true},
+        {.element = ELEMENT_U8, .k = 16, .right = ELEMENT_S8}};
+    for (unsigned s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
         uint64_t storage[10][LANES];
         uint32_t result[2][4][LANES] = {0};
         const uint32_t *a[4], *b[2], *c[4];

@@ -135,8 +135,8 @@ static void test_what_the_simulator_does_not_know(void **state) {
     check_body("add.rn.rz.f32 %f1, %f2, %f3;",
                "'.rz' contradicts another suffix: \"add.rn.rz.f32 %f1, %f2, %f3;\" (ptx line 8)");
     check_body(
-        "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%rd1,%rd2}, {%rd1}, {%rd2}, {%rd1,%rd2};",
-        "the simulator does not know an mma of this shape and these types: \"mma.sync.aligned.m8n8k4.row.col.f64."
+        "mma.sync.aligned.m8n8k8.row.col.f64.f64.f64.f64 {%rd1,%rd2}, {%rd1}, {%rd2}, {%rd1,%rd2};",
+        "the simulator does not know an mma of this shape and these types: \"mma.sync.aligned.m8n8k8.row.col.f64."
         "f64.f64.f64 {%rd1,%rd2}, {%rd1}, {%rd2}, {%rd1,%rd2};\" (ptx line 8)");
 }
 

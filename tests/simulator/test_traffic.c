@@ -361,9 +361,9 @@ static void launches_add_up_and_are_written(void **state) {
     char line[1024];
     assert_non_null(fgets(line, sizeof line, file));
     assert_non_null(fgets(line, sizeof line, file));
-    assert_string_equal(line,
-                        "0,sample,_Z6samplei,2,1x1x1,32x1x1,64,\"\",0,\"\",0,1,shared,load,8,4,128,1024,0,0,8,8,\"x\","
-                        "\"neighbours merged into one access by ptxas\"\n");
+    assert_string_equal(
+        line, "0,sample,_Z6samplei,2,1x1x1,32x1x1,64,\"\",0,\"\",0,0,1,shared,load,8,4,128,1024,0,0,8,8,\"x\","
+              "\"neighbours merged into one access by ptxas\"\n");
     fclose(file);
     remove(path);
 }

@@ -74,6 +74,27 @@ __global__ void createpolicy_cvt(unsigned *result, const unsigned *a, const unsi
     result[INDEX] = value;
 }
 
+__global__ void createpolicy_range(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
+    unsigned value;
+    asm volatile(
+        "{.reg .b64 policy; createpolicy.range.global.L2::evict_last.L2::evict_unchanged.b64 policy, [%1], 1024, "
+        "4096; ld.global.L2::cache_hint.b32 %0, [%2], policy;}"
+        : "=r"(value)
+        : "l"(a), "l"(&a[INDEX])
+        : "memory");
+    result[INDEX] = value;
+}
+
+// What is discarded is written again.
+__global__ void discard_and_write(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
+    asm volatile("applypriority.global.L2::evict_normal [%0], 128;" ::"l"(&a[INDEX / 32 * 32]) : "memory");
+    if (INDEX % 32 == 0)
+        asm volatile("discard.global.L2 [%0], 128;" ::"l"(&result[INDEX]) : "memory");
+    __threadfence();
+    __syncwarp();
+    result[INDEX] = a[INDEX];
+}
+
 // A round trip of 64-bit words: in by one copy, out by another.
 __global__ void bulk_store_all(unsigned long long *result, const unsigned long long *a, const unsigned *,
                                const unsigned *) {
@@ -186,6 +207,7 @@ WORDS(REDUCE_KERNEL)
 extern "C" const struct truth_form truth_bulk[] = {
     ENTRY(bulk_load_all, I32) ENTRY(bulk_load_part, I32) ENTRY(bulk_load_least, I32) ENTRY(bulk_load_many, I32)
         ENTRY(bulk_load_prefetched, I32) ENTRY(bulk_load_evict_first, I32) ENTRY(bulk_load_evict_last, I32)
-            ENTRY(bulk_load_two_policies, I32) ENTRY(createpolicy_cvt, I32) ENTRY(bulk_store_all, I64)
-                ENTRY(bulk_store_read, I32) ENTRY(bulk_store_groups, I32) WORDS(REDUCE_ENTRY){},
+            ENTRY(bulk_load_two_policies, I32) ENTRY(createpolicy_cvt, I32) ENTRY(createpolicy_range, I32)
+                ENTRY(discard_and_write, I32) ENTRY(bulk_store_all, I64) ENTRY(bulk_store_read, I32)
+                    ENTRY(bulk_store_groups, I32) WORDS(REDUCE_ENTRY){},
 };

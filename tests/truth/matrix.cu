@@ -63,6 +63,68 @@
         result[2 * INDEX] = d0, result[2 * INDEX + 1] = d1;                                                            \
     }
 
+// Bytes: A in four registers a lane, B in two; or half of that.
+#define MMA_BYTES(name, instruction)                                                                                   \
+    __global__ void name(int *result, const unsigned *a, const unsigned *b, const int *c) {                            \
+        RETURN_PAST(4)                                                                                                 \
+        const unsigned *fragment_a = a + 4 * INDEX, *fragment_b = b + 2 * INDEX;                                       \
+        const int *fragment_c = c + 4 * INDEX;                                                                         \
+        int d0, d1, d2, d3;                                                                                            \
+        asm volatile(instruction " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"                \
+                     : "=r"(d0), "=r"(d1), "=r"(d2), "=r"(d3)                                                          \
+                     : "r"(fragment_a[0]), "r"(fragment_a[1]), "r"(fragment_a[2]), "r"(fragment_a[3]),                 \
+                       "r"(fragment_b[0]), "r"(fragment_b[1]), "r"(fragment_c[0]), "r"(fragment_c[1]),                 \
+                       "r"(fragment_c[2]), "r"(fragment_c[3]));                                                        \
+        int *row = result + 4 * INDEX;                                                                                 \
+        row[0] = d0, row[1] = d1, row[2] = d2, row[3] = d3;                                                            \
+    }
+#define MMA_BYTES_NARROW(name, instruction)                                                                            \
+    __global__ void name(int *result, const unsigned *a, const unsigned *b, const int *c) {                            \
+        RETURN_PAST(4)                                                                                                 \
+        const int *fragment_c = c + 4 * INDEX;                                                                         \
+        int d0, d1, d2, d3;                                                                                            \
+        asm volatile(instruction " {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"                               \
+                     : "=r"(d0), "=r"(d1), "=r"(d2), "=r"(d3)                                                          \
+                     : "r"(a[2 * INDEX]), "r"(a[2 * INDEX + 1]), "r"(b[INDEX]), "r"(fragment_c[0]),                    \
+                       "r"(fragment_c[1]), "r"(fragment_c[2]), "r"(fragment_c[3]));                                    \
+        int *row = result + 4 * INDEX;                                                                                 \
+        row[0] = d0, row[1] = d1, row[2] = d2, row[3] = d3;                                                            \
+    }
+
+// Four neighbours as fp8.
+__device__ inline unsigned four_e4m3(const float *from, unsigned first) {
+    unsigned short low, high;
+    const float x[4] = {from[first % TRUTH_ELEMENTS], from[(first + 1) % TRUTH_ELEMENTS],
+                        from[(first + 2) % TRUTH_ELEMENTS], from[(first + 3) % TRUTH_ELEMENTS]};
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(low) : "f"(x[1]), "f"(x[0]));
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(high) : "f"(x[3]), "f"(x[2]));
+    return low | (unsigned)high << 16;
+}
+
+__global__ void mma_m16n8k32_f32_e4m3(float *result, const float *a, const float *b, const float *c) {
+    RETURN_PAST(4)
+    const float *fragment_c = c + 4 * INDEX;
+    float d0, d1, d2, d3;
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                 "{%10, %11, %12, %13};"
+                 : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)
+                 : "r"(four_e4m3(a, 4 * INDEX)), "r"(four_e4m3(a, 4 * INDEX + 1)), "r"(four_e4m3(a, 4 * INDEX + 2)),
+                   "r"(four_e4m3(a, 4 * INDEX + 3)), "r"(four_e4m3(b, 2 * INDEX)), "r"(four_e4m3(b, 2 * INDEX + 1)),
+                   "f"(fragment_c[0]), "f"(fragment_c[1]), "f"(fragment_c[2]), "f"(fragment_c[3]));
+    float *row = result + 4 * INDEX;
+    row[0] = d0, row[1] = d1, row[2] = d2, row[3] = d3;
+}
+
+// Of doubles, as a chain of fma in the order of k.
+__global__ void mma_m8n8k4_f64(double *result, const double *a, const double *b, const double *c) {
+    RETURN_PAST(2)
+    double d0, d1;
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %5};"
+                 : "=d"(d0), "=d"(d1)
+                 : "d"(a[INDEX]), "d"(b[INDEX]), "d"(c[2 * INDEX]), "d"(c[2 * INDEX + 1]));
+    result[2 * INDEX] = d0, result[2 * INDEX + 1] = d1;
+}
+
 // The row whose address each lane gives, so that no two matrices and no two rows are in their natural place.
 #define SCATTERED_ROW(lane) ((lane)*13 % 32)
 
@@ -135,6 +197,12 @@ MMA_NARROW_F32(mma_m16n8k8_f32_f16, MMA "m16n8k8.row.col.f32.f16.f16.f32")
 MMA_NARROW_F32(mma_m16n8k4_f32_tf32, MMA "m16n8k4.row.col.f32.tf32.tf32.f32")
 MMA_WIDE_F16(mma_m16n8k16_f16_f16, MMA "m16n8k16.row.col.f16.f16.f16.f16")
 MMA_NARROW_F16(mma_m16n8k8_f16_f16, MMA "m16n8k8.row.col.f16.f16.f16.f16")
+MMA_BYTES(mma_m16n8k32_s8_s8, MMA "m16n8k32.row.col.s32.s8.s8.s32")
+MMA_BYTES(mma_m16n8k32_s8_u8, MMA "m16n8k32.row.col.s32.s8.u8.s32")
+MMA_BYTES(mma_m16n8k32_u8_u8, MMA "m16n8k32.row.col.s32.u8.u8.s32")
+MMA_BYTES(mma_m16n8k32_clamped, MMA "m16n8k32.row.col.satfinite.s32.u8.s8.s32")
+MMA_BYTES_NARROW(mma_m16n8k16_s8_s8, MMA "m16n8k16.row.col.s32.s8.s8.s32")
+MMA_BYTES_NARROW(mma_m16n8k16_u8_s8, MMA "m16n8k16.row.col.s32.u8.s8.s32")
 
 LDMATRIX(ldmatrix_x1, LDMATRIX_1(""))
 LDMATRIX(ldmatrix_x2, LDMATRIX_2(""))
@@ -155,6 +223,9 @@ STMATRIX(stmatrix_x4_trans, STMATRIX_4(".trans"))
     { #name "_random", (const void *)name, TRUTH_##R, {TRUTH_##A, TRUTH_##A, TRUTH_##C }, TRUTH_NEAR, bound }
 #define MOVE(name)                                                                                                     \
     { #name, (const void *)name, TRUTH_I32, {TRUTH_I32, TRUTH_NONE, TRUTH_NONE }, TRUTH_EXACT, 0 }
+
+#define INTEGER_MMA(name)                                                                                              \
+    { #name, (const void *)name, TRUTH_I32, {TRUTH_I32, TRUTH_I32, TRUTH_I32 }, TRUTH_EXACT, 0 }
 
 // Small integers make every order of summation exact. For the others the order is the hardware's own: at most 17 terms
 // of size 1 are added, each addition truncated to fp32's 24 bits at a size under 32, or to fp16's 11 bits at the end.
@@ -178,6 +249,14 @@ extern "C" const struct truth_form truth_matrix[] = {
     RANDOM_MMA(mma_m16n8k4_f32_tf32, F32, UNIT_F32, UNIT_F32, FP32_SUM),
     RANDOM_MMA(mma_m16n8k16_f16_f16, F16X2, UNIT_F16X2, UNIT_F16X2, FP16_SUM),
     RANDOM_MMA(mma_m16n8k8_f16_f16, F16X2, UNIT_F16X2, UNIT_F16X2, FP16_SUM),
+    INTEGER_MMA(mma_m16n8k32_s8_s8),
+    INTEGER_MMA(mma_m16n8k32_s8_u8),
+    INTEGER_MMA(mma_m16n8k32_u8_u8),
+    INTEGER_MMA(mma_m16n8k32_clamped),
+    INTEGER_MMA(mma_m16n8k16_s8_s8),
+    INTEGER_MMA(mma_m16n8k16_u8_s8),
+    EXACT_MMA(mma_m16n8k32_f32_e4m3, F32, SMALL_F32, SMALL_F32),
+    EXACT_MMA(mma_m8n8k4_f64, F64, F64, F64),
     MOVE(ldmatrix_x1),
     MOVE(ldmatrix_x2),
     MOVE(ldmatrix_x4),

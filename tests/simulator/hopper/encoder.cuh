@@ -3,6 +3,8 @@
 
 #include "im2col.cuh"
 
+constexpr uintptr_t NOWHERE = 1;
+
 static bool refused(const char *what, CUtensorMapDataType type, int rank, uintptr_t shift, const cuuint64_t *size,
                     const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *step,
                     CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapFloatOOBfill fill,
@@ -11,8 +13,9 @@ static bool refused(const char *what, CUtensorMapDataType type, int rank, uintpt
     CUtensorMap map;
     if (!memory)
         CHECK(cudaMalloc(&memory, 1 << 20));
-    CUresult result = find_encode()(&map, type, rank, (char *)memory + shift, size, stride, box, step, interleave,
-                                    swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
+    void *address = shift == NOWHERE ? nullptr : (char *)memory + shift;
+    CUresult result = find_encode()(&map, type, rank, address, size, stride, box, step, interleave, swizzle,
+                                    CU_TENSOR_MAP_L2_PROMOTION_NONE, fill);
     if (result == expected)
         return true;
     printf("%s: %d\n", what, (int)result);
@@ -36,6 +39,7 @@ static bool encoder() {
     return im2col_refused() & refused("a right map", bf16, 2, 0, size, stride, box, one, plain, s128, zeros, right) &
            refused("of five dimensions", bf16, 5, 16, size, stride, box, one, plain, s128, nans, right) &
            refused("an address", bf16, 2, 8, size, stride, box, one, plain, s128, zeros, wrong) &
+           refused("no address", bf16, 2, NOWHERE, size, stride, box, one, plain, s128, zeros, wrong) &
            refused("rank 0", bf16, 0, 0, size, stride, box, one, plain, s128, zeros, wrong) &
            refused("rank 6", bf16, 6, 0, size, stride, box, one, plain, s128, zeros, wrong) &
            refused("no size", bf16, 2, 0, none, stride, box, one, plain, s128, zeros, wrong) &

@@ -1,8 +1,7 @@
 #include "partly.h"
 
-#include "launch.h"
+#include "global_shadow.h"
 
-#include "../analyses/global_shadow.h"
 #include "../machine/access.h"
 #include "../machine/control.h"
 #include "../simulator.h"
@@ -85,15 +84,12 @@ static void keys_clear(struct keys *keys) {
     *keys = (struct keys){NULL, 0, 0};
 }
 
-void simulator_budget(uint64_t warp_instructions) {
+void partly_begin_call(uint64_t warp_instructions) {
     unsigned long cut = call.cut;
-    if (!control_is_open())
-        return;
     keys_clear(&call.lost);
     memset(&call, 0, sizeof call);
     call.cut = cut;
     call.left = warp_instructions > UINT64_MAX / SHARES ? UINT64_MAX : SHARES * warp_instructions;
-    sim_options()->budget = warp_instructions;
 }
 
 unsigned long simulator_cut_launches(void) {

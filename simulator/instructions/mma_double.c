@@ -1,0 +1,67 @@
+// mma.sync of doubles: m8n8k4, and m16n8k4, k8 and k16, which sm_90 has. Register r of A has row 8 (r % 2) and column
+// 4 (r / 2) further, register r of B row 4 r (PTX ISA, "Matrix fragments for mma.m16n8k16 with floating point type"). A
+// sum is a chain of fma in the order of k.
+#include "families.h"
+
+#include "../lanes/fragment.h"
+#include "../machine/warp.h"
+#include "sync.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 16, COLUMNS = 8, MOST_K = 16, MOST_PLACES = 8 };
+
+static double double_in(const struct warp *warp, place where, int lane) {
+    double value;
+    memcpy(&value, &cells64(warp, where)[lane], sizeof value);
+    return value;
+}
+
+// bound->elements: D, A, B, C, eight places each.
+static enum step run_mma_double(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    const int m = bound->ptx->shape[0], k = bound->ptx->shape[2], halves = m / 8;
+    const place *d = bound->elements, *a = d + MOST_PLACES, *b = a + MOST_PLACES, *c = b + MOST_PLACES;
+    double left[ROWS][MOST_K], right[MOST_K][COLUMNS];
+    uint64_t result[4][LANES];
+    enum step step;
+    if (!sync_whole_warp(warp, bound, mask, &step))
+        return step;
+    for (int lane = 0; lane < LANES; lane++) {
+        for (int r = 0; r < halves * k / 4; r++)
+            left[lane / 4 + 8 * (r % halves)][lane % 4 + 4 * (r / halves)] = double_in(warp, a[r], lane);
+        for (int r = 0; r < k / 4; r++)
+            right[lane % 4 + 4 * r][lane / 4] = double_in(warp, b[r], lane);
+    }
+    for (int r = 0; r < 2 * halves; r++) {
+        for (int lane = 0; lane < LANES; lane++) {
+            struct fragment_element at = fragment_c(lane, r);
+            double sum = double_in(warp, c[r], lane);
+            for (int i = 0; i < k; i++)
+                sum = fma(left[at.row][i], right[i][at.column], sum);
+            memcpy(&result[r][lane], &sum, sizeof sum);
+        }
+    }
+    for (int r = 0; r < 2 * halves; r++)
+        warp_write64(warp, d[r], result[r], ALL_LANES);
+    return STEP_NEXT;
+}
+
+bool bind_mma_double(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    const struct ptx_operand *operand[4] = {&ptx->dst[0], &ptx->src[0], &ptx->src[1], &ptx->src[2]};
+    place *places = bind_own(binder, 4 * MOST_PLACES * sizeof *places);
+    bound->kind = BOUND_RUN;
+    bound->run = run_mma_double;
+    bound->elements = places;
+    for (int o = 0; places && o < 4; o++) {
+        bool vector = operand[o]->kind == PTX_OPERAND_VECTOR;
+        for (int i = 0; i < (vector ? operand[o]->count : 1) && i < MOST_PLACES; i++) {
+            const struct ptx_operand *one = vector ? &operand[o]->elements[i] : operand[o];
+            place *to = &places[o * MOST_PLACES + i];
+            *to = o ? bind_source(binder, one, PTX_B64) : bind_result(binder, one);
+            if (o && *to == NO_PLACE)
+                return false;
+        }
+    }
+    return places;
+}
