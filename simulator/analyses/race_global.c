@@ -47,6 +47,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #define HEADER 64 // bytes before the arrays in the mapping
 
@@ -310,6 +311,24 @@ static bool stores_the_same(const struct warp *warp, const struct bound *bound, 
     return true;
 }
 
+// Another host thread notes its block's store before it does it. Where that is of the same value it is there soon: a
+// few milliseconds are enough for a thread that has to wait for a processor, and are spent on the first of two lines
+// alone.
+static bool comes_to_the_same(struct warp *warp, const struct bound *bound, const struct access *access, int lane,
+                              uint32_t by) {
+    enum { LOOKS = 50 };
+    const struct timespec between = {.tv_nsec = 200000};
+    if (warp->run->threads == 1 || access->kind != ACCESS_STORE ||
+        warp_reported(warp, SIM_FINDING_RACE_GLOBAL, bound, &warp->code[shadow_pc(by)]))
+        return false;
+    for (int i = 0; i < LOOKS; i++) {
+        if (stores_the_same(warp, bound, access, lane))
+            return true;
+        nanosleep(&between, NULL);
+    }
+    return false;
+}
+
 static void look_at_word(struct warp *warp, const struct bound *bound, const struct access *access,
                          const struct global_view *view, struct global_shadow *shadow, int lane, uint32_t as,
                          size_t word, uint32_t bytes, bool same) {
@@ -328,7 +347,8 @@ static void look_at_word(struct warp *warp, const struct bound *bound, const str
             inside_report(warp, bound, access, lane, word, shadow_when(write), &warp->code[shadow_pc(write_by)], writes,
                           true);
     } else if (write_by & 15 & bytes && !same && !ordered(warp, block, write_by, strong) &&
-               (is_beside(warp->run, block) || !(strong && is_strong(&warp->code[shadow_pc(write_by)])))) {
+               (is_beside(warp->run, block) || !(strong && is_strong(&warp->code[shadow_pc(write_by)]))) &&
+               !comes_to_the_same(warp, bound, access, lane, write_by)) {
         report_race(warp, bound, access, lane, word, block, write_by, writes, true);
     }
     if (!writes) {
