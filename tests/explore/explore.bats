@@ -20,6 +20,16 @@ query() {
 # of RUN PATH: what that is in a run
 of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
 
+# broken NAME PATCH: build/explore/test/NAME.cu is the solution that the patch is of, with it.
+broken() {
+    solution=$(sed -n 's,^+++ b/,,p' "$2")
+    rm -rf "build/explore/test/$1"
+    mkdir -p "build/explore/test/$1/$(dirname "$solution")"
+    cp "$solution" "build/explore/test/$1/$solution"
+    git apply --directory="build/explore/test/$1" "$2"
+    mv "build/explore/test/$1/$solution" "build/explore/test/$1.cu"
+}
+
 @test "a solution's page, with another beside it" {
     run make solution-02 explore BESIDE=solution-01 SHAPE=1,2,40,32 SEED=7
     echo "$output"
@@ -77,7 +87,7 @@ of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
 @test "a kernel with a race in a source that is neither UTF-8 nor harmless: the page has the finding, and the source as text" {
     long
     mkdir -p build/explore/test
-    patch -s -o build/explore/test/race.cu solutions/02_vectorized/attention.cu tests/broken/02-barrier-missing-after-query.patch
+    broken race tests/broken/02-barrier-missing-after-query.patch
     printf '// caf\xe9 </script><script>alert(1)</script> <!--\n' >>build/explore/test/race.cu
     run make explore KERNEL=build/explore/test/race.cu SHAPE=1,1,64,32
     echo "$output"
@@ -103,8 +113,7 @@ of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
 
 @test "a kernel that does not come to its end has its page up to there" {
     mkdir -p build/explore/test
-    patch -s -o build/explore/test/endless.cu solutions/01_basic_attention/attention.cu \
-        tests/broken/01-reads-past-the-end.patch
+    broken endless tests/broken/01-reads-past-the-end.patch
     run make explore KERNEL=build/explore/test/endless.cu SHAPE=1,1,64,33 BESIDE=none
     [ "$status" -eq 2 ]
     page=build/explore/kernel-endless.cu-endless.html
