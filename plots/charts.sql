@@ -1,8 +1,8 @@
 -- What plots/draw draws of one GPU, whose folder's name stands in this_gpu: chart has a row a chart, with the finding that is its title;
 -- bar, line_point, share and dot have what its script draws. A title is written from the figures by the rules here.
 -- GROUP BY NULL makes no row of none.
--- A figure has three digits: printf('%.*f', n, round(x, n)), n = (x < 1) + (x < 10) + (x < 100); SQLite 3.45 cuts where it is to print none
--- behind the point, so all are rounded first.
+-- A figure has three digits: printf('%.*f', n, round(1.0000000001 * x, n)), n = (x < 1) + (x < 10) + (x < 100). SQLite 3.45 cuts
+-- where it is to print no digit behind the point, so all are rounded first; what lies between two goes up, in every version.
 
 -- what: the words below the title; alt: the finding for those who do not see it, under 200 characters; told: all figures; shown: 1 for what
 -- is drawn without ALL=1.
@@ -33,12 +33,12 @@ INSERT INTO peer_title VALUES ('torch_flash', 'PyTorch, flash', 'flash'), ('torc
 INSERT INTO bar
 SELECT 'ladder-d' || D, number, 1, shown_title || iif(noisy, ' (noisy)', ''), NULL, NULL, NULL, NULL FROM star
 UNION ALL
-SELECT 'ladder-d' || D, number + 0.5, 0, '', tflops, printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), round(tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))) ||
-    iif(over_before > 0, printf(' (%.*f×)', (over_before < 1.095) + (over_before < 99.95), round(over_before, (over_before < 1.095) + (over_before < 99.95))), ''), 1, NULL FROM star;
+SELECT 'ladder-d' || D, number + 0.5, 0, '', tflops, printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))) ||
+    iif(over_before > 0, printf(' (%.*f×)', (over_before < 1.095) + (over_before < 99.95), round(1.0000000001 * over_before, (over_before < 1.095) + (over_before < 99.95))), ''), 1, NULL FROM star;
 INSERT INTO bar
 SELECT 'ladder-d' || D, 100 + 1 / us + is_bar / 2e9, NOT is_bar, iif(is_bar, '', coalesce(title, replace(p.name, '_', ' ')) || iif(noisy,
     ' (noisy)', '')),
-    tflops, printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), round(tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))), 0, NULL
+    tflops, printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))), 0, NULL
 FROM plain AS p JOIN ladder_run USING (gpu, run) JOIN this_gpu USING (gpu) LEFT JOIN peer_title USING (name), (SELECT 0 AS is_bar
     UNION ALL SELECT 1)
 WHERE p.kind IN ('peer', 'baseline') AND p.name NOT LIKE 'triton%' AND B = 1 AND H = 16 AND Nq = 4096 AND D IN (64, 128);
@@ -46,13 +46,13 @@ INSERT INTO ceiling_line SELECT 'ladder-d' || D, max(peak), printf('fp32 peak %.
 
 INSERT INTO chart
 SELECT 'ladder-d' || D, 'bars', D = 64,
-    printf('From %.*f to %.*f TFLOP/s%s', (low < 1) + (low < 10) + (low < 100), round(low, (low < 1) + (low < 10) + (low < 100)), (high < 1) + (high < 10) + (high < 100), round(high, (high < 1) + (high < 10) + (high < 100)),
-        iif(peak > 0, printf(', %.0f %% of the fp32 peak', round(100 * high / peak)), '')) ||
-    iif(library > 0, printf('; the best library reaches %.*f', (library < 1) + (library < 10) + (library < 100), round(library, (library < 1) + (library < 10) + (library < 100))), ''),
+    printf('From %.*f to %.*f TFLOP/s%s', (low < 1) + (low < 10) + (low < 100), round(1.0000000001 * low, (low < 1) + (low < 10) + (low < 100)), (high < 1) + (high < 10) + (high < 100), round(1.0000000001 * high, (high < 1) + (high < 10) + (high < 100)),
+        iif(peak > 0, printf(', %.0f %% of the fp32 peak', round(1.0000000001 * 100 * high / peak)), '')) ||
+    iif(library > 0, printf('; the best library reaches %.*f', (library < 1) + (library < 10) + (library < 100), round(1.0000000001 * library, (library < 1) + (library < 10) + (library < 100))), ''),
     gpu_name || ', ' || own || 'TFLOP/s, fp32, no tensor cores, B=1 H=16 N=4096 D=' || D || ', no mask',
-    'Bars: ' || printf('%d lessons from %.*f to %.*f TFLOP/s', lessons, (low < 1) + (low < 10) + (low < 100), round(low, (low < 1) + (low < 10) + (low < 100)),
-        (high < 1) + (high < 10) + (high < 100), round(high, (high < 1) + (high < 10) + (high < 100))) || iif(library > 0, printf(', libraries up to %.*f', (library < 1) + (library < 10) +
-        (library < 100), round(library, (library < 1) + (library < 10) +
+    'Bars: ' || printf('%d lessons from %.*f to %.*f TFLOP/s', lessons, (low < 1) + (low < 10) + (low < 100), round(1.0000000001 * low, (low < 1) + (low < 10) + (low < 100)),
+        (high < 1) + (high < 10) + (high < 100), round(1.0000000001 * high, (high < 1) + (high < 10) + (high < 100))) || iif(library > 0, printf(', libraries up to %.*f', (library < 1) + (library < 10) +
+        (library < 100), round(1.0000000001 * library, (library < 1) + (library < 10) +
         (library < 100))), '') || iif(peak > 0, printf(', the peak at %.1f', peak), '') || '; fp32, N=4096, D=' || D || '.',
     'TFLOP/s of each lesson, and how many times as fast it is as the one before.' ||
         iif(library > 0, ' Grey: libraries of the same run, TF32 off.', ''),
@@ -77,10 +77,10 @@ SELECT chart, short, iif(is_lesson, CAST(short AS INTEGER), 0), N, tflops, noisy
 FROM over_n JOIN (SELECT chart, name FROM over_n GROUP BY chart, name HAVING count(*) >= 2) USING (chart, name)
 ORDER BY chart, is_lesson DESC, name, N;
 INSERT INTO ceiling_line
-SELECT chart, max(peak), printf('peak %.*f', max(peak) < 100, round(max(peak), max(peak) < 100)) FROM over_n WHERE peak > 0 AND chart IN (SELECT chart
+SELECT chart, max(peak), printf('peak %.*f', max(peak) < 100, round(1.0000000001 * (max(peak)), max(peak) < 100)) FROM over_n WHERE peak > 0 AND chart IN (SELECT chart
     FROM line_point) GROUP BY chart;
 INSERT INTO ceiling_line
-SELECT DISTINCT chart, median, iif(what = 'wgmma_bf16', 'wgmma', 'mma') || printf(' %.0f', round(median))
+SELECT DISTINCT chart, median, iif(what = 'wgmma_bf16', 'wgmma', 'mma') || printf(' %.0f', round(1.0000000001 * median))
 FROM newest_ceiling JOIN this_gpu USING (gpu), over_n WHERE what IN ('wgmma_bf16', 'mma_bf16') AND dtype <> 'fp32'
     AND chart IN (SELECT chart FROM line_point);
 
@@ -99,10 +99,10 @@ WHERE z.tflops < a.tflops * 0.667;
 INSERT INTO chart
 SELECT o.chart, 'lines', o.chart IN ('tflops-d64', 'tflops-bf16-d128'),
     replace(last, '_', ' ') || printf(' reaches %s%.*f TFLOP/s at N=%d', iif(e.noisy, '~', ''), (o.tflops < 1) + (o.tflops < 10) +
-        (o.tflops < 100), round(o.tflops, (o.tflops < 1) + (o.tflops < 10) +
+        (o.tflops < 100), round(1.0000000001 * o.tflops, (o.tflops < 1) + (o.tflops < 10) +
         (o.tflops < 100)), e.N) ||
-    iif(library > o.tflops, printf(', the fastest library %.0f', round(library)), iif(library > 0, printf(', ahead of the libraries'' %.0f',
-        round(library)), '')) ||
+    iif(library > o.tflops, printf(', the fastest library %.0f', round(1.0000000001 * library)), iif(library > 0, printf(', ahead of the libraries'' %.0f',
+        round(1.0000000001 * library)), '')) ||
     coalesce((SELECT '; ' || substr(f.name, 1, 2) || printf(' falls from %.1f at N=%d to %.1f at N=%d', f.best, f.best_n,
         f.tflops, f.N) FROM fallen AS f
         WHERE f.chart = o.chart
@@ -110,8 +110,8 @@ SELECT o.chart, 'lines', o.chart IN ('tflops-d64', 'tflops-bf16-d128'),
     gpu_name || ', ' || own || 'TFLOP/s over N, ' || dtype || iif(dtype = 'fp32', ', B=1 H=16', ', 16384 tokens, H × D = 2048') ||
         ', D=' || D ||
         iif(causal, ', causal mask', ', no mask'),
-    'Lines over N: ' || substr(last, 1, 2) || printf(' at %.*f TFLOP/s', (o.tflops < 1) + (o.tflops < 10) + (o.tflops < 100), round(o.tflops, (o.tflops < 1) + (o.tflops < 10) + (o.tflops < 100))) ||
-        iif(library > 0, printf(', the fastest library at %.0f', round(library)), '') || ' at N=' || o.N || '; ' || dtype || ', D=' || D || '.',
+    'Lines over N: ' || substr(last, 1, 2) || printf(' at %.*f TFLOP/s', (o.tflops < 1) + (o.tflops < 10) + (o.tflops < 100), round(1.0000000001 * o.tflops, (o.tflops < 1) + (o.tflops < 10) + (o.tflops < 100))) ||
+        iif(library > 0, printf(', the fastest library at %.0f', round(1.0000000001 * library)), '') || ' at N=' || o.N || '; ' || dtype || ', D=' || D || '.',
     'Useful floating-point operations a second over the number of queries and keys; a line has the number of its lesson.',
     how || coalesce((SELECT ' mma, wgmma: mma.sync and wgmma with nothing to load' || iif(c.run = o.run, '', ', in another run') || '.'
         FROM newest_ceiling AS c JOIN this_gpu USING (gpu)
@@ -209,13 +209,13 @@ FROM softmax AS s JOIN this_gpu USING (gpu) JOIN softmax_timing AS t USING (gpu,
 
 INSERT INTO bar
 SELECT 'softmax', rows * columns, 1, rows || ' × ' || columns, NULL, NULL, NULL, NULL FROM softmax JOIN this_gpu USING (gpu)
-UNION ALL SELECT 'softmax', rows * columns + place, 0, way, rate, iif(noisy, '~', '') || printf('%.0f', round(rate)), hue, copy FROM softmax_way;
+UNION ALL SELECT 'softmax', rows * columns + place, 0, way, rate, iif(noisy, '~', '') || printf('%.0f', round(1.0000000001 * rate)), hue, copy FROM softmax_way;
 INSERT INTO chart
-SELECT 'softmax', 'bars', 1, printf('One pass over memory reaches %.0f %% of a copy', round(100 * gb_per_s / copy)) || iif(five_us > 0,
-    printf(', five reach %.0f %%', round(100 * five_gb_per_s / copy)), ''),
+SELECT 'softmax', 'bars', 1, printf('One pass over memory reaches %.0f %% of a copy', round(1.0000000001 * 100 * gb_per_s / copy)) || iif(five_us > 0,
+    printf(', five reach %.0f %%', round(1.0000000001 * 100 * five_gb_per_s / copy)), ''),
     gpu_name || ', ' || own || 'GB/s of a row softmax, fp32, rows × columns; one read and one write counted',
-    printf('At %d × %d one pass reaches %.0f GB/s', rows, columns, round(gb_per_s)) || iif(five_us > 0, printf(', five passes %.0f',
-        round(five_gb_per_s)), '') || printf(', a copy %.0f.', round(copy)),
+    printf('At %d × %d one pass reaches %.0f GB/s', rows, columns, round(1.0000000001 * gb_per_s)) || iif(five_us > 0, printf(', five passes %.0f',
+        round(1.0000000001 * five_gb_per_s)), '') || printf(', a copy %.0f.', round(1.0000000001 * copy)),
     'The row softmax of lesson 03 beside its five passes and other programs; the dark line is a copy of the same bytes.',
     how || coalesce((SELECT ' Past the copy''s line: ' || group_concat(way || ' at ' || rows || ' × ' || columns, ', ') ||
         '; why is not known.' FROM softmax_way WHERE rate > copy GROUP BY NULL), ''), ''
@@ -257,9 +257,9 @@ FROM beside AS b JOIN said USING (run), of_gpu WHERE what = 'attention' GROUP BY
 INSERT INTO bar
 SELECT 'triton', name, 1, replace(name, '_', ' '), NULL, NULL, NULL, NULL FROM beside_triton JOIN this_gpu USING (gpu) GROUP BY name
 UNION ALL SELECT 'triton', name || (D > 64), 0, 'CUDA D=' || D, tflops, printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100),
-    round(tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))), 1, NULL FROM beside_triton JOIN this_gpu USING (gpu)
+    round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))), 1, NULL FROM beside_triton JOIN this_gpu USING (gpu)
 UNION ALL SELECT 'triton', name || (D > 64) || 't', 0, 'Triton D=' || D, triton_tflops, printf('%.*f',
-    (triton_tflops < 1) + (triton_tflops < 10) + (triton_tflops < 100), round(triton_tflops, (triton_tflops < 1) + (triton_tflops < 10) + (triton_tflops < 100))), 0, NULL
+    (triton_tflops < 1) + (triton_tflops < 10) + (triton_tflops < 100), round(1.0000000001 * triton_tflops, (triton_tflops < 1) + (triton_tflops < 10) + (triton_tflops < 100))), 0, NULL
 FROM beside_triton JOIN this_gpu USING (gpu);
 INSERT INTO chart
 SELECT 'triton', 'bars', 0, coalesce('Triton is faster than CUDA in ' || replace(group_concat(DISTINCT iif(triton_us < 0.98 * us, substr(name, 1,
@@ -273,7 +273,7 @@ FROM beside_triton JOIN said USING (gpu, run), of_gpu WHERE what = 'attention' A
 INSERT INTO bar
 SELECT 'gpus-d' || D, name, 1, title, NULL, NULL, NULL, NULL FROM ladder WHERE (SELECT count(DISTINCT gpu) FROM ladder) > 1 GROUP BY D, name
 UNION ALL SELECT 'gpus-d' || D, name || ' ' || l.gpu, 0, '', tflops, printf('%.*f ', (tflops < 1) + (tflops < 10) + (tflops < 100),
-    round(tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))) || l.gpu,
+    round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))) || l.gpu,
     iif(l.gpu = (SELECT gpu FROM this_gpu), 1, 0), NULL FROM ladder AS l WHERE (SELECT count(DISTINCT gpu) FROM ladder) > 1;
 INSERT INTO chart
 SELECT 'gpus-d' || D, 'bars', 0, printf('%s is %.1f times as fast on the fastest GPU as on the slowest', replace(max(name), '_', ' '),
@@ -291,7 +291,7 @@ WHERE warm.cache = 'warm' AND warm.usual AND warm.causal = 0 AND warm.dtype = 'f
     ORDER BY cold.name, Nq;
 INSERT INTO ceiling_line SELECT DISTINCT chart, 1, 'as long' FROM line_point WHERE chart LIKE 'cache-%';
 INSERT INTO chart
-SELECT chart, 'lines', 0, printf('Inputs out of L2 cost at most %.0f %% from N=%d on', round(100 * max(iif(x >= 2048, y, 1) - 1)), 2048),
+SELECT chart, 'lines', 0, printf('Inputs out of L2 cost at most %.0f %% from N=%d on', round(1.0000000001 * (100 * max(iif(x >= 2048, y, 1) - 1))), 2048),
     gpu_name || ', ' || own || 'time with inputs out of L2 over time with inputs in it, fp32, B=1 H=16 D=' || substr(chart, 8) ||
         ', no mask',
     printf('Cold over warm: at most %.2f at N=%d, at most %.2f in all.', max(iif(x = 4096, y, 1)), 4096, max(y)),
@@ -300,8 +300,8 @@ FROM line_point, of_gpu, said JOIN sizes_run USING (gpu, run) WHERE chart LIKE '
 
 INSERT INTO chart
 SELECT 'roofline-d' || D, 'roofline', 0, printf('%s reaches %.*f TFLOP/s at %.0f FLOP for a byte of device memory', substr(name, 1, 2),
-    (tflops < 1) + (tflops < 10) + (tflops < 100), round(tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)),
-        round(tflops * us * 1e6 / dram_bytes)), gpu_name || ', ' || own ||
+    (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)),
+        round(1.0000000001 * tflops * us * 1e6 / dram_bytes)), gpu_name || ', ' || own ||
             'TFLOP/s over FLOP for a byte of device memory, fp32, B=1 H=16 N=4096 D=' || D || ', no mask',
     'Lessons below what memory and arithmetic allow, at their ratio of arithmetic to bytes; D=' || D || '.',
     'What a kernel reaches at its ratio of arithmetic to bytes of device memory, below what the GPU can do.',
@@ -359,7 +359,7 @@ FROM lines JOIN top USING (chart) GROUP BY chart;
 
 CREATE VIEW limits AS
 SELECT chart, dense_rank() OVER (PARTITION BY chart ORDER BY name) AS row, column, percent, iif(percent < 0.5, '<1 %', printf('%.0f %%',
-    round(percent))) AS figure,
+    round(1.0000000001 * percent))) AS figure,
     percent = max(iif(column > 1, percent, 0)) OVER (PARTITION BY chart, name) AS is_busiest,
     iif(column = min(column) OVER (PARTITION BY chart, name), title, '') AS label
 FROM share;
@@ -423,16 +423,16 @@ CREATE VIEW told AS
 SELECT chart, group_concat(text, '; ') AS text FROM (
     SELECT chart, iif(is_head, label || ':', iif(label = '', '', label || ' ') || figure) AS text FROM (SELECT * FROM bar ORDER BY chart,
         place)
-    UNION ALL SELECT chart, name || ': ' || group_concat(printf('%.*f at N=%d', (y < 1) + (y < 10) + (y < 100), round(y, (y < 1) + (y < 10) + (y < 100)), x), ', ')
+    UNION ALL SELECT chart, name || ': ' || group_concat(printf('%.*f at N=%d', (y < 1) + (y < 10) + (y < 100), round(1.0000000001 * y, (y < 1) + (y < 10) + (y < 100)), x), ', ')
         FROM line_point GROUP BY chart, name
     UNION ALL SELECT chart, title || ': ' ||
         group_concat(trim(substr('useful FLOP/s  FMA units      issue slots    shared memory  L2 cache       device memory  ',
-        15 * column - 14, 15)) || printf(' %.0f %%', round(percent)), ', ')
+        15 * column - 14, 15)) || printf(' %.0f %%', round(1.0000000001 * percent)), ', ')
     FROM share GROUP BY chart, name
     UNION ALL SELECT chart, title || ': ' || group_concat(trim(substr('predicted     loaded        through L2    device memory ',
         14 * series - 13, 14)) || ' ' || figure, ', ') FROM dot GROUP BY chart, name
-    UNION ALL SELECT chart, printf('%s: %.*f TFLOP/s at %.0f FLOP a byte', number, (tflops < 1) + (tflops < 10) + (tflops < 100), round(tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)),
-        round(x)) FROM roofline
+    UNION ALL SELECT chart, printf('%s: %.*f TFLOP/s at %.0f FLOP a byte', number, (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)),
+        round(1.0000000001 * x)) FROM roofline
     UNION ALL SELECT chart, label FROM ceiling_line)
 GROUP BY chart;
 CREATE VIEW drawn AS

@@ -206,7 +206,7 @@ WHERE place = 1 AND dtype = 'bf16';
 -- What a step is made of, in its order, and what it takes in all; then what the tensor cores need for the products of all warpgroups'
 -- steps, 4096 floating-point operations a cycle of an SM in 16 bits.
 CREATE VIEW step_row AS
-SELECT gpu, causal, number, words.place, words.text, printf('%.0f', round(cycles)) AS value FROM segment JOIN (
+SELECT gpu, causal, number, words.place, words.text, printf('%.0f', round(1.0000000001 * cycles)) AS value FROM segment JOIN (
     SELECT 1 AS place, 'turn' AS segment, 'waits for the tile''s keys and for its turn' AS text
     UNION ALL SELECT 2, 'ask', 'asks for both products'
     UNION ALL SELECT 3, 'scores', 'waits for the scores'
@@ -215,12 +215,12 @@ SELECT gpu, causal, number, words.place, words.text, printf('%.0f', round(cycles
     UNION ALL SELECT 6, 'products', 'waits for the products of the tile before'
     UNION ALL SELECT 7, 'weights', 'the other exponentials'
     UNION ALL SELECT 8, 'rounding', 'rounds the weights') AS words USING (segment)
-UNION ALL SELECT gpu, causal, number, 9, '**a step of a warpgroup**', printf('%.0f', round(sum(cycles))) FROM segment GROUP BY gpu, causal, number
-UNION ALL SELECT gpu, causal, number, 10, 'of it from the scores to its end', printf('%.0f', round(sum(cycles))) FROM segment
+UNION ALL SELECT gpu, causal, number, 9, '**a step of a warpgroup**', printf('%.0f', round(1.0000000001 * (sum(cycles)))) FROM segment GROUP BY gpu, causal, number
+UNION ALL SELECT gpu, causal, number, 10, 'of it from the scores to its end', printf('%.0f', round(1.0000000001 * (sum(cycles)))) FROM segment
 WHERE segment NOT IN ('turn', 'ask', 'scores') GROUP BY gpu, causal, number
-UNION ALL SELECT gpu, causal, number, 11, '**the products of all warpgroups'' steps**, at least', printf('%.0f', round(operations / 4096)) FROM segment
+UNION ALL SELECT gpu, causal, number, 11, '**the products of all warpgroups'' steps**, at least', printf('%.0f', round(1.0000000001 * operations / 4096)) FROM segment
 GROUP BY gpu, causal, number
-UNION ALL SELECT gpu, causal, number, 12, 'of them without its own scores', printf('%.0f', round(operations / 4096 * (1 - 0.5 / warpgroups)))
+UNION ALL SELECT gpu, causal, number, 12, 'of them without its own scores', printf('%.0f', round(1.0000000001 * (operations / 4096 * (1 - 0.5 / warpgroups))))
 FROM segment GROUP BY gpu, causal, number
 UNION ALL SELECT gpu, causal, number, 13, 'what the stamps cost, in time', printf('%+.1f %%', 100 * (over_solution - 1)) FROM segment
 GROUP BY gpu, causal, number;

@@ -1,8 +1,8 @@
 -- The blocks that plots/tables writes into pages, as finished Markdown: block (name, lesson, gpu, place, text). lesson is '' where all
 -- pages have the same, else a lesson's folder, or README, results or peers; @up@ stands for the way from the page to the root of the
 -- repository.
--- A figure has three digits: printf('%.*f', n, round(x, n)), n = (x < 1) + (x < 10) + (x < 100); SQLite 3.45 cuts where it is to print none
--- behind the point, so all are rounded first.
+-- A figure has three digits: printf('%.*f', n, round(1.0000000001 * x, n)), n = (x < 1) + (x < 10) + (x < 100). SQLite 3.45 cuts
+-- where it is to print no digit behind the point, so all are rounded first; what lies between two goes up, in every version.
 
 CREATE TABLE block (name, lesson, gpu, place, text);
 CREATE VIEW how AS SELECT 'median of interleaved CUDA-event timings' AS how, 'fp32, B=1 H=16 N=4096, no mask' AS shape;
@@ -10,11 +10,11 @@ CREATE VIEW how AS SELECT 'median of interleaved CUDA-event timings' AS how, 'fp
 -- ---- The ladder --------------------------------------------------------------------------------------------------------
 
 CREATE VIEW ladder_cell AS
-SELECT gpu, run, name, title, D, printf('%.*f', (us < 1e3) + (us < 1e4) + (us < 1e5), round(us / 1000, (us < 1e3) + (us < 1e4) + (us < 1e5))) AS ms,
-    printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), round(tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))) AS tflops,
-    iif(peak > 0, printf('%.0f %%', round(100 * tflops / peak)), '-') AS share,
-    iif(over_before > 0, printf('%.*f×', over_before < 99.95, round(over_before, over_before < 99.95)), '-') AS over_before,
-    iif(over_first > 0, printf('%.*f×', over_first < 99.95, round(over_first, over_first < 99.95)), '-') AS over_first
+SELECT gpu, run, name, title, D, printf('%.*f', (us < 1e3) + (us < 1e4) + (us < 1e5), round(1.0000000001 * us / 1000, (us < 1e3) + (us < 1e4) + (us < 1e5))) AS ms,
+    printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))) AS tflops,
+    iif(peak > 0, printf('%.0f %%', round(1.0000000001 * 100 * tflops / peak)), '-') AS share,
+    iif(over_before > 0, printf('%.*f×', over_before < 99.95, round(1.0000000001 * over_before, over_before < 99.95)), '-') AS over_before,
+    iif(over_first > 0, printf('%.*f×', over_first < 99.95, round(1.0000000001 * over_first, over_first < 99.95)), '-') AS over_first
 FROM ladder;
 
 CREATE VIEW ladder_pair AS
@@ -65,9 +65,9 @@ SELECT 'measured', name, '0', 1,
     '|---|---|---|---|---|---|---|' FROM grid_cell GROUP BY name;
 INSERT INTO block
 SELECT 'measured', name, '1' || gpu, 2 + D / 1e3, printf('| %s, %s | %d | %.*f | %.*f | %s | %s | %s |', device, dtype, D,
-    (us < 1e3) + (us < 1e4) + (us < 1e5), round(us / 1000, (us < 1e3) + (us < 1e4) + (us < 1e5)),
-    (tflops < 1) + (tflops < 10) + (tflops < 100), round(tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)), iif(peak > 0, printf('%.0f %%', round(100 * tflops / peak)), '-'),
-    iif(over_before > 0, printf('%.*f×', over_before < 99.95, round(over_before, over_before < 99.95)), '-'), iif(library > 0, printf('%.0f', round(library)), '-'))
+    (us < 1e3) + (us < 1e4) + (us < 1e5), round(1.0000000001 * us / 1000, (us < 1e3) + (us < 1e4) + (us < 1e5)),
+    (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)), iif(peak > 0, printf('%.0f %%', round(1.0000000001 * 100 * tflops / peak)), '-'),
+    iif(over_before > 0, printf('%.*f×', over_before < 99.95, round(1.0000000001 * over_before, over_before < 99.95)), '-'), iif(library > 0, printf('%.0f', round(1.0000000001 * library)), '-'))
 FROM grid_cell JOIN run USING (gpu, run) WHERE what = 'attention';
 INSERT INTO block
 SELECT 'measured', name, '2', 9, char(10) || 'Solution; B=4 N=4096, H × D = 2048, no mask; ' || how || ' of one run. ' ||
@@ -150,10 +150,10 @@ SELECT 'softmax', '', gpu, place, text FROM (
         '| rows × columns | five passes, us | GB/s | one read and one write, us | GB/s | speed-up | of a copy''s GB/s |' || char(10) ||
         '|---|---|---|---|---|---|---|' AS text FROM softmax_run
     UNION ALL SELECT gpu, 2, printf('| %d × %d | %s | %s | %.*f | %.0f | %s | %s |', rows, columns,
-        iif(five_us > 0, printf('%.*f', (five_us < 1) + (five_us < 10) + (five_us < 100), round(five_us, (five_us < 1) + (five_us < 10) + (five_us < 100))), '-'), iif(five_us > 0, printf('%.0f',
-            round(five_gb_per_s)), '-'),
-        (us < 1) + (us < 10) + (us < 100), round(us, (us < 1) + (us < 10) + (us < 100)), round(gb_per_s), iif(five_us > 0, printf('%.*f×', five_us / us < 99.95, round(five_us / us, five_us / us < 99.95)), '-'),
-        iif(copy > 0, printf('%.0f %%', round(100 * gb_per_s / copy)), '-')) FROM softmax
+        iif(five_us > 0, printf('%.*f', (five_us < 1) + (five_us < 10) + (five_us < 100), round(1.0000000001 * five_us, (five_us < 1) + (five_us < 10) + (five_us < 100))), '-'), iif(five_us > 0, printf('%.0f',
+            round(1.0000000001 * five_gb_per_s)), '-'),
+        (us < 1) + (us < 10) + (us < 100), round(1.0000000001 * us, (us < 1) + (us < 10) + (us < 100)), round(1.0000000001 * gb_per_s), iif(five_us > 0, printf('%.*f×', five_us / us < 99.95, round(1.0000000001 * five_us / us, five_us / us < 99.95)), '-'),
+        iif(copy > 0, printf('%.0f %%', round(1.0000000001 * 100 * gb_per_s / copy)), '-')) FROM softmax
     UNION ALL SELECT gpu, 3, char(10) || 'Solution; fp32; GB/s count one read and one write; ' || how || '. ' || text || char(10)
     FROM softmax_run JOIN measured_on USING (gpu, run), how WHERE what = 'softmax');
 
@@ -162,7 +162,7 @@ SELECT 'softmax', '', gpu, place, text FROM (
 -- 2160000000 and byte -> 2.16 GB, 71.3 and % -> 71 %.
 CREATE VIEW counter_text AS
 SELECT gpu, name, N, D, metric, device, date, commit_name, line, value, unit,
-    CASE WHEN unit = '%' THEN printf('%.0f %%', round(value))
+    CASE WHEN unit = '%' THEN printf('%.0f %%', round(1.0000000001 * value))
         ELSE CASE WHEN power = 0 AND value = CAST(value AS INTEGER) THEN printf('%d', value) ELSE printf('%.3g', value / pow(1000,
             power)) END ||
             rtrim(' ' || substr(' kMGT', power + 1, power > 0) || CASE unit WHEN 'byte' THEN 'B' ELSE '' END) END AS text
@@ -204,8 +204,8 @@ SELECT 'profile', name, gpu, place, text FROM (
 
 CREATE VIEW compared_text AS
 SELECT eager, gpu, run, line, printf('| %s | %s | %.*f | %.*f | %s | %.*f | %s | %s | %s |', shape, replace(name, '_', ' '),
-    (us < 1) + (us < 10) + (us < 100), round(us, (us < 1) + (us < 10) + (us < 100)), (tflops < 1) + (tflops < 10) + (tflops < 100), round(tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)), substr(torch, 7),
-    (torch_us < 1) + (torch_us < 10) + (torch_us < 100), round(torch_us, (torch_us < 1) + (torch_us < 10) + (torch_us < 100)), printf('%.2f×', torch_us / us) || noise,
+    (us < 1) + (us < 10) + (us < 100), round(1.0000000001 * us, (us < 1) + (us < 10) + (us < 100)), (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)), substr(torch, 7),
+    (torch_us < 1) + (torch_us < 10) + (torch_us < 100), round(1.0000000001 * torch_us, (torch_us < 1) + (torch_us < 10) + (torch_us < 100)), printf('%.2f×', torch_us / us) || noise,
     iif(efficient_us > 0, printf('%.2f×', efficient_us / us) || noise, '-'), iif(baseline_us > 0, printf('%.2f×', baseline_us / us) ||
         noise, '-')) AS text
 FROM (SELECT *, iif(noisy, ', noisy', '') AS noise FROM compared);
@@ -228,9 +228,9 @@ SELECT 'softmax-peers', '', gpu, place, text FROM (
         '| rows × columns | row softmax, us | of a copy''s GB/s | torch.softmax, us | speed-up | over PyTorch in five operations |' ||
         char(10) || '|---|---|---|---|---|---|' AS text FROM softmax_beside WHERE peer = 'torch_softmax'
     UNION ALL SELECT one.gpu, one.line, printf('| %d × %d | %.*f | %.0f %% | %.*f | %s | %s |', one.rows, one.columns,
-        (one.us < 1) + (one.us < 10) + (one.us < 100), round(one.us, (one.us < 1) + (one.us < 10) + (one.us < 100)), round(100 * one.gb_per_s / one.copy),
+        (one.us < 1) + (one.us < 10) + (one.us < 100), round(1.0000000001 * one.us, (one.us < 1) + (one.us < 10) + (one.us < 100)), round(1.0000000001 * 100 * one.gb_per_s / one.copy),
             (one.peer_us < 1) + (one.peer_us < 10) + (one.peer_us < 100),
-        round(one.peer_us, (one.peer_us < 1) + (one.peer_us < 10) + (one.peer_us < 100)), printf('%.2f×', one.peer_us / one.us) || iif(one.noisy, ', noisy', ''),
+        round(1.0000000001 * one.peer_us, (one.peer_us < 1) + (one.peer_us < 10) + (one.peer_us < 100)), printf('%.2f×', one.peer_us / one.us) || iif(one.noisy, ', noisy', ''),
         iif(five.peer_us > 0, printf('%.2f×', five.peer_us / one.us) || iif(one.noisy, ', noisy', ''), '-'))
     FROM softmax_beside AS one LEFT JOIN softmax_beside AS five ON five.gpu = one.gpu AND five.run = one.run AND five.rows = one.rows
         AND five.columns = one.columns AND five.peer = 'torch_unfused_softmax'
@@ -245,8 +245,8 @@ SELECT 'triton', name, '0', 1, '| GPU | D | solution, ms | Triton, ms | Triton /
 FROM beside_triton GROUP BY name;
 INSERT INTO block
 SELECT 'triton', name, '0' || gpu, 2, printf('| %s | %d | %.*f | %.*f | %.2f×%s |', device, D, (us < 1e3) + (us < 1e4) + (us < 1e5),
-    round(us / 1000, (us < 1e3) + (us < 1e4) + (us < 1e5)),
-    (triton_us < 1e3) + (triton_us < 1e4) + (triton_us < 1e5), round(triton_us / 1000, (triton_us < 1e3) + (triton_us < 1e4) + (triton_us < 1e5)), triton_us / us, iif(noisy, ', noisy', ''))
+    round(1.0000000001 * us / 1000, (us < 1e3) + (us < 1e4) + (us < 1e5)),
+    (triton_us < 1e3) + (triton_us < 1e4) + (triton_us < 1e5), round(1.0000000001 * triton_us / 1000, (triton_us < 1e3) + (triton_us < 1e4) + (triton_us < 1e5)), triton_us / us, iif(noisy, ', noisy', ''))
 FROM beside_triton JOIN run USING (gpu, run) WHERE what = 'attention';
 INSERT INTO block
 SELECT 'triton', name, '1', 3, char(10) || 'Triton''s kernel beside the solution; ' || shape || '; ' || how || ' of one run. ' ||
@@ -263,8 +263,8 @@ SELECT 'triton', name, '0', 1, '| GPU | D | solution, ms | Triton, ms | Triton /
 FROM grid_triton GROUP BY name;
 INSERT INTO block
 SELECT 'triton', name, '0' || gpu, 2 + D / 1e3, printf('| %s, %s | %d | %.*f | %.*f | %.2f×%s |', device, dtype, D,
-    (us < 1e3) + (us < 1e4) + (us < 1e5), round(us / 1000, (us < 1e3) + (us < 1e4) + (us < 1e5)),
-    (triton_us < 1e3) + (triton_us < 1e4) + (triton_us < 1e5), round(triton_us / 1000, (triton_us < 1e3) + (triton_us < 1e4) + (triton_us < 1e5)), triton_us / us, iif(noisy, ', noisy', ''))
+    (us < 1e3) + (us < 1e4) + (us < 1e5), round(1.0000000001 * us / 1000, (us < 1e3) + (us < 1e4) + (us < 1e5)),
+    (triton_us < 1e3) + (triton_us < 1e4) + (triton_us < 1e5), round(1.0000000001 * triton_us / 1000, (triton_us < 1e3) + (triton_us < 1e4) + (triton_us < 1e5)), triton_us / us, iif(noisy, ', noisy', ''))
 FROM grid_triton JOIN run USING (gpu, run) WHERE what = 'attention';
 INSERT INTO block
 SELECT 'triton', name, '1', 9, char(10) || 'Triton''s kernel beside the solution; B=4 N=4096, H × D = 2048, no mask; ' || how ||
@@ -277,8 +277,8 @@ SELECT 'triton', name, '2' || gpu, place, text FROM (
         '|---|---|---|---|---|---|' AS text
     FROM softmax_beside WHERE peer = 'triton_' || name GROUP BY name, gpu
     UNION ALL SELECT name, gpu, line, printf('| %d × %d | %.*f | %.0f | %.*f | %.0f | %.2f×%s |', rows, columns,
-        (us < 1) + (us < 10) + (us < 100), round(us, (us < 1) + (us < 10) + (us < 100)), round(gb_per_s),
-        (peer_us < 1) + (peer_us < 10) + (peer_us < 100), round(peer_us, (peer_us < 1) + (peer_us < 10) + (peer_us < 100)), round(peer_gb_per_s), peer_us / us, iif(noisy, ', noisy', ''))
+        (us < 1) + (us < 10) + (us < 100), round(1.0000000001 * us, (us < 1) + (us < 10) + (us < 100)), round(1.0000000001 * gb_per_s),
+        (peer_us < 1) + (peer_us < 10) + (peer_us < 100), round(1.0000000001 * peer_us, (peer_us < 1) + (peer_us < 10) + (peer_us < 100)), round(1.0000000001 * peer_gb_per_s), peer_us / us, iif(noisy, ', noisy', ''))
     FROM softmax_beside WHERE peer = 'triton_' || name
     UNION ALL SELECT DISTINCT name, gpu, 1e9, char(10) || 'Triton''s row softmax beside the solution; fp32; ' || how || ' of one run. ' ||
         text || char(10)
@@ -297,7 +297,7 @@ SELECT 'versions', version.lesson, gpu, number + us / 1e9, CASE WHEN us > min(us
         '| version | us | TFLOP/s | time against the solution | registers | spilled, bytes | bank conflicts a multiply-add |' || char(10) ||
         '|---|---|---|---|---|---|---|' || char(10) END ||
     printf('| %s | %.*f | %.*f | %s%s | %s | %s | %s |', iif(address IS NULL, version, '[' || version || '](versions/' || version || '.patch)'),
-        (us < 1) + (us < 10) + (us < 100), round(us, (us < 1) + (us < 10) + (us < 100)), (tflops < 1) + (tflops < 10) + (tflops < 100), round(tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)),
+        (us < 1) + (us < 10) + (us < 100), round(1.0000000001 * us, (us < 1) + (us < 10) + (us < 100)), (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)),
         iif(version = 'solution', '-', printf('%+.1f %%', 100 * (over_solution - 1))), iif(noisy, ', noisy', ''), registers, spilled,
             bank_conflicts)
 FROM version LEFT JOIN version_link USING (lesson, version);
@@ -309,7 +309,7 @@ SELECT gpu, lesson, version, dense_rank() OVER (PARTITION BY gpu, lesson ORDER B
     coalesce('[' || idea || '](' || address || ')', 'the solution, us') AS what,
     (SELECT group_concat(text, ' | ') FROM (
         SELECT coalesce(CASE WHEN version.version IS NULL THEN NULL
-            WHEN version.version = 'solution' THEN printf('%.*f', (us < 1) + (us < 10) + (us < 100), round(us, (us < 1) + (us < 10) + (us < 100)))
+            WHEN version.version = 'solution' THEN printf('%.*f', (us < 1) + (us < 10) + (us < 100), round(1.0000000001 * us, (us < 1) + (us < 10) + (us < 100)))
             ELSE printf('%+.1f %%', 100 * (over_solution - 1)) || iif(noisy, ', noisy', '') END, '-') AS text
         FROM (SELECT DISTINCT number AS at FROM version AS v WHERE v.gpu = one.gpu AND v.lesson = one.lesson) LEFT JOIN version
             ON version.gpu = one.gpu AND version.lesson = one.lesson AND version.version = one.version AND number = at

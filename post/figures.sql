@@ -1,7 +1,7 @@
 -- What the placeholders of an outline become: figure (key, text), the key being what stands between the braces. Run after
 -- plots/charts.sql, which gives this_gpu, chart, star and busiest. A placeholder whose key is not here is not measured, or a mistake.
--- A figure has three digits: printf('%.*f', n, round(x, n)), n = (x < 1) + (x < 10) + (x < 100); SQLite 3.45 cuts where it is to print none
--- behind the point, so all are rounded first; char(160) keeps it with its unit, ~ marks a noisy one.
+-- A figure has three digits: printf('%.*f', n, round(1.0000000001 * x, n)), n = (x < 1) + (x < 10) + (x < 100). SQLite 3.45 cuts
+-- where it is to print no digit behind the point, so all are rounded first; what lies between two goes up, in every version; char(160) keeps it with its unit, ~ marks a noisy one.
 
 CREATE TABLE figure (key, text);
 
@@ -22,10 +22,10 @@ SELECT who, role, r.* FROM (
 WHERE B = 1 AND role = iif(r.kind IN ('peer', 'baseline'), r.kind, 'lesson');
 
 CREATE VIEW at_text AS
-SELECT *, iif(noisy, '~', '') || iif(us < 999.5, printf('%.*f', (us < 1) + (us < 10) + (us < 100), round(us, (us < 1) + (us < 10) + (us < 100))) || char(160) || 'µs',
-        printf('%.*f', (us < 1e3) + (us < 1e4) + (us < 1e5), round(us / 1000, (us < 1e3) + (us < 1e4) + (us < 1e5))) || char(160) || 'ms') AS time_text,
-    iif(noisy, '~', '') || printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), round(tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))) AS rate_text,
-    iif(peak > 0, iif(noisy, '~', '') || printf('%.0f', round(100 * tflops / peak)) || char(160) || '%', NULL) AS share_text
+SELECT *, iif(noisy, '~', '') || iif(us < 999.5, printf('%.*f', (us < 1) + (us < 10) + (us < 100), round(1.0000000001 * us, (us < 1) + (us < 10) + (us < 100))) || char(160) || 'µs',
+        printf('%.*f', (us < 1e3) + (us < 1e4) + (us < 1e5), round(1.0000000001 * us / 1000, (us < 1e3) + (us < 1e4) + (us < 1e5))) || char(160) || 'ms') AS time_text,
+    iif(noisy, '~', '') || printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))) AS rate_text,
+    iif(peak > 0, iif(noisy, '~', '') || printf('%.0f', round(1.0000000001 * 100 * tflops / peak)) || char(160) || '%', NULL) AS share_text
 FROM at;
 
 -- The ladder's run where it has what is asked for, else the newest that has; figures that are compared are of one run.
@@ -38,7 +38,7 @@ SELECT * FROM (SELECT a.who, b.who AS over, H, N, D, b.us / a.us AS ratio, a.noi
         row_number() OVER (PARTITION BY a.who, b.who, H, N, D ORDER BY run = (SELECT run FROM ladder_of) DESC, time DESC) AS place
     FROM at AS a JOIN at AS b USING (gpu, run, H, N, D) JOIN run USING (gpu, run) WHERE what = 'attention') WHERE place = 1;
 
-CREATE VIEW two_text AS SELECT *, iif(noisy, '~', '') || printf('%.*f×', (ratio < 1.095) + (ratio < 99.95), round(ratio, (ratio < 1.095) + (ratio < 99.95))) AS ratio_text FROM two;
+CREATE VIEW two_text AS SELECT *, iif(noisy, '~', '') || printf('%.*f×', (ratio < 1.095) + (ratio < 99.95), round(1.0000000001 * ratio, (ratio < 1.095) + (ratio < 99.95))) AS ratio_text FROM two;
 CREATE VIEW wanted_n AS SELECT 1 AS is_named UNION ALL SELECT 0;
 
 INSERT INTO figure
@@ -57,33 +57,33 @@ WHERE dtype = 'bf16' AND causal = 0 AND role = iif(g.kind IN ('peer', 'baseline'
 UNION ALL SELECT 'best', name, kind, Nq, D, tflops, us, peak, noisy FROM grid JOIN this_gpu USING (gpu)
 WHERE dtype = 'bf16' AND causal = 0 AND name = (SELECT max(name) FROM grid JOIN this_gpu USING (gpu) WHERE dtype = 'bf16'
     AND kind NOT IN ('peer', 'baseline'));
-INSERT INTO figure SELECT 'bf16 tflops ' || who || ' ' || D || ' ' || N, iif(noisy, '~', '') || printf('%.0f', round(tflops)) || char(160) ||
+INSERT INTO figure SELECT 'bf16 tflops ' || who || ' ' || D || ' ' || N, iif(noisy, '~', '') || printf('%.0f', round(1.0000000001 * tflops)) || char(160) ||
     'TFLOP/s' FROM grid_at;
-INSERT INTO figure SELECT 'bf16 share ' || who || ' ' || D || ' ' || N, iif(noisy, '~', '') || printf('%.0f', round(100 * tflops / peak)) || char(160) || '%'
+INSERT INTO figure SELECT 'bf16 share ' || who || ' ' || D || ' ' || N, iif(noisy, '~', '') || printf('%.0f', round(1.0000000001 * 100 * tflops / peak)) || char(160) || '%'
     FROM grid_at WHERE peak > 0;
-INSERT INTO figure SELECT 'bf16 speedup ' || a.who || ' ' || b.who || ' ' || D || ' ' || N, iif(a.noisy OR b.noisy, '~', '') || printf('%.*f×', 1 + (b.us / a.us < 1.995), round(b.us / a.us, 1 + (b.us / a.us < 1.995)))
+INSERT INTO figure SELECT 'bf16 speedup ' || a.who || ' ' || b.who || ' ' || D || ' ' || N, iif(a.noisy OR b.noisy, '~', '') || printf('%.*f×', 1 + (b.us / a.us < 1.995), round(1.0000000001 * b.us / a.us, 1 + (b.us / a.us < 1.995)))
     FROM grid_at AS a JOIN grid_at AS b USING (N, D);
 
 -- ---- The row softmax ---------------------------------------------------------------------------------------------------
 
 CREATE VIEW softmax_one AS
-SELECT s.*, rows || 'x' || columns AS size, iif(us < 999.5, printf('%.*f', (us < 1) + (us < 10) + (us < 100), round(us, (us < 1) + (us < 10) + (us < 100))) || char(160) || 'µs',
+SELECT s.*, rows || 'x' || columns AS size, iif(us < 999.5, printf('%.*f', (us < 1) + (us < 10) + (us < 100), round(1.0000000001 * us, (us < 1) + (us < 10) + (us < 100))) || char(160) || 'µs',
     printf('%.*f', (us < 1e4) + (us < 1e5),
-    round(us / 1000, (us < 1e4) + (us < 1e5))) || char(160) || 'ms') AS time_text FROM softmax AS s JOIN this_gpu USING (gpu);
+    round(1.0000000001 * us / 1000, (us < 1e4) + (us < 1e5))) || char(160) || 'ms') AS time_text FROM softmax AS s JOIN this_gpu USING (gpu);
 INSERT INTO figure SELECT 'softmax time ' || size, iif(noisy, '~', '') || time_text FROM softmax_one;
-INSERT INTO figure SELECT 'softmax rate ' || size, iif(noisy, '~', '') || printf('%.0f', round(gb_per_s)) || char(160) || 'GB/s' FROM softmax_one;
-INSERT INTO figure SELECT 'softmax share ' || size, iif(noisy, '~', '') || printf('%.0f', round(100 * gb_per_s / copy)) || char(160) || '%'
+INSERT INTO figure SELECT 'softmax rate ' || size, iif(noisy, '~', '') || printf('%.0f', round(1.0000000001 * gb_per_s)) || char(160) || 'GB/s' FROM softmax_one;
+INSERT INTO figure SELECT 'softmax share ' || size, iif(noisy, '~', '') || printf('%.0f', round(1.0000000001 * 100 * gb_per_s / copy)) || char(160) || '%'
     FROM softmax_one WHERE copy > 0;
-INSERT INTO figure SELECT 'softmax speedup ' || size, iif(noisy, '~', '') || printf('%.*f×', five_us / us < 99.95, round(five_us / us, five_us / us < 99.95))
+INSERT INTO figure SELECT 'softmax speedup ' || size, iif(noisy, '~', '') || printf('%.*f×', five_us / us < 99.95, round(1.0000000001 * five_us / us, five_us / us < 99.95))
     FROM softmax_one WHERE five_us > 0;
 INSERT INTO figure SELECT 'softmax speedup ' || s.size || ' peer-' || t.name, iif(s.noisy OR t.noisy, '~', '') || printf('%.*f×',
-    t.us / s.us < 99.95, round(t.us / s.us, t.us / s.us < 99.95))
+    t.us / s.us < 99.95, round(1.0000000001 * t.us / s.us, t.us / s.us < 99.95))
 FROM softmax_one AS s JOIN softmax_timing AS t USING (gpu, run, rows, columns) WHERE t.kind = 'peer';
 
 -- ---- What was counted, what limits, and facts ----------------------------------------------------------------------------
 
 INSERT INTO figure
-SELECT 'counter ' || who || ' ' || c.D || ' ' || metric, CASE WHEN unit = '%' THEN printf('%.0f', round(value)) || char(160) || '%'
+SELECT 'counter ' || who || ' ' || c.D || ' ' || metric, CASE WHEN unit = '%' THEN printf('%.0f', round(1.0000000001 * value)) || char(160) || '%'
     ELSE CASE WHEN power = 0 AND value = CAST(value AS INTEGER) THEN printf('%d', value) ELSE printf('%.3g', value / pow(1000,
         power)) END ||
         iif(power > 0 OR unit = 'byte', char(160), '') || trim(substr(' kMGT', power + 1, 1)) || iif(unit = 'byte', 'B', '') END
@@ -93,9 +93,9 @@ FROM (SELECT c.*, (value >= 999.5) + (value >= 999.5e3) + (value >= 999.5e6) + (
 WHERE EXISTS (SELECT 1 FROM star AS s WHERE s.name = c.name AND s.D = c.D AND s.kind = c.kind)
     OR c.kind = 'solution' AND NOT EXISTS (SELECT 1 FROM star AS s WHERE s.name = c.name);
 INSERT INTO figure
-SELECT 'limit ' || who || ' ' || substr(chart, 9), trim(part) || ', at ' || printf('%.0f', round(percent)) || char(160) || '%' FROM busiest
+SELECT 'limit ' || who || ' ' || substr(chart, 9), trim(part) || ', at ' || printf('%.0f', round(1.0000000001 * percent)) || char(160) || '%' FROM busiest
     JOIN alias USING (name) WHERE role = 'lesson';
-INSERT INTO figure SELECT 'ceiling ' || what, printf('%.*f', (median < 1) + (median < 10) + (median < 100), round(median, (median < 1) + (median < 10) + (median < 100))) || char(160) || unit
+INSERT INTO figure SELECT 'ceiling ' || what, printf('%.*f', (median < 1) + (median < 10) + (median < 100), round(1.0000000001 * median, (median < 1) + (median < 10) + (median < 100))) || char(160) || unit
     FROM newest_ceiling JOIN this_gpu USING (gpu);
 INSERT INTO figure SELECT 'title ' || who, replace(name, '_', ' ') FROM alias WHERE role = 'lesson';
 INSERT INTO figure SELECT 'folder ' || who, name FROM alias WHERE role = 'lesson';
@@ -122,7 +122,7 @@ SELECT 'device', device FROM facts UNION ALL SELECT 'sms', sm_count FROM facts W
     FROM facts UNION ALL SELECT 'cuda', cuda FROM facts
 UNION ALL SELECT 'clock', replace(clock, ' MHz', char(160) || 'MHz') FROM facts WHERE clock IS NOT NULL UNION ALL SELECT 'date', max(substr(time, 1, 10))
     FROM taken GROUP BY NULL UNION ALL SELECT 'commit', commit_name FROM facts
-UNION ALL SELECT 'peak', printf('%.*f', (p < 1) + (p < 10) + (p < 100), round(p, (p < 1) + (p < 10) + (p < 100))) || char(160) || 'TFLOP/s' FROM (SELECT max(peak) AS p FROM star)
+UNION ALL SELECT 'peak', printf('%.*f', (p < 1) + (p < 10) + (p < 100), round(1.0000000001 * p, (p < 1) + (p < 10) + (p < 100))) || char(160) || 'TFLOP/s' FROM (SELECT max(peak) AS p FROM star)
     WHERE p > 0
 UNION ALL SELECT 'wins', printf('%d of %d', sum(ratio >= 1), count(*)) FROM beside GROUP BY NULL
 UNION ALL SELECT 'worst', printf('%.2f×', min(ratio)) FROM beside GROUP BY NULL
@@ -192,7 +192,7 @@ CREATE VIEW library AS
 SELECT l.*, coalesce(title, replace(replace(l.name, 'torch_', 'PyTorch, '), '_', ' ')) AS title, substr(last, 1, 2) AS number,
     replace(last, '_', ' ') ||
     iif(o.kind <> (SELECT kind FROM setting), ' \*', '') AS own_title, o.time_text AS own_time, o.rate_text AS own_rate,
-    iif(l.noisy OR o.noisy, '~', '') || printf('%.*f×', (l.us / o.us < 1.095) + (l.us / o.us < 99.95), round(l.us / o.us, (l.us / o.us < 1.095) + (l.us / o.us < 99.95))) AS ratio_text
+    iif(l.noisy OR o.noisy, '~', '') || printf('%.*f×', (l.us / o.us < 1.095) + (l.us / o.us < 99.95), round(1.0000000001 * l.us / o.us, (l.us / o.us < 1.095) + (l.us / o.us < 99.95))) AS ratio_text
 FROM at_text AS l JOIN library_run USING (H, N, D, run) JOIN at_text AS o ON o.run = l.run AND o.H = l.H AND o.N = l.N AND o.D = l.D
     AND o.who = substr(last, 1, 2)
     LEFT JOIN peer_title ON peer_title.name = l.name
@@ -237,11 +237,11 @@ SELECT 'table softmax', place, text FROM (
         '|---|--:|--:|--:|--:|--:|' AS text
     UNION ALL SELECT rows * columns, '| ' || rows || char(160) || '×' || char(160) || columns || ' | ' || iif(five_us > 0,
         iif(five_us < 999.5, printf('%.*f', (five_us < 1) + (five_us < 10) +
-        (five_us < 100), round(five_us, (five_us < 1) + (five_us < 10) +
-        (five_us < 100))) || char(160) || 'µs', printf('%.*f', (five_us < 1e4) + (five_us < 1e5), round(five_us / 1000, (five_us < 1e4) + (five_us < 1e5))) || char(160) ||
+        (five_us < 100), round(1.0000000001 * five_us, (five_us < 1) + (five_us < 10) +
+        (five_us < 100))) || char(160) || 'µs', printf('%.*f', (five_us < 1e4) + (five_us < 1e5), round(1.0000000001 * five_us / 1000, (five_us < 1e4) + (five_us < 1e5))) || char(160) ||
             'ms'), '-') || ' | ' || iif(noisy, '~', '') || time_text ||
-        ' | ' || iif(five_us > 0, printf('%.*f×', five_us / us < 99.95, round(five_us / us, five_us / us < 99.95)), '-') || ' | ' || printf('%.0f', round(gb_per_s)) ||
-            ' | ' || iif(copy > 0, printf('%.0f', round(100 * gb_per_s / copy)) ||
+        ' | ' || iif(five_us > 0, printf('%.*f×', five_us / us < 99.95, round(1.0000000001 * five_us / us, five_us / us < 99.95)), '-') || ' | ' || printf('%.0f', round(1.0000000001 * gb_per_s)) ||
+            ' | ' || iif(copy > 0, printf('%.0f', round(1.0000000001 * 100 * gb_per_s / copy)) ||
         char(160) || '%', '-') || ' |' FROM softmax_one
     UNION ALL SELECT 1e12, char(10) || '*fp32; one read and one write counted. ' || text || '*' FROM measured JOIN softmax_run USING (run)
         JOIN this_gpu USING (gpu) WHERE what = 'softmax')
@@ -252,8 +252,8 @@ SELECT 'table bf16 ' || D, place, text FROM (
     SELECT DISTINCT D, 0 AS place, '| bf16, D=' || D || ' | N=1024 | N=4096 | of peak at N=4096 |' || char(10) ||
         '|---|--:|--:|--:|' AS text FROM grid_at WHERE who = 'best'
     UNION ALL SELECT a.D, z.tflops, '| ' || iif(a.kind IN ('peer', 'baseline'), coalesce(title, 'Triton, ' || substr(a.name, 8, 2)), replace(a.name, '_', ' ')) ||
-        ' | ' || iif(a.noisy, '~', '') || printf('%.0f', round(a.tflops)) || ' | ' || iif(z.noisy, '~', '') || printf('%.0f', round(z.tflops)) || ' | ' ||
-        iif(z.peak > 0, printf('%.0f', round(100 * z.tflops / z.peak)) || char(160) || '%', '-') || ' |'
+        ' | ' || iif(a.noisy, '~', '') || printf('%.0f', round(1.0000000001 * a.tflops)) || ' | ' || iif(z.noisy, '~', '') || printf('%.0f', round(1.0000000001 * z.tflops)) || ' | ' ||
+        iif(z.peak > 0, printf('%.0f', round(1.0000000001 * 100 * z.tflops / z.peak)) || char(160) || '%', '-') || ' |'
     FROM grid_at AS a JOIN grid_at AS z USING (who, name, D) LEFT JOIN peer_title USING (name) WHERE who NOT IN ('best', 'first', 'last')
         AND a.N = 1024 AND z.N = 4096
     UNION ALL SELECT DISTINCT grid.D, 1e12, char(10) || '*TFLOP/s; 16384 tokens, H × D = 2048, no mask. ' || text || '*' FROM grid

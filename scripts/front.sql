@@ -6,7 +6,7 @@ CREATE TEMP VIEW chosen AS SELECT gpu FROM timing GROUP BY gpu ORDER BY count(*)
 
 -- The shapes that one figure stands for, with three digits as the charts have them.
 CREATE TEMP VIEW measured AS
-SELECT dtype, name, substr(name, 1, 2) AS number, us, printf('%.*f', (tflops < 0.9995) + (tflops < 9.995) + (tflops < 99.95), round(tflops, (tflops < 0.9995) + (tflops < 9.995) + (tflops < 99.95))) AS shown
+SELECT dtype, name, substr(name, 1, 2) AS number, us, printf('%.*f', (tflops < 0.9995) + (tflops < 9.995) + (tflops < 99.95), round(1.0000000001 * tflops, (tflops < 0.9995) + (tflops < 9.995) + (tflops < 99.95))) AS shown
 FROM (SELECT gpu, 'fp32' AS dtype, name, us, tflops FROM ladder WHERE D = 64
     UNION ALL SELECT gpu, dtype, name, us, tflops FROM grid
     WHERE kind = 'solution' AND dtype = 'bf16' AND NOT causal AND Nq = 4096 AND D = 128) JOIN chosen USING (gpu);
@@ -27,7 +27,7 @@ UNION ALL
 SELECT 2, printf('- **fp32** (TF32 off, no tensor cores; B=1 H=16 N=4096 D=64): from %s TFLOP/s in lesson %s to %s in lesson %s, %.0f times'
         || ' as fast. PyTorch''s memory-efficient path, timed beside it, takes %.2f times as long as lesson %s, and cuBLAS with a'
         || ' softmax between its products %.2f times.',
-    a.shown, a.number, z.shown, z.number, round(a.us / z.us), c.efficient_us / c.us, z.number, c.baseline_us / c.us)
+    a.shown, a.number, z.shown, z.number, round(1.0000000001 * a.us / z.us), c.efficient_us / c.us, z.number, c.baseline_us / c.us)
 FROM (SELECT *, min(name) FROM measured WHERE dtype = 'fp32') AS a, last AS z, compared AS c JOIN chosen USING (gpu)
 WHERE z.dtype = 'fp32' AND c.name = z.name AND shape = '1,16,4096,64' AND NOT eager
 UNION ALL
