@@ -16,7 +16,8 @@ struct attention_strides {
 };
 
 // One forward pass: o = softmax(softmax_scale * q k^T) v for each batch and head. All pointers are device pointers; the
-// tensors begin at multiples of 16 bytes. The inputs stay as they are.
+// tensors begin at multiples of 16 bytes. The inputs stay as they are. An infinity or a NaN among the values makes
+// those outputs that count it the same, and no others.
 struct attention_problem {
     const void *q;   // [batch][heads][nq][head_dim]
     const void *k;   // [batch][kv_heads][nk][head_dim]

@@ -12,4 +12,8 @@ void attention_ask(const struct diagnosed *kernel, const struct evidence *eviden
 bool attention_ask_head(const struct diagnosed *kernel, enum attention_dtype dtype, int d, int nq, int nk,
                         const float *q, const float *k, const float *v, float *o);
 
+// Whether the mean of 4096 equal keys' values is off by more roundings than one of few, and grows with the keys as
+// roundings do; then what is to be said of it.
+bool attention_sum_rounds(const struct diagnosed *kernel, enum attention_dtype dtype, char *text, size_t size);
+
 #endif

@@ -125,6 +125,9 @@ static void build_simulator(struct list *list) {
     add_causal(list, 1, 1, 10, 72, 64);
     add_causal(list, 1, 1, 70, 10, 64);
     add_causal(list, 2, 2, 5, 129, 72);
+    // The diagonal enters a tile between the rows of one group of 64, and between those of the last one of 192.
+    add_causal(list, 1, 1, 64, 144, 64);
+    add_causal(list, 1, 1, 192, 202, 64);
     add_causal(list, 1, 1, 1, 65, 128);
     add_causal(list, 1, 1, 67, 66, 300);
     add_hostile(list, 1, 2, 9, 70, 64);

@@ -164,11 +164,29 @@ static void say_heads_together(const struct diagnosed *kernel, const struct prob
     int right, wrong;
     together.attention.heads = together.attention.kv_heads = which->attention.batch * which->attention.heads;
     together.attention.batch = 1;
-    if (which->attention.batch == 1 || is_grouped(&which->attention) || which->attention.layout == LAYOUT_STRIDES ||
-        !attention_still_wrong(kernel, &together) || !boundary(kernel, &together, &heads, &right, &wrong))
+    if (which->attention.batch == 1 || which->family != INPUTS_NORMAL || is_grouped(&which->attention) ||
+        which->attention.layout == LAYOUT_STRIDES || !attention_still_wrong(kernel, &together) ||
+        !boundary(kernel, &together, &heads, &right, &wrong))
         return;
     fprintf(out, "  right up to %d heads of all batches together, wrong from %d on%s\n", right, wrong,
             right == PROCESSORS ? ": where a block that stays has a second one" : "");
+}
+
+// A larger number with which it is right again; 0: none of those tried.
+static int right_again(const struct diagnosed *kernel, const struct problem_case *which, const struct number *n,
+                       int wrong) {
+    static const int above[] = {7, 8, 15, 16, 31, 32, 63, 64, 127, 128};
+    const bool wide = n->at == offsetof(struct attention_shape, head_dim);
+    for (size_t i = 0; i < sizeof above / sizeof *above; i++) {
+        struct problem_case tried = with(which, n, wrong + above[i]);
+        bool ran;
+        // A lesson says up to which head_dim it goes.
+        if (wide || work_of(&tried.attention) > MOST_WORK)
+            return 0;
+        if (is_right(kernel, &tried, &ran) && is_right_with(kernel, &tried, OTHER_SEED, &ran))
+            return wrong + above[i];
+    }
+    return 0;
 }
 
 static void say_numbers(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
@@ -178,10 +196,19 @@ static void say_numbers(const struct diagnosed *kernel, const struct problem_cas
         if (which->attention.layout == LAYOUT_STRIDES ||
             (is_grouped(&which->attention) && numbers[i].at == offsetof(struct attention_shape, heads)))
             continue;
+        // Other inputs than the normal ones are not alike in all heads.
+        if (which->family != INPUTS_NORMAL && (numbers[i].at == offsetof(struct attention_shape, heads) ||
+                                               numbers[i].at == offsetof(struct attention_shape, batch)))
+            continue;
         // Of a single key nearly every kernel is right.
         bool is_keys = numbers[i].at == offsetof(struct attention_shape, nk);
-        if (boundary(kernel, which, &numbers[i], &right, &wrong) && !(is_keys && right == 1))
-            fprintf(out, "  right up to %s %d, wrong from %d on\n", numbers[i].text, right, wrong);
+        if (!boundary(kernel, which, &numbers[i], &right, &wrong) || (is_keys && right == 1))
+            continue;
+        const int again = right_again(kernel, which, &numbers[i], wrong);
+        fprintf(out, "  right up to %s %d, wrong from %d on", numbers[i].text, right, wrong);
+        if (again)
+            fprintf(out, ", right again with %d", again);
+        fputc('\n', out);
     }
     say_heads_together(kernel, which, out);
     // Both where nq is as nk and where nk is as nq, since it may be one of the two numbers alone.

@@ -159,6 +159,28 @@ static void ask_elements(struct probe *probe) {
     say(probe, text);
 }
 
+// Of keys that seem to be lost in the column of their number: whether any value of theirs counts in any column, all
+// scores being 0; and whether they count in that column where there are several queries. false: it cannot be asked.
+static bool ask_lost(const struct probe *probe, const bool *lost, bool *elsewhere, bool *with_more) {
+    static float q[KEYS * D], k[KEYS * D], v[KEYS * D], o[KEYS * D];
+    memset(v, 0, sizeof v);
+    for (int i = 0; i < KEYS * D; i++)
+        v[i] = lost[i / D];
+    if (!ask(probe, D, 1, KEYS, q, k, v, o))
+        return false;
+    *elsewhere = *with_more = false;
+    for (int c = 0; c < D; c++)
+        *elsewhere |= o[c] != 0;
+    memset(v, 0, sizeof v);
+    for (int j = 0; j < KEYS; j++)
+        v[j * D + j] = 1;
+    if (!ask(probe, D, KEYS, KEYS, q, k, v, o))
+        return false;
+    for (int j = 0; j < KEYS; j++)
+        *with_more |= lost[j] && o[j] != 0;
+    return true;
+}
+
 // All scores are 0 and value j is 1 at column j and 0 elsewhere: each column is 1 / KEYS where key j is counted.
 static void ask_keys(struct probe *probe) {
     static float q[D], k[KEYS * D], v[KEYS * D], o[D];
@@ -179,7 +201,13 @@ static void ask_keys(struct probe *probe) {
         known = known && (lacks[j] || near(o[j], each));
     }
     if (known && missing && missing < KEYS && pattern_ranges(lacks, KEYS, "key", "keys", where, sizeof where)) {
-        snprintf(text, sizeof text, "never adds the values of %s of %d", where, KEYS);
+        bool elsewhere, with_more;
+        if (!ask_lost(probe, lacks, &elsewhere, &with_more))
+            return;
+        snprintf(text, sizeof text,
+                 elsewhere ? "loses the values of %s of %d, not in all columns%s"
+                           : "never adds the values of %s of %d%s",
+                 where, KEYS, with_more ? ", where there is one query" : "");
         say(probe, text);
     } else if (known && !missing && !near(each, 1.0 / KEYS)) {
         snprintf(text, sizeof text, "gives each of %d equal keys the weight %.4g, not %.4g: %.4g times the right one",
@@ -380,41 +408,10 @@ static void ask_score_precision(struct probe *probe) {
     }
 }
 
-// The mean of many values of equal keys, each column with others, whose sum a kernel keeps in fp32: it is rounded once,
-// in the end. How far the columns are off, in roundings of the type.
-static bool ask_mean(const struct probe *probe, int keys, double unit, double *off) {
-    float *q = zeros(D), *k = zeros(keys * D), *v = zeros(keys * D), *o = zeros(D);
-    double squares = 0;
-    for (int j = 0; j < keys; j++)
-        for (int c = 0; c < D; c++)
-            v[j * D + c] = 1 + (float)((j * 37 + c * 11 + j / 16 * 5) % 128) / 128; // numbers that all types have
-    bool known = ask(probe, D, 1, keys, q, k, v, o);
-    for (int c = 0; c < D && known; c++) {
-        double sum = 0;
-        for (int j = 0; j < keys; j++)
-            sum += v[j * D + c];
-        squares += pow((o[c] - sum / keys) / (sum / keys * unit), 2);
-    }
-    *off = sqrt(squares / D);
-    free(q);
-    free(k);
-    free(v);
-    free(o);
-    return known;
-}
-
 static void ask_sum_precision(struct probe *probe) {
-    enum { FEW = 16, MANY = 4096 };
-    const double unit = probe->dtype == ATTENTION_BF16 ? 0x1p-8 : 0x1p-11; // of fp32, what is worth saying
-    double few, many;
     char text[200];
-    if (!ask_mean(probe, FEW, unit, &few) || few > 0.75 || !ask_mean(probe, MANY, unit, &many) || !(many > 1.25))
-        return;
-    snprintf(text, sizeof text,
-             "rounds the sum of the values on the way, as often as there are keys or tiles: of %d equal keys it is off "
-             "by %.2g roundings to %d bits, of %d by %.2g",
-             FEW, few, probe->dtype == ATTENTION_BF16 ? 8 : 11, MANY, many);
-    say(probe, text);
+    if (attention_sum_rounds(probe->kernel, probe->dtype, text, sizeof text))
+        say(probe, text);
 }
 
 bool attention_probe(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {

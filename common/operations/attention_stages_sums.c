@@ -124,7 +124,9 @@ static void say_which_divisor(const struct stages *s) {
         }
     }
     const int nq = s->x.which.attention.nq;
-    if (one_power && !isnan(power))
+    // A power next to 1 is a sum that is nearly the right one: another cause has to say by what it is not.
+    const bool is_one = fabs(power - 1) < 0.05;
+    if (one_power && !isnan(power) && !is_one)
         stages_say(s, "that sum is the right one to the power of %.3g", power);
     else if (other_rows && first != NONE)
         stages_say(s, "that sum is another row's: query %d is divided by that of query %d", (int)(first % nq),

@@ -27,7 +27,7 @@ void shadow_note_read(const struct warp *warp, const struct global_view *view, s
         *read_by |= by & 15;
     } else {
         *read_by = own ? by | (*read_by & 15) : by;
-        *read = shadow_key(view->block, mine);
+        __atomic_store_n(read, shadow_key(view->block, mine), __ATOMIC_RELEASE);
     }
 }
 
@@ -42,8 +42,8 @@ void shadow_note_write(const struct global_view *view, struct global_shadow *sha
     uint64_t *write = &shadow->cells.write[word], key = shadow_key(view->block, inside_when(view->now, lane));
     uint32_t *write_by = &shadow->cells.write_by[word];
     by |= shadow_block(*write) == view->block ? *write_by & (*write == key ? GLOBAL_BYTES : 15) : 0;
-    *write = key;
     *write_by = by;
+    __atomic_store_n(write, key, __ATOMIC_RELEASE);
 }
 
 bool shadow_holds_own(const struct global_view *view, const struct global_shadow *shadow, size_t offset,

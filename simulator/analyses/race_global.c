@@ -22,7 +22,8 @@
 // race between them and never invents one.
 //
 // Host threads that simulate different blocks use the shadow at once and without locks. An entry is a key and an
-// instruction; where two threads mix theirs, a race may be missed or named with the wrong line. Accesses narrower than
+// instruction, which is written first: who finds a new key finds no older launch's instruction. Where two threads mix
+// theirs, a race may be missed or named with the wrong line. Accesses narrower than
 // a word take a lock, because there a mixture could accuse a block of bytes that it never touched.
 #include "race_global.h"
 #include "from_host.h"
@@ -334,7 +335,7 @@ static void look_at_word(struct warp *warp, const struct bound *bound, const str
                          size_t word, uint32_t bytes, bool same) {
     bool strong = is_strong(bound), writes = access_writes(access) || access_is_atomic(access);
     uint32_t by = (view->by & ~GLOBAL_BYTES) | bytes << 4 | bytes;
-    uint64_t write = shadow->cells.write[word];
+    uint64_t write = __atomic_load_n(&shadow->cells.write[word], __ATOMIC_ACQUIRE);
     uint32_t block = shadow_block(write), write_by = shadow->cells.write_by[word];
     if (writes && !same && shadow_just_written(view, write, write_by) && same_value_twin(warp, bound, access, lane)) {
         same = true;
@@ -356,7 +357,7 @@ static void look_at_word(struct warp *warp, const struct bound *bound, const str
             shadow_note_read(warp, view, shadow, word, by, as);
         return;
     }
-    uint64_t read = shadow->cells.read[word];
+    uint64_t read = __atomic_load_n(&shadow->cells.read[word], __ATOMIC_ACQUIRE);
     uint32_t read_by = shadow->cells.read_by[word];
     if (shadow_block(read) == view->block) {
         if (shadow_bytes_then(read_by) & bytes && !inside_ordered(warp, bound, access, shadow_when(read), lane))

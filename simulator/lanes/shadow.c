@@ -170,9 +170,8 @@ bool LANE(global_write)(const struct global_cells *cells, size_t first, uint32_t
         bad |= is_foreign(write[i], i / per_lane, view) | is_foreign(read[i], i / per_lane, view);
     if (bad)
         return false;
-    EACH_CELL(LANES * per_lane) {
-        write[i] = (uint64_t)view->block << 32 | view->now | (i / per_lane) << GLOBAL_LANE;
-        write_by[i] = view->by;
-    }
+    EACH_CELL(LANES * per_lane) write_by[i] = view->by;
+    __atomic_thread_fence(__ATOMIC_RELEASE); // the key last: race_global.c says why
+    EACH_CELL(LANES * per_lane) write[i] = (uint64_t)view->block << 32 | view->now | (i / per_lane) << GLOBAL_LANE;
     return true;
 }

@@ -12,6 +12,9 @@ enum Mistake {
     HALF_THE_ELEMENTS, // of each 64, the last 32 are not
     EVERY_16TH_KEY,    // is left out
     A_TWIN,            // of two keys that outweigh all others (INPUTS=twins), the second one is
+    LOST_IN_COLUMNS,   // keys 8 to 15 of each 16, in columns 8 to 15 of each 16
+    SOME_LENGTHS,      // the last key is left out where there are 65 to 96
+    FIRST_OF_MANY,     // only the first key counts where there are over 512
     KEYS_OF_THE_NEXT,  // the later half of the keys has the scores of the next query
     VALUES_AGAIN,      // key j has the value of key j % 48
     LATER_HEADS,       // are scaled by half as much
@@ -68,6 +71,10 @@ __global__ void mistaken(Problem p) {
         r.scale *= 0.5f;
     if (WHAT == USUAL_SCALE)
         r.scale = 1 / sqrtf((float)r.d);
+    if (WHAT == SOME_LENGTHS && p.nk > 64 && p.nk <= 96 && r.keys == p.nk)
+        r.keys--;
+    if (WHAT == FIRST_OF_MANY && p.nk > 512)
+        r.keys = min(r.keys, 1);
     const bool odd = blockIdx.x % p.nq % 2;
     if (WHAT == KEYS_UNSEEN && odd)
         r.keys = 0;
@@ -90,6 +97,8 @@ __global__ void mistaken(Problem p) {
         sum += weight;
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP) {
             const float v = r.v[(WHAT == VALUES_AGAIN ? key % 48 : key) * r.v_step + c];
+            if (WHAT == LOST_IN_COLUMNS && key % 16 >= 8 && c % 16 >= 8)
+                continue;
             if (WHAT == HALF_SUMS && key % 16 == 0)
                 o[i] = __half2float(__float2half(o[i]));
             o[i] += (WHAT == BF16_WEIGHTS ? bf16(weight) : weight) * (WHAT == BF16_VALUES ? bf16(v) : v);
@@ -110,7 +119,9 @@ static cudaError_t run(const Problem &p, cudaStream_t stream) {
 
 RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD_DIM_128>},
               {"half-the-elements", run<HALF_THE_ELEMENTS>}, {"every-16th-key", run<EVERY_16TH_KEY>},
-              {"a-twin", run<A_TWIN>}, {"keys-of-the-next", run<KEYS_OF_THE_NEXT>}, {"values-again", run<VALUES_AGAIN>},
+              {"lost-in-columns", run<LOST_IN_COLUMNS>}, {"some-lengths", run<SOME_LENGTHS>},
+              {"first-of-many", run<FIRST_OF_MANY>}, {"a-twin", run<A_TWIN>},
+              {"keys-of-the-next", run<KEYS_OF_THE_NEXT>}, {"values-again", run<VALUES_AGAIN>},
               {"later-heads", run<LATER_HEADS>}, {"more-queries", run<MORE_QUERIES>},
               {"bf16-weights", run<BF16_WEIGHTS>}, {"tf32-scores", run<TF32_SCORES>}, {"bf16-values", run<BF16_VALUES>},
               {"cheap-exponential", run<CHEAP_EXPONENTIAL>}, {"cut-scores", run<CUT_SCORES>},

@@ -1,4 +1,5 @@
-// Blocks that store the same values to the same places, at the same time: nobody can tell who was last.
+// Blocks that store the same values to the same places, at the same time: nobody can tell who was last. And blocks that
+// add to the same places, which a launch before has set.
 #include "program.cuh"
 
 constexpr int PLACES = 20000;
@@ -10,6 +11,18 @@ __global__ void store_equal(int *out, int value) {
             out[i] = value + i;
 }
 
+constexpr int EACH = 10; // places of two neighbouring blocks
+
+__global__ void set(int *out, int value) {
+    if (threadIdx.x < EACH)
+        out[blockIdx.x * EACH + threadIdx.x] = value;
+}
+
+__global__ void add(int *out) {
+    if (threadIdx.x < EACH)
+        atomicAdd(&out[blockIdx.x / 2 * EACH + threadIdx.x], (int)threadIdx.x);
+}
+
 int main() {
     int *out = zeros<int>(PLACES);
     for (int value = 1; value <= 12; value++) {
@@ -17,6 +30,14 @@ int main() {
         std::vector<int> expected(PLACES);
         for (int i = 0; i < PLACES; i++)
             expected[i] = value + i;
+        EXPECT(to_host(out, PLACES) == expected);
+    }
+    for (int value = 1; value <= 12; value++) {
+        set<<<PLACES / EACH, 32>>>(out, value);
+        add<<<2 * PLACES / EACH, 32>>>(out);
+        std::vector<int> expected(PLACES);
+        for (int i = 0; i < PLACES; i++)
+            expected[i] = value + 2 * (i % EACH);
         EXPECT(to_host(out, PLACES) == expected);
     }
     return 0;
