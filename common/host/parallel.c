@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { MAX_THREADS = 64 };
@@ -49,5 +50,11 @@ void *host_allocate(int64_t count, int64_t size) {
     if (!memory)
         message_exit(EXIT_BAD_INPUT, "the host has no %.1f GiB of memory left: use a smaller SHAPE",
                      (double)count * (double)size / 0x1p30);
+    return memory;
+}
+
+void *host_zeros(int64_t count, int64_t size) {
+    void *memory = host_allocate(count, size);
+    memset(memory, 0, (size_t)(count > 0 ? count : 1) * (size_t)size);
     return memory;
 }

@@ -12,4 +12,7 @@ void parallel_for(int64_t count, int64_t chunk, void (*body)(int64_t begin, int6
 // malloc() of count elements that ends the process with one line where the host has no memory left.
 void *host_allocate(int64_t count, int64_t size);
 
+// The same, all bytes 0.
+void *host_zeros(int64_t count, int64_t size);
+
 #endif

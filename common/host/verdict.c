@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double *room(int64_t count) {
-    double *values = host_allocate(count, sizeof *values);
-    memset(values, 0, (size_t)count * sizeof *values);
-    return values;
-}
-
 void verdict_begin(struct verdict *v, const struct host_problem *problem, const struct row_sample *sample,
                    const void *reference, int output) {
     const struct host_tensor *tensor = problem_output(problem, output);
@@ -24,13 +18,13 @@ void verdict_begin(struct verdict *v, const struct host_problem *problem, const 
                           .sample = sample,
                           .reference = reference,
                           .output = output,
-                          .expected = {room(columns), room(columns), room(columns)},
-                          .wrong_at = host_allocate(sample->count * columns, 1),
-                          .row_error = room(sample->count),
-                          .row_signal = room(sample->count),
+                          .expected = {host_zeros(columns, sizeof(double)), host_zeros(columns, sizeof(double)),
+                                       host_zeros(columns, sizeof(double))},
+                          .wrong_at = host_zeros(sample->count * columns, 1),
+                          .row_error = host_zeros(sample->count, sizeof(double)),
+                          .row_signal = host_zeros(sample->count, sizeof(double)),
                           .first_row = -1,
                           .rms_row = -1};
-    memset(v->wrong_at, 0, (size_t)(sample->count * columns));
 }
 
 static void remember_first(struct verdict *v, int64_t row, int column, bool sampled, double expected, float got,

@@ -176,8 +176,7 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
     x->right = host_allocate(rows * nk, sizeof *x->right);
     x->score = host_allocate(rows * nk, sizeof *x->score);
     x->largest = host_allocate(rows, sizeof *x->largest);
-    x->lost = host_allocate(rows, sizeof *x->lost);
-    memset(x->lost, 0, (size_t)rows * sizeof *x->lost);
+    x->lost = host_zeros(rows, sizeof *x->lost);
     x->right_lse = host_allocate(rows, sizeof *x->right_lse);
     if (x->problem.outputs > OUTPUT_LSE)
         x->lse = host_allocate(rows, sizeof *x->lse);

@@ -176,12 +176,13 @@ static void say_heads_together(const struct diagnosed *kernel, const struct prob
 static int right_again(const struct diagnosed *kernel, const struct problem_case *which, const struct number *n,
                        int wrong) {
     static const int above[] = {7, 8, 15, 16, 31, 32, 63, 64, 127, 128};
-    const bool wide = n->at == offsetof(struct attention_shape, head_dim);
+    // A lesson says up to which head_dim it goes.
+    if (n->at == offsetof(struct attention_shape, head_dim))
+        return 0;
     for (size_t i = 0; i < sizeof above / sizeof *above; i++) {
         struct problem_case tried = with(which, n, wrong + above[i]);
         bool ran;
-        // A lesson says up to which head_dim it goes.
-        if (wide || work_of(&tried.attention) > MOST_WORK)
+        if (work_of(&tried.attention) > MOST_WORK)
             return 0;
         if (is_right(kernel, &tried, &ran) && is_right_with(kernel, &tried, OTHER_SEED, &ran))
             return wrong + above[i];

@@ -6,20 +6,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { D = 64 };
-
-static float *zeros(int count) {
-    float *values = host_allocate(count, sizeof *values);
-    memset(values, 0, (size_t)count * sizeof *values);
-    return values;
-}
 
 // The mean of many values of equal keys, each column with others, whose sum a kernel keeps in fp32: it is rounded once,
 // in the end. How far the columns are off, in roundings of the type.
 static bool ask_mean(const struct diagnosed *kernel, enum attention_dtype dtype, int keys, double unit, double *off) {
-    float *q = zeros(D), *k = zeros(keys * D), *v = zeros(keys * D), *o = zeros(D);
+    float *q = host_zeros(D, sizeof *q), *k = host_zeros(keys * D, sizeof *k);
+    float *v = host_zeros(keys * D, sizeof *v), *o = host_zeros(D, sizeof *o);
     double squares = 0;
     for (int j = 0; j < keys; j++)
         for (int c = 0; c < D; c++)

@@ -34,18 +34,13 @@ static void say(struct probe *probe, const char *text) {
     fprintf(probe->out, "  %s\n", text);
 }
 
-static float *zeros(int count) {
-    float *values = host_allocate(count, sizeof *values);
-    memset(values, 0, (size_t)count * sizeof *values);
-    return values;
-}
-
 // Query i is large at element i and 0 elsewhere; the second key is 1 at the elements whose number has this bit, or has
 // it not, and 0 elsewhere; its value is 1, and so is that of no other key. Where the element that is met is one of
 // them met[i] is set. False where a result is neither.
 enum { ALL_ELEMENTS = -1 };
 static bool ask_bit(const struct probe *probe, int d, int bit, bool has, bool *met) {
-    float *q = zeros(d * d), *k = zeros(2 * d), *v = zeros(2 * d), *o = zeros(d * d);
+    float *q = host_zeros(d * d, sizeof *q), *k = host_zeros(2 * d, sizeof *k);
+    float *v = host_zeros(2 * d, sizeof *v), *o = host_zeros(d * d, sizeof *o);
     for (int i = 0; i < d; i++) {
         q[i * d + i] = 100 * sqrtf((float)d);
         k[d + i] = bit == ALL_ELEMENTS || (i >> bit & 1) == has;
@@ -66,7 +61,8 @@ static bool ask_bit(const struct probe *probe, int d, int bit, bool has, bool *m
 // The same with one element in all queries alike, met by one element of the key: whether it is. Then no other query's
 // can be taken for it.
 static bool is_met(const struct probe *probe, int d, int of_q, int of_k, bool *met) {
-    float *q = zeros(d * d), *k = zeros(2 * d), *v = zeros(2 * d), *o = zeros(d * d);
+    float *q = host_zeros(d * d, sizeof *q), *k = host_zeros(2 * d, sizeof *k);
+    float *v = host_zeros(2 * d, sizeof *v), *o = host_zeros(d * d, sizeof *o);
     for (int i = 0; i < d; i++) {
         q[i * d + of_q] = 100 * sqrtf((float)d);
         v[d + i] = 1;
@@ -88,7 +84,8 @@ static bool is_met(const struct probe *probe, int d, int of_q, int of_k, bool *m
 // Whether an element counts for any of many keys: all but the first have it, and nothing else.
 static bool counts_anywhere(const struct probe *probe, int d, int element, bool *counts) {
     enum { MANY_KEYS = 32 };
-    float *q = zeros(d), *k = zeros(MANY_KEYS * d), *v = zeros(MANY_KEYS * d), *o = zeros(d);
+    float *q = host_zeros(d, sizeof *q), *k = host_zeros(MANY_KEYS * d, sizeof *k);
+    float *v = host_zeros(MANY_KEYS * d, sizeof *v), *o = host_zeros(d, sizeof *o);
     q[element] = 100 * sqrtf((float)d);
     for (int j = 1; j < MANY_KEYS; j++)
         k[j * d + element] = 1;

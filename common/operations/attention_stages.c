@@ -169,8 +169,7 @@ static bool say_equal(const struct stages *s) {
 // The weights where all scores are 0, since the queries are.
 static void ask_equal(struct stages *s) {
     int64_t elements = s->x.rows * s->x.which.attention.head_dim;
-    float *q = host_allocate(elements, sizeof *q);
-    memset(q, 0, (size_t)elements * sizeof *q);
+    float *q = host_zeros(elements, sizeof *q);
     s->equal = host_allocate(s->x.rows * s->x.which.attention.nk, sizeof *s->equal);
     if (!observed_weights(&s->x, q, s->equal)) {
         free(s->equal);
@@ -225,9 +224,8 @@ static int note_odd(struct stages *s) {
 // mistake, which would hide that of the others.
 static bool find_few(const struct stages *s, int64_t wrong, bool *few /* [rows] */) {
     int nk = s->x.which.attention.nk;
-    int64_t *with = host_allocate(nk + 1, sizeof *with), marked = 0, seen = 0; // [odd keys], rows
+    int64_t *with = host_zeros(nk + 1, sizeof *with), marked = 0, seen = 0; // [odd keys], rows
     int *count = host_allocate(s->x.rows, sizeof *count), middle = 0;
-    memset(with, 0, (size_t)(nk + 1) * sizeof *with);
     for (int64_t r = 0; r < s->x.rows; r++) {
         count[r] = 0;
         for (int j = 0; j < nk && s->wrong[r]; j++)

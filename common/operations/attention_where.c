@@ -110,10 +110,8 @@ void attention_where(const struct diagnosed *kernel, const struct problem_case *
     if (!kernel->optional)
         problem_leave_optional(&problem);
     w.rows = problem.tensor[O].rows;
-    w.row = host_allocate(w.rows, sizeof *w.row);
-    w.column = host_allocate(which->attention.head_dim, sizeof *w.column);
-    memset(w.row, 0, (size_t)w.rows * sizeof *w.row);
-    memset(w.column, 0, (size_t)which->attention.head_dim * sizeof *w.column);
+    w.row = host_zeros(w.rows, sizeof *w.row);
+    w.column = host_zeros(which->attention.head_dim, sizeof *w.column);
     if (lines && kernel->covers(kernel->context, which) && find(kernel, &problem, &w)) {
         say_columns(&w, lines);
         if (!problem.finite) {

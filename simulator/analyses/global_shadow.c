@@ -4,6 +4,11 @@
 #include "race_inside.h"
 #include "race_shared.h"
 
+// After the instruction has been noted: another thread that meets the key may read which one it was.
+static void note_key(uint64_t *key, uint64_t value) {
+    __atomic_store_n(key, value, __ATOMIC_RELEASE);
+}
+
 void shadow_note_read(const struct warp *warp, const struct global_view *view, struct global_shadow *shadow,
                       size_t word, uint32_t by, uint32_t lane) {
     uint64_t *read = &shadow->cells.read[word];
@@ -14,20 +19,20 @@ void shadow_note_read(const struct warp *warp, const struct global_view *view, s
     if (block >= view->first && !own) {
         // Which of several blocks read which byte is not kept: bytes that are not all the same ones count for nothing.
         *read_by &= (*read_by & 15) == (by & 15) ? ~0u : ~GLOBAL_BYTES;
-        *read = shadow_key(view->several, 0);
+        note_key(read, shadow_key(view->several, 0));
     } else if (own && when >> GLOBAL_CLOCK == mine >> GLOBAL_CLOCK && of_warp && then & by) {
         if (when == mine) {
             *read_by |= by & GLOBAL_BYTES;
         } else if (shadow_lane(when) != SHADOW_MANY) { // which lane read which byte is not kept: those of both
             *read_by &= by | ~(15u << 4);
-            *read = shadow_key(block, inside_when(view->now, SHADOW_MANY));
+            note_key(read, shadow_key(block, inside_when(view->now, SHADOW_MANY)));
         }
     } else if (own && then && !of_warp && when >= view->floor &&
                (!mine || !race_shared_ordered(warp, inside_key(warp, when), shadow_lane(when), 0))) {
         *read_by |= by & 15;
     } else {
         *read_by = own ? by | (*read_by & 15) : by;
-        __atomic_store_n(read, shadow_key(view->block, mine), __ATOMIC_RELEASE);
+        note_key(read, shadow_key(view->block, mine));
     }
 }
 
@@ -43,7 +48,7 @@ void shadow_note_write(const struct global_view *view, struct global_shadow *sha
     uint32_t *write_by = &shadow->cells.write_by[word];
     by |= shadow_block(*write) == view->block ? *write_by & (*write == key ? GLOBAL_BYTES : 15) : 0;
     *write_by = by;
-    __atomic_store_n(write, key, __ATOMIC_RELEASE);
+    note_key(write, key);
 }
 
 bool shadow_holds_own(const struct global_view *view, const struct global_shadow *shadow, size_t offset,

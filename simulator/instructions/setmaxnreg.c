@@ -27,6 +27,9 @@ void setmaxnreg_begin(struct sim_kernel *kernel, int registers) {
     const struct ptx_kernel *ptx = kernel->ptx;
     const int *bounds = ptx->required_threads[0] ? ptx->required_threads : ptx->max_threads;
     uint32_t threads = 1, most = MOST_REGISTERS, largest = 0;
+    kernel->registers = 0;
+    if (!is_determined(ptx))
+        return;
     for (int i = 0; i < ptx->instructions; i++) {
         const struct bound *bound = &kernel->code[i];
         if (bound->ptx->opcode == PTX_OP_SETMAXNREG_INC && bound->extra > largest)
@@ -35,10 +38,6 @@ void setmaxnreg_begin(struct sim_kernel *kernel, int registers) {
     for (int i = 0; i < 3; i++)
         threads *= bounds[i] > 0 ? (uint32_t)bounds[i] : 1;
     threads = (threads + LANES - 1) / LANES * LANES;
-    if (!is_determined(ptx)) {
-        kernel->registers = 0;
-        return;
-    }
     if (ptx->max_registers > 0)
         most = smaller(most, (uint32_t)ptx->max_registers);
     else

@@ -6,11 +6,7 @@
 #include <vector>
 
 __global__ void rows(Problem p) {
-    const Row r = row_of(p, blockIdx.x);
-    LaneRunning s;
-    for (int key = 0; key < r.keys; key++)
-        add_key(s, r, key, warp_score(r, key));
-    finish_row(r, s);
+    attend_row(row_of(p, blockIdx.x));
 }
 
 static cudaError_t start(const Problem &p, cudaStream_t stream) {
@@ -54,11 +50,7 @@ static cudaError_t run_scaled_maximum(const Problem &p, cudaStream_t stream) {
 
 // Right but for a factor that only rows of many keys have, so that no small case shows it.
 __global__ void doubled_rows(Problem p) {
-    const Row r = row_of(p, blockIdx.x);
-    LaneRunning s;
-    for (int key = 0; key < r.keys; key++)
-        add_key(s, r, key, warp_score(r, key));
-    finish_row(r, s);
+    attend_row(row_of(p, blockIdx.x));
     for (int c = threadIdx.x; r.keys > 4096 && c < r.d; c += WARP)
         r.o[c] *= 2;
 }

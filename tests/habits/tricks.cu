@@ -78,11 +78,7 @@ static cudaError_t run_answers_itself(const Problem &p, cudaStream_t stream) {
 }
 
 __global__ void rows(Problem p) {
-    const Row r = row_of(p, blockIdx.x);
-    LaneRunning s;
-    for (int key = 0; key < r.keys; key++)
-        add_key(s, r, key, warp_score(r, key));
-    finish_row(r, s);
+    attend_row(row_of(p, blockIdx.x));
 }
 
 // A stream that was not given, and the simulator is told that the inputs are there.

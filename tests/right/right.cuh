@@ -120,6 +120,14 @@ __device__ inline void finish_row(const Row &r, const LaneRunning &s) {
         *r.lse = r.keys ? s.maximum + logf(s.sum) : -INFINITY;
 }
 
+// One warp, with the keys in their order.
+__device__ inline void attend_row(const Row &r) {
+    LaneRunning s;
+    for (int key = 0; key < r.keys; key++)
+        add_key(s, r, key, warp_score(r, key));
+    finish_row(r, s);
+}
+
 struct Entry {
     const char *name;
     cudaError_t (*forward)(const Problem &p, cudaStream_t stream);

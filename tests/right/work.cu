@@ -178,11 +178,7 @@ __global__ void rows_from(Problem p, int64_t first, int64_t end) {
     const int64_t row = first + (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
     if (row >= end)
         return;
-    const Row r = row_of(p, row);
-    LaneRunning s;
-    for (int key = 0; key < r.keys; key++)
-        add_key(s, r, key, warp_score(r, key));
-    finish_row(r, s);
+    attend_row(row_of(p, row));
 }
 
 static cudaError_t run_launch_a_head(const Problem &p, cudaStream_t stream) {
@@ -194,40 +190,36 @@ static cudaError_t run_launch_a_head(const Problem &p, cudaStream_t stream) {
 // ---- Rows taken as they come, and a fixed grid
 // -----------------------------------------------------------------------------
 
-__global__ void as_they_come(Problem p) {
-    int *next = (int *)p.workspace;
+// Until the counter has come to the last row.
+__device__ void take_rows(const Problem &p, unsigned *next) {
     for (;;) {
-        int row = 0;
+        unsigned row = 0;
         if (threadIdx.x == 0)
             row = atomicAdd(next, 1);
         row = __shfl_sync(ALL, row, 0);
         if (row >= rows_of(p))
             return;
-        const Row r = row_of(p, row);
-        LaneRunning s;
-        for (int key = 0; key < r.keys; key++)
-            add_key(s, r, key, warp_score(r, key));
-        finish_row(r, s);
+        attend_row(row_of(p, row));
     }
 }
 
+__global__ void as_they_come(Problem p) {
+    take_rows(p, (unsigned *)p.workspace);
+}
+
 static size_t counter_bytes(const Problem &) {
-    return sizeof(int);
+    return sizeof(unsigned);
 }
 
 static cudaError_t run_as_they_come(const Problem &p, cudaStream_t stream) {
-    cudaMemsetAsync(p.workspace, 0, sizeof(int), stream);
+    cudaMemsetAsync(p.workspace, 0, sizeof(unsigned), stream);
     as_they_come<<<5, WARP, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
 __global__ void fixed_grid(Problem p) {
     for (int64_t row = blockIdx.z * gridDim.y + blockIdx.y; row < rows_of(p); row += gridDim.y * gridDim.z) {
-        const Row r = row_of(p, row);
-        LaneRunning s;
-        for (int key = 0; key < r.keys; key++)
-            add_key(s, r, key, warp_score(r, key));
-        finish_row(r, s);
+        attend_row(row_of(p, row));
     }
 }
 
@@ -284,19 +276,7 @@ static cudaError_t run_by_atomics(const Problem &p, cudaStream_t stream) {
 
 // The same with a counter of the file's own for each stream, which the last block sets back for the next call.
 __global__ void set_back(Problem p, unsigned *counter) {
-    for (;;) {
-        unsigned row = 0;
-        if (threadIdx.x == 0)
-            row = atomicAdd(&counter[0], 1);
-        row = __shfl_sync(ALL, row, 0);
-        if (row >= rows_of(p))
-            break;
-        const Row r = row_of(p, row);
-        LaneRunning s;
-        for (int key = 0; key < r.keys; key++)
-            add_key(s, r, key, warp_score(r, key));
-        finish_row(r, s);
-    }
+    take_rows(p, &counter[0]);
     if (threadIdx.x == 0 && atomicAdd(&counter[1], 1) == gridDim.x - 1) {
         atomicExch(&counter[1], 0);
         atomicExch(&counter[0], 0);
