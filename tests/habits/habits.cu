@@ -50,7 +50,8 @@ static cudaError_t run_scaled_maximum(const Problem &p, cudaStream_t stream) {
 
 // Right but for a factor that only rows of many keys have, so that no small case shows it.
 __global__ void doubled_rows(Problem p) {
-    attend_row(row_of(p, blockIdx.x));
+    const Row r = row_of(p, blockIdx.x);
+    attend_row(r);
     for (int c = threadIdx.x; r.keys > 4096 && c < r.d; c += WARP)
         r.o[c] *= 2;
 }
