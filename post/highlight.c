@@ -1,91 +1,75 @@
 #include "highlight.h"
 
+#include "text.h"
+
 #include <ctype.h>
+#include <limits.h>
+#include <regex.h>
 #include <string.h>
 
-void html_text(FILE *out, const char *text, int length) {
-    for (int i = 0; i < length; i++)
-        switch (text[i]) {
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        default:
-            fputc(text[i], out);
-        }
+void html_text(FILE *out, const char *text, size_t length) {
+    static const char *const entity[UCHAR_MAX + 1] = {
+        ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;"};
+    for (const char *at = text; at < text + length; at++)
+        if (entity[(unsigned char)*at])
+            fputs(entity[(unsigned char)*at], out);
+        else
+            fputc(*at, out);
 }
 
-static void span(FILE *out, const char *kind, const char *text, int length) {
-    fprintf(out, "<span class=\"%s\">", kind);
-    html_text(out, text, length);
-    fputs("</span>", out);
-}
-
-// The kind of a word, NULL for one of the kernel's own.
-static const char *kind_of(const char *word, int length) {
+// The kind of a token, NULL for a word of the kernel's own.
+static const char *kind_of(const char *token, int length) {
     static const char *const keywords =
         " if else for while do return const constexpr static inline template typename struct enum using auto break "
         "continue sizeof switch case asm volatile extern include define pragma unroll ";
     static const char *const types =
         " int float double bool char void unsigned size_t float2 float4 half __half __nv_bfloat16 uint32_t uint64_t "
         "int64_t uint4 dim3 cudaError_t ";
+    static const char *const of_cuda[] = {"__", "threadIdx", "blockIdx", "blockDim", "gridDim"};
+    if (*token == '/')
+        return "c";
+    if (*token == '"')
+        return "s";
+    if (isdigit((unsigned char)*token))
+        return "n";
     char key[64];
-    snprintf(key, sizeof key, " %.*s ", length, word);
+    snprintf(key, sizeof key, " %.*s ", length, token);
     if (strstr(keywords, key))
         return "k";
     if (strstr(types, key))
         return "t";
-    bool is_cuda = !strncmp(word, "__", 2) || !strncmp(word, "threadIdx", 9) || !strncmp(word, "blockIdx", 8) ||
-                   !strncmp(word, "blockDim", 8) || !strncmp(word, "gridDim", 7);
-    return is_cuda ? "g" : NULL;
+    for (size_t i = 0; i < sizeof of_cuda / sizeof *of_cuda; i++)
+        if (text_after(token, of_cuda[i]))
+            return "g";
+    return NULL;
 }
 
-static void line(FILE *out, const char *text, int length) {
-    for (int i = 0; i < length;) {
-        int end = i + 1;
-        if (!strncmp(text + i, "//", 2)) {
-            span(out, "c", text + i, length - i);
-            return;
-        }
-        if (text[i] == '"') {
-            while (end < length && text[end] != '"')
-                end += text[end] == '\\' ? 2 : 1;
-            end = end < length ? end + 1 : length;
-            span(out, "s", text + i, end - i);
-        } else if (isalpha((unsigned char)text[i]) || text[i] == '_') {
-            while (end < length && (isalnum((unsigned char)text[end]) || text[end] == '_'))
-                end++;
-            const char *kind = kind_of(text + i, end - i);
-            if (kind)
-                span(out, kind, text + i, end - i);
-            else
-                html_text(out, text + i, end - i);
-        } else if (isdigit((unsigned char)text[i])) {
-            while (end < length && (isalnum((unsigned char)text[end]) || text[end] == '.'))
-                end++;
-            span(out, "n", text + i, end - i);
-        } else
-            html_text(out, text + i, 1);
-        i = end;
+static void write_line(FILE *out, const regex_t *tokens, const char *text, const char *end) {
+    regmatch_t found = {.rm_eo = (regoff_t)(end - text)};
+    while (!regexec(tokens, text, 1, &found, REG_STARTEND)) {
+        const char *token = text + found.rm_so;
+        int length = found.rm_eo - found.rm_so;
+        const char *kind = kind_of(token, length);
+        html_text(out, text, (size_t)found.rm_so);
+        fprintf(out, kind ? "<span class=\"%s\">" : "", kind);
+        html_text(out, token, (size_t)length);
+        fputs(kind ? "</span>" : "", out);
+        text = token + length;
+        found = (regmatch_t){.rm_eo = (regoff_t)(end - text)};
     }
+    html_text(out, text, (size_t)(end - text));
 }
 
 void highlight(FILE *out, const char *code, bool is_diff) {
+    regex_t tokens; // comments, texts in quotes, words and numbers
+    regcomp(&tokens, "//.*|\"([^\"\\]|\\\\.)*\\\\?\"?|[A-Za-z_][A-Za-z0-9_]*|[0-9][A-Za-z0-9.]*", REG_EXTENDED);
     for (const char *end; *code; code = end + 1) {
         end = strchr(code, '\n');
-        int length = (int)(end - code), skip = is_diff && length >= 2 ? 2 : 0;
         const char *kind = *code == '+' ? "new" : *code == '-' ? "gone" : "old";
         if (is_diff)
             fprintf(out, "<span class=\"%s\">%c ", kind, *code);
-        line(out, code + skip, length - skip);
+        write_line(out, &tokens, code + (is_diff && end - code >= 2 ? 2 : 0), end);
         fputs(is_diff ? "</span>\n" : "\n", out);
     }
+    regfree(&tokens);
 }

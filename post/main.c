@@ -28,15 +28,9 @@ int main(int argc, char **argv) {
         ok = outline_write(&outline, NULL, NULL);
     } else if (argc == 6 && !strcmp(argv[1], "markdown"))
         ok = write_markdown(argv + 2);
-    else if (argc == 5 && !strcmp(argv[1], "page")) {
-        struct page_sources sources = {.markdown = argv[2],
-                                       .folder = argv[3],
-                                       .url = argv[4],
-                                       .html = "post/page.html",
-                                       .css = "post/page.css",
-                                       .palette = "plots/palette"};
-        ok = page_write(&sources, stdout);
-    } else
+    else if (argc == 5 && !strcmp(argv[1], "page"))
+        ok = page_write(stdout, argv[2], argv[3], argv[4]);
+    else
         message_exit(EXIT_BAD_INPUT, "it is called by post/write");
     if (fflush(stdout) || ferror(stdout))
         message_exit(EXIT_BAD_INPUT, "the post cannot be written; is the disk full?");

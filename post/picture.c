@@ -2,86 +2,76 @@
 
 #include "text.h"
 
-#include <ctype.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool begins(const char *text, const char *prefix) {
-    return !strncmp(text, prefix, strlen(prefix));
-}
-
 // The opening tag: its size is the page's business, what it is labelled by gets the prefix.
-static void write_tag(FILE *out, const char *tag, const char *end, const char *class, const char *prefix) {
+static void write_tag(FILE *out, const char *tag, const char *class, const char *prefix) {
     fprintf(out, "<svg class=\"%s\"", class);
-    for (const char *at = tag + 4; at < end;) {
-        const char *name = at + strspn(at, " \t\r\n"), *quote = strpbrk(name, "\"'>");
-        if (!quote || quote >= end)
-            break;
+    const char *name = tag + strlen("<svg");
+    for (const char *quote; *(quote = strpbrk(name, "\"'>")) != '>';) {
         const char *close = strchr(quote + 1, *quote);
-        if (begins(name, "aria-labelledby=")) {
-            fputs(" aria-labelledby=\"", out);
+        name += strspn(name, " \t\r\n");
+        if (text_after(name, "aria-labelledby=")) {
+            const char *before = " aria-labelledby=\"";
             for (const char *id = quote + 1; id < close; id += strspn(id, " ")) {
                 int length = (int)strcspn(id, " \"'");
-                fprintf(out, "%s%s%.*s", id > quote + 1 ? " " : "", prefix, length, id);
+                fprintf(out, "%s%s%.*s", before, prefix, length, id);
+                before = " ";
                 id += length;
             }
             fputc('"', out);
-        } else if (!begins(name, "width=") && !begins(name, "height="))
+        } else if (!text_after(name, "width=") && !text_after(name, "height="))
             fprintf(out, " %.*s", (int)(close + 1 - name), name);
-        at = close + 1;
+        name = close + 1;
     }
     fputc('>', out);
 }
 
-bool picture_write(FILE *out, const char *path, const char *class, const char *prefix) {
-    char *svg = text_read(path), *tag = svg ? strstr(svg, "<svg") : NULL, *end = tag ? strchr(tag, '>') : NULL;
-    if (!end) {
-        fprintf(stderr, "post: there is no SVG in %s\n", path);
-        free(svg);
-        return false;
-    }
-    write_tag(out, tag, end, class, prefix);
-    static const char *const ids[] = {" id=\"", " id='", "href=\"#", "href='#", "url(#"};
+// Without styles and empty lines, and with the prefix before each id. False where one is not of this SVG.
+static bool write_rest(FILE *out, const char *rest, const char *prefix) {
     bool own = true;
-    for (const char *at = end + 1; *at;) {
-        const char *close;
-        if (begins(at, "<style") && (close = strstr(at, "</style>"))) {
-            at = close + strlen("</style>");
-            continue;
+    regex_t special;
+    regmatch_t found;
+    regcomp(&special, "<style|\n(\n|$)| id=[\"']|(href=[\"']|url\\()#?", REG_EXTENDED);
+    while (!regexec(&special, rest, 1, &found, 0)) {
+        const char *at = rest + found.rm_so, *style_end = *at == '<' ? strstr(at, "</style>") : NULL;
+        fprintf(out, "%.*s", (int)found.rm_so, rest);
+        rest += found.rm_eo;
+        if (*at == '\n')
+            rest = at + 1;
+        else if (style_end)
+            rest = style_end + strlen("</style>");
+        else {
+            bool is_id = *at == ' ' || rest[-1] == '#';
+            fprintf(out, "%.*s%s", found.rm_eo - found.rm_so, at, is_id ? prefix : "");
+            own &= is_id || *at == '<';
         }
-        if ((begins(at, "href=\"") || begins(at, "href='")) && at[6] != '#')
-            own = false;
-        if (begins(at, "url(") && at[4] != '#')
-            own = false;
-        size_t i = 0;
-        while (i < sizeof ids / sizeof *ids && !begins(at, ids[i]))
-            i++;
-        if (i < sizeof ids / sizeof *ids) {
-            fprintf(out, "%s%s", ids[i], prefix);
-            at += strlen(ids[i]);
-        } else if (*at == '\n' && (at[1] == '\n' || !at[1]))
-            at++;
-        else
-            fputc(*at++, out);
     }
+    fputs(rest, out);
+    regfree(&special);
+    return own;
+}
+
+bool picture_write(FILE *out, const char *path, const char *class, int number) {
+    char *svg = text_read(path), *tag = svg ? strstr(svg, "<svg") : NULL, *end = tag ? strchr(tag, '>') : NULL;
+    char prefix[16];
+    snprintf(prefix, sizeof prefix, "p%d-", number);
+    if (end)
+        write_tag(out, tag, class, prefix);
+    bool own = end && write_rest(out, end + 1, prefix);
     if (!own)
-        fprintf(stderr, "post: %s refers to something outside the page\n", path);
+        fprintf(stderr, end ? "post: %s refers to something outside the page\n" : "post: there is no SVG in %s\n",
+                path);
     free(svg);
     return own;
 }
 
-bool picture_colours(FILE *out, const char *palette) {
-    struct lines lines;
-    if (!lines_read(palette, &lines)) {
-        fprintf(stderr, "post: %s cannot be read\n", palette);
-        return false;
-    }
+void picture_colours(FILE *out, char *palette) {
     static const char *const uses[] = {"fill", "stroke", "color"};
-    for (int i = 0; i < lines.count; i++) {
-        char light[8], dark[8];
-        for (int j = 0; j < 3 && sscanf(lines.line[i], "%*s %7s %7s", light, dark) == 2; j++)
-            fprintf(out, "svg.chart [%s=\"%s\"] { %s: light-dark(%s, %s); }\n", uses[j], light, uses[j], light, dark);
-    }
-    lines_free(&lines);
-    return true;
+    char light[8], dark[8];
+    for (char *line = strtok(palette, "\n"); line; line = strtok(NULL, "\n"))
+        for (int i = 0; i < 3 && sscanf(line, "%*s %7s %7s", light, dark) == 2; i++)
+            fprintf(out, "svg.chart [%s=\"%s\"] { %s: light-dark(%s, %s); }\n", uses[i], light, uses[i], light, dark);
 }

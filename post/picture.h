@@ -6,10 +6,12 @@
 #include <stdio.h>
 
 // Writes an SVG into a page, with a class in the place of its size, without its own styles, and with ids that begin
-// with `prefix`. False, and one line on stderr, where there is no such file or it refers to something outside the page.
-bool picture_write(FILE *out, const char *path, const char *class, const char *prefix);
+// with the number. False, and one line on stderr, where there is no such file or it refers to something outside the
+// page.
+bool picture_write(FILE *out, const char *path, const char *class, int number);
 
-// The colours of charts on white and on dark paper, as rules of CSS for svg.chart.
-bool picture_colours(FILE *out, const char *palette);
+// The colours of charts on white and on dark paper, as rules of CSS for svg.chart. Takes the text of plots/palette
+// apart.
+void picture_colours(FILE *out, char *palette);
 
 #endif
