@@ -3,31 +3,35 @@
 #include "message.h"
 #include "text.h"
 
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 
-static int by_key(const void *a, const void *b) {
-    return strcmp(((const struct figure *)a)->key, ((const struct figure *)b)->key);
-}
+enum { BEHIND_KEY = 0x1f, BEHIND_TEXT = 0x1e };
 
-void figures_read(const char *path, struct figures *figures) {
-    *figures = (struct figures){.text = text_read(path)};
-    if (!figures->text)
+char *figures_read(const char *path) {
+    char *figures = text_read(path);
+    if (!figures)
         message_exit(EXIT_BAD_INPUT, "%s cannot be read", path);
-    for (char *at = figures->text; *at;) {
-        char *text = strchr(at, 0x1f), *end = strchr(at, 0x1e);
-        if (!text || !end || text > end)
+    for (char *record = figures; *record;) {
+        char *key_end = strchr(record, BEHIND_KEY), *end = strchr(record, BEHIND_TEXT);
+        if (!key_end || !end || key_end > end)
             message_exit(EXIT_BAD_INPUT, "%s is no list of figures", path);
-        *text++ = *end = '\0';
-        figures->all = realloc(figures->all, (size_t)(figures->count + 1) * sizeof *figures->all);
-        figures->all[figures->count++] = (struct figure){.key = at, .text = text};
-        at = end + 1;
+        *end = '\0';
+        record = end + 1;
     }
-    qsort(figures->all, (size_t)figures->count, sizeof *figures->all, by_key);
+    return figures;
 }
 
-const char *figures_find(const struct figures *figures, const char *key) {
-    struct figure wanted = {.key = key};
-    const struct figure *found = bsearch(&wanted, figures->all, (size_t)figures->count, sizeof *figures->all, by_key);
-    return found ? found->text : NULL;
+const char *figures_find(const char *figures, const char *key, ...) {
+    char wanted[1024];
+    va_list words;
+    va_start(words, key);
+    vsnprintf(wanted, sizeof wanted, key, words);
+    va_end(words);
+    for (const char *record = figures; *record; record += strlen(record) + 1) {
+        const char *key_end = text_after(record, wanted);
+        if (key_end && *key_end == BEHIND_KEY)
+            return key_end + 1;
+    }
+    return NULL;
 }

@@ -2,20 +2,11 @@
 #ifndef FIGURES_H
 #define FIGURES_H
 
-#include <stdbool.h>
+// Reads records "key US text RS" (0x1F, 0x1E) for figures_find and free(). Ends the process where the file cannot be
+// read.
+char *figures_read(const char *path);
 
-struct figures {
-    char *text;
-    struct figure {
-        const char *key, *text;
-    } * all; // [count], by key
-    int count;
-};
-
-// Reads records "key US text RS" (0x1F, 0x1E). Ends the process where the file cannot be read.
-void figures_read(const char *path, struct figures *figures);
-
-// NULL where there is none.
-const char *figures_find(const struct figures *figures, const char *key);
+// The text of a key, which is printed as by printf; NULL where there is none.
+const char *figures_find(const char *figures, const char *key, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,5 +1,6 @@
 #include "kernel.h"
 
+#include "figures.h"
 #include "host/blanks.h"
 
 #include <ctype.h>
@@ -7,12 +8,6 @@
 #include <string.h>
 
 enum { MOST = 20, MOST_CHANGED = 26 }; // lines of a listing, and of one with what is gone
-
-static const char *folder_of(const struct figures *figures, const char *lesson) {
-    char key[64];
-    snprintf(key, sizeof key, "folder %s", lesson);
-    return figures_find(figures, key);
-}
 
 void kernel_free(struct kernel *kernel) {
     lines_free(&kernel->file);
@@ -60,17 +55,16 @@ static void compare(struct kernel *kernel, const struct kernel_line *old, int ol
     free(common);
 }
 
-bool kernel_read(const struct figures *figures, const char *lesson, const char *file, bool own, struct kernel *kernel) {
-    const char *folder = folder_of(figures, lesson);
+bool kernel_read(const char *figures, const char *lesson, const char *file, bool own, struct kernel *kernel) {
+    const char *folder = figures_find(figures, "folder %s", lesson);
     *kernel = (struct kernel){0};
     if (!folder)
         return false;
     snprintf(kernel->path, sizeof kernel->path, "%s/%s/%s", own ? "lessons" : "solutions", folder, file);
     if (!lines_read(kernel->path, &kernel->file))
         return false;
-    char number[16], path[1024];
-    snprintf(number, sizeof number, "%02d", atoi(folder) - 1);
-    const char *before = folder_of(figures, number);
+    const char *before = figures_find(figures, "folder %02d", atoi(folder) - 1);
+    char path[1024];
     snprintf(path, sizeof path, "solutions/%s/%s", before ? before : "", file);
     kernel->compared = before && lines_read(path, &kernel->before);
 

@@ -2,7 +2,6 @@
 #ifndef KERNEL_H
 #define KERNEL_H
 
-#include "figures.h"
 #include "text.h"
 
 struct kernel_line {
@@ -28,7 +27,7 @@ struct snippet {
 
 // lesson is a number, "05"; own: the learner's file. False where there is no such lesson or file; kernel_free() may be
 // called all the same.
-bool kernel_read(const struct figures *figures, const char *lesson, const char *file, bool own, struct kernel *kernel);
+bool kernel_read(const char *figures, const char *lesson, const char *file, bool own, struct kernel *kernel);
 void kernel_free(struct kernel *kernel);
 
 // What a learner fills in at TODO `blank`. Blank 0 is the longest that is short enough to read, or, where nothing is

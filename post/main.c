@@ -8,16 +8,17 @@
 #include "outline.h"
 #include "page.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool write_markdown(char **word) {
-    struct figures figures;
-    figures_read(word[1], &figures);
+    char *figures = figures_read(word[1]);
     FILE *drawings = fopen(word[3], "w");
     if (!drawings)
         message_exit(EXIT_BAD_INPUT, "%s cannot be written", word[3]);
-    struct outline outline = {.path = word[0], .figures = &figures, .links = word[2]};
+    struct outline outline = {.path = word[0], .figures = figures, .links = word[2]};
     bool ok = outline_write(&outline, stdout, drawings);
+    free(figures);
     return fclose(drawings) == 0 && ok;
 }
 

@@ -3,14 +3,14 @@
 #ifndef OUTLINE_H
 #define OUTLINE_H
 
-#include "figures.h"
-
+#include <stdbool.h>
 #include <stdio.h>
 
 struct outline {
     const char *path;
-    const struct figures *figures; // NULL: it is checked, as far as that goes without results, and nothing is written
-    const char *links;             // what goes before a path of the repository in a link
+    const char
+        *figures; // of figures_read; NULL: it is checked as far as that goes without results, and nothing is written
+    const char *links; // what goes before a path of the repository in a link
 };
 
 // Writes the post, and the paths of the drawings that it shows, a line each. False where there is a mistake; each is
