@@ -34,27 +34,31 @@ static const char *const forms[] = {
     "reproduce",
 };
 
-// Whether a word of so many letters is one of "this|that".
-static bool is_one_of(const char *words, int length, const char *word, int letters) {
-    for (const char *end = words + length; words < end; words += strcspn(words, "| ]") + 1)
-        if ((int)strcspn(words, "| ]") == letters && !strncmp(words, word, (size_t)letters))
+// Whether a word of so many letters is one of "this|that", which ends as a word of a form does.
+static bool is_one_of(const char *words, const char *word, int letters) {
+    for (;; words++) {
+        int length = (int)strcspn(words, "| ]");
+        if (length == letters && !strncmp(words, word, (size_t)letters))
             return true;
-    return false;
+        words += length;
+        if (*words != '|')
+            return false;
+    }
 }
 
 // Whether it is what a word of a form stands for.
 static bool is_for(const char *kind, int length, const char *word, int letters) {
     int digits = (int)strspn(word, "0123456789");
     if (islower((unsigned char)*kind))
-        return is_one_of(kind, length, word, letters);
-    if (is_one_of("D|N|BLANK", 9, kind, length))
+        return is_one_of(kind, word, letters);
+    if (is_one_of("D|N|BLANK", kind, length))
         return digits == letters;
-    if (is_one_of("LESSON|OVER", 11, kind, length))
-        return (digits == 2 && letters == 2) || is_one_of("first|last|best", 15, word, letters) ||
+    if (is_one_of("LESSON|OVER", kind, length))
+        return (digits == 2 && letters == 2) || is_one_of("first|last|best", word, letters) ||
                text_after(word, "peer-") || text_after(word, "baseline-");
-    if (!strncmp(kind, "ROWS", 4))
+    if (text_after(kind, "ROWS"))
         return digits > 0 && word[digits] == 'x' && isdigit((unsigned char)word[digits + 1]);
-    if (!strncmp(kind, "FILE", 4))
+    if (text_after(kind, "FILE"))
         return letters > length - 4 && !strncmp(word + letters - (length - 4), kind + 4, (size_t)length - 4);
     return true;
 }
@@ -82,7 +86,7 @@ const char *form_of(const char *inner, bool *fits) {
         *fits = fits_form(forms[i], inner);
         if (*fits)
             return forms[i];
-        if (!form && is_one_of(forms[i], (int)strcspn(forms[i], " "), inner, letters))
+        if (!form && is_one_of(forms[i], inner, letters))
             form = forms[i];
     }
     return form;

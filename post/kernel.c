@@ -30,19 +30,18 @@ static int without_marks(const struct lines *file, struct kernel_line *code) {
 // Puts both together, by a longest common part of theirs.
 static void compare(struct kernel *kernel, const struct kernel_line *old, int olds, const struct kernel_line *new,
                     int news) {
-    int columns = news + 1;
-    // common[i * columns + j]: the longest common part of what follows line i of one and line j of the other.
-    int *common = calloc((size_t)(olds + 1) * (size_t)columns, sizeof *common);
+    // common[i][j]: the longest common part of what follows line i of one and line j of the other.
+    int(*common)[news + 1] = calloc((size_t)olds + 1, sizeof *common);
     for (int i = olds - 1; i >= 0; i--)
         for (int j = news - 1; j >= 0; j--) {
-            int down = common[(i + 1) * columns + j], right = common[i * columns + j + 1];
-            common[i * columns + j] = !strcmp(old[i].text, new[j].text) ? common[(i + 1) * columns + j + 1] + 1
-                                                                        : (down > right ? down : right);
+            int down = common[i + 1][j], right = common[i][j + 1];
+            bool same = !strcmp(old[i].text, new[j].text);
+            common[i][j] = same ? common[i + 1][j + 1] + 1 : down > right ? down : right;
         }
     for (int i = 0, j = 0; i < olds || j < news;) {
         struct kernel_line *line = &kernel->line[kernel->count++];
         bool same = i < olds && j < news && !strcmp(old[i].text, new[j].text);
-        bool goes = !same && i < olds && (j == news || common[(i + 1) * columns + j] >= common[i * columns + j + 1]);
+        bool goes = !same && i < olds && (j == news || common[i + 1][j] >= common[i][j + 1]);
         *line = goes ? old[i] : new[j];
         line->mark = same ? ' ' : goes ? '-' : '+';
         if (goes)
@@ -151,10 +150,11 @@ void kernel_print(FILE *out, const struct kernel *kernel, struct snippet snippet
     for (int i = snippet.first; i < snippet.end; i++) {
         const struct kernel_line *line = &kernel->line[i];
         int blanks = (int)strspn(line->text, " ");
-        if (marked && (line->mark != '-' || with_gone))
+        if (line->mark == '-' && !with_gone)
+            continue;
+        if (marked)
             fprintf(out, "%c ", line->mark);
-        if (line->mark != '-' || with_gone)
-            fprintf(out, "%s\n", line->text + (blanks < indent ? blanks : indent));
+        fprintf(out, "%s\n", line->text + (blanks < indent ? blanks : indent));
     }
     fprintf(out, "```\n\n*From [`%s`, lines %d to %d](%s%s#L%d-L%d)%s", kernel->path, first, last, links, kernel->path,
             first, last, text_after(kernel->path, "lessons/") ? "; an own kernel" : "");

@@ -1,7 +1,7 @@
-// post check OUTLINE                                 whether it is written as it should be, whatever results hold
-// post markdown OUTLINE FIGURES LINKS DRAWINGS   the Markdown of a post on stdout, the paths of its drawings into a
-// file post page POST.md FOLDER                       its page on stdout, with the pictures of the folder post/write
-// calls both. Exit status 2: bad input, each mistake on stderr with file and line.
+// post check OUTLINE                             whether it is written as it should be, whatever results hold
+// post markdown OUTLINE FIGURES LINKS DRAWINGS   its Markdown on stdout, the paths of its drawings into a file
+// post page POST.md FOLDER URL                   its page on stdout, with the pictures of the folder
+// post/write calls them. Exit status 2: bad input, each mistake on stderr with file and line.
 
 #include "figures.h"
 #include "message.h"

@@ -275,7 +275,7 @@ bool page_write(FILE *out, const char *markdown, const char *folder, const char 
     bool has_title = cmark_node_get_heading_level(heading) > 0;
     char *title = cmark_render_plaintext(has_title ? heading : document, CMARK_OPT_DEFAULT, 0);
     page.title = has_title ? text_trim(title) : "Attention in CUDA";
-    if (*page.fact[AUTHOR] || *page.fact[DATE]) // the place of the byline
+    if (heading && (*page.fact[AUTHOR] || *page.fact[DATE])) // the place of the byline
         cmark_node_insert_after(heading, cmark_node_new(CMARK_NODE_CUSTOM_BLOCK));
 
     char *rest = template;
