@@ -25,8 +25,8 @@ struct snippet {
     int first, end;
 };
 
-// lesson is a number, "05"; own: the learner's file. False where there is no such lesson or file; kernel_free() may be
-// called all the same.
+// figures: of figures_read; lesson: a number, "05"; own: the learner's file. False where there is no such lesson or
+// file; kernel_free() may be called all the same.
 bool kernel_read(const char *figures, const char *lesson, const char *file, bool own, struct kernel *kernel);
 void kernel_free(struct kernel *kernel);
 
