@@ -81,10 +81,10 @@ FROM field WHERE what = 'softmax' AND name = 'gb_per_s' AND NOT CAST(value AS RE
 CREATE VIEW record AS SELECT gpu, what, line, json_group_object(name, value) AS f FROM field GROUP BY gpu, what, line;
 
 -- A timing of attention. kind is solution, lesson, peer, baseline or kernel, name what follows it. eager: what a launch costs the
--- CPU is in it. usual: tensors in the usual order, as many keys as queries and as many heads of them, and nothing written but the output;
+-- CPU is in it. number: a lesson's. usual: tensors in the usual order, as many keys as queries and as many heads of them, and nothing written but the output;
 -- a file from before there were columns for it has rows of these.
 CREATE TABLE timing AS
-SELECT *, layout = 'bhnd' AND lse = 0 AND Hkv = H AND Nq = Nk AS usual
+SELECT *, CAST(name AS INTEGER) AS number, layout = 'bhnd' AND lse = 0 AND Hkv = H AND Nq = Nk AS usual
 FROM (
     SELECT gpu, line, what = 'attention-eager' AS eager, f->>'run' AS run, substr(f->>'lesson', 1, instr(f->>'lesson', '-') - 1) AS kind,
         substr(f->>'lesson', instr(f->>'lesson', '-') + 1) AS name, f->>'device' AS device, f->>'sm_count' AS sm_count, f->>'driver' AS driver,
