@@ -14,7 +14,7 @@ WITH row AS (
     UNION ALL SELECT 'steps', gpu, run, line, device, '', driver, cuda, commit_name, date, 0, 0, '' FROM segment_timing),
 last AS (SELECT what, gpu, run, max(line) AS line, device, sm_count, driver, cuda, commit_name FROM row GROUP BY what, gpu, run),
 span AS (
-    SELECT *, substr(time, 1, 10) AS date, iif(low = high, low, low || ' to ' || high) || ' MHz' AS clock
+    SELECT *, substr(time, 1, 10) AS date, replace(substr(time, 1, 16), 'T', ' ') AS minute, iif(low = high, low, low || ' to ' || high) || ' MHz' AS clock
     FROM (SELECT what, gpu, run, max(date) AS time,
             min(min(nullif(clock_1, 0)), min(nullif(clock_2, 0))) AS low, max(max(clock_1), max(clock_2)) AS high
         FROM row GROUP BY what, gpu, run))
