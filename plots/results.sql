@@ -6,12 +6,8 @@
 -- measured_on: "NVIDIA H200: driver ..., commit abc1234."
 CREATE TABLE run AS
 WITH row AS (
-    SELECT CASE WHEN eager THEN 'eager' ELSE 'attention' END AS what, gpu, run, line, device, sm_count, driver, cuda, commit_name, date,
-        clock_1, clock_2, kind FROM timing
-    UNION ALL SELECT 'softmax', gpu, run, line, device, sm_count, driver, cuda, commit_name, date, clock_1, clock_2, kind
-        FROM softmax_timing
-    UNION ALL SELECT 'versions', gpu, run, line, device, '', driver, cuda, commit_name, date, clock_1, clock_2, '' FROM version_timing
-    UNION ALL SELECT 'steps', gpu, run, line, device, '', driver, cuda, commit_name, date, 0, 0, '' FROM segment_timing),
+    SELECT *, iif(source = 'attention-eager', 'eager', source) AS what FROM record
+    WHERE source IN ('attention', 'attention-eager', 'versions', 'steps') OR source = 'softmax' AND dtype = 'fp32'),
 last AS (SELECT what, gpu, run, max(line) AS line, device, sm_count, driver, cuda, commit_name FROM row GROUP BY what, gpu, run),
 span AS (
     SELECT *, substr(time, 1, 10) AS date, replace(substr(time, 1, 16), 'T', ' ') AS minute, iif(low = high, low, low || ' to ' || high) || ' MHz' AS clock
@@ -37,26 +33,22 @@ SELECT * FROM (
     FROM plain, setting WHERE plain.kind IN ('solution', setting.kind))
 WHERE place = 1;
 
+-- What the ladder is of.
+CREATE VIEW charted AS SELECT * FROM rung WHERE B = 1 AND H = 16 AND Nq = 4096 AND D IN (64, 128);
+
 CREATE TABLE ladder_run AS
 SELECT gpu, run FROM (
     SELECT gpu, run, row_number() OVER (PARTITION BY gpu ORDER BY count(*) DESC, time DESC, run.line DESC) AS place
-    FROM rung JOIN run USING (gpu, run)
-    WHERE what = 'attention' AND B = 1 AND H = 16 AND Nq = 4096 AND D IN (64, 128)
-    GROUP BY gpu, run HAVING max(kind = wanted))
+    FROM charted JOIN run USING (gpu, run) WHERE what = 'attention' GROUP BY gpu, run HAVING max(kind = wanted))
 WHERE place = 1;
 
--- B=1 H=16 N=4096. before: the lesson before, where the run has it.
+-- over_before: over the lesson before, where the run has it.
 CREATE TABLE ladder AS
-SELECT r.gpu, r.run, r.D, r.name, replace(r.name, '_', ' ') AS title, r.kind, r.us, r.tflops, r.peak, r.noisy,
-    first.us / r.us AS over_first, before.us / r.us AS over_before,
-    dense_rank() OVER (PARTITION BY r.gpu ORDER BY r.name) AS number
-FROM rung AS r JOIN ladder_run USING (gpu, run)
-    LEFT JOIN rung AS first ON first.gpu = r.gpu AND first.run = r.run AND first.B = 1 AND first.H = 16 AND first.Nq = 4096
-        AND first.D = r.D AND first.name LIKE '01_%'
-    LEFT JOIN rung AS before ON before.gpu = r.gpu AND before.run = r.run AND before.B = 1 AND before.H = 16 AND before.Nq = 4096
-        AND before.D = r.D AND before.number = r.number - 1
-WHERE r.B = 1 AND r.H = 16 AND r.Nq = 4096 AND r.D IN (64, 128)
-ORDER BY r.gpu, r.name, r.D;
+SELECT gpu, run, D, name, replace(name, '_', ' ') AS title, kind, us, tflops, peak, noisy,
+    max(us) FILTER (WHERE number = 1) OVER (PARTITION BY gpu, D) / us AS over_first,
+    max(us) OVER (PARTITION BY gpu, D ORDER BY number RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING) / us AS over_before,
+    dense_rank() OVER (PARTITION BY gpu ORDER BY name) AS number
+FROM charted JOIN ladder_run USING (gpu, run) ORDER BY gpu, name, D;
 
 CREATE VIEW width AS SELECT 64 AS D UNION ALL SELECT 128;
 
@@ -112,27 +104,25 @@ CREATE VIEW newest_ceiling AS SELECT gpu, what, unit, median, run, max(date) AS 
 -- the CPU.
 CREATE TABLE compared AS
 WITH row AS (
-    SELECT *, B || ',' || H || ',' || Nq || iif(Nk = Nq, '', ':' || Nk) || ',' || D || CASE WHEN causal THEN ' causal' ELSE '' END AS shape,
-        CASE WHEN kind = 'peer' THEN 'torch' ELSE kind END AS way
+    SELECT *, B || ',' || H || ',' || Nq || iif(Nk = Nq, '', ':' || Nk) || ',' || D || iif(causal, ' causal', '') AS shape,
+        iif(kind = 'peer', 'torch', kind) AS way
     FROM timing
     WHERE dtype = 'fp32' AND layout = 'bhnd' AND lse = 0 AND cache = 'cold' AND (kind IN ('solution', 'baseline') OR kind = 'peer'
         AND name LIKE 'torch\_%' ESCAPE '\')),
 best AS (SELECT eager, gpu, run, shape, way, name, min(us) AS us, tflops, noisy FROM row GROUP BY eager, gpu, run, shape, way),
 pair AS (
-    SELECT own.eager, own.gpu, own.run, own.shape, own.name, own.us, own.tflops, torch.name AS torch, torch.us AS torch_us,
-        own.noisy OR torch.noisy AS noisy
-    FROM best AS own JOIN best AS torch USING (eager, gpu, run, shape) WHERE own.way = 'solution' AND torch.way = 'torch'),
+    SELECT eager, gpu, run, shape, own.name, own.us, own.tflops, torch.name AS torch, torch.us AS torch_us,
+        own.noisy OR torch.noisy AS noisy, efficient_us, baseline_us, line
+    FROM best AS own JOIN best AS torch USING (eager, gpu, run, shape) JOIN (
+        SELECT eager, gpu, run, shape, min(us) FILTER (WHERE name = 'torch_efficient') AS efficient_us,
+            min(us) FILTER (WHERE kind = 'baseline') AS baseline_us,
+            min(min(line)) OVER (PARTITION BY eager, gpu, shape) AS line FROM row GROUP BY eager, gpu, run, shape)
+        USING (eager, gpu, run, shape)
+    WHERE own.way = 'solution' AND torch.way = 'torch'),
 chosen AS (
     SELECT eager, gpu, run, row_number() OVER (PARTITION BY eager, gpu ORDER BY count(*) DESC, time DESC, run.line DESC) AS place
-    FROM pair JOIN run USING (gpu, run) WHERE what = CASE WHEN eager THEN 'eager' ELSE 'attention' END GROUP BY eager, gpu, run)
-SELECT pair.*, efficient.us AS efficient_us, baseline.us AS baseline_us,
-    (SELECT min(line) FROM row WHERE row.eager = pair.eager AND row.gpu = pair.gpu AND row.shape = pair.shape) AS line
-FROM pair JOIN chosen USING (eager, gpu, run)
-    LEFT JOIN row AS efficient ON efficient.eager = pair.eager AND efficient.gpu = pair.gpu AND efficient.run = pair.run
-        AND efficient.shape = pair.shape AND efficient.name = 'torch_efficient'
-    LEFT JOIN best AS baseline ON baseline.eager = pair.eager AND baseline.gpu = pair.gpu AND baseline.run = pair.run
-        AND baseline.shape = pair.shape AND baseline.way = 'baseline'
-WHERE place = 1 ORDER BY pair.eager, pair.gpu, line;
+    FROM pair JOIN run USING (gpu, run) WHERE what = iif(eager, 'eager', 'attention') GROUP BY eager, gpu, run)
+SELECT pair.* FROM pair JOIN chosen USING (eager, gpu, run) WHERE place = 1 ORDER BY eager, gpu, line;
 
 -- A Triton kernel beside the solution of the same lesson at B=1 H=16 N=4096, of one run.
 CREATE TABLE beside_triton AS
@@ -192,19 +182,21 @@ FROM (SELECT *, (value >= 999.5) + (value >= 999.5e3) + (value >= 999.5e6) + (va
 
 -- ---- Versions of a kernel ----------------------------------------------------------------------------------------------
 
--- Each shape of a lesson from the newest of the runs with the most versions. number: its place among the lesson's shapes.
+-- Each shape of a lesson from the newest of the runs with the most versions. number: its place among the lesson's shapes; slower: by how
+-- much than the solution.
 CREATE TABLE version AS
 WITH chosen AS (
     SELECT gpu, lesson, dtype, shape, run, time,
         row_number() OVER (PARTITION BY gpu, lesson, dtype, shape ORDER BY count(*) DESC, time DESC) AS place
     FROM version_timing JOIN run USING (gpu, run) WHERE what = 'versions' GROUP BY gpu, lesson, dtype, shape, run
     HAVING max(version = 'solution')),
-place_of AS (SELECT gpu, lesson, dtype, shape, min(line) AS first FROM version_timing GROUP BY gpu, lesson, dtype, shape)
-SELECT v.*, v.us / own.us AS over_solution, iif(v.version = 'solution', NULL, printf('%+.1f %%', 100 * (v.us / own.us - 1))) AS slower, time, dense_rank() OVER (PARTITION BY v.gpu, v.lesson ORDER BY place_of.first) AS number
-FROM version_timing AS v JOIN chosen USING (gpu, lesson, dtype, shape, run) JOIN place_of USING (gpu, lesson, dtype, shape)
-    JOIN version_timing AS own ON own.gpu = v.gpu AND own.lesson = v.lesson AND own.dtype = v.dtype AND own.shape = v.shape AND own.run = v.run
-        AND own.version = 'solution'
-WHERE place = 1 ORDER BY v.gpu, v.lesson, number, v.us;
+row AS (
+    SELECT *, min(line) OVER (PARTITION BY gpu, lesson, dtype, shape) AS first,
+        us / max(us) FILTER (WHERE version = 'solution') OVER (PARTITION BY gpu, lesson, dtype, shape, run) AS over_solution
+    FROM version_timing)
+SELECT row.*, iif(version = 'solution', NULL, printf('%+.1f %%', 100 * (over_solution - 1))) AS slower, time,
+    dense_rank() OVER (PARTITION BY gpu, lesson ORDER BY first) AS number
+FROM row JOIN chosen USING (gpu, lesson, dtype, shape, run) WHERE place = 1 ORDER BY gpu, lesson, number, us;
 
 -- ---- Segments of a step ------------------------------------------------------------------------------------------------
 
