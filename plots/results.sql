@@ -18,6 +18,11 @@ SELECT *, device || ': driver ' || driver || ', CUDA ' || cuda || coalesce(', SM
     commit_name || '.' AS measured_on
 FROM last JOIN span USING (what, gpu, run);
 
+-- The GPUs that charts tell of: of a learner's own where there are timings of them.
+CREATE VIEW told_gpu AS
+SELECT gpu FROM (SELECT gpu, kind FROM timing WHERE NOT eager UNION ALL SELECT gpu, kind FROM softmax_timing) AS t, setting
+WHERE setting.kind IN ('solution', t.kind) GROUP BY gpu;
+
 -- ---- Lessons -----------------------------------------------------------------------------------------------------------
 
 -- fp32 without a mask, from a cold cache, tensors in the usual order.

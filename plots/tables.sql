@@ -10,47 +10,40 @@ CREATE VIEW attention AS SELECT * FROM timed WHERE what = 'attention';
 -- ---- The ladder --------------------------------------------------------------------------------------------------------
 
 CREATE VIEW ladder_cell AS
-SELECT gpu, run, name, D, three_digits(us / 1000) AS ms, three_digits(tflops) AS tflops, percent(tflops, peak) AS share,
-    short_ratio(over_before) AS over_before, short_ratio(over_first) AS over_first
+SELECT *, three_digits(us / 1000) AS ms, three_digits(tflops) AS rate, short_ratio(over_before) AS before, short_ratio(over_first) AS first
 FROM ladder;
 
 INSERT INTO block
 SELECT 'ladder', '', gpu, place, text FROM (
     SELECT gpu, 1 AS place, table_head('lesson', 'time, ms', 'TFLOP/s', 'over the lesson before', 'over lesson 01') AS text FROM ladder_run
     UNION ALL SELECT gpu, 2, table_row('[' || replace(name, '_', ' ') || '](@up@lessons/' || name || '/README.md)',
-        group_concat(coalesce(ms, '-'), ' / '), group_concat(coalesce(tflops, '-'), ' / '),
-        replace(group_concat(coalesce(over_before, '-'), ' / '), '- / -', '-'),
-        replace(group_concat(coalesce(over_first, '-'), ' / '), '- / -', '-'))
+        group_concat(coalesce(ms, '-'), ' / '), group_concat(coalesce(rate, '-'), ' / '),
+        replace(group_concat(coalesce(before, '-'), ' / '), '- / -', '-'), replace(group_concat(coalesce(first, '-'), ' / '), '- / -', '-'))
     FROM (SELECT * FROM (SELECT DISTINCT gpu, name FROM ladder), width LEFT JOIN ladder_cell USING (gpu, name, D) ORDER BY D) GROUP BY gpu, name
     UNION ALL SELECT gpu, 1e9, 'Each pair is D=64 / D=128; fp32, B=1 H=16 N=4096, no mask; ' || how || '. ' || measured_on
     FROM ladder_run JOIN attention USING (gpu, run));
 
-INSERT INTO block
-SELECT 'measured', name, gpu, place, text FROM (
-    SELECT name, '0' AS gpu, 1 AS place,
-        table_head('GPU', 'D', 'time, ms', 'TFLOP/s', 'of the fp32 peak', 'over the lesson before', 'over lesson 01') AS text
-    FROM ladder GROUP BY name
-    UNION ALL SELECT name, '1' || gpu, 2, table_row(device, D, ms, tflops, share, over_before, over_first)
-    FROM ladder_cell JOIN attention USING (gpu, run)
-    UNION ALL SELECT name, '2', 1e9, 'Solution; fp32, B=1 H=16 N=4096, no mask; ' || how || '. ' || group_concat(measured_on, ' ')
-    FROM (SELECT DISTINCT name, gpu, run FROM ladder) JOIN attention USING (gpu, run) GROUP BY name);
-
--- Lessons of 16 bits: the grid at N=4096, without a mask.
-CREATE VIEW grid_cell AS
-SELECT gpu, run, name, dtype, D, us, tflops, peak, max(other_us) FILTER (WHERE is_before) / us AS over_before,
-    max(other_tflops) FILTER (WHERE other_kind <> 'solution' AND other NOT LIKE 'triton%') AS library
+-- A lesson at N=4096, without a mask: of the ladder, or of the grid where it is of 16 bits.
+CREATE VIEW measured_cell AS
+SELECT name, gpu, run, '' AS dtype, D, us, tflops, peak, over_before, short_ratio(over_first) AS last, 'of the fp32 peak' AS of_peak,
+    'over lesson 01' AS last_head, 'fp32, B=1 H=16 N=4096, no mask; ' AS shape, '. ' AS of_run
+FROM ladder
+UNION ALL
+SELECT name, gpu, run, dtype, D, us, tflops, peak, max(other_us) FILTER (WHERE is_before) / us,
+    whole(max(other_tflops) FILTER (WHERE other_kind <> 'solution' AND other NOT LIKE 'triton%')), 'of the 16-bit peak',
+    'fastest library, TFLOP/s', 'B=4 N=4096, H × D = 2048, no mask; ', ' of one run. '
 FROM grid_pair WHERE causal = 0 AND Nq = 4096 AND name NOT IN (SELECT name FROM ladder) GROUP BY gpu, name, dtype, D;
 INSERT INTO block
 SELECT 'measured', name, gpu, place, text FROM (
-    SELECT name, '0' AS gpu, 1 AS place, table_head('GPU', 'D', 'time, ms', 'TFLOP/s', 'of the 16-bit peak', 'over the lesson before',
-        'fastest library, TFLOP/s') AS text
-    FROM grid_cell GROUP BY name
-    UNION ALL SELECT name, '1' || gpu, D, table_row(device || ', ' || dtype, D, three_digits(us / 1000), three_digits(tflops),
-        percent(tflops, peak), short_ratio(over_before), whole(library))
-    FROM grid_cell JOIN attention USING (gpu, run)
-    UNION ALL SELECT name, '2', 1e9, 'Solution; B=4 N=4096, H × D = 2048, no mask; ' || how || ' of one run. ' ||
-        group_concat(dtype || ', ' || measured_on, ' ')
-    FROM (SELECT DISTINCT name, gpu, run, dtype FROM grid_cell) JOIN attention USING (gpu, run) GROUP BY name);
+    SELECT DISTINCT name, '0' AS gpu, 1 AS place,
+        table_head('GPU', 'D', 'time, ms', 'TFLOP/s', of_peak, 'over the lesson before', last_head) AS text
+    FROM measured_cell
+    UNION ALL SELECT name, '1' || gpu, D, table_row(device || iif(dtype = '', '', ', ' || dtype), D, three_digits(us / 1000),
+        three_digits(tflops), percent(tflops, peak), short_ratio(over_before), last)
+    FROM measured_cell JOIN attention USING (gpu, run)
+    UNION ALL SELECT name, '2', 1e9, 'Solution; ' || shape || how || of_run ||
+        group_concat(iif(dtype = '', '', dtype || ', ') || measured_on, ' ')
+    FROM (SELECT DISTINCT name, gpu, run, dtype, shape, of_run FROM measured_cell) JOIN attention USING (gpu, run) GROUP BY name);
 
 -- The whole grid of a lesson beside the one before it and the library that it is measured by, where they are of one run: a column a length.
 CREATE VIEW rival AS

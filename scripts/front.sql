@@ -1,5 +1,5 @@
--- README.md's figures in words and its ladder, for scripts/front: run on what plots/load has made, with hours(folder, hours), it asks for
--- the view that has the text of a block. Which run is shown, and what may stand beside what, is said in plots/results.sql.
+-- README.md's figures in words and its ladder, for scripts/front: run on what plots/load has made, it asks for the view that has the text
+-- of a block. Which run is shown, and what may stand beside what, is said in plots/results.sql.
 .load build/sql_text
 
 -- Of several GPUs the one with the most rows.
@@ -48,4 +48,4 @@ UNION ALL SELECT '0', '|---|---|---|---|'
 UNION ALL
 SELECT folder, printf('| [%s](lessons/%s/README.md) | %s | %s | %s |', title, folder, idea, replace(replace(hours, ' to ', '–'), ' hours', ' h'),
     coalesce((SELECT shown || ' ' || dtype FROM measured WHERE name = folder), 'not measured yet'))
-FROM lesson JOIN hours USING (folder) ORDER BY 1;
+FROM lesson ORDER BY 1;
