@@ -73,9 +73,8 @@ FROM over_n JOIN (SELECT chart, name FROM over_n GROUP BY chart, name HAVING cou
 ORDER BY chart, is_lesson DESC, name, N;
 INSERT INTO ceiling_line
 SELECT chart, max(peak), 'peak ' || rounded(max(peak), max(peak) < 100)
-FROM over_n WHERE peak > 0 AND chart IN (SELECT chart FROM line_point) GROUP BY chart;
-INSERT INTO ceiling_line
-SELECT DISTINCT chart, median, iif(what = 'wgmma_bf16', 'wgmma ', 'mma ') || whole(median)
+FROM over_n WHERE peak > 0 AND chart IN (SELECT chart FROM line_point) GROUP BY chart
+UNION ALL SELECT DISTINCT chart, median, iif(what = 'wgmma_bf16', 'wgmma ', 'mma ') || whole(median)
 FROM reached, over_n
 WHERE what IN ('wgmma_bf16', 'mma_bf16') AND dtype <> 'fp32' AND chart IN (SELECT chart FROM line_point);
 

@@ -1,6 +1,16 @@
 -- Results as tables. plots/load runs this after it has filled source (gpu, what, file, text): one row a CSV file, its text
 -- whole. A row that cannot be right stands in bad_row, and then nothing that is read here may be used.
 
+-- ---- Lessons -----------------------------------------------------------------------------------------------------------
+
+-- folder (name): the lessons' folders. Whether a lesson takes fp32, and whether it is for Hopper, stands in its solution.
+CREATE TABLE lesson AS
+SELECT name AS folder, substr(name, 1, 2) AS number, replace(name, '_', ' ') AS title, rtrim(coalesce(idea, ''), char(10)) AS idea,
+    rtrim(coalesce(hours, ''), char(10)) AS hours, coalesce(code REGEXP '\.dtypes = [^\n]*ATTENTION_FP32', 1) AS takes_fp32,
+    instr(char(10) || code, char(10) || '// architecture: sm_90a' || char(10)) > 0 AS is_hopper
+FROM (SELECT name, CAST(readfile('solutions/' || name || '/attention.cu') AS TEXT) AS code,
+    CAST(readfile('lessons/' || name || '/idea') AS TEXT) AS idea, CAST(readfile('lessons/' || name || '/hours') AS TEXT) AS hours FROM folder);
+
 -- ---- Files to cells --------------------------------------------------------------------------------------------------
 
 CREATE TABLE line AS

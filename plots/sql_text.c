@@ -103,7 +103,6 @@ static const struct function functions[] = {
     {NULL, 0, NULL, {0}, ""},
 };
 
-int sqlite3_extension_init(sqlite3 *database, char **error, const sqlite3_api_routines *api);
 int sqlite3_extension_init(sqlite3 *database, char **error, const sqlite3_api_routines *api) {
     SQLITE_EXTENSION_INIT2(api);
     (void)error;
