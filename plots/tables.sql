@@ -275,20 +275,19 @@ FROM drawn JOIN (SELECT 'README' AS page, '["ladder-d64"]' AS names UNION ALL SE
 -- ---- What is not measured ----------------------------------------------------------------------------------------------
 
 INSERT INTO block
-SELECT name, folder, '', 1, 'Not measured yet: ' || text || char(10)
-FROM (SELECT 'ladder' AS name, '' AS folder, '`make bench` does it on a GPU.' AS text UNION ALL SELECT 'softmax', '',
-    '`make bench` does it on a GPU.'
-    UNION ALL SELECT 'measured', folder, '`make bench` does it on a GPU.' FROM lesson
-    UNION ALL SELECT 'lengths', folder, '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.' FROM lesson
-    UNION ALL SELECT 'libraries', '', '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.'
-    UNION ALL SELECT 'peers', '', '`make peers` does it, on a GPU with PyTorch.'
-    UNION ALL SELECT 'softmax-peers', '', '`make peers` does it, on a GPU with PyTorch.'
-    UNION ALL SELECT 'steps', '', '`scripts/stamps` does it, on a GPU.'
-    UNION ALL SELECT 'triton', folder, '`make peers` does it, on a GPU with PyTorch and Triton.' FROM lesson
-    UNION ALL SELECT DISTINCT name, lesson, '`scripts/versions ' || substr(lesson, 1, 2) || '` does it, on a GPU.'
-    FROM patch, (SELECT 'versions' AS name UNION ALL SELECT 'ablation')
-    UNION ALL SELECT 'charts', page, 'nothing is charted.' FROM (SELECT 'README' AS page UNION ALL SELECT 'peers'
-        UNION ALL SELECT 'results' UNION ALL SELECT folder FROM lesson)) AS missing
-WHERE NOT EXISTS (SELECT 1 FROM block WHERE block.name = missing.name AND block.lesson = missing.folder);
+WITH page (per, page) AS (
+    SELECT '', '' UNION ALL SELECT 'lesson', folder FROM lesson UNION ALL SELECT DISTINCT 'patch', lesson FROM patch
+    UNION ALL SELECT 'charts', folder FROM lesson UNION ALL SELECT 'charts', value FROM json_each('["README", "peers", "results"]')),
+missing (name, per, text) AS (VALUES
+    ('ladder', '', '`make bench` does it on a GPU.'), ('softmax', '', '`make bench` does it on a GPU.'),
+    ('measured', 'lesson', '`make bench` does it on a GPU.'), ('steps', '', '`scripts/stamps` does it, on a GPU.'),
+    ('lengths', 'lesson', '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.'),
+    ('libraries', '', '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.'),
+    ('peers', '', '`make peers` does it, on a GPU with PyTorch.'), ('softmax-peers', '', '`make peers` does it, on a GPU with PyTorch.'),
+    ('triton', 'lesson', '`make peers` does it, on a GPU with PyTorch and Triton.'), ('charts', 'charts', 'nothing is charted.'),
+    ('versions', 'patch', '`scripts/versions NN` does it, on a GPU.'), ('ablation', 'patch', '`scripts/versions NN` does it, on a GPU.'))
+SELECT name, page, '', 1, 'Not measured yet: ' || replace(text, 'NN', substr(page, 1, 2)) || char(10)
+FROM missing JOIN page USING (per)
+WHERE NOT EXISTS (SELECT 1 FROM block WHERE block.name = missing.name AND block.lesson = page);
 
 SELECT name, lesson, iif(place = 1e9, char(10) || text || char(10), text) FROM block ORDER BY name, lesson, gpu, place, rowid;

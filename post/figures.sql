@@ -146,7 +146,6 @@ CREATE VIEW measured AS
 SELECT 'Median of interleaved timings by CUDA events; ' || device || ', run of ' || minute || ', commit ' || commit_name || '.' AS text, run,
     what
 FROM said;
-CREATE VIEW starred AS SELECT name, D, iif(kind <> (SELECT kind FROM setting), ' \*', '') AS star FROM ladder JOIN this_gpu USING (gpu);
 
 -- The shape that most tables are of.
 CREATE VIEW one_4096 AS SELECT * FROM one_text WHERE H = 16 AND N = 4096;
@@ -155,13 +154,13 @@ CREATE VIEW two_4096 AS SELECT * FROM two_text WHERE H = 16 AND N = 4096;
 INSERT INTO row
 SELECT DISTINCT 'table ladder ' || D, 0, table_head('kernel, D=' || D, '>time', '>TFLOP/s', '>of peak', '>step', '>in all') FROM star;
 INSERT INTO row
-SELECT 'table ladder ' || d.D, CAST(number AS INTEGER), table_row(l.title || coalesce(star, ''), coalesce(o.time_text, 'not measured'),
-    o.rate_text, o.share_text, before.ratio_text, first.ratio_text)
+SELECT 'table ladder ' || d.D, CAST(l.number AS INTEGER), table_row(l.title || iif(st.kind <> (SELECT kind FROM setting), ' \*', ''),
+    coalesce(o.time_text, 'not measured'), o.rate_text, o.share_text, before.ratio_text, first.ratio_text)
 FROM (SELECT DISTINCT D FROM star) AS d JOIN lesson AS l
     LEFT JOIN one_4096 AS o ON o.who = l.number AND o.D = d.D AND o.run = (SELECT run FROM ladder_of)
     LEFT JOIN two_4096 AS before ON before.who = o.who AND before.D = o.D AND before.over = printf('%02d', l.number - 1)
     LEFT JOIN two_4096 AS first ON first.who = o.who AND first.D = o.D AND first.over = '01' AND l.number > '01'
-    LEFT JOIN starred AS st ON st.name = l.folder AND st.D = d.D
+    LEFT JOIN star AS st ON st.name = l.folder AND st.D = d.D
 WHERE takes_fp32 OR o.run IS NOT NULL;
 INSERT INTO row
 SELECT DISTINCT 'table ladder ' || D, 1000, char(10) || '*One batch of 16 heads, N=4096, fp32, no mask. Of peak: of what all ' ||
