@@ -14,7 +14,8 @@ CREATE TABLE line_point (chart, name, hue, x, y, noisy);
 CREATE TABLE share (chart, name, title, column, percent);
 CREATE TABLE dot (chart, name, title, series, value, figure);
 
-CREATE VIEW star AS SELECT *, title || iif((SELECT kind FROM setting) <> kind, '*', '') AS shown_title FROM ladder JOIN this_gpu USING (gpu);
+CREATE VIEW star AS
+SELECT *, title || iif((SELECT kind FROM setting) <> kind, '*', '') AS shown_title FROM ladder JOIN this_gpu USING (gpu);
 CREATE VIEW reached AS SELECT * FROM newest_ceiling JOIN this_gpu USING (gpu);
 CREATE VIEW our_softmax AS SELECT * FROM softmax JOIN this_gpu USING (gpu);
 CREATE VIEW our_grid AS SELECT * FROM grid JOIN this_gpu USING (gpu);
@@ -169,7 +170,8 @@ SELECT chart, 'dots', chart = 'bytes-d64', 'What loads ask for falls from ' || m
         iif(predicted, printf('; %d of %d pages predict it within 10 %%', near, predicted), ''),
     whose || 'bytes a launch, fp32, B=1 H=16 N=4096 D=' || substr(chart, 8) || ', no mask',
     'Bytes that loads ask for fall from ' || most || ' to ' || least ||
-        iif(predicted, printf(', predicted within 10 %% by %d of %d pages', near, predicted), '') || '; N=4096, D=' || substr(chart, 8) || '.',
+        iif(predicted, printf(', predicted within 10 %% by %d of %d pages', near, predicted), '') ||
+        '; N=4096, D=' || substr(chart, 8) || '.',
     'What the pages predict that loads ask for, what is counted of it, and what of it goes through L2 and to device memory.',
     counted_by || 'Loaded: sectors of 32 bytes, once for each warp that asks; at the right, as a part of what was predicted.', ''
 FROM (SELECT chart, (SELECT figure FROM dot AS d WHERE d.chart = b.chart AND series = 2 ORDER BY value DESC LIMIT 1) AS most,
@@ -189,7 +191,8 @@ FROM our_softmax AS s JOIN softmax_timing AS t USING (gpu, run, rows, columns) L
 WHERE t.kind = 'peer';
 
 INSERT INTO bar
-SELECT 'softmax', rows * columns + place, rows || ' × ' || columns, way, rate, iif(noisy, '~', '') || whole(rate), hue, copy FROM softmax_way;
+SELECT 'softmax', rows * columns + place, rows || ' × ' || columns, way, rate, iif(noisy, '~', '') || whole(rate), hue, copy
+FROM softmax_way;
 INSERT INTO chart
 SELECT 'softmax', 'bars', 1, printf('One pass over memory reaches %s of a copy', percent(gb_per_s, copy)) ||
         iif(five_us > 0, ', five reach ' || percent(five_gb_per_s, copy), ''),
@@ -222,7 +225,8 @@ SELECT 'peers', -1e6 * B * H + N + D / 1e4, 'B=' || B || ' H=' || H, 'N=' || N |
 FROM beside LEFT JOIN peer_title ON peer_title.name = library;
 INSERT INTO ceiling_line SELECT 'peers', 1, 'as fast' FROM beside LIMIT 1;
 INSERT INTO chart
-SELECT 'peers', 'bars', 1, replace(b.name, '_', ' ') || printf(' beats the fastest library at %d of %d shapes', sum(ratio >= 1), count(*)) ||
+SELECT 'peers', 'bars', 1,
+    replace(b.name, '_', ' ') || printf(' beats the fastest library at %d of %d shapes', sum(ratio >= 1), count(*)) ||
         iif(min(ratio) < 1, printf(', and is %.2f of it at worst', min(ratio)), ''),
     whose || 'times as fast as the fastest library, fp32, TF32 off, no mask',
     printf('Between %.2f and %.2f times as fast as the fastest library, over %d shapes; fp32, TF32 off.', min(ratio), max(ratio), count(*)),

@@ -9,7 +9,8 @@ SELECT name AS folder, substr(name, 1, 2) AS number, replace(name, '_', ' ') AS 
     rtrim(coalesce(hours, ''), char(10)) AS hours, coalesce(code REGEXP '\.dtypes = [^\n]*ATTENTION_FP32', 1) AS takes_fp32,
     instr(char(10) || code, char(10) || '// architecture: sm_90a' || char(10)) > 0 AS is_hopper
 FROM (SELECT name, CAST(readfile('solutions/' || name || '/attention.cu') AS TEXT) AS code,
-    CAST(readfile('lessons/' || name || '/idea') AS TEXT) AS idea, CAST(readfile('lessons/' || name || '/hours') AS TEXT) AS hours FROM folder);
+    CAST(readfile('lessons/' || name || '/idea') AS TEXT) AS idea,
+    CAST(readfile('lessons/' || name || '/hours') AS TEXT) AS hours FROM folder);
 
 -- ---- Files to cells --------------------------------------------------------------------------------------------------
 
@@ -87,7 +88,8 @@ FROM field WHERE what = 'softmax' AND name = 'gb_per_s' AND NOT CAST(value AS RE
 
 -- ---- Rows ---------------------------------------------------------------------------------------------------------------
 
--- What rows of several files have, and f, all fields of a row by name. A row without a dtype is of fp32, one without a mask's column has none.
+-- What rows of several files have, and f, all fields of a row by name. Without a dtype a row is of fp32, without causal it
+-- has no mask.
 CREATE TABLE record AS
 SELECT source, gpu, line, f, f->>'run' AS run, f->>'device' AS device, f->>'sm_count' AS sm_count, f->>'driver' AS driver,
     f->>'cuda' AS cuda, f->>'date' AS date, f->>'commit' AS commit_name, f->>'sm_clock_before_mhz' + 0 AS clock_1,

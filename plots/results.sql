@@ -10,7 +10,8 @@ WITH row AS (
     WHERE source IN ('attention', 'attention-eager', 'versions', 'steps') OR source = 'softmax' AND dtype = 'fp32'),
 last AS (SELECT what, gpu, run, max(line) AS line, device, sm_count, driver, cuda, commit_name FROM row GROUP BY what, gpu, run),
 span AS (
-    SELECT *, substr(time, 1, 10) AS date, replace(substr(time, 1, 16), 'T', ' ') AS minute, iif(low = high, low, low || ' to ' || high) || ' MHz' AS clock
+    SELECT *, substr(time, 1, 10) AS date, replace(substr(time, 1, 16), 'T', ' ') AS minute,
+        iif(low = high, low, low || ' to ' || high) || ' MHz' AS clock
     FROM (SELECT what, gpu, run, max(date) AS time,
             min(min(nullif(clock_1, 0)), min(nullif(clock_2, 0))) AS low, max(max(clock_1), max(clock_2)) AS high
         FROM row GROUP BY what, gpu, run))

@@ -19,7 +19,8 @@ SELECT 'ladder', '', gpu, place, text FROM (
     UNION ALL SELECT gpu, 2, table_row('[' || replace(name, '_', ' ') || '](@up@lessons/' || name || '/README.md)',
         group_concat(coalesce(ms, '-'), ' / '), group_concat(coalesce(rate, '-'), ' / '),
         replace(group_concat(coalesce(before, '-'), ' / '), '- / -', '-'), replace(group_concat(coalesce(first, '-'), ' / '), '- / -', '-'))
-    FROM (SELECT * FROM (SELECT DISTINCT gpu, name FROM ladder), width LEFT JOIN ladder_cell USING (gpu, name, D) ORDER BY D) GROUP BY gpu, name
+    FROM (SELECT * FROM (SELECT DISTINCT gpu, name FROM ladder), width LEFT JOIN ladder_cell USING (gpu, name, D) ORDER BY D)
+    GROUP BY gpu, name
     UNION ALL SELECT gpu, 1e9, 'Each pair is D=64 / D=128; fp32, B=1 H=16 N=4096, no mask; ' || how || '. ' || measured_on
     FROM ladder_run JOIN attention USING (gpu, run));
 
@@ -159,8 +160,8 @@ SELECT 'softmax-peers', '', gpu, place, text FROM (
     SELECT DISTINCT gpu, 0 AS place, table_head('rows × columns', 'row softmax, us', 'of a copy''s GB/s', 'torch.softmax, us',
         'speed-up', 'over PyTorch in five operations') AS text
     FROM softmax_beside WHERE peer = 'torch_softmax'
-    UNION ALL SELECT one.gpu, one.line, table_row(rows || ' × ' || columns, three_digits(one.us), whole(100 * one.gb_per_s / one.copy) || ' %',
-        three_digits(one.peer_us), times(one.peer_us / one.us, one.noisy), times(five.peer_us / one.us, one.noisy))
+    UNION ALL SELECT one.gpu, one.line, table_row(rows || ' × ' || columns, three_digits(one.us),
+        whole(100 * one.gb_per_s / one.copy) || ' %', three_digits(one.peer_us), times(one.peer_us / one.us, one.noisy), times(five.peer_us / one.us, one.noisy))
     FROM softmax_beside AS one LEFT JOIN (SELECT * FROM softmax_beside WHERE peer = 'torch_unfused_softmax') AS five
         USING (gpu, run, rows, columns)
     WHERE one.peer = 'torch_softmax'

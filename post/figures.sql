@@ -48,10 +48,11 @@ WHERE (is_named OR N = 4096) AND text IS NOT NULL;
 -- ---- 16 bits, of the grid's run ----------------------------------------------------------------------------------------
 
 CREATE TABLE grid_at AS
-WITH bf16 AS (SELECT name, kind, kind IN ('peer', 'baseline') AS is_library, Nq AS N, D, tflops, us, peak, noisy, iif(noisy, '~', '') AS mark
+WITH bf16 AS (
+    SELECT name, kind, kind IN ('peer', 'baseline') AS is_library, Nq AS N, D, tflops, us, peak, iif(noisy, '~', '') AS mark
     FROM our_grid WHERE dtype = 'bf16' AND causal = 0)
 SELECT who, bf16.* FROM bf16 JOIN alias USING (name) WHERE role = iif(is_library, kind, 'lesson')
-UNION ALL SELECT 'best', * FROM bf16 WHERE name = (SELECT max(name) FROM our_grid WHERE dtype = 'bf16' AND kind NOT IN ('peer', 'baseline'));
+UNION ALL SELECT 'best', * FROM bf16 WHERE name = (SELECT max(name) FROM bf16 WHERE NOT is_library);
 INSERT INTO figure
 SELECT printf('bf16 %s %s %d %d', what, who, D, N), text FROM (
     SELECT 'tflops' AS what, who, D, N, mark || whole(tflops) || char(160) || 'TFLOP/s' AS text FROM grid_at
@@ -92,7 +93,8 @@ FROM (SELECT count(DISTINCT name) AS n FROM star) WHERE n > 0;
 CREATE VIEW facts AS SELECT said.* FROM said JOIN ladder_of USING (run) WHERE what = 'attention';
 -- The runs that figures and charts come from, and what they have of each. known_commit: those that a reader can check out.
 CREATE TABLE taken AS
-SELECT words, run, time, minute, commit_name, replace(clock, ' MHz', char(160) || 'MHz') AS clock, driver, cuda, known_commit.name IS NOT NULL AS is_known
+SELECT words, run, time, minute, commit_name, replace(clock, ' MHz', char(160) || 'MHz') AS clock, driver, cuda,
+    known_commit.name IS NOT NULL AS is_known
 FROM (SELECT run, group_concat(words, ', ') AS words, min(place) AS place FROM (
         SELECT 1 AS place, 'the ladder in fp32' AS words, run FROM ladder_of
         UNION SELECT 2, 'fp32 over N', run FROM sizes_run JOIN this_gpu USING (gpu)
@@ -143,8 +145,8 @@ CREATE TABLE row (key, place, text);
 CREATE VIEW own AS SELECT iif((SELECT kind FROM setting) = 'lesson', ' Own kernels; \* the solution stands in for one.', '') AS own;
 -- The words below a table, but for their beginning.
 CREATE VIEW measured AS
-SELECT 'Median of interleaved timings by CUDA events; ' || device || ', run of ' || minute || ', commit ' || commit_name || '.' AS text, run,
-    what
+SELECT 'Median of interleaved timings by CUDA events; ' || device || ', run of ' || minute || ', commit ' || commit_name || '.' AS text,
+    run, what
 FROM said;
 
 -- The shape that most tables are of.
@@ -180,7 +182,8 @@ CREATE VIEW library AS
 SELECT l.*, coalesce(title, replace(replace(l.name, 'torch_', 'PyTorch, '), '_', ' ')) AS title, o.who AS number,
     replace(last, '_', ' ') || iif(o.kind <> (SELECT kind FROM setting), ' \*', '') AS own_title, o.time_text AS own_time,
     o.rate_text AS own_rate, iif(l.noisy OR o.noisy, '~', '') || ratio(l.us / o.us) AS ratio_text
-FROM at_text AS l JOIN library_run USING (H, N, D, run) JOIN at_text AS o USING (H, N, D, run) LEFT JOIN peer_title ON peer_title.name = l.name
+FROM at_text AS l JOIN library_run USING (H, N, D, run) JOIN at_text AS o USING (H, N, D, run)
+    LEFT JOIN peer_title ON peer_title.name = l.name
 WHERE o.who = substr(last, 1, 2) AND l.role IN ('peer', 'baseline') AND l.name NOT LIKE 'triton%';
 
 INSERT INTO row
@@ -257,7 +260,8 @@ SELECT 'reproduce', place, text FROM facts, (
             SELECT substr(name, 1, 2) AS number, date, commit_name, max(line) FROM counter JOIN this_gpu USING (gpu) WHERE N = 4096
                 GROUP BY name) GROUP BY commit_name ORDER BY min(number)) GROUP BY NULL
     UNION ALL SELECT 5, '- Kernels: ' || coalesce('own ones for ' || group_concat(number, ', ') FILTER (WHERE kind = 'lesson') ||
-        coalesce('; the solutions for ' || group_concat(number, ', ') FILTER (WHERE kind = 'solution'), ''), 'the solutions') FROM lesson_row
+        coalesce('; the solutions for ' || group_concat(number, ', ') FILTER (WHERE kind = 'solution'), ''), 'the solutions')
+    FROM lesson_row
     UNION ALL SELECT 6, '- Not measured: ' || group_concat(text, '; ') FROM unmeasured GROUP BY NULL
     UNION ALL SELECT 7, '- ~ marks noisy timings: they spread, or the clock changed, however often they were repeated'
     WHERE (SELECT max(noisy) FROM one_text)
@@ -265,7 +269,8 @@ SELECT 'reproduce', place, text FROM facts, (
     UNION ALL SELECT 9, text FROM (SELECT 'git checkout ' || commit_name || '  # the run of ' || minute AS text
         FROM taken WHERE is_known ORDER BY time DESC LIMIT 1)
     UNION ALL SELECT 10, './setup'
-    UNION ALL SELECT 11, 'make ' || iif(max(kind = 'lesson'), group_concat(kind || '-' || number, ' ') || ' ', '') || 'bench' FROM lesson_row
+    UNION ALL SELECT 11, 'make ' || iif(max(kind = 'lesson'), group_concat(kind || '-' || number, ' ') || ' ', '') || 'bench'
+    FROM lesson_row
     UNION ALL SELECT 12, 'make peers  # PyTorch and Triton' WHERE EXISTS (SELECT 1 FROM beside)
     UNION ALL SELECT 13, 'make peers DTYPE=bf16  # FA3=folder: FlashAttention-3, too' WHERE EXISTS (SELECT 1 FROM grid_at)
     UNION ALL SELECT 14, 'scripts/measure  # all of fp32, and counted' WHERE EXISTS (SELECT 1 FROM counted)
