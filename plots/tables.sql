@@ -160,8 +160,8 @@ SELECT 'softmax-peers', '', gpu, place, text FROM (
     SELECT DISTINCT gpu, 0 AS place, table_head('rows × columns', 'row softmax, us', 'of a copy''s GB/s', 'torch.softmax, us',
         'speed-up', 'over PyTorch in five operations') AS text
     FROM softmax_beside WHERE peer = 'torch_softmax'
-    UNION ALL SELECT one.gpu, one.line, table_row(rows || ' × ' || columns, three_digits(one.us),
-        whole(100 * one.gb_per_s / one.copy) || ' %', three_digits(one.peer_us), times(one.peer_us / one.us, one.noisy), times(five.peer_us / one.us, one.noisy))
+    UNION ALL SELECT one.gpu, one.line, table_row(rows || ' × ' || columns, three_digits(one.us), percent(one.gb_per_s, one.copy),
+        three_digits(one.peer_us), times(one.peer_us / one.us, one.noisy), times(five.peer_us / one.us, one.noisy))
     FROM softmax_beside AS one LEFT JOIN (SELECT * FROM softmax_beside WHERE peer = 'torch_unfused_softmax') AS five
         USING (gpu, run, rows, columns)
     WHERE one.peer = 'torch_softmax'
