@@ -1,7 +1,7 @@
 # How the harness, the simulator and the kernels are built. Everything goes to build/, first under a name of its own and
 # is then renamed, so that two makes at once never see half a file.
 
-builds := $(filter-out build/bin/teach,$(filter all check bench trace explore profile peers quiz repair run test test-all build/% \
+builds := $(filter-out build/bin/teach build/sql_text.so,$(filter all check bench trace explore profile peers quiz repair run test test-all build/% \
           compile_commands.json,$(goals)))
 ifneq (,$(builds))
   cuda := $(shell scripts/find-cuda --architectures)
@@ -17,6 +17,7 @@ CUDA_LIB   := $(firstword $(wildcard $(CUDA)/lib64 $(CUDA)/lib))
 CC       = gcc
 # What needs gcc alone, where it has not been built.
 needs_gcc := $(if $(wildcard build/bin/teach),,$(filter hint progress watch reset flashcards diff build/bin/teach,$(goals))) \
+             $(if $(wildcard build/sql_text.so),,$(filter build/sql_text.so,$(goals))) \
              $(if $(wildcard build/bin/post),,$(filter post,$(goals)))
 ifneq (,$(strip $(builds) $(needs_gcc)))
   $(if $(shell command -v $(firstword $(CC))),,$(error $(CC) is not installed; run ./setup))

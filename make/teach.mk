@@ -22,6 +22,11 @@ teach_sources := $(wildcard teach/*.c) common/message.c common/shape.c common/ho
 build/bin/teach: $(teach_sources:%.c=build/objects/plain/%.o)
 	$(call link,,-lm)
 
+# What plots/load and its callers load into sqlite3.
+build/sql_text.so: plain_flags += -fPIC
+build/sql_text.so: build/objects/plain/plots/sql_text.o
+	$(call link,-shared,)
+
 # A lesson, its folder and its files, as the commands below take it.
 described_lesson = $1 $(call folder,$1) $(call files,$1)
 

@@ -53,7 +53,7 @@ build/kernels/build/skeletons/%: NVCCFLAGS += -Werror all-warnings -Xcicc -O1
 build/kernels/build/skeletons/%: kernel_code = ptx
 
 .PHONY: build/tests/all
-build/tests/all: $(harness) build/bin/teach build/bin/post $(test_programs:%=build/%) $(if $(TEST_ALL),$(test_programs:%=build/sanitized/%)) \
+build/tests/all: $(harness) build/bin/teach build/bin/post build/sql_text.so $(test_programs:%=build/%) $(if $(TEST_ALL),$(test_programs:%=build/sanitized/%)) \
     $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu baselines/*.cu) $(if $(TEST_ALL),$(skeletons)))
 
 # libFuzzer wants its own build of what it exercises, by clang. Optimised it tries more inputs a second, but clang then takes three times

@@ -1,64 +1,60 @@
 -- What plots/draw draws of one GPU, whose folder's name stands in this_gpu: chart has a row a chart, with the finding that is its title;
 -- bar, line_point, share and dot have what its script draws. A title is written from the figures by the rules here.
 -- GROUP BY NULL makes no row of none.
--- A figure has three digits: printf('%.*f', n, round(1.0000000001 * x, n)), n = (x < 1) + (x < 10) + (x < 100). SQLite 3.45 cuts
--- where it is to print no digit behind the point, so all are rounded first; what lies between two goes up, in every version.
+.load build/sql_text
 
 -- what: the words below the title; alt: the finding for those who do not see it, under 200 characters; told: all figures; shown: 1 for what
 -- is drawn without ALL=1.
 CREATE TABLE chart (name, script, shown, title, what, alt, caption, footnote, settings DEFAULT '');
--- A head is a text on a line of its own, a bar stands below it. hue 0 is grey; mark is a line across a bar.
-CREATE TABLE bar (chart, place, is_head, label, value, figure, hue, mark);
+-- A head is a text on a line of its own, above the bars that have it. hue 0 is grey; mark is a line across a bar.
+CREATE TABLE bar (chart, place, head, label, value, figure, hue, mark);
 -- A vertical line of a chart of bars, or a level one of a chart over N.
 CREATE TABLE ceiling_line (chart, value, label);
 CREATE TABLE line_point (chart, name, hue, x, y, noisy);
 CREATE TABLE share (chart, name, title, column, percent);
 CREATE TABLE dot (chart, name, title, series, value, figure);
 
-CREATE VIEW star AS SELECT *, title || iif((SELECT kind FROM setting) <> kind, '*', '') AS shown_title FROM ladder, this_gpu USING (gpu);
+CREATE VIEW star AS
+SELECT *, title || iif((SELECT kind FROM setting) <> kind, '*', '') AS shown_title FROM ladder JOIN this_gpu USING (gpu);
+CREATE VIEW reached AS SELECT * FROM newest_ceiling JOIN this_gpu USING (gpu);
+CREATE VIEW our_softmax AS SELECT * FROM softmax JOIN this_gpu USING (gpu);
+CREATE VIEW our_grid AS SELECT * FROM grid JOIN this_gpu USING (gpu);
 CREATE VIEW said AS
-SELECT run.*, 'Median of interleaved CUDA-event timings, run of ' || replace(substr(time, 1, 16), 'T', ' ') || ', commit ' ||
-    commit_name || '.' AS how
+SELECT run.*, 'Median of interleaved CUDA-event timings, run of ' || minute || ', commit ' || commit_name || '.' AS how
 FROM run JOIN this_gpu USING (gpu);
-CREATE VIEW of_gpu AS SELECT device AS gpu_name, (SELECT iif(kind = 'lesson', 'own lessons, ', '') FROM setting) AS own FROM said LIMIT 1;
+CREATE VIEW of_gpu AS SELECT device || ', ' || iif((SELECT kind FROM setting) = 'lesson', 'own lessons, ', '') AS whose FROM said LIMIT 1;
 CREATE TABLE peer_title (name, title, short);
 INSERT INTO peer_title VALUES ('torch_flash', 'PyTorch, flash', 'flash'), ('torch_cudnn', 'PyTorch, cuDNN', 'cuDNN'),
-    ('torch_efficient', 'PyTorch, memory-efficient', 'efficient'), ('torch_math', 'PyTorch, math', 'math'), ('torch_unfused',
-        'PyTorch, unfused', 'unfused'),
-    ('cublas_unfused', 'cuBLAS and a softmax', 'cuBLAS'), ('torch_softmax', 'torch.softmax', 'torch'),
-    ('torch_unfused_softmax', 'PyTorch, five ops', 'PyTorch'), ('fa3', 'FlashAttention-3', 'FA3');
+    ('torch_efficient', 'PyTorch, memory-efficient', 'efficient'), ('torch_math', 'PyTorch, math', 'math'),
+    ('torch_unfused', 'PyTorch, unfused', 'unfused'), ('cublas_unfused', 'cuBLAS and a softmax', 'cuBLAS'),
+    ('torch_softmax', 'torch.softmax', 'torch'), ('torch_unfused_softmax', 'PyTorch, five ops', 'PyTorch'),
+    ('fa3', 'FlashAttention-3', 'FA3');
 
 -- ---- The ladder --------------------------------------------------------------------------------------------------------
 
 INSERT INTO bar
-SELECT 'ladder-d' || D, number, 1, shown_title || iif(noisy, ' (noisy)', ''), NULL, NULL, NULL, NULL FROM star
-UNION ALL
-SELECT 'ladder-d' || D, number + 0.5, 0, '', tflops, printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))) ||
-    iif(over_before > 0, printf(' (%.*f×)', (over_before < 1.095) + (over_before < 99.95), round(1.0000000001 * over_before, (over_before < 1.095) + (over_before < 99.95))), ''), 1, NULL FROM star;
+SELECT 'ladder-d' || D, number, shown_title || iif(noisy, ' (noisy)', ''), '', tflops,
+    three_digits(tflops) || coalesce(' (' || ratio(over_before) || ')', ''), 1, NULL
+FROM star;
 INSERT INTO bar
-SELECT 'ladder-d' || D, 100 + 1 / us + is_bar / 2e9, NOT is_bar, iif(is_bar, '', coalesce(title, replace(p.name, '_', ' ')) || iif(noisy,
-    ' (noisy)', '')),
-    tflops, printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))), 0, NULL
-FROM plain AS p JOIN ladder_run USING (gpu, run) JOIN this_gpu USING (gpu) LEFT JOIN peer_title USING (name), (SELECT 0 AS is_bar
-    UNION ALL SELECT 1)
+SELECT 'ladder-d' || D, 100 + 1 / us, coalesce(title, replace(p.name, '_', ' ')) || iif(noisy, ' (noisy)', ''), '', tflops,
+    three_digits(tflops), 0, NULL
+FROM plain AS p JOIN ladder_run USING (gpu, run) JOIN this_gpu USING (gpu) LEFT JOIN peer_title USING (name)
 WHERE p.kind IN ('peer', 'baseline') AND p.name NOT LIKE 'triton%' AND B = 1 AND H = 16 AND Nq = 4096 AND D IN (64, 128);
 INSERT INTO ceiling_line SELECT 'ladder-d' || D, max(peak), printf('fp32 peak %.1f', max(peak)) FROM star WHERE peak > 0 GROUP BY D;
 
 INSERT INTO chart
 SELECT 'ladder-d' || D, 'bars', D = 64,
-    printf('From %.*f to %.*f TFLOP/s%s', (low < 1) + (low < 10) + (low < 100), round(1.0000000001 * low, (low < 1) + (low < 10) + (low < 100)), (high < 1) + (high < 10) + (high < 100), round(1.0000000001 * high, (high < 1) + (high < 10) + (high < 100)),
-        iif(peak > 0, printf(', %.0f %% of the fp32 peak', round(1.0000000001 * 100 * high / peak)), '')) ||
-    iif(library > 0, printf('; the best library reaches %.*f', (library < 1) + (library < 10) + (library < 100), round(1.0000000001 * library, (library < 1) + (library < 10) + (library < 100))), ''),
-    gpu_name || ', ' || own || 'TFLOP/s, fp32, no tensor cores, B=1 H=16 N=4096 D=' || D || ', no mask',
-    'Bars: ' || printf('%d lessons from %.*f to %.*f TFLOP/s', lessons, (low < 1) + (low < 10) + (low < 100), round(1.0000000001 * low, (low < 1) + (low < 10) + (low < 100)),
-        (high < 1) + (high < 10) + (high < 100), round(1.0000000001 * high, (high < 1) + (high < 10) + (high < 100))) || iif(library > 0, printf(', libraries up to %.*f', (library < 1) + (library < 10) +
-        (library < 100), round(1.0000000001 * library, (library < 1) + (library < 10) +
-        (library < 100))), '') || iif(peak > 0, printf(', the peak at %.1f', peak), '') || '; fp32, N=4096, D=' || D || '.',
+    printf('From %s to %s TFLOP/s', low, high) || coalesce(', ' || percent(most, peak) || ' of the fp32 peak', '') ||
+    coalesce('; the best library reaches ' || library, ''),
+    whose || 'TFLOP/s, fp32, no tensor cores, B=1 H=16 N=4096 D=' || D || ', no mask',
+    printf('Bars: %d lessons from %s to %s TFLOP/s', lessons, low, high) || coalesce(', libraries up to ' || library, '') ||
+        iif(peak > 0, printf(', the peak at %.1f', peak), '') || '; fp32, N=4096, D=' || D || '.',
     'TFLOP/s of each lesson, and how many times as fast it is as the one before.' ||
-        iif(library > 0, ' Grey: libraries of the same run, TF32 off.', ''),
-    'In brackets: over the lesson before. ' || iif(library > 0, 'Grey: libraries, TF32 off. ', '') || how, ''
-FROM (SELECT D, count(*) AS lessons, min(tflops) AS low, max(tflops) AS high, max(peak) AS peak, run, gpu_name, own, how,
-        (SELECT max(value) FROM bar WHERE chart = 'ladder-d' || D AND hue = 0) AS library
+        iif(library IS NULL, '', ' Grey: libraries of the same run, TF32 off.'),
+    'In brackets: over the lesson before. ' || iif(library IS NULL, '', 'Grey: libraries, TF32 off. ') || how, ''
+FROM (SELECT D, count(*) AS lessons, three_digits(min(tflops)) AS low, max(tflops) AS most, three_digits(max(tflops)) AS high,
+        max(peak) AS peak, whose, how, (SELECT three_digits(max(value)) FROM bar WHERE chart = 'ladder-d' || D AND hue = 0) AS library
     FROM star JOIN said USING (run), of_gpu WHERE what = 'attention' GROUP BY D);
 
 -- ---- Over N ------------------------------------------------------------------------------------------------------------
@@ -70,19 +66,18 @@ FROM rung JOIN sizes_run USING (gpu, run) JOIN this_gpu USING (gpu) WHERE B = 1 
 UNION ALL
 SELECT 'tflops-' || dtype || '-d' || D || iif(causal, '-causal', ''), dtype, causal, gpu, run, D, kind, name,
     iif(kind IN ('peer', 'baseline'), coalesce(short, name), substr(name, 1, 2)), Nq, tflops, peak, noisy, kind NOT IN ('peer', 'baseline')
-FROM grid JOIN this_gpu USING (gpu) LEFT JOIN peer_title USING (name) WHERE name NOT LIKE 'triton%';
+FROM our_grid LEFT JOIN peer_title USING (name) WHERE name NOT LIKE 'triton%';
 
 INSERT INTO line_point
 SELECT chart, short, iif(is_lesson, CAST(short AS INTEGER), 0), N, tflops, noisy
 FROM over_n JOIN (SELECT chart, name FROM over_n GROUP BY chart, name HAVING count(*) >= 2) USING (chart, name)
 ORDER BY chart, is_lesson DESC, name, N;
 INSERT INTO ceiling_line
-SELECT chart, max(peak), printf('peak %.*f', max(peak) < 100, round(1.0000000001 * (max(peak)), max(peak) < 100)) FROM over_n WHERE peak > 0 AND chart IN (SELECT chart
-    FROM line_point) GROUP BY chart;
-INSERT INTO ceiling_line
-SELECT DISTINCT chart, median, iif(what = 'wgmma_bf16', 'wgmma', 'mma') || printf(' %.0f', round(1.0000000001 * median))
-FROM newest_ceiling JOIN this_gpu USING (gpu), over_n WHERE what IN ('wgmma_bf16', 'mma_bf16') AND dtype <> 'fp32'
-    AND chart IN (SELECT chart FROM line_point);
+SELECT chart, max(peak), 'peak ' || rounded(max(peak), max(peak) < 100)
+FROM over_n WHERE peak > 0 AND chart IN (SELECT chart FROM line_point) GROUP BY chart
+UNION ALL SELECT DISTINCT chart, median, iif(what = 'wgmma_bf16', 'wgmma ', 'mma ') || whole(median)
+FROM reached, over_n
+WHERE what IN ('wgmma_bf16', 'mma_bf16') AND dtype <> 'fp32' AND chart IN (SELECT chart FROM line_point);
 
 -- The last lesson at the largest N whose timings are not noisy, or at the largest; the fastest library there; and what falls to two
 -- thirds of its best or less as N grows.
@@ -97,29 +92,22 @@ SELECT a.chart, a.name, a.N AS best_n, a.tflops AS best, z.N, z.tflops FROM (SEL
 WHERE z.tflops < a.tflops * 0.667;
 
 INSERT INTO chart
-SELECT o.chart, 'lines', o.chart IN ('tflops-d64', 'tflops-bf16-d128'),
-    replace(last, '_', ' ') || printf(' reaches %s%.*f TFLOP/s at N=%d', iif(e.noisy, '~', ''), (o.tflops < 1) + (o.tflops < 10) +
-        (o.tflops < 100), round(1.0000000001 * o.tflops, (o.tflops < 1) + (o.tflops < 10) +
-        (o.tflops < 100)), e.N) ||
-    iif(library > o.tflops, printf(', the fastest library %.0f', round(1.0000000001 * library)), iif(library > 0, printf(', ahead of the libraries'' %.0f',
-        round(1.0000000001 * library)), '')) ||
-    coalesce((SELECT '; ' || substr(f.name, 1, 2) || printf(' falls from %.1f at N=%d to %.1f at N=%d', f.best, f.best_n,
-        f.tflops, f.N) FROM fallen AS f
-        WHERE f.chart = o.chart
-        ORDER BY f.tflops / f.best LIMIT 1), ''),
-    gpu_name || ', ' || own || 'TFLOP/s over N, ' || dtype || iif(dtype = 'fp32', ', B=1 H=16', ', 16384 tokens, H × D = 2048') ||
-        ', D=' || D ||
+SELECT chart, 'lines', chart IN ('tflops-d64', 'tflops-bf16-d128'),
+    replace(last, '_', ' ') || printf(' reaches %s%s TFLOP/s at N=%d', iif(e.noisy, '~', ''), three_digits(tflops), N) ||
+    iif(library > tflops, ', the fastest library ' || whole(library),
+        iif(library > 0, ', ahead of the libraries'' ' || whole(library), '')) ||
+    coalesce((SELECT printf('; %s falls from %.1f at N=%d to %.1f at N=%d', substr(f.name, 1, 2), f.best, f.best_n, f.tflops, f.N)
+        FROM fallen AS f WHERE f.chart = o.chart ORDER BY f.tflops / f.best LIMIT 1), ''),
+    whose || 'TFLOP/s over N, ' || dtype || iif(dtype = 'fp32', ', B=1 H=16', ', 16384 tokens, H × D = 2048') || ', D=' || D ||
         iif(causal, ', causal mask', ', no mask'),
-    'Lines over N: ' || substr(last, 1, 2) || printf(' at %.*f TFLOP/s', (o.tflops < 1) + (o.tflops < 10) + (o.tflops < 100), round(1.0000000001 * o.tflops, (o.tflops < 1) + (o.tflops < 10) + (o.tflops < 100))) ||
-        iif(library > 0, printf(', the fastest library at %.0f', round(1.0000000001 * library)), '') || ' at N=' || o.N || '; ' || dtype || ', D=' || D || '.',
+    printf('Lines over N: %s at %s TFLOP/s', substr(last, 1, 2), three_digits(tflops)) ||
+        iif(library > 0, ', the fastest library at ' || whole(library), '') || ' at N=' || N || '; ' || dtype || ', D=' || D || '.',
     'Useful floating-point operations a second over the number of queries and keys; a line has the number of its lesson.',
     how || coalesce((SELECT ' mma, wgmma: mma.sync and wgmma with nothing to load' || iif(c.run = o.run, '', ', in another run') || '.'
-        FROM newest_ceiling AS c JOIN this_gpu USING (gpu)
-        WHERE c.what = 'mma_bf16' AND dtype <> 'fp32'), '') || iif((SELECT max(noisy) FROM line_point WHERE line_point.chart = o.chart),
-            ' Ringed: noisy.', ''), ''
-FROM at_end AS e JOIN over_n AS o ON o.chart = e.chart AND o.name = e.last AND o.N = e.N AND is_lesson JOIN said ON said.run = o.run
-    AND said.what = 'attention', of_gpu
-WHERE o.chart IN (SELECT chart FROM line_point);
+        FROM reached AS c WHERE c.what = 'mma_bf16' AND dtype <> 'fp32'), '') ||
+        iif((SELECT max(noisy) FROM line_point WHERE line_point.chart = o.chart), ' Ringed: noisy.', ''), ''
+FROM at_end AS e JOIN over_n AS o USING (chart, N) JOIN said USING (run), of_gpu
+WHERE name = last AND is_lesson AND what = 'attention' AND chart IN (SELECT chart FROM line_point);
 
 -- ---- What limits each lesson ---------------------------------------------------------------------------------------------
 
@@ -135,34 +123,31 @@ SELECT s.D, s.name, s.shown_title AS title, number, s.us, s.tflops, s.peak,
 FROM star AS s JOIN counter AS c ON c.gpu = s.gpu AND c.kind = s.kind AND c.name = s.name AND c.D = s.D AND c.N = 4096
 GROUP BY s.D, s.name;
 
+CREATE TABLE part (column, part);
+INSERT INTO part VALUES (1, 'useful FLOP/s'), (2, 'FMA units'), (3, 'issue slots'), (4, 'shared memory'), (5, 'L2 cache'),
+    (6, 'device memory');
 INSERT INTO share
-SELECT 'limits-d' || D, name, title, column, percent FROM (
-    SELECT D, name, title, number, 1 AS column, 100 * tflops / (SELECT median FROM newest_ceiling JOIN this_gpu USING (gpu)
-        WHERE what = 'fma_fp32') AS percent FROM counted
-    UNION ALL SELECT D, name, title, number, 2, fma FROM counted
-    UNION ALL SELECT D, name, title, number, 3, issue FROM counted
-    UNION ALL SELECT D, name, title, number, 4, shared FROM counted
-    UNION ALL SELECT D, name, title, number, 5, l2 FROM counted
-    UNION ALL SELECT D, name, title, number, 6, dram_bytes / us / 10 / (SELECT median FROM newest_ceiling JOIN this_gpu USING (gpu)
-        WHERE what = 'copy') FROM counted)
-WHERE percent IS NOT NULL ORDER BY D, number, column;
+SELECT 'limits-d' || D, name, title, column,
+    CASE column WHEN 1 THEN 100 * tflops / (SELECT median FROM reached WHERE what = 'fma_fp32') WHEN 2 THEN fma WHEN 3 THEN issue
+        WHEN 4 THEN shared WHEN 5 THEN l2 ELSE dram_bytes / us / 10 / (SELECT median FROM reached WHERE what = 'copy') END AS percent
+FROM counted, part WHERE percent IS NOT NULL ORDER BY D, number, column;
 
 CREATE VIEW busiest AS
-SELECT chart, name, percent, substr('FMA units    issue slots  shared memoryL2 cache     device memory', 13 * column - 25, 13) AS part
-FROM (SELECT chart, name, column, max(percent) AS percent FROM share WHERE column > 1 GROUP BY chart, name);
-CREATE VIEW counted_at AS SELECT max(c.date) AS date, c.commit_name FROM counter AS c JOIN this_gpu USING (gpu)
-    WHERE c.N = 4096 AND c.name IN (SELECT name FROM star);
+SELECT chart, name, percent, part
+FROM (SELECT chart, name, column, max(percent) AS percent FROM share WHERE column > 1 GROUP BY chart, name) JOIN part USING (column);
+CREATE VIEW counted_at AS
+SELECT 'Counted by Nsight Compute, ' || max(c.date) || ', commit ' || c.commit_name || '. ' AS counted_by
+FROM counter AS c JOIN this_gpu USING (gpu) WHERE c.N = 4096 AND c.name IN (SELECT name FROM star);
 
 INSERT INTO chart
 SELECT chart, 'limits', chart = 'limits-d64', 'What is busiest moves: ' || group_concat(words, '; '),
-    gpu_name || ', ' || own || 'percent of what each part can do, fp32, B=1 H=16 N=4096 D=' || substr(chart, 9) || ', no mask',
+    whose || 'percent of what each part can do, fp32, B=1 H=16 N=4096 D=' || substr(chart, 9) || ', no mask',
     'Busiest part: ' || group_concat(words, '; ') || '; fp32, N=4096, D=' || substr(chart, 9) || '.',
     'How much of what each part of the GPU can do a lesson uses; the busiest is in red.',
-    'Counted by Nsight Compute, ' || (SELECT date || ', commit ' || commit_name FROM counted_at) ||
-        '. Useful: FLOP/s, of multiply-adds alone; device memory: of a copy. ' || how, ''
-FROM (SELECT chart, trim(part) || ' in ' || group_concat(substr(name, 1, 2), ', ') AS words, min(name) FROM busiest GROUP BY chart, part
+    counted_by || 'Useful: FLOP/s, of multiply-adds alone; device memory: of a copy. ' || how, ''
+FROM (SELECT chart, part || ' in ' || group_concat(substr(name, 1, 2), ', ') AS words, min(name) FROM busiest GROUP BY chart, part
     ORDER BY min(name)),
-    of_gpu, said JOIN ladder_run USING (gpu, run) WHERE said.what = 'attention'
+    of_gpu, counted_at, said JOIN ladder_run USING (gpu, run) WHERE said.what = 'attention'
 GROUP BY chart;
 
 -- ---- Bytes -------------------------------------------------------------------------------------------------------------
@@ -171,51 +156,49 @@ CREATE VIEW byte_row AS
 SELECT 'bytes-d' || c.D AS chart, c.name, c.title, c.number, p.bytes AS predicted, loaded_bytes AS loaded, l2_bytes, dram_bytes
 FROM counted AS c LEFT JOIN (SELECT folder AS name, D, sum(bytes) AS bytes FROM prediction GROUP BY folder, D) AS p USING (name, D);
 
+CREATE TABLE way (series, way);
+INSERT INTO way VALUES (1, 'predicted'), (2, 'loaded'), (3, 'through L2'), (4, 'device memory');
 INSERT INTO dot
-SELECT chart, name, title, series, value, CASE WHEN value >= 999.5e9 THEN printf('%.3g TB',
-    value / 1e12) WHEN value >= 999.5e6 THEN printf('%.3g GB', value / 1e9)
-    WHEN value >= 999.5e3 THEN printf('%.3g MB', value / 1e6) ELSE printf('%.3g kB', value / 1e3) END
-FROM (SELECT chart, name, title, number, 1 AS series, predicted AS value FROM byte_row UNION ALL SELECT chart, name, title, number, 2,
-    loaded FROM byte_row
-    UNION ALL SELECT chart, name, title, number, 3, l2_bytes FROM byte_row UNION ALL SELECT chart, name, title, number, 4, dram_bytes
-        FROM byte_row)
+SELECT chart, name, title, series, value, CASE WHEN value >= 999.5e9 THEN printf('%.3g TB', value / 1e12)
+    WHEN value >= 999.5e6 THEN printf('%.3g GB', value / 1e9) WHEN value >= 999.5e3 THEN printf('%.3g MB', value / 1e6)
+    ELSE printf('%.3g kB', value / 1e3) END
+FROM (SELECT *, CASE series WHEN 1 THEN predicted WHEN 2 THEN loaded WHEN 3 THEN l2_bytes ELSE dram_bytes END AS value FROM byte_row, way)
 WHERE value > 0 ORDER BY chart, number, series;
 
 INSERT INTO chart
-SELECT chart, 'dots', chart = 'bytes-d64',
-    'What loads ask for falls from ' || most || ' to ' || least || iif(predicted, printf('; %d of %d pages predict it within 10 %%', near,
-        predicted), ''),
-    gpu_name || ', ' || own || 'bytes a launch, fp32, B=1 H=16 N=4096 D=' || substr(chart, 8) || ', no mask',
-    'Bytes that loads ask for fall from ' || most || ' to ' || least || iif(predicted, printf(', predicted within 10 %% by %d of %d pages',
-        near, predicted), '') || '; N=4096, D=' || substr(chart, 8) || '.',
+SELECT chart, 'dots', chart = 'bytes-d64', 'What loads ask for falls from ' || most || ' to ' || least ||
+        iif(predicted, printf('; %d of %d pages predict it within 10 %%', near, predicted), ''),
+    whose || 'bytes a launch, fp32, B=1 H=16 N=4096 D=' || substr(chart, 8) || ', no mask',
+    'Bytes that loads ask for fall from ' || most || ' to ' || least ||
+        iif(predicted, printf(', predicted within 10 %% by %d of %d pages', near, predicted), '') ||
+        '; N=4096, D=' || substr(chart, 8) || '.',
     'What the pages predict that loads ask for, what is counted of it, and what of it goes through L2 and to device memory.',
-    'Counted by Nsight Compute, ' || (SELECT date || ', commit ' || commit_name FROM counted_at) ||
-        '. Loaded: sectors of 32 bytes, once for each warp that asks; at the right, as a part of what was predicted.', ''
+    counted_by || 'Loaded: sectors of 32 bytes, once for each warp that asks; at the right, as a part of what was predicted.', ''
 FROM (SELECT chart, (SELECT figure FROM dot AS d WHERE d.chart = b.chart AND series = 2 ORDER BY value DESC LIMIT 1) AS most,
         (SELECT figure FROM dot AS d WHERE d.chart = b.chart AND series = 2 ORDER BY value LIMIT 1) AS least,
-        count(loaded / predicted) AS predicted, sum(abs(loaded / predicted - 1) < 0.1) AS near FROM byte_row AS b GROUP BY chart), of_gpu
+        count(loaded / predicted) AS predicted, sum(abs(loaded / predicted - 1) < 0.1) AS near FROM byte_row AS b GROUP BY chart),
+    of_gpu, counted_at
 WHERE most IS NOT NULL;
 
 -- ---- The row softmax ---------------------------------------------------------------------------------------------------
 
 CREATE VIEW softmax_way AS
-SELECT s.rows, s.columns, 1 AS place, 'five passes' AS way, 0 AS hue, five_gb_per_s AS rate, copy, noisy FROM softmax AS s
-    JOIN this_gpu USING (gpu) WHERE five_us > 0
-UNION ALL SELECT rows, columns, 2, 'one pass', 1, gb_per_s, copy, noisy FROM softmax JOIN this_gpu USING (gpu)
-UNION ALL SELECT s.rows, s.columns, 3 + (t.name LIKE 'triton%'), coalesce(title, 'Triton'), iif(t.name LIKE 'triton%', 3, 2), t.gb_per_s,
+SELECT rows, columns, 1 AS place, 'five passes' AS way, 0 AS hue, five_gb_per_s AS rate, copy, noisy FROM our_softmax WHERE five_us > 0
+UNION ALL SELECT rows, columns, 2, 'one pass', 1, gb_per_s, copy, noisy FROM our_softmax
+UNION ALL SELECT rows, columns, 3 + (t.name LIKE 'triton%'), coalesce(title, 'Triton'), iif(t.name LIKE 'triton%', 3, 2), t.gb_per_s,
     s.copy, t.noisy
-FROM softmax AS s JOIN this_gpu USING (gpu) JOIN softmax_timing AS t USING (gpu, run, rows, columns)
-    LEFT JOIN peer_title ON peer_title.name = t.name WHERE t.kind = 'peer';
+FROM our_softmax AS s JOIN softmax_timing AS t USING (gpu, run, rows, columns) LEFT JOIN peer_title ON peer_title.name = t.name
+WHERE t.kind = 'peer';
 
 INSERT INTO bar
-SELECT 'softmax', rows * columns, 1, rows || ' × ' || columns, NULL, NULL, NULL, NULL FROM softmax JOIN this_gpu USING (gpu)
-UNION ALL SELECT 'softmax', rows * columns + place, 0, way, rate, iif(noisy, '~', '') || printf('%.0f', round(1.0000000001 * rate)), hue, copy FROM softmax_way;
+SELECT 'softmax', rows * columns + place, rows || ' × ' || columns, way, rate, iif(noisy, '~', '') || whole(rate), hue, copy
+FROM softmax_way;
 INSERT INTO chart
-SELECT 'softmax', 'bars', 1, printf('One pass over memory reaches %.0f %% of a copy', round(1.0000000001 * 100 * gb_per_s / copy)) || iif(five_us > 0,
-    printf(', five reach %.0f %%', round(1.0000000001 * 100 * five_gb_per_s / copy)), ''),
-    gpu_name || ', ' || own || 'GB/s of a row softmax, fp32, rows × columns; one read and one write counted',
-    printf('At %d × %d one pass reaches %.0f GB/s', rows, columns, round(1.0000000001 * gb_per_s)) || iif(five_us > 0, printf(', five passes %.0f',
-        round(1.0000000001 * five_gb_per_s)), '') || printf(', a copy %.0f.', round(1.0000000001 * copy)),
+SELECT 'softmax', 'bars', 1, printf('One pass over memory reaches %s of a copy', percent(gb_per_s, copy)) ||
+        iif(five_us > 0, ', five reach ' || percent(five_gb_per_s, copy), ''),
+    whose || 'GB/s of a row softmax, fp32, rows × columns; one read and one write counted',
+    printf('At %d × %d one pass reaches %s GB/s', rows, columns, whole(gb_per_s)) ||
+        iif(five_us > 0, ', five passes ' || whole(five_gb_per_s), '') || printf(', a copy %s.', whole(copy)),
     'The row softmax of lesson 03 beside its five passes and other programs; the dark line is a copy of the same bytes.',
     how || coalesce((SELECT ' Past the copy''s line: ' || group_concat(way || ' at ' || rows || ' × ' || columns, ', ') ||
         '; why is not known.' FROM softmax_way WHERE rate > copy GROUP BY NULL), ''), ''
@@ -237,16 +220,15 @@ SELECT own.run, B, H, Nq AS N, D, own.name, library.name AS library, min(library
 FROM own JOIN library USING (B, H, Nq, D) WHERE library.name IN (SELECT name FROM everywhere) GROUP BY B, H, Nq, D;
 
 INSERT INTO bar
-SELECT 'peers', -1e6 * B * H, 1, 'B=' || B || ' H=' || H, NULL, NULL, NULL, NULL FROM beside GROUP BY B, H
-UNION ALL SELECT 'peers', -1e6 * B * H + N + D / 1e4, 0, 'N=' || N || ' D=' || D, ratio, iif(noisy, '~', '') || printf('%.2f× ', ratio) ||
-    coalesce(short, library), iif(ratio < 1, 4, 1), NULL
+SELECT 'peers', -1e6 * B * H + N + D / 1e4, 'B=' || B || ' H=' || H, 'N=' || N || ' D=' || D, ratio,
+    iif(noisy, '~', '') || printf('%.2f× ', ratio) || coalesce(short, library), iif(ratio < 1, 4, 1), NULL
 FROM beside LEFT JOIN peer_title ON peer_title.name = library;
 INSERT INTO ceiling_line SELECT 'peers', 1, 'as fast' FROM beside LIMIT 1;
 INSERT INTO chart
-SELECT 'peers', 'bars', 1, replace(b.name, '_', ' ') || printf(' beats the fastest library at %d of %d shapes', sum(ratio >= 1),
-    count(*)) ||
+SELECT 'peers', 'bars', 1,
+    replace(b.name, '_', ' ') || printf(' beats the fastest library at %d of %d shapes', sum(ratio >= 1), count(*)) ||
         iif(min(ratio) < 1, printf(', and is %.2f of it at worst', min(ratio)), ''),
-    gpu_name || ', ' || own || 'times as fast as the fastest library, fp32, TF32 off, no mask',
+    whose || 'times as fast as the fastest library, fp32, TF32 off, no mask',
     printf('Between %.2f and %.2f times as fast as the fastest library, over %d shapes; fp32, TF32 off.', min(ratio), max(ratio), count(*)),
     'How many times as fast the last lesson is as the fastest library, shape by shape; the name behind a figure says which that is.',
     'Of: ' || libraries || ', all timed at every shape. ' || how, ''
@@ -255,61 +237,56 @@ FROM beside AS b JOIN said USING (run), of_gpu WHERE what = 'attention' GROUP BY
 -- ---- Only with ALL=1 ---------------------------------------------------------------------------------------------------
 
 INSERT INTO bar
-SELECT 'triton', name, 1, replace(name, '_', ' '), NULL, NULL, NULL, NULL FROM beside_triton JOIN this_gpu USING (gpu) GROUP BY name
-UNION ALL SELECT 'triton', name || (D > 64), 0, 'CUDA D=' || D, tflops, printf('%.*f', (tflops < 1) + (tflops < 10) + (tflops < 100),
-    round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))), 1, NULL FROM beside_triton JOIN this_gpu USING (gpu)
-UNION ALL SELECT 'triton', name || (D > 64) || 't', 0, 'Triton D=' || D, triton_tflops, printf('%.*f',
-    (triton_tflops < 1) + (triton_tflops < 10) + (triton_tflops < 100), round(1.0000000001 * triton_tflops, (triton_tflops < 1) + (triton_tflops < 10) + (triton_tflops < 100))), 0, NULL
+SELECT 'triton', name || (D > 64), replace(name, '_', ' '), 'CUDA D=' || D, tflops, three_digits(tflops), 1, NULL
+FROM beside_triton JOIN this_gpu USING (gpu)
+UNION ALL SELECT 'triton', name || (D > 64) || 't', replace(name, '_', ' '), 'Triton D=' || D, triton_tflops,
+    three_digits(triton_tflops), 0, NULL
 FROM beside_triton JOIN this_gpu USING (gpu);
 INSERT INTO chart
-SELECT 'triton', 'bars', 0, coalesce('Triton is faster than CUDA in ' || replace(group_concat(DISTINCT iif(triton_us < 0.98 * us, substr(name, 1,
-    2), NULL)), ',', ' and '), 'In no lesson is Triton faster than CUDA by 2 %'),
-    gpu_name || ', TFLOP/s, fp32, B=1 H=16 N=4096, no mask', printf('Triton takes %.2f to %.2f times as long as CUDA.',
-        min(triton_us / us), max(triton_us / us)),
+SELECT 'triton', 'bars', 0, coalesce('Triton is faster than CUDA in ' ||
+        replace(group_concat(DISTINCT iif(triton_us < 0.98 * us, substr(name, 1, 2), NULL)), ',', ' and '),
+    'In no lesson is Triton faster than CUDA by 2 %'),
+    whose || 'TFLOP/s, fp32, B=1 H=16 N=4096, no mask',
+    printf('Triton takes %.2f to %.2f times as long as CUDA.', min(triton_us / us), max(triton_us / us)),
     'Each lesson that has a Triton kernel of the same idea beside it.', how, ''
-FROM beside_triton JOIN said USING (gpu, run), of_gpu WHERE what = 'attention' AND (SELECT kind
-    FROM setting) = 'solution' GROUP BY NULL;
+FROM beside_triton JOIN said USING (gpu, run), of_gpu, setting WHERE what = 'attention' AND kind = 'solution' GROUP BY NULL;
 
 INSERT INTO bar
-SELECT 'gpus-d' || D, name, 1, title, NULL, NULL, NULL, NULL FROM ladder WHERE (SELECT count(DISTINCT gpu) FROM ladder) > 1 GROUP BY D, name
-UNION ALL SELECT 'gpus-d' || D, name || ' ' || l.gpu, 0, '', tflops, printf('%.*f ', (tflops < 1) + (tflops < 10) + (tflops < 100),
-    round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100))) || l.gpu,
-    iif(l.gpu = (SELECT gpu FROM this_gpu), 1, 0), NULL FROM ladder AS l WHERE (SELECT count(DISTINCT gpu) FROM ladder) > 1;
+SELECT 'gpus-d' || D, name || ' ' || gpu, title, '', tflops, three_digits(tflops) || ' ' || gpu, gpu = (SELECT gpu FROM this_gpu), NULL
+FROM ladder WHERE (SELECT count(DISTINCT gpu) FROM ladder) > 1;
 INSERT INTO chart
 SELECT 'gpus-d' || D, 'bars', 0, printf('%s is %.1f times as fast on the fastest GPU as on the slowest', replace(max(name), '_', ' '),
     max(tflops) / min(tflops)),
-    'TFLOP/s of several GPUs, fp32, B=1 H=16 N=4096 D=' || D || ', no mask', printf('The last lesson on %d GPUs: %.3g to %.3g TFLOP/s.',
-        count(*), min(tflops), max(tflops)),
-    'Useful floating-point operations a second of each lesson, GPU beside GPU.', 'Median of CUDA-event timings, interleaved on each GPU.',
-        ''
+    'TFLOP/s of several GPUs, fp32, B=1 H=16 N=4096 D=' || D || ', no mask',
+    printf('The last lesson on %d GPUs: %.3g to %.3g TFLOP/s.', count(*), min(tflops), max(tflops)),
+    'Useful floating-point operations a second of each lesson, GPU beside GPU.',
+    'Median of CUDA-event timings, interleaved on each GPU.', ''
 FROM ladder WHERE name = (SELECT max(name) FROM ladder) AND (SELECT count(DISTINCT gpu) FROM ladder) > 1 GROUP BY D;
 
 INSERT INTO line_point
-SELECT 'cache-d' || D, substr(cold.name, 1, 2), CAST(substr(cold.name, 1, 2) AS INTEGER), Nq, cold.us / warm.us, cold.noisy OR warm.noisy
+SELECT 'cache-d' || D, substr(cold.name, 1, 2), cold.number, Nq, cold.us / warm.us, cold.noisy OR warm.noisy
 FROM rung AS cold JOIN sizes_run USING (gpu, run) JOIN this_gpu USING (gpu) JOIN timing AS warm USING (gpu, run, kind, name, B, H, Nq, D)
 WHERE warm.cache = 'warm' AND warm.usual AND warm.causal = 0 AND warm.dtype = 'fp32' AND NOT warm.eager AND B = 1 AND H = 16
     ORDER BY cold.name, Nq;
 INSERT INTO ceiling_line SELECT DISTINCT chart, 1, 'as long' FROM line_point WHERE chart LIKE 'cache-%';
 INSERT INTO chart
-SELECT chart, 'lines', 0, printf('Inputs out of L2 cost at most %.0f %% from N=%d on', round(1.0000000001 * (100 * max(iif(x >= 2048, y, 1) - 1))), 2048),
-    gpu_name || ', ' || own || 'time with inputs out of L2 over time with inputs in it, fp32, B=1 H=16 D=' || substr(chart, 8) ||
+SELECT chart, 'lines', 0, printf('Inputs out of L2 cost at most %s from N=2048 on', percent(max(iif(x >= 2048, y, 1) - 1), 1)),
+    whose || 'time with inputs out of L2 over time with inputs in it, fp32, B=1 H=16 D=' || substr(chart, 8) ||
         ', no mask',
-    printf('Cold over warm: at most %.2f at N=%d, at most %.2f in all.', max(iif(x = 4096, y, 1)), 4096, max(y)),
+    printf('Cold over warm: at most %.2f at N=4096, at most %.2f in all.', max(iif(x = 4096, y, 1)), max(y)),
     'How much longer a launch takes whose inputs are not in the L2 cache; a line has the number of its lesson.', how, ''
 FROM line_point, of_gpu, said JOIN sizes_run USING (gpu, run) WHERE chart LIKE 'cache-%' AND said.what = 'attention' GROUP BY chart;
 
 INSERT INTO chart
-SELECT 'roofline-d' || D, 'roofline', 0, printf('%s reaches %.*f TFLOP/s at %.0f FLOP for a byte of device memory', substr(name, 1, 2),
-    (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)),
-        round(1.0000000001 * tflops * us * 1e6 / dram_bytes)), gpu_name || ', ' || own ||
-            'TFLOP/s over FLOP for a byte of device memory, fp32, B=1 H=16 N=4096 D=' || D || ', no mask',
+SELECT 'roofline-d' || D, 'roofline', 0, printf('%s reaches %s TFLOP/s at %s FLOP for a byte of device memory', substr(name, 1, 2),
+        three_digits(tflops), whole(tflops * us * 1e6 / dram_bytes)),
+    whose || 'TFLOP/s over FLOP for a byte of device memory, fp32, B=1 H=16 N=4096 D=' || D || ', no mask',
     'Lessons below what memory and arithmetic allow, at their ratio of arithmetic to bytes; D=' || D || '.',
     'What a kernel reaches at its ratio of arithmetic to bytes of device memory, below what the GPU can do.',
-    'Bytes counted by Nsight Compute, ' || (SELECT date || ', commit ' || commit_name FROM counted_at) || '. ' || how,
-    printf('copy = %g; peak = %g', (SELECT median FROM newest_ceiling JOIN this_gpu USING (gpu) WHERE what = 'copy'), peak)
-FROM (SELECT *, max(number) FROM counted WHERE dram_bytes > 0 GROUP BY D), of_gpu, said JOIN ladder_run USING (gpu, run)
-WHERE said.what = 'attention' AND peak > 0 AND EXISTS (SELECT 1 FROM newest_ceiling JOIN this_gpu USING (gpu)
-    WHERE newest_ceiling.what = 'copy');
+    'Bytes c' || substr(counted_by, 2) || how, printf('copy = %g; peak = %g', median, peak)
+FROM (SELECT *, max(number) FROM counted WHERE dram_bytes > 0 GROUP BY D), of_gpu, counted_at,
+    said JOIN ladder_run USING (gpu, run), reached
+WHERE said.what = 'attention' AND peak > 0 AND reached.what = 'copy';
 
 -- ---- What gnuplot reads ---------------------------------------------------------------------------------------------------
 
@@ -319,9 +296,12 @@ WHERE said.what = 'attention' AND peak > 0 AND EXISTS (SELECT 1 FROM newest_ceil
 -- about 9 pixels.
 CREATE VIEW bar_room AS
 SELECT chart, room, line_value, line_label, max(max(value * room / (room - 9 * length(figure) - 12)), 1.02 * coalesce(line_value, 0)) AS end
-FROM bar JOIN (SELECT chart, 400 - 9 * max(iif(is_head, 0, length(label))) AS room FROM bar GROUP BY chart) USING (chart)
+FROM bar JOIN (SELECT chart, 400 - 9 * max(length(label)) AS room FROM bar GROUP BY chart) USING (chart)
     LEFT JOIN (SELECT chart, value AS line_value, label AS line_label FROM ceiling_line) USING (chart)
 GROUP BY chart;
+CREATE VIEW bar_row AS
+SELECT chart, place, 0 AS is_head, label, value, figure, hue, mark FROM bar
+UNION ALL SELECT chart, min(place), 1, head, NULL, NULL, NULL, NULL FROM bar GROUP BY chart, head ORDER BY chart, place, is_head DESC;
 CREATE VIEW bars AS
 SELECT chart, sum(height) OVER (PARTITION BY chart ORDER BY place, is_head DESC ROWS UNBOUNDED PRECEDING) - 10 + iif(line_label IS NULL, 0,
     24) AS y, is_head, label, value, figure,
@@ -329,7 +309,7 @@ SELECT chart, sum(height) OVER (PARTITION BY chart ORDER BY place, is_head DESC 
         iif(line_value BETWEEN value AND past, line_value, 0)) AS behind
 FROM (SELECT *, iif(is_head, 22 + 8 * (place > min(place) OVER (PARTITION BY chart)), 20) AS height,
     value + 0.06 * end AS near, value + end * (9 * length(figure) + 12) / room AS past
-    FROM bar JOIN bar_room USING (chart)) AS b;
+    FROM bar_row JOIN bar_room USING (chart)) AS b;
 CREATE VIEW bars_settings AS
 SELECT chart, printf('plot_height = %d; end = %g; line_value = %g; line_label = "%s"; tics = ''%s''', max(y) + 16, max(end,
     max(behind * room / (room - 9 * length(figure) - 12))),
@@ -357,9 +337,9 @@ SELECT chart, printf('n_least = %d; n_most = %d; most = %g; lines = %d; array li
     (SELECT group_concat(hue) FROM (SELECT DISTINCT line, hue FROM lines AS l WHERE l.chart = lines.chart ORDER BY line))) AS settings
 FROM lines JOIN top USING (chart) GROUP BY chart;
 
-CREATE VIEW limits AS
-SELECT chart, dense_rank() OVER (PARTITION BY chart ORDER BY name) AS row, column, percent, iif(percent < 0.5, '<1 %', printf('%.0f %%',
-    round(1.0000000001 * percent))) AS figure,
+CREATE TABLE limits AS
+SELECT chart, dense_rank() OVER (PARTITION BY chart ORDER BY name) AS row, column, percent,
+    iif(percent < 0.5, '<1 %', whole(percent) || ' %') AS figure,
     percent = max(iif(column > 1, percent, 0)) OVER (PARTITION BY chart, name) AS is_busiest,
     iif(column = min(column) OVER (PARTITION BY chart, name), title, '') AS label
 FROM share;
@@ -377,13 +357,13 @@ SELECT chart, printf('rows = %d; least = %g; most = %g', max(row), min(value), m
 CREATE VIEW roofline AS
 SELECT chart, x, tflops, number, hue, pow(10, max(log10(tflops) - gap * place) OVER (PARTITION BY chart
     ORDER BY place ROWS UNBOUNDED PRECEDING) + gap * place) AS label_y
-FROM (SELECT 'roofline-d' || D AS chart, tflops * us * 1e6 / dram_bytes AS x, tflops, substr(name, 1, 2) AS number, CAST(substr(name, 1,
-    2) AS INTEGER) AS hue,
-    row_number() OVER (PARTITION BY D ORDER BY tflops) AS place, 0.06 * log10(3.2 * peak / min(tflops) OVER (PARTITION BY D)) AS gap
-        FROM counted WHERE dram_bytes > 0 AND peak > 0);
+FROM (SELECT 'roofline-d' || D AS chart, tflops * us * 1e6 / dram_bytes AS x, tflops, substr(name, 1, 2) AS number,
+        CAST(name AS INTEGER) AS hue, row_number() OVER (PARTITION BY D ORDER BY tflops) AS place,
+        0.06 * log10(3.2 * peak / min(tflops) OVER (PARTITION BY D)) AS gap
+    FROM counted WHERE dram_bytes > 0 AND peak > 0);
 CREATE VIEW roofline_settings AS
-SELECT r.chart, settings || printf('; x_low = %g; x_high = %g; y_low = %g', min(min(x), 1000 * max(tflops) / (SELECT median
-    FROM newest_ceiling JOIN this_gpu USING (gpu) WHERE what = 'copy')) / 3, max(x) * 3, min(tflops) / 2) AS settings
+SELECT r.chart, settings || printf('; x_low = %g; x_high = %g; y_low = %g',
+    min(min(x), 1000 * max(tflops) / (SELECT median FROM reached WHERE what = 'copy')) / 3, max(x) * 3, min(tflops) / 2) AS settings
 FROM roofline AS r JOIN chart ON chart.name = r.chart GROUP BY r.chart;
 
 -- ---- What is missing ---------------------------------------------------------------------------------------------------
@@ -394,11 +374,11 @@ SELECT text FROM ladder_lack JOIN this_gpu USING (gpu)
 UNION ALL SELECT 'nothing is timed at B=1 H=16 N=4096, D=64 or D=128, fp32: no chart of the ladder' WHERE NOT EXISTS (SELECT 1 FROM star)
 UNION ALL SELECT 'nothing is timed at two sizes or more at B=1 H=16, fp32: no chart over N' WHERE NOT EXISTS (SELECT 1 FROM sizes_run
     JOIN this_gpu USING (gpu))
-UNION ALL SELECT 'no row softmax is timed: no softmax chart' WHERE NOT EXISTS (SELECT 1 FROM softmax JOIN this_gpu USING (gpu))
-UNION ALL SELECT 'the row softmax lacks the five passes at ' || group_concat(rows || 'x' || columns, ', ') FROM softmax
-    JOIN this_gpu USING (gpu) WHERE five_us IS NULL GROUP BY NULL
+UNION ALL SELECT 'no row softmax is timed: no softmax chart' WHERE NOT EXISTS (SELECT 1 FROM our_softmax)
+UNION ALL SELECT 'the row softmax lacks the five passes at ' || group_concat(rows || 'x' || columns, ', ') FROM our_softmax
+WHERE five_us IS NULL GROUP BY NULL
 UNION ALL SELECT 'no ceilings are measured: the charts have none; make bench measures them'
-WHERE (SELECT count(*) FROM newest_ceiling JOIN this_gpu USING (gpu) WHERE what IN ('copy', 'fma_fp32')) < 2
+WHERE (SELECT count(*) FROM reached WHERE what IN ('copy', 'fma_fp32')) < 2
 UNION ALL SELECT 'nothing is counted at B=1 H=16 N=4096: no charts of limits and bytes; scripts/measure does it' WHERE NOT EXISTS (SELECT 1
     FROM counted)
 UNION ALL SELECT 'not counted: ' || group_concat(DISTINCT name) || ': not in the charts of limits and bytes' FROM star
@@ -421,19 +401,13 @@ FROM timing AS t JOIN this_gpu USING (gpu) WHERE NOT eager AND cache = 'cold' AN
 -- Every figure of a chart.
 CREATE VIEW told AS
 SELECT chart, group_concat(text, '; ') AS text FROM (
-    SELECT chart, iif(is_head, label || ':', iif(label = '', '', label || ' ') || figure) AS text FROM (SELECT * FROM bar ORDER BY chart,
-        place)
-    UNION ALL SELECT chart, name || ': ' || group_concat(printf('%.*f at N=%d', (y < 1) + (y < 10) + (y < 100), round(1.0000000001 * y, (y < 1) + (y < 10) + (y < 100)), x), ', ')
-        FROM line_point GROUP BY chart, name
-    UNION ALL SELECT chart, title || ': ' ||
-        group_concat(trim(substr('useful FLOP/s  FMA units      issue slots    shared memory  L2 cache       device memory  ',
-        15 * column - 14, 15)) || printf(' %.0f %%', round(1.0000000001 * percent)), ', ')
-    FROM share GROUP BY chart, name
-    UNION ALL SELECT chart, title || ': ' || group_concat(trim(substr('predicted     loaded        through L2    device memory ',
-        14 * series - 13, 14)) || ' ' || figure, ', ') FROM dot GROUP BY chart, name
-    UNION ALL SELECT chart, printf('%s: %.*f TFLOP/s at %.0f FLOP a byte', number, (tflops < 1) + (tflops < 10) + (tflops < 100), round(1.0000000001 * tflops, (tflops < 1) + (tflops < 10) + (tflops < 100)),
-        round(1.0000000001 * x)) FROM roofline
+    SELECT chart, iif(is_head, label || ':', iif(label = '', '', label || ' ') || figure) AS text FROM bar_row
+    UNION ALL SELECT chart, name || ': ' || group_concat(three_digits(y) || ' at N=' || x, ', ') FROM line_point GROUP BY chart, name
+    UNION ALL SELECT chart, title || ': ' || group_concat(part || ' ' || whole(percent) || ' %', ', ')
+    FROM share JOIN part USING (column) GROUP BY chart, name
+    UNION ALL SELECT chart, title || ': ' || group_concat(way || ' ' || figure, ', ') FROM dot JOIN way USING (series) GROUP BY chart, name
+    UNION ALL SELECT chart, printf('%s: %s TFLOP/s at %s FLOP a byte', number, three_digits(tflops), whole(x)) FROM roofline
     UNION ALL SELECT chart, label FROM ceiling_line)
 GROUP BY chart;
-CREATE VIEW drawn AS
+CREATE TABLE drawn AS
 SELECT chart.*, coalesce(replace(replace(text, ':; ', ': '), '  ', ' '), '') AS told FROM chart LEFT JOIN told ON told.chart = chart.name;

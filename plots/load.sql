@@ -1,6 +1,17 @@
 -- Results as tables. plots/load runs this after it has filled source (gpu, what, file, text): one row a CSV file, its text
 -- whole. A row that cannot be right stands in bad_row, and then nothing that is read here may be used.
 
+-- ---- Lessons -----------------------------------------------------------------------------------------------------------
+
+-- folder (name): the lessons' folders. Whether a lesson takes fp32, and whether it is for Hopper, stands in its solution.
+CREATE TABLE lesson AS
+SELECT name AS folder, substr(name, 1, 2) AS number, replace(name, '_', ' ') AS title, rtrim(coalesce(idea, ''), char(10)) AS idea,
+    rtrim(coalesce(hours, ''), char(10)) AS hours, coalesce(code REGEXP '\.dtypes = [^\n]*ATTENTION_FP32', 1) AS takes_fp32,
+    instr(char(10) || code, char(10) || '// architecture: sm_90a' || char(10)) > 0 AS is_hopper
+FROM (SELECT name, CAST(readfile('solutions/' || name || '/attention.cu') AS TEXT) AS code,
+    CAST(readfile('lessons/' || name || '/idea') AS TEXT) AS idea,
+    CAST(readfile('lessons/' || name || '/hours') AS TEXT) AS hours FROM folder);
+
 -- ---- Files to cells --------------------------------------------------------------------------------------------------
 
 CREATE TABLE line AS
@@ -77,65 +88,57 @@ FROM field WHERE what = 'softmax' AND name = 'gb_per_s' AND NOT CAST(value AS RE
 
 -- ---- Rows ---------------------------------------------------------------------------------------------------------------
 
--- f: the fields of a row by name.
-CREATE VIEW record AS SELECT gpu, what, line, json_group_object(name, value) AS f FROM field GROUP BY gpu, what, line;
+-- What rows of several files have, and f, all fields of a row by name. Without a dtype a row is of fp32, without causal it
+-- has no mask.
+CREATE TABLE record AS
+SELECT source, gpu, line, f, f->>'run' AS run, f->>'device' AS device, f->>'sm_count' AS sm_count, f->>'driver' AS driver,
+    f->>'cuda' AS cuda, f->>'date' AS date, f->>'commit' AS commit_name, f->>'sm_clock_before_mhz' + 0 AS clock_1,
+    f->>'sm_clock_after_mhz' + 0 AS clock_2, f->>'noise' = 'noisy' AS noisy, coalesce(f->>'dtype', 'fp32') AS dtype, f->>'B' + 0 AS B,
+    f->>'H' + 0 AS H, f->>'Nq' + 0 AS Nq, f->>'D' + 0 AS D, coalesce(f->>'causal', 0) + 0 AS causal, f->>'median_us' + 0.0 AS us,
+    f->>'tflops' + 0.0 AS tflops,
+    iif(f->>'lesson' = 'unfused_softmax', 'five', substr(f->>'lesson', 1, instr(f->>'lesson', '-') - 1)) AS kind,
+    substr(f->>'lesson', instr(f->>'lesson', '-') + 1) AS name
+FROM (SELECT gpu, what AS source, line, json_group_object(name, value) AS f FROM field GROUP BY gpu, what, line);
 
 -- A timing of attention. kind is solution, lesson, peer, baseline or kernel, name what follows it. eager: what a launch costs the
--- CPU is in it. usual: tensors in the usual order, as many keys as queries and as many heads of them, and nothing written but the output;
--- a file from before there were columns for it has rows of these.
+-- CPU is in it. number: a lesson's. usual: tensors in the usual order, as many keys as queries and as many heads of them, and nothing
+-- written but the output; a file from before there were columns for it has rows of these.
 CREATE TABLE timing AS
-SELECT *, layout = 'bhnd' AND lse = 0 AND Hkv = H AND Nq = Nk AS usual
+SELECT *, CAST(name AS INTEGER) AS number, layout = 'bhnd' AND lse = 0 AND Hkv = H AND Nq = Nk AS usual
 FROM (
-    SELECT gpu, line, what = 'attention-eager' AS eager, f->>'run' AS run, substr(f->>'lesson', 1, instr(f->>'lesson', '-') - 1) AS kind,
-        substr(f->>'lesson', instr(f->>'lesson', '-') + 1) AS name, f->>'device' AS device, f->>'sm_count' AS sm_count, f->>'driver' AS driver,
-        f->>'cuda' AS cuda, f->>'dtype' AS dtype, f->>'B' + 0 AS B, f->>'H' + 0 AS H, f->>'Hkv' + 0 AS Hkv, f->>'Nq' + 0 AS Nq, f->>'Nk' + 0 AS Nk,
-        f->>'D' + 0 AS D, f->>'causal' + 0 AS causal, f->>'median_us' + 0.0 AS us, f->>'tflops' + 0.0 AS tflops, f->>'peak_tflops' + 0.0 AS peak,
-        f->>'date' AS date, f->>'commit' AS commit_name, f->>'cache' AS cache, f->>'noise' = 'noisy' AS noisy,
-        f->>'sm_clock_before_mhz' + 0 AS clock_1, f->>'sm_clock_after_mhz' + 0 AS clock_2, coalesce(f->>'layout', 'bhnd') AS layout,
-        coalesce(f->>'lse', 0) + 0 AS lse
-    FROM record WHERE what IN ('attention', 'attention-eager'));
+    SELECT *, source = 'attention-eager' AS eager, f->>'Hkv' + 0 AS Hkv, f->>'Nk' + 0 AS Nk, f->>'peak_tflops' + 0.0 AS peak,
+        f->>'cache' AS cache, coalesce(f->>'layout', 'bhnd') AS layout, coalesce(f->>'lse', 0) + 0 AS lse
+    FROM record WHERE source IN ('attention', 'attention-eager'));
 
 -- A timing of the row softmax. kind: "five" passes, solution, lesson or peer.
 CREATE TABLE softmax_timing AS
-SELECT gpu, line, f->>'run' AS run, iif(f->>'lesson' = 'unfused_softmax', 'five', substr(f->>'lesson', 1, instr(f->>'lesson', '-') - 1)) AS kind,
-    substr(f->>'lesson', instr(f->>'lesson', '-') + 1) AS name, f->>'device' AS device, f->>'sm_count' AS sm_count, f->>'driver' AS driver,
-    f->>'cuda' AS cuda, f->>'rows' + 0 AS rows, f->>'columns' + 0 AS columns, f->>'median_us' + 0.0 AS us, f->>'gb_per_s' + 0.0 AS gb_per_s,
-    nullif(f->>'copy_gb_per_s' + 0.0, 0) AS copy, f->>'date' AS date, f->>'commit' AS commit_name, f->>'noise' = 'noisy' AS noisy,
-    f->>'sm_clock_before_mhz' + 0 AS clock_1, f->>'sm_clock_after_mhz' + 0 AS clock_2
-FROM record WHERE what = 'softmax' AND f->>'dtype' = 'fp32';
+SELECT *, f->>'rows' + 0 AS rows, f->>'columns' + 0 AS columns, f->>'gb_per_s' + 0.0 AS gb_per_s,
+    nullif(f->>'copy_gb_per_s' + 0.0, 0) AS copy
+FROM record WHERE source = 'softmax' AND dtype = 'fp32';
 
 -- What a GPU reached in a copy and in arithmetic alone; of several of a run the last counts.
 CREATE TABLE ceiling AS
-SELECT gpu, f->>'run' AS run, f->>'what' AS what, f->>'unit' AS unit, f->>'median' + 0.0 AS median, f->>'date' AS date, max(line) AS line
-FROM record WHERE record.what = 'ceilings' GROUP BY gpu, f->>'run', f->>'what';
+SELECT gpu, run, f->>'what' AS what, f->>'unit' AS unit, f->>'median' + 0.0 AS median, date, max(line) AS line
+FROM record WHERE source = 'ceilings' GROUP BY gpu, run, f->>'what';
 
 -- What Nsight Compute counted at B=1 H=16; of several the last counts.
 CREATE TABLE counter AS
-SELECT gpu, substr(f->>'lesson', 1, instr(f->>'lesson', '-') - 1) AS kind, substr(f->>'lesson', instr(f->>'lesson', '-') + 1) AS name,
-    f->>'Nq' + 0 AS N, f->>'D' + 0 AS D, f->>'metric' AS metric, f->>'unit' AS unit, f->>'value' + 0.0 AS value, f->>'device' AS device,
-    substr(f->>'date', 1, 10) AS date, f->>'commit' AS commit_name, max(line) AS line
-FROM record
-WHERE what = 'profile' AND f->>'B' + 0 = 1 AND f->>'H' + 0 = 16 AND f->>'Nq' = f->>'Nk' AND f->>'causal' + 0 = 0
+SELECT gpu, kind, name, Nq AS N, D, f->>'metric' AS metric, f->>'unit' AS unit, f->>'value' + 0.0 AS value, device,
+    substr(date, 1, 10) AS date, commit_name, max(line) AS line
+FROM record WHERE source = 'profile' AND B = 1 AND H = 16 AND f->>'Nq' = f->>'Nk' AND causal = 0
 GROUP BY gpu, f->>'lesson', f->>'Nq', f->>'D', f->>'metric';
 
--- A timing of a version of a lesson's kernel, or of the solution. A file from before there were several lessons has rows of lesson 07, in
--- fp32 and without a mask.
+-- A timing of a version of a lesson's kernel, or of the solution. A file from before there were several lessons has rows of lesson 07.
 CREATE TABLE version_timing AS
-SELECT gpu, line, f->>'run' AS run, substr(coalesce(f->>'lesson', 'solution-07_even_shares'), 10) AS lesson,
-    f->>'version' AS version, coalesce(f->>'dtype', 'fp32') AS dtype, coalesce(f->>'causal', 0) + 0 AS causal,
-    coalesce(f->>'counter', '-') AS counter, coalesce(f->>'counted', '-') AS counted,
-    coalesce(f->>'counted_solution', '-') AS counted_solution, f->>'device' AS device, f->>'driver' AS driver, f->>'cuda' AS cuda,
-    f->>'B' || ',' || (f->>'H') || ',' || (f->>'Nq') || ',' || (f->>'D') || iif(f->>'causal' + 0, ' causal', '') AS shape, f->>'D' + 0 AS D,
-    f->>'median_us' + 0.0 AS us, f->>'tflops' + 0.0 AS tflops, f->>'noise' = 'noisy' AS noisy, f->>'registers' AS registers, (f->>'spill_stores') + (f->>'spill_loads') AS spilled,
-    f->>'bank_conflicts' AS bank_conflicts, f->>'date' AS date, f->>'commit' AS commit_name, f->>'sm_clock_before_mhz' + 0 AS clock_1,
-    f->>'sm_clock_after_mhz' + 0 AS clock_2
-FROM record WHERE what = 'versions';
+SELECT *, coalesce(name, '07_even_shares') AS lesson, f->>'version' AS version, coalesce(f->>'counter', '-') AS counter,
+    coalesce(f->>'counted', '-') AS counted, coalesce(f->>'counted_solution', '-') AS counted_solution,
+    B || ',' || H || ',' || Nq || ',' || D || iif(causal, ' causal', '') AS shape, f->>'registers' AS registers,
+    (f->>'spill_stores') + (f->>'spill_loads') AS spilled, f->>'bank_conflicts' AS bank_conflicts
+FROM record WHERE source = 'versions';
 
 -- What a segment of a step takes in a lesson's kernel with time stamps, in cycles.
 CREATE TABLE segment_timing AS
-SELECT gpu, line, f->>'run' AS run, substr(f->>'lesson', 10) AS lesson, f->>'device' AS device, f->>'driver' AS driver, f->>'cuda' AS cuda,
-    f->>'dtype' AS dtype, f->>'B' || ',' || (f->>'H') || ',' || (f->>'Nq') || ',' || (f->>'D') AS shape, f->>'D' + 0 AS D,
-    f->>'causal' + 0 AS causal, f->>'warpgroups' + 0 AS warpgroups, 4.0 * (f->>'queries') * (f->>'keys') * (f->>'D') AS operations,
-    f->>'segment' AS segment, f->>'cycles' + 0.0 AS cycles, f->>'over_solution' + 0.0 AS over_solution, f->>'date' AS date,
-    f->>'commit' AS commit_name
-FROM record WHERE what = 'steps';
+SELECT *, name AS lesson, B || ',' || H || ',' || Nq || ',' || D AS shape, f->>'warpgroups' + 0 AS warpgroups,
+    4.0 * (f->>'queries') * (f->>'keys') * D AS operations, f->>'segment' AS segment, f->>'cycles' + 0.0 AS cycles,
+    f->>'over_solution' + 0.0 AS over_solution
+FROM record WHERE source = 'steps';

@@ -3,28 +3,26 @@
 
 -- ---- Runs ------------------------------------------------------------------------------------------------------------
 
+-- measured_on: "NVIDIA H200: driver ..., commit abc1234."
 CREATE TABLE run AS
 WITH row AS (
-    SELECT CASE WHEN eager THEN 'eager' ELSE 'attention' END AS what, gpu, run, line, device, sm_count, driver, cuda, commit_name, date,
-        clock_1, clock_2, kind FROM timing
-    UNION ALL SELECT 'softmax', gpu, run, line, device, sm_count, driver, cuda, commit_name, date, clock_1, clock_2, kind
-        FROM softmax_timing
-    UNION ALL SELECT 'versions', gpu, run, line, device, '', driver, cuda, commit_name, date, clock_1, clock_2, '' FROM version_timing
-    UNION ALL SELECT 'steps', gpu, run, line, device, '', driver, cuda, commit_name, date, 0, 0, '' FROM segment_timing),
+    SELECT *, iif(source = 'attention-eager', 'eager', source) AS what FROM record
+    WHERE source IN ('attention', 'attention-eager', 'versions', 'steps') OR source = 'softmax' AND dtype = 'fp32'),
 last AS (SELECT what, gpu, run, max(line) AS line, device, sm_count, driver, cuda, commit_name FROM row GROUP BY what, gpu, run),
 span AS (
-    SELECT what, gpu, run, max(date) AS time,
-        min(min(nullif(clock_1, 0)), min(nullif(clock_2, 0))) AS low, max(max(clock_1), max(clock_2)) AS high
-    FROM row GROUP BY what, gpu, run)
-SELECT *, substr(time, 1, 10) AS date,
-    CASE WHEN low IS NULL THEN NULL WHEN low = high THEN low || ' MHz' ELSE low || ' to ' || high || ' MHz' END AS clock
+    SELECT *, substr(time, 1, 10) AS date, replace(substr(time, 1, 16), 'T', ' ') AS minute,
+        iif(low = high, low, low || ' to ' || high) || ' MHz' AS clock
+    FROM (SELECT what, gpu, run, max(date) AS time,
+            min(min(nullif(clock_1, 0)), min(nullif(clock_2, 0))) AS low, max(max(clock_1), max(clock_2)) AS high
+        FROM row GROUP BY what, gpu, run))
+SELECT *, device || ': driver ' || driver || ', CUDA ' || cuda || coalesce(', SM clock ' || clock, '') || ', ' || date || ', commit ' ||
+    commit_name || '.' AS measured_on
 FROM last JOIN span USING (what, gpu, run);
 
--- "NVIDIA H200: driver ..., commit abc1234."
-CREATE VIEW measured_on AS
-SELECT what, gpu, run, device || ': driver ' || driver || ', CUDA ' || cuda || coalesce(', SM clock ' || clock, '') || ', ' || date ||
-    ', commit ' || commit_name || '.' AS text
-FROM run;
+-- The GPUs that charts tell of: of a learner's own where there are timings of them.
+CREATE VIEW told_gpu AS
+SELECT gpu FROM (SELECT gpu, kind FROM timing WHERE NOT eager UNION ALL SELECT gpu, kind FROM softmax_timing) AS t, setting
+WHERE setting.kind IN ('solution', t.kind) GROUP BY gpu;
 
 -- ---- Lessons -----------------------------------------------------------------------------------------------------------
 
@@ -41,32 +39,30 @@ SELECT * FROM (
     FROM plain, setting WHERE plain.kind IN ('solution', setting.kind))
 WHERE place = 1;
 
+-- What the ladder is of.
+CREATE VIEW charted AS SELECT * FROM rung WHERE B = 1 AND H = 16 AND Nq = 4096 AND D IN (64, 128);
+
 CREATE TABLE ladder_run AS
 SELECT gpu, run FROM (
     SELECT gpu, run, row_number() OVER (PARTITION BY gpu ORDER BY count(*) DESC, time DESC, run.line DESC) AS place
-    FROM rung JOIN run USING (gpu, run)
-    WHERE what = 'attention' AND B = 1 AND H = 16 AND Nq = 4096 AND D IN (64, 128)
-    GROUP BY gpu, run HAVING max(kind = wanted))
+    FROM charted JOIN run USING (gpu, run) WHERE what = 'attention' GROUP BY gpu, run HAVING max(kind = wanted))
 WHERE place = 1;
 
--- B=1 H=16 N=4096. before: the lesson before, where the run has it.
+-- over_before: over the lesson before, where the run has it.
 CREATE TABLE ladder AS
-SELECT r.gpu, r.run, r.D, r.name, replace(r.name, '_', ' ') AS title, r.kind, r.us, r.tflops, r.peak, r.noisy,
-    first.us / r.us AS over_first, before.us / r.us AS over_before,
-    dense_rank() OVER (PARTITION BY r.gpu ORDER BY r.name) AS number
-FROM rung AS r JOIN ladder_run USING (gpu, run)
-    LEFT JOIN rung AS first ON first.gpu = r.gpu AND first.run = r.run AND first.B = 1 AND first.H = 16 AND first.Nq = 4096
-        AND first.D = r.D AND first.name LIKE '01_%'
-    LEFT JOIN rung AS before ON before.gpu = r.gpu AND before.run = r.run AND before.B = 1 AND before.H = 16 AND before.Nq = 4096
-        AND before.D = r.D AND CAST(substr(before.name, 1, 2) AS INTEGER) = CAST(substr(r.name, 1, 2) AS INTEGER) - 1
-WHERE r.B = 1 AND r.H = 16 AND r.Nq = 4096 AND r.D IN (64, 128)
-ORDER BY r.gpu, r.name, r.D;
+SELECT gpu, run, D, name, replace(name, '_', ' ') AS title, kind, us, tflops, peak, noisy,
+    max(us) FILTER (WHERE number = 1) OVER (PARTITION BY gpu, D) / us AS over_first,
+    max(us) OVER (PARTITION BY gpu, D ORDER BY number RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING) / us AS over_before,
+    dense_rank() OVER (PARTITION BY gpu ORDER BY name) AS number
+FROM charted JOIN ladder_run USING (gpu, run) ORDER BY gpu, name, D;
+
+CREATE VIEW width AS SELECT 64 AS D UNION ALL SELECT 128;
 
 -- The lessons that take fp32 and that the ladder's run has not, "02_vectorized (D=64)".
 CREATE VIEW ladder_lack AS
 SELECT gpu, 'run ' || run || ' lacks at N=4096: ' || group_concat(words, '; ') AS text FROM (
     SELECT gpu, run, folder || ' (' || group_concat('D=' || D, ', ') || ')' AS words
-    FROM ladder_run, lesson, (SELECT 64 AS D UNION ALL SELECT 128) AS d
+    FROM ladder_run, lesson, width AS d
     WHERE takes_fp32 AND NOT EXISTS (SELECT 1 FROM ladder AS l WHERE l.gpu = ladder_run.gpu AND l.name = folder AND l.D = d.D)
         GROUP BY gpu, folder)
 GROUP BY gpu;
@@ -99,6 +95,12 @@ chosen AS (
     HAVING wanted = 'solution' OR max(kind = wanted))
 SELECT row.* FROM row JOIN chosen USING (gpu, run, dtype, causal) WHERE chosen.place = 1;
 
+-- Each solution of the grid beside whatever was timed with it at the same shape, itself too. is_before: beside the lesson before.
+CREATE VIEW grid_pair AS
+SELECT own.*, other.kind AS other_kind, other.name AS other, other.us AS other_us, other.tflops AS other_tflops,
+    own.noisy OR other.noisy AS any_noisy, other.kind = 'solution' AND other.number = own.number - 1 AS is_before
+FROM grid AS own JOIN grid AS other USING (gpu, run, dtype, causal, Nq, D) WHERE own.kind = 'solution';
+
 -- What a GPU reached in a copy and in arithmetic alone, of the newest run that measured each.
 CREATE VIEW newest_ceiling AS SELECT gpu, what, unit, median, run, max(date) AS date FROM ceiling GROUP BY gpu, what;
 
@@ -108,27 +110,25 @@ CREATE VIEW newest_ceiling AS SELECT gpu, what, unit, median, run, max(date) AS 
 -- the CPU.
 CREATE TABLE compared AS
 WITH row AS (
-    SELECT *, B || ',' || H || ',' || Nq || iif(Nk = Nq, '', ':' || Nk) || ',' || D || CASE WHEN causal THEN ' causal' ELSE '' END AS shape,
-        CASE WHEN kind = 'peer' THEN 'torch' ELSE kind END AS way
+    SELECT *, B || ',' || H || ',' || Nq || iif(Nk = Nq, '', ':' || Nk) || ',' || D || iif(causal, ' causal', '') AS shape,
+        iif(kind = 'peer', 'torch', kind) AS way
     FROM timing
     WHERE dtype = 'fp32' AND layout = 'bhnd' AND lse = 0 AND cache = 'cold' AND (kind IN ('solution', 'baseline') OR kind = 'peer'
         AND name LIKE 'torch\_%' ESCAPE '\')),
 best AS (SELECT eager, gpu, run, shape, way, name, min(us) AS us, tflops, noisy FROM row GROUP BY eager, gpu, run, shape, way),
 pair AS (
-    SELECT own.eager, own.gpu, own.run, own.shape, own.name, own.us, own.tflops, torch.name AS torch, torch.us AS torch_us,
-        own.noisy OR torch.noisy AS noisy
-    FROM best AS own JOIN best AS torch USING (eager, gpu, run, shape) WHERE own.way = 'solution' AND torch.way = 'torch'),
+    SELECT eager, gpu, run, shape, own.name, own.us, own.tflops, torch.name AS torch, torch.us AS torch_us,
+        own.noisy OR torch.noisy AS noisy, efficient_us, baseline_us, line
+    FROM best AS own JOIN best AS torch USING (eager, gpu, run, shape) JOIN (
+        SELECT eager, gpu, run, shape, min(us) FILTER (WHERE name = 'torch_efficient') AS efficient_us,
+            min(us) FILTER (WHERE kind = 'baseline') AS baseline_us,
+            min(min(line)) OVER (PARTITION BY eager, gpu, shape) AS line FROM row GROUP BY eager, gpu, run, shape)
+        USING (eager, gpu, run, shape)
+    WHERE own.way = 'solution' AND torch.way = 'torch'),
 chosen AS (
     SELECT eager, gpu, run, row_number() OVER (PARTITION BY eager, gpu ORDER BY count(*) DESC, time DESC, run.line DESC) AS place
-    FROM pair JOIN run USING (gpu, run) WHERE what = CASE WHEN eager THEN 'eager' ELSE 'attention' END GROUP BY eager, gpu, run)
-SELECT pair.*, efficient.us AS efficient_us, baseline.us AS baseline_us,
-    (SELECT min(line) FROM row WHERE row.eager = pair.eager AND row.gpu = pair.gpu AND row.shape = pair.shape) AS line
-FROM pair JOIN chosen USING (eager, gpu, run)
-    LEFT JOIN row AS efficient ON efficient.eager = pair.eager AND efficient.gpu = pair.gpu AND efficient.run = pair.run
-        AND efficient.shape = pair.shape AND efficient.name = 'torch_efficient'
-    LEFT JOIN best AS baseline ON baseline.eager = pair.eager AND baseline.gpu = pair.gpu AND baseline.run = pair.run
-        AND baseline.shape = pair.shape AND baseline.way = 'baseline'
-WHERE place = 1 ORDER BY pair.eager, pair.gpu, line;
+    FROM pair JOIN run USING (gpu, run) WHERE what = iif(eager, 'eager', 'attention') GROUP BY eager, gpu, run)
+SELECT pair.* FROM pair JOIN chosen USING (eager, gpu, run) WHERE place = 1 ORDER BY eager, gpu, line;
 
 -- A Triton kernel beside the solution of the same lesson at B=1 H=16 N=4096, of one run.
 CREATE TABLE beside_triton AS
@@ -177,21 +177,32 @@ chosen AS (
     FROM pair JOIN run USING (gpu, run) WHERE what = 'softmax' GROUP BY gpu, run, peer)
 SELECT pair.* FROM pair JOIN chosen USING (gpu, run, peer) WHERE place = 1 ORDER BY gpu, peer, line;
 
+-- ---- Counters ----------------------------------------------------------------------------------------------------------
+
+-- 2160000000 and byte -> 2.16 GB, 71.3 and % -> 71 %.
+CREATE VIEW counter_text AS
+SELECT *, CASE WHEN unit = '%' THEN whole(value) || ' %'
+    ELSE iif(power = 0 AND value = CAST(value AS INTEGER), printf('%d', value), printf('%.3g', value / pow(1000, power))) ||
+        rtrim(' ' || substr(' kMGT', power + 1, power > 0) || iif(unit = 'byte', 'B', '')) END AS text
+FROM (SELECT *, (value >= 999.5) + (value >= 999.5e3) + (value >= 999.5e6) + (value >= 999.5e9) AS power FROM counter);
+
 -- ---- Versions of a kernel ----------------------------------------------------------------------------------------------
 
--- Each shape of a lesson from the newest of the runs with the most versions. number: its place among the lesson's shapes.
+-- Each shape of a lesson from the newest of the runs with the most versions. number: its place among the lesson's shapes; slower: by how
+-- much than the solution.
 CREATE TABLE version AS
 WITH chosen AS (
     SELECT gpu, lesson, dtype, shape, run, time,
         row_number() OVER (PARTITION BY gpu, lesson, dtype, shape ORDER BY count(*) DESC, time DESC) AS place
     FROM version_timing JOIN run USING (gpu, run) WHERE what = 'versions' GROUP BY gpu, lesson, dtype, shape, run
     HAVING max(version = 'solution')),
-place_of AS (SELECT gpu, lesson, dtype, shape, min(line) AS first FROM version_timing GROUP BY gpu, lesson, dtype, shape)
-SELECT v.*, v.us / own.us AS over_solution, time, dense_rank() OVER (PARTITION BY v.gpu, v.lesson ORDER BY place_of.first) AS number
-FROM version_timing AS v JOIN chosen USING (gpu, lesson, dtype, shape, run) JOIN place_of USING (gpu, lesson, dtype, shape)
-    JOIN version_timing AS own ON own.gpu = v.gpu AND own.lesson = v.lesson AND own.dtype = v.dtype AND own.shape = v.shape AND own.run = v.run
-        AND own.version = 'solution'
-WHERE place = 1 ORDER BY v.gpu, v.lesson, number, v.us;
+row AS (
+    SELECT *, min(line) OVER (PARTITION BY gpu, lesson, dtype, shape) AS first,
+        us / max(us) FILTER (WHERE version = 'solution') OVER (PARTITION BY gpu, lesson, dtype, shape, run) AS over_solution
+    FROM version_timing)
+SELECT row.*, iif(version = 'solution', NULL, printf('%+.1f %%', 100 * (over_solution - 1))) AS slower, time,
+    dense_rank() OVER (PARTITION BY gpu, lesson ORDER BY first) AS number
+FROM row JOIN chosen USING (gpu, lesson, dtype, shape, run) WHERE place = 1 ORDER BY gpu, lesson, number, us;
 
 -- ---- Segments of a step ------------------------------------------------------------------------------------------------
 
@@ -206,7 +217,11 @@ WHERE place = 1 AND dtype = 'bf16';
 -- What a step is made of, in its order, and what it takes in all; then what the tensor cores need for the products of all warpgroups'
 -- steps, 4096 floating-point operations a cycle of an SM in 16 bits.
 CREATE VIEW step_row AS
-SELECT gpu, causal, number, words.place, words.text, printf('%.0f', round(1.0000000001 * cycles)) AS value FROM segment JOIN (
+WITH step AS (
+    SELECT gpu, causal, number, sum(cycles) AS cycles, sum(cycles) FILTER (WHERE segment NOT IN ('turn', 'ask', 'scores')) AS from_scores,
+        operations / 4096 AS products, warpgroups, over_solution
+    FROM segment GROUP BY gpu, causal, number)
+SELECT gpu, causal, number, place, words.text, whole(cycles) AS value FROM segment JOIN (
     SELECT 1 AS place, 'turn' AS segment, 'waits for the tile''s keys and for its turn' AS text
     UNION ALL SELECT 2, 'ask', 'asks for both products'
     UNION ALL SELECT 3, 'scores', 'waits for the scores'
@@ -215,12 +230,8 @@ SELECT gpu, causal, number, words.place, words.text, printf('%.0f', round(1.0000
     UNION ALL SELECT 6, 'products', 'waits for the products of the tile before'
     UNION ALL SELECT 7, 'weights', 'the other exponentials'
     UNION ALL SELECT 8, 'rounding', 'rounds the weights') AS words USING (segment)
-UNION ALL SELECT gpu, causal, number, 9, '**a step of a warpgroup**', printf('%.0f', round(1.0000000001 * (sum(cycles)))) FROM segment GROUP BY gpu, causal, number
-UNION ALL SELECT gpu, causal, number, 10, 'of it from the scores to its end', printf('%.0f', round(1.0000000001 * (sum(cycles)))) FROM segment
-WHERE segment NOT IN ('turn', 'ask', 'scores') GROUP BY gpu, causal, number
-UNION ALL SELECT gpu, causal, number, 11, '**the products of all warpgroups'' steps**, at least', printf('%.0f', round(1.0000000001 * operations / 4096)) FROM segment
-GROUP BY gpu, causal, number
-UNION ALL SELECT gpu, causal, number, 12, 'of them without its own scores', printf('%.0f', round(1.0000000001 * (operations / 4096 * (1 - 0.5 / warpgroups))))
-FROM segment GROUP BY gpu, causal, number
-UNION ALL SELECT gpu, causal, number, 13, 'what the stamps cost, in time', printf('%+.1f %%', 100 * (over_solution - 1)) FROM segment
-GROUP BY gpu, causal, number;
+UNION ALL SELECT gpu, causal, number, 9, '**a step of a warpgroup**', whole(cycles) FROM step
+UNION ALL SELECT gpu, causal, number, 10, 'of it from the scores to its end', whole(from_scores) FROM step
+UNION ALL SELECT gpu, causal, number, 11, '**the products of all warpgroups'' steps**, at least', whole(products) FROM step
+UNION ALL SELECT gpu, causal, number, 12, 'of them without its own scores', whole(products * (1 - 0.5 / warpgroups)) FROM step
+UNION ALL SELECT gpu, causal, number, 13, 'what the stamps cost, in time', printf('%+.1f %%', 100 * (over_solution - 1)) FROM step;

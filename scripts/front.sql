@@ -1,12 +1,14 @@
--- README.md's figures in words and its ladder, for scripts/front: run on what plots/load has made, with hours(folder, hours), it asks for
--- the view that has the text of a block. Which run is shown, and what may stand beside what, is said in plots/results.sql.
+-- README.md's figures in words and its ladder, for scripts/front: run on what plots/load has made, it asks for the view that has the text
+-- of a block. Which run is shown, and what may stand beside what, is said in plots/results.sql.
+.load build/sql_text
 
 -- Of several GPUs the one with the most rows.
 CREATE TEMP VIEW chosen AS SELECT gpu FROM timing GROUP BY gpu ORDER BY count(*) DESC LIMIT 1;
 
 -- The shapes that one figure stands for, with three digits as the charts have them.
 CREATE TEMP VIEW measured AS
-SELECT dtype, name, substr(name, 1, 2) AS number, us, printf('%.*f', (tflops < 0.9995) + (tflops < 9.995) + (tflops < 99.95), round(1.0000000001 * tflops, (tflops < 0.9995) + (tflops < 9.995) + (tflops < 99.95))) AS shown
+SELECT dtype, name, substr(name, 1, 2) AS number, us,
+    rounded(tflops, (tflops < 0.9995) + (tflops < 9.995) + (tflops < 99.95)) AS shown
 FROM (SELECT gpu, 'fp32' AS dtype, name, us, tflops FROM ladder WHERE D = 64
     UNION ALL SELECT gpu, dtype, name, us, tflops FROM grid
     WHERE kind = 'solution' AND dtype = 'bf16' AND NOT causal AND Nq = 4096 AND D = 128) JOIN chosen USING (gpu);
@@ -14,9 +16,8 @@ CREATE TEMP VIEW last AS SELECT *, max(name) FROM measured GROUP BY dtype;
 
 -- Each peer's time over that of the last lesson, shape by shape.
 CREATE TEMP VIEW ratio AS
-SELECT peer.name, D, peer.us / own.us AS ratio
-FROM grid AS own JOIN grid AS peer USING (gpu, run, dtype, causal, Nq, D) JOIN chosen USING (gpu) JOIN last USING (dtype)
-WHERE dtype = 'bf16' AND own.name = last.name AND peer.kind = 'peer';
+SELECT other AS name, D, other_us / grid_pair.us AS ratio
+FROM grid_pair JOIN chosen USING (gpu) JOIN last USING (dtype, name) WHERE dtype = 'bf16' AND other_kind = 'peer';
 CREATE TEMP VIEW mean AS
 SELECT name, exp(avg(ln(ratio))) AS ratio, min(ratio) AS least, max(ratio) AS most, count(*) AS shapes FROM ratio GROUP BY name;
 
@@ -24,10 +25,10 @@ CREATE TEMP VIEW result AS
 SELECT 1 AS line, printf('Measured on an %s, the forward pass, the GPU''s time alone:', device) || char(10) AS text
 FROM timing JOIN chosen USING (gpu) GROUP BY NULL
 UNION ALL
-SELECT 2, printf('- **fp32** (TF32 off, no tensor cores; B=1 H=16 N=4096 D=64): from %s TFLOP/s in lesson %s to %s in lesson %s, %.0f times'
+SELECT 2, printf('- **fp32** (TF32 off, no tensor cores; B=1 H=16 N=4096 D=64): from %s TFLOP/s in lesson %s to %s in lesson %s, %s times'
         || ' as fast. PyTorch''s memory-efficient path, timed beside it, takes %.2f times as long as lesson %s, and cuBLAS with a'
         || ' softmax between its products %.2f times.',
-    a.shown, a.number, z.shown, z.number, round(1.0000000001 * a.us / z.us), c.efficient_us / c.us, z.number, c.baseline_us / c.us)
+    a.shown, a.number, z.shown, z.number, whole(a.us / z.us), c.efficient_us / c.us, z.number, c.baseline_us / c.us)
 FROM (SELECT *, min(name) FROM measured WHERE dtype = 'fp32') AS a, last AS z, compared AS c JOIN chosen USING (gpu)
 WHERE z.dtype = 'fp32' AND c.name = z.name AND shape = '1,16,4096,64' AND NOT eager
 UNION ALL
@@ -47,4 +48,4 @@ UNION ALL SELECT '0', '|---|---|---|---|'
 UNION ALL
 SELECT folder, printf('| [%s](lessons/%s/README.md) | %s | %s | %s |', title, folder, idea, replace(replace(hours, ' to ', '–'), ' hours', ' h'),
     coalesce((SELECT shown || ' ' || dtype FROM measured WHERE name = folder), 'not measured yet'))
-FROM lesson JOIN hours USING (folder) ORDER BY 1;
+FROM lesson ORDER BY 1;

@@ -6,6 +6,8 @@ setup() {
     mkdir -p "$project/results/some-gpu"
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     cp -R plots solutions "$project"
+    mkdir "$project/build"
+    cp build/sql_text.so "$project/build/"
     cd "$project" || return 1
     printf '<!-- results:begin peers -->\nold\n<!-- results:end peers -->\n' >README.md
     attention='run,lesson,device,sm_count,driver,cuda,dtype,B,H,Hkv,Nq,Nk,D,causal,median_us,min_us,p95_us,repeats,'

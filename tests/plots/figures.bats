@@ -12,6 +12,8 @@ setup_file() {
     mkdir -p "$whole/results" "$whole/solutions" "$whole/scripts" "$whole/lessons/05_register_tiling"
     cp -R "$project/plots" "$whole/"
     rm -rf "$whole/plots/charts"
+    mkdir "$whole/build"
+    cp "$project/build/sql_text.so" "$whole/build/"
     cp -R "$project"/lessons/0[1-4]_* "$whole/lessons/"
     ln -s "$project/scripts/teach" "$whole/scripts/"
     printf 'name,unit,formula\nglobal_async_copy_bytes,bytes,"B*H*ceil(NQ/64) * 2 * 4 * NK * D"\n' \
@@ -20,7 +22,7 @@ setup_file() {
         mkdir "$whole/solutions/$lesson"
     done
     "$BATS_TEST_DIRNAME/make-results" "$whole/results/example-gpu"
-    (cd "$whole" && plots/draw --svg --all && mv build ../built)
+    (cd "$whole" && plots/draw --svg --all && mv build/plots ../drawn)
 }
 
 setup() {
@@ -34,7 +36,7 @@ setup() {
 
 # The charts of the whole results.
 draw_whole() {
-    cp -R "$BATS_FILE_TMPDIR/built" build
+    cp -R "$BATS_FILE_TMPDIR/drawn" build/plots
 }
 
 text() {

@@ -11,6 +11,8 @@ setup() {
     mkdir -p "$root/results/example-gpu"
     cp -R "$project/plots" "$root/"
     rm -rf "$root/plots/charts"
+    mkdir "$root/build"
+    cp "$project/build/sql_text.so" "$root/build/"
     for lesson in 01_basic_attention 02_vectorized 03_fused_softmax 04_tiled_online_softmax; do
         mkdir -p "$root/solutions/$lesson" "$root/lessons/$lesson"
         printf 'before\n<!-- results:begin measured -->\n<!-- results:end measured -->\nafter\n' \

@@ -8,9 +8,9 @@ copy_sources() {
     mkdir -p "$project/lessons" "$project/results"
     cd "$root" || return 1
     cp -a Makefile make scripts solutions plots post teach common "$project"
-    make build/bin/post build/bin/teach
+    make build/bin/post build/bin/teach build/sql_text.so
     mkdir -p "$project/build/objects"
-    cp -a build/flags build/bin "$project/build"
+    cp -a build/flags build/bin build/sql_text.so "$project/build"
     cp -a build/objects/plain "$project/build/objects"
     for folder in lessons/*/; do
         mkdir -p "$project/$folder"

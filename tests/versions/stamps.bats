@@ -41,6 +41,7 @@ make_tree() {
     cp "$project/scripts/stamps" scripts
     cp -R "$project/plots" .
     rm -rf plots/charts
+    cp "$project/build/sql_text.so" build/
     touch {solutions,build/stamps}/{13_a,14_b}/{stamps.patch,kernel.so}
     echo 13.0,abc1234 >build/stamps/built
     cat >build/stamps/stamps <<'END'
