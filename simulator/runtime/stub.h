@@ -1,0 +1,29 @@
+// What the stubs are made of that scripts/cudart-stubs writes for the calls which the simulator does not have.
+#ifndef SIMULATOR_RUNTIME_STUB_H
+#define SIMULATOR_RUNTIME_STUB_H
+
+#include "runtime/unsupported.h"
+
+#if defined(__x86_64__)
+#define JUMP "jmp "
+#define PLT "@PLT"
+#elif defined(__aarch64__)
+#define JUMP "b "
+#define PLT ""
+#else
+#error "the runtime library is for x86-64 and aarch64, as CUDA is"
+#endif
+
+// Weak: where the simulator defines the function, that one is linked.
+#define STUB(name)                                                                                                     \
+    __attribute__((weak, visibility("default"))) cudaError_t name(void);                                               \
+    cudaError_t name(void) {                                                                                           \
+        return runtime_unsupported(#name);                                                                             \
+    }
+
+// A name that is another one for the same call.
+#define SAME(name, plain)                                                                                              \
+    __asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ": " JUMP #plain PLT "\n"                    \
+            ".size " #name ", . - " #name "\n");
+
+#endif
