@@ -38,16 +38,22 @@ static double factor_of(const struct stages *s, int64_t row) {
     return middle;
 }
 
+// What the weights of row r before `end` come to, and what those come to that they should be.
+static double total_before(const struct stages *s, int64_t r, int end, double *of_right) {
+    double all = 0;
+    *of_right = 0;
+    for (int j = 0; j < end; j++) {
+        all += got_of(s, r)[j];
+        *of_right += right_of(s, r)[j];
+    }
+    return all;
+}
+
 // Whether the keys before `end` that row r sees are in the right proportion to each other.
 static bool is_right_before(const struct stages *s, int64_t r, int end) {
-    const double *got = got_of(s, r), *right = right_of(s, r);
-    double all = 0, of_right = 0;
-    for (int j = 0; j < end; j++) {
-        all += got[j];
-        of_right += right[j];
-    }
+    double of_right, all = total_before(s, r, end, &of_right);
     for (int j = 0; j < end; j++)
-        if (!observed_near(&s->x, r, got[j] * of_right, right[j] * all))
+        if (!observed_near(&s->x, r, got_of(s, r)[j] * of_right, right_of(s, r)[j] * all))
             return false;
     return true;
 }
@@ -57,6 +63,7 @@ static bool say_visible(const struct stages *s) {
     const struct attention_shape *shape = &s->x.which.attention;
     int64_t first = NONE, count = 0, wrong = 0;
     int seen_by_first = 0, difference = 0;
+    int64_t in_sum = 0, left_out = 0; // rows whose sum has the weights of keys whose values it lacks, and the others
     bool same = true;
     if (!shape->causal)
         return false;
@@ -77,13 +84,22 @@ static bool say_visible(const struct stages *s) {
             difference = seen - visible;
         }
         same = same && seen - visible == difference;
+        double of_right, all = total_before(s, r, seen, &of_right);
+        if (fewer && missing > 8 * s->x.near)
+            *(fabs(all - of_right) <= 2 * s->x.near ? &in_sum : &left_out) += 1;
     }
     if (!count || 5 * count < 4 * wrong)
         return false;
     int visible = shape_visible_keys(shape, (int)(first % shape->nq));
-    stages_say(s, "lets query %d see %d of %d keys, not %d; in all %lld of %lld rows see too %s",
-               (int)(first % shape->nq), seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
-               seen_by_first < visible ? "few" : "many");
+    if (in_sum && !left_out)
+        stages_say(s,
+                   "adds up the values of %d of %d keys for query %d, not of %d, and divides by the sum of all their "
+                   "weights, as it should; in all %lld of %lld rows have too few values",
+                   seen_by_first, shape->nk, (int)(first % shape->nq), visible, (long long)count, (long long)s->x.rows);
+    else
+        stages_say(s, "lets query %d see %d of %d keys, not %d; in all %lld of %lld rows see too %s",
+                   (int)(first % shape->nq), seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
+                   seen_by_first < visible ? "few" : "many");
     if (count > 1 && same)
         stages_say(s, "%d %s in each of them", abs(difference), difference < 0 ? "too few" : "too many");
     return true;
@@ -268,6 +284,7 @@ static void say_all(struct stages *s) {
         wrong += s->wrong[r];
         s->no_numbers = s->no_numbers || s->x.lost[r] == ROW_NO_NUMBERS;
     }
+    stages_say_alone(s);
     if (!s->x.repeats) {
         stages_say(s, "gives other results when it is called again with the same inputs: it reads something that this "
                       "call has not set, that other calls leave behind, or that hangs on which block comes first");
