@@ -54,7 +54,7 @@ struct varied {
     const struct diagnosed *kernel;
     const struct problem_case *which;
     const struct number *number;
-    int step; // tensors of 16 bits may have to have rows of whole 16 bytes
+    int step; // from one value that can be asked for to the next
 };
 
 static enum answer ask(const struct varied *v, int value, uint64_t seed) {
@@ -65,20 +65,26 @@ static enum answer ask(const struct varied *v, int value, uint64_t seed) {
     return attention_answer(v->kernel, &changed, seed);
 }
 
-// Whether it is so whatever the inputs are. Where a case needs a scale or large scores to be wrong, they decide more.
+// Where a case needs a scale or large scores to be wrong, the inputs decide more.
+static bool is_plain(const struct problem_case *which) {
+    return which->family == INPUTS_NORMAL && !which->has_scale;
+}
+
+// Whether it is so whatever the inputs are.
 static bool is_always(const struct varied *v, int value, enum answer answer) {
-    const int seeds = v->which->family == INPUTS_NORMAL && !v->which->has_scale ? 3 : 8;
+    const int seeds = is_plain(v->which) ? 3 : 8;
     for (int i = 0; i < seeds; i++)
         if (ask(v, value, SEED + (uint64_t)i) != answer)
             return false;
     return true;
 }
 
-// A value that is right and the next one, which is wrong. False where it is wrong down to the least one, or where the
-// border hangs on the inputs.
+// A value that is right and the next one, which is wrong; where the next one is so with some inputs only, the case's
+// own. False where it is wrong down to the least one, or where the border hangs on the inputs.
 static bool find_border(const struct varied *v, int *right, int *wrong) {
+    const int own = number_of(v->which, v->number);
     *right = v->step;
-    *wrong = number_of(v->which, v->number);
+    *wrong = own;
     if (*wrong <= *right || *wrong % v->step || ask(v, *right, SEED) != RIGHT)
         return false;
     while (*wrong - *right > v->step) {
@@ -88,7 +94,15 @@ static bool find_border(const struct varied *v, int *right, int *wrong) {
             return false;
         *(answer == RIGHT ? right : wrong) = middle;
     }
-    return is_always(v, *right, RIGHT) && is_always(v, *wrong, WRONG);
+    // Near it a few inputs may be right by chance: from which multiple of a tile down they are all.
+    for (int multiple = 8; multiple <= 128 && *right && !is_always(v, *right, RIGHT); multiple *= 2)
+        *right = *right / multiple * multiple;
+    if (!*right || !is_always(v, *right, RIGHT))
+        return false;
+    if (*wrong != own && !is_always(v, *wrong, WRONG))
+        *wrong = own;
+    const bool is_far = *wrong == own && 4 * *right <= 3 * own && is_plain(v->which);
+    return is_far || is_always(v, *wrong, WRONG);
 }
 
 // The nearest value that is an exception to a border: right above it, direction 1, or wrong below it, -1. NONE: none of
@@ -113,7 +127,7 @@ static int find_exception(const struct varied *v, int border, int direction, boo
 
 static void say_border(const struct varied *v, int right, int wrong, FILE *out) {
     const char *text = v->number->text;
-    bool tried_all = true;
+    bool tried_all = wrong == right + v->step;
     int earlier = find_exception(v, right, -1, &tried_all), again = find_exception(v, wrong, 1, &tried_all);
     if (tried_all && !earlier && !again) {
         fprintf(out, "  right up to %s %d, wrong from %d on\n", text, right, wrong);
@@ -153,11 +167,17 @@ static void say_heads_together(const struct diagnosed *kernel, const struct prob
         which->attention.heads != which->attention.kv_heads || which->attention.layout == LAYOUT_STRIDES ||
         attention_answer(kernel, &together, SEED) != WRONG || !find_border(&v, &right, &wrong))
         return;
-    bool tried_all = true;
+    bool tried_all = wrong == right + v.step;
     if (find_exception(&v, right, -1, &tried_all) || find_exception(&v, wrong, 1, &tried_all) || !tried_all)
         return;
     fprintf(out, "  right up to %d heads of all batches together, wrong from %d on%s\n", right, wrong,
             right == PROCESSORS ? ": where a block that stays has a second one" : "");
+}
+
+// Rows may have to be of whole 16 bytes.
+static int step_of(const struct diagnosed *kernel, const struct problem_case *which) {
+    struct problem_case odd = with_number(which, &attention_numbers[NUMBER_HEAD_DIM], which->attention.head_dim | 1);
+    return kernel->covers(kernel->context, &odd) ? 1 : 8;
 }
 
 static void say_numbers(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
@@ -165,7 +185,7 @@ static void say_numbers(const struct diagnosed *kernel, const struct problem_cas
     // Strides are those of one shape.
     for (int i = 0; i < NUMBERS && which->attention.layout != LAYOUT_STRIDES; i++) {
         const struct varied v = {kernel, which, &attention_numbers[i],
-                                 i == NUMBER_HEAD_DIM && which->dtype != ATTENTION_FP32 ? 8 : 1};
+                                 i == NUMBER_HEAD_DIM ? step_of(kernel, which) : 1};
         const bool is_head = i == NUMBER_HEADS || i == NUMBER_BATCH;
         int right, wrong;
         // Groups are those of one number of heads, and other inputs than the normal ones are not alike in all heads.

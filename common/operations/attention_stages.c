@@ -105,6 +105,10 @@ static bool say_visible(const struct stages *s) {
     return true;
 }
 
+static bool is_odd(const struct stages *s, int64_t r, int j) {
+    return !observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[j]);
+}
+
 // The weights are off by no more than numbers of 16 bits are: they, or the scores, are rounded, which attention_probe()
 // tells more of.
 static bool say_rounded(const struct stages *s) {
@@ -127,8 +131,15 @@ static bool say_rounded(const struct stages *s) {
 static void say_total(struct stages *s, bool keys_count_once) {
     if (say_rounded(s))
         return;
+    int64_t weights = 0, odd = 0;
+    for (int64_t r = 0; r < s->x.rows; r++)
+        for (int j = 0; j < s->x.which.attention.nk && s->wrong[r]; j++) {
+            weights += right_of(s, r)[j] > 0;
+            odd += is_odd(s, r, j);
+        }
     s->unexplained = true;
-    stages_say(s, "gives all keys weights that are in no proportion to the right ones");
+    stages_say(s, "gives keys weights that are not in proportion to the right ones, %lld of %lld in the wrong rows",
+               (long long)odd, (long long)weights);
     if (!stages_say_sums(s) && keys_count_once)
         stages_say(s, "they add up to 1: they are divided by their own sum, and already the scores are wrong");
 }
@@ -220,10 +231,6 @@ static void say_weights(struct stages *s, int odd) {
         say_total(s, s->equal && !uneven);
 }
 
-static bool is_odd(const struct stages *s, int64_t r, int j) {
-    return !observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[j]);
-}
-
 // Which keys are not in proportion in some wrong row. Returns how many.
 static int note_odd(struct stages *s) {
     int nk = s->x.which.attention.nk, odd = 0;
@@ -293,7 +300,9 @@ static void say_all(struct stages *s) {
     if (!wrong && lost)
         return;
     if (!wrong && !s->x.weighs_as_shown)
-        stages_say(s, "gives every key its right weight; what is wrong are the values, or where the sums are stored");
+        stages_say(s,
+                   "gives every key its right weight in one column, and an output that is not the sum of its values by "
+                   "these weights: other columns have other weights, or values or their places are wrong");
     else if (!wrong && !stages_say_lse(s))
         stages_say(s, "gives every key its right weight, to %g: what is wrong is smaller, a rounding on the way",
                    s->x.near);

@@ -35,7 +35,7 @@ double stages_maximum(const struct stages *stages, int64_t row);
 // Which queries are marked, and of which heads.
 void stages_say_queries(const struct stages *stages, const char *what, const bool *marked /* [rows] */);
 
-// The first row without numbers, asked alone, is right: other rows make it wrong.
+// The first row without numbers or of zeros, asked alone, is right: other rows make it wrong.
 void stages_say_alone(const struct stages *stages);
 
 // Every wrong row has the weights of another one, by some factor; of its queries with another head's keys.

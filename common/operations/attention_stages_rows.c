@@ -76,7 +76,7 @@ static bool is_right_alone(const struct stages *s, int64_t row) {
 
 void stages_say_alone(const struct stages *s) {
     int64_t row = 0;
-    while (row < s->x.rows && s->x.lost[row] != ROW_NO_NUMBERS)
+    while (row < s->x.rows && s->x.lost[row] != ROW_NO_NUMBERS && s->x.lost[row] != ROW_ZERO)
         row++;
     if (row == s->x.rows || s->x.rows == 1 || s->x.which.attention.causal || s->x.which.has_scale ||
         !is_right_alone(s, row))
