@@ -106,8 +106,8 @@ static bool find_border(const struct varied *v, int *right, int *wrong) {
 }
 
 // The nearest value that is an exception to a border: right above it, direction 1, or wrong below it, -1. NONE: none of
-// those tried. *tried_all: each of them was answered.
-static int find_exception(const struct varied *v, int border, int direction, bool *tried_all) {
+// those tried. *sure: nor was one of them so with some inputs, or not answered.
+static int find_exception(const struct varied *v, int border, int direction, bool *sure) {
     static const int apart[] = {1, 2, 3, 4, 7, 8, 12, 15, 16, 24, 31, 32, 48, 63, 64, 96, 127, 128};
     for (int i = 0; i < COUNT(apart); i++) {
         // And the multiples of a tile that lie there.
@@ -117,9 +117,9 @@ static int find_exception(const struct varied *v, int border, int direction, boo
             if (direction > 0 ? values[j] <= border : values[j] < v->step || values[j] >= border)
                 continue;
             enum answer answer = ask(v, values[j], OTHER_SEED);
-            *tried_all = *tried_all && answer != UNKNOWN;
-            if (answer == (direction > 0 ? RIGHT : WRONG))
+            if (answer == (direction > 0 ? RIGHT : WRONG) && is_always(v, values[j], answer))
                 return values[j];
+            *sure = *sure && (answer == NOT_COVERED || answer == (direction > 0 ? WRONG : RIGHT));
         }
     }
     return NONE;
@@ -127,9 +127,9 @@ static int find_exception(const struct varied *v, int border, int direction, boo
 
 static void say_border(const struct varied *v, int right, int wrong, FILE *out) {
     const char *text = v->number->text;
-    bool tried_all = wrong == right + v->step;
-    int earlier = find_exception(v, right, -1, &tried_all), again = find_exception(v, wrong, 1, &tried_all);
-    if (tried_all && !earlier && !again) {
+    bool sure = wrong == right + v->step;
+    int earlier = find_exception(v, right, -1, &sure), again = find_exception(v, wrong, 1, &sure);
+    if (sure && !earlier && !again) {
         fprintf(out, "  right up to %s %d, wrong from %d on\n", text, right, wrong);
         return;
     }
@@ -167,8 +167,8 @@ static void say_heads_together(const struct diagnosed *kernel, const struct prob
         which->attention.heads != which->attention.kv_heads || which->attention.layout == LAYOUT_STRIDES ||
         attention_answer(kernel, &together, SEED) != WRONG || !find_border(&v, &right, &wrong))
         return;
-    bool tried_all = wrong == right + v.step;
-    if (find_exception(&v, right, -1, &tried_all) || find_exception(&v, wrong, 1, &tried_all) || !tried_all)
+    bool sure = wrong == right + v.step;
+    if (find_exception(&v, right, -1, &sure) || find_exception(&v, wrong, 1, &sure) || !sure)
         return;
     fprintf(out, "  right up to %d heads of all batches together, wrong from %d on%s\n", right, wrong,
             right == PROCESSORS ? ": where a block that stays has a second one" : "");
