@@ -22,11 +22,9 @@ static const struct mistake findings[SIM_FINDING_KINDS] = {
                                           "it, and does the bound of that loop agree with the bound of this one?"},
     [SIM_FINDING_UNINITIALISED_SHARED] = {"uninitialised shared memory",
                                           "Shared memory holds whatever the last block left there. Who was to write "
-                                          "the element that is read here? Either "
-                                          "no "
-                                          "thread does, because the tile is not full or too few threads take part, or "
-                                          "the one that does has not come to it "
-                                          "yet."},
+                                          "the element that is read here? Either no thread does, because the tile is "
+                                          "not full or too few threads take part, or the one that does has not come to "
+                                          "it yet, or it is not the element that was to be read."},
     [SIM_FINDING_RACE_SHARED] = {"race", "One thread writes what another one reads or writes, and nothing between the "
                                          "two makes one wait for the other. "
                                          "The warps of a block run in any order: a right result shows only that this "

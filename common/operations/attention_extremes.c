@@ -78,47 +78,55 @@ static double least_height(const struct extremes *e, struct scores s, double sig
     return 0;
 }
 
-// Steps up or down, or one key that is above all: from which of these keys on they go wrong.
-static void say_steps(const struct extremes *e, bool alone, double sign, const char *what, FILE *out, int *said) {
+// "16, 32 and 64": the places that are wrong, or those that are not.
+static void list(const int *places, const bool *wrong, bool which, const char *last, FILE *out) {
+    int left = 0, listed = 0;
+    for (int i = 0; i < PLACES; i++)
+        left += wrong[i] == which;
+    for (int i = 0; i < PLACES; i++)
+        if (wrong[i] == which)
+            fprintf(out, "%s%d", listed++ == 0 ? "" : listed == left ? last : ", ", places[i]);
+}
+
+// Steps up or down, or one key that is above all: at which of these keys they go wrong.
+static void say_steps(const struct extremes *e, bool alone, double sign, FILE *out, int *said) {
     static const int places[PLACES] = {1, 16, 32, 64, 128, KEYS - 1};
-    bool wrong[PLACES], any = false, all = true;
-    double height, right;
+    // A step that is low may be wrong where a high one leaves nothing of what is.
+    static const double heights[] = {400, 2};
+    bool wrong[PLACES], all = true;
     int first = -1;
-    enum answer how = RIGHT, told = RIGHT;
-    for (int i = 0; i < PLACES; i++) {
-        struct scores s = {places[i], alone, sign * 400};
-        how = ask(e, &s);
-        if (how == NOT_ASKED)
-            return;
-        wrong[i] = how != RIGHT;
-        any = any || wrong[i];
-        all = all && wrong[i];
-        if (wrong[i] && first < 0) {
-            first = places[i];
-            told = how;
+    enum answer told = RIGHT;
+    for (int h = 0; h < 2 && first < 0; h++)
+        for (int i = 0; i < PLACES; i++) {
+            struct scores s = {places[i], alone, sign * heights[h]};
+            enum answer how = ask(e, &s);
+            if (how == NOT_ASKED)
+                return;
+            wrong[i] = how != RIGHT;
+            told = wrong[i] && first < 0 ? how : told;
+            first = wrong[i] && first < 0 ? places[i] : first;
         }
-    }
-    if (!any) // a step that is low may be wrong where a high one leaves nothing of what is
-        for (int i = 0; i < PLACES && !any; i++) {
-            struct scores s = {places[i], alone, sign * 2};
-            how = ask(e, &s);
-            wrong[i] = any = how == WRONG || how == NO_NUMBER;
-            if (any) {
-                first = places[i];
-                told = how;
-            }
-        }
-    if (!any)
+    if (first < 0)
         return;
-    height = least_height(e, (struct scores){first, alone, 0}, sign, &how, &right);
+    for (int i = 0; i < PLACES; i++)
+        all = all && wrong[i];
+    enum answer how;
+    double right, height = least_height(e, (struct scores){first, alone, 0}, sign, &how, &right);
     if (!(*said)++)
         fprintf(out, "\nasked for scores of 0 but for some of %d keys, the kernel\n", KEYS);
-    fprintf(out, "  gives %s where %s %d %s %s%s\n", told == NO_NUMBER ? "no numbers" : "wrong results", what, first,
-            alone ? "is" : "are", height <= 1 ? "" : "far ", sign > 0 ? "above the others" : "below those before");
+    fprintf(out, "  gives %s where %s ", told == NO_NUMBER ? "no numbers" : "wrong results",
+            alone ? "key" : "keys from");
+    list(places, wrong, true, " or ", out);
+    fprintf(out, "%s %s%s", alone ? " is" : " on are", height <= 1 ? "" : "far ",
+            sign > 0 ? "above the others" : "below those before");
+    if (!all) {
+        fprintf(out, ", and is right where %s ", alone ? "key" : "those from");
+        list(places, wrong, false, " or ", out);
+        fprintf(out, "%s", alone ? " is" : " on are");
+    }
+    fputc('\n', out);
     if (height > 1)
-        fprintf(out, "  (by %g and more, at %g it is still right)\n", height, right);
-    if (!all && first != places[0])
-        fprintf(out, "  and is right where it is an earlier key\n");
+        fprintf(out, "  (with %d by %g, not by %g)\n", first, height, right);
 }
 
 void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dtype, FILE *out) {
@@ -127,9 +135,9 @@ void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dty
     int said = 0;
     if (ask(&e, &all) != RIGHT)
         return;
-    say_steps(&e, false, 1, "keys from", out, &said);
-    say_steps(&e, false, -1, "keys from", out, &said);
-    say_steps(&e, true, 1, "key", out, &said);
+    say_steps(&e, false, 1, out, &said);
+    say_steps(&e, false, -1, out, &said);
+    say_steps(&e, true, 1, out, &said);
     for (int sign = -1; sign <= 1; sign += 2) {
         enum answer how;
         double right, height = least_height(&e, all, sign, &how, &right);

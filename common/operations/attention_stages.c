@@ -38,16 +38,22 @@ static double factor_of(const struct stages *s, int64_t row) {
     return middle;
 }
 
+// What the weights of row r before `end` come to, and what those come to that they should be.
+static double total_before(const struct stages *s, int64_t r, int end, double *of_right) {
+    double all = 0;
+    *of_right = 0;
+    for (int j = 0; j < end; j++) {
+        all += got_of(s, r)[j];
+        *of_right += right_of(s, r)[j];
+    }
+    return all;
+}
+
 // Whether the keys before `end` that row r sees are in the right proportion to each other.
 static bool is_right_before(const struct stages *s, int64_t r, int end) {
-    const double *got = got_of(s, r), *right = right_of(s, r);
-    double all = 0, of_right = 0;
-    for (int j = 0; j < end; j++) {
-        all += got[j];
-        of_right += right[j];
-    }
+    double of_right, all = total_before(s, r, end, &of_right);
     for (int j = 0; j < end; j++)
-        if (!observed_near(&s->x, r, got[j] * of_right, right[j] * all))
+        if (!observed_near(&s->x, r, got_of(s, r)[j] * of_right, right_of(s, r)[j] * all))
             return false;
     return true;
 }
@@ -57,6 +63,7 @@ static bool say_visible(const struct stages *s) {
     const struct attention_shape *shape = &s->x.which.attention;
     int64_t first = NONE, count = 0, wrong = 0;
     int seen_by_first = 0, difference = 0;
+    int64_t in_sum = 0, left_out = 0; // rows whose sum has the weights of keys whose values it lacks, and the others
     bool same = true;
     if (!shape->causal)
         return false;
@@ -77,16 +84,29 @@ static bool say_visible(const struct stages *s) {
             difference = seen - visible;
         }
         same = same && seen - visible == difference;
+        double of_right, all = total_before(s, r, seen, &of_right);
+        if (fewer && missing > 8 * s->x.near)
+            *(fabs(all - of_right) <= 2 * s->x.near ? &in_sum : &left_out) += 1;
     }
     if (!count || 5 * count < 4 * wrong)
         return false;
     int visible = shape_visible_keys(shape, (int)(first % shape->nq));
-    stages_say(s, "lets query %d see %d of %d keys, not %d; in all %lld of %lld rows see too %s",
-               (int)(first % shape->nq), seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
-               seen_by_first < visible ? "few" : "many");
+    if (in_sum && !left_out)
+        stages_say(s,
+                   "adds up the values of %d of %d keys for query %d, not of %d, and divides by the sum of all their "
+                   "weights, as it should; in all %lld of %lld rows have too few values",
+                   seen_by_first, shape->nk, (int)(first % shape->nq), visible, (long long)count, (long long)s->x.rows);
+    else
+        stages_say(s, "lets query %d see %d of %d keys, not %d; in all %lld of %lld rows see too %s",
+                   (int)(first % shape->nq), seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
+                   seen_by_first < visible ? "few" : "many");
     if (count > 1 && same)
         stages_say(s, "%d %s in each of them", abs(difference), difference < 0 ? "too few" : "too many");
     return true;
+}
+
+static bool is_odd(const struct stages *s, int64_t r, int j) {
+    return !observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[j]);
 }
 
 // The weights are off by no more than numbers of 16 bits are: they, or the scores, are rounded, which attention_probe()
@@ -111,8 +131,15 @@ static bool say_rounded(const struct stages *s) {
 static void say_total(struct stages *s, bool keys_count_once) {
     if (say_rounded(s))
         return;
+    int64_t weights = 0, odd = 0;
+    for (int64_t r = 0; r < s->x.rows; r++)
+        for (int j = 0; j < s->x.which.attention.nk && s->wrong[r]; j++) {
+            weights += right_of(s, r)[j] > 0;
+            odd += is_odd(s, r, j);
+        }
     s->unexplained = true;
-    stages_say(s, "gives all keys weights that are in no proportion to the right ones");
+    stages_say(s, "gives keys weights that are not in proportion to the right ones, %lld of %lld in the wrong rows",
+               (long long)odd, (long long)weights);
     if (!stages_say_sums(s) && keys_count_once)
         stages_say(s, "they add up to 1: they are divided by their own sum, and already the scores are wrong");
 }
@@ -204,10 +231,6 @@ static void say_weights(struct stages *s, int odd) {
         say_total(s, s->equal && !uneven);
 }
 
-static bool is_odd(const struct stages *s, int64_t r, int j) {
-    return !observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[j]);
-}
-
 // Which keys are not in proportion in some wrong row. Returns how many.
 static int note_odd(struct stages *s) {
     int nk = s->x.which.attention.nk, odd = 0;
@@ -268,6 +291,7 @@ static void say_all(struct stages *s) {
         wrong += s->wrong[r];
         s->no_numbers = s->no_numbers || s->x.lost[r] == ROW_NO_NUMBERS;
     }
+    stages_say_alone(s);
     if (!s->x.repeats) {
         stages_say(s, "gives other results when it is called again with the same inputs: it reads something that this "
                       "call has not set, that other calls leave behind, or that hangs on which block comes first");
@@ -276,7 +300,9 @@ static void say_all(struct stages *s) {
     if (!wrong && lost)
         return;
     if (!wrong && !s->x.weighs_as_shown)
-        stages_say(s, "gives every key its right weight; what is wrong are the values, or where the sums are stored");
+        stages_say(s,
+                   "gives every key its right weight in one column, and an output that is not the sum of its values by "
+                   "these weights: other columns have other weights, or values or their places are wrong");
     else if (!wrong && !stages_say_lse(s))
         stages_say(s, "gives every key its right weight, to %g: what is wrong is smaller, a rounding on the way",
                    s->x.near);

@@ -35,6 +35,9 @@ double stages_maximum(const struct stages *stages, int64_t row);
 // Which queries are marked, and of which heads.
 void stages_say_queries(const struct stages *stages, const char *what, const bool *marked /* [rows] */);
 
+// The first row without numbers or of zeros, asked alone, is right: other rows make it wrong.
+void stages_say_alone(const struct stages *stages);
+
 // Every wrong row has the weights of another one, by some factor; of its queries with another head's keys.
 bool stages_say_other_rows(const struct stages *stages);
 bool stages_say_other_heads(const struct stages *stages);

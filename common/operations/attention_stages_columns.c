@@ -184,7 +184,7 @@ static void say_kind(const struct columns *w, int c, const char *where) {
         stages_say(w->s, "%s of %d have the weights of other rows: query %d those of query %d", where, d,
                    (int)(first % x->which.attention.nq), (int)(instead % x->which.attention.nq));
     else
-        stages_say(w->s, "%s of %d have weights in no proportion to the right ones", where, d);
+        stages_say(w->s, "%s of %d have weights that are not in proportion to the right ones", where, d);
 }
 
 // "columns 1, 5, 9, 14 and 4 others".

@@ -116,7 +116,7 @@ bool stages_say_threads(const struct stages *s) {
             all = goes_on(s, j, threads);
         if (!all)
             continue;
-        stages_say(s, "gives keys j, j + %d, and so on their weights in proportion, but another factor for each j",
+        stages_say(s, "gives keys j, j + %d, and so on their weights in proportion, but not the same factor for each j",
                    threads);
         return true;
     }

@@ -1,5 +1,6 @@
 // Which rows are wrong, and which other rows' weights they have.
 #include "host/parallel.h"
+#include "operations/attention_ask.h"
 #include "operations/attention_operation.h"
 #include "operations/attention_pattern.h"
 #include "operations/attention_stages.h"
@@ -45,6 +46,46 @@ void stages_say_queries(const struct stages *s, const char *what, const bool *ma
                    head);
 }
 
+static int say_row(const struct stages *s, int64_t row, char *text, size_t size) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    int64_t head = row / shape->nq;
+    return snprintf(text, size, "batch %d head %d query %d", (int)(head / shape->heads), (int)(head % shape->heads),
+                    (int)(row % shape->nq));
+}
+
+// Whether one query of a head without a mask comes out right where there is no other.
+static bool is_right_alone(const struct stages *s, int64_t row) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const int d = shape->head_dim;
+    const int64_t keys = shape_first_key(shape, row);
+    const float *v = s->x.own_v + keys * d;
+    float *o = host_allocate(d, sizeof *o);
+    bool right = attention_ask_head(s->x.kernel, s->x.which.dtype, d, 1, shape->nk, s->x.own_q + row * d,
+                                    host_row(&s->x.problem.tensor[K], keys), v, o);
+    for (int c = 0; c < d && right; c++) {
+        double sum = 0, sizes = 0;
+        for (int j = 0; j < shape->nk; j++) {
+            sum += right_of(s, row)[j] * v[j * d + c];
+            sizes += right_of(s, row)[j] * fabs(v[j * d + c]);
+        }
+        right = fabs(o[c] - sum) <= s->x.near * sizes;
+    }
+    free(o);
+    return right;
+}
+
+void stages_say_alone(const struct stages *s) {
+    int64_t row = 0;
+    while (row < s->x.rows && s->x.lost[row] != ROW_NO_NUMBERS && s->x.lost[row] != ROW_ZERO)
+        row++;
+    if (row == s->x.rows || s->x.rows == 1 || s->x.which.attention.causal || s->x.which.has_scale ||
+        !is_right_alone(s, row))
+        return;
+    char text[100];
+    say_row(s, row, text, sizeof text);
+    stages_say(s, "%s is right when it is asked alone: it is wrong behind or beside other rows", text);
+}
+
 // ---- One row in the place of another --------------------------------------------------------------------------------
 
 static double total_of(const struct stages *s, int64_t r) {
@@ -61,13 +102,6 @@ static bool has_weights(const struct stages *s, int64_t r, double total, const d
         if (!observed_near(&s->x, like, got_of(s, r)[j] / total, weight[j]))
             return false;
     return true;
-}
-
-static int say_row(const struct stages *s, int64_t row, char *text, size_t size) {
-    const struct attention_shape *shape = &s->x.which.attention;
-    int64_t head = row / shape->nq;
-    return snprintf(text, size, "batch %d head %d query %d", (int)(head / shape->heads), (int)(head % shape->heads),
-                    (int)(row % shape->nq));
 }
 
 // The first few rows with those whose weights they have.

@@ -171,14 +171,16 @@ void stages_say_divisor(const struct stages *s) {
             "gives the keys of a row their weights in the right proportion, but divides them by another sum: rows "
             "are %.4g to %.4g times the right ones",
             least, most);
-    if (extra_fits)
+    // A sum that is nearly the right one is not told from that, whatever else it may be; a rounding does as much.
+    const bool tells = fmax(fabs(least - 1), fabs(most - 1)) > 8 * s->x.near;
+    if (extra_fits && tells)
         stages_say(s, "the sum is larger by as much as %.0f more key%s with a score of 0 would make it", extra,
                    extra > 1 ? "s" : "");
-    if (lacking == 1)
+    if (lacking == 1 && tells)
         for (int j = 0; j < nk; j++)
             if (lacks[j])
                 stages_say(s, "the sum lacks the weight of key %d of %d", j, nk);
-    if (!same && !extra_fits && lacking != 1 && !say_not_rescaled(s) && !say_hidden_counted(s))
+    if (tells && !same && !extra_fits && lacking != 1 && !say_not_rescaled(s) && !say_hidden_counted(s))
         say_which_divisor(s);
     free(lacks);
 }

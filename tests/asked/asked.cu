@@ -26,10 +26,14 @@ enum Mistake {
     CUT_SCORES,    // to TF32 without rounding
     SMALL_WEIGHTS, // below 1 % of the largest one count for nothing
     HALF_SUMS,     // of the values, every 16 keys
+    HALF_WEIGHTS,  // the sum of the weights in fp16, every 16 keys
     USUAL_SCALE,   // whatever was asked for
     OUTPUT_LOST,   // of every other query
     KEYS_UNSEEN,   // by every other query
-    SUM_INFINITE   // of every other query
+    SUM_INFINITE,  // of every other query
+    BY_SIXTEENS,   // with a mask the last three keys are seen where there are a multiple of 16 more keys than queries
+    OWN_VALUE,     // with a mask the last key's is not added, though its weight is
+    LEAST_SCORE    // in the place of the largest where the scale is below 0
 };
 
 __device__ float tf32(float x) {
@@ -75,6 +79,8 @@ __global__ void mistaken(Problem p) {
         r.keys--;
     if (WHAT == FIRST_OF_MANY && p.nk > 512)
         r.keys = min(r.keys, 1);
+    if (WHAT == BY_SIXTEENS && p.causal && (p.nk - p.nq) % 16)
+        r.keys = max(r.keys - 3, 0);
     const bool odd = blockIdx.x % p.nq % 2;
     if (WHAT == KEYS_UNSEEN && odd)
         r.keys = 0;
@@ -85,6 +91,11 @@ __global__ void mistaken(Problem p) {
     float maximum = -INFINITY, sum = WHAT == SUM_INFINITE && odd ? INFINITY : 0.0f, o[LANE_COLUMNS] = {};
     for (int key = 0; key < r.keys; key++)
         maximum = fmaxf(maximum, mistaken_score<WHAT>(r, query_of(key), key));
+    if (WHAT == LEAST_SCORE && r.scale < 0) {
+        maximum = INFINITY;
+        for (int key = 0; key < r.keys; key++)
+            maximum = fminf(maximum, mistaken_score<WHAT>(r, query_of(key), key));
+    }
     for (int key = 0; key < r.keys; key++) {
         if (WHAT == EVERY_16TH_KEY && key % 16 == 15)
             continue;
@@ -95,6 +106,10 @@ __global__ void mistaken(Problem p) {
             continue;
         const float weight = WHAT == CHEAP_EXPONENTIAL && score > -80.0f ? cheap_exp(score) : expf(score);
         sum += weight;
+        if (WHAT == HALF_WEIGHTS && key % 16 == 0)
+            sum = __half2float(__float2half(sum));
+        if (WHAT == OWN_VALUE && p.causal && key == r.keys - 1)
+            continue;
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP) {
             const float v = r.v[(WHAT == VALUES_AGAIN ? key % 48 : key) * r.v_step + c];
             if (WHAT == LOST_IN_COLUMNS && key % 16 >= 8 && c % 16 >= 8)
@@ -117,6 +132,25 @@ static cudaError_t run(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
+// One block goes from row to row, with the largest score of all that were before.
+__global__ void kept_maximum(Problem p) {
+    LaneRunning s;
+    for (int row = 0; row < rows_of(p); row++) {
+        const Row r = row_of(p, row);
+        s.sum = 0;
+        for (float &o : s.o)
+            o = 0;
+        for (int key = 0; key < r.keys; key++)
+            add_key(s, r, key, warp_score(r, key));
+        finish_row(r, s);
+    }
+}
+
+static cudaError_t run_kept_maximum(const Problem &p, cudaStream_t stream) {
+    kept_maximum<<<1, WARP, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
 RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD_DIM_128>},
               {"half-the-elements", run<HALF_THE_ELEMENTS>}, {"every-16th-key", run<EVERY_16TH_KEY>},
               {"lost-in-columns", run<LOST_IN_COLUMNS>}, {"some-lengths", run<SOME_LENGTHS>},
@@ -126,4 +160,6 @@ RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD
               {"bf16-weights", run<BF16_WEIGHTS>}, {"tf32-scores", run<TF32_SCORES>}, {"bf16-values", run<BF16_VALUES>},
               {"cheap-exponential", run<CHEAP_EXPONENTIAL>}, {"cut-scores", run<CUT_SCORES>},
               {"small-weights", run<SMALL_WEIGHTS>}, {"half-sums", run<HALF_SUMS>}, {"usual-scale", run<USUAL_SCALE>},
-              {"output-lost", run<OUTPUT_LOST>}, {"keys-unseen", run<KEYS_UNSEEN>}, {"sum-infinite", run<SUM_INFINITE>})
+              {"output-lost", run<OUTPUT_LOST>}, {"keys-unseen", run<KEYS_UNSEEN>}, {"sum-infinite", run<SUM_INFINITE>},
+              {"half-weights", run<HALF_WEIGHTS>}, {"by-sixteens", run<BY_SIXTEENS>}, {"own-value", run<OWN_VALUE>},
+              {"least-score", run<LEAST_SCORE>}, {"kept-maximum", run_kept_maximum})

@@ -125,7 +125,7 @@ static void keys_are_told_from_others(void **state) {
                 "gives keys 0 to 31, 32 to 63, and 64 to 99 their weights in proportion, but each of these "
                 "parts another factor");
     assert_says((struct variant){.maximum = MAXIMUM_OF_THREAD, .threads = 32}, &plain,
-                "gives keys j, j + 32, and so on their weights in proportion, but another factor for each j");
+                "gives keys j, j + 32, and so on their weights in proportion, but not the same factor for each j");
     assert_says((struct variant){.v.place = PLACE_FIRST_TILE, .tile = 64}, &longer,
                 "values of keys from 64 on are never used");
     assert_says((struct variant){.v.place = PLACE_TILE_BEFORE, .tile = 32}, &plain,
