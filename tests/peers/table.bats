@@ -6,7 +6,8 @@ setup() {
     mkdir -p "$project/results/some-gpu"
     cd "$BATS_TEST_DIRNAME/../.." || return 1
     cp -R plots solutions "$project"
-    mkdir "$project/build"
+    mkdir "$project/build" "$project/scripts"
+    cp scripts/shared.sh "$project/scripts/"
     cp build/sql_text.so "$project/build/"
     cd "$project" || return 1
     printf '<!-- results:begin peers -->\nold\n<!-- results:end peers -->\n' >README.md

@@ -8,8 +8,9 @@ setup() {
     project=$BATS_TEST_DIRNAME/../..
     fixtures=$BATS_TEST_DIRNAME/fixtures
     root=$BATS_TEST_TMPDIR/root
-    mkdir -p "$root/results/example-gpu" "$root/solutions"
+    mkdir -p "$root/results/example-gpu" "$root/solutions" "$root/scripts"
     cp -R "$project/plots" "$root/"
+    cp "$project/scripts/shared.sh" "$root/scripts/"
     rm -rf "$root/plots/charts"
     mkdir "$root/build"
     cp "$project/build/sql_text.so" "$root/build/"

@@ -11,6 +11,7 @@ setup_file() {
     project=$BATS_TEST_DIRNAME/../..
     mkdir -p "$whole/results" "$whole/solutions" "$whole/scripts" "$whole/lessons/05_register_tiling"
     cp -R "$project/plots" "$whole/"
+    cp "$project/scripts/shared.sh" "$whole/scripts/"
     rm -rf "$whole/plots/charts"
     mkdir "$whole/build"
     cp "$project/build/sql_text.so" "$whole/build/"

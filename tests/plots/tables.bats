@@ -8,8 +8,9 @@ setup() {
     project=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
     fixtures=$BATS_TEST_DIRNAME/fixtures
     root=$BATS_TEST_TMPDIR/root
-    mkdir -p "$root/results/example-gpu"
+    mkdir -p "$root/results/example-gpu" "$root/scripts"
     cp -R "$project/plots" "$root/"
+    cp "$project/scripts/shared.sh" "$root/scripts/"
     rm -rf "$root/plots/charts"
     mkdir "$root/build"
     cp "$project/build/sql_text.so" "$root/build/"

@@ -7,7 +7,7 @@ setup() {
     project=$BATS_TEST_DIRNAME/../..
     cd "$BATS_TEST_TMPDIR" || return 1
     mkdir -p scripts plots bin solutions/01_one solutions/02_two
-    cp "$project"/scripts/{measure,metrics,profile} scripts/
+    cp "$project"/scripts/{measure,metrics,profile,shared.sh} scripts/
     cp "$project"/plots/{add-profile,counters.tsv} plots/
     printf '#!/bin/sh\necho abc1234\n' >scripts/commit
     printf '#!/bin/sh\nshift 2\nprintf "%%s|any|%%s\\n" "$1" "$([ -e "$1" ] && cat "$1" || echo gpu,sim)"\n' >scripts/architecture

@@ -38,7 +38,7 @@ solution-14_critical_path,1,320,320,64,0,3,192,128,10" ]
 make_tree() {
     cd "$BATS_TEST_TMPDIR" || return 1
     mkdir -p scripts bin results lessons/14_b build/stamps/{13_a,14_b} solutions/{13_a,14_b}
-    cp "$project/scripts/stamps" scripts
+    cp "$project"/scripts/{stamps,shared.sh} scripts
     cp -R "$project/plots" .
     rm -rf plots/charts
     cp "$project/build/sql_text.so" build/
