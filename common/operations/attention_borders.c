@@ -101,7 +101,8 @@ static bool find_border(const struct varied *v, int *right, int *wrong) {
         return false;
     if (*wrong != own && !is_always(v, *wrong, WRONG))
         *wrong = own;
-    const bool is_far = *wrong == own && 4 * *right <= 3 * own && is_plain(v->which);
+    const bool is_width = v->number == &attention_numbers[NUMBER_HEAD_DIM];
+    const bool is_far = *wrong == own && 4 * *right <= 3 * own && is_plain(v->which) && is_width;
     return is_far || is_always(v, *wrong, WRONG);
 }
 
@@ -170,13 +171,22 @@ static void say_heads_together(const struct diagnosed *kernel, const struct prob
     bool sure = wrong == right + v.step;
     if (find_exception(&v, right, -1, &sure) || find_exception(&v, wrong, 1, &sure) || !sure)
         return;
+    // So many batches of one head do the same.
+    together.attention.heads = together.attention.kv_heads = 1;
+    together.attention.batch = wrong;
+    if (attention_answer(kernel, &together, SEED) != WRONG)
+        return;
+    together.attention.batch = right;
+    if (attention_answer(kernel, &together, SEED) != RIGHT)
+        return;
     fprintf(out, "  right up to %d heads of all batches together, wrong from %d on%s\n", right, wrong,
             right == PROCESSORS ? ": where a block that stays has a second one" : "");
 }
 
 // Rows may have to be of whole 16 bytes.
 static int step_of(const struct diagnosed *kernel, const struct problem_case *which) {
-    struct problem_case odd = with_number(which, &attention_numbers[NUMBER_HEAD_DIM], which->attention.head_dim | 1);
+    struct problem_case odd =
+        with_number(which, &attention_numbers[NUMBER_HEAD_DIM], (which->attention.head_dim - 1) | 1);
     return kernel->covers(kernel->context, &odd) ? 1 : 8;
 }
 

@@ -20,6 +20,7 @@ struct observed {
     float *lse;                  // [rows], the kernel's; NULL where it gives none
     double *right_lse;           // [rows]
     bool weighs_as_shown;        // the case's own values come out as the sum of them by these weights
+    double off;                  // how far they do not at most, relatively
     bool repeats;                // the same inputs give the same results, whatever was asked between
     double near;                 // how far two weights may lie apart, relatively
     double seconds;              // that a call takes

@@ -124,9 +124,10 @@ static bool meets(const struct operands *x, bool of_keys, int column, int i, int
     return ask(x, of_keys ? KEYS : 2) && x->o[of_keys ? i : i * x->d] > (of_keys ? 0.2f : 0.9f);
 }
 
-// Whether weights of random scores add up to 1. Scores that are others than they should be do; weights that change
-// places between their sum and the output do not, and would pass for scores here.
-static bool weights_add_up(const struct operands *x) {
+// Whether weights of random scores add up to 1, and are the same in all columns. Scores that are others than they
+// should be do so; weights that change places between their sum and the output, or are a column's own, do not, and
+// would pass for scores here.
+static bool weights_are_of_scores(const struct operands *x) {
     const float near = x->dtype == ATTENTION_FP32 ? 1e-3f : 3e-2f;
     unsigned state = 1;
     clear(x);
@@ -135,10 +136,15 @@ static bool weights_add_up(const struct operands *x) {
         x->k[i] = (float)((state = state * 1664525 + 1013904223) >> 24) / 64 - 2;
         x->v[i] = 1;
     }
-    bool add_up = ask(x, KEYS);
-    for (int i = 0; i < ROWS * x->d && add_up; i++)
-        add_up = fabsf(x->o[i] - 1) <= near;
-    return add_up;
+    bool are = ask(x, KEYS);
+    for (int i = 0; i < ROWS * x->d && are; i++)
+        are = fabsf(x->o[i] - 1) <= near;
+    for (int i = 0; i < KEYS * x->d; i++)
+        x->v[i] = (float)(i / x->d) / KEYS;
+    are = are && ask(x, KEYS);
+    for (int i = 0; i < ROWS * x->d && are; i++)
+        are = fabsf(x->o[i] - x->o[i / x->d * x->d]) <= near;
+    return are;
 }
 
 // Says of the first row that takes another element which one it is.
@@ -161,7 +167,7 @@ static bool say(const struct operands *x, bool of_keys, int column, FILE *out) {
         return false;
     fprintf(out,
             "\nasked which elements meet in the scores (head_dim %d), the kernel\n  has %s %s %d's element "
-            "%d that of %s %d's element %d; so or alike in %d of %d rows\n",
+            "%d that of %s %d's element %d; so or alike in at least %d of %d rows\n",
             x->d, own ? "beside" : "in the place of", what, first, column, what, from_row[first], from_column[first],
             others, ROWS);
     return true;
@@ -177,7 +183,7 @@ bool attention_operands(const struct diagnosed *kernel, const struct problem_cas
     x.v = host_allocate(KEYS * x.d, sizeof *x.v);
     x.o = host_allocate(ROWS * x.d, sizeof *x.o);
     const int columns[] = {1, x.d / 2 + 4, x.d - 2};
-    for (int of_keys = 0; of_keys < 2 && weights_add_up(&x); of_keys++)
+    for (int of_keys = 0; of_keys < 2 && weights_are_of_scores(&x); of_keys++)
         for (int i = 0; i < 3 && !said; i++)
             said = say(&x, of_keys, columns[i], out);
     free(x.q);

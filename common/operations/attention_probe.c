@@ -211,7 +211,7 @@ static void ask_keys(struct probe *probe) {
                  KEYS, each, 1.0 / KEYS, each * KEYS);
         say(probe, text);
     } else if (!known) {
-        say(probe, "gives keys of equal scores different weights");
+        say(probe, "adds up the values of keys of equal scores by different weights");
     }
 }
 
@@ -391,16 +391,20 @@ static void ask_score_precision(struct probe *probe) {
     if (!ask_ratios(probe, x, y, ratio))
         return;
     for (int b = 0; b < PRECISIONS; b++) {
-        bool fits = true, differs = false;
-        for (int i = 0; i < RATIOS; i++) {
-            double got = -log(ratio[i]), exact = (double)x[i] * y[i];
-            double both = with_precision(x[i], precisions[b]) * with_precision(y[i], precisions[b]);
-            fits = fits && fabs(got - both) <= 1e-5;
-            differs = differs || fabs(exact - both) > 1e-4;
-        }
-        if (fits && differs) {
-            say_precision(probe, "queries and keys", precisions[b]);
-            return;
+        for (int which = 0; which < 3; which++) {
+            static const char *const what[] = {"queries and keys", "queries", "keys"};
+            bool fits = true, differs = false;
+            for (int i = 0; i < RATIOS; i++) {
+                double got = -log(ratio[i]), exact = (double)x[i] * y[i];
+                double as = (which == 2 ? x[i] : with_precision(x[i], precisions[b])) *
+                            (which == 1 ? y[i] : with_precision(y[i], precisions[b]));
+                fits = fits && fabs(got - as) <= 1e-5;
+                differs = differs || fabs(exact - as) > 1e-4;
+            }
+            if (fits && differs) {
+                say_precision(probe, what[which], precisions[b]);
+                return;
+            }
         }
     }
 }

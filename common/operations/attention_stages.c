@@ -276,7 +276,7 @@ static void say_wrong_rows(struct stages *s, int64_t wrong) {
     if (find_few(s, wrong, few)) {
         for (int64_t r = 0; r < s->x.rows; r++)
             s->wrong[r] = s->wrong[r] && !few[r];
-        stages_say_queries(s, "in another way than the most, of which this holds", few);
+        stages_say_queries(s, "wrong in more keys than the most, of which this holds", few);
     }
     say_rows(s);
     free(few);
@@ -301,16 +301,19 @@ static void say_all(struct stages *s) {
         return;
     if (!wrong && !s->x.weighs_as_shown)
         stages_say(s,
-                   "gives every key its right weight in one column, and an output that is not the sum of its values by "
-                   "these weights: other columns have other weights, or values or their places are wrong");
+                   "gives every key its right weight in one column, and an output that is not the sum of the values by "
+                   "these weights: it is off by up to %.2g of their sizes",
+                   s->x.off);
     else if (!wrong && !stages_say_lse(s))
         stages_say(s, "gives every key its right weight, to %g: what is wrong is smaller, a rounding on the way",
                    s->x.near);
     if (wrong && wrong + lost < s->x.rows)
         stages_say_queries(s, "wrong", s->wrong);
-    if (!s->x.weighs_as_shown && !(wrong && stages_say_added_rows(s)))
+    // What is off by so little is rounded, and columns by themselves, too.
+    const bool is_rounding = s->x.off <= 0x1p-6;
+    if (!s->x.weighs_as_shown && !is_rounding && !(wrong && stages_say_added_rows(s)))
         stages_say_columns(s);
-    else if (wrong && s->x.weighs_as_shown)
+    else if (wrong && (s->x.weighs_as_shown || is_rounding))
         say_wrong_rows(s, wrong);
 }
 

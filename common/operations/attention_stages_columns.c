@@ -15,7 +15,8 @@ enum { NONE = -1, MOST_CODES = 120 };
 static bool say_heads(struct stages *s) {
     const struct attention_shape *shape = &s->x.which.attention;
     const struct host_tensor *values = &s->x.problem.tensor[V];
-    int64_t heads = (int64_t)shape->batch * shape->kv_heads, told = NONE, instead = NONE;
+    int64_t heads = (int64_t)shape->batch * shape->kv_heads, told = NONE, instead = NONE, last_head = NONE,
+            last_found = 0;
     int d = shape->head_dim, others = 0;
     if (heads < 2 || heads > MOST_CODES)
         return false;
@@ -29,6 +30,10 @@ static bool say_heads(struct stages *s) {
         int64_t own = shape_first_key(shape, r) / shape->nk, found = (int64_t)lrintf(o[r * d]) - 1;
         for (int c = 0; c < d && known; c++)
             known = found >= 0 && found < heads && fabs(o[r * d + c] - (double)(found + 1)) <= 4 * s->x.near * heads;
+        // In all rows of a head the same.
+        known = known && (r / shape->nq != last_head || found == last_found);
+        last_head = r / shape->nq;
+        last_found = found;
         if (found != own && told == NONE) {
             told = r / shape->nq;
             instead = found;
@@ -39,10 +44,14 @@ static bool say_heads(struct stages *s) {
     free(o);
     if (!known || told == NONE)
         return false;
+    const int64_t own = shape_first_key(shape, told * shape->nq) / shape->nk;
     stages_say(
-        s, "takes the values of another head: batch %d head %d those of batch %d head %d of V, %d of %d heads in all",
+        s,
+        "has the values of another head in the output: batch %d head %d those of batch %d head %d of V, not %d and %d; "
+        "%d of %d heads in all",
         (int)(told / shape->heads), (int)(told % shape->heads), (int)(instead / shape->kv_heads),
-        (int)(instead % shape->kv_heads), others, shape->batch * shape->heads);
+        (int)(instead % shape->kv_heads), (int)(own / shape->kv_heads), (int)(own % shape->kv_heads), others,
+        shape->batch * shape->heads);
     return true;
 }
 

@@ -174,11 +174,10 @@ static void say_relative_to(const struct stages *s, const int *begin /* [parts +
     if (are_relative_to(s, begin, parts, OF_ITS_KEYS, 0))
         stages_say(s, "each part is relative to the largest score of its own keys, and never brought to the row's");
     else if (are_relative_to(s, begin, parts, OF_KEYS_SO_FAR, 0))
-        stages_say(s, "each part is relative to the largest score up to its end, and is not rescaled when a later one "
-                      "is larger");
+        stages_say(s, "each part is relative to the largest score up to its end, also where a later one is larger");
     else if (are_relative_to(s, begin, parts, OF_KEYS_FROM_IT_ON, 0))
-        stages_say(s, "each part is relative to the largest score from its beginning on: the last keys come first, and "
-                      "are not rescaled when an earlier one is larger");
+        stages_say(s, "each part is relative to the largest score from its beginning on, also where an earlier one is "
+                      "larger: the last keys come first");
     else if (are_relative_to(s, begin, parts, OF_EVERY_SECOND, 0) ||
              are_relative_to(s, begin, parts, OF_EVERY_FOURTH, 0))
         stages_say(s, "each part is relative to the largest score of some parts, as of those that a warp has");

@@ -60,7 +60,9 @@ static bool say_combination(const struct stages *s) {
     double x[3];
     for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
         for (int last = 0; last < 2; last++)
-            if (tiles[i] <= nk && fits_lse(s, tiles[i], last, x)) {
+            // Factors of nearly 1 say no more than that it is nearly right.
+            if (tiles[i] <= nk && fits_lse(s, tiles[i], last, x) &&
+                (fabs(x[0] - 1) > 0.01 || fabs(x[1] - 1) > 0.01 || fabs(x[2]) > 0.01)) {
                 stages_say(s, "lse is %.4g times the maximum plus %.4g times the logarithm of the sum%s", x[0], x[1],
                            fabs(x[2]) > 0.01 ? ", and a constant" : "");
                 return true;
@@ -124,9 +126,10 @@ bool stages_say_lse(struct stages *s) {
     double largest = fmax(most, -least);
     bool wrong = rows && !(largest <= 1e-5);
     if (wrong)
-        stages_say(s, "gives every key its right weight, and an lse that is off by %.2g to %.2g", least, most);
+        stages_say(s, "gives every key its right weight, to %.2g, and an lse that is off by %.2g to %.2g", s->x.near,
+                   least, most);
     if (wrong && s->x.which.dtype != ATTENTION_FP32 && rows > 4 && least < 0 && most > 0 && largest < 8 * rounding)
-        stages_say(s, "that is some roundings to %s of the sum: lse wants it in fp32",
+        stages_say(s, "that is as much as some roundings to %s make, of the sum or of scores: lse wants them in fp32",
                    dtype_of(s->x.which.dtype)->name);
     else if (wrong && off_rows && others == off_rows)
         stages_say(s, "lse is another row's: query %d of head %d has that of query %d of head %d", (int)(first % nq),

@@ -90,7 +90,8 @@ static void what_weights_are_relative_to_is_told(void **state) {
 static void heads_are_told(void **state) {
     (void)state;
     assert_says((struct variant){.v.head = HEAD_FIRST}, &plain,
-                "takes the values of another head: batch 0 head 1 those of batch 0 head 0 of V, 1 of 2 heads in all");
+                "has the values of another head in the output: batch 0 head 1 those of batch 0 head 0 of V, not 0 and "
+                "1; 1 of 2 heads in all");
     assert_says((struct variant){.k.head = HEAD_FIRST}, &plain,
                 "weighs with the keys of another head: batch 0 head 1 with those of batch 0 head 0 of K");
 }
