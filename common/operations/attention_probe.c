@@ -381,32 +381,39 @@ static void ask_weight_precision(struct probe *probe) {
     }
 }
 
+// Whether the scores x y are those of factors of which these are rounded.
+static bool are_rounded(const float *x, const float *y, const double *ratio, struct precision p, bool of_x, bool of_y) {
+    bool fits = true, differs = false;
+    for (int i = 0; i < RATIOS; i++) {
+        double got = -log(ratio[i]), exact = (double)x[i] * y[i];
+        double as = (of_x ? with_precision(x[i], p) : x[i]) * (of_y ? with_precision(y[i], p) : y[i]);
+        fits = fits && fabs(got - as) <= 1e-5;
+        differs = differs || fabs(exact - as) > 1e-4;
+    }
+    return fits && differs;
+}
+
 static void ask_score_precision(struct probe *probe) {
+    // Of x 11 bits hold nearly all, of y they do not; queries and keys have each of them once.
     float x[RATIOS], y[RATIOS];
-    double ratio[RATIOS];
+    double ratio[RATIOS], swapped[RATIOS];
     for (int i = 0; i < RATIOS; i++) {
         x[i] = 2.13671875f + 0.0371093f * (float)i; // q[0] / 8, which has the same bits
         y[i] = 1.52734f + 0.0291748f * (float)i;
     }
-    if (!ask_ratios(probe, x, y, ratio))
+    if (!ask_ratios(probe, x, y, ratio) || !ask_ratios(probe, y, x, swapped))
         return;
-    for (int b = 0; b < PRECISIONS; b++) {
-        for (int which = 0; which < 3; which++) {
-            static const char *const what[] = {"queries and keys", "queries", "keys"};
-            bool fits = true, differs = false;
-            for (int i = 0; i < RATIOS; i++) {
-                double got = -log(ratio[i]), exact = (double)x[i] * y[i];
-                double as = (which == 2 ? x[i] : with_precision(x[i], precisions[b])) *
-                            (which == 1 ? y[i] : with_precision(y[i], precisions[b]));
-                fits = fits && fabs(got - as) <= 1e-5;
-                differs = differs || fabs(exact - as) > 1e-4;
-            }
-            if (fits && differs) {
-                say_precision(probe, what[which], precisions[b]);
+    for (int b = 0; b < PRECISIONS; b++)
+        for (int which = 1; which < 4; which++) {
+            const bool queries = which & 1, keys = which & 2;
+            const struct precision p = precisions[b];
+            // Each of them where it is y, which is rounded by more than what may be off.
+            if ((keys ? are_rounded(x, y, ratio, p, queries, true) : !are_rounded(x, y, ratio, p, true, true)) &&
+                (queries ? are_rounded(y, x, swapped, p, true, keys) : !are_rounded(y, x, swapped, p, true, true))) {
+                say_precision(probe, which == 3 ? "queries and keys" : queries ? "queries" : "keys", p);
                 return;
             }
         }
-    }
 }
 
 static void ask_sum_precision(struct probe *probe) {

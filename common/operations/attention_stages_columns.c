@@ -11,6 +11,63 @@
 
 enum { NONE = -1, MOST_CODES = 120 };
 
+// What row r has to be: the values of its head by its right weights.
+static void expect_row(const struct stages *s, int64_t r, double *expected /* [d] */) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const int64_t keys = shape_first_key(shape, r);
+    const int d = shape->head_dim;
+    for (int c = 0; c < d; c++) {
+        expected[c] = 0;
+        for (int j = 0; j < shape->nk; j++)
+            expected[c] += right_of(s, r)[j] * s->x.own_v[(keys + j) * d + c];
+    }
+}
+
+// Nearly every row that is not what it has to be is what another one has to be.
+static bool say_rows_elsewhere(struct stages *s) {
+    enum { MOST_ROWS = 512, LEAST_COLUMNS = 4 };
+    const struct attention_shape *shape = &s->x.which.attention;
+    const int d = shape->head_dim;
+    int64_t wrong = 0, found = 0, first = NONE, instead = NONE;
+    if (s->x.rows > MOST_ROWS || d < LEAST_COLUMNS)
+        return false;
+    double *expected = host_allocate(s->x.rows * d, sizeof *expected);
+    float *o = host_allocate(s->x.rows * d, sizeof *o);
+    for (int64_t r = 0; r < s->x.rows; r++)
+        expect_row(s, r, expected + r * d);
+    bool known = observed_ask(&s->x, NULL, NULL, o);
+    for (int64_t r = 0; r < s->x.rows && known; r++) {
+        int64_t from = NONE;
+        for (int64_t i = 0; i < s->x.rows && from != r; i++) {
+            // Its own place first.
+            const int64_t other = i == 0 ? r : i <= r ? i - 1 : i;
+            bool is = from == NONE;
+            for (int c = 0; c < d && is; c++)
+                is = fabs(o[r * d + c] - expected[other * d + c]) <=
+                     4 * s->x.near * (fabs(expected[other * d + c]) + 0.05);
+            from = is ? other : from;
+        }
+        wrong += from != r;
+        found += from != r && from != NONE;
+        if (from != r && from != NONE && first == NONE) {
+            first = r;
+            instead = from;
+        }
+    }
+    free(expected);
+    free(o);
+    if (!known || found < 2 || 5 * found < 4 * wrong)
+        return false;
+    stages_say(
+        s,
+        "has in rows of the output what other rows have to be: in batch %d head %d query %d that of batch %d head "
+        "%d query %d; so or alike in %lld of %lld rows",
+        (int)(first / shape->nq / shape->heads), (int)(first / shape->nq % shape->heads), (int)(first % shape->nq),
+        (int)(instead / shape->nq / shape->heads), (int)(instead / shape->nq % shape->heads),
+        (int)(instead % shape->nq), (long long)found, (long long)s->x.rows);
+    return true;
+}
+
 // The head whose values each row has, where that is one of them: all values of a head are its number.
 static bool say_heads(struct stages *s) {
     const struct attention_shape *shape = &s->x.which.attention;
@@ -263,7 +320,7 @@ static bool is_linear(struct stages *s) {
 void stages_say_columns(struct stages *s) {
     enum { MOST_ELEMENTS = 1 << 22 };
     const struct attention_shape *shape = &s->x.which.attention;
-    if (say_heads(s) || say_places(s))
+    if (say_rows_elsewhere(s) || say_heads(s) || say_places(s))
         return;
     bool wrong = false;
     for (int64_t r = 0; r < s->x.rows; r++)
@@ -277,7 +334,7 @@ void stages_say_columns(struct stages *s) {
     s->unexplained = true;
     if (wrong)
         stages_say(s, "makes an output that is not its head's values by one weight for each key: columns have weights "
-                      "of their own, or columns or heads are mixed up");
+                      "of their own, or columns, rows or heads are mixed up");
     struct columns w = {.s = s, .keys = shape->nk < MOST_ASKED ? shape->nk : MOST_ASKED};
     for (int i = 0; i < w.keys; i++) // of any tile, lane and step
         w.key[i] = (int)((int64_t)i * shape->nk / w.keys + (shape->nk > MOST_ASKED ? i % 3 : 0)) % shape->nk;

@@ -162,7 +162,7 @@ static void columns_and_elements_are_told(void **state) {
     free(text);
     assert_says((struct variant){.division = DIVISION_OF_THREAD, .threads = 32}, &plain,
                 "columns have weights of their own");
-    assert_says((struct variant){.output_transposed = true}, &plain, "columns or heads are mixed up");
+    assert_says((struct variant){.output_transposed = true}, &plain, "columns, rows or heads are mixed up");
     assert_says((struct variant){.columns = {SUBSET_STRIPE, 8, 4}}, &plain,
                 "never counts elements 4 to 7 of each 8 of q.k (head_dim 64)");
     assert_says((struct variant){.q.place = PLACE_SWIZZLED}, &plain,
