@@ -16,8 +16,8 @@ struct attention_strides {
 };
 
 // One forward pass: o = softmax(softmax_scale * q k^T) v for each batch and head. All pointers are device pointers; the
-// tensors begin at multiples of 16 bytes. The inputs stay as they are. An infinity or a NaN among the values makes
-// those outputs that count it the same, and no others.
+// tensors begin at multiples of 16 bytes. The inputs stay as they are. An infinity or a NaN among the elements of q, k
+// and v goes into those outputs that arithmetic brings it to, and into no others.
 struct attention_problem {
     const void *q;   // [batch][heads][nq][head_dim]
     const void *k;   // [batch][kv_heads][nk][head_dim]

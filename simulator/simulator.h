@@ -98,6 +98,9 @@ int simulator_write_recording(void);
 // Whether an element there was last written by a copy from the host, since simulator_inputs_on().
 bool simulator_from_host(const void *device, size_t bytes);
 
+// Whether an element there was copied to the host since then.
+bool simulator_to_host(const void *device, size_t bytes);
+
 #pragma GCC visibility pop
 
 #endif

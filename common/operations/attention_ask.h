@@ -12,8 +12,9 @@ void attention_ask(const struct diagnosed *kernel, const struct evidence *eviden
 bool attention_ask_head(const struct diagnosed *kernel, enum attention_dtype dtype, int d, int nq, int nk,
                         const float *q, const float *k, const float *v, float *o);
 
-// Whether the mean of 4096 equal keys' values is off by more roundings than one of few, and grows with the keys as
-// roundings do; then what is to be said of it.
-bool attention_sum_rounds(const struct diagnosed *kernel, enum attention_dtype dtype, char *text, size_t size);
+// Calls say() with each of what the kernel does that loses precision: queries, keys, weights, values or sums that are
+// rounded, an exponential that is not exact.
+void attention_precision(const struct diagnosed *kernel, enum attention_dtype dtype,
+                         void (*say)(void *context, const char *text), void *context);
 
 #endif

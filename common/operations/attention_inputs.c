@@ -177,9 +177,13 @@ static void fill_special(const struct filling *f, int64_t k_rows) {
             f->k[row * d + c] = NAN;
     else if (f->family == INPUTS_NAN_VALUE)
         f->v[row * d + column] = NAN;
-    else if (f->family == INPUTS_INF_KEY)
+    else if (f->family == INPUTS_INF_KEY) {
         f->k[row * d + column] = INFINITY;
-    else if (f->family == INPUTS_INF_VALUE)
+        // And the first key of the next head: whoever begins with a score of -infinity has no maximum yet.
+        const int64_t nk = f->shape->nk, head = row / nk, next = (head + 1) % (k_rows / nk);
+        if (!f->shape->causal && next != head)
+            f->k[next * nk * d + column] = INFINITY;
+    } else if (f->family == INPUTS_INF_VALUE)
         f->v[row * d + column] = INFINITY;
 }
 

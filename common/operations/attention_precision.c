@@ -1,4 +1,4 @@
-// Whether the sum of many values is rounded on the way.
+// Which of queries, keys, weights, values and sums a kernel rounds.
 #include "attention.h"
 #include "host/parallel.h"
 #include "operations/attention_ask.h"
@@ -7,7 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { D = 64 };
+enum { D = 64, RATIOS = 8 };
+
+struct precision_probe {
+    const struct diagnosed *kernel;
+    enum attention_dtype dtype;
+    void (*say)(void *context, const char *text);
+    void *context;
+};
+
+// ---- Sums of many ---------------------------------------------------------------------------------------------------
 
 // The mean of many values of equal keys, each column with others, whose sum a kernel keeps in fp32: it is rounded once,
 // in the end. Only the first `full` keys have values. How far the columns are off, in roundings of the type.
@@ -34,7 +43,9 @@ static bool ask_mean(const struct diagnosed *kernel, enum attention_dtype dtype,
     return known;
 }
 
-bool attention_sum_rounds(const struct diagnosed *kernel, enum attention_dtype dtype, char *text, size_t size) {
+// Whether the mean of 4096 equal keys' values is off by more roundings than one of few, and grows with the keys as
+// roundings do; then what is to be said of it.
+static bool sum_rounds(const struct diagnosed *kernel, enum attention_dtype dtype, char *text, size_t size) {
     enum { FEW = 16, MANY = 4096 };
     const double unit = dtype == ATTENTION_BF16 ? 0x1p-8 : 0x1p-11; // of fp32, what is worth saying
     const double most_growth = 8, least_growth = 1.2;               // from half as many keys; from a quarter
@@ -56,4 +67,156 @@ bool attention_sum_rounds(const struct diagnosed *kernel, enum attention_dtype d
              "by %.2g roundings to %d bits, of %d by %.2g",
              weights > 1.25 ? "weights" : "values", FEW, few, dtype == ATTENTION_BF16 ? 8 : 11, MANY, many);
     return true;
+}
+
+// ---- One number each ------------------------------------------------------------------------------------------------
+
+// To so many significant bits, ties to even.
+static double rounded(double x, int bits) {
+    int exponent;
+    double fraction = frexp(x, &exponent);
+    return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
+}
+
+// What is done with the bits that are too many.
+struct precision {
+    int bits; // 8 of bf16, 11 of TF32 and fp16; 0: all that fp32 has
+    bool cut; // the others are cut off
+};
+static const struct precision precisions[] = {{8, false}, {11, false}, {8, true}, {11, true}};
+enum { PRECISIONS = sizeof precisions / sizeof *precisions };
+
+static double with_precision(double x, struct precision p) {
+    int exponent;
+    double fraction = frexp(x, &exponent);
+    return p.cut ? ldexp(trunc(ldexp(fraction, p.bits)), exponent - p.bits) : rounded(x, p.bits);
+}
+
+// The precision that explains what was got, where less than that of fp32 does.
+static struct precision precision_of(const double *got, const double *exact, int count) {
+    for (int b = 0; b < PRECISIONS; b++) {
+        bool fits = true, differs = false;
+        for (int i = 0; i < count; i++) {
+            double as = with_precision(exact[i], precisions[b]), far = ldexp(fabs(exact[i]), -18);
+            fits = fits && fabs(got[i] - as) <= far;
+            differs = differs || fabs(as - exact[i]) > 4 * far;
+        }
+        if (fits && differs)
+            return precisions[b];
+    }
+    return (struct precision){0, false};
+}
+
+static void say_precision(const struct precision_probe *probe, const char *what, struct precision p) {
+    char text[160];
+    snprintf(text, sizeof text, "%s %s to %d bits, as %s has%s", p.cut ? "cuts" : "rounds", what, p.bits,
+             p.bits == 8 ? "bf16"
+             : p.cut     ? "TF32"
+                         : "TF32 or fp16",
+             p.cut ? ", without rounding them: the lower ones are dropped" : "");
+    probe->say(probe->context, text);
+}
+
+static void ask_value_precision(const struct precision_probe *probe) {
+    static float q[D], k[D], v[D], o[D];
+    double got[D], exact[D];
+    for (int c = 0; c < D; c++)
+        v[c] = 1 + (float)(c * 37 % D + 1) / 127.37f;
+    if (!attention_ask_head(probe->kernel, probe->dtype, D, 1, 1, q, k, v, o))
+        return;
+    for (int c = 0; c < D; c++) {
+        got[c] = o[c];
+        exact[c] = v[c];
+    }
+    struct precision found = precision_of(got, exact, D);
+    if (found.bits)
+        say_precision(probe, "values or the output", found);
+}
+
+// Key 1 lies below key 0 by a known difference; column 0 of the output has the weight of key 0, column 1 that of key 1.
+// Their quotient knows nothing of the sum.
+static bool ask_ratios(const struct precision_probe *probe, const float *factor_q, const float *factor_k,
+                       double ratio[RATIOS]) {
+    static float q[D], k[2 * D], v[2 * D], o[D];
+    v[0] = v[D + 1] = 1;
+    for (int i = 0; i < RATIOS; i++) {
+        q[0] = factor_q[i] * sqrtf(D);
+        k[D] = -factor_k[i];
+        if (!attention_ask_head(probe->kernel, probe->dtype, D, 1, 2, q, k, v, o) || !(o[0] > 0) || !(o[1] > 0))
+            return false;
+        ratio[i] = (double)o[1] / o[0];
+    }
+    return true;
+}
+
+static void ask_weight_precision(const struct precision_probe *probe) {
+    float one[RATIOS], steps[RATIOS];
+    double ratio[RATIOS], exact[RATIOS], worst = 0;
+    char text[200];
+    for (int i = 0; i < RATIOS; i++) {
+        one[i] = 1;
+        steps[i] = 0.5f * (float)(i + 1);
+        exact[i] = exp(-(double)steps[i]);
+    }
+    if (!ask_ratios(probe, one, steps, ratio))
+        return;
+    for (int i = 0; i < RATIOS; i++)
+        worst = fmax(worst, fabs(ratio[i] / exact[i] - 1));
+    struct precision found = precision_of(ratio, exact, RATIOS);
+    if (found.bits) {
+        say_precision(probe, "the weights", found);
+    } else if (worst > 1e-5 && worst < 0.05) {
+        snprintf(text, sizeof text,
+                 "has an exponential that is off by up to %.1e: exp(-0.5) comes out as %.7f, not %.7f", worst, ratio[0],
+                 exact[0]);
+        probe->say(probe->context, text);
+    }
+}
+
+// Whether the scores x y are those of factors of which these are rounded.
+static bool are_rounded(const float *x, const float *y, const double *ratio, struct precision p, bool of_x, bool of_y) {
+    bool fits = true, differs = false;
+    for (int i = 0; i < RATIOS; i++) {
+        double got = -log(ratio[i]), exact = (double)x[i] * y[i];
+        double as = (of_x ? with_precision(x[i], p) : x[i]) * (of_y ? with_precision(y[i], p) : y[i]);
+        fits = fits && fabs(got - as) <= 1e-5;
+        differs = differs || fabs(exact - as) > 1e-4;
+    }
+    return fits && differs;
+}
+
+static void ask_score_precision(const struct precision_probe *probe) {
+    // Of x 11 bits hold nearly all, of y they do not; queries and keys have each of them once.
+    float x[RATIOS], y[RATIOS];
+    double ratio[RATIOS], swapped[RATIOS];
+    for (int i = 0; i < RATIOS; i++) {
+        x[i] = 2.13671875f + 0.0371093f * (float)i; // q[0] / 8, which has the same bits
+        y[i] = 1.52734f + 0.0291748f * (float)i;
+    }
+    if (!ask_ratios(probe, x, y, ratio) || !ask_ratios(probe, y, x, swapped))
+        return;
+    for (int b = 0; b < PRECISIONS; b++)
+        for (int which = 1; which < 4; which++) {
+            const bool queries = which & 1, keys = which & 2;
+            const struct precision p = precisions[b];
+            // Each of them where it is y, which is rounded by more than what may be off.
+            if ((keys ? are_rounded(x, y, ratio, p, queries, true) : !are_rounded(x, y, ratio, p, true, true)) &&
+                (queries ? are_rounded(y, x, swapped, p, true, keys) : !are_rounded(y, x, swapped, p, true, true))) {
+                say_precision(probe, which == 3 ? "queries and keys" : queries ? "queries" : "keys", p);
+                return;
+            }
+        }
+}
+
+void attention_precision(const struct diagnosed *kernel, enum attention_dtype dtype,
+                         void (*say)(void *context, const char *text), void *context) {
+    const struct precision_probe probe = {kernel, dtype, say, context};
+    char text[200];
+    if (sum_rounds(kernel, dtype, text, sizeof text))
+        say(context, text);
+    if (dtype == ATTENTION_FP32) {
+        ask_value_precision(&probe);
+        ask_weight_precision(&probe);
+        ask_score_precision(&probe);
+    }
 }

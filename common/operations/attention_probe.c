@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { D = 64, KEYS = 64, RATIOS = 8 };
+enum { D = 64, KEYS = 64 };
 
 struct probe {
     const struct diagnosed *kernel;
@@ -278,148 +278,8 @@ static void ask_columns(struct probe *probe) {
     }
 }
 
-// ---- Precision ---------------------------------------------------------------------------------------------------
-
-// To so many significant bits, ties to even.
-static double rounded(double x, int bits) {
-    int exponent;
-    double fraction = frexp(x, &exponent);
-    return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
-}
-
-// What is done with the bits that are too many.
-struct precision {
-    int bits; // 8 of bf16, 11 of TF32 and fp16; 0: all that fp32 has
-    bool cut; // the others are cut off
-};
-static const struct precision precisions[] = {{8, false}, {11, false}, {8, true}, {11, true}};
-enum { PRECISIONS = sizeof precisions / sizeof *precisions };
-
-static double with_precision(double x, struct precision p) {
-    int exponent;
-    double fraction = frexp(x, &exponent);
-    return p.cut ? ldexp(trunc(ldexp(fraction, p.bits)), exponent - p.bits) : rounded(x, p.bits);
-}
-
-// The precision that explains what was got, where less than that of fp32 does.
-static struct precision precision_of(const double *got, const double *exact, int count) {
-    for (int b = 0; b < PRECISIONS; b++) {
-        bool fits = true, differs = false;
-        for (int i = 0; i < count; i++) {
-            double as = with_precision(exact[i], precisions[b]), far = ldexp(fabs(exact[i]), -18);
-            fits = fits && fabs(got[i] - as) <= far;
-            differs = differs || fabs(as - exact[i]) > 4 * far;
-        }
-        if (fits && differs)
-            return precisions[b];
-    }
-    return (struct precision){0, false};
-}
-
-static void say_precision(struct probe *probe, const char *what, struct precision p) {
-    char text[160];
-    snprintf(text, sizeof text, "%s %s to %d bits, as %s has%s", p.cut ? "cuts" : "rounds", what, p.bits,
-             p.bits == 8 ? "bf16"
-             : p.cut     ? "TF32"
-                         : "TF32 or fp16",
-             p.cut ? ", without rounding them: the lower ones are dropped" : "");
+static void say_of_precision(void *probe, const char *text) {
     say(probe, text);
-}
-
-static void ask_value_precision(struct probe *probe) {
-    static float q[D], k[D], v[D], o[D];
-    double got[D], exact[D];
-    for (int c = 0; c < D; c++)
-        v[c] = 1 + (float)(c * 37 % D + 1) / 127.37f;
-    if (!ask(probe, D, 1, 1, q, k, v, o))
-        return;
-    for (int c = 0; c < D; c++) {
-        got[c] = o[c];
-        exact[c] = v[c];
-    }
-    struct precision found = precision_of(got, exact, D);
-    if (found.bits)
-        say_precision(probe, "values or the output", found);
-}
-
-// Key 1 lies below key 0 by a known difference; column 0 of the output has the weight of key 0, column 1 that of key 1.
-// Their quotient knows nothing of the sum.
-static bool ask_ratios(struct probe *probe, const float *factor_q, const float *factor_k, double ratio[RATIOS]) {
-    static float q[D], k[2 * D], v[2 * D], o[D];
-    v[0] = v[D + 1] = 1;
-    for (int i = 0; i < RATIOS; i++) {
-        q[0] = factor_q[i] * sqrtf(D);
-        k[D] = -factor_k[i];
-        if (!ask(probe, D, 1, 2, q, k, v, o) || !(o[0] > 0) || !(o[1] > 0))
-            return false;
-        ratio[i] = (double)o[1] / o[0];
-    }
-    return true;
-}
-
-static void ask_weight_precision(struct probe *probe) {
-    float one[RATIOS], steps[RATIOS];
-    double ratio[RATIOS], exact[RATIOS], worst = 0;
-    char text[200];
-    for (int i = 0; i < RATIOS; i++) {
-        one[i] = 1;
-        steps[i] = 0.5f * (float)(i + 1);
-        exact[i] = exp(-(double)steps[i]);
-    }
-    if (!ask_ratios(probe, one, steps, ratio))
-        return;
-    for (int i = 0; i < RATIOS; i++)
-        worst = fmax(worst, fabs(ratio[i] / exact[i] - 1));
-    struct precision found = precision_of(ratio, exact, RATIOS);
-    if (found.bits) {
-        say_precision(probe, "the weights", found);
-    } else if (worst > 1e-5 && worst < 0.05) {
-        snprintf(text, sizeof text,
-                 "has an exponential that is off by up to %.1e: exp(-0.5) comes out as %.7f, not %.7f", worst, ratio[0],
-                 exact[0]);
-        say(probe, text);
-    }
-}
-
-// Whether the scores x y are those of factors of which these are rounded.
-static bool are_rounded(const float *x, const float *y, const double *ratio, struct precision p, bool of_x, bool of_y) {
-    bool fits = true, differs = false;
-    for (int i = 0; i < RATIOS; i++) {
-        double got = -log(ratio[i]), exact = (double)x[i] * y[i];
-        double as = (of_x ? with_precision(x[i], p) : x[i]) * (of_y ? with_precision(y[i], p) : y[i]);
-        fits = fits && fabs(got - as) <= 1e-5;
-        differs = differs || fabs(exact - as) > 1e-4;
-    }
-    return fits && differs;
-}
-
-static void ask_score_precision(struct probe *probe) {
-    // Of x 11 bits hold nearly all, of y they do not; queries and keys have each of them once.
-    float x[RATIOS], y[RATIOS];
-    double ratio[RATIOS], swapped[RATIOS];
-    for (int i = 0; i < RATIOS; i++) {
-        x[i] = 2.13671875f + 0.0371093f * (float)i; // q[0] / 8, which has the same bits
-        y[i] = 1.52734f + 0.0291748f * (float)i;
-    }
-    if (!ask_ratios(probe, x, y, ratio) || !ask_ratios(probe, y, x, swapped))
-        return;
-    for (int b = 0; b < PRECISIONS; b++)
-        for (int which = 1; which < 4; which++) {
-            const bool queries = which & 1, keys = which & 2;
-            const struct precision p = precisions[b];
-            // Each of them where it is y, which is rounded by more than what may be off.
-            if ((keys ? are_rounded(x, y, ratio, p, queries, true) : !are_rounded(x, y, ratio, p, true, true)) &&
-                (queries ? are_rounded(y, x, swapped, p, true, keys) : !are_rounded(y, x, swapped, p, true, true))) {
-                say_precision(probe, which == 3 ? "queries and keys" : queries ? "queries" : "keys", p);
-                return;
-            }
-        }
-}
-
-static void ask_sum_precision(struct probe *probe) {
-    char text[200];
-    if (attention_sum_rounds(probe->kernel, probe->dtype, text, sizeof text))
-        say(probe, text);
 }
 
 bool attention_probe(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
@@ -430,11 +290,6 @@ bool attention_probe(const struct diagnosed *kernel, const struct problem_case *
     ask_keys(&probe);
     ask_sum(&probe);
     ask_columns(&probe);
-    ask_sum_precision(&probe);
-    if (dtype == ATTENTION_FP32) {
-        ask_value_precision(&probe);
-        ask_weight_precision(&probe);
-        ask_score_precision(&probe);
-    }
+    attention_precision(kernel, dtype, say_of_precision, &probe);
     return said;
 }

@@ -83,7 +83,7 @@ void stages_say_alone(const struct stages *s) {
         return;
     char text[100];
     say_row(s, row, text, sizeof text);
-    stages_say(s, "%s is right when it is asked alone: it is wrong behind or beside other rows", text);
+    stages_say(s, "%s is right when it is asked alone, as the only row of the only head", text);
 }
 
 // ---- One row in the place of another --------------------------------------------------------------------------------
@@ -225,7 +225,10 @@ bool stages_say_other_heads(const struct stages *s) {
 }
 
 bool stages_say_added_rows(const struct stages *s) {
+    enum { LEAST_KEYS = 4 }; // of fewer, two rows make nearly any third one
     int nk = s->x.which.attention.nk;
+    if (nk < LEAST_KEYS)
+        return false;
     int64_t *from = host_allocate(s->x.rows, sizeof *from);
     bool all = true;
     for (int64_t r = 0; r < s->x.rows && all; r++) {

@@ -204,10 +204,17 @@ uint64_t device_overlaps(const void *device, size_t bytes) {
     return overlaps ? overlaps(device, bytes) : 0;
 }
 
+static bool was_copied(const char *question, const void *device, size_t bytes) {
+    bool (*copied)(const void *, size_t) = (bool (*)(const void *, size_t))dlsym(RTLD_DEFAULT, question);
+    return copied && copied(device, bytes);
+}
+
 bool device_from_host(const void *device, size_t bytes) {
-    bool (*from_host)(const void *, size_t) =
-        (bool (*)(const void *, size_t))dlsym(RTLD_DEFAULT, "simulator_from_host");
-    return from_host && from_host(device, bytes);
+    return was_copied("simulator_from_host", device, bytes);
+}
+
+bool device_to_host(const void *device, size_t bytes) {
+    return was_copied("simulator_to_host", device, bytes);
 }
 
 int device_first_finding(void) {

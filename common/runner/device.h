@@ -61,6 +61,9 @@ uint64_t device_overlaps(const void *device, size_t bytes);
 // Whether an element there was last written by a copy from the host, since device_inputs_on(). On a GPU nobody knows.
 bool device_from_host(const void *device, size_t bytes);
 
+// Whether an element there was copied to the host since then. On a GPU nobody knows.
+bool device_to_host(const void *device, size_t bytes);
+
 // The kind of the first finding (simulator/findings.h); -1 where there was none, and on a GPU.
 int device_first_finding(void);
 

@@ -111,13 +111,20 @@ static void take_part(const struct service *s, struct worker_result *result) {
     }
 }
 
-// A result that the host has computed.
+// A result that the host has computed, or may have: attention needs no input there.
 static void look_at_origin(const struct service *s, struct worker_result *result) {
     for (int i = 0; i < s->host.outputs && result->good; i++) {
         const struct device_tensor *output = &s->problem.tensor[s->host.inputs + i];
         if (problem_has_output(&s->problem, i) && device_from_host(output->data, output->bytes))
             result->good = message_set(&result->cause, "%s was copied from the host: no kernel has computed it",
                                        s->host.tensor[s->host.inputs + i].name);
+    }
+    for (int i = 0; i < s->host.inputs && result->good; i++) {
+        const struct device_tensor *input = &s->problem.tensor[i];
+        if (device_to_host(input->data, input->bytes))
+            result->good =
+                message_set(&result->cause, "%s was copied to the host: what is computed there is no kernel's work",
+                            s->host.tensor[i].name);
     }
 }
 

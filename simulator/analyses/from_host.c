@@ -8,11 +8,11 @@ enum { MOST = 256 }; // copies of a call that are kept; more are overlooked
 static struct copied {
     uint64_t begin, end;
     uint32_t key; // blocks with keys from here on come after it
-} copied[MOST];
-static unsigned count;
+} copied[MOST], fetched[MOST];
+static unsigned count, fetches;
 
 void from_host_begin(void) {
-    count = 0;
+    count = fetches = 0;
 }
 
 void from_host_note(const struct sim_allocation *allocation, size_t offset, size_t bytes) {
@@ -36,6 +36,20 @@ bool simulator_from_host(const void *device, size_t bytes) {
     uint64_t begin = (uint64_t)(uintptr_t)device;
     for (unsigned i = 0; i < count; i++)
         if (is_from_host(&copied[i], begin, begin + bytes))
+            return true;
+    return false;
+}
+
+void to_host_note(const struct sim_allocation *allocation, size_t offset, size_t bytes) {
+    uint64_t begin = allocation->address + offset;
+    if (fetches < MOST && bytes)
+        fetched[fetches++] = (struct copied){.begin = begin, .end = begin + bytes};
+}
+
+bool simulator_to_host(const void *device, size_t bytes) {
+    uint64_t begin = (uint64_t)(uintptr_t)device;
+    for (unsigned i = 0; i < fetches; i++)
+        if (fetched[i].begin < begin + bytes && begin < fetched[i].end)
             return true;
     return false;
 }

@@ -1,4 +1,5 @@
-// What a program has copied from the host to the device since simulator_inputs_on(), and no kernel written since.
+// What a program has copied from the host to the device since simulator_inputs_on(), and no kernel written since; and
+// what it has copied to the host.
 #ifndef SIMULATOR_ANALYSES_FROM_HOST_H
 #define SIMULATOR_ANALYSES_FROM_HOST_H
 
@@ -6,5 +7,6 @@
 
 void from_host_begin(void);
 void from_host_note(const struct sim_allocation *allocation, size_t offset, size_t bytes);
+void to_host_note(const struct sim_allocation *allocation, size_t offset, size_t bytes);
 
 #endif

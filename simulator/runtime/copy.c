@@ -81,6 +81,8 @@ static void copy_row(const struct side *to, size_t to_offset, const struct side 
     } else if (to->allocation) {
         sim_memory_mark_written(to->allocation, to->offset + to_offset, width);
         from_host_note(to->allocation, to->offset + to_offset, width);
+    } else if (from->allocation) {
+        to_host_note(from->allocation, from->offset + from_offset, width);
     }
 }
 

@@ -101,6 +101,15 @@ static cudaError_t run_copies_a_result(const Problem &p, cudaStream_t stream) {
     return cudaMemcpyAsync(p.o, result, rows_of(p) * p.head_dim * sizeof(float), cudaMemcpyHostToDevice, stream);
 }
 
+// Who has the inputs on the host can compute there what a kernel then stores.
+static cudaError_t run_fetches_inputs(const Problem &p, cudaStream_t stream) {
+    static float keys[1 << 20];
+    cudaMemcpyAsync(keys, p.k, (size_t)p.batch * p.kv_heads * p.nk * p.head_dim * sizeof(float), cudaMemcpyDeviceToHost,
+                    stream);
+    rows<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
 // What is captured and never launched has done nothing.
 static cudaError_t run_only_captures(const Problem &p, cudaStream_t stream) {
     cudaGraph_t graph;
@@ -126,5 +135,5 @@ static cudaError_t run_graph_in_default_stream(const Problem &p, cudaStream_t st
 RIGHT_KERNELS({"changes-the-status", run_changes_the_status}, {"ends-well", run_ends_well},
               {"says-the-end", run_says_the_end}, {"asks-the-harness", run_asks_the_harness},
               {"no-analyses", run_no_analyses}, {"answers-itself", run_answers_itself}, {"steers", run_steers},
-              {"copies-a-result", run_copies_a_result}, {"only-captures", run_only_captures},
-              {"graph-in-default-stream", run_graph_in_default_stream})
+              {"copies-a-result", run_copies_a_result}, {"fetches-inputs", run_fetches_inputs},
+              {"only-captures", run_only_captures}, {"graph-in-default-stream", run_graph_in_default_stream})
