@@ -218,13 +218,18 @@ static void explain_map(const struct verdict *v, FILE *out) {
             *tile = v->wrong_at[i * columns + c] || *tile == '#' ? '#' : '.';
         }
     }
+    bool any_right = false;
+    for (int64_t l = 0; l < lines; l++) {
+        map[l][characters] = 0;
+        any_right = any_right || strchr(map[l], '.');
+    }
+    if (!any_right) // it would be all #
+        return;
     if (operation->group_text)
         operation->group_text(&v->problem->which, shown, name, sizeof name);
     fprintf(out, "  output%s%s: a line is %lld %s, a character %lld element%s, # wrong, . right\n", *name ? " of " : "",
             name, (long long)row_tile, row_tile > 1 ? operation->rows_name : operation->row_name,
             (long long)column_tile, column_tile > 1 ? "s" : "");
-    for (int64_t l = 0; l < lines; l++)
-        map[l][characters] = 0;
     for (int64_t l = 0, end; l < lines; l = end) {
         for (end = l + 1; end < lines && !strcmp(map[end], map[l]);)
             end++;

@@ -95,7 +95,7 @@ static void add_between(struct list *list, int nq, int step) {
     for (int i = 0; i < COUNT(between); i++)
         add(list, 1, 1 + i % 2, nq + i % 4, nq + i % 4 + residues[5 * i % COUNT(residues)], between[i]);
     for (int r = 0; r < 64; r += step) {
-        int residue = step == 1 ? r : residues[r / step % COUNT(residues)];
+        int residue = step == 1 ? r : residues[COUNT(residues) - 1 - r / step % COUNT(residues)];
         add_causal(list, 1, 1, nq + r % 3, nq + r % 3 + residue, between[r % COUNT(between)] & ~7);
     }
 }

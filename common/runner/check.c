@@ -146,10 +146,12 @@ static bool run_again(struct check *check, const struct host_problem *first, str
     } else if (!right) {
         report_failed(&check->report, "%s in a second call with %s; the first one was right", judge_failed(&j),
                       again == OTHER_INPUTS ? "other inputs" : "the same inputs");
-        puts(!*j.cause.text && fails_alone(check, &host, call, seed)
-                 ? "  so it is where no call comes before it: it hangs on the inputs, or on the order of blocks and "
-                   "warps"
-                 : "  what does the first call leave behind: in the output, the workspace, a counter, a variable?");
+        if (j.result.first_finding < 0) // else the simulator has said what it is
+            puts(
+                !*j.cause.text && fails_alone(check, &host, call, seed)
+                    ? "  so it is where no call comes before it: it hangs on the inputs, or on the order of blocks and "
+                      "warps"
+                    : "  what does the first call leave behind: in the output, the workspace, a counter, a variable?");
         explain(check, &host, &j, seed);
     }
     judge_end(&j);

@@ -23,7 +23,8 @@
 // are relaxed (PTX manual, memory consistency model): such a store publishes what came before the last fence of its
 // warp, one with .release all; from such a load the warp learns at its next fence, from one with .acquire at once. A
 // barrier or __syncwarp() does for a fence there, which is more than the manual says. Which lane it was counts: what
-// other lanes of its warp did since they met it, its flag says nothing of. See race_lanes.c.
+// other lanes of its warp did since they met it, its flag says nothing of. See race_lanes.c. What lanes of one warp
+// hand each other in volatile memory is no race either: see stale.c.
 //
 // Asynchronous units. What wgmma and bulk stores read is read at some time before it is waited for. Each such unit is
 // an agent with a clock of its own, which counts what it was given to do; waiting for it is learning its clock, and
@@ -38,6 +39,7 @@
 #include "race_cluster.h"
 #include "race_proxy.h"
 #include "same_value.h"
+#include "stale.h"
 #include "validity.h"
 
 #include "../machine/access.h"
@@ -76,6 +78,7 @@ void race_shared_free(struct block *block) {
         munmap(block->race.cells.write, ARRAYS * block->race.count * 4);
     race_flags_reset(&block->race);
     free(block->race.flag);
+    stale_free(block);
     free(block->race.swizzle);
 }
 
@@ -137,6 +140,7 @@ void race_shared_start(struct block *block) {
     memset(block->told_clock, 0, sizeof block->told_clock);
     race_cluster_start(block);
     race->early_reads = 0;
+    stale_free(block);
     if (race->pending_cells) {
         memset(race->pending, 0, race->count * 4);
         race->pending_cells = 0;

@@ -49,8 +49,9 @@ struct race_shared {
         int32_t line;
     } early[4];
     unsigned early_reads;
-    struct far_shadow *far; // what other blocks of the cluster have done here; NULL: nothing
-    uint32_t issued[LANES]; // by agent behind the warps: the latest clock of what it was given to do
+    struct far_shadow *far;   // what other blocks of the cluster have done here; NULL: nothing
+    struct stale_word *stale; // NULL: none yet; see analyses/stale.c
+    uint32_t issued[LANES];   // by agent behind the warps: the latest clock of what it was given to do
     bool on;
 };
 

@@ -27,7 +27,7 @@ struct finding {
 // A remark of which one is enough.
 static bool is_said_once(enum sim_finding_kind kind) {
     return kind == SIM_FINDING_REMARK_FENCE || kind == SIM_FINDING_REMARK_SET_UP ||
-           kind == SIM_FINDING_REMARK_REGISTERS;
+           kind == SIM_FINDING_REMARK_REGISTERS || kind == SIM_FINDING_REMARK_STALE;
 }
 
 static bool is_uninitialised(enum sim_finding_kind kind) {

@@ -37,6 +37,7 @@ const char *const report_kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_REMARK_FENCE] = "remark, a fence is missing",
     [SIM_FINDING_REMARK_SET_UP] = "remark",
     [SIM_FINDING_REMARK_REGISTERS] = "remark",
+    [SIM_FINDING_REMARK_STALE] = "remark, a __syncwarp() is missing",
 };
 
 const char *const report_usual_cause[SIM_FINDING_KINDS] = {
@@ -128,6 +129,9 @@ const char *const report_usual_cause[SIM_FINDING_KINDS] = {
         "through "
         "the generic proxy (PTX ISA 9.3), so that a __syncthreads() is enough, as in cuda::barrier, and this fails "
         "nothing.",
+    [SIM_FINDING_REMARK_STALE] =
+        "code from before Volta, when the lanes of a warp ran in step. Since then a __syncwarp() has to stand between "
+        "the store and the load; volatile orders nothing.",
     [SIM_FINDING_REMARK_REGISTERS] =
         "the launch bounds say no least number of blocks, as __launch_bounds__(256, 1) does, so that ptxas does not "
         "know "

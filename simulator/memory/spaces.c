@@ -1,6 +1,7 @@
 // Addresses of memory instructions: see spaces.h.
 #include "spaces.h"
 #include "../analyses/race_shared.h"
+#include "../analyses/stale.h"
 #include "../recording/recording.h"
 #include "../traffic/traffic.h"
 #include "../traffic/work.h"
@@ -122,7 +123,11 @@ enum step access_in_own_shared(struct warp *warp, const struct bound *bound, str
         else
             race_shared_read(warp, bound, access);
     }
+    if (block->race.on && bound->is_volatile && access_writes(access))
+        stale_store(warp, bound, access);
     action(warp, bound, access, block->shared);
+    if (block->race.on && bound->is_volatile && !access_writes(access))
+        stale_load(warp, bound, access);
     note_look(warp, bound, access, true);
     return STEP_NEXT;
 }

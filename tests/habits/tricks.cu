@@ -101,6 +101,34 @@ static cudaError_t run_copies_a_result(const Problem &p, cudaStream_t stream) {
     return cudaMemcpyAsync(p.o, result, rows_of(p) * p.head_dim * sizeof(float), cudaMemcpyHostToDevice, stream);
 }
 
+// Code from before Volta: the lanes of a warp are taken to run in step.
+__global__ void in_step(Problem p) {
+    __shared__ float memory[2 * WARP];
+    volatile float *sum = memory;
+    const Row r = row_of(p, blockIdx.x);
+    const int lane = threadIdx.x;
+    LaneRunning s;
+    sum[lane + WARP] = 0;
+    __syncwarp();
+    for (int key = 0; key < r.keys; key++) {
+        float part = 0;
+        for (int c = lane; c < r.d; c += WARP)
+            part += r.q[c] * r.k[key * r.k_step + c];
+        sum[lane] = part;
+        for (int distance = WARP / 2; distance; distance /= 2)
+            sum[lane] = sum[lane] + sum[lane + distance];
+        const float score = r.scale * sum[0];
+        __syncwarp();
+        add_key(s, r, key, score);
+    }
+    finish_row(r, s);
+}
+
+static cudaError_t run_in_step(const Problem &p, cudaStream_t stream) {
+    in_step<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    return cudaGetLastError();
+}
+
 // Who has the inputs on the host can compute there what a kernel then stores.
 static cudaError_t run_fetches_inputs(const Problem &p, cudaStream_t stream) {
     static float keys[1 << 20];
@@ -136,4 +164,5 @@ RIGHT_KERNELS({"changes-the-status", run_changes_the_status}, {"ends-well", run_
               {"says-the-end", run_says_the_end}, {"asks-the-harness", run_asks_the_harness},
               {"no-analyses", run_no_analyses}, {"answers-itself", run_answers_itself}, {"steers", run_steers},
               {"copies-a-result", run_copies_a_result}, {"fetches-inputs", run_fetches_inputs},
-              {"only-captures", run_only_captures}, {"graph-in-default-stream", run_graph_in_default_stream})
+              {"in-step", run_in_step}, {"only-captures", run_only_captures},
+              {"graph-in-default-stream", run_graph_in_default_stream})

@@ -78,7 +78,7 @@ static void all_are_finite_but_where_they_should_not_be(void **state) {
             k_bad += !isfinite(in.tensor[K].values[i]);
             v_bad += !isfinite(in.tensor[V].values[i]);
         }
-        assert_int_equal(k_bad, f == INPUTS_NAN_KEY ? 33 : f == INPUTS_INF_KEY);
+        assert_int_equal(k_bad, f == INPUTS_NAN_KEY ? 33 : f == INPUTS_INF_KEY ? 2 : 0);
         assert_int_equal(v_bad, f == INPUTS_NAN_VALUE || f == INPUTS_INF_VALUE);
         assert_int_equal(in.finite, !k_bad && !v_bad);
         host_problem_free(&in);
@@ -155,7 +155,8 @@ static void families_do_what_they_are_for(void **state) {
             assert_int_equal(nan_rows, 50); // one head
             break;
         case INPUTS_INF_KEY:
-            assert_true(nan_rows > 10 && nan_rows < 40); // where the query's sign makes the score +inf
+            // Of two heads, where the query's sign makes the score +inf.
+            assert_true(nan_rows > 25 && nan_rows < 75);
             break;
         case INPUTS_CONSTANT_VALUE:
             assert_true(fabs(ref.o[2] - 1.5) < 1e-12);

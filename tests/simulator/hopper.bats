@@ -167,18 +167,21 @@ END
 }
 
 @test "in other orders of warps and copies the right one is right, and too small a count lets a stage be overwritten" {
-    races=0
-    for seed in ${TEST_ALL:+1 2 3} 4 5 ${TEST_ALL:+6 7 8}; do # two in which it is overwritten; make test-all has others, too
+    for seed in ${TEST_ALL:+1 2 3} 4 5 ${TEST_ALL:+6 7 8}; do # make test-all has others, too
         export SIMULATOR_ORDER=$seed
         run "$programs/all" attention 300
         echo "$seed: $output"
         [ "$status" -eq 0 ]
         [[ $output != *simulator:* ]]
+    done
+    # Where it is overwritten in one order, and in which, hangs on the host's threads, too.
+    for seed in 4 5 1 2 3 6 7 8 9 10 11 12; do
+        export SIMULATOR_ORDER=$seed
         run "$programs/all" too_many 300
         [ "$status" -eq 1 ]
-        if [[ $output == *"race with an asynchronous unit"* ]]; then races=$((races + 1)); fi
+        if [[ $output == *"race with an asynchronous unit"* ]]; then break; fi
     done
-    [ "$races" -ge 1 ]
+    [[ $output == *"race with an asynchronous unit"* ]]
 }
 
 @test "shared memory that is given up while a copy reads it" {

@@ -22,6 +22,7 @@ make_tree() {
     make -C "$project" --no-print-directory build/bin/teach
     cp -R "$project/scripts" "$project/plots" .
     cp "$project/build/bin/teach" build/bin/teach.real
+    cp "$project/build/sql_text.so" build/
     cat >build/bin/teach <<'END'
 #!/bin/sh
 [ "$1" = trace ] || exec build/bin/teach.real "$@"
