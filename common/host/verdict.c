@@ -88,7 +88,7 @@ static void check_sampled_row(struct verdict *v, int64_t row, const float *got) 
         add_bits(v, got[c]);
         v->compared++;
         v->unwritten += poison;
-        v->nan += !poison && isnan(got[c]) && !isnan(expected);
+        v->nan += !poison && ((isnan(got[c]) && !isnan(expected)) || (isinf(got[c]) && isfinite(expected)));
         if (poison || !tolerance_holds(got[c], expected, e->bound[c])) {
             v->wrong++;
             v->wrong_at[index * columns + c] = 1;
@@ -196,8 +196,8 @@ static void explain_groups(const struct verdict *v, int64_t group, FILE *out) {
             wrong++;
         }
     if (groups > 1)
-        fprintf(out, "  %s with wrong elements: %lld of %lld\n", v->problem->operation->groups_name, (long long)wrong,
-                (long long)groups);
+        fprintf(out, "  %s with wrong elements: %s%lld of %lld\n", v->problem->operation->groups_name,
+                v->compared < v->elements ? "at least " : "", (long long)wrong, (long long)groups);
 }
 
 // A map of the group that holds the first wrong element: '.' right, '#' wrong, ' ' not in the sample.

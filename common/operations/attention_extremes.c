@@ -28,10 +28,15 @@ static double score_of(const struct scores *s, int j) {
 
 enum answer { RIGHT, WRONG, NO_NUMBER, NOT_ASKED };
 
+// How far a result may be off.
+static double near_of(const struct extremes *e) {
+    return e->dtype == ATTENTION_FP32 ? 1e-3 : e->dtype == ATTENTION_FP16 ? 4e-3 : 2e-2;
+}
+
 // Column 0 of the values is 1, column 1 is 1 at keys from `from` on, column 2 grows from key to key.
 static enum answer ask(const struct extremes *e, const struct scores *s) {
     static float q[QUERIES * D], k[KEYS * D], v[KEYS * D], o[QUERIES * D];
-    const double near = e->dtype == ATTENTION_FP32 ? 1e-3 : 2e-2;
+    const double near = near_of(e);
     double expected[3] = {0}, sum = 0, maximum = fmax(s->height, 0);
     memset(q, 0, sizeof q);
     memset(k, 0, sizeof k);
@@ -56,7 +61,7 @@ static enum answer ask(const struct extremes *e, const struct scores *s) {
         for (int c = 0; c < 3; c++) {
             if (!isfinite(o[i * D + c]))
                 return NO_NUMBER;
-            if (fabs(o[i * D + c] - expected[c] / sum) > near * (fabs(expected[c] / sum) + 1e-2))
+            if (fabs(o[i * D + c] - expected[c] / sum) > near * fabs(expected[c] / sum) + near * 1e-2)
                 return WRONG;
         }
     return RIGHT;
@@ -120,13 +125,13 @@ static void say_steps(const struct extremes *e, bool alone, double sign, FILE *o
     fprintf(out, "%s %s%s", alone ? " is" : " on are", height <= 1 ? "" : "far ",
             sign > 0 ? "above the others" : "below those before");
     if (!all) {
-        fprintf(out, ", and is right where %s ", alone ? "key" : "those from");
+        fprintf(out, ", and is right to %g %% where %s ", 100 * near_of(e), alone ? "key" : "those from");
         list(places, wrong, false, " or ", out);
         fprintf(out, "%s", alone ? " is" : " on are");
     }
     fputc('\n', out);
     if (height > 1)
-        fprintf(out, "  (with %d by %g, not by %g)\n", first, height, right);
+        fprintf(out, "  (with %d by %g; by %g it is right to %g %%)\n", first, height, right, 100 * near_of(e));
 }
 
 void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dtype, FILE *out) {
