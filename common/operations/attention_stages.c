@@ -94,10 +94,10 @@ static bool say_visible(const struct stages *s) {
     if (in_sum && !left_out)
         stages_say(s,
                    "adds up the values of %d of %d keys for query %d, not of %d, and divides by the sum of all their "
-                   "weights, as it should; in all %lld of %lld rows have too few values",
+                   "weights, as it should; at least %lld of %lld rows have too few values",
                    seen_by_first, shape->nk, (int)(first % shape->nq), visible, (long long)count, (long long)s->x.rows);
     else
-        stages_say(s, "lets query %d see %d of %d keys, not %d; in all %lld of %lld rows see too %s",
+        stages_say(s, "lets query %d see %d of %d keys, not %d; at least %lld of %lld rows see too %s",
                    (int)(first % shape->nq), seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
                    seen_by_first < visible ? "few" : "many");
     if (count > 1 && same)
