@@ -235,6 +235,9 @@ static void ask_sum(struct probe *probe) {
         lacking += lacks[i];
         if (!lacks[i] && !(o[i * D] > 0.9f && o[i * D] < 1.5f))
             return;
+        for (int c = 1; c < D; c++) // else columns have sums of their own
+            if (!near(o[i * D + c], o[i * D]))
+                return;
     }
     if (lacking < KEYS && pattern_ranges(lacks, KEYS, "key", "keys", where, sizeof where)) {
         snprintf(text, sizeof text, "never counts the weights of %s of %d in the sum", where, KEYS);
