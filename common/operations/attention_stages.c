@@ -131,15 +131,8 @@ static bool say_rounded(const struct stages *s) {
 static void say_total(struct stages *s, bool keys_count_once) {
     if (say_rounded(s))
         return;
-    int64_t weights = 0, odd = 0;
-    for (int64_t r = 0; r < s->x.rows; r++)
-        for (int j = 0; j < s->x.which.attention.nk && s->wrong[r]; j++) {
-            weights += right_of(s, r)[j] > 0;
-            odd += is_odd(s, r, j);
-        }
     s->unexplained = true;
-    stages_say(s, "gives keys weights that are not in proportion to the right ones, %lld of %lld in the wrong rows",
-               (long long)odd, (long long)weights);
+    stages_say(s, "gives keys weights that are not in proportion to the right ones");
     if (!stages_say_sums(s) && keys_count_once)
         stages_say(s, "they add up to 1: they are divided by their own sum, and already the scores are wrong");
 }

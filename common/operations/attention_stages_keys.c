@@ -206,7 +206,7 @@ bool stages_say_parts(const struct stages *s) {
     for (int i = 1; i < parts; i++)
         fprintf(s->out, ", %s%d to %d", i == parts - 1 ? "and " : "", begin[i],
                 (i == parts - 1 ? nk : begin[i + 1]) - 1);
-    fprintf(s->out, " their weights in proportion, but each of these parts another factor\n");
+    fprintf(s->out, " their weights in proportion, but not all of these parts by the same factor\n");
     begin[parts] = nk;
     say_relative_to(s, begin, parts);
     return true;

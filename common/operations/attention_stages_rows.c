@@ -37,7 +37,8 @@ void stages_say_queries(const struct stages *s, const char *what, const bool *ma
     if (!agree)
         snprintf(where, sizeof where, "in batch %d head %d ", batch, head);
     if (count < shape->nq && pattern_ranges(of_first, shape->nq, "query", "queries", text, sizeof text))
-        stages_say(s, "%s: %s%s of %d%s", what, where, text, shape->nq, agree ? "" : ", in other heads other ones");
+        stages_say(s, "%s: %s%s of %d%s", what, where, text, shape->nq,
+                   agree ? "" : ", in some other heads other ones");
     else if (count < shape->nq || !agree)
         stages_say(s, "%s: some rows, the first one is query %d of batch %d head %d", what, (int)(first % shape->nq),
                    batch, head);

@@ -123,8 +123,8 @@ static void keys_are_told_from_others(void **state) {
     assert_says((struct variant){.value_keys = {SUBSET_FIRST_TILE, 64}}, &longer,
                 "gives keys 64 to 139 of 140 no weight");
     assert_says((struct variant){.rescale = RESCALE_NONE, .tile = 32}, &plain,
-                "gives keys 0 to 31, 32 to 63, and 64 to 99 their weights in proportion, but each of these "
-                "parts another factor");
+                "gives keys 0 to 31, 32 to 63, and 64 to 99 their weights in proportion, but not all of these "
+                "parts by the same factor");
     assert_says((struct variant){.maximum = MAXIMUM_OF_THREAD, .threads = 32}, &plain,
                 "gives keys j, j + 32, and so on their weights in proportion, but not the same factor for each j");
     assert_says((struct variant){.v.place = PLACE_FIRST_TILE, .tile = 64}, &longer,
