@@ -66,7 +66,7 @@ $(if $(missing),$(error $(word 2,$(missing)) is missing; it comes back with: $(c
 
 # A place for what is built, and for what is temporary.
 taught  := $(if $(wildcard build/bin/teach),,$(filter hint progress watch reset,$(goals)))
-writers := $(taught) $(filter all check bench trace explore profile peers quiz repair run watch test test-all plots post flashcards clean build/%,$(goals))
+writers := $(strip $(taught) $(filter all check bench trace explore profile peers quiz repair run watch test test-all plots post flashcards clean build/%,$(goals)))
 $(if $(writers),$(if $(shell if test -e build; then test -d build -a -w build; else test -w .; fi || echo no),\
 $(error build/ cannot be written: work in a clone of your own, or have the user whose it is remove it)))
 ifneq (,$(TMPDIR))

@@ -1,7 +1,6 @@
 # Lines over N, and level ones, each with its name at its end: gnuplot SETTINGS lines.gp
 # Rows of `data`: line (from 1), hue (0: grey), N, value, 1 where it is noisy. Rows of `ends`: N, where the name stands, name, hue, and
-# the value that it belongs to.
-# Rows of `levels`: value.
+# the value that it belongs to. Rows of `levels`: value.
 # Settings beside those of style.gp: lines, n_least, n_most, most (of values and levels).
 
 plot_height = 330

@@ -321,7 +321,9 @@ bool outline_write(const struct outline *outline, FILE *post, FILE *drawings) {
         take_line(&pass, line, fenced || is_fence);
     }
     fclose(pass.text);
-    if (outline->figures && !pass.mistakes && !text[strspn(text, "\n")]) {
+    const char *facts = text_after(text, "---\n"), *end = facts ? strstr(facts, "---\n") : NULL;
+    const char *body = end ? end + strlen("---\n") : text;
+    if (outline->figures && !pass.mistakes && !body[strspn(body, " \t\n")]) {
         fprintf(stderr, "%s: nothing in it makes a post\n", outline->path);
         pass.mistakes++;
     }

@@ -162,6 +162,8 @@ small=SHAPE=1,1,16,16
     refused "TMPDIR=/nowhere" env TMPDIR=/nowhere make plots
     mv build "$BATS_TEST_TMPDIR/kept"
     touch build
+    make help >"$BATS_TEST_TMPDIR/help" # builds nothing
+    make lesson-01 >"$BATS_TEST_TMPDIR/lesson"
     run make plots
     rm build
     mv "$BATS_TEST_TMPDIR/kept" build

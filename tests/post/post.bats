@@ -193,10 +193,13 @@ checked() {
     told "## Empty" "{{needs peers}} Nothing." "" "## Kept" "" "### Empty too" "{{needs peers}} {{chart peers}}" "" "### Full" "Text." "## Last" "The end."
     [ "$(grep '^#' "$post" | tr '\n' ' ')" = "# Title ## Kept ### Full ## Last " ]
     [[ $output == *"left out the heading '## Empty'"* ]]
-    : >"$BATS_TEST_TMPDIR/empty.md"
-    run post_of OUTLINE="$BATS_TEST_TMPDIR/empty.md"
-    [ "$status" -eq 2 ]
-    [[ $output == *"empty.md: nothing in it makes a post"* ]]
+    for nothing in '' '\n   \n' '---\nauthor: nobody\n---\n\n'; do
+        # shellcheck disable=SC2059 # a format
+        printf "$nothing" >"$BATS_TEST_TMPDIR/empty.md"
+        run post_of OUTLINE="$BATS_TEST_TMPDIR/empty.md"
+        [ "$status" -eq 2 ]
+        [[ $output == *"empty.md: nothing in it makes a post"* ]]
+    done
 }
 
 @test "facts at the beginning of the text go to the head of the page, and stay with the Markdown" {
