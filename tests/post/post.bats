@@ -195,7 +195,7 @@ checked() {
     [[ $output == *"left out the heading '## Empty'"* ]]
     for nothing in '' '\n   \n' '---\nauthor: nobody\n---\n\n'; do
         # shellcheck disable=SC2059 # a format
-        printf "$nothing" >"$BATS_TEST_TMPDIR/empty.md"
+        printf -- "$nothing" >"$BATS_TEST_TMPDIR/empty.md"
         run post_of OUTLINE="$BATS_TEST_TMPDIR/empty.md"
         [ "$status" -eq 2 ]
         [[ $output == *"empty.md: nothing in it makes a post"* ]]
