@@ -3,13 +3,18 @@
 #include "host/parallel.h"
 #include "host/verdict.h"
 #include "operations/attention_operation.h"
+#include "operations/attention_pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-enum { SEED = 4711, OTHER_SEED, MOST_WORK = 1 << 22, NONE = 0 };
+enum { SEED = 4711, OTHER_SEED, NONE = 0 };
+
+double attention_work(const struct attention_shape *s) {
+    return (double)s->batch * s->heads * s->nq * s->nk * s->head_dim;
+}
 
 enum answer attention_answer(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed) {
     struct host_problem problem;
@@ -59,10 +64,8 @@ struct varied {
 
 static enum answer ask(const struct varied *v, int value, uint64_t seed) {
     struct problem_case changed = with_number(v->which, v->number, value);
-    const struct attention_shape *s = &changed.attention;
-    if ((double)s->batch * s->heads * s->nq * s->nk * s->head_dim > MOST_WORK)
-        return NOT_COVERED;
-    return attention_answer(v->kernel, &changed, seed);
+    return attention_work(&changed.attention) > ATTENTION_MOST_WORK ? NOT_COVERED
+                                                                    : attention_answer(v->kernel, &changed, seed);
 }
 
 // Where a case needs a scale or large scores to be wrong, the inputs decide more.
@@ -210,16 +213,6 @@ static void say_numbers(const struct diagnosed *kernel, const struct problem_cas
     }
 }
 
-// "0, 16 and 32": those of `values` that have the answer.
-static void list(const int *values, const enum answer *answers, int count, enum answer answer, FILE *out) {
-    int left = 0, listed = 0;
-    for (int i = 0; i < count; i++)
-        left += answers[i] == answer;
-    for (int i = 0; i < count; i++)
-        if (answers[i] == answer)
-            fprintf(out, "%s%d", listed++ == 0 ? "" : listed == left ? " and " : ", ", values[i]);
-}
-
 // Where it is right with as many queries as keys: which numbers of keys, or of queries, more than of the others are
 // wrong.
 static void say_differences(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
@@ -234,7 +227,7 @@ static void say_differences(const struct diagnosed *kernel, const struct problem
     const struct varied *larger = nq > nk ? &queries : &keys;
     const int less = nq > nk ? nk : nq, own = abs(nq - nk);
     int values[COUNT(apart) + 1], count = 0, rights = 0;
-    enum answer answers[COUNT(values)];
+    bool right[COUNT(values)], wrong[COUNT(values)];
     bool tried_all = true;
     for (int i = 0; i < COUNT(apart); i++) {
         if (own < apart[i] && (i == 0 || own > apart[i - 1]))
@@ -244,11 +237,11 @@ static void say_differences(const struct diagnosed *kernel, const struct problem
     if (own > apart[COUNT(apart) - 1])
         values[count++] = own;
     for (int i = 0; i < count; i++) {
-        answers[i] = ask(larger, less + values[i], SEED);
-        tried_all = tried_all && answers[i] != UNKNOWN;
-        if (answers[i] == RIGHT && !is_always(larger, less + values[i], RIGHT))
-            answers[i] = UNKNOWN;
-        rights += answers[i] == RIGHT;
+        const enum answer answer = ask(larger, less + values[i], SEED);
+        tried_all = tried_all && answer != UNKNOWN;
+        right[i] = answer == RIGHT && is_always(larger, less + values[i], RIGHT);
+        wrong[i] = answer == WRONG;
+        rights += right[i];
     }
     if (!rights && tried_all) {
         fprintf(out, "  right where nq = nk, wrong where nq %c nk\n", nq > nk ? '>' : '<');
@@ -256,9 +249,9 @@ static void say_differences(const struct diagnosed *kernel, const struct problem
     }
     fprintf(out, "  with %s %d right where nq = nk", nq > nk ? "nk" : "nq", less);
     fprintf(out, rights ? " and where %s is " : "", nq > nk ? "nq - nk" : "nk - nq");
-    list(values, answers, count, RIGHT, out);
+    pattern_values(values, right, true, count, " and ", out);
     fprintf(out, ", wrong where %s is ", rights ? "it" : nq > nk ? "nq - nk" : "nk - nq");
-    list(values, answers, count, WRONG, out);
+    pattern_values(values, wrong, true, count, " and ", out);
     fputc('\n', out);
 }
 

@@ -11,6 +11,10 @@ enum answer { UNKNOWN, NOT_COVERED, RIGHT, WRONG };
 // Whether the kernel gives the case right with the inputs of a seed; UNKNOWN: it could not be asked.
 enum answer attention_answer(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed);
 
+// Multiply-adds of a product, and of how many a case may have that is asked again and again.
+double attention_work(const struct attention_shape *shape);
+enum { ATTENTION_MOST_WORK = 1 << 22 };
+
 struct number {
     const char *text;
     size_t at; // its place in struct attention_shape

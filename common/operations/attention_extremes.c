@@ -83,16 +83,6 @@ static double least_height(const struct extremes *e, struct scores s, double sig
     return 0;
 }
 
-// "16, 32 and 64": the places that are wrong, or those that are not.
-static void list(const int *places, const bool *wrong, bool which, const char *last, FILE *out) {
-    int left = 0, listed = 0;
-    for (int i = 0; i < PLACES; i++)
-        left += wrong[i] == which;
-    for (int i = 0; i < PLACES; i++)
-        if (wrong[i] == which)
-            fprintf(out, "%s%d", listed++ == 0 ? "" : listed == left ? last : ", ", places[i]);
-}
-
 // Steps up or down, or one key that is above all: at which of these keys they go wrong.
 static void say_steps(const struct extremes *e, bool alone, double sign, FILE *out, int *said) {
     static const int places[PLACES] = {1, 16, 32, 64, 128, KEYS - 1};
@@ -121,12 +111,12 @@ static void say_steps(const struct extremes *e, bool alone, double sign, FILE *o
         fprintf(out, "\nasked for scores of 0 but for some of %d keys, the kernel\n", KEYS);
     fprintf(out, "  gives %s where %s ", told == NO_NUMBER ? "no numbers" : "wrong results",
             alone ? "key" : "keys from");
-    list(places, wrong, true, " or ", out);
+    pattern_values(places, wrong, true, PLACES, " or ", out);
     fprintf(out, "%s %s%s", alone ? " is" : " on are", height <= 1 ? "" : "far ",
             sign > 0 ? "above the others" : "below those before");
     if (!all) {
         fprintf(out, ", and is right to %g %% where %s ", 100 * near_of(e), alone ? "key" : "those from");
-        list(places, wrong, false, " or ", out);
+        pattern_values(places, wrong, false, PLACES, " or ", out);
         fprintf(out, "%s", alone ? " is" : " on are");
     }
     fputc('\n', out);

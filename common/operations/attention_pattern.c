@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 4711, MOST_WORK = 1 << 22, FEW_KEYS = 16, FEW_COLUMNS = 8 };
+enum { SEED = 4711, FEW_KEYS = 16, FEW_COLUMNS = 8 };
 
 static bool is_right(const struct diagnosed *kernel, const struct problem_case *which) {
     return attention_answer(kernel, which, SEED) == RIGHT;
@@ -17,12 +17,8 @@ bool attention_still_wrong(const struct diagnosed *kernel, const struct problem_
     return attention_answer(kernel, which, SEED) == WRONG;
 }
 
-static double work_of(const struct attention_shape *s) {
-    return (double)s->batch * s->heads * s->nq * s->nk * s->head_dim;
-}
-
 static bool is_small(const struct problem_case *which) {
-    return work_of(&which->attention) <= MOST_WORK;
+    return attention_work(&which->attention) <= ATTENTION_MOST_WORK;
 }
 
 static bool is_grouped(const struct attention_shape *s) {
@@ -88,17 +84,16 @@ static void say_inputs(const struct diagnosed *kernel, const struct problem_case
 static bool shrink(const struct diagnosed *kernel, struct problem_case *which) {
     enum { MOST_TO_BEGIN_WITH = 1 << 27 };
     struct attention_shape *s = &which->attention;
-    if (work_of(s) > MOST_TO_BEGIN_WITH || s->layout == LAYOUT_STRIDES)
+    if (attention_work(s) > MOST_TO_BEGIN_WITH || s->layout == LAYOUT_STRIDES)
         return false;
     for (bool smaller = true; smaller && !is_small(which);) {
         smaller = false;
         for (int i = 0; i < NUMBERS && !is_small(which); i++) {
             int value = number_of(which, &attention_numbers[i]), half = (value + 1) / 2;
-            bool is_heads = i == NUMBER_HEADS;
-            bool is_width = i == NUMBER_HEAD_DIM;
-            struct problem_case tried = with_number(which, &attention_numbers[i], is_width ? (half + 7) / 8 * 8 : half);
-            if (value < 2 || work_of(&tried.attention) >= work_of(s) || (is_heads && is_grouped(s)) ||
-                !attention_still_wrong(kernel, &tried))
+            struct problem_case tried =
+                with_number(which, &attention_numbers[i], i == NUMBER_HEAD_DIM ? (half + 7) / 8 * 8 : half);
+            if (value < 2 || attention_work(&tried.attention) >= attention_work(s) ||
+                (i == NUMBER_HEADS && is_grouped(s)) || !attention_still_wrong(kernel, &tried))
                 continue;
             *which = tried;
             smaller = true;
@@ -193,4 +188,13 @@ bool pattern_ranges(const bool *marked, int count, const char *one, const char *
            list_repeating(marked, count, FEW, one, many, text, size) ||
            list_ranges(marked, count, SOME, one, many, text, size) ||
            list_repeating(marked, count, SOME, one, many, text, size);
+}
+
+void pattern_values(const int *values, const bool *marked, bool which, int count, const char *last, FILE *out) {
+    int left = 0, listed = 0;
+    for (int i = 0; i < count; i++)
+        left += marked[i] == which;
+    for (int i = 0; i < count; i++)
+        if (marked[i] == which)
+            fprintf(out, "%s%d", listed++ == 0 ? "" : listed == left ? last : ", ", values[i]);
 }

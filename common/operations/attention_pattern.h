@@ -39,4 +39,7 @@ void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dty
 // many to be told in a few words, or none.
 bool pattern_ranges(const bool *marked, int count, const char *one, const char *many, char *text, size_t size);
 
+// "16, 32 and 64", with " and " as the last of its commas: the values that are marked, or those that are not.
+void pattern_values(const int *values, const bool *marked, bool which, int count, const char *last, FILE *out);
+
 #endif
