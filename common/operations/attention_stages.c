@@ -213,8 +213,8 @@ static void say_weights(struct stages *s, int odd) {
     bool uneven = stages_say_equal_scores(s);
     if (stages_left_out(s))
         stages_say_keys(s, odd);
-    else if (stages_say_moved(s) || stages_say_permuted(s) || stages_say_parts(s) || stages_say_threads(s) ||
-             stages_say_mixture(s))
+    else if (stages_say_moved(s) || stages_say_permuted(s) || stages_say_fragments(s) || stages_say_parts(s) ||
+             stages_say_threads(s) || stages_say_mixture(s))
         return;
     else if (stages_say_curve(s))
         return;
@@ -284,12 +284,14 @@ static void say_all(struct stages *s) {
         wrong += s->wrong[r];
         s->no_numbers = s->no_numbers || s->x.lost[r] == ROW_NO_NUMBERS;
     }
-    stages_say_alone(s);
+    const bool alone = stages_say_alone(s);
     if (!s->x.repeats) {
         stages_say(s, "gives other results when it is called again with the same inputs: it reads something that this "
                       "call has not set, that other calls leave behind, or that hangs on which block comes first");
         return;
     }
+    if (alone)
+        stages_say_influence(s);
     if (!wrong && lost)
         return;
     if (!wrong && !s->x.weighs_as_shown)
@@ -308,6 +310,8 @@ static void say_all(struct stages *s) {
         stages_say_columns(s);
     else if (wrong && (s->x.weighs_as_shown || is_rounding))
         say_wrong_rows(s, wrong);
+    if (wrong && s->unexplained && !alone)
+        stages_say_influence(s);
 }
 
 // A tile of which the case has only a key or two tells less than a longer one: the same with twice as many keys, as

@@ -35,8 +35,14 @@ double stages_maximum(const struct stages *stages, int64_t row);
 // Which queries are marked, and of which heads.
 void stages_say_queries(const struct stages *stages, const char *what, const bool *marked /* [rows] */);
 
+// "batch 0 head 1 query 2" into text. Returns its length.
+int stages_name_row(const struct stages *stages, int64_t row, char *text, size_t size);
+
 // The first row without numbers or of zeros, asked alone, is right: other rows make it wrong.
-void stages_say_alone(const struct stages *stages);
+bool stages_say_alone(const struct stages *stages);
+
+// The first row that is lost or wrong changes with the query of another one. Asks the kernel a few times more.
+bool stages_say_influence(struct stages *stages);
 
 // Every wrong row has the weights of another one, by some factor; of its queries with another head's keys.
 bool stages_say_other_rows(const struct stages *stages);
@@ -68,6 +74,9 @@ bool stages_say_curve(const struct stages *stages);
 // How far lse is off. False where it is right.
 bool stages_say_lse(struct stages *stages);
 
+// lse is that of some keys alone, or of parts that are not put together as they should be.
+bool stages_say_lse_parts(const struct stages *stages);
+
 // ---- Keys.
 
 // Whether the keys that are not in proportion have no weight at all.
@@ -87,6 +96,9 @@ bool stages_say_moved(const struct stages *stages);
 
 // The weights of a row are right, but in another order.
 bool stages_say_permuted(const struct stages *stages);
+
+// Weights have changed places within tiles of 16 queries and 16 keys.
+bool stages_say_fragments(const struct stages *stages);
 
 // How often each key counts where all scores are the same. False where each counts once.
 bool stages_say_equal_scores(const struct stages *stages);

@@ -169,6 +169,33 @@ static bool are_relative_to(const struct stages *s, const int *begin /* [parts +
     return true;
 }
 
+// Whether in each wrong row the weights of a part have, beside one factor for the row, that by which older ones are
+// brought to a maximum that the part raises: they were there already when that was done. At the first part that is 1 or
+// 0.
+static bool are_rescaled_too(const struct stages *s, const int *begin /* [parts + 1] */, int parts, double at_first) {
+    bool raised = false;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        double base = NAN, before = -INFINITY;
+        for (int i = 0; i < parts && s->wrong[r]; i++) {
+            const double maximum = maximum_of_run(s, r, begin, parts, i, OF_KEYS_SO_FAR);
+            const double factor = i ? exp(before - maximum) : at_first;
+            before = maximum;
+            raised = raised || (i && factor < 1);
+            for (int j = begin[i]; j < begin[i + 1]; j++) {
+                const double expected = right_of(s, r)[j] * factor;
+                if (!(right_of(s, r)[j] > 1e-6))
+                    continue;
+                if (isnan(base) && factor > 1e-3)
+                    base = got_of(s, r)[j] / expected;
+                if (isnan(base) ? !observed_near(&s->x, r, got_of(s, r)[j], expected)
+                                : !observed_near(&s->x, r, got_of(s, r)[j] / base, expected))
+                    return false;
+            }
+        }
+    }
+    return raised;
+}
+
 static void say_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
     static const double powers[] = {-1, 0.5, 2, M_LN2, M_LOG2E};
     if (are_relative_to(s, begin, parts, OF_ITS_KEYS, 0))
@@ -178,9 +205,14 @@ static void say_relative_to(const struct stages *s, const int *begin /* [parts +
     else if (are_relative_to(s, begin, parts, OF_KEYS_FROM_IT_ON, 0))
         stages_say(s, "each part is relative to the largest score from its beginning on, also where an earlier one is "
                       "larger: the last keys come first");
-    else if (are_relative_to(s, begin, parts, OF_EVERY_SECOND, 0) ||
-             are_relative_to(s, begin, parts, OF_EVERY_FOURTH, 0))
-        stages_say(s, "each part is relative to the largest score of some parts, as of those that a warp has");
+    else if (are_relative_to(s, begin, parts, OF_EVERY_SECOND, 0))
+        stages_say(s, "each part is relative to the largest score of every second part, itself among them");
+    else if (are_relative_to(s, begin, parts, OF_EVERY_FOURTH, 0))
+        stages_say(s, "each part is relative to the largest score of every fourth part, itself among them");
+    else if (are_rescaled_too(s, begin, parts, 1) || are_rescaled_too(s, begin, parts, 0))
+        stages_say(s,
+                   "a part that raises the row's maximum is rescaled with the keys before it, as if it had been added "
+                   "first: only what was there before it has to be");
     for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
         for (enum own_maximum kind = OF_ITS_KEYS; kind <= OF_KEYS_FROM_IT_ON; kind++)
             if (are_relative_to(s, begin, parts, kind, powers[i])) {

@@ -63,8 +63,13 @@ static bool say_combination(const struct stages *s) {
             // Factors of nearly 1 say no more than that it is nearly right.
             if (tiles[i] <= nk && fits_lse(s, tiles[i], last, x) &&
                 (fabs(x[0] - 1) > 0.01 || fabs(x[1] - 1) > 0.01 || fabs(x[2]) > 0.01)) {
+                char constant[64] = "";
+                if (fabs(x[2]) > 0.01)
+                    snprintf(constant, sizeof constant, " %s %.4g", x[2] < 0 ? "less" : "plus", fabs(x[2]));
                 stages_say(s, "lse is %.4g times the maximum plus %.4g times the logarithm of the sum%s", x[0], x[1],
-                           fabs(x[2]) > 0.01 ? ", and a constant" : "");
+                           constant);
+                if (fabs(x[0] - 1) < 0.01 && fabs(x[1] - 1) < 0.01)
+                    stages_say(s, "as if the sum was %.4g times as large as it is", exp(x[2]));
                 return true;
             }
     return false;
@@ -134,7 +139,7 @@ bool stages_say_lse(struct stages *s) {
     else if (wrong && off_rows && others == off_rows)
         stages_say(s, "lse is another row's: query %d of head %d has that of query %d of head %d", (int)(first % nq),
                    (int)(first / nq), (int)(instead % nq), (int)(instead / nq));
-    else if (wrong && !say_combination(s) && off_rows && !say_other_maximum(s, off)) {
+    else if (wrong && !say_combination(s) && off_rows && !stages_say_lse_parts(s) && !say_other_maximum(s, off)) {
         s->unexplained = true;
         stages_say_queries(s, "lse wrong", off);
     }

@@ -47,7 +47,7 @@ void stages_say_queries(const struct stages *s, const char *what, const bool *ma
                    head);
 }
 
-static int say_row(const struct stages *s, int64_t row, char *text, size_t size) {
+int stages_name_row(const struct stages *s, int64_t row, char *text, size_t size) {
     const struct attention_shape *shape = &s->x.which.attention;
     int64_t head = row / shape->nq;
     return snprintf(text, size, "batch %d head %d query %d", (int)(head / shape->heads), (int)(head % shape->heads),
@@ -75,16 +75,17 @@ static bool is_right_alone(const struct stages *s, int64_t row) {
     return right;
 }
 
-void stages_say_alone(const struct stages *s) {
+bool stages_say_alone(const struct stages *s) {
     int64_t row = 0;
     while (row < s->x.rows && s->x.lost[row] != ROW_NO_NUMBERS && s->x.lost[row] != ROW_ZERO)
         row++;
     if (row == s->x.rows || s->x.rows == 1 || s->x.which.attention.causal || s->x.which.has_scale ||
         !is_right_alone(s, row))
-        return;
+        return false;
     char text[100];
-    say_row(s, row, text, sizeof text);
+    stages_name_row(s, row, text, sizeof text);
     stages_say(s, "%s is right when it is asked alone, as the only row of the only head", text);
+    return true;
 }
 
 // ---- One row in the place of another --------------------------------------------------------------------------------
@@ -113,8 +114,8 @@ static void say_pairs(const struct stages *s, const char *what, const int64_t *f
         char one[100], other[100];
         if (from[r] == NONE)
             continue;
-        say_row(s, r, one, sizeof one);
-        say_row(s, from[r], other, sizeof other);
+        stages_name_row(s, r, one, sizeof one);
+        stages_name_row(s, from[r], other, sizeof other);
         length +=
             snprintf(text + length, sizeof text - (size_t)length, "%s%s those of %s", told ? ", " : "", one, other);
         told++;

@@ -23,17 +23,21 @@ enum Mistake {
     TF32_SCORES,
     BF16_VALUES,
     CHEAP_EXPONENTIAL,
-    CUT_SCORES,    // to TF32 without rounding
-    SMALL_WEIGHTS, // below 1 % of the largest one count for nothing
-    HALF_SUMS,     // of the values, every 16 keys
-    HALF_WEIGHTS,  // the sum of the weights in fp16, every 16 keys
-    USUAL_SCALE,   // whatever was asked for
-    OUTPUT_LOST,   // of every other query
-    KEYS_UNSEEN,   // by every other query
-    SUM_INFINITE,  // of every other query
-    BY_SIXTEENS,   // with a mask the last three keys are seen where there are a multiple of 16 more keys than queries
-    OWN_VALUE,     // with a mask the last key's is not added, though its weight is
-    LEAST_SCORE    // in the place of the largest where the scale is below 0
+    CUT_SCORES,     // to TF32 without rounding
+    SMALL_WEIGHTS,  // below 1 % of the largest one count for nothing
+    HALF_SUMS,      // of the values, every 16 keys
+    HALF_WEIGHTS,   // the sum of the weights in fp16, every 16 keys
+    USUAL_SCALE,    // whatever was asked for
+    OUTPUT_LOST,    // of every other query
+    KEYS_UNSEEN,    // by every other query
+    SUM_INFINITE,   // of every other query
+    BY_SIXTEENS,    // with a mask the last three keys are seen where there are a multiple of 16 more keys than queries
+    OWN_VALUE,      // with a mask the last key's is not added, though its weight is
+    LEAST_SCORE,    // in the place of the largest where the scale is below 0
+    SUMS_UNWEIGHED, // those of 32 keys each, relative to their own maxima, make up lse as they stand
+    LSE_OF_HALF,    // lse has but the keys of even numbers
+    RESCALED_TOO,   // 32 keys that raise the maximum, as if they had been there before it was
+    SWAPPED         // registers 1 and 2 of each 16 by 16 weights
 };
 
 __device__ float tf32(float x) {
@@ -84,7 +88,14 @@ __global__ void mistaken(Problem p) {
     const bool odd = blockIdx.x % p.nq % 2;
     if (WHAT == KEYS_UNSEEN && odd)
         r.keys = 0;
+    const int query = blockIdx.x % p.nq;
+    // Bit 3 of the query and bit 3 of the key trade places, where both are in the problem.
+    auto swapped_key = [&](int key) {
+        return WHAT == SWAPPED && (query ^ key) & 8 && (query ^ 8) < p.nq && (key ^ 8) < p.nk ? key ^ 8 : key;
+    };
     auto query_of = [&](int key) {
+        if (swapped_key(key) != key)
+            return query & 8 ? r.q - 8 * p.q_stride.row : r.q + 8 * p.q_stride.row;
         const bool next = WHAT == KEYS_OF_THE_NEXT && 2 * key >= p.nk && blockIdx.x % p.nq + 1 < p.nq;
         return next ? r.q + p.q_stride.row : r.q;
     };
@@ -96,10 +107,24 @@ __global__ void mistaken(Problem p) {
         for (int key = 0; key < r.keys; key++)
             maximum = fminf(maximum, mistaken_score<WHAT>(r, query_of(key), key));
     }
+    float part_maximum = -INFINITY, so_far = -INFINITY, before = -INFINITY, sums = 0;
     for (int key = 0; key < r.keys; key++) {
+        if ((WHAT == SUMS_UNWEIGHED || WHAT == RESCALED_TOO) && key % 32 == 0) {
+            before = so_far;
+            part_maximum = -INFINITY;
+            for (int i = key; i < min(key + 32, r.keys); i++)
+                part_maximum = fmaxf(part_maximum, mistaken_score<WHAT>(r, r.q, i));
+            so_far = fmaxf(so_far, part_maximum);
+        }
         if (WHAT == EVERY_16TH_KEY && key % 16 == 15)
             continue;
-        const float score = mistaken_score<WHAT>(r, query_of(key), key) - maximum;
+        float score = mistaken_score<WHAT>(r, query_of(key), swapped_key(key)) - maximum;
+        if (WHAT == RESCALED_TOO && key >= 32)
+            score += before - so_far;
+        if (WHAT == SUMS_UNWEIGHED)
+            sums += expf(score + maximum - part_maximum);
+        if (WHAT == LSE_OF_HALF && key % 2 == 0)
+            sums += expf(score);
         if (WHAT == A_TWIN && key == 2 * p.nk / 3 && maximum > 84.0f && maximum < 89.0f)
             continue;
         if (WHAT == SMALL_WEIGHTS && score < logf(0.01f))
@@ -123,7 +148,7 @@ __global__ void mistaken(Problem p) {
         r.o[WHAT == PERMUTED_PAIRS && r.d % 2 == 0 ? c ^ 1 : c] =
             r.keys && !(WHAT == OUTPUT_LOST && odd) ? o[i] / sum : 0;
     if (r.lse && threadIdx.x == 0)
-        *r.lse = r.keys ? maximum + logf(sum) : -INFINITY;
+        *r.lse = r.keys ? maximum + logf(sums > 0 ? sums : sum) : -INFINITY;
 }
 
 template <Mistake WHAT>
@@ -162,4 +187,6 @@ RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD
               {"small-weights", run<SMALL_WEIGHTS>}, {"half-sums", run<HALF_SUMS>}, {"usual-scale", run<USUAL_SCALE>},
               {"output-lost", run<OUTPUT_LOST>}, {"keys-unseen", run<KEYS_UNSEEN>}, {"sum-infinite", run<SUM_INFINITE>},
               {"half-weights", run<HALF_WEIGHTS>}, {"by-sixteens", run<BY_SIXTEENS>}, {"own-value", run<OWN_VALUE>},
-              {"least-score", run<LEAST_SCORE>}, {"kept-maximum", run_kept_maximum})
+              {"least-score", run<LEAST_SCORE>}, {"sums-unweighed", run<SUMS_UNWEIGHED>},
+              {"lse-of-half", run<LSE_OF_HALF>}, {"rescaled-too", run<RESCALED_TOO>}, {"swapped", run<SWAPPED>},
+              {"kept-maximum", run_kept_maximum})

@@ -1,0 +1,139 @@
+// A log-sum-exp that belongs to some of the keys, or to parts of them that are not put together as they should be.
+#include "operations/attention_stages.h"
+
+#include "host/parallel.h"
+#include "operations/attention_pattern.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool is_asked(const struct stages *s, int64_t r) {
+    return isfinite(s->x.right_lse[r]) && isfinite(s->x.lse[r]);
+}
+
+static bool is_lse(const struct stages *s, int64_t r, double value) {
+    return fabs(s->x.lse[r] - value) <= 1e-3 + 1e-4 * fabs(value);
+}
+
+// ---- Parts of so many keys ------------------------------------------------------------------------------------------
+
+enum assembly { SUMS_AS_THEY_STAND, SUMS_RUNNING, LARGEST_PART, LAST_PART_RESCALED, ASSEMBLIES };
+
+static const char *const SAID[ASSEMBLIES] = {
+    "each part's sum is relative to the part's own maximum, and they are added up without bringing them to the row's",
+    "the sum is not rescaled where a later part raises the row's maximum",
+    "it is the largest lse of a part, not that of all of them",
+    "the sum is relative to the maximum of the last part, and the maximum is the row's",
+};
+
+static double assemble(const struct stages *s, int64_t r, int part, enum assembly how) {
+    const int nk = s->x.which.attention.nk;
+    const double *score = s->x.score + r * nk, all = stages_maximum(s, r);
+    double sum = 0, so_far = -INFINITY, largest = -INFINITY, last = -INFINITY;
+    for (int first = 0; first < nk; first += part) {
+        double own = -INFINITY, of_part = 0;
+        const int end = first + part < nk ? first + part : nk;
+        for (int j = first; j < end; j++)
+            own = fmax(own, score[j]);
+        if (own == -INFINITY)
+            continue;
+        so_far = fmax(so_far, own);
+        for (int j = first; j < end; j++)
+            of_part += exp(score[j] - (how == SUMS_RUNNING ? so_far : own));
+        sum += of_part;
+        largest = fmax(largest, own + log(of_part));
+        last = own;
+    }
+    switch (how) {
+    case LARGEST_PART:
+        return largest;
+    case LAST_PART_RESCALED:
+        return s->x.right_lse[r] - last + all;
+    default:
+        return all + log(sum);
+    }
+}
+
+static bool is_assembled(const struct stages *s, int part, enum assembly how) {
+    int64_t rows = 0, differ = 0;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        if (!is_asked(s, r))
+            continue;
+        const double value = assemble(s, r, part, how);
+        if (!is_lse(s, r, value))
+            return false;
+        rows++;
+        differ += !is_lse(s, r, s->x.right_lse[r]);
+    }
+    return rows > 0 && differ > 0;
+}
+
+// Parts of a power of two keys, or that many equal ones.
+static bool say_assembly(const struct stages *s) {
+    enum { LEAST = 8, MOST_PARTS = 8 };
+    const int nk = s->x.which.attention.nk;
+    for (enum assembly how = 0; how < ASSEMBLIES; how++)
+        for (int part = nk - 1; part > 0; part--) {
+            const bool is_share = (nk + part - 1) / part <= MOST_PARTS;
+            if ((!is_share && (part < LEAST || (part & (part - 1)))) || !is_assembled(s, part, how))
+                continue;
+            stages_say(s, "lse is that of parts of %d keys: %s", part, SAID[how]);
+            return true;
+        }
+    return false;
+}
+
+// ---- Keys that are not in it ----------------------------------------------------------------------------------------
+
+// Whether lse is, in all rows, that of the marked keys alone.
+static bool is_of(const struct stages *s, const bool *marked /* [nk] */) {
+    const int nk = s->x.which.attention.nk;
+    bool lacks_some = false;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        double sum = 0, maximum = stages_maximum(s, r);
+        if (!is_asked(s, r))
+            continue;
+        for (int j = 0; j < nk; j++)
+            if (marked[j])
+                sum += exp(s->x.score[r * nk + j] - maximum);
+        if (!is_lse(s, r, maximum + log(sum)))
+            return false;
+        lacks_some = lacks_some || !is_lse(s, r, s->x.right_lse[r]);
+    }
+    return lacks_some;
+}
+
+static bool say_of(const struct stages *s, const bool *marked) {
+    const int nk = s->x.which.attention.nk;
+    char text[200];
+    if (!is_of(s, marked) || !pattern_ranges(marked, nk, "key", "keys", text, sizeof text))
+        return false;
+    stages_say(s, "lse is that of %s of %d alone: the others are in the weights' sum, and not in that of lse", text,
+               nk);
+    return true;
+}
+
+static bool say_some_keys(const struct stages *s) {
+    enum { MOST_KEYS = 160, MOST_STEP = 32 };
+    const int nk = s->x.which.attention.nk;
+    bool *marked = host_allocate(nk, sizeof *marked), found = false;
+    for (int first = 0; first < nk && nk <= MOST_KEYS && !found; first++)
+        for (int end = nk; end > first && !found; end--) {
+            for (int j = 0; j < nk; j++)
+                marked[j] = j >= first && j < end;
+            found = end - first < nk && say_of(s, marked);
+        }
+    for (int step = 2; step <= MOST_STEP && step < nk && !found; step *= 2)
+        for (int from = 0; from < step && !found; from++)
+            for (int width = 1; width < step && from + width <= step && !found; width++) {
+                for (int j = 0; j < nk; j++)
+                    marked[j] = j % step >= from && j % step < from + width;
+                found = say_of(s, marked);
+            }
+    free(marked);
+    return found;
+}
+
+bool stages_say_lse_parts(const struct stages *s) {
+    return say_assembly(s) || say_some_keys(s);
+}
