@@ -3,6 +3,7 @@
 #include "operations/attention_stages.h"
 
 #include "host/parallel.h"
+#include "operations/attention_operation.h"
 #include "operations/attention_pattern.h"
 
 #include <math.h>
@@ -275,15 +276,65 @@ static void say_wrong_rows(struct stages *s, int64_t wrong) {
     free(few);
 }
 
-static void say_all(struct stages *s) {
-    int64_t wrong = 0, lost = say_lost(s, ROW_UNWRITTEN, "never written") + say_lost(s, ROW_NO_NUMBERS, "no numbers") +
-                              say_zeros(s);
+// Which rows are not right by the weights that are known of them. Returns how many.
+static int64_t note_wrong(struct stages *s) {
+    int64_t wrong = 0;
     for (int64_t r = 0; r < s->x.rows; r++) {
         s->factor[r] = factor_of(s, r);
         s->wrong[r] = !s->x.lost[r] && !rows_match(s, r, r);
         wrong += s->wrong[r];
-        s->no_numbers = s->no_numbers || s->x.lost[r] == ROW_NO_NUMBERS;
     }
+    return wrong;
+}
+
+bool stages_say_column(const struct stages *s, int column) {
+    static const double most_seconds = 2;
+    const int nk = s->x.which.attention.nk, d = s->x.which.attention.head_dim;
+    const int64_t rows = s->x.problem.tensor[V].rows;
+    if (nk * s->x.seconds > most_seconds)
+        return false;
+    struct stages one = *s;
+    one.unexplained = false;
+    one.equal = NULL; // that is of other columns
+    one.x.got = host_allocate(s->x.rows * nk, sizeof *one.x.got);
+    one.wrong = host_allocate(s->x.rows, sizeof *one.wrong);
+    one.factor = host_allocate(s->x.rows, sizeof *one.factor);
+    one.odd = host_allocate(nk, sizeof *one.odd);
+    float *v = host_allocate(rows * d, sizeof *v), *o = host_allocate(s->x.rows * d, sizeof *o);
+    bool ran = true;
+    for (int j = 0; j < nk && ran; j++) {
+        for (int64_t e = 0; e < rows * d; e++)
+            v[e] = e / d % nk == j;
+        ran = observed_ask(&one.x, NULL, v, o);
+        for (int64_t r = 0; r < s->x.rows; r++)
+            one.x.got[r * nk + j] = o[r * d + column];
+    }
+    char *text = NULL;
+    size_t size = 0;
+    one.out = open_memstream(&text, &size);
+    if (one.out) {
+        if (ran && note_wrong(&one))
+            say_rows(&one);
+        fclose(one.out);
+        if (size && !one.unexplained)
+            fprintf(s->out, "  in column %d it\n%s", column, text);
+        free(text);
+    }
+    free(v);
+    free(o);
+    free(one.x.got);
+    free(one.wrong);
+    free(one.factor);
+    free(one.odd);
+    return size && !one.unexplained;
+}
+
+static void say_all(struct stages *s) {
+    int64_t wrong,
+        lost = say_lost(s, ROW_UNWRITTEN, "never written") + say_lost(s, ROW_NO_NUMBERS, "no numbers") + say_zeros(s);
+    for (int64_t r = 0; r < s->x.rows; r++)
+        s->no_numbers = s->no_numbers || s->x.lost[r] == ROW_NO_NUMBERS;
+    wrong = note_wrong(s);
     const bool alone = stages_say_alone(s);
     if (!s->x.repeats) {
         stages_say(s, "gives other results when it is called again with the same inputs: it reads something that this "

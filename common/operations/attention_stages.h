@@ -106,6 +106,9 @@ bool stages_say_equal_scores(const struct stages *stages);
 // Where all scores are the same, and the sum is as large as that of some more keys.
 void stages_say_extra_keys(const struct stages *stages);
 
+// What there is to say of the weights that this column alone has. Whether it was asked, and that leaves nothing open.
+bool stages_say_column(const struct stages *stages, int column);
+
 // ---- Columns: an output that is not its head's values by one weight for each key.
 void stages_say_columns(struct stages *stages);
 

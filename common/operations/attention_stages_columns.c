@@ -213,8 +213,9 @@ static double factor_of(const struct columns *w, int64_t r, int c, int64_t like)
     return factor;
 }
 
-// What a column's weights are: those of the row by a factor of its own, those of other rows, or neither.
-static void say_kind(const struct columns *w, int c, const char *where) {
+// What a column's weights are: those of the row by a factor of its own, those of other rows, or neither. Whether it is
+// known what they are.
+static bool say_kind(const struct columns *w, int c, const char *where) {
     const struct observed *x = &w->s->x;
     const int d = x->which.attention.head_dim;
     double least = INFINITY, most = -INFINITY;
@@ -251,6 +252,7 @@ static void say_kind(const struct columns *w, int c, const char *where) {
                    (int)(first % x->which.attention.nq), (int)(instead % x->which.attention.nq));
     else
         stages_say(w->s, "%s of %d have weights that are not in proportion to the right ones", where, d);
+    return own || of_a_row || none;
 }
 
 // "columns 1, 5, 9, 14 and 4 others".
@@ -268,11 +270,12 @@ static void list_some(const bool *marked, int d, char *text, size_t size) {
         snprintf(text + length, size - length, " and %d others", others);
 }
 
-// Columns that have the same weights, kind by kind.
-static void say_kinds(const struct columns *w) {
+// Columns that have the same weights, kind by kind. Whether it is known what those of the first unusual kind are.
+static bool say_kinds(const struct columns *w) {
     enum { KINDS = 8, TOLD = 3 };
     const struct stages *s = w->s;
     int d = s->x.which.attention.head_dim, kinds = 0;
+    bool told = false;
     int *kind = host_allocate(d, sizeof *kind), *first = host_allocate(d, sizeof *first);
     bool *same = host_allocate(d, sizeof *same);
     for (int c = 0; c < d; c++) {
@@ -290,13 +293,15 @@ static void say_kinds(const struct columns *w) {
             same[c] = kind[c] == k;
         if (!pattern_ranges(same, d, "column", "columns", where, sizeof where))
             list_some(same, d, where, sizeof where);
-        say_kind(w, first[k], where);
+        if (!say_kind(w, first[k], where) && !told)
+            told = stages_say_column(s, first[k]);
     }
     if (kinds > KINDS)
         stages_say(s, "columns have weights of their own, %d kinds in %d columns", kinds, d);
     free(kind);
     free(first);
     free(same);
+    return told;
 }
 
 // Whether twice the values give twice the output, as they do where weights have nothing to do with values.
@@ -342,7 +347,7 @@ void stages_say_columns(struct stages *s) {
     if (elements > MOST_ELEMENTS)
         return;
     w.weight = host_allocate(elements, sizeof *w.weight);
-    if (ask_columns(s, &w))
-        say_kinds(&w);
+    if (ask_columns(s, &w) && say_kinds(&w))
+        s->unexplained = false;
     free(w.weight);
 }

@@ -108,6 +108,53 @@ static bool goes_on(const struct stages *s, int j, int before) {
     return true;
 }
 
+// Whether in each wrong row the weights are relative to the largest score of those keys whose number, modulo `threads`,
+// differs from their own in the bits of `mask` alone, and are brought to no other.
+static bool are_relative_to_threads(const struct stages *s, int threads, int mask) {
+    enum { MOST_THREADS = 256 };
+    const int nk = s->x.which.attention.nk;
+    double maximum[MOST_THREADS];
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double *score = s->x.score + r * nk;
+        double base = NAN;
+        for (int t = 0; t < threads; t++)
+            maximum[t] = -INFINITY;
+        for (int j = 0; j < nk; j++) {
+            double *of = &maximum[j % threads & ~mask];
+            *of = fmax(*of, score[j]);
+        }
+        for (int j = 0; j < nk && s->wrong[r]; j++) {
+            const double right = right_of(s, r)[j];
+            const double expected = right * exp(stages_maximum(s, r) - maximum[j % threads & ~mask]);
+            if (!(right > 1e-6) || !is_precise(s, got_of(s, r)[j]))
+                continue;
+            if (isnan(base))
+                base = got_of(s, r)[j] / expected;
+            if (fabs(got_of(s, r)[j] / base - expected) > 4 * s->x.near * (expected + 1.0 / nk))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void say_relative_to_threads(const struct stages *s, int threads) {
+    for (int mask = 0; mask < threads - 1; mask++) {
+        char keys[100] = "";
+        int length = 0;
+        if (!are_relative_to_threads(s, threads, mask))
+            continue;
+        for (int t = 0; t < threads && length < (int)sizeof keys - 20; t++)
+            if (!(t & ~mask))
+                length += snprintf(keys + length, sizeof keys - (size_t)length, "%s%d", length ? ", " : "", t);
+        stages_say(s,
+                   "each is relative to the largest score of some keys alone, and never brought to the row's: key 0 to "
+                   "that of "
+                   "keys %s of each %d",
+                   keys, threads);
+        return;
+    }
+}
+
 bool stages_say_threads(const struct stages *s) {
     int nk = s->x.which.attention.nk;
     for (int threads = 2; 3 * threads / 2 < nk && threads <= 256; threads *= 2) {
@@ -118,6 +165,7 @@ bool stages_say_threads(const struct stages *s) {
             continue;
         stages_say(s, "gives keys j, j + %d, and so on their weights in proportion, but not the same factor for each j",
                    threads);
+        say_relative_to_threads(s, threads);
         return true;
     }
     return false;
@@ -198,10 +246,11 @@ static bool are_rescaled_too(const struct stages *s, const int *begin /* [parts 
 
 static void say_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
     static const double powers[] = {-1, 0.5, 2, M_LN2, M_LOG2E};
-    if (are_relative_to(s, begin, parts, OF_ITS_KEYS, 0))
-        stages_say(s, "each part is relative to the largest score of its own keys, and never brought to the row's");
-    else if (are_relative_to(s, begin, parts, OF_KEYS_SO_FAR, 0))
+    // Of two parts the second one's own is the largest so far in all rows that are wrong.
+    if (are_relative_to(s, begin, parts, OF_KEYS_SO_FAR, 0))
         stages_say(s, "each part is relative to the largest score up to its end, also where a later one is larger");
+    else if (are_relative_to(s, begin, parts, OF_ITS_KEYS, 0))
+        stages_say(s, "each part is relative to the largest score of its own keys, and never brought to the row's");
     else if (are_relative_to(s, begin, parts, OF_KEYS_FROM_IT_ON, 0))
         stages_say(s, "each part is relative to the largest score from its beginning on, also where an earlier one is "
                       "larger: the last keys come first");
@@ -234,12 +283,14 @@ bool stages_say_parts(const struct stages *s) {
         }
     if (parts < 2)
         return false;
-    fprintf(s->out, "  gives keys 0 to %d", begin[1] - 1);
-    for (int i = 1; i < parts; i++)
-        fprintf(s->out, ", %s%d to %d", i == parts - 1 ? "and " : "", begin[i],
-                (i == parts - 1 ? nk : begin[i + 1]) - 1);
-    fprintf(s->out, " their weights in proportion, but not all of these parts by the same factor\n");
     begin[parts] = nk;
+    fprintf(s->out, "  gives keys 0 to %d", begin[1] - 1);
+    for (int i = 1; i < parts; i++) {
+        fprintf(s->out, "%s%d", i < parts - 1 ? ", " : parts == 2 ? " and " : ", and ", begin[i]);
+        if (begin[i + 1] - begin[i] > 1)
+            fprintf(s->out, " to %d", begin[i + 1] - 1);
+    }
+    fprintf(s->out, " their weights in proportion, but not all of these parts by the same factor\n");
     say_relative_to(s, begin, parts);
     return true;
 }
