@@ -14,8 +14,8 @@ static bool is_copy(enum ptx_opcode opcode) {
            opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR;
 }
 
-static const uint64_t MAY_REPEAT = BIT(TYPES) | BIT(CACHE) | BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) | BIT(LAYOUT) |
-                                   BIT(LINES) | BIT(BARRIER) | BIT(XORSIGN) | BIT(FENCING);
+static const uint64_t MAY_REPEAT = BIT(TYPES) | BIT(NARROW_TYPES) | BIT(CACHE) | BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) |
+                                   BIT(LAYOUT) | BIT(LINES) | BIT(BARRIER) | BIT(XORSIGN) | BIT(FENCING);
 
 // What is known of an instruction while its suffixes are read.
 struct suffix_state {

@@ -207,7 +207,10 @@ static void test_matrix_product(void **state) {
         {.element = ELEMENT_E4M3, .k = 32, .right = ELEMENT_E5M2},
         {.element = ELEMENT_E5M2, .k = 16, .half_sum = true, .right = ELEMENT_E4M3},
         {.element = ELEMENT_S8, .k = 32, .right = ELEMENT_U8, .saturates = true},
-        {.element = ELEMENT_U8, .k = 16, .right = ELEMENT_S8}};
+        {.element = ELEMENT_U8, .k = 16, .right = ELEMENT_S8},
+        {.element = ELEMENT_S4, .k = 64, .right = ELEMENT_U4},
+        {.element = ELEMENT_U4, .k = 32, .right = ELEMENT_S4, .saturates = true},
+        {.element = ELEMENT_B1, .k = 256, .right = ELEMENT_B1, .exclusive = true}};
     for (unsigned s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
         uint64_t storage[10][LANES];
         uint32_t result[2][4][LANES] = {0};
@@ -224,7 +227,11 @@ static void test_matrix_product(void **state) {
         }
         for (int build = 0; build < 2; build++) {
             uint32_t *const d[4] = {result[build][0], result[build][1], result[build][2], result[build][3]};
-            (build ? &lanes_generic : &lanes_avx2)->mma(&shapes[s], d, a, b, c);
+            const struct lanes *lanes = build ? &lanes_generic : &lanes_avx2;
+            if (shapes[s].element >= ELEMENT_S4)
+                lanes->mma_each(&shapes[s], d, a, b, c, NULL);
+            else
+                lanes->mma(&shapes[s], d, a, b, c);
         }
         assert_memory_equal(result[0], result[1], sizeof result[0]);
     }
