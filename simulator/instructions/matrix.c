@@ -96,7 +96,7 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     return STEP_NEXT;
 }
 
-static bool bind_fragment(struct binder *binder, const struct ptx_operand *operand, place places[4], bool result) {
+bool bind_fragment(struct binder *binder, const struct ptx_operand *operand, place places[4], bool result) {
     int count = operand->kind == PTX_OPERAND_VECTOR ? operand->count : 1;
     for (int i = 0; i < 4; i++) {
         const struct ptx_operand *one =

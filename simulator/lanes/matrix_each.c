@@ -36,21 +36,20 @@ static double element_in(uint32_t word, int e, enum lane_element element) {
     }
 }
 
-// Four bits for each chunk of a row: of four elements, of two of tf32, of eight of less than a byte. A lane has 32
-// bits: of elements of 16 bits and of tf32 four chunks of row r and of row r + 8, of smaller ones eight of one row.
-static uint32_t chunk_places(const struct lane_mma *what, const uint32_t *metadata, int row, int chunk, int chunks) {
-    const int group = row % 8 * 4;
-    if (lane_element_bits(what->element) >= 16) {
-        const int lanes = chunks / 4;
-        return metadata[group + lanes * what->selector + chunk / 4] >> (row / 8 * 16 + chunk % 4 * 4) & 15;
-    }
-    return metadata[group + 2 * what->selector + row / 8 + chunk / 8 * 2] >> chunk % 8 * 4 & 15;
+// Four bits for each chunk of a row. A lane has 32 bits: of elements of 16 bits and of tf32 four chunks of row r and of
+// row r + 8, of smaller ones eight of one row.
+static uint32_t places_in(const struct lane_mma *what, const uint32_t *metadata, int row, int chunk) {
+    const int first = row % 8 * 4 + lane_mma_metadata_lanes(what) * what->selector;
+    if (lane_element_bits(what->element) >= 16)
+        return metadata[first + chunk / 4] >> (row / 8 * 16 + chunk % 4 * 4) & 15;
+    return metadata[first + row / 8 + chunk / 8 * 2] >> chunk % 8 * 4 & 15;
 }
 
 // Which column of A the element is that stands in this one of what A holds.
 static int place_of(const struct lane_mma *what, const uint32_t *metadata, int row, int column) {
-    const int bits = lane_element_bits(what->element), kept = bits == 32 ? 1 : bits == 4 ? 4 : 2, chunk = column / kept;
-    const uint32_t places = chunk_places(what, metadata, row, chunk, what->k / (2 * kept));
+    const int bits = lane_element_bits(what->element), kept = lane_element_chunk(what->element) / 2;
+    const int chunk = column / kept;
+    const uint32_t places = places_in(what, metadata, row, chunk);
     if (bits == 32) // 0b0100: the first of two, 0b1110: the second
         return 2 * chunk + (places >> 1 & 1);
     if (bits == 4) // pairs

@@ -1,4 +1,5 @@
-// Which shapes and types mma and wmma have (PTX ISA, "Multiply-and-Accumulate Instruction: mma", and "wmma.mma").
+// Which shapes and types mma and wmma have (PTX ISA, "Multiply-and-Accumulate Instruction: mma", "mma.sp" and
+// "wmma.mma").
 #include "parser.h"
 
 static bool is_float_byte(enum ptx_type type) {
@@ -19,7 +20,37 @@ bool counts_where_bits(const struct ptx_instruction *mma, enum ptx_type a) {
     return a == PTX_B1 ? counts && !(mma->flags & PTX_SAT) : nothing;
 }
 
+bool is_sparse_mma(enum ptx_opcode opcode) {
+    return opcode == PTX_OP_MMA_SP || opcode == PTX_OP_MMA_SP_ORDERED;
+}
+
+// A row of A has four bits of metadata for two elements of tf32, eight of less than a byte, four of others, and there
+// are two rows to four lanes.
+int mma_metadata_lanes(const struct ptx_instruction *mma) {
+    int bits = ptx_type_bits(mma->mma_type[1]), chunk = bits == 32 ? 2 : bits < 8 ? 8 : 4;
+    return 2 * 4 * (mma->shape[2] / chunk) / 32;
+}
+
+static bool is_sparse(const struct ptx_instruction *mma) {
+    int k = mma->shape[2];
+    enum ptx_type a = mma->mma_type[1], b = mma->mma_type[2], sum = mma->mma_type[0];
+    if (mma->shape[0] != 16 || mma->shape[1] != 8 || sum != mma->mma_type[3])
+        return false;
+    if (is_integer_byte(a) && is_integer_byte(b))
+        return sum == PTX_S32 && (k == 32 || k == 64);
+    if (is_half_byte(a) && is_half_byte(b))
+        return sum == PTX_S32 && (k == 64 || k == 128);
+    if (mma->flags & PTX_SAT)
+        return false;
+    if (is_float_byte(a) && is_float_byte(b))
+        return sum == PTX_F32 && k == 64;
+    bool half = a == PTX_F16 || a == PTX_BF16, fits = sum == PTX_F32 || (sum == PTX_F16 && a == PTX_F16);
+    return a == b && fits && ((half && (k == 16 || k == 32)) || (a == PTX_TF32 && (k == 8 || k == 16)));
+}
+
 bool is_mma(const struct ptx_instruction *mma) {
+    if (is_sparse_mma(mma->opcode))
+        return is_sparse(mma);
     int m = mma->shape[0], k = mma->shape[2];
     enum ptx_type a = mma->mma_type[1], b = mma->mma_type[2], sum = mma->mma_type[0];
     bool large = m == 16, least = m == 8;

@@ -114,12 +114,16 @@ static void check_fragment(struct parser *p, const struct ptx_instruction *mma, 
 
 static void check_mma(struct parser *p, const struct ptx_instruction *mma) {
     int m = mma->shape[0], n = mma->shape[1], k = mma->shape[2];
+    bool sparse = is_sparse_mma(mma->opcode);
     if (!is_mma(mma))
         parser_unsupported(p, "the simulator does not know an mma of this shape and these types");
     check_fragment(p, mma, &mma->dst[0], mma->mma_type[0], m, n);
-    check_fragment(p, mma, &mma->src[0], mma->mma_type[1], m, k);
+    check_fragment(p, mma, &mma->src[0], mma->mma_type[1], m, sparse ? k / 2 : k);
     check_fragment(p, mma, &mma->src[1], mma->mma_type[2], k, n);
     check_fragment(p, mma, &mma->src[2], mma->mma_type[3], m, n);
+    int choices = sparse ? 4 / mma_metadata_lanes(mma) : 0;
+    if (sparse && (mma->src[4].kind != PTX_OPERAND_IMMEDIATE || mma->src[4].bits >= (uint64_t)choices))
+        parser_unsupported(p, "which lanes have the metadata is said by a constant from 0 to %d", choices - 1);
 }
 
 // What a thread holds of a matrix of the warpgroup: 1/128 of it.
@@ -241,6 +245,8 @@ static void check_parameter_bounds(struct parser *p, const struct ptx_instructio
 static void check_by_opcode(struct parser *p, struct ptx_instruction *instruction) {
     switch (instruction->opcode) {
     case PTX_OP_MMA:
+    case PTX_OP_MMA_SP:
+    case PTX_OP_MMA_SP_ORDERED:
         check_mma(p, instruction);
         break;
     case PTX_OP_WGMMA_MMA_ASYNC:
@@ -298,8 +304,8 @@ void check_operands(struct parser *p, struct ptx_instruction *instruction, const
         }
         bool vector = strchr("DSAV", *word);
         if (vector && *word != 'A' && *word != 'V' && instruction->opcode != PTX_OP_MMA &&
-            instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC && !is_wmma(instruction->opcode) &&
-            operand->kind != PTX_OPERAND_NONE)
+            !is_sparse_mma(instruction->opcode) && instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC &&
+            !is_wmma(instruction->opcode) && operand->kind != PTX_OPERAND_NONE)
             check_vector(p, instruction, operand);
         else if (operand->kind == PTX_OPERAND_VECTOR && !vector)
             parser_unsupported(p, "a vector where one value is meant");

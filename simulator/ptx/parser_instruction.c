@@ -144,8 +144,8 @@ static void check_suffixes(struct parser *p, struct ptx_instruction *instruction
 
 // Those whose types are more than a result's and a source's.
 static bool keeps_types(enum ptx_opcode opcode) {
-    return opcode == PTX_OP_MMA || opcode == PTX_OP_WMMA_MMA || opcode == PTX_OP_WGMMA_MMA_ASYNC ||
-           opcode == PTX_OP_CVT_PACK || is_video(opcode);
+    return opcode == PTX_OP_MMA || is_sparse_mma(opcode) || opcode == PTX_OP_WMMA_MMA ||
+           opcode == PTX_OP_WGMMA_MMA_ASYNC || opcode == PTX_OP_CVT_PACK || is_video(opcode);
 }
 
 static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction, struct token opcode) {

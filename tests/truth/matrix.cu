@@ -1,14 +1,8 @@
 // ldmatrix, stmatrix and mma.sync. A warp's fragments come from the inputs as they lie, so that a lane or register in
 // the wrong place changes the result.
-#include "forms.cuh"
+#include "products.cuh"
 
 #define SHARED_ADDRESS(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
-
-// Threads that write count results each.
-#define RETURN_PAST(count)                                                                                             \
-    if (INDEX >= TRUTH_ELEMENTS / count) {                                                                             \
-        return;                                                                                                        \
-    }
 
 // A in four registers a lane, B in two: m16n8k16 with 16-bit elements, m16n8k8 with tf32.
 #define MMA_WIDE_F32(name, instruction)                                                                                \
@@ -241,20 +235,8 @@ STMATRIX(stmatrix_x1_trans, STMATRIX_1(".trans"))
 STMATRIX(stmatrix_x2_trans, STMATRIX_2(".trans"))
 STMATRIX(stmatrix_x4_trans, STMATRIX_4(".trans"))
 
-#define EXACT_MMA(name, R, A, C)                                                                                       \
-    { #name "_exact", (const void *)name, TRUTH_##R, {TRUTH_##A, TRUTH_##A, TRUTH_##C }, TRUTH_EXACT, 0 }
-#define RANDOM_MMA(name, R, A, C, bound)                                                                               \
-    { #name "_random", (const void *)name, TRUTH_##R, {TRUTH_##A, TRUTH_##A, TRUTH_##C }, TRUTH_NEAR, bound }
 #define MOVE(name)                                                                                                     \
     { #name, (const void *)name, TRUTH_I32, {TRUTH_I32, TRUTH_NONE, TRUTH_NONE }, TRUTH_EXACT, 0 }
-
-#define INTEGER_MMA(name)                                                                                              \
-    { #name, (const void *)name, TRUTH_I32, {TRUTH_I32, TRUTH_I32, TRUTH_I32 }, TRUTH_EXACT, 0 }
-
-// Small integers make every order of summation exact. For the others the order is the hardware's own: at most 17 terms
-// of size 1 are added, each addition truncated to fp32's 24 bits at a size under 32, or to fp16's 11 bits at the end.
-#define FP32_SUM (17 * 0x1p-19)
-#define FP16_SUM 0x1p-6
 
 extern "C" const struct truth_form truth_matrix[] = {
     EXACT_MMA(mma_m16n8k16_f32_bf16, F32, SMALL_BF16X2, SMALL_F32),
