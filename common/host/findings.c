@@ -102,6 +102,9 @@ static const struct mistake findings[SIM_FINDING_KINDS] = {
     [SIM_FINDING_WGMMA_OPERAND] = {"bad operand of wgmma",
                                    "A descriptor says where the tile begins, how far apart its parts are, and how it "
                                    "is swizzled. Write down the address of the tile's last row by it: is it there?"},
+    [SIM_FINDING_SPARSE_METADATA] = {"undefined metadata",
+                                     "Two places of two bits say which elements of a chunk a sparse A holds. Which "
+                                     "lanes have the metadata of this shape, and what do they hold?"},
     [SIM_FINDING_WARPGROUP] = {"divergent warpgroup",
                                "wgmma is one instruction of 128 threads. Which of them are here, and which condition "
                                "keeps the others away?"},

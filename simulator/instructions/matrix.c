@@ -2,8 +2,8 @@
 #include "families.h"
 
 #include "../lanes/fragment.h"
-#include "../lanes/matrix.h"
 #include "../memory/spaces.h"
+#include "matrix.h"
 #include "sync.h"
 
 #include <string.h>
@@ -80,19 +80,23 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     uint32_t result[4][LANES];
     uint32_t *const d[4] = {result[0], result[1], result[2], result[3]};
     const uint32_t *operand[3][4];
+    const struct lane_mma *what = at(warp, bound->b);
     if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
     for (int i = 0; i < 12; i++) {
         place where = bound->elements[4 + i];
         operand[i / 4][i % 4] = where == NO_PLACE ? nothing : cells32(warp, where);
     }
-    warp->lanes->mma(at(warp, bound->b), d, operand[0], operand[1], operand[2]);
+    if (what->element >= ELEMENT_S4)
+        warp->lanes->mma_each(what, d, operand[0], operand[1], operand[2], NULL);
+    else
+        warp->lanes->mma(what, d, operand[0], operand[1], operand[2]);
     for (int i = 0; i < bound->vector; i++)
         warp_write32(warp, bound->elements[i], result[i], ALL_LANES);
     return STEP_NEXT;
 }
 
-static bool bind_fragment(struct binder *binder, const struct ptx_operand *operand, place places[4], bool result) {
+bool bind_fragment(struct binder *binder, const struct ptx_operand *operand, place places[4], bool result) {
     int count = operand->kind == PTX_OPERAND_VECTOR ? operand->count : 1;
     for (int i = 0; i < 4; i++) {
         const struct ptx_operand *one =
@@ -104,7 +108,7 @@ static bool bind_fragment(struct binder *binder, const struct ptx_operand *opera
     return count <= 4;
 }
 
-static enum lane_element element_of(enum ptx_type type) {
+enum lane_element matrix_element(enum ptx_type type) {
     switch (type) {
     case PTX_F16:
         return ELEMENT_F16;
@@ -118,6 +122,12 @@ static enum lane_element element_of(enum ptx_type type) {
         return ELEMENT_S8;
     case PTX_U8:
         return ELEMENT_U8;
+    case PTX_S4:
+        return ELEMENT_S4;
+    case PTX_U4:
+        return ELEMENT_U4;
+    case PTX_B1:
+        return ELEMENT_B1;
     default:
         return ELEMENT_TF32;
     }
@@ -128,11 +138,12 @@ bool bind_mma(struct binder *binder, const struct ptx_instruction *ptx, struct b
         return bind_mma_double(binder, ptx, bound);
     place *places = bind_own(binder, 16 * sizeof *places);
     struct lane_mma what = {
-        .element = element_of(ptx->mma_type[1]),
-        .right = element_of(ptx->mma_type[2]),
+        .element = matrix_element(ptx->mma_type[1]),
+        .right = matrix_element(ptx->mma_type[2]),
         .k = ptx->shape[2],
         .half_sum = ptx->mma_type[0] == PTX_F16,
         .saturates = ptx->flags & PTX_SAT,
+        .exclusive = ptx->variant == PTX_V_XOR,
     };
     if (!places)
         return false;

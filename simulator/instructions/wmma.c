@@ -6,8 +6,8 @@
 #include "families.h"
 
 #include "../lanes/fragment.h"
-#include "../lanes/matrix.h"
 #include "../memory/spaces.h"
+#include "matrix.h"
 #include "sync.h"
 
 #include <math.h>
@@ -20,21 +20,17 @@ struct fragment {
     enum use use;
     enum ptx_type type;
     int m, n, k;
-    int bytes;     // of an element
+    int bits;      // of an element
     int width;     // elements of a register
     int registers; // that differ
     bool by_columns, loads;
     place stride;
 };
 
-static int element_bytes(enum ptx_type type) {
-    return type == PTX_TF32 ? 4 : (int)ptx_type_size(type);
-}
-
 static struct fragment fragment_of(enum use use, enum ptx_type type, const int shape[3]) {
     struct fragment f = {.use = use, .type = type, .m = shape[0], .n = shape[1], .k = shape[2]};
-    f.bytes = element_bytes(type);
-    f.width = f.bytes >= 4 ? 1 : 4 / f.bytes;
+    f.bits = ptx_type_bits(type);
+    f.width = f.bits >= 32 ? 1 : 32 / f.bits;
     int elements = use == MATRIX_A ? f.m * f.k : use == MATRIX_B ? f.k * f.n : f.m * f.n;
     f.registers = elements / (LANES * f.width);
     return f;
@@ -90,30 +86,30 @@ static enum step move(struct warp *warp, const struct bound *bound, const struct
     for (int lane = 0; lane < LANES; lane++) {
         struct fragment_element at = element_at(f, lane, r, e);
         int64_t along = f->by_columns ? at.row : at.column, lines = f->by_columns ? at.column : at.row;
-        access.address[lane] += (uint64_t)((lines * (int64_t)stride[lane] + along) * f->bytes);
+        access.address[lane] += (uint64_t)((lines * (int64_t)stride[lane] + along) * f->bits / 8);
     }
     access.span = warp->lanes->span64(access.address, bytes);
-    moved_at = (unsigned)(e * f->bytes);
+    moved_at = (unsigned)(e * f->bits / 8);
     enum step step = access_check_alignment(warp, bound, &access);
     return step == STEP_NEXT ? access_run_at(warp, bound, &access, f->loads ? take : give) : step;
 }
 
-static void put_register(struct warp *warp, place where, int bytes) {
+static void put_register(struct warp *warp, place where, bool is_wide) {
     uint64_t wide[LANES];
     uint32_t narrow[LANES];
     for (int lane = 0; lane < LANES; lane++) {
         memcpy(&wide[lane], moved[lane], 8);
         memcpy(&narrow[lane], moved[lane], 4);
     }
-    if (bytes == 8)
+    if (is_wide)
         warp_write64(warp, where, wide, ALL_LANES);
     else
         warp_write32(warp, where, narrow, ALL_LANES);
 }
 
-static void get_register(struct warp *warp, place where, int bytes) {
+static void get_register(struct warp *warp, place where, bool is_wide) {
     for (int lane = 0; lane < LANES; lane++)
-        if (bytes == 8)
+        if (is_wide)
             memcpy(moved[lane], &cells64(warp, where)[lane], 8);
         else
             memcpy(moved[lane], &cells32(warp, where)[lane], 4);
@@ -129,13 +125,13 @@ static enum step run_move(struct warp *warp, const struct bound *bound, uint32_t
     int parts = packed ? 1 : f->width;
     for (int r = 0; r < f->registers; r++) {
         if (!f->loads)
-            get_register(warp, bound->elements[r], f->bytes);
+            get_register(warp, bound->elements[r], f->bits == 64);
         for (int e = 0; e < parts && step == STEP_NEXT; e++)
-            step = move(warp, bound, f, r, e, (uint32_t)(f->bytes * (packed ? f->width : 1)));
+            step = move(warp, bound, f, r, e, (uint32_t)(f->bits * (packed ? f->width : 1)) / 8);
         if (step != STEP_NEXT)
             return step;
         for (int copy = r; f->loads && copy < bound->vector; copy += f->registers)
-            put_register(warp, bound->elements[copy], f->bytes);
+            put_register(warp, bound->elements[copy], f->bits == 64);
     }
     return STEP_NEXT;
 }
@@ -158,9 +154,9 @@ bool bind_wmma_move(struct binder *binder, const struct ptx_instruction *ptx, st
     bound->kind = BOUND_RUN;
     bound->run = run_move;
     bound->space = (uint8_t)(ptx->space == PTX_GENERIC && address->slot < 0 ? address->space : ptx->space);
-    bound->bytes = (uint8_t)f.bytes;
+    bound->bytes = (uint8_t)(f.bits < 8 ? 4 : f.bits / 8);
     bound->vector = (uint8_t)(data->kind == PTX_OPERAND_VECTOR ? data->count : 1);
-    bound->elements = bind_places(binder, data, f.bytes == 8 ? PTX_B64 : PTX_B32, loads);
+    bound->elements = bind_places(binder, data, f.bits == 64 ? PTX_B64 : PTX_B32, loads);
     bound->b = bind_data(binder, &f, sizeof f);
     bound->offset = address->offset;
     if (address->variable >= 0)
@@ -176,7 +172,7 @@ bool bind_wmma_move(struct binder *binder, const struct ptx_instruction *ptx, st
 
 struct product {
     struct fragment a, b, c, d;
-    struct lane_mma mma; // of one block; k is 0 for integers and doubles
+    struct lane_mma mma; // of one block; k is 0 for bytes and doubles
     bool saturates;
 };
 
@@ -189,16 +185,19 @@ static void multiply_blocks(struct warp *warp, const struct bound *bound, const 
     int of_c = 2 * rows / p->c.width, of_d = 2 * rows / p->d.width, columns = p->a.n / 8;
     for (int block = 0; block < (p->a.m + 15) / 16 * columns; block++) {
         int down = block / columns, right = block % columns;
-        const uint32_t *a[4], *b[2], *c[4];
+        const uint32_t *a[4], *b[4], *c[4];
         uint32_t result[4][LANES], *d[4] = {result[0], result[1], result[2], result[3]};
         for (int i = 0; i < 4; i++) {
             bool there = (rows == 2 || i % 2 == 0) && i < 2 * across;
             a[i] = there ? cells32(warp, first[1][rows * across * down + i * rows / 2]) : nothing;
             c[i] = i < of_c ? cells32(warp, first[3][of_c * block + i]) : nothing;
         }
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 4; i++)
             b[i] = i < across ? cells32(warp, first[2][across * right + i]) : nothing;
-        warp->lanes->mma(&p->mma, d, a, b, c);
+        if (p->mma.element >= ELEMENT_S4)
+            warp->lanes->mma_each(&p->mma, d, a, b, c, NULL);
+        else
+            warp->lanes->mma(&p->mma, d, a, b, c);
         for (int i = 0; i < of_d; i++)
             warp_write32(warp, first[0][of_d * block + i], result[i], ALL_LANES);
     }
@@ -223,7 +222,7 @@ static union number number_of(const struct warp *warp, const struct fragment *f,
     return n;
 }
 
-// Integers and doubles, one result after the other.
+// Bytes and doubles, one result after the other.
 static void multiply_numbers(struct warp *warp, const struct product *p, const place *first[4]) {
     union number a[MOST_ROWS][MOST_K], b[MOST_K][MOST_ROWS];
     for (int lane = 0; lane < LANES; lane++) {
@@ -297,13 +296,14 @@ bool bind_wmma(struct binder *binder, const struct ptx_instruction *ptx, struct 
         .d = fragment_of(MATRIX_C, d, ptx->shape),
         .saturates = ptx->flags & PTX_SAT,
     };
-    bool real = a == PTX_F16 || a == PTX_BF16 || a == PTX_TF32;
-    if (real)
-        p.mma = (struct lane_mma){.element = a == PTX_F16    ? ELEMENT_F16
-                                             : a == PTX_BF16 ? ELEMENT_BF16
-                                                             : ELEMENT_TF32,
+    enum lane_element element = matrix_element(a);
+    if (a != PTX_F64 && element != ELEMENT_S8 && element != ELEMENT_U8)
+        p.mma = (struct lane_mma){.element = element,
+                                  .right = element,
                                   .k = ptx->shape[2],
-                                  .half_sum = d == PTX_F16};
+                                  .half_sum = d == PTX_F16,
+                                  .saturates = p.saturates,
+                                  .exclusive = ptx->variant == PTX_V_XOR};
     place *places = bind_own(binder, 32 * sizeof *places);
     enum ptx_type held = a == PTX_F64 ? PTX_B64 : PTX_B32;
     bound->kind = BOUND_RUN;

@@ -97,6 +97,10 @@ struct lanes {
     // Fragments of [lanes] words each; those that the shape does not have are not looked at.
     void (*mma)(const struct lane_mma *what, uint32_t *const d[4], const uint32_t *const a[4],
                 const uint32_t *const b[2], const uint32_t *const c[4]);
+    // The same where an element is less than a byte or A is sparse, which has metadata, else NULL. B has up to four
+    // registers.
+    void (*mma_each)(const struct lane_mma *what, uint32_t *const d[4], const uint32_t *const a[4],
+                     const uint32_t *const b[4], const uint32_t *const c[4], const uint32_t *metadata);
 
     // A warp's 16 rows, from first_row of A on; A is a tile, or NULL and in registers. d: n / 2 registers, n / 4 of
     // fp16.

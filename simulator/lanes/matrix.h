@@ -12,15 +12,38 @@ enum lane_element {
     ELEMENT_E4M3, // from here on: bytes
     ELEMENT_E5M2,
     ELEMENT_S8,
-    ELEMENT_U8
+    ELEMENT_U8,
+    ELEMENT_S4, // from here on: of less than a byte
+    ELEMENT_U4,
+    ELEMENT_B1
 };
 
 struct lane_mma {
-    enum lane_element element; // of A, and of B where it is no byte
+    enum lane_element element; // of A, and of B where it is more than a byte
     int k;
     bool half_sum;           // C and D are fp16, else fp32 or, of integers, 32 bits
-    enum lane_element right; // of B where it is a byte
+    enum lane_element right; // of B where it is a byte or less
     bool saturates;          // sums of integers, which wrap round otherwise
+    bool exclusive;          // of single bits, those are counted that differ, else those that are set in both
+    int selector;            // of a sparse A: which of each four lanes have the metadata
 };
+
+static inline int lane_element_bits(enum lane_element element) {
+    return element == ELEMENT_B1     ? 1
+           : element >= ELEMENT_S4   ? 4
+           : element >= ELEMENT_E4M3 ? 8
+           : element == ELEMENT_TF32 ? 32
+                                     : 16;
+}
+
+// Elements of a row of a sparse A of which half are kept; four bits of metadata say which.
+static inline int lane_element_chunk(enum lane_element element) {
+    return element == ELEMENT_TF32 ? 2 : element >= ELEMENT_S4 ? 8 : 4;
+}
+
+// How many of each four lanes have metadata: the first ones, or as many further on as the selector says.
+static inline int lane_mma_metadata_lanes(const struct lane_mma *what) {
+    return what->k / lane_element_chunk(what->element) / 4;
+}
 
 #endif

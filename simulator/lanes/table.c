@@ -20,6 +20,8 @@ bool LANE(global_write)(const struct global_cells *cells, size_t first, uint32_t
                         const struct global_view *view);
 void LANE(mma)(const struct lane_mma *what, uint32_t *const d[4], const uint32_t *const a[4],
                const uint32_t *const b[2], const uint32_t *const c[4]);
+void LANE(mma_each)(const struct lane_mma *what, uint32_t *const d[4], const uint32_t *const a[4],
+                    const uint32_t *const b[4], const uint32_t *const c[4], const uint32_t *metadata);
 void LANE(wgmma)(const struct lane_wgmma *what, const uint8_t *shared, const struct wgmma_tile *a, uint32_t first_row,
                  const uint32_t *const registers[4], const struct wgmma_tile *b, uint32_t *const *d);
 
@@ -39,5 +41,6 @@ const struct lanes LANE(lanes) = {
     .global_read = LANE(global_read),
     .global_write = LANE(global_write),
     .mma = LANE(mma),
+    .mma_each = LANE(mma_each),
     .wgmma = LANE(wgmma),
 };

@@ -29,6 +29,7 @@ const char *const report_kind_name[SIM_FINDING_KINDS] = {
     [SIM_FINDING_TENSOR_MAP] = "bad tensor map",
     [SIM_FINDING_WGMMA_REGISTERS] = "wgmma's registers used too early",
     [SIM_FINDING_WGMMA_OPERAND] = "bad operand of wgmma",
+    [SIM_FINDING_SPARSE_METADATA] = "undefined metadata",
     [SIM_FINDING_WARPGROUP] = "divergent warpgroup",
     [SIM_FINDING_REGISTER_POOL] = "registers that are not there",
     [SIM_FINDING_RACE_CLUSTER] = "race between blocks of a cluster",
@@ -108,6 +109,9 @@ const char *const report_usual_cause[SIM_FINDING_KINDS] = {
                                     "finds behind a wgmma.fence.",
     [SIM_FINDING_WGMMA_OPERAND] =
         "the descriptor's address, offsets or swizzle are not those of the tile in shared memory.",
+    [SIM_FINDING_SPARSE_METADATA] = "the metadata is laid out for another shape, or other lanes have it than the "
+                                    "sparsity selector names. Four bits "
+                                    "say which two of a chunk are there, the first one's place in the lower two bits.",
     [SIM_FINDING_WARPGROUP] =
         "wgmma stands inside an if or a loop that not all 128 threads of the warpgroup go through in the same way.",
     [SIM_FINDING_REGISTER_POOL] =

@@ -61,6 +61,9 @@ enum suffix_class {
     BEYOND,
     PLUS_ONE,
     SCALE,
+    NARROW_TYPES,
+    BITWISE,
+    COUNTING,
 };
 
 enum suffix_field {

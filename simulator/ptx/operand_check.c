@@ -101,62 +101,29 @@ static void check_mov(struct parser *p, struct ptx_instruction *mov) {
     check_operand(p, mov, parts, &need);
 }
 
-static int type_bits(enum ptx_type type) {
-    return 8 * (int)ptx_type_size(type);
-}
-
 // A fragment's elements are spread evenly over the 32 lanes, packed into registers of 32 bits, or 64 for double.
 static void check_fragment(struct parser *p, const struct ptx_instruction *mma, const struct ptx_operand *operand,
                            enum ptx_type type, int rows, int columns) {
     struct need need = {.size = type == PTX_F64 ? 8 : 4};
-    int registers = rows * columns * type_bits(type) / (32 * 8 * (int)need.size);
+    int registers = rows * columns * ptx_type_bits(type) / (32 * 8 * (int)need.size);
     int count = operand->kind == PTX_OPERAND_VECTOR ? operand->count : 1;
     if (registers == 0 || count != registers)
         parser_unsupported(p, "a fragment of %d registers where %d are meant", count, registers);
     check_operand(p, mma, operand, &need);
 }
 
-static bool is_float_byte(enum ptx_type type) {
-    return type == PTX_E4M3 || type == PTX_E5M2;
-}
-
-static bool is_integer_byte(enum ptx_type type) {
-    return type == PTX_S8 || type == PTX_U8;
-}
-
-// Products of bytes, of which A and B may be of two types, and of doubles.
-static bool is_mma_of_others(const struct ptx_instruction *mma) {
-    int m = mma->shape[0], k = mma->shape[2];
-    enum ptx_type a = mma->mma_type[1], b = mma->mma_type[2], sum = mma->mma_type[0];
-    if (mma->shape[1] != 8 || sum != mma->mma_type[3])
-        return false;
-    if (is_integer_byte(a) && is_integer_byte(b))
-        return sum == PTX_S32 && ((m == 16 && (k == 16 || k == 32)) || (m == 8 && k == 16));
-    if (is_float_byte(a) && is_float_byte(b))
-        return (sum == PTX_F32 || sum == PTX_F16) && m == 16 && (k == 16 || k == 32) && !(mma->flags & PTX_SAT);
-    return a == PTX_F64 && b == PTX_F64 && sum == PTX_F64 && !(mma->flags & PTX_SAT) &&
-           ((m == 8 && k == 4) || (m == 16 && (k == 4 || k == 8 || k == 16)));
-}
-
 static void check_mma(struct parser *p, const struct ptx_instruction *mma) {
     int m = mma->shape[0], n = mma->shape[1], k = mma->shape[2];
-    enum ptx_type a = mma->mma_type[1], accumulator = mma->mma_type[0];
-    bool known = is_mma_of_others(mma);
-    if (m == 16 && n == 8 && a == mma->mma_type[2] && accumulator == mma->mma_type[3]) {
-        if (a == PTX_F16)
-            known = (k == 8 || k == 16) && (accumulator == PTX_F16 || accumulator == PTX_F32);
-        else if (a == PTX_BF16)
-            known = (k == 8 || k == 16) && accumulator == PTX_F32;
-        else if (a == PTX_TF32)
-            known = (k == 4 || k == 8) && accumulator == PTX_F32;
-        known = known && (!(mma->flags & PTX_SAT) || accumulator == PTX_S32);
-    }
-    if (!known)
+    bool sparse = is_sparse_mma(mma->opcode);
+    if (!is_mma(mma))
         parser_unsupported(p, "the simulator does not know an mma of this shape and these types");
     check_fragment(p, mma, &mma->dst[0], mma->mma_type[0], m, n);
-    check_fragment(p, mma, &mma->src[0], mma->mma_type[1], m, k);
+    check_fragment(p, mma, &mma->src[0], mma->mma_type[1], m, sparse ? k / 2 : k);
     check_fragment(p, mma, &mma->src[1], mma->mma_type[2], k, n);
     check_fragment(p, mma, &mma->src[2], mma->mma_type[3], m, n);
+    int choices = sparse ? 4 / mma_metadata_lanes(mma) : 0;
+    if (sparse && (mma->src[4].kind != PTX_OPERAND_IMMEDIATE || mma->src[4].bits >= (uint64_t)choices))
+        parser_unsupported(p, "which lanes have the metadata is said by a constant from 0 to %d", choices - 1);
 }
 
 // What a thread holds of a matrix of the warpgroup: 1/128 of it.
@@ -192,33 +159,16 @@ static bool is_wmma(enum ptx_opcode opcode) {
     return opcode >= PTX_OP_WMMA_LOAD_A && opcode <= PTX_OP_WMMA_STORE_D;
 }
 
-// Whether matrices of that type are multiplied in tiles of that shape; sums: as what is added to.
-static bool is_tile(const int shape[3], enum ptx_type type, bool sums) {
-    int m = shape[0], n = shape[1], k = shape[2];
-    bool large = k == 16 && ((m == 16 && n == 16) || (m == 32 && n == 8) || (m == 8 && n == 32));
-    bool small = m == 16 && n == 16 && k == 8, least = m == 8 && n == 8 && k == 4;
-    switch (type) {
-    case PTX_F64:
-        return least;
-    case PTX_F16:
-        return large;
-    case PTX_F32:
-        return sums && (large || small);
-    case PTX_S32:
-        return sums && large;
-    case PTX_TF32:
-        return !sums && small;
-    default:
-        return !sums && large && (type == PTX_BF16 || type == PTX_S8 || type == PTX_U8);
-    }
-}
-
 // wmma's fragments of fp16 have eight registers whatever their shape.
 static void check_tile(struct parser *p, const struct ptx_instruction *wmma, const struct ptx_operand *operand,
                        enum ptx_type type, char which) {
     const int *shape = wmma->shape;
     int rows = which == 'b' ? shape[2] : shape[0], columns = which == 'a' ? shape[2] : shape[1];
-    if (!is_tile(shape, type, which == 'c') || operand->kind != PTX_OPERAND_VECTOR)
+    bool columns_first = wmma->flags & PTX_ROW_COL, moves = wmma->opcode != PTX_OP_WMMA_MMA;
+    bool known = is_tile(shape, type, which == 'c') && operand->kind == PTX_OPERAND_VECTOR;
+    if (moves && which != 'c' && ptx_type_bits(type) < 8) // A lies in rows, B in columns
+        known = known && columns_first == (which == 'b');
+    if (!known)
         parser_unsupported(p, "the simulator does not know a wmma of this shape and these types");
     if (type == PTX_F16 && which != 'c')
         rows = 512 / columns;
@@ -229,8 +179,9 @@ static void check_wmma(struct parser *p, const struct ptx_instruction *wmma) {
     const enum ptx_type *type = wmma->mma_type;
     bool half = type[2] == PTX_NO_TYPE; // .dtype.ctype: A and B are fp16
     enum ptx_type a = half ? PTX_F16 : type[1], b = half ? PTX_F16 : type[2], c = half ? type[1] : type[3];
-    enum ptx_type sum = a == PTX_F64 ? PTX_F64 : a == PTX_S8 || a == PTX_U8 ? PTX_S32 : PTX_F32;
-    if (a != b || c != type[0] || (c != sum && !(half && c == PTX_F16)))
+    bool integers = a == PTX_S8 || a == PTX_U8 || ptx_type_bits(a) < 8;
+    enum ptx_type sum = a == PTX_F64 ? PTX_F64 : integers ? PTX_S32 : PTX_F32;
+    if (a != b || c != type[0] || (c != sum && !(half && c == PTX_F16)) || !counts_where_bits(wmma, a))
         parser_unsupported(p, "the simulator does not know a wmma of these types");
     check_tile(p, wmma, &wmma->dst[0], c, 'c');
     check_tile(p, wmma, &wmma->src[0], a, 'a');
@@ -294,6 +245,8 @@ static void check_parameter_bounds(struct parser *p, const struct ptx_instructio
 static void check_by_opcode(struct parser *p, struct ptx_instruction *instruction) {
     switch (instruction->opcode) {
     case PTX_OP_MMA:
+    case PTX_OP_MMA_SP:
+    case PTX_OP_MMA_SP_ORDERED:
         check_mma(p, instruction);
         break;
     case PTX_OP_WGMMA_MMA_ASYNC:
@@ -351,8 +304,8 @@ void check_operands(struct parser *p, struct ptx_instruction *instruction, const
         }
         bool vector = strchr("DSAV", *word);
         if (vector && *word != 'A' && *word != 'V' && instruction->opcode != PTX_OP_MMA &&
-            instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC && !is_wmma(instruction->opcode) &&
-            operand->kind != PTX_OPERAND_NONE)
+            !is_sparse_mma(instruction->opcode) && instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC &&
+            !is_wmma(instruction->opcode) && operand->kind != PTX_OPERAND_NONE)
             check_vector(p, instruction, operand);
         else if (operand->kind == PTX_OPERAND_VECTOR && !vector)
             parser_unsupported(p, "a vector where one value is meant");

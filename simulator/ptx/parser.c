@@ -25,6 +25,10 @@ size_t ptx_type_size(enum ptx_type type) {
     return (unsigned)type < sizeof SIZES ? SIZES[type] : 0;
 }
 
+int ptx_type_bits(enum ptx_type type) {
+    return type == PTX_B1 ? 1 : type == PTX_S4 || type == PTX_U4 ? 4 : 8 * (int)ptx_type_size(type);
+}
+
 void advance(struct parser *p) {
     p->token = lexer_next(&p->lexer);
 }

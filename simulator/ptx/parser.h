@@ -175,6 +175,15 @@ void parse_video_source(struct parser *p, struct ptx_instruction *instruction);
 // operand_check.c
 void check_operands(struct parser *p, struct ptx_instruction *instruction, const char *operands);
 
+// mma_shapes.c
+bool is_mma(const struct ptx_instruction *mma);            // whether there is an mma of its shape and types
+bool is_sparse_mma(enum ptx_opcode opcode);                // mma.sp
+int mma_metadata_lanes(const struct ptx_instruction *mma); // of each four, of mma.sp
+bool is_tile(const int shape[3], enum ptx_type type,
+             bool sums); // the same of wmma's matrices; sums: of what is added to
+bool counts_where_bits(const struct ptx_instruction *mma,
+                       enum ptx_type a); // .and.popc or .xor.popc where A has single bits
+
 // parser_call.c
 void parse_call(struct parser *p, struct ptx_instruction *call);
 

@@ -14,8 +14,8 @@ static bool is_copy(enum ptx_opcode opcode) {
            opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR;
 }
 
-static const uint64_t MAY_REPEAT = BIT(TYPES) | BIT(CACHE) | BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) | BIT(LAYOUT) |
-                                   BIT(LINES) | BIT(BARRIER) | BIT(XORSIGN) | BIT(FENCING);
+static const uint64_t MAY_REPEAT = BIT(TYPES) | BIT(NARROW_TYPES) | BIT(CACHE) | BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) |
+                                   BIT(LAYOUT) | BIT(LINES) | BIT(BARRIER) | BIT(XORSIGN) | BIT(FENCING);
 
 // What is known of an instruction while its suffixes are read.
 struct suffix_state {
@@ -144,8 +144,8 @@ static void check_suffixes(struct parser *p, struct ptx_instruction *instruction
 
 // Those whose types are more than a result's and a source's.
 static bool keeps_types(enum ptx_opcode opcode) {
-    return opcode == PTX_OP_MMA || opcode == PTX_OP_WMMA_MMA || opcode == PTX_OP_WGMMA_MMA_ASYNC ||
-           opcode == PTX_OP_CVT_PACK || is_video(opcode);
+    return opcode == PTX_OP_MMA || is_sparse_mma(opcode) || opcode == PTX_OP_WMMA_MMA ||
+           opcode == PTX_OP_WGMMA_MMA_ASYNC || opcode == PTX_OP_CVT_PACK || is_video(opcode);
 }
 
 static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction, struct token opcode) {

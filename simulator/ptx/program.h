@@ -23,6 +23,7 @@ enum PTX_SMALL ptx_type {
     PTX_S8, PTX_S16, PTX_S32, PTX_S64,
     PTX_F16, PTX_F16X2, PTX_BF16, PTX_BF16X2, PTX_TF32, PTX_E4M3, PTX_E5M2, PTX_F32, PTX_F64,
     PTX_U16X2, PTX_S16X2, PTX_F32X2,
+    PTX_S4, PTX_U4, PTX_B1, // of less than a byte: elements of matrices alone
 };
 
 // PTX writes .param for two things that have nothing in common: the kernel's parameter block, which all threads read
@@ -102,6 +103,7 @@ enum ptx_flag {
     PTX_READ = 1 << 29,     // cp.async.bulk.wait_group.read
     PTX_IM2COL = 1 << 30,   // pixels one after the other, not a box
     PTX_PLUS_ONE = 1 << 29, // vmad.po
+    PTX_POPC = 1 << 28,     // mma, wmma of single bits, with variant PTX_V_AND or PTX_V_XOR
 };
 
 enum PTX_SMALL ptx_operand_kind {
@@ -339,6 +341,7 @@ void ptx_free_kernel(struct ptx_kernel *kernel);
 void ptx_free_module(struct ptx_module *module);
 
 const char *ptx_opcode_name(enum ptx_opcode opcode);
-size_t ptx_type_size(enum ptx_type type); // bytes, 0 for PTX_PRED and PTX_NO_TYPE
+size_t ptx_type_size(enum ptx_type type); // bytes, 0 for PTX_PRED, PTX_NO_TYPE and types of less than a byte
+int ptx_type_bits(enum ptx_type type);    // the same in bits, of elements of matrices, too
 
 #endif

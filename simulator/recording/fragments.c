@@ -59,6 +59,12 @@ static const char *type_name(enum ptx_type type) {
         return "s8";
     case PTX_U8:
         return "u8";
+    case PTX_S4:
+        return "s4";
+    case PTX_U4:
+        return "u4";
+    case PTX_B1:
+        return "b1";
     case PTX_S32:
         return "s32";
     case PTX_F64:
@@ -69,8 +75,8 @@ static const char *type_name(enum ptx_type type) {
 }
 
 static int width_of(enum ptx_type type) {
-    bool byte = type == PTX_E4M3 || type == PTX_E5M2 || type == PTX_S8 || type == PTX_U8;
-    return byte ? 4 : type == PTX_F16 || type == PTX_BF16 ? 2 : 1;
+    int bits = ptx_type_bits(type);
+    return bits < 32 ? 32 / bits : 1;
 }
 
 static void add_operand(struct json *json, const struct operand *operand, int warps) {

@@ -109,6 +109,8 @@ static struct work_cost of_access(const struct ptx_instruction *i) {
 
 static struct work_cost of_product(const struct ptx_instruction *i) {
     uint32_t products = (uint32_t)(i->shape[0] * i->shape[1] * i->shape[2]);
+    if (i->opcode == PTX_OP_MMA_SP || i->opcode == PTX_OP_MMA_SP_ORDERED)
+        return cost(1, WORK_MMA, products / 2, LATENCY_MMA); // half of A is not there
     if (i->opcode == PTX_OP_MMA)
         return cost(1, WORK_MMA, products, LATENCY_MMA);
     struct work_cost c = cost(1, WORK_WGMMA, products / WARPS, 0);
@@ -206,6 +208,8 @@ struct work_cost work_cost_of(const struct ptx_kernel *kernel, int32_t instructi
     case PTX_OP_RED:
         return issue_only(1, i->space == PTX_SHARED ? LATENCY_SHARED : LATENCY_ATOMIC);
     case PTX_OP_MMA:
+    case PTX_OP_MMA_SP:
+    case PTX_OP_MMA_SP_ORDERED:
     case PTX_OP_WGMMA_MMA_ASYNC:
         return of_product(i);
     case PTX_OP_BAR:

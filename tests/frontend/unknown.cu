@@ -1,7 +1,5 @@
 // What the simulator does not know, each where the macro of that name is defined: an error that names this file and the
 // line.
-#include <mma.h>
-
 #ifdef special_register
 __global__ void reads_register(unsigned *x) {
     asm volatile("mov.u32 %0, %%aggr_smem_size;" : "=r"(x[0])); // unknown: special_register
@@ -14,11 +12,10 @@ __global__ void adds_on_all(unsigned *x) {
 }
 #endif
 
-#ifdef half_bytes
-__global__ void loads_half_bytes(const void *a, int *c) {
-    using namespace nvcuda::wmma;
-    fragment<matrix_a, 8, 8, 32, experimental::precision::u4, row_major> left;
-    load_matrix_sync(left, a, 32); // unknown: half_bytes
-    c[threadIdx.x] = left.x[0];
+#ifdef stack
+__global__ void takes_from_the_stack(unsigned *x) {
+    volatile unsigned *own = static_cast<unsigned *>(alloca(x[1])); // unknown: stack
+    own[0] = x[2];
+    x[0] = own[x[3]];
 }
 #endif

@@ -121,6 +121,27 @@ KERNEL misaligned(float *out) {
     reinterpret_cast<float4 *>(out + 1)[threadIdx.x] = make_float4(1, 2, 3, 4); // misaligned here
 }
 
+// A sparse product whose lanes 0, 4, 8, ... have this metadata, and the others none.
+KERNEL sparse_product(float *out, unsigned metadata) {
+    float d[4] = {};
+    unsigned e = threadIdx.x % 4 == 0 ? metadata : 0, x = threadIdx.x;
+    asm volatile("mma.sp.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %4}, {%4, %4}, "
+                 "{%0, %1, %2, %3}, %5, 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(x), "r"(e)); // sparse_product here
+    out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
+}
+
+KERNEL sparse_product_in_order(float *out, unsigned metadata) {
+    float d[4] = {};
+    unsigned x = threadIdx.x;
+    asm volatile("mma.sp::ordered_metadata.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %4}, "
+                 "{%4, %4}, {%0, %1, %2, %3}, %5, 2;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(x), "r"(metadata)); // sparse_product_in_order here
+    out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
+}
+
 KERNEL divergent_barrier(float *out) {
     if (threadIdx.x < 40) {
         out[threadIdx.x] = 1;

@@ -104,6 +104,17 @@ static void test_lanes(void **state) {
     must_find(RUN("absent_source", 1, 32, 1, {a}), SIM_LAUNCH_FAILURE, "lane 16", false);
 }
 
+static void test_sparse_metadata(void **state) {
+    (void)state;
+    uint64_t a = expected_zeros();
+    must_be_silent(RUN("sparse_product", 1, 32, 2, {a, 0x4e4e94c1}));
+    must_find(RUN("sparse_product", 1, 32, 2, {a, 0x44454444}), SIM_LAUNCH_FAILURE,
+              "metadata 0x44454444 in lane 0, whose bits 16 to 19 say places 1 and 1", false);
+    must_be_silent(RUN("sparse_product_in_order", 1, 32, 2, {a, 0x4ee4eee4}));
+    must_find(RUN("sparse_product_in_order", 1, 32, 2, {a, 0x4ee4eec4}), SIM_LAUNCH_FAILURE,
+              "in lane 2, whose bits 4 to 7 say places 0 and 3", false);
+}
+
 static void test_asynchronous_copies(void **state) {
     (void)state;
     uint64_t a = expected_zeros(), b = expected_zeros();
@@ -133,9 +144,13 @@ static void test_ends(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_uninitialised), cmocka_unit_test(test_uninitialised_and_unused),
-        cmocka_unit_test(test_out_of_bounds), cmocka_unit_test(test_barriers),
-        cmocka_unit_test(test_lanes),         cmocka_unit_test(test_asynchronous_copies),
+        cmocka_unit_test(test_uninitialised),
+        cmocka_unit_test(test_uninitialised_and_unused),
+        cmocka_unit_test(test_out_of_bounds),
+        cmocka_unit_test(test_barriers),
+        cmocka_unit_test(test_lanes),
+        cmocka_unit_test(test_sparse_metadata),
+        cmocka_unit_test(test_asynchronous_copies),
         cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, load, unload);

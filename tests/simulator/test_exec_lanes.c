@@ -207,24 +207,41 @@ static void test_matrix_product(void **state) {
         {.element = ELEMENT_E4M3, .k = 32, .right = ELEMENT_E5M2},
         {.element = ELEMENT_E5M2, .k = 16, .half_sum = true, .right = ELEMENT_E4M3},
         {.element = ELEMENT_S8, .k = 32, .right = ELEMENT_U8, .saturates = true},
-        {.element = ELEMENT_U8, .k = 16, .right = ELEMENT_S8}};
+        {.element = ELEMENT_U8, .k = 16, .right = ELEMENT_S8},
+        {.element = ELEMENT_S4, .k = 64, .right = ELEMENT_U4},
+        {.element = ELEMENT_U4, .k = 32, .right = ELEMENT_S4, .saturates = true},
+        {.element = ELEMENT_B1, .k = 256, .right = ELEMENT_B1, .exclusive = true},
+        // with a sparse A
+        {.element = ELEMENT_F16, .k = 32, .half_sum = true, .selector = 1},
+        {.element = ELEMENT_BF16, .k = 16, .selector = 3},
+        {.element = ELEMENT_TF32, .k = 16},
+        {.element = ELEMENT_E4M3, .k = 64, .right = ELEMENT_E5M2},
+        {.element = ELEMENT_S8, .k = 32, .right = ELEMENT_U8, .selector = 1},
+        {.element = ELEMENT_U4, .k = 128, .right = ELEMENT_S4, .saturates = true}};
+    const unsigned first_sparse = sizeof shapes / sizeof shapes[0] - 6;
     for (unsigned s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
-        uint64_t storage[10][LANES];
+        uint64_t storage[13][LANES];
         uint32_t result[2][4][LANES] = {0};
-        const uint32_t *a[4], *b[2], *c[4];
-        for (int i = 0; i < 10; i++) {
+        const uint32_t *a[4], *b[4], *c[4], *metadata = NULL;
+        for (int i = 0; i < 13; i++) {
             fill(storage[i]);
             const uint32_t *words = (const uint32_t *)(const void *)storage[i];
             if (i < 4)
                 a[i] = words;
-            else if (i < 6)
+            else if (i < 8)
                 b[i - 4] = words;
-            else
-                c[i - 6] = words;
+            else if (i < 12)
+                c[i - 8] = words;
+            else if (s >= first_sparse)
+                metadata = words;
         }
         for (int build = 0; build < 2; build++) {
             uint32_t *const d[4] = {result[build][0], result[build][1], result[build][2], result[build][3]};
-            (build ? &lanes_generic : &lanes_avx2)->mma(&shapes[s], d, a, b, c);
+            const struct lanes *lanes = build ? &lanes_generic : &lanes_avx2;
+            if (metadata || shapes[s].element >= ELEMENT_S4)
+                lanes->mma_each(&shapes[s], d, a, b, c, metadata);
+            else
+                lanes->mma(&shapes[s], d, a, b, c);
         }
         assert_memory_equal(result[0], result[1], sizeof result[0]);
     }

@@ -138,6 +138,28 @@ static void test_what_the_simulator_does_not_know(void **state) {
         "mma.sync.aligned.m8n8k8.row.col.f64.f64.f64.f64 {%rd1,%rd2}, {%rd1}, {%rd2}, {%rd1,%rd2};",
         "the simulator does not know an mma of this shape and these types: \"mma.sync.aligned.m8n8k8.row.col.f64."
         "f64.f64.f64 {%rd1,%rd2}, {%rd1}, {%rd2}, {%rd1,%rd2};\" (ptx line 8)");
+    check_body("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32 {%r1,%r2}, {%r1}, {%r2}, {%r1,%r2};",
+               "the simulator does not know an mma of this shape and these types: \"mma.sync.aligned.m8n8k128.row.col."
+               "s32.b1.b1.s32 {%r1,%r2}, {%r1}, {%r2}, {%r1,%r2};\" (ptx line 8)");
+    check_body("mma.sync.aligned.m8n8k32.row.col.s32.s4.s8.s32 {%r1,%r2}, {%r1}, {%r2}, {%r1,%r2};",
+               "the simulator does not know an mma of this shape and these types: \"mma.sync.aligned.m8n8k32.row.col."
+               "s32.s4.s8.s32 {%r1,%r2}, {%r1}, {%r2}, {%r1,%r2};\" (ptx line 8)");
+    check_body("wmma.load.a.sync.aligned.col.m8n8k32.s4 {%r1}, [%rd1], %r2;",
+               "the simulator does not know a wmma of this shape and these types: \"wmma.load.a.sync.aligned.col."
+               "m8n8k32.s4 {%r1}, [%rd1], %r2;\" (ptx line 8)");
+    check_body("mma.sp.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r1,%r2}, "
+               "{%f1,%f2,%f3,%f4}, %r3, 4;",
+               "which lanes have the metadata is said by a constant from 0 to 3: \"mma.sp.sync.aligned.m16n8k8.row.col."
+               "f32.tf32.tf32.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, {%r1,%r2}, {%f1,%f2,%f3,%f4}, %r3, 4;\" (ptx line 8)");
+    check_body(
+        "mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {%r1,%r2,%r3,%r4}, {%r1,%r2,%r3,%r4}, "
+        "{%r1,%r2,%r3,%r4}, {%r1,%r2,%r3,%r4}, %r3, 1;",
+        "which lanes have the metadata is said by a constant from 0 to 0: \"mma.sp.sync.aligned.m16n8k64.row.col."
+        "s32.s8.s8.s32 {%r1,%r2,%r3,%r4}, {%r1,%r2,%r3,%r4}, {%r1,%r2,%r3,%r4}, {%r1,%r2,%r3,%r4}, %r3, 1;\" (ptx "
+        "line 8)");
+    check_body("ld.global.s4 %r1, [%rd1];",
+               "the simulator does not know '.s4' after 'ld': \"ld.global.s4 %r1, [%rd1];\" "
+               "(ptx line 8)");
 }
 
 // text COUNT times, with its %d counting up.

@@ -138,6 +138,10 @@ static void units_are_counted(void **state) {
                              "{%r1,%r2,%r3,%r4}, {%r5,%r6}, {%f1,%f2,%f3,%f4};\n",
                              WORK_MMA),
                      16 * 8 * 16);
+    assert_int_equal(counted("mma.sp.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2}, "
+                             "{%r5,%r6}, {%f1,%f2,%f3,%f4}, %r7, 1;\n",
+                             WORK_MMA),
+                     16 * 8 * 16 / 2);
 }
 
 // What the product of a mul is read by decides whether it is an instruction of its own.

@@ -1,14 +1,8 @@
 // ldmatrix, stmatrix and mma.sync. A warp's fragments come from the inputs as they lie, so that a lane or register in
 // the wrong place changes the result.
-#include "forms.cuh"
+#include "products.cuh"
 
 #define SHARED_ADDRESS(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
-
-// Threads that write count results each.
-#define RETURN_PAST(count)                                                                                             \
-    if (INDEX >= TRUTH_ELEMENTS / count) {                                                                             \
-        return;                                                                                                        \
-    }
 
 // A in four registers a lane, B in two: m16n8k16 with 16-bit elements, m16n8k8 with tf32.
 #define MMA_WIDE_F32(name, instruction)                                                                                \
@@ -63,7 +57,7 @@
         result[2 * INDEX] = d0, result[2 * INDEX + 1] = d1;                                                            \
     }
 
-// Bytes: A in four registers a lane, B in two; or half of that.
+// Bytes, half bytes or single bits: A in four registers a lane, B in two; or half of that; or A and B in one.
 #define MMA_BYTES(name, instruction)                                                                                   \
     __global__ void name(int *result, const unsigned *a, const unsigned *b, const int *c) {                            \
         RETURN_PAST(4)                                                                                                 \
@@ -89,6 +83,16 @@
                        "r"(fragment_c[1]), "r"(fragment_c[2]), "r"(fragment_c[3]));                                    \
         int *row = result + 4 * INDEX;                                                                                 \
         row[0] = d0, row[1] = d1, row[2] = d2, row[3] = d3;                                                            \
+    }
+
+#define MMA_LEAST(name, instruction)                                                                                   \
+    __global__ void name(int *result, const unsigned *a, const unsigned *b, const int *c) {                            \
+        RETURN_PAST(2)                                                                                                 \
+        int d0, d1;                                                                                                    \
+        asm volatile(instruction " {%0, %1}, {%2}, {%3}, {%4, %5};"                                                    \
+                     : "=r"(d0), "=r"(d1)                                                                              \
+                     : "r"(a[INDEX]), "r"(b[INDEX]), "r"(c[2 * INDEX]), "r"(c[2 * INDEX + 1]));                        \
+        result[2 * INDEX] = d0, result[2 * INDEX + 1] = d1;                                                            \
     }
 
 // Four neighbours as fp8.
@@ -203,6 +207,20 @@ MMA_BYTES(mma_m16n8k32_u8_u8, MMA "m16n8k32.row.col.s32.u8.u8.s32")
 MMA_BYTES(mma_m16n8k32_clamped, MMA "m16n8k32.row.col.satfinite.s32.u8.s8.s32")
 MMA_BYTES_NARROW(mma_m16n8k16_s8_s8, MMA "m16n8k16.row.col.s32.s8.s8.s32")
 MMA_BYTES_NARROW(mma_m16n8k16_u8_s8, MMA "m16n8k16.row.col.s32.u8.s8.s32")
+MMA_BYTES(mma_m16n8k64_s4_s4, MMA "m16n8k64.row.col.s32.s4.s4.s32")
+MMA_BYTES(mma_m16n8k64_s4_u4, MMA "m16n8k64.row.col.s32.s4.u4.s32")
+MMA_BYTES(mma_m16n8k64_u4_u4, MMA "m16n8k64.row.col.s32.u4.u4.s32")
+MMA_BYTES(mma_m16n8k64_clamped, MMA "m16n8k64.row.col.satfinite.s32.u4.s4.s32")
+MMA_BYTES_NARROW(mma_m16n8k32_s4_s4, MMA "m16n8k32.row.col.s32.s4.s4.s32")
+MMA_BYTES_NARROW(mma_m16n8k32_u4_s4, MMA "m16n8k32.row.col.s32.u4.s4.s32")
+MMA_LEAST(mma_m8n8k32_s4_s4, MMA "m8n8k32.row.col.s32.s4.s4.s32")
+MMA_LEAST(mma_m8n8k32_s4_u4, MMA "m8n8k32.row.col.s32.s4.u4.s32")
+MMA_BYTES(mma_m16n8k256_and, MMA "m16n8k256.row.col.s32.b1.b1.s32.and.popc")
+MMA_BYTES(mma_m16n8k256_xor, MMA "m16n8k256.row.col.s32.b1.b1.s32.xor.popc")
+MMA_BYTES_NARROW(mma_m16n8k128_and, MMA "m16n8k128.row.col.s32.b1.b1.s32.and.popc")
+MMA_BYTES_NARROW(mma_m16n8k128_xor, MMA "m16n8k128.row.col.s32.b1.b1.s32.xor.popc")
+MMA_LEAST(mma_m8n8k128_and, MMA "m8n8k128.row.col.s32.b1.b1.s32.and.popc")
+MMA_LEAST(mma_m8n8k128_xor, MMA "m8n8k128.row.col.s32.b1.b1.s32.xor.popc")
 
 LDMATRIX(ldmatrix_x1, LDMATRIX_1(""))
 LDMATRIX(ldmatrix_x2, LDMATRIX_2(""))
@@ -217,20 +235,8 @@ STMATRIX(stmatrix_x1_trans, STMATRIX_1(".trans"))
 STMATRIX(stmatrix_x2_trans, STMATRIX_2(".trans"))
 STMATRIX(stmatrix_x4_trans, STMATRIX_4(".trans"))
 
-#define EXACT_MMA(name, R, A, C)                                                                                       \
-    { #name "_exact", (const void *)name, TRUTH_##R, {TRUTH_##A, TRUTH_##A, TRUTH_##C }, TRUTH_EXACT, 0 }
-#define RANDOM_MMA(name, R, A, C, bound)                                                                               \
-    { #name "_random", (const void *)name, TRUTH_##R, {TRUTH_##A, TRUTH_##A, TRUTH_##C }, TRUTH_NEAR, bound }
 #define MOVE(name)                                                                                                     \
     { #name, (const void *)name, TRUTH_I32, {TRUTH_I32, TRUTH_NONE, TRUTH_NONE }, TRUTH_EXACT, 0 }
-
-#define INTEGER_MMA(name)                                                                                              \
-    { #name, (const void *)name, TRUTH_I32, {TRUTH_I32, TRUTH_I32, TRUTH_I32 }, TRUTH_EXACT, 0 }
-
-// Small integers make every order of summation exact. For the others the order is the hardware's own: at most 17 terms
-// of size 1 are added, each addition truncated to fp32's 24 bits at a size under 32, or to fp16's 11 bits at the end.
-#define FP32_SUM (17 * 0x1p-19)
-#define FP16_SUM 0x1p-6
 
 extern "C" const struct truth_form truth_matrix[] = {
     EXACT_MMA(mma_m16n8k16_f32_bf16, F32, SMALL_BF16X2, SMALL_F32),
@@ -255,6 +261,20 @@ extern "C" const struct truth_form truth_matrix[] = {
     INTEGER_MMA(mma_m16n8k32_clamped),
     INTEGER_MMA(mma_m16n8k16_s8_s8),
     INTEGER_MMA(mma_m16n8k16_u8_s8),
+    INTEGER_MMA(mma_m16n8k64_s4_s4),
+    INTEGER_MMA(mma_m16n8k64_s4_u4),
+    INTEGER_MMA(mma_m16n8k64_u4_u4),
+    INTEGER_MMA(mma_m16n8k64_clamped),
+    INTEGER_MMA(mma_m16n8k32_s4_s4),
+    INTEGER_MMA(mma_m16n8k32_u4_s4),
+    INTEGER_MMA(mma_m8n8k32_s4_s4),
+    INTEGER_MMA(mma_m8n8k32_s4_u4),
+    INTEGER_MMA(mma_m16n8k256_and),
+    INTEGER_MMA(mma_m16n8k256_xor),
+    INTEGER_MMA(mma_m16n8k128_and),
+    INTEGER_MMA(mma_m16n8k128_xor),
+    INTEGER_MMA(mma_m8n8k128_and),
+    INTEGER_MMA(mma_m8n8k128_xor),
     EXACT_MMA(mma_m16n8k32_f32_e4m3, F32, SMALL_F32, SMALL_F32),
     EXACT_MMA(mma_m8n8k4_f64, F64, F64, F64),
     MOVE(ldmatrix_x1),

@@ -67,6 +67,38 @@ __global__ void tile(SUM *result, const unsigned *a, const unsigned *b, const un
     wmma::store_matrix_sync(result + index * M * N, c_rmem, D_BY_ROWS ? N : M, order);
 }
 
+enum { TIMES, AND, XOR };
+
+// The same of elements of less than a byte: A in rows, B in columns, 16 bytes further apart than they are long.
+template <int K, typename PRECISION, int HOW, bool D_BY_ROWS>
+__global__ void narrow_tile(int *result, const unsigned *a, const unsigned *b, const int *c) {
+    constexpr int BITS = K == 32 ? 4 : 1, LINE = K * BITS / 32, APART = LINE + 4;
+    __shared__ alignas(32) unsigned a_smem[8][8 * APART], b_smem[8][8 * APART];
+    const int index = (blockIdx.x * blockDim.x + threadIdx.x) / 32, warp = threadIdx.x / 32;
+    if (index >= TRUTH_ELEMENTS / 64) {
+        return;
+    }
+    for (int i = threadIdx.x % 32; i < 8 * LINE; i += 32) {
+        a_smem[warp][i / LINE * APART + i % LINE] = a[index * 8 * LINE + i];
+        b_smem[warp][i / LINE * APART + i % LINE] = b[index * 8 * LINE + i];
+    }
+    __syncwarp();
+    wmma::fragment<wmma::matrix_a, 8, 8, K, PRECISION, row_major> a_rmem;
+    wmma::fragment<wmma::matrix_b, 8, 8, K, PRECISION, col_major> b_rmem;
+    wmma::fragment<wmma::accumulator, 8, 8, K, int> c_rmem;
+    const wmma::layout_t order = D_BY_ROWS ? wmma::mem_row_major : wmma::mem_col_major;
+    wmma::load_matrix_sync(a_rmem, a_smem[warp], APART * 32 / BITS);
+    wmma::load_matrix_sync(b_rmem, b_smem[warp], APART * 32 / BITS);
+    wmma::load_matrix_sync(c_rmem, c + index * 64, 8, order);
+    if constexpr (HOW == TIMES) {
+        wmma::mma_sync(c_rmem, a_rmem, b_rmem, c_rmem);
+    } else {
+        wmma::bmma_sync(c_rmem, a_rmem, b_rmem, c_rmem,
+                        HOW == AND ? wmma::experimental::bmmaBitOpAND : wmma::experimental::bmmaBitOpXOR);
+    }
+    wmma::store_matrix_sync(result + index * 64, c_rmem, 8, order);
+}
+
 // As in matrix.cu: at most 17 terms of size 1, each addition truncated at a size under 32.
 #define FP32_SUM (17 * 0x1p-19)
 #define FP16_SUM 0x1p-6
@@ -84,6 +116,7 @@ __global__ void tile(SUM *result, const unsigned *a, const unsigned *b, const un
     EXACT_F16(name, __VA_ARGS__),                                                                                      \
         FORM(name "_random", (tile<__VA_ARGS__>), F16X2, UNIT_F16X2, UNIT_F16X2, NEAR, FP16_SUM)
 #define INTEGERS(name, ...) FORM(name, (tile<__VA_ARGS__>), I32, I32, I32, EXACT, 0)
+#define NARROW(name, ...) FORM(name, (narrow_tile<__VA_ARGS__>), I32, I32, I32, EXACT, 0)
 #define HALF __half, __half, float
 #define HALF_SUM __half, __half, __half
 #define BFLOAT __nv_bfloat16, __nv_bfloat16, float
@@ -117,6 +150,10 @@ extern "C" const struct truth_form truth_wmma[] = {
     INTEGERS("u8_row_col", 16, 16, 16, U8, row_major, col_major, false),
     INTEGERS("u8_32x8", 32, 8, 16, U8, col_major, row_major, true),
     INTEGERS("u8_8x32", 8, 32, 16, U8, row_major, col_major, true),
+    NARROW("s4", 32, wmma::experimental::precision::s4, TIMES, true),
+    NARROW("u4", 32, wmma::experimental::precision::u4, TIMES, false),
+    NARROW("b1_and", 128, wmma::experimental::precision::b1, AND, true),
+    NARROW("b1_xor", 128, wmma::experimental::precision::b1, XOR, false),
     FORM("f64_row_col", (tile<8, 8, 4, double, double, double, row_major, col_major, true>), F64, I32, I32, EXACT, 0),
     FORM("f64_col_row", (tile<8, 8, 4, double, double, double, col_major, row_major, false>), F64, I32, I32, EXACT, 0),
     {},

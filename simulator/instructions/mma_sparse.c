@@ -1,0 +1,79 @@
+// mma.sp: A has half of the elements of its rows; the metadata, a register of some lanes, says where they stand (PTX
+// ISA, "Sparse matrix storage"). Metadata that says nothing defined is a finding: two elements at one place, places
+// that .sp::ordered_metadata wants in order and are not, or of tf32 others than 0b0100 and 0b1110.
+#include "families.h"
+
+#include "../machine/warp.h"
+#include "matrix.h"
+#include "sync.h"
+
+static bool is_defined(uint32_t places, bool tf32, bool ordered) {
+    uint32_t first = places & 3, second = places >> 2;
+    if (tf32)
+        return places == 4 || places == 14;
+    return ordered ? first < second : first != second;
+}
+
+static void check_metadata(struct warp *warp, const struct bound *bound, const struct lane_mma *what,
+                           const uint32_t *metadata) {
+    const bool ordered = bound->ptx->opcode == PTX_OP_MMA_SP_ORDERED;
+    const int lanes = lane_mma_metadata_lanes(what);
+    for (int lane = 0; lane < LANES; lane++) {
+        if (lane % 4 / lanes != what->selector)
+            continue;
+        for (int i = 0; i < 8; i++) {
+            uint32_t places = metadata[lane] >> 4 * i & 15;
+            if (is_defined(places, what->element == ELEMENT_TF32, ordered))
+                continue;
+            if (!warp_reported(warp, SIM_FINDING_SPARSE_METADATA, bound, NULL))
+                warp_report(warp, SIM_FINDING_SPARSE_METADATA, bound, NULL, lane,
+                            "{here} has metadata 0x%08x in lane %d, whose bits %d to %d say places %u and %u",
+                            metadata[lane], lane, 4 * i, 4 * i + 3, places & 3, places >> 2);
+            return;
+        }
+    }
+}
+
+// bound->elements: D, A, B, C, four places each; bound->a: the metadata.
+static enum step run_mma_sparse(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    const struct lane_mma *what = at(warp, bound->b);
+    enum step step;
+    uint32_t result[4][LANES];
+    uint32_t *const d[4] = {result[0], result[1], result[2], result[3]};
+    const uint32_t *operand[3][4], *metadata = cells32(warp, bound->a);
+    if (!sync_whole_warp(warp, bound, mask, &step))
+        return step;
+    for (int i = 0; i < 12; i++) {
+        place where = bound->elements[4 + i];
+        operand[i / 4][i % 4] = where == NO_PLACE ? NULL : cells32(warp, where);
+    }
+    check_metadata(warp, bound, what, metadata);
+    warp->lanes->mma_each(what, d, operand[0], operand[1], operand[2], metadata);
+    for (int i = 0; i < bound->vector; i++)
+        warp_write32(warp, bound->elements[i], result[i], ALL_LANES);
+    return STEP_NEXT;
+}
+
+bool bind_mma_sparse(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    place *places = bind_own(binder, 16 * sizeof *places);
+    struct lane_mma what = {
+        .element = matrix_element(ptx->mma_type[1]),
+        .right = matrix_element(ptx->mma_type[2]),
+        .k = ptx->shape[2],
+        .half_sum = ptx->mma_type[0] == PTX_F16,
+        .saturates = ptx->flags & PTX_SAT,
+        .selector = (int)ptx->src[4].bits,
+    };
+    if (!places)
+        return false;
+    bound->kind = BOUND_RUN;
+    bound->run = run_mma_sparse;
+    bound->a = bind_source(binder, &ptx->src[3], PTX_B32);
+    bound->b = bind_data(binder, &what, sizeof what);
+    bound->vector = what.half_sum ? 2 : 4;
+    bound->elements = places;
+    return bound->a != NO_PLACE && bind_fragment(binder, &ptx->dst[0], places, true) &&
+           bind_fragment(binder, &ptx->src[0], places + 4, false) &&
+           bind_fragment(binder, &ptx->src[1], places + 8, false) &&
+           bind_fragment(binder, &ptx->src[2], places + 12, false);
+}
