@@ -37,7 +37,9 @@ enum Mistake {
     SUMS_UNWEIGHED, // those of 32 keys each, relative to their own maxima, make up lse as they stand
     LSE_OF_HALF,    // lse has but the keys of even numbers
     RESCALED_TOO,   // 32 keys that raise the maximum, as if they had been there before it was
-    SWAPPED         // registers 1 and 2 of each 16 by 16 weights
+    SWAPPED,        // registers 1 and 2 of each 16 by 16 weights
+    OF_HALF_LANES,  // keys 0 to 3 of each 8 have a maximum of their own, and so have the others
+    COLUMNS_LATE    // of each 32, the later 16 are not brought to a maximum that a later part raises
 };
 
 __device__ float tf32(float x) {
@@ -107,9 +109,12 @@ __global__ void mistaken(Problem p) {
         for (int key = 0; key < r.keys; key++)
             maximum = fminf(maximum, mistaken_score<WHAT>(r, query_of(key), key));
     }
+    float of_half[2] = {-INFINITY, -INFINITY};
+    for (int key = 0; key < r.keys && WHAT == OF_HALF_LANES; key++)
+        of_half[key / 4 % 2] = fmaxf(of_half[key / 4 % 2], mistaken_score<WHAT>(r, r.q, key));
     float part_maximum = -INFINITY, so_far = -INFINITY, before = -INFINITY, sums = 0;
     for (int key = 0; key < r.keys; key++) {
-        if ((WHAT == SUMS_UNWEIGHED || WHAT == RESCALED_TOO) && key % 32 == 0) {
+        if ((WHAT == SUMS_UNWEIGHED || WHAT == RESCALED_TOO || WHAT == COLUMNS_LATE) && key % 32 == 0) {
             before = so_far;
             part_maximum = -INFINITY;
             for (int i = key; i < min(key + 32, r.keys); i++)
@@ -119,6 +124,8 @@ __global__ void mistaken(Problem p) {
         if (WHAT == EVERY_16TH_KEY && key % 16 == 15)
             continue;
         float score = mistaken_score<WHAT>(r, query_of(key), swapped_key(key)) - maximum;
+        if (WHAT == OF_HALF_LANES)
+            score += maximum - of_half[key / 4 % 2];
         if (WHAT == RESCALED_TOO && key >= 32)
             score += before - so_far;
         if (WHAT == SUMS_UNWEIGHED)
@@ -141,7 +148,8 @@ __global__ void mistaken(Problem p) {
                 continue;
             if (WHAT == HALF_SUMS && key % 16 == 0)
                 o[i] = __half2float(__float2half(o[i]));
-            o[i] += (WHAT == BF16_WEIGHTS ? bf16(weight) : weight) * (WHAT == BF16_VALUES ? bf16(v) : v);
+            const float late = WHAT == COLUMNS_LATE && c % 32 >= 16 ? expf(maximum - so_far) : 1.0f;
+            o[i] += late * (WHAT == BF16_WEIGHTS ? bf16(weight) : weight) * (WHAT == BF16_VALUES ? bf16(v) : v);
         }
     }
     for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
@@ -189,4 +197,5 @@ RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD
               {"half-weights", run<HALF_WEIGHTS>}, {"by-sixteens", run<BY_SIXTEENS>}, {"own-value", run<OWN_VALUE>},
               {"least-score", run<LEAST_SCORE>}, {"sums-unweighed", run<SUMS_UNWEIGHED>},
               {"lse-of-half", run<LSE_OF_HALF>}, {"rescaled-too", run<RESCALED_TOO>}, {"swapped", run<SWAPPED>},
+              {"of-half-lanes", run<OF_HALF_LANES>}, {"columns-late", run<COLUMNS_LATE>},
               {"kept-maximum", run_kept_maximum})
