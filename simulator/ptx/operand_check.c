@@ -84,8 +84,25 @@ static void check_vector(struct parser *p, const struct ptx_instruction *instruc
         parser_unsupported(p, "%d values where %d are meant", count, instruction->vector);
 }
 
+// mov.b128 %q1, {%rd1, %rd2}: a register of 128 bits is the vector of its halves; on the other side may be four
+// quarters.
+static void check_wide_mov(struct parser *p, const struct ptx_instruction *mov) {
+    const struct ptx_operand *sides[2] = {&mov->dst[0], &mov->src[0]};
+    if (sides[0]->reg_type != PTX_B128 && sides[1]->reg_type != PTX_B128)
+        parser_unsupported(p, "a mov of 128 bits without a register of 128 bits");
+    for (int i = 0; i < 2; i++) {
+        if (sides[i]->kind != PTX_OPERAND_VECTOR || (sides[i]->count != 2 && sides[i]->count != 4))
+            parser_unsupported(p, "a mov of this shape is not known");
+        check_operand(p, mov, sides[i], &(struct need){.size = 16 / (size_t)sides[i]->count});
+    }
+}
+
 // mov.b64 {%r1, %r2}, %rd1: the elements are equal parts of the whole.
 static void check_mov(struct parser *p, struct ptx_instruction *mov) {
+    if (mov->type == PTX_B128) {
+        check_wide_mov(p, mov);
+        return;
+    }
     struct ptx_operand *parts = mov->dst[0].kind == PTX_OPERAND_VECTOR ? &mov->dst[0] : &mov->src[0];
     struct ptx_operand *whole = parts == &mov->dst[0] ? &mov->src[0] : &mov->dst[0];
     struct need need = need_of(mov, 't');
@@ -352,7 +369,8 @@ void check_operands(struct parser *p, struct ptx_instruction *instruction, const
         bool vector = strchr("DSAV", *word);
         if (vector && *word != 'A' && *word != 'V' && instruction->opcode != PTX_OP_MMA &&
             instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC && !is_wmma(instruction->opcode) &&
-            operand->kind != PTX_OPERAND_NONE)
+            operand->kind != PTX_OPERAND_NONE &&
+            !(instruction->opcode == PTX_OP_ATOM && operand->kind == PTX_OPERAND_SINK))
             check_vector(p, instruction, operand);
         else if (operand->kind == PTX_OPERAND_VECTOR && !vector)
             parser_unsupported(p, "a vector where one value is meant");

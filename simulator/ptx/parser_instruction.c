@@ -148,6 +148,19 @@ static bool keeps_types(enum ptx_opcode opcode) {
            opcode == PTX_OP_CVT_PACK || is_video(opcode);
 }
 
+// An element of 128 bits is moved as the two halves that its register is made of.
+static void halve_type(struct parser *p, struct ptx_instruction *instruction, const struct suffix_state *state) {
+    enum ptx_opcode opcode = instruction->opcode;
+    bool update = opcode == PTX_OP_ATOM && (instruction->variant == PTX_V_EXCH || instruction->variant == PTX_V_CAS);
+    bool known = opcode == PTX_OP_MOV || opcode == PTX_OP_LD || opcode == PTX_OP_ST || update;
+    if (!known || state->seen & BIT(VECTOR))
+        parser_unsupported(p, "'%s' of elements of 128 bits", ptx_opcode_name(opcode));
+    if (opcode != PTX_OP_MOV) {
+        instruction->type = instruction->source_type = PTX_B64;
+        instruction->vector = 2;
+    }
+}
+
 static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction, struct token opcode) {
     struct token suffix[MOST_WORDS];
     int suffixes = 0, words;
@@ -166,6 +179,8 @@ static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction
     instruction->source_type = state.types > 1 ? instruction->mma_type[1] : instruction->mma_type[0];
     if (!keeps_types(instruction->opcode))
         memset(instruction->mma_type, 0, sizeof instruction->mma_type);
+    if (instruction->type == PTX_B128 || instruction->source_type == PTX_B128)
+        halve_type(p, instruction, &state);
 }
 
 // Bits are compared as unsigned integers: lo, ls, hi and hs (now lt, le, gt, ge) said so, and eq and ne do not care.

@@ -157,6 +157,7 @@ enum PTX_SMALL ptx_builtin {
 //   PTX_PRED                one uint32_t, a bit a lane
 //   8, 16 and 32-bit types  uint32_t[32]; bits above the type's width are zero
 //   64-bit types            uint64_t[32]
+//   128-bit types           two registers of 64 bits: an operand is the VECTOR of its low and its high half
 // slot is the byte offset within the function's frame, a multiple of 64 for everything but predicates (4). Two
 // registers share a slot only where no lane needs both, and only with the same layout of lanes, so that lanes which
 // have diverged never touch each other's bytes. The result of an instruction never shares a slot with a source of it,

@@ -130,6 +130,23 @@ static void test_what_the_simulator_does_not_know(void **state) {
                "the simulator does not know '.trans' after 'add': \"add.trans.s32 %r1, %r2, %r3;\" (ptx line 8)");
     check_body("setp.s32 %p1, %r2, %r3;", "'setp' lacks a suffix: \"setp.s32 %p1, %r2, %r3;\" (ptx line 8)");
     check_body("add %r1, %r2, %r3;", "'add' with 0 types; it takes 1: \"add %r1, %r2, %r3;\" (ptx line 8)");
+    check_body(".reg .b128 %q; and.b128 %q, %q, %q;",
+               "'and' of elements of 128 bits: \"and.b128 %q, %q, %q;\" (ptx line 8)");
+    check_body(".reg .b128 %q; ld.global.v2.b128 {%q, %q}, [%rd1];",
+               "'ld' of elements of 128 bits: \"ld.global.v2.b128 {%q, %q}, [%rd1];\" (ptx line 8)");
+    check_body(".reg .b128 %q; atom.global.add.b128 %q, [%rd1], %q;",
+               "'atom' of elements of 128 bits: \"atom.global.add.b128 %q, [%rd1], %q;\" (ptx line 8)");
+    check_body(".reg .b128 %q; mov.b128 %q, {%q, %q};",
+               "a register of 128 bits within a vector: \"mov.b128 %q, {%q, %q};\" (ptx line 8)");
+    check_body(".reg .b128 %q; mov.b128 %q, {%r1, %r2};",
+               "a register of 32 bits where 64 are meant: \"mov.b128 %q, {%r1, %r2};\" (ptx line 8)");
+    check_body("mov.b128 {%rd1, %rd2}, {%rd3, %rd4};",
+               "a mov of 128 bits without a register of 128 bits: \"mov.b128 {%rd1, "
+               "%rd2}, {%rd3, %rd4};\" (ptx line 8)");
+    check_body(".reg .b128 %q; ld.global.u32 %r1, [%q];",
+               "a register of 128 bits as an address: \"ld.global.u32 %r1, [%q];\" (ptx line 8)");
+    check_body(".reg .b128 %q; st.global.b64 [%rd1], %q;",
+               "2 values where 1 are meant: \"st.global.b64 [%rd1], %q;\" (ptx line 8)");
     check_body("add.s32 %r1, %r2, %r3, %r4;",
                "'add' with operands that the simulator does not know: \"add.s32 %r1, %r2, %r3, %r4;\" (ptx line 8)");
     check_body("add.rn.rz.f32 %f1, %f2, %f3;",
