@@ -61,6 +61,9 @@ enum suffix_class {
     BEYOND,
     PLUS_ONE,
     SCALE,
+    MAP_FIELD,
+    MAP_SIZE,
+    TO_MAPS,
 };
 
 enum suffix_field {

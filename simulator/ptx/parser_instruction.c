@@ -11,7 +11,8 @@ enum { MOST_WORDS = 8 }; // of an opcode, after its first
 // Copies name the space that they write to and the one that they read.
 static bool is_copy(enum ptx_opcode opcode) {
     return opcode == PTX_OP_CP_ASYNC || opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR ||
-           opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR;
+           opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR ||
+           opcode == PTX_OP_TENSORMAP_CP_FENCEPROXY;
 }
 
 static const uint64_t MAY_REPEAT = BIT(TYPES) | BIT(CACHE) | BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) | BIT(LAYOUT) |
@@ -336,6 +337,15 @@ static void parse_special_form(struct parser *p, struct ptx_instruction *instruc
         break;
     case PTX_OP_WGMMA_MMA_ASYNC:
         parse_wgmma(p, instruction);
+        break;
+    case PTX_OP_FENCE_PROXY_TENSORMAP:
+        parse_map_fence(p, instruction);
+        break;
+    case PTX_OP_TENSORMAP_CP_FENCEPROXY:
+        parse_map_copy(p, instruction);
+        break;
+    case PTX_OP_TENSORMAP_REPLACE:
+        parse_map_replace(p, instruction);
         break;
     default:
         parse_cp_async(p, instruction);

@@ -60,6 +60,8 @@ enum PTX_SMALL ptx_variant {
     PTX_V_ASYNC,                                          // fence.proxy
     PTX_V_SHR7, PTX_V_SHR15,                              // vmad
     PTX_V_BEYOND_TRAP, PTX_V_BEYOND_CLAMP, PTX_V_BEYOND_ZERO, // suld, sust
+    PTX_V_MAP_ADDRESS, PTX_V_MAP_RANK, PTX_V_MAP_BOX, PTX_V_MAP_SIZE, PTX_V_MAP_STRIDE, PTX_V_MAP_STEP, PTX_V_MAP_TYPE,
+    PTX_V_MAP_INTERLEAVE, PTX_V_MAP_SWIZZLE, PTX_V_MAP_FILL, // tensormap.replace: what of the map
 };
 
 // How it is known that an asynchronous copy is done: by a barrier in shared memory, or by groups.

@@ -147,6 +147,32 @@ static void test_what_the_simulator_does_not_know(void **state) {
                "a register of 128 bits as an address: \"ld.global.u32 %r1, [%q];\" (ptx line 8)");
     check_body(".reg .b128 %q; st.global.b64 [%rd1], %q;",
                "2 values where 1 are meant: \"st.global.b64 [%rd1], %q;\" (ptx line 8)");
+    check_body(
+        "tensormap.replace.tile.elemtype.global.b1024.b32 [%rd1], 13;",
+        "the value has to be a constant from 0 to 12: \"tensormap.replace.tile.elemtype.global.b1024.b32 [%rd1], "
+        "13;\" (ptx line 8)");
+    check_body(
+        "tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%rd1], %r1;",
+        "the value has to be a constant from 0 to 3: \"tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%rd1], "
+        "%r1;\" (ptx line 8)");
+    check_body(
+        "tensormap.replace.tile.global_stride.global.b1024.b64 [%rd1], 4, %rd2;",
+        "the dimension has to be a constant from 0 to 3: \"tensormap.replace.tile.global_stride.global.b1024.b64 "
+        "[%rd1], 4, %rd2;\" (ptx line 8)");
+    check_body("tensormap.replace.tile.rank.shared::cluster.b1024.b32 [%r1], 1;",
+               "a tensormap.replace of this kind is not known: \"tensormap.replace.tile.rank.shared::cluster.b1024.b32 "
+               "[%r1], 1;\" (ptx line 8)");
+    check_body(
+        "tensormap.replace.tile.global_address.global.b1024.b32 [%rd1], %r1;",
+        "a tensormap.replace of this kind is not known: \"tensormap.replace.tile.global_address.global.b1024.b32 "
+        "[%rd1], %r1;\" (ptx line 8)");
+    check_body("fence.proxy.tensormap::generic.acquire.gpu [%rd1], 64;",
+               "a tensor map has 128 bytes: \"fence.proxy.tensormap::generic.acquire.gpu [%rd1], 64;\" (ptx line 8)");
+    check_body(
+        "tensormap.cp_fenceproxy.global.global.tensormap::generic.release.gpu.sync.aligned [%rd1], [%rd2], 128;",
+        "tensormap.cp_fenceproxy copies from .shared::cta to .global, and releases: "
+        "\"tensormap.cp_fenceproxy.global.global.tensormap::generic.release.gpu.sync.aligned [%rd1], [%rd2], 128;\" "
+        "(ptx line 8)");
     check_body("add.s32 %r1, %r2, %r3, %r4;",
                "'add' with operands that the simulator does not know: \"add.s32 %r1, %r2, %r3, %r4;\" (ptx line 8)");
     check_body("add.rn.rz.f32 %f1, %f2, %f3;",
