@@ -357,6 +357,8 @@ static enum wgmma_element element_of(enum ptx_type type) {
         return WGMMA_S8;
     case PTX_U8:
         return WGMMA_U8;
+    case PTX_B1:
+        return WGMMA_BITS;
     default:
         return WGMMA_E5M2;
     }
@@ -370,7 +372,7 @@ bool bind_wgmma(struct binder *binder, const struct ptx_instruction *ptx, struct
         .what = {.a = element_of(ptx->mma_type[1]),
                  .b = element_of(ptx->mma_type[2]),
                  .n = n,
-                 .k = (uint32_t)ptx->shape[2],
+                 .k = (uint32_t)ptx->shape[2] / (ptx->mma_type[1] == PTX_B1 ? 8 : 1),
                  .sum = ptx->mma_type[0] == PTX_F16   ? WGMMA_SUM_F16
                         : ptx->mma_type[0] == PTX_S32 ? WGMMA_SUM_S32
                                                       : WGMMA_SUM_F32,

@@ -101,10 +101,43 @@ PRODUCT_INLINE void multiply(enum wgmma_element element_a, enum wgmma_element el
     }
 }
 
+// Four 64-bit words a row of A, or a column of B: 256 bits.
+typedef uint64_t bits[WGMMA_K_BYTES / 8];
+
+static void gather_bits(const struct wgmma_tile *tile, const uint8_t *shared, uint32_t row, bits to) {
+    for (uint32_t byte = 0; byte < WGMMA_K_BYTES; byte += 16)
+        memcpy((uint8_t *)to + byte, shared + wgmma_unit(tile, row, byte), 16);
+}
+
+// D = popc(A and B) + D, which wraps round.
+static void multiply_bits(const struct lane_wgmma *what, const uint8_t *shared, const struct wgmma_tile *a,
+                          uint32_t first_row, const uint32_t *const registers[4], const struct wgmma_tile *b,
+                          uint32_t *const *d) {
+    bits left[WGMMA_ROWS], right;
+    for (uint32_t row = 0; row < WGMMA_ROWS; row++) {
+        if (a)
+            gather_bits(a, shared, first_row + row, left[row]);
+        for (uint32_t half = 0; half < 2 && !a; half++) // four lanes hold 16 bytes of a row
+            memcpy(&left[row][2 * half], &registers[2 * half + row / 8][row % 8 * 4], 16);
+    }
+    for (uint32_t column = 0; column < what->n; column++) {
+        gather_bits(b, shared, column, right);
+        for (uint32_t row = 0; row < WGMMA_ROWS; row++) {
+            uint32_t *sum = &d[column / 8 * 4 + row / 8 * 2 + column % 2][row % 8 * 4 + column % 8 / 2];
+            uint32_t count = 0;
+            for (int i = 0; i < WGMMA_K_BYTES / 8; i++)
+                count += (uint32_t)__builtin_popcountll(left[row][i] & right[i]);
+            *sum = count + (what->keeps ? *sum : 0);
+        }
+    }
+}
+
 // A loop for each of the usual types, without asking at each element which it is.
 void LANE(wgmma)(const struct lane_wgmma *what, const uint8_t *shared, const struct wgmma_tile *a, uint32_t first_row,
                  const uint32_t *const registers[4], const struct wgmma_tile *b, uint32_t *const *d) {
-    if (what->a == WGMMA_BF16)
+    if (what->a == WGMMA_BITS)
+        multiply_bits(what, shared, a, first_row, registers, b, d);
+    else if (what->a == WGMMA_BF16)
         multiply(WGMMA_BF16, WGMMA_BF16, what, shared, a, first_row, registers, b, d);
     else if (what->a == WGMMA_F16)
         multiply(WGMMA_F16, WGMMA_F16, what, shared, a, first_row, registers, b, d);

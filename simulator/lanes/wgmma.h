@@ -10,7 +10,16 @@
 #define WGMMA_MOST_K 32
 #define WGMMA_K_BYTES 32 // of a row of A or a column of B, whatever the type
 
-enum wgmma_element { WGMMA_F16, WGMMA_BF16, WGMMA_TF32, WGMMA_E4M3, WGMMA_E5M2, WGMMA_S8, WGMMA_U8 };
+enum wgmma_element {
+    WGMMA_F16,
+    WGMMA_BF16,
+    WGMMA_TF32,
+    WGMMA_E4M3,
+    WGMMA_E5M2,
+    WGMMA_S8,
+    WGMMA_U8,
+    WGMMA_BITS
+}; // BITS: eight in a byte
 
 enum wgmma_sum { WGMMA_SUM_F32, WGMMA_SUM_F16, WGMMA_SUM_S32 };
 
@@ -26,7 +35,7 @@ struct wgmma_tile {
 
 struct lane_wgmma {
     enum wgmma_element a, b;
-    uint32_t n, k;
+    uint32_t n, k;      // k: bytes where elements are bits
     enum wgmma_sum sum; // what D is
     bool keeps;         // D = A B + D, else A B
     bool negates;       // the product

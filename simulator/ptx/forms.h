@@ -61,6 +61,8 @@ enum suffix_class {
     BEYOND,
     PLUS_ONE,
     SCALE,
+    COMBINED,
+    COUNTED,
     MAP_FIELD,
     MAP_SIZE,
     TO_MAPS,

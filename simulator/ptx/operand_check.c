@@ -184,10 +184,12 @@ static void check_wgmma(struct parser *p, const struct ptx_instruction *mma) {
     bool b_fits = a == mma->mma_type[2] || (byte && (mma->mma_type[2] == PTX_E4M3 || mma->mma_type[2] == PTX_E5M2));
     bool integer = (a == PTX_S8 || a == PTX_U8) && (mma->mma_type[2] == PTX_S8 || mma->mma_type[2] == PTX_U8);
     bool sum = accumulator == PTX_F32 || (accumulator == PTX_F16 && (a == PTX_F16 || byte));
-    int bytes = half ? 2 : byte || integer ? 1 : 4;
-    bool known = integer ? accumulator == PTX_S32 && (n <= 32 || n % 16 == 0)
-                         : sum && b_fits && (half || byte || a == PTX_TF32) && !(mma->flags & PTX_SAT);
-    if (m != 64 || n < 8 || n > 256 || n % 8 || !known || k * bytes != 32)
+    bool of_bits = a == PTX_B1 && mma->mma_type[2] == PTX_B1, counts = mma->variant == PTX_V_RED_POPC;
+    int bits = of_bits ? 1 : half ? 16 : byte || integer ? 8 : 32;
+    bool known = integer || of_bits ? accumulator == PTX_S32 && (n <= 32 || n % 16 == 0)
+                                    : sum && b_fits && (half || byte || a == PTX_TF32);
+    known = known && of_bits == counts && (integer || !(mma->flags & PTX_SAT));
+    if (m != 64 || n < 8 || n > 256 || n % 8 || !known || k * bits != 256)
         parser_unsupported(p, "the simulator does not know a wgmma of this shape and these types");
     int results = n / (accumulator == PTX_F16 ? 4 : 2);
     if (mma->dst[0].kind != PTX_OPERAND_VECTOR || mma->dst[0].count != results)

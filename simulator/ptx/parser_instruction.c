@@ -174,6 +174,9 @@ static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction
     for (; p->token.kind == TOKEN_SUFFIX; advance(p))
         apply_suffix(p, instruction, &state, &p->token);
     check_suffixes(p, instruction, &state);
+    for (int i = 0; i < 4 && instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC; i++)
+        if (instruction->mma_type[i] == PTX_B1)
+            parser_unsupported(p, "'%s' of bits", ptx_opcode_name(instruction->opcode));
     if (token_is(&opcode, "bar"))
         instruction->flags |= PTX_ALIGNED;
     instruction->type = instruction->mma_type[0];
@@ -289,7 +292,7 @@ static void parse_wgmma(struct parser *p, struct ptx_instruction *mma) {
         expect_sign(p, ',');
         mma->src[i] = parse_source(p, i < 2 ? PTX_B64 : PTX_PRED);
     }
-    bool integers = mma->mma_type[0] == PTX_S32; // without immediates
+    bool integers = mma->mma_type[0] == PTX_S32; // and bits: without immediates
     for (int i = 3; i < 5 && !integers; i++) {
         expect_sign(p, ',');
         mma->src[i] = parse_source(p, PTX_B32);

@@ -51,6 +51,8 @@ static const char *type_name(enum ptx_type type) {
         return "bf16";
     case PTX_TF32:
         return "tf32";
+    case PTX_B1:
+        return "b1";
     case PTX_E4M3:
         return "e4m3";
     case PTX_E5M2:
@@ -70,7 +72,7 @@ static const char *type_name(enum ptx_type type) {
 
 static int width_of(enum ptx_type type) {
     bool byte = type == PTX_E4M3 || type == PTX_E5M2 || type == PTX_S8 || type == PTX_U8;
-    return byte ? 4 : type == PTX_F16 || type == PTX_BF16 ? 2 : 1;
+    return type == PTX_B1 ? 32 : byte ? 4 : type == PTX_F16 || type == PTX_BF16 ? 2 : 1;
 }
 
 static void add_operand(struct json *json, const struct operand *operand, int warps) {

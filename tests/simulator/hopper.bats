@@ -95,7 +95,7 @@ END
     silent "$programs/all" types
 }
 
-@test "wgmma of bytes with sums of 32 bits, and nothing is said" {
+@test "wgmma of bytes and of bits, with sums of 32 bits, and nothing is said" {
     silent "$programs/all" integers
 }
 

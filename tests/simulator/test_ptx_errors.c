@@ -173,6 +173,11 @@ static void test_what_the_simulator_does_not_know(void **state) {
         "tensormap.cp_fenceproxy copies from .shared::cta to .global, and releases: "
         "\"tensormap.cp_fenceproxy.global.global.tensormap::generic.release.gpu.sync.aligned [%rd1], [%rd2], 128;\" "
         "(ptx line 8)");
+    check_body("and.b1 %r1, %r2, %r3;", "'and' of bits: \"and.b1 %r1, %r2, %r3;\" (ptx line 8)");
+    check_body(
+        "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and {%r1, %r2, %r3, %r4}, %rd1, %rd2, %p1;",
+        "the simulator does not know a wgmma of this shape and these types: "
+        "\"wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and {%r1, %r2, %r3, %r4}, %rd1, %rd2, %p1;\" (ptx line 8)");
     check_body("add.s32 %r1, %r2, %r3, %r4;",
                "'add' with operands that the simulator does not know: \"add.s32 %r1, %r2, %r3, %r4;\" (ptx line 8)");
     check_body("add.rn.rz.f32 %f1, %f2, %f3;",
