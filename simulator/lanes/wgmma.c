@@ -72,16 +72,49 @@ static void store_other(const struct lane_wgmma *what, uint32_t *const *d, uint3
     }
 }
 
+// By row and stored element of A: to which element along K it belongs. Metadata of 16 bits is of 8 elements in a row;
+// of bytes a lane has 32 of one row (PTX ISA, metadata of sparse wgmma).
+typedef uint8_t sparse_places[WGMMA_ROWS][PRODUCT_MOST_K];
+
+static void find_places(const struct lane_wgmma *what, sparse_places places) {
+    uint32_t bytes = wgmma_element_bytes(what->a);
+    for (uint32_t row = 0; row < WGMMA_ROWS; row++) {
+        for (uint32_t s = 0; s < wgmma_stored(what); s++) {
+            const uint32_t *quad = &what->metadata[row % 8 * 4], half = row / 8;
+            if (bytes == 1)
+                places[row][s] = (uint8_t)(s / 2 * 4 + (quad[s / 16 * 2 + half] >> s % 16 * 2 & 3));
+            else if (bytes == 2)
+                places[row][s] =
+                    (uint8_t)(s / 2 * 4 + (quad[2 * what->selector + s / 8] >> (16 * half + s % 8 * 2) & 3));
+            else
+                places[row][s] =
+                    (uint8_t)(s * 2 + (quad[2 * what->selector + s / 4] >> (16 * half + s % 4 * 4 + 1) & 1));
+        }
+    }
+}
+
+// sum += left right, where only what is stored of A is multiplied: an infinity of B that meets none of it does nothing.
+static void add_sparse(product_left left, sparse_places places, product_right right, uint32_t stored, product_sum sum) {
+    for (uint32_t row = 0; row < WGMMA_ROWS; row++)
+        for (uint32_t s = 0; s < stored; s++)
+            for (uint32_t column = 0; column < PRODUCT_COLUMNS; column++)
+                sum[row][column] += left[row][s] * right[places[row][s]][column];
+}
+
 PRODUCT_INLINE void multiply(enum wgmma_element element_a, enum wgmma_element element_b, const struct lane_wgmma *what,
                              const uint8_t *shared, const struct wgmma_tile *a, uint32_t first_row,
                              const uint32_t *const registers[4], const struct wgmma_tile *b, uint32_t *const *d) {
     product_left left;
+    sparse_places places;
+    const uint32_t stored = wgmma_stored(what);
+    if (what->sparse)
+        find_places(what, places);
     if (a)
-        gather_left(element_a, a, shared, first_row, what->k, left);
+        gather_left(element_a, a, shared, first_row, stored, left);
     else
         product_left_registers(registers, element_a, 4, left);
     for (uint32_t row = 0; what->negates && row < WGMMA_ROWS; row++)
-        for (uint32_t i = 0; i < what->k; i++)
+        for (uint32_t i = 0; i < stored; i++)
             left[row][i] = -left[row][i];
     for (uint32_t block = 0; block < what->n / PRODUCT_COLUMNS; block++) {
         product_right right;
@@ -93,7 +126,10 @@ PRODUCT_INLINE void multiply(enum wgmma_element element_a, enum wgmma_element el
             load_other(what, d, block, sum);
         else
             memset(sum, 0, sizeof sum);
-        product_add(left, right, what->k, sum);
+        if (what->sparse)
+            add_sparse(left, places, right, stored, sum);
+        else
+            product_add(left, right, stored, sum);
         if (what->sum == WGMMA_SUM_F32)
             product_store(&d[4 * block], sum);
         else

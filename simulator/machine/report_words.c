@@ -110,7 +110,8 @@ const char *const report_usual_cause[SIM_FINDING_KINDS] = {
                                     "others wrote to these registers it "
                                     "finds behind a wgmma.fence.",
     [SIM_FINDING_WGMMA_OPERAND] =
-        "the descriptor's address, offsets or swizzle are not those of the tile in shared memory.",
+        "the descriptor's address, offsets or swizzle are not those of the tile in shared memory; of a sparse A, the "
+        "metadata are not those of its elements, or those of other lanes.",
     [SIM_FINDING_WARPGROUP] =
         "wgmma stands inside an if or a loop that not all 128 threads of the warpgroup go through in the same way.",
     [SIM_FINDING_REGISTER_POOL] =

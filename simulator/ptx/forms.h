@@ -61,6 +61,7 @@ enum suffix_class {
     BEYOND,
     PLUS_ONE,
     SCALE,
+    SPARSE,
     COMBINED,
     COUNTED,
     MAP_FIELD,

@@ -185,11 +185,13 @@ static void check_wgmma(struct parser *p, const struct ptx_instruction *mma) {
     bool integer = (a == PTX_S8 || a == PTX_U8) && (mma->mma_type[2] == PTX_S8 || mma->mma_type[2] == PTX_U8);
     bool sum = accumulator == PTX_F32 || (accumulator == PTX_F16 && (a == PTX_F16 || byte));
     bool of_bits = a == PTX_B1 && mma->mma_type[2] == PTX_B1, counts = mma->variant == PTX_V_RED_POPC;
+    bool sparse = mma->flags & PTX_SPARSE;
     int bits = of_bits ? 1 : half ? 16 : byte || integer ? 8 : 32;
     bool known = integer || of_bits ? accumulator == PTX_S32 && (n <= 32 || n % 16 == 0)
                                     : sum && b_fits && (half || byte || a == PTX_TF32);
-    known = known && of_bits == counts && (integer || !(mma->flags & PTX_SAT));
-    if (m != 64 || n < 8 || n > 256 || n % 8 || !known || k * bits != 256)
+    known = known && of_bits == counts && !(sparse && (of_bits || (mma->vector && bits == 8))) &&
+            (integer || !(mma->flags & PTX_SAT));
+    if (m != 64 || n < 8 || n > 256 || n % 8 || !known || k * bits != (sparse ? 512 : 256))
         parser_unsupported(p, "the simulator does not know a wgmma of this shape and these types");
     int results = n / (accumulator == PTX_F16 ? 4 : 2);
     if (mma->dst[0].kind != PTX_OPERAND_VECTOR || mma->dst[0].count != results)
@@ -202,7 +204,7 @@ static void check_wgmma(struct parser *p, const struct ptx_instruction *mma) {
     bool transposes = mma->src[6].kind != PTX_OPERAND_NONE;
     if (transposes != half)
         parser_unsupported(p, half ? "this wgmma takes immediates that transpose" : "this wgmma cannot transpose");
-    for (int i = 3; i < 7; i++)
+    for (int i = 5; i < 7; i++)
         if (mma->src[i].kind != PTX_OPERAND_IMMEDIATE && mma->src[i].kind != PTX_OPERAND_NONE)
             parser_unsupported(p, "a wgmma whose immediates are no constants");
 }

@@ -283,19 +283,40 @@ static void parse_bar(struct parser *p, struct ptx_instruction *bar) {
     check_operands(p, bar, !reduces ? "s:4 ?s:4" : to_predicate ? "d:p s:4 ?s:4 s:p" : "d:4 s:4 ?s:4 s:p");
 }
 
-// wgmma.mma_async {d, ...}, a or {a, ...}, b, scale-d, negate a, negate b {, transpose a} {, transpose b}. The
-// immediates are src[3] to src[6]; one that the text leaves out is NONE.
+// 1 or -1
+static bool parse_negation(struct parser *p) {
+    expect_sign(p, ',');
+    struct ptx_operand factor = parse_source(p, PTX_B32);
+    if (factor.kind != PTX_OPERAND_IMMEDIATE || ((int32_t)factor.bits != 1 && (int32_t)factor.bits != -1))
+        parser_unsupported(p, "a wgmma whose factor is neither 1 nor -1");
+    return (int32_t)factor.bits == -1;
+}
+
+// wgmma.mma_async{.sp} {d, ...}, a or {a, ...}, b, {metadata, selector,} scale-d, negate a, negate b {, transpose a}
+// {, transpose b}. src[3] is whether the product is negated, src[4] the metadata, src[5] and src[6] are the immediates
+// that transpose; one that the text leaves out is NONE.
 static void parse_wgmma(struct parser *p, struct ptx_instruction *mma) {
     mma->flags |= PTX_READS_RESULT;
     mma->dst[0] = parse_destination(p);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         expect_sign(p, ',');
-        mma->src[i] = parse_source(p, i < 2 ? PTX_B64 : PTX_PRED);
+        mma->src[i] = parse_source(p, PTX_B64);
     }
-    bool integers = mma->mma_type[0] == PTX_S32; // and bits: without immediates
-    for (int i = 3; i < 5 && !integers; i++) {
+    if (mma->flags & PTX_SPARSE) {
         expect_sign(p, ',');
-        mma->src[i] = parse_source(p, PTX_B32);
+        mma->src[4] = parse_source(p, PTX_B32);
+        expect_sign(p, ',');
+        struct ptx_operand selector = parse_source(p, PTX_B32);
+        if (mma->src[4].kind != PTX_OPERAND_REGISTER || selector.kind != PTX_OPERAND_IMMEDIATE || selector.bits > 1)
+            parser_unsupported(p, "a wgmma without a register of metadata and a selector that is 0 or 1");
+        mma->vector = (int)selector.bits;
+    }
+    expect_sign(p, ',');
+    mma->src[2] = parse_source(p, PTX_PRED);
+    if (mma->mma_type[0] != PTX_S32) { // those of integers and bits have no immediates
+        bool a_negated = parse_negation(p);
+        mma->src[3] = new_operand(PTX_OPERAND_IMMEDIATE);
+        mma->src[3].bits = a_negated != parse_negation(p);
     }
     bool from_registers = mma->src[0].kind == PTX_OPERAND_VECTOR;
     if (accept_sign(p, ',')) {

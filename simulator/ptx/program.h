@@ -104,6 +104,7 @@ enum ptx_flag {
     PTX_READ = 1 << 29,     // cp.async.bulk.wait_group.read
     PTX_IM2COL = 1 << 30,   // pixels one after the other, not a box
     PTX_PLUS_ONE = 1 << 29, // vmad.po
+    PTX_SPARSE = 1 << 28,   // wgmma.mma_async.sp
 };
 
 enum PTX_SMALL ptx_operand_kind {
@@ -203,7 +204,7 @@ struct ptx_instruction {
     enum ptx_completion completion;
     bool in_cluster; // the space, or the first of two, is .shared::cluster: it may be another block's
     uint32_t flags;
-    int vector;    // 1, 2, 4, 8: ld.v4; ldmatrix .x4; the rank of a bulk copy of a tensor
+    int vector; // 1, 2, 4, 8: ld.v4; ldmatrix .x4; the rank of a bulk copy of a tensor; the selector of a sparse wgmma
     int shape[3];  // mma m, n, k
     int32_t guard; // slot of the guarding predicate, -1: none
     bool guard_negated;

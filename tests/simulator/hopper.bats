@@ -19,7 +19,7 @@ setup_file() {
         wrap 16 f32 e4m3 32
         wrap 16 f32 e5m2 32
     } >"$programs/wgmma.cuh"
-    compile_all forms types integers swizzles pool fragments grouped
+    compile_all forms types integers swizzles pool fragments grouped sparse
     export LD_LIBRARY_PATH=build/simulator
 }
 
@@ -97,6 +97,18 @@ END
 
 @test "wgmma of bytes and of bits, with sums of 32 bits, and nothing is said" {
     silent "$programs/all" integers
+}
+
+@test "wgmma of a sparse A of each type, from shared memory and from registers, and nothing is said" {
+    silent "$programs/all" sparse
+    SIMULATOR_LANES=generic silent "$programs/all" sparse
+}
+
+@test "metadata of a sparse wgmma that mean nothing" {
+    run "$programs/all" sparse zeros
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"bad operand of wgmma: "*"takes 0x00000000 for metadata of tf32, whose digits have to be 4 or e"* ]]
 }
 
 @test "a tensor map that the driver would refuse is refused, and the argument named" {

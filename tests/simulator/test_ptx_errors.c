@@ -173,6 +173,18 @@ static void test_what_the_simulator_does_not_know(void **state) {
         "tensormap.cp_fenceproxy copies from .shared::cta to .global, and releases: "
         "\"tensormap.cp_fenceproxy.global.global.tensormap::generic.release.gpu.sync.aligned [%rd1], [%rd2], 128;\" "
         "(ptx line 8)");
+    check_body("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 2, %p1, 1, "
+               "1, 0, 0;",
+               "a wgmma without a register of metadata and a selector that is 0 or 1: "
+               "\"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 2, %p1, "
+               "1, 1, 0, "
+               "0;\" (ptx line 8)");
+    check_body("wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 0, %p1, 1, "
+               "1, 0, 0;",
+               "the simulator does not know a wgmma of this shape and these types: "
+               "\"wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 0, %p1, "
+               "1, 1, 0, "
+               "0;\" (ptx line 8)");
     check_body("and.b1 %r1, %r2, %r3;", "'and' of bits: \"and.b1 %r1, %r2, %r3;\" (ptx line 8)");
     check_body(
         "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and {%r1, %r2, %r3, %r4}, %rd1, %rd2, %p1;",
