@@ -37,10 +37,12 @@ DEVICE unsigned of_twos(unsigned random) {
     return 0x44444444u + (random & 0x11111111u) * 10;
 }
 
-#define SPARSE(name, SUM, registers, bytes, span_a, span_b, values_a, values_b, places, instruction)                   \
+#define SPARSE(...) SPARSE_OF(false, __VA_ARGS__)
+#define SPARSE_OF(mn_major, name, SUM, registers, bytes, span_a, span_b, values_a, values_b, places, instruction)      \
     struct name {                                                                                                      \
         typedef SUM sum;                                                                                               \
         static constexpr int REGISTERS = registers, BYTES = bytes, A_SPAN = span_a, B_SPAN = span_b;                   \
+        static constexpr bool MN = mn_major;                                                                           \
         DEVICE static unsigned map_a(unsigned word) {                                                                  \
             return values_a(word);                                                                                     \
         }                                                                                                              \
@@ -73,6 +75,10 @@ SPARSE_PAIRS(wgmma_sp_bf16, 2, as_it_is, of_fours, "m64n16k32.f32.bf16.bf16", "1
 SPARSE_PAIRS(wgmma_sp_tf32, 4, as_it_is, of_twos, "m64n16k16.f32.tf32.tf32", "1, 1, 1", "1, 1, 1")
 SPARSE(wgmma_sp_f16_sum, unsigned, 4, 2, 128, 128, as_it_is, as_it_is, of_fours,
        SPARSE_SHARED_4("r", "m64n16k32.f16.f16.f16", "0, 1, 1, 1, 0, 0"))
+SPARSE_OF(true, wgmma_sp_bf16_mn, float, 8, 2, 16, 16, as_it_is, as_it_is, of_fours,
+          SPARSE_SHARED_8("f", "m64n16k32.f32.bf16.bf16", "0, 1, 1, 1, 1, 1"))
+SPARSE_OF(true, wgmma_sp_f16_mn_registers, float, 8, 2, 16, 16, as_it_is, as_it_is, of_fours,
+          SPARSE_REGISTERS_8("f", "m64n16k32.f32.f16.f16", "1, 1, 1, 1, 1"))
 SPARSE_BYTES(wgmma_sp_e4m3_e5m2, float, "f", small_e4m3, small_e5m2, "m64n16k64.f32.e4m3.e5m2", "1, 1, 1")
 SPARSE_BYTES(wgmma_sp_e5m2_e4m3, float, "f", small_e5m2, small_e4m3, "m64n16k64.f32.e5m2.e4m3", "1, 1, 1")
 SPARSE_BYTES(wgmma_sp_s8_u8, unsigned, "r", mixed, mixed, "m64n16k64.s32.s8.u8", "1")
@@ -80,13 +86,26 @@ SPARSE_BYTES(wgmma_sp_u8_satfinite, unsigned, "r", mixed, mixed, "m64n16k64.satf
 
 // ---- The kernel ----------------------------------------------------------------------------------------------------
 
-// Rows of WORDS words, K-major.
-template <int BYTES, int WORDS>
+// Rows of WORDS words, K-major; or MN-major without a swizzle: units of 8 rows, 8 elements of K neighbours.
+template <class P, int WORDS>
 DEVICE void lay_out_rows(char *tile, const unsigned *words, int rows, int span, unsigned (*map)(unsigned)) {
     for (int i = threadIdx.x % 128; i < rows * WORDS; i += 128) {
-        const int at = place<BYTES>(i / WORDS, i % WORDS * 4 / BYTES, rows, span, false);
-        *reinterpret_cast<unsigned *>(tile + at) = map(words[i % TRUTH_ELEMENTS]);
+        const int row = i / WORDS, byte = i % WORDS * 4;
+        const unsigned word = map(words[i % TRUTH_ELEMENTS]);
+        if constexpr (P::MN) {
+            char *to = tile + row / 8 * 32 * WORDS + byte / 16 * 128 + byte % 16 * 8 + row % 8 * 2;
+            *reinterpret_cast<unsigned short *>(to) = word;
+            *reinterpret_cast<unsigned short *>(to + 16) = word >> 16;
+        } else {
+            *reinterpret_cast<unsigned *>(tile + place<P::BYTES>(row, byte / P::BYTES, rows, span, false)) = word;
+        }
     }
+}
+
+template <class P, int WORDS>
+DEVICE uint64_t rows_descriptor(const char *tile, int rows, int span) {
+    return P::MN ? (smem(tile) & 0x3ffff) >> 4 | (uint64_t)(128 >> 4) << 16 | (uint64_t)(32 * WORDS >> 4) << 32
+                 : descriptor(tile, rows, span, false);
 }
 
 template <class P, typename RESULT>
@@ -97,8 +116,8 @@ __global__ void sparse_product(RESULT *result, const unsigned *a, const unsigned
         return;
     }
     const int group = threadIdx.x / 128, row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-    lay_out_rows<P::BYTES, 8>(a_tiles[group], a + 512 * group, 64, P::A_SPAN, P::map_a);
-    lay_out_rows<P::BYTES, 16>(b_tiles[group], b + 256 * group, 16, P::B_SPAN, P::map_b);
+    lay_out_rows<P, 8>(a_tiles[group], a + 512 * group, 64, P::A_SPAN, P::map_a);
+    lay_out_rows<P, 16>(b_tiles[group], b + 256 * group, 16, P::B_SPAN, P::map_b);
     fence_proxy_async();
     __syncthreads();
     typename P::sum d[P::REGISTERS];
@@ -111,8 +130,8 @@ __global__ void sparse_product(RESULT *result, const unsigned *a, const unsigned
     }
     const unsigned metadata = P::metadata(mixed(b[threadIdx.x] + threadIdx.x));
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-    P::multiply(d, fragment, descriptor(a_tiles[group], 64, P::A_SPAN, false),
-                descriptor(b_tiles[group], 16, P::B_SPAN, false), metadata);
+    P::multiply(d, fragment, rows_descriptor<P, 8>(a_tiles[group], 64, P::A_SPAN),
+                rows_descriptor<P, 16>(b_tiles[group], 16, P::B_SPAN), metadata);
     asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" ::: "memory");
     hold(d);
     write(result, d);
@@ -133,6 +152,8 @@ extern "C" const struct truth_form truth_sparse[] = {
     SPARSE_FORMS(wgmma_sp_f16, SMALL_F16X2),
     SPARSE_FORMS(wgmma_sp_bf16, SMALL_BF16X2),
     SPARSE_FORMS(wgmma_sp_tf32, SMALL_F32),
+    SPARSE_FORM(wgmma_sp_bf16_mn, F32, SMALL_BF16X2, SMALL_F32),
+    SPARSE_FORM(wgmma_sp_f16_mn_registers, F32, SMALL_F16X2, SMALL_F32),
     SPARSE_FORM(wgmma_sp_f16_sum, F16X2, SMALL_F16X2, SMALL_F16X2),
     SPARSE_FORM(wgmma_sp_e4m3_e5m2, F32, I32, SMALL_F32),
     SPARSE_FORM(wgmma_sp_e4m3_e5m2_registers, F32, I32, SMALL_F32),

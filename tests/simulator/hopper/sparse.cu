@@ -7,9 +7,15 @@
 
 constexpr int M = 64, N = 16, SUMS = N / 2, A_BYTES = 32, B_BYTES = 64; // SUMS: of a thread; bytes: of a row, a column
 
-// Where a byte of a row is: units of 16 bytes, 8 rows of them neighbours, the next unit of K behind all rows.
-__host__ __device__ inline int place(int row, int byte, int rows) {
-    return row / 8 * 128 + row % 8 * 16 + byte / 16 * rows * 16 + byte % 16;
+// Where a byte of a row is, of so many rows of `bytes`. K-major: units of 16 bytes, 8 rows of them neighbours, the next
+// unit of K behind all rows. MN-major, of elements of 16 bits: units of 8 rows, 8 elements of K neighbours.
+__host__ __device__ inline int place(int row, int byte, int rows, int bytes, bool mn_major) {
+    return mn_major ? row / 8 * bytes * 8 + byte / 16 * 128 + byte % 16 * 8 + row % 8 * 2 - byte % 2 * 7
+                    : row / 8 * 128 + row % 8 * 16 + byte / 16 * rows * 16 + byte % 16;
+}
+
+DEVICE uint64_t layout(const char *tile, int rows, int bytes, bool mn_major) {
+    return mn_major ? descriptor(smem(tile), 128, bytes * 8, 0) : descriptor(smem(tile), rows * 16, 128, 0);
 }
 
 #define OUT(letter)                                                                                                    \
@@ -18,13 +24,14 @@ __host__ __device__ inline int place(int row, int byte, int rows) {
 #define MMA(form) "wgmma.mma_async.sp.sync.aligned." form " {%0,%1,%2,%3,%4,%5,%6,%7}, "
 
 // tail_s and tail_r: what follows where A is in shared memory, and in registers.
-#define KERNEL(name, SUM, letter, form, selector, tail_s, tail_r)                                                      \
+#define KERNEL(...) KERNEL_OF(false, __VA_ARGS__)
+#define KERNEL_OF(MN, name, SUM, letter, form, selector, tail_s, tail_r)                                               \
     __global__ void name(const char *a, const char *b, const uint32_t *metadata, SUM *sums, int from_registers) {      \
         __shared__ __align__(128) char as[M * A_BYTES], bs[N * B_BYTES];                                               \
         for (int i = threadIdx.x; i < M * A_BYTES; i += 128)                                                           \
-            as[place(i / A_BYTES, i % A_BYTES, M)] = a[i];                                                             \
+            as[place(i / A_BYTES, i % A_BYTES, M, A_BYTES, MN)] = a[i];                                                \
         for (int i = threadIdx.x; i < N * B_BYTES; i += 128)                                                           \
-            bs[place(i / B_BYTES, i % B_BYTES, N)] = b[i];                                                             \
+            bs[place(i / B_BYTES, i % B_BYTES, N, B_BYTES, MN)] = b[i];                                                \
         fence_proxy_async();                                                                                           \
         __syncthreads();                                                                                               \
         SUM d[SUMS];                                                                                                   \
@@ -35,7 +42,7 @@ __host__ __device__ inline int place(int row, int byte, int rows) {
         for (int r = 0; r < 4; r++)                                                                                    \
             f[r] = *(const uint32_t *)(a + (row + r % 2 * 8) * A_BYTES + byte + r / 2 * 16);                           \
         const uint32_t where = metadata[threadIdx.x];                                                                  \
-        const uint64_t a_bits = descriptor(smem(as), M * 16, 128, 0), b_bits = descriptor(smem(bs), N * 16, 128, 0);   \
+        const uint64_t a_bits = layout(as, M, A_BYTES, MN), b_bits = layout(bs, N, B_BYTES, MN);                       \
         wgmma_fence();                                                                                                 \
         if (from_registers)                                                                                            \
             asm volatile(MMA(form) "{%8,%9,%10,%11}, %12, %13, " selector ", 1" tail_r ";"                             \
@@ -55,6 +62,7 @@ KERNEL(f16_0, float, "f", "m64n16k32.f32.f16.f16", "0", ", 1, 1, 0, 0", ", 1, 1,
 KERNEL(f16_1, float, "f", "m64n16k32.f32.f16.f16", "1", ", -1, 1, 0, 0", ", -1, 1, 0")
 KERNEL(bf16_0, float, "f", "m64n16k32.f32.bf16.bf16", "0", ", -1, -1, 0, 0", ", -1, -1, 0")
 KERNEL(bf16_1, float, "f", "m64n16k32.f32.bf16.bf16", "1", ", 1, -1, 0, 0", ", 1, -1, 0")
+KERNEL_OF(true, f16_mn, float, "f", "m64n16k32.f32.f16.f16", "1", ", 1, 1, 1, 1", ", 1, 1, 1")
 KERNEL(tf32_0, float, "f", "m64n16k16.f32.tf32.tf32", "0", ", 1, 1", ", 1, 1")
 KERNEL(tf32_1, float, "f", "m64n16k16.f32.tf32.tf32", "1", ", 1, 1", ", 1, 1")
 KERNEL(e4m3, float, "f", "m64n16k64.f32.e4m3.e5m2", "0", ", 1, 1", ", 1, 1")
@@ -163,8 +171,9 @@ int main(int argc, char **) {
         return 0;
     }
     return !(matches("f16", f16_0, F16, F16, 0, 1) & matches("f16 negated", f16_1, F16, F16, 1, -1) &
-             matches("bf16", bf16_0, BF16, BF16, 0, 1) & matches("bf16 negated", bf16_1, BF16, BF16, 1, -1) &
-             matches("tf32", tf32_0, TF32, TF32, 0, 1) & matches("tf32 of the other pair", tf32_1, TF32, TF32, 1, 1) &
-             matches("e4m3", e4m3, E4M3, E5M2, 0, 1) & matches("e5m2", e5m2, E5M2, E4M3, 0, 1) &
-             matches("s8", s8, S8, U8, 0, 1) & matches("u8", u8, U8, S8, 0, 1));
+             matches("f16 MN-major", f16_mn, F16, F16, 1, 1) & matches("bf16", bf16_0, BF16, BF16, 0, 1) &
+             matches("bf16 negated", bf16_1, BF16, BF16, 1, -1) & matches("tf32", tf32_0, TF32, TF32, 0, 1) &
+             matches("tf32 of the other pair", tf32_1, TF32, TF32, 1, 1) & matches("e4m3", e4m3, E4M3, E5M2, 0, 1) &
+             matches("e5m2", e5m2, E5M2, E4M3, 0, 1) & matches("s8", s8, S8, U8, 0, 1) &
+             matches("u8", u8, U8, S8, 0, 1));
 }
