@@ -86,12 +86,18 @@ static enum step move_by_warp(struct warp *warp, const struct bound *bound, enum
     return access_run_uncounted(warp, bound, &access, to_hand ? take : put);
 }
 
-// A map of nothing but zeros is one that is about to be made field by field.
+// A map of nothing but zeros is one that is about to be made field by field. The assembler makes stores of
+// tensormap.replace that put ranks, sizes, boxes and steps there as one less, so that zeros are ones.
 static bool open_map(struct tensor_map *map) {
-    static const struct tensor_map zeros;
+    static const struct tensor_map zeros, ones = {.magic = TENSOR_MAP_MAGIC,
+                                                  .rank = 1,
+                                                  .type = PTX_U8,
+                                                  .element_bytes = 1,
+                                                  .box = {1, 1, 1, 1, 1},
+                                                  .step = {1, 1, 1, 1, 1}};
     memcpy(map, held.bytes, sizeof *map);
     if (memcmp(map, &zeros, sizeof zeros) == 0)
-        *map = (struct tensor_map){.magic = TENSOR_MAP_MAGIC, .rank = 1, .type = PTX_U8, .element_bytes = 1};
+        *map = ones;
     return map->magic == TENSOR_MAP_MAGIC && !map->pixels;
 }
 

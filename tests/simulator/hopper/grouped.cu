@@ -59,7 +59,6 @@ DEVICE void replace_the_rest(CUtensorMap *at) {
                  "tensormap.replace.tile.box_dim.b1024.b32 [%0], 0, %1;"
                  "tensormap.replace.tile.box_dim.b1024.b32 [%0], 1, %1;"
                  "tensormap.replace.tile.element_stride.b1024.b32 [%0], 0, 1;"
-                 "tensormap.replace.tile.element_stride.b1024.b32 [%0], 1, 1;"
                  "tensormap.replace.tile.elemtype.b1024.b32 [%0], 7;"
                  "tensormap.replace.tile.interleave_layout.b1024.b32 [%0], 0;"
                  "tensormap.replace.tile.swizzle_mode.b1024.b32 [%0], 0;"
