@@ -15,6 +15,7 @@
 #include "../memory/async.h"
 #include "../memory/bulk.h"
 #include "../memory/mbarrier.h"
+#include "../memory/tensor_map.h"
 #include "../recording/recording.h"
 #include "../traffic/traffic.h"
 #include "../traffic/work.h"
@@ -95,6 +96,7 @@ void block_free(struct block *block) {
     async_free(block);
     mbarrier_free(block);
     bulk_discard(block);
+    tensor_maps_free(block);
     wgmma_free(block);
     race_shared_free(block);
     race_cluster_free(block);
@@ -252,6 +254,7 @@ void block_start(struct block *block, uint64_t number) {
     race_shared_start(block);
     async_start(block);
     mbarrier_start(block);
+    tensor_maps_start(block);
     wgmma_start(block);
     block->free_registers = 0;
     order_start(block);

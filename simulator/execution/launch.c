@@ -8,6 +8,7 @@
 #include "../analyses/race_global.h"
 #include "../machine/cluster.h"
 #include "../machine/control.h"
+#include "../memory/tensor_map.h"
 #include "../simulator.h"
 
 #include "../recording/recording.h"
@@ -100,6 +101,7 @@ enum sim_status sim_launch_run(const struct sim_launch *asked, struct sim_counts
     };
     struct host_thread host[MAX_HOST_THREADS];
     unsigned started = 1;
+    run.maps_before = tensor_map_last_change();
     order_begin(&run);
     if (!partly_begin(&run))
         return SIM_OK;

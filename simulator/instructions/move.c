@@ -46,10 +46,52 @@ static enum step run_unpack(struct warp *warp, const struct bound *bound, uint32
     return STEP_NEXT;
 }
 
+// mov.b128: to halves or quarters from halves or quarters.
+static enum step run_halves(struct warp *warp, const struct bound *bound, uint32_t mask) {
+    const struct ptx_operand *to = &bound->ptx->dst[0], *from = &bound->ptx->src[0];
+    uint64_t half[2][LANES];
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < LANES; i++) {
+            half[k][i] = from->count == 2 ? cells64(warp, bound->elements[k])[i]
+                                          : cells32(warp, bound->elements[2 * k])[i] |
+                                                (uint64_t)cells32(warp, bound->elements[2 * k + 1])[i] << 32;
+        }
+    }
+    for (int k = 0; k < to->count; k++) {
+        place where = bound->elements[from->count + k];
+        uint32_t quarter[LANES];
+        if (to->count == 2) {
+            warp_write64(warp, where, half[k], mask);
+            continue;
+        }
+        for (int i = 0; i < LANES; i++)
+            quarter[i] = (uint32_t)(half[k / 2][i] >> (k % 2 ? 32 : 0));
+        warp_write32(warp, where, quarter, mask);
+    }
+    return STEP_NEXT;
+}
+
+static bool bind_halves(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    const struct ptx_operand *to = &ptx->dst[0], *from = &ptx->src[0];
+    place *places = bind_own(binder, (size_t)(to->count + from->count) * sizeof *places);
+    bound->kind = BOUND_RUN;
+    bound->run = run_halves;
+    bound->space = PTX_PARAM; // not an access, as in bind_pack
+    bound->elements = places;
+    for (int i = 0; places && i < from->count; i++)
+        if ((places[i] = bind_source(binder, &from->elements[i], from->count == 2 ? PTX_B64 : PTX_B32)) == NO_PLACE)
+            return false;
+    for (int i = 0; places && i < to->count; i++)
+        places[from->count + i] = bind_result(binder, &to->elements[i]);
+    return true;
+}
+
 bool bind_pack(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     bool packs = ptx->src[0].kind == PTX_OPERAND_VECTOR;
     const struct ptx_operand *vector = packs ? &ptx->src[0] : &ptx->dst[0];
     int bits = type_bits(ptx->type);
+    if (bits == 128)
+        return bind_halves(binder, ptx, bound);
     if ((bits != 16 && bits != 32 && bits != 64) || vector->count < 1 || bits / vector->count < 8 ||
         bits / vector->count > 32)
         return false;

@@ -51,7 +51,7 @@ struct wgmma_unit {
 struct wgmma_operands {
     struct lane_wgmma what;
     struct wgmma_tile a, b; // what the instruction says of them; the rest is in the descriptors
-    place a_descriptor, b_descriptor, keeps;
+    place a_descriptor, b_descriptor, keeps, metadata; // metadata: NO_PLACE where A is dense
     bool a_in_shared, keeps_flipped;
 };
 
@@ -250,6 +250,28 @@ static uint32_t slowest(const struct warp *warp, bool *gone) {
     return least;
 }
 
+// A register of A, or the metadata, which an earlier wgmma may still be writing.
+static const uint32_t *read_register(struct warp *warp, const struct bound *bound, place where) {
+    uint32_t early = wgmma_in_flight(warp, where);
+    if (early)
+        wgmma_report_early(warp, bound, early, "reads", "writing");
+    return cells32(warp, where);
+}
+
+// Of a pair of tf32 the metadata says which one is stored by 0b0100 or 0b1110; nothing else is defined.
+static void check_metadata(struct warp *warp, const struct bound *bound, const struct lane_wgmma *what) {
+    for (int lane = 0; lane < LANES && what->a == WGMMA_TF32; lane++) {
+        uint32_t word = what->metadata[lane], wrong = 0;
+        for (int i = 0; i < 32; i += 4)
+            wrong |= (word >> i & 15) != 4 && (word >> i & 15) != 14;
+        if (!wrong || lane % 4 / 2 != (int)what->selector)
+            continue;
+        warp_report(warp, SIM_FINDING_WGMMA_OPERAND, bound, NULL, lane,
+                    "{here} takes 0x%08x for metadata of tf32, whose digits have to be 4 or e", word);
+        return;
+    }
+}
+
 static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct wgmma_operands operands = *(const struct wgmma_operands *)at(warp, bound->c);
     enum step step = check_warpgroup(warp, bound, mask);
@@ -272,16 +294,16 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     struct wgmma_tile a, b = tile_of(operands.b, cells64(warp, operands.b_descriptor)[0]);
     const uint32_t *registers[4] = {NULL};
     uint32_t first_row = warp->index % WARPGROUP * WGMMA_ROWS;
-    for (int i = 0; i < 4 && !operands.a_in_shared; i++) {
-        uint32_t early = wgmma_in_flight(warp, bound->elements[i]);
-        if (early)
-            wgmma_report_early(warp, bound, early, "reads", "writing");
-        registers[i] = cells32(warp, bound->elements[i]);
+    for (int i = 0; i < 4 && !operands.a_in_shared; i++)
+        registers[i] = read_register(warp, bound, bound->elements[i]);
+    if (what.sparse) {
+        what.metadata = read_register(warp, bound, operands.metadata);
+        check_metadata(warp, bound, &what);
     }
     if (operands.a_in_shared) {
         a = tile_of(operands.a, cells64(warp, operands.a_descriptor)[0]);
         if (step == STEP_NEXT)
-            step = read_tile(warp, bound, &a, first_row, WGMMA_ROWS, what.k, "A", clock, NULL);
+            step = read_tile(warp, bound, &a, first_row, WGMMA_ROWS, wgmma_stored(&what), "A", clock, NULL);
     }
     if (step == STEP_NEXT)
         step = read_right(warp, bound, &b, what.k, cells64(warp, operands.b_descriptor)[0], n, clock, first);
@@ -357,6 +379,8 @@ static enum wgmma_element element_of(enum ptx_type type) {
         return WGMMA_S8;
     case PTX_U8:
         return WGMMA_U8;
+    case PTX_B1:
+        return WGMMA_BITS;
     default:
         return WGMMA_E5M2;
     }
@@ -370,23 +394,23 @@ bool bind_wgmma(struct binder *binder, const struct ptx_instruction *ptx, struct
         .what = {.a = element_of(ptx->mma_type[1]),
                  .b = element_of(ptx->mma_type[2]),
                  .n = n,
-                 .k = (uint32_t)ptx->shape[2],
+                 .k = (uint32_t)ptx->shape[2] / (ptx->mma_type[1] == PTX_B1 ? 8 : 1),
                  .sum = ptx->mma_type[0] == PTX_F16   ? WGMMA_SUM_F16
                         : ptx->mma_type[0] == PTX_S32 ? WGMMA_SUM_S32
                                                       : WGMMA_SUM_F32,
-                 .negates = ptx->src[3].bits != ptx->src[4].bits,
-                 .saturates = ptx->flags & PTX_SAT},
+                 .negates = ptx->src[3].bits,
+                 .saturates = ptx->flags & PTX_SAT,
+                 .sparse = ptx->flags & PTX_SPARSE,
+                 .selector = (uint32_t)ptx->vector},
         .a = {.element = element_of(ptx->mma_type[1]), .mn_major = ptx->src[5].bits == 1, .rows = 64},
         .b = {.element = element_of(ptx->mma_type[2]), .mn_major = ptx->src[6].bits == 1, .rows = n},
         .a_descriptor = a_in_shared ? bind_source(binder, &ptx->src[0], PTX_B64) : 0,
         .b_descriptor = bind_source(binder, &ptx->src[1], PTX_B64),
         .keeps = bind_source(binder, &ptx->src[2], PTX_PRED),
+        .metadata = bind_source(binder, &ptx->src[4], PTX_B32),
         .a_in_shared = a_in_shared,
         .keeps_flipped = ptx->src[2].negated,
     };
-    for (int i = 3; i < 5 && operands.what.sum != WGMMA_SUM_S32; i++)
-        if ((int32_t)ptx->src[i].bits != 1 && (int32_t)ptx->src[i].bits != -1)
-            return false;
     place *places = bind_own(binder, (4 + (size_t)results) * sizeof *places);
     for (int i = 0; places && i < 4; i++)
         places[i] = a_in_shared ? NO_PLACE : bind_source(binder, &ptx->src[0].elements[i], PTX_B32);

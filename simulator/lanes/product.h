@@ -16,6 +16,7 @@
 #define PRODUCT_ROWS 16
 #define PRODUCT_COLUMNS 8
 #define PRODUCT_MOST_K 32
+#define PRODUCT_MOST_RIGHT 64 // along K, where A is sparse
 
 #define PRODUCT_INLINE static inline __attribute__((always_inline))
 
@@ -39,7 +40,7 @@ typedef uint16_t __attribute__((vector_size(16))) product_halves;
 
 // A, eight columns of B, and of the sums.
 typedef double product_left[PRODUCT_ROWS][PRODUCT_MOST_K];
-typedef double __attribute__((aligned(32))) product_right[PRODUCT_MOST_K][PRODUCT_COLUMNS];
+typedef double __attribute__((aligned(32))) product_right[PRODUCT_MOST_RIGHT][PRODUCT_COLUMNS];
 typedef double __attribute__((aligned(32))) product_sum[PRODUCT_ROWS][PRODUCT_COLUMNS];
 
 PRODUCT_INLINE float product_float_of_f8(uint32_t bits, int fraction, int bias) {

@@ -7,10 +7,19 @@
 
 #define WGMMA_ROWS 16 // of D that one warp holds
 #define WGMMA_MOST_N 256
-#define WGMMA_MOST_K 32
-#define WGMMA_K_BYTES 32 // of a row of A or a column of B, whatever the type
+#define WGMMA_K_BYTES                                                                                                  \
+    32 // of a row of A or a column of B, whatever the type; of a column twice as many where A is sparse
 
-enum wgmma_element { WGMMA_F16, WGMMA_BF16, WGMMA_TF32, WGMMA_E4M3, WGMMA_E5M2, WGMMA_S8, WGMMA_U8 };
+enum wgmma_element {
+    WGMMA_F16,
+    WGMMA_BF16,
+    WGMMA_TF32,
+    WGMMA_E4M3,
+    WGMMA_E5M2,
+    WGMMA_S8,
+    WGMMA_U8,
+    WGMMA_BITS
+}; // BITS: eight in a byte
 
 enum wgmma_sum { WGMMA_SUM_F32, WGMMA_SUM_F16, WGMMA_SUM_S32 };
 
@@ -26,12 +35,21 @@ struct wgmma_tile {
 
 struct lane_wgmma {
     enum wgmma_element a, b;
-    uint32_t n, k;
+    uint32_t n, k;      // k: bytes where elements are bits
     enum wgmma_sum sum; // what D is
     bool keeps;         // D = A B + D, else A B
     bool negates;       // the product
     bool saturates;     // integers, which wrap round otherwise
+    // Of A half of the elements of a row are stored, two of every four or, of tf32, one of every two.
+    bool sparse;
+    uint32_t selector;        // which pair of every four lanes has the metadata, of elements of 16 and 32 bits
+    const uint32_t *metadata; // [lanes] where the stored ones belong
 };
+
+// Elements of a row of A that are stored.
+static inline uint32_t wgmma_stored(const struct lane_wgmma *what) {
+    return what->sparse ? what->k / 2 : what->k;
+}
 
 static inline uint32_t wgmma_element_bytes(enum wgmma_element element) {
     return element >= WGMMA_E4M3 ? 1 : element == WGMMA_TF32 ? 4 : 2;

@@ -94,8 +94,10 @@ struct run {
     // has executed as many instructions in vain as the limit allows: advances << 1 | 1.
     atomic_uint_fast64_t advances, over[MAX_HOST_THREADS];
     atomic_uint_fast64_t lane_instructions, warp_instructions;
-    atomic_int status;        // enum sim_status
-    atomic_uint signal_clock; // counts atomics and volatile accesses, see analyses/race_global.c
+    uint64_t maps_before;               // changes of tensor maps before this launch, and the last one that was released
+    atomic_uint_fast64_t maps_released; // see memory/tensor_map.c
+    atomic_int status;                  // enum sim_status
+    atomic_uint signal_clock;           // counts atomics and volatile accesses, see analyses/race_global.c
     _Atomic uint32_t
         *released;       // [blocks] signal_clock at a block's first store of that kind, 0: none; NULL: not needed
     struct apart *apart; // [blocks] what that store does not publish
@@ -140,6 +142,7 @@ struct block {
     struct async_queue *async;   // see memory/async.h
     struct mbarriers *mbarriers; // see memory/mbarrier.h
     struct bulk_stores *stores;  // see memory/bulk.h
+    struct tensor_maps *maps;    // see memory/tensor_map.c
     struct wgmma_unit *wgmma;    // see instructions/wgmma.c
     uint32_t free_registers;     // of the block's pool, see setmaxnreg
     struct traffic_table *traffic;

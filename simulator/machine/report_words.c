@@ -101,14 +101,18 @@ const char *const report_usual_cause[SIM_FINDING_KINDS] = {
         "behind which a bulk copy or wgmma reads it.",
     [SIM_FINDING_TENSOR_MAP] =
         "a tensor map has to be a const __grid_constant__ parameter, or lie in global or constant memory, at a "
-        "multiple of 64 bytes, as cuTensorMapEncodeTiled wrote it, and its tensor within one allocation.",
+        "multiple of 64 bytes, as cuTensorMapEncodeTiled wrote it, and its tensor within one allocation. One that the "
+        "kernel changes is copied to global memory by tensormap.cp_fenceproxy, or followed by "
+        "fence.proxy.tensormap::generic.release, and who uses it executes fence.proxy.tensormap::generic.acquire on it "
+        "before.",
     [SIM_FINDING_WGMMA_REGISTERS] = "wgmma writes its accumulators, and reads A where it is in registers, until "
                                     "wgmma.wait_group says that its group "
                                     "is done; the wait is missing, or it leaves too many groups on their way. What "
                                     "others wrote to these registers it "
                                     "finds behind a wgmma.fence.",
     [SIM_FINDING_WGMMA_OPERAND] =
-        "the descriptor's address, offsets or swizzle are not those of the tile in shared memory.",
+        "the descriptor's address, offsets or swizzle are not those of the tile in shared memory; of a sparse A, the "
+        "metadata are not those of its elements, or those of other lanes.",
     [SIM_FINDING_SPARSE_METADATA] = "the metadata is laid out for another shape, or other lanes have it than the "
                                     "sparsity selector names. Four bits "
                                     "say which two of a chunk are there, the first one's place in the lower two bits.",

@@ -2,6 +2,7 @@
 #include "atomic.h"
 
 #include "spaces.h"
+#include "whole.h"
 
 #include "../lanes/half.h"
 #include "../machine/block.h"
@@ -147,6 +148,28 @@ static void update_lanes(struct warp *warp, const struct bound *bound, const str
     warp->block->changed |= changes && access->space == PTX_GLOBAL;
 }
 
+// exch and cas of 128 bits. bound->elements: the halves of b, of the result and of what cas puts there.
+static void exchange_lanes(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+    struct access filled = *access;
+    bool compares = bound->ptx->variant == PTX_V_CAS, changes = false;
+    uint64_t result[2][LANES] = {0};
+    access_fill(&filled);
+    for (uint32_t left = access->mask; left; left &= left - 1) {
+        int lane = first_lane(left);
+        uint64_t operands[3][2] = {0}, old[2];
+        for (int k = 0; k < (compares ? 6 : 2); k++)
+            if (k / 2 != 1)
+                operands[k / 2][k % 2] = cells64(warp, bound->elements[k])[lane];
+        changes |= whole_exchange(origin + filled.address[lane], operands[compares ? 2 : 0],
+                                  compares ? operands[0] : NULL, old);
+        result[0][lane] = old[0];
+        result[1][lane] = old[1];
+    }
+    for (int k = 0; k < 2; k++)
+        warp_write64(warp, bound->elements[2 + k], result[k], access->mask);
+    warp->block->changed |= changes && access->space == PTX_GLOBAL;
+}
+
 void atomic_apply(uint8_t *to, const uint8_t *from, uint32_t bytes, enum ptx_variant what, enum ptx_type type,
                   bool flushes) {
     uint32_t size = (uint32_t)ptx_type_size(type);
@@ -163,6 +186,7 @@ void atomic_apply(uint8_t *to, const uint8_t *from, uint32_t bytes, enum ptx_var
 
 enum step run_atomic(struct warp *warp, const struct bound *bound, uint32_t mask) {
     warp->patience -= ATTEMPT;
+    bool wide = bound->vector == 2 && bound->width == 64;
     return access_run(warp, bound, mask, bound->ptx->opcode == PTX_OP_RED ? ACCESS_REDUCTION : ACCESS_ATOMIC,
-                      update_lanes);
+                      wide ? exchange_lanes : update_lanes);
 }

@@ -77,7 +77,7 @@ bool bind_atomic(struct binder *binder, const struct ptx_instruction *ptx, struc
     bound->order = order_of(ptx);
     if (bits < 16 || bits > 64 || ptx->variant < PTX_V_ADD || ptx->variant > PTX_V_CAS)
         return false;
-    place *places = bind_own(binder, 2 * (size_t)vector * sizeof *places);
+    place *places = bind_own(binder, 3 * (size_t)vector * sizeof *places);
     for (int i = 0; places && i < vector; i++) {
         bool many = data->kind == PTX_OPERAND_VECTOR;
         places[i] = bind_source(binder, many ? &data->elements[i] : data, ptx->type);
@@ -87,7 +87,14 @@ bool bind_atomic(struct binder *binder, const struct ptx_instruction *ptx, struc
             return false;
     }
     bound->elements = places;
-    bound->c = ptx->variant == PTX_V_CAS ? bind_source(binder, &ptx->src[2], ptx->type) : 0;
     binder->kernel->signals = true;
+    const struct ptx_operand *swapped = &ptx->src[2];
+    bool wide = vector == 2 && bits == 64;
+    if (wide != (vector > 1 && ptx->variant >= PTX_V_EXCH) ||
+        (wide && swapped->count != (ptx->variant == PTX_V_CAS ? 2 : 0)))
+        return false;
+    for (int i = 0; wide && places && i < swapped->count; i++)
+        places[2 * vector + i] = bind_source(binder, &swapped->elements[i], ptx->type);
+    bound->c = ptx->variant == PTX_V_CAS && !wide ? bind_source(binder, swapped, ptx->type) : 0;
     return bound->c != NO_PLACE && bind_address(binder, &ptx->src[0], ptx->space, bound);
 }

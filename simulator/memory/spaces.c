@@ -315,6 +315,11 @@ enum step access_run_at(struct warp *warp, const struct bound *bound, struct acc
     return run_in_space(warp, bound, access, action);
 }
 
+enum step access_run_uncounted(struct warp *warp, const struct bound *bound, struct access *access,
+                               access_action *action) {
+    return run_in_space(warp, bound, access, action);
+}
+
 // Lanes that do not take part repeat the address of one that does, so that they change nothing.
 static void repeat32(uint32_t *address, uint32_t mask) {
     uint32_t first = address[first_lane(mask)];

@@ -23,6 +23,10 @@ enum step access_run(struct warp *warp, const struct bound *bound, uint32_t mask
 // The same for addresses that come from elsewhere (cp.async, ldmatrix), in the given space.
 enum step access_run_at(struct warp *warp, const struct bound *bound, struct access *access, access_action *action);
 
+// The same, which the traffic does not count.
+enum step access_run_uncounted(struct warp *warp, const struct bound *bound, struct access *access,
+                               access_action *action);
+
 // The parts of it for shared memory: of the block itself, and where some address names a block of the cluster.
 enum step access_in_own_shared(struct warp *warp, const struct bound *bound, struct access *access,
                                access_action *action);

@@ -82,7 +82,7 @@ bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uin
                                 : "cuTensorMapEncodeTiled wrote; the instruction is .im2col";
     }
     if (!wrong)
-        return true;
+        return !map->changed || tensor_map_check(warp, bound, lane, address, map);
     warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane, "{here} uses a tensor map at address 0x%llx that %s",
                 (unsigned long long)address, wrong);
     warp_fatal(warp, SIM_ILLEGAL_ADDRESS);

@@ -1,9 +1,9 @@
 // ld and st: values between memory and registers.
 #include "spaces.h"
+#include "whole.h"
 
 #include "../analyses/validity.h"
 
-#include <pthread.h>
 #include <string.h>
 
 // An element as it stands in memory, extended to its register.
@@ -27,30 +27,6 @@ static void write_value(struct warp *warp, place where, const uint64_t values[LA
     warp_write32(warp, where, narrow, mask);
 }
 
-// A vector that is loaded or stored by a volatile or relaxed access is one access for blocks on other host threads, as
-// it is on a GPU: CUB keeps a flag and the value that it is about side by side. The host has no such access of 16
-// bytes.
-#define WHOLE_LOCKS 64
-static pthread_mutex_t whole_lock[WHOLE_LOCKS] = {[0 ... WHOLE_LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER};
-
-static void move_whole(uint8_t *to, const uint8_t *from, uint8_t *shared, unsigned bytes) {
-    if (bytes == 8) {
-        uint64_t value;
-        if (from == shared) {
-            value = __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_RELAXED);
-            memcpy(to, &value, 8);
-        } else {
-            memcpy(&value, from, 8);
-            __atomic_store_n((uint64_t *)(void *)to, value, __ATOMIC_RELAXED);
-        }
-        return;
-    }
-    pthread_mutex_t *lock = &whole_lock[(uintptr_t)shared / bytes % WHOLE_LOCKS];
-    pthread_mutex_lock(lock);
-    memcpy(to, from, bytes);
-    pthread_mutex_unlock(lock);
-}
-
 static bool is_whole(const struct bound *bound, const struct access *access) {
     return bound->is_volatile && bound->vector > 1 && access->space == PTX_GLOBAL;
 }
@@ -62,7 +38,7 @@ static void load_whole(struct warp *warp, const struct bound *bound, const struc
     for (uint32_t left = access->mask; left; left &= left - 1) {
         int lane = first_lane(left);
         uint8_t element[32], *from = origin + filled.address[lane];
-        move_whole(element, from, from, access->bytes);
+        whole_move(element, from, from, access->bytes);
         for (int k = 0; k < bound->vector; k++)
             values[k][lane] = read_element(element + k * bound->bytes, bound);
     }
@@ -180,7 +156,7 @@ static void store_values(struct warp *warp, const struct bound *bound, const str
             memcpy(each + (unsigned)k * bound->bytes, from, bound->bytes);
         }
         if (each == whole)
-            move_whole(to, whole, to, access->bytes);
+            whole_move(to, whole, to, access->bytes);
     }
 }
 

@@ -64,6 +64,12 @@ enum suffix_class {
     NARROW_TYPES,
     BITWISE,
     COUNTING,
+    SPARSE,
+    COMBINED,
+    COUNTED,
+    MAP_FIELD,
+    MAP_SIZE,
+    TO_MAPS,
 };
 
 enum suffix_field {

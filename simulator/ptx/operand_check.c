@@ -84,8 +84,25 @@ static void check_vector(struct parser *p, const struct ptx_instruction *instruc
         parser_unsupported(p, "%d values where %d are meant", count, instruction->vector);
 }
 
+// mov.b128 %q1, {%rd1, %rd2}: a register of 128 bits is the vector of its halves; on the other side may be four
+// quarters.
+static void check_wide_mov(struct parser *p, const struct ptx_instruction *mov) {
+    const struct ptx_operand *sides[2] = {&mov->dst[0], &mov->src[0]};
+    if (sides[0]->reg_type != PTX_B128 && sides[1]->reg_type != PTX_B128)
+        parser_unsupported(p, "a mov of 128 bits without a register of 128 bits");
+    for (int i = 0; i < 2; i++) {
+        if (sides[i]->kind != PTX_OPERAND_VECTOR || (sides[i]->count != 2 && sides[i]->count != 4))
+            parser_unsupported(p, "a mov of this shape is not known");
+        check_operand(p, mov, sides[i], &(struct need){.size = 16 / (size_t)sides[i]->count});
+    }
+}
+
 // mov.b64 {%r1, %r2}, %rd1: the elements are equal parts of the whole.
 static void check_mov(struct parser *p, struct ptx_instruction *mov) {
+    if (mov->type == PTX_B128) {
+        check_wide_mov(p, mov);
+        return;
+    }
     struct ptx_operand *parts = mov->dst[0].kind == PTX_OPERAND_VECTOR ? &mov->dst[0] : &mov->src[0];
     struct ptx_operand *whole = parts == &mov->dst[0] ? &mov->src[0] : &mov->dst[0];
     struct need need = need_of(mov, 't');
@@ -134,10 +151,14 @@ static void check_wgmma(struct parser *p, const struct ptx_instruction *mma) {
     bool b_fits = a == mma->mma_type[2] || (byte && (mma->mma_type[2] == PTX_E4M3 || mma->mma_type[2] == PTX_E5M2));
     bool integer = (a == PTX_S8 || a == PTX_U8) && (mma->mma_type[2] == PTX_S8 || mma->mma_type[2] == PTX_U8);
     bool sum = accumulator == PTX_F32 || (accumulator == PTX_F16 && (a == PTX_F16 || byte));
-    int bytes = half ? 2 : byte || integer ? 1 : 4;
-    bool known = integer ? accumulator == PTX_S32 && (n <= 32 || n % 16 == 0)
-                         : sum && b_fits && (half || byte || a == PTX_TF32) && !(mma->flags & PTX_SAT);
-    if (m != 64 || n < 8 || n > 256 || n % 8 || !known || k * bytes != 32)
+    bool of_bits = a == PTX_B1 && mma->mma_type[2] == PTX_B1, counts = mma->variant == PTX_V_RED_POPC;
+    bool sparse = mma->flags & PTX_SPARSE;
+    int bits = of_bits ? 1 : half ? 16 : byte || integer ? 8 : 32;
+    bool known = integer || of_bits ? accumulator == PTX_S32 && (n <= 32 || n % 16 == 0)
+                                    : sum && b_fits && (half || byte || a == PTX_TF32);
+    known = known && of_bits == counts && !(sparse && (of_bits || (mma->vector && bits == 8))) &&
+            (integer || !(mma->flags & PTX_SAT));
+    if (m != 64 || n < 8 || n > 256 || n % 8 || !known || k * bits != (sparse ? 512 : 256))
         parser_unsupported(p, "the simulator does not know a wgmma of this shape and these types");
     int results = n / (accumulator == PTX_F16 ? 4 : 2);
     if (mma->dst[0].kind != PTX_OPERAND_VECTOR || mma->dst[0].count != results)
@@ -150,7 +171,7 @@ static void check_wgmma(struct parser *p, const struct ptx_instruction *mma) {
     bool transposes = mma->src[6].kind != PTX_OPERAND_NONE;
     if (transposes != half)
         parser_unsupported(p, half ? "this wgmma takes immediates that transpose" : "this wgmma cannot transpose");
-    for (int i = 3; i < 7; i++)
+    for (int i = 5; i < 7; i++)
         if (mma->src[i].kind != PTX_OPERAND_IMMEDIATE && mma->src[i].kind != PTX_OPERAND_NONE)
             parser_unsupported(p, "a wgmma whose immediates are no constants");
 }
@@ -305,7 +326,8 @@ void check_operands(struct parser *p, struct ptx_instruction *instruction, const
         bool vector = strchr("DSAV", *word);
         if (vector && *word != 'A' && *word != 'V' && instruction->opcode != PTX_OP_MMA &&
             !is_sparse_mma(instruction->opcode) && instruction->opcode != PTX_OP_WGMMA_MMA_ASYNC &&
-            !is_wmma(instruction->opcode) && operand->kind != PTX_OPERAND_NONE)
+            !is_wmma(instruction->opcode) && operand->kind != PTX_OPERAND_NONE &&
+            !(instruction->opcode == PTX_OP_ATOM && operand->kind == PTX_OPERAND_SINK))
             check_vector(p, instruction, operand);
         else if (operand->kind == PTX_OPERAND_VECTOR && !vector)
             parser_unsupported(p, "a vector where one value is meant");

@@ -8,6 +8,7 @@
 //   forms.h, forms.def, suffixes.def  which suffixes and operands an opcode takes
 //   parser_operand.c      one operand
 //   operand_check.c       whether the operands fit the instruction's types
+//   parser_tensor_map.c   the operands of what changes tensor maps
 //   parser_call.c         call, brx.idx and the lists and prototypes that they name
 //   parser_location.c     .file, .loc and inlined_at
 //   expression.c          constant expressions
@@ -191,6 +192,11 @@ void parse_call(struct parser *p, struct ptx_instruction *call);
 void parse_cp_async(struct parser *p, struct ptx_instruction *copy);
 void parse_bulk(struct parser *p, struct ptx_instruction *copy);
 void parse_prefetch(struct parser *p, struct ptx_instruction *prefetch);
+// What changes tensor maps (parser_tensor_map.c).
+void parse_map_replace(struct parser *p, struct ptx_instruction *replace);
+void parse_map_copy(struct parser *p, struct ptx_instruction *copy);
+void parse_map_fence(struct parser *p, struct ptx_instruction *fence);
+
 void parse_brx(struct parser *p, struct ptx_instruction *brx);
 void parse_prototype(struct parser *p, struct token label);
 void parse_branch_targets(struct parser *p, struct token label);

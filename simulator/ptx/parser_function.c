@@ -86,7 +86,10 @@ int32_t add_register(struct parser *p, enum ptx_type type) {
     function->register_type = arena_grow(p->arena, function->register_type, function->registers,
                                          &function->register_capacity, sizeof *function->register_type);
     function->register_type[function->registers] = type;
-    return function->registers++;
+    int32_t index = function->registers++;
+    if (type == PTX_B128) // its high half is a register of its own
+        add_register(p, PTX_B64);
+    return index;
 }
 
 struct name *declare_name(struct parser *p, struct token token, enum name_kind kind) {

@@ -11,7 +11,8 @@ enum { MOST_WORDS = 8 }; // of an opcode, after its first
 // Copies name the space that they write to and the one that they read.
 static bool is_copy(enum ptx_opcode opcode) {
     return opcode == PTX_OP_CP_ASYNC || opcode == PTX_OP_CP_ASYNC_BULK || opcode == PTX_OP_CP_ASYNC_BULK_TENSOR ||
-           opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR;
+           opcode == PTX_OP_CP_REDUCE_ASYNC_BULK || opcode == PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR ||
+           opcode == PTX_OP_TENSORMAP_CP_FENCEPROXY;
 }
 
 static const uint64_t MAY_REPEAT = BIT(TYPES) | BIT(NARROW_TYPES) | BIT(CACHE) | BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) |
@@ -148,6 +149,19 @@ static bool keeps_types(enum ptx_opcode opcode) {
            opcode == PTX_OP_WGMMA_MMA_ASYNC || opcode == PTX_OP_CVT_PACK || is_video(opcode);
 }
 
+// An element of 128 bits is moved as the two halves that its register is made of.
+static void halve_type(struct parser *p, struct ptx_instruction *instruction, const struct suffix_state *state) {
+    enum ptx_opcode opcode = instruction->opcode;
+    bool update = opcode == PTX_OP_ATOM && (instruction->variant == PTX_V_EXCH || instruction->variant == PTX_V_CAS);
+    bool known = opcode == PTX_OP_MOV || opcode == PTX_OP_LD || opcode == PTX_OP_ST || update;
+    if (!known || state->seen & BIT(VECTOR))
+        parser_unsupported(p, "'%s' of elements of 128 bits", ptx_opcode_name(opcode));
+    if (opcode != PTX_OP_MOV) {
+        instruction->type = instruction->source_type = PTX_B64;
+        instruction->vector = 2;
+    }
+}
+
 static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction, struct token opcode) {
     struct token suffix[MOST_WORDS];
     int suffixes = 0, words;
@@ -166,6 +180,8 @@ static void parse_suffixes(struct parser *p, struct ptx_instruction *instruction
     instruction->source_type = state.types > 1 ? instruction->mma_type[1] : instruction->mma_type[0];
     if (!keeps_types(instruction->opcode))
         memset(instruction->mma_type, 0, sizeof instruction->mma_type);
+    if (instruction->type == PTX_B128 || instruction->source_type == PTX_B128)
+        halve_type(p, instruction, &state);
 }
 
 // Bits are compared as unsigned integers: lo, ls, hi and hs (now lt, le, gt, ge) said so, and eq and ne do not care.
@@ -264,19 +280,40 @@ static void parse_bar(struct parser *p, struct ptx_instruction *bar) {
     check_operands(p, bar, !reduces ? "s:4 ?s:4" : to_predicate ? "d:p s:4 ?s:4 s:p" : "d:4 s:4 ?s:4 s:p");
 }
 
-// wgmma.mma_async {d, ...}, a or {a, ...}, b, scale-d, negate a, negate b {, transpose a} {, transpose b}. The
-// immediates are src[3] to src[6]; one that the text leaves out is NONE.
+// 1 or -1
+static bool parse_negation(struct parser *p) {
+    expect_sign(p, ',');
+    struct ptx_operand factor = parse_source(p, PTX_B32);
+    if (factor.kind != PTX_OPERAND_IMMEDIATE || ((int32_t)factor.bits != 1 && (int32_t)factor.bits != -1))
+        parser_unsupported(p, "a wgmma whose factor is neither 1 nor -1");
+    return (int32_t)factor.bits == -1;
+}
+
+// wgmma.mma_async{.sp} {d, ...}, a or {a, ...}, b, {metadata, selector,} scale-d, negate a, negate b {, transpose a}
+// {, transpose b}. src[3] is whether the product is negated, src[4] the metadata, src[5] and src[6] are the immediates
+// that transpose; one that the text leaves out is NONE.
 static void parse_wgmma(struct parser *p, struct ptx_instruction *mma) {
     mma->flags |= PTX_READS_RESULT;
     mma->dst[0] = parse_destination(p);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         expect_sign(p, ',');
-        mma->src[i] = parse_source(p, i < 2 ? PTX_B64 : PTX_PRED);
+        mma->src[i] = parse_source(p, PTX_B64);
     }
-    bool integers = mma->mma_type[0] == PTX_S32; // without immediates
-    for (int i = 3; i < 5 && !integers; i++) {
+    if (mma->flags & PTX_SPARSE) {
         expect_sign(p, ',');
-        mma->src[i] = parse_source(p, PTX_B32);
+        mma->src[4] = parse_source(p, PTX_B32);
+        expect_sign(p, ',');
+        struct ptx_operand selector = parse_source(p, PTX_B32);
+        if (mma->src[4].kind != PTX_OPERAND_REGISTER || selector.kind != PTX_OPERAND_IMMEDIATE || selector.bits > 1)
+            parser_unsupported(p, "a wgmma without a register of metadata and a selector that is 0 or 1");
+        mma->vector = (int)selector.bits;
+    }
+    expect_sign(p, ',');
+    mma->src[2] = parse_source(p, PTX_PRED);
+    if (mma->mma_type[0] != PTX_S32) { // those of integers and bits have no immediates
+        bool a_negated = parse_negation(p);
+        mma->src[3] = new_operand(PTX_OPERAND_IMMEDIATE);
+        mma->src[3].bits = a_negated != parse_negation(p);
     }
     bool from_registers = mma->src[0].kind == PTX_OPERAND_VECTOR;
     if (accept_sign(p, ',')) {
@@ -321,6 +358,15 @@ static void parse_special_form(struct parser *p, struct ptx_instruction *instruc
         break;
     case PTX_OP_WGMMA_MMA_ASYNC:
         parse_wgmma(p, instruction);
+        break;
+    case PTX_OP_FENCE_PROXY_TENSORMAP:
+        parse_map_fence(p, instruction);
+        break;
+    case PTX_OP_TENSORMAP_CP_FENCEPROXY:
+        parse_map_copy(p, instruction);
+        break;
+    case PTX_OP_TENSORMAP_REPLACE:
+        parse_map_replace(p, instruction);
         break;
     default:
         parse_cp_async(p, instruction);

@@ -94,30 +94,46 @@ struct name *find_register(struct parser *p, struct token token) {
     return name;
 }
 
+// Where {a, b, c} is kept.
+static struct ptx_operand vector_operand(struct parser *p, const struct ptx_operand *element, int count) {
+    struct ptx_operand vector = new_operand(PTX_OPERAND_VECTOR);
+    vector.count = count;
+    vector.elements = arena_allocate(p->arena, (size_t)count * sizeof *vector.elements);
+    memcpy(vector.elements, element, (size_t)count * sizeof *vector.elements);
+    return vector;
+}
+
+// A register of 128 bits is a vector of its halves.
 static struct ptx_operand register_operand(struct parser *p, const struct name *name) {
     struct ptx_operand result = new_operand(PTX_OPERAND_REGISTER);
     result.slot = name->index;
     result.reg_type = p->function->register_type[name->index];
-    if (result.reg_type == PTX_B128)
-        parser_unsupported(p, "128-bit registers are not known");
+    if (result.reg_type != PTX_B128)
+        return result;
+    struct ptx_operand half[2] = {result, result};
+    half[0].reg_type = half[1].reg_type = PTX_B64;
+    half[1].slot++;
+    result = vector_operand(p, half, 2);
+    result.reg_type = PTX_B128;
     return result;
 }
 
-// {a, b, c}. elements are allocated once their count is known.
+// {a, b, c}
 static struct ptx_operand parse_vector(struct parser *p, bool destination, enum ptx_type type) {
-    struct ptx_operand element[MAX_VECTOR], vector = new_operand(PTX_OPERAND_VECTOR);
+    struct ptx_operand element[MAX_VECTOR];
+    int count = 0;
     expect_sign(p, '{');
     do {
-        if (vector.count == MAX_VECTOR)
+        if (count == MAX_VECTOR)
             parser_fail(p, "a vector of more than %d elements", MAX_VECTOR);
         if (token_is_sign(&p->token, '{'))
             parser_fail(p, "a vector within a vector");
-        element[vector.count++] = destination ? parse_destination(p) : parse_source(p, type);
+        element[count] = destination ? parse_destination(p) : parse_source(p, type);
+        if (element[count++].kind == PTX_OPERAND_VECTOR)
+            parser_unsupported(p, "a register of 128 bits within a vector");
     } while (accept_sign(p, ','));
     expect_sign(p, '}');
-    vector.elements = arena_allocate(p->arena, (size_t)vector.count * sizeof *vector.elements);
-    memcpy(vector.elements, element, (size_t)vector.count * sizeof *vector.elements);
-    return vector;
+    return vector_operand(p, element, count);
 }
 
 struct ptx_operand parse_destination(struct parser *p) {

@@ -61,6 +61,8 @@ enum PTX_SMALL ptx_variant {
     PTX_V_ASYNC,                                          // fence.proxy
     PTX_V_SHR7, PTX_V_SHR15,                              // vmad
     PTX_V_BEYOND_TRAP, PTX_V_BEYOND_CLAMP, PTX_V_BEYOND_ZERO, // suld, sust
+    PTX_V_MAP_ADDRESS, PTX_V_MAP_RANK, PTX_V_MAP_BOX, PTX_V_MAP_SIZE, PTX_V_MAP_STRIDE, PTX_V_MAP_STEP, PTX_V_MAP_TYPE,
+    PTX_V_MAP_INTERLEAVE, PTX_V_MAP_SWIZZLE, PTX_V_MAP_FILL, // tensormap.replace: what of the map
 };
 
 // How it is known that an asynchronous copy is done: by a barrier in shared memory, or by groups.
@@ -104,6 +106,7 @@ enum ptx_flag {
     PTX_IM2COL = 1 << 30,   // pixels one after the other, not a box
     PTX_PLUS_ONE = 1 << 29, // vmad.po
     PTX_POPC = 1 << 28,     // mma, wmma of single bits, with variant PTX_V_AND or PTX_V_XOR
+    PTX_SPARSE = 1 << 28,   // wgmma.mma_async.sp
 };
 
 enum PTX_SMALL ptx_operand_kind {
@@ -159,6 +162,7 @@ enum PTX_SMALL ptx_builtin {
 //   PTX_PRED                one uint32_t, a bit a lane
 //   8, 16 and 32-bit types  uint32_t[32]; bits above the type's width are zero
 //   64-bit types            uint64_t[32]
+//   128-bit types           two registers of 64 bits: an operand is the VECTOR of its low and its high half
 // slot is the byte offset within the function's frame, a multiple of 64 for everything but predicates (4). Two
 // registers share a slot only where no lane needs both, and only with the same layout of lanes, so that lanes which
 // have diverged never touch each other's bytes. The result of an instruction never shares a slot with a source of it,
@@ -202,7 +206,7 @@ struct ptx_instruction {
     enum ptx_completion completion;
     bool in_cluster; // the space, or the first of two, is .shared::cluster: it may be another block's
     uint32_t flags;
-    int vector;    // 1, 2, 4, 8: ld.v4; ldmatrix .x4; the rank of a bulk copy of a tensor
+    int vector; // 1, 2, 4, 8: ld.v4; ldmatrix .x4; the rank of a bulk copy of a tensor; the selector of a sparse wgmma
     int shape[3];  // mma m, n, k
     int32_t guard; // slot of the guarding predicate, -1: none
     bool guard_negated;

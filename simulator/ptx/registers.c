@@ -27,7 +27,7 @@ struct pool {
 };
 
 static enum width width_of(enum ptx_type type) {
-    return type == PTX_PRED ? WIDTH_PREDICATE : ptx_type_size(type) == 8 ? WIDTH_64 : WIDTH_32;
+    return type == PTX_PRED ? WIDTH_PREDICATE : ptx_type_size(type) >= 8 ? WIDTH_64 : WIDTH_32;
 }
 
 static int by_start(const void *left, const void *right) {

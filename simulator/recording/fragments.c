@@ -96,12 +96,17 @@ static void add_operand(struct json *json, const struct operand *operand, int wa
 static void describe_product(const struct ptx_instruction *i, struct json *json) {
     const bool group = i->opcode == PTX_OP_WGMMA_MMA_ASYNC;
     const int warps = group ? 4 : 1, m = i->shape[0], rows = m / warps, n = i->shape[1], k = i->shape[2];
+    const bool sparse = group && i->flags & PTX_SPARSE;
+    const int stored = sparse ? k / 2 : k;   // of a row of A
     const enum ptx_type *type = i->mma_type; // D, A, B, C
-    const struct operand a = {"A", type_name(type[1]), m, k, width_of(type[1]), rows * k / LANES, of_a};
+    const struct operand a = {"A", type_name(type[1]), m, stored, width_of(type[1]), rows * stored / LANES, of_a};
     const struct operand b = {"B", type_name(type[2]), k, n, width_of(type[2]), k * n / LANES, of_b};
     const struct operand c = {"C", type_name(type[0]), m, n, width_of(type[0]), rows * n / LANES, of_c};
-    json_add(json, "{\"name\":\"%s.m%dn%dk%d %s %s %s\",%s\"operands\":[", group ? "wgmma" : "mma", m, n, k, c.element,
-             a.element, b.element, group ? "\"warps\":4," : "");
+    json_add(json, "{\"name\":\"%s.m%dn%dk%d %s %s %s\",%s\"operands\":[",
+             sparse  ? "wgmma.sp"
+             : group ? "wgmma"
+                     : "mma",
+             m, n, k, c.element, a.element, b.element, group ? "\"warps\":4," : "");
     if (!group || i->src[0].kind == PTX_OPERAND_VECTOR) {
         add_operand(json, &a, warps);
         json_add(json, ",");

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MEMORY = 64, MOST_UNITS = WGMMA_MOST_N * WGMMA_K_BYTES / 16 };
+enum { MOST_MEMORY = 64, MOST_UNITS = 2 * WGMMA_MOST_N * WGMMA_K_BYTES / 16 };
 
 static struct recorded_memory memory[MOST_MEMORY];
 static int memories, numbered;
@@ -331,7 +331,7 @@ void recording_product(struct warp *warp, const struct bound *bound, const struc
     if (is_first(warp, site)) {
         json_add(&json, ",[],[],[");
         if (a)
-            add_tile(&json, "A", a, first_row, WGMMA_ROWS, k);
+            add_tile(&json, "A", a, first_row, WGMMA_ROWS, bound->ptx->flags & PTX_SPARSE ? k / 2 : k);
         json_add(&json, a ? "," : "");
         add_tile(&json, "B", b, 0, b->rows, k);
         json_add(&json, "]");

@@ -13,11 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_BOX 256
 #define MOST_PIXELS 1024
-#define MOST_STEP 8
 #define MOST_SIZE (UINT64_C(1) << 32)
-#define MOST_STRIDE (UINT64_C(1) << 40)
 
 // Of a map of pixels (im2col), in the order of the dimensions: along W, H, D.
 struct pixels {
@@ -80,11 +77,11 @@ static CUresult check_sizes(const struct tensor_map *map, const cuuint64_t *size
     for (unsigned i = 0; i < map->rank; i++) {
         if (size[i] == 0 || size[i] > MOST_SIZE)
             return refuse("globalDim[%u] is %llu; 1 to 2^32 are possible", i, (unsigned long long)size[i]);
-        if (box && (box[i] == 0 || box[i] > MOST_BOX))
-            return refuse("boxDim[%u] is %u; 1 to %d are possible", i, box[i], MOST_BOX);
-        if (step[i] == 0 || step[i] > MOST_STEP)
-            return refuse("elementStrides[%u] is %u; 1 to %d are possible", i, step[i], MOST_STEP);
-        if (i + 1 < map->rank && (stride[i] % 16 || stride[i] >= MOST_STRIDE))
+        if (box && (box[i] == 0 || box[i] > TENSOR_MOST_BOX))
+            return refuse("boxDim[%u] is %u; 1 to %d are possible", i, box[i], TENSOR_MOST_BOX);
+        if (step[i] == 0 || step[i] > TENSOR_MOST_STEP)
+            return refuse("elementStrides[%u] is %u; 1 to %d are possible", i, step[i], TENSOR_MOST_STEP);
+        if (i + 1 < map->rank && (stride[i] % 16 || stride[i] >= TENSOR_STRIDE_END))
             return refuse("globalStrides[%u] is %llu bytes; it has to be a multiple of 16 and less than 2^40", i,
                           (unsigned long long)stride[i]);
     }
@@ -129,8 +126,8 @@ static CUresult check_pixels(const struct tensor_map *map, const cuuint64_t *siz
         return refuse("tensorRank is %u; 3 to %d are possible", map->rank, TENSOR_MOST_DIMENSIONS);
     if (!pixels->lower || !pixels->upper)
         return refuse("%s is NULL", pixels->lower ? "pixelBoxUpperCorner" : "pixelBoxLowerCorner");
-    if (pixels->channels == 0 || pixels->channels > MOST_BOX)
-        return refuse("channelsPerPixel is %u; 1 to %d are possible", pixels->channels, MOST_BOX);
+    if (pixels->channels == 0 || pixels->channels > TENSOR_MOST_BOX)
+        return refuse("channelsPerPixel is %u; 1 to %d are possible", pixels->channels, TENSOR_MOST_BOX);
     if (pixels->column == 0 || pixels->column > MOST_PIXELS)
         return refuse("pixelsPerColumn is %u; 1 to %d are possible", pixels->column, MOST_PIXELS);
     for (unsigned i = 0; i + 2 < map->rank; i++) {

@@ -113,9 +113,11 @@ static struct work_cost of_product(const struct ptx_instruction *i) {
         return cost(1, WORK_MMA, products / 2, LATENCY_MMA); // half of A is not there
     if (i->opcode == PTX_OP_MMA)
         return cost(1, WORK_MMA, products, LATENCY_MMA);
-    struct work_cost c = cost(1, WORK_WGMMA, products / WARPS, 0);
+    const int steps_of_b = i->flags & PTX_SPARSE ? 2 : 1; // of A half is stored
+    struct work_cost c = cost(1, WORK_WGMMA, products / (uint32_t)steps_of_b / WARPS, 0);
     bool a_in_shared = i->src[0].kind != PTX_OPERAND_VECTOR;
-    c.count[WORK_PASSES] = (uint32_t)(i->shape[1] + (a_in_shared ? i->shape[0] : 0)) * STEP_BYTES / PASS_BYTES / WARPS;
+    c.count[WORK_PASSES] =
+        (uint32_t)(i->shape[1] * steps_of_b + (a_in_shared ? i->shape[0] : 0)) * STEP_BYTES / PASS_BYTES / WARPS;
     c.does = WORK_PRODUCT;
     return c;
 }

@@ -19,7 +19,7 @@ setup_file() {
         wrap 16 f32 e4m3 32
         wrap 16 f32 e5m2 32
     } >"$programs/wgmma.cuh"
-    compile_all forms types integers swizzles pool fragments
+    compile_all forms types integers swizzles pool fragments grouped sparse
     export LD_LIBRARY_PATH=build/simulator
 }
 
@@ -95,8 +95,20 @@ END
     silent "$programs/all" types
 }
 
-@test "wgmma of bytes with sums of 32 bits, and nothing is said" {
+@test "wgmma of bytes and of bits, with sums of 32 bits, and nothing is said" {
     silent "$programs/all" integers
+}
+
+@test "wgmma of a sparse A of each type, from shared memory and from registers, and nothing is said" {
+    silent "$programs/all" sparse
+    SIMULATOR_LANES=generic silent "$programs/all" sparse
+}
+
+@test "metadata of a sparse wgmma that mean nothing" {
+    run "$programs/all" sparse zeros
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"bad operand of wgmma: "*"takes 0x00000000 for metadata of tf32, whose digits have to be 4 or e"* ]]
 }
 
 @test "a tensor map that the driver would refuse is refused, and the argument named" {
@@ -280,4 +292,46 @@ swizzle() {
     [ "$(cat "$programs/bulk-launches")" = ",global,bulk load,4000,1,1,4000,125,125,0,0,
 ,global,bulk store,4000,1,1,4000,125,125,0,0," ]
     [ ! -s "$programs/bulk-1" ]
+}
+
+# grouped WHAT TEXT: tensor maps made with that mistake, which ends with a finding that contains TEXT and the line of the copy
+grouped() {
+    run "$programs/all" grouped "$1"
+    echo "$1: $output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"simulator: bad tensor map: "*"grouped.cu:$(grep -n "// ${3:-load}\$" "$sources/grouped.cu" | cut -d : -f 1)"*"$2"* ]]
+}
+
+@test "tensor maps that a kernel makes of the host's, as products of groups do, and nothing is said" {
+    for how in right in_global from_zeros by_stores; do
+        silent "$programs/all" grouped $how
+        SIMULATOR_ORDER=3 silent "$programs/all" grouped $how
+        SIMULATOR_ANALYSES=off silent "$programs/all" grouped $how
+    done
+}
+
+@test "a changed tensor map that is used before it is released and acquired" {
+    for how in no_acquire other_acquire early_acquire; do
+        grouped $how "that the kernel has changed, and the block has not executed a fence.proxy.tensormap::generic.acquire for it since"
+    done
+    grouped no_release "with neither tensormap.cp_fenceproxy nor a fence.proxy.tensormap::generic.release after it"
+    SIMULATOR_ANALYSES=off silent "$programs/all" grouped no_acquire
+    run "$programs/all" grouped no_syncwarp
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"race within a warp: "*"with no __syncwarp() between them"* ]]
+}
+
+@test "a changed tensor map whose fields the driver would refuse" {
+    grouped odd_address "which is no multiple of 16 bytes in device memory"
+    grouped odd_stride "stride 0 is 72 bytes; it has to be a multiple of 16 and less than 2^40"
+    grouped no_size "the size of dimension 1 is 0"
+    grouped large_box "its box has 65535 or more elements along dimension 1; 1 to 256 are possible"
+    grouped large_step "the element stride of dimension 1 is 255 or more; 1 to 8 are possible"
+    grouped nan_of_integers "it fills with NaN, and its elements are no floating-point numbers"
+    grouped interleaved "it has an interleave, whose copies the simulator lacks"
+    grouped wide_for_swizzle "a row of its box has 64 bytes; with a swizzle of 32 bytes at most that many are possible"
+    grouped other_rank "another number of dimensions than the instruction"
+    grouped small_tensor "the tensor map's tensor is larger than that"
+    grouped no_map "is neither one that cuTensorMapEncodeTiled wrote nor zeros" change
 }

@@ -130,6 +130,67 @@ static void test_what_the_simulator_does_not_know(void **state) {
                "the simulator does not know '.trans' after 'add': \"add.trans.s32 %r1, %r2, %r3;\" (ptx line 8)");
     check_body("setp.s32 %p1, %r2, %r3;", "'setp' lacks a suffix: \"setp.s32 %p1, %r2, %r3;\" (ptx line 8)");
     check_body("add %r1, %r2, %r3;", "'add' with 0 types; it takes 1: \"add %r1, %r2, %r3;\" (ptx line 8)");
+    check_body(".reg .b128 %q; and.b128 %q, %q, %q;",
+               "'and' of elements of 128 bits: \"and.b128 %q, %q, %q;\" (ptx line 8)");
+    check_body(".reg .b128 %q; ld.global.v2.b128 {%q, %q}, [%rd1];",
+               "'ld' of elements of 128 bits: \"ld.global.v2.b128 {%q, %q}, [%rd1];\" (ptx line 8)");
+    check_body(".reg .b128 %q; atom.global.add.b128 %q, [%rd1], %q;",
+               "'atom' of elements of 128 bits: \"atom.global.add.b128 %q, [%rd1], %q;\" (ptx line 8)");
+    check_body(".reg .b128 %q; mov.b128 %q, {%q, %q};",
+               "a register of 128 bits within a vector: \"mov.b128 %q, {%q, %q};\" (ptx line 8)");
+    check_body(".reg .b128 %q; mov.b128 %q, {%r1, %r2};",
+               "a register of 32 bits where 64 are meant: \"mov.b128 %q, {%r1, %r2};\" (ptx line 8)");
+    check_body("mov.b128 {%rd1, %rd2}, {%rd3, %rd4};",
+               "a mov of 128 bits without a register of 128 bits: \"mov.b128 {%rd1, "
+               "%rd2}, {%rd3, %rd4};\" (ptx line 8)");
+    check_body(".reg .b128 %q; ld.global.u32 %r1, [%q];",
+               "a register of 128 bits as an address: \"ld.global.u32 %r1, [%q];\" (ptx line 8)");
+    check_body(".reg .b128 %q; st.global.b64 [%rd1], %q;",
+               "2 values where 1 are meant: \"st.global.b64 [%rd1], %q;\" (ptx line 8)");
+    check_body(
+        "tensormap.replace.tile.elemtype.global.b1024.b32 [%rd1], 13;",
+        "the value has to be a constant from 0 to 12: \"tensormap.replace.tile.elemtype.global.b1024.b32 [%rd1], "
+        "13;\" (ptx line 8)");
+    check_body(
+        "tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%rd1], %r1;",
+        "the value has to be a constant from 0 to 3: \"tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%rd1], "
+        "%r1;\" (ptx line 8)");
+    check_body(
+        "tensormap.replace.tile.global_stride.global.b1024.b64 [%rd1], 4, %rd2;",
+        "the dimension has to be a constant from 0 to 3: \"tensormap.replace.tile.global_stride.global.b1024.b64 "
+        "[%rd1], 4, %rd2;\" (ptx line 8)");
+    check_body("tensormap.replace.tile.rank.shared::cluster.b1024.b32 [%r1], 1;",
+               "a tensormap.replace of this kind is not known: \"tensormap.replace.tile.rank.shared::cluster.b1024.b32 "
+               "[%r1], 1;\" (ptx line 8)");
+    check_body(
+        "tensormap.replace.tile.global_address.global.b1024.b32 [%rd1], %r1;",
+        "a tensormap.replace of this kind is not known: \"tensormap.replace.tile.global_address.global.b1024.b32 "
+        "[%rd1], %r1;\" (ptx line 8)");
+    check_body("fence.proxy.tensormap::generic.acquire.gpu [%rd1], 64;",
+               "a tensor map has 128 bytes: \"fence.proxy.tensormap::generic.acquire.gpu [%rd1], 64;\" (ptx line 8)");
+    check_body(
+        "tensormap.cp_fenceproxy.global.global.tensormap::generic.release.gpu.sync.aligned [%rd1], [%rd2], 128;",
+        "tensormap.cp_fenceproxy copies from .shared::cta to .global, and releases: "
+        "\"tensormap.cp_fenceproxy.global.global.tensormap::generic.release.gpu.sync.aligned [%rd1], [%rd2], 128;\" "
+        "(ptx line 8)");
+    check_body("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 2, %p1, 1, "
+               "1, 0, 0;",
+               "a wgmma without a register of metadata and a selector that is 0 or 1: "
+               "\"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 2, %p1, "
+               "1, 1, 0, "
+               "0;\" (ptx line 8)");
+    check_body("wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 0, %p1, 1, "
+               "1, 0, 0;",
+               "the simulator does not know a wgmma of this shape and these types: "
+               "\"wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %r1, 0, %p1, "
+               "1, 1, 0, "
+               "0;\" (ptx line 8)");
+    check_body("and.b1 %r1, %r2, %r3;",
+               "the simulator does not know '.b1' after 'and': \"and.b1 %r1, %r2, %r3;\" (ptx line 8)");
+    check_body(
+        "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and {%r1, %r2, %r3, %r4}, %rd1, %rd2, %p1;",
+        "the simulator does not know a wgmma of this shape and these types: "
+        "\"wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and {%r1, %r2, %r3, %r4}, %rd1, %rd2, %p1;\" (ptx line 8)");
     check_body("add.s32 %r1, %r2, %r3, %r4;",
                "'add' with operands that the simulator does not know: \"add.s32 %r1, %r2, %r3, %r4;\" (ptx line 8)");
     check_body("add.rn.rz.f32 %f1, %f2, %f3;",

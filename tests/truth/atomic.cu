@@ -113,6 +113,40 @@ __global__ void atom_shared_add_f32(float *result, const float *a, const float *
     result[INDEX] = tile[threadIdx.x];
 }
 
+// Elements of 128 bits: of every two threads one exchanges two neighbours. Of the comparisons some find one half
+// different.
+#define IN_GLOBAL unsigned long long *target = &result[i];
+#define IN_SHARED                                                                                                      \
+    __shared__ alignas(16) unsigned long long tile[TRUTH_BLOCK];                                                       \
+    unsigned long long *target = &tile[threadIdx.x];
+#define WIDE(name, PLACE, text)                                                                                        \
+    __global__ void name(unsigned long long *result, const unsigned long long *a, const unsigned long long *b,         \
+                         const unsigned long long *) {                                                                 \
+        const int i = INDEX;                                                                                           \
+        unsigned long long low, high;                                                                                  \
+        PLACE                                                                                                          \
+        if (i % 2)                                                                                                     \
+            return;                                                                                                    \
+        target[0] = a[i];                                                                                              \
+        target[1] = a[i + 1];                                                                                          \
+        asm volatile("{.reg .b128 old, from, to; mov.b128 from, {%3, %4}; mov.b128 to, {%5, %6};" text                 \
+                     "mov.b128 {%0, %1}, old;}"                                                                        \
+                     : "=l"(low), "=l"(high)                                                                           \
+                     : "l"(target), "l"(b[i] & 8 ? a[i] : b[i]), "l"(b[i] & 16 ? a[i + 1] : b[i + 1]), "l"(b[i]),      \
+                       "l"(~b[i + 1])                                                                                  \
+                     : "memory");                                                                                      \
+        result[i] = target[0] * 3 + low;                                                                               \
+        result[i + 1] = target[1] * 5 + high;                                                                          \
+    }
+
+WIDE(atom_exch_b128, IN_GLOBAL, "atom.global.exch.b128 old, [%2], to;")
+WIDE(atom_cas_b128, IN_GLOBAL, "atom.global.cas.b128 old, [%2], from, to;")
+WIDE(atom_generic_cas_b128, IN_SHARED, "atom.acq_rel.cta.cas.b128 old, [%2], from, to;")
+WIDE(atom_shared_exch_b128, IN_SHARED,
+     "{.reg .b64 at; cvta.to.shared.u64 at, %2; atom.shared::cta.exch.b128 old, [at], to;}")
+WIDE(atom_shared_cas_b128, IN_SHARED,
+     "{.reg .b64 at; cvta.to.shared.u64 at, %2; atom.relaxed.gpu.shared.cas.b128 old, [at], from, to;}")
+
 #define ENTRY(name, T, A, B)                                                                                           \
     { #name, (const void *)name, TRUTH_##T, {TRUTH_##A, TRUTH_##B, TRUTH_NONE }, TRUTH_EXACT, 0 }
 
@@ -143,5 +177,10 @@ extern "C" const struct truth_form truth_atomic[] = {
     ENTRY(red_f32, F32, F32, F32),
     ENTRY(atom_add_bf16x2, BF16X2, BF16X2, BF16X2),
     ENTRY(atom_shared_add_f32, F32, F32, F32),
+    ENTRY(atom_exch_b128, I64, I64, I64),
+    ENTRY(atom_cas_b128, I64, I64, I64),
+    ENTRY(atom_generic_cas_b128, I64, I64, I64),
+    ENTRY(atom_shared_exch_b128, I64, I64, I64),
+    ENTRY(atom_shared_cas_b128, I64, I64, I64),
     {nullptr, nullptr, TRUTH_NONE, {TRUTH_NONE, TRUTH_NONE, TRUTH_NONE}, TRUTH_EXACT, 0},
 };

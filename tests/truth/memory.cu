@@ -227,6 +227,25 @@ __global__ void cp_async_ignored(unsigned *result, const unsigned *a, const unsi
     result[INDEX] = tile[threadIdx.x ^ 3];
 }
 
+// An element of 128 bits, through shared memory and in pieces of 32 bits; of every two threads one moves two
+// neighbours.
+__global__ void whole_b128(unsigned long long *result, const unsigned long long *a, const unsigned long long *,
+                           const unsigned long long *) {
+    __shared__ alignas(16) unsigned long long tile[TRUTH_BLOCK];
+    const unsigned half = threadIdx.x & ~1u;
+    if (threadIdx.x % 2 == 0)
+        asm volatile("{.reg .b128 q, r; .reg .b32 w<4>; ld.global.b128 q, [%0]; mov.b128 {w0, w1, w2, w3}, q; "
+                     "mov.b128 r, {w1, w2, w3, w0}; st.shared.b128 [%1], r;}" ::"l"(&a[INDEX]),
+                     "r"(SHARED_ADDRESS(&tile[half]))
+                     : "memory");
+    __syncthreads();
+    if (threadIdx.x % 2 == 0)
+        asm volatile("{.reg .b128 q; ld.volatile.shared.b128 q, [%1]; st.relaxed.gpu.global.b128 [%0], q; "
+                     "ld.acquire.gpu.global.b128 q, [%0]; st.global.b128 [%0], q;}" ::"l"(&result[INDEX]),
+                     "r"(SHARED_ADDRESS(&tile[half]))
+                     : "memory");
+}
+
 #define ENTRY(name, T, A, B)                                                                                           \
     { #name, (const void *)name, TRUTH_##T, {TRUTH_##A, TRUTH_##B, TRUTH_NONE }, TRUTH_EXACT, 0 }
 
@@ -265,5 +284,6 @@ extern "C" const struct truth_form truth_memory[] = {
     ENTRY(clocks, I32, NONE, NONE),
     ENTRY(early_exit, I32, I32, I32),
     ENTRY(cp_async_ignored, I32, I32, I32),
+    ENTRY(whole_b128, I64, I64, NONE),
     {nullptr, nullptr, TRUTH_NONE, {TRUTH_NONE, TRUTH_NONE, TRUTH_NONE}, TRUTH_EXACT, 0},
 };

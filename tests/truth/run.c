@@ -28,9 +28,9 @@
 enum { EXACT_SAMPLE = 64, MOST_FORMS = 2048, MOST_HUNG = 12, MOST_FAILED = 150 };
 
 static const struct truth_form *const tables[] = {
-    truth_integer, truth_real,    truth_half,   truth_convert, truth_video,  truth_approximate, truth_warp,
-    truth_memory,  truth_atomic,  truth_matrix, truth_sparse,  truth_wgmma,  truth_barrier,     truth_bulk,
-    truth_tensor,  truth_cluster, truth_wmma,   truth_texture, truth_surface};
+    truth_integer, truth_real,   truth_half,    truth_convert, truth_video,   truth_approximate,  truth_warp,
+    truth_memory,  truth_atomic, truth_matrix,  truth_sparse,  truth_wgmma,   truth_sparse_wgmma, truth_barrier,
+    truth_bulk,    truth_tensor, truth_cluster, truth_wmma,    truth_texture, truth_surface};
 static const char *const comparison_names[] = {"exact", "relative", "absolute", "ulp", "logarithm", "near"};
 
 // What the process that runs forms says: first whether there is a device, then of each form whether it ran. The form's

@@ -81,6 +81,6 @@ const struct truth_form truth_integer[] = {
     }
 const struct truth_form truth_real[] = NONE, truth_half[] = NONE, truth_convert[] = NONE, truth_approximate[] = NONE,
                         truth_video[] = NONE, truth_warp[] = NONE, truth_memory[] = NONE, truth_atomic[] = NONE,
-                        truth_matrix[] = NONE, truth_sparse[] = NONE, truth_wgmma[] = NONE, truth_barrier[] = NONE,
-                        truth_bulk[] = NONE, truth_tensor[] = NONE, truth_cluster[] = NONE, truth_wmma[] = NONE,
-                        truth_texture[] = NONE, truth_surface[] = NONE;
+                        truth_matrix[] = NONE, truth_sparse[] = NONE, truth_wgmma[] = NONE, truth_sparse_wgmma[] = NONE,
+                        truth_barrier[] = NONE, truth_bulk[] = NONE, truth_tensor[] = NONE, truth_cluster[] = NONE,
+                        truth_wmma[] = NONE, truth_texture[] = NONE, truth_surface[] = NONE;

@@ -2,7 +2,7 @@
 // stores and reductions. Boxes lie inside, across an edge, and beyond all of it; of 1 to 5 dimensions, in each swizzle.
 //
 // architecture: sm_90a
-#include "boxes.cuh"
+#include "replaced.cuh"
 
 // ---- Kernels and launches ------------------------------------------------------------------------------------------
 
@@ -21,6 +21,23 @@ template <int RANK, bool PIXELS>
 __global__ void load_apart(const __grid_constant__ CUtensorMap map, const __grid_constant__ Places places,
                            unsigned *result) {
     load_boxes<RANK, PIXELS, false, true>(map, places, result);
+}
+
+// A map that the kernel makes of another one.
+__device__ CUtensorMap replaced_map;
+
+template <const Tensor &T, bool IN_GLOBAL>
+__global__ void load_replaced(const __grid_constant__ CUtensorMap model, const __grid_constant__ Places places,
+                              const __grid_constant__ Fields fields, const void *memory, unsigned *result) {
+    publish_replaced<T, IN_GLOBAL>(&replaced_map, model, memory, fields);
+    load_boxes<T.rank, false, false>(replaced_map, places, result);
+}
+
+template <const Tensor &T, bool IN_GLOBAL>
+__global__ void store_replaced(const __grid_constant__ CUtensorMap model, const __grid_constant__ Places places,
+                               const __grid_constant__ Fields fields, void *memory, const unsigned *a) {
+    publish_replaced<T, IN_GLOBAL>(&replaced_map, model, memory, fields);
+    store_boxes<T.rank, Store>(replaced_map, places, a);
 }
 
 template <const Tensor &T>
@@ -121,6 +138,41 @@ static constexpr Tensor
     pixels_5 = {5, WORDS, {8, 7, 6, 3, 2}, {}, {}, NO_SWIZZLE, ZEROS, 4, {{0, -1, -1, -1, 0}, {0, -1, -1, -1, 0}, {0, 3, 2, 0, 1}, {4, 4, 3, 0, 1}}, 8, 20, {-1, -1, -1}, {-1, -1, -1}, {{0, 0, 0}, {1, 2, 1}, {2, 1, 0}, {2, 2, 2}}};
 // clang-format on
 
+// Of which others are made; hardly a field stays.
+// clang-format off
+static constexpr Tensor
+    model = {4, TYPE(FLOAT16), 2, {24, 9, 6, 2}, {16, 3, 2, 2}, {1, 4, 3, 5}, CU_TENSOR_MAP_SWIZZLE_32B, NANS, 1, {{0, 0, 0, 0}}};
+// clang-format on
+
+template <const Tensor &T, bool IN_GLOBAL>
+static int launch_load_replaced(const struct truth_form *, void *result, void *const input[3]) {
+    CUtensorMap map, made;
+    Places places, other;
+    if (!make_map(T, input[0], &made, &places) || !make_map(model, result, &map, &other)) {
+        return cudaErrorInvalidValue;
+    }
+    load_replaced<T, IN_GLOBAL><<<1, 128>>>(map, places, fields_of(T), input[0], static_cast<unsigned *>(result));
+    return cudaGetLastError();
+}
+
+template <const Tensor &T, bool IN_GLOBAL>
+static int launch_store_replaced(const struct truth_form *, void *result, void *const input[3]) {
+    CUtensorMap map, made;
+    Places places, other;
+    const cudaError_t copied = cudaMemcpy(result, input[1], 4 * TRUTH_ELEMENTS, cudaMemcpyDeviceToDevice);
+    if (copied != cudaSuccess || !make_map(T, result, &made, &places) || !make_map(model, input[0], &map, &other)) {
+        return copied ? copied : cudaErrorInvalidValue;
+    }
+    for (auto &corner : places.corner) {
+        for (int &place : corner) {
+            place = place < 0 ? 0 : place;
+        }
+    }
+    store_replaced<T, IN_GLOBAL>
+        <<<1, 128>>>(map, places, fields_of(T), result, static_cast<const unsigned *>(input[0]));
+    return cudaGetLastError();
+}
+
 #define LOADED(T, A)                                                                                                   \
     { "tensor_load_" #T, nullptr, TRUTH_I32, {TRUTH_##A}, TRUTH_EXACT, 0, launch_load<T> }
 #define LOADED_APART(T, A)                                                                                             \
@@ -129,6 +181,17 @@ static constexpr Tensor
     { "tensor_store_" #T, nullptr, TRUTH_I32, {TRUTH_I32, TRUTH_I32}, TRUTH_EXACT, 0, launch_store<T, Store> }
 #define REDUCED(name, T, Operation, A)                                                                                 \
     { "tensor_" #name, nullptr, TRUTH_I32, {TRUTH_##A, TRUTH_##A}, TRUTH_EXACT, 0, launch_store<T, Operation> }
+
+#define LOAD_REPLACED(T, A)                                                                                            \
+    {"tensormap_replaced_" #T, nullptr, TRUTH_I32, {TRUTH_##A}, TRUTH_EXACT, 0, launch_load_replaced<T, false>}, {     \
+        "tensormap_replaced_in_global_" #T, nullptr, TRUTH_I32, {TRUTH_##A}, TRUTH_EXACT, 0,                           \
+            launch_load_replaced<T, true>                                                                              \
+    }
+#define STORE_REPLACED(T)                                                                                              \
+    {                                                                                                                  \
+        "tensormap_replaced_store_" #T, nullptr, TRUTH_I32, {TRUTH_I32, TRUTH_I32}, TRUTH_EXACT, 0,                    \
+            launch_store_replaced<T, false>                                                                            \
+    }
 
 extern "C" const struct truth_form truth_tensor[] = {
     LOADED(line, I32),
@@ -218,5 +281,21 @@ extern "C" const struct truth_form truth_tensor[] = {
     REDUCED(and_b32, matrix, And, I32),
     REDUCED(or_b32, of_s32, Or, I32),
     REDUCED(xor_b64, of_u64, Xor, I32),
+    LOAD_REPLACED(line, I32),
+    LOAD_REPLACED(matrix_64, I32),
+    LOAD_REPLACED(matrix_128, I32),
+    LOAD_REPLACED(matrix_steps, I32),
+    LOAD_REPLACED(volume_steps, I32),
+    LOAD_REPLACED(five, I32),
+    LOAD_REPLACED(of_u8, I32),
+    LOAD_REPLACED(of_s64, I32),
+    LOAD_REPLACED(of_bf16, BF16X2),
+    LOAD_REPLACED(of_f32, F32),
+    LOAD_REPLACED(of_f32_ftz, F32),
+    LOAD_REPLACED(of_tf32, F32),
+    LOAD_REPLACED(of_f64, I32),
+    STORE_REPLACED(matrix_128),
+    STORE_REPLACED(volume),
+    STORE_REPLACED(of_u16),
     {},
 };

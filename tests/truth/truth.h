@@ -5,7 +5,7 @@
 //   integer.cu real.cu half.cu convert.cu approximate.cu video.cu    forms that are one PTX instruction, lane by lane
 //   warp.cu memory.cu atomic.cu matrix.cu sparse.cu wmma.cu          forms that need a warp, memory, or tensor cores
 //   texture.cu surface.cu                                            forms that read and write arrays
-//   wgmma.cu barrier.cu bulk.cu tensor.cu cluster.cu                 forms of Hopper, for sm_90a
+//   wgmma.cu sparse_wgmma.cu barrier.cu bulk.cu tensor.cu cluster.cu forms of Hopper, for sm_90a
 //   inputs.c     the inputs, from a seed
 //   run.c        runs every form and writes what it computed
 //   compare.c    compares two such files
@@ -67,8 +67,8 @@ struct truth_form {
 // One table a file, ended by a form without a name. The second ones are make test-all's: a program may be linked
 // without them.
 extern const struct truth_form truth_integer[], truth_real[], truth_half[], truth_convert[], truth_approximate[],
-    truth_warp[], truth_memory[], truth_atomic[], truth_matrix[], truth_sparse[], truth_wgmma[], truth_barrier[],
-    truth_bulk[];
+    truth_warp[], truth_memory[], truth_atomic[], truth_matrix[], truth_sparse[], truth_wgmma[], truth_sparse_wgmma[],
+    truth_barrier[], truth_bulk[];
 #define TRUTH_LONG __attribute__((weak))
 extern const struct truth_form truth_video[] TRUTH_LONG, truth_tensor[] TRUTH_LONG, truth_cluster[] TRUTH_LONG,
     truth_wmma[] TRUTH_LONG, truth_texture[] TRUTH_LONG, truth_surface[] TRUTH_LONG;

@@ -127,6 +127,15 @@ INTEGERS(wgmma_u8_s8, "s32.u8.s8", 16)
 INTEGERS(wgmma_s8_satfinite, "satfinite.s32.s8.s8", 128)
 INTEGERS(wgmma_u8_satfinite, "satfinite.s32.u8.u8", 16)
 
+// 256 bits are as many bytes.
+#define BITS(name, span)                                                                                               \
+    PRODUCT(name, unsigned, 8, 16, 1, span, false, span, false, mixed,                                                 \
+            SS_8("r", "m64n16k256.s32.b1.b1.and.popc", "1"))                                                           \
+    PRODUCT(name##_registers, unsigned, 8, 16, 1, 16, false, span, false, mixed,                                       \
+            RS_8("r", "m64n16k256.s32.b1.b1.and.popc", "1"))
+BITS(wgmma_b1, 16)
+BITS(wgmma_b1_128, 128)
+
 // ---- More than one product -----------------------------------------------------------------------------------------
 
 // K of 64: four products whose descriptors go along rows of 128 swizzled bytes. A is all of input a for both
@@ -268,6 +277,8 @@ extern "C" const struct truth_form truth_wgmma[] = {
     BYTES(wgmma_u8_s8),
     BYTES(wgmma_s8_satfinite),
     BYTES(wgmma_u8_satfinite),
+    BYTES(wgmma_b1),
+    BYTES(wgmma_b1_128),
     FORM("wgmma_bf16_k64_exact", wgmma_bf16_k64, F32, SMALL_BF16X2, SMALL_F32, EXACT, 0),
     FORM("wgmma_bf16_k64_random", wgmma_bf16_k64, F32, UNIT_BF16X2, UNIT_F32, NEAR, LONG_SUM),
     FORM("wgmma_two_groups", wgmma_two_groups, F32, SMALL_BF16X2, NONE, EXACT, 0),

@@ -1,5 +1,6 @@
-// wgmma of bytes with sums of 32 bits: signed and not, A from shared memory and from registers, with sums that wrap
-// round and such that are clamped: m64n16k32, K-major without a swizzle. integers: runs all and compares with the host.
+// wgmma of bytes and of bits with sums of 32 bits: signed and not, A from shared memory and from registers, with sums
+// that wrap round and such that are clamped: m64n16k32 and m64n16k256, K-major without a swizzle. integers: runs all
+// and compares with the host.
 #include "hopper.cuh"
 
 #include <climits>
@@ -32,12 +33,11 @@ __host__ __device__ inline int place(int row, int k, int rows) {
         uint64_t a_bits = descriptor(smem(as), M * 16, 128, 0), b_bits = descriptor(smem(bs), N * 16, 128, 0);         \
         wgmma_fence();                                                                                                 \
         if (from_registers)                                                                                            \
-            asm volatile("wgmma.mma_async.sync.aligned.m64n16k32." types                                               \
-                         " {%0,%1,%2,%3,%4,%5,%6,%7}, {%8,%9,%10,%11}, %12, 1;"                                        \
+            asm volatile("wgmma.mma_async.sync.aligned." types " {%0,%1,%2,%3,%4,%5,%6,%7}, {%8,%9,%10,%11}, %12, 1;"  \
                          : SUM_OPERANDS                                                                                \
                          : "r"(f[0]), "r"(f[1]), "r"(f[2]), "r"(f[3]), "l"(b_bits));                                   \
         else                                                                                                           \
-            asm volatile("wgmma.mma_async.sync.aligned.m64n16k32." types " {%0,%1,%2,%3,%4,%5,%6,%7}, %8, %9, 1;"      \
+            asm volatile("wgmma.mma_async.sync.aligned." types " {%0,%1,%2,%3,%4,%5,%6,%7}, %8, %9, 1;"                \
                          : SUM_OPERANDS                                                                                \
                          : "l"(a_bits), "l"(b_bits));                                                                  \
         wgmma_commit_group();                                                                                          \
@@ -46,14 +46,15 @@ __host__ __device__ inline int place(int row, int k, int rows) {
             sums[threadIdx.x * SUMS + i] = d[i];                                                                       \
     }
 
-KERNEL(both_signed, "s32.s8.s8")
-KERNEL(a_signed, "s32.s8.u8")
-KERNEL(b_signed, "s32.u8.s8")
-KERNEL(unsigned_, "s32.u8.u8")
-KERNEL(clamped, "satfinite.s32.s8.u8")
+KERNEL(both_signed, "m64n16k32.s32.s8.s8")
+KERNEL(a_signed, "m64n16k32.s32.s8.u8")
+KERNEL(b_signed, "m64n16k32.s32.u8.s8")
+KERNEL(unsigned_, "m64n16k32.s32.u8.u8")
+KERNEL(clamped, "m64n16k32.satfinite.s32.s8.u8")
+KERNEL(of_bits, "m64n16k256.s32.b1.b1.and.popc")
 
 static bool matches(const char *name, void (*kernel)(const char *, const char *, int *, int, int), bool a_is_signed,
-                    bool b_is_signed, bool clamps, int first) {
+                    bool b_is_signed, bool clamps, int first, bool bits = false) {
     std::vector<char> a(M * K), b(N * K);
     std::vector<int> sums(M * N);
     char *device_a, *device_b;
@@ -78,8 +79,11 @@ static bool matches(const char *name, void (*kernel)(const char *, const char *,
             long long sum = first;
             for (int k = 0; k < K; k++) {
                 char x = a[place(row, k, M)], y = b[place(column, k, N)];
-                sum += (long long)(a_is_signed ? (signed char)x : (unsigned char)x) *
-                       (b_is_signed ? (signed char)y : (unsigned char)y);
+                if (bits)
+                    sum += __builtin_popcount((unsigned char)(x & y));
+                else
+                    sum += (long long)(a_is_signed ? (signed char)x : (unsigned char)x) *
+                           (b_is_signed ? (signed char)y : (unsigned char)y);
             }
             if (clamps)
                 sum = sum > INT_MAX ? INT_MAX : sum < INT_MIN ? INT_MIN : sum;
@@ -96,5 +100,7 @@ int main(int, char **) {
              matches("u8 s8", b_signed, false, true, false, 0) & matches("u8 u8", unsigned_, false, false, false, 0) &
              matches("sums that wrap round", unsigned_, false, false, false, INT_MAX - 9) &
              matches("sums that are clamped", clamped, true, false, true, INT_MAX - 9) &
-             matches("sums that are clamped below", clamped, true, false, true, INT_MIN + 9));
+             matches("sums that are clamped below", clamped, true, false, true, INT_MIN + 9) &
+             matches("bits", of_bits, false, false, false, -50, true) &
+             matches("bits whose sums wrap round", of_bits, false, false, false, INT_MAX - 9, true));
 }

@@ -1,0 +1,144 @@
+// Tensor maps that a kernel has changed. The copy engine reads maps through a proxy of its own, the tensormap proxy. A
+// change is visible to it where the one who made it has released it to that proxy (tensormap.cp_fenceproxy, or
+// fence.proxy.tensormap::generic.release), and the one who copies has acquired it since, by a fence that names the map.
+//
+// Each change has a number, which the map keeps and copies of it have, too. A block remembers which change of which map
+// its fences have acquired: any thread's fence counts for all of the block, as if a barrier stood behind it, and any
+// release of the launch for all changes before it. Changes of earlier launches need none. What ordinary stores do to a
+// map is not seen.
+#include "tensor_map.h"
+
+#include "../machine/block.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WRONG_TEXT = 128 };
+
+struct tensor_maps { // those that a block has acquired
+    unsigned count, room;
+    struct {
+        uint64_t address, changed;
+    } * map;
+};
+
+static atomic_uint_fast64_t changes;
+
+uint64_t tensor_map_change(void) {
+    return atomic_fetch_add(&changes, 1) + 1;
+}
+
+uint64_t tensor_map_last_change(void) {
+    return atomic_load(&changes);
+}
+
+void tensor_maps_start(struct block *block) {
+    if (block->maps)
+        block->maps->count = 0;
+}
+
+void tensor_maps_free(struct block *block) {
+    if (block->maps)
+        free(block->maps->map);
+    free(block->maps);
+}
+
+bool tensor_map_acquire(struct block *block, uint64_t address, uint64_t changed) {
+    struct tensor_maps *maps = block->maps;
+    if (!maps && !(maps = block->maps = calloc(1, sizeof *maps)))
+        return false;
+    unsigned i = 0;
+    while (i < maps->count && maps->map[i].address != address)
+        i++;
+    if (i == maps->room) {
+        unsigned room = maps->room ? 2 * maps->room : 8;
+        void *grown = realloc(maps->map, room * sizeof *maps->map);
+        if (!grown)
+            return false;
+        maps->map = grown;
+        maps->room = room;
+    }
+    maps->count += i == maps->count;
+    maps->map[i].address = address;
+    maps->map[i].changed = changed;
+    return true;
+}
+
+static bool is_acquired(const struct block *block, uint64_t address, uint64_t changed) {
+    const struct tensor_maps *maps = block->maps;
+    for (unsigned i = 0; maps && i < maps->count; i++)
+        if (maps->map[i].address == address)
+            return maps->map[i].changed == changed;
+    return false;
+}
+
+static bool is_floating(enum ptx_type type) {
+    return type == PTX_F16 || type == PTX_BF16 || type == PTX_F32 || type == PTX_TF32 || type == PTX_F64;
+}
+
+static bool is_dimension_wrong(const struct tensor_map *map, unsigned i, char text[WRONG_TEXT]) {
+    unsigned long long stride = i + 1u < map->rank ? map->stride[i] : 0;
+    if (map->no_size >> i & 1)
+        snprintf(text, WRONG_TEXT, "the size of dimension %u is 0", i);
+    else if (map->box[i] == 0 || map->box[i] > TENSOR_MOST_BOX)
+        snprintf(text, WRONG_TEXT, "its box has %u%s elements along dimension %u; 1 to %d are possible", map->box[i],
+                 map->box[i] == UINT16_MAX ? " or more" : "", i, TENSOR_MOST_BOX);
+    else if (map->step[i] == 0 || map->step[i] > TENSOR_MOST_STEP)
+        snprintf(text, WRONG_TEXT, "the element stride of dimension %u is %u%s; 1 to %d are possible", i, map->step[i],
+                 map->step[i] == UINT8_MAX ? " or more" : "", TENSOR_MOST_STEP);
+    else if (stride % 16 || stride >= TENSOR_STRIDE_END)
+        snprintf(text, WRONG_TEXT, "stride %u is %llu bytes; it has to be a multiple of 16 and less than 2^40", i,
+                 stride);
+    else
+        return false;
+    return true;
+}
+
+// What the driver would not have encoded.
+static bool is_wrong(const struct tensor_map *map, char text[WRONG_TEXT]) {
+    unsigned bytes = map->box[0] * map->element_bytes, span = 16u << map->swizzle;
+    for (unsigned i = 0; i < map->rank; i++)
+        if (is_dimension_wrong(map, i, text))
+            return true;
+    if (map->address == 0 || map->address % 16)
+        snprintf(text, WRONG_TEXT,
+                 "its tensor begins at address 0x%llx, which is no multiple of 16 bytes in device memory",
+                 (unsigned long long)map->address);
+    else if (map->interleave)
+        snprintf(text, WRONG_TEXT, "it has an interleave, whose copies the simulator lacks");
+    else if (map->nan_fill && !is_floating((enum ptx_type)map->type))
+        snprintf(text, WRONG_TEXT, "it fills with NaN, and its elements are no floating-point numbers");
+    else if (bytes % 16)
+        snprintf(text, WRONG_TEXT, "a row of its box has %u bytes; it has to be a multiple of 16", bytes);
+    else if (map->swizzle && bytes > span)
+        snprintf(text, WRONG_TEXT,
+                 "a row of its box has %u bytes; with a swizzle of %u bytes at most that many are possible", bytes,
+                 span);
+    else
+        return false;
+    return true;
+}
+
+bool tensor_map_check(struct warp *warp, const struct bound *bound, int lane, uint64_t address,
+                      const struct tensor_map *map) {
+    const struct run *run = warp->run;
+    bool of_this_launch = warp->block->race.on && map->changed > run->maps_before;
+    char text[WRONG_TEXT];
+    if (of_this_launch && !map->released && map->changed > atomic_load(&run->maps_released))
+        warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
+                    "{here} uses a tensor map at address 0x%llx that the kernel has changed, with neither "
+                    "tensormap.cp_fenceproxy nor a fence.proxy.tensormap::generic.release after it",
+                    (unsigned long long)address);
+    else if (of_this_launch && !is_acquired(warp->block, address, map->changed))
+        warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
+                    "{here} uses a tensor map at address 0x%llx that the kernel has changed, and the block has not "
+                    "executed a fence.proxy.tensormap::generic.acquire for it since",
+                    (unsigned long long)address);
+    if (!is_wrong(map, text))
+        return true;
+    warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
+                "{here} uses a tensor map at address 0x%llx that tensormap.replace has changed: %s",
+                (unsigned long long)address, text);
+    warp_fatal(warp, SIM_ILLEGAL_INSTRUCTION);
+    return false;
+}
