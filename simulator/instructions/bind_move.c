@@ -65,7 +65,28 @@ static int cell_of(const struct ptx_operand *operand, enum ptx_type type) {
     return is_64_bit(operand->kind == PTX_OPERAND_REGISTER ? operand->reg_type : type) ? 8 : 4;
 }
 
+static bool is_f8_pair(enum ptx_type type) {
+    return type == PTX_E4M3X2 || type == PTX_E5M2X2;
+}
+
+// From and to two numbers of fp8 in a register of 16 bits.
+static bool bind_convert_f8(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    const struct lanes *l = binder->lanes;
+    const bool to = is_f8_pair(ptx->type), of_halves = ptx->source_type == PTX_F16X2;
+    const enum ptx_type format = to ? ptx->type : ptx->source_type;
+    if (ptx->rounding != PTX_RN ||
+        (to ? !(ptx->flags & PTX_SAT) || (!of_halves && ptx->source_type != PTX_F32) : ptx->type != PTX_F16X2))
+        return false;
+    bound->extra = (format == PTX_E5M2X2 ? LANE_E5M2 : 0) | (ptx->flags & PTX_RELU ? LANE_F8_RELU : 0);
+    if (!to)
+        return bind_lanes(binder, bound, l->f16x2_of_f8x2, PTX_B32, PTX_B32, PTX_NO_TYPE, PTX_NO_TYPE);
+    return bind_lanes(binder, bound, of_halves ? l->f8x2_of_f16x2 : l->f8x2_of_f32, PTX_B32, PTX_B32,
+                      of_halves ? PTX_NO_TYPE : PTX_B32, PTX_NO_TYPE);
+}
+
 bool bind_convert(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
+    if (is_f8_pair(ptx->type) || is_f8_pair(ptx->source_type))
+        return bind_convert_f8(binder, ptx, bound);
     const struct lanes *l = binder->lanes;
     bool pair = ptx->type == PTX_F16X2 || ptx->type == PTX_BF16X2;
     int to_cell = cell_of(&ptx->dst[0], ptx->type), from_cell = cell_of(&ptx->src[0], ptx->source_type);

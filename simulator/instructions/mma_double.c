@@ -7,39 +7,35 @@
 #include "../machine/warp.h"
 #include "sync.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { ROWS = 16, COLUMNS = 8, MOST_K = 16, MOST_PLACES = 8 };
 
-static double double_in(const struct warp *warp, place where, int lane) {
-    double value;
-    memcpy(&value, &cells64(warp, where)[lane], sizeof value);
-    return value;
-}
-
-// bound->elements: D, A, B, C, eight places each.
+// bound->elements: D, A, B, C, eight places each. bound->lanes: fma, so that a NaN comes out of a chain as it does of
+// fma: an H200's mma passes on the same one.
 static enum step run_mma_double(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const int m = bound->ptx->shape[0], k = bound->ptx->shape[2], halves = m / 8;
     const place *d = bound->elements, *a = d + MOST_PLACES, *b = a + MOST_PLACES, *c = b + MOST_PLACES;
-    double left[ROWS][MOST_K], right[MOST_K][COLUMNS];
-    uint64_t result[4][LANES];
+    uint64_t left[ROWS][MOST_K], right[MOST_K][COLUMNS], result[4][LANES];
     enum step step;
     if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
     for (int lane = 0; lane < LANES; lane++) {
         for (int r = 0; r < halves * k / 4; r++)
-            left[lane / 4 + 8 * (r % halves)][lane % 4 + 4 * (r / halves)] = double_in(warp, a[r], lane);
+            left[lane / 4 + 8 * (r % halves)][lane % 4 + 4 * (r / halves)] = cells64(warp, a[r])[lane];
         for (int r = 0; r < k / 4; r++)
-            right[lane % 4 + 4 * r][lane / 4] = double_in(warp, b[r], lane);
+            right[lane % 4 + 4 * r][lane / 4] = cells64(warp, b[r])[lane];
     }
     for (int r = 0; r < 2 * halves; r++) {
-        for (int lane = 0; lane < LANES; lane++) {
-            struct fragment_element at = fragment_c(lane, r);
-            double sum = double_in(warp, c[r], lane);
-            for (int i = 0; i < k; i++)
-                sum = fma(left[at.row][i], right[i][at.column], sum);
-            memcpy(&result[r][lane], &sum, sizeof sum);
+        memcpy(result[r], cells64(warp, c[r]), sizeof result[r]);
+        for (int i = 0; i < k; i++) {
+            uint64_t x[LANES], y[LANES];
+            for (int lane = 0; lane < LANES; lane++) {
+                struct fragment_element at = fragment_c(lane, r);
+                x[lane] = left[at.row][i];
+                y[lane] = right[i][at.column];
+            }
+            bound->lanes(result[r], x, y, result[r], 0);
         }
     }
     for (int r = 0; r < 2 * halves; r++)
@@ -52,6 +48,7 @@ bool bind_mma_double(struct binder *binder, const struct ptx_instruction *ptx, s
     place *places = bind_own(binder, 4 * MOST_PLACES * sizeof *places);
     bound->kind = BOUND_RUN;
     bound->run = run_mma_double;
+    bound->lanes = binder->lanes->fma_f64;
     bound->elements = places;
     for (int o = 0; places && o < 4; o++) {
         bool vector = operand[o]->kind == PTX_OPERAND_VECTOR;

@@ -2,6 +2,7 @@
 // time.
 #include "convert.h"
 
+#include "product.h"
 #include "round.h"
 
 #include <math.h>
@@ -253,6 +254,58 @@ void LANE(pack_saturated)(void *d, const void *a, const void *b, const void *c, 
         result[i] = above | saturated((int32_t)first[i], bits, to_signed) << bits |
                     saturated((int32_t)second[i], bits, to_signed);
     }
+}
+
+// ---- Pairs of fp8
+// -----------------------------------------------------------------------------------------------------
+
+// To nearest, and what is too large to the largest number; a NaN has no sign (PTX ISA, cvt with .satfinite).
+static uint32_t f8_of_float(float value, uint32_t n) {
+    const bool e5m2 = n & LANE_E5M2;
+    const int fraction = e5m2 ? 2 : 3, bias = e5m2 ? 15 : 7;
+    const double most = e5m2 ? 57344 : 448;
+    if (value != value)
+        return 0x7f;
+    if (n & LANE_F8_RELU && !(value > 0))
+        return 0;
+    const double magnitude = fabs((double)value) < most ? fabs((double)value) : most;
+    const int leading = magnitude < ldexp(1, 1 - bias) ? 1 - bias : ilogb(magnitude);
+    // Of a subnormal number the exponent field is 0; the leading bit of any other adds 1 to it.
+    const uint32_t units = (uint32_t)rint(ldexp(magnitude, fraction - leading));
+    return (signbit(value) ? 0x80 : 0) | (((uint32_t)(leading + bias - 1) << fraction) + units);
+}
+
+// The first source goes to the upper byte; a pair of halves stays as it lies.
+void LANE(f8x2_of_f32)(void *d, const void *a, const void *b, const void *c, uint32_t n) {
+    cell32 *result = d;
+    const cell32 *first = a, *second = b;
+    (void)c;
+    EACH_LANE
+    result[i] = f8_of_float(float_of(first[i]), n) << 8 | f8_of_float(float_of(second[i]), n);
+}
+
+void LANE(f8x2_of_f16x2)(void *d, const void *a, const void *b, const void *c, uint32_t n) {
+    cell32 *result = d;
+    const cell32 *source = a;
+    (void)b, (void)c;
+    EACH_LANE
+    result[i] = f8_of_float(float_of_f16(source[i] >> 16), n) << 8 | f8_of_float(float_of_f16(source[i] & 0xffff), n);
+}
+
+static uint32_t f16_of_f8(uint32_t bits, uint32_t n) {
+    const bool e5m2 = n & LANE_E5M2;
+    const float value = product_float_of_f8(bits, e5m2 ? 2 : 3, e5m2 ? 15 : 7);
+    if (value != value)
+        return 0x7fff;
+    return n & LANE_F8_RELU && !(value > 0) ? 0 : f16_of_float(value);
+}
+
+void LANE(f16x2_of_f8x2)(void *d, const void *a, const void *b, const void *c, uint32_t n) {
+    cell32 *result = d;
+    const cell32 *source = a;
+    (void)b, (void)c;
+    EACH_LANE
+    result[i] = f16_of_f8(source[i] >> 8 & 0xff, n) << 16 | f16_of_f8(source[i] & 0xff, n);
 }
 
 // c: one struct lane_conversion. Registers may be of 32 or 64 bits.

@@ -4,6 +4,9 @@
 
 #include "../ptx/program.h"
 
+// What `extra` of conversions from and to pairs of fp8 says: the format is e5m2, not e4m3; negative numbers become 0.
+enum { LANE_E5M2 = 1, LANE_F8_RELU = 2 };
+
 struct lane_conversion {
     enum ptx_type from, to;
     enum ptx_rounding rounding;

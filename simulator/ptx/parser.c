@@ -16,11 +16,11 @@ const char *ptx_opcode_name(enum ptx_opcode opcode) {
 
 size_t ptx_type_size(enum ptx_type type) {
     static const unsigned char SIZES[] = {
-        [PTX_B8] = 1,   [PTX_B16] = 2,    [PTX_B32] = 4,   [PTX_B64] = 8,   [PTX_B128] = 16,
-        [PTX_U8] = 1,   [PTX_U16] = 2,    [PTX_U32] = 4,   [PTX_U64] = 8,   [PTX_S8] = 1,
-        [PTX_S16] = 2,  [PTX_S32] = 4,    [PTX_S64] = 8,   [PTX_F16] = 2,   [PTX_F16X2] = 4,
-        [PTX_BF16] = 2, [PTX_BF16X2] = 4, [PTX_TF32] = 4,  [PTX_E4M3] = 1,  [PTX_E5M2] = 1,
-        [PTX_F32] = 4,  [PTX_F64] = 8,    [PTX_U16X2] = 4, [PTX_S16X2] = 4, [PTX_F32X2] = 8,
+        [PTX_B8] = 1,    [PTX_B16] = 2,    [PTX_B32] = 4,    [PTX_B64] = 8,  [PTX_B128] = 16,  [PTX_U8] = 1,
+        [PTX_U16] = 2,   [PTX_U32] = 4,    [PTX_U64] = 8,    [PTX_S8] = 1,   [PTX_S16] = 2,    [PTX_S32] = 4,
+        [PTX_S64] = 8,   [PTX_F16] = 2,    [PTX_F16X2] = 4,  [PTX_BF16] = 2, [PTX_BF16X2] = 4, [PTX_TF32] = 4,
+        [PTX_E4M3] = 1,  [PTX_E5M2] = 1,   [PTX_F32] = 4,    [PTX_F64] = 8,  [PTX_U16X2] = 4,  [PTX_S16X2] = 4,
+        [PTX_F32X2] = 8, [PTX_E4M3X2] = 2, [PTX_E5M2X2] = 2,
     };
     return (unsigned)type < sizeof SIZES ? SIZES[type] : 0;
 }

@@ -3,7 +3,15 @@
 
 #include "../checked.cuh"
 
+#include <cstring>
 #include <vector>
+
+// Whether this is the simulator. What CUDA leaves open, a GPU may do in another way.
+inline bool simulated() {
+    cudaDeviceProp properties;
+    OK(cudaGetDeviceProperties(&properties, 0));
+    return strstr(properties.name, "simulated");
+}
 
 template <typename T>
 T *to_device(const std::vector<T> &host) {
