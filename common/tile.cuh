@@ -18,24 +18,24 @@ __device__ inline void load_rows(float (*to_smem)[PITCH], const float *from /* [
     }
 }
 
-// The same, transposed: to_smem[column][row]. The lanes of a warp take neighbouring rows.
+// The same, transposed: to_smem[column][row]. The lanes of a warp take neighbouring rows. Every thread takes the same
+// number of steps, which the compiler knows: else it would not put the loads of eight before what uses the first.
 template <int D, int ROWS, int THREADS, int PITCH>
 __device__ inline void load_transposed(float (*to_smem)[PITCH], const float *from /* [rows][head_dim] */, int row0,
                                        int rows, int head_dim, bool wide, float scale = 1.0f) {
-    static_assert(ROWS % 32 == 0, "a warp takes 32 rows at a time");
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    for (int row = lane; row < ROWS; row += 32) {
-        const float *own = from + (int64_t)(row0 + row) * head_dim; // [head_dim]
+    static_assert(ROWS % 32 == 0 && THREADS % ROWS == 0, "a warp takes 32 rows");
+    const int row = threadIdx.x % ROWS;
+    const float *own = from + (int64_t)(row0 + row) * head_dim; // [head_dim]
 #pragma unroll 8
-        for (int column = 4 * warp; column < D; column += THREADS / 8) {
-            float4 value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-            if (row0 + row < rows && column < head_dim)
-                value = load_float4(own, column, head_dim, wide);
-            to_smem[column][row] = scale * value.x;
-            to_smem[column + 1][row] = scale * value.y;
-            to_smem[column + 2][row] = scale * value.z;
-            to_smem[column + 3][row] = scale * value.w;
-        }
+    for (int column0 = 0; column0 < D; column0 += THREADS / ROWS * 4) {
+        const int column = column0 + threadIdx.x / ROWS * 4;
+        float4 value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (row0 + row < rows && column < head_dim)
+            value = load_float4(own, column, head_dim, wide);
+        to_smem[column][row] = scale * value.x;
+        to_smem[column + 1][row] = scale * value.y;
+        to_smem[column + 2][row] = scale * value.z;
+        to_smem[column + 3][row] = scale * value.w;
     }
 }
 

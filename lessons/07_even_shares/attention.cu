@@ -268,9 +268,9 @@ __global__ void __launch_bounds__(T::THREADS)
 }
 
 // Puts together the pieces of the item that goes on after a share in which it begins. Grid: (shares, QUERIES /
-// COMBINE_WARPS), a warp for each row.
+// COMBINE_WARPS), a warp for each row. Above D=64 two blocks an SM: ptxas then has eight pieces under way, not one.
 template <class T>
-__global__ void __launch_bounds__(COMBINE_WARPS *WARP_SIZE)
+__global__ void __launch_bounds__(COMBINE_WARPS *WARP_SIZE, T::D > 64 ? 2 : 0)
     combine_pieces(const struct attention_problem p, const Piece<T> *pieces /* [shares][2] */,
                    const Cut *cuts /* [shares] */) {
     const int lane = threadIdx.x % WARP_SIZE, row = blockIdx.y * COMBINE_WARPS + threadIdx.x / WARP_SIZE;
