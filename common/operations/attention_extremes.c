@@ -67,6 +67,16 @@ static enum answer ask(const struct extremes *e, const struct scores *s) {
     return RIGHT;
 }
 
+bool attention_survives_steps(const struct diagnosed *kernel, enum attention_dtype dtype) {
+    static const double low = 2, high = 60;
+    const struct extremes e = {kernel, dtype};
+    for (int from = 32; from < KEYS; from *= 2)
+        if (ask(&e, &(struct scores){from, false, low}) == WRONG &&
+            ask(&e, &(struct scores){from, false, high}) == RIGHT)
+            return true;
+    return false;
+}
+
 // The least height, of few, at which such scores come out wrong; 0: at none. *right: the one before.
 static double least_height(const struct extremes *e, struct scores s, double sign, enum answer *how, double *right) {
     static const double heights[] = {1, 5, 20, 80, 400};

@@ -234,3 +234,7 @@ const int attention_suspect_count = sizeof attention_suspects / sizeof *attentio
 _Static_assert(sizeof attention_suspects / sizeof *attention_suspects <= MAX_SUSPECTS, "MAX_SUSPECTS is too small");
 
 const struct mistake *const attention_output_0 = &output_0;
+
+bool attention_is_left_unscaled(const struct mistake *mistake) {
+    return mistake == &output_not_rescaled || mistake == &sum_not_rescaled || mistake == &nothing_rescaled;
+}

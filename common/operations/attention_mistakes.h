@@ -13,10 +13,14 @@ struct attention_suspect {
 extern const struct attention_suspect attention_suspects[];
 extern const int attention_suspect_count;
 
-// attention_nothing.c. Of an output that is 0 everywhere: why, as far as lse and another type tell.
+// attention_nothing.c. Of an output that is 0 everywhere: why, as far as lse and another type tell. NULL: it is not
+// that one after all.
 const struct mistake *attention_refine(const struct mistake *mistake, const struct diagnosed *kernel,
                                        enum attention_dtype dtype);
 
 extern const struct mistake *const attention_output_0;
+
+// Whether it is that what was summed up is not rescaled: the weighted sum, the sum, or both.
+bool attention_is_left_unscaled(const struct mistake *mistake);
 
 #endif

@@ -5,6 +5,7 @@
 #include "operations/attention_ask.h"
 #include "operations/attention_mistakes.h"
 #include "operations/attention_operation.h"
+#include "operations/attention_pattern.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,6 +137,9 @@ static const struct mistake *refine_met(const struct mistake *mistake, const str
 const struct mistake *attention_refine(const struct mistake *mistake, const struct diagnosed *kernel,
                                        enum attention_dtype dtype) {
     bool hidden;
+    // Only where maxima grow by little: then it is not left out.
+    if (attention_is_left_unscaled(mistake) && attention_survives_steps(kernel, dtype))
+        return NULL;
     if (mistake != attention_output_0)
         return mistake;
     struct answers answers = ask(kernel, dtype);

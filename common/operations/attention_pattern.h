@@ -35,6 +35,9 @@ bool attention_operands(const struct diagnosed *kernel, const struct problem_cas
 // Which order of small and large scores comes out wrong.
 void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dtype, FILE *out);
 
+// Whether a maximum that grows by little comes out wrong at some key where one that grows by far comes out right.
+bool attention_survives_steps(const struct diagnosed *kernel, enum attention_dtype dtype);
+
 // "elements 32 to 63", "elements 4 to 7 of each 8": those of 0 .. count - 1 that are marked. False where they are too
 // many to be told in a few words, or none.
 bool pattern_ranges(const bool *marked, int count, const char *one, const char *many, char *text, size_t size);

@@ -270,7 +270,7 @@ static void say_wrong_rows(struct stages *s, int64_t wrong) {
     if (find_few(s, wrong, few)) {
         for (int64_t r = 0; r < s->x.rows; r++)
             s->wrong[r] = s->wrong[r] && !few[r];
-        stages_say_queries(s, "wrong in more keys than the most, of which this holds", few);
+        stages_say_queries(s, "wrong in many more keys than the others, and left out of what follows", few);
     }
     say_rows(s);
     free(few);
