@@ -34,6 +34,7 @@ stand_in_for_charts() {
 cd "$(dirname "$0")/.."
 for gpu in "$5"/*/; do
     for kind in solution lesson; do
+        [ -f "$gpu/attention.csv" ] || continue
         rows=$(grep -c "^[^,]*,lesson-" "$gpu/attention.csv")
         out=$2/$(basename "$gpu")/${kind}s
         mkdir -p "$out"

@@ -47,6 +47,7 @@ checked() {
     echo "$output"
     [ "$status" -eq 0 ]
     for folder in "$root"/results/*/; do
+        [ -f "$folder/attention.csv" ] || continue
         post=build/post/$(basename "$folder")/post.md
         python3 "$BATS_TEST_DIRNAME/figures.py" "$folder" "$post"
         [ "$(python3 "$BATS_TEST_DIRNAME/figures.py" "$folder" "$post" | sed -n 's/ figures//p')" -ge 50 ]
