@@ -215,7 +215,7 @@ static void say_weights(struct stages *s, int odd) {
     if (stages_left_out(s))
         stages_say_keys(s, odd);
     else if (stages_say_moved(s) || stages_say_permuted(s) || stages_say_fragments(s) || stages_say_parts(s) ||
-             stages_say_threads(s) || stages_say_mixture(s))
+             stages_say_threads(s) || stages_say_quads(s) || stages_say_mixture(s))
         return;
     else if (stages_say_curve(s))
         return;

@@ -91,6 +91,10 @@ bool stages_say_parts(const struct stages *stages);
 // They are so where their numbers differ by a multiple of the threads or lanes, but not from one of those to the next.
 bool stages_say_threads(const struct stages *stages);
 
+// They are so in tiles of a power of two keys where they belong to the same lane of the four that share a row of an
+// mma.
+bool stages_say_quads(const struct stages *stages);
+
 // Values have the weights of other keys.
 bool stages_say_moved(const struct stages *stages);
 

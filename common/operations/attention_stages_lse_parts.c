@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { NONE = -1 };
+
 static bool is_asked(const struct stages *s, int64_t r) {
     return isfinite(s->x.right_lse[r]) && isfinite(s->x.lse[r]);
 }
@@ -134,6 +136,48 @@ static bool say_some_keys(const struct stages *s) {
     return found;
 }
 
+// ---- A maximum that was raised since --------------------------------------------------------------------------------
+
+// Of row r: the key with the largest score up to it, so that lse has the sum relative to that one and the row's maximum
+// beside it. NONE: there is none.
+static int earlier_maximum(const struct stages *s, int64_t r) {
+    const int nk = s->x.which.attention.nk;
+    const double *score = s->x.score + r * nk, all = stages_maximum(s, r);
+    double so_far = -INFINITY;
+    for (int j = 0; j < nk && so_far < all; j++) {
+        if (!(score[j] > so_far))
+            continue;
+        so_far = score[j];
+        if (is_lse(s, r, s->x.right_lse[r] + all - so_far))
+            return j;
+    }
+    return NONE;
+}
+
+static bool say_earlier_maximum(const struct stages *s) {
+    enum { LEAST = 3 };
+    const int nk = s->x.which.attention.nk;
+    int64_t off = 0, first = NONE;
+    int key = NONE;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        if (!is_asked(s, r) || is_lse(s, r, s->x.right_lse[r]))
+            continue;
+        const int found = earlier_maximum(s, r);
+        if (found == NONE)
+            return false;
+        key = off++ ? key : found;
+        first = first == NONE ? r : first;
+    }
+    if (off < LEAST)
+        return false;
+    stages_say(s,
+               "lse is too large by as much as the row's maximum lies above an earlier one: the sum is relative to a "
+               "maximum that "
+               "was not raised, in query %d that up to key %d of %d, and the row's own is added to it",
+               (int)(first % s->x.which.attention.nq), key, nk);
+    return true;
+}
+
 bool stages_say_lse_parts(const struct stages *s) {
-    return say_assembly(s) || say_some_keys(s);
+    return say_assembly(s) || say_some_keys(s) || say_earlier_maximum(s);
 }

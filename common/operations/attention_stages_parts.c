@@ -118,6 +118,48 @@ bool stages_say_threads(const struct stages *s) {
     return false;
 }
 
+// ---- Keys that a lane of a quad has
+// ------------------------------------------------------------------------------------
+
+enum { QUAD = 4, PAIR = 2, OCTET = QUAD * PAIR };
+
+// Whether the keys of lane t, pairs of each eight, have one factor in each tile of so many keys.
+static bool lanes_have_factors(const struct stages *s, int tile, int *told) {
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double *got = got_of(s, r), *right = right_of(s, r), largest = largest_got(s, r);
+        double factor[QUAD];
+        for (int j = 0; j < s->x.which.attention.nk && s->wrong[r]; j++) {
+            double *of = &factor[j % OCTET / PAIR];
+            for (int t = 0; t < QUAD && j % tile == 0; t++)
+                factor[t] = NAN;
+            if (!tells(s, got[j], right[j], largest))
+                continue;
+            *told += !isnan(*of);
+            if (isnan(*of))
+                *of = got[j] / right[j];
+            else if (fabs(got[j] / right[j] - *of) > 8 * s->x.near * *of)
+                return false;
+        }
+    }
+    return true;
+}
+
+bool stages_say_quads(const struct stages *s) {
+    enum { LEAST_TOLD = 48 };
+    for (int tile = 128; tile >= 2 * OCTET; tile /= 2) {
+        int told = 0;
+        if (!lanes_have_factors(s, tile, &told) || told < LEAST_TOLD)
+            continue;
+        stages_say(s,
+                   "gives in each %d keys those of the same lane of a quad, numbers 2 t and 2 t + 1 of each 8, their "
+                   "weights in "
+                   "proportion, but not those of different lanes: as if each lane had a maximum of its own",
+                   tile);
+        return true;
+    }
+    return false;
+}
+
 // ---- Runs of keys that have factors of their own --------------------------------------------------------------------
 
 enum { MOST_PARTS = 8 };

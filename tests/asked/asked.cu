@@ -39,7 +39,9 @@ enum Mistake {
     RESCALED_TOO,   // 32 keys that raise the maximum, as if they had been there before it was
     SWAPPED,        // registers 1 and 2 of each 16 by 16 weights
     OF_HALF_LANES,  // keys 0 to 3 of each 8 have a maximum of their own, and so have the others
-    COLUMNS_LATE    // of each 32, the later 16 are not brought to a maximum that a later part raises
+    COLUMNS_LATE,   // of each 32, the later 16 are not brought to a maximum that a later part raises
+    LANES_APART,    // of each 16 keys those of a lane of a quad are relative to their own maximum
+    LSE_OF_BASE     // lse adds the maximum to a sum that is relative to the first score
 };
 
 __device__ float tf32(float x) {
@@ -126,6 +128,15 @@ __global__ void mistaken(Problem p) {
         float score = mistaken_score<WHAT>(r, query_of(key), swapped_key(key)) - maximum;
         if (WHAT == OF_HALF_LANES)
             score += maximum - of_half[key / 4 % 2];
+        if (WHAT == LANES_APART) {
+            float own = -INFINITY;
+            for (int i = key / 16 * 16; i < min(key / 16 * 16 + 16, r.keys); i++)
+                if (i % 8 / 2 == key % 8 / 2)
+                    own = fmaxf(own, mistaken_score<WHAT>(r, r.q, i));
+            score += maximum - own;
+        }
+        if (WHAT == LSE_OF_BASE)
+            sums += expf(score + maximum - mistaken_score<WHAT>(r, r.q, 0));
         if (WHAT == RESCALED_TOO && key >= 32)
             score += before - so_far;
         if (WHAT == SUMS_UNWEIGHED)
@@ -198,4 +209,4 @@ RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD
               {"least-score", run<LEAST_SCORE>}, {"sums-unweighed", run<SUMS_UNWEIGHED>},
               {"lse-of-half", run<LSE_OF_HALF>}, {"rescaled-too", run<RESCALED_TOO>}, {"swapped", run<SWAPPED>},
               {"of-half-lanes", run<OF_HALF_LANES>}, {"columns-late", run<COLUMNS_LATE>},
-              {"kept-maximum", run_kept_maximum})
+              {"lanes-apart", run<LANES_APART>}, {"lse-of-base", run<LSE_OF_BASE>}, {"kept-maximum", run_kept_maximum})
