@@ -118,7 +118,8 @@ static void say_steps(const struct extremes *e, bool alone, double sign, FILE *o
     enum answer how;
     double right, height = least_height(e, (struct scores){first, alone, 0}, sign, &how, &right);
     if (!(*said)++)
-        fprintf(out, "\nasked for scores of 0 but for some of %d keys, the kernel\n", KEYS);
+        fprintf(out, "\nasked for %d queries with scores of 0 but for some of %d keys (head_dim %d), the kernel\n",
+                QUERIES, KEYS, D);
     fprintf(out, "  gives %s where %s ", told == NO_NUMBER ? "no numbers" : "wrong results",
             alone ? "key" : "keys from");
     pattern_values(places, wrong, true, PLACES, " or ", out);
@@ -149,7 +150,8 @@ void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dty
         if (height == 0)
             continue;
         if (!said++)
-            fprintf(out, "\nasked for scores of 0 but for some of %d keys, the kernel\n", KEYS);
+            fprintf(out, "\nasked for %d queries with scores of 0 but for some of %d keys (head_dim %d), the kernel\n",
+                    QUERIES, KEYS, D);
         fprintf(out, "  gives %s where all scores are %g\n", how == NO_NUMBER ? "no numbers" : "wrong results",
                 sign * height);
     }

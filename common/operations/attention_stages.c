@@ -92,6 +92,11 @@ static bool say_visible(const struct stages *s) {
     if (!count || 5 * count < 4 * wrong)
         return false;
     int visible = shape_visible_keys(shape, (int)(first % shape->nq));
+    bool sees_nothing = true;
+    for (int64_t r = 0; r < s->x.rows; r++)
+        for (int j = 0; j < shape->nk && s->wrong[r] && sees_nothing; j++)
+            sees_nothing = !shape_visible_keys(shape, (int)(r % shape->nq)) &&
+                           fabs(got_of(s, r)[j] * shape->nk - 1) <= 4 * s->x.near;
     if (in_sum && !left_out)
         stages_say(s,
                    "adds up the values of %d of %d keys for query %d, not of %d, and divides by the sum of all their "
@@ -101,6 +106,11 @@ static bool say_visible(const struct stages *s) {
         stages_say(s, "lets query %d see %d of %d keys, not %d; at least %lld of %lld rows see too %s",
                    (int)(first % shape->nq), seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
                    seen_by_first < visible ? "few" : "many");
+    if (sees_nothing)
+        stages_say(
+            s,
+            "what sees no key weighs all alike: hidden scores are a number there, not -infinity, or a number is left "
+            "when they are subtracted");
     if (count > 1 && same)
         stages_say(s, "%d %s in each of them", abs(difference), difference < 0 ? "too few" : "too many");
     return true;
@@ -388,7 +398,7 @@ static bool say_case(const struct diagnosed *kernel, const struct problem_case *
     s.odd = host_allocate(which->attention.nk, sizeof *s.odd);
     ask_equal(&s);
     case_text(kernel->operation, which, text, sizeof text);
-    fprintf(out, "\nasked for the weight of each key of %s, the kernel\n", text);
+    fprintf(out, "\nasked for the weight of each key of %s SEED=%d, the kernel\n", text, SEED);
     say_all(&s);
     free(s.wrong);
     free(s.factor);

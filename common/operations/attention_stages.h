@@ -77,6 +77,9 @@ bool stages_say_lse(struct stages *stages);
 // lse is that of some keys alone, or of parts that are not put together as they should be.
 bool stages_say_lse_parts(const struct stages *stages);
 
+// What is rounded to the type of the tensors, where lse is off by as much as that.
+void stages_say_lse_rounded(const struct stages *stages);
+
 // ---- Keys.
 
 // Whether the keys that are not in proportion have no weight at all.

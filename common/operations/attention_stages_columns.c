@@ -213,6 +213,16 @@ static double factor_of(const struct columns *w, int64_t r, int c, int64_t like)
     return factor;
 }
 
+// Whether enough of the keys asked have weights in this row by which it can be known: one that outweighs the others is
+// that of many rows.
+static bool tells_rows(const struct columns *w, int64_t r) {
+    enum { LEAST = 3 };
+    int large = 0;
+    for (int i = 0; i < w->keys; i++)
+        large += right_of(w->s, r)[w->key[i]] > w->s->x.largest[r] / 8;
+    return large >= LEAST;
+}
+
 // What a column's weights are: those of the row by a factor of its own, those of other rows, or neither. Whether it is
 // known what they are.
 static bool say_kind(const struct columns *w, int c, const char *where) {
@@ -234,7 +244,7 @@ static bool say_kind(const struct columns *w, int c, const char *where) {
         }
         own = false;
         int64_t other = 0;
-        while (other < x->rows && factor_of(w, r, c, other) == 0)
+        while (other < x->rows && !(factor_of(w, r, c, other) != 0 && tells_rows(w, other)))
             other++;
         of_a_row = of_a_row && other < x->rows;
         instead = first == NONE ? other : instead;

@@ -134,8 +134,7 @@ bool stages_say_lse(struct stages *s) {
         stages_say(s, "gives every key its right weight, to %.2g, and an lse that is off by %.2g to %.2g", s->x.near,
                    least, most);
     if (wrong && s->x.which.dtype != ATTENTION_FP32 && rows > 4 && least < 0 && most > 0 && largest < 8 * rounding)
-        stages_say(s, "that is as much as some roundings to %s make, of the sum or of scores: lse wants them in fp32",
-                   dtype_of(s->x.which.dtype)->name);
+        stages_say_lse_rounded(s);
     else if (wrong && off_rows && others == off_rows)
         stages_say(s, "lse is another row's: query %d of head %d has that of query %d of head %d", (int)(first % nq),
                    (int)(first / nq), (int)(instead % nq), (int)(instead / nq));

@@ -237,6 +237,34 @@ static bool are_rescaled_too(const struct stages *s, const int *begin /* [parts 
     return raised;
 }
 
+// Whether in each wrong row a part is relative to the maximum of its time, and brought to all later ones but to that
+// which the next part has. backwards: the last keys come first.
+static bool miss_one_rescaling(const struct stages *s, const int *begin /* [parts + 1] */, int parts, bool backwards) {
+    const enum own_maximum kind = backwards ? OF_KEYS_FROM_IT_ON : OF_KEYS_SO_FAR;
+    bool raised = false;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double largest = largest_got(s, r);
+        double base = NAN;
+        for (int pass = 0; pass < 2 && s->wrong[r]; pass++)
+            for (int i = 0; i < parts; i++) {
+                const int next = backwards ? i - (i > 0) : i + (i + 1 < parts);
+                const double grown =
+                    maximum_of_run(s, r, begin, parts, next, kind) - maximum_of_run(s, r, begin, parts, i, kind);
+                raised = raised || grown > 0;
+                for (int j = begin[i]; j < begin[i + 1]; j++) {
+                    const double got = got_of(s, r)[j], expected = right_of(s, r)[j] * exp(grown);
+                    if (pass == 0 && got == largest && expected > 0)
+                        base = got / expected;
+                    if (pass && fabs(got - base * expected) > 4 * s->x.near * (base * expected + largest / 16))
+                        return false;
+                }
+            }
+        if (s->wrong[r] && isnan(base))
+            return false;
+    }
+    return raised;
+}
+
 // By which power two parts of one row would be rescaled, whose maxima lie far apart; NAN: there are no such.
 static double fitting_power(const struct stages *s, const int *begin /* [parts + 1] */, int parts,
                             enum own_maximum kind) {
@@ -278,6 +306,10 @@ static void say_relative_to(const struct stages *s, const int *begin /* [parts +
         stages_say(s,
                    "a part that raises the row's maximum is rescaled with the keys before it, as if it had been added "
                    "first: only what was there before it has to be");
+    else if (parts > 2 && (miss_one_rescaling(s, begin, parts, false) || miss_one_rescaling(s, begin, parts, true)))
+        stages_say(
+            s, "each part is brought to every later maximum but to that of the part that comes next: it is added after "
+               "the rescaling that it needs");
     for (size_t i = 0; i <= sizeof powers / sizeof *powers; i++)
         for (enum own_maximum kind = OF_ITS_KEYS; kind <= OF_KEYS_FROM_IT_ON; kind++) {
             const double power = i ? powers[i - 1] : fitting_power(s, begin, parts, kind);

@@ -141,7 +141,7 @@ void attention_where(const struct diagnosed *kernel, const struct problem_case *
         fclose(lines);
     case_text(kernel->operation, which, text, sizeof text);
     if (size)
-        fprintf(out, "\nof %s the output is\n%s", text, said);
+        fprintf(out, "\nof %s SEED=%d the output is\n%s", text, SEED, said);
     free(said);
     free_look(&w, &problem);
 }
