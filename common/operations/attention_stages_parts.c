@@ -288,8 +288,8 @@ static double fitting_power(const struct stages *s, const int *begin /* [parts +
     return NAN;
 }
 
-static void say_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
-    static const double powers[] = {-1, 0.5, 2, M_LN2, M_LOG2E};
+// Whether there are words for what they are relative to.
+static bool say_relation(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
     // Of two parts the second one's own is the largest so far in all rows that are wrong.
     if (are_relative_to(s, begin, parts, OF_KEYS_SO_FAR, 0))
         stages_say(s, "each part is relative to the largest score up to its end, also where a later one is larger");
@@ -310,10 +310,20 @@ static void say_relative_to(const struct stages *s, const int *begin /* [parts +
         stages_say(
             s, "each part is brought to every later maximum but to that of the part that comes next: it is added after "
                "the rescaling that it needs");
+    else
+        return false;
+    return true;
+}
+
+static void say_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
+    static const double powers[] = {-1, 0.5, 2, M_LN2, M_LOG2E};
+    if (say_relation(s, begin, parts))
+        return;
     for (size_t i = 0; i <= sizeof powers / sizeof *powers; i++)
         for (enum own_maximum kind = OF_ITS_KEYS; kind <= OF_KEYS_FROM_IT_ON; kind++) {
             const double power = i ? powers[i - 1] : fitting_power(s, begin, parts, kind);
-            if (isnan(power) || fabs(power - 1) < 0.05 || !are_relative_to(s, begin, parts, kind, power))
+            if (isnan(power) || fabs(power) < 0.05 || fabs(power - 1) < 0.05 ||
+                !are_relative_to(s, begin, parts, kind, power))
                 continue;
             stages_say(s, "they are rescaled to the row's largest score by the power %.3g of the right factor", power);
             return;
