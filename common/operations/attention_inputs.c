@@ -187,12 +187,18 @@ static void fill_special(const struct filling *f, int64_t k_rows) {
         f->v[row * d + column] = INFINITY;
 }
 
+// As many of any type are a multiple of the 16 bytes that tensor maps want.
+enum { ALIGNED_ELEMENTS = 8 };
+
 static struct row_layout layout_of(const struct attention_shape *shape, int tensor, int heads, int n) {
     struct row_layout layout = {.heads = heads, .n = n};
     struct attention_shape own = *shape;
     if (shape->layout == LAYOUT_MIXED)
         own.layout = tensor == Q || tensor == V ? LAYOUT_BHND : LAYOUT_BNHD;
     shape_strides(&own, heads, n, layout.stride);
+    // Batches lie apart, each tensor's by a distance of its own: whoever takes one's stride for another's misses them.
+    if (shape->layout == LAYOUT_MIXED)
+        layout.stride[0] += (tensor + 1) * ALIGNED_ELEMENTS;
     return layout;
 }
 
