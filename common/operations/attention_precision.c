@@ -149,10 +149,22 @@ static bool ask_ratios(const struct precision_probe *probe, const float *factor_
     return true;
 }
 
+// Whether these are exponentials of so many times the right scores.
+static bool is_power(const double *ratio /* [RATIOS] */, const float *steps, double *times) {
+    double least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < RATIOS; i++) {
+        const double one = -log(ratio[i]) / steps[i];
+        least = fmin(least, one);
+        most = fmax(most, one);
+    }
+    *times = (least + most) / 2;
+    return most - least < 2e-5;
+}
+
 static void ask_weight_precision(const struct precision_probe *probe) {
     float one[RATIOS], steps[RATIOS];
-    double ratio[RATIOS], exact[RATIOS], worst = 0;
-    char text[200];
+    double ratio[RATIOS], exact[RATIOS], worst = 0, times;
+    char text[250];
     for (int i = 0; i < RATIOS; i++) {
         one[i] = 1;
         steps[i] = 0.5f * (float)(i + 1);
@@ -165,6 +177,12 @@ static void ask_weight_precision(const struct precision_probe *probe) {
     struct precision found = precision_of(ratio, exact, RATIOS);
     if (found.bits) {
         say_precision(probe, "the weights", found);
+    } else if (worst > 1e-5 && worst < 0.05 && is_power(ratio, steps, &times)) {
+        snprintf(text, sizeof text,
+                 "weighs as if such scores were %.6f times the right ones, by a constant or by what is rounded before "
+                 "them: exp(-0.5) comes out as %.7f, not %.7f",
+                 times, ratio[0], exact[0]);
+        probe->say(probe->context, text);
     } else if (worst > 1e-5 && worst < 0.05) {
         snprintf(text, sizeof text,
                  "has an exponential that is off by up to %.1e: exp(-0.5) comes out as %.7f, not %.7f", worst, ratio[0],

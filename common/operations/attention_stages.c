@@ -2,6 +2,7 @@
 // beside the right ones. What is said holds for every row that is wrong, or says of which.
 #include "operations/attention_stages.h"
 
+#include "clock.h"
 #include "host/parallel.h"
 #include "operations/attention_operation.h"
 #include "operations/attention_pattern.h"
@@ -65,7 +66,7 @@ static bool say_visible(const struct stages *s) {
     int64_t first = NONE, count = 0, wrong = 0;
     int seen_by_first = 0, difference = 0;
     int64_t in_sum = 0, left_out = 0; // rows whose sum has the weights of keys whose values it lacks, and the others
-    bool same = true;
+    bool same = true, alike = true;   // by how many keys, and whether too few or too many
     if (!shape->causal)
         return false;
     for (int64_t r = 0; r < s->x.rows; r++) {
@@ -85,6 +86,7 @@ static bool say_visible(const struct stages *s) {
             difference = seen - visible;
         }
         same = same && seen - visible == difference;
+        alike = alike && (seen < visible) == (difference < 0);
         double of_right, all = total_before(s, r, seen, &of_right);
         if (fewer && missing > 8 * s->x.near)
             *(fabs(all - of_right) <= 2 * s->x.near ? &in_sum : &left_out) += 1;
@@ -105,7 +107,9 @@ static bool say_visible(const struct stages *s) {
     else
         stages_say(s, "lets query %d see %d of %d keys, not %d; at least %lld of %lld rows see too %s",
                    (int)(first % shape->nq), seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
-                   seen_by_first < visible ? "few" : "many");
+                   !alike                    ? "few or too many"
+                   : seen_by_first < visible ? "few"
+                                             : "many");
     if (sees_nothing)
         stages_say(
             s,
@@ -301,7 +305,7 @@ bool stages_say_column(const struct stages *s, int column) {
     static const double most_seconds = 2;
     const int nk = s->x.which.attention.nk, d = s->x.which.attention.head_dim;
     const int64_t rows = s->x.problem.tensor[V].rows;
-    if (nk * s->x.seconds > most_seconds)
+    if (nk * s->x.seconds > most_seconds * patience_factor())
         return false;
     struct stages one = *s;
     one.unexplained = false;

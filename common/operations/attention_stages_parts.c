@@ -81,6 +81,23 @@ static bool tells(const struct stages *s, double got, double right, double large
     return got > largest / 128 && right > least && is_precise(s, got);
 }
 
+// Whether in some row weights have factors that lie further apart than roundings make them.
+static bool factors_differ(const struct stages *s) {
+    const int nk = s->x.which.attention.nk;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double *got = got_of(s, r), *right = right_of(s, r), largest = largest_got(s, r);
+        double least = INFINITY, most = 0;
+        for (int j = 0; j < nk && s->wrong[r]; j++)
+            if (tells(s, got[j], right[j], largest)) {
+                least = fmin(least, got[j] / right[j]);
+                most = fmax(most, got[j] / right[j]);
+            }
+        if (most > least * (1 + 32 * s->x.near))
+            return true;
+    }
+    return false;
+}
+
 // Whether keys first, first + step, ... before end have one factor in each wrong row, as far as their weights are large
 // enough to tell. Adds to *told how many of them told.
 static bool have_one_factor(const struct stages *s, int first, int end, int step, int *told) {
@@ -102,7 +119,7 @@ static bool have_one_factor(const struct stages *s, int first, int end, int step
 
 bool stages_say_threads(const struct stages *s) {
     int nk = s->x.which.attention.nk;
-    for (int threads = 2; 3 * threads / 2 < nk && threads <= 256; threads *= 2) {
+    for (int threads = 2; 3 * threads / 2 < nk && threads <= 256 && factors_differ(s); threads *= 2) {
         bool all = true;
         for (int j = threads; j < nk && all; j++)
             all = goes_on(s, j, threads);
@@ -146,7 +163,7 @@ static bool lanes_have_factors(const struct stages *s, int tile, int *told) {
 
 bool stages_say_quads(const struct stages *s) {
     enum { LEAST_TOLD = 48 };
-    for (int tile = 128; tile >= 2 * OCTET; tile /= 2) {
+    for (int tile = 128; tile >= 2 * OCTET && factors_differ(s); tile /= 2) {
         int told = 0;
         if (!lanes_have_factors(s, tile, &told) || told < LEAST_TOLD)
             continue;
@@ -363,7 +380,7 @@ static bool have_factors(const struct stages *s, const int *begin, int parts) {
     for (int i = 0; i < parts; i++)
         if (!have_one_factor(s, begin[i], begin[i + 1], 1, &told))
             return false;
-    return parts > 1 && told > parts;
+    return parts > 1 && told > parts && factors_differ(s);
 }
 
 bool stages_say_parts(const struct stages *s) {

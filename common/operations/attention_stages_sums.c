@@ -262,7 +262,7 @@ bool stages_say_dropped(const struct stages *s) {
         }
     }
     // What is too small for its type is 0 in a kernel that is right, too.
-    if (dropped < LEAST || !(kept < least) || !(kept > 0) || least > 8)
+    if (dropped < LEAST || !(kept < least) || !(kept > 0) || least > (s->x.which.dtype == ATTENTION_FP32 ? 60 : 8))
         return false;
     stages_say(s,
                "gives no weight to keys whose score is more than %.3g below the row's largest one, which are to have "
