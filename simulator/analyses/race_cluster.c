@@ -195,7 +195,7 @@ static void report(struct warp *warp, const struct bound *bound, int lane, const
     const struct run *run = warp->run;
     if (warp_reported(warp, SIM_FINDING_RACE_CLUSTER, bound, other))
         return;
-    place_shared(run->kernel->ptx, run->shared_bytes, cell << run->kernel->shadow_shift, place);
+    place_shared(run->kernel->ptx, run->own_shared, cell << run->kernel->shadow_shift, place);
     if (there != warp->block)
         snprintf(whose, sizeof whose, " of block (%u,%u,%u)", there->index.x, there->index.y, there->index.z);
     if (earlier->agent < by->warps)
@@ -244,7 +244,7 @@ static void report_pending(struct warp *warp, const struct bound *bound, int lan
                            size_t cell, bool writes) {
     char place[PLACE_TEXT];
     const struct run *run = warp->run;
-    place_shared(run->kernel->ptx, run->shared_bytes, cell << run->kernel->shadow_shift, place);
+    place_shared(run->kernel->ptx, run->own_shared, cell << run->kernel->shadow_shift, place);
     warp_report(warp, SIM_FINDING_MISSING_WAIT, bound, &warp->code[(there->race.pending[cell] - 1) >> 6], lane,
                 "{here} %s %s of block (%u,%u,%u), which the asynchronous copy at {there} is still on its way to",
                 writes ? "writes" : "reads", place, there->index.x, there->index.y, there->index.z);
@@ -293,7 +293,7 @@ static void check_written(struct warp *warp, const struct bound *bound, int lane
     const struct run *run = warp->run;
     if (!all_unwritten(there, first, end))
         return;
-    place_shared(run->kernel->ptx, run->shared_bytes, first << run->kernel->shadow_shift, place);
+    place_shared(run->kernel->ptx, run->own_shared, first << run->kernel->shadow_shift, place);
     warp_report(warp, SIM_FINDING_UNINITIALISED_SHARED, bound, NULL, lane,
                 "{here} reads %s of block (%u,%u,%u), which no thread has written", place, there->index.x,
                 there->index.y, there->index.z);

@@ -235,7 +235,7 @@ bool race_shared_ordered(const struct warp *warp, uint32_t key, uint32_t by, int
 
 static void place_of(const struct warp *warp, size_t cell, char text[PLACE_TEXT]) {
     const struct run *run = warp->run;
-    place_shared(run->kernel->ptx, run->shared_bytes, cell << run->kernel->shadow_shift, text);
+    place_shared(run->kernel->ptx, run->own_shared, cell << run->kernel->shadow_shift, text);
 }
 
 enum deed { READS_WRITTEN, WRITES_READ, WRITES_WRITTEN };
@@ -423,7 +423,8 @@ void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell
     const struct shadow_cells *cells = &race->cells;
     uint32_t key = cells->write[cell], by = cells->write_by[cell];
     race_cluster_own(warp, bound, cell, lane, writes, true);
-    if (reads && key < race->first_key && !(race->pending_cells && race->pending[cell]))
+    bool reserved = cell << warp->run->kernel->shadow_shift >= run_reserved_shared(warp->run);
+    if (reads && !reserved && key < race->first_key && !(race->pending_cells && race->pending[cell]))
         read_cell(warp, bound, cell, lane, (uint32_t)pc_of(warp, bound) << 6 | SHADOW_ATOMIC);
     bool seen = reads && !writes && key >> 5 <= warp->seen[key & 31]; // needs no fence, as in race_global.c
     if ((by & 63) != SHADOW_ATOMIC && (key & 31) != warp->index && !seen && !race_shared_ordered(warp, key, by, lane))

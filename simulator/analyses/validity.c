@@ -127,7 +127,7 @@ static uint8_t origin_of(struct warp *warp, const struct bound *bound, const str
     *o = (struct origin){.load = bound};
     if (access->space == PTX_SHARED) {
         o->kind = SIM_FINDING_UNINITIALISED_SHARED;
-        place_shared(warp->run->kernel->ptx, warp->run->shared_bytes, address, place);
+        place_shared(warp->run->kernel->ptx, warp->run->own_shared, address, place);
         snprintf(o->text, sizeof o->text, "%s, which no thread of the block has written", place);
     } else {
         const struct sim_allocation *a = access->allocation;

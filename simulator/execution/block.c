@@ -164,7 +164,11 @@ static uint32_t special_value(const struct block *block, enum ptx_special specia
     case PTX_DYNAMIC_SMEM_SIZE:
         return (uint32_t)launch->dynamic_shared_bytes;
     case PTX_TOTAL_SMEM_SIZE:
-        return (uint32_t)block->run->shared_bytes;
+        return (uint32_t)block->run->own_shared;
+    case PTX_AGGR_SMEM_SIZE:
+        return (uint32_t)(block->run->own_shared + launch->device->reserved_shared);
+    case PTX_RESERVED_SMEM:
+        return (uint32_t)run_reserved_shared(block->run);
     case PTX_CLUSTERID_X:
         return block->index.x / launch->cluster.x;
     case PTX_CLUSTERID_Y:
@@ -250,6 +254,10 @@ void block_start(struct block *block, uint64_t number) {
     block->key = block->run->first_key + (uint32_t)number;
     block->ended = block->given_up = false;
     block->fenced = false;
+    if (block->run->shared_bytes > block->run->own_shared) {
+        size_t reserved = run_reserved_shared(block->run);
+        memset(block->shared + reserved, 0, block->run->shared_bytes - reserved);
+    }
     barrier_reset(block);
     race_shared_start(block);
     async_start(block);

@@ -97,10 +97,13 @@ enum sim_status sim_launch_run(const struct sim_launch *asked, struct sim_counts
         .options = *sim_options(),
         .blocks = sim_dim_size(launch->grid),
         .units = sim_dim_size(launch->grid) / sim_dim_size(launch->cluster),
-        .shared_bytes = ptx->static_shared_bytes + launch->dynamic_shared_bytes,
+        .own_shared = ptx->static_shared_bytes + launch->dynamic_shared_bytes,
     };
     struct host_thread host[MAX_HOST_THREADS];
     unsigned started = 1;
+    run.shared_bytes = run.own_shared;
+    if (launch->kernel->special[PTX_RESERVED_SMEM] >= 0)
+        run.shared_bytes = run_reserved_shared(&run) + launch->device->reserved_shared;
     run.maps_before = tensor_map_last_change();
     order_begin(&run);
     if (!partly_begin(&run))

@@ -16,7 +16,7 @@ void look_describe(const struct warp *warp, char text[LOOK_TEXT]) {
     if (!bytes)
         return;
     if (warp->look.shared) {
-        place_shared(run->kernel->ptx, run->shared_bytes, address, place);
+        place_shared(run->kernel->ptx, run->own_shared, address, place);
         memcpy(&value, warp->block->shared + address, bytes);
     } else {
         const struct sim_allocation *allocation = sim_memory_find(address, bytes);

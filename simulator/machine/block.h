@@ -101,8 +101,14 @@ struct run {
     _Atomic uint32_t
         *released;       // [blocks] signal_clock at a block's first store of that kind, 0: none; NULL: not needed
     struct apart *apart; // [blocks] what that store does not publish
-    size_t shared_bytes;
+    size_t shared_bytes; // of a block, with what is reserved in it
+    size_t own_shared;   // without; what is reserved begins behind it, for kernels that ask where
 };
+
+// Where in shared memory what is reserved begins: a GPU has it before what is a program's own, which begins at 0 here.
+static inline size_t run_reserved_shared(const struct run *run) {
+    return (run->own_shared + 15) / 16 * 16;
+}
 
 struct block {
     struct run *run;

@@ -118,6 +118,8 @@ enum step access_in_own_shared(struct warp *warp, const struct bound *bound, str
             race_async_issue(warp, bound, access);
         else if (access_is_atomic(access) || bound->is_volatile)
             race_shared_atomic(warp, bound, access);
+        else if (access->span.low >= run_reserved_shared(block->run))
+            ; // a library's own: lanes of cooperative groups' tiles hand each other numbers without __syncwarp()
         else if (access_writes(access))
             race_shared_write(warp, bound, access);
         else

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-// cp.async.ca.shared.global [to], [from], size {, source size or predicate}; .commit_group; .wait_group n; .wait_all
+// cp.async.ca.shared.global [to], [from], size {, source size or predicate} {, policy}; .commit_group; .wait_group n;
+// .wait_all
 void parse_cp_async(struct parser *p, struct ptx_instruction *copy) {
     const char *form = "";
     if (copy->variant == PTX_VARIANT_NONE) {
@@ -15,6 +16,11 @@ void parse_cp_async(struct parser *p, struct ptx_instruction *copy) {
         expect_sign(p, ',');
         while (copy->nsrc < 5 && (copy->nsrc == 2 || accept_sign(p, ',')))
             copy->src[copy->nsrc++] = parse_source(p, PTX_B32);
+        if (copy->nsrc == 4 && copy->src[3].kind == PTX_OPERAND_REGISTER && ptx_type_size(copy->src[3].reg_type) == 8) {
+            copy->src[4] = copy->src[3]; // the policy, with the source size left out
+            copy->src[3] = (struct ptx_operand){.kind = PTX_OPERAND_NONE};
+            copy->nsrc = 5;
+        }
         uint64_t size = copy->src[2].bits;
         if (copy->src[2].kind != PTX_OPERAND_IMMEDIATE || (size != 4 && size != 8 && size != 16))
             parser_unsupported(p, "cp.async copies 4, 8 or 16 bytes");

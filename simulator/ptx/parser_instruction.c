@@ -25,6 +25,17 @@ struct suffix_state {
     int types, spaces;
 };
 
+// Other words for an opcode: in which space a tensor map lies changes nothing.
+static const struct {
+    const char *text;
+    enum ptx_opcode opcode;
+} OTHER_NAMES[] = {
+    {"barrier", PTX_OP_BAR},
+    {"membar.proxy", PTX_OP_FENCE_PROXY},
+    {"prefetch.const.tensormap", PTX_OP_PREFETCH_TENSORMAP},
+    {"prefetch.param.tensormap", PTX_OP_PREFETCH_TENSORMAP},
+};
+
 void start_instructions(struct parser *p) {
     names_start(&p->opcodes, p->arena);
     names_start(&p->suffixes, p->arena);
@@ -32,7 +43,9 @@ void start_instructions(struct parser *p) {
         const char *text = ptx_opcode_name(i);
         names_add(&p->opcodes, text, strlen(text), NAME_KEYWORD, 0)->index = i;
     }
-    names_add(&p->opcodes, "barrier", strlen("barrier"), NAME_KEYWORD, 0)->index = PTX_OP_BAR;
+    for (size_t i = 0; i < sizeof OTHER_NAMES / sizeof *OTHER_NAMES; i++)
+        names_add(&p->opcodes, OTHER_NAMES[i].text, strlen(OTHER_NAMES[i].text), NAME_KEYWORD, 0)->index =
+            (int)OTHER_NAMES[i].opcode;
     for (int i = 0; i < PTX_SUFFIX_COUNT; i++) { // of equal words the first one is found
         struct name *name =
             names_add(&p->suffixes, PTX_SUFFIXES[i].text, strlen(PTX_SUFFIXES[i].text), NAME_KEYWORD, 0);
@@ -224,6 +237,8 @@ static void parse_destinations(struct parser *p, struct ptx_instruction *instruc
     instruction->dst[0] = parse_destination(p);
     if (is_video(instruction->opcode))
         parse_video_destination(p, instruction);
+    if (!pair && token_is_sign(&p->token, '|'))
+        parser_unsupported(p, "'%s' with a second result", ptx_opcode_name(instruction->opcode));
     if (pair && accept_sign(p, '|')) {
         instruction->dst[1] = parse_destination(p);
         if (instruction->opcode != PTX_OP_SETP)
@@ -252,6 +267,15 @@ static void parse_operands(struct parser *p, struct ptx_instruction *instruction
             instruction->src[instruction->nsrc++] = parse_address(p, instruction->space);
         else
             instruction->src[instruction->nsrc++] = parse_source(p, operand_type(instruction, code));
+    }
+}
+
+// Of all but .cas what stands behind b is the policy.
+static void policy_of_atom(struct ptx_instruction *atom) {
+    if (atom->nsrc == 3) {
+        atom->src[3] = atom->src[2];
+        atom->src[2] = (struct ptx_operand){.kind = PTX_OPERAND_NONE};
+        atom->nsrc = 4;
     }
 }
 
@@ -382,6 +406,8 @@ void parse_instruction(struct parser *p, struct ptx_instruction *instruction, st
         parse_special_form(p, instruction);
     } else {
         parse_operands(p, instruction, operands);
+        if (instruction->opcode == PTX_OP_ATOM && instruction->variant != PTX_V_CAS)
+            policy_of_atom(instruction);
         check_operands(p, instruction, operands);
     }
     if (instruction->opcode == PTX_OP_SETP || instruction->opcode == PTX_OP_SET)

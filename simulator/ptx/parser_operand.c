@@ -40,6 +40,8 @@ static const struct {
     {"%globaltimer_hi", PTX_GLOBALTIMER_HI},
     {"%dynamic_smem_size", PTX_DYNAMIC_SMEM_SIZE},
     {"%total_smem_size", PTX_TOTAL_SMEM_SIZE},
+    {"%aggr_smem_size", PTX_AGGR_SMEM_SIZE},
+    {"%reserved_smem_offset_1", PTX_RESERVED_SMEM},
     {"%clusterid.x", PTX_CLUSTERID_X},
     {"%clusterid.y", PTX_CLUSTERID_Y},
     {"%clusterid.z", PTX_CLUSTERID_Z},
@@ -61,9 +63,8 @@ static const struct {
 
 // How the names of PTX's other special registers begin: a kernel that reads one cannot run here, the rest of the module
 // can.
-static const char *const UNKNOWN_SPECIALS[] = {"%reserved_smem", "%aggr_smem",          "%envreg", "%pm",   "%cluster",
-                                               "%ncluster",      "%current_graph_exec", "%tid",    "%ntid", "%ctaid",
-                                               "%nctaid"};
+static const char *const UNKNOWN_SPECIALS[] = {"%reserved_smem",      "%envreg", "%pm",   "%cluster", "%ncluster",
+                                               "%current_graph_exec", "%tid",    "%ntid", "%ctaid",   "%nctaid"};
 
 struct ptx_operand new_operand(enum ptx_operand_kind kind) {
     return (struct ptx_operand){.kind = kind, .slot = -1, .variable = -1, .target = -1};

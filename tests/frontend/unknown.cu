@@ -2,7 +2,7 @@
 // line.
 #ifdef special_register
 __global__ void reads_register(unsigned *x) {
-    asm volatile("mov.u32 %0, %%aggr_smem_size;" : "=r"(x[0])); // unknown: special_register
+    asm volatile("mov.u32 %0, %%pm0;" : "=r"(x[0])); // unknown: special_register
 }
 #endif
 

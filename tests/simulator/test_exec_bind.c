@@ -16,8 +16,8 @@
 static const char *bind_error(const char *body) {
     static char error[512];
     char whole[1024];
-    snprintf(whole, sizeof whole, ".reg .b32 %%r<9>; .reg .b64 %%rd<9>; .reg .f32 %%f<9>; .reg .pred %%p<9>;\n%s",
-             body);
+    snprintf(whole, sizeof whole,
+             ".reg .b32 %%r<9>; .reg .b64 %%rd<9>; .reg .f32 %%f<9>; .reg .pred %%p<9>; .reg .b16 %%h<9>;\n%s", body);
     char *text = kernel_text("", "", whole);
     struct ptx_module *module = parse_text(text);
     struct ptx_kernel *ptx = link_text(module, "k");
@@ -65,10 +65,32 @@ static void test_one_opcode_of_several_families(void **state) {
         assert_string_equal(bind_error(taken[i]), "");
 }
 
+// Hints, which change nothing, wherever ptxas takes them.
+static void test_hints(void **state) {
+    (void)state;
+    static const char *const taken[] = {
+        "cp.async.cg.shared.global.L2::cache_hint [%r1], [%rd1], 16, %rd2;",
+        "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%r1], [%rd1], 16, %r2, %rd2;",
+        "cp.async.ca.shared::cta.global.L2::cache_hint [%r1], [%rd1], 4, %p1, %rd2;",
+        "atom.global.add.L2::cache_hint.u32 %r1, [%rd1], %r2, %rd2;",
+        "atom.global.cas.L2::cache_hint.b32 %r1, [%rd1], %r2, %r3, %rd2;",
+        "atom.global.add.L2::cache_hint.v2.f32 {%f1, %f2}, [%rd1], {%f3, %f4}, %rd2;",
+        "red.global.add.noftz.L2::cache_hint.v4.f16 [%rd1], {%h1, %h2, %h3, %h4}, %rd2;",
+        "prefetch.param.tensormap [%rd1];",
+        "prefetch.const.tensormap [%rd1];",
+        "membar.proxy.alias;",
+        "suld.b.2d.cg.v2.b32.trap {%r1, %r2}, [%rd1, {%r3, %r4}];",
+        "sust.b.1d.cs.b32.clamp [%rd1, {%r1}], %r2;",
+    };
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        assert_string_equal(bind_error(taken[i]), "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms_without_a_binder),
         cmocka_unit_test(test_one_opcode_of_several_families),
+        cmocka_unit_test(test_hints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
