@@ -17,8 +17,9 @@ static_assert(LAZY < 64, "sums of weights of 2^LAZY have to be floats");
 
 // D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
 // lane has ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
-template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_>
+template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_, class SUM = float>
 struct Tile {
+    using Sum = SUM; // volatile: in memory, where there are no registers for it
     static constexpr int D = D_, ROWS = ROWS_, KEYS = KEYS_, THREADS = WARPS * WARP_SIZE;
     static constexpr int LANES_PER_ROW = LANES; // that share a row of the scores and of the output
     static constexpr int WARP_ROWS = WARP_SIZE / LANES_PER_ROW * ROWS, QUERIES = WARPS * WARP_ROWS;
@@ -89,8 +90,8 @@ __device__ inline void add_scores(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const 
 
 // Makes row_max the largest score so far, and what was summed up relative to the old one relative to the new one.
 template <class T>
-__device__ inline void raise_maximum(const float (&lane_max)[T::ROWS], volatile float (&row_max)[T::ROWS],
-                                     float (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
+__device__ inline void raise_maximum(const float (&lane_max)[T::ROWS], float (&row_max)[T::ROWS],
+                                     typename T::Sum (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
     // TODO 1 (about 10 lines): the new maximum of row i, over its lanes, and what row_sum[i] and O_rmem[i] have to be
     // multiplied by: a power of 2. What if the row has seen no key yet?
 #pragma unroll
@@ -98,7 +99,7 @@ __device__ inline void raise_maximum(const float (&lane_max)[T::ROWS], volatile 
         const float new_max = fmaxf(row_max[i], lanes_max<T::LANES_PER_ROW>(lane_max[i]));
         const float rescale = new_max == -INFINITY ? 0.0f : ex2(row_max[i] - new_max); // -inf - -inf would be NaN
         row_max[i] = new_max;
-        row_sum[i] *= rescale;
+        row_sum[i] = row_sum[i] * rescale;
 #pragma unroll
         for (int j = 0; j < T::LANE_COLUMNS; j++)
             O_rmem[i][j] *= rescale;
@@ -108,8 +109,8 @@ __device__ inline void raise_maximum(const float (&lane_max)[T::ROWS], volatile 
 
 // Makes weights of the scores of a tile, and adds them up.
 template <class T>
-__device__ inline void weigh(float (&S_rmem)[T::ROWS][T::LANE_KEYS], volatile float (&row_max)[T::ROWS],
-                             float (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
+__device__ inline void weigh(float (&S_rmem)[T::ROWS][T::LANE_KEYS], float (&row_max)[T::ROWS],
+                             typename T::Sum (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
     float lane_max[T::ROWS]; // of the lane's own scores
     bool grown = false;
     for (int i = 0; i < T::ROWS; i++) {
@@ -126,7 +127,7 @@ __device__ inline void weigh(float (&S_rmem)[T::ROWS][T::LANE_KEYS], volatile fl
         const float shift = row_max[i] == -INFINITY ? 0.0f : row_max[i];
         for (int j = 0; j < T::LANE_KEYS; j++) {
             S_rmem[i][j] = ex2(S_rmem[i][j] - shift);
-            row_sum[i] += S_rmem[i][j];
+            row_sum[i] = row_sum[i] + S_rmem[i][j];
         }
     }
 }
@@ -172,7 +173,7 @@ __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
 template <class T>
 __device__ inline void attend(T &tile, const struct attention_problem &p, bool wide, int64_t head, int query0,
                               int first_key, int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
-                              volatile float (&row_max)[T::ROWS], float (&row_sum)[T::ROWS]) {
+                              float (&row_max)[T::ROWS], typename T::Sum (&row_sum)[T::ROWS]) {
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
     const float *q = (const float *)p.q + head * nq * head_dim; // [nq][head_dim]
     const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
@@ -226,7 +227,8 @@ __device__ inline void attend(T &tile, const struct attention_problem &p, bool w
 // Stores the lane's rows and columns of a block's output, divided by the sums.
 template <class T>
 __device__ inline void store_rows(float *o /* [rows][head_dim] */, int rows, int head_dim, bool wide,
-                                  const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (&row_sum)[T::ROWS]) {
+                                  const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
+                                  const typename T::Sum (&row_sum)[T::ROWS]) {
     const int lane = threadIdx.x % WARP_SIZE, warp_row = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
 #pragma unroll
     for (int i = 0; i < T::ROWS; i++) {
@@ -252,8 +254,8 @@ __global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct atte
     const int end_key = p.causal ? min(p.nk, query0 + T::QUERIES + p.nk - p.nq) : p.nk;
     float *o = (float *)p.o + (head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
 
-    float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_sum[T::ROWS];
-    volatile float row_max[T::ROWS];
+    float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS];
+    typename T::Sum row_sum[T::ROWS];
     attend<T>(tile, p, wide, head, query0, 0, end_key, O_rmem, row_max, row_sum);
     store_rows<T>(o, p.nq - query0, p.head_dim, wide, O_rmem, row_sum);
 }
@@ -276,8 +278,11 @@ static struct Variant variant() {
 }
 
 static const struct Variant variants[] = {
-    variant<Tile<32, 4, 8, 8, 64>>(),   variant<Tile<64, 4, 8, 8, 64>>(),   variant<Tile<128, 8, 8, 8, 64>>(),
-    variant<Tile<256, 4, 16, 8, 64>>(), variant<Tile<512, 4, 16, 4, 32>>(),
+    variant<Tile<32, 4, 8, 8, 64>>(),
+    variant<Tile<64, 4, 8, 8, 64>>(),
+    variant<Tile<128, 8, 8, 8, 64, volatile float>>(),
+    variant<Tile<256, 4, 16, 8, 64>>(),
+    variant<Tile<512, 4, 16, 4, 32>>(),
 };
 
 static size_t shared_bytes(const struct attention_problem *p) {
