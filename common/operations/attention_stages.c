@@ -275,7 +275,7 @@ static bool find_few(const struct stages *s, int64_t wrong, bool *few /* [rows] 
 }
 
 static void say_rows(struct stages *s) {
-    if (!say_visible(s))
+    if (!stages_say_limits(s) && !say_visible(s))
         say_weights(s, note_odd(s));
 }
 

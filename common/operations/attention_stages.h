@@ -54,6 +54,9 @@ bool stages_say_added_rows(const struct stages *stages);
 // Runs of keys of a row have the weights of other rows.
 bool stages_say_mixture(const struct stages *stages);
 
+// Rows that see other keys than they should, where all scores are the same, and by what rule.
+bool stages_say_limits(const struct stages *stages);
+
 // ---- Sums and exponentials.
 
 // All weights of each wrong row are off by one factor: its divisor is.
