@@ -149,7 +149,9 @@ static void say_total(struct stages *s, bool keys_count_once) {
     s->unexplained = true;
     stages_say(s, "gives keys weights that are not in proportion to the right ones");
     if (!stages_say_sums(s) && keys_count_once)
-        stages_say(s, "they add up to 1: they are divided by their own sum, and already the scores are wrong");
+        stages_say(
+            s,
+            "they add up to 1: they are divided by their own sum, and the scores are wrong, or what is made of them");
 }
 
 // Rows that are not there, of which no weight is known. Returns how many.
@@ -229,7 +231,7 @@ static void say_weights(struct stages *s, int odd) {
     if (stages_left_out(s))
         stages_say_keys(s, odd);
     else if (stages_say_moved(s) || stages_say_permuted(s) || stages_say_fragments(s) || stages_say_parts(s) ||
-             stages_say_threads(s) || stages_say_quads(s) || stages_say_mixture(s))
+             stages_say_threads(s) || stages_say_quads(s) || stages_say_classes(s) || stages_say_mixture(s))
         return;
     else if (stages_say_curve(s))
         return;

@@ -101,6 +101,12 @@ bool stages_say_threads(const struct stages *stages);
 // mma.
 bool stages_say_quads(const struct stages *stages);
 
+// They are so where they belong to one of a few groups, of whatever numbers.
+bool stages_say_classes(const struct stages *stages);
+
+// Whether a weight is large enough, beside the largest of its row, for its factor to be known.
+bool stages_tells(const struct stages *stages, int64_t row, int key);
+
 // Values have the weights of other keys.
 bool stages_say_moved(const struct stages *stages);
 

@@ -81,6 +81,10 @@ static bool tells(const struct stages *s, double got, double right, double large
     return got > largest / 128 && right > least && is_precise(s, got);
 }
 
+bool stages_tells(const struct stages *s, int64_t row, int key) {
+    return tells(s, got_of(s, row)[key], right_of(s, row)[key], largest_got(s, row));
+}
+
 // Whether in some row weights have factors that lie further apart than roundings make them.
 static bool factors_differ(const struct stages *s) {
     const int nk = s->x.which.attention.nk;
@@ -161,17 +165,40 @@ static bool lanes_have_factors(const struct stages *s, int tile, int *told) {
     return true;
 }
 
+// Whether lanes whose numbers differ in the bits of `mask` have one factor in each tile, too.
+static bool lanes_share(const struct stages *s, int tile, int mask) {
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double *got = got_of(s, r), *right = right_of(s, r), largest = largest_got(s, r);
+        double factor[QUAD];
+        for (int j = 0; j < s->x.which.attention.nk && s->wrong[r]; j++) {
+            double *of = &factor[j % OCTET / PAIR & ~mask];
+            for (int t = 0; t < QUAD && j % tile == 0; t++)
+                factor[t] = NAN;
+            if (!tells(s, got[j], right[j], largest))
+                continue;
+            if (isnan(*of))
+                *of = got[j] / right[j];
+            else if (fabs(got[j] / right[j] - *of) > 8 * s->x.near * *of)
+                return false;
+        }
+    }
+    return true;
+}
+
 bool stages_say_quads(const struct stages *s) {
     enum { LEAST_TOLD = 48 };
     for (int tile = 128; tile >= 2 * OCTET && factors_differ(s); tile /= 2) {
         int told = 0;
         if (!lanes_have_factors(s, tile, &told) || told < LEAST_TOLD)
             continue;
+        const bool neighbours = lanes_share(s, tile, 1), others = lanes_share(s, tile, 2);
         stages_say(s,
                    "gives in each %d keys those of the same lane of a quad, numbers 2 t and 2 t + 1 of each 8, their "
-                   "weights in "
-                   "proportion, but not those of different lanes: as if each lane had a maximum of its own",
-                   tile);
+                   "weights in proportion, but not those of different lanes: as if %s",
+                   tile,
+                   neighbours ? "lanes 0 and 1 of a quad had one maximum, and 2 and 3 another"
+                   : others   ? "lanes 0 and 2 of a quad had one maximum, and 1 and 3 another"
+                              : "each lane had a maximum of its own");
         return true;
     }
     return false;
@@ -282,6 +309,54 @@ static bool miss_one_rescaling(const struct stages *s, const int *begin /* [part
     return raised;
 }
 
+// Whether in each wrong row a part counts as if its largest score were that of some of its keys: of each `every`, those
+// from number `from` on, half as many.
+static bool count_by_some(const struct stages *s, const int *begin /* [parts + 1] */, int parts, int every, int from) {
+    bool differs = false;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double largest = largest_got(s, r), *score = s->x.score + r * s->x.which.attention.nk;
+        double base = NAN;
+        for (int i = 0; i < parts && s->wrong[r]; i++) {
+            double some = -INFINITY, all = -INFINITY;
+            for (int j = begin[i]; j < begin[i + 1]; j++) {
+                const int number = (j - begin[i]) % every;
+                all = fmax(all, score[j]);
+                if (number >= from && number < from + every / 2)
+                    some = fmax(some, score[j]);
+            }
+            differs = differs || some < all;
+            for (int j = begin[i]; j < begin[i + 1]; j++) {
+                const double expected = right_of(s, r)[j] * exp(some - all);
+                if (!tells(s, got_of(s, r)[j], right_of(s, r)[j], largest))
+                    continue;
+                base = isnan(base) ? got_of(s, r)[j] / expected : base;
+                if (!(fabs(got_of(s, r)[j] - base * expected) <= 8 * s->x.near * base * expected))
+                    return false;
+            }
+        }
+    }
+    return differs;
+}
+
+static bool say_some(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
+    for (int every = 2; every <= 64; every *= 2)
+        for (int from = 0; from < every; from += every / 2)
+            if (count_by_some(s, begin, parts, every, from)) {
+                char which[60];
+                if (every == 2)
+                    snprintf(which, sizeof which, "every second key, from number %d on", from);
+                else
+                    snprintf(which, sizeof which, "numbers %d to %d of each %d keys", from, from + every / 2 - 1,
+                             every);
+                stages_say(s,
+                           "each part counts as if its largest score were that of some of its keys alone: of %s, "
+                           "counted from where it begins",
+                           which);
+                return true;
+            }
+    return false;
+}
+
 // By which power two parts of one row would be rescaled, whose maxima lie far apart; NAN: there are no such.
 static double fitting_power(const struct stages *s, const int *begin /* [parts + 1] */, int parts,
                             enum own_maximum kind) {
@@ -334,7 +409,7 @@ static bool say_relation(const struct stages *s, const int *begin /* [parts + 1]
 
 static void say_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
     static const double powers[] = {-1, 0.5, 2, M_LN2, M_LOG2E};
-    if (say_relation(s, begin, parts))
+    if (say_relation(s, begin, parts) || say_some(s, begin, parts))
         return;
     for (size_t i = 0; i <= sizeof powers / sizeof *powers; i++)
         for (enum own_maximum kind = OF_ITS_KEYS; kind <= OF_KEYS_FROM_IT_ON; kind++) {
