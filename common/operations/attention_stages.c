@@ -224,8 +224,8 @@ static void say_weights(struct stages *s, int odd) {
         return;
     }
     // A row that has lost a key may have the weights that another one should have: that says less.
-    if (say_equal(s) || stages_say_dropped(s) || (!stages_left_out(s) && stages_say_other_rows(s)) ||
-        stages_say_other_heads(s) || stages_say_scale(s))
+    if (say_equal(s) || stages_say_rounded(s) || stages_say_dropped(s) ||
+        (!stages_left_out(s) && stages_say_other_rows(s)) || stages_say_other_heads(s) || stages_say_scale(s))
         return;
     bool uneven = stages_say_equal_scores(s);
     if (stages_left_out(s))
@@ -233,7 +233,7 @@ static void say_weights(struct stages *s, int odd) {
     else if (stages_say_moved(s) || stages_say_permuted(s) || stages_say_fragments(s) || stages_say_parts(s) ||
              stages_say_threads(s) || stages_say_quads(s) || stages_say_classes(s) || stages_say_mixture(s))
         return;
-    else if (stages_say_curve(s))
+    else if (stages_say_curve(s) || stages_say_powers(s))
         return;
     else if (odd < nk)
         stages_say_keys(s, odd);
@@ -352,6 +352,7 @@ static void say_all(struct stages *s) {
         s->no_numbers = s->no_numbers || s->x.lost[r] == ROW_NO_NUMBERS;
     wrong = note_wrong(s);
     const bool alone = stages_say_alone(s);
+    const bool foreign = stages_say_foreign(s);
     if (!s->x.repeats) {
         stages_say(s, "gives other results when it is called again with the same inputs: it reads something that this "
                       "call has not set, that other calls leave behind, or that hangs on which block comes first");
@@ -359,7 +360,7 @@ static void say_all(struct stages *s) {
     }
     if (alone)
         stages_say_influence(s);
-    if (!wrong && lost)
+    if ((!wrong && lost) || foreign)
         return;
     if (!wrong && !s->x.weighs_as_shown)
         stages_say(s,

@@ -44,6 +44,9 @@ bool stages_say_alone(const struct stages *stages);
 // The first row that is lost or wrong changes with the query of another one. Asks the kernel a few times more.
 bool stages_say_influence(struct stages *stages);
 
+// A row has values of another head in it; whether that is all that is wrong with it.
+bool stages_say_foreign(struct stages *stages);
+
 // Every wrong row has the weights of another one, by some factor; of its queries with another head's keys.
 bool stages_say_other_rows(const struct stages *stages);
 bool stages_say_other_heads(const struct stages *stages);
@@ -70,6 +73,12 @@ bool stages_say_scale(const struct stages *stages);
 
 // Keys whose score is so far below the row's largest one have no weight.
 bool stages_say_dropped(const struct stages *stages);
+
+// What is rounded to 8 or 11 bits in fp32, where the weights are just those that come of it.
+bool stages_say_rounded(const struct stages *stages);
+
+// Weights are another power of the right ones, each relative to the maximum of its time.
+bool stages_say_powers(const struct stages *stages);
 
 // A weight hangs on nothing but how far its score is below the largest one.
 bool stages_say_curve(const struct stages *stages);

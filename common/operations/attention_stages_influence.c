@@ -1,6 +1,7 @@
-// Whether a row that is wrong hangs on another row's query, which no row of attention does: something of that row is
-// left behind, or read in its place.
+// Whether a row that is wrong hangs on another row's query or on another head's values, which no row of attention does:
+// something of that row or head is left behind, or read in its place.
 #include "host/parallel.h"
+#include "operations/attention_operation.h"
 #include "operations/attention_stages.h"
 
 #include <math.h>
@@ -87,4 +88,105 @@ bool stages_say_influence(struct stages *s) {
         "the output of %s changes when only the query of %s is changed: something of that row is left behind, or read",
         one, another);
     return true;
+}
+
+// ---- Values of other heads ------------------------------------------------------------------------------------------
+
+struct foreign {
+    struct stages *s;
+    int64_t row, own; // the row that is wrong, and which head of keys and values is its own
+    float *v, *o;     // [kv heads][nk][head_dim], [rows][head_dim]
+};
+
+// Asks with the values of heads first to end alone, and without the row's own head's but where it is the only one.
+static bool ask_values(struct foreign *x, int64_t first, int64_t end) {
+    const struct attention_shape *shape = &x->s->x.which.attention;
+    const int64_t elements = (int64_t)shape->nk * shape->head_dim, heads = x->s->x.problem.tensor[V].rows / shape->nk;
+    for (int64_t h = 0; h < heads; h++) {
+        const bool there = h >= first && h < end && (h != x->own || end - first == 1);
+        for (int64_t e = h * elements; e < (h + 1) * elements; e++)
+            x->v[e] = there ? x->s->x.own_v[e] : 0;
+    }
+    return observed_ask(&x->s->x, NULL, x->v, x->o);
+}
+
+static bool is_zero(const struct foreign *x) {
+    const int d = x->s->x.which.attention.head_dim;
+    for (int c = 0; c < d; c++)
+        if (!(fabsf(x->o[x->row * d + c]) < 1e-6f))
+            return false;
+    return true;
+}
+
+// Whether the row is what the right weights make of its own head's values.
+static bool is_right(const struct foreign *x) {
+    const struct stages *s = x->s;
+    const int d = s->x.which.attention.head_dim, nk = s->x.which.attention.nk;
+    for (int c = 0; c < d; c++) {
+        double sum = 0, sizes = 0;
+        for (int j = 0; j < nk; j++) {
+            const double term = right_of(s, x->row)[j] * s->x.own_v[(x->own * nk + j) * d + c];
+            sum += term;
+            sizes += fabs(term);
+        }
+        if (!(fabs(sum - x->o[x->row * d + c]) <= 2 * s->x.near * sizes + 1e-6))
+            return false;
+    }
+    return true;
+}
+
+// A row that is not 0 where all values of its own head are: with those of the heads alone whose number has a bit, or
+// has it not. NONE: there is none.
+static int64_t find_row(struct foreign *x, int64_t heads) {
+    const struct attention_shape *shape = &x->s->x.which.attention;
+    const int64_t elements = (int64_t)shape->nk * shape->head_dim;
+    for (int bit = 0; (heads - 1) >> bit > 0; bit++)
+        for (int has = 0; has < 2; has++) {
+            for (int64_t e = 0; e < heads * elements; e++)
+                x->v[e] = (e / elements >> bit & 1) == has ? x->s->x.own_v[e] : 0;
+            if (!observed_ask(&x->s->x, NULL, x->v, x->o))
+                return NONE;
+            for (x->row = 0; x->row < x->s->x.rows; x->row++)
+                if ((shape_first_key(shape, x->row) / shape->nk >> bit & 1) != has && !x->s->x.lost[x->row] &&
+                    !is_zero(x))
+                    return x->row;
+        }
+    return NONE;
+}
+
+bool stages_say_foreign(struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const int64_t heads = s->x.problem.tensor[V].rows / shape->nk;
+    struct foreign x = {.s = s};
+    x.v = host_allocate(heads * shape->nk * shape->head_dim, sizeof *x.v);
+    x.o = host_allocate(s->x.rows * shape->head_dim, sizeof *x.o);
+    const int64_t row = find_row(&x, heads);
+    bool besides = false;
+    if (row != NONE) {
+        int64_t first = 0, end = heads;
+        char name[100], whose[80] = "other heads";
+        x.row = row;
+        x.own = shape_first_key(shape, row) / shape->nk;
+        while (end - first > 1) {
+            const int64_t middle = first + (end - first) / 2;
+            if (ask_values(&x, first, middle) && !is_zero(&x) && !(middle - first == 1 && first == x.own))
+                end = middle;
+            else
+                first = middle;
+        }
+        if (first != x.own && ask_values(&x, first, end) && !is_zero(&x))
+            snprintf(whose, sizeof whose, "batch %d head %d of v", (int)(first / shape->kv_heads),
+                     (int)(first % shape->kv_heads));
+        besides = ask_values(&x, x.own, x.own + 1) && is_right(&x);
+        stages_name_row(s, row, name, sizeof name);
+        stages_say(
+            s, "the output of %s has values of %s in it%s", name, whose,
+            besides
+                ? "; with the values of its own head alone, and 0 for all others, it is right: what was summed up for "
+                  "another one is added"
+                : "");
+    }
+    free(x.v);
+    free(x.o);
+    return besides;
 }

@@ -63,6 +63,53 @@ static bool say_not_rescaled(const struct stages *s) {
     return false;
 }
 
+// The sum of a row, each part relative to the largest score of its own keys: those whose numbers are the same modulo so
+// many, or runs of so many.
+static double sum_of_parts(const struct stages *s, int64_t r, int by, bool runs) {
+    const int nk = s->x.which.attention.nk, parts = runs ? (nk + by - 1) / by : by < nk ? by : nk;
+    const double *score = s->x.score + r * nk;
+    double sum = 0;
+    for (int i = 0; i < parts; i++) {
+        const int first = runs ? i * by : i, step = runs ? 1 : by, end = runs && first + by < nk ? first + by : nk;
+        double maximum = -INFINITY;
+        for (int j = first; j < end; j += step)
+            maximum = fmax(maximum, score[j]);
+        for (int j = first; j < end && maximum > -INFINITY; j += step)
+            sum += exp(score[j] - maximum);
+    }
+    return sum;
+}
+
+static bool say_parts_added(const struct stages *s) {
+    for (int by = 2; by <= 256 && by < s->x.which.attention.nk; by *= 2)
+        for (int runs = 0; runs < 2; runs++) {
+            bool all = true;
+            for (int64_t r = 0; r < s->x.rows && all; r++) {
+                const double divisor = sum_of(s, r) / s->factor[r], parts = sum_of_parts(s, r, by, runs);
+                all = !s->wrong[r] || fabs(parts - divisor) <= 4 * s->x.near * divisor;
+            }
+            if (!all)
+                continue;
+            stages_say(s,
+                       "that sum adds up the sums of %s %d%s, as they stand, each relative to the largest score "
+                       "of its own keys",
+                       runs ? "runs of" : "keys j, j +", by, runs ? " keys" : ", and so on");
+            return true;
+        }
+    return false;
+}
+
+// A sum that is off to both sides, and by no more than roundings.
+static bool say_sum_rounded(const struct stages *s, double least, double most) {
+    static const double bits8 = 0x1p-8;
+    if (!(least < 1 && most > 1 && least > 1 - bits8 && most < 1 + bits8))
+        return false;
+    stages_say(s,
+               "it is off to both sides, and by no more than %.2g, as a sum is whose steps are rounded to 8 or 11 bits",
+               fmax(1 - least, most - 1));
+    return true;
+}
+
 // With a mask: the sum of the first keys, so many that some are hidden.
 static double sum_with_hidden(const struct stages *s, int64_t r, int keys) {
     const struct attention_shape *shape = &s->x.which.attention;
@@ -180,7 +227,8 @@ void stages_say_divisor(const struct stages *s) {
         for (int j = 0; j < nk; j++)
             if (lacks[j])
                 stages_say(s, "the sum lacks the weight of key %d of %d", j, nk);
-    if (tells && !same && !extra_fits && lacking != 1 && !say_not_rescaled(s) && !say_hidden_counted(s))
+    if (tells && !same && !extra_fits && lacking != 1 && !say_sum_rounded(s, least, most) && !say_not_rescaled(s) &&
+        !say_parts_added(s) && !say_hidden_counted(s))
         say_which_divisor(s);
     free(lacks);
 }
@@ -312,11 +360,17 @@ bool stages_say_curve(const struct stages *s) {
         smooth = far <= (near + 2 * gap) * (fabs(points[i].times) + fabs(points[i - 1].times)) && gap < 2;
         largest = fmax(largest, fabs(points[i].times - 1));
     }
-    // A random factor would stay within such steps only where nearly all lie as close together as a rounding.
-    double wandered = 0, moved = count ? fabs(points[count - 1].times - points[0].times) : 0;
-    for (int i = 1; i < count; i++)
-        wandered += fabs(points[i].times - points[i - 1].times);
-    smooth = smooth && largest > 0.02 && wandered <= 3 * moved + near * count / 16;
+    // Of random factors neighbours would differ by twice as much, squared, as all do from their mean.
+    double mean = 0, between = 0, about = 0, lowest = INFINITY, highest = 0;
+    for (int i = 0; i < count; i++)
+        mean += points[i].times / count;
+    for (int i = 0; i < count; i++) {
+        about += pow(points[i].times - mean, 2);
+        between += i ? pow(points[i].times - points[i - 1].times, 2) : 0;
+        lowest = fmin(lowest, points[i].times);
+        highest = fmax(highest, points[i].times);
+    }
+    smooth = smooth && largest > 0.02 && between <= 0.1 * about;
     if (smooth) {
         char text[300];
         int length = 0;
@@ -325,7 +379,11 @@ bool stages_say_curve(const struct stages *s) {
             length += snprintf(text + length, sizeof text - (size_t)length, "%s%.2f below it %.4g times the right one",
                                i > 1 ? ", " : "", p->below, p->times);
         }
-        stages_say(s, "weighs keys by how far they are below the largest score, but not by the exponential: %s", text);
+        stages_say(
+            s,
+            "weighs keys by how far they are below the largest score, but not by the exponential: %s; from %.4g to "
+            "%.4g times",
+            text, lowest, highest);
         stages_say_sums(s);
     }
     free(points);

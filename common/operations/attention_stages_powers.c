@@ -1,0 +1,91 @@
+// Weights that are another power of what they should be, relative to the maximum of their time, where that is brought
+// rightly to the row's: the exponential and the rescaling are taken to different bases.
+#include "operations/attention_stages.h"
+
+#include <math.h>
+
+enum { MOST_THREADS = 256 };
+
+// The sums of a line through 0: y = slope x.
+struct line {
+    double xy, xx;
+    int64_t points, far; // far: whose x is large enough to tell
+};
+
+// Brings the maximum of key j's thread up to date, with which it and the others of its tile are weighed.
+static void raise(const double *score, int nk, int threads, int tile, int j, double *maximum /* [threads] */) {
+    const int end = j / tile * tile + tile < nk ? j / tile * tile + tile : nk;
+    for (int i = j / tile * tile; i < end; i++)
+        maximum[i % threads] = fmax(maximum[i % threads], score[i]);
+}
+
+// For the keys whose numbers are the same modulo threads, one after the other: x is how far a key is below the largest
+// score until the end of its tile, y the logarithm of its factor, less that of the row. Where slope is not NAN whether
+// all points lie on the line with it, else sums them up.
+static bool follow(const struct stages *s, int threads, int tile, double slope, struct line *line) {
+    static const double far = 0.2;
+    const int nk = s->x.which.attention.nk;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double *score = s->x.score + r * nk;
+        double maximum[MOST_THREADS], base = NAN;
+        for (int t = 0; t < threads; t++)
+            maximum[t] = -INFINITY;
+        // The row's own factor is that of a key that raised its maximum.
+        for (int j = 0; j < nk && s->wrong[r] && isnan(base); j++) {
+            raise(score, nk, threads, tile, j, maximum);
+            if (score[j] == maximum[j % threads] && stages_tells(s, r, j))
+                base = log(got_of(s, r)[j] / right_of(s, r)[j]);
+        }
+        for (int t = 0; t < threads; t++)
+            maximum[t] = -INFINITY;
+        for (int j = 0; j < nk && s->wrong[r]; j++) {
+            raise(score, nk, threads, tile, j, maximum);
+            const double x = score[j] - maximum[j % threads];
+            if (!stages_tells(s, r, j))
+                continue;
+            const double y = log(got_of(s, r)[j] / right_of(s, r)[j]) - base;
+            if (!isnan(slope) && !(fabs(y - slope * x) <= 16 * s->x.near))
+                return false;
+            line->xy += x * y;
+            line->xx += x * x;
+            line->points++;
+            line->far += -x > far;
+        }
+    }
+    return true;
+}
+
+// Whether all weights are one power of the right ones, relative to the maxima of so many threads or of tiles.
+static bool say_power(const struct stages *s, int threads, int tile) {
+    enum { LEAST_FAR = 30 };
+    static const double least = 0.05;
+    struct line sums = {0}, fitted = {0};
+    follow(s, threads, tile, NAN, &sums);
+    const double slope = sums.xy / sums.xx, power = 1 + slope;
+    if (sums.far < LEAST_FAR || !(fabs(slope) > least) || !follow(s, threads, tile, slope, &fitted))
+        return false;
+    char of[60] = "";
+    if (threads > 1)
+        snprintf(of, sizeof of, " of keys j, j + %d, and so on", threads);
+    else if (tile > 1)
+        snprintf(of, sizeof of, ", in tiles of %d keys", tile);
+    stages_say(s,
+               "weighs keys by the power %.4g of the right factor, relative to the largest score until then%s, and "
+               "rescales rightly%s",
+               power, of,
+               fabs(power - M_LOG2E) < 1e-2 || fabs(power - M_LN2) < 1e-2
+                   ? ": powers of 2 and of e are mixed, in the weights alone"
+                   : "");
+    return true;
+}
+
+bool stages_say_powers(const struct stages *s) {
+    const int nk = s->x.which.attention.nk;
+    for (int threads = 1; threads <= MOST_THREADS && threads < nk; threads *= 2)
+        if (say_power(s, threads, 1))
+            return true;
+    for (int tile = 16; tile <= 128 && tile < nk; tile *= 2)
+        if (say_power(s, 1, tile))
+            return true;
+    return false;
+}
