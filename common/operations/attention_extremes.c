@@ -79,7 +79,7 @@ bool attention_survives_steps(const struct diagnosed *kernel, enum attention_dty
 
 // The least height, of few, at which such scores come out wrong; 0: at none. *right: the one before.
 static double least_height(const struct extremes *e, struct scores s, double sign, enum answer *how, double *right) {
-    static const double heights[] = {1, 5, 20, 80, 400};
+    static const double heights[] = {1, 5, 12, 20, 80, 89.5, 400};
     *right = 0;
     for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
         s.height = sign * heights[i];
@@ -96,12 +96,13 @@ static double least_height(const struct extremes *e, struct scores s, double sig
 // Steps up or down, or one key that is above all: at which of these keys they go wrong.
 static void say_steps(const struct extremes *e, bool alone, double sign, FILE *out, int *said) {
     static const int places[PLACES] = {1, 16, 32, 64, 128, KEYS - 1};
-    // A step that is low may be wrong where a high one leaves nothing of what is.
-    static const double heights[] = {400, 2};
+    // A step that is low may be wrong where a high one leaves nothing of what is. Weights of e^12 are more than fp16
+    // holds, those of e^89.5 more than fp32 and bf16 do: a maximum that is left as it was until then shows there.
+    static const double heights[] = {400, 2, 12, 89.5};
     bool wrong[PLACES], all = true;
     int first = -1;
     enum answer told = RIGHT;
-    for (int h = 0; h < 2 && first < 0; h++)
+    for (size_t h = 0; h < sizeof heights / sizeof *heights && first < 0; h++)
         for (int i = 0; i < PLACES; i++) {
             struct scores s = {places[i], alone, sign * heights[h]};
             enum answer how = ask(e, &s);
