@@ -62,9 +62,13 @@ static bool find(struct classes *c) {
         if (c->of[j] != NONE)
             size[c->of[j]]++;
     }
-    for (int class = 0; class < c->count; class ++)
-        if (size[class] < LEAST_KEYS)
-            return false;
+    int large = 0, in_small = 0; // the last tile may have a key or two
+    for (int class = 0; class < c->count; class ++) {
+        large += size[class] >= LEAST_KEYS;
+        in_small += size[class] < LEAST_KEYS ? size[class] : 0;
+    }
+    if (large < 2 || 16 * in_small > nk)
+        return false;
     return c->count > 1;
 }
 
@@ -147,14 +151,16 @@ static bool name_class(const struct classes *c, int class, char *text, size_t si
         count++;
     }
     bool named = even_steps && second != NONE;
-    if (named && second == first + 1)
+    if (count == 1)
+        snprintf(text, size, "%d", first);
+    else if (named && second == first + 1)
         snprintf(text, size, "%d to %d", first, last);
-    else if (named)
+    else if (named && count > 1)
         snprintf(text, size, "%d, %d, ... %d", first, second, last);
     else
         named = pattern_ranges(marked, nk, "", "", text, size);
     free(marked);
-    return named;
+    return named || count == 1;
 }
 
 static bool say_names(const struct classes *c) {

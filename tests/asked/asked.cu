@@ -41,6 +41,15 @@ enum Mistake {
     OF_HALF_LANES,  // keys 0 to 3 of each 8 have a maximum of their own, and so have the others
     COLUMNS_LATE,   // of each 32, the later 16 are not brought to a maximum that a later part raises
     LANES_APART,    // of each 16 keys those of a lane of a quad are relative to their own maximum
+    BLOCK_END,      // with a mask none of 32 queries sees keys beyond the 16 in which the first one's last key is
+    PACKED_LIMIT,   // with a mask a query has the limit of its row among those that share keys
+    HALVES_APART,   // of each 32 keys those of even and of odd numbers are relative to their own maximum; the sum is
+                    // right
+    LANE_SUMS,      // the sums of keys j, j + 32 and so on, relative to their own maxima, are added up
+    LANE_POWERS,    // those keys are weighed by powers of 2.72^1.44, relative to their largest score so far
+    FP16_QUERIES,   // scaled by log2(e), too
+    TYPED_LOG2_E,   // 1.4429
+    OTHERS_TOO,     // the values of the first head are added to those of all others
     LSE_OF_BASE     // lse adds the maximum to a sum that is relative to the first score
 };
 
@@ -65,9 +74,14 @@ __device__ float mistaken_score(const Row &r, const float *q, int key) {
     for (int c = threadIdx.x; c < r.d; c += WARP) {
         if ((WHAT == HEAD_DIM_128 && c >= 128) || (WHAT == HALF_THE_ELEMENTS && c % 64 >= 32))
             continue;
+        if (WHAT == FP16_QUERIES) {
+            const float times = r.scale * 1.44269504f;
+            sum += __half2float(__float2half(q[c] * times)) / times * k[c];
+            continue;
+        }
         sum += WHAT == TF32_SCORES ? tf32(q[c]) * tf32(k[c]) : WHAT == CUT_SCORES ? cut(q[c]) * cut(k[c]) : q[c] * k[c];
     }
-    return r.scale * warp_sum(sum);
+    return r.scale * warp_sum(sum) * (WHAT == TYPED_LOG2_E ? 1.4429f / 1.44269504f : 1.0f);
 }
 
 // A parabola between two powers of two.
@@ -93,6 +107,12 @@ __global__ void mistaken(Problem p) {
     if (WHAT == KEYS_UNSEEN && odd)
         r.keys = 0;
     const int query = blockIdx.x % p.nq;
+    if (WHAT == BLOCK_END && p.causal)
+        r.keys = min(r.keys, (max(query / 32 * 32 + 1 + p.nk - p.nq, 0) + 15) / 16 * 16);
+    if (WHAT == PACKED_LIMIT && p.causal) {
+        const int group = p.heads / p.kv_heads, head = blockIdx.x / p.nq % p.heads;
+        r.keys = max(min(query * group + head % group + 1 + p.nk - p.nq, p.nk), 0);
+    }
     // Bit 3 of the query and bit 3 of the key trade places, where both are in the problem.
     auto swapped_key = [&](int key) {
         return WHAT == SWAPPED && (query ^ key) & 8 && (query ^ 8) < p.nq && (key ^ 8) < p.nk ? key ^ 8 : key;
@@ -135,6 +155,18 @@ __global__ void mistaken(Problem p) {
                     own = fmaxf(own, mistaken_score<WHAT>(r, r.q, i));
             score += maximum - own;
         }
+        float of_lane = -INFINITY; // the largest score of those beside it
+        for (int i = key / 32 * 32 + key % 2; i < min(key / 32 * 32 + 32, r.keys) && WHAT == HALVES_APART; i += 2)
+            of_lane = fmaxf(of_lane, mistaken_score<WHAT>(r, r.q, i));
+        float of_both = -INFINITY;
+        for (int i = key / 32 * 32; i < min(key / 32 * 32 + 32, r.keys) && WHAT == HALVES_APART; i++)
+            of_both = fmaxf(of_both, mistaken_score<WHAT>(r, r.q, i));
+        const int last = WHAT == LANE_SUMS ? r.keys - 1 : key;
+        for (int i = key % 32; i <= last && (WHAT == LANE_SUMS || WHAT == LANE_POWERS); i += 32)
+            of_lane = fmaxf(of_lane, mistaken_score<WHAT>(r, r.q, i));
+        const float below = score + maximum - of_lane;
+        if (WHAT == LANE_POWERS)
+            score += 0.44269504f * below;
         if (WHAT == LSE_OF_BASE)
             sums += expf(score + maximum - mistaken_score<WHAT>(r, r.q, 0));
         if (WHAT == RESCALED_TOO && key >= 32)
@@ -148,7 +180,7 @@ __global__ void mistaken(Problem p) {
         if (WHAT == SMALL_WEIGHTS && score < logf(0.01f))
             continue;
         const float weight = WHAT == CHEAP_EXPONENTIAL && score > -80.0f ? cheap_exp(score) : expf(score);
-        sum += weight;
+        sum += WHAT == LANE_SUMS ? expf(below) : weight;
         if (WHAT == HALF_WEIGHTS && key % 16 == 0)
             sum = __half2float(__float2half(sum));
         if (WHAT == OWN_VALUE && p.causal && key == r.keys - 1)
@@ -160,6 +192,12 @@ __global__ void mistaken(Problem p) {
             if (WHAT == HALF_SUMS && key % 16 == 0)
                 o[i] = __half2float(__float2half(o[i]));
             const float late = WHAT == COLUMNS_LATE && c % 32 >= 16 ? expf(maximum - so_far) : 1.0f;
+            if (WHAT == HALVES_APART) {
+                o[i] += weight * expf(of_both - of_lane) * v;
+                continue;
+            }
+            if (WHAT == OTHERS_TOO && blockIdx.x / p.nq)
+                o[i] += weight * ((const float *)p.v)[key * r.v_step + c];
             o[i] += late * (WHAT == BF16_WEIGHTS ? bf16(weight) : weight) * (WHAT == BF16_VALUES ? bf16(v) : v);
         }
     }
@@ -209,4 +247,7 @@ RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD
               {"least-score", run<LEAST_SCORE>}, {"sums-unweighed", run<SUMS_UNWEIGHED>},
               {"lse-of-half", run<LSE_OF_HALF>}, {"rescaled-too", run<RESCALED_TOO>}, {"swapped", run<SWAPPED>},
               {"of-half-lanes", run<OF_HALF_LANES>}, {"columns-late", run<COLUMNS_LATE>},
-              {"lanes-apart", run<LANES_APART>}, {"lse-of-base", run<LSE_OF_BASE>}, {"kept-maximum", run_kept_maximum})
+              {"lanes-apart", run<LANES_APART>}, {"block-end", run<BLOCK_END>}, {"packed-limit", run<PACKED_LIMIT>},
+              {"halves-apart", run<HALVES_APART>}, {"lane-sums", run<LANE_SUMS>}, {"lane-powers", run<LANE_POWERS>},
+              {"fp16-queries", run<FP16_QUERIES>}, {"typed-log2e", run<TYPED_LOG2_E>}, {"others-too", run<OTHERS_TOO>},
+              {"lse-of-base", run<LSE_OF_BASE>}, {"kept-maximum", run_kept_maximum})

@@ -83,7 +83,7 @@ static void what_weights_are_relative_to_is_told(void **state) {
     assert_says(
         (struct variant){.rescale = RESCALE_OUTPUT_ONLY, .tile = 32}, &plain,
         "that sum is not rescaled: it has the weights of each 32 keys relative to the largest score until then");
-    assert_says((struct variant){.maximum = MAXIMUM_NONE}, &large, "gives no numbers where all scores are 400");
+    assert_says((struct variant){.maximum = MAXIMUM_NONE}, &large, "gives no numbers where all scores are 89.5");
     assert_says((struct variant){.maximum = MAXIMUM_FROM_0}, &large, "where all scores are -400");
 }
 
