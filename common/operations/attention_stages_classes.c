@@ -12,7 +12,7 @@ enum { MOST_CLASSES = 12, LEAST_KEYS = 3, NONE = -1 };
 struct classes {
     const struct stages *s;
     int *of; // [nk], the class of a key; NONE: its weights are too small to tell
-    int count;
+    int count, size[MOST_CLASSES];
     double *factor; // [rows][MOST_CLASSES], NAN where no key of the class tells
 };
 
@@ -43,7 +43,6 @@ static void add(struct classes *c, int j, int class) {
 // False where there are more classes, or smaller ones, than a mistake makes.
 static bool find(struct classes *c) {
     const int nk = c->s->x.which.attention.nk;
-    int size[MOST_CLASSES] = {0};
     for (int64_t i = 0; i < c->s->x.rows * MOST_CLASSES; i++)
         c->factor[i] = NAN;
     for (int j = 0; j < nk; j++) {
@@ -60,12 +59,12 @@ static bool find(struct classes *c) {
             add(c, j, c->count++);
         }
         if (c->of[j] != NONE)
-            size[c->of[j]]++;
+            c->size[c->of[j]]++;
     }
     int large = 0, in_small = 0; // the last tile may have a key or two
     for (int class = 0; class < c->count; class ++) {
-        large += size[class] >= LEAST_KEYS;
-        in_small += size[class] < LEAST_KEYS ? size[class] : 0;
+        large += c->size[class] >= LEAST_KEYS;
+        in_small += c->size[class] < LEAST_KEYS ? c->size[class] : 0;
     }
     if (large < 2 || 16 * in_small > nk)
         return false;
@@ -119,7 +118,7 @@ static bool are_relative(const struct classes *c, bool around, bool exact) {
             const double factor = c->factor[r * MOST_CLASSES + class];
             const double to = around ? maximum_of(c, r, class, true) : stages_maximum(s, r);
             const double expected = exp(to - maximum_of(c, r, class, false));
-            if (isnan(factor))
+            if (isnan(factor) || c->size[class] < LEAST_KEYS) // which a small one lies among is not known
                 continue;
             base = isnan(base) ? factor / expected : base;
             if (fabs(factor - base * expected) > 16 * s->x.near * factor)
