@@ -74,6 +74,8 @@ static void say_inputs(const struct diagnosed *kernel, const struct problem_case
     plain.attention.layout = LAYOUT_BNHD;
     if (which->attention.layout == LAYOUT_MIXED && is_right(kernel, &plain))
         fprintf(out, "  right where all tensors have the same strides (LAYOUT=bnhd), wrong where they do not\n");
+    if (which->attention.layout != LAYOUT_BHND)
+        attention_strides(kernel, which, out);
     plain = *which;
     plain.attention.kv_heads = plain.attention.heads;
     if (is_grouped(&which->attention) && is_right(kernel, &plain))

@@ -18,6 +18,9 @@ bool attention_still_wrong(const struct diagnosed *kernel, const struct problem_
 // From which head_dim, number of keys, heads ... on a case that is wrong is.
 void attention_pattern(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
 
+// Which tensors' strides it does not follow, where it is right with packed ones.
+void attention_strides(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
+
 // Which elements of the output of a case are wrong, where that says something.
 void attention_where(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
 
