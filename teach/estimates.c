@@ -217,16 +217,18 @@ static bool read_counted(const char *results, const struct compared *c, double p
 // What is close behind the busiest part may as well be it: counts of two days differ by as much.
 #define CLOSE 5 // percent of the time
 
+// Nothing where Nsight Compute was not asked.
 static void print_limits(const struct comparison *comparison, const char *results) {
     int count = 0, same = 0, close = 0;
-    printf("\n| lesson, D | estimated | measured | busiest by the estimate | by Nsight Compute "
-           "|\n|---|---|---|---|---|\n");
     for (int i = 0; i < comparison->count; i++) {
         const struct compared *c = &comparison->of[i];
         double percent[COUNTED], own = 0;
         int most = 0;
         if (!read_counted(results, c, percent))
             continue;
+        if (!count)
+            printf("\n| lesson, D | estimated | measured | busiest by the estimate | by Nsight Compute "
+                   "|\n|---|---|---|---|---|\n");
         for (int p = 0; p < COUNTED; p++) {
             most = percent[p] > percent[most] ? p : most;
             own = strcmp(counted_part[p], c->busiest) ? own : percent[p];
@@ -243,8 +245,9 @@ static void print_limits(const struct comparison *comparison, const char *result
             printf("; %s, %.0f %%", c->busiest, own);
         printf(" |\n");
     }
-    printf("\nThe same part in %d of %d; in %d of the others it is at most %d percent of the time behind.\n", same,
-           count, close, CLOSE);
+    if (count)
+        printf("\nThe same part in %d of %d; in %d of the others it is at most %d percent of the time behind.\n", same,
+               count, close, CLOSE);
 }
 
 static void print_far(const struct comparison *comparison) {

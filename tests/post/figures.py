@@ -74,6 +74,9 @@ def main():
     # Lines of code and the charts' own texts are not the outline's.
     text = re.sub(r"```.*?```", "", text, flags=re.S)
     text = re.sub(r"!\[.*?\]\(.*?\)", "", text)
+    # A GPU's name may hold one: NVIDIA H100 80GB HBM3.
+    for name in {row["device"] for row in rows(folder, "attention")}:
+        text = text.replace(name, "")
     units = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
     figures = [(m.group(1), UNITS[m.group(2)]) for m in re.finditer(NUMBER + "[ \u00a0]?(" + units + r")(?![A-Za-z/]|[ \u00a0][0-9D])", text)]
     # In a table the unit stands above.
