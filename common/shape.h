@@ -10,9 +10,11 @@ enum { MAX_HEAD_DIM = 512 };
 
 // How the rows of a tensor lie in memory.
 enum layout {
-    LAYOUT_BHND,    // [batch][heads][n][head_dim], what every lesson takes
-    LAYOUT_BNHD,    // [batch][n][heads][head_dim], for lessons that take strides
-    LAYOUT_MIXED,   // q and v as the first, k and o as the second: no tensor lies as the one before it
+    LAYOUT_BHND,  // [batch][heads][n][head_dim], what every lesson takes
+    LAYOUT_BNHD,  // [batch][n][heads][head_dim], for lessons that take strides
+    LAYOUT_MIXED, // q and v as the first, k and o as the second: no tensor lies as the one before it
+    LAYOUT_APART, // as the first, but for the tensor whose number is stride[0]: its batches lie further apart, where
+                  // stride[1] is 1 or 2 its heads, too, and where it is 2 its rows; no text names it
     LAYOUT_STRIDES, // as the three distances say, for the same
 };
 
@@ -51,7 +53,7 @@ enum { LAYOUT_TEXT = 72 };
 void layout_text(const struct attention_shape *shape, char text[LAYOUT_TEXT]);
 
 // The distances in elements between batches, heads and rows of a tensor of so many heads of n rows; not of
-// LAYOUT_MIXED, which tells tensors apart.
+// LAYOUT_MIXED and LAYOUT_APART, which tell tensors apart.
 void shape_strides(const struct attention_shape *shape, int heads, int n, int64_t stride[3]);
 
 // False and one line where two elements of q, or of k, would lie in the same place, or so far apart that no device has

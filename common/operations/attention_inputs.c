@@ -199,6 +199,11 @@ static struct row_layout layout_of(const struct attention_shape *shape, int tens
     // Batches lie apart, each tensor's by a distance of its own: whoever takes one's stride for another's misses them.
     if (shape->layout == LAYOUT_MIXED)
         layout.stride[0] += (tensor + 1) * ALIGNED_ELEMENTS;
+    if (shape->layout == LAYOUT_APART && shape->stride[0] == tensor) {
+        layout.stride[2] += shape->stride[1] >= 2 ? 2 * ALIGNED_ELEMENTS : 0;
+        layout.stride[1] = n * layout.stride[2] + (shape->stride[1] >= 1 ? 2 * ALIGNED_ELEMENTS : 0);
+        layout.stride[0] = heads * layout.stride[1] + 2 * ALIGNED_ELEMENTS;
+    }
     return layout;
 }
 

@@ -50,6 +50,7 @@ enum Mistake {
     FP16_QUERIES,   // scaled by log2(e), too
     TYPED_LOG2_E,   // 1.4429
     OTHERS_TOO,     // the values of the first head are added to those of all others
+    K_PACKED,       // rows of k are taken to be head_dim apart
     LSE_OF_BASE     // lse adds the maximum to a sum that is relative to the first score
 };
 
@@ -95,6 +96,8 @@ __global__ void mistaken(Problem p) {
     Row r = row_of(p, blockIdx.x);
     if ((WHAT == LATER_HEADS && blockIdx.x / p.nq % p.heads > 0) || (WHAT == MORE_QUERIES && p.nq > p.nk))
         r.scale *= 0.5f;
+    if (WHAT == K_PACKED)
+        r.k_step = r.d;
     if (WHAT == USUAL_SCALE)
         r.scale = 1 / sqrtf((float)r.d);
     if (WHAT == SOME_LENGTHS && p.nk > 64 && p.nk <= 96 && r.keys == p.nk)
@@ -250,4 +253,4 @@ RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD
               {"lanes-apart", run<LANES_APART>}, {"block-end", run<BLOCK_END>}, {"packed-limit", run<PACKED_LIMIT>},
               {"halves-apart", run<HALVES_APART>}, {"lane-sums", run<LANE_SUMS>}, {"lane-powers", run<LANE_POWERS>},
               {"fp16-queries", run<FP16_QUERIES>}, {"typed-log2e", run<TYPED_LOG2_E>}, {"others-too", run<OTHERS_TOO>},
-              {"lse-of-base", run<LSE_OF_BASE>}, {"kept-maximum", run_kept_maximum})
+              {"k-packed", run<K_PACKED>}, {"lse-of-base", run<LSE_OF_BASE>}, {"kept-maximum", run_kept_maximum})
