@@ -10,6 +10,10 @@
 
 enum { D = 64, KEYS = 200, QUERIES = 2, PLACES = 6 };
 
+// The exponential of which is more than the type holds.
+#define FP16_OVERFLOWS 12
+#define FP32_OVERFLOWS 89.5
+
 // The scores are 0 but for those of the keys from `from` on, or of that one alone, which are `height`.
 struct scores {
     int from;
@@ -20,6 +24,7 @@ struct scores {
 struct extremes {
     const struct diagnosed *kernel;
     enum attention_dtype dtype;
+    bool told_why; // numbers are lost
 };
 
 static double score_of(const struct scores *s, int j) {
@@ -69,7 +74,7 @@ static enum answer ask(const struct extremes *e, const struct scores *s) {
 
 bool attention_survives_steps(const struct diagnosed *kernel, enum attention_dtype dtype) {
     static const double low = 2, high = 60;
-    const struct extremes e = {kernel, dtype};
+    const struct extremes e = {kernel, dtype, false};
     for (int from = 32; from < KEYS; from *= 2)
         if (ask(&e, &(struct scores){from, false, low}) == WRONG &&
             ask(&e, &(struct scores){from, false, high}) == RIGHT)
@@ -79,7 +84,7 @@ bool attention_survives_steps(const struct diagnosed *kernel, enum attention_dty
 
 // The least height, of few, at which such scores come out wrong; 0: at none. *right: the one before.
 static double least_height(const struct extremes *e, struct scores s, double sign, enum answer *how, double *right) {
-    static const double heights[] = {1, 5, 12, 20, 80, 89.5, 400};
+    static const double heights[] = {1, 5, FP16_OVERFLOWS, 20, 80, FP32_OVERFLOWS, 400};
     *right = 0;
     for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
         s.height = sign * heights[i];
@@ -94,11 +99,11 @@ static double least_height(const struct extremes *e, struct scores s, double sig
 }
 
 // Steps up or down, or one key that is above all: at which of these keys they go wrong.
-static void say_steps(const struct extremes *e, bool alone, double sign, FILE *out, int *said) {
+static void say_steps(struct extremes *e, bool alone, double sign, FILE *out, int *said) {
     static const int places[PLACES] = {1, 16, 32, 64, 128, KEYS - 1};
     // A step that is low may be wrong where a high one leaves nothing of what is. Weights of e^12 are more than fp16
     // holds, those of e^89.5 more than fp32 and bf16 do: a maximum that is left as it was until then shows there.
-    static const double heights[] = {400, 2, 12, 89.5};
+    static const double heights[] = {400, 2, FP16_OVERFLOWS, FP32_OVERFLOWS};
     bool wrong[PLACES], all = true;
     int first = -1;
     enum answer told = RIGHT;
@@ -134,10 +139,18 @@ static void say_steps(const struct extremes *e, bool alone, double sign, FILE *o
     fputc('\n', out);
     if (height > 1)
         fprintf(out, "  (with %d by %g; by %g it is right to %g %%)\n", first, height, right, 100 * near_of(e));
+    if (how == NO_NUMBER && !e->told_why && height == (e->dtype == ATTENTION_FP16 ? FP16_OVERFLOWS : FP32_OVERFLOWS)) {
+        fprintf(out,
+                "  (e^%g is more than %s holds: a weight, or what rescales older ones, is relative to a maximum that "
+                "lies far below the "
+                "row's)\n",
+                height, e->dtype == ATTENTION_FP16 ? "fp16" : "fp32");
+        e->told_why = true;
+    }
 }
 
 void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dtype, FILE *out) {
-    const struct extremes e = {kernel, dtype};
+    struct extremes e = {kernel, dtype, false};
     struct scores all = {0, false, 0};
     int said = 0;
     if (ask(&e, &all) != RIGHT)

@@ -177,6 +177,51 @@ static bool say_some(const struct stages *s, const int *begin /* [parts + 1] */,
     return false;
 }
 
+// Whether in each wrong row a part counts as if its sum were that of some of its keys: of each `every`, counted from
+// where it begins, `width` from number `from` on.
+static bool have_sums_of_some(const struct stages *s, const int *begin /* [parts + 1] */, int parts, int every,
+                              int width, int from) {
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double largest = factors_largest(s, r);
+        double base = NAN;
+        for (int i = 0; i < parts && s->wrong[r]; i++) {
+            double some = 0, all = 0;
+            for (int j = begin[i]; j < begin[i + 1]; j++) {
+                const int number = (j - begin[i]) % every;
+                all += right_of(s, r)[j];
+                some += number >= from && number < from + width ? right_of(s, r)[j] : 0;
+            }
+            for (int j = begin[i]; j < begin[i + 1]; j++) {
+                const double expected = right_of(s, r)[j] * some / all;
+                if (!factors_tell(s, got_of(s, r)[j], right_of(s, r)[j], largest))
+                    continue;
+                base = isnan(base) ? got_of(s, r)[j] / expected : base;
+                if (!(fabs(got_of(s, r)[j] - base * expected) <= 8 * s->x.near * base * expected))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool say_sums_of_some(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
+    for (int every = 2; every <= 64; every *= 2)
+        for (int width = 1; width < every; width *= 2)
+            for (int from = 0; from < every; from += width)
+                if (have_sums_of_some(s, begin, parts, every, width, from)) {
+                    char which[60];
+                    if (width == 1)
+                        snprintf(which, sizeof which, "number %d of each %d", from, every);
+                    else
+                        snprintf(which, sizeof which, "numbers %d to %d of each %d", from, from + width - 1, every);
+                    stages_say(
+                        s, "each part counts as if its sum were that of %s keys alone, counted from where it begins",
+                        which);
+                    return true;
+                }
+    return false;
+}
+
 // By which power two parts of one row would be rescaled, whose maxima lie far apart; NAN: there are no such.
 static double fitting_power(const struct stages *s, const int *begin /* [parts + 1] */, int parts,
                             enum own_maximum kind) {
@@ -229,7 +274,7 @@ static bool say_relation(const struct stages *s, const int *begin /* [parts + 1]
 
 void stages_say_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
     static const double powers[] = {-1, 0.5, 2, M_LN2, M_LOG2E};
-    if (say_relation(s, begin, parts) || say_some(s, begin, parts))
+    if (say_relation(s, begin, parts) || say_some(s, begin, parts) || say_sums_of_some(s, begin, parts))
         return;
     if (are_times_sums(s, begin, parts, -1)) {
         stages_say(s, "each part is divided by the sum of its own weights, and not multiplied by that sum where the "
