@@ -100,6 +100,29 @@ static void say_special(const struct host_problem *problem, FILE *out) {
     }
 }
 
+// With a mask: whether the rows that are wrong see the key whose k or v is no number, where it is one key of their
+// head.
+static void say_hidden(const struct where *w, const struct host_problem *problem, FILE *out) {
+    const struct attention_shape *s = &w->shape;
+    int64_t seen = 0, hidden = 0;
+    for (int64_t r = 0; r < w->rows && s->causal; r++) {
+        const int64_t first = shape_first_key(s, r);
+        int special = NONE;
+        for (int i = K; i <= V; i++)
+            for (int64_t e = first * s->head_dim; e < (first + s->nk) * s->head_dim && special == NONE; e++)
+                if (!isfinite(problem->tensor[i].values[e]))
+                    special = (int)(e / s->head_dim - first);
+        if (w->row[r] && special != NONE)
+            *(special < shape_visible_keys(s, (int)(r % s->nq)) ? &seen : &hidden) += 1;
+    }
+    if (hidden && !seen)
+        fprintf(out, "  the mask hides that key from each of these rows: it is multiplied by 0 there, or its score is "
+                     "hidden too late\n");
+    else if (hidden)
+        fprintf(out, "  the mask hides that key from %lld of these %lld rows\n", (long long)hidden,
+                (long long)(hidden + seen));
+}
+
 // Looks at the case with the inputs of a seed. False where the kernel could not be asked; w is to be freed all the
 // same.
 static bool look(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed,
@@ -135,6 +158,7 @@ void attention_where(const struct diagnosed *kernel, const struct problem_case *
         if (!problem.finite) {
             say_special(&problem, lines);
             say_rows(&w, lines);
+            say_hidden(&w, &problem, lines);
         }
     }
     if (lines)
