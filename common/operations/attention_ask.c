@@ -24,9 +24,9 @@ static bool run(void *context, const struct host_problem *problem, float *output
     return clock_seconds() < p->until && p->kernel->run(p->kernel->context, problem, outputs);
 }
 
-bool attention_ask_head(const struct diagnosed *kernel, enum attention_dtype dtype, int d, int nq, int nk,
-                        const float *q, const float *k, const float *v, float *o) {
-    struct problem_case which = {.attention = {1, 1, 1, nq, nk, d, .layout = LAYOUT_BHND}, .dtype = dtype};
+static bool ask_head(const struct diagnosed *kernel, struct problem_case which, const float *q, const float *k,
+                     const float *v, float *o) {
+    const int nq = which.attention.nq, nk = which.attention.nk, d = which.attention.head_dim;
     struct host_problem problem;
     const float *from[] = {q, k, v};
     const int rows[] = {nq, nk, nk};
@@ -46,6 +46,23 @@ bool attention_ask_head(const struct diagnosed *kernel, enum attention_dtype dty
     free(outputs);
     host_problem_free(&problem);
     return ran;
+}
+
+static struct problem_case one_head(enum attention_dtype dtype, int d, int nq, int nk) {
+    return (struct problem_case){.attention = {1, 1, 1, nq, nk, d, .layout = LAYOUT_BHND}, .dtype = dtype};
+}
+
+bool attention_ask_head(const struct diagnosed *kernel, enum attention_dtype dtype, int d, int nq, int nk,
+                        const float *q, const float *k, const float *v, float *o) {
+    return ask_head(kernel, one_head(dtype, d, nq, nk), q, k, v, o);
+}
+
+bool attention_ask_scaled(const struct diagnosed *kernel, enum attention_dtype dtype, double scale, int d, int nq,
+                          int nk, const float *q, const float *k, const float *v, float *o) {
+    struct problem_case which = one_head(dtype, d, nq, nk);
+    which.has_scale = true;
+    which.scale = (float)scale;
+    return ask_head(kernel, which, q, k, v, o);
 }
 
 void attention_ask(const struct diagnosed *kernel, const struct evidence *evidence, int count, FILE *out) {
@@ -81,5 +98,5 @@ void attention_ask(const struct diagnosed *kernel, const struct evidence *eviden
     patient.until = clock_seconds() + patience / 2;
     bool told = attention_probe(&asked, &which, out);
     if (!located && !told && !attention_operands(&asked, &which, out))
-        attention_extremes(&asked, which.dtype, out);
+        attention_extremes(&asked, which.dtype, which.has_scale && which.scale < 0, out);
 }

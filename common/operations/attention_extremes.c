@@ -24,6 +24,7 @@ struct scores {
 struct extremes {
     const struct diagnosed *kernel;
     enum attention_dtype dtype;
+    bool negative; // the scale is below 0
     bool told_why; // numbers are lost
 };
 
@@ -49,7 +50,7 @@ static enum answer ask(const struct extremes *e, const struct scores *s) {
     if (!s->alone && s->from == 0)
         maximum = s->height;
     for (int i = 0; i < QUERIES; i++)
-        q[i * D] = 8; // the square root of D
+        q[i * D] = e->negative ? -8 : 8; // the square root of D
     for (int j = 0; j < KEYS; j++) {
         k[j * D] = (float)score_of(s, j);
         v[j * D] = 1;
@@ -60,7 +61,8 @@ static enum answer ask(const struct extremes *e, const struct scores *s) {
         for (int c = 0; c < 3; c++)
             expected[c] += weight * v[j * D + c];
     }
-    if (!attention_ask_head(e->kernel, e->dtype, D, QUERIES, KEYS, q, k, v, o))
+    if (!(e->negative ? attention_ask_scaled(e->kernel, e->dtype, -1.0 / 8, D, QUERIES, KEYS, q, k, v, o)
+                      : attention_ask_head(e->kernel, e->dtype, D, QUERIES, KEYS, q, k, v, o)))
         return NOT_ASKED;
     for (int i = 0; i < QUERIES; i++)
         for (int c = 0; c < 3; c++) {
@@ -74,7 +76,7 @@ static enum answer ask(const struct extremes *e, const struct scores *s) {
 
 bool attention_survives_steps(const struct diagnosed *kernel, enum attention_dtype dtype) {
     static const double low = 2, high = 60;
-    const struct extremes e = {kernel, dtype, false};
+    const struct extremes e = {kernel, dtype, false, false};
     for (int from = 32; from < KEYS; from *= 2)
         if (ask(&e, &(struct scores){from, false, low}) == WRONG &&
             ask(&e, &(struct scores){from, false, high}) == RIGHT)
@@ -124,8 +126,8 @@ static void say_steps(struct extremes *e, bool alone, double sign, FILE *out, in
     enum answer how;
     double right, height = least_height(e, (struct scores){first, alone, 0}, sign, &how, &right);
     if (!(*said)++)
-        fprintf(out, "\nasked for %d queries with scores of 0 but for some of %d keys (head_dim %d), the kernel\n",
-                QUERIES, KEYS, D);
+        fprintf(out, "\nasked for %d queries with scores of 0 but for some of %d keys (head_dim %d%s), the kernel\n",
+                QUERIES, KEYS, D, e->negative ? ", scale -0.125" : "");
     fprintf(out, "  gives %s where %s ", told == NO_NUMBER ? "no numbers" : "wrong results",
             alone ? "key" : "keys from");
     pattern_values(places, wrong, true, PLACES, " or ", out);
@@ -149,8 +151,8 @@ static void say_steps(struct extremes *e, bool alone, double sign, FILE *out, in
     }
 }
 
-void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dtype, FILE *out) {
-    struct extremes e = {kernel, dtype, false};
+void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dtype, bool negative, FILE *out) {
+    struct extremes e = {kernel, dtype, negative, false};
     struct scores all = {0, false, 0};
     int said = 0;
     if (ask(&e, &all) != RIGHT)
@@ -164,8 +166,9 @@ void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dty
         if (height == 0)
             continue;
         if (!said++)
-            fprintf(out, "\nasked for %d queries with scores of 0 but for some of %d keys (head_dim %d), the kernel\n",
-                    QUERIES, KEYS, D);
+            fprintf(out,
+                    "\nasked for %d queries with scores of 0 but for some of %d keys (head_dim %d%s), the kernel\n",
+                    QUERIES, KEYS, D, negative ? ", scale -0.125" : "");
         fprintf(out, "  gives %s where all scores are %g\n", how == NO_NUMBER ? "no numbers" : "wrong results",
                 sign * height);
     }

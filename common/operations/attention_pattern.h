@@ -35,8 +35,8 @@ bool attention_probe(const struct diagnosed *kernel, const struct problem_case *
 // it has said anything.
 bool attention_operands(const struct diagnosed *kernel, const struct problem_case *which, FILE *out);
 
-// Which order of small and large scores comes out wrong.
-void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dtype, FILE *out);
+// Which order of small and large scores comes out wrong, with the usual scale or with the same below 0.
+void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dtype, bool negative, FILE *out);
 
 // Whether a maximum that grows by little comes out wrong at some key where one that grows by far comes out right.
 bool attention_survives_steps(const struct diagnosed *kernel, enum attention_dtype dtype);

@@ -40,86 +40,6 @@ static double factor_of(const struct stages *s, int64_t row) {
     return middle;
 }
 
-// What the weights of row r before `end` come to, and what those come to that they should be.
-static double total_before(const struct stages *s, int64_t r, int end, double *of_right) {
-    double all = 0;
-    *of_right = 0;
-    for (int j = 0; j < end; j++) {
-        all += got_of(s, r)[j];
-        *of_right += right_of(s, r)[j];
-    }
-    return all;
-}
-
-// Whether the keys before `end` that row r sees are in the right proportion to each other.
-static bool is_right_before(const struct stages *s, int64_t r, int end) {
-    double of_right, all = total_before(s, r, end, &of_right);
-    for (int j = 0; j < end; j++)
-        if (!observed_near(&s->x, r, got_of(s, r)[j] * of_right, right_of(s, r)[j] * all))
-            return false;
-    return true;
-}
-
-// Rows that see a number of keys from the first on which is not theirs, and weigh those of them rightly.
-static bool say_visible(const struct stages *s) {
-    const struct attention_shape *shape = &s->x.which.attention;
-    int64_t first = NONE, count = 0, wrong = 0;
-    int seen_by_first = 0, difference = 0;
-    int64_t in_sum = 0, left_out = 0; // rows whose sum has the weights of keys whose values it lacks, and the others
-    bool same = true, alike = true;   // by how many keys, and whether too few or too many
-    if (!shape->causal)
-        return false;
-    for (int64_t r = 0; r < s->x.rows; r++) {
-        int seen = shape->nk, visible = shape_visible_keys(shape, (int)(r % shape->nq));
-        wrong += s->wrong[r];
-        while (seen > 0 && fabs(got_of(s, r)[seen - 1]) < 1e-7)
-            seen--;
-        double missing = 0; // a weight may be too small to be seen
-        for (int j = seen; j < visible; j++)
-            missing += right_of(s, r)[j];
-        bool fewer = missing > 1e-4;
-        if (!s->wrong[r] || !(fewer || seen > visible) || !is_right_before(s, r, seen < visible ? seen : visible))
-            continue;
-        if (!count++) {
-            first = r;
-            seen_by_first = seen;
-            difference = seen - visible;
-        }
-        same = same && seen - visible == difference;
-        alike = alike && (seen < visible) == (difference < 0);
-        double of_right, all = total_before(s, r, seen, &of_right);
-        if (fewer && missing > 8 * s->x.near)
-            *(fabs(all - of_right) <= 2 * s->x.near ? &in_sum : &left_out) += 1;
-    }
-    if (!count || 5 * count < 4 * wrong)
-        return false;
-    int visible = shape_visible_keys(shape, (int)(first % shape->nq));
-    bool sees_nothing = true;
-    for (int64_t r = 0; r < s->x.rows; r++)
-        for (int j = 0; j < shape->nk && s->wrong[r] && sees_nothing; j++)
-            sees_nothing = !shape_visible_keys(shape, (int)(r % shape->nq)) &&
-                           fabs(got_of(s, r)[j] * shape->nk - 1) <= 4 * s->x.near;
-    if (in_sum && !left_out)
-        stages_say(s,
-                   "adds up the values of %d of %d keys for query %d, not of %d, and divides by the sum of all their "
-                   "weights, as it should; at least %lld of %lld rows have too few values",
-                   seen_by_first, shape->nk, (int)(first % shape->nq), visible, (long long)count, (long long)s->x.rows);
-    else
-        stages_say(s, "lets query %d see %d of %d keys, not %d; at least %lld of %lld rows see too %s",
-                   (int)(first % shape->nq), seen_by_first, shape->nk, visible, (long long)count, (long long)s->x.rows,
-                   !alike                    ? "few or too many"
-                   : seen_by_first < visible ? "few"
-                                             : "many");
-    if (sees_nothing)
-        stages_say(
-            s,
-            "what sees no key weighs all alike: hidden scores are a number there, not -infinity, or a number is left "
-            "when they are subtracted");
-    if (count > 1 && same)
-        stages_say(s, "%d %s in each of them", abs(difference), difference < 0 ? "too few" : "too many");
-    return true;
-}
-
 static bool is_odd(const struct stages *s, int64_t r, int j) {
     return !observed_near(&s->x, r, got_of(s, r)[j], s->factor[r] * right_of(s, r)[j]);
 }
@@ -277,7 +197,7 @@ static bool find_few(const struct stages *s, int64_t wrong, bool *few /* [rows] 
 }
 
 static void say_rows(struct stages *s) {
-    if (!stages_say_limits(s) && !say_visible(s))
+    if (!stages_say_limits(s) && !stages_say_visible(s))
         say_weights(s, note_odd(s));
 }
 
@@ -393,9 +313,15 @@ static void lengthen(const struct diagnosed *kernel, struct problem_case *which)
         *which = longer;
 }
 
-// Says what there is to say of one case. *unexplained: that leaves open where it goes wrong; *located: it does not.
-static bool say_case(const struct diagnosed *kernel, const struct problem_case *which, FILE *out, bool *unexplained,
-                     bool *located) {
+// What is known after one case has been asked.
+struct told {
+    bool unexplained; // it leaves open where it goes wrong
+    bool located;     // it does not
+    bool all_lost;    // no row has numbers other than 0
+};
+
+// Says what there is to say of one case.
+static bool say_case(const struct diagnosed *kernel, const struct problem_case *which, FILE *out, struct told *told) {
     struct stages s = {.out = out};
     char text[160];
     if (!attention_observe(kernel, which, SEED, &s.x))
@@ -407,34 +333,64 @@ static bool say_case(const struct diagnosed *kernel, const struct problem_case *
     case_text(kernel->operation, which, text, sizeof text);
     fprintf(out, "\nasked for the weight of each key of %s SEED=%d, the kernel\n", text, SEED);
     say_all(&s);
+    bool all_lost = true;
+    for (int64_t r = 0; r < s.x.rows; r++)
+        all_lost = all_lost && s.x.lost[r];
     free(s.wrong);
     free(s.factor);
     free(s.odd);
     free(s.equal);
     attention_observed_free(&s.x);
-    *unexplained = s.unexplained;
-    *located = !s.unexplained && !s.no_numbers;
+    *told = (struct told){s.unexplained, !s.unexplained && !s.no_numbers, all_lost};
     return true;
+}
+
+// A longer case that is wrong, too, of which the kernel has lost less.
+static bool say_longer(const struct diagnosed *kernel, const struct problem_case *wrong, FILE *out, struct told *told) {
+    static const int lengths[] = {99, 115, 150, 200, 300};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct problem_case longer = *wrong;
+        char *text = NULL;
+        size_t size = 0;
+        longer.attention.nk = lengths[i];
+        if (longer.attention.nk <= wrong->attention.nk || !attention_still_wrong(kernel, &longer))
+            continue;
+        FILE *lines = open_memstream(&text, &size);
+        if (!lines)
+            return false;
+        const bool said = say_case(kernel, &longer, lines, told) && !told->all_lost;
+        fclose(lines);
+        if (said)
+            fputs(text, out);
+        free(text);
+        if (said)
+            return true;
+    }
+    return false;
 }
 
 bool attention_stages(const struct diagnosed *kernel, const struct problem_case *wrong, FILE *out) {
     struct problem_case longer = *wrong;
-    bool unexplained, located;
+    struct told told, other;
     lengthen(kernel, &longer);
-    if (!say_case(kernel, &longer, out, &unexplained, &located))
+    if (!say_case(kernel, &longer, out, &told))
         return false;
+    if (told.all_lost && wrong->attention.layout != LAYOUT_STRIDES && say_longer(kernel, &longer, out, &other))
+        return other.located;
     // Several tiles may hide what one shows.
-    if (unexplained && longer.attention.nk != wrong->attention.nk) {
+    if (told.unexplained && longer.attention.nk != wrong->attention.nk) {
         char *text = NULL;
         size_t size = 0;
         FILE *shorter = open_memstream(&text, &size);
         if (!shorter)
             return false;
-        bool said = say_case(kernel, wrong, shorter, &unexplained, &located);
+        const bool said = say_case(kernel, wrong, shorter, &other);
         fclose(shorter);
-        if (said && !unexplained)
+        if (said && !other.unexplained) {
             fputs(text, out);
+            told.located = other.located;
+        }
         free(text);
     }
-    return located;
+    return told.located;
 }

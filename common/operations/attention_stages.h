@@ -60,6 +60,9 @@ bool stages_say_mixture(const struct stages *stages);
 // Rows that see other keys than they should, where all scores are the same, and by what rule.
 bool stages_say_limits(const struct stages *stages);
 
+// Rows that see a number of keys from the first on which is not theirs, and weigh those of them rightly.
+bool stages_say_visible(const struct stages *stages);
+
 // ---- Sums and exponentials.
 
 // All weights of each wrong row are off by one factor: its divisor is.

@@ -90,9 +90,10 @@ static bool say_whose(const struct limits *l) {
         stages_say(
             s,
             "query i of head h has the limit of query %s%d i + h %% %d%s: of its row among the %d that share keys%s"
-            "; so in %lld of %lld rows, the others see fewer keys",
+            "; so in %lld of %lld rows%s",
             is_remainder ? "(" : "", l->group, l->group, is_remainder ? remainder : "", l->group * l->nq,
-            is_remainder ? ", less the queries of whole heads" : "", (long long)most, (long long)l->rows);
+            is_remainder ? ", less the queries of whole heads" : "", (long long)most, (long long)l->rows,
+            most < l->rows ? ", the others see fewer keys" : "");
         return true;
     }
     for (int by = 2; by <= 64; by++)

@@ -14,6 +14,8 @@ static const struct problem_case probes[] = {
     {.attention = {1, 2, 2, 3, 300, 64}},
     {.attention = {1, 1, 1, 70, 40, 32}},
     {.attention = {1, 1, 1, 2, 20, 160}},
+    {.attention = {1, 1, 1, 3, 63, 32}}, // a tile that lacks one key, and one that is more than half full
+    {.attention = {1, 1, 1, 3, 115, 32}},
     {.attention = {1, 1, 1, 4, 70, 64}, .family = INPUTS_OFFSET},
     {.attention = {1, 1, 1, 4, 133, 64}, .family = INPUTS_RISING},
     {.attention = {1, 2, 2, 40, 40, 64, .causal = true}},

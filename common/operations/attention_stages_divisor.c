@@ -1,0 +1,263 @@
+// What the weights of a row are divided by, where that is not their sum.
+#include "host/parallel.h"
+#include "operations/attention_operation.h"
+#include "operations/attention_stages.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = -1 };
+
+double stages_maximum(const struct stages *s, int64_t row) {
+    int nk = s->x.which.attention.nk;
+    double maximum = -INFINITY;
+    for (int j = 0; j < nk; j++)
+        maximum = fmax(maximum, s->x.score[row * nk + j]);
+    return maximum;
+}
+
+// The sum of a row's weights, relative to its maximum.
+static double sum_of(const struct stages *s, int64_t row) {
+    int nk = s->x.which.attention.nk;
+    double maximum = stages_maximum(s, row), sum = 0;
+    for (int j = 0; j < nk; j++)
+        sum += exp(s->x.score[row * nk + j] - maximum);
+    return sum;
+}
+
+// ---- What a row is divided by ---------------------------------------------------------------------------------------
+
+// The sum of a row, each tile's part relative to the largest score at its time: of the tiles up to it, or, where the
+// last one comes first, from it on.
+static double sum_as_it_grows(const struct stages *s, int64_t r, int tile, bool last_first) {
+    int nk = s->x.which.attention.nk, tiles = (nk + tile - 1) / tile;
+    const double *score = s->x.score + r * nk;
+    double maximum = -INFINITY, sum = 0;
+    for (int i = 0; i < tiles; i++) {
+        int first = (last_first ? tiles - 1 - i : i) * tile, end = first + tile < nk ? first + tile : nk;
+        for (int j = first; j < end; j++)
+            maximum = fmax(maximum, score[j]);
+        for (int j = first; j < end && maximum > -INFINITY; j++)
+            sum += exp(score[j] - maximum);
+    }
+    return sum;
+}
+
+static bool say_not_rescaled(const struct stages *s) {
+    static const int tiles[] = {16, 32, 64, 128};
+    for (size_t i = 0; i < 2 * sizeof tiles / sizeof *tiles; i++) {
+        bool all = tiles[i / 2] < s->x.which.attention.nk;
+        for (int64_t r = 0; r < s->x.rows && all; r++) {
+            double divisor = sum_of(s, r) / s->factor[r], grown = sum_as_it_grows(s, r, tiles[i / 2], i % 2);
+            all = !s->wrong[r] || fabs(grown - divisor) <= 4 * s->x.near * divisor;
+        }
+        if (!all)
+            continue;
+        stages_say(s,
+                   "that sum is not rescaled: it has the weights of each %d keys relative to the largest score until "
+                   "then%s",
+                   tiles[i / 2], i % 2 ? ", the last keys first" : "");
+        return true;
+    }
+    return false;
+}
+
+enum { ALL_PARTS = -1, MOST_PARTS_ADDED = 256 };
+
+// The sum of a row of which parts, or one of them, are relative to the largest score of their own keys and added as
+// they stand. A part has every `parts`th run of so many keys.
+static double sum_of_parts(const struct stages *s, int64_t r, int run, int parts, int one) {
+    const int nk = s->x.which.attention.nk;
+    const double *score = s->x.score + r * nk, row_maximum = stages_maximum(s, r);
+    double maximum[MOST_PARTS_ADDED], sum = 0;
+    for (int i = 0; i < parts; i++)
+        maximum[i] = one == ALL_PARTS || i == one ? -INFINITY : row_maximum;
+    for (int j = 0; j < nk; j++) {
+        const int i = j / run % parts;
+        if (one == ALL_PARTS || i == one)
+            maximum[i] = fmax(maximum[i], score[j]);
+    }
+    for (int j = 0; j < nk; j++)
+        if (score[j] > -INFINITY)
+            sum += exp(score[j] - maximum[j / run % parts]);
+    return sum;
+}
+
+static bool fits_parts(const struct stages *s, int run, int parts, int one) {
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double divisor = sum_of(s, r) / s->factor[r];
+        if (!s->x.lost[r] && fabs(sum_of_parts(s, r, run, parts, one) - divisor) > 4 * s->x.near * divisor)
+            return false;
+    }
+    return true;
+}
+
+static bool say_parts_added(const struct stages *s) {
+    const int nk = s->x.which.attention.nk;
+    for (int run = 1; run <= 128; run *= run == 1 ? 16 : 2)
+        for (int parts = 2; parts <= MOST_PARTS_ADDED && run * parts < 2 * nk; parts *= 2)
+            for (int one = ALL_PARTS; one < parts && one < 16; one++) {
+                if (run * (one + 1) >= nk || !fits_parts(s, run, parts, one))
+                    continue;
+                char keys[100];
+                if (run == 1)
+                    snprintf(keys, sizeof keys,
+                             one < 0 ? "keys j, j + %d, and so on" : "keys j, j + %d, and so on from %d on", parts,
+                             one);
+                else if (run * parts >= nk && one < 0)
+                    snprintf(keys, sizeof keys, "runs of %d keys", run);
+                else
+                    snprintf(keys, sizeof keys,
+                             one < 0 ? "every %dth run of %d keys" : "every %dth run of %d keys, from number %d on",
+                             parts, run, one);
+                if (one < 0)
+                    stages_say(
+                        s,
+                        "that sum adds up the sums of %s, as they stand, each relative to the largest score of its "
+                        "own keys",
+                        keys);
+                else
+                    stages_say(
+                        s,
+                        "that sum adds the sum of %s, as it stands, relative to the largest score of these keys, and "
+                        "those of the others rightly",
+                        keys);
+                return true;
+            }
+    return false;
+}
+
+// A sum that is off to both sides, and by no more than roundings.
+static bool say_sum_rounded(const struct stages *s, double least, double most) {
+    static const double bits8 = 0x1p-8;
+    if (!(least < 1 && most > 1 && least > 1 - bits8 && most < 1 + bits8))
+        return false;
+    stages_say(s,
+               "it is off to both sides, and by no more than %.2g, as a sum is whose steps are rounded to 8 or 11 bits",
+               fmax(1 - least, most - 1));
+    return true;
+}
+
+// With a mask: the sum of the first keys, so many that some are hidden.
+static double sum_with_hidden(const struct stages *s, int64_t r, int keys) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const float *q = s->x.own_q + r * shape->head_dim;
+    const double maximum = stages_maximum(s, r);
+    const int64_t first = shape_first_key(shape, r);
+    double sum = 0;
+    for (int j = 0; j < keys; j++) {
+        const float *k = host_row(&s->x.problem.tensor[K], first + j);
+        double dot = 0;
+        for (int c = 0; c < shape->head_dim; c++)
+            dot += (double)q[c] * k[c];
+        sum += exp(dot * s->x.problem.softmax_scale - maximum);
+    }
+    return sum;
+}
+
+static bool say_hidden_counted(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    const int tiles[] = {shape->nk, 16, 32, 64, 128};
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles && shape->causal; i++) {
+        bool all = true;
+        for (int64_t r = 0; r < s->x.rows && all; r++) {
+            int keys = (shape_visible_keys(shape, (int)(r % shape->nq)) + tiles[i] - 1) / tiles[i] * tiles[i];
+            keys = keys < shape->nk ? keys : shape->nk;
+            double divisor = sum_of(s, r) / s->factor[r];
+            all = !s->wrong[r] || fabs(sum_with_hidden(s, r, keys) - divisor) <= 4 * s->x.near * divisor;
+        }
+        if (!all)
+            continue;
+        if (i)
+            stages_say(s, "that sum counts hidden keys, up to the end of their %d", tiles[i]);
+        else
+            stages_say(s, "that sum counts all keys, hidden ones, too");
+        return true;
+    }
+    return false;
+}
+
+// Every wrong row is divided by some power of its sum, or by that of another row.
+static void say_which_divisor(const struct stages *s) {
+    int64_t first = NONE, instead = NONE;
+    double power = NAN;
+    bool one_power = true, other_rows = true;
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        if (!s->wrong[r])
+            continue;
+        double sum = sum_of(s, r), divisor = sum / s->factor[r];
+        double p = log(divisor) / log(sum);
+        power = isnan(power) ? p : power;
+        one_power = one_power && sum > 1.1 && fabs(p - power) * log(sum) < 4 * s->x.near;
+        int64_t other = 0;
+        while (other < s->x.rows && (other == r || fabs(sum_of(s, other) - divisor) > 4 * s->x.near * fabs(divisor)))
+            other++;
+        other_rows = other_rows && other < s->x.rows;
+        if (first == NONE && other < s->x.rows) {
+            first = r;
+            instead = other;
+        }
+    }
+    const int nq = s->x.which.attention.nq;
+    // A power next to 1 is a sum that is nearly the right one: another cause has to say by what it is not.
+    const bool is_one = fabs(power - 1) < 0.05;
+    if (one_power && !isnan(power) && !is_one)
+        stages_say(s, "that sum is the right one to the power of %.3g", power);
+    else if (other_rows && first != NONE)
+        stages_say(s, "that sum is another row's: query %d is divided by that of query %d", (int)(first % nq),
+                   (int)(instead % nq));
+}
+
+void stages_say_divisor(const struct stages *s) {
+    const struct attention_shape *shape = &s->x.which.attention;
+    int nk = shape->nk;
+    double least = INFINITY, most = -INFINITY, extra = NAN;
+    bool *lacks = host_allocate(nk, sizeof *lacks);
+    int lacking = nk;
+    bool extra_fits = true;
+    memset(lacks, true, (size_t)nk);
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        if (!s->wrong[r])
+            continue;
+        double f = s->factor[r], maximum = stages_maximum(s, r), sum = sum_of(s, r), other = sum / f;
+        least = fmin(least, f);
+        most = fmax(most, f);
+        // Keys past the end count as if their score was 0.
+        double keys = (other - sum) / exp(-maximum), near = 4 * s->x.near * other / exp(-maximum);
+        if (isnan(extra))
+            extra = nearbyint(keys);
+        extra_fits = extra_fits && extra >= 1 && near < 0.4 && fabs(keys - extra) <= near;
+        for (int j = 0; j < nk; j++)
+            if (lacks[j] &&
+                fabs(sum - exp(s->x.score[r * nk + j] - maximum) - other) > 4 * s->x.near * fmin(sum, other)) {
+                lacks[j] = false;
+                lacking--;
+            }
+    }
+    bool same = most - least <= 2 * s->x.near * most;
+    if (most == 0)
+        stages_say(s, "gives no key any weight");
+    else if (same)
+        stages_say(s, "gives each key %.4g times its weight: the weights are right, what they are divided by is not",
+                   most);
+    else
+        stages_say(
+            s,
+            "gives the keys of a row their weights in the right proportion, but divides them by another sum: rows "
+            "are %.4g to %.4g times the right ones",
+            least, most);
+    // A sum that is nearly the right one is not told from that, whatever else it may be; a rounding does as much.
+    const bool tells = fmax(fabs(least - 1), fabs(most - 1)) > 8 * s->x.near;
+    if (extra_fits && tells)
+        stages_say(s, "the sum is larger by as much as %.0f more key%s with a score of 0 would make it", extra,
+                   extra > 1 ? "s" : "");
+    if (lacking == 1 && tells)
+        for (int j = 0; j < nk; j++)
+            if (lacks[j])
+                stages_say(s, "the sum lacks the weight of key %d of %d", j, nk);
+    if (tells && !same && !extra_fits && lacking != 1 && !say_sum_rounded(s, least, most) && !say_not_rescaled(s) &&
+        !say_parts_added(s) && !say_hidden_counted(s))
+        say_which_divisor(s);
+    free(lacks);
+}
