@@ -155,6 +155,8 @@ static void say_weights(struct stages *s, int odd) {
         return;
     else if (stages_say_curve(s) || stages_say_powers(s))
         return;
+    else if (odd < nk && stages_say_scores(s))
+        return;
     else if (odd < nk)
         stages_say_keys(s, odd);
     else if (!stages_say_added_rows(s))

@@ -122,6 +122,9 @@ bool stages_tells(const struct stages *stages, int64_t row, int key);
 // Values have the weights of other keys.
 bool stages_say_moved(const struct stages *stages);
 
+// Keys that are not in proportion have the scores of other rows.
+bool stages_say_scores(const struct stages *stages);
+
 // The weights of a row are right, but in another order.
 bool stages_say_permuted(const struct stages *stages);
 
