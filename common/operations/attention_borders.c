@@ -143,7 +143,7 @@ static void say_border(const struct varied *v, int right, int wrong, FILE *out) 
         fprintf(out, "  right with %s %d, wrong with %d", text, right, wrong);
     if (again)
         fprintf(out, ", right again with %d", again);
-    fputc('\n', out);
+    fprintf(out, ", with the inputs tried\n");
 }
 
 // Wrong down to the least value; a larger one, with which it is right, may be what a kernel takes for granted.
@@ -154,7 +154,7 @@ static void say_larger(const struct varied *v, FILE *out) {
         int larger = (value / multiples[i] + 1) * multiples[i];
         if (larger % v->step || ask(v, larger, SEED) != RIGHT || !is_always(v, larger, RIGHT))
             continue;
-        fprintf(out, "  wrong with %s %d, right with %d\n", v->number->text, value, larger);
+        fprintf(out, "  wrong with %s %d, right with %d, with the inputs tried\n", v->number->text, value, larger);
         return;
     }
 }

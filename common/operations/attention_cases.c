@@ -144,6 +144,8 @@ static void build_simulator(struct list *list) {
     add(list, 1, 1, 33, 191, 64);
     add(list, 1, 1, 35, 193, 80);
     add(list, 1, 1, 5, 1000, 64);
+    // A block's next item has the same head of another batch, and all its keys in one tile.
+    add(list, 4, 1, 70, 16, 32);
     add_causal(list, 1, 1, 129, 129, 64);
     add_causal(list, 1, 1, 34, 191, 128);
     // More tiles of 32 keys than a warp has lanes.

@@ -109,6 +109,7 @@ static void say_steps(struct extremes *e, bool alone, double sign, FILE *out, in
     bool wrong[PLACES], all = true;
     int first = -1;
     enum answer told = RIGHT;
+    double asked = 0; // the height that found them
     for (size_t h = 0; h < sizeof heights / sizeof *heights && first < 0; h++)
         for (int i = 0; i < PLACES; i++) {
             struct scores s = {places[i], alone, sign * heights[h]};
@@ -118,6 +119,7 @@ static void say_steps(struct extremes *e, bool alone, double sign, FILE *out, in
             wrong[i] = how != RIGHT;
             told = wrong[i] && first < 0 ? how : told;
             first = wrong[i] && first < 0 ? places[i] : first;
+            asked = heights[h];
         }
     if (first < 0)
         return;
@@ -131,16 +133,15 @@ static void say_steps(struct extremes *e, bool alone, double sign, FILE *out, in
     fprintf(out, "  gives %s where %s ", told == NO_NUMBER ? "no numbers" : "wrong results",
             alone ? "key" : "keys from");
     pattern_values(places, wrong, true, PLACES, " or ", out);
-    fprintf(out, "%s %s%s", alone ? " is" : " on are", height <= 1 ? "" : "far ",
-            sign > 0 ? "above the others" : "below those before");
+    fprintf(out, "%s %s by %g", alone ? " is" : " on are", sign > 0 ? "above the others" : "below those before", asked);
     if (!all) {
         fprintf(out, ", and is right to %g %% where %s ", 100 * near_of(e), alone ? "key" : "those from");
         pattern_values(places, wrong, false, PLACES, " or ", out);
         fprintf(out, "%s", alone ? " is" : " on are");
     }
     fputc('\n', out);
-    if (height > 1)
-        fprintf(out, "  (with %d by %g; by %g it is right to %g %%)\n", first, height, right, 100 * near_of(e));
+    if (height > 1 && height < asked)
+        fprintf(out, "  (with %d by %g, too; by %g it is right to %g %%)\n", first, height, right, 100 * near_of(e));
     if (how == NO_NUMBER && !e->told_why && height == (e->dtype == ATTENTION_FP16 ? FP16_OVERFLOWS : FP32_OVERFLOWS)) {
         fprintf(out,
                 "  (e^%g is more than %s holds: a weight, or what rescales older ones, is relative to a maximum that "

@@ -185,8 +185,9 @@ static void ask_weight_precision(const struct precision_probe *probe) {
         probe->say(probe->context, text);
     } else if (worst > 1e-5 && worst < 0.05) {
         snprintf(text, sizeof text,
-                 "has an exponential that is off by up to %.1e: exp(-0.5) comes out as %.7f, not %.7f", worst, ratio[0],
-                 exact[0]);
+                 "has an exponential that is off by up to %.1e from exp(-%g) to exp(0): exp(-0.5) comes out as %.7f, "
+                 "not %.7f",
+                 worst, steps[RATIOS - 1], ratio[0], exact[0]);
         probe->say(probe->context, text);
     }
 }

@@ -47,14 +47,18 @@ static bool is_odd(const struct stages *s, int64_t r, int j) {
 // The weights are off by no more than numbers of 16 bits are: they, or the scores, are rounded, which attention_probe()
 // tells more of.
 static bool say_rounded(const struct stages *s) {
-    static const double bits8 = 0x1p-8, bits11 = 0x1p-11;
+    static const double bits8 = 0x1p-8, bits11 = 0x1p-11, least = 0x1p-14;
     int nk = s->x.which.attention.nk;
-    double worst = 0;
+    double worst = 0, of_small = 0; // weights; of the small ones no more is known than whether they are there
     for (int64_t r = 0; r < s->x.rows; r++)
-        for (int j = 0; j < nk && s->wrong[r]; j++)
+        for (int j = 0; j < nk && s->wrong[r]; j++) {
+            const double off = fabs(got_of(s, r)[j] / right_of(s, r)[j] - 1);
             if (right_of(s, r)[j] > 1e-3 * s->x.largest[r])
-                worst = fmax(worst, fabs(got_of(s, r)[j] / right_of(s, r)[j] - 1));
-    if (s->x.which.dtype != ATTENTION_FP32 || !(worst <= 2 * bits8))
+                worst = fmax(worst, off);
+            else if (right_of(s, r)[j] > 1e-6 * s->x.largest[r])
+                of_small = fmax(of_small, off);
+        }
+    if (s->x.which.dtype != ATTENTION_FP32 || !(worst > least && worst <= 2 * bits8) || of_small > 0.1)
         return false;
     stages_say(s,
                "gives all keys nearly their weights, none off by more than %.2g: something is rounded on the way, %s",
@@ -347,15 +351,18 @@ static bool say_case(const struct diagnosed *kernel, const struct problem_case *
     return true;
 }
 
-// A longer case that is wrong, too, of which the kernel has lost less.
+// A longer case that is wrong, too, of which the kernel has lost less; with a mask also one of nearly as many queries
+// as keys, of which another diagonal leaves some.
 static bool say_longer(const struct diagnosed *kernel, const struct problem_case *wrong, FILE *out, struct told *told) {
-    static const int lengths[] = {99, 115, 150, 200, 300};
+    static const int lengths[][2] = {{33, 40}, {40, 33}, {0, 99}, {0, 115}, {0, 150}, {0, 200}, {0, 300}}; // nq, nk
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         struct problem_case longer = *wrong;
         char *text = NULL;
         size_t size = 0;
-        longer.attention.nk = lengths[i];
-        if (longer.attention.nk <= wrong->attention.nk || !attention_still_wrong(kernel, &longer))
+        longer.attention.nq = lengths[i][0] ? lengths[i][0] : longer.attention.nq;
+        longer.attention.nk = lengths[i][1];
+        if ((lengths[i][0] ? !wrong->attention.causal : longer.attention.nk <= wrong->attention.nk) ||
+            !attention_still_wrong(kernel, &longer))
             continue;
         FILE *lines = open_memstream(&text, &size);
         if (!lines)

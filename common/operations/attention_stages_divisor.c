@@ -29,8 +29,9 @@ static double sum_of(const struct stages *s, int64_t row) {
 // ---- What a row is divided by ---------------------------------------------------------------------------------------
 
 // The sum of a row, each tile's part relative to the largest score at its time: of the tiles up to it, or, where the
-// last one comes first, from it on. It is raised only by tiles that have one larger by more than `lazy`.
-static double sum_as_it_grows(const struct stages *s, int64_t r, int tile, bool last_first, double lazy) {
+// last one comes first, from it on. It is raised only by tiles that have one larger by more than `lazy`,
+// and what is there is then rescaled by this power of the right factor.
+static double sum_as_it_grows(const struct stages *s, int64_t r, int tile, bool last_first, double lazy, double power) {
     int nk = s->x.which.attention.nk, tiles = (nk + tile - 1) / tile;
     const double *score = s->x.score + r * nk;
     double maximum = -INFINITY, sum = 0;
@@ -39,37 +40,61 @@ static double sum_as_it_grows(const struct stages *s, int64_t r, int tile, bool 
         double own = -INFINITY;
         for (int j = first; j < end; j++)
             own = fmax(own, score[j]);
-        maximum = own > maximum + lazy ? own : maximum;
+        if (own > maximum + lazy) {
+            sum *= power == 0 || maximum == -INFINITY ? 1 : exp((maximum - own) * power);
+            maximum = own;
+        }
         for (int j = first; j < end && maximum > -INFINITY; j++)
             sum += exp(score[j] - maximum);
     }
     return sum * exp(maximum - stages_maximum(s, r)); // the output is relative to the last one taken
 }
 
-static bool say_not_rescaled(const struct stages *s) {
-    static const int tiles[] = {16, 32, 64, 128};
-    static const double lazies[] = {0, 4 * M_LN2, 5, 8 * M_LN2, 8, 10 * M_LN2, 10};
-    for (size_t z = 0; z < sizeof lazies / sizeof *lazies; z++)
-        for (size_t i = 0; i < 2 * sizeof tiles / sizeof *tiles; i++) {
-            bool all = tiles[i / 2] < s->x.which.attention.nk;
-            for (int64_t r = 0; r < s->x.rows && all; r++) {
-                const double divisor = sum_of(s, r) / s->factor[r];
-                const double grown = sum_as_it_grows(s, r, tiles[i / 2], i % 2, lazies[z]);
-                all = !s->wrong[r] || fabs(grown - divisor) <= 4 * s->x.near * divisor;
-            }
-            if (!all)
-                continue;
-            char raised[80] = "";
-            if (lazies[z] > 0)
-                snprintf(raised, sizeof raised, ", which is taken anew where it has grown by more than %.3g",
-                         lazies[z]);
-            stages_say(
-                s,
-                "that sum is not rescaled: it has the weights of each %d keys relative to the largest score until "
-                "then%s%s",
-                tiles[i / 2], i % 2 ? ", the last keys first" : "", raised);
-            return true;
+static bool fits_growth(const struct stages *s, int tile, bool last_first, double lazy, double power) {
+    for (int64_t r = 0; r < s->x.rows; r++) {
+        const double divisor = sum_of(s, r) / s->factor[r];
+        if (s->wrong[r] &&
+            fabs(sum_as_it_grows(s, r, tile, last_first, lazy, power) - divisor) > 4 * s->x.near * divisor)
+            return false;
+    }
+    return true;
+}
+
+// With which laziness it is so: from *least to *most. False: with none.
+static bool find_lazy(const struct stages *s, int tile, bool last_first, double power, double *least, double *most) {
+    static const double step = 0.25, most_lazy = 12;
+    *least = NAN;
+    if (fits_growth(s, tile, last_first, 0, power)) {
+        *least = *most = 0;
+        return true;
+    }
+    for (double lazy = step; lazy <= most_lazy; lazy += step)
+        if (fits_growth(s, tile, last_first, lazy, power)) {
+            *least = isnan(*least) ? lazy - step : *least;
+            *most = lazy + step;
         }
+    return !isnan(*least);
+}
+
+static bool say_not_rescaled(const struct stages *s) {
+    static const double powers[] = {0, -1, 0.5, 2, M_LN2, M_LOG2E};
+    double least = 0, most = 0;
+    for (size_t p = 0; p < sizeof powers / sizeof *powers; p++)
+        for (int tile = 16; tile <= 128 && tile < s->x.which.attention.nk; tile *= 2)
+            for (int last_first = 0; last_first < 2; last_first++) {
+                if (!find_lazy(s, tile, last_first, powers[p], &least, &most))
+                    continue;
+                char raised[100] = "", how[80] = "is not rescaled";
+                if (most > 0)
+                    snprintf(raised, sizeof raised,
+                             ", which is taken anew where it has grown by more than %.3g to %.3g", least, most);
+                if (powers[p] != 0)
+                    snprintf(how, sizeof how, "is rescaled by the power %.3g of the right factor", powers[p]);
+                stages_say(
+                    s, "that sum %s: it has the weights of each %d keys relative to the largest score until then%s%s",
+                    how, tile, last_first ? ", the last keys first" : "", raised);
+                return true;
+            }
     return false;
 }
 

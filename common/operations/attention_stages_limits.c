@@ -37,7 +37,7 @@ static bool count_seen(struct limits *l) {
 // ---- Whose limit a row has
 // -------------------------------------------------------------------------------------------
 
-enum { OWN_ROW, REMAINDER, QUOTIENT, PACKED, TURNED, WHOSE };
+enum { OWN_ROW, REMAINDER, QUOTIENT, PACKED, TURNED, WITHOUT };
 
 // The query whose limit a row would have by this rule.
 static int64_t whose_limit(const struct limits *l, int64_t row, int rule, int by) {
@@ -51,6 +51,8 @@ static int64_t whose_limit(const struct limits *l, int64_t row, int rule, int by
         return query * l->group + head % l->group;
     case TURNED: // rows of 4 by of them, blocked for interleaved or the other way round
         return query / (4 * by) * (4 * by) + query % (4 * by) / by + query % by * 4;
+    case WITHOUT: // without what their number has between this power of two and four times it
+        return query / (4 * by) * (4 * by) + query % by;
     default:
         return query;
     }
@@ -101,6 +103,14 @@ static bool say_whose(const struct limits *l) {
             stages_say(s, "query i has the limit of query i / %d", by);
             return true;
         }
+    for (int by = 8; by <= 64; by *= 2)
+        if (fits_whose(l, WITHOUT, by)) {
+            stages_say(
+                s,
+                "query i has the limit of query i %% %d, in each %d: of those %d, each %d begin with the first one's",
+                by, 4 * by, 4 * by, by);
+            return true;
+        }
     for (int by = 2; by <= 16; by *= 2)
         if (fits_whose(l, TURNED, by)) {
             stages_say(s,
@@ -123,15 +133,20 @@ static int common_limit(const struct limits *l, int64_t query, int block, int ti
     return limit < l->nk ? limit : l->nk;
 }
 
-static bool fits_blocks(const struct limits *l, int block, int tile, bool last, int how) {
+// *but_last: rows whose limit would be the end of all keys have their own.
+static bool fits_blocks(const struct limits *l, int block, int tile, bool last, int how, bool *but_last) {
+    *but_last = false;
     for (int64_t r = 0; r < l->rows; r++) {
         const int own = right_limit(l, r % l->nq), common = common_limit(l, r % l->nq, block, tile, last);
         const int expected = how == ALL_ALIKE      ? common
                              : how == NO_MORE_THAN ? (common < own ? common : own)
                                                    : (common > own ? common : own);
         // The last tile of all has a mask of its own in most kernels.
-        if (l->seen[r] != expected && !(common == l->nk && l->seen[r] == own))
+        if (l->seen[r] == expected)
+            continue;
+        if (common != l->nk || l->seen[r] != own)
             return false;
+        *but_last = true;
     }
     return true;
 }
@@ -139,8 +154,9 @@ static bool fits_blocks(const struct limits *l, int block, int tile, bool last, 
 // The largest tile with which this explains every row, too.
 static int largest_tile(const struct limits *l, int block, int tile, bool last, int how) {
     int largest = tile;
+    bool but_last;
     for (int other = 2 * tile; other <= 128; other *= 2)
-        if (fits_blocks(l, block, other, last, how))
+        if (fits_blocks(l, block, other, last, how, &but_last))
             largest = other;
     return largest;
 }
@@ -150,12 +166,13 @@ static bool say_blocks(const struct limits *l) {
     static const char *const does[] = {"sees more keys than the %s one is to see",
                                        "sees fewer keys than the %s one is to see",
                                        "sees another number of keys than the %s one is to see"};
+    bool but_last;
     for (int tile = 1; tile <= 128; tile *= 2)
         for (int how = NO_MORE_THAN; how <= ALL_ALIKE; how++)
             for (int last = 0; last < 2; last++)
                 for (int block = 2; block <= 256; block *= 2) {
                     if ((how == NO_MORE_THAN && last) || (how == NO_LESS_THAN && !last && tile == 1) ||
-                        !fits_blocks(l, block, tile, last, how))
+                        !fits_blocks(l, block, tile, last, how, &but_last))
                         continue;
                     const int largest = largest_tile(l, block, tile, last, how);
                     char to[100] = "", of[40] = "no query", what[100];
@@ -167,7 +184,7 @@ static bool say_blocks(const struct limits *l) {
                                  tile, largest);
                     if (block < l->nq)
                         snprintf(of, sizeof of, "of each %d queries none", block);
-                    stages_say(s, "%s %s%s", of, what, to);
+                    stages_say(s, "%s %s%s%s", of, what, to, but_last ? ", but where that would be all keys" : "");
                     return true;
                 }
     for (int tile = 2; tile <= 128; tile *= 2) {

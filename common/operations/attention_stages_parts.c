@@ -50,6 +50,13 @@ bool stages_say_parts(const struct stages *s) {
             fprintf(s->out, " to %d", begin[i + 1] - 1);
     }
     fprintf(s->out, " their weights in proportion, but not all of these parts by the same factor\n");
-    stages_say_relative_to(s, begin, parts);
+    // A run of several tiles whose factors happen to be alike is as many parts.
+    int tile = 128, count = 0, of_tiles[MOST_PARTS + 1];
+    for (int i = 1; i < parts; i++)
+        while (begin[i] % tile)
+            tile /= 2;
+    if (tile >= 16)
+        count = cut(s, tile, of_tiles);
+    stages_say_relative_to(s, count ? of_tiles : begin, count ? count : parts);
     return true;
 }

@@ -274,7 +274,8 @@ static bool say_relation(const struct stages *s, const int *begin /* [parts + 1]
 
 void stages_say_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
     static const double powers[] = {-1, 0.5, 2, M_LN2, M_LOG2E};
-    if (say_relation(s, begin, parts) || say_some(s, begin, parts) || say_sums_of_some(s, begin, parts))
+    if (say_relation(s, begin, parts) || stages_say_warps(s, begin, parts) || say_some(s, begin, parts) ||
+        say_sums_of_some(s, begin, parts))
         return;
     if (are_times_sums(s, begin, parts, -1)) {
         stages_say(s, "each part is divided by the sum of its own weights, and not multiplied by that sum where the "

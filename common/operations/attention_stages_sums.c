@@ -63,34 +63,66 @@ bool stages_say_scale(const struct stages *s) {
     return true;
 }
 
-bool stages_say_dropped(const struct stages *s) {
+// Whether some row gives the key the weight that it should have there.
+static bool counts_elsewhere(const struct stages *s, int key) {
+    for (int64_t r = 0; r < s->x.rows; r++)
+        if (!s->x.lost[r] && stages_tells(s, r, key))
+            return true;
+    return false;
+}
+
+// Whether keys that lie so far below the largest score, until the end of their tile, have no weight, and the nearer
+// ones are in proportion. Sets where between *kept and *least the border is, and how many have none.
+static bool find_dropped(const struct stages *s, int tile, double *kept, double *least, int *dropped) {
     enum { LEAST = 3 };
-    int nk = s->x.which.attention.nk, dropped = 0;
-    double least = INFINITY, kept = 0;
+    const int nk = s->x.which.attention.nk;
+    bool elsewhere = true; // each of the keys counts in other rows
+    *least = INFINITY, *kept = *dropped = 0;
     for (int64_t r = 0; r < s->x.rows; r++) {
-        double top = s->x.score[r * nk + top_of(s, r)];
+        const double *score = s->x.score + r * nk;
+        double top = -INFINITY;
         for (int j = 0; j < nk && s->wrong[r]; j++) {
-            double below = top - s->x.score[r * nk + j], weight = got_of(s, r)[j];
+            for (int i = j; i < nk && i < j + tile && j % tile == 0; i++)
+                top = fmax(top, score[i]);
+            const double below = top - score[j], weight = got_of(s, r)[j];
             if (!(below < INFINITY))
                 continue;
             if (weight == 0) {
-                least = fmin(least, below);
-                dropped++;
+                *least = fmin(*least, below);
+                *dropped += 1;
+                elsewhere = elsewhere && counts_elsewhere(s, j);
             } else if (!observed_near(&s->x, r, weight, s->factor[r] * right_of(s, r)[j])) {
                 return false;
             } else {
-                kept = fmax(kept, below);
+                *kept = fmax(*kept, below);
             }
         }
     }
     // What is too small for its type is 0 in a kernel that is right, too.
-    if (dropped < LEAST || !(kept < least) || !(kept > 0) || least > (s->x.which.dtype == ATTENTION_FP32 ? 60 : 8))
-        return false;
-    stages_say(s,
-               "gives no weight to keys whose score is more than %.3g below the row's largest one, which are to have "
-               "up to %.2g of its weight; those of the others are in proportion",
-               (kept + least) / 2, exp(-least));
-    return true;
+    return *dropped >= (elsewhere ? 1 : LEAST) && *kept<*least && * kept> 0 &&
+           *least <= (s->x.which.dtype == ATTENTION_FP32 ? 60 : 8);
+}
+
+bool stages_say_dropped(const struct stages *s) {
+    const int nk = s->x.which.attention.nk, tiles[] = {nk, 16, 32, 64, 128, 256, 1};
+    double kept, least;
+    int dropped;
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        if (tiles[i] > nk || !find_dropped(s, tiles[i], &kept, &least, &dropped))
+            continue;
+        char until[80] = "row's largest one";
+        if (tiles[i] == 1)
+            snprintf(until, sizeof until, "largest one until then");
+        else if (tiles[i] < nk)
+            snprintf(until, sizeof until, "largest one until then, in tiles of %d keys", tiles[i]);
+        stages_say(
+            s,
+            "gives no weight to keys whose score is more than %.3g below the %s, which are to have up to %.2g of its "
+            "weight; those of the others are in proportion",
+            (kept + least) / 2, until, exp(-least));
+        return true;
+    }
+    return false;
 }
 
 // ---- A weight as a function of its score ----------------------------------------------------------------------------
@@ -144,7 +176,7 @@ bool stages_say_curve(const struct stages *s) {
         lowest = fmin(lowest, points[i].times);
         highest = fmax(highest, points[i].times);
     }
-    smooth = smooth && largest > 0.02 && between <= 0.1 * about;
+    smooth = smooth && largest > 40 * s->x.near && between <= 0.1 * about;
     if (smooth) {
         char text[300];
         int length = 0;

@@ -117,7 +117,8 @@ bool stages_say_quads(const struct stages *s) {
     enum { LEAST_TOLD = 48 };
     for (int tile = 128; tile >= 2 * OCTET && factors_differ(s); tile /= 2) {
         int told = 0;
-        if (!lanes_have_factors(s, tile, &told) || told < LEAST_TOLD)
+        // Where all lanes have one factor it is the tiles that differ.
+        if (!lanes_have_factors(s, tile, &told) || told < LEAST_TOLD || lanes_share(s, tile, QUAD - 1))
             continue;
         const bool neighbours = lanes_share(s, tile, 1), others = lanes_share(s, tile, 2);
         stages_say(s,

@@ -17,6 +17,7 @@ static const struct problem_case probes[] = {
     {.attention = {1, 1, 1, 3, 63, 32}}, // a tile that lacks one key, and one that is more than half full
     {.attention = {1, 1, 1, 3, 115, 32}},
     {.attention = {1, 1, 1, 4, 70, 64}, .family = INPUTS_OFFSET},
+    {.attention = {1, 1, 1, 4, 256, 64}, .family = INPUTS_OFFSET}, // each part of it is full
     {.attention = {1, 1, 1, 4, 133, 64}, .family = INPUTS_RISING},
     {.attention = {1, 2, 2, 40, 40, 64, .causal = true}},
     {.attention = {1, 1, 1, 6, 40, 32, .causal = true}},
