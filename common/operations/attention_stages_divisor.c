@@ -28,73 +28,104 @@ static double sum_of(const struct stages *s, int64_t row) {
 
 // ---- What a row is divided by ---------------------------------------------------------------------------------------
 
-// The sum of a row, each tile's part relative to the largest score at its time: of the tiles up to it, or, where the
-// last one comes first, from it on. It is raised only by tiles that have one larger by more than `lazy`,
-// and what is there is then rescaled by this power of the right factor.
-static double sum_as_it_grows(const struct stages *s, int64_t r, int tile, bool last_first, double lazy, double power) {
-    int nk = s->x.which.attention.nk, tiles = (nk + tile - 1) / tile;
-    const double *score = s->x.score + r * nk;
-    double maximum = -INFINITY, sum = 0;
+// How a sum is brought to larger maxima, as tiles of so many keys are added: from the first or from the last one on, in
+// runs of so many keys that are summed up by themselves and put together rightly. A maximum is taken anew only where it
+// has grown by more than lazy, and what is there is then rescaled by this power of the right factor.
+struct growth {
+    int tile, run;
+    bool last_first;
+    double lazy, power;
+};
+
+// The sum of keys first to end, relative to the last maximum taken.
+static double sum_of_run(const struct growth *g, const double *score, int first, int end, double *maximum) {
+    const int tiles = (end - first + g->tile - 1) / g->tile;
+    double sum = 0;
+    *maximum = -INFINITY;
     for (int i = 0; i < tiles; i++) {
-        int first = (last_first ? tiles - 1 - i : i) * tile, end = first + tile < nk ? first + tile : nk;
+        const int begin = first + (g->last_first ? tiles - 1 - i : i) * g->tile;
+        const int until = begin + g->tile < end ? begin + g->tile : end;
         double own = -INFINITY;
-        for (int j = first; j < end; j++)
+        for (int j = begin; j < until; j++)
             own = fmax(own, score[j]);
-        if (own > maximum + lazy) {
-            sum *= power == 0 || maximum == -INFINITY ? 1 : exp((maximum - own) * power);
-            maximum = own;
+        if (own > *maximum + g->lazy) {
+            sum *= g->power == 0 || *maximum == -INFINITY ? 1 : exp((*maximum - own) * g->power);
+            *maximum = own;
         }
-        for (int j = first; j < end && maximum > -INFINITY; j++)
-            sum += exp(score[j] - maximum);
+        for (int j = begin; j<until && * maximum> - INFINITY; j++)
+            sum += exp(score[j] - *maximum);
     }
-    return sum * exp(maximum - stages_maximum(s, r)); // the output is relative to the last one taken
+    return sum;
 }
 
-static bool fits_growth(const struct stages *s, int tile, bool last_first, double lazy, double power) {
+// Relative to the row's maximum.
+static double sum_as_it_grows(const struct stages *s, int64_t r, const struct growth *g) {
+    const int nk = s->x.which.attention.nk;
+    double sum = 0, maximum;
+    for (int first = 0; first < nk; first += g->run) {
+        const double of_run =
+            sum_of_run(g, s->x.score + r * nk, first, first + g->run < nk ? first + g->run : nk, &maximum);
+        sum += maximum > -INFINITY ? of_run * exp(maximum - stages_maximum(s, r)) : 0;
+    }
+    return sum;
+}
+
+static bool fits_growth(const struct stages *s, const struct growth *g) {
     for (int64_t r = 0; r < s->x.rows; r++) {
         const double divisor = sum_of(s, r) / s->factor[r];
-        if (s->wrong[r] &&
-            fabs(sum_as_it_grows(s, r, tile, last_first, lazy, power) - divisor) > 4 * s->x.near * divisor)
+        if (s->wrong[r] && fabs(sum_as_it_grows(s, r, g) - divisor) > 4 * s->x.near * divisor)
             return false;
     }
     return true;
 }
 
-// With which laziness it is so: from *least to *most. False: with none.
-static bool find_lazy(const struct stages *s, int tile, bool last_first, double power, double *least, double *most) {
+// With which laziness it is so: from *least to *most. False: with none. Runs are tried without.
+static bool find_lazy(const struct stages *s, struct growth *g, double *least, double *most) {
     static const double step = 0.25, most_lazy = 12;
     *least = NAN;
-    if (fits_growth(s, tile, last_first, 0, power)) {
-        *least = *most = 0;
+    *most = 0;
+    g->lazy = 0;
+    if (fits_growth(s, g)) {
+        *least = 0;
         return true;
     }
-    for (double lazy = step; lazy <= most_lazy; lazy += step)
-        if (fits_growth(s, tile, last_first, lazy, power)) {
-            *least = isnan(*least) ? lazy - step : *least;
-            *most = lazy + step;
+    for (g->lazy = step; g->lazy <= most_lazy && g->run >= s->x.which.attention.nk; g->lazy += step)
+        if (fits_growth(s, g)) {
+            *least = isnan(*least) ? g->lazy - step : *least;
+            *most = g->lazy + step;
         }
     return !isnan(*least);
 }
 
+static void say_growth(const struct stages *s, const struct growth *g, double least, double most) {
+    char raised[100] = "", how[80] = "is not rescaled", keys[40] = "each key", runs[60] = "";
+    if (most > 0)
+        snprintf(raised, sizeof raised, ", which is taken anew where it has grown by more than %.3g to %.3g", least,
+                 most);
+    if (g->power != 0)
+        snprintf(how, sizeof how, "is rescaled by the power %.3g of the right factor", g->power);
+    if (g->tile > 1)
+        snprintf(keys, sizeof keys, "each %d keys", g->tile);
+    if (g->run < s->x.which.attention.nk)
+        snprintf(runs, sizeof runs, ", in runs of %d keys that are put together rightly", g->run);
+    stages_say(s, "that sum %s: it has the weights of %s relative to the largest score until then%s%s%s", how, keys,
+               g->last_first ? ", the last keys first" : "", raised, runs);
+}
+
 static bool say_not_rescaled(const struct stages *s) {
     static const double powers[] = {0, -1, 0.5, 2, M_LN2, M_LOG2E};
-    double least = 0, most = 0;
-    for (size_t p = 0; p < sizeof powers / sizeof *powers; p++)
-        for (int tile = 16; tile <= 128 && tile < s->x.which.attention.nk; tile *= 2)
-            for (int last_first = 0; last_first < 2; last_first++) {
-                if (!find_lazy(s, tile, last_first, powers[p], &least, &most))
-                    continue;
-                char raised[100] = "", how[80] = "is not rescaled";
-                if (most > 0)
-                    snprintf(raised, sizeof raised,
-                             ", which is taken anew where it has grown by more than %.3g to %.3g", least, most);
-                if (powers[p] != 0)
-                    snprintf(how, sizeof how, "is rescaled by the power %.3g of the right factor", powers[p]);
-                stages_say(
-                    s, "that sum %s: it has the weights of each %d keys relative to the largest score until then%s%s",
-                    how, tile, last_first ? ", the last keys first" : "", raised);
-                return true;
-            }
+    const int nk = s->x.which.attention.nk, runs[] = {nk, 16, 32, 64, 128};
+    double least, most;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        for (size_t p = 0; p < sizeof powers / sizeof *powers; p++)
+            for (int tile = 1; tile <= 128 && tile < runs[i] && runs[i] <= nk; tile *= tile == 1 ? 16 : 2)
+                for (int last_first = 0; last_first < 2; last_first++) {
+                    struct growth g = {tile, runs[i], last_first, 0, powers[p]};
+                    if (find_lazy(s, &g, &least, &most)) {
+                        say_growth(s, &g, least, most);
+                        return true;
+                    }
+                }
     return false;
 }
 

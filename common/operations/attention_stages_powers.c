@@ -19,73 +19,96 @@ static void raise(const double *score, int nk, int threads, int tile, int j, dou
         maximum[i % threads] = fmax(maximum[i % threads], score[i]);
 }
 
+// What is another power of what it should be: weights, or what brings them from the maximum of their time to the last
+// one.
+enum power_of { OF_WEIGHTS, OF_RESCALING };
+
 // For the keys whose numbers are the same modulo threads, one after the other: x is how far a key is below the largest
-// score until the end of its tile, y the logarithm of its factor, less that of the row. Where slope is not NAN whether
-// all points lie on the line with it, else sums them up.
-static bool follow(const struct stages *s, int threads, int tile, double slope, struct line *line) {
+// score until the end of its tile, or that below the last one; y the logarithm of its factor, less that of the row.
+// Where slope is not NAN whether all points lie on the line with it, else sums them up.
+static bool follow(const struct stages *s, enum power_of what, int threads, int tile, double slope, struct line *line) {
     static const double far = 0.2;
     const int nk = s->x.which.attention.nk;
     for (int64_t r = 0; r < s->x.rows; r++) {
         const double *score = s->x.score + r * nk;
-        double maximum[MOST_THREADS], base = NAN;
+        double maximum[MOST_THREADS], last[MOST_THREADS], base = NAN;
         for (int t = 0; t < threads; t++)
-            maximum[t] = -INFINITY;
-        // The row's own factor is that of a key that raised its maximum.
-        for (int j = 0; j < nk && s->wrong[r] && isnan(base); j++) {
-            raise(score, nk, threads, tile, j, maximum);
-            if (score[j] == maximum[j % threads] && stages_tells(s, r, j))
-                base = log(got_of(s, r)[j] / right_of(s, r)[j]);
-        }
-        for (int t = 0; t < threads; t++)
-            maximum[t] = -INFINITY;
-        for (int j = 0; j < nk && s->wrong[r]; j++) {
-            raise(score, nk, threads, tile, j, maximum);
-            const double x = score[j] - maximum[j % threads];
-            if (!stages_tells(s, r, j))
-                continue;
-            const double y = log(got_of(s, r)[j] / right_of(s, r)[j]) - base;
-            if (!isnan(slope) && !(fabs(y - slope * x) <= 16 * s->x.near))
-                return false;
-            line->xy += x * y;
-            line->xx += x * x;
-            line->points++;
-            line->far += -x > far;
+            last[t] = -INFINITY;
+        for (int j = 0; j < nk; j++)
+            last[j % threads] = fmax(last[j % threads], score[j]);
+        // The row's own factor is that of a key that has none beside.
+        for (int pass = 0; pass < 2; pass++) {
+            for (int t = 0; t < threads; t++)
+                maximum[t] = -INFINITY;
+            for (int j = 0; j < nk && s->wrong[r]; j++) {
+                raise(score, nk, threads, tile, j, maximum);
+                const double until = maximum[j % threads],
+                             x = what == OF_WEIGHTS ? score[j] - until : until - last[j % threads];
+                if (!stages_tells(s, r, j))
+                    continue;
+                const double y = log(got_of(s, r)[j] / right_of(s, r)[j]) - (pass ? base : 0);
+                if (!pass) {
+                    base = x == 0 && isnan(base) ? y : base;
+                    continue;
+                }
+                if (isnan(base))
+                    break;
+                if (!isnan(slope) && !(fabs(y - slope * x) <= 16 * s->x.near))
+                    return false;
+                line->xy += x * y;
+                line->xx += x * x;
+                line->points++;
+                line->far += -x > far;
+            }
         }
     }
     return true;
 }
 
-// Whether all weights are one power of the right ones, relative to the maxima of so many threads or of tiles.
-static bool say_power(const struct stages *s, int threads, int tile) {
+// Whether all weights, or all factors, are one power of the right ones, relative to the maxima of so many threads or of
+// tiles.
+static bool say_power(const struct stages *s, enum power_of what, int threads, int tile) {
     enum { LEAST_FAR = 30 };
     static const double least = 0.05;
     struct line sums = {0}, fitted = {0};
-    follow(s, threads, tile, NAN, &sums);
-    const double slope = sums.xy / sums.xx, power = 1 + slope;
-    if (sums.far < LEAST_FAR || !(fabs(slope) > least) || !follow(s, threads, tile, slope, &fitted))
+    follow(s, what, threads, tile, NAN, &sums);
+    const double slope = sums.xy / sums.xx, power = fabs(1 + slope) < 1e-3 ? 0 : 1 + slope;
+    if (sums.far < LEAST_FAR || !(fabs(slope) > least) || !follow(s, what, threads, tile, slope, &fitted))
         return false;
+    const bool is_mixed = fabs(power - M_LOG2E) < 1e-2 || fabs(power - M_LN2) < 1e-2;
     char of[60] = "";
     if (threads > 1)
         snprintf(of, sizeof of, " of keys j, j + %d, and so on", threads);
     else if (tile > 1)
         snprintf(of, sizeof of, ", in tiles of %d keys", tile);
-    stages_say(s,
-               "weighs keys by the power %.4g of the right factor, relative to the largest score until then%s, and "
-               "rescales rightly%s",
-               power, of,
-               fabs(power - M_LOG2E) < 1e-2 || fabs(power - M_LN2) < 1e-2
-                   ? ": powers of 2 and of e are mixed, in the weights alone"
-                   : "");
+    if (what == OF_WEIGHTS)
+        stages_say(s,
+                   "weighs keys by the power %.4g of the right factor, relative to the largest score until then%s, and "
+                   "rescales rightly%s",
+                   power, of, is_mixed ? ": powers of 2 and of e are mixed, in the weights alone" : "");
+    else if (power == 0)
+        stages_say(
+            s,
+            "each key is relative to the largest score until then%s, and not brought to a larger one that comes later",
+            of);
+    else
+        stages_say(s,
+                   "each key is relative to the largest score until then%s, and brought from there to the last one by "
+                   "the power "
+                   "%.4g of the right factor%s",
+                   of, power, is_mixed ? ": powers of 2 and of e are mixed where it is rescaled" : "");
     return true;
 }
 
 bool stages_say_powers(const struct stages *s) {
     const int nk = s->x.which.attention.nk;
-    for (int threads = 1; threads <= MOST_THREADS && threads < nk; threads *= 2)
-        if (say_power(s, threads, 1))
-            return true;
-    for (int tile = 16; tile <= 128 && tile < nk; tile *= 2)
-        if (say_power(s, 1, tile))
-            return true;
+    for (enum power_of what = OF_WEIGHTS; what <= OF_RESCALING; what++) {
+        for (int threads = 1; threads <= MOST_THREADS && threads < nk; threads *= 2)
+            if (say_power(s, what, threads, 1))
+                return true;
+        for (int tile = 16; tile <= 128 && tile < nk; tile *= 2)
+            if (say_power(s, what, 1, tile))
+                return true;
+    }
     return false;
 }
