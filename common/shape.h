@@ -10,11 +10,11 @@ enum { MAX_HEAD_DIM = 512 };
 
 // How the rows of a tensor lie in memory.
 enum layout {
-    LAYOUT_BHND,  // [batch][heads][n][head_dim], what every lesson takes
-    LAYOUT_BNHD,  // [batch][n][heads][head_dim], for lessons that take strides
-    LAYOUT_MIXED, // q and v as the first, k and o as the second: no tensor lies as the one before it
-    LAYOUT_APART, // as the first, but for the tensor whose number is stride[0]: its batches lie further apart, where
-                  // stride[1] is 1 or 2 its heads, too, and where it is 2 its rows; no text names it
+    LAYOUT_BHND,    // [batch][heads][n][head_dim], what every lesson takes
+    LAYOUT_BNHD,    // [batch][n][heads][head_dim], for lessons that take strides
+    LAYOUT_MIXED,   // q and v as the first, k and o as the second: no tensor lies as the one before it
+    LAYOUT_APART,   // as the first, but for the tensor whose number is stride[0]: its batches lie further apart, where
+                    // stride[1] is 1 or 2 its heads, too, and where it is 2 its rows; no text names it
     LAYOUT_STRIDES, // as the three distances say, for the same
 };
 

@@ -252,7 +252,7 @@ static void say_differences(const struct diagnosed *kernel, const struct problem
     pattern_values(values, right, true, count, " and ", out);
     fprintf(out, ", wrong where %s is ", rights ? "it" : nq > nk ? "nq - nk" : "nk - nq");
     pattern_values(values, wrong, true, count, " and ", out);
-    fputc('\n', out);
+    fprintf(out, ", with the inputs tried\n");
 }
 
 void attention_borders(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {

@@ -138,6 +138,8 @@ static void build_simulator(struct list *list) {
     struct problem_case *c = add(list, 2, 6, 5, 150, 40);
     c->attention.kv_heads = 2;
     c->attention.layout = LAYOUT_MIXED;
+    // The same for kernels that do not share heads.
+    add(list, 2, 3, 19, 40, 64)->attention.layout = LAYOUT_MIXED;
     add_between(list, 3, 4);
     add(list, 1, 1, 127, 127, 128);
     add(list, 1, 1, 129, 129, 64);

@@ -31,6 +31,10 @@ bool observed_ask(struct observed *x, const float *q, const float *v, float *o) 
 
 // What is known of a row by now.
 static void note_row(struct observed *x, int64_t row, const float *o, int columns) {
+    int finite = 0;
+    for (int c = 0; c < columns; c++)
+        finite += isfinite(o[c]) && !is_poison(o[c]);
+    x->lost_in_part = x->lost_in_part || (finite > 0 && finite < columns);
     for (int c = 0; c < columns; c++)
         if (is_poison(o[c]))
             x->lost[row] = ROW_UNWRITTEN;

@@ -17,6 +17,7 @@ struct observed {
     double *largest;             // [rows], of right
     double *score;               // [rows][nk], scaled; -infinity where the key is hidden
     enum lost_row *lost;         // [rows]
+    bool lost_in_part;           // a row without numbers has some in other columns
     float *lse;                  // [rows], the kernel's; NULL where it gives none
     double *right_lse;           // [rows]
     bool weighs_as_shown;        // the case's own values come out as the sum of them by these weights

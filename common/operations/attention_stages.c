@@ -273,7 +273,9 @@ bool stages_say_column(const struct stages *s, int column) {
 
 static void say_all(struct stages *s) {
     int64_t wrong,
-        lost = say_lost(s, ROW_UNWRITTEN, "never written") + say_lost(s, ROW_NO_NUMBERS, "no numbers") + say_zeros(s);
+        lost = say_lost(s, ROW_UNWRITTEN, s->x.lost_in_part ? "never written in some columns" : "never written") +
+               say_lost(s, ROW_NO_NUMBERS, s->x.lost_in_part ? "no numbers in some columns" : "no numbers") +
+               say_zeros(s);
     for (int64_t r = 0; r < s->x.rows; r++)
         s->no_numbers = s->no_numbers || s->x.lost[r] == ROW_NO_NUMBERS;
     wrong = note_wrong(s);

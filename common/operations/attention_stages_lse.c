@@ -66,8 +66,12 @@ static bool say_combination(const struct stages *s) {
                 char constant[64] = "";
                 if (fabs(x[2]) > 0.01)
                     snprintf(constant, sizeof constant, " %s %.4g", x[2] < 0 ? "less" : "plus", fabs(x[2]));
-                stages_say(s, "lse is %.4g times the maximum plus %.4g times the logarithm of the sum%s", x[0], x[1],
-                           constant);
+                char maximum[60] = "maximum";
+                if (tiles[i] < nk)
+                    snprintf(maximum, sizeof maximum, "largest score of the %s %d keys", last ? "last" : "first",
+                             tiles[i]);
+                stages_say(s, "lse is %.4g times the %s plus %.4g times the logarithm of the sum%s%s", x[0], maximum,
+                           x[1], tiles[i] < nk ? ", which is relative to it" : "", constant);
                 if (fabs(x[0] - 1) < 0.01 && fabs(x[1] - 1) < 0.01)
                     stages_say(s, "as if the sum was %.4g times as large as it is", exp(x[2]));
                 return true;

@@ -3,7 +3,7 @@
 
 // Where one key after the other shows it. Returns how many runs there are; 0: too many, or short ones.
 static int find_runs(const struct stages *s, int *begin /* [MOST_PARTS + 1] */) {
-    enum { LEAST_KEYS = 4 };
+    enum { LEAST_KEYS = 4, FEW = 8, LONG = 16 };
     int nk = s->x.which.attention.nk, parts = 1;
     begin[0] = 0;
     for (int j = 1; j < nk; j++)
@@ -13,6 +13,10 @@ static int find_runs(const struct stages *s, int *begin /* [MOST_PARTS + 1] */) 
             begin[parts++] = j;
         }
     begin[parts] = nk;
+    // Many short runs are those of lanes.
+    for (int i = 0; i + 1 < parts && parts > FEW; i++)
+        if (begin[i + 1] - begin[i] < LONG)
+            return 0;
     return parts;
 }
 

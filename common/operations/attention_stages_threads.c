@@ -121,13 +121,19 @@ bool stages_say_quads(const struct stages *s) {
         if (!lanes_have_factors(s, tile, &told) || told < LEAST_TOLD || lanes_share(s, tile, QUAD - 1))
             continue;
         const bool neighbours = lanes_share(s, tile, 1), others = lanes_share(s, tile, 2);
-        stages_say(s,
-                   "gives in each %d keys those of the same lane of a quad, numbers 2 t and 2 t + 1 of each 8, their "
-                   "weights in proportion, but not those of different lanes: as if %s",
-                   tile,
-                   neighbours ? "lanes 0 and 1 of a quad had one maximum, and 2 and 3 another"
-                   : others   ? "lanes 0 and 2 of a quad had one maximum, and 1 and 3 another"
-                              : "each lane had a maximum of its own");
+        if (neighbours || others)
+            stages_say(
+                s,
+                "gives in each %d keys those of lanes %s of a quad their weights in proportion, and those of lanes %s, "
+                "but not those of one and the other two, where lane t has numbers 2 t and 2 t + 1 of each 8: as if "
+                "either two had a maximum of their own",
+                tile, neighbours ? "0 and 1" : "0 and 2", neighbours ? "2 and 3" : "1 and 3");
+        else
+            stages_say(
+                s,
+                "gives in each %d keys those of the same lane of a quad, numbers 2 t and 2 t + 1 of each 8, their "
+                "weights in proportion, but not those of different lanes: as if each lane had a maximum of its own",
+                tile);
         return true;
     }
     return false;

@@ -50,7 +50,8 @@ static void a_right_kernel_is_described_by_nothing(void **state) {
 static void sums_are_told_from_weights(void **state) {
     (void)state;
     assert_says((struct variant){.weight = WEIGHT_SQUARED}, &plain, "the sum is of other weights than the output");
-    assert_says((struct variant){.columns = {SUBSET_STRIPE, 64, 40}}, &plain, "the scores are wrong, or what is made of them");
+    assert_says((struct variant){.columns = {SUBSET_STRIPE, 64, 40}}, &plain,
+                "the scores are wrong, or what is made of them");
     assert_says((struct variant){.division = DIVISION_TWICE}, &plain, "divides them by another sum");
     assert_says((struct variant){.sum_keys = {.kind = SUBSET_NOT_LAST}}, &plain,
                 "the sum lacks the weight of key 99 of 100");
