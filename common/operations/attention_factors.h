@@ -26,8 +26,8 @@ bool factors_are_one(const struct stages *stages, int first, int end, int step, 
 // ---- Runs of keys that have factors of their own
 enum { MOST_PARTS = 16 };
 
-// What such runs are relative to, and how they are put together, where there are words for it.
-void stages_say_relative_to(const struct stages *stages, const int *begin /* [parts + 1] */, int parts);
+// What such runs are relative to, and how they are put together. False where there are no words for it.
+bool stages_say_relative_to(const struct stages *stages, const int *begin /* [parts + 1] */, int parts);
 
 // Of such runs, where warps take them in turn: what they are relative to. False where it is not so.
 bool stages_say_warps(const struct stages *stages, const int *begin /* [parts + 1] */, int parts);

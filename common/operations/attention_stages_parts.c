@@ -61,6 +61,7 @@ bool stages_say_parts(const struct stages *s) {
             tile /= 2;
     if (tile >= 16)
         count = cut(s, tile, of_tiles);
-    stages_say_relative_to(s, count ? of_tiles : begin, count ? count : parts);
+    if (!stages_say_relative_to(s, begin, parts) && count > parts)
+        stages_say_relative_to(s, of_tiles, count);
     return true;
 }

@@ -272,20 +272,20 @@ static bool say_relation(const struct stages *s, const int *begin /* [parts + 1]
     return true;
 }
 
-void stages_say_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
+bool stages_say_relative_to(const struct stages *s, const int *begin /* [parts + 1] */, int parts) {
     static const double powers[] = {-1, 0.5, 2, M_LN2, M_LOG2E};
     if (say_relation(s, begin, parts) || stages_say_warps(s, begin, parts) || say_some(s, begin, parts) ||
         say_sums_of_some(s, begin, parts))
-        return;
+        return true;
     if (are_times_sums(s, begin, parts, -1)) {
         stages_say(s, "each part is divided by the sum of its own weights, and not multiplied by that sum where the "
                       "parts are put "
                       "together");
-        return;
+        return true;
     }
     if (are_times_sums(s, begin, parts, 1)) {
         stages_say(s, "each part is multiplied by the sum of its own weights once more than it should be");
-        return;
+        return true;
     }
     for (size_t i = 0; i <= sizeof powers / sizeof *powers; i++)
         for (enum own_maximum kind = OF_ITS_KEYS; kind <= OF_KEYS_FROM_IT_ON; kind++) {
@@ -294,6 +294,7 @@ void stages_say_relative_to(const struct stages *s, const int *begin /* [parts +
                 !are_relative_to(s, begin, parts, kind, power))
                 continue;
             stages_say(s, "they are rescaled to the row's largest score by the power %.3g of the right factor", power);
-            return;
+            return true;
         }
+    return false;
 }
