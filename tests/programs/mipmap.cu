@@ -115,8 +115,8 @@ static void pyramid() {
         OK(cudaDestroyTextureObject(texture));
     }
     OK(cudaFreeMipmappedArray(mipmap));
-    EXPECT(cudaFreeMipmappedArray(mipmap) == cudaErrorInvalidResourceHandle);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidResourceHandle);
+    EXPECT(cudaFreeMipmappedArray(mipmap) != cudaSuccess); // which error that is is not written down
+    EXPECT(cudaGetLastError() != cudaSuccess);
 }
 
 // Layers stay as many from level to level.
