@@ -153,6 +153,14 @@ static void build_simulator(struct list *list) {
     // More tiles of 32 keys than a warp has lanes.
     add(list, 1, 1, 3, 1100, 64);
     add(list, 1, 1, 2, 1100, 64)->family = INPUTS_RISING;
+    // Scores that grow by some 6 every 64 keys, from either end: a maximum that is raised too late has weights over
+    // fp16's range, and none that is over that of a later one.
+    struct problem_case *slowly = add(list, 1, 1, 5, 300, 64);
+    slowly->family = INPUTS_RISING;
+    scale_by(slowly, 0.39f / 8);
+    slowly = add(list, 1, 1, 5, 300, 64);
+    slowly->family = INPUTS_FALLING;
+    scale_by(slowly, 0.26f / 8);
     // Long ones in one direction, at odd lengths: more queries than a block has threads, more keys than there is room
     // for scores in 48 KB.
     add(list, 1, 1, 1061, 5, 16);

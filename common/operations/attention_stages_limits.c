@@ -203,6 +203,30 @@ static bool say_blocks(const struct limits *l) {
     return false;
 }
 
+// Whether keys end where they would if there were as many queries as keys: with the last of a block of queries, up to
+// the end of a tile.
+static bool say_own_number(const struct limits *l) {
+    for (int tile = 1; tile <= 128; tile *= 2)
+        for (int block = 1; block <= 256; block *= 2) {
+            bool fits = true;
+            for (int64_t r = 0; r < l->rows && fits; r++) {
+                const int own = right_limit(l, r % l->nq);
+                const int end = ((int)(r % l->nq) / block * block + block + tile - 1) / tile * tile;
+                fits = l->seen[r] == (end < own ? end : own);
+            }
+            if (!fits)
+                continue;
+            char to[60] = "";
+            if (tile > 1)
+                snprintf(to, sizeof to, ", rounded up to a multiple of %d", tile);
+            stages_say(l->s,
+                       "query i sees no more keys than i / %d * %d + %d%s: as if there were as many keys as queries",
+                       block, block, block, to);
+            return true;
+        }
+    return false;
+}
+
 // The limit that all rows with too few keys have, where that is one: keys from there on are seen by nobody, or by none
 // of these. And the same of those with too many.
 static void say_shared_end(const struct limits *l, bool fewer) {
@@ -272,7 +296,7 @@ static bool say_rule(const struct limits *l) {
         stages_say(l->s, "%d too %s in each of them", abs(difference), difference < 0 ? "few" : "many");
     else if (all)
         stages_say(l->s, "every query sees all keys");
-    return difference || all || say_whose(l) || say_blocks(l);
+    return difference || all || say_whose(l) || say_blocks(l) || say_own_number(l);
 }
 
 // Whether rows see other keys than they should, other than those that should see none.
