@@ -5,6 +5,8 @@ PYTHON := python3
 override PYTHON := $(or $(PYTHON),python3)
 # One call at a time, with what a launch costs the CPU.
 EAGER  :=
+# 1: times nothing, and counts with Nsight Compute which units each kernel computes on.
+UNITS  :=
 # A source tree of FlashAttention-3, and the CUTLASS that it takes in the place of its own.
 FA3     :=
 CUTLASS :=
@@ -33,7 +35,7 @@ ifneq (,$(FA3))
   $(if $(filter error:,$(firstword $(fa3_tree))),$(error $(wordlist 2,99,$(fa3_tree))))
   fa3_hopper  := $(word 1,$(fa3_tree))
   fa3_cutlass := $(word 2,$(fa3_tree))
-  fa3_source  := $(fa3_hopper) at $(word 3,$(fa3_tree)), CUTLASS at $(word 4,$(fa3_tree))
+  fa3_version := flash-attention $(word 3,$(fa3_tree)), CUTLASS $(word 4,$(fa3_tree))
   fa3_build   := build/fa3/$(DTYPE)
   fa3_library := $(fa3_build)/attention.so
   fa3_element := $(if $(filter bf16,$(DTYPE)),cutlass::bfloat16_t,cutlass::half_t)
@@ -67,7 +69,7 @@ endif
 # ---- The comparison ----------------------------------------------------------------------------------------------------
 
 peer_options = $(strip $(call option,--dtype,$(DTYPE)) $(call option,--fa3,$(fa3_library)) \
-               $(call option,--fa3-source,$(fa3_source)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
+               $(call option,--fa3-version,$(fa3_version)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
                $(call option,--seed,$(SEED)) $(if $(chosen),--lessons $(subst $(space),$(comma),$(strip $(chosen)))) \
                --results $(call quoted,$(RESULTS)) $(if $(filter 1,$(EAGER)),--eager --attention))
 
@@ -78,4 +80,4 @@ peers-ready:
 peers: $(compared_libraries) $(fa3_library)
 	for library in $(compared_libraries:%=%.serialised); do [ ! -e $$library ] || { sed 's/^/error: /' $$library >&2; exit 2; }; done
 	$(call alone,commit=$$(scripts/commit $(compared_libraries)) || exit 2; \
-	    $(PYTHON) peers/compare.py $(peer_options) --commit "$$commit")
+	    $(if $(filter 1,$(UNITS)),scripts/count-units $(PYTHON),$(PYTHON) peers/compare.py) $(peer_options) --commit "$$commit")

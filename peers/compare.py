@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the built lessons interleaved with PyTorch's and Triton's paths for the same problem. `make peers` calls it."""
+"""Times the built lessons interleaved with what PyTorch, FlashAttention and Triton offer for the same problem. `make peers` calls it."""
 
 import argparse
 import math
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)  # in the place of this folder, which PyTorch's own imports must not see
 
-from peers import lessons, shapes, torch_paths, triton_paths
+from peers import fa4, lessons, shapes, torch_paths, triton_paths
 from peers.comparison import FAILED, Comparison
 from peers.device import Clocks, open_device
 from peers.results import Run
@@ -35,7 +35,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--softmax", action="store_true", help="only the row softmax")
     parser.add_argument("--dtype", choices=["fp32", "fp16", "bf16"], default="fp32", help="of attention (fp32)")
     parser.add_argument("--fa3", type=Path, help="FlashAttention-3 behind attention.h, a library that make builds")
-    parser.add_argument("--fa3-source", default="", metavar="TEXT", help="which state of it that is, to be printed")
+    parser.add_argument("--fa3-version", default="unknown", metavar="TEXT", help="which version of it that is, for results")
     parser.add_argument(
         "--no-triton", action="store_true", help="without the Triton kernels, which compile for a while"
     )
@@ -46,6 +46,9 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--time-budget", type=float, default=180, metavar="S", help="seconds for everything (180)")
     parser.add_argument("--results", type=Path, help="the folder that rows are added to; default: none")
     parser.add_argument("--commit", default="none", help="the state of the repository, for the rows")
+    parser.add_argument(
+        "--launch-once", type=Path, metavar="FILE", help="time nothing, launch each kernel once for a profiler; FILE gets their names"
+    )
     parser.add_argument("--ready", action="store_true", help="only say whether a comparison can run here")
     asked = parser.parse_args(argv)
     if asked.attention and asked.softmax:
@@ -104,14 +107,14 @@ def import_torch():
     return torch
 
 
-def introduce(torch, comparison: Comparison, triton: str) -> None:
-    """What is compared, on what, and how."""
+def introduce(torch, comparison: Comparison, optional: list[str]) -> None:
+    """Prints what is compared, on what, and how. optional: a line for each package that may be missing."""
     gpu, precision = comparison.device, torch.get_float32_matmul_precision()
     print(f"{gpu.name}, {gpu.sm_count} SMs, driver {comparison.run.driver or 'unknown'}, CUDA {gpu.cuda}")
-    print(f"PyTorch {torch.__version__}, cuDNN {cudnn_version(torch)}, fp32 products at precision '{precision}', "
-          f"without TF32; {triton}")
+    print(f"PyTorch {torch.__version__}, cuDNN {torch_paths.cudnn_version(torch)}, fp32 GEMMs at precision '{precision}', without TF32")
     if comparison.asked.fa3:
-        print(f"FlashAttention-3: {comparison.asked.fa3_source or comparison.asked.fa3}")
+        optional = [f"FlashAttention-3: {comparison.asked.fa3_version}", *optional]
+    print("\n".join(optional))
     print(f"seed {comparison.seed}")
     if comparison.asked.amplitude != 1:
         print(f"inputs are {comparison.asked.amplitude:g} times as large as those of N(0,1)")
@@ -120,20 +123,11 @@ def introduce(torch, comparison: Comparison, triton: str) -> None:
     else:
         print("times are the GPU's alone: it is kept waiting until all launches of a sample are in its queue")
     if comparison.asked.dtype == "fp32":
-        print("best torch, efficient, torch.softmax: how many times faster than the best of PyTorch's paths, than its")
-        print("memory-efficient kernel, than torch.softmax")
+        print("best library, efficient, torch.softmax: how many times faster than the fastest of PyTorch's paths and cuBLAS, than")
+        print("PyTorch's memory-efficient kernel, than torch.softmax")
     else:
-        print("best torch, FA3: how many times faster than the best of PyTorch's paths, than FlashAttention-3; the GPU")
-        print(f"rests for {1e3 * REST:.0f} ms after each round, so that its power limit is not reached")
-
-
-def cudnn_version(torch) -> str:
-    """9.19.0; PyTorch counts 91900."""
-    try:
-        version = torch.backends.cudnn.version() or 0
-    except (RuntimeError, ValueError):  # of another version than PyTorch was built for, or made for other GPUs
-        version = 0
-    return f"{version // 10000}.{version // 100 % 100}.{version % 100}" if version else "unknown"
+        print("best library, FA3: how many times faster than the fastest library, than FlashAttention-3; the GPU rests for")
+        print(f"{1e3 * REST:.0f} ms after each round, so that its power limit is not reached")
 
 
 def lessons_of_dtype(built: list, asked: argparse.Namespace) -> tuple[list, list[str]]:
@@ -165,18 +159,21 @@ def compare(torch, asked: argparse.Namespace, begun: float) -> int:
     runtime = (built + softmax)[0].library
     device, clocks = open_device(torch, runtime), Clocks(runtime)
     attention, left_out = lessons_of_dtype(built, asked)
-    fa3 = [lessons.Fa3Kernel(lessons.find_fa3(asked.fa3))] if asked.fa3 else []
-    triton_attention, triton_softmax, triton = triton_paths.load(asked.dtype, asked.no_triton)
+    fa3 = [lessons.Fa3Kernel(lessons.find_fa3(asked.fa3), asked.fa3_version)] if asked.fa3 else []
+    fa4_kernels, fa4_line = fa4.load(asked.dtype)
+    triton_attention, triton_softmax, triton_line = triton_paths.load(asked.dtype, asked.no_triton)
     run = Run(asked.results, asked.commit, clocks.driver(), device)
     comparison = Comparison(torch, asked, device, clocks, run, begun)
-    introduce(torch, comparison, triton)
+    introduce(torch, comparison, [triton_line] if asked.dtype == "fp32" else [fa4_line, triton_line])
     if left_out:
         print(f"not {asked.dtype}, so left out: {', '.join(left_out)}")
-    peers = torch_paths.attention_paths(asked.dtype) + fa3 + triton_attention
+    peers = torch_paths.attention_paths(torch, asked.dtype) + fa3 + fa4_kernels + triton_attention
+    if asked.launch_once:
+        return comparison.launch_once(asked.attention_shapes[0], attention + peers, asked.launch_once)
     for shape in asked.attention_shapes:
         comparison.attention(shape, attention + peers)
     for matrix in asked.matrices:
-        comparison.softmax(matrix, softmax + torch_paths.softmax_paths() + triton_softmax)
+        comparison.softmax(matrix, softmax + torch_paths.softmax_paths(torch) + triton_softmax)
     return comparison.end()
 
 

@@ -15,7 +15,7 @@ KERNELS = ROOT / "build" / "kernels"
 
 
 class NotCovered(Exception):
-    """One line that says why a contestant cannot run this problem."""
+    """One line that says why a kernel cannot run this problem."""
 
 
 class LaunchFailed(Exception):
@@ -45,9 +45,9 @@ def find_attention(chosen: list[str] | None) -> list[Library]:
 
 
 def find_softmax(chosen: list[str] | None) -> list[Library]:
-    """The row softmaxes of the solutions and their rival in five passes, or of the lessons chosen."""
-    rival = sorted((KERNELS / "solutions").glob("*/unfused_softmax.so"))
-    libraries = [Library("unfused_softmax", path) for path in rival]
+    """The row softmaxes of the solutions and the one in five passes, or of the lessons chosen."""
+    five_passes = sorted((KERNELS / "solutions").glob("*/unfused_softmax.so"))
+    libraries = [Library("unfused_softmax", path) for path in five_passes]
     if chosen is None:
         found = sorted((KERNELS / "solutions").glob("[0-9][0-9]_*/softmax.so"))
         return libraries + [Library(f"solution-{path.parent.name}", path) for path in found]
@@ -76,7 +76,7 @@ def find_fa3(path: Path) -> Library:
 
 
 def is_lesson(name: str) -> bool:
-    """Whether a contestant is of this project, so that its failure is one of the comparison."""
+    """Whether a kernel is of this project, so that its failure is one of the comparison."""
     return not name.startswith("peer-")
 
 
@@ -151,6 +151,10 @@ class Fa3Kernel(AttentionKernel):
     """The same of FlashAttention-3, which is built for three head dimensions only."""
 
     HEAD_DIMS = (64, 96, 128)
+
+    def __init__(self, library: Library, version: str) -> None:
+        super().__init__(library)
+        self.version = version
 
     def refuse(self, tensors: Tensors, device: Device) -> None:
         super().refuse(tensors, device)

@@ -1,4 +1,5 @@
-"""Rows of results/<GPU>/attention.csv, attention-eager.csv and softmax.csv, with the columns of common/host/results.c."""
+"""Rows of results/<GPU>/attention.csv, attention-eager.csv and softmax.csv, with the columns of common/host/results.c, and of
+libraries.csv, which says of each run which version of each library was timed."""
 
 import fcntl
 import os
@@ -22,6 +23,7 @@ SOFTMAX_COLUMNS = (
     "run,lesson,device,sm_count,driver,cuda,dtype,rows,columns,median_us,min_us,p95_us,repeats,"
     "sm_clock_before_mhz,sm_clock_after_mhz,gb_per_s,bytes,max_rel_error,copy_gb_per_s,date,commit,noise"
 )
+LIBRARY_COLUMNS = "run,lesson,device,version,date"
 
 
 @dataclass
@@ -106,6 +108,11 @@ class Run:
             "copy_gb_per_s": f"{copy:.1f}",
         }
         self.append("softmax.csv", SOFTMAX_COLUMNS, row)
+
+    def add_library(self, lesson: str, version: str) -> None:
+        """version: the names and versions of all that the timing of the library depends on, separated by commas."""
+        row = self.common(lesson, "") | {"version": field(version.replace(", ", "; "))}
+        self.append("libraries.csv", LIBRARY_COLUMNS, row)
 
     def append(self, name: str, columns: str, row: dict) -> None:
         """One write under a lock. ValueError where the file has other columns: it is left as it is."""

@@ -1,4 +1,4 @@
-"""Times several contestants interleaved, so that all see the same clocks and temperature.
+"""Times several kernels interleaved, so that all see the same clocks and temperature.
 
 A sample is a batch of launches between two CUDA events. The launches are enqueued behind a kernel that only waits, so
 that the GPU runs them back to back and the events see no launch cost of the CPU, which for small shapes and for
@@ -25,7 +25,7 @@ REST = 0.06
 
 
 @dataclass
-class Contestant:
+class TimedKernel:
     """launch(set) enqueues the work on that set of inputs and returns its output."""
 
     name: str
@@ -52,109 +52,109 @@ class Stopwatch:
         event.record()
         return event
 
-    def enqueue(self, contestant: Contestant, count: int):
-        """Launches between two events. Every launch takes the next set, whichever contestant it is."""
+    def enqueue(self, kernel: TimedKernel, count: int):
+        """Launches between two events. Every launch takes the next set, whichever kernel takes it."""
         start = self.event()
         for _ in range(count):
-            contestant.launch(self.launches % self.sets)
+            kernel.launch(self.launches % self.sets)
             self.launches += 1
         return start, self.event()
 
-    def sample(self, contestant: Contestant) -> float | None:
+    def sample(self, kernel: TimedKernel) -> float | None:
         """Seconds a launch; None where the wait was too short."""
         begun = None
         if not self.eager:
-            self.torch.cuda._sleep(int(contestant.wait * self.device.clock_hz))
+            self.torch.cuda._sleep(int(kernel.wait * self.device.clock_hz))
             begun = self.event()
-        start, stop = self.enqueue(contestant, self.batch)
+        start, stop = self.enqueue(kernel, self.batch)
         late = begun is not None and begun.query()
         stop.synchronize()
-        if late and contestant.wait < LONGEST_WAIT:
-            contestant.wait = min(2 * contestant.wait, LONGEST_WAIT)
+        if late and kernel.wait < LONGEST_WAIT:
+            kernel.wait = min(2 * kernel.wait, LONGEST_WAIT)
             return None
-        contestant.late += late
+        kernel.late += late
         return start.elapsed_time(stop) * 1e-3 / self.batch
 
-    def warm_up(self, contestant: Contestant) -> None:
+    def warm_up(self, kernel: TimedKernel) -> None:
         """Estimates what a launch takes, on the GPU and to enqueue."""
         for _ in range(WARM_UPS):
             self.torch.cuda.synchronize()
             before = time.perf_counter()
-            start, stop = self.enqueue(contestant, 1)
-            contestant.wait = time.perf_counter() - before
+            start, stop = self.enqueue(kernel, 1)
+            kernel.wait = time.perf_counter() - before
             stop.synchronize()
-            contestant.estimate = start.elapsed_time(stop) * 1e-3
-            if contestant.estimate > SLOW:
+            kernel.estimate = start.elapsed_time(stop) * 1e-3
+            if kernel.estimate > SLOW:
                 break
 
-    def plan(self, contestants: list[Contestant], seconds: float) -> None:
-        """How many launches a sample has, and how many samples a contestant gets. The estimates of short launches hold
+    def plan(self, kernels: list[TimedKernel], seconds: float) -> None:
+        """Decides how many launches a sample has, and how many samples a kernel gets. The estimates of short launches hold
         what the CPU took to enqueue them, so these are made anew from one sample."""
-        for contestant in contestants:
-            self.warm_up(contestant)
-            contestant.wait = 1e-4 + 2 * contestant.wait
+        for kernel in kernels:
+            self.warm_up(kernel)
+            kernel.wait = 1e-4 + 2 * kernel.wait
         if not self.eager:
-            for contestant in contestants:
-                if contestant.estimate < 10 * contestant.wait:
-                    contestant.estimate = self.retry(contestant)
-            fastest = max(min(contestant.estimate for contestant in contestants), 1e-7)
+            for kernel in kernels:
+                if kernel.estimate < 10 * kernel.wait:
+                    kernel.estimate = self.retry(kernel)
+            fastest = max(min(kernel.estimate for kernel in kernels), 1e-7)
             self.batch = 1 if fastest >= SHORT else min(MOST_BATCH, math.ceil(BATCH / fastest))
-        share = seconds / len(contestants)
-        for contestant in contestants:
-            contestant.wait = min(LONGEST_WAIT, 1e-4 + self.batch * (contestant.wait - 1e-4))
-            each = self.batch * contestant.estimate + contestant.wait + self.rest / len(contestants)
+        share = seconds / len(kernels)
+        for kernel in kernels:
+            kernel.wait = min(LONGEST_WAIT, 1e-4 + self.batch * (kernel.wait - 1e-4))
+            each = self.batch * kernel.estimate + kernel.wait + self.rest / len(kernels)
             fitting = int(share / each)
             least = ENOUGH if ENOUGH * each < 3 * share else LEAST if each < VERY_SLOW else LEAST_SLOW
-            contestant.repeats = min(MOST, max(fitting, least))
+            kernel.repeats = min(MOST, max(fitting, least))
 
-    def retry(self, contestant: Contestant) -> float:
+    def retry(self, kernel: TimedKernel) -> float:
         """A sample behind a wait that is long enough."""
         while True:
-            seconds = self.sample(contestant)
+            seconds = self.sample(kernel)
             if seconds is not None:
                 return seconds
 
-    def interleave(self, contestants: list[Contestant]) -> list[int]:
-        """Takes the samples, a slow contestant's few spread among a fast one's many. The SM clock before, meanwhile and
+    def interleave(self, kernels: list[TimedKernel]) -> list[int]:
+        """Takes the samples, a slow kernel's few spread among a fast one's many. The SM clock before, meanwhile and
         after."""
-        rounds = max(contestant.repeats for contestant in contestants)
+        rounds = max(kernel.repeats for kernel in kernels)
         seen = [self.clocks.sm_mhz()]
-        for contestant in contestants:
-            contestant.samples, contestant.late = [], 0
+        for kernel in kernels:
+            kernel.samples, kernel.late = [], 0
         for i in range(rounds):
             # After a rest the first one finds the coolest GPU, so that each is the first in its turn.
-            first = i % len(contestants) if self.rest else 0
-            for contestant in contestants[first:] + contestants[:first]:
-                if (i + 1) * contestant.repeats // rounds > i * contestant.repeats // rounds:
-                    contestant.samples.append(self.retry(contestant))
+            first = i % len(kernels) if self.rest else 0
+            for kernel in kernels[first:] + kernels[:first]:
+                if (i + 1) * kernel.repeats // rounds > i * kernel.repeats // rounds:
+                    kernel.samples.append(self.retry(kernel))
             if i % 10 == 9 or i + 1 == rounds:
                 seen.append(self.clocks.sm_mhz())
             if self.rest:
                 time.sleep(self.rest)
         return seen
 
-    def time(self, contestants: list[Contestant], seconds: float) -> None:
-        """Sets contestant.timing. What stayed noisy is timed once more where the seconds allow, and the better kept."""
-        self.plan(contestants, seconds / 2)
+    def time(self, kernels: list[TimedKernel], seconds: float) -> None:
+        """Sets kernel.timing. What stayed noisy is timed once more where the seconds allow, and the better kept."""
+        self.plan(kernels, seconds / 2)
         begun = time.perf_counter()
-        self.measure(contestants)
+        self.measure(kernels)
         took = time.perf_counter() - begun
-        if not any(contestant.timing.noisy for contestant in contestants) or took > 0.6 * seconds:
+        if not any(kernel.timing.noisy for kernel in kernels) or took > 0.6 * seconds:
             return
-        first = [contestant.timing for contestant in contestants]
-        self.measure(contestants)
-        if sum(timing.noisy for timing in first) <= sum(contestant.timing.noisy for contestant in contestants):
-            for contestant, timing in zip(contestants, first):
-                contestant.timing = timing
+        first = [kernel.timing for kernel in kernels]
+        self.measure(kernels)
+        if sum(timing.noisy for timing in first) <= sum(kernel.timing.noisy for kernel in kernels):
+            for kernel, timing in zip(kernels, first):
+                kernel.timing = timing
 
-    def measure(self, contestants: list[Contestant]) -> None:
-        clocks = self.interleave(contestants)
+    def measure(self, kernels: list[TimedKernel]) -> None:
+        clocks = self.interleave(kernels)
         known = [clock for clock in clocks if clock] or [0]
         dropped = min(known) < (1 - MOST_DROP) * max(known)
-        for contestant in contestants:
-            contestant.timing = summarise(contestant.samples, self.batch)
-            contestant.timing.noisy |= dropped or contestant.late > 0
-            contestant.timing.clock_before, contestant.timing.clock_after = clocks[0], clocks[-1]
+        for kernel in kernels:
+            kernel.timing = summarise(kernel.samples, self.batch)
+            kernel.timing.noisy |= dropped or kernel.late > 0
+            kernel.timing.clock_before, kernel.timing.clock_after = clocks[0], clocks[-1]
 
 
 def summarise(samples: list[float], batch: int) -> Timing:

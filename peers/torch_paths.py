@@ -18,8 +18,9 @@ HALF_ONLY = ("peer-torch_flash", "peer-torch_cudnn")  # made for 16 bits, and al
 class SdpaBackend:
     """scaled_dot_product_attention through one backend and no other."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, torch, name: str) -> None:
         self.name = name
+        self.version = version(torch) + (f", cuDNN {cudnn_version(torch)}" if name == "peer-torch_cudnn" else "")
 
     def prepare(self, torch, tensors: Tensors, _device):
         """launch(set) -> o [batch][heads][nq][head_dim]."""
@@ -51,6 +52,9 @@ class Unfused:
 
     name = "peer-torch_unfused"
 
+    def __init__(self, torch) -> None:
+        self.version = version(torch)
+
     def prepare(self, torch, tensors: Tensors, _device):
         """launch(set) -> o [batch][heads][nq][head_dim]."""
         refuse_ragged_causal(tensors)
@@ -80,6 +84,9 @@ class Softmax:
 
     name = "peer-torch_softmax"
 
+    def __init__(self, torch) -> None:
+        self.version = version(torch)
+
     def prepare(self, torch, matrices: Matrices, _device):
         """launch(set) -> out [rows][columns]."""
         return lambda i: torch.softmax(matrices.x[i], dim=-1, out=matrices.out[i])
@@ -89,6 +96,9 @@ class UnfusedSoftmax:
     """The same in five operations, each a kernel."""
 
     name = "peer-torch_unfused_softmax"
+
+    def __init__(self, torch) -> None:
+        self.version = version(torch)
 
     def prepare(self, torch, matrices: Matrices, _device):
         """launch(set) -> out [rows][columns]."""
@@ -101,14 +111,28 @@ class UnfusedSoftmax:
         return launch
 
 
-def attention_paths(dtype: str) -> list:
+def attention_paths(torch, dtype: str) -> list:
     if dtype != "fp32":
-        return [SdpaBackend(name) for name in HALF_ONLY]
-    return [SdpaBackend(name) for name in BACKENDS] + [Unfused()]
+        return [SdpaBackend(torch, name) for name in HALF_ONLY]
+    return [SdpaBackend(torch, name) for name in BACKENDS] + [Unfused(torch)]
 
 
-def softmax_paths() -> list:
-    return [UnfusedSoftmax(), Softmax()]
+def softmax_paths(torch) -> list:
+    return [UnfusedSoftmax(torch), Softmax(torch)]
+
+
+def version(torch) -> str:
+    """Without the suffix that names the CUDA it was built for: a row has that in a column of its own."""
+    return f"PyTorch {torch.__version__.partition('+')[0]}"
+
+
+def cudnn_version(torch) -> str:
+    """9.19.0; PyTorch counts 91900."""
+    try:
+        version = torch.backends.cudnn.version() or 0
+    except (RuntimeError, ValueError):  # of another version than PyTorch was built for, or made for other GPUs
+        version = 0
+    return f"{version // 10000}.{version // 100 % 100}.{version % 100}" if version else "unknown"
 
 
 def refuse_ragged_causal(tensors: Tensors) -> None:

@@ -5,8 +5,8 @@ from peers.lessons import NotCovered
 
 
 class TritonAttention:
-    def __init__(self, name: str, attention, dtypes: tuple) -> None:
-        self.name = name
+    def __init__(self, name: str, attention, dtypes: tuple, version: str) -> None:
+        self.name, self.version = name, version
         self.attention = attention
         self.dtypes = dtypes
 
@@ -19,8 +19,8 @@ class TritonAttention:
 
 
 class TritonSoftmax:
-    def __init__(self, name: str, softmax) -> None:
-        self.name = name
+    def __init__(self, name: str, softmax, version: str) -> None:
+        self.name, self.version = name, version
         self.softmax = softmax
 
     def prepare(self, _torch, matrices: Matrices, _device):
@@ -29,7 +29,7 @@ class TritonSoftmax:
 
 
 def load(dtype: str, left_out: bool = False) -> tuple[list, list, str]:
-    """Attention contestants of the type and row-softmax ones, which are fp32, and one line that says which Triton it is, or
+    """The attention kernels of the type and the row softmaxes, which are fp32, and one line that says which Triton it is, or
     why there are none."""
     if left_out:
         return [], [], "no Triton kernels: --no-triton"
@@ -42,9 +42,10 @@ def load(dtype: str, left_out: bool = False) -> tuple[list, list, str]:
     kernels, dtypes = triton_kernels.ATTENTION, ("fp32",)
     if dtype != "fp32":
         kernels, dtypes = triton_kernels.HALF_ATTENTION, ("fp16", "bf16")
-    attention = [TritonAttention(name, function, dtypes) for name, function in kernels]
-    softmax = [TritonSoftmax(name, function) for name, function in triton_kernels.SOFTMAX]
-    return attention, softmax, f"Triton {triton.__version__}"
+    version = f"Triton {triton.__version__}"
+    attention = [TritonAttention(name, function, dtypes, version) for name, function in kernels]
+    softmax = [TritonSoftmax(name, function, version) for name, function in triton_kernels.SOFTMAX]
+    return attention, softmax, version
 
 
 def first_line(error: BaseException) -> str:

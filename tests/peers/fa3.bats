@@ -119,5 +119,5 @@ refused() {
     run make -n solution-01 peers DTYPE=bf16 FA3="$tree" PYTHON="$BATS_TEST_TMPDIR/python"
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ ${lines[-1]} == *"--dtype 'bf16' --fa3 'build/fa3/bf16/attention.so' --fa3-source '$tree/hopper at unknown, CUTLASS at unknown'"* ]]
+    [[ ${lines[-1]} == *"--dtype 'bf16' --fa3 'build/fa3/bf16/attention.so' --fa3-version 'flash-attention unknown, CUTLASS unknown'"* ]]
 }

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 from peers import timing
-from peers.timing import Contestant, Stopwatch, summarise
+from peers.timing import TimedKernel, Stopwatch, summarise
 from tests.peers.fake_cuda import CLOCK_HZ, FakeCuda
 
 
@@ -27,22 +27,22 @@ class Interleaved(unittest.TestCase):
         self.rests.append(seconds)
         self.cuda.cpu += seconds
 
-    def contestant(self, name: str, enqueue: float, take) -> Contestant:
+    def kernel(self, name: str, enqueue: float, take) -> TimedKernel:
         def launch(i: int) -> None:
             self.taken.append((name, i))
             self.cuda.run(enqueue, take() if callable(take) else take)
 
-        return Contestant(name, launch)
+        return TimedKernel(name, launch)
 
-    def time(self, contestants, seconds=10.0, sets=7, eager=False, rest=0):
+    def time(self, kernels, seconds=10.0, sets=7, eager=False, rest=0):
         device = SimpleNamespace(clock_hz=CLOCK_HZ)
         clocks = SimpleNamespace(sm_mhz=lambda: next(self.mhz))
         watch = Stopwatch(self.cuda.torch, device, clocks, sets, eager, rest)
-        watch.time(contestants, seconds)
+        watch.time(kernels, seconds)
         return watch
 
     def test_what_a_launch_costs_the_cpu_is_not_in_the_time(self):
-        fast, slow = self.contestant("fast", 100e-6, 10e-6), self.contestant("slow", 5e-6, 300e-6)
+        fast, slow = self.kernel("fast", 100e-6, 10e-6), self.kernel("slow", 5e-6, 300e-6)
         watch = self.time([fast, slow])
         self.assertAlmostEqual(fast.timing.median, 10, 3)
         self.assertAlmostEqual(slow.timing.median, 300, 3)
@@ -50,13 +50,13 @@ class Interleaved(unittest.TestCase):
         self.assertFalse(fast.timing.noisy or slow.timing.noisy)
 
     def test_eager_it_is(self):
-        fast = self.contestant("fast", 100e-6, 10e-6)
+        fast = self.kernel("fast", 100e-6, 10e-6)
         self.time([fast], eager=True)
         self.assertGreaterEqual(fast.timing.median, 100)
 
     def test_a_wait_that_was_too_short_is_made_longer(self):
         costs = [1e-6] * 4 + [400e-6] * 100000  # the warm-up saw cheap launches
-        slow = Contestant("slow", lambda i: self.cuda.run(costs.pop(0), 60e-6))
+        slow = TimedKernel("slow", lambda i: self.cuda.run(costs.pop(0), 60e-6))
         self.time([slow])
         self.assertAlmostEqual(slow.timing.median, 60, 3)
         self.assertFalse(slow.late)
@@ -66,18 +66,18 @@ class Interleaved(unittest.TestCase):
             self.cuda.run(1e-6, 60e-6)
             self.cuda.synchronize()
 
-        waits = Contestant("waits", launch)
+        waits = TimedKernel("waits", launch)
         self.time([waits])
         self.assertGreater(waits.late, 0)
         self.assertTrue(waits.timing.noisy)
 
     def test_every_launch_takes_the_next_set(self):
-        self.time([self.contestant("a", 1e-6, 1e-3), self.contestant("b", 1e-6, 2e-3)], sets=5)
+        self.time([self.kernel("a", 1e-6, 1e-3), self.kernel("b", 1e-6, 2e-3)], sets=5)
         sets = [i for _, i in self.taken]
         self.assertEqual(sets, [i % 5 for i in range(len(sets))])
 
     def test_a_slow_one_gets_fewer_samples_spread_among_the_others(self):
-        fast, slow = self.contestant("fast", 1e-6, 1e-3), self.contestant("slow", 1e-6, 0.3)
+        fast, slow = self.kernel("fast", 1e-6, 1e-3), self.kernel("slow", 1e-6, 0.3)
         self.time([fast, slow], seconds=4)
         self.assertEqual(slow.timing.repeats, timing.LEAST)
         self.assertEqual(fast.timing.repeats, timing.MOST)
@@ -87,10 +87,10 @@ class Interleaved(unittest.TestCase):
         self.assertTrue(all(30 < b - a < 50 for a, b in zip(gaps, gaps[1:])))
 
     def test_a_rest_after_each_round_and_another_one_begins(self):
-        contestants = [self.contestant(name, 1e-6, 1e-3) for name in "abc"]
+        kernels = [self.kernel(name, 1e-6, 1e-3) for name in "abc"]
         begun = self.cuda.cpu
-        self.time(contestants, seconds=8, rest=0.06)
-        rounds = contestants[0].timing.repeats
+        self.time(kernels, seconds=8, rest=0.06)
+        rounds = kernels[0].timing.repeats
         self.assertTrue(30 <= rounds <= 70)
         self.assertEqual(self.rests, [0.06] * rounds)
         self.assertLess(self.cuda.cpu - begun, 5)
@@ -98,24 +98,24 @@ class Interleaved(unittest.TestCase):
         self.assertEqual(order[:9], "abcbcacab")
 
     def test_without_a_rest_the_order_stays(self):
-        self.time([self.contestant(name, 1e-6, 1e-3) for name in "abc"], seconds=1)
+        self.time([self.kernel(name, 1e-6, 1e-3) for name in "abc"], seconds=1)
         self.assertEqual(self.rests, [])
         self.assertTrue("".join(name for name, _ in self.taken).endswith("abcabcabc"))
 
     def test_at_least_thirty_where_the_time_allows(self):
-        contestants = [self.contestant(str(i), 1e-6, 20e-3) for i in range(5)]
-        self.time(contestants, seconds=5)
-        self.assertTrue(all(c.timing.repeats >= timing.ENOUGH for c in contestants))
+        kernels = [self.kernel(str(i), 1e-6, 20e-3) for i in range(5)]
+        self.time(kernels, seconds=5)
+        self.assertTrue(all(c.timing.repeats >= timing.ENOUGH for c in kernels))
 
     def test_a_clock_that_drops_makes_noise(self):
         self.mhz = itertools.cycle([1980, 1500])
-        steady = self.contestant("steady", 1e-6, 1e-3)
+        steady = self.kernel("steady", 1e-6, 1e-3)
         self.time([steady])
         self.assertTrue(steady.timing.noisy)
 
     def test_noise_that_ends_is_timed_again(self):
         times = [1e-3] * 10 + [2e-3, 1e-3] * 100
-        shaky = self.contestant("shaky", 1e-6, lambda: times.pop(0) if times else 1e-3)
+        shaky = self.kernel("shaky", 1e-6, lambda: times.pop(0) if times else 1e-3)
         self.time([shaky])
         self.assertFalse(shaky.timing.noisy)
         self.assertAlmostEqual(shaky.timing.p95, 1000, 3)

@@ -10,8 +10,10 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
+import types
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +24,7 @@ try:
 except ImportError:
     torch = None
 
-from peers import compare, comparison, lessons
+from peers import compare, comparison, fa4, lessons
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -170,7 +172,7 @@ class Whole(unittest.TestCase):
         self.assertEqual(status, 1, told)
         self.assertRegex(told, r"solution-01_first +failed: attention_forward\(\) returned error \d+: some other error")
 
-    def test_a_peer_of_lower_accuracy_is_no_rival(self):
+    def test_a_less_accurate_peer_is_not_compared_with(self):
         exact = torch.baddbmm
 
         def rounded(*arguments, **keywords):
@@ -179,7 +181,7 @@ class Whole(unittest.TestCase):
         with mock.patch.object(torch, "baddbmm", rounded):
             status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01")
         self.assertEqual(status, 0, told)
-        self.assertRegex(told, r"peer-torch_unfused .*not at this accuracy, so no rival")
+        self.assertRegex(told, r"peer-torch_unfused .*less accurate, so not compared with")
         self.assertEqual(self.rows("attention.csv")["peer-torch_unfused"]["dtype"], "fp32-inexact")
 
     def test_bf16_without_a_lesson_that_takes_it(self):
@@ -194,22 +196,93 @@ class Whole(unittest.TestCase):
 
     def test_bf16_with_a_lesson_and_flashattention_3(self):
         self.patch(lessons, "KERNELS", self.kernels.parent / "half")
-        chosen = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so"), "--fa3-source", "tree at abc"]
+        chosen = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so"), "--fa3-version", "flash-attention abc, CUTLASS def"]
         status, told = self.compare("--shape", "1,2,40,64", "--causal", *chosen)
         self.assertEqual(status, 0, told)
-        self.assertIn("FlashAttention-3: tree at abc\n", told)
+        self.assertIn("FlashAttention-3: flash-attention abc, CUTLASS def\n", told)
         self.assertNotIn("left out", told)
         rows = self.rows("attention.csv")
         self.assertEqual(set(rows), {"solution-08_half", "peer-torch_flash", "peer-fa3"})
         self.assertEqual(len({row["run"] for row in rows.values()}), 1)
         self.assertEqual({(row["dtype"], row["causal"]) for row in rows.values()}, {("bf16", "1")})
-        self.assertRegex(told, r"samples +TFLOP/s +GB/s best torch +FA3 +rms")
+        self.assertRegex(told, r"samples +TFLOP/s +GB/s best library +FA3 +rms")
         self.assertRegex(told, r"\n  peer-fa3 .* 1\.00x +[0-9.e-]+")
+        versions = self.rows("libraries.csv")
+        self.assertEqual(versions["peer-fa3"]["version"], "flash-attention abc; CUTLASS def")
+        self.assertRegex(versions["peer-torch_flash"]["version"], r"^PyTorch [0-9.]+$")
+        self.assertEqual({row["run"] for row in versions.values()}, {row["run"] for row in rows.values()})
         status, told = self.compare("--shape", "1,1,16,32", *chosen)
         self.assertEqual(status, 0, told)
         self.assertRegex(told, "peer-fa3 +not covered: is built for D = 64, 96 and 128")
 
-    def test_a_wrong_bf16_lesson_is_not_timed_and_a_wrong_peer_is_no_rival(self):
+    def with_fa4(self, flash_attn_func=None, error=None):
+        """A package flash-attn-4 whose function is this, or whose import raises this."""
+        package, cute = types.ModuleType("flash_attn"), types.ModuleType("flash_attn.cute")
+        if error:
+            package.__getattr__ = cute.__getattr__ = mock.Mock(side_effect=error)
+        else:
+            cute.flash_attn_func = flash_attn_func
+        patch = mock.patch.dict(sys.modules, {"flash_attn": package, "flash_attn.cute": cute})
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.patch(fa4.metadata, "version", {"flash-attn-4": "4.0.0", "nvidia-cutlass-dsl": "4.8.1"}.__getitem__)
+
+    def test_flashattention_4(self):
+        """It is given views of the inputs, in its own order of dimensions, and its output is viewed in ours."""
+
+        def flash_attn_func(q, k, v, softmax_scale, causal):
+            self.assertEqual(tuple(q.shape), (1, 40, 2, 64))
+            self.assertEqual(q.stride(), (5120, 64, 2560, 1))  # not copied
+            q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+            o = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=softmax_scale)
+            return o.transpose(1, 2).contiguous(), None
+
+        self.with_fa4(flash_attn_func)
+        status, told = self.compare("--shape", "1,2,40,64", "--dtype", "bf16", "--causal")
+        self.assertEqual(status, 0, told)
+        self.assertIn("FlashAttention-4: flash-attn-4 4.0.0, CuTe DSL 4.8.1\n", told)
+        self.assertEqual(self.rows("attention.csv")["peer-fa4"]["dtype"], "bf16")
+        self.assertEqual(self.rows("libraries.csv")["peer-fa4"]["version"], "flash-attn-4 4.0.0; CuTe DSL 4.8.1")
+        status, told = self.compare("--shape", "1,2,40,64")
+        self.assertNotIn("peer-fa4", told)  # nor asked for fp32
+
+    def test_flashattention_4_refuses_a_shape(self):
+        def flash_attn_func(q, k, v, softmax_scale, causal):
+            raise AssertionError("head_dim must be a multiple of 8\nand more")
+
+        self.with_fa4(flash_attn_func)
+        status, told = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
+        self.assertEqual(status, 0, told)
+        self.assertRegex(told, r"peer-fa4 +not covered: head_dim must be a multiple of 8\n")
+        self.assertNotIn("peer-fa4", self.rows("attention.csv"))
+
+    def test_a_broken_flashattention_4_is_one_line(self):
+        for error, words in (
+            (ImportError("libcute_dsl_runtime.so: cannot open shared object file"), "its package cannot be imported: libcute"),
+            (OSError("a library of another architecture\nmore"), "its package cannot be imported: a library of another"),
+            (ModuleNotFoundError("No module named 'cutlass'"), "No module named 'cutlass'"),
+        ):
+            self.with_fa4(error=error)
+            status, told = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
+            self.assertEqual(status, 0, told)
+            self.assertEqual(told.count("FlashAttention-4"), 1)
+            self.assertRegex(told, f"no FlashAttention-4: {words}")
+            self.assertIn("peer-torch_flash", self.rows("attention.csv"))
+
+    def test_each_kernel_is_launched_once_for_a_profiler(self):
+        profiler = SimpleNamespace(start=mock.Mock(), stop=mock.Mock())
+        self.patch(torch.cuda, "profiler", profiler)
+        order = self.results.parent / "order"
+        with mock.patch.object(torch.cuda, "_sleep") as sleep:
+            status, told = self.compare("--shape", "1,2,30,16", "--launch-once", str(order))
+        self.assertEqual(status, 0, told)
+        names = order.read_text().split()
+        self.assertLessEqual({"solution-01_first", "peer-torch_math"}, set(names))
+        self.assertEqual(sleep.call_count, len(names))
+        self.assertEqual((profiler.start.call_count, profiler.stop.call_count), (1, 1))
+        self.assertFalse(self.results.exists())
+
+    def test_a_wrong_bf16_lesson_is_not_timed_and_a_wrong_peer_is_not_compared_with(self):
         self.patch(lessons, "KERNELS", self.kernels.parent / "half")
         chosen = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so")]
         with mock.patch.dict(os.environ, {"MISTAKE": "eight-keys"}):
