@@ -20,15 +20,16 @@ CREATE VIEW reached AS SELECT * FROM newest_ceiling JOIN this_gpu USING (gpu);
 CREATE VIEW our_softmax AS SELECT * FROM softmax JOIN this_gpu USING (gpu);
 CREATE VIEW our_grid AS SELECT * FROM grid JOIN this_gpu USING (gpu);
 CREATE VIEW said AS
-SELECT run.*, 'Median of interleaved CUDA-event timings, run of ' || minute || ', commit ' || commit_name || '.' AS how
-FROM run JOIN this_gpu USING (gpu);
+SELECT run.*, 'Median of interleaved CUDA-event timings, run of ' || minute || ', commit ' || commit_name || '.' ||
+    coalesce(' ' || versions || '.', '') AS how
+FROM run JOIN this_gpu USING (gpu) LEFT JOIN run_versions USING (gpu, run);
 CREATE VIEW of_gpu AS SELECT device || ', ' || iif((SELECT kind FROM setting) = 'lesson', 'own lessons, ', '') AS whose FROM said LIMIT 1;
 CREATE TABLE peer_title (name, title, short);
 INSERT INTO peer_title VALUES ('torch_flash', 'PyTorch, flash', 'flash'), ('torch_cudnn', 'PyTorch, cuDNN', 'cuDNN'),
     ('torch_efficient', 'PyTorch, memory-efficient', 'efficient'), ('torch_math', 'PyTorch, math', 'math'),
     ('torch_unfused', 'PyTorch, unfused', 'unfused'), ('cublas_unfused', 'cuBLAS and a softmax', 'cuBLAS'),
     ('torch_softmax', 'torch.softmax', 'torch'), ('torch_unfused_softmax', 'PyTorch, five ops', 'PyTorch'),
-    ('fa3', 'FlashAttention-3', 'FA3');
+    ('fa3', 'FlashAttention-3', 'FA3'), ('fa4', 'FlashAttention-4', 'FA4');
 
 -- ---- The ladder --------------------------------------------------------------------------------------------------------
 
@@ -38,7 +39,8 @@ SELECT 'ladder-d' || D, number, shown_title || iif(noisy, ' (noisy)', ''), '', t
 FROM star;
 INSERT INTO bar
 SELECT 'ladder-d' || D, 100 + 1 / us, coalesce(title, replace(p.name, '_', ' ')) || iif(noisy, ' (noisy)', ''), '', tflops,
-    three_digits(tflops), 0, NULL
+    three_digits(tflops) || coalesce((SELECT ' (' || substr(units, instr(units, ': ') + 2) || ')' FROM runs_on AS u
+        WHERE (u.gpu, u.kind, u.name, u.dtype) = (p.gpu, p.kind, p.name, 'fp32') AND units LIKE 'tensor%:%'), ''), 0, NULL
 FROM plain AS p JOIN ladder_run USING (gpu, run) JOIN this_gpu USING (gpu) LEFT JOIN peer_title USING (name)
 WHERE p.kind IN ('peer', 'baseline') AND p.name NOT LIKE 'triton%' AND B = 1 AND H = 16 AND Nq = 4096 AND D IN (64, 128);
 INSERT INTO ceiling_line SELECT 'ladder-d' || D, max(peak), printf('fp32 peak %.1f', max(peak)) FROM star WHERE peak > 0 GROUP BY D;
@@ -47,12 +49,14 @@ INSERT INTO chart
 SELECT 'ladder-d' || D, 'bars', D = 64,
     printf('From %s to %s TFLOP/s', low, high) || coalesce(', ' || percent(most, peak) || ' of the fp32 peak', '') ||
     coalesce('; the best library reaches ' || library, ''),
-    whose || 'TFLOP/s, fp32, no tensor cores, B=1 H=16 N=4096 D=' || D || ', no mask',
+    whose || 'TFLOP/s, fp32, B=1 H=16 N=4096 D=' || D || ', no mask',
     printf('Bars: %d lessons from %s to %s TFLOP/s', lessons, low, high) || coalesce(', libraries up to ' || library, '') ||
         iif(peak > 0, printf(', the peak at %.1f', peak), '') || '; fp32, N=4096, D=' || D || '.',
     'TFLOP/s of each lesson, and how many times as fast it is as the one before.' ||
         iif(library IS NULL, '', ' Grey: libraries of the same run, TF32 off.'),
-    'In brackets: over the lesson before. ' || iif(library IS NULL, '', 'Grey: libraries, TF32 off. ') || how, ''
+    'In brackets: over the previous lesson. ' || iif(library IS NULL, '', 'Grey: libraries, TF32 off' || iif(EXISTS (SELECT 1 FROM bar
+        WHERE chart = 'ladder-d' || D AND figure LIKE '%xTF32)'), '; 3xTF32: on tensor cores, three TF32 products for each fp32 product. ',
+        '. ')) || how, ''
 FROM (SELECT D, count(*) AS lessons, three_digits(min(tflops)) AS low, max(tflops) AS most, three_digits(max(tflops)) AS high,
         max(peak) AS peak, whose, how, (SELECT three_digits(max(value)) FROM bar WHERE chart = 'ladder-d' || D AND hue = 0) AS library
     FROM star JOIN said USING (run), of_gpu WHERE what = 'attention' GROUP BY D);

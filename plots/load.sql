@@ -41,6 +41,9 @@ FROM (SELECT 'attention attention-eager' AS kinds, 'run lesson device driver cud
     median_us repeats tflops registers'
     UNION ALL SELECT 'steps', 'run lesson device driver cuda dtype B H Nq Nk D causal warpgroups queries keys segment cycles steps
     over_solution date commit'
+    UNION ALL SELECT 'libraries', 'run lesson device version date'
+    UNION ALL SELECT 'units', 'lesson device dtype B H Nq Nk D causal kernels tensor_instructions ffma tf32_operations fp16_operations
+    bf16_operations date commit'
     UNION ALL SELECT 'ceilings', 'run device what unit date commit median repeats'
     UNION ALL SELECT 'profile', 'lesson device causal metric unit value date commit B H Nq Nk D') AS wanted,
     json_each('["' || replace(kinds, ' ', '","') || '"]') AS w,
@@ -81,7 +84,7 @@ FROM cell JOIN (SELECT file, count(*) AS columns FROM header GROUP BY file) USIN
 GROUP BY file, line HAVING count(*) <> columns
 UNION ALL
 SELECT file, line, name || ' is ''' || value || ''', not ' || kind || '; mend or delete this line'
-FROM field JOIN form USING (name) WHERE value NOT REGEXP pattern
+FROM field JOIN form USING (name) WHERE value NOT REGEXP pattern AND (what, name) <> ('libraries', 'version')
 UNION ALL
 SELECT file, line, 'gb_per_s is ''' || value || ''', not a number above zero; mend or delete this line'
 FROM field WHERE what = 'softmax' AND name = 'gb_per_s' AND NOT CAST(value AS REAL) > 0;
@@ -142,3 +145,16 @@ SELECT *, name AS lesson, B || ',' || H || ',' || Nq || ',' || D AS shape, f->>'
     4.0 * (f->>'queries') * (f->>'keys') * D AS operations, f->>'segment' AS segment, f->>'cycles' + 0.0 AS cycles,
     f->>'over_solution' + 0.0 AS over_solution
 FROM record WHERE source = 'steps';
+
+-- Which version of a library a run has timed, "PyTorch 2.11.0, cuDNN 9.19.0".
+CREATE TABLE library_version AS
+SELECT gpu, run, name AS library, replace(f->>'version', ';', ',') AS version FROM record WHERE source = 'libraries';
+
+-- What Nsight Compute counted that a kernel executes: instructions of the tensor cores, operations on them by the type of their operands,
+-- and fp32 multiply-adds, a thread each; of several the last counts. gemm_fmas: the multiply-adds of both GEMMs.
+CREATE TABLE unit AS
+SELECT gpu, kind, name, dtype, f->>'kernels' AS kernels, f->>'tensor_instructions' + 0.0 AS tensor_instructions, f->>'ffma' + 0.0 AS ffma,
+    nullif(f->>'tf32_operations', '') + 0.0 AS tf32, nullif(f->>'fp16_operations', '') + 0.0 AS fp16,
+    nullif(f->>'bf16_operations', '') + 0.0 AS bf16, 2.0 * B * H * Nq * (f->>'Nk') * D AS gemm_fmas,
+    B || ',' || H || ',' || Nq || ',' || D AS shape, device, substr(date, 1, 10) AS date, commit_name, max(line) AS line
+FROM record WHERE source = 'units' AND causal = 0 GROUP BY gpu, kind, name, dtype;

@@ -101,32 +101,64 @@ SELECT own.*, other.kind AS other_kind, other.name AS other, other.us AS other_u
     own.noisy OR other.noisy AS any_noisy, other.kind = 'solution' AND other.number = own.number - 1 AS is_before
 FROM grid AS own JOIN grid AS other USING (gpu, run, dtype, causal, Nq, D) WHERE own.kind = 'solution';
 
+-- The libraries that solutions are compared with in 16 bits, and how pages call them.
+CREATE TABLE library (name, words, rank);
+INSERT INTO library VALUES ('fa3', 'FlashAttention-3', 1), ('fa4', 'FlashAttention-4', 2), ('torch_cudnn', 'cuDNN', 3),
+    ('torch_flash', 'FlashAttention-2', 4);
+
+-- Each solution of the grid over the libraries of its run, shape by shape. best: whichever of them is the fastest at the shape.
+CREATE VIEW over_library AS
+SELECT gpu, run, p.name, dtype, causal, Nq, D, other AS library, other_us / us AS ratio, any_noisy
+FROM grid_pair AS p JOIN library ON library.name = other WHERE other_kind = 'peer'
+UNION ALL
+SELECT gpu, run, p.name, dtype, causal, Nq, D, 'best', min(other_us) / us, any_noisy
+FROM grid_pair AS p JOIN library ON library.name = other WHERE other_kind = 'peer' GROUP BY gpu, run, p.name, dtype, causal, Nq, D;
+
+-- "PyTorch 2.11.0; flash-attn-4 4.0.0b36, CuTe DSL 4.8.1": what a run of make peers was taken with.
+CREATE VIEW run_versions AS
+SELECT gpu, run, group_concat(version, '; ') AS versions FROM (
+    SELECT DISTINCT gpu, run, version FROM library_version AS v
+    WHERE NOT EXISTS (SELECT 1 FROM library_version AS more WHERE (more.gpu, more.run) = (v.gpu, v.run) AND more.version LIKE v.version || ', %')
+    ORDER BY version)
+GROUP BY gpu, run;
+
+-- Which units a kernel's multiply-adds run on, as they were counted.
+CREATE VIEW runs_on AS
+SELECT *, CASE
+    WHEN tensor_operations > 0 THEN 'tensor cores, ' || type || iif(of_needed >= 1.5, printf(': %.0fx%s', of_needed, type), '')
+    WHEN tensor_instructions > 0.01 * gemm_fmas / 1024 AND ffma < 0.5 * gemm_fmas THEN 'tensor cores'
+    ELSE 'FMA units' END AS units
+FROM (SELECT *, tensor_operations / 2 / gemm_fmas AS of_needed FROM (
+    SELECT *, max(coalesce(tf32, 0), coalesce(fp16, 0), coalesce(bf16, 0)) AS tensor_operations, CASE max(coalesce(tf32, 0), coalesce(fp16, 0),
+        coalesce(bf16, 0)) WHEN tf32 THEN 'TF32' WHEN fp16 THEN 'fp16' ELSE 'bf16' END AS type FROM unit));
+
 -- What a GPU reached in a copy and in arithmetic alone, of the newest run that measured each.
 CREATE VIEW newest_ceiling AS SELECT gpu, what, unit, median, run, max(date) AS date FROM ceiling GROUP BY gpu, what;
 
 -- ---- Beside others -----------------------------------------------------------------------------------------------------
 
--- The fastest solution of a shape beside PyTorch's paths and the baseline, of one run of make peers; eager: with what a launch costs
--- the CPU.
+-- The fastest solution of a shape compared with the fastest library, which is one of PyTorch's paths or cuBLAS with a softmax, in one run of
+-- make peers; eager: with what a launch costs the CPU.
 CREATE TABLE compared AS
 WITH row AS (
     SELECT *, B || ',' || H || ',' || Nq || iif(Nk = Nq, '', ':' || Nk) || ',' || D || iif(causal, ' causal', '') AS shape,
-        iif(kind = 'peer', 'torch', kind) AS way
+        iif(kind = 'solution', kind, 'library') AS way
     FROM timing
     WHERE dtype = 'fp32' AND layout = 'bhnd' AND lse = 0 AND cache = 'cold' AND (kind IN ('solution', 'baseline') OR kind = 'peer'
         AND name LIKE 'torch\_%' ESCAPE '\')),
 best AS (SELECT eager, gpu, run, shape, way, name, min(us) AS us, tflops, noisy FROM row GROUP BY eager, gpu, run, shape, way),
 pair AS (
-    SELECT eager, gpu, run, shape, own.name, own.us, own.tflops, torch.name AS torch, torch.us AS torch_us,
-        own.noisy OR torch.noisy AS noisy, efficient_us, baseline_us, line
-    FROM best AS own JOIN best AS torch USING (eager, gpu, run, shape) JOIN (
+    SELECT eager, gpu, run, shape, own.name, own.us, own.tflops, library.name AS library, library.us AS library_us,
+        own.noisy OR library.noisy AS noisy, efficient_us, baseline_us, line
+    FROM best AS own JOIN best AS library USING (eager, gpu, run, shape) JOIN (
         SELECT eager, gpu, run, shape, min(us) FILTER (WHERE name = 'torch_efficient') AS efficient_us,
             min(us) FILTER (WHERE kind = 'baseline') AS baseline_us,
             min(min(line)) OVER (PARTITION BY eager, gpu, shape) AS line FROM row GROUP BY eager, gpu, run, shape)
         USING (eager, gpu, run, shape)
-    WHERE own.way = 'solution' AND torch.way = 'torch'),
+    WHERE own.way = 'solution' AND library.way = 'library'),
 chosen AS (
-    SELECT eager, gpu, run, row_number() OVER (PARTITION BY eager, gpu ORDER BY count(*) DESC, time DESC, run.line DESC) AS place
+    SELECT eager, gpu, run, row_number() OVER (PARTITION BY eager, gpu
+        ORDER BY count(efficient_us) DESC, count(*) DESC, time DESC, run.line DESC) AS place
     FROM pair JOIN run USING (gpu, run) WHERE what = iif(eager, 'eager', 'attention') GROUP BY eager, gpu, run)
 SELECT pair.* FROM pair JOIN chosen USING (eager, gpu, run) WHERE place = 1 ORDER BY eager, gpu, line;
 

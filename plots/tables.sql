@@ -42,26 +42,27 @@ SELECT 'measured', name, gpu, place, text FROM (
     UNION ALL SELECT name, '1' || gpu, D, table_row(device || iif(dtype = '', '', ', ' || dtype), D, three_digits(us / 1000),
         three_digits(tflops), percent(tflops, peak), short_ratio(over_before), last)
     FROM measured_cell JOIN attention USING (gpu, run)
-    UNION ALL SELECT name, '2', 1e9, 'Solution; ' || shape || how || of_run ||
+    UNION ALL SELECT name, '2' || gpu, 1e9, 'Solution; ' || shape || how || of_run ||
         group_concat(iif(dtype = '', '', dtype || ', ') || measured_on, ' ')
-    FROM (SELECT DISTINCT name, gpu, run, dtype, shape, of_run FROM measured_cell) JOIN attention USING (gpu, run) GROUP BY name);
+    FROM (SELECT DISTINCT name, gpu, run, dtype, shape, of_run FROM measured_cell) JOIN attention USING (gpu, run) GROUP BY name, gpu);
 
--- The whole grid of a lesson beside the one before it and the library that it is measured by, where they are of one run: a column a length.
-CREATE VIEW rival AS
-SELECT folder AS name, iif(is_hopper, 'fa3', 'torch_flash') AS library,
-    iif(is_hopper, 'FlashAttention-3', 'FlashAttention-2 (PyTorch''s flash path)') AS words
-FROM lesson;
+-- The whole grid of a lesson compared with the one before it and with the best library, where they are of one run: a column a length.
 CREATE VIEW length_cell AS
-SELECT gpu, run, name, dtype, D, causal, Nq, coalesce(times(max(other_us) FILTER (WHERE is_before) / us, 0), '-') || ' / ' ||
-    coalesce(times(max(other_us) FILTER (WHERE other = library) / us, 0), '-') || iif(max(any_noisy), ', noisy', '') AS text
-FROM grid_pair JOIN rival USING (name) WHERE (is_before OR other = library) AND name NOT IN (SELECT name FROM ladder)
-GROUP BY gpu, run, name, dtype, D, causal, Nq;
+SELECT gpu, run, name, dtype, D, causal, Nq, coalesce(times(before, 0), '-') || ' / ' || coalesce(times(best, 0), '-') ||
+    iif(any_noisy, ', noisy', '') AS text
+FROM (SELECT gpu, run, name, dtype, D, causal, Nq, max(before) AS before, max(best) AS best, max(any_noisy) AS any_noisy FROM (
+        SELECT gpu, run, name, dtype, D, causal, Nq, other_us / us AS before, NULL AS best, any_noisy FROM grid_pair WHERE is_before
+        UNION ALL SELECT gpu, run, name, dtype, D, causal, Nq, NULL, ratio, any_noisy FROM over_library WHERE library = 'best')
+    GROUP BY gpu, run, name, dtype, D, causal, Nq)
+WHERE name NOT IN (SELECT name FROM ladder);
 CREATE VIEW length AS SELECT DISTINCT gpu, name, dtype, Nq FROM length_cell;
-CREATE VIEW beside AS SELECT *, other AS library, other_us / us AS ratio FROM grid_pair WHERE other_kind = 'peer';
-CREATE VIEW mean_beside AS
-SELECT gpu, run, name, dtype, library, printf('%.3f times as fast in the geometric mean of %d shapes, %.3f times at least',
-    exp(avg(ln(ratio))), count(*), min(ratio)) AS text
-FROM beside GROUP BY gpu, run, name, dtype, library;
+CREATE VIEW library_mean AS
+SELECT gpu, run, name, dtype, group_concat(text, '; ') AS text FROM (
+    SELECT gpu, run, o.name, dtype, printf('%s: %.3f in the geometric mean of %d shapes, %.3f at least', coalesce(words, 'the best library'),
+        exp(avg(ln(ratio))), count(*), min(ratio)) AS text
+    FROM over_library AS o LEFT JOIN library AS l ON l.name = o.library GROUP BY gpu, run, o.name, dtype, library
+    ORDER BY coalesce(rank, 0))
+GROUP BY gpu, run, name, dtype;
 INSERT INTO block
 SELECT 'lengths', name, gpu || dtype, place, text FROM (
     SELECT name, gpu, dtype, 1 AS place, table_head(dtype, group_concat('N=' || Nq, ' | ')) AS text
@@ -71,31 +72,46 @@ SELECT 'lengths', name, gpu || dtype, place, text FROM (
     FROM (SELECT * FROM (SELECT DISTINCT gpu, name, dtype, D, causal FROM length_cell) JOIN length USING (gpu, name, dtype)
         LEFT JOIN length_cell USING (gpu, name, dtype, D, causal, Nq) ORDER BY Nq)
     GROUP BY gpu, name, dtype, D, causal
-    UNION ALL SELECT name, gpu, dtype, 1e9, 'Each pair is the time of the lesson before / of ' || words ||
-        ' over that of this lesson, so above 1 this one is faster; B × N = 16384, H × D = 2048; ' || how || ' of one run.' ||
-        coalesce(' Beside ' || words || ': ' || mean.text || '.', '') || ' ' || group_concat(measured_on, ' ')
-    FROM (SELECT DISTINCT name, gpu, run, dtype FROM length_cell) JOIN attention USING (gpu, run) JOIN rival USING (name)
-        LEFT JOIN mean_beside AS mean USING (gpu, run, name, dtype, library)
+    UNION ALL SELECT name, gpu, dtype, 1e9, 'Each pair is the time of the previous lesson / of the best library over the time of this lesson, so' ||
+        ' above 1 this lesson is faster; B × N = 16384, H × D = 2048; ' || how || ' of one run.' ||
+        coalesce(' Times over this lesson''s. ' || upper(substr(mean.text, 1, 1)) || substr(mean.text, 2) || '.', '') || ' ' || group_concat(measured_on || coalesce(' ' || versions || '.', ''), ' ')
+    FROM (SELECT DISTINCT name, gpu, run, dtype FROM length_cell) JOIN attention USING (gpu, run)
+        LEFT JOIN library_mean AS mean USING (gpu, run, name, dtype) LEFT JOIN run_versions USING (gpu, run)
     GROUP BY name, gpu, dtype);
 
--- The last lesson beside each library, shape by shape.
-CREATE VIEW last_beside AS
-SELECT beside.*, words, rank FROM beside JOIN (SELECT 'fa3' AS library, 'FlashAttention-3' AS words, 1 AS rank UNION ALL
-    SELECT 'torch_cudnn', 'cuDNN', 2 UNION ALL SELECT 'torch_flash', 'FlashAttention-2', 3) USING (library)
-WHERE name = (SELECT max(folder) FROM lesson);
+-- The last lesson compared with the best library at each shape, and with each library.
+CREATE VIEW last_over AS
+SELECT o.*, coalesce(words, 'the best library') AS words, coalesce(rank, 0) AS rank
+FROM over_library AS o LEFT JOIN library AS l ON l.name = o.library WHERE o.name = (SELECT max(folder) FROM lesson);
 INSERT INTO block
 SELECT 'libraries', '', gpu || dtype, place, text FROM (
     SELECT gpu, dtype, 1 AS place, table_head(dtype || ' |', group_concat('N=' || Nq, ' | '), 'geometric mean') AS text
-    FROM (SELECT DISTINCT gpu, dtype, Nq FROM last_beside ORDER BY Nq) GROUP BY gpu, dtype
+    FROM (SELECT DISTINCT gpu, dtype, Nq FROM last_over ORDER BY Nq) GROUP BY gpu, dtype
     UNION ALL SELECT gpu, dtype, 2 + rank + D / 1e3 + causal / 1e4, table_row(words, printf('D=%d%s', D, iif(causal, ', causal', '')),
         group_concat(times(ratio, any_noisy), ' | '), printf('%.3f', exp(avg(ln(ratio)))))
-    FROM (SELECT * FROM last_beside ORDER BY D, causal, Nq) GROUP BY gpu, dtype, words, D, causal
+    FROM (SELECT * FROM last_over ORDER BY D, causal, Nq) GROUP BY gpu, dtype, words, D, causal
     UNION ALL SELECT gpu, dtype, 2.9 + rank, table_row(words, 'all shapes', printf('at least %.3f', min(ratio)) ||
         replace(hex(zeroblob(count(DISTINCT Nq) - 1)), '00', ' |'), printf('%.3f', exp(avg(ln(ratio)))))
-    FROM last_beside GROUP BY gpu, dtype, words
-    UNION ALL SELECT gpu, dtype, 1e9, 'The library''s time over that of lesson ' || substr(name, 1, 2) ||
-        '; B × N = 16384, H × D = 2048; ' || how || ' of one run. ' || measured_on
-    FROM (SELECT DISTINCT name, gpu, run, dtype FROM last_beside) JOIN attention USING (gpu, run) GROUP BY gpu, dtype);
+    FROM last_over GROUP BY gpu, dtype, words
+    UNION ALL SELECT gpu, dtype, 1e9, 'The library''s time over the time of lesson ' || substr(name, 1, 2) ||
+        '; the best library is, at each shape, the fastest of ' || (SELECT group_concat(words, ', ') FROM (SELECT DISTINCT words, rank
+            FROM last_over AS l WHERE (l.gpu, l.dtype) = (one.gpu, one.dtype) AND rank > 0 ORDER BY rank)) ||
+        '; B × N = 16384, H × D = 2048; ' || how || ' of one run. ' || measured_on || coalesce(' ' || versions || '.', '')
+    FROM (SELECT DISTINCT name, gpu, run, dtype FROM last_over) AS one JOIN attention USING (gpu, run) LEFT JOIN run_versions USING (gpu, run)
+    GROUP BY gpu, dtype);
+
+-- Which units the multiply-adds of each library and kernel run on, as they were counted.
+INSERT INTO block
+SELECT 'units', '', gpu, place, text FROM (
+    SELECT gpu, 0 AS place, table_head('name in results', 'dtype', 'runs on', 'tensor-core operations', 'fp32 multiply-adds', 'kernels') AS text
+    FROM runs_on GROUP BY gpu
+    UNION ALL SELECT gpu, line, table_row('`' || kind || '-' || name || '`', dtype, units,
+        iif(tensor_operations > 0, printf('%.2f', of_needed), '-'), printf('%.2f', ffma / gemm_fmas), '`' || iif(length(kernels) > 60,
+            substr(kernels, 1, 57) || '...', kernels) || '`')
+    FROM runs_on WHERE kind <> 'solution'
+    UNION ALL SELECT gpu, 1e9, 'Counted by Nsight Compute in one call at B,H,N,D = ' || shape || ', as multiples of the multiply-adds of both' ||
+        ' GEMMs; kernels as they are named there. ' || device || ', ' || max(date) || ', commit ' || commit_name || '.'
+    FROM runs_on GROUP BY gpu);
 
 -- ---- The row softmax ---------------------------------------------------------------------------------------------------
 
@@ -143,17 +159,19 @@ SELECT 'profile', name, gpu, place, text FROM (
 
 INSERT INTO block
 SELECT 'peers', '', eager || gpu, place, text FROM (
-    SELECT DISTINCT eager, gpu, 0 AS place, table_head('B, H, N, D', 'fastest solution', 'us', 'TFLOP/s', 'PyTorch''s best', 'us',
+    SELECT DISTINCT eager, gpu, 0 AS place, table_head('B, H, N, D', 'fastest solution', 'us', 'TFLOP/s', 'best library', 'us',
         'speed-up', 'over memory-efficient', 'over cuBLAS + softmax') AS text
     FROM compared
     UNION ALL SELECT eager, gpu, line, table_row(shape, replace(name, '_', ' '), three_digits(us), three_digits(tflops),
-        substr(torch, 7), three_digits(torch_us), times(torch_us / us, noisy), times(efficient_us / us, noisy),
+        replace(replace(library, 'torch_', 'PyTorch, '), 'cublas_unfused', 'cuBLAS + softmax'), three_digits(library_us), times(library_us / us, noisy), times(efficient_us / us, noisy),
         times(baseline_us / us, noisy))
     FROM compared
     UNION ALL SELECT DISTINCT eager, gpu, 1e9, 'fp32, ' ||
         iif(eager, 'one call at a time, with what a launch costs the CPU', 'the GPU''s time alone') || '; ' || how || ' of one run. ' ||
-        measured_on
-    FROM compared JOIN timed USING (gpu, run) WHERE what = iif(eager, 'eager', 'attention'));
+        measured_on || coalesce(' ' || versions || '.', '') || coalesce((SELECT ' On tensor cores, as counted: ' || group_concat('PyTorch, ' || substr(name, 7) || ' (' || substr(units, 15) || ')', ', ') ||
+            '. The lessons and the other libraries are on FMA units.'
+            FROM runs_on AS u WHERE u.gpu = compared.gpu AND dtype = 'fp32' AND kind <> 'solution' AND units LIKE 'tensor%' GROUP BY NULL), '')
+    FROM compared JOIN timed USING (gpu, run) LEFT JOIN run_versions USING (gpu, run) WHERE what = iif(eager, 'eager', 'attention'));
 
 INSERT INTO block
 SELECT 'softmax-peers', '', gpu, place, text FROM (
@@ -182,9 +200,9 @@ SELECT 'triton', name, gpu, place, text FROM (
     UNION ALL SELECT name, '0' || gpu, D, table_row(device || of_dtype, D, three_digits(us / 1000), three_digits(triton_us / 1000),
         times(triton_us / us, noisy))
     FROM triton JOIN attention USING (gpu, run)
-    UNION ALL SELECT name, '1', 1e9, 'Triton''s kernel beside the solution; ' || shape || '; ' || how || ' of one run. ' ||
+    UNION ALL SELECT name, '1' || gpu, 1e9, 'Triton''s kernel compared with the solution; ' || shape || '; ' || how || ' of one run. ' ||
         group_concat(measured_on, ' ')
-    FROM (SELECT DISTINCT name, gpu, run, shape FROM triton) JOIN attention USING (gpu, run) GROUP BY name, shape);
+    FROM (SELECT DISTINCT name, gpu, run, shape FROM triton) JOIN attention USING (gpu, run) GROUP BY name, shape, gpu);
 
 INSERT INTO block
 SELECT 'triton', name, '2' || gpu, place, text FROM (
@@ -194,7 +212,7 @@ SELECT 'triton', name, '2' || gpu, place, text FROM (
     UNION ALL SELECT name, gpu, line, table_row(rows || ' × ' || columns, three_digits(us), whole(gb_per_s), three_digits(peer_us),
         whole(peer_gb_per_s), times(peer_us / us, noisy))
     FROM softmax_beside WHERE peer = 'triton_' || name
-    UNION ALL SELECT DISTINCT name, gpu, 1e9, 'Triton''s row softmax beside the solution; fp32; ' || how || ' of one run. ' || measured_on
+    UNION ALL SELECT DISTINCT name, gpu, 1e9, 'Triton''s row softmax compared with the solution; fp32; ' || how || ' of one run. ' || measured_on
     FROM softmax_beside JOIN timed USING (gpu, run) WHERE what = 'softmax' AND peer = 'triton_' || name);
 
 -- ---- Versions ----------------------------------------------------------------------------------------------------------
@@ -282,7 +300,7 @@ WITH page (per, page) AS (
 missing (name, per, text) AS (VALUES
     ('ladder', '', '`make bench` does it on a GPU.'), ('softmax', '', '`make bench` does it on a GPU.'),
     ('measured', 'lesson', '`make bench` does it on a GPU.'), ('steps', '', '`scripts/stamps` does it, on a GPU.'),
-    ('lengths', 'lesson', '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.'),
+    ('lengths', 'lesson', '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.'), ('units', '', '`make peers UNITS=1` does it, on a GPU with PyTorch.'),
     ('libraries', '', '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.'),
     ('peers', '', '`make peers` does it, on a GPU with PyTorch.'), ('softmax-peers', '', '`make peers` does it, on a GPU with PyTorch.'),
     ('triton', 'lesson', '`make peers` does it, on a GPU with PyTorch and Triton.'), ('charts', 'charts', 'nothing is charted.'),
@@ -291,4 +309,14 @@ SELECT name, page, '', 1, 'Not measured yet: ' || replace(text, 'NN', substr(pag
 FROM missing JOIN page USING (per)
 WHERE NOT EXISTS (SELECT 1 FROM block WHERE block.name = missing.name AND block.lesson = page);
 
-SELECT name, lesson, iif(place = 1e9, char(10) || text || char(10), text) FROM block ORDER BY name, lesson, gpu, place, rowid;
+-- A page shows one GPU in a block: of those that it could show, the one measured last. results/MEASURED.md shows the others after it.
+CREATE VIEW block_gpu AS
+SELECT block.rowid AS id, block.name, block.lesson, run.gpu, max(time) AS time
+FROM block JOIN run ON instr(block.gpu, run.gpu) GROUP BY block.rowid, run.gpu;
+CREATE VIEW shown AS
+SELECT block.rowid AS id, block.name, block.lesson, block.gpu, place, text, coalesce(one.gpu <> newest.gpu, 0) AS is_other
+FROM block LEFT JOIN block_gpu AS one ON one.id = block.rowid
+    LEFT JOIN (SELECT name, lesson, gpu, max(time) FROM block_gpu GROUP BY name, lesson) AS newest
+        ON (newest.name, newest.lesson) = (block.name, block.lesson);
+SELECT name, iif(is_other, 'results', lesson), iif(place = 1e9, char(10) || text || char(10), text)
+FROM shown WHERE NOT is_other OR lesson IN ('', 'results') ORDER BY name, is_other, lesson, gpu, place, id;

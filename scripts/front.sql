@@ -2,8 +2,8 @@
 -- of a block. Which run is shown, and what may stand beside what, is said in plots/results.sql.
 .load build/sql_text
 
--- Of several GPUs the one with the most rows.
-CREATE TEMP VIEW chosen AS SELECT gpu FROM timing GROUP BY gpu ORDER BY count(*) DESC LIMIT 1;
+-- Of several GPUs the one on which the solutions were timed last.
+CREATE TEMP VIEW chosen AS SELECT gpu FROM run WHERE what = 'attention' AND gpu IN (SELECT gpu FROM ladder) ORDER BY time DESC LIMIT 1;
 
 -- The shapes that one figure stands for, with three digits as the charts have them.
 CREATE TEMP VIEW measured AS
@@ -14,33 +14,30 @@ FROM (SELECT gpu, 'fp32' AS dtype, name, us, tflops FROM ladder WHERE D = 64
     WHERE kind = 'solution' AND dtype = 'bf16' AND NOT causal AND Nq = 4096 AND D = 128) JOIN chosen USING (gpu);
 CREATE TEMP VIEW last AS SELECT *, max(name) FROM measured GROUP BY dtype;
 
--- Each peer's time over that of the last lesson, shape by shape.
-CREATE TEMP VIEW ratio AS
-SELECT other AS name, D, other_us / grid_pair.us AS ratio
-FROM grid_pair JOIN chosen USING (gpu) JOIN last USING (dtype, name) WHERE dtype = 'bf16' AND other_kind = 'peer';
+-- The libraries' times over those of the last lesson of the grid; best: at each shape the fastest library's.
 CREATE TEMP VIEW mean AS
-SELECT name, exp(avg(ln(ratio))) AS ratio, min(ratio) AS least, max(ratio) AS most, count(*) AS shapes FROM ratio GROUP BY name;
+SELECT library, exp(avg(ln(ratio))) AS ratio, min(ratio) AS least, count(*) AS shapes
+FROM over_library AS o JOIN chosen USING (gpu) JOIN last USING (dtype) WHERE o.name = last.name AND dtype = 'bf16' GROUP BY library;
 
 CREATE TEMP VIEW result AS
-SELECT 1 AS line, printf('Measured on an %s, the forward pass, the GPU''s time alone:', device) || char(10) AS text
+SELECT 1 AS line, printf('Measured on one %s, forward pass, GPU time alone:', device) || char(10) AS text
 FROM timing JOIN chosen USING (gpu) GROUP BY NULL
 UNION ALL
-SELECT 2, printf('- **fp32** (TF32 off, no tensor cores; B=1 H=16 N=4096 D=64): from %s TFLOP/s in lesson %s to %s in lesson %s, %s times'
-        || ' as fast. PyTorch''s memory-efficient path, timed beside it, takes %.2f times as long as lesson %s, and cuBLAS with a'
-        || ' softmax between its products %.2f times.',
-    a.shown, a.number, z.shown, z.number, whole(a.us / z.us), c.efficient_us / c.us, z.number, c.baseline_us / c.us)
+SELECT 2, printf('- **bf16** (tensor cores; B=4 H=16 N=4096 D=128, no mask): %s TFLOP/s in lesson %s. Compared at each of %d shapes with the'
+        || ' fastest library there (%s), it is %.2f times as fast in the geometric mean and %.3f times at least. It is %s.',
+    z.shown, z.number, b.shapes, (SELECT group_concat(words, ', ') FROM (SELECT words FROM mean JOIN library ON library.name = mean.library
+        ORDER BY rank)), b.ratio, b.least, (SELECT group_concat(text, ', ') FROM (SELECT printf('%.2f times as fast as %s', ratio, words) AS text
+        FROM mean JOIN library ON library.name = mean.library ORDER BY rank)))
+FROM last AS z JOIN mean AS b ON b.library = 'best' WHERE dtype = 'bf16'
+UNION ALL
+SELECT 3, printf('- **fp32** (TF32 off; B=1 H=16 N=4096 D=64): from %s TFLOP/s in lesson %s to %s in lesson %s, %s times as fast, on the FMA'
+        || ' units alone. PyTorch''s memory-efficient path%s takes %.2f times as long as lesson %s, and cuBLAS with a softmax between its GEMMs'
+        || ' %.2f times.',
+    a.shown, a.number, z.shown, z.number, whole(a.us / z.us), coalesce((SELECT ', which runs on ' || replace(replace(units, ', TF32: ', ' ('), '3xTF32',
+            '3xTF32)') || ',' FROM runs_on JOIN chosen USING (gpu) WHERE name = 'torch_efficient' AND dtype = 'fp32' AND units LIKE 'tensor%'), ''),
+    c.efficient_us / c.us, z.number, c.baseline_us / c.us)
 FROM (SELECT *, min(name) FROM measured WHERE dtype = 'fp32') AS a, last AS z, compared AS c JOIN chosen USING (gpu)
-WHERE z.dtype = 'fp32' AND c.name = z.name AND shape = '1,16,4096,64' AND NOT eager
-UNION ALL
-SELECT 3, printf('- **bf16** (tensor cores; B=4 H=16 N=4096 D=128, no mask): %s TFLOP/s in lesson %s. Over %d shapes it is, in the geometric'
-        || ' mean, %.2f times as fast as FlashAttention-2 (PyTorch''s flash path) and %.2f times as fast as cuDNN.',
-    z.shown, z.number, f.shapes, f.ratio, c.ratio)
-FROM last AS z JOIN mean AS f ON f.name = 'torch_flash' JOIN mean AS c ON c.name = 'torch_cudnn' WHERE dtype = 'bf16'
-UNION ALL
-SELECT 4, printf('  Beside FlashAttention-3 lesson %s is %.2f times as fast in that mean: %s. At single shapes it is from %.2f to %.2f times.',
-    z.number, m.ratio, (SELECT group_concat(printf('%.2f with D=%d', of_d, D), ', ')
-        FROM (SELECT D, exp(avg(ln(ratio))) AS of_d FROM ratio WHERE name = 'fa3' GROUP BY D ORDER BY D)), m.least, m.most)
-FROM last AS z JOIN mean AS m ON m.name = 'fa3' WHERE dtype = 'bf16';
+WHERE z.dtype = 'fp32' AND c.name = z.name AND shape = '1,16,4096,64' AND NOT eager;
 
 CREATE TEMP VIEW ladder_table AS
 SELECT '' AS place, '| lesson | its one idea | takes about | TFLOP/s |' AS text

@@ -21,7 +21,7 @@ row() {
     echo "$1,$2,Some GPU,10,1.0,13.0,${5:-fp32},$3,$4,1,1,30,1900,1900,5.5,1,1,1e-7,60,4000,2026-01-0${1#run}T00:00:00Z,abc,${6:-cold},${7:-steady}"
 }
 
-@test "the fastest solution and PyTorch's best of one run, and the rivals of interest" {
+@test "the fastest solution and the best library of one run" {
     {
         echo "$attention"
         row run1 solution-04_d 1,16,16,4096,4096,64,0 50
@@ -40,10 +40,28 @@ row() {
     echo "$output"
     cat README.md
     [ "$status" -eq 0 ]
-    grep -qxF '| 1,16,4096,64 | 05 e | 1500 | 5.50 | efficient | 2100 | 1.40× | 1.40× | 2.20× |' README.md
-    grep -qxF '| 1,1,20:33,8 causal | 04 d | 10.0 | 5.50 | unfused | 5.00 | 0.50×, noisy | - | - |' README.md
+    grep -qxF '| 1,16,4096,64 | 05 e | 1500 | 5.50 | PyTorch, efficient | 2100 | 1.40× | 1.40× | 2.20× |' README.md
+    grep -qxF '| 1,1,20:33,8 causal | 04 d | 10.0 | 5.50 | PyTorch, unfused | 5.00 | 0.50×, noisy | - | - |' README.md
     [ "$(grep -c '^| 1,' README.md)" -eq 2 ]
     grep -q '2026-01-02, commit abc' README.md
+}
+
+@test "which units a library runs on, as multiples of the multiply-adds that both GEMMs need" {
+    {
+        echo lesson,device,dtype,B,H,Nq,Nk,D,causal,kernels,tensor_instructions,ffma,tf32_operations,fp16_operations,bf16_operations,date,commit
+        # Both GEMMs are 2 * 1 * 2 * 8 * 8 * 4 = 1024 multiply-adds.
+        echo peer-torch_efficient,Some GPU,fp32,1,2,8,8,4,0,fmha,3,10,6144,,0,2026-01-02,abc
+        echo peer-torch_math,Some GPU,fp32,1,2,8,8,4,0,gemm + softmax,1,1100,0,,0,2026-01-02,abc
+        echo peer-fa4,Some GPU,bf16,1,2,8,8,4,0,flash,1,0,0,,2304,2026-01-02,abc
+        echo peer-fa3,Some GPU,fp16,1,2,8,8,4,0,flash,2,0,0,,0,2026-01-02,abc
+    } >results/some-gpu/units.csv
+    printf '<!-- results:begin units -->\n<!-- results:end units -->\n' >>README.md
+    run plots/tables
+    cat README.md
+    grep -qxF '| `peer-torch_efficient` | fp32 | tensor cores, TF32: 3xTF32 | 3.00 | 0.01 | `fmha` |' README.md
+    grep -qxF '| `peer-torch_math` | fp32 | FMA units | - | 1.07 | `gemm + softmax` |' README.md
+    grep -qxF '| `peer-fa4` | bf16 | tensor cores, bf16 | 1.12 | 0.00 | `flash` |' README.md
+    grep -qxF '| `peer-fa3` | fp16 | tensor cores | - | 0.00 | `flash` |' README.md
 }
 
 @test "the row softmax beside torch.softmax and its five operations" {

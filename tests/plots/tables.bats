@@ -149,13 +149,16 @@ END
     grep -q '3.4×' lessons/03_fused_softmax/README.md
 }
 
-@test "two GPUs: a table each in the README, a row each on a page" {
+@test "two GPUs: a page shows the one that was measured last, and results/MEASURED.md both, never in one table" {
     mkdir results/other-gpu
-    sed 's/Example GPU/Other GPU/; s/,20.5,/,41.0,/' "$fixtures/attention.csv" >results/other-gpu/attention.csv
+    sed 's/Example GPU/Other GPU/; s/,20.5,/,41.0,/; s/,2026-01-/,2026-02-/' "$fixtures/attention.csv" >results/other-gpu/attention.csv
+    printf '<!-- results:begin ladder -->\n<!-- results:end ladder -->\n' >results/MEASURED.md
     plots/tables
-    [ "$(grep -c '^| \[02 vectorized\]' README.md)" -eq 2 ]
+    [ "$(grep -c '^| \[02 vectorized\]' README.md)" -eq 1 ]
+    grep -q '^Each pair is .* Other GPU: ' README.md
     grep -qF '| Other GPU | 64 | 9.01 | 7.63 | 19 % | 3.3× | 20.0× |' lessons/03_fused_softmax/README.md
-    [ "$(grep -c 'GPU | 64' lessons/03_fused_softmax/README.md)" -eq 2 ]
+    [ "$(grep -c 'GPU | 64' lessons/03_fused_softmax/README.md)" -eq 1 ]
+    [ "$(grep -o '^| lesson |\|Other GPU: \|Example GPU: ' results/MEASURED.md | xargs)" = "| lesson | Other GPU: | lesson | Example GPU:" ]
 }
 
 @test "what a run lacks is a dash, never taken from another run" {
@@ -227,7 +230,7 @@ add_grid() {
     plots/tables
     cat "$page"
     [ "$(grep -c '^| Example GPU, bf16 | \(64\|128\) | .* | 1.50× |$' "$page")" -eq 2 ]
-    grep -q "Triton's kernel beside the solution; B=4 N=4096, H × D = 2048, no mask" "$page"
+    grep -q "Triton's kernel compared with the solution; B=4 N=4096, H × D = 2048, no mask" "$page"
 }
 
 @test "a Triton kernel that was timed in another run, with warm caches or in another shape stands beside nothing" {
@@ -247,7 +250,7 @@ add_grid() {
     done
 }
 
-@test "a lesson of 16 bits stands beside the one before it and its library, length by length, of one run" {
+@test "a lesson of 16 bits is compared with the previous one and with the best library, length by length, of one run" {
     mkdir -p {lessons,solutions}/{08,09}_made_up
     echo '// architecture: sm_90a' >solutions/09_made_up/attention.cu
     printf '<!-- results:begin libraries -->\n<!-- results:end libraries -->\n' >lessons/how-we-know.md
@@ -255,7 +258,7 @@ add_grid() {
     printf '<!-- results:begin lengths -->\n<!-- results:end lengths -->\n' >"$page"
     plots/tables
     grep -q '^Not measured yet: .*FlashAttention-3' "$page"
-    # Twice and half the time; with a mask one length less, and the rival in another run.
+    # Twice and half the time; with a mask one length less, and FlashAttention-3 in another run.
     awk -F , -v OFS=, 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $2 !~ /^solution-02/ || $1 == "run1" || $at["D"] != 64 || $at["Nq"] != 4096 || $at["causal"] != 0 || done++ { next }
         {
@@ -268,20 +271,21 @@ add_grid() {
                 $1 = "run8"; $2 = "peer-torch_flash"; $at["median_us"] = 4 * us / (1 + 3 * cell); print
             }
         }' "$fixtures/attention.csv" >>results/example-gpu/attention.csv
+    printf 'run,lesson,device,version,date\nrun8,peer-torch_flash,Example GPU,PyTorch 9.9,2026-01-02\n' >results/example-gpu/libraries.csv
     plots/tables
     cat "$page"
     grep -qxF '| bf16 | N=512 | N=1024 |' "$page"
     grep -qxF '| D=64 | 2.00× / 0.50× | 2.00× / 0.50× |' "$page"
-    grep -qxF '| D=64, causal | 2.00× / - | - |' "$page"
-    grep -q ' Beside FlashAttention-3: 0.500 times as fast in the geometric mean of 2 shapes, 0.500 times at least\. ' "$page"
-    # Of the last lesson each library, shape by shape, with the mean of a row and of all.
+    grep -qxF '| D=64, causal | 2.00× / 0.57× | - |' "$page"
+    grep -q ' FlashAttention-3: 0.500 in the geometric mean of 2 shapes, 0.500 at least; ' "$page"
+    grep -q ' The best library: 0.523 in the geometric mean of 3 shapes, 0.500 at least; ' "$page"
+    grep -q ' commit abc1234\. PyTorch 9.9\.$' "$page"
+    # The best library comes first, then each, shape by shape, with the mean of a row and of all.
+    [ "$(grep -o '^| [a-zA-Z0-9 -]* | D=64 ' lessons/how-we-know.md | cut -d '|' -f 2 | xargs)" = "the best library FlashAttention-3 FlashAttention-2" ]
+    grep -qxF '| the best library | all shapes | at least 0.500 | | 0.523 |' lessons/how-we-know.md
     grep -qxF '| FlashAttention-3 | D=64 | 0.50× | 0.50× | 0.500 |' lessons/how-we-know.md
     grep -qxF '| FlashAttention-2 | D=64 | 4.00× | 1.00× | 2.000 |' lessons/how-we-know.md
     grep -qxF '| FlashAttention-2 | all shapes | at least 0.571 | | 1.317 |' lessons/how-we-know.md
-    # One that is not for Hopper stands beside the library of the same instructions.
-    rm solutions/09_made_up/attention.cu
-    plots/tables
-    grep -qxF '| D=64 | 2.00× / 4.00× | 2.00× / 1.00× |' "$page"
 }
 
 @test "no results: the page says so" {
