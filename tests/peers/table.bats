@@ -60,7 +60,7 @@ row() {
     cat README.md
     grep -qxF '| `peer-torch_efficient` | fp32 | tensor cores, TF32: 3xTF32 | 3.00 | 0.01 | `fmha` |' README.md
     grep -qxF '| `peer-torch_math` | fp32 | FMA units | - | 1.07 | `gemm + softmax` |' README.md
-    grep -qxF '| `peer-fa4` | bf16 | tensor cores, bf16 | 1.12 | 0.00 | `flash` |' README.md
+    grep -qxF '| `peer-fa4` | bf16 | tensor cores, bf16 | 1.13 | 0.00 | `flash` |' README.md
     grep -qxF '| `peer-fa3` | fp16 | tensor cores | - | 0.00 | `flash` |' README.md
 }
 

@@ -34,7 +34,9 @@ END
     run scripts/measure
     echo "$output"
     [ "$status" -eq 0 ]
-    [ "$(grep -c '^make solution-01 solution-02 check DEVICE=gpu\|^make bench \|^make peers ' calls)" -eq 3 ]
+    [ "$(grep -c '^make solution-01 solution-02 check DEVICE=gpu\|^make bench ' calls)" -eq 2 ]
+    [ "$(grep '^make peers ' calls | xargs)" = "make peers PYTHON=python3 make peers DTYPE=bf16 PYTHON=python3 make peers DTYPE=fp16 PYTHON=python3 \
+make peers UNITS=1 PYTHON=python3 make peers UNITS=1 DTYPE=bf16 PYTHON=python3 make peers UNITS=1 DTYPE=fp16 PYTHON=python3" ]
     [ "$(grep -c '^ncu .*--metrics dram__bytes_read.sum,smsp__inst_executed.sum,lts__t_bytes.sum ' calls)" -eq 4 ]
     [ "$(cut -d , -f 1,7,11,13 results/fake-gpu/profile.csv | xargs)" = "lesson,D,value,commit \
 solution-01_one,64,1024,abc1234 solution-01_one,128,1024,abc1234 solution-02_two,64,1024,abc1234 solution-02_two,128,1024,abc1234" ]
