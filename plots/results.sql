@@ -125,8 +125,8 @@ GROUP BY gpu, run;
 -- Which units a kernel's multiply-adds run on, as they were counted.
 CREATE VIEW runs_on AS
 SELECT *, CASE
-    WHEN tensor_operations > 0 THEN 'tensor cores, ' || type || iif(of_needed >= 1.5, printf(': %.0fx%s', of_needed, type), '')
-    WHEN tensor_instructions > 0.01 * gemm_fmas / 1024 AND ffma < 0.5 * gemm_fmas THEN 'tensor cores'
+    WHEN of_needed >= 0.5 THEN 'tensor cores, ' || type || iif(of_needed >= 1.5, printf(': %.0fx%s', of_needed, type), '')
+    WHEN ffma < 0.5 * gemm_fmas THEN 'tensor cores'
     ELSE 'FMA units' END AS units
 FROM (SELECT *, tensor_operations / 2 / gemm_fmas AS of_needed FROM (
     SELECT *, max(coalesce(tf32, 0), coalesce(fp16, 0), coalesce(bf16, 0)) AS tensor_operations, CASE max(coalesce(tf32, 0), coalesce(fp16, 0),

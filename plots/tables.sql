@@ -106,7 +106,7 @@ SELECT 'units', '', gpu, place, text FROM (
     SELECT gpu, 0 AS place, table_head('name in results', 'dtype', 'runs on', 'tensor-core operations', 'fp32 multiply-adds', 'kernels') AS text
     FROM runs_on GROUP BY gpu
     UNION ALL SELECT gpu, line, table_row('`' || kind || '-' || name || '`', dtype, units,
-        iif(tensor_operations > 0, printf('%.2f', of_needed), '-'), printf('%.2f', ffma / gemm_fmas), '`' || iif(length(kernels) > 60,
+        iif(of_needed > 0.005, printf('%.2f', of_needed), '-'), printf('%.2f', ffma / gemm_fmas), '`' || iif(length(kernels) > 60,
             substr(kernels, 1, 57) || '...', kernels) || '`')
     FROM runs_on WHERE kind <> 'solution'
     UNION ALL SELECT gpu, 1e9, 'Counted by Nsight Compute in one call at B,H,N,D = ' || shape || ', as multiples of the multiply-adds of both' ||
