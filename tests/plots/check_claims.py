@@ -75,8 +75,8 @@ def main() -> int:
             timed.setdefault(name, set()).add(version)
     wrong = []
     for where, text in texts():
-        for sentence in re.split(r"(?<=[.;:?])\s", text):
-            named = [(name, dtype) for name, (words, dtype) in CALLED.items() if re.search(words, sentence)]
+        for sentence in [text] if text.startswith("|") else re.split(r"(?<=[.;:?])\s", text):
+            named = [(name, dtype) for name, (words, dtype) in CALLED.items() if re.search(f"{words}|`{name}`", sentence)]
             denied = bool(DENIED.search(sentence))
             if denied and not named and not OURS.search(sentence) and "fp32" in text:
                 named = [key for key in units if key[1] == "fp32" and not key[0].startswith("solution") and "triton" not in key[0]]

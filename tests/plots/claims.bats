@@ -34,6 +34,7 @@ contradicted() {
         "page.md:1: peer-torch_efficient runs on tensor cores in fp32"
     contradicted page.md "PyTorch's memory-efficient path computes on the FMA units." "peer-torch_efficient runs on tensor cores"
     contradicted page.md "Here cuBLAS computes on tensor cores." "baseline-cublas_unfused runs on FMA units in fp32"
+    contradicted page.md '| `peer-torch_efficient` | its EFFICIENT_ATTENTION backend; fp32 | FMA units |' "peer-torch_efficient runs on tensor cores"
     contradicted plots/charts/example-gpu/charts.tsv "$(printf 'ladder\tTFLOP/s, fp32, no tensor cores, N=4096')" \
         "charts.tsv, chart ladder: peer-torch_efficient runs on tensor cores in fp32"
 }
