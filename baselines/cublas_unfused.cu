@@ -1,8 +1,8 @@
 // The baseline of the ladder: attention as three library-sized steps, S = softmax_scale Q K^T, P = softmax(S), O = P V.
-// The two products are cuBLAS's, the softmax in between reads and writes the scores once (lesson 03, first part). What
-// it costs: the scores, nq x nk a head, go to device memory and come back.
+// cuBLAS computes the two GEMMs; the softmax between them reads and writes the scores once (lesson 03, first part). The
+// cost: the scores, nq x nk per head, go to device memory and back.
 //
-// cuBLAS is looked for when the program runs, so that this file compiles with a compiler alone.
+// cuBLAS is loaded at run time, so that this file compiles without its headers and library.
 #include "attention.h"
 #include "float4.cuh"
 #include "reduce.cuh"
@@ -14,12 +14,12 @@
 // From cublas_api.h, which not every toolkit installs.
 enum { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_ALLOC_FAILED = 3, CUBLAS_STATUS_NOT_SUPPORTED = 15 };
 enum { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
-// fp32 products with fp32 sums; TF32 needs another mode. The pedantic mode rounds no better and leaves out fast
+// fp32 GEMMs with fp32 accumulation; TF32 needs another mode. The pedantic mode is not more accurate and excludes fast
 // kernels.
 enum { CUBLAS_DEFAULT_MATH = 0 };
 
 struct Cublas {
-    const char *missing; // one line, NULL where all is here
+    const char *missing; // one line on what is missing; NULL: nothing
     int (*create)(void **handle);
     int (*set_stream)(void *handle, cudaStream_t stream);
     int (*set_math_mode)(void *handle, int mode);
@@ -29,7 +29,7 @@ struct Cublas {
                                  int count);
 };
 
-// Beside the runtime library first, where a toolkit and its wheels have it, then on the loader's own path.
+// Searches the folder of the runtime library first, as toolkits and wheels install both there, then the loader's path.
 static void *open_cublas() {
 #ifdef CUBLAS_STAND_IN // of the tests: it computes on the simulator
     return dlopen(CUBLAS_STAND_IN, RTLD_NOW | RTLD_LOCAL);
@@ -90,57 +90,56 @@ static cudaError_t to_cuda(int status) {
                                                    : cudaErrorUnknown;
 }
 
-// ---- The softmax between the products
-// --------------------------------------------------------------------------------
+// ---- The softmax between the GEMMs ----------------------------------------------------------------------------------
 
 constexpr int MAX_THREADS = 1024;
 constexpr int MAX_WARPS = MAX_THREADS / WARP_SIZE;
-constexpr int MAX_FLOAT4S = 8; // a thread
+constexpr int MAX_FLOAT4S = 8; // per thread
 constexpr int MAX_REGISTER_COLUMNS = MAX_THREADS * MAX_FLOAT4S * 4;
-constexpr int NO_DIAGONAL = 1 << 30;
+constexpr int NO_CAUSAL_LIMIT = 1 << 30;
 
-// The queries of one step, of each of its heads, and the keys that they see: query i sees keys 0 .. i + diagonal.
+// The queries of one step, of each of its heads. Query i attends to keys 0 .. i + causal_offset.
 struct Rows {
-    int first_query, queries, nk, diagonal;
+    int first_query, queries, nk, causal_offset;
 };
 
-__device__ inline int visible_keys(const Rows &rows, int64_t row) {
-    return min(rows.nk, max(0, rows.first_query + (int)(row % rows.queries) + rows.diagonal + 1));
+__device__ inline int end_key_of_row(const Rows &rows, int64_t row) {
+    return min(rows.nk, max(0, rows.first_query + (int)(row % rows.queries) + rows.causal_offset + 1));
 }
 
-// S becomes P, in place. Rows of up to 4 * FLOAT4S * blockDim.x keys. Grid: one block a row.
-template <bool WIDE, int FLOAT4S>
+// Replaces S by P, in place, for rows of up to 4 * FLOAT4S * blockDim.x keys. Grid: one block per row.
+template <bool VECTORIZED, int FLOAT4S>
 __global__ void __launch_bounds__(MAX_THREADS) row_softmax(float *S /* [heads][queries][nk] */, Rows rows) {
     __shared__ float max_smem[MAX_WARPS], sum_smem[MAX_WARPS];
     float *row = S + (int64_t)blockIdx.x * rows.nk; // [nk]
-    const int visible = visible_keys(rows, blockIdx.x);
+    const int end_key = end_key_of_row(rows, blockIdx.x);
 
     float4 x[FLOAT4S];
     float max = -INFINITY, sum = 0.0f;
     for (int i = 0; i < FLOAT4S; i++) {
         const int key = 4 * (threadIdx.x + i * blockDim.x);
         x[i] = make_float4(-INFINITY, -INFINITY, -INFINITY, -INFINITY);
-        if (key < visible) {
-            x[i] = load_float4<WIDE>(row, key, rows.nk, -INFINITY);
-            x[i].y = key + 1 < visible ? x[i].y : -INFINITY;
-            x[i].z = key + 2 < visible ? x[i].z : -INFINITY;
-            x[i].w = key + 3 < visible ? x[i].w : -INFINITY;
+        if (key < end_key) {
+            x[i] = load_float4<VECTORIZED>(row, key, rows.nk, -INFINITY);
+            x[i].y = key + 1 < end_key ? x[i].y : -INFINITY;
+            x[i].z = key + 2 < end_key ? x[i].z : -INFINITY;
+            x[i].w = key + 3 < end_key ? x[i].w : -INFINITY;
         }
         max = fmaxf(max, fmaxf(fmaxf(x[i].x, x[i].y), fmaxf(x[i].z, x[i].w)));
     }
-    // A row that sees no key is 0.
+    // A fully masked row is 0.
     max = block_max(max, max_smem);
-    max = visible ? max : 0.0f;
+    max = end_key ? max : 0.0f;
     for (int i = 0; i < FLOAT4S; i++) {
         x[i] = make_float4(expf(x[i].x - max), expf(x[i].y - max), expf(x[i].z - max), expf(x[i].w - max));
         sum += x[i].x + x[i].y + x[i].z + x[i].w;
     }
     sum = block_sum(sum, sum_smem);
-    const float inverse = visible ? 1.0f / sum : 0.0f;
+    const float inverse = end_key ? 1.0f / sum : 0.0f;
     for (int i = 0; i < FLOAT4S; i++) {
         const int key = 4 * (threadIdx.x + i * blockDim.x);
         if (key < rows.nk)
-            store_float4<WIDE>(row, key, rows.nk, scaled(inverse, x[i]));
+            store_float4<VECTORIZED>(row, key, rows.nk, scaled(inverse, x[i]));
     }
 }
 
@@ -148,17 +147,17 @@ __global__ void __launch_bounds__(MAX_THREADS) row_softmax(float *S /* [heads][q
 __global__ void __launch_bounds__(MAX_THREADS) long_row_softmax(float *S /* [heads][queries][nk] */, Rows rows) {
     __shared__ float max_smem[MAX_WARPS], sum_smem[MAX_WARPS];
     float *row = S + (int64_t)blockIdx.x * rows.nk; // [nk]
-    const int visible = visible_keys(rows, blockIdx.x);
+    const int end_key = end_key_of_row(rows, blockIdx.x);
 
     float max = -INFINITY, sum = 0.0f;
-    for (int key = threadIdx.x; key < visible; key += blockDim.x)
+    for (int key = threadIdx.x; key < end_key; key += blockDim.x)
         max = fmaxf(max, row[key]);
     max = block_max(max, max_smem);
-    for (int key = threadIdx.x; key < visible; key += blockDim.x)
+    for (int key = threadIdx.x; key < end_key; key += blockDim.x)
         sum += expf(row[key] - max);
     sum = block_sum(sum, sum_smem);
     for (int key = threadIdx.x; key < rows.nk; key += blockDim.x)
-        row[key] = key < visible ? expf(row[key] - max) / sum : 0.0f;
+        row[key] = key < end_key ? expf(row[key] - max) / sum : 0.0f;
 }
 
 template <int FLOAT4S>
@@ -183,15 +182,15 @@ static cudaError_t softmax(float *S, int64_t count, const Rows &rows, cudaStream
     return cudaGetLastError();
 }
 
-// ---- Hidden keys
-// -----------------------------------------------------------------------------------------------------
+// ---- Masked keys ----------------------------------------------------------------------------------------------------
 
-// A product multiplies hidden values by their zero weights, and 0 * NaN is NaN. What came out NaN is summed again over
-// the keys that the row sees; of finite tensors this only reads O once more. Grid: one thread an element of O.
-__global__ void sum_visible_again(const float *P, // [heads][queries][nk]
-                                  const float *V, // [heads][nk][head_dim]
-                                  float *O,       // [heads][nq][head_dim], from the step's first query
-                                  int64_t count, int nq, int head_dim, Rows rows) {
+// The P V GEMM multiplies masked values by weights of 0, and 0 * NaN is NaN. Elements of O that are NaN are recomputed
+// over the keys to which the row attends; if all are finite, this only reads O once more. Grid: one thread per element
+// of O.
+__global__ void recompute_nan_elements(const float *P, // [heads][queries][nk]
+                                       const float *V, // [heads][nk][head_dim]
+                                       float *O,       // [heads][nq][head_dim], from the step's first query
+                                       int64_t count, int nq, int head_dim, Rows rows) {
     const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (i >= count)
         return;
@@ -201,18 +200,19 @@ __global__ void sum_visible_again(const float *P, // [heads][queries][nk]
     if (!isnan(*o))
         return;
     float sum = 0.0f;
-    for (int key = 0; key < visible_keys(rows, row); key++)
+    for (int key = 0; key < end_key_of_row(rows, row); key++)
         sum += P[row * rows.nk + key] * V[(head * rows.nk + key) * head_dim + column];
     *o = sum;
 }
 
-// ---- In steps, so that the scores stay below a limit ----------------------------------------------------------------
+// ---- In steps, so that the scores take limited memory
+// ----------------------------------------------------------------
 
 // Bytes: 16 heads of 4096 x 4096.
 #ifndef SCORES_LIMIT
 #define SCORES_LIMIT ((size_t)1 << 30)
 #endif
-constexpr int MAX_HEADS = 65535; // a batch of products
+constexpr int MAX_HEADS = 65535; // per batched GEMM
 
 struct Step {
     int heads, queries;
@@ -235,7 +235,7 @@ static size_t workspace_bytes(const struct attention_problem *p) {
     return (size_t)step.heads * step.queries * p->nk * sizeof(float);
 }
 
-// cuBLAS's matrices are column by column: what it is told of are the transposes, S^T = K Q^T and O^T = V^T P^T.
+// cuBLAS matrices are column-major, so it computes the transposes, S^T = K Q^T and O^T = V^T P^T.
 static cudaError_t run_step(void *handle, const struct attention_problem *p, int64_t head, int heads, int query,
                             int queries, cudaStream_t stream) {
     const int d = p->head_dim, nk = p->nk;
@@ -246,24 +246,24 @@ static cudaError_t run_step(void *handle, const struct attention_problem *p, int
     float *o = (float *)p->o + (head * p->nq + query) * d;             // [heads][nq][head_dim], the step's queries
     float *S = (float *)p->workspace;                                  // [heads][queries][nk]
     const long long q_head = (long long)p->nq * d, k_head = (long long)nk * d, s_head = (long long)queries * nk;
-    const Rows rows = {query, queries, nk, p->causal ? nk - p->nq : NO_DIAGONAL};
-    const auto product = the_cublas().sgemm_strided_batched;
+    const Rows rows = {query, queries, nk, p->causal ? nk - p->nq : NO_CAUSAL_LIMIT};
+    const auto gemm = the_cublas().sgemm_strided_batched;
 
-    cudaError_t error = to_cuda(product(handle, CUBLAS_OP_T, CUBLAS_OP_N, nk, queries, d, &p->softmax_scale, k, d,
-                                        k_head, q, d, q_head, &zero, S, nk, s_head, heads));
+    cudaError_t error = to_cuda(gemm(handle, CUBLAS_OP_T, CUBLAS_OP_N, nk, queries, d, &p->softmax_scale, k, d, k_head,
+                                     q, d, q_head, &zero, S, nk, s_head, heads));
     if (error == cudaSuccess)
         error = softmax(S, (int64_t)heads * queries, rows, stream);
     if (error == cudaSuccess)
-        error = to_cuda(product(handle, CUBLAS_OP_N, CUBLAS_OP_N, d, queries, nk, &one, v, d, k_head, S, nk, s_head,
-                                &zero, o, d, q_head, heads));
+        error = to_cuda(gemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, d, queries, nk, &one, v, d, k_head, S, nk, s_head, &zero,
+                             o, d, q_head, heads));
     if (error != cudaSuccess || !p->causal)
         return error;
     const int64_t count = (int64_t)heads * queries * d;
     const int threads = 256;
     if ((count + threads - 1) / threads > INT32_MAX)
         return cudaErrorInvalidConfiguration;
-    sum_visible_again<<<(unsigned)((count + threads - 1) / threads), threads, 0, stream>>>(S, v, o, count, p->nq, d,
-                                                                                           rows);
+    recompute_nan_elements<<<(unsigned)((count + threads - 1) / threads), threads, 0, stream>>>(S, v, o, count, p->nq,
+                                                                                                d, rows);
     return cudaGetLastError();
 }
 

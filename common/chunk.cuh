@@ -1,4 +1,4 @@
-// 16 bytes of a row of 16-bit elements: one load or store, and a row of a matrix that ldmatrix loads.
+// A chunk is 16 bytes of a row of 16-bit elements: one vectorized load or store, or one row of an ldmatrix matrix.
 #pragma once
 
 #include "attention.h"
@@ -13,8 +13,8 @@ static inline bool tensors_are_aligned(const struct attention_problem *p) {
     return ((uintptr_t)p->q | (uintptr_t)p->k | (uintptr_t)p->v | (uintptr_t)p->o) % 16 == 0;
 }
 
-// Whether each row is whole chunks and begins, in an aligned tensor, at a multiple of 16 bytes. Of a single row, head
-// or batch nobody uses the stride, and it may be anything.
+// Whether each row is whole chunks and begins, in an aligned tensor, at a multiple of 16 bytes. The stride of a
+// dimension of size 1 is never used and may have any value.
 static inline bool rows_are_chunks(const struct attention_problem *p) {
     const struct attention_strides all[] = {p->q_stride, p->o_stride, p->k_stride, p->v_stride};
     bool chunks = p->head_dim % CHUNK == 0;
@@ -26,31 +26,31 @@ static inline bool rows_are_chunks(const struct attention_problem *p) {
     return chunks;
 }
 
-// A chunk into shared memory, both addresses aligned.
+// Loads a chunk into shared memory; both addresses are aligned.
 template <class E>
 __device__ inline void load_chunk(E *to_smem, const E *from) {
     *reinterpret_cast<uint4 *>(to_smem) = *reinterpret_cast<const uint4 *>(from);
 }
 
-// The same where a row has only some elements left there, or none: zeros stand for the others. Where not wide, only
-// to_smem is aligned.
+// The same if only `elements` of the chunk are in bounds, possibly 0 or fewer; the others become zeros. If not
+// vectorized, only to_smem is aligned.
 template <class E>
-__device__ inline void load_chunk(E *to_smem, const E *from, int elements, bool wide) {
-    if (wide)
+__device__ inline void load_chunk(E *to_smem, const E *from, int elements, bool vectorized) {
+    if (vectorized)
         *reinterpret_cast<uint4 *>(to_smem) =
             elements > 0 ? *reinterpret_cast<const uint4 *>(from) : make_uint4(0, 0, 0, 0);
-    for (int n = 0; n < CHUNK && !wide; n++)
+    for (int n = 0; n < CHUNK && !vectorized; n++)
         to_smem[n] = n < elements ? from[n] : E(0.0f);
 }
 
-// Both, but copies of whole chunks are only started.
+// As the two functions above, but copies of whole chunks are asynchronous.
 template <class E>
 __device__ inline void copy_chunk(E *to_smem, const E *from, bool valid = true) {
     cp_async<16>(reinterpret_cast<float *>(to_smem), reinterpret_cast<const float *>(from), valid);
 }
 template <class E>
-__device__ inline void copy_chunk(E *to_smem, const E *from, int elements, bool wide) {
-    if (wide)
+__device__ inline void copy_chunk(E *to_smem, const E *from, int elements, bool vectorized) {
+    if (vectorized)
         copy_chunk(to_smem, from, elements > 0);
     else
         load_chunk(to_smem, from, elements, false);

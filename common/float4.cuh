@@ -1,11 +1,11 @@
-// Four floats at a time: one 16-byte load or store where a row allows it.
+// Vectorized access to rows of floats: one 16-byte load or store per float4 if the rows are aligned.
 #pragma once
 
 #include "attention.h"
 
 #include <stdint.h>
 
-// 16-byte accesses need 16-byte aligned addresses: rows that are whole float4s, and a tensor that starts on one.
+// 16-byte accesses need 16-byte aligned addresses: rows of whole float4s in a 16-byte aligned tensor.
 inline bool rows_are_float4(const void *tensor, int row_length) {
     return row_length % 4 == 0 && (uintptr_t)tensor % 16 == 0;
 }
@@ -14,21 +14,22 @@ inline bool rows_are_float4(const struct attention_problem *p) {
            rows_are_float4(p->v, p->head_dim) && rows_are_float4(p->o, p->head_dim);
 }
 
-// row[column .. column + 4), `beyond` from row_length on. WIDE: rows_are_float4() holds, and one load fetches all four.
-template <bool WIDE>
+// Loads row[column .. column + 4), with `fill` for elements from row_length on. VECTORIZED: rows_are_float4() holds,
+// and one load fetches all four.
+template <bool VECTORIZED>
 __device__ inline float4 load_float4(const float *row /* [row_length] */, int column, int row_length,
-                                     float beyond = 0.0f) {
-    if (WIDE)
+                                     float fill = 0.0f) {
+    if (VECTORIZED)
         return *reinterpret_cast<const float4 *>(row + column);
-    return make_float4(column < row_length ? row[column] : beyond, column + 1 < row_length ? row[column + 1] : beyond,
-                       column + 2 < row_length ? row[column + 2] : beyond,
-                       column + 3 < row_length ? row[column + 3] : beyond);
+    return make_float4(column < row_length ? row[column] : fill, column + 1 < row_length ? row[column + 1] : fill,
+                       column + 2 < row_length ? row[column + 2] : fill,
+                       column + 3 < row_length ? row[column + 3] : fill);
 }
 
-// The reverse: writes nothing from row_length on.
-template <bool WIDE>
+// The inverse: writes no element from row_length on.
+template <bool VECTORIZED>
 __device__ inline void store_float4(float *row /* [row_length] */, int column, int row_length, float4 value) {
-    if (WIDE) {
+    if (VECTORIZED) {
         *reinterpret_cast<float4 *>(row + column) = value;
         return;
     }
@@ -38,31 +39,31 @@ __device__ inline void store_float4(float *row /* [row_length] */, int column, i
             row[column + i] = element[i];
 }
 
-// The same where it is known at run time only.
-__device__ inline float4 load_float4(const float *row /* [row_length] */, int column, int row_length, bool wide) {
-    return wide ? load_float4<true>(row, column, row_length) : load_float4<false>(row, column, row_length);
+// The same if vectorized is known only at run time.
+__device__ inline float4 load_float4(const float *row /* [row_length] */, int column, int row_length, bool vectorized) {
+    return vectorized ? load_float4<true>(row, column, row_length) : load_float4<false>(row, column, row_length);
 }
 
-// COUNT neighbouring floats, 2 or 4, with one load or store; both addresses are aligned to as many.
+// Copies COUNT adjacent floats, 2 or 4, with one load and one store; both addresses are aligned to COUNT floats.
 template <int COUNT>
 __device__ inline void copy_floats(float *to, const float *from) {
-    static_assert(COUNT == 2 || COUNT == 4, "there are loads of 8 and of 16 bytes");
+    static_assert(COUNT == 2 || COUNT == 4, "vectorized loads have 8 or 16 bytes");
     if (COUNT == 4)
         *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);
     else
         *reinterpret_cast<float2 *>(to) = *reinterpret_cast<const float2 *>(from);
 }
 
-// value[0 .. COUNT) times factor to row[column .. column + COUNT), nothing from row_length on.
+// Stores factor * value[0 .. COUNT) to row[column .. column + COUNT), but no element from row_length on.
 template <int COUNT>
 __device__ inline void store_floats(float *row /* [row_length] */, int column, int row_length, const float *value,
-                                    float factor, bool wide) {
+                                    float factor, bool vectorized) {
     float product[COUNT];
     for (int i = 0; i < COUNT; i++)
         product[i] = factor * value[i];
-    if (wide && column < row_length)
+    if (vectorized && column < row_length)
         copy_floats<COUNT>(row + column, product);
-    for (int i = 0; i < COUNT && !wide; i++)
+    for (int i = 0; i < COUNT && !vectorized; i++)
         if (column + i < row_length)
             row[column + i] = product[i];
 }

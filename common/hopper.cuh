@@ -1,6 +1,5 @@
-// Hopper's instructions by their names: barriers in shared memory, bulk copies of tensors, products of a warpgroup, and
-// what goes with them. From sm_90 on; wgmma and setmaxnreg on sm_90a alone. PTX ISA, "Asynchronous Warpgroup Level
-// Matrix Instructions", "mbarrier", "cp.async.bulk.tensor".
+// Wrappers of Hopper's PTX instructions, by their PTX names: mbarrier, named barriers, TMA loads and stores
+// (cp.async.bulk.tensor), wgmma, setmaxnreg, stmatrix. From sm_90 on; wgmma and setmaxnreg on sm_90a only.
 #pragma once
 
 #include "wgmma.cuh"
@@ -12,7 +11,8 @@ __device__ inline uint32_t smem_address(const void *p_smem) {
     return (uint32_t)__cvta_generic_to_shared(p_smem);
 }
 
-// Barriers: a phase ends when `count` threads have arrived and all expected bytes are there.
+// mbarriers in shared memory: a phase completes when `count` arrivals have come and all expected bytes have been
+// written.
 
 __device__ inline void mbarrier_init(uint64_t *barrier, int count) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(smem_address(barrier)), "r"(count) : "memory");
@@ -24,7 +24,7 @@ __device__ inline void mbarriers_init(uint64_t (&barriers)[BARRIERS], int count)
         mbarrier_init(&barrier, count);
 }
 
-// Copies in bulk know of the barriers that the thread has set up.
+// Makes this thread's mbarrier initializations visible to the asynchronous proxy (TMA) and to other threads.
 __device__ inline void fence_mbarrier_init() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
@@ -33,13 +33,14 @@ __device__ inline void mbarrier_arrive(uint64_t *barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(smem_address(barrier)) : "memory");
 }
 
-// Arrives, and adds to the bytes that the phase waits for.
+// Arrives, and adds `bytes` to the transaction count for which the current phase waits (expect-tx).
 __device__ inline void mbarrier_arrive_expect_tx(uint64_t *barrier, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(smem_address(barrier)), "r"(bytes)
                  : "memory");
 }
 
-// Whether the phase of this parity has ended, 0 for the first one. A barrier's phase before the first counts as ended.
+// Whether the phase with this parity has completed. The first phase has parity 0; the phase before it, of parity 1,
+// counts as completed, so a producer's first wait for an empty stage returns immediately.
 __device__ inline bool mbarrier_test_wait(uint64_t *barrier, uint32_t parity) {
     uint32_t ended;
     asm volatile("{.reg .pred p;\n mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n selp.u32 %0, 1, 0, p;}"
@@ -49,7 +50,7 @@ __device__ inline bool mbarrier_test_wait(uint64_t *barrier, uint32_t parity) {
     return ended;
 }
 
-// The same, but waits for it a while.
+// The same, but suspends the thread for up to a system-dependent time limit.
 __device__ inline bool mbarrier_try_wait(uint64_t *barrier, uint32_t parity) {
     uint32_t ended;
     asm volatile("{.reg .pred p;\n mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n selp.u32 %0, 1, 0, p;}"
@@ -64,34 +65,34 @@ __device__ inline void mbarrier_wait(uint64_t *barrier, uint32_t parity) {
     }
 }
 
-// A place in a ring of stages, and how often it was gone round, modulo 2: the parity of its barriers' phase.
+// A position in a circular buffer of stages. phase: the parity of the mbarrier phase that the stage is in; it flips at
+// each wrap-around.
 template <int STAGES>
-struct Ring {
+struct PipelineState {
     int stage = 0;
-    uint32_t parity = 0;
+    uint32_t phase = 0;
 
-    __device__ void next() {
+    __device__ void advance() {
         if (++stage == STAGES) {
             stage = 0;
-            parity ^= 1;
+            phase ^= 1;
         }
     }
 };
 
-// Barriers of some of a block's warps, 1 to 15 (0 is that of __syncthreads): waits for `threads` to come, itself among
-// them.
+// Named barriers, IDs 1 to 15 (__syncthreads() uses 0). Waits until `threads` threads have arrived, itself included.
 __device__ inline void bar_sync(int barrier, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
-// Counts as come, and waits for nobody.
+// Arrives without waiting.
 __device__ inline void bar_arrive(int barrier, int threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
-// Bulk copies. A tensor is [batch][head][row][column]; what lies beyond it is read as 0 and not written.
+// TMA loads and stores. A tensor is [batch][head][row][column]. Out-of-bounds elements are read as 0 and not written.
 
-// Starts to copy a box of a tensor into shared memory; its bytes count for the barrier's phase as they arrive.
+// TMA load: starts to copy a box of a tensor into shared memory. The bytes are counted at the mbarrier as they arrive.
 __device__ inline void cp_async_bulk_tensor(void *to_smem, const CUtensorMap *map, uint64_t *barrier, int column,
                                             int row, int head, int batch) {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
@@ -100,7 +101,7 @@ __device__ inline void cp_async_bulk_tensor(void *to_smem, const CUtensorMap *ma
                  : "memory");
 }
 
-// The same, with a hint for L2 about what is read.
+// The same, with an L2 cache-eviction policy.
 __device__ inline void cp_async_bulk_tensor(void *to_smem, const CUtensorMap *map, uint64_t *barrier, int column,
                                             int row, int head, int batch, uint64_t policy) {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
@@ -109,7 +110,7 @@ __device__ inline void cp_async_bulk_tensor(void *to_smem, const CUtensorMap *ma
                  : "memory");
 }
 
-// Policies: what is read once may leave L2 first, what others will read last.
+// L2 policies: evict data first that is read once, and last data that other blocks will read.
 __device__ inline uint64_t createpolicy_evict_first() {
     uint64_t policy;
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
@@ -121,7 +122,7 @@ __device__ inline uint64_t createpolicy_evict_last() {
     return policy;
 }
 
-// Starts to copy a box from shared memory into a tensor.
+// TMA store: starts to copy a box from shared memory into a tensor.
 __device__ inline void cp_async_bulk_tensor_store(const CUtensorMap *map, const void *from_smem, int column, int row,
                                                   int head, int batch) {
     asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
@@ -133,7 +134,8 @@ __device__ inline void cp_async_bulk_commit_group() {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Waits until what this thread has committed has been read from shared memory; without _read, until it is written, too.
+// Waits until the TMA stores that this thread committed have read shared memory; without _read, until they are
+// complete.
 __device__ inline void cp_async_bulk_wait_group_read() {
     asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
@@ -141,13 +143,13 @@ __device__ inline void cp_async_bulk_wait_group() {
     asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
-// What this thread has written to shared memory, or knows of, is there for bulk copies and wgmma that are started
-// later.
+// Makes this thread's writes to shared memory visible to the asynchronous proxy: to TMA stores and wgmma issued later.
 __device__ inline void fence_proxy_async() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// Each warp of a warpgroup gives up registers down to as many a thread, or waits until it can have as many.
+// Sets the number of registers per thread: _dec deallocates registers, _inc waits until enough are free. All warps of a
+// warpgroup execute it.
 template <int REGISTERS>
 __device__ inline void setmaxnreg_dec() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
@@ -157,7 +159,7 @@ __device__ inline void setmaxnreg_inc() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
 }
 
-// Four matrices of 8 x 8 elements from registers to shared memory: the reverse of ldmatrix_x4.
+// Stores four 8 x 8 matrices of 16-bit elements from registers to shared memory: the inverse of ldmatrix_x4.
 __device__ inline void stmatrix_x4(void *row_smem, const uint32_t (&from)[4]) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(smem_address(row_smem)),
                  "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3])

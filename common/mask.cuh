@@ -1,19 +1,18 @@
-// Which keys a query sees, and the scores of those that it does not see, where a lane has rows and columns of a tile of
-// scores: T::ROWS rows, T::LANE_KEYS columns.
+// The mask of a tile of scores, of which a lane holds T::ROWS rows and T::LANE_KEYS columns.
 #pragma once
 
-constexpr int NO_DIAGONAL = 1 << 30; // in the place of nk - nq where there is no causal mask
+constexpr int NO_CAUSAL_LIMIT = 1 << 30; // instead of nk - nq if attention is not causal
 
-// The lesson's: the place of a lane's i-th row among the rows of its warp, and of its j-th column among all columns.
+// Defined by the lesson: the index of a lane's i-th row within its warp, and of its j-th column within the tile.
 template <class T>
 __device__ inline int row_of(int i, int lane);
 template <class T>
 __device__ inline int column_of(int j, int lane);
 
-// -inf for the keys of a tile that row r of the warp does not see, those beyond last_key + r, and for those beyond
-// end_key.
+// Sets the scores of masked keys of a tile to -inf: in row r of the warp those after last_key + r, and in every row
+// those after end_key.
 template <class T>
-__device__ inline void hide_keys(float (&S_rmem)[T::ROWS][T::LANE_KEYS], int last_key, int end_key, int lane) {
+__device__ inline void apply_mask(float (&S_rmem)[T::ROWS][T::LANE_KEYS], int last_key, int end_key, int lane) {
     for (int i = 0; i < T::ROWS; i++)
         for (int j = 0; j < T::LANE_KEYS; j++)
             if (column_of<T>(j, lane) > min(last_key + row_of<T>(i, lane), end_key))

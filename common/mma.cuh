@@ -1,5 +1,5 @@
-// Tensor cores by warp: mma.sync and what feeds it, from sm_80 on. E is __half or __nv_bfloat16. A register holds two
-// neighbouring elements, the first one in its lower half.
+// Warp-level MMA on tensor cores: mma.sync and ldmatrix, from sm_80 on. E is __half or __nv_bfloat16. A register holds
+// two adjacent elements, the first one in its lower half.
 #pragma once
 
 #include "chunk.cuh"
@@ -9,8 +9,8 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
-// Four matrices of 8 x 8 elements. Lane i names a row of 16 bytes in shared memory, aligned to as many: row i % 8 of
-// matrix i / 8. Of each matrix it gets the elements 2 (i % 4) and the next one of row i / 4.
+// Loads four 8 x 8 matrices. Lane i passes the address of row i % 8 of matrix i / 8: 16 bytes in shared memory, 16-byte
+// aligned. From each matrix lane i receives elements 2 (i % 4) and 2 (i % 4) + 1 of row i / 4.
 template <class E>
 __device__ inline void ldmatrix_x4(uint32_t (&to)[4], const E *row_smem) {
     const uint32_t from = (uint32_t)__cvta_generic_to_shared(row_smem);
@@ -20,7 +20,7 @@ __device__ inline void ldmatrix_x4(uint32_t (&to)[4], const E *row_smem) {
                  : "memory");
 }
 
-// The same, each matrix transposed: lane i gets the elements of rows 2 (i % 4) and the next one in column i / 4.
+// The same, but transposes each matrix: lane i receives column i / 4 of rows 2 (i % 4) and 2 (i % 4) + 1.
 template <class E>
 __device__ inline void ldmatrix_x4_trans(uint32_t (&to)[4], const E *row_smem) {
     const uint32_t from = (uint32_t)__cvta_generic_to_shared(row_smem);
@@ -30,9 +30,9 @@ __device__ inline void ldmatrix_x4_trans(uint32_t (&to)[4], const E *row_smem) {
                  : "memory");
 }
 
-// c += a b, a of 16 x 16 elements, b of 16 x 8. Of c, lane i has columns 2 (i % 4) and the next one, c_upper in row
-// i / 4 and c_lower in row i / 4 + 8. Its registers of a: those columns of both rows, upper first, then the columns 8
-// further on; of b: the rows with the numbers of those columns of a, in column i / 4.
+// C += A B; A is 16 x 16, B is 16 x 8. Let c = 2 (i % 4). Lane i holds columns c and c + 1 of C, c_upper in row i / 4
+// and c_lower in row i / 4 + 8. a[0], a[1]: columns c, c + 1 of A in these two rows; a[2], a[3]: columns c + 8, c + 9.
+// b[0]: rows c, c + 1 of B in column i / 4; b[1]: rows c + 8, c + 9.
 template <class E>
 __device__ inline void mma_m16n8k16(float *c_upper /* [2] */, float *c_lower /* [2] */, const uint32_t (&a)[4],
                                     const uint32_t *b /* [2] */);
@@ -56,7 +56,7 @@ __device__ inline void mma_m16n8k16<__nv_bfloat16>(float *c_upper, float *c_lowe
           "f"(c_lower[0]), "f"(c_lower[1]));
 }
 
-// Two floats rounded to E, in one register.
+// Rounds two floats to E and packs them in one register.
 template <class E>
 __device__ inline uint32_t cvt_rn_x2(float first, float second);
 
@@ -74,7 +74,7 @@ __device__ inline uint32_t cvt_rn_x2<__nv_bfloat16>(float first, float second) {
     return pair;
 }
 
-// a b + c, of both elements.
+// a b + c for both elements of a register.
 template <class E>
 __device__ inline uint32_t fma_rn_x2(uint32_t a, uint32_t b, uint32_t c);
 
@@ -92,7 +92,7 @@ __device__ inline uint32_t fma_rn_x2<__nv_bfloat16>(uint32_t a, uint32_t b, uint
     return d;
 }
 
-// Whether 16 rows of a tile are numbers, in every lane: 0 times an infinity or a NaN is not 0.
+// Whether 16 rows of a tile are finite, the same answer in every lane. Relies on: 0 times an infinity or a NaN is NaN.
 template <int D, class E, int PITCH>
 __device__ inline bool rows_are_finite(const E (*rows_smem)[PITCH], int lane) {
     uint32_t sum = 0;

@@ -1,8 +1,8 @@
-// The softmax of scores that come tile by tile, in the registers of a warpgroup.
+// Online softmax: one tile of scores after the other, in the accumulator registers of a warpgroup.
 #pragma once
 
+#include "accumulator_layout.cuh"
 #include "ex2.cuh"
-#include "warpgroup_rows.cuh"
 
 #include <type_traits>
 
@@ -10,11 +10,11 @@ __device__ inline float shift_of(float row_max, float scale) {
     return row_max == -INFINITY ? 0.0f : scale * row_max; // -inf - -inf would be NaN
 }
 
-// scale: of powers of 2. Makes the largest score so far, or one that is larger by `headroom`, a row's maximum, and its
-// sum relative to that. The output has to be multiplied by rescale[].
+// Sets a row's maximum to its largest score so far plus `headroom`, and rescales its sum. The caller multiplies the
+// output accumulator by rescale[]. scale: softmax_scale log2(e), since weights are powers of 2.
 template <int COLUMNS>
-__device__ inline void raise_rows(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
-                                  float (&rescale)[LANE_ROWS], float headroom = 0.0f) {
+__device__ inline void update_row_max(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
+                                      float (&rescale)[LANE_ROWS], float headroom = 0.0f) {
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
         float lane_max = S_rmem[i][0];
@@ -28,91 +28,95 @@ __device__ inline void raise_rows(const float (&S_rmem)[LANE_ROWS][COLUMNS], flo
     }
 }
 
-// The same, but only where a score of the warp has passed its row's maximum by so far that its weight would be over
-// 2^lazy. Returns whether that is so.
+// Conditional rescaling: calls update_row_max() only if the weight of some score of the warp would exceed 2^threshold.
+// Returns whether it did. The warp vote makes the branch uniform.
 template <int COLUMNS>
-__device__ inline bool raise_maximum(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, float lazy, RowState &rows,
-                                     float (&rescale)[LANE_ROWS]) {
-    bool grown = false;
+__device__ inline bool update_row_max_lazily(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, float threshold,
+                                             RowState &rows, float (&rescale)[LANE_ROWS]) {
+    bool must_rescale = false;
     for (int i = 0; i < LANE_ROWS; i++) {
-        float lane_max = S_rmem[i][0]; // of the lane's own scores
+        float lane_max = S_rmem[i][0]; // over the scores of this lane
         for (int j = 1; j < COLUMNS; j++)
             lane_max = fmaxf(lane_max, S_rmem[i][j]);
-        grown |= scale * (lane_max - rows.max[i]) > lazy;
+        must_rescale |= scale * (lane_max - rows.max[i]) > threshold;
     }
-    if (!__any_sync(ALL_LANES, grown))
+    if (!__any_sync(ALL_LANES, must_rescale))
         return false;
-    raise_rows(S_rmem, scale, rows, rescale);
+    update_row_max(S_rmem, scale, rows, rescale);
     return true;
 }
 
-// How far above a row's largest score its maximum may be, and how far above that a score, as powers of two: weights of
-// 2^-FAR and of 2^FAR are as exact in bf16 and in sums as one of 1. In fp16 they are not.
-constexpr float FAR = 48.0f;
-// A score that is FAR above the maximum has a weight of 2^FAR. If one that is up to 2^24 times as heavy raises the
-// maximum, that weight counts, and it is multiplied by 2^-(2 FAR + 24).
-static_assert(2 * FAR + 24 <= 126, "a rescale below 2^-126 is 0, and what was summed up would be lost");
+// Weights from 2^-WEIGHT_EXPONENT_RANGE to 2^WEIGHT_EXPONENT_RANGE have the same relative precision in bf16 and in fp32
+// sums. So a row's maximum may be that far above its largest score (headroom), and a score that far above the maximum
+// (rescale threshold). fp16 has a smaller exponent range.
+constexpr float WEIGHT_EXPONENT_RANGE = 48.0f;
+// A weight of 2^RANGE still contributes to a sum that gets a weight 2^24 times as large. The rescale factor is then
+// 2^-(2 RANGE + 24).
+static_assert(2 * WEIGHT_EXPONENT_RANGE + 24 <= 126,
+              "a rescale factor below 2^-126 is flushed to 0, and the sum so far would be lost");
 
 template <class E>
-__device__ inline float headroom_of(float scale) {
-    return std::is_same_v<E, __half> ? 0.0f : FAR / scale;
+__device__ inline float max_headroom(float scale) {
+    return std::is_same_v<E, __half> ? 0.0f : WEIGHT_EXPONENT_RANGE / scale;
 }
 
-// What a score may be before its weight is too large, as an integer for passes(); INT32_MIN: no score may be any. fp16
-// ends at 2^16.
+// The rescale threshold as a score, in integer form for exceeds_threshold(); INT32_MIN: every score exceeds it. fp16
+// weights stay below 2^14, since fp16 overflows at 2^16.
 template <class E>
-__device__ inline int limit_of(float row_max, float scale) {
-    const float most = row_max + (std::is_same_v<E, __half> ? 14.0f : FAR) / scale;
-    return most >= 0.0f ? __float_as_int(most) : INT32_MIN;
+__device__ inline int score_limit(float row_max, float scale) {
+    const float limit = row_max + (std::is_same_v<E, __half> ? 14.0f : WEIGHT_EXPONENT_RANGE) / scale;
+    return limit >= 0.0f ? __float_as_int(limit) : INT32_MIN;
 }
 
-// Weights of a row's first columns, beside the scores: those are still there if the maximum has to be raised first.
-template <int AHEAD, int MOST, int COLUMNS>
-__device__ inline void weigh_ahead(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, const RowState &rows,
-                                   float (&ahead)[LANE_ROWS][MOST]) {
+// Computes the weights of a row's first columns with the maximum so far, before the warp vote. The scores are kept: if
+// the vote raises the maximum, the weights are computed again.
+template <int SPECULATIVE, int SIZE, int COLUMNS>
+__device__ inline void exponentiate_speculatively(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale,
+                                                  const RowState &rows, float (&speculative)[LANE_ROWS][SIZE]) {
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++)
-        for (int j = 0; j < AHEAD; j++)
-            ahead[i][j] = ex2(scale * S_rmem[i][j] - rows.shift[i]);
+        for (int j = 0; j < SPECULATIVE; j++)
+            speculative[i][j] = ex2(scale * S_rmem[i][j] - rows.shift[i]);
 }
 
-// raise_rows() as far as E allows, what a score may be then, and the weights ahead once more.
-template <class E, int AHEAD, int MOST, int COLUMNS>
-__device__ inline void raise_far(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
-                                 float (&rescale)[LANE_ROWS], float (&ahead)[LANE_ROWS][MOST]) {
-    raise_rows(S_rmem, scale, rows, rescale, headroom_of<E>(scale));
+// update_row_max() with the largest headroom that E allows; also updates the threshold and the speculative weights.
+template <class E, int SPECULATIVE, int SIZE, int COLUMNS>
+__device__ inline void update_row_max_with_headroom(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale,
+                                                    RowState &rows, float (&rescale)[LANE_ROWS],
+                                                    float (&speculative)[LANE_ROWS][SIZE]) {
+    update_row_max(S_rmem, scale, rows, rescale, max_headroom<E>(scale));
     for (int i = 0; i < LANE_ROWS; i++)
-        rows.limit[i] = limit_of<E>(rows.max[i], scale);
-    weigh_ahead<AHEAD>(S_rmem, scale, rows, ahead);
+        rows.limit[i] = score_limit<E>(rows.max[i], scale);
+    exponentiate_speculatively<SPECULATIVE>(S_rmem, scale, rows, speculative);
 }
 
-// Whether a score of the warp has passed its row's limit. As integers: floats that are not negative are in the order of
-// their bits, and one instruction takes the largest of three. Two chains a row, since each is a chain of results.
-// Beside them exponentials are computed, those of the weights ahead, for the case that no score has.
-template <int AHEAD, int MOST, int COLUMNS>
-__device__ inline bool passes(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, const RowState &rows,
-                              float (&ahead)[LANE_ROWS][MOST]) {
-    bool passed = false;
-    weigh_ahead<AHEAD>(S_rmem, scale, rows, ahead);
+// Warp vote: whether any score of the warp exceeds its row's rescale threshold. Scores are compared as integers, since
+// non-negative floats have the order of their bits, and VIMNMX3 takes the maximum of three integers. Two dependency
+// chains per row halve the latency. The speculative exponentials fill the MUFU in the meantime.
+template <int SPECULATIVE, int SIZE, int COLUMNS>
+__device__ inline bool exceeds_threshold(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, const RowState &rows,
+                                         float (&speculative)[LANE_ROWS][SIZE]) {
+    bool exceeds = false;
+    exponentiate_speculatively<SPECULATIVE>(S_rmem, scale, rows, speculative);
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
-        int most[2] = {__float_as_int(S_rmem[i][0]), __float_as_int(S_rmem[i][1])};
+        int max_bits[2] = {__float_as_int(S_rmem[i][0]), __float_as_int(S_rmem[i][1])};
 #pragma unroll
         for (int j = 2; j < COLUMNS; j += 2)
-            most[j / 2 % 2] =
-                __vimax3_s32(most[j / 2 % 2], __float_as_int(S_rmem[i][j]), __float_as_int(S_rmem[i][j + 1]));
-        passed |= max(most[0], most[1]) > rows.limit[i];
+            max_bits[j / 2 % 2] =
+                __vimax3_s32(max_bits[j / 2 % 2], __float_as_int(S_rmem[i][j]), __float_as_int(S_rmem[i][j + 1]));
+        exceeds |= max(max_bits[0], max_bits[1]) > rows.limit[i];
     }
-    return __any_sync(ALL_LANES, passed);
+    return __any_sync(ALL_LANES, exceeds);
 }
 
-// Makes weights of the scores of columns FROM .. TO, and adds them up. CARRIED: with the rows' shift as it was when
-// their maximum was raised; otherwise it is computed again, which takes no registers from one tile to the next.
-template <int FROM, int TO, bool CARRIED = false, int COLUMNS>
-__device__ inline void weigh(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows) {
+// Replaces the scores of columns FROM .. TO - 1 by their weights and adds the weights to the row sums. LOOP_CARRIED:
+// reads rows.shift, which then occupies registers across iterations; otherwise recomputes the shift from the maximum.
+template <int FROM, int TO, bool LOOP_CARRIED = false, int COLUMNS>
+__device__ inline void exponentiate(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows) {
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
-        const float shift = CARRIED ? rows.shift[i] : shift_of(rows.max[i], scale);
+        const float shift = LOOP_CARRIED ? rows.shift[i] : shift_of(rows.max[i], scale);
 #pragma unroll
         for (int j = FROM; j < TO; j++) {
             S_rmem[i][j] = ex2(scale * S_rmem[i][j] - shift);
@@ -121,16 +125,16 @@ __device__ inline void weigh(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, R
     }
 }
 
-// The same from a row's weights ahead on, which take the place of their scores.
-template <int AHEAD, int TO, bool CARRIED, int MOST, int COLUMNS>
-__device__ inline void weigh_from(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
-                                  const float (&ahead)[LANE_ROWS][MOST]) {
+// The same for columns 0 .. TO - 1, of which the first SPECULATIVE weights are already computed.
+template <int SPECULATIVE, int TO, bool LOOP_CARRIED, int SIZE, int COLUMNS>
+__device__ inline void exponentiate_remaining(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
+                                              const float (&speculative)[LANE_ROWS][SIZE]) {
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
-        for (int j = 0; j < AHEAD; j++) {
-            S_rmem[i][j] = ahead[i][j];
-            rows.sum[i] += ahead[i][j];
+        for (int j = 0; j < SPECULATIVE; j++) {
+            S_rmem[i][j] = speculative[i][j];
+            rows.sum[i] += speculative[i][j];
         }
     }
-    weigh<AHEAD, TO, CARRIED>(S_rmem, scale, rows);
+    exponentiate<SPECULATIVE, TO, LOOP_CARRIED>(S_rmem, scale, rows);
 }

@@ -1,11 +1,11 @@
-// Sums and maxima over the lanes of a warp and the threads of a block.
+// Reductions, sum and maximum, over the lanes of a warp and the threads of a block.
 #pragma once
 
 constexpr int WARP_SIZE = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-// The largest value of LANES neighbouring lanes, in each of them. LANES is a power of two. fmaxf drops a NaN; the
-// exponential that follows brings it back.
+// The maximum over LANES adjacent lanes, in each of them (butterfly reduction). LANES is a power of two. fmaxf drops a
+// NaN, but the exponential of the NaN score restores it.
 template <int LANES>
 __device__ inline float lanes_max(float value) {
     for (int distance = 1; distance < LANES; distance *= 2)
@@ -20,8 +20,8 @@ __device__ inline float lanes_sum(float value) {
     return value;
 }
 
-// The same over a block of any whole number of warps, in every thread. partial_smem has one float a warp, at most 32;
-// it may be used again after the next __syncthreads() of the caller or the next call with another array.
+// The same over a block of whole warps, in every thread. partial_smem has one float per warp, at most 32. It may be
+// reused after the caller's next __syncthreads(), or after the next call with another array.
 __device__ inline float block_max(float value, float *partial_smem /* [warps] */) {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warps = blockDim.x / WARP_SIZE;
     value = lanes_max<WARP_SIZE>(value);

@@ -1,4 +1,4 @@
-// The contract of lesson 03's first part, a softmax over the rows of a matrix. softmax.cu defines softmax_forward().
+// The interface of lesson 03's first part, a softmax over the rows of a matrix. softmax.cu defines softmax_forward().
 #ifndef SOFTMAX_H
 #define SOFTMAX_H
 
@@ -9,8 +9,8 @@
 // out[r][c] = exp(in[r][c] - max of row r) / (sum over row r of the same). Device pointers, rows contiguous.
 struct softmax_problem {
     const float *in; // [rows][columns]
-    float *out;      // [rows][columns], not the same memory as in
-    void *workspace; // softmax_workspace_bytes(problem) bytes, 256-byte aligned, not initialised
+    float *out;      // [rows][columns], does not overlap with in
+    void *workspace; // softmax_workspace_bytes(problem) bytes, 256-byte aligned, uninitialized
     int64_t rows;
     int columns;
 };
@@ -21,7 +21,7 @@ extern "C" {
 
 size_t softmax_workspace_bytes(const struct softmax_problem *problem);
 
-// Launches on stream and returns what the launch returned; it does not wait.
+// Launches on stream, without waiting, and returns the error of the launch.
 cudaError_t softmax_forward(const struct softmax_problem *problem, cudaStream_t stream);
 
 #ifdef __cplusplus

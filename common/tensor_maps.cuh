@@ -1,10 +1,10 @@
-// Tensor maps: what a bulk copy has to know of a tensor. [batch][head][row][column], in boxes of some rows of one head,
-// 64 columns wide and swizzled over 128 bytes; what lies beyond the tensor is read as 0 and not written.
+// Tensor maps: TMA's descriptors of the tensors [batch][head][row][column]. A box is some rows of one head, 64 columns
+// wide, with the 128-byte swizzle. Out-of-bounds elements are read as 0 and not written.
 #pragma once
 
+#include "accumulator_layout.cuh"
 #include "attention.h"
-#include "variant.cuh"
-#include "warpgroup_rows.cuh"
+#include "kernel_config.cuh"
 
 #include <cuda.h>
 #include <cudaTypedefs.h>
@@ -13,7 +13,7 @@ struct TensorMaps {
     CUtensorMap q, k, v, o;
 };
 
-// A function of the driver, so that nothing has to be linked with it.
+// Gets the driver function at run time, so that no program has to be linked with libcuda.
 static inline cudaError_t find_encoder(PFN_cuTensorMapEncodeTiled_v12000 *encode) {
     void *function = NULL;
     cudaDriverEntryPointQueryResult result;
@@ -30,30 +30,30 @@ static inline cudaError_t find_encoder(PFN_cuTensorMapEncodeTiled_v12000 *encode
 static inline cudaError_t make_tensor_map(CUtensorMap *map, PFN_cuTensorMapEncodeTiled_v12000 encode,
                                           const struct attention_problem *p, const void *tensor,
                                           struct attention_strides s, int heads, int rows, int box_rows) {
-    // A stride that nobody uses may be anything (chunk.cuh), and the driver would refuse some.
+    // A stride that is never used may have any value (chunk.cuh), but the driver refuses some values.
     const int64_t row = rows > 1 ? s.row : p->head_dim, head = heads > 1 ? s.head : p->head_dim,
                   batch = p->batch > 1 ? s.batch : p->head_dim;
     const cuuint64_t size[] = {(cuuint64_t)p->head_dim, (cuuint64_t)rows, (cuuint64_t)heads, (cuuint64_t)p->batch};
     const cuuint64_t stride_bytes[] = {2 * (cuuint64_t)row, 2 * (cuuint64_t)head, 2 * (cuuint64_t)batch};
-    const cuuint32_t box[] = {SLICE, (cuuint32_t)box_rows, 1, 1}, step[] = {1, 1, 1, 1};
-    // The driver's errors have the numbers of the runtime's.
+    const cuuint32_t box[] = {PANEL, (cuuint32_t)box_rows, 1, 1}, step[] = {1, 1, 1, 1};
+    // Driver errors have the same values as runtime errors.
     return (cudaError_t)encode(
         map, p->dtype == ATTENTION_FP16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 4,
         (void *)tensor, size, stride_bytes, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
         CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
-// For boxes of v's queries and keys, and of an output's rows that a warpgroup has.
+// Boxes: config's queries, config's keys, and the output rows of one warpgroup.
 static inline cudaError_t make_tensor_maps(struct TensorMaps *maps, const struct attention_problem *p,
-                                           const struct Variant *v) {
+                                           const struct KernelConfig *config) {
     PFN_cuTensorMapEncodeTiled_v12000 encode;
     cudaError_t error = find_encoder(&encode);
     if (error == cudaSuccess)
-        error = make_tensor_map(&maps->q, encode, p, p->q, p->q_stride, p->heads, p->nq, v->queries);
+        error = make_tensor_map(&maps->q, encode, p, p->q, p->q_stride, p->heads, p->nq, config->queries);
     if (error == cudaSuccess)
-        error = make_tensor_map(&maps->k, encode, p, p->k, p->k_stride, p->kv_heads, p->nk, v->keys);
+        error = make_tensor_map(&maps->k, encode, p, p->k, p->k_stride, p->kv_heads, p->nk, config->keys);
     if (error == cudaSuccess)
-        error = make_tensor_map(&maps->v, encode, p, p->v, p->v_stride, p->kv_heads, p->nk, v->keys);
+        error = make_tensor_map(&maps->v, encode, p, p->v, p->v_stride, p->kv_heads, p->nk, config->keys);
     if (error == cudaSuccess)
         error = make_tensor_map(&maps->o, encode, p, p->o, p->o_stride, p->heads, p->nq, WARPGROUP_ROWS);
     return error;

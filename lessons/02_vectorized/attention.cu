@@ -1,6 +1,7 @@
-// Lesson 02: the same algorithm with 16-byte loads, many keys at once, and the query kept on the chip.
+// Lesson 02: the same algorithm with vectorized 16-byte loads, 32 keys in parallel, and the query in shared memory.
 //
-// Eight lanes share a key and load 16 bytes each; a block works on 32 keys at once, and a score takes three shuffles.
+// Eight lanes compute a score and load 16 bytes of the key each; they reduce their partial dot products by three
+// shuffles.
 #include "attention.h"
 #include "block_row.cuh"
 #include "float4.cuh"
@@ -9,30 +10,30 @@
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / WARP_SIZE;
 constexpr int LANES_PER_KEY = 8;
-constexpr int KEYS_AT_ONCE = THREADS / LANES_PER_KEY;
+constexpr int KEYS_PER_ITERATION = THREADS / LANES_PER_KEY;
 static_assert(LANES_PER_KEY * sizeof(float4) == 128, "eight lanes read one 128-byte line of a key with one load");
 
-// The sum over the eight lanes that share a key, in each of them.
-__device__ float score_sum(float value) {
-    // TODO 1 (about 2 lines): halve the distance from LANES_PER_KEY / 2 to 1; __shfl_xor_sync(ALL_LANES, value,
-    // distance) brings the value of the lane that far away.
+// Butterfly reduction: returns the sum over the eight lanes of a key in each of them.
+__device__ float reduce_score(float value) {
+    // TODO 1 (about 2 lines): Halve the distance from LANES_PER_KEY / 2 to 1. __shfl_xor_sync(ALL_LANES, value,
+    // distance) returns the value of the lane at that distance.
     // END TODO 1
     return value;
 }
 
-// This lane's share of the dot product of two rows; the shares of the eight lanes add up to it.
-template <bool WIDE>
-__device__ float dot_share(const float4 *Q_smem /* [columns] */, const float *k_row /* [head_dim] */, int columns,
-                           int head_dim) {
-    float share = 0.0f;
-    // TODO 2 (about 2 lines): the float4s lane, lane + LANES_PER_KEY, and so on of the key (load_float4 takes a column
-    // in floats), each with the same float4 of Q_smem.
+// Returns this lane's partial dot product of two rows. The partial dot products of the eight lanes add up to the score.
+template <bool VECTORIZED>
+__device__ float partial_dot(const float4 *Q_smem /* [columns] */, const float *k_row /* [head_dim] */, int columns,
+                             int head_dim) {
+    float partial = 0.0f;
+    // TODO 2 (about 2 lines): Multiply the float4s lane, lane + LANES_PER_KEY, and so on of the key by the same float4s
+    // of Q_smem, and add up. load_float4 takes a column in floats.
     // END TODO 2
-    return share;
+    return partial;
 }
 
-// Turns the scores of a query into weights, not yet divided by their sum, which it returns. Subtracting the maximum
-// changes nothing in the quotient and keeps expf from overflowing.
+// Replaces the scores of a query by weights, not yet divided by their sum, which it returns. Subtracting the maximum
+// does not change the quotient and keeps expf from overflowing.
 __device__ float softmax(float *weight /* [nk] */, int nk, float *max_smem, float *sum_smem) {
     float max = -INFINITY, sum = 0.0f;
     for (int key = threadIdx.x; key < nk; key += THREADS)
@@ -45,61 +46,64 @@ __device__ float softmax(float *weight /* [nk] */, int nk, float *max_smem, floa
     return block_sum(sum, sum_smem); // its barrier also makes the weights visible to the whole block
 }
 
-// One float4 of the output, before the division, over the keys first_key, first_key + keys_at_once, and so on.
-template <bool WIDE>
+// Returns one float4 of the output before the division, summed over keys first_key, first_key + keys_per_iteration, ...
+template <bool VECTORIZED>
 __device__ float4 weighted_sum(const float *weight /* [nk] */, const float *v /* [nk][head_dim] */, int column,
-                               int first_key, int keys_at_once, int nk, int head_dim) {
+                               int first_key, int keys_per_iteration, int nk, int head_dim) {
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    // TODO 3 (about 2 lines): walk over these keys; add_scaled adds a weight times a float4 of v to sum.
+    // TODO 3 (about 2 lines): Loop over these keys. add_scaled adds a weight times a float4 of v to sum.
     // END TODO 3
     return sum;
 }
 
-// Grid: one block for each query of each head of each batch.
-template <bool WIDE>
+// Grid: one block per query of each head of each batch.
+// A block computes 32 scores per iteration, a warp four of them, and eight lanes one. In the softmax a thread owns
+// every THREADS-th key, and in the output a float4 of every keys_per_iteration-th key. The threads wait for one another
+// at __syncthreads(), before they read shared or device memory that other threads of the block wrote.
+template <bool VECTORIZED>
 __global__ void attention_kernel(const struct attention_problem p) {
-    __shared__ float4 Q_smem[MAX_COLUMNS], O_smem[THREADS];
+    __shared__ float4 Q_smem[MAX_ROW_FLOAT4S], O_smem[THREADS];
     __shared__ float max_smem[WARPS], sum_smem[WARPS];
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
     const int columns = (head_dim + 3) / 4;
-    const int64_t row = blockIdx.x, head = row / nq;            // of all batches and heads, counted through
+    const int64_t row = blockIdx.x, head = row / nq;            // indices over all batches and heads
     const float *q = (const float *)p.q + row * head_dim;       // [head_dim]
     const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
     const float *v = (const float *)p.v + head * nk * head_dim; // [nk][head_dim]
     float *o = (float *)p.o + row * head_dim;                   // [head_dim]
     float *weight = (float *)p.workspace + row * nk;            // [nk]: scores, then weights
 
-    // The query is read from device memory once, not once for each key.
+    // The query is loaded from device memory once, not once per key.
     if (threadIdx.x < columns)
-        Q_smem[threadIdx.x] = load_float4<WIDE>(q, 4 * threadIdx.x, head_dim);
+        Q_smem[threadIdx.x] = load_float4<VECTORIZED>(q, 4 * threadIdx.x, head_dim);
     __syncthreads();
 
-    // A score for each key. Neighbouring threads read neighbouring elements of the key, so the loads are coalesced.
-    for (int key0 = 0; key0 < nk; key0 += KEYS_AT_ONCE) {
+    // One score per key. Adjacent threads load adjacent elements of the key, so the loads are coalesced.
+    for (int key0 = 0; key0 < nk; key0 += KEYS_PER_ITERATION) {
         const int key = key0 + threadIdx.x / LANES_PER_KEY;
-        // Past the last key the lanes repeat it: all lanes of a warp have to take part in the shuffles.
+        // Past the last key the lanes load the last key again, since all lanes of a warp must execute the shuffles.
         const float *k_row = k + (int64_t)min(key, nk - 1) * head_dim; // [head_dim]
-        const float score = p.softmax_scale * score_sum(dot_share<WIDE>(Q_smem, k_row, columns, head_dim));
+        const float score = p.softmax_scale * reduce_score(partial_dot<VECTORIZED>(Q_smem, k_row, columns, head_dim));
         if (threadIdx.x % LANES_PER_KEY == 0 && key < nk)
             weight[key] = score;
     }
-    __syncthreads(); // one thread wrote a score, all threads read it
+    __syncthreads(); // one thread wrote each score, all threads read them
     const float sum = softmax(weight, nk, max_smem, sum_smem);
 
-    // A thread owns a float4 of the output row and every keys_at_once-th key; then the shares are added up.
-    const int column = threadIdx.x % columns, keys_at_once = THREADS / columns, first_key = threadIdx.x / columns;
+    // A thread owns a float4 of the output row and every keys_per_iteration-th key. Then the partial sums are reduced.
+    const int column = threadIdx.x % columns, keys_per_iteration = THREADS / columns, first_key = threadIdx.x / columns;
     float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (first_key < keys_at_once)
-        acc = weighted_sum<WIDE>(weight, v, column, first_key, keys_at_once, nk, head_dim);
-    store_row<WIDE, THREADS>(o, acc, sum, O_smem, head_dim);
+    if (first_key < keys_per_iteration)
+        acc = weighted_sum<VECTORIZED>(weight, v, column, first_key, keys_per_iteration, nk, head_dim);
+    reduce_and_store_row<VECTORIZED, THREADS>(o, acc, sum, O_smem, head_dim);
 }
 
-template <bool WIDE>
+template <bool VECTORIZED>
 static cudaError_t launch(const struct attention_problem *p, cudaStream_t stream) {
     const int64_t blocks = (int64_t)p->batch * p->heads * p->nq;
     if (blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration;
-    attention_kernel<WIDE><<<(unsigned)blocks, THREADS, 0, stream>>>(*p);
+    attention_kernel<VECTORIZED><<<(unsigned)blocks, THREADS, 0, stream>>>(*p);
     return cudaGetLastError();
 }
 

@@ -1,57 +1,59 @@
-// Lesson 05: both products in blocks of 8 x 8 results a lane, in registers: an operand serves eight multiply-adds.
+// Lesson 05: register tiling. A lane computes 8 x 8 results of each GEMM in registers: 8 multiply-adds per operand.
 //
-// The lanes of a warp stand in 4 rows of 8. In the scores and in the output a lane owns quads of rows and quads of
-// columns, so that one 16-byte load fetches the operands of a quad.
+// The lanes of a warp form 4 rows of 8 lanes. Of S and of O a lane owns vectors of four adjacent rows and vectors of
+// four adjacent columns, so that one 16-byte load fetches the operands of a vector.
 #include "attention.h"
 #include "float4.cuh"
+#include "kernel_config.cuh"
 #include "mask.cuh"
 #include "reduce.cuh"
 #include "tile.cuh"
-#include "variant.cuh"
 
 constexpr int UNROLL = 8;
 
-// D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
-// lane has ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
+// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
+// have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS / LANES_PER_ROW columns of S and D /
+// LANES_PER_ROW of O.
 template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_, class SUM = float>
 struct Tile {
-    using Sum = SUM; // volatile: in memory
+    using Sum = SUM; // volatile: in local memory
     static constexpr int D = D_, ROWS = ROWS_, KEYS = KEYS_, THREADS = WARPS * WARP_SIZE;
-    static constexpr int LANES_PER_ROW = LANES; // that share a row of the scores and of the output
+    static constexpr int LANES_PER_ROW = LANES; // lanes that hold one row of S and of O
     static constexpr int WARP_ROWS = WARP_SIZE / LANES_PER_ROW * ROWS, QUERIES = WARPS * WARP_ROWS;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr int QUAD = LANE_KEYS < 4 ? LANE_KEYS : 4; // neighbouring columns of a lane
-    static constexpr int SLICE = QUAD * LANES_PER_ROW;         // keys whose weights are in shared memory at a time
-    static_assert(ROWS % 4 == 0 && KEYS % SLICE == 0 && D % SLICE == 0, "a lane owns whole quads");
+    static constexpr int VECTOR = LANE_KEYS < 4 ? LANE_KEYS : 4; // adjacent columns of a lane, one 16-byte load
+    static constexpr int SUBTILE = VECTOR * LANES_PER_ROW;       // keys whose weights are in shared memory at a time
+    static_assert(ROWS % 4 == 0 && KEYS % SUBTILE == 0 && D % SUBTILE == 0, "a lane owns whole quads");
 
-    // Q, K and the weights P are transposed, so that operands of neighbouring results lie next to each other.
+    // Q, K and the weights P are transposed, so that the operands of adjacent results are contiguous.
     float Q[D][QUERIES];
-    float K[D][KEYS + 4]; // rows four banks apart: a warp that writes 8 columns of 4 keys touches each bank once
+    float K[D][KEYS + 4]; // rows start four banks apart: a warp that writes 8 columns of 4 keys accesses each bank once
     float V[KEYS][D];
-    float P[WARPS][LANES_PER_ROW][QUAD * WARP_ROWS + 4]; // [key / QUAD][key % QUAD][row], a quad four banks on
+    float P[WARPS][LANES_PER_ROW][VECTOR * WARP_ROWS + 4]; // [key / VECTOR][key % VECTOR][row], padded by four banks
 };
 
-// The place of a lane's i-th row among the rows of its warp, and of its j-th column among all columns.
+// The index of a lane's i-th row within its warp, and of its j-th column within the tile.
 template <class T>
 __device__ inline int row_of(int i, int lane) {
-    int row = i % 4; // of its quad
-    // TODO 1 (about 1 line): LANES_PER_ROW neighbouring lanes have the same rows, in quads: row i, for i < 4, of the
-    // quad with their number; the next four of the quad that comes after the first ones of all lanes, and so on.
+    int row = i % 4; // within its vector
+    // TODO 1 (about 1 line): Add the first row of the vector. LANES_PER_ROW adjacent lanes are a group and own the same
+    // rows. The first vectors of all groups are stored group by group, then the second vectors of all groups, and so
+    // on.
     // END TODO 1
     return row;
 }
 template <class T>
 __device__ inline int column_of(int j, int lane) {
-    return j / T::QUAD * T::SLICE + lane % T::LANES_PER_ROW * T::QUAD + j % T::QUAD;
+    return j / T::VECTOR * T::SUBTILE + lane % T::LANES_PER_ROW * T::VECTOR + j % T::VECTOR;
 }
 
-// The operands of a step of a product: those of the lane's rows and those of its columns.
+// Loads the operands of one k-step of a GEMM: A of the lane's rows and B of the lane's columns.
 template <class T, int COLUMNS>
-__device__ inline void fetch(float (&a)[T::ROWS], float (&b)[COLUMNS], const float *a_smem, const float *b_smem,
-                             int lane) {
-    // TODO 2 (about 6 lines): the lane's ROWS numbers from a_smem, which begins with row 0 of the warp, and its
-    // COLUMNS numbers from b_smem. copy_floats<4>(to, from) copies four neighbours with one load; columns come in
-    // neighbours of QUAD.
+__device__ inline void load_operands(float (&a)[T::ROWS], float (&b)[COLUMNS], const float *a_smem, const float *b_smem,
+                                     int lane) {
+    // TODO 2 (about 6 lines): Load the lane's ROWS elements of a_smem, which begins with row 0 of the warp, and its
+    // COLUMNS elements of b_smem. copy_floats<4>(to, from) copies four adjacent floats with one load; columns are in
+    // vectors of VECTOR floats.
     // END TODO 2
 }
 
@@ -59,32 +61,31 @@ __device__ inline void fetch(float (&a)[T::ROWS], float (&b)[COLUMNS], const flo
 template <int ROWS, int COLUMNS>
 __device__ inline void add_outer_product(float (&result)[ROWS][COLUMNS], const float (&a)[ROWS],
                                          const float (&b)[COLUMNS]) {
-    // TODO 3 (about 7 lines): all ROWS x COLUMNS multiply-adds, unrolled: results can be registers only where their
-    // indices are known when it is compiled. A multiply-add reads three registers; one that the last one has read, too,
-    // costs nothing. Which order changes only one of a[i] and b[j] each time?
+    // TODO 3 (about 7 lines): Issue all ROWS x COLUMNS multiply-adds, unrolled: register arrays need compile-time
+    // indices. Order them so that only one of a[i] and b[j] changes from one multiply-add to the next: an operand that
+    // the previous instruction also read comes from the operand reuse cache.
     // END TODO 3
 }
 
-// S_rmem += Q K^T for the lane's rows and keys. The operands of the next step are on their way while this one's are
-// used.
+// S_rmem += Q K^T for the lane's rows and keys. Prefetches the operands of the next k-step during this one.
 template <class T>
-__device__ inline void add_scores(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const T &tile, int warp_row, int lane) {
+__device__ inline void gemm_qk(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const T &tile, int warp_row, int lane) {
     float q[2][T::ROWS], k[2][T::LANE_KEYS];
-    fetch<T>(q[0], k[0], &tile.Q[0][warp_row], tile.K[0], lane);
+    load_operands<T>(q[0], k[0], &tile.Q[0][warp_row], tile.K[0], lane);
 #pragma unroll 1
     for (int column0 = 0; column0 < T::D; column0 += UNROLL)
 #pragma unroll
         for (int i = 0; i < UNROLL; i++) {
             const int next = (column0 + i + 1) % T::D;
-            fetch<T>(q[1 - i % 2], k[1 - i % 2], &tile.Q[next][warp_row], tile.K[next], lane);
+            load_operands<T>(q[1 - i % 2], k[1 - i % 2], &tile.Q[next][warp_row], tile.K[next], lane);
             add_outer_product(S_rmem, q[i % 2], k[i % 2]);
         }
 }
 
-// Makes row_max the largest score so far, and what was summed up relative to the old one relative to the new one.
+// Updates the running maximum of each row, and rescales the running sum and the output accumulator to it.
 template <class T>
-__device__ inline void raise_maximum(const float (&lane_max)[T::ROWS], float (&row_max)[T::ROWS],
-                                     typename T::Sum (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
+__device__ inline void update_row_max(const float (&lane_max)[T::ROWS], float (&row_max)[T::ROWS],
+                                      typename T::Sum (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
 #pragma unroll
     for (int i = 0; i < T::ROWS; i++) {
         const float new_max = fmaxf(row_max[i], lanes_max<T::LANES_PER_ROW>(lane_max[i]));
@@ -97,17 +98,17 @@ __device__ inline void raise_maximum(const float (&lane_max)[T::ROWS], float (&r
     }
 }
 
-// Makes weights of the scores of a tile, and adds them up.
+// Updates the row maxima, replaces the scores of a tile by their weights, and adds the weights to the row sums.
 template <class T>
-__device__ inline void weigh(float (&S_rmem)[T::ROWS][T::LANE_KEYS], float (&row_max)[T::ROWS],
-                             typename T::Sum (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
-    float lane_max[T::ROWS]; // of the lane's own scores
+__device__ inline void online_softmax(float (&S_rmem)[T::ROWS][T::LANE_KEYS], float (&row_max)[T::ROWS],
+                                      typename T::Sum (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
+    float lane_max[T::ROWS]; // over the scores of this lane
     for (int i = 0; i < T::ROWS; i++) {
         lane_max[i] = S_rmem[i][0];
         for (int j = 1; j < T::LANE_KEYS; j++)
             lane_max[i] = fmaxf(lane_max[i], S_rmem[i][j]);
     }
-    raise_maximum<T>(lane_max, row_max, row_sum, O_rmem);
+    update_row_max<T>(lane_max, row_max, row_sum, O_rmem);
     for (int i = 0; i < T::ROWS; i++) {
         const float shift = row_max[i] == -INFINITY ? 0.0f : row_max[i];
         for (int j = 0; j < T::LANE_KEYS; j++) {
@@ -117,28 +118,28 @@ __device__ inline void weigh(float (&S_rmem)[T::ROWS][T::LANE_KEYS], float (&row
     }
 }
 
-// The weights of the first SLICE keys, transposed, four rows at a time.
+// Stores the weights of the first SUBTILE keys in shared memory, transposed, four rows at a time.
 template <class T>
-__device__ inline void store_weights(float (*P_smem)[T::QUAD * T::WARP_ROWS + 4],
+__device__ inline void store_weights(float (*P_smem)[T::VECTOR * T::WARP_ROWS + 4],
                                      const float (&S_rmem)[T::ROWS][T::LANE_KEYS], int lane) {
-    // TODO 4 (about 5 lines): key j of the lane is row lane % LANES_PER_ROW, columns j * WARP_ROWS and on, of P_smem.
-    // Its weights for four neighbouring rows are stored at once.
+    // TODO 4 (about 5 lines): Key j of the lane is row lane % LANES_PER_ROW of P_smem, from column j * WARP_ROWS on.
+    // Store its weights of four adjacent rows by one 16-byte store.
     // END TODO 4
 }
 
-// O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp sees only the keys up to last_key + r; a
-// value beyond must not even be multiplied by its zero weight, since it may be NaN.
+// O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp attends only to keys 0 .. last_key + r. A
+// masked value must not even be multiplied by its weight of 0, since the value may be NaN.
 template <bool MASKED, class T>
-__device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
-                                  const float (*P_smem)[T::QUAD * T::WARP_ROWS + 4], const float (*V_smem)[T::D],
-                                  int last_key, int lane) {
+__device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
+                               const float (*P_smem)[T::VECTOR * T::WARP_ROWS + 4], const float (*V_smem)[T::D],
+                               int last_key, int lane) {
     constexpr int STEPS = MASKED ? 1 : UNROLL;
 #pragma unroll 1
-    for (int begin = 0; begin < T::SLICE; begin += STEPS)
+    for (int begin = 0; begin < T::SUBTILE; begin += STEPS)
 #pragma unroll
         for (int key = begin; key < begin + STEPS; key++) {
             float p[T::ROWS], v[T::LANE_COLUMNS];
-            fetch<T>(p, v, &P_smem[key / T::QUAD][key % T::QUAD * T::WARP_ROWS], V_smem[key], lane);
+            load_operands<T>(p, v, &P_smem[key / T::VECTOR][key % T::VECTOR * T::WARP_ROWS], V_smem[key], lane);
             if (!MASKED)
                 add_outer_product(O_rmem, p, v);
             else
@@ -151,10 +152,10 @@ __device__ inline void add_values(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
         }
 }
 
-// Attention of a block of queries to the keys first_key .. end_key: the output, not divided yet, its maxima, and of its
-// sums the part of the lane's own keys.
+// Computes the attention of a block of queries to keys first_key .. end_key - 1: the output before the division, the
+// row maxima, and the lane's partial row sums.
 template <class T>
-__device__ inline void attend(T &tile, const struct attention_problem &p, bool wide, int64_t head, int query0,
+__device__ inline void attend(T &tile, const struct attention_problem &p, bool vectorized, int64_t head, int query0,
                               int first_key, int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                               float (&row_max)[T::ROWS], typename T::Sum (&row_sum)[T::ROWS]) {
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
@@ -162,65 +163,68 @@ __device__ inline void attend(T &tile, const struct attention_problem &p, bool w
     const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
     const float *v = (const float *)p.v + head * nk * head_dim; // [nk][head_dim]
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warp_row = warp * T::WARP_ROWS;
-    const int diagonal = p.causal ? nk - nq : NO_DIAGONAL; // query i sees keys 0 .. i + diagonal
+    const int causal_offset = p.causal ? nk - nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
 
-    load_transposed<T::D, T::QUERIES, T::THREADS>(tile.Q, q, query0, nq, head_dim, wide, p.softmax_scale);
+    load_transposed<T::D, T::QUERIES, T::THREADS>(tile.Q, q, query0, nq, head_dim, vectorized, p.softmax_scale);
     for (int i = 0; i < T::ROWS; i++) {
         row_max[i] = -INFINITY;
         row_sum[i] = 0.0f;
     }
 
     for (int key0 = first_key; key0 < end_key; key0 += T::KEYS) {
-        __syncthreads(); // every warp is done with the tile before
-        load_transposed<T::D, T::KEYS, T::THREADS>(tile.K, k, key0, nk, head_dim, wide);
-        load_rows<T::D, T::KEYS, T::THREADS>(tile.V, v, key0, nk, head_dim, wide);
+        __syncthreads(); // every warp has finished reading the previous tile
+        load_transposed<T::D, T::KEYS, T::THREADS>(tile.K, k, key0, nk, head_dim, vectorized);
+        load_rows<T::D, T::KEYS, T::THREADS>(tile.V, v, key0, nk, head_dim, vectorized);
         __syncthreads();
 
         float S_rmem[T::ROWS][T::LANE_KEYS] = {}; // scores, then weights
-        add_scores<T>(S_rmem, tile, warp_row, lane);
-        // Row r of the warp sees keys 0 .. last_key + r of the tile.
-        const int last_key = query0 + warp_row + diagonal - key0;
+        gemm_qk<T>(S_rmem, tile, warp_row, lane);
+        // Row r of the warp attends to keys 0 .. last_key + r of the tile.
+        const int last_key = query0 + warp_row + causal_offset - key0;
         const bool masked = last_key < T::KEYS - 1;
         if (masked || key0 + T::KEYS > nk)
-            hide_keys<T>(S_rmem, last_key, nk - 1 - key0, lane);
-        weigh<T>(S_rmem, row_max, row_sum, O_rmem);
+            apply_mask<T>(S_rmem, last_key, nk - 1 - key0, lane);
+        online_softmax<T>(S_rmem, row_max, row_sum, O_rmem);
 
 #pragma unroll 1
-        for (int slice = 0; slice < T::KEYS; slice += T::SLICE) {
-            __syncwarp(); // the slice before has been read
+        for (int subtile = 0; subtile < T::KEYS; subtile += T::SUBTILE) {
+            __syncwarp(); // all lanes have read the previous sub-tile
             store_weights<T>(tile.P[warp], S_rmem, lane);
-            __syncwarp(); // the weights were written by all lanes and are read by all lanes
+            __syncwarp(); // all lanes wrote the weights, and all lanes read them
             if (!masked)
-                add_values<false, T>(O_rmem, tile.P[warp], tile.V + slice, last_key - slice, lane);
+                gemm_pv<false, T>(O_rmem, tile.P[warp], tile.V + subtile, last_key - subtile, lane);
             else
-                add_values<true, T>(O_rmem, tile.P[warp], tile.V + slice, last_key - slice, lane);
-            move_to_front<T::QUAD>(S_rmem); // the weights of the next slice
+                gemm_pv<true, T>(O_rmem, tile.P[warp], tile.V + subtile, last_key - subtile, lane);
+            shift_columns<T::VECTOR>(S_rmem); // the weights of the next sub-tile
         }
     }
 }
 
-// Stores the lane's rows and columns of a block's output, divided by the sums.
+// Divides the lane's rows and columns of the output by the row sums and stores them.
 template <class T>
-__device__ inline void store_rows(float *o /* [rows][head_dim] */, int rows, int head_dim, bool wide,
-                                  const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
-                                  const typename T::Sum (&row_sum)[T::ROWS]) {
+__device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, int head_dim, bool vectorized,
+                                    const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
+                                    const typename T::Sum (&row_sum)[T::ROWS]) {
     const int lane = threadIdx.x % WARP_SIZE, warp_row = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
 #pragma unroll
     for (int i = 0; i < T::ROWS; i++) {
         const int row = warp_row + row_of<T>(i, lane);
         const float sum = lanes_sum<T::LANES_PER_ROW>(row_sum[i]);
-        const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a row that sees no key is 0
+        const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a fully masked row is 0
         if (row < rows)
 #pragma unroll
-            for (int j = 0; j < T::LANE_COLUMNS; j += T::QUAD)
-                store_floats<T::QUAD>(o + (int64_t)row * head_dim, column_of<T>(j, lane), head_dim, &O_rmem[i][j],
-                                      inverse, wide);
+            for (int j = 0; j < T::LANE_COLUMNS; j += T::VECTOR)
+                store_floats<T::VECTOR>(o + (int64_t)row * head_dim, column_of<T>(j, lane), head_dim, &O_rmem[i][j],
+                                        inverse, vectorized);
     }
 }
 
-// Grid: blocks of QUERIES queries, ceil(nq / QUERIES) for each head of each batch.
+// Grid: one block per QUERIES queries, ceil(nq / QUERIES) per head of each batch.
+// A block computes QUERIES rows of the output, a warp WARP_ROWS of them, and a lane ROWS rows by LANE_COLUMNS columns.
+// All threads of the block load the tiles, and wait for one another at __syncthreads() before they read a tile and
+// before they overwrite it. P is exchanged only within a warp, whose lanes wait for one another at __syncwarp().
 template <class T>
-__global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct attention_problem p, bool wide) {
+__global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct attention_problem p, bool vectorized) {
     extern __shared__ float4 smem[];
     T &tile = *reinterpret_cast<T *>(smem);
     const int query_blocks = (p.nq + T::QUERIES - 1) / T::QUERIES;
@@ -231,16 +235,16 @@ __global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct atte
 
     float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS];
     typename T::Sum row_sum[T::ROWS];
-    attend<T>(tile, p, wide, head, query0, 0, end_key, O_rmem, row_max, row_sum);
-    store_rows<T>(o, p.nq - query0, p.head_dim, wide, O_rmem, row_sum);
+    attend<T>(tile, p, vectorized, head, query0, 0, end_key, O_rmem, row_max, row_sum);
+    store_output<T>(o, p.nq - query0, p.head_dim, vectorized, O_rmem, row_sum);
 }
 
 template <class T>
-static cudaError_t launch(const struct Variant *v, const struct attention_problem *p, cudaStream_t stream) {
+static cudaError_t launch(const struct KernelConfig *config, const struct attention_problem *p, cudaStream_t stream) {
     const int64_t blocks = (int64_t)p->batch * p->heads * ((p->nq + T::QUERIES - 1) / T::QUERIES);
     if (blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration;
-    const cudaError_t error = allow_shared_bytes(v);
+    const cudaError_t error = opt_in_shared_memory(config);
     if (error != cudaSuccess)
         return error;
     attention_kernel<T><<<(unsigned)blocks, T::THREADS, sizeof(T), stream>>>(*p, rows_are_float4(p));
@@ -248,20 +252,20 @@ static cudaError_t launch(const struct Variant *v, const struct attention_proble
 }
 
 template <class T>
-static struct Variant variant() {
+static struct KernelConfig make_config() {
     return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
 }
 
-// A lane has 64 scores and 128 results here, and its sums no registers.
+// A lane holds 64 scores and 128 outputs here, which leave no registers for the row sums.
 using Tile128 = Tile<128, 8, 8, 8, 64, volatile float>;
 
-static const struct Variant variants[] = {
-    variant<Tile<32, 4, 8, 8, 64>>(),   variant<Tile<64, 4, 8, 8, 64>>(),   variant<Tile128>(),
-    variant<Tile<256, 4, 16, 8, 64>>(), variant<Tile<512, 4, 16, 4, 32>>(),
+static const struct KernelConfig configs[] = {
+    make_config<Tile<32, 4, 8, 8, 64>>(),   make_config<Tile<64, 4, 8, 8, 64>>(),   make_config<Tile128>(),
+    make_config<Tile<256, 4, 16, 8, 64>>(), make_config<Tile<512, 4, 16, 4, 32>>(),
 };
 
 static size_t shared_bytes(const struct attention_problem *p) {
-    return first_variant(p, variants)->shared_bytes;
+    return first_config(p, configs)->shared_bytes;
 }
 
 const struct attention_lesson attention_lesson = {
@@ -278,6 +282,6 @@ const struct attention_lesson attention_lesson = {
 };
 
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
-    const struct Variant *v = first_variant(p, variants);
-    return v->launch(v, p, stream);
+    const struct KernelConfig *config = first_config(p, configs);
+    return config->launch(config, p, stream);
 }

@@ -1,153 +1,166 @@
-// Lesson 10: the instructions of Hopper. One thread starts copies of whole tiles, whose bytes a barrier counts; a
-// warpgroup multiplies tiles where they lie in shared memory.
+// Lesson 10: Hopper's TMA and wgmma. One thread issues the TMA loads of whole tiles, whose bytes an mbarrier counts; a
+// warpgroup multiplies operands that wgmma reads from shared memory.
 //
 // architecture: sm_90a
+#include "accumulator_layout.cuh"
 #include "attention.h"
 #include "chunk.cuh"
+#include "epilogue.cuh"
 #include "hopper.cuh"
-#include "items.cuh"
+#include "kernel_config.cuh"
 #include "online_softmax.cuh"
-#include "output_rows.cuh"
 #include "tensor_maps.cuh"
-#include "variant.cuh"
-#include "warpgroup_rows.cuh"
+#include "tile_scheduler.cuh"
 
 constexpr float LOG2_E = 1.44269504f;
-constexpr float LAZY = 8.0f; // a weight of 2^8 is as exact as one of 1
-constexpr int NO_DIAGONAL = 1 << 30;
+constexpr float RESCALE_THRESHOLD = 8.0f; // log2: weights up to 2^8 lose no precision
+constexpr int NO_CAUSAL_LIMIT = 1 << 30;
 
-// D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
-// thread has LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
+// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
+// have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of S and
+// D / LANES_PER_ROW of O.
 template <class E_, int D_, int WARPGROUPS_, int KEYS_, int STAGES_>
 struct Tile {
     using E = E_; // __half or __nv_bfloat16
     static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
     static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = WARPGROUPS * WARPGROUP;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr int SLICES = (D + SLICE - 1) / SLICE;
-    static_assert(KEYS % 32 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
+    static constexpr int PANELS = (D + PANEL - 1) / PANEL;
+    static_assert(KEYS % 32 == 0 && D % 32 == 0, "the swizzle repeats every 1024 bytes, and wgmma.cuh has these sizes");
 
-    // Rows of 128 bytes, swizzled: a slice has 64 columns of all rows.
-    E Q[SLICES][QUERIES][SLICE];
-    E K[STAGES][SLICES][KEYS][SLICE]; // a tile in use, and one that is being copied
-    E V[STAGES][SLICES][KEYS][SLICE];
-    uint64_t Q_full, K_full[STAGES], V_full[STAGES]; // barriers: the copy is there
+    // Swizzled rows of 128 bytes: a panel has 64 columns of all rows.
+    E Q[PANELS][QUERIES][PANEL];
+    E K[STAGES][PANELS][KEYS][PANEL]; // two stages: one is read while the other one is written
+    E V[STAGES][PANELS][KEYS][PANEL];
+    uint64_t Q_full, K_full[STAGES], V_full[STAGES]; // mbarriers: the TMA load is complete
 };
 
-// The number of a thread among those that compute.
-__device__ inline int own_thread() {
+// The index of a thread among the consumer threads.
+__device__ inline int consumer_thread() {
     return threadIdx.x;
 }
 
-// Starts to copy a tile's rows of a matrix, from row0 on, and zeros beyond it. One thread does it for all; who waits
-// for the barrier waits for its bytes.
-template <int SLICES, int ROWS, class E>
-__device__ inline void load_rows(E (*to_smem)[ROWS][SLICE], uint64_t *full, const CUtensorMap &from, int row0, int head,
-                                 int batch) {
-    // TODO 1 (about 3 lines): how many bytes are expected, and the copy of each slice of 64 columns.
+// Issues the TMA loads of a tile, ROWS rows from row0 on. TMA fills out-of-bounds elements with zeros. One thread calls
+// this; threads that wait on the mbarrier `full` wait for all bytes of the tile.
+template <int PANELS, int ROWS, class E>
+__device__ inline void tma_load_tile(E (*to_smem)[ROWS][PANEL], uint64_t *full, const CUtensorMap &from, int row0,
+                                     int head, int batch) {
+    // TODO 1 (about 3 lines): Arrive with the number of bytes to expect, and issue the TMA load of each panel of 64
+    // columns.
     // END TODO 1
 }
 
-// Starts to copy a tile of keys and values to a stage.
+// Issues the TMA loads of one tile of K and one of V into a stage.
 template <class T>
-__device__ inline void load_tile(T &tile, const TensorMaps &maps, const Item &item, int stage, int key0) {
-    load_rows<T::SLICES>(tile.K[stage], &tile.K_full[stage], maps.k, key0, item.kv_head, item.batch);
-    load_rows<T::SLICES>(tile.V[stage], &tile.V_full[stage], maps.v, key0, item.kv_head, item.batch);
+__device__ inline void load_kv_tile(T &tile, const TensorMaps &maps, const WorkTile &work_tile, int stage, int key0) {
+    tma_load_tile<T::PANELS>(tile.K[stage], &tile.K_full[stage], maps.k, key0, work_tile.kv_head, work_tile.batch);
+    tma_load_tile<T::PANELS>(tile.V[stage], &tile.V_full[stage], maps.v, key0, work_tile.kv_head, work_tile.batch);
 }
 
-// S_rmem = Q K^T for the warpgroup's rows and all keys of the tile: starts it.
+// Issues the wgmmas of S_rmem = Q K^T for the warpgroup's rows and all keys of the tile.
 template <class T, class E = typename T::E>
-__device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q, uint32_t k) {
-    q = wgmma_uniform(q), k = wgmma_uniform(k);
+__device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q, uint32_t k) {
+    q = warp_uniform(q), k = warp_uniform(k);
 #pragma unroll
     for (int column = 0; column < T::D; column += 16) {
-        // TODO 2 (about 3 lines): the product of 16 columns. How far from the first ones are they, in Q and in K?
+        // TODO 2 (about 3 lines): Issue the wgmma of one k-step of 16 columns. Add their byte offsets in Q and in K to
+        // the descriptors.
         // END TODO 2
     }
 }
 
-// O_rmem += P V for the warpgroup's rows and all columns: starts it.
+// Issues the wgmmas of O_rmem += P V for the warpgroup's rows and all columns.
 template <class T, class E = typename T::E>
-__device__ inline void issue_products(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
-                                      const uint32_t (&P_rmem)[T::KEYS / 16][4], uint32_t v) {
-    v = wgmma_uniform(v);
+__device__ inline void issue_pv(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], const uint32_t (&P_rmem)[T::KEYS / 16][4],
+                                uint32_t v) {
+    v = warp_uniform(v);
 #pragma unroll
     for (int key = 0; key < T::KEYS; key += 16) {
-        // TODO 3 (about 1 line): of 16 keys. A row of a slice is 128 bytes.
+        // TODO 3 (about 1 line): Issue the wgmma of one k-step of 16 keys. A row of a panel is 128 bytes.
         // END TODO 3
     }
 }
 
-// Stores the warpgroup's rows of an item's output and what lse asks for. The output goes to where its queries were, and
-// from there in bulk: nothing is written beyond the tensor.
+// The epilogue of the warpgroup's rows: output, and lse if requested. The output overwrites the queries in shared
+// memory, from where TMA stores it; TMA writes no out-of-bounds element.
 template <class T>
-__device__ inline void store_rows(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Item &item,
-                                  float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], const RowState &rows) {
-    const int warp_row = own_thread() / WARP_SIZE * WARP_ROWS, row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
-    finish_rows<T::D>(tile.Q, O_rmem, rows, p, item.batch, item.head, item.query0, warp_row);
-    // TODO 4 (about 2 lines): one thread copies what all of its warpgroup have stored. When does a bulk copy see it?
+__device__ inline void store_output(T &tile, const TensorMaps &maps, const struct attention_problem &p,
+                                    const WorkTile &work_tile, float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
+                                    const RowState &rows) {
+    const int warp_row = consumer_thread() / WARP_SIZE * WARP_ROWS,
+              row0 = consumer_thread() / WARPGROUP * WARPGROUP_ROWS;
+    write_rows_to_smem<T::D>(tile.Q, O_rmem, rows, p, work_tile.batch, work_tile.head, work_tile.query0, warp_row);
+    // TODO 4 (about 2 lines): One thread of the warpgroup issues the TMA store of the rows that all its threads wrote.
+    // Make their writes visible to TMA, and wait for them.
     // END TODO 4
     if (threadIdx.x % WARPGROUP == 0) {
-        for (int i = 0; i < T::SLICES; i++)
-            cp_async_bulk_tensor_store(&maps.o, tile.Q[i][row0], i * SLICE, item.query0 + row0, item.head, item.batch);
+        for (int i = 0; i < T::PANELS; i++)
+            cp_async_bulk_tensor_store(&maps.o, tile.Q[i][row0], i * PANEL, work_tile.query0 + row0, work_tile.head,
+                                       work_tile.batch);
         cp_async_bulk_commit_group();
         cp_async_bulk_wait_group_read();
     }
 }
 
-// The attention of an item: the output, not divided yet, its maxima, and of its sums the part of the lane's own keys.
+// Computes the attention of a work tile: the output before the division, the row maxima, and the lane's partial row
+// sums.
 template <class T, class E = typename T::E>
-__device__ inline void attend(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Item &item,
-                              float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], RowState &rows) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row = own_thread() / WARP_SIZE * WARP_ROWS;
-    const int row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
+__device__ inline void attend(T &tile, const TensorMaps &maps, const struct attention_problem &p,
+                              const WorkTile &work_tile, float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], RowState &rows) {
+    const int lane = threadIdx.x % WARP_SIZE, warp_row = consumer_thread() / WARP_SIZE * WARP_ROWS;
+    const int row0 = consumer_thread() / WARPGROUP * WARPGROUP_ROWS;
     const float scale = p.softmax_scale * LOG2_E;
-    const int diagonal = p.causal ? p.nk - p.nq : NO_DIAGONAL; // query i sees keys 0 .. i + diagonal
-    Ring<T::STAGES> ring;
+    const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
+    PipelineState<T::STAGES> pipe;
     float S_rmem[LANE_ROWS][T::LANE_KEYS], rescale[LANE_ROWS];
     uint32_t P_rmem[T::KEYS / 16][4];
 
-    // The last tile first: it is the one that has a mask.
-    int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
+    // The last tile comes first: it is the one that needs a mask.
+    int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
     if (threadIdx.x == 0) {
-        load_rows<T::SLICES>(tile.Q, &tile.Q_full, maps.q, item.query0, item.head, item.batch);
-        load_tile(tile, maps, item, 0, key0);
+        tma_load_tile<T::PANELS>(tile.Q, &tile.Q_full, maps.q, work_tile.query0, work_tile.head, work_tile.batch);
+        load_kv_tile(tile, maps, work_tile, 0, key0);
     }
     mbarrier_wait(&tile.Q_full, 0);
     for (; key0 >= 0; key0 -= T::KEYS) {
-        // TODO 5 (about 4 lines): from when on may the next tile be copied, and where? The wait for this one's keys.
+        // TODO 5 (about 4 lines): Wait until the stage of the previous tile may be overwritten, issue the loads of the
+        // next tile into it, and wait for the keys of this tile.
         // END TODO 5
         wgmma_fence(S_rmem);
-        issue_scores<T>(S_rmem, wgmma_descriptor(tile.Q[0][row0]), wgmma_descriptor(tile.K[ring.stage]));
+        issue_qk<T>(S_rmem, wgmma_descriptor(tile.Q[0][row0]), wgmma_descriptor(tile.K[pipe.stage]));
         wgmma_commit_group();
         wgmma_wait_group<0>(S_rmem);
 
-        // Row r of the warp sees keys 0 .. last_key + r of the tile.
-        const int last_key = item.query0 + warp_row + diagonal - key0;
+        // Row r of the warp attends to keys 0 .. last_key + r of the tile.
+        const int last_key = work_tile.query0 + warp_row + causal_offset - key0;
         if (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk)
-            hide_keys(S_rmem, last_key, p.nk - 1 - key0, lane);
-        const bool grown = raise_maximum(S_rmem, scale, LAZY, rows, rescale);
-        weigh<0, T::LANE_KEYS>(S_rmem, scale, rows);
-        if (grown)
+            apply_mask(S_rmem, last_key, p.nk - 1 - key0, lane);
+        const bool must_rescale = update_row_max_lazily(S_rmem, scale, RESCALE_THRESHOLD, rows, rescale);
+        exponentiate<0, T::LANE_KEYS>(S_rmem, scale, rows);
+        if (must_rescale)
             rescale_rows(O_rmem, rescale);
         for (int key = 0; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
 
-        mbarrier_wait(&tile.V_full[ring.stage], ring.parity);
+        mbarrier_wait(&tile.V_full[pipe.stage], pipe.phase);
         wgmma_fence(O_rmem, P_rmem);
-        issue_products<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[ring.stage], sizeof(T::V[0][0])));
+        issue_pv<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[pipe.stage], sizeof(T::V[0][0])));
         wgmma_commit_group();
         wgmma_wait_group<0>(O_rmem);
-        ring.next();
+        pipe.advance();
     }
 }
 
-// Grid: a block for each item.
+// Grid: one block per work tile of QUERIES queries.
+// A warpgroup computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of a row. Thread 0
+// also issues the TMA loads. All threads wait on the `full` mbarriers before they read a tile, and at __syncthreads()
+// before thread 0 overwrites it. Named barrier 1 + warpgroup: the threads of a warpgroup wait for one another before
+// the TMA store of its rows.
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,
-                     const Work work) {
-    extern __shared__ __align__(1024) unsigned char smem[]; // the swizzle is one of addresses
+                     const TileScheduler scheduler) {
+    extern __shared__ __align__(1024) unsigned char smem[]; // the swizzle depends on address bits
     T &tile = *reinterpret_cast<T *>(smem);
     if (threadIdx.x == 0) {
         mbarrier_init(&tile.Q_full, 1);
@@ -156,47 +169,47 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         fence_mbarrier_init();
     }
     __syncthreads();
-    const Item item = item_of<T>(p, work, blockIdx.x);
+    const WorkTile work_tile = work_tile_at<T>(p, scheduler, blockIdx.x);
     float O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {};
     RowState rows;
-    attend<T>(tile, maps, p, item, O_rmem, rows);
-    store_rows<T>(tile, maps, p, item, O_rmem, rows);
+    attend<T>(tile, maps, p, work_tile, O_rmem, rows);
+    store_output<T>(tile, maps, p, work_tile, O_rmem, rows);
 }
 
 template <class T>
-static cudaError_t launch(const struct Variant *v, const struct attention_problem *p, cudaStream_t stream) {
+static cudaError_t launch(const struct KernelConfig *config, const struct attention_problem *p, cudaStream_t stream) {
     struct TensorMaps maps;
-    struct Work work;
-    cudaError_t error = make_tensor_maps(&maps, p, v);
+    struct TileScheduler scheduler;
+    cudaError_t error = make_tensor_maps(&maps, p, config);
     if (error == cudaSuccess)
-        error = cut_into_items(&work, v, p);
+        error = make_tile_scheduler(&scheduler, config, p);
     if (error == cudaSuccess)
-        error = allow_shared_bytes(v);
+        error = opt_in_shared_memory(config);
     if (error != cudaSuccess)
         return error;
-    attention_kernel<T><<<work.items, T::THREADS, sizeof(T), stream>>>(maps, *p, work);
+    attention_kernel<T><<<scheduler.num_work_tiles, T::THREADS, sizeof(T), stream>>>(maps, *p, scheduler);
     return cudaGetLastError();
 }
 
 template <class T>
-static struct Variant variant() {
+static struct KernelConfig make_config() {
     return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
 }
 
 template <class E>
-static const struct Variant variants[] = {
-    variant<Tile<E, 64, 3, 128, 2>>(),
-    variant<Tile<E, 96, 2, 128, 2>>(),
-    variant<Tile<E, 128, 2, 128, 2>>(),
-    variant<Tile<E, 256, 2, 64, 2>>(),
+static const struct KernelConfig configs[] = {
+    make_config<Tile<E, 64, 3, 128, 2>>(),
+    make_config<Tile<E, 96, 2, 128, 2>>(),
+    make_config<Tile<E, 128, 2, 128, 2>>(),
+    make_config<Tile<E, 256, 2, 64, 2>>(),
 };
 
-static const struct Variant *variant_of(const struct attention_problem *p) {
-    return first_variant(p, p->dtype == ATTENTION_FP16 ? variants<__half> : variants<__nv_bfloat16>);
+static const struct KernelConfig *select_config(const struct attention_problem *p) {
+    return first_config(p, p->dtype == ATTENTION_FP16 ? configs<__half> : configs<__nv_bfloat16>);
 }
 
 static size_t shared_bytes(const struct attention_problem *p) {
-    return variant_of(p)->shared_bytes;
+    return select_config(p)->shared_bytes;
 }
 
 const struct attention_lesson attention_lesson = {
@@ -213,12 +226,12 @@ const struct attention_lesson attention_lesson = {
     .repeats = 1,
 };
 
-// Tensors begin at multiples of 16 bytes, and so do their rows: a bulk copy takes no others.
+// Tensors and their rows begin at multiples of 16 bytes, as TMA requires.
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
     if (p->dtype == ATTENTION_FP32 || p->head_dim > attention_lesson.max_head_dim || !(p->softmax_scale > 0.0f))
         return cudaErrorInvalidValue;
     if (!tensors_are_aligned(p) || !rows_are_chunks(p))
         return cudaErrorMisalignedAddress;
-    const struct Variant *v = variant_of(p);
-    return v->launch(v, p, stream);
+    const struct KernelConfig *config = select_config(p);
+    return config->launch(config, p, stream);
 }

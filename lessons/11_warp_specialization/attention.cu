@@ -1,207 +1,218 @@
-// Lesson 11: warps with a role each. One thread copies, far ahead; warpgroups compute, with the registers that its
-// warpgroup gives up, and say when a stage may be overwritten.
+// Lesson 11: warp specialization. A producer thread prefetches tiles by TMA; consumer warpgroups compute, with the
+// registers that the producer's warpgroup deallocates, and release each stage after they have read it.
 //
 // architecture: sm_90a
+#include "accumulator_layout.cuh"
 #include "attention.h"
 #include "chunk.cuh"
+#include "epilogue.cuh"
 #include "hopper.cuh"
-#include "items.cuh"
+#include "kernel_config.cuh"
 #include "online_softmax.cuh"
-#include "output_rows.cuh"
-#include "stages.cuh"
 #include "tensor_maps.cuh"
-#include "variant.cuh"
-#include "warpgroup_rows.cuh"
+#include "tile_scheduler.cuh"
+#include "tma_pipeline.cuh"
 
 constexpr float LOG2_E = 1.44269504f;
-constexpr float LAZY = 8.0f; // a weight of 2^8 is as exact as one of 1
-constexpr int NO_DIAGONAL = 1 << 30;
+constexpr float RESCALE_THRESHOLD = 8.0f; // log2: weights up to 2^8 lose no precision
+constexpr int NO_CAUSAL_LIMIT = 1 << 30;
 
-// D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
-// thread has LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
+// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
+// have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of S and
+// D / LANES_PER_ROW of O.
 template <class E_, int D_, int WARPGROUPS_, int KEYS_, int STAGES_>
 struct Tile {
     using E = E_; // __half or __nv_bfloat16
     static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
     static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr int SLICES = (D + SLICE - 1) / SLICE;
-    static constexpr int REGISTERS = WARPGROUPS == 2 ? 240 : 160; // of 168 and 128 that the launch gives to each thread
-    static_assert(KEYS % 32 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
+    static constexpr int PANELS = (D + PANEL - 1) / PANEL;
+    static constexpr int REGISTERS = WARPGROUPS == 2 ? 240 : 160; // per consumer thread; launched with 168 or 128
+    static_assert(KEYS % 32 == 0 && D % 32 == 0, "the swizzle repeats every 1024 bytes, and wgmma.cuh has these sizes");
 
-    // Rows of 128 bytes, swizzled: a slice has 64 columns of all rows.
-    E Q[SLICES][QUERIES][SLICE];
-    E K[STAGES][SLICES][KEYS][SLICE];
-    E V[STAGES][SLICES][KEYS][SLICE];
-    uint64_t Q_full, K_full[STAGES], V_full[STAGES]; // barriers: the copy is there
-    uint64_t K_empty[STAGES], V_empty[STAGES];       // all warpgroups are done with it
+    // Swizzled rows of 128 bytes: a panel has 64 columns of all rows.
+    E Q[PANELS][QUERIES][PANEL];
+    E K[STAGES][PANELS][KEYS][PANEL];
+    E V[STAGES][PANELS][KEYS][PANEL];
+    uint64_t Q_full, K_full[STAGES], V_full[STAGES]; // mbarriers: the TMA load is complete
+    uint64_t K_empty[STAGES], V_empty[STAGES];       // the consumer warpgroups have released the stage
 };
 
-// The number of a thread among those that compute.
-__device__ inline int own_thread() {
+// The index of a thread among the consumer threads.
+__device__ inline int consumer_thread() {
     return threadIdx.x - WARPGROUP;
 }
 
-// What one thread does: it copies an item's queries and tile after tile, each as soon as its stage is free.
+// The producer, one thread: loads the queries of the work tile, and tile after tile of K and V, each as soon as the
+// consumers have released its stage.
 template <class T>
-__device__ inline void produce(T &tile, const TensorMaps &maps, const Item &item) {
-    Ring<T::STAGES> ring;
-    load_rows<T::SLICES>(tile.Q, &tile.Q_full, maps.q, item.query0, item.head, item.batch);
-    for (int key0 = (item.end_key - 1) / T::KEYS * T::KEYS; key0 >= 0; key0 -= T::KEYS, ring.next()) {
-        // TODO 1 (about 4 lines): when may K and V be copied? A stage that was never used is free: by which parity?
+__device__ inline void produce(T &tile, const TensorMaps &maps, const WorkTile &work_tile) {
+    PipelineState<T::STAGES> pipe;
+    tma_load_tile<T::PANELS>(tile.Q, &tile.Q_full, maps.q, work_tile.query0, work_tile.head, work_tile.batch);
+    for (int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS; key0 >= 0; key0 -= T::KEYS, pipe.advance()) {
+        // TODO 1 (about 6 lines): Load K and V of the tile, each when the consumers have released its stage. A stage
+        // that was never used is free: choose the parity of the wait accordingly.
         // END TODO 1
     }
 }
 
-// S_rmem = Q K^T for the warpgroup's rows and all keys of the tile: starts it.
+// Issues the wgmmas of S_rmem = Q K^T for the warpgroup's rows and all keys of the tile.
 template <class T, class E = typename T::E>
-__device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q, uint32_t k) {
-    q = wgmma_uniform(q), k = wgmma_uniform(k);
+__device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q, uint32_t k) {
+    q = warp_uniform(q), k = warp_uniform(k);
 #pragma unroll
     for (int column = 0; column < T::D; column += 16) {
-        const int within = column % SLICE, before = column - within; // columns of whole slices
-        wgmma<E>(S_rmem, q + wgmma_step((before * T::QUERIES + within) * sizeof(E)),
-                 k + wgmma_step((before * T::KEYS + within) * sizeof(E)), column > 0);
+        const int panel_column = column % PANEL, panel0 = column - panel_column; // first column of its panel
+        wgmma<E>(S_rmem, q + descriptor_offset((panel0 * T::QUERIES + panel_column) * sizeof(E)),
+                 k + descriptor_offset((panel0 * T::KEYS + panel_column) * sizeof(E)), column > 0);
     }
 }
 
-// O_rmem += P V for the warpgroup's rows and all columns: starts it.
+// Issues the wgmmas of O_rmem += P V for the warpgroup's rows and all columns.
 template <class T, class E = typename T::E>
-__device__ inline void issue_products(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
-                                      const uint32_t (&P_rmem)[T::KEYS / 16][4], uint32_t v) {
-    v = wgmma_uniform(v);
+__device__ inline void issue_pv(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], const uint32_t (&P_rmem)[T::KEYS / 16][4],
+                                uint32_t v) {
+    v = warp_uniform(v);
 #pragma unroll
     for (int key = 0; key < T::KEYS; key += 16) {
-        wgmma<E>(O_rmem, P_rmem[key / 16], v + wgmma_step(key * SLICE * sizeof(E)));
+        wgmma<E>(O_rmem, P_rmem[key / 16], v + descriptor_offset(key * PANEL * sizeof(E)));
     }
 }
 
-// Stores the warpgroup's rows of an item's output and what lse asks for. The output goes to where its queries were, and
-// from there in bulk: nothing is written beyond the tensor.
+// The epilogue of the warpgroup's rows: output, and lse if requested. The output overwrites the queries in shared
+// memory, from where TMA stores it; TMA writes no out-of-bounds element.
 template <class T>
-__device__ inline void store_rows(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Item &item,
-                                  float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], const RowState &rows) {
-    const int warp_row = own_thread() / WARP_SIZE * WARP_ROWS, row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
-    finish_rows<T::D>(tile.Q, O_rmem, rows, p, item.batch, item.head, item.query0, warp_row);
+__device__ inline void store_output(T &tile, const TensorMaps &maps, const struct attention_problem &p,
+                                    const WorkTile &work_tile, float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
+                                    const RowState &rows) {
+    const int warp_row = consumer_thread() / WARP_SIZE * WARP_ROWS,
+              row0 = consumer_thread() / WARPGROUP * WARPGROUP_ROWS;
+    write_rows_to_smem<T::D>(tile.Q, O_rmem, rows, p, work_tile.batch, work_tile.head, work_tile.query0, warp_row);
     fence_proxy_async();
-    bar_sync(1 + own_thread() / WARPGROUP, WARPGROUP);
+    bar_sync(1 + consumer_thread() / WARPGROUP, WARPGROUP);
     if (threadIdx.x % WARPGROUP == 0) {
-        for (int i = 0; i < T::SLICES; i++)
-            cp_async_bulk_tensor_store(&maps.o, tile.Q[i][row0], i * SLICE, item.query0 + row0, item.head, item.batch);
+        for (int i = 0; i < T::PANELS; i++)
+            cp_async_bulk_tensor_store(&maps.o, tile.Q[i][row0], i * PANEL, work_tile.query0 + row0, work_tile.head,
+                                       work_tile.batch);
         cp_async_bulk_commit_group();
         cp_async_bulk_wait_group_read();
     }
 }
 
-// The attention of an item: the output, not divided yet, its maxima, and of its sums the part of the lane's own keys.
+// Computes the attention of a work tile: the output before the division, the row maxima, and the lane's partial row
+// sums.
 template <class T, class E = typename T::E>
-__device__ inline void attend(T &tile, const struct attention_problem &p, const Item &item,
-                              float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], RowState &rows) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row = own_thread() / WARP_SIZE * WARP_ROWS;
-    const int row0 = own_thread() / WARPGROUP * WARPGROUP_ROWS;
+__device__ inline void consume(T &tile, const struct attention_problem &p, const WorkTile &work_tile,
+                               float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], RowState &rows) {
+    const int lane = threadIdx.x % WARP_SIZE, warp_row = consumer_thread() / WARP_SIZE * WARP_ROWS;
+    const int row0 = consumer_thread() / WARPGROUP * WARPGROUP_ROWS;
     const float scale = p.softmax_scale * LOG2_E;
-    const int diagonal = p.causal ? p.nk - p.nq : NO_DIAGONAL; // query i sees keys 0 .. i + diagonal
-    Ring<T::STAGES> ring;
+    const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
+    PipelineState<T::STAGES> pipe;
     float S_rmem[LANE_ROWS][T::LANE_KEYS], rescale[LANE_ROWS];
     uint32_t P_rmem[T::KEYS / 16][4];
 
-    // The last tile first: it is the one that has a mask.
-    int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
+    // The last tile comes first: it is the one that needs a mask.
+    int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
     mbarrier_wait(&tile.Q_full, 0);
     for (; key0 >= 0; key0 -= T::KEYS) {
-        mbarrier_wait(&tile.K_full[ring.stage], ring.parity);
+        mbarrier_wait(&tile.K_full[pipe.stage], pipe.phase);
         wgmma_fence(S_rmem);
-        issue_scores<T>(S_rmem, wgmma_descriptor(tile.Q[0][row0]), wgmma_descriptor(tile.K[ring.stage]));
+        issue_qk<T>(S_rmem, wgmma_descriptor(tile.Q[0][row0]), wgmma_descriptor(tile.K[pipe.stage]));
         wgmma_commit_group();
         wgmma_wait_group<0>(S_rmem);
-        release(&tile.K_empty[ring.stage]);
+        consumer_release(&tile.K_empty[pipe.stage]);
 
-        // Row r of the warp sees keys 0 .. last_key + r of the tile.
-        const int last_key = item.query0 + warp_row + diagonal - key0;
+        // Row r of the warp attends to keys 0 .. last_key + r of the tile.
+        const int last_key = work_tile.query0 + warp_row + causal_offset - key0;
         if (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk)
-            hide_keys(S_rmem, last_key, p.nk - 1 - key0, lane);
-        const bool grown = raise_maximum(S_rmem, scale, LAZY, rows, rescale);
-        weigh<0, T::LANE_KEYS>(S_rmem, scale, rows);
-        if (grown)
+            apply_mask(S_rmem, last_key, p.nk - 1 - key0, lane);
+        const bool must_rescale = update_row_max_lazily(S_rmem, scale, RESCALE_THRESHOLD, rows, rescale);
+        exponentiate<0, T::LANE_KEYS>(S_rmem, scale, rows);
+        if (must_rescale)
             rescale_rows(O_rmem, rescale);
         for (int key = 0; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
 
-        mbarrier_wait(&tile.V_full[ring.stage], ring.parity);
+        mbarrier_wait(&tile.V_full[pipe.stage], pipe.phase);
         wgmma_fence(O_rmem, P_rmem);
-        issue_products<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[ring.stage], sizeof(T::V[0][0])));
+        issue_pv<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[pipe.stage], sizeof(T::V[0][0])));
         wgmma_commit_group();
         wgmma_wait_group<0>(O_rmem);
-        // TODO 2 (about 1 line): who may go on now? The keys were released above: why not further up?
+        // TODO 2 (about 1 line): Release the stage of V, which this warpgroup's wgmmas have finished reading.
         // END TODO 2
-        ring.next();
+        pipe.advance();
     }
 }
 
-// Grid: a block for each item.
+// Grid: one block per work tile of QUERIES queries.
+// Warpgroup 0 is the producer: its thread 0 issues the TMA loads and waits on the `empty` mbarriers. The other
+// warpgroups are consumers: each computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of
+// a row. Consumers wait on the `full` mbarriers. Named barrier 1 + consumer: the threads of a consumer warpgroup wait
+// for one another before the TMA store of its rows.
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,
-                     const Work work) {
-    extern __shared__ __align__(1024) unsigned char smem[]; // the swizzle is one of addresses
+                     const TileScheduler scheduler) {
+    extern __shared__ __align__(1024) unsigned char smem[]; // the swizzle depends on address bits
     T &tile = *reinterpret_cast<T *>(smem);
     if (threadIdx.x == 0) {
         mbarrier_init(&tile.Q_full, 1);
         mbarriers_init(tile.K_full, 1);
         mbarriers_init(tile.V_full, 1);
-        // TODO 3 (about 2 lines): how many arrive at the barriers that say a stage is free?
+        // TODO 3 (about 2 lines): Initialize the `empty` mbarriers with the number of arrivals that free a stage.
         // END TODO 3
         fence_mbarrier_init();
     }
     __syncthreads();
-    const Item item = item_of<T>(p, work, blockIdx.x);
+    const WorkTile work_tile = work_tile_at<T>(p, scheduler, blockIdx.x);
     if (threadIdx.x < WARPGROUP) {
         setmaxnreg_dec<24>();
         if (threadIdx.x == 0)
-            produce(tile, maps, item);
+            produce(tile, maps, work_tile);
         return;
     }
     setmaxnreg_inc<T::REGISTERS>();
     float O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {};
     RowState rows;
-    attend<T>(tile, p, item, O_rmem, rows);
-    store_rows<T>(tile, maps, p, item, O_rmem, rows);
+    consume<T>(tile, p, work_tile, O_rmem, rows);
+    store_output<T>(tile, maps, p, work_tile, O_rmem, rows);
 }
 
 template <class T>
-static cudaError_t launch(const struct Variant *v, const struct attention_problem *p, cudaStream_t stream) {
+static cudaError_t launch(const struct KernelConfig *config, const struct attention_problem *p, cudaStream_t stream) {
     struct TensorMaps maps;
-    struct Work work;
-    cudaError_t error = make_tensor_maps(&maps, p, v);
+    struct TileScheduler scheduler;
+    cudaError_t error = make_tensor_maps(&maps, p, config);
     if (error == cudaSuccess)
-        error = cut_into_items(&work, v, p);
+        error = make_tile_scheduler(&scheduler, config, p);
     if (error == cudaSuccess)
-        error = allow_shared_bytes(v);
+        error = opt_in_shared_memory(config);
     if (error != cudaSuccess)
         return error;
-    attention_kernel<T><<<work.items, T::THREADS, sizeof(T), stream>>>(maps, *p, work);
+    attention_kernel<T><<<scheduler.num_work_tiles, T::THREADS, sizeof(T), stream>>>(maps, *p, scheduler);
     return cudaGetLastError();
 }
 
 template <class T>
-static struct Variant variant() {
+static struct KernelConfig make_config() {
     return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
 }
 
 template <class E>
-static const struct Variant variants[] = {
-    variant<Tile<E, 64, 3, 128, 2>>(),
-    variant<Tile<E, 96, 2, 128, 2>>(),
-    variant<Tile<E, 128, 2, 128, 2>>(),
-    variant<Tile<E, 256, 2, 64, 2>>(),
+static const struct KernelConfig configs[] = {
+    make_config<Tile<E, 64, 3, 128, 2>>(),
+    make_config<Tile<E, 96, 2, 128, 2>>(),
+    make_config<Tile<E, 128, 2, 128, 2>>(),
+    make_config<Tile<E, 256, 2, 64, 2>>(),
 };
 
-static const struct Variant *variant_of(const struct attention_problem *p) {
-    return first_variant(p, p->dtype == ATTENTION_FP16 ? variants<__half> : variants<__nv_bfloat16>);
+static const struct KernelConfig *select_config(const struct attention_problem *p) {
+    return first_config(p, p->dtype == ATTENTION_FP16 ? configs<__half> : configs<__nv_bfloat16>);
 }
 
 static size_t shared_bytes(const struct attention_problem *p) {
-    return variant_of(p)->shared_bytes;
+    return select_config(p)->shared_bytes;
 }
 
 const struct attention_lesson attention_lesson = {
@@ -218,12 +229,12 @@ const struct attention_lesson attention_lesson = {
     .repeats = 1,
 };
 
-// Tensors begin at multiples of 16 bytes, and so do their rows: a bulk copy takes no others.
+// Tensors and their rows begin at multiples of 16 bytes, as TMA requires.
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
     if (p->dtype == ATTENTION_FP32 || p->head_dim > attention_lesson.max_head_dim || !(p->softmax_scale > 0.0f))
         return cudaErrorInvalidValue;
     if (!tensors_are_aligned(p) || !rows_are_chunks(p))
         return cudaErrorMisalignedAddress;
-    const struct Variant *v = variant_of(p);
-    return v->launch(v, p, stream);
+    const struct KernelConfig *config = select_config(p);
+    return config->launch(config, p, stream);
 }

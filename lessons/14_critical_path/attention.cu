@@ -1,263 +1,281 @@
-// Lesson 14: the way from "the scores are there" to "the next product is asked for" is made short.
+// Lesson 14: a short critical path from the arrival of the scores to the issue of the next wgmma.
 //
 // architecture: sm_90a
+#include "accumulator_layout.cuh"
 #include "attention.h"
 #include "chunk.cuh"
-#include "counter.cuh"
+#include "epilogue.cuh"
 #include "hopper.cuh"
-#include "items.cuh"
+#include "kernel_config.cuh"
 #include "online_softmax.cuh"
-#include "output_rows.cuh"
-#include "stages.cuh"
 #include "tensor_maps.cuh"
-#include "variant.cuh"
-#include "warpgroup_rows.cuh"
+#include "tile_counter.cuh"
+#include "tile_scheduler.cuh"
+#include "tma_pipeline.cuh"
 
-constexpr int NO_DIAGONAL = 1 << 30;
-constexpr int TURN = 8; // barriers from this number on: it is the turn of a warpgroup
+constexpr int NO_CAUSAL_LIMIT = 1 << 30;
+constexpr int PINGPONG_BARRIER = 8; // ID of the first of the named barriers of ping-pong scheduling, one per warpgroup
 
-// D is head_dim rounded up to one of a few sizes, so that the output fits in registers and loops can be unrolled. A
-// thread has LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of the scores and D / LANES_PER_ROW of the output.
+// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
+// have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of S and
+// D / LANES_PER_ROW of O.
 template <class E_, int D_, int WARPGROUPS_, int KEYS_, int STAGES_>
 struct Tile {
     using E = E_; // __half or __nv_bfloat16
     static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
     static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr int EARLY = D == 128 ? KEYS / 4 : 0;   // keys weighed before the last products are waited for
-    static constexpr int AHEAD = EARLY / LANES_PER_ROW / 2; // a lane's columns of them that wait for no vote, either
-    static constexpr bool TURNS = WARPGROUPS < 4;           // of four one is ready at any time
-    static constexpr bool CARRIED = D == 128 || WARPGROUPS == 4; // from step to step: there are registers for it
-    static constexpr bool PASSES = QUERIES > KEYS; // there are tiles of which not every warpgroup sees keys
-    static constexpr int SLICES = (D + SLICE - 1) / SLICE;
-    // With 2, 3, 4 warpgroups; of 168, 128, 96 that the launch gives to each thread.
+    static constexpr int EARLY_KEYS = D == 128 ? KEYS / 4 : 0;         // keys exponentiated before the wait for P V
+    static constexpr int SPECULATIVE = EARLY_KEYS / LANES_PER_ROW / 2; // columns exponentiated before the warp vote
+    static constexpr bool PINGPONG = WARPGROUPS < 4;                   // one of four is always ready to issue
+    static constexpr bool LOOP_CARRIED = D == 128 || WARPGROUPS == 4;  // descriptors and shifts stay in registers
+    static constexpr bool SKIPS_TILES = QUERIES > KEYS; // some tiles are fully masked for some warpgroups
+    static constexpr int PANELS = (D + PANEL - 1) / PANEL;
+    // Per thread, with 2, 3, 4 consumer warpgroups; the launch allocates 168, 128, 96.
     static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
-    static_assert(KEYS % 32 == 0 && D % 32 == 0, "a swizzle repeats after 1024 bytes, and wgmma.cuh has these sizes");
+    static_assert(KEYS % 32 == 0 && D % 32 == 0, "the swizzle repeats every 1024 bytes, and wgmma.cuh has these sizes");
 
-    // Rows of 128 bytes, swizzled: a slice has 64 columns of all rows.
-    E Q[2][SLICES][QUERIES][SLICE]; // of two items; one's output goes to where its queries were
-    E K[STAGES][SLICES][KEYS][SLICE];
-    E V[STAGES][SLICES][KEYS][SLICE];
-    Item item[2];
-    uint64_t Q_full[2], K_full[STAGES], V_full[STAGES]; // barriers: the copy is there
-    uint64_t K_empty[STAGES], V_empty[STAGES];          // all warpgroups are done with it
-    uint64_t Q_empty[2]; // all threads have read the item, and for each warpgroup one knows that its output has left
+    // Swizzled rows of 128 bytes: a panel has 64 columns of all rows.
+    E Q[2][PANELS][QUERIES][PANEL]; // double-buffered; the output of a work tile overwrites its queries
+    E K[STAGES][PANELS][KEYS][PANEL];
+    E V[STAGES][PANELS][KEYS][PANEL];
+    WorkTile work_tile[2];
+    uint64_t Q_full[2], K_full[STAGES], V_full[STAGES]; // mbarriers: the TMA load is complete
+    uint64_t K_empty[STAGES], V_empty[STAGES];          // the consumer warpgroups have released the stage
+    uint64_t Q_empty[2]; // all consumer threads have read the work tile, and TMA the output of each warpgroup
 };
 
-// The number of a thread among those that compute.
-__device__ inline int own_thread() {
+// The index of a thread among the consumer threads.
+__device__ inline int consumer_thread() {
     return threadIdx.x - WARPGROUP;
 }
 
-// What one thread does: it copies tile after tile of item after item, each as soon as its stage is free, in the order
-// of their use: the keys of a tile, then the values of the one before it, which may be another item's last.
+// The producer, one thread: loads the tiles of work tile after work tile, each as soon as the consumers have released
+// its stage, in the order of their use: K of a tile, then V of the previous tile, possibly the last one of the previous
+// work tile.
 template <class T>
-__device__ inline void produce(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
-    Ring<T::STAGES> ring, value_ring;
-    Ring<2> q;
-    int number = blockIdx.x, value_key0 = 0;
-    Item item = item_of<T>(p, work, number), next = {}, value_item = {};
-    for (; item.end_key > 0; item = next) {
-        const int last_tile = (item.end_key - 1) / T::KEYS * T::KEYS;
-        for (int key0 = last_tile; key0 >= 0; key0 -= T::KEYS, ring.next()) {
-            mbarrier_wait(&tile.K_empty[ring.stage], ring.parity ^ 1);
-            load_rows<T::SLICES>(tile.K[ring.stage], &tile.K_full[ring.stage], maps.k, key0, item.kv_head, item.batch,
-                                 createpolicy_evict_last());
+__device__ inline void produce(T &tile, const TensorMaps &maps, const struct attention_problem &p,
+                               const TileScheduler &scheduler) {
+    PipelineState<T::STAGES> pipe_k, pipe_v;
+    PipelineState<2> pipe_q;
+    int tile_index = blockIdx.x, v_key0 = 0;
+    WorkTile work_tile = work_tile_at<T>(p, scheduler, tile_index), next_work_tile = {}, v_work_tile = {};
+    for (; work_tile.end_key > 0; work_tile = next_work_tile) {
+        const int last_tile = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
+        for (int key0 = last_tile; key0 >= 0; key0 -= T::KEYS, pipe_k.advance()) {
+            mbarrier_wait(&tile.K_empty[pipe_k.stage], pipe_k.phase ^ 1);
+            tma_load_tile<T::PANELS>(tile.K[pipe_k.stage], &tile.K_full[pipe_k.stage], maps.k, key0, work_tile.kv_head,
+                                     work_tile.batch, createpolicy_evict_last());
             if (key0 == last_tile)
-                load_item(tile, maps, q, item);
-            load_values(tile, maps, value_ring, value_item, value_key0);
-            value_item = item, value_key0 = key0;
-            // Asked for at the first tile and needed at the second: its way from memory is not waited for.
-            if (key0 == last_tile && work.counter)
-                number = atomicInc(work.counter, work.items - 1);
+                producer_load_q(tile, maps, pipe_q, work_tile);
+            producer_load_v(tile, maps, pipe_v, v_work_tile, v_key0);
+            v_work_tile = work_tile, v_key0 = key0;
+            // The atomic is issued at the first tile and its result used at the second one, which hides its latency.
+            if (key0 == last_tile && scheduler.tile_counter)
+                tile_index = atomicInc(scheduler.tile_counter, scheduler.num_work_tiles - 1);
             if (key0 == max(0, last_tile - T::KEYS)) {
-                number += work.blocks;
-                next = item_of<T>(p, work, number);
+                tile_index += scheduler.num_blocks;
+                next_work_tile = work_tile_at<T>(p, scheduler, tile_index);
             }
         }
     }
-    load_item(tile, maps, q, item);
-    load_values(tile, maps, value_ring, value_item, value_key0);
+    producer_load_q(tile, maps, pipe_q, work_tile);
+    producer_load_v(tile, maps, pipe_v, v_work_tile, v_key0);
 }
 
-// S_rmem = Q K^T for the warpgroup's rows and all keys of the tile: starts it.
+// Issues the wgmmas of S_rmem = Q K^T for the warpgroup's rows and all keys of the tile.
 template <class T, class E = typename T::E>
-__device__ inline void issue_scores(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q, uint32_t k) {
-    q = wgmma_uniform(q), k = wgmma_uniform(k);
+__device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q, uint32_t k) {
+    q = warp_uniform(q), k = warp_uniform(k);
 #pragma unroll
     for (int column = 0; column < T::D; column += 16) {
-        const int within = column % SLICE, before = column - within; // columns of whole slices
-        wgmma<E>(S_rmem, q + wgmma_step((before * T::QUERIES + within) * sizeof(E)),
-                 k + wgmma_step((before * T::KEYS + within) * sizeof(E)), column > 0);
+        const int panel_column = column % PANEL, panel0 = column - panel_column; // first column of its panel
+        wgmma<E>(S_rmem, q + descriptor_offset((panel0 * T::QUERIES + panel_column) * sizeof(E)),
+                 k + descriptor_offset((panel0 * T::KEYS + panel_column) * sizeof(E)), column > 0);
     }
 }
 
-// O_rmem += P V for the warpgroup's rows and all columns: starts it.
+// Issues the wgmmas of O_rmem += P V for the warpgroup's rows and all columns.
 template <class T, class E = typename T::E>
-__device__ inline void issue_products(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
-                                      const uint32_t (&P_rmem)[T::KEYS / 16][4], uint32_t v) {
-    v = wgmma_uniform(v);
+__device__ inline void issue_pv(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], const uint32_t (&P_rmem)[T::KEYS / 16][4],
+                                uint32_t v) {
+    v = warp_uniform(v);
 #pragma unroll
     for (int key = 0; key < T::KEYS; key += 16) {
-        wgmma<E>(O_rmem, P_rmem[key / 16], v + wgmma_step(key * SLICE * sizeof(E)));
+        wgmma<E>(O_rmem, P_rmem[key / 16], v + descriptor_offset(key * PANEL * sizeof(E)));
     }
 }
 
-// The attention of item after item.
+// The consumers: compute the attention of work tile after work tile.
 template <class T, class E = typename T::E>
-__device__ inline void attend(T &tile, const TensorMaps &maps, const struct attention_problem &p, const Work &work) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row = own_thread() / WARP_SIZE * WARP_ROWS;
-    const int warpgroup = warpgroup_of_warp() - 1, next_one = (warpgroup + 1) % T::WARPGROUPS;
+__device__ inline void consume(T &tile, const TensorMaps &maps, const struct attention_problem &p,
+                               const TileScheduler &scheduler) {
+    const int lane = threadIdx.x % WARP_SIZE, warp_row = consumer_thread() / WARP_SIZE * WARP_ROWS;
+    const int warpgroup = canonical_warpgroup_index() - 1, next_warpgroup = (warpgroup + 1) % T::WARPGROUPS;
     const int row0 = warpgroup * WARPGROUP_ROWS;
-    const float scale = work.scale;
-    const int diagonal = p.causal ? p.nk - p.nq : NO_DIAGONAL; // query i sees keys 0 .. i + diagonal
-    Ring<T::STAGES> ring, before; // the tile whose scores are next, and the one whose weights are in P_rmem
-    Ring<2> q;
-    Item item = {};
-    int pending = -1, leaving = -1; // places: of the item whose weights P_rmem has, of one whose output is leaving
+    const float scale = scheduler.softmax_scale_log2;
+    const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
+    PipelineState<T::STAGES> pipe_k, pipe_v; // of the tile whose Q K^T is next, and of the tile whose P V is next
+    PipelineState<2> pipe_q;
+    WorkTile work_tile = {};
+    // Q buffers: of the work tile whose P V is pending, of the one whose output TMA is storing; -1: none
+    int pending_slot = -1, storing_slot = -1;
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
     RowState rows, pending_rows;
     uint32_t P_rmem[T::KEYS / 16][4] = {};
 
-    auto take_turn = [&] { T::TURNS ? bar_sync(TURN + warpgroup, 2 * WARPGROUP) : void(); };
-    auto give_turn = [&] { T::TURNS ? bar_arrive(TURN + next_one, 2 * WARPGROUP) : void(); };
-    auto release_output = [&] { // its place is free for queries as soon as it has been read
-        if (leaving >= 0 && threadIdx.x % WARPGROUP == 0) {
+    auto pingpong_sync = [&] { T::PINGPONG ? bar_sync(PINGPONG_BARRIER + warpgroup, 2 * WARPGROUP) : void(); };
+    auto pingpong_arrive = [&] { T::PINGPONG ? bar_arrive(PINGPONG_BARRIER + next_warpgroup, 2 * WARPGROUP) : void(); };
+    auto release_storing_slot = [&] { // the Q buffer is free when TMA has read the output from it
+        if (storing_slot >= 0 && threadIdx.x % WARPGROUP == 0) {
             cp_async_bulk_wait_group_read();
-            mbarrier_arrive(&tile.Q_empty[leaving]);
+            mbarrier_arrive(&tile.Q_empty[storing_slot]);
         }
-        leaving = -1;
+        storing_slot = -1;
     };
-    auto store_pending = [&] {
-        store_rows(tile, pending, maps, p, O_rmem, pending_rows, own_thread());
-        leaving = pending;
-        pending = -1;
+    auto store_pending_output = [&] {
+        store_output(tile, pending_slot, maps, p, O_rmem, pending_rows, consumer_thread());
+        storing_slot = pending_slot;
+        pending_slot = -1;
     };
-    bool K_there = false; // the keys of the next step
-    uint32_t q_at, k_at, v_at;
-    auto aim = [&](int K_stage, const E(&V_smem)[T::SLICES][T::KEYS][SLICE]) { // descriptors of the next products
-        q_at = wgmma_descriptor(tile.Q[q.stage][0][row0]);
-        k_at = wgmma_descriptor(tile.K[K_stage]), v_at = wgmma_descriptor(V_smem, sizeof(T::V[0][0]));
+    bool K_ready = false; // K of the next tile has arrived
+    uint32_t q_desc, k_desc, v_desc;
+    auto make_descriptors = [&](int K_stage,
+                                const E(&V_smem)[T::PANELS][T::KEYS][PANEL]) { // of the next wgmmas
+        q_desc = wgmma_descriptor(tile.Q[pipe_q.stage][0][row0]);
+        k_desc = wgmma_descriptor(tile.K[K_stage]), v_desc = wgmma_descriptor(V_smem, sizeof(T::V[0][0]));
     };
-    // The scores of a tile, and the products of the one before it. FIRST: that one is another item's last, or there is
-    // none. Then weights of 0 and this tile's keys are multiplied, which are there: in a branch each wgmma would be
-    // waited for at once. MASK: it may have hidden keys.
-    auto step = [&](auto FIRST, auto MASK, int key0) {
+    // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. FIRST: the previous
+    // tile belongs to another work tile, or there is none. Without one, P V multiplies weights of 0 by this tile's
+    // keys, which have arrived: ptxas would serialize wgmmas in a branch. MASK: the tile may have masked keys.
+    auto process_tile = [&](auto FIRST, auto MASK, int key0) {
         constexpr bool first = FIRST.value, mask = MASK.value;
-        const bool none = first && pending < 0;
-        if (first || !T::CARRIED)
-            aim(ring.stage, none ? tile.K[ring.stage] : tile.V[before.stage]);
-        if (!K_there)
-            mbarrier_wait(&tile.K_full[ring.stage], ring.parity);
-        take_turn();
+        const bool no_pending_pv = first && pending_slot < 0;
+        if (first || !T::LOOP_CARRIED)
+            make_descriptors(pipe_k.stage, no_pending_pv ? tile.K[pipe_k.stage] : tile.V[pipe_v.stage]);
+        if (!K_ready)
+            mbarrier_wait(&tile.K_full[pipe_k.stage], pipe_k.phase);
+        pingpong_sync();
         wgmma_fence(S_rmem, O_rmem, P_rmem);
-        issue_scores<T>(S_rmem, q_at, k_at);
+        issue_qk<T>(S_rmem, q_desc, k_desc);
         wgmma_commit_group();
-        if (!none)
-            mbarrier_wait(&tile.V_full[before.stage], before.parity);
+        if (!no_pending_pv)
+            mbarrier_wait(&tile.V_full[pipe_v.stage], pipe_v.phase);
         wgmma_fence();
-        issue_products<T>(O_rmem, P_rmem, v_at);
+        issue_pv<T>(O_rmem, P_rmem, v_desc);
         wgmma_commit_group();
-        give_turn();
-        if (T::CARRIED)
-            aim((ring.stage + 1) % T::STAGES, tile.V[ring.stage]);
-        release_output();
+        pingpong_arrive();
+        if (T::LOOP_CARRIED)
+            make_descriptors((pipe_k.stage + 1) % T::STAGES, tile.V[pipe_k.stage]);
+        release_storing_slot();
         wgmma_wait_group<1>(S_rmem);
-        if (!none)
-            release(&tile.K_empty[ring.stage]);
+        if (!no_pending_pv)
+            consumer_release(&tile.K_empty[pipe_k.stage]);
         if (first)
             pending_rows = rows, rows = {};
 
-        // Row r of the warp sees keys 0 .. last_key + r of the tile.
-        const int last_key = item.query0 + warp_row + diagonal - key0;
+        // Row r of the warp attends to keys 0 .. last_key + r of the tile.
+        const int last_key = work_tile.query0 + warp_row + causal_offset - key0;
         if (mask && (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk))
-            hide_keys(S_rmem, last_key, p.nk - 1 - key0, lane);
-        float ahead[LANE_ROWS][T::AHEAD + 1]; // no array has 0 elements
-        const bool grown = first || passes<T::AHEAD>(S_rmem, scale, rows, ahead);
-        // TODO 1 (about 2 lines): what if a score has passed its row's limit? A new item begins with new maxima.
+            apply_mask(S_rmem, last_key, p.nk - 1 - key0, lane);
+        float speculative[LANE_ROWS][T::SPECULATIVE + 1]; // an array cannot have 0 elements
+        const bool must_rescale = first || exceeds_threshold<T::SPECULATIVE>(S_rmem, scale, rows, speculative);
+        // TODO 1 (about 2 lines): If a score exceeds its row's threshold, update the row maxima. A new work tile starts
+        // with new maxima.
         // END TODO 1
-        weigh_from<T::AHEAD, T::EARLY / LANES_PER_ROW, T::CARRIED>(S_rmem, scale, rows, ahead);
-        keep_in_place(S_rmem);
-        if (T::EARLY > 0) // ptxas moves a wait to the front of all that has no branch; this one is over at once
-            mbarrier_wait(&tile.Q_full[q.stage], q.parity);
+        exponentiate_remaining<T::SPECULATIVE, T::EARLY_KEYS / LANES_PER_ROW, T::LOOP_CARRIED>(S_rmem, scale, rows,
+                                                                                               speculative);
+        warpgroup_fence_operand(S_rmem);
+        if (T::EARLY_KEYS > 0) // returns at once, but its branch keeps ptxas from hoisting the wgmma wait
+            mbarrier_wait(&tile.Q_full[pipe_q.stage], pipe_q.phase);
         wgmma_wait_group<0>(O_rmem, P_rmem);
-        release(none ? &tile.K_empty[ring.stage] : &tile.V_empty[before.stage]);
-        for (int key = 0; key < T::EARLY; key += 16)
+        consumer_release(no_pending_pv ? &tile.K_empty[pipe_k.stage] : &tile.V_empty[pipe_v.stage]);
+        for (int key = 0; key < T::EARLY_KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
-        if (!first && grown)
+        if (!first && must_rescale)
             rescale_rows(O_rmem, rescale);
-        if (first && pending >= 0)
-            store_pending();
+        if (first && pending_slot >= 0)
+            store_pending_output();
         if (first)
             clear_rows(O_rmem);
-        pending = q.stage;
-        weigh<T::EARLY / LANES_PER_ROW, T::LANE_KEYS, T::CARRIED>(S_rmem, scale, rows);
-        for (int key = T::EARLY; key < T::KEYS; key += 16)
+        pending_slot = pipe_q.stage;
+        exponentiate<T::EARLY_KEYS / LANES_PER_ROW, T::LANE_KEYS, T::LOOP_CARRIED>(S_rmem, scale, rows);
+        for (int key = T::EARLY_KEYS; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
-        before = ring;
-        ring.next();
-        // TODO 2 (about 1 line): are the next tile's keys there? Then its step need not wait for the answer.
+        pipe_v = pipe_k;
+        pipe_k.advance();
+        // TODO 2 (about 1 line): Test whether K of the next tile has arrived, so that the next iteration need not wait
+        // for the answer.
         // END TODO 2
     };
-    auto finish = [&] { // the products that are left where no scores follow
-        mbarrier_wait(&tile.V_full[before.stage], before.parity);
+    auto drain_pv = [&] { // issues the pending P V without another Q K^T, and stores the output
+        mbarrier_wait(&tile.V_full[pipe_v.stage], pipe_v.phase);
         wgmma_fence(O_rmem, P_rmem);
-        issue_products<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[before.stage], sizeof(T::V[0][0])));
+        issue_pv<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[pipe_v.stage], sizeof(T::V[0][0])));
         wgmma_commit_group();
         wgmma_wait_group<0>(O_rmem);
-        release(&tile.V_empty[before.stage]);
+        consumer_release(&tile.V_empty[pipe_v.stage]);
         pending_rows = rows;
-        store_pending();
+        store_pending_output();
         clear_rows(P_rmem);
     };
-    for (;; q.next()) {
-        release_output();
-        mbarrier_wait(&tile.Q_full[q.stage], q.parity);
-        item = warp_item(tile.item[q.stage]);
-        const int own_end = T::PASSES ? end_key_of(p, item, row0, WARPGROUP_ROWS) : item.end_key; // of keys seen
-        // The last tile first: it is the one that has a mask.
-        int key0 = (item.end_key - 1) / T::KEYS * T::KEYS;
-        // Each tile that it passes by takes a stage, and the pending one's products hold another.
-        if (T::PASSES && pending >= 0 && (own_end == 0 || key0 - own_end >= (T::STAGES - 1) * T::KEYS))
-            finish();
-        if (item.end_key == 0)
+    for (;; pipe_q.advance()) {
+        release_storing_slot();
+        mbarrier_wait(&tile.Q_full[pipe_q.stage], pipe_q.phase);
+        work_tile = warp_uniform_work_tile(tile.work_tile[pipe_q.stage]);
+        const int warpgroup_end_key =
+            T::SKIPS_TILES ? end_key_of(p, work_tile, row0, WARPGROUP_ROWS) : work_tile.end_key;
+        // The last tile comes first: it is the one that needs a mask.
+        int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
+        // Each skipped tile occupies a stage, and the pending P V holds another one: the skipped tiles must not need
+        // all stages.
+        if (T::SKIPS_TILES && pending_slot >= 0 &&
+            (warpgroup_end_key == 0 || key0 - warpgroup_end_key >= (T::STAGES - 1) * T::KEYS))
+            drain_pv();
+        if (work_tile.end_key == 0)
             break;
-        for (; T::PASSES && key0 >= own_end; key0 -= T::KEYS, ring.next()) {
-            release_output();
-            K_there = false;
-            take_turn();
-            give_turn();
-            if (threadIdx.x % WARPGROUP < WARP_SIZE) { // others might miss a phase, once this warp has released
-                mbarrier_wait(&tile.K_full[ring.stage], ring.parity);
-                release(&tile.K_empty[ring.stage]);
-                mbarrier_wait(&tile.V_full[ring.stage], ring.parity);
-                release(&tile.V_empty[ring.stage]);
+        for (; T::SKIPS_TILES && key0 >= warpgroup_end_key; key0 -= T::KEYS, pipe_k.advance()) {
+            release_storing_slot();
+            K_ready = false;
+            pingpong_sync();
+            pingpong_arrive();
+            if (threadIdx.x % WARPGROUP < WARP_SIZE) { // after the release, other warps could miss a phase
+                mbarrier_wait(&tile.K_full[pipe_k.stage], pipe_k.phase);
+                consumer_release(&tile.K_empty[pipe_k.stage]);
+                mbarrier_wait(&tile.V_full[pipe_k.stage], pipe_k.phase);
+                consumer_release(&tile.V_empty[pipe_k.stage]);
             }
         }
-        if (own_end == 0) {
-            mbarrier_arrive(&tile.Q_empty[q.stage]);
-            release(&tile.Q_empty[q.stage]);
+        if (warpgroup_end_key == 0) {
+            mbarrier_arrive(&tile.Q_empty[pipe_q.stage]);
+            consumer_release(&tile.Q_empty[pipe_q.stage]);
             continue;
         }
-        q.stage = __shfl_sync(ALL_LANES, q.stage, 0); // the compiler keeps it where all lanes have the same then
-        step(std::true_type{}, std::true_type{}, key0);
+        pipe_q.stage = __shfl_sync(ALL_LANES, pipe_q.stage, 0); // warp-uniform, for a uniform register
+        process_tile(std::true_type{}, std::true_type{}, key0);
         key0 -= T::KEYS;
-        // TODO 3 (about 4 lines): first the tiles that may have hidden keys. Which row sees the fewest?
+        // TODO 3 (about 4 lines): First process the tiles that may have masked keys, then the others. The warpgroup's
+        // first row attends to the fewest keys.
         // END TODO 3
-        if (!T::TURNS)
-            finish();
+        if (!T::PINGPONG)
+            drain_pv();
     }
-    if (!T::PASSES && pending >= 0)
-        finish();
-    release_output(); // shared memory is there until it has been read
+    if (!T::SKIPS_TILES && pending_slot >= 0)
+        drain_pv();
+    release_storing_slot(); // the block must not exit before TMA has read its shared memory
 }
 
-// Grid: work.blocks.
+// Grid: scheduler.num_blocks persistent blocks, which process work tiles of QUERIES queries.
+// Warpgroup 0 is the producer: its thread 0 issues the TMA loads and waits on the `empty` mbarriers. The other
+// warpgroups are consumers: each computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of
+// a row. Consumers wait on the `full` mbarriers. Named barrier 1 + consumer: the threads of a consumer warpgroup wait
+// for one another before the TMA store of its rows.
+// Named barrier PINGPONG_BARRIER + consumer: a consumer waits for the previous one to have issued its GEMMs.
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,
-                     const Work work) {
-    extern __shared__ __align__(1024) unsigned char smem[]; // the swizzle is one of addresses
+                     const TileScheduler scheduler) {
+    extern __shared__ __align__(1024) unsigned char smem[]; // the swizzle depends on address bits
     T &tile = *reinterpret_cast<T *>(smem);
     if (threadIdx.x == 0) {
         mbarriers_init(tile.Q_full, 1);
@@ -269,53 +287,57 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         fence_mbarrier_init();
     }
     __syncthreads();
-    if (warpgroup_of_warp() == 0) {
+    if (canonical_warpgroup_index() == 0) {
         setmaxnreg_dec<T::PRODUCER_REGISTERS[T::WARPGROUPS - 2]>();
         if (threadIdx.x == 0)
-            produce(tile, maps, p, work);
+            produce(tile, maps, p, scheduler);
         return;
     }
     setmaxnreg_inc<T::REGISTERS[T::WARPGROUPS - 2]>();
-    if (T::TURNS && own_thread() < WARPGROUP)
-        bar_arrive(TURN, 2 * WARPGROUP); // the first turn is the first warpgroup's
-    attend(tile, maps, p, work);
+    if (T::PINGPONG && consumer_thread() < WARPGROUP)
+        bar_arrive(PINGPONG_BARRIER, 2 * WARPGROUP); // the first consumer warpgroup goes first
+    consume(tile, maps, p, scheduler);
 }
 
 template <class T>
-static cudaError_t launch(const struct Variant *v, const struct attention_problem *p, cudaStream_t stream) {
+static cudaError_t launch(const struct KernelConfig *config, const struct attention_problem *p, cudaStream_t stream) {
     struct TensorMaps maps;
-    struct Work work;
-    cudaError_t error = make_tensor_maps(&maps, p, v);
+    struct TileScheduler scheduler;
+    cudaError_t error = make_tensor_maps(&maps, p, config);
     if (error == cudaSuccess)
-        error = cut_into_items(&work, v, p);
+        error = make_tile_scheduler(&scheduler, config, p);
     if (error == cudaSuccess)
-        error = take_counter(&work.counter);
+        error = acquire_tile_counter(&scheduler.tile_counter);
     if (error == cudaSuccess)
-        error = allow_shared_bytes(v);
+        error = opt_in_shared_memory(config);
     if (error != cudaSuccess)
         return error;
-    attention_kernel<T><<<work.blocks, T::THREADS, sizeof(T), stream>>>(maps, *p, work);
+    attention_kernel<T><<<scheduler.num_blocks, T::THREADS, sizeof(T), stream>>>(maps, *p, scheduler);
     return cudaGetLastError();
 }
 
 template <class T>
-static struct Variant variant() {
+static struct KernelConfig make_config() {
     return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
 }
 
 template <class E>
-static const struct Variant variants[] = {
-    variant<Tile<E, 64, 3, 128, 3>>(), variant<Tile<E, 64, 4, 64, 4>>(), // the second: fewer keys beyond the diagonal
-    variant<Tile<E, 96, 3, 96, 2>>(),  variant<Tile<E, 128, 2, 128, 2>>(), variant<Tile<E, 256, 2, 64, 1>>(),
+static const struct KernelConfig configs[] = {
+    make_config<Tile<E, 64, 3, 128, 3>>(),
+    make_config<Tile<E, 64, 4, 64, 4>>(), // the second one computes fewer masked scores
+    make_config<Tile<E, 96, 3, 96, 2>>(),
+    make_config<Tile<E, 128, 2, 128, 2>>(),
+    make_config<Tile<E, 256, 2, 64, 1>>(),
 };
 
-static const struct Variant *variant_of(const struct attention_problem *p) {
-    const struct Variant *v = first_variant(p, p->dtype == ATTENTION_FP16 ? variants<__half> : variants<__nv_bfloat16>);
-    return p->causal && v->head_dim == 64 && p->nq <= 1024 ? v + 1 : v;
+static const struct KernelConfig *select_config(const struct attention_problem *p) {
+    const struct KernelConfig *config =
+        first_config(p, p->dtype == ATTENTION_FP16 ? configs<__half> : configs<__nv_bfloat16>);
+    return p->causal && config->head_dim == 64 && p->nq <= 1024 ? config + 1 : config;
 }
 
 static size_t shared_bytes(const struct attention_problem *p) {
-    return variant_of(p)->shared_bytes;
+    return select_config(p)->shared_bytes;
 }
 
 const struct attention_lesson attention_lesson = {
@@ -332,12 +354,12 @@ const struct attention_lesson attention_lesson = {
     .repeats = 1,
 };
 
-// Tensors begin at multiples of 16 bytes, and so do their rows: a bulk copy takes no others.
+// Tensors and their rows begin at multiples of 16 bytes, as TMA requires.
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
     if (p->dtype == ATTENTION_FP32 || p->head_dim > attention_lesson.max_head_dim || !(p->softmax_scale > 0.0f))
         return cudaErrorInvalidValue;
     if (!tensors_are_aligned(p) || !rows_are_chunks(p))
         return cudaErrorMisalignedAddress;
-    const struct Variant *v = variant_of(p);
-    return v->launch(v, p, stream);
+    const struct KernelConfig *config = select_config(p);
+    return config->launch(config, p, stream);
 }

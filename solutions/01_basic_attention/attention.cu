@@ -1,20 +1,20 @@
-// Lesson 01: the plainest attention kernel. One block a query, one key at a time.
+// Lesson 01: the simplest attention kernel. One block per query, one key at a time.
 //
-// The scores of a query go to device memory (the N x N matrix), become weights there, and are read again for the sum.
+// The scores of a query go to device memory (the N x N matrix), are replaced by weights there, and are read again.
 #include "attention.h"
 #include "reduce.cuh"
 
-constexpr int THREADS = 128; // a power of two, so that a sum over the block can be halved down to one thread
+constexpr int THREADS = 128; // a power of two, so that each step of the block reduction halves the number of threads
 constexpr int WARPS = THREADS / WARP_SIZE;
 
-// The sum of all threads' values, in every thread.
-__device__ float score_sum(float value) {
+// Block-wide reduction: returns the sum of all threads' values in every thread.
+__device__ float reduce_score(float value) {
     __shared__ float partial_smem[THREADS];
     partial_smem[threadIdx.x] = value;
     __syncthreads();
-    // TODO 1 (about 5 lines): add the upper half of partial_smem to the lower half, then the upper quarter to the lower
-    // quarter, until the sum stands in partial_smem[0]. Half of the threads work in the first step, a quarter in the
-    // second. Which barrier does each step need, and may it stand inside the if?
+    // TODO 1 (about 5 lines): Reduce partial_smem in steps: add its upper half to its lower half, then the upper
+    // quarter to the lower quarter, until the sum is in partial_smem[0]. Separate the steps by a barrier that all
+    // threads of the block reach.
     for (int half = THREADS / 2; half > 0; half /= 2) {
         if (threadIdx.x < half)
             partial_smem[threadIdx.x] += partial_smem[threadIdx.x + half];
@@ -22,29 +22,29 @@ __device__ float score_sum(float value) {
     }
     // END TODO 1
     value = partial_smem[0];
-    __syncthreads(); // the next call overwrites partial_smem: not before every thread has read the sum
+    __syncthreads(); // every thread must have read the sum before the next call overwrites partial_smem
     return value;
 }
 
-// This thread's share of the dot product of two rows; the shares of all threads add up to it.
-__device__ float dot_share(const float *q /* [head_dim] */, const float *k_row /* [head_dim] */, int head_dim) {
-    float share = 0.0f;
-    // TODO 2 (about 2 lines): multiply and add the elements threadIdx.x, threadIdx.x + THREADS, and so on. What is the
-    // share of a thread beyond head_dim?
+// Returns this thread's partial dot product of two rows. The partial dot products of all threads add up to the score.
+__device__ float partial_dot(const float *q /* [head_dim] */, const float *k_row /* [head_dim] */, int head_dim) {
+    float partial = 0.0f;
+    // TODO 2 (about 2 lines): Multiply and add the elements threadIdx.x, threadIdx.x + THREADS, and so on. A thread
+    // past head_dim has none of them.
     for (int column = threadIdx.x; column < head_dim; column += THREADS)
-        share += q[column] * k_row[column];
+        partial += q[column] * k_row[column];
     // END TODO 2
-    return share;
+    return partial;
 }
 
-// Turns the scores of a query into weights, not yet divided by their sum, which it returns. Subtracting the maximum
-// changes nothing in the quotient and keeps expf from overflowing.
+// Replaces the scores of a query by weights, not yet divided by their sum, which it returns. Subtracting the maximum
+// does not change the quotient and keeps expf from overflowing.
 __device__ float softmax(float *weight /* [nk] */, int nk, float *max_smem, float *sum_smem) {
     float max = -INFINITY, sum = 0.0f;
     for (int key = threadIdx.x; key < nk; key += THREADS)
         max = fmaxf(max, weight[key]);
     max = block_max(max, max_smem);
-    // TODO 3 (about 4 lines): replace each score by its exponential and add up this thread's share of the sum.
+    // TODO 3 (about 4 lines): Replace each score by exp(score - max), and add up this thread's partial sum.
     for (int key = threadIdx.x; key < nk; key += THREADS) {
         weight[key] = expf(weight[key] - max);
         sum += weight[key];
@@ -53,39 +53,43 @@ __device__ float softmax(float *weight /* [nk] */, int nk, float *max_smem, floa
     return block_sum(sum, sum_smem); // its barrier also makes the weights visible to the whole block
 }
 
-// One element of the output, before the division: the sum of weight times value down a column of V.
+// Returns one element of the output before the division: the dot product of the weights and a column of V.
 __device__ float weighted_sum(const float *weight /* [nk] */, const float *v /* [nk][head_dim] */, int column, int nk,
                               int head_dim) {
     float sum = 0.0f;
-    // TODO 4 (about 2 lines): walk over the keys, one at a time.
+    // TODO 4 (about 2 lines): Sum up weight times value over the keys, one at a time.
     for (int key = 0; key < nk; key++)
         sum += weight[key] * v[(int64_t)key * head_dim + column];
     // END TODO 4
     return sum;
 }
 
-// Grid: one block for each query of each head of each batch.
+// Grid: one block per query of each head of each batch.
+// All threads of a block compute each score together: a thread owns every THREADS-th element of the key row. In the
+// softmax it owns every THREADS-th key, and in the output every THREADS-th column. The threads wait for one another at
+// each __syncthreads(): after each step of a reduction, and before they read scores or weights that other threads
+// wrote.
 __global__ void attention_kernel(const struct attention_problem p) {
     __shared__ float max_smem[WARPS], sum_smem[WARPS];
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
-    const int64_t row = blockIdx.x, head = row / nq;            // of all batches and heads, counted through
+    const int64_t row = blockIdx.x, head = row / nq;            // indices over all batches and heads
     const float *q = (const float *)p.q + row * head_dim;       // [head_dim]
     const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
     const float *v = (const float *)p.v + head * nk * head_dim; // [nk][head_dim]
     float *o = (float *)p.o + row * head_dim;                   // [head_dim]
     float *weight = (float *)p.workspace + row * nk;            // [nk]: scores, then weights
 
-    // A score for each key. Neighbouring threads read neighbouring elements of the key, so the loads are coalesced.
+    // One score per key. Adjacent threads load adjacent elements of the key, so the loads are coalesced.
     for (int key = 0; key < nk; key++) {
         const float *k_row = k + (int64_t)key * head_dim; // [head_dim]
-        const float score = p.softmax_scale * score_sum(dot_share(q, k_row, head_dim));
+        const float score = p.softmax_scale * reduce_score(partial_dot(q, k_row, head_dim));
         if (threadIdx.x == 0)
             weight[key] = score;
     }
-    __syncthreads(); // one thread wrote a score, all threads read it
+    __syncthreads(); // one thread wrote each score, all threads read them
     const float sum = softmax(weight, nk, max_smem, sum_smem);
 
-    // Each thread owns some elements of the output row.
+    // A thread computes the output elements threadIdx.x, threadIdx.x + THREADS, and so on.
     for (int column = threadIdx.x; column < head_dim; column += THREADS)
         o[column] = weighted_sum(weight, v, column, nk, head_dim) / sum;
 }

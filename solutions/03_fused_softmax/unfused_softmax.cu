@@ -1,12 +1,12 @@
 // The baseline of lesson 03: a row softmax in five passes, each a kernel that reads its operands from device memory and
-// writes its result there, as a program does that calls a library function for each step.
+// writes its result there, as in a program that calls one library function per step.
 #include "reduce.cuh"
 #include "softmax.h"
 
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / WARP_SIZE;
 
-// Passes 1 and 4, one block a row.
+// Passes 1 and 4, one block per row.
 __global__ void row_maxima(const float *x /* [rows][columns] */, float *row_max /* [rows] */, int columns) {
     __shared__ float max_smem[WARPS];
     const float *row = x + (int64_t)blockIdx.x * columns; // [columns]
@@ -29,7 +29,7 @@ __global__ void row_sums(const float *x /* [rows][columns] */, float *row_sum /*
         row_sum[blockIdx.x] = sum;
 }
 
-// Passes 2, 3 and 5, one block a row.
+// Passes 2, 3 and 5, one block per row.
 __global__ void subtract(const float *x /* [rows][columns] */, const float *row_max /* [rows] */,
                          float *out /* [rows][columns] */, int columns) {
     const int64_t start = (int64_t)blockIdx.x * columns;

@@ -2,10 +2,10 @@
 //
 //   stamps gpu|sim KERNEL.so SOLUTION.so DTYPE B,H,N,D [causal]
 //
-// Output and log-sum-exp have to be the solution's bit for bit. Prints rows as scripts/stamps records them, from dtype
-// on up to over_solution: of each segment the mean over all steps that were stamped, and how much longer a launch takes
-// than the solution's, for which both are launched in turn; on the simulator 1. Exit status: 0; 1 other bits or no
-// steps; 2 it could not be tried.
+// Output and log-sum-exp have to be the solution's bit for bit. Prints rows as scripts/stamps records them,
+// from dtype on up to over_solution: of each segment the mean over all steps that were stamped, and how much longer a
+// launch takes than the solution's, for which both are launched in turn; on the simulator 1. Exit status: 0; 1 other
+// bits or no steps; 2 it could not be tried.
 #include "stamps.h"
 #include "problem.h"
 
@@ -17,10 +17,12 @@
 
 enum { LAUNCHES = 20 }; // timed ones, and as many whose stamps are read
 
-// By the point at the end. Where there is no STAMP_WEIGHED the rounding is in "weights", too.
+// Indexed by the point at the end of the segment. Without STAMP_EXPONENTIATED the rounding is included in "weights".
 static const char *const segments[STAMP_POINTS] = {
-    [STAMP_TURN] = "turn",     [STAMP_ASKED] = "ask",         [STAMP_SCORES] = "scores",   [STAMP_VOTED] = "vote",
-    [STAMP_WAITING] = "early", [STAMP_PRODUCTS] = "products", [STAMP_WEIGHED] = "weights", [STAMP_END] = "rounding",
+    [STAMP_PINGPONG] = "turn",         [STAMP_ISSUED] = "ask",
+    [STAMP_QK_DONE] = "scores",        [STAMP_VOTED] = "vote",
+    [STAMP_PV_WAIT] = "early",         [STAMP_PV_DONE] = "products",
+    [STAMP_EXPONENTIATED] = "weights", [STAMP_END] = "rounding",
 };
 
 struct kernel {
@@ -47,7 +49,7 @@ static void add(struct totals *totals, const struct stamps *stamps) {
     const struct stamp_sums *sums = stamps->of[0];
     for (int i = 0; i < STAMP_BLOCKS * STAMP_WARPGROUPS; i++) {
         totals->steps += sums[i].steps;
-        for (int point = STAMP_TURN, before = STAMP_BEGIN; sums[i].steps && point < STAMP_POINTS; point++) {
+        for (int point = STAMP_PINGPONG, before = STAMP_BEGIN; sums[i].steps && point < STAMP_POINTS; point++) {
             if (!sums[i].clock[point])
                 continue;
             totals->stamped[point] = true;
@@ -140,11 +142,11 @@ int main(int argc, char **argv) {
         return 1;
     }
     // Without a point between them the weights end with the step.
-    if (!totals.stamped[STAMP_WEIGHED]) {
-        totals.stamped[STAMP_WEIGHED] = true, totals.stamped[STAMP_END] = false;
-        totals.cycles[STAMP_WEIGHED] = totals.cycles[STAMP_END];
+    if (!totals.stamped[STAMP_EXPONENTIATED]) {
+        totals.stamped[STAMP_EXPONENTIATED] = true, totals.stamped[STAMP_END] = false;
+        totals.cycles[STAMP_EXPONENTIATED] = totals.cycles[STAMP_END];
     }
-    for (int point = STAMP_TURN; point < STAMP_POINTS; point++)
+    for (int point = STAMP_PINGPONG; point < STAMP_POINTS; point++)
         if (totals.stamped[point])
             printf("%s,%d,%d,%d,%d,%d,%d,%d,%d,%d,%s,%.1f,%llu,%.4f\n", argv[4], s.batch, s.heads, s.nq, s.nk,
                    s.head_dim, s.causal, tile.warpgroups, tile.queries, tile.keys, segments[point],

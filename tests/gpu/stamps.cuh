@@ -1,20 +1,19 @@
-// What a solution's stamps.patch puts into its kernel: the threads that compute read their clock at the points of a
-// step (stamps.h) and keep the sums in registers; one thread of each warpgroup writes them at the end.
+// Time stamps for a kernel with a solution's stamps.patch: consumer threads read the clock at the points of an
+// iteration (stamps.h) and keep the sums in registers; one thread of each warpgroup writes them at the end.
 #pragma once
 
+#include "accumulator_layout.cuh"
+#include "kernel_config.cuh"
 #include "stamps.h"
-#include "variant.cuh"
-#include "warpgroup_rows.cuh"
 
 static __device__ struct stamps stamps_of_launch;
 
 struct Stamps {
     struct stamp_sums sums = {};
 
-    // counts: whether the step is one of those that are summed up. The sum has a predicate, since behind a branch ptxas
-    // would end each wgmma before the next; there is no sum of a time and the one before, which would be a register
-    // more.
-    __device__ inline void take(int point, bool counts = true) {
+    // counts: whether the iteration is added to the sums. The addition is predicated, since ptxas would serialize
+    // wgmmas around a branch. Sums of clocks, not of differences, save one register.
+    __device__ inline void record(int point, bool counts = true) {
         asm volatile("{.reg .pred counts;\n .reg .u32 now;\n setp.ne.u32 counts, %1, 0;\n mov.u32 now, %%clock;\n"
                      "@counts add.u32 %0, %0, now;}"
                      : "+r"(sums.clock[point])
@@ -30,9 +29,9 @@ struct Stamps {
     }
 };
 
-static cudaError_t read_stamps(const struct Variant *v, struct stamps *stamps, struct stamp_tile *tile) {
+static cudaError_t read_stamps(const struct KernelConfig *config, struct stamps *stamps, struct stamp_tile *tile) {
     static const struct stamps none = {}; // the next launch may have fewer blocks
-    *tile = {v->threads / WARPGROUP - 1, v->queries, v->keys};
+    *tile = {config->threads / WARPGROUP - 1, config->queries, config->keys};
     cudaError_t error = cudaMemcpyFromSymbol(stamps, stamps_of_launch, sizeof none);
     return error == cudaSuccess ? cudaMemcpyToSymbol(stamps_of_launch, &none, sizeof none) : error;
 }

@@ -25,7 +25,7 @@ solution-14_critical_path,1,256,256,128,1,2,128,128,2
 solution-14_critical_path,1,320,320,64,0,3,192,128,10" ]
     [ "$(grep '14_critical_path.*,128,1,' build/stamps-sim/rows | cut -d , -f 16 | xargs)" = "turn ask scores vote early products weights" ]
     [ "$(grep '13_persistent.*,128,1,' build/stamps-sim/rows | cut -d , -f 16 | xargs)" = "turn ask scores vote products weights rounding" ]
-    [ "$(grep -c "all warpgroups' products need 2048" <<<"$output")" -eq 2 ]
+    [ "$(grep -c "tensor-core cycles of all warpgroups: 2048" <<<"$output")" -eq 2 ]
     # Other bits than the solution's are no result.
     build=build/stamps-sim
     run env LD_LIBRARY_PATH=build/simulator $build/stamps sim $build/14_critical_path/kernel.so $build/13_persistent.so bf16 1,1,256,128
@@ -71,7 +71,7 @@ END
     run scripts/stamps
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"scripts/stamps: 14_b at bf16 4,32,4096,64 causal is left out, status 1"* ]]
+    [[ $output == *"scripts/stamps: 14_b at bf16 4,32,4096,64 causal is skipped, status 1"* ]]
     [[ $output == *"scripts/stamps: added to results/fake-gpu/steps.csv" ]]
     rows=results/fake-gpu/steps.csv
     [ "$(grep -c '^run,' $rows)" -eq 1 ]
@@ -109,11 +109,11 @@ END
         [ "${#lines[@]}" -eq 1 ]
     done
     run scripts/stamps 12
-    [ "$output" = "scripts/stamps: lesson 12 has no stamps.patch; those with one are 13 14" ]
+    [ "$output" = "scripts/stamps: lesson 12 has no stamps.patch; lessons that have one: 13 14 [no-patch]" ]
     [ ! -e calls ]
     rm -r build/stamps/14_b
     run scripts/stamps 14
     [ "$status" -eq 1 ]
-    [ "${lines[0]}" = "scripts/stamps: there is no kernel of 14_b: STEPS=compile makes it" ]
+    [ "${lines[0]}" = "scripts/stamps: there is no kernel of 14_b: build it with STEPS=compile [no-kernel]" ]
     [ ! -e results/fake-gpu ]
 }

@@ -1,0 +1,75 @@
+// The accumulator layout of wgmma: a warpgroup holds 64 rows, each of its warps 16, and a lane's rmem[i][j] is row
+// row_of(i, lane), column column_of(j, lane) of its warp's rows. Also the layout of tiles in shared memory: panels of
+// 64 columns, that is rows of 128 bytes, with the 128-byte swizzle of TMA and wgmma.
+#pragma once
+
+#include "chunk.cuh"
+#include "mma.cuh"
+#include "reduce.cuh"
+
+constexpr int WARPGROUP = 128; // threads: four consecutive warps, the first with an index that is a multiple of four
+constexpr int WARPGROUP_ROWS = 64; // of a wgmma
+constexpr int WARP_ROWS = 16;
+constexpr int LANES_PER_ROW = 4; // a quad holds a row
+constexpr int LANE_ROWS = 2;     // rows per lane
+constexpr int PANEL = 64;        // columns
+
+// The softmax state of a lane's rows. max: the score whose weight is 1, the running maximum or a value near it. sum:
+// this lane's partial sum of weights. shift: a weight is 2^(scaled score - shift).
+struct RowState {
+    float max[LANE_ROWS] = {-INFINITY, -INFINITY}, sum[LANE_ROWS] = {}, shift[LANE_ROWS] = {};
+    int limit[LANE_ROWS] = {}; // the rescale threshold, see score_limit()
+};
+
+// The index of the warp's warpgroup, warp-uniform for the reason given at warp_uniform_work_tile().
+__device__ inline int canonical_warpgroup_index() {
+    return __shfl_sync(ALL_LANES, threadIdx.x / WARPGROUP, 0);
+}
+
+__device__ inline int row_of(int i, int lane) {
+    return i * 8 + lane / LANES_PER_ROW;
+}
+__device__ inline int column_of(int j, int lane) {
+    return j / 2 * 8 + lane % LANES_PER_ROW * 2 + j % 2;
+}
+
+// The address of the chunk of a panel's row that begins at a column. The swizzle gives it eight positions in eight
+// rows.
+template <class E>
+__device__ inline E *chunk_of(E (*rows_smem)[PANEL], int row, int column) {
+    column ^= row % 8 * CHUNK;
+    return &rows_smem[row][column];
+}
+
+// Sets the scores of masked keys of a tile to -inf: in row r of the warp those after last_key + r, and in every row
+// those after end_key.
+template <int COLUMNS>
+__device__ inline void apply_mask(float (&S_rmem)[LANE_ROWS][COLUMNS], int last_key, int end_key, int lane) {
+#pragma unroll
+    for (int i = 0; i < LANE_ROWS; i++) {
+        const int last = min(last_key + row_of(i, lane), end_key);
+        for (int j = 0; j < COLUMNS; j++)
+            S_rmem[i][j] = column_of(j, lane) > last ? -INFINITY : S_rmem[i][j];
+    }
+}
+
+template <int COLUMNS>
+__device__ inline void rescale_rows(float (&rmem)[LANE_ROWS][COLUMNS], const float (&rescale)[LANE_ROWS]) {
+    for (int i = 0; i < LANE_ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            rmem[i][j] *= rescale[i];
+}
+
+template <class R, int ROWS, int COLUMNS>
+__device__ inline void clear_rows(R (&rmem)[ROWS][COLUMNS]) {
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            rmem[i][j] = 0;
+}
+
+// Rounds 16 columns to E and packs them as four 8 x 8 matrices: the layout of an A operand and of stmatrix.
+template <class E, int COLUMNS>
+__device__ inline void round_x4(uint32_t (&to)[4], const float (&rmem)[LANE_ROWS][COLUMNS], int column) {
+    for (int n = 0; n < 4; n++)
+        to[n] = cvt_rn_x2<E>(rmem[n % 2][column / 4 + n / 2 * 2], rmem[n % 2][column / 4 + n / 2 * 2 + 1]);
+}

@@ -1,0 +1,61 @@
+// The pipeline of shared-memory stages: a producer thread fills a stage by TMA loads, and consumer warpgroups release
+// it.
+#pragma once
+
+#include "accumulator_layout.cuh"
+#include "hopper.cuh"
+#include "tensor_maps.cuh"
+#include "tile_scheduler.cuh"
+
+// Issues the TMA loads of a tile, ROWS rows from row0 on, one load per panel of 64 columns. TMA fills out-of-bounds
+// elements with zeros. One thread calls this; threads that wait on the mbarrier `full` wait for all bytes of the tile.
+template <int PANELS, int ROWS, class E>
+__device__ inline void tma_load_tile(E (*to_smem)[ROWS][PANEL], uint64_t *full, const CUtensorMap &from, int row0,
+                                     int head, int batch) {
+    mbarrier_arrive_expect_tx(full, PANELS * ROWS * PANEL * sizeof(E));
+    for (int i = 0; i < PANELS; i++)
+        cp_async_bulk_tensor(to_smem[i], &from, full, i * PANEL, row0, head, batch);
+}
+
+// As above, with an L2 cache-eviction policy.
+template <int PANELS, int ROWS, class E>
+__device__ inline void tma_load_tile(E (*to_smem)[ROWS][PANEL], uint64_t *full, const CUtensorMap &from, int row0,
+                                     int head, int batch, uint64_t policy) {
+    mbarrier_arrive_expect_tx(full, PANELS * ROWS * PANEL * sizeof(E));
+    for (int i = 0; i < PANELS; i++)
+        cp_async_bulk_tensor(to_smem[i], &from, full, i * PANEL, row0, head, batch, policy);
+}
+
+// Passes a work tile and its queries to the consumers. Only this block reads these queries: evict-first. A work tile
+// without keys tells the consumers to stop.
+template <class T>
+__device__ inline void producer_load_q(T &tile, const TensorMaps &maps, PipelineState<2> &pipe_q,
+                                       const WorkTile &work_tile) {
+    mbarrier_wait(&tile.Q_empty[pipe_q.stage], pipe_q.phase ^ 1);
+    tile.work_tile[pipe_q.stage] = work_tile;
+    if (work_tile.end_key > 0)
+        tma_load_tile<T::PANELS>(tile.Q[pipe_q.stage], &tile.Q_full[pipe_q.stage], maps.q, work_tile.query0,
+                                 work_tile.head, work_tile.batch, createpolicy_evict_first());
+    else
+        mbarrier_arrive(&tile.Q_full[pipe_q.stage]);
+    pipe_q.advance();
+}
+
+// Loads one tile of V as soon as the consumers have released its stage. Other blocks read the same values: evict-last.
+// Before the first tile of all there is no work tile yet (end_key 0) and nothing to load.
+template <class T>
+__device__ inline void producer_load_v(T &tile, const TensorMaps &maps, PipelineState<T::STAGES> &pipe_v,
+                                       const WorkTile &work_tile, int key0) {
+    if (work_tile.end_key == 0)
+        return;
+    mbarrier_wait(&tile.V_empty[pipe_v.stage], pipe_v.phase ^ 1);
+    tma_load_tile<T::PANELS>(tile.V[pipe_v.stage], &tile.V_full[pipe_v.stage], maps.v, key0, work_tile.kv_head,
+                             work_tile.batch, createpolicy_evict_last());
+    pipe_v.advance();
+}
+
+// Releases a stage: one thread arrives for its warpgroup, all of whose warps complete a wgmma together.
+__device__ inline void consumer_release(uint64_t *empty) {
+    if (threadIdx.x % WARPGROUP == 0)
+        mbarrier_arrive(empty);
+}
