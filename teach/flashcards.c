@@ -1,5 +1,5 @@
-// A self-check is what stands on a page between <details> and </details>, under the heading "Check yourself": the
-// question in its <summary>, then the answer, in paragraphs and indented code.
+// A self-check is a <details> element of a page under the heading "Check yourself": the question in its <summary>, then
+// the answer, in paragraphs and indented code. Each becomes a card.
 #include "commands.h"
 
 #include "files.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Sizes follow the page, so that a card fills whatever paper it is printed on.
+// Sizes are relative to the page, so that a card fills paper of any size.
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<title>Attention kernels: "
     "cards</title>\n<style>\n"
@@ -25,7 +25,7 @@ static const char head[] =
     "pre, code { font-family: \"DejaVu Sans Mono\", monospace; font-size: 0.92em; }\n"
     "</style>\n</head>\n<body>\n";
 
-static void put_html(FILE *out, const char *text, size_t length) {
+static void print_html(FILE *out, const char *text, size_t length) {
     for (size_t i = 0; i < length; i++)
         switch (text[i]) {
         case '&':
@@ -42,8 +42,8 @@ static void put_html(FILE *out, const char *text, size_t length) {
         }
 }
 
-// `code`, **strong**, *emphasis* and [text](link), of which only the text is printed, in text[0 .. length).
-static void put_inline(FILE *out, const char *text, size_t length) {
+// Prints text[0 .. length) with `code`, **strong** and *emphasis* as HTML, and only the text of a [text](link).
+static void print_inline(FILE *out, const char *text, size_t length) {
     static const struct { const char *mark, *tag; } kinds[] = {{"`", "code"}, {"**", "b"}, {"*", "em"}};
     const char *end = text + length;
     while (text < end) {
@@ -57,33 +57,33 @@ static void put_inline(FILE *out, const char *text, size_t length) {
         if (close) {
             fprintf(out, "<%s>", kinds[kind].tag);
             if (kind)
-                put_inline(out, text + size, (size_t)(close - text) - size);
+                print_inline(out, text + size, (size_t)(close - text) - size);
             else
-                put_html(out, text + size, (size_t)(close - text) - size);
+                print_html(out, text + size, (size_t)(close - text) - size);
             fprintf(out, "</%s>", kinds[kind].tag);
             text = close + size;
         } else if (*text == '[' && (link = memmem(text, (size_t)(end - text), "](", 2)) &&
                    (close = memchr(link, ')', (size_t)(end - link)))) {
-            put_inline(out, text + 1, (size_t)(link - text) - 1);
+            print_inline(out, text + 1, (size_t)(link - text) - 1);
             text = close + 1;
         } else {
-            put_html(out, text++, 1);
+            print_html(out, text++, 1);
         }
     }
 }
 
-// What is being read of a card.
+// A card while it is being read.
 struct card {
-    char *question, *paragraph, *code; // with blanks between lines; "" where there is none
+    char *question, *paragraph, *code; // so far; "" if none is open
     char *answer;                      // HTML
     size_t answer_size;
-    FILE *to_answer;
-    bool asking;
+    FILE *answer_stream;
+    bool in_question;
 };
 
-static void join(char **text, const char *line, const char *between) {
+static void append_text(char **text, const char *line, const char *separator) {
     char *joined;
-    if (asprintf(&joined, "%s%s%s", *text, **text ? between : "", line) < 0)
+    if (asprintf(&joined, "%s%s%s", *text, **text ? separator : "", line) < 0)
         message_exit(EXIT_CHECK_FAILED, "out of memory");
     free(*text);
     *text = joined;
@@ -91,30 +91,30 @@ static void join(char **text, const char *line, const char *between) {
 
 static void begin_card(struct card *card) {
     *card = (struct card){
-        .question = text_copy("", 0), .paragraph = text_copy("", 0), .code = text_copy("", 0), .asking = false};
-    card->to_answer = open_memstream(&card->answer, &card->answer_size);
+        .question = text_copy("", 0), .paragraph = text_copy("", 0), .code = text_copy("", 0), .in_question = false};
+    card->answer_stream = open_memstream(&card->answer, &card->answer_size);
 }
 
 static void end_paragraph(struct card *card) {
     if (*card->code) {
-        fputs("<pre>", card->to_answer);
-        put_html(card->to_answer, card->code, strlen(card->code));
-        fputs("\n</pre>\n", card->to_answer);
+        fputs("<pre>", card->answer_stream);
+        print_html(card->answer_stream, card->code, strlen(card->code));
+        fputs("\n</pre>\n", card->answer_stream);
     } else if (*card->paragraph) {
-        fputs("<p>", card->to_answer);
-        put_inline(card->to_answer, card->paragraph, strlen(card->paragraph));
-        fputs("</p>\n", card->to_answer);
+        fputs("<p>", card->answer_stream);
+        print_inline(card->answer_stream, card->paragraph, strlen(card->paragraph));
+        fputs("</p>\n", card->answer_stream);
     }
     *card->code = *card->paragraph = 0;
 }
 
 static void end_card(FILE *out, struct card *card, const char *title) {
     end_paragraph(card);
-    fclose(card->to_answer);
+    fclose(card->answer_stream);
     fputs("<section>\n<h1>", out);
-    put_html(out, title, strlen(title));
+    print_html(out, title, strlen(title));
     fputs("</h1>\n<div class=\"question\">", out);
-    put_inline(out, card->question, strlen(card->question));
+    print_inline(out, card->question, strlen(card->question));
     fprintf(out, "</div>\n<div class=\"answer\">\n%s</div>\n</section>\n", card->answer);
     free(card->question);
     free(card->paragraph);
@@ -125,55 +125,55 @@ static void end_card(FILE *out, struct card *card, const char *title) {
 static void read_line(struct card *card, char *line) {
     char *summary = strstr(line, "<summary>");
     if (summary) {
-        card->asking = true;
+        card->in_question = true;
         line = summary + strlen("<summary>");
     }
-    if (card->asking) {
+    if (card->in_question) {
         char *end = strstr(line, "</summary>");
-        card->asking = !end;
+        card->in_question = !end;
         if (end)
             *end = 0;
         if (*line)
-            join(&card->question, line, " ");
+            append_text(&card->question, line, " ");
     } else if (!line[strspn(line, " \t\r")]) {
         if (*card->code)
-            join(&card->code, "", "\n");
+            append_text(&card->code, "", "\n");
         else
             end_paragraph(card);
-    } else if (text_after(line, "    ") && !*card->paragraph) {
-        join(&card->code, line + 4, "\n");
+    } else if (text_after_prefix(line, "    ") && !*card->paragraph) {
+        append_text(&card->code, line + 4, "\n");
     } else {
         if (*card->code)
             end_paragraph(card);
-        join(&card->paragraph, line, " ");
+        append_text(&card->paragraph, line, " ");
     }
 }
 
-// Prints the cards of a page and returns how many they are.
-static int put_cards(FILE *out, const char *page) {
+// Prints the cards of a page and returns their number.
+static int print_cards(FILE *out, const char *page) {
     struct lines lines;
     struct card card;
     const char *title = "";
-    bool here = false, inside = false;
+    bool in_section = false, in_card = false;
     int cards = 0;
     lines_read(page, &lines);
     for (int i = 0; i < lines.count; i++) {
         char *line = lines.line[i];
         if (!i)
             title = line + strspn(line, "# ");
-        if (text_after(line, "## "))
-            here = !strcmp(line, "## Check yourself");
-        if (here && text_after(line, "<details>")) {
-            inside = true;
+        if (text_after_prefix(line, "## "))
+            in_section = !strcmp(line, "## Check yourself");
+        if (in_section && text_after_prefix(line, "<details>")) {
+            in_card = true;
             begin_card(&card);
             line += strlen("<details>");
             if (!*line)
                 continue;
         }
-        if (!here || !inside)
+        if (!in_section || !in_card)
             continue;
-        if (text_after(line, "</details>")) {
-            inside = false;
+        if (text_after_prefix(line, "</details>")) {
+            in_card = false;
             end_card(out, &card, title);
             cards++;
         } else {
@@ -189,22 +189,23 @@ int teach_flashcards(int count, char **word) {
     int cards = 0;
     for (int i = 1; i < count; i++)
         if (access(word[i], R_OK))
-            message_exit(EXIT_BAD_INPUT, "flashcards: %s cannot be read", word[i]);
+            message_exit(EXIT_BAD_INPUT, "flashcards: %s cannot be read [cannot-read]", word[i]);
     snprintf(scratch, sizeof scratch, "%s.new", word[0]);
-    FILE *out = files_make_folder(word[0]) ? fopen(scratch, "we") : NULL;
+    FILE *out = make_parent_folder(word[0]) ? fopen(scratch, "we") : NULL;
     if (!out)
-        message_exit(EXIT_BAD_INPUT, "flashcards: %s cannot be written", word[0]);
+        message_exit(EXIT_BAD_INPUT, "flashcards: %s cannot be written [cannot-write]", word[0]);
     fputs(head, out);
     for (int i = 1; i < count; i++)
-        cards += put_cards(out, word[i]);
+        cards += print_cards(out, word[i]);
     fputs("</body>\n</html>\n", out);
     bool written = !ferror(out);
     if (fclose(out) || !written || !cards || rename(scratch, word[0])) {
         remove(scratch);
         message_exit(cards ? EXIT_BAD_INPUT : EXIT_CHECK_FAILED, "flashcards: %s",
-                     cards ? "the cards could not be written: is the disk full?" : "no self-check is on the pages");
+                     cards ? "the cards could not be written: is the disk full? [cannot-write]"
+                           : "the pages have no self-check [no-self-check]");
     }
-    printf("%s: %d cards, one a page. Print it from a browser, on any paper; fold along the dashed line.\n", word[0],
+    printf("%s: %d cards, one per page. Print it from a browser, on any paper; fold along the dashed line.\n", word[0],
            cards);
     return 0;
 }

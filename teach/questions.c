@@ -13,40 +13,44 @@ static bool is_keyword(const char *line) {
     return length && line[length] == ':' && (line[length + 1] == ' ' || !line[length + 1]);
 }
 
-// Takes "keyword: value" into the question.
-static bool take(struct question *q, char *line, struct message *error) {
+// Stores "keyword: value" in the question.
+static bool parse_field(struct question *q, char *line, struct message *error) {
     char *value = strchr(line, ':') + 1;
     const char *const keys[] = {"ask:", "answer:", "unit:", "within:", "why:"};
     const char **const fields[] = {&q->ask, &q->answer, &q->unit, &q->within, &q->why};
     value = text_trim(value);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (text_after(line, keys[i])) {
+        if (text_after_prefix(line, keys[i])) {
             *fields[i] = value;
             return true;
         }
-    if (text_after(line, "needs:")) {
+    if (text_after_prefix(line, "needs:")) {
         q->needs_results = !strcmp(value, "results");
-        return q->needs_results || message_set(error, "needs %.60s, which is not known: it is results", value);
+        return q->needs_results || message_set(error, "needs %.60s: only results can be needed [unknown-need]", value);
     }
-    if (text_after(line, "run:")) {
+    if (text_after_prefix(line, "run:") || text_after_prefix(line, "check:")) {
         if (q->runs == MOST_QUESTION_RUNS)
-            return message_set(error, "has more than %d runs", MOST_QUESTION_RUNS);
-        q->run[q->runs++] = value;
+            return message_set(error, "has more than %d runs and checks [too-many-runs]", MOST_QUESTION_RUNS);
+        q->run[q->runs].text = value;
+        q->run[q->runs++].outcome = *line == 'c';
         return true;
     }
-    if (!text_after(line, "choice:"))
-        return message_set(error, "has %.60s, which is not known", line);
+    if (!text_after_prefix(line, "choice:"))
+        return message_set(error, "has a line of no known form: %.60s [unknown-line]", line);
     char *expression = strstr(value, " := ");
     if (!expression || q->choices == MOST_CHOICES)
-        return message_set(error, expression ? "has more than %d choices" : "has a choice without :=", MOST_CHOICES);
+        return message_set(error,
+                           expression ? "has more than %d choices [too-many-choices]"
+                                      : "has a choice without := [no-expression]",
+                           MOST_CHOICES);
     *expression = 0;
     q->choice[q->choices].text = value;
     q->choice[q->choices++].expression = expression + strlen(" := ");
     return true;
 }
 
-// Lines that go on with the one above become one; what is left is without comments.
-static int join(struct lines *lines, char **joined) {
+// Joins each line with the indented lines below it, and drops comments. Returns the number of lines that remain.
+static int join_lines(struct lines *lines, char **joined) {
     int count = 0;
     for (int i = 0; i < lines->count; i++) {
         char *line = lines->line[i], *words = text_trim(line);
@@ -69,26 +73,27 @@ bool questions_read(const char *path, struct questions *questions, struct messag
     struct lines lines;
     *questions = (struct questions){NULL, 0};
     if (!lines_read(path, &lines))
-        return message_set(error, "%s is missing; it comes back with: git checkout %s", path, path);
-    // They are kept as long as the program runs.
+        return message_set(error, "%s is missing; restore it with: git checkout %s [missing-file]", path, path);
+    // Never freed: questions point into these lines until the program ends.
     char **joined = calloc((size_t)lines.count + 1, sizeof *joined);
     questions->question = calloc((size_t)lines.count + 1, sizeof *questions->question);
     if (!joined || !questions->question)
         message_exit(EXIT_CHECK_FAILED, "out of memory");
-    int count = join(&lines, joined);
+    int count = join_lines(&lines, joined);
     lines_free(&lines);
     for (int i = 0; i < count; i++) {
         struct message reason;
-        const char *name = text_after(joined[i], "== ");
+        const char *name = text_after_prefix(joined[i], "== ");
         if (name) {
             questions->question[questions->count++] =
                 (struct question){.name = name, .ask = "", .answer = "", .unit = "", .within = "", .why = ""};
             continue;
         }
         if (!questions->count || !is_keyword(joined[i]))
-            return message_set(error, "%s: %.60s begins neither a question nor a part of one", path, joined[i]);
+            return message_set(error, "%s: a line belongs to no question or has no known form: %.60s [stray-line]",
+                               path, joined[i]);
         struct question *question = &questions->question[questions->count - 1];
-        if (!take(question, joined[i], &reason))
+        if (!parse_field(question, joined[i], &reason))
             return message_set(error, "%s: question %s %s", path, question->name, reason.text);
     }
     free(joined);
@@ -111,7 +116,7 @@ char *question_text(const char *text, const struct scope *scope, struct message 
         }
         if (!end || (size_t)snprintf(expression, sizeof expression, "%.*s", (int)(end - text - 1), text + 1) >=
                         sizeof expression) {
-            right = message_set(error, "has a { without its }, or too far from it");
+            right = message_set(error, "has a { whose } is missing or more than 1000 characters away [unclosed-brace]");
             break;
         }
         end++;
@@ -119,7 +124,7 @@ char *question_text(const char *text, const struct scope *scope, struct message 
         if (!right)
             message_set(error, "cannot be graded: %.200s %s", expression, reason.text);
         else
-            fputs(value.is_text ? value.text : text_number(value.number, number), out);
+            fputs(value.is_text ? value.text : format_number(value.number, number), out);
     }
     fclose(out);
     if (right)
@@ -128,7 +133,8 @@ char *question_text(const char *text, const struct scope *scope, struct message 
     return NULL;
 }
 
-bool question_choose(const struct question *question, const struct scope *scope, int *right, struct message *error) {
+bool question_right_choice(const struct question *question, const struct scope *scope, int *right,
+                           struct message *error) {
     double most = 0;
     int second = -1;
     for (int i = 0; i < question->choices; i++) {
@@ -144,6 +150,6 @@ bool question_choose(const struct question *question, const struct scope *scope,
             second = i;
         }
     }
-    return second < 0 ||
-           message_set(error, "cannot be graded: its choices %d and %d come out equal", *right + 1, second + 1);
+    return second < 0 || message_set(error, "cannot be graded: choices %d and %d have the same value [tied-choices]",
+                                     *right + 1, second + 1);
 }

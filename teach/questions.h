@@ -1,12 +1,20 @@
-// The questions of a lesson's quiz, lessons/NN_name/questions. A line "== NAME" begins one; lines that begin with
-// blanks go on with the one above; # begins a comment.
+// The questions of a lesson's quiz, lessons/NN_name/questions. A line "== NAME" begins a question; an indented line
+// continues the line above; # begins a comment.
 //
-//     run: LABEL SOURCE SHAPE [causal] [SED-SCRIPT]   a run to count, of SOURCE as it is or changed by sed
-//     needs: results       asked only where the results of a GPU have what it is about
+//     run: LABEL SOURCE SHAPE [causal] [SED-SCRIPT]    a run whose memory accesses the simulator counts: SOURCE,
+//                                                      unchanged or edited by sed
+//     check: LABEL SOURCE SHAPE [causal] [SED-SCRIPT]  a check whose outcome is asked for, such as a deadlock
+//     needs: results                                   skip the question if results/ has no measurement for it
 //     ask: TEXT
-//     answer: EXPRESSION   a number; unit: what it counts; within: how far off, of 1, is right (0.005 where it is not
-//     said) choice: TEXT := EXPRESSION  or several of these, of which the one with the largest value is right why: TEXT
-//     shown after the answer: the measurement
+//     why: TEXT                                        the explanation, shown after the answer
+//
+// and either a number or several choices, which are shown with letters:
+//
+//     answer: EXPRESSION
+//     unit: TEXT                                       what the number counts
+//     within: FRACTION                                 the relative tolerance, 0.005 by default
+//
+//     choice: TEXT := EXPRESSION                       the choice with the largest value is right
 //
 // EXPRESSION is one of expression.h with the functions of counts.h; {EXPRESSION} in a text is replaced by its value.
 #ifndef QUESTIONS_H
@@ -20,11 +28,14 @@ struct question {
     const char *name;
     bool needs_results;
     int runs, choices;
-    const char *run[MOST_QUESTION_RUNS]; // behind "run: "
+    struct {
+        const char *text; // behind "run: " or "check: "
+        bool outcome;     // of a check
+    } run[MOST_QUESTION_RUNS];
     struct {
         const char *text, *expression;
     } choice[MOST_CHOICES];
-    const char *ask, *answer, *unit, *within, *why; // "" where it has none
+    const char *ask, *answer, *unit, *within, *why; // "" if the question has none
 };
 
 struct questions {
@@ -32,13 +43,14 @@ struct questions {
     int count;
 };
 
-// False with one line where the file cannot be read or a line of it is none of those above.
+// False with a one-line error if the file cannot be read or has a line of no known form.
 bool questions_read(const char *path, struct questions *questions, struct message *error);
 
-// The text with its expressions replaced, for free(). NULL with an error that goes on behind the name of the question.
+// The text with the values of its expressions, for free(). NULL with an error that continues the question's name.
 char *question_text(const char *text, const struct scope *scope, struct message *error);
 
-// Which choice has the largest value, from 0. False with an error also where two have it.
-bool question_choose(const struct question *question, const struct scope *scope, int *right, struct message *error);
+// The index of the choice with the largest value. False with an error, also if two choices share that value.
+bool question_right_choice(const struct question *question, const struct scope *scope, int *right,
+                           struct message *error);
 
 #endif

@@ -7,7 +7,7 @@ self_checks() {
     sed -n '/^## Check yourself$/,$p' "$@" | grep -c '^<details>'
 }
 
-@test "each page closes with a self-check, and has a speed-up to explain and a kernel to repair" {
+@test "each page ends with self-checks, and has a speed-up to explain and a kernel to repair" {
     for page in lessons/*/README.md; do
         [ "$(grep '^## ' "$page" | tail -n 1)" = "## Check yourself" ]
         [ "$(self_checks "$page")" -ge 5 ]
@@ -18,14 +18,14 @@ self_checks() {
     done
 }
 
-@test "the pages cover what they have to" {
+@test "the self-checks cover the required topics" {
     for topic in "What is a kernel" "write a kernel of one" "launch" "fusing" "arithmetic intensity" "Memory-bound or compute-bound" \
         "not fused memory-bound at long N" "What does tiling change" "Triton and XLA"; do
         sed -n '/^## Check yourself$/,$p' lessons/*/README.md | grep -i -q "<summary>.*$topic"
     done
 }
 
-@test "one card for each self-check, well-formed, with its question and its answer" {
+@test "each self-check becomes a card of well-formed HTML, with its question and its answer" {
     run make flashcards
     echo "$output"
     [ "$status" -eq 0 ]
@@ -40,15 +40,15 @@ self_checks() {
     ! grep -E '\*\*|`|\]\(' build/flashcards.html
 }
 
-@test "printed, it is one card a page" {
+@test "each card is printed on a page of its own" {
     browser=$(command -v chromium || command -v google-chrome) || skip "no chromium here"
     make flashcards
     "$browser" --headless --no-sandbox --disable-gpu --no-pdf-header-footer --print-to-pdf="$BATS_TEST_TMPDIR/cards.pdf" \
         "file://$PWD/build/flashcards.html" 2>/dev/null
-    # Pages of a PDF are objects of this type; those that lie in compressed streams would not be found.
+    # Pages of a PDF are objects of this type; this does not find pages in compressed streams.
     pages=$(grep -a -c '/Type */Page$\|/Type */Page[^s]' "$BATS_TEST_TMPDIR/cards.pdf")
     [ "$pages" -eq "$(grep -c '^<section>' build/flashcards.html)" ]
-    # Nothing is cut off on the smallest paper: a script lists the cards that are fuller than their page.
+    # Nothing is cut off on the smallest paper: a script lists the cards that overflow their page.
     { sed '/^<\/body>/,$d' build/flashcards.html
         echo '<script>'
         echo 'const full = [...document.querySelectorAll("section")].filter(s => s.scrollHeight > s.clientHeight);'

@@ -4,7 +4,7 @@
 load ../long
 load helpers
 
-@test "every blank has three hints or more, and so has a lesson without open blanks" {
+@test "every blank has at least three hints, and so has a lesson without open blanks" {
     for folder in lessons/*/; do
         for key in $(scripts/teach blanks "$folder"*.cu | awk -F '\t' '{ sub(/.*\//, "", $1); print $1 ":" $2 }') whole; do
             count=$(awk -v key="${key/:/ }" '
@@ -17,7 +17,20 @@ load helpers
     done
 }
 
-@test "the first hint of a blank asks, and there is none for a blank that does not exist" {
+@test "no hint quotes more than a third of its blank" {
+    python3 tests/teach/given_away.py .
+    # A hint that does is found.
+    copy=$BATS_TEST_TMPDIR/copy
+    mkdir "$copy"
+    cp -R lessons solutions "$copy"
+    sed -i '/^== attention.cu 4/,/^--$/s|^--$|sum += weight[key] * v[(int64_t)key * head_dim + column];\n&|' \
+        "$copy/lessons/01_basic_attention/hints"
+    run python3 tests/teach/given_away.py "$copy"
+    echo "$output"
+    [[ $output == "lessons/01_basic_attention/hints: attention.cu 4, hint 1 quotes "*" tokens of the blank" ]]
+}
+
+@test "the first hint of a blank is a question, and every hint is for an existing blank" {
     long
     for folder in lessons/*/; do
         awk '
@@ -32,21 +45,21 @@ load helpers
     done
 }
 
-@test "hints come one at a time, each once, for the first open blank, and say how many are left" {
+@test "hints are shown one at a time, each once, for the first open blank, with the number of hints left" {
     fresh 01
     rm -rf .progress
     for n in 1 2 3 4; do
         run make lesson-01 hint
         echo "$output"
         [ "$status" -eq 0 ]
-        [[ $output == *"attention.cu:15: TODO 1, hint $n of 4"* ]]
+        [[ $output == *"attention.cu:"*": TODO 1, hint $n of 4"* ]]
         [[ $n = 4 || $output == *"$((4 - n)) more"* ]]
     done
     run make lesson-01 hint
-    [[ $output == *"all 4 hints were shown"* ]]
+    [[ $output == *"all 4 hints have been shown"* ]]
 }
 
-@test "what was shown survives clean and reset, and AGAIN=1 shows it and nothing else" {
+@test "shown hints survive clean and reset, and AGAIN=1 repeats only those" {
     fresh 02
     rm -rf .progress
     run make lesson-02 hint AGAIN=1
@@ -64,7 +77,7 @@ load helpers
     [[ $output == *"hint 2 of 3"* ]]
 }
 
-@test "a blank that is filled in is passed over, and BLANK chooses another one" {
+@test "a filled blank is skipped, and BLANK selects a blank" {
     fresh 03
     rm -rf .progress
     cp solutions/03_fused_softmax/softmax.cu lessons/03_fused_softmax/softmax.cu
@@ -77,10 +90,10 @@ load helpers
     solve 03
     run make lesson-03 hint
     [[ $output == *"No blank of lesson-03 is open, hint 1"* ]]
-    refused "BLANK=7 is no blank" make lesson-03 hint BLANK=7
+    refused "[no-such-blank]" make lesson-03 hint BLANK=7
 }
 
-@test "hint without a lesson, or for a solution" {
-    refused "hint needs a lesson" make hint
-    refused "hint is for lessons" make solution-02 hint
+@test "hint without a lesson, or for a solution, is refused" {
+    refused "[needs-lesson]" make hint
+    refused "[lessons-only]" make solution-02 hint
 }
