@@ -2,130 +2,126 @@
 
 #include "findings.h"
 
-static const struct mistake findings[SIM_FINDING_KINDS] = {
-    [SIM_FINDING_OUT_OF_BOUNDS] = {"out of bounds", "The address lies in no tensor, or beyond the one that was meant. "
-                                                    "Put the shape of the case into the index: which "
-                                                    "thread computes the largest one, and is there an element for it? "
-                                                    "That what was read is not used is no excuse: on "
-                                                    "a GPU it may be another tensor, or end the program."},
-    [SIM_FINDING_SHARED_OUT_OF_BOUNDS] = {"shared memory out of bounds",
-                                          "The index goes past the shared memory of the block. Compare the largest "
-                                          "index with the size of the array or, for "
-                                          "extern __shared__, with the bytes that the launch asks for: on which "
-                                          "numbers of the problem does each depend?"},
-    [SIM_FINDING_MISALIGNED] = {"misaligned access", "One load of 16 bytes needs an address that is a multiple of 16. "
-                                                     "A row begins at its index times its length: for "
-                                                     "which lengths is that a multiple of four floats, for every row?"},
-    [SIM_FINDING_UNINITIALISED_GLOBAL] = {"uninitialised read",
-                                          "The kernel reads an element of device memory that nobody has written; what "
-                                          "it holds is chance. Who was to write "
-                                          "it, and does the bound of that loop agree with the bound of this one?"},
-    [SIM_FINDING_UNINITIALISED_SHARED] = {"uninitialised shared memory",
-                                          "Shared memory holds whatever the last block left there. Who was to write "
-                                          "the element that is read here? Either no thread does, because the tile is "
-                                          "not full or too few threads take part, or the one that does has not come to "
-                                          "it yet, or it is not the element that was to be read."},
-    [SIM_FINDING_RACE_SHARED] = {"race", "One thread writes what another one reads or writes, and nothing between the "
-                                         "two makes one wait for the other. "
-                                         "The warps of a block run in any order: a right result shows only that this "
-                                         "order was kind. Which of the two has "
-                                         "to come first, and what makes the other wait?"},
+// Kinds without an explanation are explained by the finding's own lines.
+static const char *const explanation[SIM_FINDING_KINDS] = {
+    [SIM_FINDING_OUT_OF_BOUNDS] =
+        "The address is in no tensor, or past the end of the tensor that was meant. Put the shape of the case "
+        "into the index: which thread computes the largest index, and does that element exist? An unused value "
+        "is no excuse: on a GPU the address may belong to another tensor, or end the program.",
+    [SIM_FINDING_SHARED_OUT_OF_BOUNDS] =
+        "The index is past the end of the block's shared memory. Compare the largest index with the size of the "
+        "array or, for extern __shared__, with the dynamic shared memory bytes of the launch: on which "
+        "dimensions of the problem does each depend?",
+    [SIM_FINDING_MISALIGNED] =
+        "A 16-byte load needs an address that is a multiple of 16. A row starts at its index times its length: "
+        "for which lengths is that a multiple of four floats, for every row?",
+    [SIM_FINDING_UNINITIALIZED_GLOBAL] =
+        "The kernel reads an element of device memory that no thread has written; its value is arbitrary. Which "
+        "thread should have written it, and does the bound of the writing loop agree with the bound of the "
+        "reading loop?",
+    [SIM_FINDING_UNINITIALIZED_SHARED] =
+        "Shared memory holds whatever the previous block left there. Which thread should write the element that "
+        "is read here? Either no thread does, because the tile is not full or too few threads take part; or the "
+        "thread that does has not reached its store yet; or the index of the read is wrong.",
+    [SIM_FINDING_RACE_BLOCK] =
+        "One thread writes an element that another one reads or writes, and no synchronization orders the two "
+        "accesses. The warps of a block run in any order: a correct result only shows that this order was a "
+        "lucky one. Which of the two accesses has to come first, and what makes the other thread wait?",
     [SIM_FINDING_RACE_WARP] =
-        {"race within a warp",
-         "Lanes of one warp exchange data through memory, and nothing makes the reader wait for the writer. Since "
-         "Volta "
-         "the "
-         "lanes of a warp need not run in step, even where they mostly do: what brings them together?"},
-    [SIM_FINDING_RACE_GLOBAL] =
-        {"race between blocks",
-         "Two blocks touch the same element, and one of them writes it. Blocks run in any order and "
-         "at the same time. Work out "
-         "the first element of two neighbouring blocks: does every block have a part of its own?"},
+        "Lanes of one warp exchange data through memory, and nothing makes the reading lane wait for the writing "
+        "lane. Since Volta the lanes of a warp need not run in lockstep, even if they mostly do: what "
+        "synchronizes them?",
+    [SIM_FINDING_RACE_GRID] =
+        "Two blocks access the same element, and one of them writes it. Blocks run in any order and "
+        "concurrently. Compute the first element of two neighbouring blocks: does every block own a separate "
+        "range?",
     [SIM_FINDING_RACE_STREAMS] =
-        {"race between streams",
-         "Two calls were made in two streams, each with tensors and a workspace of its own, and both touch this "
-         "element. On a GPU they run at the same time. Whose is it: does it belong to the file, and not to the call?"},
+        "Two calls ran in two streams, each with its own tensors and workspace, and both access this element. On "
+        "a GPU they run concurrently. What owns the element: the source file (a device variable, a buffer that "
+        "is kept), instead of the call?",
     [SIM_FINDING_DIVERGENT_BARRIER] =
-        {"divergent barrier", "A barrier waits for all threads of the block, and here not all of them come to the same "
-                              "one. Which threads skip "
-                              "it, by which condition, and does the barrier have to stand where they do not come?"},
+        "A barrier waits for all threads of the block, and here not all of them reach the same barrier. Which "
+        "threads skip it, because of which condition, and can the barrier move to a place that all threads reach?",
     [SIM_FINDING_DEADLOCK] =
-        {"deadlock",
-         "Everyone waits, and those who are waited for wait too. Look at the listing: who has not come, and "
-         "which way did it "
-         "take?"},
-    [SIM_FINDING_ABSENT_LANES] =
-        {"absent lanes", "A shuffle exchanges values among all the lanes that its mask names, and some of them are not "
-                         "there: they returned, "
-                         "or took the other branch. May those lanes take part with a value that does no harm?"},
-    [SIM_FINDING_INSTRUCTION_LIMIT] = {"instruction limit",
-                                       "The loop goes round and round. Write down what its variable is in the last "
-                                       "rounds, in the type that it has: does "
-                                       "the condition ever become false?"},
+        "Every thread waits, and the threads that it waits for wait as well. In the list of threads: which one "
+        "has not arrived, and which branch did it take?",
+    [SIM_FINDING_INACTIVE_LANES] =
+        "A shuffle exchanges values among all lanes that its mask names, and some of these lanes do not execute "
+        "it: they returned, or took the other branch. Can those lanes take part with a neutral value?",
+    [SIM_FINDING_INSTRUCTION_LIMIT] =
+        "The loop does not end. Write down its variable in the last iterations, in the variable's type: does the "
+        "condition ever become false?",
     [SIM_FINDING_MISSING_WAIT] =
-        {"missing wait", "An asynchronous copy lands when the program waits for it, and no sooner. Count the groups "
-                         "that were committed "
-                         "before this read: how many of them may still be on their way after the wait before it, and "
-                         "is the one that is "
-                         "read among them? A wait is each thread's own: what makes the other threads' copies visible?"},
+        "An asynchronous copy is complete when the program has waited for it, and no earlier. Count the groups "
+        "that were committed before this read: how many of them may still be in flight after the wait that "
+        "precedes it, and is the group with this data among them? A wait covers the thread's own copies: what "
+        "makes the other threads' copies visible?",
     [SIM_FINDING_NOT_RESIDENT] =
-        {"waits for a block that is not resident",
-         "A block of the grid waits for one that has not begun, and cannot begin before a block ends: not all of them "
-         "fit "
-         "on the GPU at a time. How many blocks does an SM hold, by registers, shared memory and threads, and how many "
-         "does the launch ask for? Blocks may only wait for each other where all of them fit."},
+        "A block of the grid waits for a block that has not started, and cannot start before another block "
+        "exits: the GPU does not hold the whole grid at a time. How many blocks fit on an SM, by registers, "
+        "shared memory and threads, and how many does the launch have? Blocks may only wait for each other if "
+        "all of them are resident.",
     [SIM_FINDING_RACE_ASYNC] =
-        {"race with an asynchronous unit",
-         "Bulk copies and wgmma read and write shared memory after the instruction that starts them. Of each stage: "
-         "who "
-         "fills it, who empties it, and by which barrier does each know that the other is done? When does a reader "
-         "say that it is: after its wait, or before?"},
-    [SIM_FINDING_MBARRIER] = {"misuse of an mbarrier",
-                              "A barrier in shared memory is set up by one thread, and no other may touch it before "
-                              "that is known. Then each phase takes exactly as many arrivals as it was set up for. "
-                              "Count them: who arrives, how often in a phase, and who waits before arriving again?"},
-    [SIM_FINDING_BYTES] =
-        {"wrong number of bytes",
-         "A phase ends when the bytes that were announced have come, no sooner and no later. What does "
-         "each copy of the phase bring, in bytes, and is that what is announced?"},
+        "Bulk copies and wgmma read and write shared memory after the instruction that issues them. For each "
+        "stage: which warp fills it, which warps release it, and by which barrier does each side know that the "
+        "other has finished? Does a consumer release the stage after its wait, or before?",
+    [SIM_FINDING_MBARRIER] =
+        "One thread initializes an mbarrier, and no other thread may use it before the initialization is "
+        "visible. Then each phase takes exactly the expected arrival count. Count: which threads arrive, how "
+        "often per phase, and which of them wait before they arrive again?",
+    [SIM_FINDING_TRANSACTION_BYTES] =
+        "A phase completes when exactly the expected transaction bytes have arrived. How many bytes does each "
+        "copy of the phase write, and is their sum the byte count of expect-tx?",
     [SIM_FINDING_PROXY_FENCE] =
-        {"missing proxy fence",
-         "Bulk copies and wgmma see shared memory by a way of their own, and what ordinary stores wrote is not there "
-         "until a fence says so. Which threads store, and what do they execute between the store and the barrier?"},
-    [SIM_FINDING_TENSOR_MAP] = {"bad tensor map",
-                                "The copy engine reads the map itself, from the kernel's parameters or from device "
-                                "memory. Where does the one that is used here lie, and which tensor does it describe?"},
+        "Bulk copies and wgmma access shared memory through the async proxy; ordinary stores become visible to "
+        "it by a proxy fence. Which threads store, and what do they execute between the store and the barrier?",
+    [SIM_FINDING_TENSOR_MAP] =
+        "The TMA unit reads the tensor map itself, from the kernel's parameters or from device memory. Where is "
+        "the map that is used here stored, and which tensor does it describe?",
     [SIM_FINDING_WGMMA_REGISTERS] =
-        {"wgmma's registers used too early",
-         "wgmma writes its accumulators while the warp goes on. Which group is the product in that is read here, and "
-         "how many groups may still be on their way after the wait before it?"},
-    [SIM_FINDING_WGMMA_OPERAND] = {"bad operand of wgmma",
-                                   "A descriptor says where the tile begins, how far apart its parts are, and how it "
-                                   "is swizzled. Write down the address of the tile's last row by it: is it there?"},
-    [SIM_FINDING_SPARSE_METADATA] = {"undefined metadata",
-                                     "Two places of two bits say which elements of a chunk a sparse A holds. Which "
-                                     "lanes have the metadata of this shape, and what do they hold?"},
-    [SIM_FINDING_WARPGROUP] = {"divergent warpgroup",
-                               "wgmma is one instruction of 128 threads. Which of them are here, and which condition "
-                               "keeps the others away?"},
-    [SIM_FINDING_REGISTER_POOL] =
-        {"registers that are not there",
-         "The launch allots a block its registers, and setmaxnreg only moves them from one warpgroup to another. Add "
-         "up "
-         "what all of them ask for, times 128 threads, and compare it with what the launch gave."},
+        "wgmma writes its accumulators while the warp continues. Which wgmma group writes the register that is "
+        "accessed here, and how many groups may still be in flight after the wait that precedes the access?",
+    [SIM_FINDING_WGMMA_FENCE] =
+        "A wgmma sees earlier writes to its registers only after a wgmma.fence. Which instruction writes these "
+        "registers last before the wgmma, and where is the fence?",
+    [SIM_FINDING_WGMMA_OPERAND] =
+        "A descriptor has the tile's start address, the byte offsets between its parts, and its swizzle mode. "
+        "Compute the address of the tile's last row from it: is that row stored there?",
+    [SIM_FINDING_SPARSE_METADATA] =
+        "Two 2-bit indices name the elements of a chunk that a sparse A stores. Which lanes hold the metadata "
+        "for this shape, and what is its value there?",
+    [SIM_FINDING_DIVERGENT_WARPGROUP] =
+        "wgmma is one instruction of 128 threads. Which of them execute it, and which condition excludes the "
+        "others?",
+    [SIM_FINDING_REGISTER_BUDGET] =
+        "The launch allocates the block's registers, and setmaxnreg only moves them from one warpgroup to "
+        "another. Add up the registers that all warpgroups request, times 128 threads, and compare the sum with "
+        "the launch's allocation.",
     [SIM_FINDING_RACE_CLUSTER] =
-        {"race between blocks of a cluster",
-         "Two blocks of a cluster touch the same place in the shared memory of one of them. Which barrier makes the "
-         "second wait for the first: barrier.cluster, or an mbarrier at which the other block arrives?"},
-    [SIM_FINDING_CLUSTER_ABSENT] =
-        {"shared memory of a block that need not be there",
-         "A block's shared memory is there from its first instruction to its last. What makes the other block wait "
-         "before it begins, and this one before it ends?"},
-    [SIM_FINDING_CLUSTER_BARRIER] = {"misuse of barrier.cluster",
-                                     "Each thread of the cluster arrives, and waits, in turn. Which threads come to "
-                                     "this line twice, or not at all?"},
+        "Two blocks of a cluster access the same element in the shared memory of one of them. Which barrier "
+        "makes the second block wait for the first: barrier.cluster, or an mbarrier at which the other block "
+        "arrives?",
+    [SIM_FINDING_CLUSTER_LIFETIME] =
+        "A block's shared memory exists from the block's first instruction to its last. What makes the other "
+        "block wait until this block has started, and what makes this block wait before it exits?",
+    [SIM_FINDING_CLUSTER_ADDRESS] =
+        "mapa turns an address in the block's own shared memory and a rank into an address in another block of the "
+        "cluster. What are the address and the rank here, and how many blocks does the cluster have?",
+    [SIM_FINDING_CLUSTER_BARRIER] =
+        "Each thread of the cluster alternates between arriving and waiting. Which threads execute this line "
+        "twice, or never?",
 };
 
-const struct mistake *diagnosis_finding(int kind) {
-    return kind >= 0 && kind < SIM_FINDING_KINDS && findings[kind].title ? &findings[kind] : NULL;
+static const char *const title[SIM_FINDING_KINDS] = {
+#define FINDING(name, severity, code, title, cause) [name] = title,
+#include "findings.def"
+#undef FINDING
+};
+
+const struct advice *diagnosis_finding(int kind) {
+    static struct advice advice;
+    if (kind < 0 || kind >= SIM_FINDING_KINDS || !explanation[kind])
+        return NULL;
+    advice = (struct advice){title[kind], explanation[kind]};
+    return &advice;
 }

@@ -3,11 +3,11 @@
 
 #include "../simulator.h"
 
-enum { MOST = 256 }; // copies of a call that are kept; more are overlooked
+enum { MOST = 256 }; // copies of a call that are kept; further ones are ignored
 
 static struct copied {
     uint64_t begin, end;
-    uint32_t key; // blocks with keys from here on come after it
+    uint32_t key; // blocks with this key or a larger one start after the copy
 } copied[MOST], fetched[MOST];
 static unsigned count, fetches;
 
@@ -15,7 +15,7 @@ void from_host_begin(void) {
     count = fetches = 0;
 }
 
-void from_host_note(const struct sim_allocation *allocation, size_t offset, size_t bytes) {
+void from_host_note_copy(const struct sim_allocation *allocation, size_t offset, size_t bytes) {
     uint64_t begin = allocation->address + offset;
     if (count < MOST && bytes)
         copied[count++] = (struct copied){begin, begin + bytes, shadow_next_key()};
@@ -32,7 +32,7 @@ static bool is_from_host(const struct copied *one, uint64_t begin, uint64_t end)
     return false;
 }
 
-bool simulator_from_host(const void *device, size_t bytes) {
+bool simulator_copied_from_host(const void *device, size_t bytes) {
     uint64_t begin = (uint64_t)(uintptr_t)device;
     for (unsigned i = 0; i < count; i++)
         if (is_from_host(&copied[i], begin, begin + bytes))
@@ -40,13 +40,13 @@ bool simulator_from_host(const void *device, size_t bytes) {
     return false;
 }
 
-void to_host_note(const struct sim_allocation *allocation, size_t offset, size_t bytes) {
+void to_host_note_copy(const struct sim_allocation *allocation, size_t offset, size_t bytes) {
     uint64_t begin = allocation->address + offset;
     if (fetches < MOST && bytes)
         fetched[fetches++] = (struct copied){.begin = begin, .end = begin + bytes};
 }
 
-bool simulator_to_host(const void *device, size_t bytes) {
+bool simulator_copied_to_host(const void *device, size_t bytes) {
     uint64_t begin = (uint64_t)(uintptr_t)device;
     for (unsigned i = 0; i < fetches; i++)
         if (fetched[i].begin < begin + bytes && begin < fetched[i].end)

@@ -1,10 +1,10 @@
-// What is noted in the shadow of global memory, word by word; rows of words: lanes/shadow.c.
+// Updates the shadow of global memory word by word; lanes/shadow.c updates rows of words.
 #include "global_shadow.h"
 
 #include "race_inside.h"
 #include "race_shared.h"
 
-// After the instruction has been noted: another thread that meets the key may read which one it was.
+// The key is stored after the instruction: another host thread that reads the key may then read its instruction.
 static void note_key(uint64_t *key, uint64_t value) {
     __atomic_store_n(key, value, __ATOMIC_RELEASE);
 }
@@ -17,18 +17,18 @@ void shadow_note_read(const struct warp *warp, const struct global_view *view, s
     uint32_t then = when ? shadow_bytes_then(*read_by) : 0;
     bool own = block == view->block, of_warp = ((when ^ mine) & 31) == 0;
     if (block >= view->first && !own) {
-        // Which of several blocks read which byte is not kept: bytes that are not all the same ones count for nothing.
+        // The shadow does not keep which of several blocks read which byte: it ignores reads of different bytes.
         *read_by &= (*read_by & 15) == (by & 15) ? ~0u : ~GLOBAL_BYTES;
         note_key(read, shadow_key(view->several, 0));
     } else if (own && when >> GLOBAL_CLOCK == mine >> GLOBAL_CLOCK && of_warp && then & by) {
         if (when == mine) {
             *read_by |= by & GLOBAL_BYTES;
-        } else if (shadow_lane(when) != SHADOW_MANY) { // which lane read which byte is not kept: those of both
+        } else if (shadow_lane(when) != SHADOW_MANY) { // which lane read which byte is not kept: the bytes of both
             *read_by &= by | ~(15u << 4);
             note_key(read, shadow_key(block, inside_when(view->now, SHADOW_MANY)));
         }
     } else if (own && then && !of_warp && when >= view->floor &&
-               (!mine || !race_shared_ordered(warp, inside_key(warp, when), shadow_lane(when), 0))) {
+               (!mine || !race_happens_before(warp, inside_epoch(warp, when), shadow_lane(when), 0))) {
         *read_by |= by & 15;
     } else {
         *read_by = own ? by | (*read_by & 15) : by;
@@ -36,7 +36,6 @@ void shadow_note_read(const struct warp *warp, const struct global_view *view, s
     }
 }
 
-// Whether an earlier lane of this very store has written the word.
 bool shadow_just_written(const struct global_view *view, uint64_t key, uint32_t by) {
     return shadow_block(key) == view->block && view->now &&
            ((shadow_when(key) ^ view->now) & ~(63u << GLOBAL_LANE)) == 0 && shadow_pc(by) == shadow_pc(view->by);
@@ -51,8 +50,8 @@ void shadow_note_write(const struct global_view *view, struct global_shadow *sha
     note_key(write, key);
 }
 
-bool shadow_holds_own(const struct global_view *view, const struct global_shadow *shadow, size_t offset,
-                      uint32_t bytes) {
+bool shadow_has_own_writes(const struct global_view *view, const struct global_shadow *shadow, size_t offset,
+                           uint32_t bytes) {
     bool holds = false;
     for (size_t word = offset / 4; !view->unwritten && 4 * word < offset + bytes; word++) {
         uint64_t key = shadow->cells.write[word];

@@ -1,6 +1,6 @@
-// The shadow of an allocation of global memory: for each 4-byte word who wrote it last and who read it since, as a key
-// of block and of when in the block. A key is one word of the host's, so that two host threads never mix theirs; what
-// stands beside it, the instruction, they may.
+// The shadow of an allocation in global memory: for each 4-byte word the last writer and the last reader, as a key that
+// consists of a block and of a time within the block. A key is one host word, so that two host threads never mix parts
+// of their keys; the instruction, which is stored separately, may be another thread's.
 #ifndef SIMULATOR_ANALYSES_GLOBAL_SHADOW_H
 #define SIMULATOR_ANALYSES_GLOBAL_SHADOW_H
 
@@ -8,7 +8,7 @@
 
 struct global_shadow {
     struct global_cells cells; // [words]
-    uint32_t last_written;     // the largest block that ever wrote
+    uint32_t last_written;     // the key of the latest block that has written
 };
 
 static inline uint32_t shadow_block(uint64_t key) {
@@ -31,7 +31,7 @@ static inline int32_t shadow_pc(uint32_t by) {
     return (int32_t)(by >> 8);
 }
 
-// The bytes that `when` is about.
+// The bytes that were accessed at time `when`.
 static inline uint32_t shadow_bytes_then(uint32_t by) {
     return by >> 4 & 15;
 }
@@ -39,14 +39,14 @@ static inline uint32_t shadow_bytes_then(uint32_t by) {
 struct warp;
 struct sim_allocation;
 
-// Of an allocation; NULL where the host has no memory left.
+// Returns the shadow of the allocation; NULL if the host has no memory left.
 struct global_shadow *global_shadow_of(struct sim_allocation *allocation);
 
-// Larger than the keys of all blocks so far.
+// Returns a key that is larger than the keys of all blocks so far.
 uint32_t shadow_next_key(void);
 
-// Whether a read by this lane (SHADOW_MANY: by several) needs no note: several blocks have been here, or this lane, or
-// another warp of the block that has no order with this one.
+// Returns whether the shadow already covers a read by this lane (SHADOW_MANY: by several lanes): it holds several
+// blocks, or this lane, or another warp of the block that is unordered with this one.
 static inline bool shadow_is_noted(const struct global_view *view, uint64_t key, uint32_t lane) {
     uint32_t when = shadow_when(key), differs = when ^ view->now;
     bool of_warp = (differs & 31) == 0;
@@ -64,11 +64,11 @@ void shadow_note_read(const struct warp *warp, const struct global_view *view, s
 void shadow_note_write(const struct global_view *view, struct global_shadow *shadow, size_t word, uint32_t by,
                        uint32_t lane);
 
-// Whether an earlier lane of this very store has written the word.
+// Returns whether an earlier lane of the same store has written the word.
 bool shadow_just_written(const struct global_view *view, uint64_t key, uint32_t by);
 
-// Whether the warp itself has written any of these bytes, and its lanes have not met since.
-bool shadow_holds_own(const struct global_view *view, const struct global_shadow *shadow, size_t offset,
-                      uint32_t bytes);
+// Returns whether the warp itself has written any of these bytes since its lanes synchronized last.
+bool shadow_has_own_writes(const struct global_view *view, const struct global_shadow *shadow, size_t offset,
+                           uint32_t bytes);
 
 #endif

@@ -1,18 +1,18 @@
-// A plain read before an atomic on the same place, as in the loop of atomicCAS by which the programming guide makes an
-// atomic of any operation, or in `if (x < *least) atomicMin(least, x)`. By the memory model the read races with the
-// atomics of other threads; what it reads is a guess, which the atomic then tests, so that an old value does no harm.
-// Such a conflict is a remark and fails nothing.
+// A plain read before an atomic on the same address, as in the atomicCAS loop by which the programming guide implements
+// any atomic operation, or in `if (x < *least) atomicMin(least, x)`. By the memory model the read races with the
+// atomics of other threads; the value is a guess, which the atomic then tests, so that an old value does no harm. Such
+// a race is only a warning.
 //
-// Which reads are such guesses the code says: behind the load, with no barrier between, an atomic takes the same
-// address: the same register with the same offset, or one that both follow from, or the same variable. The text's
-// order stands for the order of execution, as nvcc writes loops. A read of a sum after the atomics that made it is no
-// guess, and stays a race.
+// The code shows which reads are such guesses: after the load, with no barrier in between, an atomic uses the same
+// address, that is the same register with the same offset, a register derived from it, or the same variable. Program
+// order approximates the order of execution, because nvcc lays out loops that way. A read of a sum after the atomics
+// that computed it is no guess, and remains a race.
 #include "mixed.h"
 
 #include <string.h>
 
-// An address by where its register was last written: by the instruction at def (-1: before the function), or no
-// register: the variable's offset in its space.
+// An address, identified by the instruction `def` that last wrote its register (-1: written before the function), or,
+// without a register, by the variable's offset in its space.
 struct origin {
     int32_t slot, def, variable;
     int64_t offset;
@@ -39,7 +39,7 @@ static bool writes_slot(const struct ptx_instruction *ptx, int32_t slot) {
     return false;
 }
 
-// Follows the register of an address back, through copies, to the first instruction of the function.
+// Follows the address register backwards through copies, to the first instruction of the function.
 static struct origin origin_of(const struct ptx_kernel *ptx, int32_t first, int32_t at) {
     const struct ptx_operand *address = &ptx->instruction[at].src[0];
     struct origin origin = {address->slot, -1, address->variable, address->offset};
@@ -74,19 +74,19 @@ static bool may_meet(const struct bound *load, const struct bound *atomic) {
     return load->space == atomic->space || load->space == PTX_GENERIC || atomic->space == PTX_GENERIC;
 }
 
-// Marks the loads between the barrier before an atomic and the atomic itself.
+// Marks the loads between the last barrier before an atomic and the atomic.
 static void mark_before(struct sim_kernel *kernel, int32_t first, int32_t atomic) {
-    struct origin place = origin_of(kernel->ptx, first, atomic);
+    struct origin atomic_origin = origin_of(kernel->ptx, first, atomic);
     for (int32_t i = atomic - 1; i >= first && kernel->ptx->instruction[i].opcode != PTX_OP_BAR; i--) {
         struct bound *load = &kernel->code[i];
         if (!is_plain_load(load) || load->before_atomic || !may_meet(load, &kernel->code[atomic]))
             continue;
         struct origin read = origin_of(kernel->ptx, first, i);
-        load->before_atomic = is_same(&read, &place);
+        load->before_atomic = is_same(&read, &atomic_origin);
     }
 }
 
-void mixed_find(struct sim_kernel *kernel) {
+void mixed_mark_loads(struct sim_kernel *kernel) {
     const struct ptx_kernel *ptx = kernel->ptx;
     for (int f = 0; f < ptx->functions; f++) {
         int32_t first = ptx->function[f].entry, end = first + ptx->function[f].instructions;

@@ -1,4 +1,4 @@
-// Reads of uninitialised global memory, and races on it between blocks. race_global.c explains the rules.
+// Reads of uninitialized global memory, and races on it between blocks. race_global.c explains the rules.
 #ifndef SIMULATOR_ANALYSES_RACE_GLOBAL_H
 #define SIMULATOR_ANALYSES_RACE_GLOBAL_H
 
@@ -7,14 +7,14 @@
 struct access;
 struct run;
 
-// Gives the launch's blocks their keys. false: the host has no memory left.
+// Assigns the launch's blocks their keys. false: the host has no memory left.
 bool race_global_begin(struct run *run);
 void race_global_end(struct run *run);
 
-// An access that lies in access->allocation is about to happen.
+// Called before an access within access->allocation.
 void race_global_access(struct warp *warp, const struct bound *bound, const struct access *access);
 
-// It has happened.
+// Called after the access.
 void race_global_accessed(struct warp *warp, const struct bound *bound, const struct access *access);
 
 #endif

@@ -1,9 +1,9 @@
-// What a flag, a counter or an arrival tells, where one lane makes it and not the warp.
+// Releases by a single lane of a warp: by a flag, a counter or an arrival.
 //
-// A lane knows what other lanes of its warp did before it last met them, and what it did itself. So it tells two clocks
-// of its warp: that of the meeting, which holds for all lanes, and its own now, a part that holds for it alone. Where
-// parts of two lanes come together the later clock counts for all lanes of that warp, which may hide a race and never
-// invents one.
+// A lane has acquired the accesses of the other lanes of its warp up to their last synchronization, and its own
+// accesses. So it releases two clocks of its warp: the clock of that synchronization, which covers all lanes, and its
+// current clock, which covers this lane only. If the clocks of two lanes are joined, the later clock counts for all
+// lanes of the warp, which may hide a race and never reports a false one.
 #include "race_shared.h"
 
 #include "../machine/block.h"
@@ -13,7 +13,7 @@ static void raise(uint32_t *clock, uint32_t to) {
 }
 
 static void join_part(uint32_t to[CLOCKS], unsigned agent, uint32_t part) {
-    uint32_t *mine = &to[CLOCK_PART + agent];
+    uint32_t *mine = &to[CLOCK_LANE + agent];
     if (part >> 5 <= to[agent])
         return;
     if (*mine >> 5 <= to[agent] || ((*mine ^ part) & 31) == 0) {
@@ -32,51 +32,42 @@ void race_join(uint32_t to[CLOCKS], const uint32_t from[CLOCKS], unsigned agents
     }
     for (unsigned i = CLOCK_ACQUIRED; i < CLOCKS; i++)
         raise(&to[i], from[i]);
-    for (unsigned i = 0; from[CLOCK_PARTS] && i < LANES; i++)
-        join_part(to, i, from[CLOCK_PART + i]);
+    for (unsigned i = 0; from[CLOCK_HAS_LANES] && i < LANES; i++)
+        join_part(to, i, from[CLOCK_LANE + i]);
 }
 
-// Tells what is known, where of the warp itself it is what it knew at the clock `now`.
-static void tell(const struct warp *warp, uint32_t mask, const uint32_t known[CLOCKS], uint32_t clock[CLOCKS]) {
+// Releases the clocks in `known`, in which the warp's own entry is its clock `now`.
+static void release_to(const struct warp *warp, uint32_t mask, const uint32_t known[CLOCKS], uint32_t clock[CLOCKS]) {
     unsigned own = warp->index;
-    uint32_t now = known[own], met = warp->lane_clock[first_lane(mask)] - 1;
-    bool alone = (mask & (mask - 1)) == 0 && mask != warp->live && met < now;
-    uint32_t before = clock[own], part = clock[CLOCK_PART + own];
+    uint32_t now = known[own], synchronized = warp->lane_clock[first_lane(mask)] - 1;
+    bool alone = (mask & (mask - 1)) == 0 && mask != warp->live && synchronized < now;
+    uint32_t before = clock[own], part = clock[CLOCK_LANE + own];
     race_join(clock, known, warp->block->agents);
     if (!alone)
         return;
-    clock[own] = met > before ? met : before;
-    clock[CLOCK_PART + own] = part;
-    clock[CLOCK_PARTS] = 1;
+    clock[own] = synchronized > before ? synchronized : before;
+    clock[CLOCK_LANE + own] = part;
+    clock[CLOCK_HAS_LANES] = 1;
     join_part(clock, own, now << 5 | (uint32_t)first_lane(mask));
-    if ((known[CLOCK_PART + own] & 31) == (uint32_t)first_lane(mask))
-        join_part(clock, own, known[CLOCK_PART + own]);
+    if ((known[CLOCK_LANE + own] & 31) == (uint32_t)first_lane(mask))
+        join_part(clock, own, known[CLOCK_LANE + own]);
 }
 
-void race_tell_by(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]) {
-    tell(warp, mask, warp->clock, clock);
+void race_release_lanes(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]) {
+    release_to(warp, mask, warp->clock, clock);
 }
 
-void race_tell_fenced(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]) {
-    tell(warp, mask, warp->fenced, clock);
+void race_release_fenced(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]) {
+    release_to(warp, mask, warp->fenced, clock);
 }
 
-void race_see(struct warp *warp, const uint32_t clock[CLOCKS]) {
-    race_join(warp->seen, clock, warp->block->agents);
-    warp->has_seen = true;
+void race_acquire_at_fence(struct warp *warp, const uint32_t clock[CLOCKS]) {
+    race_join(warp->pending_acquire, clock, warp->block->agents);
+    warp->has_pending_acquire = true;
 }
 
-const char *race_lacks(const struct warp *warp, uint32_t key) {
-    unsigned other = key & 31;
-    bool parts = warp->clock[CLOCK_PARTS] && key >> 5 <= warp->clock[CLOCK_PART + other] >> 5;
-    return parts ? "__syncwarp() between that and the signal of another lane of its warp"
-           : warp->has_seen && key >> 5 <= warp->seen[other]
-               ? "fence between the flag or counter that this warp has looked at and this line"
-               : "barrier between them";
-}
-
-void race_learn_seen(struct warp *warp) {
-    if (warp->has_seen)
-        race_learn(warp, warp->seen);
-    raise(&warp->clock[CLOCK_TICKET], warp->ticket);
+void race_acquire_pending(struct warp *warp) {
+    if (warp->has_pending_acquire)
+        race_acquire(warp, warp->pending_acquire);
+    raise(&warp->clock[CLOCK_COUNTED], warp->counter_clock);
 }

@@ -1,4 +1,4 @@
-// Shared memory as the asynchronous proxy reads and writes it: bulk copies, wgmma. race_proxy.c explains the rules.
+// Accesses to shared memory through the async proxy: bulk copies and wgmma. race_proxy.c explains the rules.
 #ifndef SIMULATOR_ANALYSES_RACE_PROXY_H
 #define SIMULATOR_ANALYSES_RACE_PROXY_H
 
@@ -6,46 +6,47 @@
 
 struct block;
 
-// Whether the instruction reads or writes shared memory through it.
-bool race_is_asynchronous(const struct bound *bound);
+// Returns whether the instruction accesses shared memory through the async proxy.
+bool race_uses_async_proxy(const struct bound *bound);
 
-// The agents whose reads are in flight until somebody waits: see struct block. false: there is no room for them, and
-// what they read goes unwatched.
+// The agents whose reads are in flight until a warp waits for them: see struct block. false: there are too many agents,
+// and their reads are not checked.
 bool race_agent_of_wgmma(const struct block *block, unsigned warp, unsigned *agent);
 bool race_agent_of_bulk(const struct block *block, unsigned *agent);
-bool race_agent_of_loads(const struct block *block, unsigned *agent); // bulk copies that land before anybody waits
+bool race_agent_of_loads(const struct block *block, unsigned *agent); // bulk copies that land before any warp waits
 
-// The agent is given something to do; returns the clock by which it is waited for.
+// Issues an operation of the agent; returns the clock by which a warp waits for it.
 uint32_t race_agent_issue(struct block *block, unsigned agent);
 void race_agent_wait(struct warp *warp, unsigned agent, uint32_t clock);
 
-// Of what was read: whether copies wrote all of it, and of each of few agents the latest that has to be known of.
-#define RACE_COPIES 4
-struct race_copied {
+// The sources of a read: whether copies wrote all bytes, and the latest epoch of each of a few agents that wrote them.
+#define MOST_RACE_COPIES 4
+struct race_copies {
     bool all;
     unsigned count;
-    uint32_t key[RACE_COPIES]; // clock << 5 | agent
+    uint32_t epoch[MOST_RACE_COPIES]; // clock << 5 | agent
 };
 
-// The agent, asked by a lane of this warp, reads bytes of shared memory from now until it is waited for. copied: what
-// was read is added to it; NULL: nobody asks.
+// The agent reads bytes of shared memory from now until a warp waits for it; a lane of this warp has issued the read.
+// copied: the sources of the bytes are added to it, unless it is NULL.
 void race_proxy_read(struct warp *warp, const struct bound *bound, int lane, unsigned agent, uint32_t clock,
-                     uint32_t offset, uint32_t bytes, struct race_copied *copied);
-// Whether another warp, for which the same agent reads the same, would find nothing either.
-bool race_proxy_knows(const struct warp *warp, const struct race_copied *copied);
-// The same where there is no agent: only what is there already is looked at.
-void race_proxy_look(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
+                     uint32_t offset, uint32_t bytes, struct race_copies *copied);
+// Returns whether the same read for another warp would be without findings.
+bool race_proxy_is_ordered(const struct warp *warp, const struct race_copies *copied);
+// Checks the same read if there is no agent: only completed writes are checked.
+void race_proxy_check(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
 
-// A bulk copy to these bytes is issued; it lands. key: as whose write, the warp's that has waited or the agent's.
+// A bulk copy to these bytes is issued; it lands. epoch: of the write, which is that of the waiting warp or of the
+// agent.
 void race_proxy_issue(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes);
-void race_proxy_land(struct block *block, uint32_t key, int32_t pc, uint32_t offset, uint32_t bytes);
+void race_proxy_land(struct block *block, uint32_t epoch, int32_t pc, uint32_t offset, uint32_t bytes);
 
-// These bytes are filled by a copy with this swizzle, of which a program that reads them by another gets the wrong
-// order; -1: none is known. As it was filled last, and by which instruction.
+// A copy with this swizzle mode fills these bytes; reading them with another mode gives the wrong order. -1: the mode
+// is not known. The second function returns the mode of the last copy, and its instruction.
 void race_proxy_note_swizzle(struct block *block, uint32_t offset, uint32_t bytes, int swizzle);
 int race_proxy_swizzle(const struct block *block, uint32_t offset, int32_t *pc);
 
-// fence.proxy.async: ordinary writes that this warp knows of may be read by the asynchronous proxy.
+// fence.proxy.async: makes ordinary writes that this warp has acquired visible to the async proxy.
 void race_proxy_fence(struct warp *warp);
 
 #endif

@@ -1,4 +1,4 @@
-// Races and reads of uninitialised bytes in shared memory. race_shared.c explains the rules.
+// Races and reads of uninitialized bytes in shared memory. race_shared.c explains the rules.
 #ifndef SIMULATOR_ANALYSES_RACE_SHARED_H
 #define SIMULATOR_ANALYSES_RACE_SHARED_H
 
@@ -12,8 +12,8 @@ bool race_shared_create(struct block *block);
 void race_shared_free(struct block *block);
 void race_shared_start(struct block *block);
 
-// The block has come to its end.
-void race_shared_end(struct block *block); // a new block: shared memory is uninitialised again
+// The last thread of the block has exited.
+void race_shared_end(struct block *block); // a new block: shared memory is uninitialized again
 
 void race_shared_read(struct warp *warp, const struct bound *bound, const struct access *access);
 void race_shared_write(struct warp *warp, const struct bound *bound, const struct access *access);
@@ -21,48 +21,52 @@ void race_shared_atomic(struct warp *warp, const struct bound *bound, const stru
 
 // cp.async: copies to the access's bytes are issued; one lane's copy, issued at pc, lands.
 void race_async_issue(struct warp *warp, const struct bound *bound, const struct access *access);
-// key: of whom from now on what landed counts as written.
-void race_async_land(struct block *block, uint32_t key, int32_t pc, int lane, uint32_t offset, uint32_t bytes);
-uint32_t race_key(const struct warp *warp); // the warp's own, now
+// epoch: of the landed write.
+void race_async_land(struct block *block, uint32_t epoch, int32_t pc, int lane, uint32_t offset, uint32_t bytes);
+uint32_t race_epoch(const struct warp *warp); // the warp's current epoch
 
-// No word of shared memory has been used as a flag yet.
+// No word of shared memory is used as a flag yet.
 void race_flags_reset(struct race_shared *race);
 
-// An atomic or volatile access to words of a block: the warp learns from these flags, and tells them.
-void race_flags_signal(struct warp *warp, const struct bound *bound, struct block *there, const struct access *filled);
+// An atomic or volatile access to words of a block: the warp acquires from these flags and releases to them.
+void race_flags_synchronize(struct warp *warp, const struct bound *bound, struct block *target,
+                            const struct access *filled);
 
-// One cell is read.
+// Checks a read of one cell.
 void race_shared_check_read(struct warp *warp, const struct bound *bound, size_t cell, int lane);
 
-// One cell: a write is about to happen (same: of the value that is there); an atomic or volatile access happens.
+// Checks a write of one cell (same: of the value that it already holds), or an atomic or volatile access.
 void race_shared_check_write(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool same);
-void race_shared_touch(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool reads, bool writes);
+void race_shared_check_atomic(struct warp *warp, const struct bound *bound, size_t cell, int lane, bool reads,
+                              bool writes);
 
-bool race_shared_ordered(const struct warp *warp, uint32_t key, uint32_t by, int lane);
+bool race_happens_before(const struct warp *warp, uint32_t epoch, uint32_t by, int lane);
 uint32_t race_latest_clock(const struct block *block);
 
-// Whether a part of a clock, beyond what it says of the whole agent, is after what the agent did with this key.
-static inline bool race_covers(const uint32_t clock[CLOCKS], uint32_t key, uint32_t by) {
-    uint32_t part = clock[CLOCK_PART + (key & 31)], lane = by & 63;
-    return key >> 5 <= part >> 5 && part && (lane == (part & 31) || lane == SHADOW_ATOMIC || lane == SHADOW_ASYNC);
+// Returns whether a single lane's clock covers the agent's access with this epoch, which the agent's own clock does
+// not.
+static inline bool race_covers_lane(const uint32_t clock[CLOCKS], uint32_t epoch, uint32_t by) {
+    uint32_t part = clock[CLOCK_LANE + (epoch & 31)], lane = by & 63;
+    return epoch >> 5 <= part >> 5 && part && (lane == (part & 31) || lane == SHADOW_ATOMIC || lane == SHADOW_ASYNC);
 }
 
 // Order among the lanes of a warp, and between warps through a barrier's clock.
 void race_sync_lanes(struct warp *warp, uint32_t mask);
 void race_publish(struct warp *warp, uint32_t clock[CLOCKS]);
-// The parts of the two, for what is done with several clocks at once: race_step ends it.
-void race_tell(const struct warp *warp, uint32_t clock[CLOCKS]);
-void race_tell_by(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]); // what these lanes know
-void race_tell_fenced(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]);
-void race_see(struct warp *warp, const uint32_t clock[CLOCKS]); // a relaxed load: learnt at the next fence or barrier
-void race_learn_seen(struct warp *warp);
-const char *race_lacks(const struct warp *warp, uint32_t key); // what stands not between two warps that race
+// Parts of these operations, for several clocks at once; race_advance_clock() completes them.
+void race_release(const struct warp *warp, uint32_t clock[CLOCKS]);
+void race_release_lanes(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]); // the clocks of these lanes
+void race_release_fenced(const struct warp *warp, uint32_t mask, uint32_t clock[CLOCKS]);
+void race_acquire_at_fence(struct warp *warp,
+                           const uint32_t clock[CLOCKS]); // a relaxed load: acquired at the next fence or barrier
+void race_acquire_pending(struct warp *warp);
 void race_join(uint32_t to[CLOCKS], const uint32_t from[CLOCKS], unsigned agents);
-void race_learn(struct warp *warp, const uint32_t clock[CLOCKS]);
-void race_step(struct warp *warp, bool learnt, bool told);
+void race_acquire(struct warp *warp, const uint32_t clock[CLOCKS]);
+void race_advance_clock(struct warp *warp, bool acquired, bool released);
 void race_fence(struct warp *warp, uint32_t mask); // membar, fence
-void race_align(struct block *block);              // all warps of the block have met: their clocks may be made equal
-// Leaves a barrier, of which clock is what those knew who arrived. everyone: race_align follows, and does the rest.
-void race_meet(struct warp *warp, const uint32_t clock[CLOCKS], bool everyone);
+void race_align_clocks(struct block *block);       // all warps of the block have synchronized: makes their clocks equal
+// Leaves a barrier with the joined clocks of the warps that arrived. everyone: race_align_clocks() follows and does the
+// rest.
+void race_leave_barrier(struct warp *warp, const uint32_t clock[CLOCKS], bool everyone);
 
 #endif

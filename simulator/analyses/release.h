@@ -1,4 +1,4 @@
-// Whether what a block has stored to global memory is there for who sees its flag or counter.
+// Whether a block's stores to global memory are visible to a block that reads its flag or counter.
 #ifndef SIMULATOR_ANALYSES_RELEASE_H
 #define SIMULATOR_ANALYSES_RELEASE_H
 
@@ -6,14 +6,14 @@
 
 void release_start(struct warp *warp);
 
-// The lanes of mask store to global memory, in the ordinary way.
+// Notes an ordinary store of these lanes to global memory.
 void release_note_write(struct warp *warp, uint32_t mask, int32_t pc);
 
-// The lanes of mask execute a fence that other blocks see.
+// Notes a fence of these lanes at device scope.
 void release_fence(struct warp *warp, uint32_t mask);
 
-// Whether the relaxed store of these lanes publishes what the block has stored before, less what is apart.
-bool release_publishes(const struct warp *warp, uint32_t mask, struct apart *apart);
-bool release_is_apart(const struct apart *apart, int32_t pc);
+// Returns whether the relaxed store of these lanes releases the block's earlier stores, except those in *unordered.
+bool release_covers(const struct warp *warp, uint32_t mask, struct unordered_stores *unordered_stores);
+bool release_is_unordered(const struct unordered_stores *unordered_stores, int32_t pc);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-// What a lane stores as its element k.
+// The value that a lane stores as its element k.
 static const void *stored(const struct warp *warp, const struct bound *bound, int k, int lane) {
     return bound->width > 32 ? (const void *)&cells64(warp, bound->elements[k])[lane]
                              : (const void *)&cells32(warp, bound->elements[k])[lane];
 }
 
-bool same_value_there(const struct warp *warp, const struct bound *bound, const struct access *filled, int lane) {
+bool same_value_in_memory(const struct warp *warp, const struct bound *bound, const struct access *filled, int lane) {
     if (filled->kind != ACCESS_STORE)
         return false;
     const uint8_t *bytes = warp->block->shared + filled->address[lane];
@@ -20,8 +20,9 @@ bool same_value_there(const struct warp *warp, const struct bound *bound, const 
     return true;
 }
 
-// Since addresses are aligned, two lanes' places are the same or apart.
-bool same_value_twin(const struct warp *warp, const struct bound *bound, const struct access *filled, int lane) {
+// Addresses are aligned: two lanes access the same bytes, or disjoint ones.
+bool same_value_of_other_lane(const struct warp *warp, const struct bound *bound, const struct access *filled,
+                              int lane) {
     if (filled->kind != ACCESS_STORE)
         return false;
     for (uint32_t left = filled->mask & ((1u << lane) - 1); left; left &= left - 1) {

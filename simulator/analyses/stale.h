@@ -1,7 +1,7 @@
-// Volatile shared memory by which the lanes of a warp hand each other numbers, with no __syncwarp() between, as was
-// written before Volta. In the model such a load gives the old value or the new one: where blocks and warps are run in
-// an order by a seed, it gives the old one the first time. Who looks again, as a lane that waits for a flag does, sees
-// the new one. In other runs nothing is done.
+// Volatile shared memory by which the lanes of a warp exchange values without __syncwarp(), as code before Volta does.
+// By the memory model such a load returns the old value or the new one: if blocks and warps run in a seeded order, it
+// returns the old value the first time. A lane that reads again, as one that waits for a flag does, gets the new value.
+// In other runs this does nothing.
 #ifndef SIMULATOR_ANALYSES_STALE_H
 #define SIMULATOR_ANALYSES_STALE_H
 
@@ -11,7 +11,7 @@ struct block;
 struct bound;
 struct warp;
 
-// Of words of 4 bytes, one a lane: before the store, and after the load, whose registers it may change.
+// Handle 4-byte words, one per lane: called before the store, and after the load, whose registers it may change.
 void stale_store(struct warp *warp, const struct bound *bound, const struct access *access);
 void stale_load(struct warp *warp, const struct bound *bound, const struct access *access);
 

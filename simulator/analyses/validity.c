@@ -1,26 +1,25 @@
-// Reads of uninitialised memory, reported where they matter.
+// Reads of uninitialized memory, reported when they matter.
 //
-// A load of four floats that reads a row's padding harms nobody who does not look at the padding. So what an ordinary
-// load reads of bytes that nobody has written makes the register invalid in that lane, and nothing is said yet.
-// Arithmetic with an invalid source has an invalid result; what is selected by a valid predicate is as valid as what
-// was chosen, and what a valid zero is combined with by `and`, or a valid true by `or`, does not matter. A store to
-// shared memory leaves the bytes as uninitialised as the value is. It is a finding, with the line of the load and that
-// of the use, where an invalid value
+// A load of four floats that includes a row's padding does no harm if the padding is not used. So an ordinary load of
+// uninitialized bytes makes the register invalid in that lane, without a report. Arithmetic with an invalid source has
+// an invalid result; the result of a selection by a valid predicate is as valid as the selected source, and a valid
+// zero in `and`, or a valid true in `or`, makes the other source irrelevant. A store to shared memory leaves the bytes
+// as uninitialized as the value is. A finding with the lines of the load and of the use is reported if an invalid value
 //   - decides a branch, or whether an instruction is executed,
 //   - is an address,
 //   - is stored to memory other than shared memory, or
-//   - goes into anything else that is no arithmetic of the lane's own: a vote, an mma, an atomic, a barrier.
-// A shuffle only moves it, so that a scan of fewer sums than a warp has lanes is no finding where the rest is not used.
-// The last rule keeps the scheme small and reports early rather than late; it never hides a use. So does a kernel that
-// calls itself: its registers are saved and restored, and there a load reports at once, as it always was.
+//   - is an operand of anything but the lane's own arithmetic: a vote, an mma, an atomic, a barrier. A shuffle only
+//     moves it, so that a scan of fewer sums than a warp has lanes is no finding if the rest is not used.
+// The last rule keeps the scheme small and reports early rather than late; it never hides a use. In a kernel that calls
+// itself, whose registers are saved and restored, a load reports at once.
 //
-// As long as a warp holds nothing invalid none of this costs anything: the interpreter asks for validity_step() only
-// while warp->invalid counts a register.
+// While a warp holds no invalid value, none of this costs anything: the interpreter calls validity_step() only if
+// warp->invalid counts a register.
 #include "validity.h"
 
 #include "../machine/access.h"
 #include "../machine/block.h"
-#include "../machine/places.h"
+#include "../machine/element_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,22 +27,22 @@
 
 enum { MAX_ORIGINS = 32, UNIT = 4 }; // a predicate takes 4 bytes of the register file, and nothing takes less
 
-// What was read, for the message.
+// The source of an invalid value, for the message.
 struct origin {
     const struct bound *load;
     enum sim_finding_kind kind;
-    bool said;
+    bool reported;
     char text[256];
 };
 
 struct validity {
-    uint32_t *lanes; // [register file / UNIT] by the first byte of a register: the lanes in which it is invalid
-    uint8_t *origin; // of the same
+    uint32_t *lanes; // [register file / UNIT] by a register's first byte: the lanes in which it is invalid
+    uint8_t *origin; // [register file / UNIT] the index of the load in `of`
     struct origin of[MAX_ORIGINS];
     unsigned origins;
 };
 
-static bool create(struct warp *warp) {
+static bool validity_create(struct warp *warp) {
     size_t count = warp->run->kernel->register_bytes / UNIT + 1;
     struct validity *v = calloc(1, sizeof *v);
     if (!v)
@@ -79,7 +78,7 @@ static bool is_load(const struct bound *bound) {
 }
 
 bool validity_defers(struct warp *warp, const struct bound *bound) {
-    if (!is_load(bound) || warp->run->kernel->ptx->recursive || !(warp->validity || create(warp)))
+    if (!is_load(bound) || warp->run->kernel->ptx->recursive || !(warp->validity || validity_create(warp)))
         return false;
     const struct validity *v = warp->validity;
     for (unsigned i = 0; i < v->origins; i++)
@@ -88,12 +87,12 @@ bool validity_defers(struct warp *warp, const struct bound *bound) {
     return v->origins < MAX_ORIGINS;
 }
 
-static size_t unit_of(place where) {
+static size_t unit_of(operand_ref where) {
     return (where >> 1) / UNIT;
 }
 
 // Makes a register invalid in some lanes and valid in others.
-static void set(struct warp *warp, place where, uint32_t invalid, uint32_t valid, uint8_t origin) {
+static void set_validity(struct warp *warp, operand_ref where, uint32_t invalid, uint32_t valid, uint8_t origin) {
     struct validity *v = warp->validity;
     uint32_t *lanes = &v->lanes[unit_of(where)], before = *lanes;
     *lanes = (before & ~valid) | invalid;
@@ -110,7 +109,7 @@ static bool is_uninitialised(const struct warp *warp, const struct access *acces
     if (access->space != PTX_SHARED)
         return !sim_memory_is_written(access->allocation, address - access->allocation->address, bytes);
     for (size_t cell = address >> shift; cell < (address + bytes) >> shift; cell++)
-        if (race->cells.write[cell] < race->first_key && !(race->pending_cells && race->pending[cell]))
+        if (race->cells.write[cell] < race->first_epoch && !(race->pending_cells && race->pending[cell]))
             return true;
     return false;
 }
@@ -123,24 +122,24 @@ static uint8_t origin_of(struct warp *warp, const struct bound *bound, const str
     if (i < v->origins)
         return (uint8_t)i;
     struct origin *o = &v->of[v->origins++];
-    char place[PLACE_TEXT];
+    char element[ELEMENT_NAME_TEXT];
     *o = (struct origin){.load = bound};
     if (access->space == PTX_SHARED) {
-        o->kind = SIM_FINDING_UNINITIALISED_SHARED;
-        place_shared(warp->run->kernel->ptx, warp->run->own_shared, address, place);
-        snprintf(o->text, sizeof o->text, "%s, which no thread of the block has written", place);
+        o->kind = SIM_FINDING_UNINITIALIZED_SHARED;
+        element_name_shared(warp->run->kernel->ptx, warp->run->own_shared, address, element);
+        snprintf(o->text, sizeof o->text, "%s, which no thread of the block has written", element);
     } else {
         const struct sim_allocation *a = access->allocation;
-        o->kind = SIM_FINDING_UNINITIALISED_GLOBAL;
-        place_global(a, address - a->address, place);
-        snprintf(o->text, sizeof o->text, "%s, which nothing has written", place);
+        o->kind = SIM_FINDING_UNINITIALIZED_GLOBAL;
+        element_name_global(a, address - a->address, element);
+        snprintf(o->text, sizeof o->text, "%s, which neither the host nor a kernel has written", element);
     }
     return (uint8_t)i;
 }
 
 void validity_load(struct warp *warp, const struct bound *bound, const struct access *access) {
     struct access filled = *access;
-    warp->met_uninitialised = false;
+    warp->read_uninitialized = false;
     if (access->space != PTX_SHARED && !access->allocation)
         return;
     access_fill(&filled);
@@ -148,9 +147,9 @@ void validity_load(struct warp *warp, const struct bound *bound, const struct ac
         int lane = first_lane(left);
         for (unsigned k = 0; k < bound->vector; k++) {
             uint64_t address = filled.address[lane] + k * bound->bytes;
-            if (bound->elements[k] == NO_PLACE || !is_uninitialised(warp, access, address, bound->bytes))
+            if (bound->elements[k] == NO_OPERAND || !is_uninitialised(warp, access, address, bound->bytes))
                 continue;
-            set(warp, bound->elements[k], 1u << lane, 0, origin_of(warp, bound, access, address));
+            set_validity(warp, bound->elements[k], 1u << lane, 0, origin_of(warp, bound, access, address));
         }
     }
 }
@@ -158,9 +157,9 @@ void validity_load(struct warp *warp, const struct bound *bound, const struct ac
 static void report(struct warp *warp, const struct bound *use, size_t unit, uint32_t lanes, const char *how) {
     struct validity *v = warp->validity;
     struct origin *o = &v->of[v->origin[unit]];
-    if (!o->said)
-        warp_report(warp, o->kind, o->load, use, first_lane(lanes), "{here} reads %s, and {there} %s", o->text, how);
-    o->said = true;
+    if (!o->reported)
+        warp_report(warp, o->kind, o->load, use, first_lane(lanes), "{here} reads %s; {there} %s", o->text, how);
+    o->reported = true;
 }
 
 void validity_store(struct warp *warp, const struct bound *bound, const struct access *access) {
@@ -170,10 +169,10 @@ void validity_store(struct warp *warp, const struct bound *bound, const struct a
     struct access filled = *access;
     access_fill(&filled);
     for (unsigned k = 0; k < bound->vector; k++) {
-        place where = bound->elements[k];
+        operand_ref where = bound->elements[k];
         uint32_t invalid = where & 1 ? 0 : v->lanes[unit_of(where)] & access->mask; // a constant is valid
         if (invalid && access->space != PTX_SHARED)
-            report(warp, bound, unit_of(where), invalid, "stores it");
+            report(warp, bound, unit_of(where), invalid, "stores the value");
         for (; invalid && access->space == PTX_SHARED; invalid &= invalid - 1) {
             uint64_t address = filled.address[first_lane(invalid)] + k * bound->bytes;
             for (size_t cell = address >> shift; cell < (address + bound->bytes) >> shift; cell++)
@@ -182,18 +181,19 @@ void validity_store(struct warp *warp, const struct bound *bound, const struct a
     }
 }
 
-void validity_exchange(struct warp *warp, place to, place from, const uint8_t source[LANES], uint32_t mask) {
+void validity_exchange(struct warp *warp, operand_ref to, operand_ref from, const uint8_t source[LANES],
+                       uint32_t mask) {
     const struct validity *v = warp->validity;
     uint32_t before = from & 1 ? 0 : v->lanes[unit_of(from)], invalid = 0; // a constant is valid
     uint8_t origin = before ? v->origin[unit_of(from)] : 0;
     for (uint32_t left = mask; left; left &= left - 1)
         invalid |= (before >> source[first_lane(left)] & 1) << first_lane(left);
-    set(warp, to, invalid, mask & ~invalid, origin);
+    set_validity(warp, to, invalid, mask & ~invalid, origin);
 }
 
 // ---- Other instructions ------------------------------------------------------------------------------------------
 
-// Where the registers of the function lie that the instruction is in.
+// The offset in the register file at which the registers of the instruction's function start.
 static int32_t register_base(const struct warp *warp, const struct bound *bound) {
     const struct ptx_kernel *ptx = warp->run->kernel->ptx;
     int32_t pc = pc_of(warp, bound);
@@ -203,7 +203,7 @@ static int32_t register_base(const struct warp *warp, const struct bound *bound)
     return 0;
 }
 
-// What an operand's registers hold that is invalid; *unit is one of those registers.
+// The lanes in which a register of the operand is invalid; *unit is one of those registers.
 static uint32_t invalid_in(const struct warp *warp, const struct ptx_operand *operand, int32_t base, size_t *unit) {
     const struct validity *v = warp->validity;
     uint32_t invalid = 0;
@@ -226,12 +226,12 @@ static void set_results(struct warp *warp, const struct bound *bound, int32_t ba
         for (int i = -1; i < to->count; i++) {
             const struct ptx_operand *one = i < 0 ? to : &to->elements[i];
             if (one->kind == PTX_OPERAND_REGISTER)
-                set(warp, (place)(one->slot + base) << 1, invalid, mask & ~invalid, origin);
+                set_validity(warp, (operand_ref)(one->slot + base) << 1, invalid, mask & ~invalid, origin);
         }
     }
 }
 
-// Arithmetic of each lane by itself.
+// Returns whether the instruction computes each lane from the lane's own sources.
 static bool is_arithmetic(const struct bound *bound) {
     switch (bound->ptx->opcode) {
     case PTX_OP_MOV:
@@ -243,23 +243,23 @@ static bool is_arithmetic(const struct bound *bound) {
     }
 }
 
-// The lanes of a selp whose chosen source is invalid.
+// The lanes of a selp whose selected source is invalid.
 static uint32_t invalid_choice(struct warp *warp, const struct bound *bound, int32_t base, size_t *unit) {
     const struct ptx_operand *src = bound->ptx->src;
     uint32_t undecided = invalid_in(warp, &src[2], base, unit);
     if (src[2].kind != PTX_OPERAND_REGISTER)
         return ALL_LANES;
-    uint32_t first = *predicate(warp, (place)(src[2].slot + base) << 1) ^ (src[2].negated ? ALL_LANES : 0);
+    uint32_t first = *predicate(warp, (operand_ref)(src[2].slot + base) << 1) ^ (src[2].negated ? ALL_LANES : 0);
     return undecided | (invalid_in(warp, &src[0], base, unit) & first) |
            (invalid_in(warp, &src[1], base, unit) & ~first);
 }
 
-// The lanes in which one source of an and, or of an or of predicates, settles the result whatever the other one is.
-static uint32_t settled(struct warp *warp, const struct bound *bound, int32_t base) {
+// The lanes in which one source of an `and` or `or` determines the result.
+static uint32_t result_is_determined(struct warp *warp, const struct bound *bound, int32_t base) {
     uint32_t lanes = 0;
     for (int i = 0; i < 2; i++) {
         const struct ptx_operand *src = &bound->ptx->src[i];
-        place where = (place)(src->slot + base) << 1;
+        operand_ref where = (operand_ref)(src->slot + base) << 1;
         size_t unit = 0;
         uint32_t valid = ~invalid_in(warp, src, base, &unit);
         if (src->kind != PTX_OPERAND_REGISTER)
@@ -283,27 +283,27 @@ void validity_step(struct warp *warp, const struct bound *bound, uint32_t active
     if (ptx->guard >= 0) {
         size_t guard = (size_t)(ptx->guard + base) / UNIT;
         if (v->lanes[guard] & active)
-            report(warp, bound, guard, v->lanes[guard] & active, "lets it decide what is executed");
+            report(warp, bound, guard, v->lanes[guard] & active, "branches on the value");
     }
     if (ptx->opcode == PTX_OP_LD || ptx->opcode == PTX_OP_LDU || ptx->opcode == PTX_OP_ST) {
         invalid = invalid_in(warp, &ptx->src[0], base, &unit) & mask;
         if (invalid)
-            report(warp, bound, unit, invalid, "takes it for an address");
-        if (ptx->opcode != PTX_OP_ST) // validity_load() says what is invalid of what was read
+            report(warp, bound, unit, invalid, "uses the value as an address");
+        if (ptx->opcode != PTX_OP_ST) // validity_load() sets the validity of the loaded values
             set_results(warp, bound, base, 0, mask, 0);
         return;
     }
-    bool moves = ptx->opcode == PTX_OP_SHFL; // validity_exchange() says what is invalid of its result
+    bool moves = ptx->opcode == PTX_OP_SHFL; // validity_exchange() sets the validity of the result
     for (int i = moves; i < ptx->nsrc; i++)
         invalid |= invalid_in(warp, &ptx->src[i], base, &unit);
     if (ptx->opcode == PTX_OP_SELP && invalid)
         invalid &= invalid_choice(warp, bound, base, &unit);
     if (invalid && bound->kind == BOUND_LANES && (ptx->opcode == PTX_OP_AND || ptx->opcode == PTX_OP_OR))
-        invalid &= ~settled(warp, bound, base);
+        invalid &= ~result_is_determined(warp, bound, base);
     invalid &= mask;
     uint8_t origin = v->origin[unit];
     if (invalid && !is_arithmetic(bound)) {
-        report(warp, bound, unit, invalid, "uses it");
+        report(warp, bound, unit, invalid, "uses the value");
         invalid = 0;
     }
     if (!moves)

@@ -1,4 +1,4 @@
-// Registers that hold what nobody has written. validity.c explains the rules.
+// Registers that hold uninitialized values. validity.c explains the rules.
 #ifndef SIMULATOR_ANALYSES_VALIDITY_H
 #define SIMULATOR_ANALYSES_VALIDITY_H
 
@@ -6,27 +6,27 @@
 
 struct access;
 
-// Whether a load may put uninitialised bytes into registers and be reported only where they are used; any other
-// instruction that reads some is a finding at once.
+// Returns whether a load may put uninitialized bytes into registers, to be reported only if they are used; any other
+// instruction that reads such bytes is reported at once.
 bool validity_defers(struct warp *warp, const struct bound *bound);
 
-// The load has read bytes among which the analyses have met uninitialised ones (warp->met_uninitialised).
+// The load has read bytes of which some are uninitialized (warp->read_uninitialized).
 void validity_load(struct warp *warp, const struct bound *bound, const struct access *access);
-// A store whose values may be invalid has been done.
+// A store whose values may be invalid has been executed.
 void validity_store(struct warp *warp, const struct bound *bound, const struct access *access);
 
-// A shuffle gives each lane of mask what the lane source[lane] has in a register, of which some lanes may be invalid.
-void validity_exchange(struct warp *warp, place to, place from, const uint8_t source[LANES], uint32_t mask);
+// A shuffle copies lane source[lane]'s register to each lane of mask; the register may be invalid in some lanes.
+void validity_exchange(struct warp *warp, operand_ref to, operand_ref from, const uint8_t source[LANES], uint32_t mask);
 
-// An instruction is about to be executed by the lanes of mask, of which its guard has kept out those of active that are
-// not in mask. Only needed while the warp holds something invalid.
+// Called before the lanes of mask execute an instruction; its guard excludes the other lanes of `active`. Only needed
+// while the warp holds invalid values.
 void validity_step(struct warp *warp, const struct bound *bound, uint32_t active, uint32_t mask);
 
 static inline bool validity_holds_any(const struct warp *warp) {
     return warp->invalid != 0;
 }
 
-// A new block: registers hold nothing of the last one.
+// A block starts: its registers hold nothing of the previous block.
 void validity_start(struct warp *warp);
 void validity_free(struct warp *warp);
 

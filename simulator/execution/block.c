@@ -1,7 +1,7 @@
-// Runs one block: its warps in turn, each for as long as it can go on; those that are held back when nobody else can.
+// Runs one block: its warps in turn, each until it has to wait; deferred warps run if no other warp makes progress.
 //
-// A block that waits for another one goes round a loop in which it looks at the same places in global memory. After so
-// many looks its turn is over.
+// A block that waits for another block executes a loop that reads the same addresses in global memory. After a number
+// of such polls its turn ends.
 #include "block.h"
 #include "../analyses/race_cluster.h"
 #include "../analyses/race_shared.h"
@@ -26,7 +26,7 @@
 #include <sys/mman.h>
 
 #define POLLS_A_TURN 256
-#define ROUNDS_A_TURN 16 // of the warps of a block whose cluster waits, too
+#define ROUNDS_A_TURN 16 // passes over the warps, also of a block whose cluster waits
 
 static void *map(size_t size) {
     void *memory =
@@ -35,7 +35,7 @@ static void *map(size_t size) {
 }
 
 static size_t local_levels(const struct ptx_kernel *ptx) {
-    return ptx->recursive ? MOST_CALLS : 1;
+    return ptx->recursive ? MAX_CALL_DEPTH : 1;
 }
 
 struct block *block_create(struct run *run) {
@@ -48,7 +48,7 @@ struct block *block_create(struct run *run) {
     block->run = run;
     block->threads = launch->block.x * launch->block.y * launch->block.z;
     block->warps = (block->threads + LANES - 1) / LANES;
-    // A warpgroup's wgmma, bulk loads and bulk stores: see analyses/race_proxy.h.
+    // The agents of the warpgroups' wgmma, bulk loads and bulk stores: see analyses/race_proxy.h.
     block->agents = block->warps + (block->warps + 3) / 4 + 2;
     if (block->agents > LANES)
         block->agents = block->warps;
@@ -83,7 +83,7 @@ void block_free(struct block *block) {
     const struct run *run = block->run;
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
-        for (int i = 0; warp->saved_registers && i < MOST_CALLS; i++)
+        for (int i = 0; warp->saved_registers && i < MAX_CALL_DEPTH; i++)
             free(warp->saved_registers[i]);
         free(warp->saved_registers);
         free(warp->frame);
@@ -112,7 +112,7 @@ void block_free(struct block *block) {
     free(block);
 }
 
-// What a special register holds in one thread.
+// The value of a special register in one thread.
 static uint32_t special_value(const struct block *block, enum ptx_special special, unsigned warp, int lane) {
     const struct sim_launch *launch = block->run->launch;
     struct sim_dim thread = warp_thread(&block->warp[warp], warp, lane);
@@ -197,7 +197,7 @@ static uint32_t special_value(const struct block *block, enum ptx_special specia
         return block->rank;
     case PTX_CLUSTER_NCTARANK:
         return (uint32_t)sim_dim_size(launch->cluster);
-    case PTX_IS_EXPLICIT_CLUSTER: // a predicate: a bit a lane
+    case PTX_IS_EXPLICIT_CLUSTER: // a predicate with one bit per lane
         return launch->explicit_cluster ? ALL_LANES : 0;
     case PTX_ENVREG1:
         return (uint32_t)(launch->grid_workspace >> 32);
@@ -208,7 +208,8 @@ static uint32_t special_value(const struct block *block, enum ptx_special specia
     }
 }
 
-// The special registers that the kernel reads: all of them once, and before each block those that tell blocks apart.
+// Fills in the special registers that the kernel reads: all of them once, and before each block those that depend on
+// the block.
 static void fill_specials(struct block *block, struct warp *warp, bool all) {
     const struct sim_kernel *kernel = block->run->kernel;
     for (int s = 0; s < PTX_WARP_SIZE; s++) {
@@ -230,10 +231,10 @@ static void start_warp(struct block *block, struct warp *warp) {
     warp->split[0] = (struct split){.mask = warp->live, .pc = kernel->ptx->function[0].entry};
     warp->carry = 0;
     memset(warp->fenced, 0, sizeof warp->fenced);
-    memset(warp->seen, 0, sizeof warp->seen);
+    memset(warp->pending_acquire, 0, sizeof warp->pending_acquire);
     memset(&warp->clock[CLOCK_ACQUIRED], 0, (CLOCKS - CLOCK_ACQUIRED) * sizeof *warp->clock);
-    warp->has_seen = false;
-    warp->ticket = 0;
+    warp->has_pending_acquire = false;
+    warp->counter_clock = 0;
     validity_start(warp);
     if (warp->work)
         work_clock_start(warp->work);
@@ -252,7 +253,7 @@ void block_start(struct block *block, uint64_t number) {
     block->index = (struct sim_dim){(unsigned)(number % grid.x), (unsigned)(number / grid.x % grid.y),
                                     (unsigned)(number / grid.x / grid.y)};
     block->key = block->run->first_key + (uint32_t)number;
-    block->ended = block->given_up = false;
+    block->ended = block->aborted = false;
     block->fenced = false;
     if (block->run->shared_bytes > block->run->own_shared) {
         size_t reserved = run_reserved_shared(block->run);
@@ -273,22 +274,22 @@ void block_start(struct block *block, uint64_t number) {
     work_units_start(block->units);
 }
 
-// Splits that wait try again where something has happened since they looked.
+// Splits that wait try again if an event has happened since their last attempt.
 static void wake(struct warp *warp) {
     for (int i = 0; i < warp->splits; i++)
         if (warp->split[i].state == SPLIT_AT_EVENT && warp->split[i].event != warp->block->events)
             warp->split[i].state = SPLIT_READY;
 }
 
-// What came of a round of turns.
+// The result of a pass over the warps.
 struct round {
-    bool ran; // some warp did something,
-    bool on;  // and got on by it, to its end or to where it waits; others go round a loop
+    bool ran; // some warp has executed an instruction,
+    bool on;  // and made progress, to its end or to a wait; others run a loop
 };
 
 // false: the launch stops.
 static bool run_warp(struct block *block, struct warp *warp, struct round *round) {
-    if (order_spent(block->run))
+    if (order_budget_spent(block->run))
         return false;
     wake(warp);
     if (!warp_can_run(warp))
@@ -300,9 +301,9 @@ static bool run_warp(struct block *block, struct warp *warp, struct round *round
     return true;
 }
 
-// The warp to go next: the number-th, or any that can.
+// The next warp to run: the number-th, or a random one that can run.
 static struct warp *next_warp(struct block *block, uint32_t which, unsigned number) {
-    if (!block->any_turn)
+    if (!block->random_turns)
         return &block->warp[order_warp(block, number)];
     unsigned first = block_random(block) % block->warps;
     for (unsigned i = 0; i < block->warps; i++) {
@@ -314,7 +315,7 @@ static struct warp *next_warp(struct block *block, uint32_t which, unsigned numb
     return &block->warp[first];
 }
 
-// As many turns as there are warps, for some of these. false: the launch stops.
+// Runs as many turns as the block has warps, for the warps in `which`. false: the launch stops.
 static bool run_warps(struct block *block, uint32_t which, struct round *round) {
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = next_warp(block, which, w);
@@ -331,7 +332,7 @@ static bool is_waiting(const struct block *block) {
     return false;
 }
 
-// When its last warp was done.
+// The time at which the last warp has finished.
 static uint32_t last_time(const struct block *block) {
     uint32_t last = 0;
     for (unsigned w = 0; w < block->warps; w++)
@@ -346,8 +347,8 @@ enum turn block_turn(struct block *block) {
     block->changed = false;
     do {
         struct round round = {false, false};
-        if (!run_warps(block, ~block->held, &round) || (!round.on && !run_warps(block, block->held, &round)))
-            return block->given_up ? TURN_DONE : TURN_STOPPED;
+        if (!run_warps(block, ~block->deferred, &round) || (!round.on && !run_warps(block, block->deferred, &round)))
+            return block->aborted ? TURN_DONE : TURN_STOPPED;
         if (!is_waiting(block)) {
             traffic_block_end(block->traffic, last_time(block));
             bulk_end(block);
@@ -355,12 +356,12 @@ enum turn block_turn(struct block *block) {
             race_shared_end(block);
             return TURN_DONE;
         }
-        if (!round.ran && !barrier_force(block)) {
+        if (!round.ran && !barrier_release_divergent(block)) {
             if (block->cluster)
                 return TURN_BLOCKED;
             deadlock_report(block);
             return TURN_STOPPED;
         }
     } while (block->polls < POLLS_A_TURN && (!block->cluster || ++rounds < ROUNDS_A_TURN));
-    return TURN_WAITS;
+    return TURN_WAITING;
 }

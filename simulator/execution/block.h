@@ -1,4 +1,4 @@
-// Blocks from their start to their end.
+// Blocks from start to end.
 #ifndef SIMULATOR_EXECUTION_BLOCK_H
 #define SIMULATOR_EXECUTION_BLOCK_H
 
@@ -7,13 +7,13 @@
 struct block *block_create(struct run *run);
 void block_free(struct block *block);
 
-// The block becomes that of the grid with this number, at the kernel's first instruction.
+// Sets the block to the grid's block with this linear index, at the kernel's first instruction.
 void block_start(struct block *block, uint64_t number);
 
 enum turn {
-    TURN_DONE,    // it has come to its end
-    TURN_WAITS,   // for others, as it seems
-    TURN_BLOCKED, // for blocks of its cluster: no thread can go on
+    TURN_DONE,    // it has ended
+    TURN_WAITING, // it seems to wait for other blocks
+    TURN_BLOCKED, // it waits for blocks of its cluster: no thread can continue
     TURN_STOPPED, // the launch stops
 };
 enum turn block_turn(struct block *block);

@@ -1,5 +1,5 @@
-// Blocks of a cluster take turns, each until it can do no more without the others. Where none can, nobody outside will
-// help: it is a deadlock of the cluster.
+// Blocks of a cluster run in turn, each until it needs the others. If none of them can continue, the cluster is in a
+// deadlock, because no block outside can help.
 #include "cluster.h"
 
 #include "../machine/cluster.h"
@@ -28,7 +28,7 @@ static void free_cluster(struct cluster *cluster) {
     free(cluster);
 }
 
-// Gives each warp its clocks, and each block its rank.
+// Assigns each warp its clocks, and each block its rank.
 static bool join_blocks(struct cluster *cluster) {
     size_t clocks = cluster_clocks(cluster);
     unsigned warps = cluster->block[0]->warps;
@@ -77,7 +77,7 @@ void unit_free(struct block *first) {
         block_free(first);
 }
 
-// The place of a cluster's block in the grid, where blocks are numbered by x, then y, then z.
+// The linear index in the grid of a cluster's block; blocks are numbered by x, then y, then z.
 static uint64_t number_of(const struct cluster *cluster, unsigned rank) {
     const struct sim_launch *launch = cluster->run->launch;
     struct sim_dim size = launch->cluster, at = cluster->index;
@@ -117,15 +117,15 @@ struct block *unit_block(struct block *first, unsigned i) {
     return first->cluster ? first->cluster->block[i] : first;
 }
 
-struct block *unit_alive(struct block *first) {
+struct block *unit_first_running(struct block *first) {
     for (unsigned r = 0; first->cluster && r < first->cluster->blocks; r++)
         if (!first->cluster->block[r]->ended)
             return first->cluster->block[r];
     return first;
 }
 
-// One turn for each block that has threads left. *stands: none of them could do anything.
-static enum turn go_round(struct cluster *cluster, bool *stands) {
+// One turn for each block that has threads left. *stands: none of them could execute anything.
+static enum turn run_round(struct cluster *cluster, bool *stands) {
     enum turn all = TURN_DONE;
     *stands = true;
     for (unsigned i = 0; i < cluster->blocks; i++) {
@@ -136,16 +136,16 @@ static enum turn go_round(struct cluster *cluster, bool *stands) {
         enum turn turn = block_turn(block);
         if (turn == TURN_STOPPED)
             return turn;
-        if (block->given_up) {
+        if (block->aborted) {
             for (unsigned r = 0; r < cluster->blocks; r++)
-                cluster->block[r]->given_up = true;
+                cluster->block[r]->aborted = true;
             return TURN_DONE;
         }
         cluster->block[0]->changed |= block->changed;
         block->ended = turn == TURN_DONE;
         *stands &= turn == TURN_BLOCKED && block->warp_instructions == before;
         if (turn != TURN_DONE)
-            all = all == TURN_WAITS || block->polls ? TURN_WAITS : TURN_BLOCKED;
+            all = all == TURN_WAITING || block->polls ? TURN_WAITING : TURN_BLOCKED;
     }
     return all;
 }
@@ -158,13 +158,13 @@ enum turn unit_turn(struct block *first) {
         return block_turn(first);
     do {
         first->changed = false;
-        turn = go_round(cluster, &stands);
+        turn = run_round(cluster, &stands);
         changed |= first->changed;
         if (turn == TURN_BLOCKED && stands) {
             deadlock_report(first);
             return TURN_STOPPED;
         }
-    } while (turn == TURN_BLOCKED && !order_spent(cluster->run));
+    } while (turn == TURN_BLOCKED && !order_budget_spent(cluster->run));
     first->changed = changed;
-    return turn == TURN_BLOCKED ? TURN_WAITS : turn;
+    return turn == TURN_BLOCKED ? TURN_WAITING : turn;
 }

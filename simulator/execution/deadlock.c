@@ -16,34 +16,34 @@ static void append(char *text, size_t size, size_t *length, const char *what) {
 static void describe_split(const struct warp *warp, const struct split *split, char *text, size_t size) {
     const struct ptx_kernel *ptx = warp->run->kernel->ptx;
     char where[256];
-    sim_report_place(ptx, split->pc, where, sizeof where);
+    sim_report_location(ptx, split->pc, where, sizeof where);
     char barrier[512];
     if (mbarrier_describe(warp, split, barrier, sizeof barrier) ||
         cluster_describe(warp, split, barrier, sizeof barrier)) {
         snprintf(text, size, "%s (%s)", where, barrier);
     } else if (split->state == SPLIT_AT_BARRIER) {
-        snprintf(text, size, "%s (barrier %u%s)", where, split->barrier,
-                 split->arrived ? "" : ", waiting for the rest of its warp");
+        snprintf(text, size, "%s (named barrier %u%s)", where, split->barrier,
+                 split->arrived ? "" : ", waiting for the other lanes of the warp");
     } else {
         snprintf(text, size, "%s (%s)", where, ptx_opcode_name(ptx->instruction[split->pc].opcode));
     }
 }
 
-// What a warp's splits wait for, a line each.
+// Lists what a warp's splits wait for, one line per split.
 static void describe_warp(const struct warp *warp, char *text, size_t size) {
     size_t length = 0;
-    char one[1100], place[1000];
+    char one[1100], location[1000];
     text[0] = 0;
     for (int i = 0; i < warp->splits; i++) {
-        describe_split(warp, &warp->split[i], place, sizeof place);
-        snprintf(one, sizeof one, "\n    warp %%u, lanes %08x: %s", warp->split[i].mask, place);
+        describe_split(warp, &warp->split[i], location, sizeof location);
+        snprintf(one, sizeof one, "\n    warp %%u, lanes %08x: %s", warp->split[i].mask, location);
         append(text, size, &length, one);
     }
     if (!warp->splits)
         append(text, size, &length, "\n    warp %u: has exited");
 }
 
-// Warps that wait for the same as the one before them share a line.
+// Lists the warps; warps that wait for the same as the previous one share a line.
 static void list_warps(const struct block *block, char *list, size_t size) {
     char before[2400] = "", text[2400], one[2500];
     size_t length = 0;
@@ -58,17 +58,18 @@ static void list_warps(const struct block *block, char *list, size_t size) {
         if (w > 0 && strcmp(text, before) == 0)
             continue;
         if (w > first + 1) {
-            snprintf(one, sizeof one, w > first + 2 ? "\n    warps %u to %u: as warp %u" : "\n    warp %u: as warp %u",
+            snprintf(one, sizeof one,
+                     w > first + 2 ? "\n    warps %u to %u: same as warp %u" : "\n    warp %u: same as warp %u",
                      first + 1, w > first + 2 ? w - 1 : first, first);
             append(list, size, &length, one);
         }
         for (const char *from = text; *from;) { // each line names the warp
-            const char *place = strstr(from, "%u");
-            size_t plain = place ? (size_t)(place - from) : strlen(from);
+            const char *location = strstr(from, "%u");
+            size_t plain = location ? (size_t)(location - from) : strlen(from);
             snprintf(one, sizeof one, "%.*s", (int)plain, from);
             append(list, size, &length, one);
-            from += plain + (place ? 2 : 0);
-            if (place) {
+            from += plain + (location ? 2 : 0);
+            if (location) {
                 snprintf(one, sizeof one, "%u", w);
                 append(list, size, &length, one);
             }
@@ -78,40 +79,40 @@ static void list_warps(const struct block *block, char *list, size_t size) {
     }
 }
 
-// Why a split waits, where that is more than a deadlock.
+// The kind of the finding, if a split waits for a more specific reason than a deadlock.
 static enum sim_finding_kind kind_of(const struct warp *warp, const struct split *split) {
     const struct mbarrier *barrier = mbarrier_of_split(warp, split);
     if (barrier && barrier->pending == 0 && barrier->bytes != 0)
-        return SIM_FINDING_BYTES;
+        return SIM_FINDING_TRANSACTION_BYTES;
     bool wants_registers = warp->code[split->pc].ptx->opcode == PTX_OP_SETMAXNREG_INC;
-    return split->state == SPLIT_AT_EVENT && wants_registers ? SIM_FINDING_REGISTER_POOL : SIM_FINDING_DEADLOCK;
+    return split->state == SPLIT_AT_EVENT && wants_registers ? SIM_FINDING_REGISTER_BUDGET : SIM_FINDING_DEADLOCK;
 }
 
-// What is worth a line of its own in the report: whose split tells most of why nobody goes on.
+// The split whose wait explains best why no thread continues.
 struct culprit {
     struct warp *warp;
     const struct split *split;
     enum sim_finding_kind kind;
 };
 
-static void look_for_culprit(struct block *block, struct culprit *found) {
+static void find_culprit(struct block *block, struct culprit *found) {
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
         for (int i = 0; i < warp->splits; i++) {
             const struct split *split = &warp->split[i];
-            enum sim_finding_kind its = kind_of(warp, split);
-            bool tells = found->kind == SIM_FINDING_DEADLOCK && its != found->kind;
+            enum sim_finding_kind kind = kind_of(warp, split);
+            bool is_specific = found->kind == SIM_FINDING_DEADLOCK && kind != found->kind;
             bool at_sync = split->state == SPLIT_AT_SYNC && found->kind == SIM_FINDING_DEADLOCK;
-            if (!found->split || tells || (at_sync && found->split->state != SPLIT_AT_SYNC)) {
+            if (!found->split || is_specific || (at_sync && found->split->state != SPLIT_AT_SYNC)) {
                 found->split = split;
                 found->warp = warp;
             }
-            found->kind = tells ? its : found->kind;
+            found->kind = is_specific ? kind : found->kind;
         }
     }
 }
 
-// Blocks that wait for the same as the one before them, or have exited like it, are left out.
+// Lists the blocks, except those that wait or have exited like the previous one.
 static void list_blocks(const struct cluster *cluster, char *list, size_t size) {
     char before[2048] = "", warps[2048], one[96];
     size_t length = 0;
@@ -122,7 +123,7 @@ static void list_blocks(const struct cluster *cluster, char *list, size_t size) 
         list_warps(block, warps, sizeof warps);
         bool same = r > 0 && strcmp(warps, before) == 0;
         snprintf(one, sizeof one, "\n  block (%u,%u,%u)%s", block->index.x, block->index.y, block->index.z,
-                 same ? ": as the one before it" : ":");
+                 same ? ": same as the block above" : ":");
         append(list, size, &length, one);
         if (!same)
             append(list, size, &length, warps);
@@ -137,15 +138,15 @@ void deadlock_report(struct block *block) {
     if (cluster && cluster->blocks > 1) {
         list_blocks(cluster, list, sizeof list);
         for (unsigned r = 0; r < cluster->blocks; r++)
-            look_for_culprit(cluster->block[r], &found);
+            find_culprit(cluster->block[r], &found);
     } else {
         list_warps(block, list, sizeof list);
-        look_for_culprit(block, &found);
+        find_culprit(block, &found);
     }
     struct warp *warp = found.warp;
     sim_report(found.kind, block->run->kernel->ptx, found.split->pc, -1, warp->block->index,
                warp_thread(warp, warp->index, first_lane(found.split->mask)),
-               "no thread of the %s can go on; see where each waits below%s",
+               "no thread of the %s can make progress; the list below shows where each one waits%s",
                cluster && cluster->blocks > 1 ? "cluster" : "block", list);
     warp_fatal(warp, SIM_LAUNCH_FAILURE);
 }

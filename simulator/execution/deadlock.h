@@ -1,4 +1,4 @@
-// The listing of who waits where, when no thread of a block can go on.
+// Reports a deadlock, with a list of what each thread waits for, when no thread of a block can continue.
 #ifndef SIMULATOR_EXECUTION_DEADLOCK_H
 #define SIMULATOR_EXECUTION_DEADLOCK_H
 

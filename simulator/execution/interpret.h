@@ -4,7 +4,7 @@
 
 #include "../machine/warp.h"
 
-// Runs until no split can go on, patience ends, or the launch stops. false: the launch stops.
+// Runs until no split can continue, the turn ends, or the launch stops. false: the launch stops.
 bool warp_run(struct warp *warp);
 
 #endif

@@ -1,10 +1,10 @@
-// A launch: blocks are handed out to the host's threads; resident.c has what each does with them.
+// A launch: distributes the blocks to the host's threads; resident.c runs them.
 #include "launch.h"
 
 #include "order.h"
 #include "resident.h"
 
-#include "../analyses/partly.h"
+#include "../analyses/partial.h"
 #include "../analyses/race_global.h"
 #include "../machine/cluster.h"
 #include "../machine/control.h"
@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-// 2 to 15 seconds of one host thread, by what the loop does, and hundreds of times what a block of any lesson needs.
-// Counted by warp, because a loop that one lane goes round takes as long as one that all 32 do, and by block, so that
-// more blocks do not use it up.
+// 2 to 15 seconds of one host thread, and hundreds of times the instructions of a block in any lesson. Warp
+// instructions are counted, because a loop that one lane executes takes as long as one that all 32 execute, and per
+// block, so that a launch with more blocks does not reach the limit earlier.
 #define DEFAULT_INSTRUCTION_LIMIT 200000000ull
 
 static struct sim_options options;
@@ -32,7 +32,7 @@ static void read_environment(void) {
                *sample = getenv("SIMULATOR_SAMPLE");
     const char *order = getenv("SIMULATOR_ORDER");
     bool on = !analyses || strcmp(analyses, "off") != 0;
-    options.races = options.uninitialised = on;
+    options.races = options.uninitialized = on;
     options.traffic = traffic_enabled();
     options.order = order ? strtoull(order, NULL, 10) : 0;
     options.sample = sample ? strtoull(sample, NULL, 10) : 0;
@@ -45,10 +45,10 @@ struct sim_options *sim_options(void) {
     return &options;
 }
 
-void simulator_budget(uint64_t warp_instructions) {
+void simulator_set_budget(uint64_t warp_instructions) {
     if (!control_is_open())
         return;
-    partly_begin_call(warp_instructions);
+    partial_begin_call(warp_instructions);
     sim_options()->budget = warp_instructions;
 }
 
@@ -67,7 +67,7 @@ static void *run_blocks(void *argument) {
 static unsigned host_threads(const struct run *run) {
     long wanted = run->options.host_threads > 0 ? run->options.host_threads : sysconf(_SC_NPROCESSORS_ONLN);
     wanted = wanted < 1 ? 1 : wanted > MAX_HOST_THREADS ? MAX_HOST_THREADS : wanted;
-    uint64_t most = run->to_run, resident = run->launch->resident_blocks / sim_dim_size(run->launch->cluster);
+    uint64_t most = run->units_to_run, resident = run->launch->resident_blocks / sim_dim_size(run->launch->cluster);
     if (run->launch->resident_blocks && resident < most)
         most = resident ? resident : 1;
     return (uint64_t)wanted > most ? (unsigned)most : (unsigned)wanted;
@@ -80,16 +80,16 @@ static double now(void) {
 }
 
 static bool is_whole(struct sim_dim grid, struct sim_dim cluster) {
-    return cluster.x && cluster.y && cluster.z && sim_dim_size(cluster) <= CLUSTER_MOST && grid.x % cluster.x == 0 &&
-           grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
+    return cluster.x && cluster.y && cluster.z && sim_dim_size(cluster) <= MAX_CLUSTER_BLOCKS &&
+           grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
 }
 
-enum sim_status sim_launch_run(const struct sim_launch *asked, struct sim_counts *counts) {
-    struct sim_launch given = *asked;
-    const struct sim_launch *launch = &given;
+enum sim_status sim_launch_run(const struct sim_launch *requested, struct sim_counts *counts) {
+    struct sim_launch adjusted = *requested;
+    const struct sim_launch *launch = &adjusted;
     const struct ptx_kernel *ptx = launch->kernel->ptx;
-    if (!is_whole(given.grid, given.cluster))
-        given.cluster = (struct sim_dim){1, 1, 1};
+    if (!is_whole(adjusted.grid, adjusted.cluster))
+        adjusted.cluster = (struct sim_dim){1, 1, 1};
     struct run run = {
         .launch = launch,
         .kernel = launch->kernel,
@@ -106,7 +106,7 @@ enum sim_status sim_launch_run(const struct sim_launch *asked, struct sim_counts
         run.shared_bytes = run_reserved_shared(&run) + launch->device->reserved_shared;
     run.maps_before = tensor_map_last_change();
     order_begin(&run);
-    if (!partly_begin(&run))
+    if (!partial_begin_launch(&run))
         return SIM_OK;
     run.recording = recording_begin(&run);
     run.threads = run.recording ? 1 : host_threads(&run);
@@ -119,20 +119,20 @@ enum sim_status sim_launch_run(const struct sim_launch *asked, struct sim_counts
     run.traffic = run.options.traffic
                       ? traffic_launch_begin(ptx, launch->grid, launch->block, launch->dynamic_shared_bytes)
                       : NULL;
-    traffic_launch_work(run.traffic, run.to_run * sim_dim_size(launch->cluster), launch->resident_blocks,
+    traffic_launch_work(run.traffic, run.units_to_run * sim_dim_size(launch->cluster), launch->resident_blocks,
                         (unsigned)launch->device->sms);
     for (unsigned i = 0; i < run.threads; i++)
         host[i] = (struct host_thread){.run = &run, .number = i};
     while (started < run.threads && pthread_create(&host[started].thread, NULL, run_blocks, &host[started]) == 0)
         started++;
     for (unsigned i = started; i < run.threads; i++)
-        resident_leave(&run, i);
+        resident_finish_thread(&run, i);
     run_blocks(&host[0]);
     for (unsigned i = 1; i < started; i++)
         pthread_join(host[i].thread, NULL);
     traffic_launch_end(run.traffic);
     race_global_end(&run);
-    partly_end(&run);
+    partial_end_launch(&run);
     sim_memory_collect();
     if (counts) {
         counts->lane_instructions += atomic_load(&run.lane_instructions);

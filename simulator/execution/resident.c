@@ -1,40 +1,41 @@
-// Turns among the blocks that are resident together. Where a kernel has clusters, read cluster for block.
+// Schedules the blocks that are resident together. If a kernel has clusters, "block" means cluster here.
 //
-// A block runs to its end where it can, and only then does the next one start: most kernels never have more than one
-// block a host thread in memory. A block that waits for another (block_turn says so) stays where it is, and others get
-// their turns. When all have had one and none has come to its end, as many more start as there are, up to what fits on
-// the GPU at a time; a barrier among resident blocks therefore ends.
+// A block runs to its end if it can, and only then does the next one start: most kernels never have more than one block
+// per host thread in memory. A block that waits for another one (block_turn() detects this) stays resident, and others
+// get turns. If all have had a turn and none has ended, the number of resident blocks is doubled, up to the number that
+// fits on the GPU; a barrier among resident blocks therefore completes.
 //
-// A round of turns is in vain where no block ended, started, changed anything in global memory or has other values in
-// its registers than a turn ago: each goes round the same loop with the same result. Where all host threads have gone
-// round in vain several times, nobody will ever go on: if blocks have not started because no more fit, those are the
-// ones that are waited for. If all have started, or a loop counts its rounds, limits on instructions end the launch:
-// each host thread must have come to its own since a block last ended, started or changed memory, as one may be late.
+// A round of turns is idle if no block ended, started, changed global memory or has other register values than a turn
+// ago: each block repeats the same loop iteration with the same result. If all host threads have had several idle
+// rounds, no block will ever continue: if blocks have not started because no more fit, these are the awaited ones. If
+// all have started, or a loop counts its iterations, the instruction limit ends the launch: each host thread must have
+// reached it since a block last ended, started or changed memory, because one thread may be late.
 #include "resident.h"
 
-#include "../analyses/partly.h"
+#include "../analyses/partial.h"
 #include "../memory/bulk.h"
 #include "../traffic/traffic.h"
 #include "cluster.h"
-#include "look.h"
 #include "order.h"
+#include "spin.h"
 
 #include <stdlib.h>
 
-#define ROUNDS_IN_VAIN 8
-#define COUNTING_FACTOR 10 // as many instructions more may a loop take that does not change memory but its registers
+#define MAX_IDLE_ROUNDS 8
+#define COUNTING_FACTOR                                                                                                \
+    10 // this factor more instructions are allowed for a loop that changes registers, but not memory
 #define ROUND_BITS 16
 #define ROUND_MASK ((1u << ROUND_BITS) - 1)
-#define NO_BLOCKS UINT64_MAX // in run->in_vain and run->over: a host thread that keeps nobody waiting
+#define NO_BLOCKS UINT64_MAX // in run->idle_rounds and run->over: the host thread keeps no other thread waiting
 
 struct residents {
     struct run *run;
-    unsigned thread, room; // room: the most blocks that this host thread may have at a time
+    unsigned thread, room; // room: the most blocks that this host thread may have resident
     unsigned count, made;
     struct block **block; // [made], the first `count` of them are resident
     struct traffic_table *traffic;
-    uint64_t advances;          // run->advances when idle_instructions were last 0
-    uint64_t idle_instructions; // of blocks that go round in vain
+    uint64_t advances;          // run->advances when idle_instructions was last 0
+    uint64_t idle_instructions; // of blocks in idle rounds
 };
 
 static void fail(struct run *run) {
@@ -42,10 +43,10 @@ static void fail(struct run *run) {
     atomic_compare_exchange_strong(&run->status, &none, SIM_OUT_OF_HOST_MEMORY);
 }
 
-// What fits on the GPU is shared out among the host's threads.
-static unsigned room_of(const struct run *run, unsigned thread) {
-    uint64_t all = run->launch->resident_blocks ? run->launch->resident_blocks / unit_blocks(run) : run->to_run;
-    all = all < run->to_run ? all : run->to_run;
+// Distributes the resident blocks of the GPU among the host's threads.
+static unsigned max_blocks_of(const struct run *run, unsigned thread) {
+    uint64_t all = run->launch->resident_blocks ? run->launch->resident_blocks / unit_blocks(run) : run->units_to_run;
+    all = all < run->units_to_run ? all : run->units_to_run;
     uint64_t room = all / run->threads + (thread < all % run->threads);
     return room < 1 ? 1 : room > UINT32_MAX / 2 ? UINT32_MAX / 2 : (unsigned)room;
 }
@@ -61,7 +62,7 @@ static bool make_block(struct residents *r) {
     for (unsigned i = 0; i < unit_blocks(r->run); i++) {
         struct block *block = unit_block(r->block[r->made], i);
         block->traffic = r->traffic;
-        block->watched = block->traffic || block->record;
+        block->traced = block->traffic || block->record;
         block->units = traffic_units_make(r->traffic);
         for (unsigned w = 0; w < block->warps; w++)
             block->warp[w].work = traffic_clock_make(r->traffic, block->units, w);
@@ -70,12 +71,12 @@ static bool make_block(struct residents *r) {
     return true;
 }
 
-// false: there are no more blocks to start, or the launch stops.
+// Starts another block. false: there are no more blocks to start, or the launch stops.
 static bool start_another(struct residents *r) {
     struct run *run = r->run;
-    uint64_t number = r->count < r->room ? atomic_load(&run->next_block) : run->to_run;
+    uint64_t number = r->count < r->room ? atomic_load(&run->next_block) : run->units_to_run;
     do
-        if (number >= run->to_run || order_spent(run))
+        if (number >= run->units_to_run || order_budget_spent(run))
             return false;
     while (!atomic_compare_exchange_weak(&run->next_block, &number, number + 1));
     if (r->count == r->made && !make_block(r)) {
@@ -88,7 +89,7 @@ static bool start_another(struct residents *r) {
     return true;
 }
 
-// Whether the registers are not what they were when the block's last turn ended.
+// Returns whether the registers have changed since the end of the block's last turn.
 static bool registers_of_changed(struct block *block) {
     size_t words = block->run->kernel->register_bytes / 8 * block->warps;
     const uint64_t *word = (const uint64_t *)(const void *)block->registers;
@@ -113,35 +114,35 @@ static uint64_t instructions_of(struct block *first) {
     return sum;
 }
 
-// It is left before its end: what it has under way lands.
-static void leave(struct block *first) {
+// Abandons a block before its end: its copies in flight land.
+static void abandon(struct block *first) {
     for (unsigned b = 0; b < unit_blocks(first->run); b++) {
-        bulk_cut(unit_block(first, b));
-        partly_left(unit_block(first, b));
+        bulk_land_all(unit_block(first, b));
+        partial_abandon_block(unit_block(first, b));
     }
 }
 
 static void retire(struct residents *r, unsigned i) {
     struct block *done = r->block[i];
-    if (done->given_up)
-        leave(done);
+    if (done->aborted)
+        abandon(done);
     r->block[i] = r->block[--r->count];
     r->block[r->count] = done;
 }
 
-// One turn for each resident block. *vain: as it says above. false: the launch stops.
-static bool go_round(struct residents *r, bool *vain) {
-    *vain = true;
+// One turn for each resident block. *vain: the round was idle. false: the launch stops.
+static bool run_round(struct residents *r, bool *idle) {
+    *idle = true;
     for (unsigned i = 0; i < r->count;) {
         struct block *block = r->block[i];
         uint64_t before = instructions_of(block);
         enum turn turn = unit_turn(block);
-        if (turn == TURN_STOPPED || run_stopped(r->run) || (turn != TURN_DONE && order_spent(r->run)))
+        if (turn == TURN_STOPPED || run_stopped(r->run) || (turn != TURN_DONE && order_budget_spent(r->run)))
             return false;
         bool seen = turn == TURN_DONE || block->changed;
         if (seen || registers_changed(block)) {
             atomic_fetch_add(&r->run->progress, 1);
-            *vain = false;
+            *idle = false;
         }
         if (seen)
             atomic_fetch_add(&r->run->advances, 1);
@@ -154,17 +155,17 @@ static bool go_round(struct residents *r, bool *vain) {
     return true;
 }
 
-static bool all_in_vain(const struct run *run, uint64_t progress) {
+static bool all_idle(const struct run *run, uint64_t progress) {
     for (unsigned i = 0; i < run->threads; i++) {
-        uint64_t noted = atomic_load(&run->in_vain[i]);
-        bool in_vain = noted >> ROUND_BITS == progress && (noted & ROUND_MASK) >= ROUNDS_IN_VAIN;
-        if (!in_vain && noted != NO_BLOCKS)
+        uint64_t noted = atomic_load(&run->idle_rounds[i]);
+        bool idle_rounds = noted >> ROUND_BITS == progress && (noted & ROUND_MASK) >= MAX_IDLE_ROUNDS;
+        if (!idle_rounds && noted != NO_BLOCKS)
             return false;
     }
     return true;
 }
 
-static bool all_over(const struct run *run, uint64_t advances) {
+static bool all_at_limit(const struct run *run, uint64_t advances) {
     for (unsigned i = 0; i < run->threads; i++) {
         uint64_t noted = atomic_load(&run->over[i]);
         if (noted != (advances << 1 | 1) && noted != NO_BLOCKS)
@@ -174,18 +175,18 @@ static bool all_over(const struct run *run, uint64_t advances) {
 }
 
 static struct warp *first_live(struct block *first) {
-    struct warp *warp = unit_alive(first)->warp;
+    struct warp *warp = unit_first_running(first)->warp;
     while (!warp->live)
         warp++;
     return warp;
 }
 
-// One that has looked at something, where there is one.
-static struct warp *first_that_looks(struct block *first) {
+// A warp that has observed a value in memory, if there is one.
+static struct warp *first_observer(struct block *first) {
     for (unsigned i = 0; i < unit_blocks(first->run); i++) {
         struct block *block = unit_block(first, i);
         for (unsigned w = 0; w < block->warps; w++)
-            if (block->warp[w].live && block->warp[w].look.bytes)
+            if (block->warp[w].live && block->warp[w].last_observed.bytes)
                 return &block->warp[w];
     }
     return first_live(first);
@@ -195,74 +196,74 @@ static void report_not_resident(const struct residents *r) {
     const struct run *run = r->run;
     struct warp *warp = first_live(r->block[0]);
     warp_report(
-        warp, SIM_FINDING_NOT_RESIDENT, &warp->code[warp->block->polled_at], NULL, first_lane(warp->live),
-        "{here} goes round waiting for other blocks; of the grid's %llu blocks %llu fit on the GPU at a time, all of "
-        "those wait, and the others cannot start",
+        warp, SIM_FINDING_NOT_RESIDENT, &warp->code[warp->block->poll_pc], NULL, first_lane(warp->live),
+        "{here} waits in a loop for other blocks; of the grid's %llu blocks %llu fit on the GPU at a time, all of them "
+        "wait, and the others cannot start",
         (unsigned long long)run->blocks, (unsigned long long)run->launch->resident_blocks);
     warp_fatal(warp, SIM_LAUNCH_TIMEOUT);
 }
 
 static void report_limit(const struct residents *r) {
-    struct warp *warp = first_that_looks(r->block[0]);
-    char look[LOOK_TEXT];
-    look_describe(warp, look);
+    struct warp *warp = first_observer(r->block[0]);
+    char last_observed[SPIN_TEXT];
+    spin_describe(warp, last_observed);
     warp_report(
-        warp, SIM_FINDING_INSTRUCTION_LIMIT, &warp->code[warp->block->polled_at], NULL, first_lane(warp->live),
-        "{here} goes round waiting for other blocks%s; %u blocks have executed %llu warp instructions and changed "
-        "nothing in global memory; SIMULATOR_INSTRUCTION_LIMIT=%llu would raise the limit",
-        look, r->count * unit_blocks(r->run), (unsigned long long)r->idle_instructions,
+        warp, SIM_FINDING_INSTRUCTION_LIMIT, &warp->code[warp->block->poll_pc], NULL, first_lane(warp->live),
+        "{here} waits in a loop for other blocks%s; %u blocks have executed %llu warp instructions without changing "
+        "global memory. If the loop is finite, rerun with SIMULATOR_INSTRUCTION_LIMIT=%llu",
+        last_observed, r->count * unit_blocks(r->run), (unsigned long long)r->idle_instructions,
         (unsigned long long)r->run->options.instruction_limit * 10);
     warp_fatal(warp, SIM_LAUNCH_TIMEOUT);
 }
 
-// Notes a round. false: nobody can go on, and it has been said.
-static bool note_round(struct residents *r, uint64_t progress, bool vain) {
+// Notes a round. false: no block can continue, and this is reported.
+static bool note_round(struct residents *r, uint64_t progress, bool idle) {
     struct run *run = r->run;
-    uint64_t noted = atomic_load(&run->in_vain[r->thread]), rounds = noted & ROUND_MASK;
-    rounds = !vain ? 0 : noted >> ROUND_BITS != progress ? 1 : rounds + (rounds < ROUNDS_IN_VAIN);
-    atomic_store(&run->in_vain[r->thread], progress << ROUND_BITS | rounds);
+    uint64_t noted = atomic_load(&run->idle_rounds[r->thread]), rounds = noted & ROUND_MASK;
+    rounds = !idle ? 0 : noted >> ROUND_BITS != progress ? 1 : rounds + (rounds < MAX_IDLE_ROUNDS);
+    atomic_store(&run->idle_rounds[r->thread], progress << ROUND_BITS | rounds);
     uint64_t advances = atomic_load(&run->advances),
-             limit = run->options.instruction_limit * (vain ? 1 : COUNTING_FACTOR);
+             limit = run->options.instruction_limit * (idle ? 1 : COUNTING_FACTOR);
     if (advances != r->advances)
         r->idle_instructions = 0;
     r->advances = advances;
     atomic_store(&run->over[r->thread], advances << 1 | (limit && r->idle_instructions >= limit));
-    bool over = all_over(run, advances);
-    if (!over && !(vain && all_in_vain(run, progress)))
+    bool at_limit = all_at_limit(run, advances);
+    if (!at_limit && !(idle && all_idle(run, progress)))
         return true;
-    if (atomic_load(&run->next_block) < run->to_run) {
+    if (atomic_load(&run->next_block) < run->units_to_run) {
         report_not_resident(r);
         return false;
     }
-    if (over)
+    if (at_limit)
         report_limit(r);
-    return !over;
+    return !at_limit;
 }
 
-void resident_leave(struct run *run, unsigned thread) {
-    atomic_store(&run->in_vain[thread], NO_BLOCKS);
+void resident_finish_thread(struct run *run, unsigned thread) {
+    atomic_store(&run->idle_rounds[thread], NO_BLOCKS);
     atomic_store(&run->over[thread], NO_BLOCKS);
 }
 
 void resident_run(struct run *run, unsigned thread) {
-    struct residents r = {.run = run, .thread = thread, .room = room_of(run, thread)};
+    struct residents r = {.run = run, .thread = thread, .room = max_blocks_of(run, thread)};
     r.traffic = traffic_table_begin(run->traffic);
     bool goes_on = start_another(&r);
     while (goes_on) {
         uint64_t progress = atomic_load(&run->progress);
         unsigned had = r.count;
-        bool vain;
-        if (!go_round(&r, &vain) || !note_round(&r, progress, vain))
+        bool idle;
+        if (!run_round(&r, &idle) || !note_round(&r, progress, idle))
             break;
-        // A block has ended: another takes its place. None has: twice as many.
+        // If a block has ended, another one replaces it; otherwise their number is doubled.
         unsigned wanted = r.count < had ? (r.count ? r.count : 1) : 2 * had;
         while (r.count < wanted && start_another(&r)) {
         }
         goes_on = r.count > 0 && !run_stopped(run);
     }
-    resident_leave(run, thread);
-    for (unsigned i = 0; i < r.count && order_spent(run) && !run_stopped(run); i++)
-        leave(r.block[i]);
+    resident_finish_thread(run, thread);
+    for (unsigned i = 0; i < r.count && order_budget_spent(run) && !run_stopped(run); i++)
+        abandon(r.block[i]);
     for (unsigned i = 0; i < r.made; i++)
         unit_free(r.block[i]);
     free(r.block);

@@ -1,5 +1,5 @@
-// Barriers: see barrier.h. All threads of a warp that have not exited arrive together (bar.sync is .aligned, and what
-// is not aligned may as well wait for the rest of its warp, which has to come anyway).
+// Named barriers: see barrier.h. All threads of a warp that have not exited arrive together (bar.sync is .aligned, and
+// an unaligned one can wait for the rest of its warp, which has to arrive anyway).
 #include "barrier.h"
 #include "../analyses/race_cluster.h"
 #include "../analyses/race_shared.h"
@@ -29,13 +29,13 @@ static const struct ptx_location *location_of(const struct warp *warp, int32_t p
     return location >= 0 && location < ptx->module->locations ? &ptx->module->location[location] : NULL;
 }
 
-// The compiler may copy a barrier, as when it unrolls a loop; so it is the line that tells two barriers apart.
+// The compiler may duplicate a barrier, for example by unrolling a loop; so barriers are distinguished by their line.
 static bool same_line(const struct warp *warp, int32_t a, int32_t b) {
     const struct ptx_location *x = location_of(warp, a), *y = location_of(warp, b);
     return a == b || !x || !y || (x->file == y->file && x->line == y->line);
 }
 
-static void give_result(struct warp *warp, const struct split *split, const struct barrier *barrier) {
+static void write_result(struct warp *warp, const struct split *split, const struct barrier *barrier) {
     const struct bound *bound = &warp->code[split->pc];
     uint32_t count[LANES];
     switch (bound->extra) {
@@ -55,13 +55,13 @@ static void give_result(struct warp *warp, const struct split *split, const stru
     }
 }
 
-// Whether the split waits for this very phase of the barrier.
+// Returns whether the split waits for the current phase of the barrier.
 static bool waits(const struct split *split, unsigned id) {
     return split->state == SPLIT_AT_BARRIER && split->arrived && split->barrier == id;
 }
 
-// Whether the block as a whole meets at the barrier.
-static bool everyone_waits(const struct block *block, unsigned id) {
+// Returns whether all warps of the block have arrived at the barrier.
+static bool all_warps_wait(const struct block *block, unsigned id) {
     for (unsigned w = 0; w < block->warps; w++) {
         const struct warp *warp = &block->warp[w];
         bool waiting = !warp->live && block->barrier[id].expected == 0;
@@ -75,14 +75,14 @@ static bool everyone_waits(const struct block *block, unsigned id) {
 
 static void complete(struct block *block, unsigned id) {
     struct barrier *barrier = &block->barrier[id];
-    bool everyone = everyone_waits(block, id);
+    bool everyone = all_warps_wait(block, id);
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
         bool waited = false;
         for (int i = 0; i < warp->splits; i++) {
             struct split *split = &warp->split[i];
             if (waits(split, id)) {
-                give_result(warp, split, barrier);
+                write_result(warp, split, barrier);
                 if (!waited)
                     recording_event(warp, &warp->code[split->pc], RECORDING_PASS, id, 0);
                 split->state = SPLIT_READY;
@@ -93,13 +93,13 @@ static void complete(struct block *block, unsigned id) {
         if (waited && warp->work)
             work_wait_until(warp->work, barrier->time);
         if (waited) {
-            race_cluster_learn(warp, block->barrier_far[id], false);
-            race_meet(warp, barrier->clock, everyone);
+            race_cluster_acquire(warp, block->barrier_remote[id], false);
+            race_leave_barrier(warp, barrier->clock, everyone);
         }
     }
     if (everyone)
-        race_align(block);
-    race_cluster_forget(block, block->barrier_far[id]);
+        race_align_clocks(block);
+    race_cluster_reset_clocks(block, block->barrier_remote[id]);
     memset(barrier, 0, sizeof *barrier);
 }
 
@@ -109,7 +109,7 @@ static void complete_if_due(struct block *block, unsigned id) {
         complete(block, id);
 }
 
-// The warp as a whole has come to the barrier, by the instruction at pc.
+// The whole warp has arrived at the barrier, by the instruction at pc.
 static void arrive(struct warp *warp, const struct bound *bound, unsigned id, unsigned threads) {
     struct barrier *barrier = &warp->block->barrier[id];
     int32_t pc = pc_of(warp, bound);
@@ -119,12 +119,12 @@ static void arrive(struct warp *warp, const struct bound *bound, unsigned id, un
     } else if (threads == 0 && barrier->expected == 0 && !same_line(warp, pc, barrier->first_pc)) {
         warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, bound, &warp->code[barrier->first_pc],
                     first_lane(warp->live ? warp->live : 1),
-                    "warps of the block wait at different __syncthreads(): this one at {here}, warp %d at {there}",
+                    "warps of the block wait at different __syncthreads(): this warp at {here}, warp %d at {there}",
                     __builtin_ctz(barrier->warps));
     } else if (threads != barrier->expected) {
         warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, bound, &warp->code[barrier->first_pc],
                     first_lane(warp->live ? warp->live : 1),
-                    "barrier %u is used with %u threads at {here} and with %u at {there}", id, threads,
+                    "named barrier %u is used with %u threads at {here} and with %u at {there}", id, threads,
                     barrier->expected);
     }
     recording_event(warp, bound, RECORDING_ARRIVE, id, 0);
@@ -132,17 +132,17 @@ static void arrive(struct warp *warp, const struct bound *bound, unsigned id, un
         barrier->time = work_time(warp->work);
     barrier->warps |= 1u << warp->index;
     barrier->arrivals += LANES;
-    race_cluster_tell(warp, &warp->block->barrier_far[id]);
+    race_cluster_release(warp, &warp->block->barrier_remote[id]);
     race_publish(warp, barrier->clock);
     complete_if_due(warp->block, id);
 }
 
-static uint32_t value_of(const struct warp *warp, place where, int lane, uint32_t otherwise) {
-    return where == NO_PLACE ? otherwise : cells32(warp, where)[lane];
+static uint32_t value_of(const struct warp *warp, operand_ref where, int lane, uint32_t otherwise) {
+    return where == NO_OPERAND ? otherwise : cells32(warp, where)[lane];
 }
 
-// Lanes of the warp that hold at this barrier and are not counted yet.
-static uint32_t holding(const struct warp *warp, unsigned id, int32_t pc, bool anywhere) {
+// Lanes of the warp that wait at this barrier and are not counted yet.
+static uint32_t waiting_at(const struct warp *warp, unsigned id, int32_t pc, bool anywhere) {
     uint32_t lanes = 0;
     for (int i = 0; i < warp->splits; i++) {
         const struct split *split = &warp->split[i];
@@ -153,8 +153,8 @@ static uint32_t holding(const struct warp *warp, unsigned id, int32_t pc, bool a
     return lanes;
 }
 
-// The lanes that hold at the barrier are the whole warp: counts them, and what bar.red asks of them.
-static void count_holding(struct warp *warp, const struct bound *bound, unsigned id, unsigned threads) {
+// The whole warp waits at the barrier: counts its lanes, and evaluates the predicates of bar.red.
+static void count_waiting(struct warp *warp, const struct bound *bound, unsigned id, unsigned threads) {
     struct barrier *barrier = &warp->block->barrier[id];
     for (int i = 0; i < warp->splits; i++) {
         struct split *split = &warp->split[i];
@@ -177,23 +177,23 @@ enum step run_barrier(struct warp *warp, const struct bound *bound, uint32_t mas
     unsigned id = value_of(warp, bound->a, lane, 0), threads = value_of(warp, bound->b, lane, 0);
     if (id >= BARRIERS || threads % LANES != 0 || (bound->extra == BAR_ARRIVE && threads == 0)) {
         warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, bound, NULL, lane,
-                    "barrier %u with %u threads: there are barriers 0 to 15, and counts are multiples of 32", id,
-                    threads);
+                    "named barrier %u with %u threads: barrier IDs are 0 to 15, and thread counts are multiples of 32",
+                    id, threads);
         return warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }
     if (bound->extra == BAR_ARRIVE) {
         arrive(warp, bound, id, threads);
         return STEP_NEXT;
     }
-    if (mask != now->mask) // a guard sends the other lanes on
-        warp_split_off(warp, now->mask & ~mask, now->pc + 1);
+    if (mask != now->mask) // lanes that the guard excludes continue
+        warp_add_split(warp, now->mask & ~mask, now->pc + 1);
     now->state = SPLIT_AT_BARRIER;
     now->arrived = false;
     now->barrier = id;
     now->barrier_threads = threads;
     bool anywhere = !(bound->ptx->flags & PTX_ALIGNED);
-    if (holding(warp, id, now->pc, anywhere) == warp->live)
-        count_holding(warp, bound, id, threads);
+    if (waiting_at(warp, id, now->pc, anywhere) == warp->live)
+        count_waiting(warp, bound, id, threads);
     return STEP_MOVED;
 }
 
@@ -202,31 +202,31 @@ void barrier_lanes_exited(struct warp *warp) {
     for (int i = 0; i < warp->splits && warp->live; i++) {
         struct split *split = &warp->split[i];
         if (split->state == SPLIT_AT_BARRIER && !split->arrived &&
-            holding(warp, split->barrier, split->pc, false) == warp->live)
-            count_holding(warp, &warp->code[split->pc], split->barrier, split->barrier_threads);
+            waiting_at(warp, split->barrier, split->pc, false) == warp->live)
+            count_waiting(warp, &warp->code[split->pc], split->barrier, split->barrier_threads);
     }
     if (!warp->live)
         for (unsigned id = 0; id < BARRIERS; id++)
             complete_if_due(block, id);
 }
 
-bool barrier_force(struct block *block) {
+bool barrier_release_divergent(struct block *block) {
     for (unsigned w = 0; w < block->warps; w++) {
         struct warp *warp = &block->warp[w];
         for (int i = 0; i < warp->splits; i++) {
             const struct split *a = &warp->split[i];
-            if (a->state != SPLIT_AT_BARRIER || a->arrived || holding(warp, a->barrier, 0, true) != warp->live)
+            if (a->state != SPLIT_AT_BARRIER || a->arrived || waiting_at(warp, a->barrier, 0, true) != warp->live)
                 continue;
             for (int k = i + 1; k < warp->splits; k++) {
                 const struct split *b = &warp->split[k];
                 if (b->state == SPLIT_AT_BARRIER && b->barrier == a->barrier && !same_line(warp, a->pc, b->pc)) {
                     warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, &warp->code[a->pc], &warp->code[b->pc],
                                 first_lane(a->mask),
-                                "threads of one warp wait at different barriers: %d of them at {here}, %d at {there}",
+                                "threads of one warp wait at different barriers: %d threads at {here}, %d at {there}",
                                 __builtin_popcount(a->mask), __builtin_popcount(b->mask));
                 }
             }
-            count_holding(warp, &warp->code[a->pc], a->barrier, a->barrier_threads);
+            count_waiting(warp, &warp->code[a->pc], a->barrier, a->barrier_threads);
             return true;
         }
     }

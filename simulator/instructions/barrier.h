@@ -1,5 +1,5 @@
-// The sixteen barriers of a block. A barrier completes when as many threads as are expected have come, counted in whole
-// warps; those that wait (bar.sync, bar.red) go on, those that only arrived (bar.arrive) never stopped.
+// The sixteen named barriers of a block. A barrier completes when the expected number of threads has arrived, in whole
+// warps; threads that wait (bar.sync, bar.red) then continue, threads that only arrive (bar.arrive) are never blocked.
 #ifndef SIMULATOR_INSTRUCTIONS_BARRIER_H
 #define SIMULATOR_INSTRUCTIONS_BARRIER_H
 
@@ -7,19 +7,19 @@
 
 struct block;
 
-// bound->extra: what it does.
+// bound->extra: the operation.
 enum { BAR_SYNC, BAR_ARRIVE, BAR_RED_POPC, BAR_RED_AND, BAR_RED_OR };
 
 enum step run_barrier(struct warp *warp, const struct bound *bound, uint32_t mask);
 
-// Lanes of the warp have exited: a barrier that waits for all threads no longer waits for them.
+// Lanes of the warp have exited: a barrier for all threads no longer waits for them.
 void barrier_lanes_exited(struct warp *warp);
 
 // Before a block starts.
 void barrier_reset(struct block *block);
 
 // Called when no warp of the block can run. Lanes of one warp that wait at different barrier instructions are reported
-// and then count as arrived, as they do on the GPU. false: there was nothing of that kind.
-bool barrier_force(struct block *block);
+// and then count as arrived, as on a GPU. false: there are no such lanes.
+bool barrier_release_divergent(struct block *block);
 
 #endif

@@ -26,8 +26,7 @@ static bind_instruction *const binder_of[] = {
 #undef BINDER
 };
 
-// One line for each opcode. That no two lines are for the same one the compiler sees: the second would override the
-// first.
+// One line per opcode. The compiler rejects two lines for the same opcode: the second would override the first.
 enum {
     BINDERS = 0
 #define BINDER(opcode, function) +1
@@ -43,7 +42,7 @@ static bool bind_one(struct binder *binder, const struct ptx_instruction *ptx, s
     return binder_of[ptx->opcode](binder, ptx, bound);
 }
 
-// Shared memory is watched in cells as small as the narrowest access that may reach it.
+// The cells of shared memory's shadow are as small as the narrowest access to it.
 static int shadow_shift(const struct sim_kernel *kernel) {
     int shift = 2;
     for (int i = 0; i < kernel->ptx->instructions; i++) {
@@ -58,10 +57,10 @@ static int shadow_shift(const struct sim_kernel *kernel) {
 
 static void describe(const struct ptx_kernel *ptx, int instruction, char *error, size_t size) {
     const struct ptx_instruction *unknown = &ptx->instruction[instruction];
-    char place[256];
-    sim_report_place(ptx, instruction, place, sizeof place);
+    char location[256];
+    sim_report_location(ptx, instruction, location, sizeof location);
     snprintf(error, size, "%s: the simulator does not know the PTX instruction \"%s\" (PTX line %d of kernel %s)",
-             place, unknown->text ? unknown->text : ptx_opcode_name(unknown->opcode), unknown->ptx_line, ptx->name);
+             location, unknown->text ? unknown->text : ptx_opcode_name(unknown->opcode), unknown->ptx_line, ptx->name);
 }
 
 struct sim_kernel *sim_kernel_bind(const struct ptx_kernel *ptx, const uint64_t *variable_address, char *error,
@@ -98,7 +97,7 @@ struct sim_kernel *sim_kernel_bind(const struct ptx_kernel *ptx, const uint64_t 
     }
     kernel->shadow_shift = shadow_shift(kernel);
     setmaxnreg_begin(kernel, 0);
-    mixed_find(kernel);
+    mixed_mark_loads(kernel);
     return kernel;
 }
 

@@ -2,7 +2,7 @@
 #include "carry.h"
 #include "families.h"
 
-// The operation of one type; b types count as unsigned. 0 where there is none.
+// The operation of one type; b types count as unsigned. 0 if there is none.
 #define CHOOSE(type, u16, s16, u32, s32, u64, s64)                                                                     \
     ((type) == PTX_U16 || (type) == PTX_B16   ? (u16)                                                                  \
      : (type) == PTX_S16                      ? (s16)                                                                  \

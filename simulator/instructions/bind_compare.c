@@ -59,8 +59,8 @@ static uint32_t combine(enum ptx_variant how, uint32_t p, uint32_t c) {
 static enum step run_compare(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct ptx_instruction *ptx = bound->ptx;
     uint32_t both[2] = {0, 0};
-    bound->lanes(both, at(warp, bound->a), at(warp, bound->b), both, bound->extra);
-    uint32_t c = bound->c == NO_PLACE ? 0 : *predicate(warp, bound->c) ^ (ptx->src[2].negated ? ALL_LANES : 0);
+    bound->lanes(both, operand_data(warp, bound->a), operand_data(warp, bound->b), both, bound->extra);
+    uint32_t c = bound->c == NO_OPERAND ? 0 : *predicate(warp, bound->c) ^ (ptx->src[2].negated ? ALL_LANES : 0);
     uint32_t second = bound->vector == 2 ? both[1] : ~both[0];
     warp_write_predicate(warp, bound->elements[0], combine(ptx->variant, second, c), mask);
     warp_write_predicate(warp, bound->d, combine(ptx->variant, both[0], c), mask);
@@ -76,7 +76,7 @@ bool bind_setp(struct binder *binder, const struct ptx_instruction *ptx, struct 
                  ptx->dst[0].kind == PTX_OPERAND_REGISTER && !pair;
     if (plain)
         return bind_lanes(binder, bound, lanes, PTX_PRED, t, t, PTX_NO_TYPE);
-    place *second = bind_own(binder, sizeof *second);
+    operand_ref *second = bind_allocate(binder, sizeof *second);
     if (!lanes || !second)
         return false;
     bound->kind = BOUND_RUN;
@@ -86,18 +86,18 @@ bool bind_setp(struct binder *binder, const struct ptx_instruction *ptx, struct 
     bound->d = bind_result(binder, &ptx->dst[0]);
     bound->a = bind_source(binder, &ptx->src[0], t);
     bound->b = bind_source(binder, &ptx->src[1], t);
-    bound->c = ptx->src[2].kind == PTX_OPERAND_NONE ? NO_PLACE : bind_source(binder, &ptx->src[2], PTX_PRED);
+    bound->c = ptx->src[2].kind == PTX_OPERAND_NONE ? NO_OPERAND : bind_source(binder, &ptx->src[2], PTX_PRED);
     *second = bind_result(binder, &ptx->dst[1]);
     bound->elements = second;
-    return bound->a != NO_PLACE && bound->b != NO_PLACE;
+    return bound->a != NO_OPERAND && bound->b != NO_OPERAND;
 }
 
-// set: the same as a number, all ones or 1.0 where true.
+// set: the same as a number, all ones or 1.0 if true.
 static enum step run_set(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct ptx_instruction *ptx = bound->ptx;
     uint32_t both[2] = {0, 0}, result[LANES];
-    bound->lanes(both, at(warp, bound->a), at(warp, bound->b), both, bound->extra);
-    uint32_t c = bound->c == NO_PLACE ? 0 : *predicate(warp, bound->c) ^ (ptx->src[2].negated ? ALL_LANES : 0);
+    bound->lanes(both, operand_data(warp, bound->a), operand_data(warp, bound->b), both, bound->extra);
+    uint32_t c = bound->c == NO_OPERAND ? 0 : *predicate(warp, bound->c) ^ (ptx->src[2].negated ? ALL_LANES : 0);
     uint32_t low = combine(ptx->variant, both[0], c), high = combine(ptx->variant, both[1], c);
     for (int i = 0; i < LANES; i++) {
         uint32_t one = (uint32_t)bound->offset;
@@ -142,8 +142,8 @@ bool bind_set(struct binder *binder, const struct ptx_instruction *ptx, struct b
     bound->d = bind_result(binder, &ptx->dst[0]);
     bound->a = bind_source(binder, &ptx->src[0], from);
     bound->b = bind_source(binder, &ptx->src[1], from);
-    bound->c = ptx->src[2].kind == PTX_OPERAND_NONE ? NO_PLACE : bind_source(binder, &ptx->src[2], PTX_PRED);
-    return bound->lanes && bound->d != NO_PLACE && bound->a != NO_PLACE && bound->b != NO_PLACE;
+    bound->c = ptx->src[2].kind == PTX_OPERAND_NONE ? NO_OPERAND : bind_source(binder, &ptx->src[2], PTX_PRED);
+    return bound->lanes && bound->d != NO_OPERAND && bound->a != NO_OPERAND && bound->b != NO_OPERAND;
 }
 
 bool bind_selp(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {

@@ -1,4 +1,4 @@
-// Binding control flow, barriers and what lanes do together.
+// Binds control flow, barriers and cooperative operations of lanes.
 #include "families.h"
 
 #include "../analyses/race_cluster.h"
@@ -11,8 +11,7 @@
 #include <sched.h>
 #include <string.h>
 
-// Memory is the host's: what a fence orders is ordered already, but for what other host threads see. The analyses of
-// races are told.
+// The host's memory is already ordered, except for other host threads. Passes the fence to the race analyses.
 static enum step run_fence(struct warp *warp, const struct bound *bound, uint32_t mask) {
     warp->block->fenced |= bound->extra;
     if (warp->block->race.on && bound->extra)
@@ -21,8 +20,8 @@ static enum step run_fence(struct warp *warp, const struct bound *bound, uint32_
         race_fence(warp, mask);
         race_cluster_fence(warp);
     }
-    if (bound->extra && warp->clock[CLOCK_SAW] > warp->clock[CLOCK_ACQUIRED])
-        warp->clock[CLOCK_ACQUIRED] = warp->clock[CLOCK_SAW];
+    if (bound->extra && warp->clock[CLOCK_OBSERVED] > warp->clock[CLOCK_ACQUIRED])
+        warp->clock[CLOCK_ACQUIRED] = warp->clock[CLOCK_OBSERVED];
     atomic_thread_fence(memory_order_seq_cst);
     return STEP_NEXT;
 }
@@ -32,10 +31,10 @@ static enum step run_nothing(struct warp *warp, const struct bound *bound, uint3
     return STEP_NEXT;
 }
 
-// A thread that sleeps waits for others: they get a turn at its next backward branch.
+// A sleeping thread waits for others: they get a turn at its next backward branch.
 static enum step run_sleep(struct warp *warp, const struct bound *bound, uint32_t mask) {
     (void)bound, (void)mask;
-    warp->patience = 1;
+    warp->turn_budget = 1;
     sched_yield();
     return STEP_NEXT;
 }
@@ -63,25 +62,25 @@ bool bind_barrier(struct binder *binder, const struct ptx_instruction *ptx, stru
     bound->b = bind_source(binder, &ptx->src[1], PTX_U32);
     bound->c = bind_source(binder, &ptx->src[2], PTX_PRED);
     bound->d = bind_result(binder, &ptx->dst[0]);
-    return bound->extra < BAR_RED_POPC || bound->c != NO_PLACE;
+    return bound->extra < BAR_RED_POPC || bound->c != NO_OPERAND;
 }
 
 bool bind_sync_warp(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     bound->a = bind_source(binder, &ptx->src[0], PTX_B32);
-    return bound->a != NO_PLACE && bind_plain(bound, run_sync_warp);
+    return bound->a != NO_OPERAND && bind_plain(bound, run_sync_warp);
 }
 
-// A cache policy is a hint: any number does.
+// A cache policy is only a hint: any value will do.
 bool bind_policy(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     bound->a = bound->b = bound->c = bind_constant(binder, 0, PTX_B64);
     bound->kind = BOUND_LANES;
     bound->lanes = binder->lanes->and_b64;
     bound->d = bind_result(binder, &ptx->dst[0]);
     bound->result_cell = 8;
-    return bound->d != NO_PLACE;
+    return bound->d != NO_OPERAND;
 }
 
-// extra: threads of other blocks see it, too.
+// extra: threads of other blocks also see it.
 bool bind_fence(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     (void)binder;
     bound->extra = !strstr(ptx->text, ".cta");

@@ -1,4 +1,4 @@
-// Binding fp16 and bf16 arithmetic: one set of lane operations, told by flags what to do.
+// Binds fp16 and bf16 arithmetic: one set of lane operations, configured by flags.
 #include "families.h"
 
 #include "../lanes/half.h"

@@ -7,7 +7,7 @@
 
 #define SAME (ptx->rounding == PTX_ROUND_NONE || ptx->rounding == PTX_RN)
 
-// A loop of its own for the conversions that compilers use most; NULL: convert_any.
+// A specialized loop for the conversions that compilers use most; NULL: convert_any.
 static lane_operation *common(const struct lanes *l, const struct ptx_instruction *ptx, int to_cell, int from_cell) {
     enum ptx_type to = ptx->type, from = ptx->source_type;
     uint32_t special = PTX_FTZ | PTX_SAT | PTX_RELU;
@@ -69,7 +69,7 @@ static bool is_f8_pair(enum ptx_type type) {
     return type == PTX_E4M3X2 || type == PTX_E5M2X2;
 }
 
-// From and to two numbers of fp8 in a register of 16 bits.
+// Converts two fp8 values in a 16-bit register, from or to fp8.
 static bool bind_convert_f8(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     const struct lanes *l = binder->lanes;
     const bool to = is_f8_pair(ptx->type), of_halves = ptx->source_type == PTX_F16X2;

@@ -4,8 +4,8 @@
 #include "../machine/warp.h"
 
 // d = a op b (op c), with the carry flag in and out. Everything is an addition: a - b is a + ~b + 1, and the flag after
-// a subtraction is the carry of that sum, 1 where nothing was borrowed. The manual speaks of a borrow, but the division
-// of 128-bit integers that nvcc emits reads the flag by addc after subc.cc.
+// a subtraction is the carry of that sum, 1 if nothing was borrowed. The PTX ISA describes a borrow, but the 128-bit
+// integer division that nvcc emits reads the flag by addc after subc.cc.
 static enum step run_carry(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct ptx_instruction *ptx = bound->ptx;
     bool wide = bound->result_cell == 8, subtracts = ptx->opcode == PTX_OP_SUB || ptx->opcode == PTX_OP_SUBC;
@@ -52,18 +52,18 @@ bool bind_carry(struct binder *binder, const struct ptx_instruction *ptx, struct
     bound->a = bind_source(binder, &ptx->src[0], ptx->type);
     bound->b = bind_source(binder, &ptx->src[1], ptx->type);
     bound->c = is_product ? bind_source(binder, &ptx->src[2], ptx->type) : 0;
-    return (bits == 32 || bits == 64) && bound->a != NO_PLACE && bound->b != NO_PLACE && bound->c != NO_PLACE;
+    return (bits == 32 || bits == 64) && bound->a != NO_OPERAND && bound->b != NO_OPERAND && bound->c != NO_OPERAND;
 }
 
 static enum step run_insert(struct warp *warp, const struct bound *bound, uint32_t mask) {
     uint32_t where[LANES] = {0};
     uint64_t result[LANES];
-    warp->lanes->join_bytes(where, at(warp, bound->c), at(warp, bound->elements[0]), where, 0);
+    warp->lanes->join_bytes(where, operand_data(warp, bound->c), operand_data(warp, bound->elements[0]), where, 0);
     if (bound->result_cell == 8) {
-        warp->lanes->bfi_b64(result, at(warp, bound->a), at(warp, bound->b), where, 0);
+        warp->lanes->bfi_b64(result, operand_data(warp, bound->a), operand_data(warp, bound->b), where, 0);
         warp_write64(warp, bound->d, result, mask);
     } else {
-        warp->lanes->bfi_b32(result, at(warp, bound->a), at(warp, bound->b), where, 0);
+        warp->lanes->bfi_b32(result, operand_data(warp, bound->a), operand_data(warp, bound->b), where, 0);
         warp_write32(warp, bound->d, (const uint32_t *)(const void *)result, mask);
     }
     return STEP_NEXT;
@@ -77,14 +77,15 @@ bool bind_insert(struct binder *binder, const struct ptx_instruction *ptx, struc
     bound->a = bind_source(binder, &ptx->src[0], ptx->type);
     bound->b = bind_source(binder, &ptx->src[1], ptx->type);
     bound->c = bind_source(binder, &ptx->src[2], PTX_U32);
-    bound->elements = bind_places(binder, &ptx->src[3], PTX_U32, false);
-    return bound->d != NO_PLACE && bound->elements && bound->elements[0] != NO_PLACE;
+    bound->elements = bind_operands(binder, &ptx->src[3], PTX_U32, false);
+    return bound->d != NO_OPERAND && bound->elements && bound->elements[0] != NO_OPERAND;
 }
 
 // lop3.BoolOp d|p: p is the combination of "the result is not zero" with q.
 static enum step run_lop3_predicate(struct warp *warp, const struct bound *bound, uint32_t mask) {
     uint32_t result[LANES], bits = 0;
-    warp->lanes->lop3_b32(result, at(warp, bound->a), at(warp, bound->b), at(warp, bound->c), bound->extra);
+    warp->lanes->lop3_b32(result, operand_data(warp, bound->a), operand_data(warp, bound->b),
+                          operand_data(warp, bound->c), bound->extra);
     for (int i = 0; i < LANES; i++)
         bits |= (uint32_t)(result[i] != 0) << i;
     uint32_t q = *predicate(warp, bound->elements[0]) ^ (bound->ptx->src[4].negated ? ALL_LANES : 0);
@@ -94,7 +95,7 @@ static enum step run_lop3_predicate(struct warp *warp, const struct bound *bound
 }
 
 bool bind_lop3_predicate(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
-    place *places = bind_own(binder, 2 * sizeof *places);
+    operand_ref *places = bind_allocate(binder, 2 * sizeof *places);
     if (!places)
         return false;
     bound->kind = BOUND_RUN;
@@ -106,5 +107,5 @@ bool bind_lop3_predicate(struct binder *binder, const struct ptx_instruction *pt
     places[0] = bind_source(binder, &ptx->src[4], PTX_PRED);
     places[1] = bind_result(binder, &ptx->dst[1]);
     bound->elements = places;
-    return places[0] != NO_PLACE;
+    return places[0] != NO_OPERAND;
 }

@@ -1,4 +1,4 @@
-// The cluster's barrier and its addresses: see cluster.h.
+// The cluster barrier and the cluster's addresses: see cluster.h.
 #include "cluster.h"
 
 #include "../analyses/race_cluster.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Threads of a block that have not come to the barrier and have not exited.
+// The number of a block's threads that have neither arrived at the barrier nor exited.
 static unsigned missing(const struct cluster *cluster, unsigned rank) {
     unsigned threads = 0;
     for (unsigned w = 0; w < cluster->block[rank]->warps; w++)
@@ -51,23 +51,23 @@ static enum step misuse(struct warp *warp, const struct bound *bound, const stru
     return warp_fatal(warp, SIM_LAUNCH_FAILURE);
 }
 
-// Without an order it is a release; a relaxed one tells no more than what a fence before it covers.
+// The default order is release; a relaxed arrival releases only what a fence before it covers.
 static enum step run_arrive(struct warp *warp, const struct bound *bound, uint32_t mask) {
     struct cluster *cluster = warp->block->cluster;
     struct cluster_warp *mine = warp->cluster;
     bool relaxed = bound->ptx->flags & PTX_VOLATILE && !(bound->ptx->flags & PTX_RELEASE);
     if (mine->due & mask)
         return misuse(warp, bound, &warp->code[mine->arrive_pc], mine->due & mask,
-                      "arrives at the cluster's barrier, where the same thread arrived at {there} and has not waited "
-                      "since");
+                      "arrives at the cluster barrier, at which the same thread has arrived at {there} and has not "
+                      "waited since [barrier-cluster-arrive]");
     mine->arrived |= mask;
     mine->due |= mask;
     mine->arrive_pc = pc_of(warp, bound);
     if (relaxed)
-        race_cluster_tell_fenced(warp, &cluster->arriving);
+        race_cluster_release_fenced(warp, &cluster->arriving);
     else
-        race_cluster_tell(warp, &cluster->arriving);
-    race_step(warp, false, true);
+        race_cluster_release(warp, &cluster->arriving);
+    race_advance_clock(warp, false, true);
     complete_if_due(cluster);
     return STEP_NEXT;
 }
@@ -77,12 +77,12 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
     struct cluster_warp *mine = warp->cluster;
     if (mask & ~mine->due)
         return misuse(warp, bound, NULL, mask & ~mine->due,
-                      "waits at the cluster's barrier, where this thread has not arrived");
+                      "waits at the cluster barrier, at which this thread has not arrived [barrier-cluster-wait]");
     if (mine->arrived & mask)
         return warp_wait(warp, mask);
     mine->due &= ~mask;
     mine->waited = cluster->phase;
-    race_cluster_learn(warp, cluster->completed, true);
+    race_cluster_acquire(warp, cluster->completed, true);
     race_sync_lanes(warp, mask);
     return STEP_NEXT;
 }
@@ -92,7 +92,7 @@ bool cluster_describe(const struct warp *warp, const struct split *split, char *
     size_t length = 0;
     if (warp->code[split->pc].ptx->opcode != PTX_OP_BARRIER_CLUSTER_WAIT || split->state != SPLIT_AT_EVENT)
         return false;
-    length += (size_t)snprintf(text, size, "barrier.cluster, which lacks");
+    length += (size_t)snprintf(text, size, "barrier.cluster, missing arrivals:");
     for (unsigned r = 0; r < cluster->blocks && length < size; r++) {
         const struct sim_dim *at = &cluster->block[r]->index;
         if (missing(cluster, r))
@@ -119,14 +119,14 @@ static uint64_t source_of(const struct warp *warp, const struct bound *bound, in
 static bool is_shared(struct warp *warp, const struct bound *bound, uint64_t address, int lane) {
     if (bound->ptx->space != PTX_GENERIC || (address & WINDOW_MASK) == SIM_SHARED_WINDOW)
         return true;
-    warp_report(warp, SIM_FINDING_CLUSTER_ABSENT, bound, NULL, lane,
-                "{here} takes address 0x%llx, which is not in shared memory, for one of the cluster",
+    warp_report(warp, SIM_FINDING_CLUSTER_ADDRESS, bound, NULL, lane,
+                "{here} maps address 0x%llx, which is not in shared memory, to another block of the cluster",
                 (unsigned long long)address);
     warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     return false;
 }
 
-// A rank that the cluster does not have is found where the address is used.
+// A rank that the cluster does not have is reported when the address is used.
 static enum step run_mapa(struct warp *warp, const struct bound *bound, uint32_t mask) {
     uint64_t wide[LANES] = {0};
     uint32_t narrow[LANES] = {0};
@@ -167,13 +167,13 @@ static bool bind_address(struct binder *binder, const struct ptx_instruction *pt
     bound->a = bind_source(binder, &ptx->src[0], ptx->type);
     bound->d = bind_result(binder, &ptx->dst[0]);
     bound->space = PTX_PARAM; // not an access: keeps it out of shared memory's shadow
-    return bound->a != NO_PLACE && (ptx->space == PTX_SHARED || (ptx->space == PTX_GENERIC && bound->width == 64)) &&
+    return bound->a != NO_OPERAND && (ptx->space == PTX_SHARED || (ptx->space == PTX_GENERIC && bound->width == 64)) &&
            (ptx->type == PTX_U32 || ptx->type == PTX_U64);
 }
 
 bool bind_mapa(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     bound->b = bind_source(binder, &ptx->src[1], PTX_U32);
-    return bind_address(binder, ptx, bound, run_mapa) && bound->b != NO_PLACE;
+    return bind_address(binder, ptx, bound, run_mapa) && bound->b != NO_OPERAND;
 }
 
 bool bind_rank(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {

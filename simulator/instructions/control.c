@@ -1,4 +1,4 @@
-// Control flow beyond the plain branch. Lanes that return to different places become different splits.
+// Control flow other than plain branches. Lanes that return to different instructions become different splits.
 #include "control.h"
 #include "barrier.h"
 #include "cluster.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The registers of a function that calls itself, so that a lane's can be put aside while another activation runs.
+// The registers of a recursive function, which are saved per lane while another activation runs.
 struct frame_layout {
     int slots;
     struct {
@@ -25,7 +25,7 @@ static void exit_lanes(struct warp *warp, uint32_t mask) {
     now->mask &= ~mask;
     if (!now->mask)
         warp_remove_split(warp, now);
-    sync_retry(warp);
+    sync_retry_waiting(warp);
     barrier_lanes_exited(warp);
     cluster_lanes_exited(warp);
 }
@@ -42,7 +42,7 @@ static enum step run_brx(struct warp *warp, const struct bound *bound, uint32_t 
     const uint32_t *index = cells32(warp, bound->a);
     struct split *now = warp->now;
     if (mask != now->mask)
-        warp_split_off(warp, now->mask & ~mask, now->pc + 1);
+        warp_add_split(warp, now->mask & ~mask, now->pc + 1);
     uint32_t left = mask;
     while (left) {
         uint32_t wanted = index[first_lane(left)], same = 0;
@@ -50,14 +50,14 @@ static enum step run_brx(struct warp *warp, const struct bound *bound, uint32_t 
             same |= (uint32_t)(index[first_lane(rest)] == wanted) << first_lane(rest);
         if (wanted >= bound->extra) {
             warp_report(warp, SIM_FINDING_TRAP, bound, NULL, first_lane(left),
-                        "a switch jumps to entry %u of a table of %u", wanted, bound->extra);
+                        "a switch jumps to entry %u of a table of %u entries", wanted, bound->extra);
             return warp_fatal(warp, SIM_TRAP);
         }
         int32_t target = (int32_t)bound->elements[wanted];
-        warp->patience -= target <= pc_of(warp, bound);
+        warp->turn_budget -= target <= pc_of(warp, bound);
         left &= ~same;
         if (left)
-            warp_split_off(warp, same, target);
+            warp_add_split(warp, same, target);
         else
             now->pc = target;
     }
@@ -68,15 +68,15 @@ bool bind_brx(struct binder *binder, const struct ptx_instruction *ptx, struct b
     const struct ptx_operand *targets = &ptx->src[1];
     if (targets->kind != PTX_OPERAND_VECTOR || targets->count < 1)
         return false;
-    place *table = bind_own(binder, (size_t)targets->count * sizeof *table);
+    operand_ref *table = bind_allocate(binder, (size_t)targets->count * sizeof *table);
     for (int i = 0; table && i < targets->count; i++)
-        table[i] = (place)targets->elements[i].target;
+        table[i] = (operand_ref)targets->elements[i].target;
     bound->kind = BOUND_RUN;
     bound->run = run_brx;
     bound->a = bind_source(binder, &ptx->src[0], PTX_U32);
     bound->extra = (uint32_t)targets->count;
     bound->elements = table;
-    return bound->a != NO_PLACE;
+    return bound->a != NO_OPERAND;
 }
 
 bool bind_branch(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
@@ -98,10 +98,11 @@ static bool make_room(struct warp *warp, int depth) {
     return true;
 }
 
-// Copies the lanes of mask between the register file and the place where depth's caller keeps its own.
-static bool put_aside(struct warp *warp, const struct frame_layout *layout, int depth, uint32_t mask, bool restore) {
+// Copies the lanes of mask between the register file and the saved registers of depth's caller.
+static bool save_registers(struct warp *warp, const struct frame_layout *layout, int depth, uint32_t mask,
+                           bool restore) {
     if (!warp->saved_registers)
-        warp->saved_registers = calloc(MOST_CALLS, sizeof *warp->saved_registers);
+        warp->saved_registers = calloc(MAX_CALL_DEPTH, sizeof *warp->saved_registers);
     if (warp->saved_registers && !warp->saved_registers[depth])
         warp->saved_registers[depth] = calloc(1, warp->run->kernel->register_bytes);
     if (!warp->saved_registers || !warp->saved_registers[depth])
@@ -123,17 +124,17 @@ static bool put_aside(struct warp *warp, const struct frame_layout *layout, int 
 }
 
 // bound->offset: the caller's call_base. Indirect calls have their target in register a.
-static enum step enter(struct warp *warp, const struct bound *bound, uint32_t mask, const struct ptx_frame *callee,
-                       const struct frame_layout *layout) {
+static enum step enter_function(struct warp *warp, const struct bound *bound, uint32_t mask,
+                                const struct ptx_frame *callee, const struct frame_layout *layout) {
     struct split *now = warp->now;
-    if (now->depth + 1 >= MOST_CALLS || !make_room(warp, now->depth)) {
-        warp_report(warp, SIM_FINDING_TRAP, bound, NULL, first_lane(mask),
-                    "calls are nested %d deep: the stack overflows", now->depth);
+    if (now->depth + 1 >= MAX_CALL_DEPTH || !make_room(warp, now->depth)) {
+        warp_report(warp, SIM_FINDING_TRAP, bound, NULL, first_lane(mask), "stack overflow: calls are nested %d deep",
+                    now->depth);
         return warp_fatal(warp, SIM_TRAP);
     }
     if (mask != now->mask)
-        warp_split_off(warp, now->mask & ~mask, now->pc + 1);
-    if (layout && !put_aside(warp, layout, now->depth, mask, false))
+        warp_add_split(warp, now->mask & ~mask, now->pc + 1);
+    if (layout && !save_registers(warp, layout, now->depth, mask, false))
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     struct call_frame *frame = &warp->frame[now->depth];
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -144,7 +145,7 @@ static enum step enter(struct warp *warp, const struct bound *bound, uint32_t ma
     }
     now->depth++;
     now->pc = callee->entry;
-    warp->patience--;
+    warp->turn_budget--;
     return STEP_MOVED;
 }
 
@@ -154,14 +155,15 @@ struct call_target {
 };
 
 static enum step run_call(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    const struct call_target *target = at(warp, bound->b);
-    return enter(warp, bound, mask, target->frame, target->layout);
+    const struct call_target *target = operand_data(warp, bound->b);
+    return enter_function(warp, bound, mask, target->frame, target->layout);
 }
 
-// The lanes may call different functions: those of the first one go, the others come back to this instruction.
+// The lanes may call different functions: the lanes of the first function go, the others execute this instruction
+// again.
 static enum step run_call_indirect(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const struct ptx_kernel *ptx = warp->run->kernel->ptx;
-    const struct call_target *targets = at(warp, bound->b);
+    const struct call_target *targets = operand_data(warp, bound->b);
     const uint64_t *address = cells64(warp, bound->a);
     uint64_t wanted = address[first_lane(mask)];
     uint32_t same = 0;
@@ -170,14 +172,14 @@ static enum step run_call_indirect(struct warp *warp, const struct bound *bound,
     for (int i = 1; i < ptx->functions; i++) {
         if (ptx->function[i].address == wanted) {
             if (mask != warp->now->mask)
-                warp_split_off(warp, warp->now->mask & ~mask, warp->now->pc + 1);
+                warp_add_split(warp, warp->now->mask & ~mask, warp->now->pc + 1);
             if (same != mask)
-                warp_split_off(warp, mask & ~same, warp->now->pc);
-            return enter(warp, bound, same, targets[i].frame, targets[i].layout);
+                warp_add_split(warp, mask & ~same, warp->now->pc);
+            return enter_function(warp, bound, same, targets[i].frame, targets[i].layout);
         }
     }
     warp_report(warp, SIM_FINDING_TRAP, bound, NULL, first_lane(mask),
-                "a call through a pointer to no function (0x%llx)", (unsigned long long)wanted);
+                "a call through a pointer that is no function pointer (0x%llx)", (unsigned long long)wanted);
     return warp_fatal(warp, SIM_TRAP);
 }
 
@@ -186,11 +188,11 @@ static enum step run_return(struct warp *warp, const struct bound *bound, uint32
     if (now->depth == 0)
         return run_exit(warp, bound, mask);
     if (mask != now->mask)
-        warp_split_off(warp, now->mask & ~mask, now->pc + 1);
+        warp_add_split(warp, now->mask & ~mask, now->pc + 1);
     const struct frame_layout *layout =
-        bound->b == NO_PLACE ? NULL : ((struct call_target *)at(warp, bound->b))->layout;
+        bound->b == NO_OPERAND ? NULL : ((struct call_target *)operand_data(warp, bound->b))->layout;
     const struct call_frame *frame = &warp->frame[now->depth - 1];
-    if (layout && !put_aside(warp, layout, now->depth - 1, mask, true))
+    if (layout && !save_registers(warp, layout, now->depth - 1, mask, true))
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     now->depth--;
     for (uint32_t left = mask; left;) {
@@ -205,7 +207,7 @@ static enum step run_return(struct warp *warp, const struct bound *bound, uint32
         }
         left &= ~same;
         if (left)
-            warp_split_off(warp, same, back);
+            warp_add_split(warp, same, back);
         else
             now->pc = back;
     }
@@ -236,7 +238,7 @@ static const struct frame_layout *layout_of(struct binder *binder, const struct 
     if (!frame->recursive)
         return NULL;
     size_t most = (size_t)frame->frame_bytes / 4 + 1;
-    struct frame_layout *layout = bind_own(binder, sizeof *layout + most * sizeof layout->slot[0]);
+    struct frame_layout *layout = bind_allocate(binder, sizeof *layout + most * sizeof layout->slot[0]);
     uint8_t *seen = calloc(most, 1);
     if (!layout || !seen) {
         binder->failed = true;
@@ -266,7 +268,7 @@ bool bind_return(struct binder *binder, const struct ptx_instruction *ptx, struc
     (void)ptx;
     bound->kind = BOUND_RUN;
     bound->run = run_return;
-    bound->b = NO_PLACE;
+    bound->b = NO_OPERAND;
     if (binder->frame->recursive) {
         struct call_target own = {binder->frame, layout_of(binder, binder->frame)};
         bound->b = bind_data(binder, &own, sizeof own);
@@ -277,7 +279,7 @@ bool bind_return(struct binder *binder, const struct ptx_instruction *ptx, struc
 bool bind_call(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     const struct ptx_kernel *kernel = binder->kernel->ptx;
     bound->kind = BOUND_RUN;
-    bound->b = NO_PLACE;
+    bound->b = NO_OPERAND;
     bound->offset = binder->frame->call_base;
     const struct ptx_operand *callee = &ptx->src[0];
     if (callee->kind == PTX_OPERAND_FUNCTION && callee->target < 0) {
@@ -296,8 +298,8 @@ bool bind_call(struct binder *binder, const struct ptx_instruction *ptx, struct 
         targets[i] = (struct call_target){&kernel->function[i], layout_of(binder, &kernel->function[i])};
     bound->run = run_call_indirect;
     bound->a = bind_source(binder, callee, PTX_U64);
-    bound->b = targets ? bind_data(binder, targets, (size_t)kernel->functions * sizeof *targets) : NO_PLACE;
+    bound->b = targets ? bind_data(binder, targets, (size_t)kernel->functions * sizeof *targets) : NO_OPERAND;
     binder->failed |= !targets;
     free(targets);
-    return bound->a != NO_PLACE;
+    return bound->a != NO_OPERAND;
 }

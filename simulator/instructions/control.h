@@ -1,4 +1,4 @@
-// Calls of what the GPU's own library gives: vprintf, __assertfail, malloc, free; system.c.
+// Calls of the GPU's device library: vprintf, __assertfail, malloc, free; system.c.
 #ifndef SIMULATOR_INSTRUCTIONS_CONTROL_H
 #define SIMULATOR_INSTRUCTIONS_CONTROL_H
 

@@ -1,5 +1,5 @@
-// What the device runtime does for a kernel that launches others: a buffer for the parameters, the launch, streams,
-// which are all alike.
+// The device runtime for a kernel that launches others: a buffer for the parameters, the launch, and streams, which are
+// all equivalent.
 #include "device_launch.h"
 
 #include "../machine/allocation.h"
@@ -8,7 +8,7 @@
 
 #include <driver_types.h>
 
-#define PARAMETER_BYTES 32768 // no kernel has more
+#define PARAMETER_BYTES 32768 // the maximum of any kernel
 
 uint64_t device_launch_buffer(struct warp *warp, uint64_t kernel, const uint32_t grid[3], const uint32_t block[3],
                               uint32_t dynamic_shared_bytes) {
@@ -16,7 +16,7 @@ uint64_t device_launch_buffer(struct warp *warp, uint64_t kernel, const uint32_t
     struct sim_allocation *buffer = children ? sim_memory_allocate(PARAMETER_BYTES, SIM_ALLOCATION_HEAP, NULL) : NULL;
     if (!buffer)
         return 0;
-    sim_memory_mark_written(buffer, 0, PARAMETER_BYTES); // what the kernel has no parameter for
+    sim_memory_mark_written(buffer, 0, PARAMETER_BYTES); // also what the kernel has no parameter for
     struct sim_child child = {.kernel = kernel,
                               .grid = {grid[0], grid[1], grid[2]},
                               .block = {block[0], block[1], block[2]},

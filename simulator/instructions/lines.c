@@ -1,5 +1,5 @@
-// Which instructions belong to the same line of the source: a loop that the compiler has unrolled has one load many
-// times, and what is found at one of them is found at all.
+// Groups instructions by source line: an unrolled loop contains one load many times, and a finding at one of them is a
+// finding at all.
 #include "families.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ bool find_lines(struct sim_kernel *kernel) {
             slot = (slot + 1) % slots;
         if (!table[slot])
             table[slot] = i + 1;
-        // Without line information each instruction stands for itself.
+        // Without line information each instruction is a group of its own.
         kernel->code[i].line = location_at(ptx->module, location) ? table[slot] - 1 : i;
     }
     free(table);

@@ -1,4 +1,4 @@
-// Matrices spread over the registers of a warp: ldmatrix, stmatrix, movmatrix, mma.
+// Matrices distributed over the registers of a warp: ldmatrix, stmatrix, movmatrix, mma.
 #include "families.h"
 
 #include "../lanes/fragment.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-// The address of row i of matrix m comes from lane 8 m + i.
+// Lane 8 m + i provides the address of row i of matrix m.
 static void load_matrices(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     struct access filled = *access;
     access_fill(&filled);
@@ -73,19 +73,19 @@ static enum step run_movmatrix(struct warp *warp, const struct bound *bound, uin
     return STEP_NEXT;
 }
 
-// bound->elements: D, A, B, C, four places each.
+// bound->elements: D, A, B, C, four operands each.
 static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t mask) {
     static const uint32_t nothing[LANES]; // the lower half of m8n8k
     enum step step;
     uint32_t result[4][LANES];
     uint32_t *const d[4] = {result[0], result[1], result[2], result[3]};
     const uint32_t *operand[3][4];
-    const struct lane_mma *what = at(warp, bound->b);
+    const struct lane_mma *what = operand_data(warp, bound->b);
     if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
     for (int i = 0; i < 12; i++) {
-        place where = bound->elements[4 + i];
-        operand[i / 4][i % 4] = where == NO_PLACE ? nothing : cells32(warp, where);
+        operand_ref where = bound->elements[4 + i];
+        operand[i / 4][i % 4] = where == NO_OPERAND ? nothing : cells32(warp, where);
     }
     if (what->element >= ELEMENT_S4)
         warp->lanes->mma_each(what, d, operand[0], operand[1], operand[2], NULL);
@@ -96,13 +96,13 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     return STEP_NEXT;
 }
 
-bool bind_fragment(struct binder *binder, const struct ptx_operand *operand, place places[4], bool result) {
+bool bind_fragment(struct binder *binder, const struct ptx_operand *operand, operand_ref places[4], bool result) {
     int count = operand->kind == PTX_OPERAND_VECTOR ? operand->count : 1;
     for (int i = 0; i < 4; i++) {
         const struct ptx_operand *one =
             operand->kind == PTX_OPERAND_VECTOR && i < count ? &operand->elements[i] : operand;
-        places[i] = i >= count ? NO_PLACE : result ? bind_result(binder, one) : bind_source(binder, one, PTX_B32);
-        if (!result && i < count && places[i] == NO_PLACE)
+        places[i] = i >= count ? NO_OPERAND : result ? bind_result(binder, one) : bind_source(binder, one, PTX_B32);
+        if (!result && i < count && places[i] == NO_OPERAND)
             return false;
     }
     return count <= 4;
@@ -136,10 +136,10 @@ enum lane_element matrix_element(enum ptx_type type) {
 bool bind_mma(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     if (ptx->mma_type[1] == PTX_F64)
         return bind_mma_double(binder, ptx, bound);
-    place *places = bind_own(binder, 16 * sizeof *places);
+    operand_ref *places = bind_allocate(binder, 16 * sizeof *places);
     struct lane_mma what = {
         .element = matrix_element(ptx->mma_type[1]),
-        .right = matrix_element(ptx->mma_type[2]),
+        .element_b = matrix_element(ptx->mma_type[2]),
         .k = ptx->shape[2],
         .half_sum = ptx->mma_type[0] == PTX_F16,
         .saturates = ptx->flags & PTX_SAT,
@@ -164,7 +164,7 @@ bool bind_move_matrices(struct binder *binder, const struct ptx_instruction *ptx
     bound->kind = BOUND_RUN;
     bound->run = run_move_matrices;
     bound->vector = (uint8_t)(data->kind == PTX_OPERAND_VECTOR ? data->count : 1);
-    bound->elements = bind_places(binder, data, PTX_B32, loads);
+    bound->elements = bind_operands(binder, data, PTX_B32, loads);
     bound->space = (uint8_t)ptx->space;
     bound->bytes = 16;
     bound->offset = address->offset;
@@ -182,5 +182,5 @@ bool bind_movmatrix(struct binder *binder, const struct ptx_instruction *ptx, st
     bound->run = run_movmatrix;
     bound->d = bind_result(binder, &ptx->dst[0]);
     bound->a = bind_source(binder, &ptx->src[0], PTX_B32);
-    return bound->a != NO_PLACE;
+    return bound->a != NO_OPERAND;
 }

@@ -1,4 +1,4 @@
-// What mma and wmma share.
+// Shared by mma and wmma.
 #ifndef SIMULATOR_INSTRUCTIONS_MATRIX_H
 #define SIMULATOR_INSTRUCTIONS_MATRIX_H
 
@@ -7,7 +7,7 @@
 
 enum lane_element matrix_element(enum ptx_type type);
 
-// The registers of an operand of mma, four at most; NO_PLACE past its last one.
-bool bind_fragment(struct binder *binder, const struct ptx_operand *operand, place places[4], bool result);
+// The registers of an operand of mma, four at most; NO_OPERAND past its last one.
+bool bind_fragment(struct binder *binder, const struct ptx_operand *operand, operand_ref places[4], bool result);
 
 #endif

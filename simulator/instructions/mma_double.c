@@ -1,6 +1,6 @@
-// mma.sync of doubles: m8n8k4, and m16n8k4, k8 and k16, which sm_90 has. Register r of A has row 8 (r % 2) and column
-// 4 (r / 2) further, register r of B row 4 r (PTX ISA, "Matrix fragments for mma.m16n8k16 with floating point type"). A
-// sum is a chain of fma in the order of k.
+// mma.sync of doubles: m8n8k4, and m16n8k4, k8 and k16 of sm_90. Register r of A has row offset 8 (r % 2) and column
+// offset 4 (r / 2), register r of B row offset 4 r (PTX ISA, "Matrix fragments for mma.m16n8k16 with floating point
+// type"). A sum is a chain of fma in the order of k.
 #include "families.h"
 
 #include "../lanes/fragment.h"
@@ -11,11 +11,11 @@
 
 enum { ROWS = 16, COLUMNS = 8, MOST_K = 16, MOST_PLACES = 8 };
 
-// bound->elements: D, A, B, C, eight places each. bound->lanes: fma, so that a NaN comes out of a chain as it does of
-// fma: an H200's mma passes on the same one.
+// bound->elements: D, A, B, C, eight operands each. bound->lanes: fma, so that NaNs propagate through a chain as
+// through fma: an H200's mma returns the same NaN.
 static enum step run_mma_double(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const int m = bound->ptx->shape[0], k = bound->ptx->shape[2], halves = m / 8;
-    const place *d = bound->elements, *a = d + MOST_PLACES, *b = a + MOST_PLACES, *c = b + MOST_PLACES;
+    const operand_ref *d = bound->elements, *a = d + MOST_PLACES, *b = a + MOST_PLACES, *c = b + MOST_PLACES;
     uint64_t left[ROWS][MOST_K], right[MOST_K][COLUMNS], result[4][LANES];
     enum step step;
     if (!sync_whole_warp(warp, bound, mask, &step))
@@ -45,7 +45,7 @@ static enum step run_mma_double(struct warp *warp, const struct bound *bound, ui
 
 bool bind_mma_double(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     const struct ptx_operand *operand[4] = {&ptx->dst[0], &ptx->src[0], &ptx->src[1], &ptx->src[2]};
-    place *places = bind_own(binder, 4 * MOST_PLACES * sizeof *places);
+    operand_ref *places = bind_allocate(binder, 4 * MOST_PLACES * sizeof *places);
     bound->kind = BOUND_RUN;
     bound->run = run_mma_double;
     bound->lanes = binder->lanes->fma_f64;
@@ -54,9 +54,9 @@ bool bind_mma_double(struct binder *binder, const struct ptx_instruction *ptx, s
         bool vector = operand[o]->kind == PTX_OPERAND_VECTOR;
         for (int i = 0; i < (vector ? operand[o]->count : 1) && i < MOST_PLACES; i++) {
             const struct ptx_operand *one = vector ? &operand[o]->elements[i] : operand[o];
-            place *to = &places[o * MOST_PLACES + i];
+            operand_ref *to = &places[o * MOST_PLACES + i];
             *to = o ? bind_source(binder, one, PTX_B64) : bind_result(binder, one);
-            if (o && *to == NO_PLACE)
+            if (o && *to == NO_OPERAND)
                 return false;
         }
     }

@@ -1,6 +1,6 @@
-// mma.sp: A has half of the elements of its rows; the metadata, a register of some lanes, says where they stand (PTX
-// ISA, "Sparse matrix storage"). Metadata that says nothing defined is a finding: two elements at one place, places
-// that .sp::ordered_metadata wants in order and are not, or of tf32 others than 0b0100 and 0b1110.
+// mma.sp: A stores half of the elements of its rows; the metadata, a register of some lanes, has their indices (PTX
+// ISA, "Sparse matrix storage"). Undefined metadata is reported: two equal indices, indices that are not in order
+// although .sp::ordered_metadata requires it, or for tf32 other values than 0b0100 and 0b1110.
 #include "families.h"
 
 #include "../machine/warp.h"
@@ -27,16 +27,16 @@ static void check_metadata(struct warp *warp, const struct bound *bound, const s
                 continue;
             if (!warp_reported(warp, SIM_FINDING_SPARSE_METADATA, bound, NULL))
                 warp_report(warp, SIM_FINDING_SPARSE_METADATA, bound, NULL, lane,
-                            "{here} has metadata 0x%08x in lane %d, whose bits %d to %d say places %u and %u",
+                            "{here} has metadata 0x%08x in lane %d, whose bits %d to %d name indices %u and %u",
                             metadata[lane], lane, 4 * i, 4 * i + 3, places & 3, places >> 2);
             return;
         }
     }
 }
 
-// bound->elements: D, A, B, C, four places each; bound->a: the metadata.
+// bound->elements: D, A, B, C, four operands each; bound->a: the metadata.
 static enum step run_mma_sparse(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    const struct lane_mma *what = at(warp, bound->b);
+    const struct lane_mma *what = operand_data(warp, bound->b);
     enum step step;
     uint32_t result[4][LANES];
     uint32_t *const d[4] = {result[0], result[1], result[2], result[3]};
@@ -44,8 +44,8 @@ static enum step run_mma_sparse(struct warp *warp, const struct bound *bound, ui
     if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
     for (int i = 0; i < 12; i++) {
-        place where = bound->elements[4 + i];
-        operand[i / 4][i % 4] = where == NO_PLACE ? NULL : cells32(warp, where);
+        operand_ref where = bound->elements[4 + i];
+        operand[i / 4][i % 4] = where == NO_OPERAND ? NULL : cells32(warp, where);
     }
     check_metadata(warp, bound, what, metadata);
     warp->lanes->mma_each(what, d, operand[0], operand[1], operand[2], metadata);
@@ -55,10 +55,10 @@ static enum step run_mma_sparse(struct warp *warp, const struct bound *bound, ui
 }
 
 bool bind_mma_sparse(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
-    place *places = bind_own(binder, 16 * sizeof *places);
+    operand_ref *places = bind_allocate(binder, 16 * sizeof *places);
     struct lane_mma what = {
         .element = matrix_element(ptx->mma_type[1]),
-        .right = matrix_element(ptx->mma_type[2]),
+        .element_b = matrix_element(ptx->mma_type[2]),
         .k = ptx->shape[2],
         .half_sum = ptx->mma_type[0] == PTX_F16,
         .saturates = ptx->flags & PTX_SAT,
@@ -72,7 +72,7 @@ bool bind_mma_sparse(struct binder *binder, const struct ptx_instruction *ptx, s
     bound->b = bind_data(binder, &what, sizeof what);
     bound->vector = what.half_sum ? 2 : 4;
     bound->elements = places;
-    return bound->a != NO_PLACE && bind_fragment(binder, &ptx->dst[0], places, true) &&
+    return bound->a != NO_OPERAND && bind_fragment(binder, &ptx->dst[0], places, true) &&
            bind_fragment(binder, &ptx->src[0], places + 4, false) &&
            bind_fragment(binder, &ptx->src[1], places + 8, false) &&
            bind_fragment(binder, &ptx->src[2], places + 12, false);

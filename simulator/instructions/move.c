@@ -1,4 +1,4 @@
-// Moves that are more than a copy: see move.h.
+// Moves that are not plain copies: see move.h.
 #include "move.h"
 
 #include "../machine/cluster.h"
@@ -10,7 +10,7 @@ bool special_changes(enum ptx_special special) {
     return special >= PTX_CLOCK && special <= PTX_GLOBALTIMER_HI;
 }
 
-// mov.b64 {lo, hi}, a and the other way round. bound->elements: the parts; bytes: the width of one.
+// mov.b64 {lo, hi}, a and the reverse. bound->elements: the parts; bytes: the width of one.
 static enum step run_pack(struct warp *warp, const struct bound *bound, uint32_t mask) {
     uint64_t joined[LANES] = {0};
     for (int k = 0; k < bound->vector; k++) {
@@ -58,7 +58,7 @@ static enum step run_halves(struct warp *warp, const struct bound *bound, uint32
         }
     }
     for (int k = 0; k < to->count; k++) {
-        place where = bound->elements[from->count + k];
+        operand_ref where = bound->elements[from->count + k];
         uint32_t quarter[LANES];
         if (to->count == 2) {
             warp_write64(warp, where, half[k], mask);
@@ -73,13 +73,13 @@ static enum step run_halves(struct warp *warp, const struct bound *bound, uint32
 
 static bool bind_halves(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     const struct ptx_operand *to = &ptx->dst[0], *from = &ptx->src[0];
-    place *places = bind_own(binder, (size_t)(to->count + from->count) * sizeof *places);
+    operand_ref *places = bind_allocate(binder, (size_t)(to->count + from->count) * sizeof *places);
     bound->kind = BOUND_RUN;
     bound->run = run_halves;
     bound->space = PTX_PARAM; // not an access, as in bind_pack
     bound->elements = places;
     for (int i = 0; places && i < from->count; i++)
-        if ((places[i] = bind_source(binder, &from->elements[i], from->count == 2 ? PTX_B64 : PTX_B32)) == NO_PLACE)
+        if ((places[i] = bind_source(binder, &from->elements[i], from->count == 2 ? PTX_B64 : PTX_B32)) == NO_OPERAND)
             return false;
     for (int i = 0; places && i < to->count; i++)
         places[from->count + i] = bind_result(binder, &to->elements[i]);
@@ -101,11 +101,11 @@ bool bind_pack(struct binder *binder, const struct ptx_instruction *ptx, struct 
     bound->run = packs ? run_pack : run_unpack;
     enum ptx_type part = bits / vector->count == 32 ? PTX_B32 : bits / vector->count == 16 ? PTX_B16 : PTX_B8;
     bound->bytes = (uint8_t)ptx_type_size(part);
-    bound->elements = bind_places(binder, vector, part, !packs);
+    bound->elements = bind_operands(binder, vector, part, !packs);
     bound->space = PTX_PARAM; // not an access: keeps it out of shared memory's shadow
-    bound->d = packs ? bind_result(binder, &ptx->dst[0]) : NO_PLACE;
+    bound->d = packs ? bind_result(binder, &ptx->dst[0]) : NO_OPERAND;
     bound->a = packs ? 0 : bind_source(binder, &ptx->src[0], ptx->type);
-    return bound->a != NO_PLACE;
+    return bound->a != NO_OPERAND;
 }
 
 static uint64_t nanoseconds(void) {
@@ -114,8 +114,8 @@ static uint64_t nanoseconds(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-// The clock of a simulated multiprocessor counts what its warp has executed: it rises, and means nothing more.
-// globaltimer is the host's time.
+// The clock of a simulated SM counts the instructions of its warp: it increases, and has no other meaning. globaltimer
+// is the host's time.
 static enum step run_clock(struct warp *warp, const struct bound *bound, uint32_t mask) {
     uint64_t clock = warp->run->lane_instructions + warp->lane_instructions + (warp->ticks += 4), value = clock;
     enum ptx_special special = bound->ptx->src[0].special;
@@ -141,10 +141,10 @@ bool bind_clock(struct binder *binder, const struct ptx_instruction *ptx, struct
     bound->run = run_clock;
     bound->d = bind_result(binder, &ptx->dst[0]);
     bound->result_cell = is_64_bit(ptx->dst[0].reg_type) ? 8 : 4;
-    return bound->d != NO_PLACE;
+    return bound->d != NO_OPERAND;
 }
 
-// A recursive function has local variables of its own at each depth of calls.
+// A recursive function has its local variables at each call depth.
 static enum step run_local_address(struct warp *warp, const struct bound *bound, uint32_t mask) {
     uint64_t value = (uint64_t)bound->offset + (uint64_t)warp->now->depth * warp->run->kernel->ptx->local_bytes;
     uint64_t wide[LANES];
@@ -159,7 +159,7 @@ bool bind_local_address(struct binder *binder, const struct ptx_instruction *ptx
     bound->run = run_local_address;
     bound->offset = ptx->src[0].offset;
     bound->d = bind_result(binder, &ptx->dst[0]);
-    return bound->d != NO_PLACE && is_64_bit(ptx->type);
+    return bound->d != NO_OPERAND && is_64_bit(ptx->type);
 }
 
 static uint64_t window_of(enum ptx_space space) {
@@ -169,7 +169,7 @@ static uint64_t window_of(enum ptx_space space) {
                                 : 0;
 }
 
-// A generic address is the offset in its space with the space's window above it; global addresses are generic already.
+// A generic address is the offset in its space plus the space's window; global addresses are already generic.
 bool bind_cvta(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     enum ptx_type t = ptx->type;
     const struct lanes *l = binder->lanes;
@@ -206,6 +206,6 @@ bool bind_isspacep(struct binder *binder, const struct ptx_instruction *ptx, str
     bound->offset = (int64_t)window_of(ptx->space);
     bound->a = bind_source(binder, &ptx->src[0], PTX_U64);
     bound->d = bind_result(binder, &ptx->dst[0]);
-    return bound->a != NO_PLACE && bound->d != NO_PLACE && ptx->src[0].reg_type != PTX_B32 &&
+    return bound->a != NO_OPERAND && bound->d != NO_OPERAND && ptx->src[0].reg_type != PTX_B32 &&
            ptx->src[0].reg_type != PTX_U32;
 }

@@ -1,4 +1,4 @@
-// Moves that are more than a copy: packing, clocks, addresses.
+// Moves that are not plain copies: packing, clocks, addresses.
 #ifndef SIMULATOR_INSTRUCTIONS_MOVE_H
 #define SIMULATOR_INSTRUCTIONS_MOVE_H
 
@@ -10,7 +10,7 @@ bool bind_local_address(struct binder *binder, const struct ptx_instruction *ptx
 bool bind_cvta(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound);
 bool bind_isspacep(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound);
 
-// Special registers that are read anew each time.
+// Special registers that are evaluated at each read.
 bool special_changes(enum ptx_special special);
 
 #endif

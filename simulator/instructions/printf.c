@@ -1,4 +1,4 @@
-// The kernel's printf. The compiler leaves the arguments one after the other in local memory, each at a multiple of its
+// The kernel's printf. The compiler stores the arguments one after the other in local memory, each at a multiple of its
 // size: int 4 bytes, long long, double and pointers 8.
 #include "printf.h"
 
@@ -13,7 +13,7 @@ struct reader {
     uint64_t next;
 };
 
-static uint64_t take(struct reader *reader, unsigned size) {
+static uint64_t next_argument(struct reader *reader, unsigned size) {
     uint64_t value = 0;
     reader->next = (reader->next + size - 1) / size * size;
     system_read(reader->warp, reader->lane, reader->next, &value, size);
@@ -21,38 +21,38 @@ static uint64_t take(struct reader *reader, unsigned size) {
     return value;
 }
 
-// Prints one conversion of the host's printf, whose text is specification.
+// Prints one conversion by the host's printf; specification is its text.
 static void convert(struct reader *reader, const char *specification, char conversion, bool wide, FILE *out) {
     char text[1024];
     switch (conversion) {
     case 'd':
     case 'i':
         if (wide)
-            fprintf(out, specification, (long long)take(reader, 8));
+            fprintf(out, specification, (long long)next_argument(reader, 8));
         else
-            fprintf(out, specification, (int)take(reader, 4));
+            fprintf(out, specification, (int)next_argument(reader, 4));
         break;
     case 'u':
     case 'o':
     case 'x':
     case 'X':
         if (wide)
-            fprintf(out, specification, (unsigned long long)take(reader, 8));
+            fprintf(out, specification, (unsigned long long)next_argument(reader, 8));
         else
-            fprintf(out, specification, (unsigned)take(reader, 4));
+            fprintf(out, specification, (unsigned)next_argument(reader, 4));
         break;
     case 'c':
-        fprintf(out, specification, (int)take(reader, 4));
+        fprintf(out, specification, (int)next_argument(reader, 4));
         break;
     case 's':
-        system_read_text(reader->warp, reader->lane, take(reader, 8), text, sizeof text);
+        system_read_text(reader->warp, reader->lane, next_argument(reader, 8), text, sizeof text);
         fprintf(out, specification, text);
         break;
     case 'p':
-        fprintf(out, specification, (void *)(uintptr_t)take(reader, 8));
+        fprintf(out, specification, (void *)(uintptr_t)next_argument(reader, 8));
         break;
     default: {
-        uint64_t bits = take(reader, 8);
+        uint64_t bits = next_argument(reader, 8);
         double value;
         memcpy(&value, &bits, 8);
         fprintf(out, specification, value);
@@ -60,8 +60,8 @@ static void convert(struct reader *reader, const char *specification, char conve
     }
 }
 
-// Reads flags, width, precision and length at *at, and leaves there the conversion character. A `*` is replaced by the
-// argument; lengths become ll, for device integers have 32 or 64 bits whatever the host's long is.
+// Reads flags, width, precision and length at *at, which then points to the conversion character. A `*` is replaced by
+// the argument; lengths become ll, because device integers have 32 or 64 bits whatever the size of the host's long is.
 static bool read_specification(struct reader *reader, const char **at, char *specification, size_t size, bool *wide,
                                int *count) {
     size_t length = 0;
@@ -71,7 +71,7 @@ static bool read_specification(struct reader *reader, const char **at, char *spe
         if (strchr("-+ #0123456789.", *c)) {
             specification[length++] = *c;
         } else if (*c == '*') {
-            length += (size_t)snprintf(specification + length, size - length, "%d", (int)take(reader, 4));
+            length += (size_t)snprintf(specification + length, size - length, "%d", (int)next_argument(reader, 4));
             (*count)++;
         } else if (*c == 'h') {
             continue;
@@ -112,7 +112,7 @@ int printf_lane(const struct warp *warp, int lane, uint64_t format, uint64_t arg
             count++;
             c = end;
         } else {
-            putc_unlocked('%', stdout); // not a conversion: printed as it stands
+            putc_unlocked('%', stdout); // not a conversion: printed unchanged
         }
     }
     funlockfile(stdout);

@@ -1,24 +1,24 @@
-// setmaxnreg: registers go from one warpgroup to another through the pool of the block, which is what its launch
-// allocated: .dec gives to it, .inc waits until there is enough in it.
+// setmaxnreg moves registers from one warpgroup to another through the block's pool, whose total is the launch's
+// allocation: .dec returns registers to the pool, .inc waits until the pool has enough.
 //
-// How many registers a thread begins with is the assembler's choice. Where it wrote it down (runtime/registers.h) that
-// is taken. Else it is what ptxas 13.0 does, as seen for bounds of 256 and 384 threads: the share of the launch bounds'
-// threads, but no more than the largest setmaxnreg.inc asks for. Without a least number of blocks in the launch bounds,
-// and without .maxnreg, it leaves setmaxnreg out (C7508).
+// The assembler chooses the number of registers that a thread starts with. If it is known (runtime/registers.h), it is
+// used. Otherwise it is computed as ptxas 13.0 does, observed for bounds of 256 and 384 threads: the SM's registers
+// divided by the threads of the launch bounds, but at most the largest setmaxnreg.inc. If the launch bounds have no
+// minimum number of blocks and there is no .maxnreg, ptxas ignores setmaxnreg (C7508).
 #include "setmaxnreg.h"
 
 #include "../machine/block.h"
 #include "families.h"
 
 #define REGISTERS_OF_AN_SM 65536
-#define MOST_REGISTERS 256 // of a thread, as they are allocated
+#define MOST_REGISTERS 256 // per thread, as they are allocated
 #define REGISTERS_UNIT 8
 
 static uint32_t smaller(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
 
-// Whether the assembler knows how many registers a thread begins with.
+// Returns whether the assembler knows the number of registers that a thread starts with.
 static bool is_determined(const struct ptx_kernel *ptx) {
     return ptx->max_registers > 0 || (ptx->min_blocks > 0 && (ptx->max_threads[0] || ptx->required_threads[0]));
 }
@@ -52,18 +52,18 @@ static enum step run_setmaxnreg(struct warp *warp, const struct bound *bound, ui
     bool more = bound->ptx->opcode == PTX_OP_SETMAXNREG_INC;
     uint32_t wanted = bound->extra, held = warp->registers;
     if (mask != ALL_LANES) {
-        warp_report(warp, SIM_FINDING_WARPGROUP, bound, NULL, first_lane(mask),
-                    "{here} needs all 128 threads of warpgroup %u; not all lanes of this warp are there",
+        warp_report(warp, SIM_FINDING_DIVERGENT_WARPGROUP, bound, NULL, first_lane(mask),
+                    "{here} needs all 128 threads of warpgroup %u; not all lanes of this warp are active",
                     warp->index / 4);
         return warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }
     if (!held) {
-        warp_report(warp, SIM_FINDING_REMARK_REGISTERS, bound, NULL, 0, "{here} does nothing: ptxas leaves it out");
+        warp_report(warp, SIM_FINDING_SETMAXNREG_IGNORED, bound, NULL, 0, "{here} has no effect: ptxas ignores it");
         return STEP_NEXT;
     }
     if (more ? wanted < held : wanted > held) {
-        warp_report(warp, SIM_FINDING_REGISTER_POOL, bound, NULL, 0,
-                    "{here} asks for %u registers a thread, %s than the %u that it has", wanted,
+        warp_report(warp, SIM_FINDING_REGISTER_BUDGET, bound, NULL, 0,
+                    "{here} requests %u registers per thread, %s than the %u that a thread has", wanted,
                     more ? "fewer" : "more", held);
         return warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }

@@ -4,7 +4,7 @@
 #include "families.h"
 #include "sync.h"
 
-// Where a lane's value comes from, by the rule of the PTX manual; *valid: the lane is inside its segment.
+// The lane whose value a lane reads, by the rule of the PTX ISA; *valid: that lane is within the segment.
 static int source_lane(enum ptx_variant how, int lane, uint32_t b, uint32_t c, bool *valid) {
     int step = b & 31, clamp = c & 31, segment = c >> 8 & 31;
     int most = (lane & segment) | (clamp & ~segment), least = lane & segment, from;
@@ -30,8 +30,8 @@ static int source_lane(enum ptx_variant how, int lane, uint32_t b, uint32_t c, b
 
 static enum step run_shuffle(struct warp *warp, const struct bound *bound, uint32_t mask) {
     enum step step;
-    place members = bound->elements[0];
-    if (!sync_gather(warp, bound, &mask, members, &step))
+    operand_ref members = bound->elements[0];
+    if (!sync_converge(warp, bound, &mask, members, &step))
         return step;
     const uint32_t *a = cells32(warp, bound->a), *b = cells32(warp, bound->b), *c = cells32(warp, bound->c);
     uint32_t result[LANES] = {0}, inside = 0;
@@ -41,32 +41,32 @@ static enum step run_shuffle(struct warp *warp, const struct bound *bound, uint3
         bool valid;
         int from = source_lane(bound->ptx->variant, lane, b[lane], c[lane], &valid);
         if (!(mask >> from & 1)) {
-            warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, lane,
-                        "{here} reads the value of lane %d, which %s: what it gets is undefined", from,
-                        warp->live >> from & 1 ? "does not take part" : "has exited or does not exist");
+            warp_report(warp, SIM_FINDING_INACTIVE_LANES, bound, NULL, lane,
+                        "{here} reads the value of lane %d, which %s: the result is undefined", from,
+                        warp->live >> from & 1 ? "does not execute the shuffle" : "has exited or does not exist");
         }
         result[lane] = a[from];
         source[lane] = (uint8_t)from;
         inside |= (uint32_t)valid << lane;
     }
     if (validity_holds_any(warp)) {
-        if (bound->d != NO_PLACE)
+        if (bound->d != NO_OPERAND)
             validity_exchange(warp, bound->d, bound->a, source, mask);
-        if (bound->elements[1] != NO_PLACE)
-            validity_exchange(warp, bound->elements[1], 1, source, mask); // whether a lane is inside is known
+        if (bound->elements[1] != NO_OPERAND)
+            validity_exchange(warp, bound->elements[1], 1, source, mask); // the predicate is always valid
     }
     warp_write32(warp, bound->d, result, mask);
     warp_write_predicate(warp, bound->elements[1], inside, mask);
     return STEP_NEXT;
 }
 
-static uint32_t members_of(const struct warp *warp, place members, int lane, uint32_t mask) {
-    return members == NO_PLACE ? mask : cells32(warp, members)[lane] & mask;
+static uint32_t members_of(const struct warp *warp, operand_ref members, int lane, uint32_t mask) {
+    return members == NO_OPERAND ? mask : cells32(warp, members)[lane] & mask;
 }
 
 static enum step run_vote(struct warp *warp, const struct bound *bound, uint32_t mask) {
     enum step step;
-    if (bound->b != NO_PLACE && !sync_gather(warp, bound, &mask, bound->b, &step))
+    if (bound->b != NO_OPERAND && !sync_converge(warp, bound, &mask, bound->b, &step))
         return step;
     uint32_t votes = *predicate(warp, bound->a) ^ (bound->ptx->src[0].negated ? ALL_LANES : 0);
     uint32_t ballot[LANES] = {0}, bits = 0;
@@ -88,7 +88,7 @@ static enum step run_vote(struct warp *warp, const struct bound *bound, uint32_t
 
 static enum step run_match(struct warp *warp, const struct bound *bound, uint32_t mask) {
     enum step step;
-    if (!sync_gather(warp, bound, &mask, bound->b, &step))
+    if (!sync_converge(warp, bound, &mask, bound->b, &step))
         return step;
     uint32_t result[LANES] = {0}, bits = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -129,7 +129,7 @@ static uint32_t reduce(const struct ptx_instruction *ptx, uint32_t x, uint32_t y
 
 static enum step run_redux(struct warp *warp, const struct bound *bound, uint32_t mask) {
     enum step step;
-    if (!sync_gather(warp, bound, &mask, bound->b, &step))
+    if (!sync_converge(warp, bound, &mask, bound->b, &step))
         return step;
     const uint32_t *value = cells32(warp, bound->a);
     uint32_t result[LANES] = {0};
@@ -154,7 +154,7 @@ static enum step run_activemask(struct warp *warp, const struct bound *bound, ui
 
 static enum step run_elect(struct warp *warp, const struct bound *bound, uint32_t mask) {
     enum step step;
-    if (!sync_gather(warp, bound, &mask, bound->b, &step))
+    if (!sync_converge(warp, bound, &mask, bound->b, &step))
         return step;
     uint32_t result[LANES] = {0}, bits = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -167,10 +167,10 @@ static enum step run_elect(struct warp *warp, const struct bound *bound, uint32_
     return STEP_NEXT;
 }
 
-// What all of them have: places of both results, and the width of the values. elements[0] is for the mask.
-static place *bind_exchange(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound,
-                            bound_run *run) {
-    place *places = bind_own(binder, 2 * sizeof *places);
+// Binds the common operands: both results, and the width of the values. elements[0] is for the mask.
+static operand_ref *bind_exchange(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound,
+                                  bound_run *run) {
+    operand_ref *places = bind_allocate(binder, 2 * sizeof *places);
     if (!places)
         return NULL;
     bound->kind = BOUND_RUN;
@@ -183,34 +183,34 @@ static place *bind_exchange(struct binder *binder, const struct ptx_instruction 
 }
 
 bool bind_shuffle(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
-    place *places = bind_exchange(binder, ptx, bound, run_shuffle);
+    operand_ref *places = bind_exchange(binder, ptx, bound, run_shuffle);
     bound->a = bind_source(binder, &ptx->src[0], PTX_B32);
     bound->b = bind_source(binder, &ptx->src[1], PTX_B32);
     bound->c = bind_source(binder, &ptx->src[2], PTX_B32);
     if (places)
         places[0] = bind_source(binder, &ptx->src[3], PTX_B32);
-    return bound->a != NO_PLACE && bound->b != NO_PLACE && bound->c != NO_PLACE;
+    return bound->a != NO_OPERAND && bound->b != NO_OPERAND && bound->c != NO_OPERAND;
 }
 
 bool bind_vote(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     bind_exchange(binder, ptx, bound, run_vote);
     bound->a = bind_source(binder, &ptx->src[0], PTX_PRED);
     bound->b = bind_source(binder, &ptx->src[1], PTX_B32);
-    return bound->a != NO_PLACE;
+    return bound->a != NO_OPERAND;
 }
 
 bool bind_match(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     bind_exchange(binder, ptx, bound, run_match);
     bound->a = bind_source(binder, &ptx->src[0], ptx->type);
     bound->b = bind_source(binder, &ptx->src[1], PTX_B32);
-    return bound->a != NO_PLACE;
+    return bound->a != NO_OPERAND;
 }
 
 bool bind_redux(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
     bind_exchange(binder, ptx, bound, run_redux);
     bound->a = bind_source(binder, &ptx->src[0], ptx->type);
     bound->b = bind_source(binder, &ptx->src[1], PTX_B32);
-    return bound->a != NO_PLACE && bound->width == 32 && ptx->type != PTX_F32;
+    return bound->a != NO_OPERAND && bound->width == 32 && ptx->type != PTX_F32;
 }
 
 bool bind_activemask(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {

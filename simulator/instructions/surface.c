@@ -1,4 +1,4 @@
-// suld, sust: accesses to surfaces. Coordinates are whole, the first one counts bytes.
+// suld, sust: accesses to surfaces. Coordinates are integers; the first one counts bytes.
 #include "texel.h"
 
 #include "../machine/texture.h"
@@ -10,7 +10,7 @@ static enum step report_beyond(struct warp *warp, const struct bound *bound, int
     const struct sim_level *level = t->level;
     warp_report(
         warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
-        "{here} %s %u bytes at byte %lld of row %lld, slice %lld of a surface of %zu x %zu x %zu texels of %d bytes",
+        "{here} %s %u bytes at byte %lld of row %lld, slice %lld of a surface with %zu x %zu x %zu texels of %d bytes",
         f->writes ? "writes" : "reads", bound->vector * (unsigned)bound->bytes, (long long)index[0],
         (long long)index[1], (long long)index[2], level->size[0], level->size[1], level->size[2],
         t->channels * t->channel_bytes);
@@ -28,8 +28,8 @@ static void put_lane(struct warp *warp, const struct bound *bound, int lane) {
 }
 
 enum step run_surface(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    const struct fetch *f = at(warp, bound->b);
-    uint32_t there = 0, bytes = (uint32_t)bound->bytes * bound->vector;
+    const struct fetch *f = operand_data(warp, bound->b);
+    uint32_t in_range = 0, bytes = (uint32_t)bound->bytes * bound->vector;
     uint64_t address[LANES] = {0};
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
@@ -40,20 +40,20 @@ enum step run_surface(struct warp *warp, const struct bound *bound, uint32_t mas
         const struct sim_level *level = t->level;
         int64_t index[3] = {0}, size[3] = {(int64_t)level->size[0] * t->channels * t->channel_bytes,
                                            (int64_t)level->size[1], (int64_t)level->size[2]};
-        bool is_there = true;
+        bool is_in_range = true;
         for (int i = 0; i < f->dimensions + f->layered; i++) {
             int d = !f->layered ? i : i == 0 ? 2 : i - 1;
             int64_t most = size[d] - (d == 0 ? (int64_t)bytes : 1);
             index[d] = (int32_t)cells32(warp, f->coordinate[i])[lane];
             bool beyond = index[d] < 0 || index[d] > most;
-            if (beyond && f->beyond == PTX_V_BEYOND_CLAMP)
+            if (beyond && f->beyond == PTX_V_OOB_CLAMP)
                 index[d] = index[d] < 0 ? 0 : most;
             else
-                is_there &= !beyond;
+                is_in_range &= !beyond;
         }
-        if (!is_there && f->beyond == PTX_V_BEYOND_TRAP)
+        if (!is_in_range && f->beyond == PTX_V_OOB_TRAP)
             return report_beyond(warp, bound, lane, f, index, t);
-        there |= (uint32_t)is_there << lane;
+        in_range |= (uint32_t)is_in_range << lane;
         address[lane] = level->address + (uint64_t)(index[2] * (int64_t)level->slice_bytes) +
                         (uint64_t)(index[1] * (int64_t)level->row_bytes) + (uint64_t)index[0];
         if (f->writes)
@@ -61,7 +61,7 @@ enum step run_surface(struct warp *warp, const struct bound *bound, uint32_t mas
         else
             memset(texel[lane], 0, MOST_TEXEL);
     }
-    enum step step = texel_move(warp, bound, there, address, bytes, f->writes);
+    enum step step = texel_move(warp, bound, in_range, address, bytes, f->writes);
     if (step != STEP_NEXT || f->writes)
         return step;
     for (int k = 0; k < bound->vector; k++) {

@@ -1,17 +1,17 @@
-// Waiting for the lanes that a mask names: see sync.h.
+// Waits for the lanes that a mask names: see sync.h.
 #include "sync.h"
 
 #include "../analyses/race_shared.h"
 #include "../machine/warp.h"
 #include "../recording/recording.h"
 
-void sync_retry(struct warp *warp) {
+void sync_retry_waiting(struct warp *warp) {
     for (int i = 0; i < warp->splits; i++)
         if (warp->split[i].state == SPLIT_AT_SYNC)
             warp->split[i].state = SPLIT_READY;
 }
 
-// Takes in the lanes that hold at this very instruction.
+// Merges the lanes that wait at the same instruction.
 static bool join_holding(struct warp *warp) {
     struct split *now = warp->now;
     bool joined = false;
@@ -29,13 +29,13 @@ static bool join_holding(struct warp *warp) {
 // lane that executes the instruction must be in its own mask.
 static void check_own_mask(struct warp *warp, const struct bound *bound, int lane, uint32_t members) {
     if (!(members >> lane & 1)) {
-        warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, lane,
-                    "{here} is executed by lane %d, which its own mask %08x does not name", lane, members);
+        warp_report(warp, SIM_FINDING_INACTIVE_LANES, bound, NULL, lane,
+                    "{here} is executed by lane %d, which is not in its own mask %08x", lane, members);
     }
 }
 
-bool sync_gather(struct warp *warp, const struct bound *bound, uint32_t *mask, place members, enum step *step) {
-    const uint32_t *named = members == NO_PLACE ? NULL : cells32(warp, members);
+bool sync_converge(struct warp *warp, const struct bound *bound, uint32_t *mask, operand_ref members, enum step *step) {
+    const uint32_t *named = members == NO_OPERAND ? NULL : cells32(warp, members);
     struct split *now = warp->now;
     *step = STEP_MOVED;
     if (warp->splits > 1 && join_holding(warp))
@@ -49,11 +49,11 @@ bool sync_gather(struct warp *warp, const struct bound *bound, uint32_t *mask, p
     }
     if (complete == *mask)
         return true;
-    // Lanes that the guard keeps out go on; those that have to wait, wait.
+    // Lanes that the guard excludes continue; the others wait.
     if (*mask != now->mask)
-        warp_split_off(warp, now->mask & ~*mask, now->pc + 1);
+        warp_add_split(warp, now->mask & ~*mask, now->pc + 1);
     if (complete) {
-        struct split *waiting = warp_split_off(warp, *mask & ~complete, now->pc);
+        struct split *waiting = warp_add_split(warp, *mask & ~complete, now->pc);
         waiting->state = SPLIT_AT_SYNC;
     } else {
         now->state = SPLIT_AT_SYNC;
@@ -61,7 +61,7 @@ bool sync_gather(struct warp *warp, const struct bound *bound, uint32_t *mask, p
     return false;
 }
 
-// __syncwarp() may be met by lanes at different places in the program, as long as their masks agree.
+// Lanes at different instructions may participate in a __syncwarp() if their masks agree.
 enum step run_sync_warp(struct warp *warp, const struct bound *bound, uint32_t mask) {
     struct split *now = warp->now;
     uint32_t wants = cells32(warp, bound->a)[first_lane(mask)];
@@ -72,16 +72,16 @@ enum step run_sync_warp(struct warp *warp, const struct bound *bound, uint32_t m
     }
     check_own_mask(warp, bound, first_lane(mask), wants);
     wants |= 1u << first_lane(mask);
-    // Lanes with another mask, or that the guard keeps out, are a split of their own.
+    // Lanes with another mask, or that the guard excludes, become a separate split.
     uint32_t same = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
         same |= (uint32_t)(lane == first_lane(mask) || cells32(warp, bound->a)[lane] == wants) << lane;
     }
     if (mask != now->mask)
-        warp_split_off(warp, now->mask & ~mask, now->pc + 1);
+        warp_add_split(warp, now->mask & ~mask, now->pc + 1);
     if (same != mask)
-        warp_split_off(warp, mask & ~same, now->pc);
+        warp_add_split(warp, mask & ~same, now->pc);
     now->state = SPLIT_AT_SYNC;
     uint32_t here = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -108,8 +108,8 @@ enum step run_sync_warp(struct warp *warp, const struct bound *bound, uint32_t m
 bool sync_whole_warp(struct warp *warp, const struct bound *bound, uint32_t mask, enum step *step) {
     if (mask == ALL_LANES)
         return true;
-    if (sync_gather(warp, bound, &mask, NO_PLACE, step)) {
-        warp_report(warp, SIM_FINDING_ABSENT_LANES, bound, NULL, first_lane(mask),
+    if (sync_converge(warp, bound, &mask, NO_OPERAND, step)) {
+        warp_report(warp, SIM_FINDING_INACTIVE_LANES, bound, NULL, first_lane(mask),
                     "{here} needs all 32 lanes of the warp; lanes %08x have exited or do not exist", ~mask);
         *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }

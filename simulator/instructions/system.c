@@ -1,4 +1,4 @@
-// What a kernel calls of the GPU's own library: printf, assert, malloc and free, launches, the conditions of graphs.
+// The device library that kernels call: printf, assert, malloc and free, launches, conditional handles of graphs.
 #include "control.h"
 
 #include "../machine/block.h"
@@ -28,43 +28,43 @@ static void give_result(const struct warp *warp, const struct bound *bound, int 
            value, size);
 }
 
-// The host's bytes at a generic address, and how many of them there are; NULL where there are none.
+// The host's bytes at a generic address, and their number; NULL if there are none.
 static uint8_t *bytes_at(const struct warp *warp, int lane, uint64_t address, size_t *size) {
     const struct block *block = warp->block;
     uint8_t *from = NULL;
-    size_t there = 0;
+    size_t available = 0;
     uint64_t offset = address & ~WINDOW_MASK;
     if ((address & WINDOW_MASK) == SIM_LOCAL_WINDOW) {
         from = block->local + (warp->index * LANES + (size_t)lane) * block->local_stride + offset;
-        there = offset < block->local_stride ? block->local_stride - offset : 0;
+        available = offset < block->local_stride ? block->local_stride - offset : 0;
     } else if ((address & WINDOW_MASK) == SIM_SHARED_WINDOW) {
         from = block->shared + offset;
-        there = offset < block->run->shared_bytes ? block->run->shared_bytes - offset : 0;
+        available = offset < block->run->shared_bytes ? block->run->shared_bytes - offset : 0;
     } else {
         const struct sim_allocation *allocation = sim_memory_find(address, 1);
         if (allocation) {
             from = allocation->bytes + (address - allocation->address);
-            there = allocation->size - (address - allocation->address);
+            available = allocation->size - (address - allocation->address);
         }
     }
-    *size = there;
+    *size = available;
     return from;
 }
 
 size_t system_read(const struct warp *warp, int lane, uint64_t address, void *to, size_t size) {
-    size_t there;
-    const uint8_t *from = bytes_at(warp, lane, address, &there);
-    size = size < there ? size : there;
+    size_t available;
+    const uint8_t *from = bytes_at(warp, lane, address, &available);
+    size = size < available ? size : available;
     if (size)
         memcpy(to, from, size);
     return size;
 }
 
 static void system_write(const struct warp *warp, int lane, uint64_t address, const void *from, size_t size) {
-    size_t there;
-    uint8_t *to = bytes_at(warp, lane, address, &there);
+    size_t available;
+    uint8_t *to = bytes_at(warp, lane, address, &available);
     struct sim_allocation *allocation = sim_memory_find(address, size);
-    if (there < size)
+    if (available < size)
         return;
     memcpy(to, from, size);
     if (allocation)
@@ -81,7 +81,7 @@ static enum step fail_assertion(struct warp *warp, const struct bound *bound, in
     system_read_text(warp, lane, argument64(warp, bound, lane, 0), message, sizeof message);
     system_read_text(warp, lane, argument64(warp, bound, lane, 8), file, sizeof file);
     uint32_t line = (uint32_t)argument64(warp, bound, lane, 16);
-    warp_report(warp, SIM_FINDING_ASSERT, bound, NULL, lane, "%s:%u: assert(%s) does not hold", file, line, message);
+    warp_report(warp, SIM_FINDING_ASSERT, bound, NULL, lane, "%s:%u: assert(%s) failed", file, line, message);
     return warp_fatal(warp, SIM_ASSERT);
 }
 
@@ -92,7 +92,7 @@ static void allocate(struct warp *warp, const struct bound *bound, int lane) {
     give_result(warp, bound, lane, 8, &address, 8);
 }
 
-// The same memory by the calls of the device runtime, which give an error instead of a finding.
+// The same by the functions of the device runtime, which return an error instead of reporting a finding.
 static void allocate_checked(struct warp *warp, const struct bound *bound, int lane) {
     size_t size = argument64(warp, bound, lane, 8);
     const struct sim_allocation *allocation = size ? sim_memory_allocate(size, SIM_ALLOCATION_HEAP, NULL) : NULL;
@@ -108,7 +108,7 @@ static void release_checked(struct warp *warp, const struct bound *bound, int la
     give_result(warp, bound, lane, 8, &error, 4);
 }
 
-// The number, in memory that stays: who asks for it is about to give up.
+// The error's number as text, in memory that is never freed: a kernel that requests it is about to give up.
 static void give_error_text(struct warp *warp, const struct bound *bound, int lane) {
     char text[32];
     size_t size = (size_t)snprintf(text, sizeof text, "CUDA error %u", (uint32_t)argument64(warp, bound, lane, 0)) + 1;
@@ -125,7 +125,7 @@ static void copy_later(struct warp *warp, const struct bound *bound, int lane) {
     give_result(warp, bound, lane, 40, &error, 4);
 }
 
-// Launches by a kernel, and the streams that it makes for them, which are all alike.
+// Launches by a kernel, and the streams that it creates for them, which are all equivalent.
 static void launch(struct warp *warp, const struct bound *bound, int lane) {
     uint64_t words[5], stream = 0x100;
     uint32_t error = 0;
@@ -155,7 +155,7 @@ static void launch(struct warp *warp, const struct bound *bound, int lane) {
 
 static enum step report_condition(struct warp *warp, const struct bound *bound, int lane) {
     warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
-                "{here} sets 0x%llx, which is no condition of a graph",
+                "{here} sets 0x%llx, which is not a conditional handle of a graph [invalid-handle]",
                 (unsigned long long)argument64(warp, bound, lane, 0));
     return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
 }
@@ -202,7 +202,8 @@ enum step run_builtin(struct warp *warp, const struct bound *bound, uint32_t mas
             uint64_t address = argument64(warp, bound, lane, 0);
             if (address && !sim_memory_retire(address)) {
                 warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
-                            "{here} frees address 0x%llx, which malloc did not give", (unsigned long long)address);
+                            "{here} frees address 0x%llx, which malloc did not return [invalid-address]",
+                            (unsigned long long)address);
             }
         }
         }

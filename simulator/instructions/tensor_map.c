@@ -1,6 +1,6 @@
-// What changes tensor maps: tensormap.replace, tensormap.cp_fenceproxy and the fences between it and the copies that
-// use the map. A map is read and written as 128 bytes by the thread, or by the warp, so that races on it are found; who
-// has released and acquired it is memory/tensor_map.c's.
+// Instructions that modify tensor maps: tensormap.replace, tensormap.cp_fenceproxy, and the fences between them and the
+// copies that use the map. A thread, or a warp, reads and writes a map as 128 bytes, so that races on it are detected;
+// memory/tensor_map.c tracks releases and acquires.
 #include "families.h"
 #include "sync.h"
 
@@ -17,16 +17,16 @@ enum { PIECE = 16, PIECES = TENSOR_MAP_BYTES / PIECE };
 
 struct map_operands {
     struct operand_address to, from;
-    place value;
+    operand_ref value;
 };
 
-// The map that an instruction has in hand, and where in memory it begins.
+// The map of the current instruction, and its address.
 static _Thread_local struct {
     uint64_t base;
     uint8_t bytes[TENSOR_MAP_BYTES];
 } held;
 
-static void move_pieces(const struct access *access, uint8_t *origin, bool to_hand) {
+static void copy_map(const struct access *access, uint8_t *origin, bool to_hand) {
     struct access filled = *access;
     access_fill(&filled);
     for (uint32_t left = access->mask; left; left &= left - 1) {
@@ -36,26 +36,26 @@ static void move_pieces(const struct access *access, uint8_t *origin, bool to_ha
     }
 }
 
-static void take(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+static void load_map(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp, (void)bound;
-    move_pieces(access, origin, true);
+    copy_map(access, origin, true);
 }
 
-static void put(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+static void store_map(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp, (void)bound;
-    move_pieces(access, origin, false);
+    copy_map(access, origin, false);
 }
 
-static enum step misaligned(struct warp *warp, const struct bound *bound, int lane) {
+static enum step report_misaligned(struct warp *warp, const struct bound *bound, int lane) {
     warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
-                "{here} changes a tensor map at address 0x%llx, which is not a multiple of %d",
+                "{here} modifies a tensor map at address 0x%llx, which is not a multiple of %d",
                 (unsigned long long)held.base, TENSOR_MAP_ALIGNMENT);
     return warp_fatal(warp, SIM_MISALIGNED_ADDRESS);
 }
 
-// One lane reads or writes the map piece by piece.
+// One lane reads or writes the map, in several accesses.
 static enum step move_by_lane(struct warp *warp, const struct bound *bound, int lane, bool to_hand) {
-    enum step step = held.base % TENSOR_MAP_ALIGNMENT ? misaligned(warp, bound, lane) : STEP_NEXT;
+    enum step step = held.base % TENSOR_MAP_ALIGNMENT ? report_misaligned(warp, bound, lane) : STEP_NEXT;
     for (unsigned i = 0; i < PIECES && step == STEP_NEXT; i++) {
         uint64_t address = held.base + i * PIECE;
         struct access access = {
@@ -65,12 +65,12 @@ static enum step move_by_lane(struct warp *warp, const struct bound *bound, int 
             .bytes = PIECE,
             .span = {address, address, 0, LANES_UNIFORM},
         };
-        step = access_run_uncounted(warp, bound, &access, to_hand ? take : put);
+        step = access_run_uncounted(warp, bound, &access, to_hand ? load_map : store_map);
     }
     return step;
 }
 
-// The warp reads or writes it together, a piece a lane.
+// The warp reads or writes the map together, one part per lane.
 static enum step move_by_warp(struct warp *warp, const struct bound *bound, enum ptx_space space, bool to_hand) {
     struct access access = {
         .space = space,
@@ -82,13 +82,13 @@ static enum step move_by_warp(struct warp *warp, const struct bound *bound, enum
     for (unsigned i = 0; i < LANES; i++)
         access.address[i] = held.base + (i < PIECES ? i * PIECE : 0);
     if (held.base % TENSOR_MAP_ALIGNMENT)
-        return misaligned(warp, bound, 0);
-    return access_run_uncounted(warp, bound, &access, to_hand ? take : put);
+        return report_misaligned(warp, bound, 0);
+    return access_run_uncounted(warp, bound, &access, to_hand ? load_map : store_map);
 }
 
-// A map of nothing but zeros is one that is about to be made field by field. The assembler makes stores of
-// tensormap.replace that put ranks, sizes, boxes and steps there as one less, so that zeros are ones.
-static bool open_map(struct tensor_map *map) {
+// A map of zeros is about to be initialized field by field. The assembler implements tensormap.replace by stores in
+// which ranks, sizes, boxes and steps are one less, so that zeros mean ones.
+static bool initialize_map(struct tensor_map *map) {
     static const struct tensor_map zeros, ones = {.magic = TENSOR_MAP_MAGIC,
                                                   .rank = 1,
                                                   .type = PTX_U8,
@@ -105,34 +105,34 @@ static bool open_map(struct tensor_map *map) {
 static const enum ptx_type element_type[] = {PTX_U8,  PTX_U16, PTX_U32, PTX_S32,  PTX_U64,  PTX_S64, PTX_F16,
                                              PTX_F32, PTX_F32, PTX_F64, PTX_BF16, PTX_TF32, PTX_TF32};
 
-// What does not fit in the map's field is as wrong as the largest number that does.
+// A value that exceeds the map's field is as invalid as the field's largest value.
 static uint64_t at_most(uint64_t value, uint64_t most) {
     return value < most ? value : most;
 }
 
-static void change(struct tensor_map *map, enum ptx_variant field, uint64_t dimension, uint64_t value) {
+static void set_field(struct tensor_map *map, enum ptx_variant field, uint64_t dimension, uint64_t value) {
     switch (field) {
-    case PTX_V_MAP_ADDRESS:
+    case PTX_V_MAP_GLOBAL_ADDRESS:
         map->address = value;
         break;
     case PTX_V_MAP_RANK: // one less than that
         map->rank = (uint8_t)at_most(value + 1, UINT8_MAX);
         break;
-    case PTX_V_MAP_BOX:
+    case PTX_V_MAP_BOX_DIM:
         map->box[dimension] = (uint16_t)at_most(value, UINT16_MAX);
         break;
-    case PTX_V_MAP_SIZE:
+    case PTX_V_MAP_GLOBAL_DIM:
         map->last[dimension] = (uint32_t)value - 1;
         map->no_size = (uint8_t)((map->no_size & ~(1u << dimension)) | (unsigned)(value == 0) << dimension);
         break;
-    case PTX_V_MAP_STRIDE:
+    case PTX_V_MAP_GLOBAL_STRIDE:
         map->stride[dimension] = value;
         break;
-    case PTX_V_MAP_STEP: // along the first dimension it does nothing without an interleave
+    case PTX_V_MAP_ELEMENT_STRIDE: // without an interleave, it has no effect in the first dimension
         map->step[dimension] =
             (uint8_t)(dimension == 0 && value && value <= TENSOR_MOST_STEP ? 1 : at_most(value, UINT8_MAX));
         break;
-    case PTX_V_MAP_TYPE:
+    case PTX_V_MAP_ELEMTYPE:
         map->type = (uint8_t)element_type[value];
         map->element_bytes = (uint8_t)ptx_type_size(element_type[value]);
         break;
@@ -149,22 +149,24 @@ static void change(struct tensor_map *map, enum ptx_variant field, uint64_t dime
 }
 
 static enum step replace(struct warp *warp, const struct bound *bound, int lane) {
-    const struct map_operands *operands = at(warp, bound->c);
+    const struct map_operands *operands = operand_data(warp, bound->c);
     const struct ptx_instruction *ptx = bound->ptx;
     struct tensor_map map;
     held.base = address_of_lane(warp, &operands->to, lane);
     enum step step = move_by_lane(warp, bound, lane, true);
     if (step != STEP_NEXT)
         return step;
-    if (!open_map(&map)) {
+    if (!initialize_map(&map)) {
         warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
-                    "{here} changes a tensor map at address 0x%llx that %s", (unsigned long long)held.base,
-                    map.magic == TENSOR_MAP_MAGIC ? "cuTensorMapEncodeIm2col wrote; tensormap.replace knows tiled ones"
-                                                  : "is neither one that cuTensorMapEncodeTiled wrote nor zeros");
+                    "{here} modifies a tensor map at address 0x%llx that %s [tensor-map-invalid]",
+                    (unsigned long long)held.base,
+                    map.magic == TENSOR_MAP_MAGIC
+                        ? "cuTensorMapEncodeIm2col wrote; tensormap.replace modifies tiled maps only"
+                        : "was neither written by cuTensorMapEncodeTiled nor filled with zeros");
         return warp_fatal(warp, SIM_ILLEGAL_INSTRUCTION);
     }
     uint64_t value = is_64_bit(ptx->type) ? cells64(warp, operands->value)[lane] : cells32(warp, operands->value)[lane];
-    change(&map, ptx->variant, ptx->src[2].bits, value);
+    set_field(&map, ptx->variant, ptx->src[2].bits, value);
     map.released = 0;
     map.changed = tensor_map_change();
     memcpy(held.bytes, &map, sizeof map);
@@ -185,14 +187,14 @@ bool bind_map_replace(struct binder *binder, const struct ptx_instruction *ptx, 
     bound->run = run_replace;
     bound->space = (uint8_t)ptx->space;
     bound->bytes = PIECE;
-    if (operands.value == NO_PLACE || !address_bind(binder, map, &operands.to))
+    if (operands.value == NO_OPERAND || !address_bind(binder, map, &operands.to))
         return false;
     bound->c = bind_data(binder, &operands, sizeof operands);
     return true;
 }
 
 static enum step run_copy(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    const struct map_operands *operands = at(warp, bound->c);
+    const struct map_operands *operands = operand_data(warp, bound->c);
     struct tensor_map map;
     enum step step;
     if (!sync_whole_warp(warp, bound, mask, &step))
@@ -202,7 +204,7 @@ static enum step run_copy(struct warp *warp, const struct bound *bound, uint32_t
     if (step != STEP_NEXT)
         return step;
     memcpy(&map, held.bytes, sizeof map);
-    if (map.magic == TENSOR_MAP_MAGIC) { // what is none is found where it is used
+    if (map.magic == TENSOR_MAP_MAGIC) { // an invalid map is reported when it is used
         map.released = 1;
         map.changed = tensor_map_change();
         memcpy(held.bytes, &map, sizeof map);
@@ -225,13 +227,13 @@ bool bind_map_copy(struct binder *binder, const struct ptx_instruction *ptx, str
 }
 
 static enum step run_acquire(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    const struct map_operands *operands = at(warp, bound->c);
+    const struct map_operands *operands = operand_data(warp, bound->c);
     recording_event(warp, bound, RECORDING_FENCE, 0, 0);
     for (uint32_t left = mask; left; left &= left - 1) {
         uint64_t address = address_of_lane(warp, &operands->from, first_lane(left));
         const struct sim_allocation *allocation = sim_memory_find(address, TENSOR_MAP_BYTES);
         struct tensor_map map;
-        if (!allocation) // a map that is a parameter, which nobody can change
+        if (!allocation) // a map in the parameters, which cannot be modified
             continue;
         memcpy(&map, allocation->bytes + (address - allocation->address), sizeof map);
         if (map.magic == TENSOR_MAP_MAGIC && map.changed && !tensor_map_acquire(warp->block, address, map.changed))

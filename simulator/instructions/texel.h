@@ -1,4 +1,4 @@
-// What reads and writes of textures and of surfaces share.
+// Shared by reads and writes of textures and of surfaces.
 #ifndef SIMULATOR_INSTRUCTIONS_TEXEL_H
 #define SIMULATOR_INSTRUCTIONS_TEXEL_H
 
@@ -10,13 +10,13 @@ enum { MOST_TEXEL = 16 };
 struct fetch {
     int dimensions;              // of a layer or a face
     bool layered;                // the first coordinate is a layer
-    bool cube;                   // then three are a direction
-    int gathered;                // the channel that is taken of each of four texels; -1: of their mixture, all
+    bool cube;                   // then three coordinates are a direction
+    int gathered;                // the channel that is gathered from four texels; -1: all channels, interpolated
     bool writes, surface, whole; // whole: coordinates are integers
     enum ptx_variant beyond;     // of surfaces: .trap, .clamp, .zero
     enum ptx_type type;          // of a result
-    place handle, coordinate[4];
-    place level; // NO_PLACE: level 0
+    operand_ref handle, coordinate[4];
+    operand_ref level; // NO_OPERAND: level 0
     int coordinates;
 };
 

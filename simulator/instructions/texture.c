@@ -1,8 +1,7 @@
-// tex, tld4: reads between texels, by objects that the runtime made (machine/texture.h); and what binds suld and sust,
-// too.
+// tex, tld4: reads and interpolates texels of the runtime's objects (machine/texture.h); and binds suld and sust.
 //
-// What is fetched goes through the same checks as any access to global memory: bounds, races, memory that nothing has
-// written. The weights between texels have 8 bits of fraction, as the programming guide says ("Linear Filtering").
+// Fetches go through the same checks as any access to global memory: bounds, races, uninitialized memory. The
+// interpolation weights have 8 bits of fraction, as in the programming guide ("Linear Filtering").
 #include "texel.h"
 
 #include "../machine/texture.h"
@@ -10,24 +9,24 @@
 #include <math.h>
 #include <string.h>
 
-// Where a lane reads or writes, before a mode says what is done with coordinates beyond the edges.
+// The texels that a lane reads or writes, before the addressing mode is applied to out-of-range coordinates.
 struct spot {
     const struct sim_texture *texture;
     const struct sim_level *level;
     int64_t index[3];
-    float weight[3]; // of the texel one further on
-    bool apart;      // several texels are mixed
+    float weight[3]; // of the texel at the next index
+    bool apart;      // several texels are interpolated
 };
 
 _Thread_local uint8_t texel[LANES][MOST_TEXEL];
 
-static void take(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+static void read_texels(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp;
     (void)bound;
     access_copy(access, origin, texel[0], sizeof *texel, true);
 }
 
-static void give(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+static void write_texels(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp;
     (void)bound;
     access_copy(access, origin, texel[0], sizeof *texel, false);
@@ -43,18 +42,20 @@ enum step texel_move(struct warp *warp, const struct bound *bound, uint32_t mask
         access.address[lane] = address[mask >> lane & 1 ? lane : first_lane(mask)];
     access.span = warp->lanes->span64(access.address, bytes);
     enum step step = access_check_alignment(warp, bound, &access);
-    return step == STEP_NEXT ? access_run_at(warp, bound, &access, writes ? give : take) : step;
+    return step == STEP_NEXT ? access_run_at(warp, bound, &access, writes ? write_texels : read_texels) : step;
 }
 
 enum step texel_report_handle(struct warp *warp, const struct bound *bound, int lane, uint64_t handle, bool surface) {
-    warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane, "{here} uses 0x%llx, which is no %s object",
-                (unsigned long long)handle, surface ? "surface" : "texture");
+    warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
+                "{here} uses 0x%llx, which is not a %s object [invalid-handle]", (unsigned long long)handle,
+                surface ? "surface" : "texture");
     return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
 }
 
 static enum step report_shape(struct warp *warp, const struct bound *bound, int lane, const struct fetch *f) {
-    warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane, "{here} reads %s, and the texture is %s",
-                f->cube ? "a cube" : "no cube", f->cube ? "none" : "one");
+    warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
+                "{here} is a %s fetch, but the texture is %s [texture-type]", f->cube ? "cube map" : "plain",
+                f->cube ? "not a cube map" : "a cube map");
     return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
 }
 
@@ -73,7 +74,7 @@ static float of_half(uint32_t half) {
     return half & 0x8000 ? -value : value;
 }
 
-// A coordinate in texels; coordinates from 0 to 1 repeat where their mode says so.
+// A coordinate in texels; normalized coordinates wrap around if their mode is wrap.
 static float in_texels(const struct sim_texture *t, const struct sim_level *level, int d, float x) {
     if (!t->unit)
         return x;
@@ -87,8 +88,8 @@ static float in_texels(const struct sim_texture *t, const struct sim_level *leve
     return x * (float)level->size[d];
 }
 
-// Which face of a cube a direction hits, and where, from 0 to 1 (programming guide, "Cubemap Textures"). On an edge,
-// which belongs to two faces, a GPU may take the other one.
+// The face of a cube map that a direction hits, and the coordinates on it, from 0 to 1 (programming guide, "Cubemap
+// Textures"). On an edge, which belongs to two faces, a GPU may choose the other face.
 static int find_face(const float direction[3], float on_face[2]) {
     static const struct {
         int s, t; // the axes along the face
@@ -131,14 +132,14 @@ static void find_spot(const struct warp *warp, const struct fetch *f, int lane, 
             continue;
         }
         float at = in_texels(t, spot->level, d, x[d]) - (spot->apart ? 0.5f : 0);
-        at = at > -1e9f ? (at < 1e9f ? at : 1e9f) : -1e9f; // NaN, too
+        at = at > -1e9f ? (at < 1e9f ? at : 1e9f) : -1e9f; // also if it is NaN
         float whole = floorf(at);
         spot->index[d] = (int64_t)whole;
         spot->weight[d] = floorf((at - whole) * 256 + 0.5f) / 256;
     }
 }
 
-// Moves an index to where its mode has it; false: it is beyond the border.
+// Applies the addressing mode to an index; false: it is outside the border.
 static bool inside(const struct spot *spot, const struct fetch *f, int d, int64_t *index) {
     const struct sim_texture *t = spot->texture;
     int64_t size = (int64_t)spot->level->size[d];
@@ -174,10 +175,10 @@ static uint32_t channel_of(const struct sim_texture *t, const uint8_t *texel, in
     return (uint32_t)whole;
 }
 
-// Adds a share of what each lane reads of its level.
+// Adds the weighted texels of each lane's level.
 static enum step fetch_level(struct warp *warp, const struct bound *bound, uint32_t mask, struct spot spot[LANES],
                              const float share[LANES], float sum[4][LANES], uint32_t bits[4][LANES]) {
-    const struct fetch *f = at(warp, bound->b);
+    const struct fetch *f = operand_data(warp, bound->b);
     uint32_t apart = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
@@ -187,29 +188,29 @@ static enum step fetch_level(struct warp *warp, const struct bound *bound, uint3
     for (int tap = 0; tap < (apart ? 1 << f->dimensions : 1); tap++) {
         uint64_t address[LANES] = {0};
         float weight[LANES] = {0};
-        uint32_t here = tap ? mask & apart : mask, there = 0;
+        uint32_t here = tap ? mask & apart : mask, in_range = 0;
         for (uint32_t left = here; left; left &= left - 1) {
             int lane = first_lane(left);
             const struct sim_texture *t = spot[lane].texture;
             const struct sim_level *level = spot[lane].level;
             int64_t index[3];
-            bool is_there = true;
+            bool is_in_range = true;
             weight[lane] = 1;
             memcpy(index, spot[lane].index, sizeof index);
             for (int d = 0; d < f->dimensions; d++) {
                 bool next = tap >> d & 1;
                 index[d] += next;
                 weight[lane] *= !spot[lane].apart ? 1 : next ? spot[lane].weight[d] : 1 - spot[lane].weight[d];
-                is_there &= inside(&spot[lane], f, d, &index[d]);
+                is_in_range &= inside(&spot[lane], f, d, &index[d]);
             }
-            is_there &= f->gathered >= 0 || weight[lane] != 0;
-            there |= (uint32_t)is_there << lane;
+            is_in_range &= f->gathered >= 0 || weight[lane] != 0;
+            in_range |= (uint32_t)is_in_range << lane;
             address[lane] = level->address + (uint64_t)index[2] * level->slice_bytes +
                             (uint64_t)index[1] * level->row_bytes +
                             (uint64_t)index[0] * (unsigned)(t->channels * t->channel_bytes);
         }
         // Objects with texels of different sizes are fetched one after the other.
-        for (uint32_t left = there; left;) {
+        for (uint32_t left = in_range; left;) {
             const struct sim_texture *first = spot[first_lane(left)].texture;
             uint32_t same = 0, bytes = (uint32_t)(first->channels * first->channel_bytes);
             for (uint32_t rest = left; rest; rest &= rest - 1) {
@@ -226,11 +227,11 @@ static enum step fetch_level(struct warp *warp, const struct bound *bound, uint3
             const struct sim_texture *t = spot[lane].texture;
             static const int gathered_to[] = {3, 2, 0, 1}; // of (i, j), (i + 1, j), (i, j + 1), (i + 1, j + 1)
             for (int c = 0; c < 4; c++) {
-                float value = there >> lane & 1 || weight[lane] == 0 ? 0 : t->border[c];
+                float value = in_range >> lane & 1 || weight[lane] == 0 ? 0 : t->border[c];
                 int to = f->gathered >= 0 ? gathered_to[tap] : c;
                 if (f->gathered >= 0 && c != f->gathered)
                     continue;
-                if (there >> lane & 1)
+                if (in_range >> lane & 1)
                     bits[to][lane] = channel_of(t, texel[lane], c, &value);
                 sum[to][lane] += f->gathered >= 0 ? value : share[lane] * weight[lane] * value;
             }
@@ -240,12 +241,12 @@ static enum step fetch_level(struct warp *warp, const struct bound *bound, uint3
 }
 
 static enum step run_texture(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    const struct fetch *f = at(warp, bound->b);
+    const struct fetch *f = operand_data(warp, bound->b);
     struct spot spot[LANES];
     const struct sim_level *second[LANES];
     float sum[4][LANES], share[2][LANES] = {{0}};
     for (int i = 0; i < 4 * LANES; i++)
-        sum[i / LANES][i % LANES] = -0.0f; // which leaves a texel of -0 what it is
+        sum[i / LANES][i % LANES] = -0.0f; // so that a texel of -0 remains -0
     uint32_t bits[4][LANES] = {0}, between = 0;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
@@ -257,7 +258,7 @@ static enum step run_texture(struct warp *warp, const struct bound *bound, uint3
         if (f->cube != t->cube)
             return report_shape(warp, bound, lane, f);
         share[1][lane] =
-            sim_texture_levels(t, f->level == NO_PLACE ? 0 : as_float(cells32(warp, f->level)[lane]), level);
+            sim_texture_levels(t, f->level == NO_OPERAND ? 0 : as_float(cells32(warp, f->level)[lane]), level);
         share[0][lane] = 1 - share[1][lane];
         between |= (uint32_t)(share[1][lane] > 0 && f->gathered < 0) << lane;
         spot[lane].texture = t;
@@ -333,14 +334,14 @@ bool bind_texture(struct binder *binder, const struct ptx_instruction *ptx, stru
     const struct ptx_operand *first = data->kind == PTX_OPERAND_VECTOR ? &data->elements[0] : data;
     enum ptx_type held = first->kind == PTX_OPERAND_REGISTER ? first->reg_type : ptx->type;
     bool has_level = ptx->opcode >= PTX_OP_TEX_LEVEL_1D && ptx->opcode <= PTX_OP_TEX_LEVEL_CUBE;
-    f.level = has_level ? bind_source(binder, &ptx->src[1], PTX_F32) : NO_PLACE;
+    f.level = has_level ? bind_source(binder, &ptx->src[1], PTX_F32) : NO_OPERAND;
     f.coordinates = address->count;
     if (address->slot < 0 || address->offset || f.coordinates < f.dimensions + f.cube + f.layered || f.coordinates > 4)
         return false;
     f.whole = f.surface || ptx->source_type == PTX_S32;
     f.handle = bind_register(binder, address->slot);
     for (int i = 0; i < f.coordinates; i++)
-        if ((f.coordinate[i] = bind_source(binder, &address->elements[i], PTX_B32)) == NO_PLACE)
+        if ((f.coordinate[i] = bind_source(binder, &address->elements[i], PTX_B32)) == NO_OPERAND)
             return false;
     bound->kind = BOUND_RUN;
     bound->run = f.surface ? run_surface : run_texture;
@@ -349,9 +350,9 @@ bool bind_texture(struct binder *binder, const struct ptx_instruction *ptx, stru
     bound->bytes = (uint8_t)ptx_type_size(ptx->type);
     bound->vector = (uint8_t)(data->kind == PTX_OPERAND_VECTOR ? data->count : 1);
     bound->width = (uint8_t)type_bits(held);
-    bound->elements = bind_places(binder, data, held, !f.writes);
+    bound->elements = bind_operands(binder, data, held, !f.writes);
     for (int i = 0; bound->elements && f.writes && i < bound->vector; i++)
-        if (bound->elements[i] == NO_PLACE)
+        if (bound->elements[i] == NO_OPERAND)
             return false;
     bool four = bound->vector == 4 && (ptx->type == PTX_F32 || ptx->type == PTX_S32 || ptx->type == PTX_U32);
     return bound->elements && bound->vector * bound->bytes <= MOST_TEXEL && (f.surface || four);

@@ -1,9 +1,9 @@
 // wgmma.mma_async and its groups.
 //
-// The product is computed when a warp issues it. Until wgmma.wait_group its registers are in flight, and what it reads
-// in shared memory is noted with the clock of the warpgroup's agent (analyses/race_proxy.c). The four warps of a
-// warpgroup issue the same instructions; who waits for a group waits until all four have issued it, so that one of them
-// may tell for all that a tile has been read.
+// The simulator computes a wgmma when a warp issues it. Until wgmma.wait_group its registers are in flight, and its
+// reads of shared memory are noted with the clock of the warpgroup's agent (analyses/race_proxy.c). The four warps of a
+// warpgroup issue the same instructions; a warp that waits for a group waits until all four have issued it, so that one
+// warp may signal for all of them that a tile has been read.
 #include "wgmma.h"
 
 #include "../analyses/race_proxy.h"
@@ -19,7 +19,7 @@
 #define MOST_IN_FLIGHT 1024 // wgmma by which one warp may be ahead of another
 #define GROUPS 64           // committed and not waited for
 
-// By which wgmma a place in the register file is written, and by which it is read as a fragment of A; 0: by none.
+// The wgmma that writes a register, and the one that reads it as a fragment of A; 0: none.
 struct in_flight {
     uint32_t written, read;
     int32_t written_number, read_number; // of the registers
@@ -28,30 +28,30 @@ struct in_flight {
 struct wgmma_warp {
     uint32_t issued, retired;    // wgmma
     uint32_t committed, waited;  // groups
-    uint32_t group_end[GROUPS];  // what had been issued when it was committed, by group
+    uint32_t group_end[GROUPS];  // number of wgmma issued at the commit, by group
     bool fenced;                 // it has executed a wgmma.fence
-    struct in_flight *in_flight; // [register_bytes / 64], by the register's place
+    struct in_flight *in_flight; // [register_bytes / 64], by the register's offset
 };
 
-struct wgmma_right { // B, as the warp that was first has found it
+struct wgmma_b_tile { // B, as the first warp has checked it
     uint64_t descriptor;
-    struct race_copied copied;
+    struct race_copies copied;
 };
 
 struct wgmma_unit {
     struct wgmma_warp warp[MAX_WARPS];
     struct {
-        uint32_t most; // issued by the warp that is ahead
+        uint32_t most; // number issued by the warp that is ahead
         uint32_t clock[MOST_IN_FLIGHT];
         int32_t pc[MOST_IN_FLIGHT];
-        struct wgmma_right right[MOST_IN_FLIGHT];
+        struct wgmma_b_tile b_tile[MOST_IN_FLIGHT];
     } group[MAX_WARPS / WARPGROUP];
 };
 
 struct wgmma_operands {
     struct lane_wgmma what;
-    struct wgmma_tile a, b; // what the instruction says of them; the rest is in the descriptors
-    place a_descriptor, b_descriptor, keeps, metadata; // metadata: NO_PLACE where A is dense
+    struct wgmma_tile a, b; // the instruction's part of them; the rest is in the descriptors
+    operand_ref a_descriptor, b_descriptor, keeps, metadata; // metadata: NO_OPERAND if A is dense
     bool a_in_shared, keeps_flipped;
 };
 
@@ -84,14 +84,14 @@ static bool make_unit(struct warp *warp) {
     return *in_flight;
 }
 
-// NULL: the warp has none.
-static struct in_flight *in_flight_at(const struct warp *warp, place where) {
+// NULL: the warp has no wgmma in flight.
+static struct in_flight *in_flight_at(const struct warp *warp, operand_ref where) {
     const struct wgmma_unit *unit = warp->block->wgmma;
-    struct in_flight *all = unit && where != NO_PLACE && !(where & 1) ? unit->warp[warp->index].in_flight : NULL;
+    struct in_flight *all = unit && where != NO_OPERAND && !(where & 1) ? unit->warp[warp->index].in_flight : NULL;
     return all ? &all[(where >> 1) / 64] : NULL;
 }
 
-void wgmma_writes(struct warp *warp, place where, int32_t number, uint32_t n) {
+void wgmma_writes(struct warp *warp, operand_ref where, int32_t number, uint32_t n) {
     struct in_flight *of = in_flight_at(warp, where);
     if (of) {
         of->written = n;
@@ -99,7 +99,7 @@ void wgmma_writes(struct warp *warp, place where, int32_t number, uint32_t n) {
     }
 }
 
-void wgmma_reads(struct warp *warp, place where, int32_t number, uint32_t n) {
+void wgmma_reads(struct warp *warp, operand_ref where, int32_t number, uint32_t n) {
     struct in_flight *of = in_flight_at(warp, where);
     if (of) {
         of->read = n;
@@ -111,22 +111,23 @@ static uint32_t unless_retired(const struct warp *warp, uint32_t n) {
     return n && n > warp->block->wgmma->warp[warp->index].retired ? n : 0;
 }
 
-uint32_t wgmma_in_flight(const struct warp *warp, place where) {
+uint32_t wgmma_in_flight(const struct warp *warp, operand_ref where) {
     const struct in_flight *of = in_flight_at(warp, where);
     return of ? unless_retired(warp, of->written) : 0;
 }
 
-uint32_t wgmma_still_writes(const struct warp *warp, place where, int32_t number) {
+uint32_t wgmma_still_writes(const struct warp *warp, operand_ref where, int32_t number) {
     const struct in_flight *of = in_flight_at(warp, where);
     return of && of->written_number == number ? unless_retired(warp, of->written) : 0;
 }
 
-uint32_t wgmma_still_reads(const struct warp *warp, place where, int32_t number) {
+uint32_t wgmma_still_reads(const struct warp *warp, operand_ref where, int32_t number) {
     const struct in_flight *of = in_flight_at(warp, where);
     return of && of->read_number == number ? unless_retired(warp, of->read) : 0;
 }
 
-void wgmma_report_early(struct warp *warp, const struct bound *bound, uint32_t n, const char *does, const char *doing) {
+void wgmma_report_in_flight(struct warp *warp, const struct bound *bound, uint32_t n, const char *does,
+                            const char *doing) {
     int32_t pc = warp->block->wgmma->group[warp->index / WARPGROUP].pc[n % MOST_IN_FLIGHT];
     warp_report(warp, SIM_FINDING_WGMMA_REGISTERS, bound, &warp->code[pc], first_lane(warp->now->mask),
                 "{here} %s a register that the wgmma at {there} may still be %s", does, doing);
@@ -134,17 +135,17 @@ void wgmma_report_early(struct warp *warp, const struct bound *bound, uint32_t n
 
 static enum step diverged(struct warp *warp, const struct bound *bound, const struct bound *other, int lane,
                           const char *what) {
-    warp_report(warp, SIM_FINDING_WARPGROUP, bound, other, lane, "{here} needs all 128 threads of warpgroup %u; %s",
-                warp->index / WARPGROUP, what);
+    warp_report(warp, SIM_FINDING_DIVERGENT_WARPGROUP, bound, other, lane,
+                "{here} needs all 128 threads of warpgroup %u; %s", warp->index / WARPGROUP, what);
     return warp_fatal(warp, SIM_LAUNCH_FAILURE);
 }
 
-// All lanes of the warp, and the four warps alike.
+// All lanes of the warp, and all four warps, have to execute the instruction.
 static enum step check_warpgroup(struct warp *warp, const struct bound *bound, uint32_t mask) {
     if (mask != ALL_LANES)
-        return diverged(warp, bound, NULL, first_lane(mask), "not all lanes of this warp are there");
+        return diverged(warp, bound, NULL, first_lane(mask), "not all lanes of this warp are active");
     if (warp->index / WARPGROUP * WARPGROUP + WARPGROUP > warp->block->warps)
-        return diverged(warp, bound, NULL, 0, "the block has not that many");
+        return diverged(warp, bound, NULL, 0, "the block has fewer threads");
     return STEP_NEXT;
 }
 
@@ -158,23 +159,22 @@ static struct wgmma_tile tile_of(struct wgmma_tile tile, uint64_t descriptor) {
     return tile;
 }
 
-// A tile that a tensor copy has put there with one swizzle is in the wrong order for a descriptor of another.
+// A tile that a tensor copy has written with one swizzle mode has the wrong order for a descriptor with another mode.
 static void check_swizzle(struct warp *warp, const struct bound *bound, const struct wgmma_tile *tile, uint32_t at,
                           const char *name) {
-    static const char *const order[] = {"no swizzle", "a swizzle of 32 bytes", "a swizzle of 64 bytes",
-                                        "a swizzle of 128 bytes"};
+    static const char *const order[] = {"no swizzle", "32-byte swizzle", "64-byte swizzle", "128-byte swizzle"};
     int32_t pc;
     int swizzle = race_proxy_swizzle(warp->block, at, &pc);
     if (swizzle >= 0 && swizzle != tile->swizzle)
         warp_report(warp, SIM_FINDING_WGMMA_OPERAND, bound, &warp->code[pc], 0,
-                    "{here} reads byte %u of shared memory for %s with %s, as the descriptor says; the copy at {there} "
-                    "has put it there with %s, as its tensor map says",
+                    "{here} reads byte %u of shared memory for %s with %s, by its descriptor; the copy at {there} has "
+                    "written it with %s, by its tensor map [wgmma-swizzle]",
                     at, name, order[tile->swizzle], order[swizzle]);
 }
 
-// Rows [first, first + rows) are read: they are in the block's shared memory, and there.
+// Checks a read of rows [first, first + rows): they are within the block's shared memory, and written.
 static enum step read_tile(struct warp *warp, const struct bound *bound, const struct wgmma_tile *tile, uint32_t first,
-                           uint32_t rows, uint32_t k, const char *name, uint32_t clock, struct race_copied *copied) {
+                           uint32_t rows, uint32_t k, const char *name, uint32_t clock, struct race_copies *copied) {
     unsigned agent;
     bool noted = race_agent_of_wgmma(warp->block, warp->index, &agent);
     uint32_t per_unit = 16 / wgmma_element_bytes(tile->element);
@@ -183,10 +183,12 @@ static enum step read_tile(struct warp *warp, const struct bound *bound, const s
         for (uint32_t i = 0; i < k; i += k_step) {
             uint32_t at = wgmma_unit(tile, row, i);
             if (at + 16 > warp->run->shared_bytes) {
-                warp_report(warp, SIM_FINDING_WGMMA_OPERAND, bound, NULL, 0,
-                            "{here} reads byte %u of shared memory for row %u of %s, which is beyond the %zu that the "
-                            "block has; the descriptor says address %u, leading %u and stride %u bytes",
-                            at, row, name, warp->run->shared_bytes, tile->start, tile->leading, tile->stride);
+                warp_report(
+                    warp, SIM_FINDING_WGMMA_OPERAND, bound, NULL, 0,
+                    "{here} reads byte %u of shared memory for row %u of %s, which is out of bounds: the block has "
+                    "%zu bytes; the descriptor has start address %u, leading dimension byte offset %u and "
+                    "stride byte offset %u [wgmma-out-of-bounds]",
+                    at, row, name, warp->run->shared_bytes, tile->start, tile->leading, tile->stride);
                 return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
             }
             if (i == 0)
@@ -195,7 +197,7 @@ static enum step read_tile(struct warp *warp, const struct bound *bound, const s
                 race_proxy_read(warp, bound, 0, agent, clock, at, 16, copied);
                 continue;
             }
-            race_proxy_look(warp, bound, 0, at, 16);
+            race_proxy_check(warp, bound, 0, at, 16);
             if (copied)
                 copied->all = false;
         }
@@ -203,19 +205,19 @@ static enum step read_tile(struct warp *warp, const struct bound *bound, const s
     return STEP_NEXT;
 }
 
-// B is the same for the four warps of a warpgroup. Where the first one has found it as copies left it, the others find
-// nothing new: who has written there since then was told of that warp's read.
-static enum step read_right(struct warp *warp, const struct bound *bound, const struct wgmma_tile *tile, uint32_t k,
-                            uint64_t descriptor, uint32_t number, uint32_t clock, bool first) {
-    struct wgmma_right *right = &warp->block->wgmma->group[warp->index / WARPGROUP].right[number % MOST_IN_FLIGHT];
-    if (!first && right->descriptor == descriptor && race_proxy_knows(warp, &right->copied))
+// B is the same for the four warps of a warpgroup. If the first warp has found it as copies wrote it, the other warps
+// find nothing new: a later writer is checked against the first warp's read.
+static enum step read_b(struct warp *warp, const struct bound *bound, const struct wgmma_tile *tile, uint32_t k,
+                        uint64_t descriptor, uint32_t number, uint32_t clock, bool first) {
+    struct wgmma_b_tile *b_tile = &warp->block->wgmma->group[warp->index / WARPGROUP].b_tile[number % MOST_IN_FLIGHT];
+    if (!first && b_tile->descriptor == descriptor && race_proxy_is_ordered(warp, &b_tile->copied))
         return STEP_NEXT;
     if (first)
-        *right = (struct wgmma_right){descriptor, {.all = true}};
-    return read_tile(warp, bound, tile, 0, tile->rows, k, "B", clock, first ? &right->copied : NULL);
+        *b_tile = (struct wgmma_b_tile){descriptor, {.all = true}};
+    return read_tile(warp, bound, tile, 0, tile->rows, k, "B", clock, first ? &b_tile->copied : NULL);
 }
 
-// The warp's next wgmma gets a number, and the agent's clock; the first of the four warps asks for that.
+// Assigns the warp's next wgmma its number and the agent's clock, which the first of the four warps obtains.
 static enum step issue(struct warp *warp, const struct bound *bound, uint32_t *number, uint32_t *clock, bool *first) {
     struct wgmma_unit *unit = warp->block->wgmma;
     unsigned g = warp->index / WARPGROUP, agent;
@@ -227,14 +229,15 @@ static enum step issue(struct warp *warp, const struct bound *bound, uint32_t *n
         unit->group[g].clock[slot] =
             race_agent_of_wgmma(warp->block, warp->index, &agent) ? race_agent_issue(warp->block, agent) : 0;
     } else if (unit->group[g].pc[slot] != pc_of(warp, bound)) {
-        return diverged(warp, bound, &warp->code[unit->group[g].pc[slot]], 0, "another of its warps is at {there}");
+        return diverged(warp, bound, &warp->code[unit->group[g].pc[slot]], 0,
+                        "another warp of the warpgroup is at {there}");
     }
     *number = n;
     *clock = unit->group[g].clock[slot];
     return STEP_NEXT;
 }
 
-// How far the slowest warp of the warpgroup is, and whether it has exited.
+// The number of wgmma that the slowest warp of the warpgroup has issued, and whether that warp has exited.
 static uint32_t slowest(const struct warp *warp, bool *gone) {
     const struct block *block = warp->block;
     unsigned first = warp->index / WARPGROUP * WARPGROUP;
@@ -250,15 +253,15 @@ static uint32_t slowest(const struct warp *warp, bool *gone) {
     return least;
 }
 
-// A register of A, or the metadata, which an earlier wgmma may still be writing.
-static const uint32_t *read_register(struct warp *warp, const struct bound *bound, place where) {
+// A register of A, or of the metadata, which an earlier wgmma may still be writing.
+static const uint32_t *read_register(struct warp *warp, const struct bound *bound, operand_ref where) {
     uint32_t early = wgmma_in_flight(warp, where);
     if (early)
-        wgmma_report_early(warp, bound, early, "reads", "writing");
+        wgmma_report_in_flight(warp, bound, early, "reads", "writing");
     return cells32(warp, where);
 }
 
-// Of a pair of tf32 the metadata says which one is stored by 0b0100 or 0b1110; nothing else is defined.
+// For a pair of tf32 elements, metadata 0b0100 or 0b1110 selects the stored one; other values are undefined.
 static void check_metadata(struct warp *warp, const struct bound *bound, const struct lane_wgmma *what) {
     for (int lane = 0; lane < LANES && what->a == WGMMA_TF32; lane++) {
         uint32_t word = what->metadata[lane], wrong = 0;
@@ -267,13 +270,14 @@ static void check_metadata(struct warp *warp, const struct bound *bound, const s
         if (!wrong || lane % 4 / 2 != (int)what->selector)
             continue;
         warp_report(warp, SIM_FINDING_WGMMA_OPERAND, bound, NULL, lane,
-                    "{here} takes 0x%08x for metadata of tf32, whose digits have to be 4 or e", word);
+                    "{here} uses 0x%08x as tf32 metadata, whose hexadecimal digits have to be 4 or e [wgmma-metadata]",
+                    word);
         return;
     }
 }
 
 static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    const struct wgmma_operands operands = *(const struct wgmma_operands *)at(warp, bound->c);
+    const struct wgmma_operands operands = *(const struct wgmma_operands *)operand_data(warp, bound->c);
     enum step step = check_warpgroup(warp, bound, mask);
     uint32_t n = 0, clock = 0, *d[WGMMA_MOST_N / 2];
     bool gone, first = false;
@@ -285,12 +289,13 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
     if (mine->issued - slowest(warp, &gone) >= MOST_IN_FLIGHT - 1)
         return gone ? diverged(warp, bound, NULL, 0, "one of its warps has exited") : warp_wait(warp, mask);
     if (!mine->fenced)
-        warp_report(warp, SIM_FINDING_WGMMA_REGISTERS, bound, NULL, first_lane(mask),
-                    "{here} is a wgmma before any wgmma.fence: what other instructions wrote to its registers need not "
-                    "be there yet");
+        warp_report(
+            warp, SIM_FINDING_WGMMA_FENCE, bound, NULL, first_lane(mask),
+            "{here} is a wgmma with no wgmma.fence before it: earlier writes to its registers may not be visible "
+            "to it");
     step = issue(warp, bound, &n, &clock, &first);
     struct lane_wgmma what = operands.what;
-    what.keeps = operands.keeps == NO_PLACE || ((*predicate(warp, operands.keeps) & 1) != operands.keeps_flipped);
+    what.keeps = operands.keeps == NO_OPERAND || ((*predicate(warp, operands.keeps) & 1) != operands.keeps_flipped);
     struct wgmma_tile a, b = tile_of(operands.b, cells64(warp, operands.b_descriptor)[0]);
     const uint32_t *registers[4] = {NULL};
     uint32_t first_row = warp->index % WARPGROUP * WGMMA_ROWS;
@@ -306,26 +311,27 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
             step = read_tile(warp, bound, &a, first_row, WGMMA_ROWS, wgmma_stored(&what), "A", clock, NULL);
     }
     if (step == STEP_NEXT)
-        step = read_right(warp, bound, &b, what.k, cells64(warp, operands.b_descriptor)[0], n, clock, first);
+        step = read_b(warp, bound, &b, what.k, cells64(warp, operands.b_descriptor)[0], n, clock, first);
     if (step != STEP_NEXT)
         return step;
     if (warp->record)
-        recording_product(warp, bound, operands.a_in_shared ? &a : NULL, first_row, &b, what.k);
+        recording_mma(warp, bound, operands.a_in_shared ? &a : NULL, first_row, &b, what.k);
     recording_event(warp, bound, RECORDING_WGMMA, mine->committed, 0);
     uint32_t results = what.n / (what.sum == WGMMA_SUM_F16 ? 4 : 2);
     for (uint32_t i = 0; i < results; i++) {
         d[i] = cells32(warp, bound->elements[4 + i]);
-        wgmma_writes(warp, bound->elements[4 + i], bound->ptx->dst[0].elements[i].number, n);
+        wgmma_writes(warp, bound->elements[4 + i], bound->ptx->dst[0].elements[i].register_index, n);
     }
     for (int i = 0; i < 4 && !operands.a_in_shared; i++)
-        wgmma_reads(warp, bound->elements[i], bound->ptx->src[0].elements[i].number, n);
+        wgmma_reads(warp, bound->elements[i], bound->ptx->src[0].elements[i].register_index, n);
     warp->lanes->wgmma(&what, warp->block->shared, operands.a_in_shared ? &a : NULL, first_row, registers, &b, d);
     mine->issued = n;
     block_event(warp->block);
     return STEP_NEXT;
 }
 
-// Waits until all four warps have issued what this one waits for. bound->extra: how many groups may be in flight.
+// Waits until all four warps have issued the groups that this warp waits for. bound->extra: the number of groups that
+// may remain in flight.
 static enum step wait_group(struct warp *warp, const struct bound *bound, struct wgmma_warp *mine, uint32_t mask) {
     struct wgmma_unit *unit = warp->block->wgmma;
     unsigned agent;
@@ -411,19 +417,19 @@ bool bind_wgmma(struct binder *binder, const struct ptx_instruction *ptx, struct
         .a_in_shared = a_in_shared,
         .keeps_flipped = ptx->src[2].negated,
     };
-    place *places = bind_own(binder, (4 + (size_t)results) * sizeof *places);
+    operand_ref *places = bind_allocate(binder, (4 + (size_t)results) * sizeof *places);
     for (int i = 0; places && i < 4; i++)
-        places[i] = a_in_shared ? NO_PLACE : bind_source(binder, &ptx->src[0].elements[i], PTX_B32);
+        places[i] = a_in_shared ? NO_OPERAND : bind_source(binder, &ptx->src[0].elements[i], PTX_B32);
     for (int i = 0; places && i < results; i++) {
         places[4 + i] = bind_result(binder, &ptx->dst[0].elements[i]);
-        if (places[4 + i] == NO_PLACE)
+        if (places[4 + i] == NO_OPERAND)
             return false;
     }
     bound->kind = BOUND_RUN;
     bound->run = run_mma;
     bound->elements = places;
     bound->c = bind_data(binder, &operands, sizeof operands);
-    return operands.keeps != NO_PLACE;
+    return operands.keeps != NO_OPERAND;
 }
 
 bool bind_wgmma_group(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {

@@ -1,5 +1,5 @@
-// Matrix products of a warpgroup. Each of its four warps computes its own 16 rows when it comes to the instruction, and
-// what that writes counts as in flight until the warp has waited for it: see wgmma.c and wgmma_registers.c.
+// Warpgroup MMA. Each of the four warps computes its own 16 rows when it reaches the instruction; the results count as
+// in flight until the warp has waited for them: see wgmma.c and wgmma_registers.c.
 #ifndef SIMULATOR_INSTRUCTIONS_WGMMA_H
 #define SIMULATOR_INSTRUCTIONS_WGMMA_H
 
@@ -7,26 +7,27 @@
 
 struct block;
 
-// Before a block starts; after its end.
+// Called before a block starts, and when it is freed.
 void wgmma_start(struct block *block);
 void wgmma_free(struct block *block);
 
-// The n-th wgmma of the warp writes this register, or reads it as a fragment of A, until the warp has waited for it.
-// number: the register's own, for others share its place.
-void wgmma_writes(struct warp *warp, place where, int32_t number, uint32_t n);
-void wgmma_reads(struct warp *warp, place where, int32_t number, uint32_t n);
+// Notes that the n-th wgmma of the warp writes this register, or reads it as a fragment of A, until the warp has waited
+// for it. number: of the register, because registers may share storage.
+void wgmma_writes(struct warp *warp, operand_ref where, int32_t number, uint32_t n);
+void wgmma_reads(struct warp *warp, operand_ref where, int32_t number, uint32_t n);
 
-// The wgmma that writes what is in this place, 0: none does.
-uint32_t wgmma_in_flight(const struct warp *warp, place where);
-// Those that write or read this register.
-uint32_t wgmma_still_writes(const struct warp *warp, place where, int32_t number);
-uint32_t wgmma_still_reads(const struct warp *warp, place where, int32_t number);
+// The wgmma that is writing the operand's storage, 0: none.
+uint32_t wgmma_in_flight(const struct warp *warp, operand_ref where);
+// The wgmma that still write or read this register, 0: none.
+uint32_t wgmma_still_writes(const struct warp *warp, operand_ref where, int32_t number);
+uint32_t wgmma_still_reads(const struct warp *warp, operand_ref where, int32_t number);
 
-// The instruction does this to a register to which the n-th wgmma may still do that.
-void wgmma_report_early(struct warp *warp, const struct bound *bound, uint32_t n, const char *does, const char *doing);
+// Reports that the instruction accesses (does) a register that the n-th wgmma may still be accessing (doing).
+void wgmma_report_in_flight(struct warp *warp, const struct bound *bound, uint32_t n, const char *does,
+                            const char *doing);
 
-// Every instruction of a bound kernel that reads or writes a register of wgmma looks whether it is in flight.
-// false: out of memory.
+// Makes every instruction of a bound kernel that accesses a register of wgmma check whether it is in flight. false: out
+// of memory.
 bool wgmma_watch(struct binder *binder);
 
 #endif

@@ -1,10 +1,11 @@
-// Registers that a wgmma still writes, or reads as a fragment of A. Which instructions can meet one is found when the
-// kernel is bound: those that name the place of an accumulator, or of a copy of one, or write a fragment. They get a
-// step before and after their own; all others, and all of a kernel without wgmma, run as ever. A copy of a register in
-// flight is in flight, too: in PTX the compiler may copy what it keeps in one register in machine code.
+// Registers that a wgmma still writes, or reads as a fragment of A. The instructions that can access one are found when
+// the kernel is bound: those that name the storage of an accumulator, or of a copy of one, or write a fragment. They
+// are checked before and after they run; all other instructions, and all of a kernel without wgmma, run at full speed.
+// A copy of a register in flight is also in flight: in PTX the compiler may copy a value that stays in one register in
+// machine code.
 //
-// A register that is written while it is in flight is one of the same number: another one may share its place, since
-// what wgmma still does to it is no use of it in the order of the program.
+// A write to a register in flight is reported only for the same register number: another register may share its
+// storage, for which the wgmma's access is no use in program order.
 #include "wgmma.h"
 
 #include "../machine/block.h"
@@ -12,44 +13,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct watched {
+struct checked_registers {
     bound_run *run; // NULL: a lane operation
     int reads, writes;
-    place *place;    // [reads + writes]
-    int32_t *number; // the same
+    operand_ref *operand; // [reads + writes]
+    int32_t *number;      // the same
     bool copies;
 };
 
 static enum step run_watched(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    const struct watched *watched = bound->watched;
+    const struct checked_registers *checked = bound->checked;
     uint32_t in_flight = 0;
-    for (int i = 0; i < watched->reads && !in_flight; i++)
-        in_flight = wgmma_in_flight(warp, watched->place[i]);
-    if (in_flight && !watched->copies)
-        wgmma_report_early(warp, bound, in_flight, "reads", "writing");
-    for (int i = watched->reads; i < watched->reads + watched->writes; i++) {
-        uint32_t written = wgmma_still_writes(warp, watched->place[i], watched->number[i]);
-        uint32_t read = wgmma_still_reads(warp, watched->place[i], watched->number[i]);
+    for (int i = 0; i < checked->reads && !in_flight; i++)
+        in_flight = wgmma_in_flight(warp, checked->operand[i]);
+    if (in_flight && !checked->copies)
+        wgmma_report_in_flight(warp, bound, in_flight, "reads", "writing");
+    for (int i = checked->reads; i < checked->reads + checked->writes; i++) {
+        uint32_t written = wgmma_still_writes(warp, checked->operand[i], checked->number[i]);
+        uint32_t read = wgmma_still_reads(warp, checked->operand[i], checked->number[i]);
         if (written && !in_flight)
-            wgmma_report_early(warp, bound, written, "writes", "writing");
+            wgmma_report_in_flight(warp, bound, written, "writes", "writing");
         if (read)
-            wgmma_report_early(warp, bound, read, "writes", "reading");
+            wgmma_report_in_flight(warp, bound, read, "writes", "reading");
     }
     enum step step = STEP_NEXT;
-    if (watched->run)
-        step = watched->run(warp, bound, mask);
+    if (checked->run)
+        step = checked->run(warp, bound, mask);
     else
         warp_run_lanes(warp, bound, mask);
-    for (int i = 0; i < watched->writes && warp->block->wgmma && step == STEP_NEXT; i++)
-        if (mask == ALL_LANES && (in_flight || wgmma_in_flight(warp, watched->place[watched->reads + i])))
-            wgmma_writes(warp, watched->place[watched->reads + i], watched->number[watched->reads + i],
-                         watched->copies ? in_flight : 0);
+    for (int i = 0; i < checked->writes && warp->block->wgmma && step == STEP_NEXT; i++)
+        if (mask == ALL_LANES && (in_flight || wgmma_in_flight(warp, checked->operand[checked->reads + i])))
+            wgmma_writes(warp, checked->operand[checked->reads + i], checked->number[checked->reads + i],
+                         checked->copies ? in_flight : 0);
     return step;
 }
 
 struct places {
     struct binder *binder;
-    place list[2 * PTX_MAX_SOURCES + 16];
+    operand_ref list[2 * PTX_MAX_SOURCES + 16];
     int32_t number[2 * PTX_MAX_SOURCES + 16];
     int count;
 };
@@ -57,7 +58,7 @@ struct places {
 static void add(struct places *places, const struct ptx_operand *operand) {
     bool full = places->count == (int)(sizeof places->list / sizeof *places->list);
     if (operand->kind == PTX_OPERAND_REGISTER && operand->reg_type != PTX_PRED && !full) {
-        places->number[places->count] = operand->number;
+        places->number[places->count] = operand->register_index;
         places->list[places->count++] = bind_register(places->binder, operand->slot);
     }
     for (int i = 0; i < operand->count && operand->count <= 8; i++)
@@ -69,7 +70,7 @@ static bool is_copy(const struct ptx_instruction *ptx) {
            ptx->dst[0].kind == PTX_OPERAND_REGISTER;
 }
 
-// What looks at its lanes itself, or is found by what it runs.
+// Instructions that check their lanes themselves, or whose accesses are checked by the code that they run.
 static bool is_apart(const struct bound *bound) {
     enum ptx_opcode opcode = bound->ptx->opcode;
     return bound->kind == BOUND_BRANCH || opcode == PTX_OP_BAR_WARP_SYNC || opcode == PTX_OP_BAR ||
@@ -77,14 +78,14 @@ static bool is_apart(const struct bound *bound) {
            opcode == PTX_OP_MBARRIER_TEST_WAIT || opcode == PTX_OP_CALL || opcode == PTX_OP_RET;
 }
 
-static bool any(const uint8_t *marked, const place *list, int count) {
+static bool any(const uint8_t *marked, const operand_ref *list, int count) {
     for (int i = 0; i < count; i++)
         if (marked[(list[i] >> 1) / 64])
             return true;
     return false;
 }
 
-// Accumulators, and where copies take them.
+// Marks accumulators and the destinations of their copies.
 static bool mark(struct binder *binder, uint8_t *marked) {
     const struct sim_kernel *kernel = binder->kernel;
     bool found = false, changed = true;
@@ -98,7 +99,7 @@ static bool mark(struct binder *binder, uint8_t *marked) {
         changed = false;
         for (int i = 0; i < kernel->ptx->instructions; i++) {
             const struct bound *bound = &kernel->code[i];
-            if (!is_copy(bound->ptx) || bound->d == NO_PLACE || bound->a & 1)
+            if (!is_copy(bound->ptx) || bound->d == NO_OPERAND || bound->a & 1)
                 continue;
             uint8_t *to = &marked[(bound->d >> 1) / 64];
             if (marked[(bound->a >> 1) / 64] && !*to) {
@@ -123,7 +124,7 @@ static bool find_fragments(const struct sim_kernel *kernel, const struct ptx_fra
             const struct ptx_instruction *ptx = &kernel->ptx->instruction[i];
             const struct ptx_operand *a = &ptx->src[0];
             for (int k = 0; ptx->opcode == PTX_OP_WGMMA_MMA_ASYNC && k < a->count; k++) {
-                int32_t number = a->elements[k].number;
+                int32_t number = a->elements[k].register_index;
                 if (a->elements[k].kind == PTX_OPERAND_REGISTER && pass)
                     fragments->is[number] = 1;
                 else if (number >= fragments->count)
@@ -155,18 +156,18 @@ static bool watch(struct binder *binder, struct bound *bound, const uint8_t *mar
     if (is_apart(bound) || !(any(marked, places.list, places.count) ||
                              writes_fragment(fragments, places.number + reads, places.count - reads)))
         return true;
-    struct watched *watched = bind_own(binder, sizeof *watched);
-    place *list = bind_own(binder, (size_t)places.count * sizeof *list);
-    int32_t *number = bind_own(binder, (size_t)places.count * sizeof *number);
-    if (!watched || !list || !number)
+    struct checked_registers *checked = bind_allocate(binder, sizeof *checked);
+    operand_ref *list = bind_allocate(binder, (size_t)places.count * sizeof *list);
+    int32_t *number = bind_allocate(binder, (size_t)places.count * sizeof *number);
+    if (!checked || !list || !number)
         return false;
     memcpy(list, places.list, (size_t)places.count * sizeof *list);
     memcpy(number, places.number, (size_t)places.count * sizeof *number);
-    *watched = (struct watched){
+    *checked = (struct checked_registers){
         bound->kind == BOUND_LANES ? NULL : bound->run, reads, places.count - reads, list, number, is_copy(ptx)};
     bound->kind = BOUND_RUN;
     bound->run = run_watched;
-    bound->watched = watched;
+    bound->checked = checked;
     return true;
 }
 

@@ -1,8 +1,8 @@
 // wmma.load, wmma.mma, wmma.store: the tiles of nvcuda::wmma.
 //
-// Which lane holds which element of a fragment PTX leaves open; here it is as in the mma.sync that the tile falls into:
-// blocks of 16 x 8 results, of which an m8n32 tile has the upper half. A fragment of fp16 has registers for 512
-// elements, so that one of fewer is held several times over.
+// PTX does not define which lane holds which element of a fragment; here it is as in the mma.sync instructions that the
+// tile consists of: blocks of 16 x 8 results, of which an m8n32 tile has the upper half. A fragment of fp16 has
+// registers for 512 elements, so that a smaller tile is stored several times.
 #include "families.h"
 
 #include "../lanes/fragment.h"
@@ -20,11 +20,11 @@ struct fragment {
     enum use use;
     enum ptx_type type;
     int m, n, k;
-    int bits;      // of an element
-    int width;     // elements of a register
-    int registers; // that differ
+    int bits;      // bits per element
+    int width;     // elements per register
+    int registers; // distinct registers
     bool by_columns, loads;
-    place stride;
+    operand_ref stride;
 };
 
 static struct fragment fragment_of(enum use use, enum ptx_type type, const int shape[3]) {
@@ -55,25 +55,25 @@ static struct fragment_element element_at(const struct fragment *f, int lane, in
 
 // ---- Loads and stores --------------------------------------------------------------------------------------------
 
-// What an access moves, a register a lane; the action of an access gets nothing but the access.
+// The data of the current access, one register per lane; the action of an access has no other arguments.
 static _Thread_local uint8_t moved[LANES][8];
 static _Thread_local unsigned moved_at;
 
-static void take(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+static void load_elements(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp;
     (void)bound;
     access_copy(access, origin, moved[0] + moved_at, sizeof *moved, true);
 }
 
-static void give(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
+static void store_elements(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     (void)warp;
     (void)bound;
     access_copy(access, origin, moved[0] + moved_at, sizeof *moved, false);
 }
 
-// One register's elements from e on, so many bytes that lie side by side in memory.
-static enum step move(struct warp *warp, const struct bound *bound, const struct fragment *f, int r, int e,
-                      uint32_t bytes) {
+// Moves the elements of one register from e on that are consecutive in memory.
+static enum step move_elements(struct warp *warp, const struct bound *bound, const struct fragment *f, int r, int e,
+                               uint32_t bytes) {
     struct access access = {
         .space = (enum ptx_space)bound->space,
         .kind = f->loads ? ACCESS_MATRIX_LOAD : ACCESS_MATRIX_STORE,
@@ -91,10 +91,10 @@ static enum step move(struct warp *warp, const struct bound *bound, const struct
     access.span = warp->lanes->span64(access.address, bytes);
     moved_at = (unsigned)(e * f->bits / 8);
     enum step step = access_check_alignment(warp, bound, &access);
-    return step == STEP_NEXT ? access_run_at(warp, bound, &access, f->loads ? take : give) : step;
+    return step == STEP_NEXT ? access_run_at(warp, bound, &access, f->loads ? load_elements : store_elements) : step;
 }
 
-static void put_register(struct warp *warp, place where, bool is_wide) {
+static void put_register(struct warp *warp, operand_ref where, bool is_wide) {
     uint64_t wide[LANES];
     uint32_t narrow[LANES];
     for (int lane = 0; lane < LANES; lane++) {
@@ -107,7 +107,7 @@ static void put_register(struct warp *warp, place where, bool is_wide) {
         warp_write32(warp, where, narrow, ALL_LANES);
 }
 
-static void get_register(struct warp *warp, place where, bool is_wide) {
+static void get_register(struct warp *warp, operand_ref where, bool is_wide) {
     for (int lane = 0; lane < LANES; lane++)
         if (is_wide)
             memcpy(moved[lane], &cells64(warp, where)[lane], 8);
@@ -116,18 +116,18 @@ static void get_register(struct warp *warp, place where, bool is_wide) {
 }
 
 static enum step run_move(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    const struct fragment *f = at(warp, bound->b);
+    const struct fragment *f = operand_data(warp, bound->b);
     enum step step = STEP_NEXT;
     if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
-    // Neighbours of a register are neighbours in memory where lines run the way that they do.
+    // Elements of a register are consecutive in memory if they are along the matrix's major dimension.
     bool packed = f->width == 1 || (f->use == MATRIX_B) == f->by_columns;
     int parts = packed ? 1 : f->width;
     for (int r = 0; r < f->registers; r++) {
         if (!f->loads)
             get_register(warp, bound->elements[r], f->bits == 64);
         for (int e = 0; e < parts && step == STEP_NEXT; e++)
-            step = move(warp, bound, f, r, e, (uint32_t)(f->bits * (packed ? f->width : 1)) / 8);
+            step = move_elements(warp, bound, f, r, e, (uint32_t)(f->bits * (packed ? f->width : 1)) / 8);
         if (step != STEP_NEXT)
             return step;
         for (int copy = r; f->loads && copy < bound->vector; copy += f->registers)
@@ -145,7 +145,7 @@ bool bind_wmma_move(struct binder *binder, const struct ptx_instruction *ptx, st
                                                        : MATRIX_C;
     struct fragment f = fragment_of(use, ptx->type, ptx->shape);
     f.loads = loads;
-    f.by_columns = ptx->flags & PTX_ROW_COL;
+    f.by_columns = ptx->flags & PTX_COL_MAJOR;
     int line = use == MATRIX_A   ? (f.by_columns ? f.m : f.k)
                : use == MATRIX_B ? (f.by_columns ? f.k : f.n)
                                  : (f.by_columns ? f.m : f.n);
@@ -156,7 +156,7 @@ bool bind_wmma_move(struct binder *binder, const struct ptx_instruction *ptx, st
     bound->space = (uint8_t)(ptx->space == PTX_GENERIC && address->slot < 0 ? address->space : ptx->space);
     bound->bytes = (uint8_t)(f.bits < 8 ? 4 : f.bits / 8);
     bound->vector = (uint8_t)(data->kind == PTX_OPERAND_VECTOR ? data->count : 1);
-    bound->elements = bind_places(binder, data, f.bits == 64 ? PTX_B64 : PTX_B32, loads);
+    bound->elements = bind_operands(binder, data, f.bits == 64 ? PTX_B64 : PTX_B32, loads);
     bound->b = bind_data(binder, &f, sizeof f);
     bound->offset = address->offset;
     if (address->variable >= 0)
@@ -165,7 +165,7 @@ bool bind_wmma_move(struct binder *binder, const struct ptx_instruction *ptx, st
         bound->a = bind_register(binder, address->slot);
         bound->address_cell = is_64_bit(address->reg_type) ? 8 : 4;
     }
-    return bound->elements && f.stride != NO_PLACE;
+    return bound->elements && f.stride != NO_OPERAND;
 }
 
 // ---- Products ----------------------------------------------------------------------------------------------------
@@ -178,9 +178,9 @@ struct product {
 
 static const uint32_t nothing[LANES];
 
-// Blocks of 16 x 8 by mma. bound->elements: D, A, B, C, as many places of each as it has registers.
+// Blocks of 16 x 8 by mma. bound->elements: D, A, B, C, one operand per register of each.
 static void multiply_blocks(struct warp *warp, const struct bound *bound, const struct product *p,
-                            const place *first[4]) {
+                            const operand_ref *first[4]) {
     int rows = p->a.m == 8 ? 1 : 2, across = p->a.k / (4 * p->a.width);
     int of_c = 2 * rows / p->c.width, of_d = 2 * rows / p->d.width, columns = p->a.n / 8;
     for (int block = 0; block < (p->a.m + 15) / 16 * columns; block++) {
@@ -188,8 +188,8 @@ static void multiply_blocks(struct warp *warp, const struct bound *bound, const 
         const uint32_t *a[4], *b[4], *c[4];
         uint32_t result[4][LANES], *d[4] = {result[0], result[1], result[2], result[3]};
         for (int i = 0; i < 4; i++) {
-            bool there = (rows == 2 || i % 2 == 0) && i < 2 * across;
-            a[i] = there ? cells32(warp, first[1][rows * across * down + i * rows / 2]) : nothing;
+            bool exists = (rows == 2 || i % 2 == 0) && i < 2 * across;
+            a[i] = exists ? cells32(warp, first[1][rows * across * down + i * rows / 2]) : nothing;
             c[i] = i < of_c ? cells32(warp, first[3][of_c * block + i]) : nothing;
         }
         for (int i = 0; i < 4; i++)
@@ -209,7 +209,7 @@ union number {
     double real;
 };
 
-static union number number_of(const struct warp *warp, const struct fragment *f, place where, int lane, int e) {
+static union number number_of(const struct warp *warp, const struct fragment *f, operand_ref where, int lane, int e) {
     union number n = {0};
     if (f->type == PTX_F64) {
         memcpy(&n.real, &cells64(warp, where)[lane], 8);
@@ -223,7 +223,7 @@ static union number number_of(const struct warp *warp, const struct fragment *f,
 }
 
 // Bytes and doubles, one result after the other.
-static void multiply_numbers(struct warp *warp, const struct product *p, const place *first[4]) {
+static void multiply_numbers(struct warp *warp, const struct product *p, const operand_ref *first[4]) {
     union number a[MOST_ROWS][MOST_K], b[MOST_K][MOST_ROWS];
     for (int lane = 0; lane < LANES; lane++) {
         for (int i = 0; i < p->a.registers * p->a.width; i++) {
@@ -261,11 +261,11 @@ static void multiply_numbers(struct warp *warp, const struct product *p, const p
 }
 
 static enum step run_product(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    const struct product *p = at(warp, bound->b);
+    const struct product *p = operand_data(warp, bound->b);
     enum step step;
     if (!sync_whole_warp(warp, bound, mask, &step))
         return step;
-    const place *first[4];
+    const operand_ref *first[4];
     for (int i = 0; i < 4; i++)
         first[i] = bound->elements + 8 * i;
     if (p->mma.k)
@@ -275,12 +275,12 @@ static enum step run_product(struct warp *warp, const struct bound *bound, uint3
     return STEP_NEXT;
 }
 
-static bool bind_eight(struct binder *binder, const struct ptx_operand *operand, enum ptx_type type, place places[8],
-                       bool result) {
+static bool bind_eight(struct binder *binder, const struct ptx_operand *operand, enum ptx_type type,
+                       operand_ref places[8], bool result) {
     for (int i = 0; i < operand->count && i < 8; i++) {
         places[i] =
             result ? bind_result(binder, &operand->elements[i]) : bind_source(binder, &operand->elements[i], type);
-        if (!result && places[i] == NO_PLACE)
+        if (!result && places[i] == NO_OPERAND)
             return false;
     }
     return operand->kind == PTX_OPERAND_VECTOR && operand->count <= 8;
@@ -299,12 +299,12 @@ bool bind_wmma(struct binder *binder, const struct ptx_instruction *ptx, struct 
     enum lane_element element = matrix_element(a);
     if (a != PTX_F64 && element != ELEMENT_S8 && element != ELEMENT_U8)
         p.mma = (struct lane_mma){.element = element,
-                                  .right = element,
+                                  .element_b = element,
                                   .k = ptx->shape[2],
                                   .half_sum = d == PTX_F16,
                                   .saturates = p.saturates,
                                   .exclusive = ptx->variant == PTX_V_XOR};
-    place *places = bind_own(binder, 32 * sizeof *places);
+    operand_ref *places = bind_allocate(binder, 32 * sizeof *places);
     enum ptx_type held = a == PTX_F64 ? PTX_B64 : PTX_B32;
     bound->kind = BOUND_RUN;
     bound->run = run_product;

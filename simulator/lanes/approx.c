@@ -1,6 +1,6 @@
-// The approximate functions. PTX promises bounds and special values, not bits; what is computed here is nearer to the
-// truth than the bounds ask (PTX ISA 9.0, section 9.7.3), and the same in both builds because it uses only additions,
-// multiplications and divisions in a fixed order.
+// The approximate functions. PTX guarantees bounds and special values, not bits; these functions are more accurate than
+// the bounds (PTX ISA 9.0, section 9.7.3), and equal in both builds because they use only additions, multiplications
+// and divisions in a fixed order.
 #include "build.h"
 
 // n & 1: .ftz.
@@ -18,7 +18,7 @@
         }                                                                                                              \
     }
 
-// x to the nearest integer, for |x| < 2^22: adding 1.5 * 2^23 leaves no room for a fraction.
+// Rounds to the nearest integer, for |x| < 2^22: the sum with 1.5 * 2^23 has no fraction bits.
 static inline float nearest(float x) {
     return (x + 12582912.0f) - 12582912.0f;
 }
@@ -72,7 +72,7 @@ APPROXIMATE(rcp_approx_f32, 1 / x)
 APPROXIMATE(sqrt_approx_f32, __builtin_sqrtf(x))
 APPROXIMATE(rsqrt_approx_f32, (float)(1 / __builtin_sqrt((double)x)))
 
-// x mod 2 pi in fp64 is good for the range in which PTX gives a bound, |x| <= 100 pi, and far beyond.
+// x mod 2 pi in fp64 is accurate in the range for which PTX has a bound, |x| <= 100 pi, and far beyond.
 static inline double reduced(float x) {
     double turns = (double)x * 0.15915494309189535;
     double whole = (turns + 6755399441055744.0) - 6755399441055744.0;
@@ -93,7 +93,7 @@ static inline float sine(float x) {
     p = p * q - 1.0 / 5040.0;
     p = p * q + 1.0 / 120.0;
     p = p * q - 1.0 / 6.0;
-    // x / 2 pi, which the GPU takes first, is flushed where it is subnormal (measured on an H200).
+    // The GPU computes x / 2 pi first, and flushes it if it is subnormal (measured on an H200).
     double turns = (double)x * 0.15915494309189535;
     bool vanishes = (turns < 0 ? -turns : turns) < 0x1p-126;
     return vanishes ? float_of(bits_of(x) & 0x80000000u) : (float)(r + r * q * p);
@@ -128,7 +128,7 @@ static inline float hyperbolic_tangent(float x) {
 }
 APPROXIMATE(tanh_approx_f32, x == 0 ? x : hyperbolic_tangent(x))
 
-// div.approx gives 0 (NaN for an infinite dividend) where the divisor is above 2^126; div.full has no such gap.
+// div.approx returns 0 (NaN for an infinite dividend) if the divisor exceeds 2^126; div.full does not.
 static inline float divide_approx(float x, float y) {
     float magnitude = y < 0 ? -y : y;
     bool huge = magnitude > 0x1p126f && magnitude < __builtin_inff();

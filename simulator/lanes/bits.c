@@ -16,7 +16,7 @@ INTEGER(cnot_b64, u64, u64, x == 0)
 INTEGER(mov_b32, u32, u32, x)
 INTEGER(mov_b64, u64, u64, x)
 
-// A predicate register is one word with a bit a lane, so logic on it needs no loop.
+// A predicate register is one word with one bit per lane, so logic on it needs no loop.
 #define PREDICATE(name, expression)                                                                                    \
     void LANE(name)(void *d, const void *a, const void *b, const void *c, uint32_t n) {                                \
         uint32_t x = *(const cell32 *)a, y = *(const cell32 *)b;                                                       \
@@ -29,7 +29,7 @@ PREDICATE(xor_pred, x ^ y)
 PREDICATE(not_pred, ~x)
 PREDICATE(mov_pred, x)
 
-// The amount of a shift is a 32-bit register whatever is shifted, and amounts past the width give zeros (or signs).
+// Shift amounts are 32-bit registers for all types; amounts past the width give zeros (or sign bits).
 #define SHIFT(name, T, expression)                                                                                     \
     void LANE(name)(void *d, const void *a, const void *b, const void *c, uint32_t n) {                                \
         CELL_##T *result = d;                                                                                          \
@@ -66,7 +66,8 @@ static inline uint64_t field_mask(uint32_t length) {
     return length > 63 ? ~0ull : (1ull << length) - 1;
 }
 
-// Bits of the field past the top of the value are copies of its sign bit, which is the last one that is there.
+// Bits of the field past the top of the value are copies of the sign bit, which is the field's last bit within the
+// value.
 static inline uint64_t extract(uint64_t value, uint32_t position, uint32_t length, uint32_t width, bool is_signed) {
     position &= 0xff;
     length &= 0xff;
@@ -129,10 +130,10 @@ COUNT(popc_b64, u64, __builtin_popcountll(x))
 COUNT(clz_b32, u32, x ? __builtin_clz(x) : 32)
 COUNT(clz_b64, u64, x ? __builtin_clzll(x) : 64)
 
-// The place of the highest bit that differs from the sign; n: count from the top instead (.shiftamt).
+// The position of the highest bit that differs from the sign; n: count from the top instead (.shiftamt).
 static inline uint32_t highest(uint64_t value, uint32_t width, uint32_t from_top) {
-    uint32_t place = value ? 63 - (uint32_t)__builtin_clzll(value) : UINT32_MAX;
-    return value && from_top ? width - 1 - place : place;
+    uint32_t bit = value ? 63 - (uint32_t)__builtin_clzll(value) : UINT32_MAX;
+    return value && from_top ? width - 1 - bit : bit;
 }
 COUNT(bfind_u32, u32, highest(x, 32, n))
 COUNT(bfind_s32, s32, highest(x < 0 ? ~(uint32_t)x : (uint32_t)x, 32, n))
@@ -148,16 +149,16 @@ static inline uint64_t reversed(uint64_t x) {
 INTEGER(brev_b32, u32, u32, reversed(x) >> 32)
 INTEGER(brev_b64, u64, u64, reversed(x))
 
-// fns: the place of the z-th set bit of x from bit y on, upwards for positive z, downwards for negative; all ones:
+// fns: the position of the z-th set bit of x from bit y on, upwards for positive z, downwards for negative; all ones:
 // none.
 static uint32_t nth_set(uint32_t bits, uint32_t base, int32_t nth) {
     int32_t step = nth < 0 ? -1 : 1;
     uint32_t left = nth < 0 ? 0u - (uint32_t)nth : (uint32_t)nth;
     if (nth == 0)
         return base < 32 && bits >> base & 1 ? base : UINT32_MAX;
-    for (int32_t place = (int32_t)base; place >= 0 && place < 32; place += step)
-        if ((bits >> place & 1) && --left == 0)
-            return (uint32_t)place;
+    for (int32_t bit = (int32_t)base; bit >= 0 && bit < 32; bit += step)
+        if ((bits >> bit & 1) && --left == 0)
+            return (uint32_t)bit;
     return UINT32_MAX;
 }
 INTEGER(fns_b32, u32, u32, nth_set(x, y, (int32_t)z))
@@ -190,7 +191,7 @@ static inline uint32_t permute(uint32_t x, uint32_t y, uint32_t selectors) {
     return result;
 }
 
-// The selectors that the modes f4e b4e rc8 ecl ecr rc16 stand for, by the low two bits of the third source.
+// The selectors of the modes f4e b4e rc8 ecl ecr rc16, by the low two bits of the third source.
 static const uint16_t prmt_modes[6][4] = {
     {0x3210, 0x4321, 0x5432, 0x6543}, {0x5670, 0x6701, 0x7012, 0x0123}, {0x0000, 0x1111, 0x2222, 0x3333},
     {0x3210, 0x3211, 0x3222, 0x3333}, {0x0000, 0x1110, 0x2210, 0x3210}, {0x1010, 0x3232, 0x1010, 0x3232},

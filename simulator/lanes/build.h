@@ -1,4 +1,4 @@
-// For the files lanes/*.c but lanes.c only: names that differ between the two builds, and loops over the 32 lanes.
+// For the files lanes/*.c except lanes.c: names that differ between the two builds, and loops over the 32 lanes.
 #ifndef SIMULATOR_LANES_BUILD_H
 #define SIMULATOR_LANES_BUILD_H
 
@@ -22,7 +22,7 @@
 typedef uint32_t __attribute__((may_alias)) cell32;
 typedef uint64_t __attribute__((may_alias)) cell64;
 
-// A type's cell in the register file, its C type, and the unsigned type that cuts a result to its width.
+// A type's cell in the register file, its C type, and the unsigned type that truncates a result to its width.
 #define CELL_u16 cell32
 #define CELL_s16 cell32
 #define CELL_u32 cell32
@@ -42,12 +42,12 @@ typedef uint64_t __attribute__((may_alias)) cell64;
 #define CUT_u64 uint64_t
 #define CUT_s64 uint64_t
 
-// Lanes do not depend on each other even where d is the same register as a source.
+// Lanes are independent even if d is the same register as a source.
 #define EACH_LANE _Pragma("GCC ivdep") for (int i = 0; i < LANES; i++)
 #define EACH_CELL(count) _Pragma("GCC ivdep") for (uint32_t i = 0; i < (count); i++)
 
-// yes where the mask has bit i, else no. AVX2 shifts each lane by its own count; where a host does not, the compiler
-// makes vector instructions of a comparison and of what the bits say.
+// yes if the mask has bit i, else no. AVX2 shifts each lane by its own count; other hosts vectorize a comparison and a
+// selection.
 #if defined(LANES_AVX2)
 #define CHOSEN32(yes, no, mask, i) ((mask) >> (i)&1 ? (yes) : (no))
 #define CHOSEN64 CHOSEN32
@@ -105,7 +105,7 @@ static inline uint64_t bits64_of(double value) {
     return bits;
 }
 
-// Every fp32 operation of the GPU gives this one NaN; the host would pass on a payload.
+// Every fp32 operation of the GPU returns this NaN; the host would propagate a payload.
 #define CANONICAL_NAN 0x7fffffffu
 
 static inline uint32_t result_f32(float value) {

@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-// One bit a lane out of 32 cells that are 0 or all ones.
+// One bit per lane from 32 cells that are 0 or all ones.
 static inline uint32_t pack(const uint32_t flags[LANES]) {
     uint32_t bits = 0;
 #if defined(LANES_AVX2)
@@ -55,7 +55,7 @@ COMPARE_INTEGER(s32, cell32)
 COMPARE_INTEGER(u64, cell64)
 COMPARE_INTEGER(s64, cell64)
 
-// Ordered comparisons are false with a NaN, the ...u ones true.
+// Ordered comparisons are false if an operand is NaN, unordered ones (...u) are true.
 #define COMPARE_FLOAT(T, CELL, READ)                                                                                   \
     COMPARE(eq_##T, CELL, READ, x == y)                                                                                \
     COMPARE(ne_##T, CELL, READ, (x < y) | (x > y))                                                                     \
@@ -104,13 +104,13 @@ void LANE(selp_b64)(void *d, const void *a, const void *b, const void *c, uint32
     }
 }
 
-// slct: a where c is not negative. n: 1 to flush subnormals of c first.
+// slct: a if c is not negative, else b. n: 1 to flush subnormals of c first.
 SELECT(slct_s32_b32, cell32, cell32, (int32_t)third[i] >= 0)
 SELECT(slct_s32_b64, cell64, cell32, (int32_t)third[i] >= 0)
 SELECT(slct_f32_b32, cell32, cell32, (n ? flush(float_of(third[i])) : float_of(third[i])) >= 0)
 SELECT(slct_f32_b64, cell64, cell32, (n ? flush(float_of(third[i])) : float_of(third[i])) >= 0)
 
-// testp: n is the enum ptx_variant that says what is asked.
+// testp: n is the enum ptx_variant of the tested property.
 static inline bool is_class(bool finite, bool nan, bool tiny, uint32_t n) {
     switch (n) {
     case PTX_V_FINITE:

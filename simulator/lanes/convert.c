@@ -2,7 +2,7 @@
 // time.
 #include "convert.h"
 
-#include "product.h"
+#include "mma.h"
 #include "round.h"
 
 #include <math.h>
@@ -110,8 +110,8 @@ static double read_float(uint64_t bits, enum ptx_type type, bool ftz) {
     }
 }
 
-// Most conversions give one NaN; those from fp64 pass on its sign and upper fraction bits, made quiet, and .rna.tf32
-// only clears bits (measured on an H200).
+// Most conversions return one NaN; those from fp64 keep its sign and upper fraction bits, quieted, and .rna.tf32 only
+// clears bits (measured on an H200).
 static uint64_t write_nan(uint64_t bits, const struct lane_conversion *how) {
     bool passes = how->from == PTX_F64;
     uint64_t sign = bits >> 63, fraction = bits & 0x000fffffffffffffu;
@@ -236,8 +236,8 @@ uint64_t LANE(convert_one)(uint64_t bits, const struct lane_conversion *how) {
     return result;
 }
 
-// cvt.pack: two 32-bit integers, saturated to the 8 or 16 bits that n says (negative: of a signed type), next to each
-// other; for 8 bits the third source's lower half goes above them.
+// cvt.pack: two 32-bit integers, saturated to the 8 or 16 bits of n (negative: of a signed type), next to each other;
+// for 8 bits the third source's lower half is above them.
 static inline uint32_t saturated(int32_t value, int bits, bool to_signed) {
     int32_t most = (1 << (bits - to_signed)) - 1, least = to_signed ? -(1 << (bits - 1)) : 0;
     value = value > most ? most : value < least ? least : value;
@@ -259,7 +259,7 @@ void LANE(pack_saturated)(void *d, const void *a, const void *b, const void *c, 
 // ---- Pairs of fp8
 // -----------------------------------------------------------------------------------------------------
 
-// To nearest, and what is too large to the largest number; a NaN has no sign (PTX ISA, cvt with .satfinite).
+// Rounds to nearest, and saturates to the largest number; a NaN has no sign (PTX ISA, cvt with .satfinite).
 static uint32_t f8_of_float(float value, uint32_t n) {
     const bool e5m2 = n & LANE_E5M2;
     const int fraction = e5m2 ? 2 : 3, bias = e5m2 ? 15 : 7;
@@ -270,12 +270,12 @@ static uint32_t f8_of_float(float value, uint32_t n) {
         return 0;
     const double magnitude = fabs((double)value) < most ? fabs((double)value) : most;
     const int leading = magnitude < ldexp(1, 1 - bias) ? 1 - bias : ilogb(magnitude);
-    // Of a subnormal number the exponent field is 0; the leading bit of any other adds 1 to it.
+    // A subnormal number's exponent field is 0; the leading bit of any other number adds 1 to it.
     const uint32_t units = (uint32_t)rint(ldexp(magnitude, fraction - leading));
     return (signbit(value) ? 0x80 : 0) | (((uint32_t)(leading + bias - 1) << fraction) + units);
 }
 
-// The first source goes to the upper byte; a pair of halves stays as it lies.
+// The first source goes to the upper byte; a pair of halves keeps its order.
 void LANE(f8x2_of_f32)(void *d, const void *a, const void *b, const void *c, uint32_t n) {
     cell32 *result = d;
     const cell32 *first = a, *second = b;
@@ -294,7 +294,7 @@ void LANE(f8x2_of_f16x2)(void *d, const void *a, const void *b, const void *c, u
 
 static uint32_t f16_of_f8(uint32_t bits, uint32_t n) {
     const bool e5m2 = n & LANE_E5M2;
-    const float value = product_float_of_f8(bits, e5m2 ? 2 : 3, e5m2 ? 15 : 7);
+    const float value = mma_float_of_f8(bits, e5m2 ? 2 : 3, e5m2 ? 15 : 7);
     if (value != value)
         return 0x7fff;
     return n & LANE_F8_RELU && !(value > 0) ? 0 : f16_of_float(value);

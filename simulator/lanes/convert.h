@@ -1,10 +1,10 @@
-// What convert_any is to do; its third source points to one of these.
+// The parameters of convert_any; its third source points to one of these.
 #ifndef SIMULATOR_LANES_CONVERT_H
 #define SIMULATOR_LANES_CONVERT_H
 
 #include "../ptx/program.h"
 
-// What `extra` of conversions from and to pairs of fp8 says: the format is e5m2, not e4m3; negative numbers become 0.
+// Flags in `extra` of conversions from and to pairs of fp8: the format is e5m2, not e4m3; negative numbers become 0.
 enum { LANE_E5M2 = 1, LANE_F8_RELU = 2 };
 
 struct lane_conversion {

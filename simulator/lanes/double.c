@@ -1,5 +1,6 @@
-// fp64 arithmetic. Unlike fp32, NaN operands are passed on, made quiet: of two the second; fma prefers b, then c, then
-// a. An invalid operation gives the NaN with all other fraction bits 0 and the sign set (measured on an H200).
+// fp64 arithmetic. Unlike in fp32, NaN operands are propagated, quieted: of two, the second; fma prefers b, then c,
+// then a. An invalid operation returns the NaN whose other fraction bits are 0 and whose sign is set (measured on an
+// H200).
 #include "build.h"
 
 #include <fenv.h>
@@ -41,8 +42,8 @@ DOUBLE(div_f64, bits64_of(x / y))
 DOUBLE(rcp_f64, bits64_of(1 / x))
 DOUBLE(sqrt_f64, bits64_of(sqrt(x)))
 
-// n: 1 .rz, 2 .rm, 3 .rp, by the host's own rounding mode. Volatile operands keep each operation between the two
-// changes of the mode, which the compiler does not know to matter.
+// n: 1 .rz, 2 .rm, 3 .rp, by the host's rounding mode. Volatile operands keep each operation between the two changes of
+// the mode, which the compiler does not model.
 #define DOUBLE_ROUNDED(name, expression, bits)                                                                         \
     void LANE(name)(void *d, const void *a, const void *b, const void *c, uint32_t n) {                                \
         static const int modes[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};                             \
@@ -68,7 +69,7 @@ DOUBLE_ROUNDED(sqrt_rounded_f64, sqrt(x), bits64_of(value))
 
 #define SIGN64 0x8000000000000000u
 
-// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 look at the upper 32 bits only, and give only those.
+// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and return the upper 32 bits only.
 static inline uint64_t upper(uint64_t bits) {
     bits &= 0xffffffff00000000u;
     return bits & 0x7ff0000000000000u ? bits : bits & SIGN64;

@@ -1,6 +1,6 @@
-// Exactly rounded fp32 arithmetic in any rounding mode, out of fp64 operations that round to nearest. The trick is
-// "round to odd": an inexact fp64 intermediate whose last bit is forced to 1 can no longer be mistaken for a tie or for
-// an exact value when it is rounded again to the 24 bits of fp32 (Boldo and Melquiond, 2008).
+// Exactly rounded fp32 arithmetic in any rounding mode, from fp64 operations that round to nearest. The method is
+// "round to odd": an inexact fp64 intermediate whose last bit is set to 1 is neither a tie nor an exact value when it
+// is rounded again to the 24 bits of fp32 (Boldo and Melquiond, 2008).
 #ifndef SIMULATOR_LANES_EXACT_H
 #define SIMULATOR_LANES_EXACT_H
 
@@ -10,7 +10,7 @@
 
 enum lane_rounding { LANE_NEAREST, LANE_ZERO, LANE_DOWN, LANE_UP }; // .rn .rz .rm .rp
 
-// value, whose true value is value + error.
+// Rounds to odd a value whose true value is value + error.
 static inline double odd(double value, double error) {
     uint64_t bits = bits64_of(value);
     uint64_t away = (error > 0) == (value > 0) ? bits + 1 : bits - 1;
@@ -47,10 +47,10 @@ static inline float narrow(double exact, uint32_t rounding) {
     bool up = rounding == LANE_UP || (rounding == LANE_ZERO && exact < 0);
     float value = down && (double)nearest > exact ? next_below(nearest) : nearest;
     value = up && (double)nearest < exact ? next_above(nearest) : value;
-    return exact - exact == 0 ? value : nearest; // infinities and NaN stay
+    return exact - exact == 0 ? value : nearest; // infinities and NaN are kept
 }
 
-// A sum, rounded. One that is exactly zero is -0 when rounding down, unless both its parts are +0.
+// Rounds a sum. An exact zero is -0 when rounding down, unless both summands are +0.
 static inline float narrow_sum(double exact, bool both_positive_zero, uint32_t rounding) {
     if (exact == 0 && rounding == LANE_DOWN)
         return both_positive_zero ? 0.0f : -0.0f;
@@ -58,7 +58,7 @@ static inline float narrow_sum(double exact, bool both_positive_zero, uint32_t r
 }
 
 static inline float fma_nearest(float x, float y, float z) {
-#if defined(__FP_FAST_FMAF) // the processor has it: AVX2 builds, and every 64-bit ARM
+#if defined(__FP_FAST_FMAF) // the processor supports it: AVX2 builds, and every 64-bit ARM
     return __builtin_fmaf(x, y, z);
 #else
     return (float)fma_odd(x, y, z);

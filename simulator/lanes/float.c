@@ -1,4 +1,4 @@
-// fp32 arithmetic. Host operations give the same bits as the GPU's, for both follow IEEE 754; what differs is NaN, of
+// fp32 arithmetic. Host operations return the same bits as the GPU's, because both follow IEEE 754, except for NaN, of
 // which the GPU has one, subnormals under .ftz, and rounding modes other than to nearest.
 #include "exact.h"
 
@@ -28,9 +28,9 @@ FLOAT(div_ftz_f32, flush_bits(result_f32(flush(x) / flush(y))))
 FLOAT(rcp_ftz_f32, flush_bits(result_f32(1 / flush(x))))
 FLOAT(sqrt_ftz_f32, flush_bits(result_f32(__builtin_sqrtf(flush(x)))))
 
-// What counts as subnormal, for .ftz: a product that is so before it is rounded, an fma whose result would be so if it
-// were rounded to 24 bits with an exponent of any size (both measured on an H200). The two differ from a look at the
-// result only where that is the smallest normal number.
+// Whether .ftz flushes a result: a product that is subnormal before it is rounded, an fma whose result would be
+// subnormal if it were rounded to 24 bits with an unbounded exponent (both measured on an H200). This differs from a
+// test of the result only if the result is the smallest normal number.
 static inline bool product_is_tiny(double exact, uint32_t rounding) {
     (void)rounding;
     return fabs(exact) < 0x1p-126;
@@ -92,7 +92,7 @@ static inline float fma_rounded(float x, float y, float z, uint32_t n) {
     return narrow_sum(exact, product_positive_zero && positive_zero(z), n & 3);
 }
 
-// The remainder tells on which side of the true quotient the fp64 one lies.
+// The sign of the remainder determines the side of the true quotient on which the fp64 one is.
 static inline float div_rounded(float x, float y, uint32_t rounding) {
     double quotient = (double)x / (double)y;
     double error = fma(-quotient, y, x) / y;
@@ -116,8 +116,8 @@ FLOAT(div_rounded_f32, result_rounded(div_rounded(source(x, n), source(y, n), n 
 FLOAT(rcp_rounded_f32, result_rounded(div_rounded(1, source(x, n), n & 3), n))
 FLOAT(sqrt_rounded_f32, result_rounded(sqrt_rounded(source(x, n), n & 3), n))
 
-// expf() uses fma.rm, so it is worth setting the processor's own rounding mode. The barriers keep the compiler, which
-// does not know that arithmetic depends on the mode, from moving the loop past either change.
+// expf() uses fma.rm, so setting the processor's rounding mode pays. The barriers keep the compiler, which does not
+// model the mode, from moving the loop past either change.
 #if defined(LANES_AVX2)
 #include <immintrin.h>
 #define HAS_ROUNDING_MODES
@@ -165,7 +165,7 @@ void LANE(fma_rounded_f32)(void *d, const void *a, const void *b, const void *c,
 FLOAT(fma_rounded_f32, result_rounded(fma_rounded(source(x, n), source(y, n), source(z, n), n), n))
 #endif
 
-// min and max prefer a number to NaN; under .NaN (n & 1) they give NaN. -0 counts as less than +0.
+// min and max prefer a number to NaN; with .NaN (n & 1) they return NaN. -0 is less than +0.
 static inline uint32_t least(uint32_t a, uint32_t b, bool greatest, uint32_t n) {
     if (n & 4) {
         a = flush_bits(a);
@@ -183,7 +183,7 @@ static inline uint32_t least(uint32_t a, uint32_t b, bool greatest, uint32_t n) 
     chosen = a_nan ? b : b_nan ? a : chosen;
     return (a_nan && b_nan) || ((n & 1) && (a_nan || b_nan)) ? CANONICAL_NAN : chosen;
 }
-// Nearly always without any of these, which is a loop without a branch.
+// The usual case without these flags is a loop without a branch.
 #define LEAST(name, greatest)                                                                                          \
     void LANE(name)(void *d, const void *a, const void *b, const void *c, uint32_t n) {                                \
         cell32 *result = d;                                                                                            \

@@ -1,5 +1,5 @@
-// fp16 and bf16 arithmetic. A sum, difference or product of two of them, rounded to odd in fp64 and then once to 16
-// bits, is the correctly rounded one; so is fma, because the product of two is exact in fp64.
+// fp16 and bf16 arithmetic. A sum, difference or product of two of them, rounded to odd in fp64 and then to 16 bits, is
+// correctly rounded; so is fma, because the product is exact in fp64.
 #include "half.h"
 
 #include "exact.h"
@@ -76,7 +76,7 @@ static inline uint32_t half_max(uint32_t x, uint32_t y, uint32_t z, uint32_t n) 
     return half_least(x, y, true, n);
 }
 
-// NaN has one form here as in sums.
+// NaN has one form, as in sums.
 static inline uint32_t half_sign(uint32_t x, uint32_t sign, uint32_t n) {
     double value = load_half(x, n);
     x = flush_half(x, n);
@@ -93,8 +93,8 @@ static inline uint32_t half_abs(uint32_t x, uint32_t y, uint32_t z, uint32_t n) 
     return half_sign(x, 0, n);
 }
 
-// The approximate ones: fp32's, cut to 16 bits, which is what an H200 gives for nine in ten of the results that
-// rounding to nearest would give otherwise.
+// Approximate functions: fp32 results truncated to 16 bits, which equals an H200's result in nine of ten cases in which
+// rounding to nearest would differ.
 static uint32_t half_through(lane_operation *single, uint32_t x, uint32_t n) {
     uint32_t in[LANES] = {0}, out[LANES];
     in[0] = bits_of((float)load_half(x, n));

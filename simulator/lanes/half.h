@@ -5,7 +5,7 @@
 #include "../ptx/program.h"
 #include "lanes.h"
 
-// How half.c's operations are told what to do: bits of `extra`.
+// Flags of half.c's operations: bits of `extra`.
 enum {
     HALF_BF16 = 1,
     HALF_PAIR = 2,

@@ -57,7 +57,7 @@ MAD_WIDE(mad_wide_s16, s16, s32)
 MAD_WIDE(mad_wide_u32, u32, u64)
 MAD_WIDE(mad_wide_s32, s32, s64)
 
-// mul24 and mad24 multiply the low 24 bits; .hi gives bits 16 to 47 of the product.
+// mul24 and mad24 multiply the low 24 bits; .hi returns bits 16 to 47 of the product.
 static inline int32_t low24(int32_t value) {
     return (int32_t)((uint32_t)value << 8) >> 8;
 }
@@ -70,8 +70,8 @@ INTEGER(mad24_lo_s32, u32, s32, (uint32_t)low24(x) * (uint32_t)low24(y) + (uint3
 INTEGER(mad24_hi_u32, u32, u32, (uint32_t)((uint64_t)(x & 0xffffff) * (y & 0xffffff) >> 16) + z)
 INTEGER(mad24_hi_s32, u32, s32, (uint32_t)((int64_t)low24(x) * low24(y) >> 16) + (uint32_t)z)
 
-// PTX leaves the quotient by zero open; the GPU gives all ones, and the dividend as the remainder. The quotient of the
-// smallest integer and -1 wraps.
+// PTX does not define the quotient by zero; the GPU returns all ones, and the dividend as the remainder. The quotient
+// of the smallest integer and -1 wraps around.
 INTEGER(div_u16, u16, u16, y ? x / y : UINT16_MAX)
 INTEGER(div_u32, u32, u32, y ? x / y : UINT32_MAX)
 INTEGER(div_u64, u64, u64, y ? x / y : UINT64_MAX)
@@ -130,7 +130,8 @@ INTEGER(sad_s32, u32, s32, (x > y ? (uint32_t)x - (uint32_t)y : (uint32_t)y - (u
 INTEGER(sad_u64, u64, u64, (x > y ? x - y : y - x) + z)
 INTEGER(sad_s64, u64, s64, (x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x) + (uint64_t)z)
 
-// dp4a, dp2a: n says which operands are signed (bit 0: a, bit 1: b), and for dp2a which half of b (bit 2: the upper).
+// dp4a, dp2a: n has flags of the signed operands (bit 0: a, bit 1: b), and for dp2a of the half of b (bit 2: the upper
+// one).
 static inline uint32_t dot4(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
     for (int k = 0; k < 4; k++)
         z += (uint32_t)(part(x, k, 8, n & 1) * part(y, k, 8, n & 2));

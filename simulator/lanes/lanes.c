@@ -1,4 +1,4 @@
-// Which build of the lane operations this host gets.
+// Chooses the build of the lane operations that fits this host.
 #include "lanes.h"
 
 #include "table.h"

@@ -1,27 +1,27 @@
-// mma.sync.m16n8k, and m8n8k as its upper half: D = A B + C, A 16 x k, B k x 8. Which lane holds which element says
-// fragment.h: four lanes hold 16 bytes of a row of A, or of a column of B. See product.h on rounding.
+// mma.sync.m16n8k, and m8n8k as its upper half: D = A B + C, A 16 x k, B k x 8. fragment.h defines which lane holds
+// which element: four lanes hold 16 bytes of a row of A, or of a column of B. mma.h explains the rounding.
 #include "matrix.h"
 
 #include "matrix_sums.h"
 #include "table.h"
 
-PRODUCT_INLINE void multiply(enum wgmma_element element, enum wgmma_element of_b, const struct lane_mma *what,
-                             uint32_t *const d[4], const uint32_t *const a[4], const uint32_t *const b[2],
-                             const uint32_t *const c[4]) {
-    product_left left;
-    product_right right;
-    product_sum sum;
+MMA_INLINE void multiply(enum wgmma_element element, enum wgmma_element of_b, const struct lane_mma *what,
+                         uint32_t *const d[4], const uint32_t *const a[4], const uint32_t *const b[2],
+                         const uint32_t *const c[4]) {
+    mma_a_tile a_tile;
+    mma_b_tile b_tile;
+    mma_accumulators sum;
     const bool integers = element == WGMMA_S8 || element == WGMMA_U8;
     uint32_t per_unit = 16 / wgmma_element_bytes(element), registers_b = (uint32_t)what->k / per_unit;
-    product_left_registers(a, element, 2 * registers_b, left);
+    mma_load_a_registers(a, element, 2 * registers_b, a_tile);
     for (uint32_t r = 0; r < registers_b; r++) {
-        const void *unit[PRODUCT_COLUMNS];
-        for (uint32_t column = 0; column < PRODUCT_COLUMNS; column++)
+        const void *unit[MMA_COLUMNS];
+        for (uint32_t column = 0; column < MMA_COLUMNS; column++)
             unit[column] = &b[r][4 * column];
-        product_columns(unit, of_b, &right[per_unit * r]);
+        mma_load_columns(unit, of_b, &b_tile[per_unit * r]);
     }
     load_sums(c, integers, what->half_sum, sum);
-    product_add(left, right, (uint32_t)what->k, sum);
+    mma_accumulate(a_tile, b_tile, (uint32_t)what->k, sum);
     store_sums(d, integers, what->half_sum, what->saturates, sum);
 }
 
@@ -38,16 +38,16 @@ void LANE(mma)(const struct lane_mma *what, uint32_t *const d[4], const uint32_t
         multiply(WGMMA_TF32, WGMMA_TF32, what, d, a, b, c);
         break;
     case ELEMENT_E4M3:
-        multiply(WGMMA_E4M3, what->right == ELEMENT_E4M3 ? WGMMA_E4M3 : WGMMA_E5M2, what, d, a, b, c);
+        multiply(WGMMA_E4M3, what->element_b == ELEMENT_E4M3 ? WGMMA_E4M3 : WGMMA_E5M2, what, d, a, b, c);
         break;
     case ELEMENT_E5M2:
-        multiply(WGMMA_E5M2, what->right == ELEMENT_E4M3 ? WGMMA_E4M3 : WGMMA_E5M2, what, d, a, b, c);
+        multiply(WGMMA_E5M2, what->element_b == ELEMENT_E4M3 ? WGMMA_E4M3 : WGMMA_E5M2, what, d, a, b, c);
         break;
     case ELEMENT_S8:
-        multiply(WGMMA_S8, what->right == ELEMENT_S8 ? WGMMA_S8 : WGMMA_U8, what, d, a, b, c);
+        multiply(WGMMA_S8, what->element_b == ELEMENT_S8 ? WGMMA_S8 : WGMMA_U8, what, d, a, b, c);
         break;
     default:
-        multiply(WGMMA_U8, what->right == ELEMENT_S8 ? WGMMA_S8 : WGMMA_U8, what, d, a, b, c);
+        multiply(WGMMA_U8, what->element_b == ELEMENT_S8 ? WGMMA_S8 : WGMMA_U8, what, d, a, b, c);
         break;
     }
 }

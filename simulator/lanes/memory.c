@@ -1,4 +1,4 @@
-// What memory instructions need of all 32 lanes at once.
+// Operations of memory instructions on all 32 lanes.
 #include "build.h"
 #include "table.h"
 
@@ -18,7 +18,7 @@ struct lane_span LANE(span32)(const uint32_t address[LANES], uint32_t bytes) {
                                            : LANES_SCATTERED};
 }
 
-// Addresses are below 2^63, so that signed comparison, which the host has for vectors, orders them.
+// Addresses are below 2^63, so that signed comparison, which the host supports for vectors, orders them.
 struct lane_span LANE(span64)(const uint64_t address[LANES], uint32_t bytes) {
     uint64_t first = address[0], unaligned = 0, step = 0, apart = 0;
     for (uint64_t i = 0; i < LANES; i++) {

@@ -15,7 +15,7 @@ struct format {
 #define FORMAT_F32 ((struct format){23, 8})
 #define FORMAT_F64 ((struct format){52, 11})
 
-// Whether a magnitude is rounded away from zero: tail is what was cut off, half is half a unit, last the lowest kept
+// Whether a magnitude is rounded away from zero: tail is the removed part, half is half a unit, last the lowest kept
 // bit.
 static inline bool rounds_away(uint64_t tail, uint64_t half, bool last, bool negative, enum ptx_rounding rounding) {
     switch (rounding) {
@@ -48,14 +48,14 @@ static inline uint64_t round_to_format(bool negative, uint64_t magnitude, int po
     if (shift <= 0) {
         kept = magnitude << -shift;
     } else if (shift > 63) {
-        // Everything is cut off, and it is less than half a unit.
+        // All bits are removed, and they are less than half a unit.
         kept = rounds_away(1, 2, false, negative, rounding);
     } else {
         uint64_t tail = magnitude & ((1ull << shift) - 1);
         kept = magnitude >> shift;
         kept += rounds_away(tail, 1ull << (shift - 1), kept & 1, negative, rounding);
     }
-    // A carry out of the fraction runs into the exponent field by itself.
+    // A carry out of the fraction increments the exponent field.
     uint64_t bits = leading < 1 - bias ? kept : kept + ((uint64_t)(leading + bias - 1) << to.fraction);
     uint64_t infinity = (uint64_t)((1 << to.exponent) - 1) << to.fraction;
     if (bits >= infinity) {
@@ -84,7 +84,7 @@ static inline uint64_t narrow_double(double value, struct format to, enum ptx_ro
 // fp16 and bf16 to fp32: exact.
 static inline float float_of_f16(uint32_t half) {
     uint32_t sign = half << 16 & 0x80000000u, magnitude = half & 0x7fff;
-    // Subnormals and normals alike: put the bits into fp32's place, then correct the exponent by a multiplication.
+    // Subnormals and normals alike: shift the bits to fp32's position, then correct the exponent by a multiplication.
     float value = float_of(magnitude << 13) * 0x1p112f;
     uint32_t bits = magnitude >= 0x7c00 ? 0x7f800000u | (magnitude & 0x3ff) << 13 : bits_of(value);
     return float_of(bits | sign);
@@ -94,7 +94,7 @@ static inline float float_of_bf16(uint32_t half) {
     return float_of(half << 16);
 }
 
-// To nearest, from fp32: the common case, in a form that vectorises.
+// To nearest, from fp32: the common case, in a form that vectorizes.
 static inline uint32_t f16_of_float(float value) {
     uint32_t bits = bits_of(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffffu;
     uint32_t normal = (magnitude + 0xfff + (magnitude >> 13 & 1) - 0x38000000u) >> 13;

@@ -1,5 +1,5 @@
-// Looking at many cells of a shadow at once. A lane that finds anything unusual makes the whole look fail, and the
-// caller goes through the cells one by one.
+// Checks many cells of a shadow at once. If any lane finds a case that it does not cover, the check fails, and the
+// caller processes the cells one by one.
 #include "build.h"
 #include "table.h"
 
@@ -7,12 +7,12 @@ static inline bool is_own(uint32_t key, const struct shadow_view *view) {
     return ((key ^ view->mine) & 31) == 0;
 }
 
-// Ordered before this warp, or by this very lane.
+// Happens before this warp's access, or is by the same lane.
 static inline bool is_before(uint32_t key, uint32_t by, uint32_t lane, const struct shadow_view *view) {
     return (key < view->floor) | (is_own(key, view) & ((key < view->own_floor) | ((by & 63) == lane)));
 }
 
-// Nothing to note: this lane (or several, or another warp that has no order with this one) is in the place already.
+// Already noted: by this lane (or several lanes, or another warp that is unordered with this one).
 static inline bool is_noted(uint32_t key, uint32_t by, uint32_t lane, const struct shadow_view *view) {
     return (key == view->mine) & (((by & 63) == lane) | ((by & 63) == SHADOW_MANY));
 }
@@ -93,19 +93,19 @@ static inline bool by_own_warp(uint32_t when, const struct global_view *view) {
     return ((when ^ view->now) & 31) == 0;
 }
 
-// What another lane of the block did at `when` is ordered before what this one does.
+// The access of another lane of the block at `when` happens before this one's.
 static inline bool is_earlier(uint32_t when, uint32_t lane, const struct global_view *view) {
     return (when < view->floor) |
            (by_own_warp(when, view) & ((when < view->own_floor) | ((when & ANY_LANE) == lane << GLOBAL_LANE)));
 }
 
-// No earlier launch's or block's, nor known to come before.
+// By no earlier launch or block, nor known to happen before.
 static inline bool is_foreign(uint64_t key, uint32_t lane, const struct global_view *view) {
     return (key >= (uint64_t)view->oldest << 32) &
            ((key >> 32 != view->block) | !is_earlier((uint32_t)key, lane, view));
 }
 
-// Nothing to note: several blocks have been here, or this lane, or several, or another warp that has no order with it.
+// Already noted: by several blocks, by this lane or several lanes, or by another warp that is unordered with this one.
 static inline bool is_kept(uint64_t key, uint32_t lane, const struct global_view *view) {
     uint32_t when = (uint32_t)key, differs = when ^ view->now;
     bool here = ((differs & ~ANY_LANE) == 0) &
@@ -171,7 +171,7 @@ bool LANE(global_write)(const struct global_cells *cells, size_t first, uint32_t
     if (bad)
         return false;
     EACH_CELL(LANES * per_lane) write_by[i] = view->by;
-    __atomic_thread_fence(__ATOMIC_RELEASE); // the key last: race_global.c says why
+    __atomic_thread_fence(__ATOMIC_RELEASE); // the key is stored last: race_global.c explains the reason
     EACH_CELL(LANES * per_lane) write[i] = (uint64_t)view->block << 32 | view->now | (i / per_lane) << GLOBAL_LANE;
     return true;
 }

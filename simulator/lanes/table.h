@@ -1,4 +1,4 @@
-// Both builds' tables: lanes_table.c defines one, in each build; lanes.c chooses.
+// The tables of both builds: table.c defines one in each build; lanes.c chooses.
 #ifndef SIMULATOR_LANES_TABLE_H
 #define SIMULATOR_LANES_TABLE_H
 

@@ -1,5 +1,5 @@
-// Video instructions, as the PTX ISA has them: parts of words are widened, combined, clamped, and then combined with a
-// third operand or put into it.
+// Video instructions, by the PTX ISA: parts of words are extended, combined, clamped, and then combined with a third
+// operand or inserted into it.
 #include "video.h"
 #include "../ptx/program.h"
 #include "build.h"
@@ -31,7 +31,7 @@ static inline int64_t combined(int64_t x, int64_t y, uint32_t n) {
         return x < y ? x : y;
     case VIDEO_MAX:
         return x > y ? x : y;
-    case VIDEO_AVERAGE: // halves go away from 0
+    case VIDEO_AVERAGE: // halves are rounded away from 0
         return (x + y + (x + y >= 0)) >> 1;
     case VIDEO_COMPARE:
         return compared(x, y, n);
@@ -46,8 +46,9 @@ static inline int64_t clamped(int64_t value, int width, bool is_signed) {
     return value < least ? least : value > most ? most : value;
 }
 
-// A result that is put into a part of a word is clamped as ptxas has it for an H200: what is negative becomes the most,
-// and a shift's is clamped as a word. The PTX ISA has it clamped from both sides, to the part.
+// A result that is inserted into a part of a word is clamped as ptxas does for an H200: a negative one becomes the
+// largest value, and the result of a shift is clamped as a word. The PTX ISA specifies clamping from both sides, to the
+// part.
 static inline int64_t clamped_into(int64_t value, int width, uint32_t n) {
     if ((n & VIDEO_OPERATION) >= VIDEO_SHIFT_LEFT)
         return clamped(value, 32, n & VIDEO_SIGNED);
@@ -84,7 +85,7 @@ static inline int64_t selected(uint32_t word, enum lane_video_part which, bool i
     }
 }
 
-// A shift's result has 34 bits with its sign, as every other's does that has no more.
+// The result of a shift has 34 bits with its sign, as all other results have at most.
 static inline int64_t shifted(int64_t x, uint32_t y, uint32_t n) {
     uint32_t by = !(n & VIDEO_CLAMP) ? y & 31 : y > 32 ? 32 : y;
     if ((n & VIDEO_OPERATION) == VIDEO_SHIFT_RIGHT)
@@ -92,8 +93,8 @@ static inline int64_t shifted(int64_t x, uint32_t y, uint32_t n) {
     return (int64_t)((uint64_t)x << by << 30) >> 30;
 }
 
-// With an unsigned result, what is negative counts as large. vset compares its result with the third operand as an H200
-// does, as words of a's type; the PTX ISA gives them none.
+// With an unsigned result, a negative value counts as large. vset compares its result with the third operand as an H200
+// does, as words of a's type; the PTX ISA does not define the type.
 static inline int64_t second(int64_t value, uint32_t z, uint32_t n) {
     const bool compares = (n & VIDEO_OPERATION) == VIDEO_COMPARE;
     const bool is_signed = n & (compares ? VIDEO_SIGNED_A : VIDEO_SIGNED);
@@ -121,7 +122,8 @@ static inline uint32_t video_of(uint32_t x, uint32_t y, uint32_t z, uint32_t n) 
         value = at == VIDEO_WORD ? clamped(value, width, n & VIDEO_SIGNED) : clamped_into(value, width, n);
     if (at == VIDEO_WORD)
         return (uint32_t)second(value, z, n);
-    if (at == VIDEO_H1) // as ptxas has it for an H200: the upper half of the result, where the PTX ISA has the lower
+    if (at == VIDEO_H1) // as ptxas does for an H200: the upper half of the result, although the PTX ISA specifies the
+                        // lower one
         return ((uint32_t)value & 0xffff0000) | (z & 0xffff);
     const int shift = width * (int)(at < VIDEO_H0 ? at - VIDEO_B0 : at - VIDEO_H0);
     const uint32_t mask = ((1u << width) - 1) << shift;
@@ -129,8 +131,7 @@ static inline uint32_t video_of(uint32_t x, uint32_t y, uint32_t z, uint32_t n) 
 }
 INTEGER(video, u32, u32, video_of(x, y, z, n))
 
-// a * b + c; negating is inverting all bits and adding 1, as .po adds it. The sum has more than 64 bits before it is
-// shifted.
+// a * b + c; negation inverts all bits and adds 1, as .po does. The sum has more than 64 bits before it is shifted.
 static inline uint32_t mad_of(uint32_t x, uint32_t y, uint32_t z, uint32_t n) {
     const bool is_signed = n & (VIDEO_SIGNED_A | VIDEO_SIGNED_B | VIDEO_NEGATES_PRODUCT | VIDEO_NEGATES_C);
     __int128 product = (__int128)selected(x, (enum lane_video_part)(n >> VIDEO_A & 7), n & VIDEO_SIGNED_A) *

@@ -1,4 +1,4 @@
-// Video instructions: what they do to parts of words.
+// The operations of video instructions on parts of words.
 #ifndef SIMULATOR_LANES_VIDEO_H
 #define SIMULATOR_LANES_VIDEO_H
 
@@ -16,10 +16,10 @@ enum lane_video_operation {
     VIDEO_SHIFT_RIGHT,
 };
 
-// What stands behind an operand of a scalar instruction.
+// The selector of an operand of a scalar instruction.
 enum lane_video_part { VIDEO_WORD, VIDEO_B0, VIDEO_B1, VIDEO_B2, VIDEO_B3, VIDEO_H0, VIDEO_H1 };
 
-// How video.c's operations are told what to do: bits of `extra`, and where in it fields of several bits begin.
+// Flags and fields of video.c's operations in `extra`.
 enum {
     VIDEO_OPERATION = 15, // not of video_mad
     VIDEO_SIGNED_A = 1 << 4,
@@ -28,10 +28,10 @@ enum {
     VIDEO_SATURATE = 1 << 7,
     VIDEO_COMPARISON = 8, // enum ptx_compare up to PTX_GE
 
-    // Of parts: two or four at a time.
+    // Parts: two or four per word.
     VIDEO_FOUR = 1 << 11, // bytes; else halves
     VIDEO_SUM = 1 << 12,  // all results are added to the third operand
-    VIDEO_MASK = 13,      // which parts are taken: four bits
+    VIDEO_MASK = 13,      // four bits that select parts
 
     // Of video and video_mad: enum lane_video_part of an operand.
     VIDEO_A = 11,
@@ -40,13 +40,13 @@ enum {
     VIDEO_SECOND = 20, // 0, or enum ptx_variant
     VIDEO_CLAMP = 1 << 28,
 
-    VIDEO_SCALE = 17, // of video_mad: how far the sum is shifted to the right
+    VIDEO_SCALE = 17, // of video_mad: the right shift of the sum
     VIDEO_NEGATES_PRODUCT = 1 << 21,
     VIDEO_NEGATES_C = 1 << 22,
     VIDEO_PLUS_ONE = 1 << 23,
 };
 
-// The part of so many bits at that place of a word.
+// The part of `width` bits at index `index` of a word.
 static inline int32_t part(uint32_t value, int index, int width, bool is_signed) {
     uint32_t bits = value << (32 - width - index * width);
     return is_signed ? (int32_t)bits >> (32 - width) : (int32_t)(bits >> (32 - width));

@@ -5,10 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WGMMA_ROWS 16 // of D that one warp holds
+#define WGMMA_ROWS 16 // of D per warp
 #define WGMMA_MOST_N 256
-#define WGMMA_K_BYTES                                                                                                  \
-    32 // of a row of A or a column of B, whatever the type; of a column twice as many where A is sparse
+#define WGMMA_K_BYTES 32 // of a row of A or a column of B, for all types; of a column twice that number if A is sparse
 
 enum wgmma_element {
     WGMMA_F16,
@@ -19,16 +18,16 @@ enum wgmma_element {
     WGMMA_S8,
     WGMMA_U8,
     WGMMA_BITS
-}; // BITS: eight in a byte
+}; // BITS: eight per byte
 
 enum wgmma_sum { WGMMA_SUM_F32, WGMMA_SUM_F16, WGMMA_SUM_S32 };
 
-// A matrix in shared memory as its descriptor says: rows of M or N against K.
+// A matrix in shared memory by its descriptor: rows of M or N by K.
 struct wgmma_tile {
     uint32_t start, leading, stride; // bytes
-    uint8_t swizzle;                 // 16-byte units are exchanged within 16 << swizzle bytes
-    uint8_t base;                    // base offset: of the swizzle's pattern, in 128 bytes
-    bool mn_major;                   // neighbours in memory differ in M or N, else in K
+    uint8_t swizzle;                 // 16-byte units are permuted within 16 << swizzle bytes
+    uint8_t base;                    // base offset of the swizzle pattern, in 128 bytes
+    bool mn_major;                   // consecutive elements are along M or N, else along K
     enum wgmma_element element;
     uint32_t rows; // of M or N
 };
@@ -36,17 +35,17 @@ struct wgmma_tile {
 struct lane_wgmma {
     enum wgmma_element a, b;
     uint32_t n, k;      // k: bytes where elements are bits
-    enum wgmma_sum sum; // what D is
+    enum wgmma_sum sum; // type of D
     bool keeps;         // D = A B + D, else A B
-    bool negates;       // the product
-    bool saturates;     // integers, which wrap round otherwise
-    // Of A half of the elements of a row are stored, two of every four or, of tf32, one of every two.
+    bool negates;       // negates A
+    bool saturates;     // integers, which wrap around otherwise
+    // A stores half of the elements of each row: two of every four or, for tf32, one of every two.
     bool sparse;
-    uint32_t selector;        // which pair of every four lanes has the metadata, of elements of 16 and 32 bits
-    const uint32_t *metadata; // [lanes] where the stored ones belong
+    uint32_t selector;        // which pair of every four lanes holds the metadata, for 16- and 32-bit elements
+    const uint32_t *metadata; // [lanes] the indices of the stored elements
 };
 
-// Elements of a row of A that are stored.
+// The number of stored elements per row of A.
 static inline uint32_t wgmma_stored(const struct lane_wgmma *what) {
     return what->sparse ? what->k / 2 : what->k;
 }
@@ -55,11 +54,11 @@ static inline uint32_t wgmma_element_bytes(enum wgmma_element element) {
     return element >= WGMMA_E4M3 ? 1 : element == WGMMA_TF32 ? 4 : 2;
 }
 
-// Where the 16-byte unit with element (row, k) is. In units of 16 bytes, T elements each (PTX ISA, strides of wgmma's
-// operands in shared memory, and the canonical layouts there): K-major, rows are 1 << swizzle units apart, groups of 8
-// rows `stride`; without a swizzle the two units of K are `leading` apart. MN-major, T << swizzle elements of M or N
-// are neighbours; the next such run is `leading` further, 8 elements of K are `stride`, without a swizzle the other way
-// round.
+// The offset of the 16-byte unit with element (row, k). In units of 16 bytes, T elements each (PTX ISA, strides of
+// wgmma's operands in shared memory, and the canonical layouts): K-major, rows are 1 << swizzle units apart, groups of
+// 8 rows `stride`; without a swizzle the two units of K are `leading` apart. MN-major, T << swizzle elements of M or N
+// are consecutive; the next such run is at offset `leading`, the next 8 elements of K at `stride`, without a swizzle
+// the reverse.
 static inline uint32_t wgmma_unit(const struct wgmma_tile *tile, uint32_t row, uint32_t k) {
     uint32_t per_unit = 16 / wgmma_element_bytes(tile->element), address = tile->start;
     if (!tile->mn_major) {

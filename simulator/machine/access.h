@@ -1,4 +1,4 @@
-// A memory instruction as one warp executes it once: which addresses, in which space, and what is done to them.
+// One execution of a memory instruction by a warp: its addresses, their space, and the kind of access.
 #ifndef SIMULATOR_MACHINE_ACCESS_H
 #define SIMULATOR_MACHINE_ACCESS_H
 
@@ -11,37 +11,36 @@
 enum access_kind {
     ACCESS_LOAD,
     ACCESS_STORE,
-    ACCESS_ATOMIC,       // atom: gives the old value back
-    ACCESS_REDUCTION,    // red: does not
+    ACCESS_ATOMIC,       // atom: returns the old value
+    ACCESS_REDUCTION,    // red: returns nothing
     ACCESS_ASYNC_COPY,   // cp.async: recorded twice, once for the global and once for the shared side
     ACCESS_MATRIX_LOAD,  // ldmatrix
     ACCESS_MATRIX_STORE, // stmatrix
-    ACCESS_BULK_LOAD,    // bulk copies from global memory, reductions to it: as the traffic names them
+    ACCESS_BULK_LOAD,    // bulk copies from global memory, and reductions to it, as the traffic counts them
     ACCESS_BULK_REDUCTION,
     ACCESS_BULK_STORE, // a row that a bulk copy writes
 };
 
-// "load", "async copy" ...: for reports.
+// "load", "async copy" and so on, for reports.
 const char *access_kind_name(enum access_kind kind);
 
 struct access {
-    enum ptx_space space; // never PTX_GENERIC: each lane's generic address has been looked at
+    enum ptx_space space; // never PTX_GENERIC: each lane's generic address has been resolved
     enum access_kind kind;
     uint32_t mask;
     uint32_t bytes; // of one lane, all elements of a vector
     struct lane_span span;
-    // Offsets in the space, device addresses for PTX_GLOBAL and PTX_CONST. Valid where the pattern is scattered;
-    // access_fill makes them so for the others. Lanes outside mask repeat an active lane's.
+    // Offsets in the space; device addresses for PTX_GLOBAL and PTX_CONST. Valid if the pattern is scattered;
+    // access_fill makes them valid for other patterns. Lanes outside mask repeat the address of an active lane.
     uint64_t address[LANES];
-    const uint64_t *to; // the global side of an asynchronous copy: where in shared memory each lane's goes; else NULL
-    struct sim_allocation *allocation; // PTX_GLOBAL, PTX_CONST: the one that all of it lies in
+    const uint64_t *to; // the global side of an asynchronous copy: each lane's destination in shared memory; else NULL
+    struct sim_allocation *allocation; // PTX_GLOBAL, PTX_CONST: the allocation that contains all bytes
 };
 
-// Fills in address[] from the span where the pattern is not scattered.
+// Fills in address[] from the span if the pattern is not scattered.
 void access_fill(struct access *access);
 
-// Moves each lane's access->bytes between origin, which addresses count from, and lanes + lane * stride: to the lanes,
-// or from them.
+// Copies each lane's access->bytes between origin + address and lanes + lane * stride, to the lanes or from them.
 void access_copy(const struct access *access, uint8_t *origin, uint8_t *lanes, size_t stride, bool to_lanes);
 
 static inline bool access_writes(const struct access *access) {

@@ -1,6 +1,5 @@
-// Simulated device memory: see allocation.h. Each allocation is a host mapping that stands at an address of its own in
-// the global window, far from its neighbours; a kernel's address is turned into a host pointer by finding its
-// allocation.
+// Simulated device memory: see allocation.h. Each allocation is a host mapping with its own address in the global
+// window, far from its neighbours; a kernel's address is translated to a host pointer by finding its allocation.
 #include "allocation.h"
 
 #include <pthread.h>
@@ -8,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-// Below every address that a Linux process on x86-64 or aarch64 gets from mmap, so that a host pointer handed to a
-// kernel by mistake is never inside an allocation.
+// The window is below every address that mmap returns to a Linux process on x86-64 or aarch64, so that a host pointer
+// that is passed to a kernel by mistake is never inside an allocation.
 #define WINDOW_END 0x00007e0000000000ull
 #define GAP (1ull << 30)
 #define ALIGNMENT 256ull
@@ -19,7 +18,7 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct sim_allocation **live; // [live_count], in address order
 static size_t live_count, live_room;
 static uint64_t cursor = SIM_GLOBAL_WINDOW;
-static struct sim_allocation freed[FREED_REMEMBERED]; // a ring; only address, size and id are still of use
+static struct sim_allocation freed[FREED_REMEMBERED]; // a ring buffer; only address, size and id are still valid
 static size_t freed_count;
 static struct sim_allocation *retired; // freed by a kernel, not yet unmapped
 static unsigned allocations_made;
@@ -38,7 +37,7 @@ static size_t mapping_bytes(size_t size) {
     return round_up(size, 64) + shadow_bytes(size);
 }
 
-// How many live allocations start at or before address.
+// The number of live allocations that start at or before address.
 static size_t count_starting_by(uint64_t address) {
     size_t low = 0, high = live_count;
     while (low < high) {
@@ -51,21 +50,21 @@ static size_t count_starting_by(uint64_t address) {
     return low;
 }
 
-// A place for span bytes with a gap on both sides. Addresses are handed out once, in rising order, until the window is
-// used up; only then are holes reused.
+// Returns an address for span bytes with a gap on both sides. Addresses are assigned once, in ascending order, until
+// the window is used up; only then are holes reused.
 static uint64_t find_place(uint64_t span) {
     if (cursor + span + GAP <= WINDOW_END) {
-        uint64_t place = cursor;
+        uint64_t position = cursor;
         cursor += span + GAP;
-        return place;
+        return position;
     }
-    uint64_t place = SIM_GLOBAL_WINDOW;
+    uint64_t position = SIM_GLOBAL_WINDOW;
     for (size_t i = 0; i < live_count; i++) {
-        if (place + span + GAP <= live[i]->address)
-            return place;
-        place = live[i]->address + round_up(live[i]->size, ALIGNMENT) + GAP;
+        if (position + span + GAP <= live[i]->address)
+            return position;
+        position = live[i]->address + round_up(live[i]->size, ALIGNMENT) + GAP;
     }
-    return place + span + GAP <= WINDOW_END ? place : 0;
+    return position + span + GAP <= WINDOW_END ? position : 0;
 }
 
 static bool make_room(void) {
@@ -81,13 +80,13 @@ static bool make_room(void) {
 }
 
 static void insert(struct sim_allocation *allocation) {
-    size_t place = count_starting_by(allocation->address);
-    memmove(live + place + 1, live + place, (live_count - place) * sizeof *live);
-    live[place] = allocation;
+    size_t position = count_starting_by(allocation->address);
+    memmove(live + position + 1, live + position, (live_count - position) * sizeof *live);
+    live[position] = allocation;
     live_count++;
 }
 
-// address 0: any that is free.
+// address 0: any free address.
 static struct sim_allocation *allocate_locked(uint64_t address, size_t size, enum sim_allocation_kind kind,
                                               const char *name) {
     bool host = kind == SIM_ALLOCATION_HOST;
@@ -154,8 +153,8 @@ uint64_t sim_memory_reserve(size_t size) {
 
 struct sim_allocation *sim_memory_allocate_at(uint64_t address, size_t size) {
     pthread_rwlock_wrlock(&lock);
-    size_t place = count_starting_by(address + size - 1);
-    bool taken = place && live[place - 1]->address + live[place - 1]->size > address;
+    size_t position = count_starting_by(address + size - 1);
+    bool taken = position && live[position - 1]->address + live[position - 1]->size > address;
     struct sim_allocation *allocation = taken ? NULL : allocate_locked(address, size, SIM_ALLOCATION_HEAP, NULL);
     pthread_rwlock_unlock(&lock);
     return allocation;
@@ -169,21 +168,21 @@ static void unmap(struct sim_allocation *allocation) {
     free(allocation);
 }
 
-// Takes a heap allocation out of the live ones and remembers that it was there. retire: its storage stays for now.
+// Removes a heap allocation from the live ones, and remembers its address. retire: its storage stays for now.
 static bool release(uint64_t address, bool retire) {
     pthread_rwlock_wrlock(&lock);
-    size_t place = count_starting_by(address);
-    struct sim_allocation *allocation = place ? live[place - 1] : NULL;
+    size_t position = count_starting_by(address);
+    struct sim_allocation *allocation = position ? live[position - 1] : NULL;
     bool found = allocation && allocation->address == address;
     if (found) {
-        memmove(live + place - 1, live + place, (live_count - place) * sizeof *live);
+        memmove(live + position - 1, live + position, (live_count - position) * sizeof *live);
         live_count--;
         used_bytes -= allocation->kind == SIM_ALLOCATION_HOST ? 0 : allocation->size;
         freed[freed_count++ % FREED_REMEMBERED] = *allocation;
         if (retire) {
             allocation->next_retired = retired;
             retired = allocation;
-            allocation->size = 0; // whoever still holds it finds nothing in it
+            allocation->size = 0; // a host thread that still has the pointer finds an empty allocation
         } else {
             unmap(allocation);
         }
@@ -212,8 +211,8 @@ void sim_memory_collect(void) {
 
 struct sim_allocation *sim_memory_find(uint64_t address, size_t size) {
     pthread_rwlock_rdlock(&lock);
-    size_t place = count_starting_by(address);
-    struct sim_allocation *allocation = place ? live[place - 1] : NULL;
+    size_t position = count_starting_by(address);
+    struct sim_allocation *allocation = position ? live[position - 1] : NULL;
     if (allocation && (size > allocation->size || address - allocation->address > allocation->size - size))
         allocation = NULL;
     pthread_rwlock_unlock(&lock);
@@ -222,11 +221,11 @@ struct sim_allocation *sim_memory_find(uint64_t address, size_t size) {
 
 struct sim_allocation *sim_memory_nearest(uint64_t address, int64_t *distance) {
     pthread_rwlock_rdlock(&lock);
-    size_t place = count_starting_by(address);
-    struct sim_allocation *before = place ? live[place - 1] : NULL;
-    struct sim_allocation *after = place < live_count ? live[place] : NULL;
+    size_t position = count_starting_by(address);
+    struct sim_allocation *before = position ? live[position - 1] : NULL;
+    struct sim_allocation *after = position < live_count ? live[position] : NULL;
     pthread_rwlock_unlock(&lock);
-    // Distance past the last byte of the one before, and up to the first byte of the one after.
+    // The distance past the last byte of the previous allocation, and up to the first byte of the next one.
     uint64_t past = before ? address - before->address : 0;
     past = before && past >= before->size ? past - before->size + 1 : 0;
     uint64_t short_of = after ? after->address - address : 0;
@@ -259,7 +258,7 @@ static uint64_t bit_range(unsigned first, unsigned count) {
 }
 
 // Host threads that simulate different blocks may write neighbouring bytes, whose bits share a word: hence the atomic
-// or, and the plain look before it, because most stores hit memory that was written already.
+// or. The plain read before it is cheaper, because most stores hit memory that is already written.
 void sim_memory_mark_written(struct sim_allocation *allocation, size_t offset, size_t size) {
     if (offset == 0 && size == allocation->size)
         allocation->all_written = true;
@@ -303,7 +302,7 @@ void sim_memory_copy_written(struct sim_allocation *to, size_t to_offset, const 
         sim_memory_mark_written(to, to_offset, size);
         return;
     }
-    // Rare: some bytes were never written. Backwards where the ranges overlap that way, as memmove does.
+    // A rare case: some bytes were never written. Copies backwards if the ranges overlap that way, as memmove does.
     bool backwards = to == from && to_offset > from_offset;
     to->all_written = false;
     for (size_t i = 0; i < size; i++) {
@@ -314,8 +313,7 @@ void sim_memory_copy_written(struct sim_allocation *to, size_t to_offset, const 
     }
 }
 
-// Called before a launch, so that memory which was filled piece by piece is known to be whole and reads of it cost
-// nothing.
+// Called before a launch, so that reads of memory that was filled piece by piece cost nothing.
 static void note_all_written(struct sim_allocation *allocation, void *unused) {
     (void)unused;
     if (!allocation->all_written)

@@ -1,5 +1,5 @@
-// Simulated device memory: allocations far apart in an address range of their own, so that no stride lands silently in
-// another buffer, each with a shadow that remembers which bytes were written.
+// Simulated device memory: allocations far apart in an address range of their own, so that no wrong stride silently
+// hits another buffer, each with a shadow of the bytes that were written.
 #ifndef SIMULATOR_MACHINE_ALLOCATION_H
 #define SIMULATOR_MACHINE_ALLOCATION_H
 
@@ -16,18 +16,19 @@ enum sim_allocation_kind {
     SIM_ALLOCATION_HEAP,
     SIM_ALLOCATION_GLOBAL_VARIABLE,
     SIM_ALLOCATION_CONST_VARIABLE,
-    // Host memory that kernels may use too (cudaMallocHost, cudaMallocManaged): its device address is its host address.
-    // The program writes to it unseen, so all of it counts as written; it takes nothing of the device's capacity.
+    // Host memory that kernels can access too (cudaMallocHost, cudaMallocManaged): its device address is its host
+    // address. The simulator does not see the program's writes to it, so all of it counts as written; it uses none of
+    // the device's capacity.
     SIM_ALLOCATION_HOST,
 };
 
 struct sim_allocation {
     uint64_t address; // device address of the first byte, 256-byte aligned
-    size_t size;      // bytes asked for
+    size_t size;      // requested bytes
     uint8_t *bytes;   // host storage, [size]
-    uint8_t *written; // shadow: a bit a byte, 1 where the byte was written by the host or a kernel
-    bool all_written; // every bit of it is 1: no need to look
-    void *races;      // shadow of the global-memory race detection, mapped by the interpreter, NULL until it is needed
+    uint8_t *written; // shadow: one bit per byte, 1 if the host or a kernel has written the byte
+    bool all_written; // every bit of it is 1: no check is needed
+    void *races; // shadow of the race detection in global memory, mapped by the interpreter, NULL until it is needed
     size_t races_bytes;
     enum sim_allocation_kind kind;
     const char *name; // variables: their name; heap: NULL
@@ -36,42 +37,42 @@ struct sim_allocation {
     struct sim_allocation *next_retired;
 };
 
-// NULL where total would pass capacity bytes (the device's memory) or the host has none left.
+// NULL if the total would exceed the device's capacity or the host has no memory left.
 struct sim_allocation *sim_memory_allocate(size_t size, enum sim_allocation_kind kind, const char *name);
 
-// Memory that will stand at an address that is known before: an address for so many bytes that nobody else gets, 0
-// where there is none; and an allocation there, NULL also where one is live there.
+// Memory at an address that is known in advance: reserve returns an address that no other allocation gets, 0 if there
+// is none; allocate_at creates an allocation there, NULL if one is live there.
 uint64_t sim_memory_reserve(size_t size);
 struct sim_allocation *sim_memory_allocate_at(uint64_t address, size_t size);
 
-// Memory of the program's own that kernels may use, too, until it is freed, which leaves it to the program. Of kind
+// The program's own memory, which kernels can access until it is freed; the program keeps the storage. Its kind is
 // HOST.
 struct sim_allocation *sim_memory_adopt(void *bytes, size_t size);
 
-// false where address is not the start of a live allocation.
+// false if address is not the start of a live allocation.
 bool sim_memory_free(uint64_t address);
 
-// The same for a kernel's own free(): the storage stays until sim_memory_collect, because other host threads may be
-// reading it; any further use of the address is a stray access.
+// The same for free() in a kernel: the storage stays until sim_memory_collect, because other host threads may be
+// reading it; any further access to the address is reported.
 bool sim_memory_retire(uint64_t address);
 void sim_memory_collect(void);
 
-// The live allocation that holds [address, address + size), NULL where none does.
+// The live allocation that contains [address, address + size), NULL if there is none.
 struct sim_allocation *sim_memory_find(uint64_t address, size_t size);
 
-// The live allocation closest to address, for messages; *distance is in bytes, negative where address lies before it.
+// The live allocation closest to address, for messages; *distance is in bytes, negative if address precedes it.
 struct sim_allocation *sim_memory_nearest(uint64_t address, int64_t *distance);
 
-// A freed allocation that held address, so that a message can say "freed"; NULL where there was none.
+// A freed allocation that contained address, for messages; NULL if there was none.
 const struct sim_allocation *sim_memory_find_freed(uint64_t address);
 
 void sim_memory_mark_written(struct sim_allocation *allocation, size_t offset, size_t size);
 bool sim_memory_is_written(const struct sim_allocation *allocation, size_t offset, size_t size);
-// Copies shadow bits along with bytes, so that a copy of uninitialised memory stays uninitialised.
+// Copies shadow bits along with bytes, so that a copy of uninitialized memory stays uninitialized.
 void sim_memory_copy_written(struct sim_allocation *to, size_t to_offset, const struct sim_allocation *from,
                              size_t from_offset, size_t size);
 
-// Notes which allocations are written from end to end. A launch calls it once before it begins.
+// Marks the allocations that are completely written. Called before each launch.
 void sim_memory_note_written(void);
 
 void sim_memory_set_capacity(size_t bytes);

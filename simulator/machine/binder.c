@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *bind_own(struct binder *binder, size_t size) {
+void *bind_allocate(struct binder *binder, size_t size) {
     struct sim_kernel *kernel = binder->kernel;
     if (kernel->owned_count == kernel->owned_room) {
         int room = kernel->owned_room ? 2 * kernel->owned_room : 64;
@@ -21,12 +21,12 @@ void *bind_own(struct binder *binder, size_t size) {
     return memory;
 }
 
-place bind_data(struct binder *binder, const void *data, size_t size) {
+operand_ref bind_data(struct binder *binder, const void *data, size_t size) {
     struct sim_kernel *kernel = binder->kernel;
     size_t step = (size + 63) / 64 * 64;
     for (size_t at = 0; size >= 64 && at + size <= kernel->constants_bytes; at += 64)
         if (memcmp(kernel->constants + at, data, size) == 0)
-            return (place)at << 1 | 1;
+            return (operand_ref)at << 1 | 1;
     if (kernel->constants_bytes + step > kernel->constants_room) {
         size_t room = 2 * (kernel->constants_room + step);
         uint8_t *grown = aligned_alloc(64, room);
@@ -40,14 +40,14 @@ place bind_data(struct binder *binder, const void *data, size_t size) {
         kernel->constants = grown;
         kernel->constants_room = room;
     }
-    place where = (place)kernel->constants_bytes << 1 | 1;
+    operand_ref where = (operand_ref)kernel->constants_bytes << 1 | 1;
     memset(kernel->constants + kernel->constants_bytes, 0, step);
     memcpy(kernel->constants + kernel->constants_bytes, data, size);
     kernel->constants_bytes += step;
     return where;
 }
 
-place bind_constant(struct binder *binder, uint64_t value, enum ptx_type type) {
+operand_ref bind_constant(struct binder *binder, uint64_t value, enum ptx_type type) {
     uint64_t wide[LANES];
     uint32_t narrow[LANES];
     if (type == PTX_PRED) {
@@ -65,28 +65,28 @@ place bind_constant(struct binder *binder, uint64_t value, enum ptx_type type) {
     return bind_data(binder, narrow, sizeof narrow);
 }
 
-place bind_register(struct binder *binder, int32_t slot) {
-    return (place)(slot + binder->frame->register_base) << 1;
+operand_ref bind_register(struct binder *binder, int32_t slot) {
+    return (operand_ref)(slot + binder->frame->register_base) << 1;
 }
 
-// A special register that keeps its value while a block runs is filled in when the block starts; it is a register like
-// any other from then on.
-static place special_register(struct binder *binder, enum ptx_special special) {
+// A special register that is constant while a block runs is filled in when the block starts; from then on it is an
+// ordinary register.
+static operand_ref special_register(struct binder *binder, enum ptx_special special) {
     struct sim_kernel *kernel = binder->kernel;
     if (kernel->special[special] < 0) {
         kernel->special[special] = (int32_t)kernel->register_bytes;
         kernel->register_bytes += 8 * LANES;
     }
-    return (place)kernel->special[special] << 1;
+    return (operand_ref)kernel->special[special] << 1;
 }
 
-// The address that `mov r, variable` gives: an offset in its space, a device address for global and const.
+// The address that `mov r, variable` returns: an offset in its space, a device address for global and const.
 static uint64_t address_value(struct binder *binder, const struct ptx_operand *operand) {
     uint64_t base = operand->variable >= 0 ? binder->kernel->variable_address[operand->variable] : 0;
     return base + (uint64_t)operand->offset;
 }
 
-place bind_source(struct binder *binder, const struct ptx_operand *operand, enum ptx_type type) {
+operand_ref bind_source(struct binder *binder, const struct ptx_operand *operand, enum ptx_type type) {
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER:
         return bind_register(binder, operand->slot);
@@ -101,17 +101,18 @@ place bind_source(struct binder *binder, const struct ptx_operand *operand, enum
         return bind_constant(binder, operand->target >= 0 ? binder->kernel->ptx->function[operand->target].address : 0,
                              type);
     default:
-        return NO_PLACE;
+        return NO_OPERAND;
     }
 }
 
-place bind_result(struct binder *binder, const struct ptx_operand *operand) {
-    return operand->kind == PTX_OPERAND_REGISTER ? bind_register(binder, operand->slot) : NO_PLACE;
+operand_ref bind_result(struct binder *binder, const struct ptx_operand *operand) {
+    return operand->kind == PTX_OPERAND_REGISTER ? bind_register(binder, operand->slot) : NO_OPERAND;
 }
 
-const place *bind_places(struct binder *binder, const struct ptx_operand *operand, enum ptx_type type, bool result) {
+const operand_ref *bind_operands(struct binder *binder, const struct ptx_operand *operand, enum ptx_type type,
+                                 bool result) {
     int count = operand->kind == PTX_OPERAND_VECTOR ? operand->count : 1;
-    place *places = bind_own(binder, (size_t)count * sizeof *places);
+    operand_ref *places = bind_allocate(binder, (size_t)count * sizeof *places);
     for (int i = 0; places && i < count; i++) {
         const struct ptx_operand *one = operand->kind == PTX_OPERAND_VECTOR ? &operand->elements[i] : operand;
         places[i] = result ? bind_result(binder, one) : bind_source(binder, one, type);
@@ -129,13 +130,13 @@ bool bind_lanes(struct binder *binder, struct bound *bound, lane_operation *lane
     bound->d = bind_result(binder, &ptx->dst[0]);
     bound->result_cell = result == PTX_PRED ? 0 : is_64_bit(result) ? 8 : 4;
     const enum ptx_type types[3] = {a, b, c};
-    place *places[3] = {&bound->a, &bound->b, &bound->c};
+    operand_ref *places[3] = {&bound->a, &bound->b, &bound->c};
     for (int i = 0; i < 3; i++) {
         *places[i] = 0;
         if (types[i] == PTX_NO_TYPE)
             continue;
         *places[i] = bind_source(binder, &ptx->src[i], types[i]);
-        if (*places[i] == NO_PLACE)
+        if (*places[i] == NO_OPERAND)
             return false;
     }
     return true;

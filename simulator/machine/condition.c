@@ -1,11 +1,11 @@
-// See condition.h. They stay to the end: a program has few.
+// See condition.h. Conditions are never removed: a program has few.
 #include "condition.h"
 
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-#define TAG (UINT64_C(0x7d) << 40) // no address, so that a pointer is not taken for a condition
+#define TAG (UINT64_C(0x7d) << 40) // not an address, so that no pointer is taken for a condition
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t *values;
@@ -30,7 +30,7 @@ uint64_t sim_condition_add(uint32_t value) {
     return handle;
 }
 
-// The place of a condition, under the lock.
+// Returns the value of a condition; the caller holds the lock.
 static uint32_t *find(uint64_t handle) {
     uint64_t number = handle ^ TAG;
     return number > 0 && number <= count ? &values[number - 1] : NULL;

@@ -1,11 +1,11 @@
-// Names of kernels for people.
+// Readable names of kernels.
 #ifndef SIMULATOR_MACHINE_KERNEL_NAME_H
 #define SIMULATOR_MACHINE_KERNEL_NAME_H
 
 #include <stddef.h>
 
-// The function's own name inside the mangled one, [*length] characters of it without a 0 after them; the whole where it
-// is not mangled.
+// Returns the function's own name inside the mangled one, [*length] characters without a terminating 0; the whole name
+// if it is not mangled.
 const char *kernel_plain_name(const char *mangled, size_t *length);
 
 #endif

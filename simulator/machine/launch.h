@@ -1,4 +1,4 @@
-// What a launch is: a kernel, a grid, a device, and what is analysed.
+// A launch: a kernel, a grid, a device, and the enabled analyses.
 #ifndef SIMULATOR_MACHINE_LAUNCH_H
 #define SIMULATOR_MACHINE_LAUNCH_H
 
@@ -12,7 +12,7 @@ struct sim_dim {
     unsigned x, y, z;
 };
 
-// What the simulated GPU is. See runtime/device.c for the table of them.
+// Properties of the simulated GPU. runtime/device.c has a table of GPUs.
 struct sim_device {
     const char *name;
     int compute_capability; // 90
@@ -36,35 +36,37 @@ struct sim_launch {
     struct sim_kernel *kernel;
     struct sim_dim grid, block;
     size_t dynamic_shared_bytes;
-    const void *parameters; // parameter block, laid out as ptx_kernel.param says
+    const void *parameters; // parameter block with the layout of ptx_kernel.param
     const struct sim_device *device;
-    uint64_t grid_workspace;       // device address of what a cooperative launch synchronises by; 0: it is none
-    struct sim_dim cluster;        // blocks of one; a divisor of the grid
-    bool explicit_cluster;         // the kernel or the launch says so
-    uint64_t resident_blocks;      // as many as the device holds at a time; 0: all of the grid
-    struct sim_children *children; // what the kernel launches; NULL: it cannot
+    uint64_t grid_workspace;       // device address of the workspace by which a cooperative launch synchronizes; 0: the
+                                   // launch is not cooperative
+    struct sim_dim cluster;        // blocks of a cluster; a divisor of the grid
+    bool explicit_cluster;         // the kernel or the launch specifies it
+    uint64_t resident_blocks;      // the number that the device holds at a time; 0: the whole grid
+    struct sim_children *children; // launches that the kernel requests; NULL: not possible
 };
 
 enum sim_status {
     SIM_OK,
     SIM_ILLEGAL_ADDRESS, // out of bounds, host pointer
     SIM_MISALIGNED_ADDRESS,
-    SIM_ILLEGAL_INSTRUCTION, // one that a GPU refuses for its operands
-    SIM_LAUNCH_FAILURE,      // race, uninitialised read, divergent barrier, deadlock, absent lanes, missing wait
+    SIM_ILLEGAL_INSTRUCTION, // one that a GPU rejects because of its operands
+    SIM_LAUNCH_FAILURE, // race, uninitialized read, divergent barrier, deadlock, inactive lanes, missing wait and so on
     SIM_ASSERT,
     SIM_TRAP,           // trap, illegal instruction
-    SIM_LAUNCH_TIMEOUT, // the limit on instructions
+    SIM_LAUNCH_TIMEOUT, // the instruction limit
     SIM_OUT_OF_HOST_MEMORY,
 };
 
-// What is analysed. All on by default; the environment variable SIMULATOR_ANALYSES=off turns them off (for timing).
+// The enabled analyses, all of them by default; the environment variable SIMULATOR_ANALYSES=off disables them (for
+// timing).
 struct sim_options {
-    bool races, uninitialised, traffic;
-    uint64_t instruction_limit; // warp instructions a block; 0: none
-    int host_threads;           // 0: as many as the host has cores
-    uint64_t order;             // seed of the order of blocks and warps, 0: in their order; see execution/order.h
-    uint64_t budget;            // warp instructions of a launch that is cut off, 0: none is; see analyses/partly.h
-    uint64_t sample;            // blocks of a launch that are run, 0: all; see execution/order.h
+    bool races, uninitialized, traffic;
+    uint64_t instruction_limit; // warp instructions per block; 0: none
+    int host_threads;           // 0: the number of the host's cores
+    uint64_t order;             // seed of the order of blocks and warps, 0: ascending order; see execution/order.h
+    uint64_t budget; // warp instructions after which a launch is cut off, 0: no limit; see analyses/partial.h
+    uint64_t sample; // blocks of a launch that are run, 0: all; see execution/order.h
 };
 
 #endif

@@ -1,6 +1,5 @@
 // Findings: see report.h.
 #include "report.h"
-#include "report_words.h"
 
 #include "../simulator.h"
 #include "control.h"
@@ -13,51 +12,58 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define MAX_FINDINGS 256 // remembered of one launch
+#define MAX_FINDINGS 256 // kept per launch
 #define MAX_PRINTED 10
 
 struct finding {
-    uint64_t lines; // a hash of what it is and the lines of the source, which kernels of one template share
+    uint64_t hash; // of the kind and the source lines, which all instances of a template share
     enum sim_finding_kind kind;
     int32_t instruction, other;
     _Atomic uint64_t count;
-    char *text;
+    char *title, *details, code[48];
 };
 
-// A remark of which one is enough.
-static bool is_said_once(enum sim_finding_kind kind) {
-    return kind == SIM_FINDING_REMARK_FENCE || kind == SIM_FINDING_REMARK_SET_UP ||
-           kind == SIM_FINDING_REMARK_REGISTERS || kind == SIM_FINDING_REMARK_STALE;
+static const struct {
+    enum sim_severity severity;
+    const char *code, *title, *usual_cause;
+} kinds[SIM_FINDING_KINDS] = {
+#define FINDING(name, severity, code, title, cause) [name] = {severity, code, title, cause},
+#include "../findings.def"
+#undef FINDING
+};
+
+static bool is_warning(enum sim_finding_kind kind) {
+    return kinds[kind].severity == SIM_WARNING;
 }
 
-static bool is_uninitialised(enum sim_finding_kind kind) {
-    return kind == SIM_FINDING_UNINITIALISED_SHARED || kind == SIM_FINDING_UNINITIALISED_GLOBAL;
+// A warning that is printed once per program, wherever it occurs.
+static bool is_printed_once(enum sim_finding_kind kind) {
+    return is_warning(kind) && kind != SIM_FINDING_MIXED_ACCESS;
 }
 
-// What fails nothing and is not counted.
-static bool is_remark(enum sim_finding_kind kind) {
-    return kind == SIM_FINDING_MIXED || is_said_once(kind);
+static bool is_uninitialized(enum sim_finding_kind kind) {
+    return kind == SIM_FINDING_UNINITIALIZED_SHARED || kind == SIM_FINDING_UNINITIALIZED_GLOBAL;
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct finding found[MAX_FINDINGS];
-static unsigned unprinted, remarks, total; // remarks: of those unprinted
-static enum sim_finding_kind first_kind;   // where total is not 0
-static const struct sim_report_watcher *watcher;
+static struct finding findings[MAX_FINDINGS];
+static unsigned unprinted, warnings, total; // warnings: of the unprinted ones
+static enum sim_finding_kind first_kind;    // if total is not 0
+static const struct sim_report_listener *listener;
 
-// What was printed, where each finding is to be printed once.
-#define MAX_TOLD 256
-static bool once;
-static unsigned told;
-static bool said[SIM_FINDING_KINDS]; // once
-static uint64_t already[MAX_TOLD];
+// The findings that were printed, if each one is to be printed once.
+#define MAX_PRINTED_HASHES 256
+static bool print_once;
+static unsigned printed_hashes;
+static bool kind_was_printed[SIM_FINDING_KINDS];
+static uint64_t printed_hash[MAX_PRINTED_HASHES];
 
-const char *sim_report_kind(enum sim_finding_kind kind) {
-    return report_kind_name[kind];
+const char *sim_report_title(enum sim_finding_kind kind) {
+    return kinds[kind].title;
 }
 
-void sim_report_watch(const struct sim_report_watcher *new) {
-    watcher = new;
+void sim_report_listen(const struct sim_report_listener *new) {
+    listener = new;
 }
 
 static const char *base_name(const char *path) {
@@ -65,8 +71,9 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-// Code inlined from a header of CUDA's, such as __shfl_sync, is named by the line of the program that called it.
-void sim_report_place(const struct ptx_kernel *kernel, int32_t instruction, char *text, size_t size) {
+// Code that is inlined from one of CUDA's headers, such as __shfl_sync, is located at the line of the program that
+// calls it.
+void sim_report_location(const struct ptx_kernel *kernel, int32_t instruction, char *text, size_t size) {
     const struct ptx_module *module = kernel->module;
     int32_t location = kernel->instruction[instruction].location;
     if (location < 0 || location >= module->locations || module->location[location].file == 0) {
@@ -88,20 +95,19 @@ void sim_report_place(const struct ptx_kernel *kernel, int32_t instruction, char
     }
 }
 
-// {here} and {there} in a detail become the places of the two instructions.
-static void insert_places(const char *detail, const char *here, const char *there, char *text, size_t size) {
+// Replaces {here} and {there} by the locations of the two instructions.
+static void insert_locations(const char *detail, const char *here, const char *there, char *text, size_t size) {
     size_t length = 0;
-    bool placed = strstr(detail, "{here}");
-    if (!placed)
+    if (!strstr(detail, "{here}"))
         length = (size_t)snprintf(text, size, "%s: ", here);
     while (*detail && length + 1 < size) {
-        const char *place = strncmp(detail, "{here}", 6) == 0    ? here
-                            : strncmp(detail, "{there}", 7) == 0 ? there
-                                                                 : NULL;
-        if (place) {
-            length += (size_t)snprintf(text + length, size - length, "%s", place);
+        const char *location = strncmp(detail, "{here}", 6) == 0    ? here
+                               : strncmp(detail, "{there}", 7) == 0 ? there
+                                                                    : NULL;
+        if (location) {
+            length += (size_t)snprintf(text + length, size - length, "%s", location);
             length = length < size ? length : size - 1;
-            detail += place == here ? 6 : 7;
+            detail += location == here ? 6 : 7;
         } else {
             text[length++] = *detail++;
         }
@@ -109,14 +115,25 @@ static void insert_places(const char *detail, const char *here, const char *ther
     text[length < size ? length : size - 1] = 0;
 }
 
+// Cuts off the code, in brackets, in which a detail may end.
+static const char *cut_code(char *text, enum sim_finding_kind kind) {
+    size_t length = strlen(text);
+    char *bracket = length && text[length - 1] == ']' ? strrchr(text, '[') : NULL;
+    if (!bracket || bracket == text || bracket[-1] != ' ')
+        return kinds[kind].code;
+    text[length - 1] = 0;
+    bracket[-1] = 0;
+    return bracket + 1;
+}
+
 static struct finding *find(enum sim_finding_kind kind, int32_t instruction, int32_t other) {
     for (unsigned i = 0; i < unprinted; i++)
-        if (found[i].kind == kind && found[i].instruction == instruction && found[i].other == other)
-            return &found[i];
+        if (findings[i].kind == kind && findings[i].instruction == instruction && findings[i].other == other)
+            return &findings[i];
     return NULL;
 }
 
-_Atomic uint64_t *sim_report_known(enum sim_finding_kind kind, int32_t instruction, int32_t other_instruction) {
+_Atomic uint64_t *sim_report_counter(enum sim_finding_kind kind, int32_t instruction, int32_t other_instruction) {
     pthread_mutex_lock(&lock);
     struct finding *known = find(kind, instruction, other_instruction);
     pthread_mutex_unlock(&lock);
@@ -129,29 +146,35 @@ static uint64_t hash_of(const char *text, uint64_t hash) {
     return hash;
 }
 
-// Two threads that write one element by one instruction have the same index.
+// Two threads that write one element by one instruction compute the same index.
 static const char *cause_of(enum sim_finding_kind kind, bool same, const char *words) {
-    bool races = kind == SIM_FINDING_RACE_SHARED || kind == SIM_FINDING_RACE_WARP;
+    bool races = kind == SIM_FINDING_RACE_BLOCK || kind == SIM_FINDING_RACE_WARP;
     return races && same && strstr(words, " writes ") && strstr(words, " wrote ")
                ? "the index is the same for two threads: a barrier would not help."
-               : report_usual_cause[kind];
+               : kinds[kind].usual_cause;
+}
+
+static char *make_details(const char *cause, const char *listing) {
+    char *details;
+    if (asprintf(&details, "Usual cause: %s%s%s", cause, listing ? "\n" : "", listing ? listing : "") < 0)
+        return NULL;
+    return details;
 }
 
 void sim_report_cause(enum sim_finding_kind kind, int32_t instruction, const char *cause) {
-    static const char before[] = "Usual cause: ";
     pthread_mutex_lock(&lock);
     struct finding *known = find(kind, instruction, -1);
-    char *at = known && known->text ? strstr(known->text, before) : NULL, *text;
-    if (at && asprintf(&text, "%.*s%s", (int)(at + strlen(before) - known->text), known->text, cause) >= 0) {
-        free(known->text);
-        known->text = text;
+    char *details = known ? make_details(cause, NULL) : NULL;
+    if (details) {
+        free(known->details);
+        known->details = details;
     }
     pthread_mutex_unlock(&lock);
 }
 
 void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int32_t instruction,
                 int32_t other_instruction, struct sim_dim block, struct sim_dim thread, const char *detail, ...) {
-    char here[256], there[256] = "", words[2560], placed[3072];
+    char here[256], there[256] = "", words[2560], text[3072];
     pthread_mutex_lock(&lock);
     struct finding *known = find(kind, instruction, other_instruction);
     if (known) {
@@ -161,82 +184,83 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
         va_start(arguments, detail);
         vsnprintf(words, sizeof words, detail, arguments);
         va_end(arguments);
-        sim_report_place(kernel, instruction, here, sizeof here);
+        sim_report_location(kernel, instruction, here, sizeof here);
         if (other_instruction >= 0)
-            sim_report_place(kernel, other_instruction, there, sizeof there);
-        insert_places(words, here, there, placed, sizeof placed);
-        // A listing of several lines goes to the end.
-        char *listing = strchr(placed, '\n');
+            sim_report_location(kernel, other_instruction, there, sizeof there);
+        insert_locations(words, here, there, text, sizeof text);
+        // A listing of several lines is printed last.
+        char *listing = strchr(text, '\n');
         if (listing)
             *listing++ = 0;
-        struct finding *new = &found[unprinted];
-        new->lines = hash_of(report_kind_name[kind], hash_of(here, hash_of(there, 1)));
+        const char *code = cut_code(text, kind);
+        struct finding *new = &findings[unprinted];
+        new->hash = hash_of(kinds[kind].title, hash_of(here, hash_of(there, 1)));
         new->kind = kind;
         new->instruction = instruction;
         new->other = other_instruction;
         new->count = 1;
-        if (asprintf(&new->text, "%s: %s; block (%u,%u,%u), thread (%u,%u,%u). Usual cause: %s%s%s",
-                     report_kind_name[kind], placed, block.x, block.y, block.z, thread.x, thread.y, thread.z,
-                     cause_of(kind, instruction == other_instruction, placed), listing ? "\n" : "",
-                     listing ? listing : "") < 0)
-            new->text = NULL;
+        snprintf(new->code, sizeof new->code, "%s", code);
+        if (asprintf(&new->title, "%s: %s; block (%u,%u,%u), thread (%u,%u,%u)", kinds[kind].title, text, block.x,
+                     block.y, block.z, thread.x, thread.y, thread.z) < 0)
+            new->title = NULL;
+        new->details = make_details(cause_of(kind, instruction == other_instruction, text), listing);
         unprinted++;
-        remarks += is_remark(kind);
-        if (watcher && !is_remark(kind))
-            watcher->found(kind, kernel, instruction, other_instruction, block, thread);
+        warnings += is_warning(kind);
+        if (listener && !is_warning(kind))
+            listener->found(kind, kernel, instruction, other_instruction, block, thread);
     }
     pthread_mutex_unlock(&lock);
 }
 
-// What only follows from another finding is left out: the same two lines the other way round, threads of one warp that
-// race where threads of different warps race, too, and a read that comes before the write which it races with.
-static bool follows(const struct finding *one) {
+// A finding that only follows from another one is omitted: the same two lines in the opposite order, a race within a
+// warp on lines that also race between warps, and an uninitialized read that precedes the write which it races with.
+static bool is_consequence(const struct finding *one) {
     for (unsigned i = 0; i < unprinted; i++) {
-        const struct finding *race = &found[i];
+        const struct finding *race = &findings[i];
         bool same = one->instruction == race->instruction && one->other == race->other;
         bool swapped = one != race && one->instruction == race->other && one->other == race->instruction;
         bool reads = one->instruction == race->instruction || one->instruction == race->other;
         if (one->kind == race->kind && swapped && one->other >= 0 &&
             (one->count < race->count || (one->count == race->count && one > race)))
             return true;
-        bool races = race->kind == SIM_FINDING_RACE_SHARED || race->kind == SIM_FINDING_RACE_ASYNC;
+        bool races = race->kind == SIM_FINDING_RACE_BLOCK || race->kind == SIM_FINDING_RACE_ASYNC;
         if (races && one->kind == SIM_FINDING_PROXY_FENCE && same)
             return true;
-        if (race->kind == SIM_FINDING_RACE_SHARED &&
-            ((one->kind == SIM_FINDING_RACE_WARP && (same || swapped)) || (is_uninitialised(one->kind) && reads)))
+        if (race->kind == SIM_FINDING_RACE_BLOCK &&
+            ((one->kind == SIM_FINDING_RACE_WARP && (same || swapped)) || (is_uninitialized(one->kind) && reads)))
             return true;
     }
     return false;
 }
 
-void simulator_print_once(void) {
-    once |= control_is_open();
+void simulator_print_findings_once(void) {
+    print_once |= control_is_open();
 }
 
-// Whether it was printed before; from now on it was.
-static bool was_told(const struct finding *one) {
-    for (unsigned i = 0; (once || is_remark(one->kind)) && i < told; i++)
-        if (already[i] == one->lines)
+// Returns whether the finding was printed before; from now on it counts as printed.
+static bool was_printed(const struct finding *one) {
+    for (unsigned i = 0; (print_once || is_warning(one->kind)) && i < printed_hashes; i++)
+        if (printed_hash[i] == one->hash)
             return true;
-    if (told < MAX_TOLD)
-        already[told++] = one->lines;
+    if (printed_hashes < MAX_PRINTED_HASHES)
+        printed_hash[printed_hashes++] = one->hash;
     return false;
 }
 
-// An index past an array's end may be why threads meet there, and a race, or a barrier that not all reach, why the rest
-// was found.
+// The order of printing: an index out of bounds may be the cause of a race, and a race or a divergent barrier the cause
+// of all other findings.
 static int rank(const struct finding *one) {
     switch (one->kind) {
     case SIM_FINDING_OUT_OF_BOUNDS:
     case SIM_FINDING_SHARED_OUT_OF_BOUNDS:
     case SIM_FINDING_LOCAL_OUT_OF_BOUNDS:
         return 0;
-    case SIM_FINDING_RACE_SHARED:
+    case SIM_FINDING_RACE_BLOCK:
     case SIM_FINDING_RACE_WARP:
     case SIM_FINDING_DIVERGENT_BARRIER:
         return 1;
     default:
-        return is_remark(one->kind) ? 3 : 2;
+        return is_warning(one->kind) ? 3 : 2;
     }
 }
 
@@ -245,12 +269,11 @@ static int by_rank(const void *a, const void *b) {
     return rank(x) != rank(y) ? rank(x) - rank(y) : (x > y) - (x < y);
 }
 
-// As wide as the terminal, where it is one.
-static void print_words(const char *text) {
+// Prints words, broken at the terminal's width, if stderr is one. The cursor is behind `column` characters. A listing,
+// which a line feed begins, is printed as it is.
+static void print_words(const char *text, int column) {
     struct winsize size = {.ws_col = 0};
     int width = isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-    int column = (int)strlen("simulator:");
-    fputs("simulator:", stderr);
     while (*text) {
         int length = (int)strcspn(text, " \n");
         if (width > 40 && column + 1 + length > width) {
@@ -260,12 +283,33 @@ static void print_words(const char *text) {
         fprintf(stderr, " %.*s", length, text);
         column += 1 + length;
         text += length;
-        if (*text == '\n') { // a listing, in lines of its own
+        if (*text == '\n') {
             fputs(text, stderr);
             break;
         }
         text += *text == ' ';
     }
+}
+
+static void print_finding(const struct finding *one) {
+    const char *severity = is_warning(one->kind) ? "simulator: warning:" : "simulator: error:";
+    char times[48] = "";
+    if (one->count > 1)
+        snprintf(times, sizeof times, " (%llu times)", (unsigned long long)one->count);
+    fputs(severity, stderr);
+    print_words(one->title ? one->title : kinds[one->kind].title, (int)strlen(severity));
+    fprintf(stderr, "%s [%s]\n ", times, one->code);
+    print_words(one->details ? one->details : kinds[one->kind].usual_cause, 1);
+    fputc('\n', stderr);
+}
+
+static void notify_listener(const struct finding *one) {
+    char *text;
+    if (asprintf(&text, "%s [%s]. %s", one->title ? one->title : kinds[one->kind].title, one->code,
+                 one->details ? one->details : kinds[one->kind].usual_cause) < 0)
+        return;
+    listener->printed(one->kind, one->instruction, one->other, text, one->count);
+    free(text);
 }
 
 unsigned sim_report_flush(void) {
@@ -274,47 +318,43 @@ unsigned sim_report_flush(void) {
     fflush(stdout);
     const struct finding *sorted[MAX_FINDINGS];
     for (unsigned i = 0; i < unprinted; i++)
-        sorted[i] = &found[i];
+        sorted[i] = &findings[i];
     qsort(sorted, unprinted, sizeof *sorted, by_rank);
-    unsigned printed = 0, left = 0;
+    unsigned printed = 0, omitted = 0;
     for (unsigned i = 0; i < unprinted; i++) {
         const struct finding *one = sorted[i];
-        if (follows(one))
+        if (is_consequence(one) || (is_printed_once(one->kind) && kind_was_printed[one->kind]))
             continue;
-        if (is_said_once(one->kind) && said[one->kind])
-            continue;
-        said[one->kind] = true;
-        if (watcher && !is_remark(one->kind))
-            watcher->told(one->kind, one->instruction, one->other, one->text, one->count);
-        if (!is_remark(one->kind) && !total && !distinct)
+        kind_was_printed[one->kind] = true;
+        if (listener && !is_warning(one->kind))
+            notify_listener(one);
+        if (!is_warning(one->kind) && !total && !distinct)
             first_kind = one->kind;
-        distinct += !is_remark(one->kind);
-        if (was_told(one))
+        distinct += !is_warning(one->kind);
+        if (was_printed(one))
             continue;
-        if (++printed > MAX_PRINTED) {
-            left++;
-            continue;
-        }
-        print_words(one->text ? one->text : report_kind_name[one->kind]);
-        if (one->count > 1)
-            fprintf(stderr, " (%llu times)", (unsigned long long)one->count);
-        fputc('\n', stderr);
+        if (++printed > MAX_PRINTED)
+            omitted++;
+        else
+            print_finding(one);
     }
-    if (left)
-        fprintf(stderr, "simulator: and %u more findings of this launch\n", left);
-    for (unsigned i = 0; i < unprinted; i++)
-        free(found[i].text);
+    if (omitted)
+        fprintf(stderr, "simulator: and %u more findings of this launch\n", omitted);
+    for (unsigned i = 0; i < unprinted; i++) {
+        free(findings[i].title);
+        free(findings[i].details);
+    }
     total += distinct;
-    for (int kind = 0; !once && kind < SIM_FINDING_KINDS; kind++)
-        said[kind] = false;
-    unprinted = remarks = 0;
+    for (int kind = 0; !print_once && kind < SIM_FINDING_KINDS; kind++)
+        kind_was_printed[kind] = false;
+    unprinted = warnings = 0;
     pthread_mutex_unlock(&lock);
     return distinct;
 }
 
 unsigned sim_report_total(void) {
     pthread_mutex_lock(&lock);
-    unsigned all = total + unprinted - remarks;
+    unsigned all = total + unprinted - warnings;
     pthread_mutex_unlock(&lock);
     return all;
 }

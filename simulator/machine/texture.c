@@ -1,11 +1,10 @@
-// The textures and surfaces that there are. The runtime adds and removes them under its lock, under which launches run,
-// too.
+// All textures and surfaces. The runtime adds and removes them under the lock that it also holds during launches.
 #include "texture.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define TAG (UINT64_C(0x7e) << 40) // no address, so that a pointer is not taken for an object
+#define TAG (UINT64_C(0x7e) << 40) // not an address, so that no pointer is taken for an object
 
 static struct sim_texture **texture;
 static size_t count, room;
@@ -30,17 +29,17 @@ const struct sim_texture *sim_texture_find(uint64_t handle) {
     return number > 0 && number <= count ? texture[number - 1] : NULL;
 }
 
-float sim_texture_levels(const struct sim_texture *t, float asked, const struct sim_level *level[2]) {
-    float at = asked + t->bias, whole;
+float sim_texture_levels(const struct sim_texture *t, float requested, const struct sim_level *level[2]) {
+    float at = requested + t->bias, whole;
     at = at < t->most ? at : t->most;
-    at = at > t->least ? at : t->least; // NaN, too
+    at = at > t->least ? at : t->least; // also if it is NaN
     at = at < (float)(t->levels - 1) ? at : (float)(t->levels - 1);
     at = at > 0 ? at : 0;
     if (!t->mixes_levels) {
         level[0] = level[1] = &t->level[(int)(at + 0.5f)];
         return 0;
     }
-    at = floorf(at * 256 + 0.5f) / 256; // as the weights between texels
+    at = floorf(at * 256 + 0.5f) / 256; // the resolution of the weights between texels
     whole = floorf(at);
     level[0] = &t->level[(int)whole];
     level[1] = at > whole ? level[0] + 1 : level[0];

@@ -8,7 +8,8 @@
 
 void warp_run_lanes(struct warp *warp, const struct bound *bound, uint32_t mask) {
     uint64_t aside[LANES];
-    bound->lanes(aside, at(warp, bound->a), at(warp, bound->b), at(warp, bound->c), bound->extra);
+    bound->lanes(aside, operand_data(warp, bound->a), operand_data(warp, bound->b), operand_data(warp, bound->c),
+                 bound->extra);
     if (bound->saturate)
         warp->lanes->saturate_f32(aside, aside, aside, aside, 0);
     if (bound->result_cell == 8) {
@@ -32,13 +33,13 @@ bool warp_can_run(const struct warp *warp) {
 enum step warp_wait(struct warp *warp, uint32_t mask) {
     struct split *now = warp->now;
     if (mask != now->mask)
-        warp_split_off(warp, now->mask & ~mask, now->pc + 1);
+        warp_add_split(warp, now->mask & ~mask, now->pc + 1);
     now->state = SPLIT_AT_EVENT;
     now->event = warp->block->events;
     return STEP_MOVED;
 }
 
-struct split *warp_split_off(struct warp *warp, uint32_t mask, int32_t pc) {
+struct split *warp_add_split(struct warp *warp, uint32_t mask, int32_t pc) {
     struct split *part = &warp->split[warp->splits++];
     *part = *warp->now;
     part->mask = mask;
@@ -67,13 +68,13 @@ bool warp_reported(struct warp *warp, enum sim_finding_kind kind, const struct b
             return true;
         }
     }
-    _Atomic uint64_t *count = sim_report_known(kind, line, other_line);
+    _Atomic uint64_t *count = sim_report_counter(kind, line, other_line);
     if (count) {
-        unsigned place = warp->reported_next++ % REPORTED;
-        warp->reported[place].kind = kind;
-        warp->reported[place].line = line;
-        warp->reported[place].other = other_line;
-        warp->reported[place].count = count;
+        unsigned entry = warp->reported_next++ % REPORTED;
+        warp->reported[entry].kind = kind;
+        warp->reported[entry].line = line;
+        warp->reported[entry].other = other_line;
+        warp->reported[entry].count = count;
         atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
     }
     return count;

@@ -1,6 +1,6 @@
-// A warp as the interpreter sees it: 32 lanes that share one register file, and one or more splits. A split is a set of
-// lanes at the same place in the program; lanes that take different ways at a branch become different splits, and
-// splits that meet again become one.
+// A warp as the interpreter executes it: 32 lanes that share one register file, and one or more splits. A split is a
+// set of lanes at the same instruction; lanes that take different ways at a branch become different splits, and splits
+// that reconverge are merged.
 #ifndef SIMULATOR_MACHINE_WARP_H
 #define SIMULATOR_MACHINE_WARP_H
 
@@ -19,13 +19,13 @@ struct validity;
 struct warp_record;
 struct work_clock;
 
-#define MOST_CALLS 512 // how deep calls may be nested
+#define MAX_CALL_DEPTH 512 // the largest nesting of calls
 
 enum split_state {
     SPLIT_READY,
-    SPLIT_AT_SYNC,    // holds at a .sync instruction until the lanes that its mask names have come
-    SPLIT_AT_BARRIER, // holds at bar.sync or bar.red until the barrier completes
-    SPLIT_AT_EVENT,   // holds until something has happened in the block that it may wait for, then tries again
+    SPLIT_AT_SYNC,    // waits at a .sync instruction until the lanes of its mask have arrived
+    SPLIT_AT_BARRIER, // waits at bar.sync or bar.red until the barrier completes
+    SPLIT_AT_EVENT,   // waits until an event in the block that it may depend on, then tries again
 };
 
 struct split {
@@ -33,40 +33,40 @@ struct split {
     int32_t pc;
     int32_t depth; // of calls; lanes at different depths do not merge
     enum split_state state;
-    bool yielded; // has had its turn while others waited
-    bool arrived; // AT_BARRIER: counted; otherwise it waits for the rest of its warp
+    bool yielded; // has had its turn while other splits waited
+    bool arrived; // AT_BARRIER: counted; otherwise it waits for the other lanes of its warp
     unsigned barrier, barrier_threads;
-    uint64_t event; // AT_EVENT: block->events when it looked last
+    uint64_t event; // AT_EVENT: block->events at its last attempt
 };
 
-// What a warp, a barrier or a flag knows of each agent: the latest clock that is ordered before it; from CLOCK_VISIBLE
-// on the latest clock whose writes a proxy fence has made visible to the asynchronous proxy; and from CLOCK_PART on
-// what one lane did beyond the first, clock << 5 | lane, 0: nothing. Agents are the block's warps and, behind them, its
-// asynchronous units: see analyses/race_shared.c. Behind them is what it knows of other blocks, as the launch's
+// A vector clock of a warp, a barrier or a flag: for each agent the latest clock that happens before; from
+// CLOCK_VISIBLE on the latest clock whose writes a proxy fence has made visible to the async proxy; and from CLOCK_LANE
+// on a later clock of a single lane, clock << 5 | lane, 0: none. The agents are the block's warps, followed by its
+// asynchronous units: see analyses/race_shared.c. The entries after them concern other blocks, by the launch's
 // signal_clock: see analyses/race_global.c.
 enum {
     CLOCK_VISIBLE = LANES,
-    CLOCK_PART = 2 * LANES,
-    CLOCK_ACQUIRED = 3 * LANES, // of which a fence has made it certain,
-    CLOCK_SAW,                  // at which it has looked,
-    CLOCK_TICKET,               // at which it has counted, before a barrier
-    CLOCK_PARTS,                // not 0: some part is
+    CLOCK_LANE = 2 * LANES,
+    CLOCK_ACQUIRED = 3 * LANES, // acquired, with a fence,
+    CLOCK_OBSERVED,             // observed by a load,
+    CLOCK_COUNTED,              // at an atomic on a counter, followed by a barrier
+    CLOCK_HAS_LANES,            // not 0: some CLOCK_LANE entry is set
     CLOCKS
 };
 
 struct call_frame {
-    int32_t back[LANES];       // where the caller goes on
+    int32_t back[LANES];       // the return address
     uint32_t parameter[LANES]; // the caller's stack base of call parameters
 };
 
-#define RECENT_ALLOCATIONS 4
-#define RECENT_POLLS 4
+#define MAX_RECENT_ALLOCATIONS 4
+#define MAX_RECENT_POLLS 4
 #define REPORTED 8
 
-enum { APART_STORES = 4 };
+enum { MOST_UNORDERED_STORES = 4 };
 
 struct warp {
-    uint8_t *base[2]; // its register file, and the kernel's constants
+    uint8_t *base[2]; // the register file, and the kernel's constants
     const struct bound *code;
     const struct lanes *lanes;
     struct block *block;
@@ -75,79 +75,80 @@ struct warp {
     uint32_t live;  // lanes that exist and have not exited
     int splits;
     struct split split[LANES];
-    struct split *now; // the one that runs
-    int patience;      // taken backward branches left before others get a turn
-    uint32_t carry;    // the carry flag of add.cc and so on, a bit a lane
+    struct split *now; // the split that runs
+    int turn_budget;   // backward branches until other splits get a turn
+    uint32_t carry;    // the carry flag of add.cc and so on, one bit per lane
     uint64_t warp_instructions, lane_instructions;
     struct {
         enum sim_finding_kind kind;
         int32_t line, other;
         _Atomic uint64_t *count;
-    } reported[REPORTED]; // findings that were met here last
+    } reported[REPORTED]; // recent findings of this warp
     unsigned reported_next;
     struct warp_record *record; // NULL: the launch is not recorded
     struct work_clock *work;    // see traffic/work.h; NULL: its work is not counted
-    uint64_t ticks;             // for %clock, see move.c
-    uint32_t registers;         // a thread may use, see setmaxnreg
+    uint64_t ticks;             // of %clock, see move.c
+    uint32_t registers;         // that a thread may use, see setmaxnreg
     bool has_specials;          // special registers are filled in
 
     struct call_frame *frame; // [depth]
     int32_t frames;
     uint32_t parameter_base[LANES];
-    uint8_t **saved_registers; // [depth]: frames of recursive functions that callers still need
+    uint8_t **saved_registers; // [depth]: registers of recursive functions that callers still need
 
     struct validity *validity; // see analyses/validity.c; NULL until it is needed
-    unsigned invalid;          // registers that hold uninitialised values in some lane
-    bool met_uninitialised;    // by the load that is under way
+    unsigned invalid;          // registers that hold uninitialized values in some lane
+    bool read_uninitialized;   // by the current load
 
-    struct sim_allocation *recent[RECENT_ALLOCATIONS]; // that global accesses hit, the last one first
+    struct sim_allocation *recent[MAX_RECENT_ALLOCATIONS]; // of the latest global accesses, most recent first
     struct {
         int32_t pc;
         uint64_t address;
-    } poll[RECENT_POLLS]; // atomic and volatile accesses to global memory, in turn
+    } poll[MAX_RECENT_POLLS]; // recent atomic and volatile accesses to global memory, cyclically
     unsigned next_poll;
     struct {
         uint64_t address; // in its space
-        uint32_t bytes;   // 0: at nothing in this turn
+        uint32_t bytes;   // 0: no access in this turn
         bool shared;
-    } look; // the last atomic or volatile access that read something: see execution/look.h
+    } last_observed; // the last atomic or volatile read: see execution/spin.h
 
-    // Vector clocks, see analyses/race_shared.c: what this warp knows of each agent, itself included.
+    // Vector clocks, see analyses/race_shared.c: the clocks that this warp has acquired, and its own.
     uint32_t clock[CLOCKS];
-    uint32_t fenced[CLOCKS];     // what it knew at its last fence: a relaxed store tells others no more
-    uint32_t seen[CLOCKS];       // what relaxed loads have told it: it knows that after a fence
-    bool has_seen;               // anything
-    uint32_t ticket;             // signal_clock at its last atomic that gave it a number
-    uint32_t looked;             // own clock when it last looked at a flag, a counter or a lock
-    uint32_t heard;              // block->told at its last look in global memory
-    uint32_t lane_clock[LANES];  // own clock when the lane last synchronised with other lanes
-    uint32_t unfenced;           // own clock at the last plain store to global memory after a fence, 0: none
-    uint32_t wrote, wrote_clock; // lanes that stored there since all of them met, and the clock then: release.c
+    uint32_t fenced[CLOCKS];          // the clocks at its last fence, which a relaxed store releases
+    uint32_t pending_acquire[CLOCKS]; // clocks observed by relaxed loads, which a fence acquires
+    bool has_pending_acquire;         // any entry is set
+    uint32_t counter_clock;           // signal_clock at its last atomic on a counter
+    uint32_t last_signal_read;        // own clock at its last read of a flag, counter or lock
+    uint32_t releases_acquired;       // block->releases at its last read of a flag in global memory
+    uint32_t lane_clock[LANES];       // own clock when the lane last synchronized with other lanes
+    uint32_t unfenced_store_clock;    // own clock at the last plain store to global memory after a fence, 0: none
+    uint32_t unordered_lanes,
+        unordered_clock; // lanes that stored there since all lanes synchronized, and the clock of that store: release.c
     struct {
         int32_t pc;
         uint32_t lanes;
-    } stored[APART_STORES];       // by which instructions
-    unsigned stores;              // of these; more than there is room for: not known
-    uint32_t covered;             // lanes that have executed a fence since they stored
-    uint32_t floor_key;           // keys below it are ordered before this warp, whoever they are of
-    uint32_t own_floor_key;       // this warp's own keys below it are ordered before all its lanes
-    struct cluster_warp *cluster; // NULL: the kernel has none
+    } recent_store[MOST_UNORDERED_STORES]; // the instructions of those stores
+    unsigned recent_stores;                // their number; if larger than the array, not all are known
+    uint32_t fenced_lanes;                 // lanes that have executed a fence since their last store
+    uint32_t floor_epoch;                  // smaller epochs of any agent happen before this warp's accesses
+    uint32_t own_floor_epoch;              // smaller epochs of this warp happen before all its lanes' accesses
+    struct cluster_warp *cluster;          // NULL: the kernel has none
 };
 
-static inline void *at(const struct warp *warp, place where) {
+static inline void *operand_data(const struct warp *warp, operand_ref where) {
     return warp->base[where & 1] + (where >> 1);
 }
 
-static inline uint32_t *cells32(const struct warp *warp, place where) {
-    return at(warp, where);
+static inline uint32_t *cells32(const struct warp *warp, operand_ref where) {
+    return operand_data(warp, where);
 }
 
-static inline uint64_t *cells64(const struct warp *warp, place where) {
-    return at(warp, where);
+static inline uint64_t *cells64(const struct warp *warp, operand_ref where) {
+    return operand_data(warp, where);
 }
 
-static inline uint32_t *predicate(const struct warp *warp, place where) {
-    return at(warp, where);
+static inline uint32_t *predicate(const struct warp *warp, operand_ref where) {
+    return operand_data(warp, where);
 }
 
 static inline int32_t pc_of(const struct warp *warp, const struct bound *bound) {
@@ -158,30 +159,31 @@ static inline int first_lane(uint32_t mask) {
     return __builtin_ctz(mask);
 }
 
-// A lane operation that writes some lanes only, or saturates: computes all lanes aside and keeps what is wanted.
+// Runs a lane operation that writes some lanes only, or saturates: computes all lanes in a buffer and copies the lanes
+// of mask.
 void warp_run_lanes(struct warp *warp, const struct bound *bound, uint32_t mask);
 
-// Writes 32 results to a register, in the lanes of mask only. Inline: every load and store passes here.
-static inline void warp_write32(struct warp *warp, place where, const uint32_t *values, uint32_t mask) {
-    if (where == NO_PLACE)
+// Writes 32 results to a register, in the lanes of mask only. Inline, because every load and store calls it.
+static inline void warp_write32(struct warp *warp, operand_ref where, const uint32_t *values, uint32_t mask) {
+    if (where == NO_OPERAND)
         return;
     if (mask == ALL_LANES)
-        memcpy(at(warp, where), values, 4 * LANES);
+        memcpy(operand_data(warp, where), values, 4 * LANES);
     else
         warp->lanes->blend32(cells32(warp, where), values, mask);
 }
 
-static inline void warp_write64(struct warp *warp, place where, const uint64_t *values, uint32_t mask) {
-    if (where == NO_PLACE)
+static inline void warp_write64(struct warp *warp, operand_ref where, const uint64_t *values, uint32_t mask) {
+    if (where == NO_OPERAND)
         return;
     if (mask == ALL_LANES)
-        memcpy(at(warp, where), values, 8 * LANES);
+        memcpy(operand_data(warp, where), values, 8 * LANES);
     else
         warp->lanes->blend64(cells64(warp, where), values, mask);
 }
 
-static inline void warp_write_predicate(struct warp *warp, place where, uint32_t bits, uint32_t mask) {
-    if (where != NO_PLACE) {
+static inline void warp_write_predicate(struct warp *warp, operand_ref where, uint32_t bits, uint32_t mask) {
+    if (where != NO_OPERAND) {
         uint32_t *p = predicate(warp, where);
         *p = (*p & ~mask) | (bits & mask);
     }
@@ -190,19 +192,19 @@ static inline void warp_write_predicate(struct warp *warp, place where, uint32_t
 // Whether a split is ready to run.
 bool warp_can_run(const struct warp *warp);
 
-// The running split waits for something that another warp does; *mask is the lanes that execute the instruction, which
-// is executed again when anything of that kind (block_event) has happened. Lanes that the guard keeps out go on.
+// The running split waits for another warp: mask is the lanes that execute the instruction, which is executed again
+// after the next event (block_event). Lanes that the guard excludes continue.
 enum step warp_wait(struct warp *warp, uint32_t mask);
 
-// Moves the lanes of mask out of the running split into a split of their own at pc.
-struct split *warp_split_off(struct warp *warp, uint32_t mask, int32_t pc);
+// Moves the lanes of mask out of the running split into a new split at pc.
+struct split *warp_add_split(struct warp *warp, uint32_t mask, int32_t pc);
 void warp_remove_split(struct warp *warp, struct split *split);
 
-// Whether this was reported before; then it only counts. A bug in a loop is met millions of times: ask before finding
-// words.
+// Returns whether the finding was reported before, and counts it. A bug in a loop occurs millions of times: call this
+// before composing a message.
 bool warp_reported(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound, const struct bound *other);
 
-// A finding at an instruction that this warp executes. A fatal one ends the launch with status.
+// Reports a finding at an instruction that this warp executes. A fatal one ends the launch with status.
 void warp_report(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound, const struct bound *other,
                  int lane, const char *detail, ...) __attribute__((format(printf, 6, 7)));
 enum step warp_fatal(struct warp *warp, enum sim_status status);

@@ -1,5 +1,5 @@
-// cp.async, and the queue: see async.h. Source bytes are read when the copy is issued; they are written to shared
-// memory when a wait says that they must be there.
+// cp.async and its queue: see async.h. Source bytes are read when the copy is issued; they are written to shared memory
+// when a wait requires them.
 #include "async.h"
 
 #include "../analyses/race_shared.h"
@@ -27,13 +27,13 @@ struct copies {
 
 struct async_queue {
     struct copies of[MAX_WARPS]; // by the warp that issued them
-    uint8_t stage[LANES][16];    // source bytes of the instruction that is being executed
+    uint8_t stage[LANES][16];    // source bytes of the current instruction
 };
 
-// The two addresses of cp.async, and where the size of the source is.
+// The two addresses of cp.async, and the operand with the size of the source.
 struct async_operands {
     struct operand_address to, from;
-    place size;
+    operand_ref size;
     bool ignores, negated; // size is a predicate: true reads nothing
 };
 
@@ -76,7 +76,7 @@ bool async_commit(struct block *block, unsigned warp, uint32_t lanes) {
     return true;
 }
 
-void async_land(struct block *block, unsigned warp, uint32_t lanes, uint32_t kept, uint32_t key) {
+void async_land(struct block *block, unsigned warp, uint32_t lanes, uint32_t kept, uint32_t epoch) {
     if (!block->async)
         return;
     struct copies *copies = &block->async->of[warp];
@@ -86,7 +86,7 @@ void async_land(struct block *block, unsigned warp, uint32_t lanes, uint32_t kep
         bool due = kept == ASYNC_ALL || copy->group + kept < copies->committed[copy->lane];
         if (lanes >> copy->lane & 1 && due) {
             memcpy(block->shared + copy->offset, copy->data, copy->bytes);
-            race_async_land(block, key, copy->pc, copy->lane, copy->offset, copy->bytes);
+            race_async_land(block, epoch, copy->pc, copy->lane, copy->offset, copy->bytes);
         } else {
             copies->list[remaining++] = *copy;
         }
@@ -123,10 +123,10 @@ static void queue(struct warp *warp, const struct bound *bound, const struct acc
     }
 }
 
-// How many bytes a lane reads; what is left of its cp-size becomes zero.
+// The number of bytes that a lane reads; the rest of its cp-size is filled with zeros.
 static uint32_t source_size(const struct warp *warp, const struct bound *bound, const struct async_operands *operands,
                             int lane) {
-    if (operands->size == NO_PLACE)
+    if (operands->size == NO_OPERAND)
         return bound->bytes;
     if (operands->ignores) {
         uint32_t ignored = *predicate(warp, operands->size) ^ (operands->negated ? ALL_LANES : 0);
@@ -143,7 +143,7 @@ static int64_t open_group(const struct warp *warp, uint32_t mask) {
 }
 
 static enum step run_copy(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    const struct async_operands *operands = at(warp, bound->c);
+    const struct async_operands *operands = operand_data(warp, bound->c);
     if (!make_queue(warp->block) || !make_room(&warp->block->async->of[warp->index]))
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     struct access to = {.space = PTX_SHARED, .kind = ACCESS_ASYNC_COPY, .mask = mask, .bytes = bound->bytes};
@@ -155,7 +155,7 @@ static enum step run_copy(struct warp *warp, const struct bound *bound, uint32_t
     memset(warp->block->async->stage, 0, sizeof warp->block->async->stage);
     // Lanes that read the same number of bytes are one access.
     access_fill(&from);
-    if (warp->block->watched) {
+    if (warp->block->traced) {
         access_fill(&to);
         from.to = to.address;
     }
@@ -189,17 +189,17 @@ static enum step run_commit(struct warp *warp, const struct bound *bound, uint32
     return async_commit(warp->block, warp->index, mask) ? STEP_NEXT : warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
 }
 
-// bound->extra: how many of a thread's latest groups may still be on their way, or ASYNC_ALL.
+// bound->extra: the number of a thread's latest groups that may remain in flight, or ASYNC_ALL.
 static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const int64_t open = open_group(warp, mask);
     recording_event(warp, bound, RECORDING_WAIT, bound->extra == ASYNC_ALL ? open : open - 1 - (int64_t)bound->extra,
                     0);
-    async_land(warp->block, warp->index, mask, bound->extra, race_key(warp));
+    async_land(warp->block, warp->index, mask, bound->extra, race_epoch(warp));
     return STEP_NEXT;
 }
 
 bool bind_async(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
-    struct async_operands operands = {.size = NO_PLACE};
+    struct async_operands operands = {.size = NO_OPERAND};
     bound->kind = BOUND_RUN;
     switch (ptx->variant) {
     case PTX_V_COMMIT_GROUP:

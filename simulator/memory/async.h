@@ -1,5 +1,6 @@
-// Asynchronous copies: a block's queue of what is on its way to its shared memory. A copy lands as late as the program
-// allows, so that reading too early is seen: its bytes are written when someone waits for it, whichever warp that is.
+// Asynchronous copies: a block's queue of copies to its shared memory that are in flight. A copy lands as late as the
+// program allows, so that a read that is too early is detected: its bytes are written when a warp, whichever it is,
+// waits for it.
 #ifndef SIMULATOR_MEMORY_ASYNC_H
 #define SIMULATOR_MEMORY_ASYNC_H
 
@@ -7,15 +8,15 @@
 
 #define ASYNC_ALL UINT32_MAX
 
-// A block begins: nothing is on its way. async_free: with the block.
+// A block starts: no copy is in flight. async_free: when the block is freed.
 void async_start(struct block *block);
 void async_free(struct block *block);
 
-// Threads close their group of copies and begin another one. false: the host has no memory left.
+// Threads close their group of copies and open another one. false: the host has no memory left.
 bool async_commit(struct block *block, unsigned warp, uint32_t lanes);
 
-// Lands what these threads have issued, but for the `kept` groups that each committed last and what came after them;
-// ASYNC_ALL: all, committed or not. key: who has waited, see race_key.
-void async_land(struct block *block, unsigned warp, uint32_t lanes, uint32_t kept, uint32_t key);
+// Lands the copies that these threads have issued, except those of the `kept` latest groups that each has committed and
+// later ones; ASYNC_ALL: all copies, committed or not. epoch: of the waiting warp, see race_epoch.
+void async_land(struct block *block, unsigned warp, uint32_t lanes, uint32_t kept, uint32_t epoch);
 
 #endif

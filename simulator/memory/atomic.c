@@ -1,8 +1,8 @@
-// atom and red. Blocks run on several host threads, so each update is an atomic one of the host, too.
+// atom and red. Blocks run on several host threads, so each update is also an atomic operation of the host.
 #include "atomic.h"
 
 #include "spaces.h"
-#include "whole.h"
+#include "wide_atomic.h"
 
 #include "../lanes/half.h"
 #include "../machine/block.h"
@@ -22,7 +22,7 @@ static double as_double(uint64_t bits) {
     return value;
 }
 
-// On global memory atom.add.f32 flushes subnormals, on shared memory it does not (PTX ISA, atom).
+// atom.add.f32 flushes subnormals on global memory, but not on shared memory (PTX ISA, atom).
 static uint64_t add_float(uint64_t x, uint64_t y, bool flushes) {
     uint32_t one[LANES] = {(uint32_t)x}, two[LANES] = {(uint32_t)y}, sum[LANES];
     const struct lanes *lanes = lanes_table();
@@ -42,16 +42,16 @@ static uint64_t half_update(enum ptx_variant what, enum ptx_type type, uint64_t 
     return result[0];
 }
 
-// So many on the mean, and another number each time: work that is laid out in rows as long would always be of one
-// column.
-static uint64_t about(uint64_t times, uint64_t old) {
+// Returns a random number with mean `times`: with a constant one, work that is laid out in rows of that length would
+// always be of one column.
+static uint64_t randomized(uint64_t times, uint64_t old) {
     return times > 1 ? times / 2 + 1 + (old * 2654435761u >> 7) % times : times;
 }
 
-// times: for how many blocks a counter counts, see execution/order.h.
+// times: the number of blocks that a counter's update represents, see execution/order.h.
 static uint64_t updated(enum ptx_variant what, enum ptx_type t, uint64_t old, uint64_t b, uint64_t c, bool flushes,
                         uint64_t times) {
-    times = about(times, old);
+    times = randomized(times, old);
     bool narrow = type_bits(t) == 32;
     switch (what) {
     case PTX_V_EXCH:
@@ -65,7 +65,7 @@ static uint64_t updated(enum ptx_variant what, enum ptx_type t, uint64_t old, ui
     case PTX_V_XOR:
         return old ^ b;
     case PTX_V_INC:
-        if (times > 1) // its end is none where not all blocks come to it
+        if (times > 1) // the limit does not apply if not all blocks reach the counter
             return old + times;
         return old >= b ? 0 : old + 1;
     case PTX_V_DEC:
@@ -81,7 +81,7 @@ static uint64_t updated(enum ptx_variant what, enum ptx_type t, uint64_t old, ui
                                    : (as_float(old) > as_float(b) ? old : b);
     }
     if (t == PTX_F64) {
-        // NaN operands pass as they are, not made quiet, of two the second (measured on an H200).
+        // NaN operands are returned unchanged, not quieted; of two NaNs, the second one (measured on an H200).
         double x = as_double(old), y = as_double(b), sum = x + y;
         memcpy(&c, &sum, 8);
         return y != y ? b : x != x ? old : sum != sum ? 0xfff8000000000000u : c;
@@ -92,7 +92,7 @@ static uint64_t updated(enum ptx_variant what, enum ptx_type t, uint64_t old, ui
     return less == (what == PTX_V_MIN) ? old : b;
 }
 
-// Updates one element and gives what it held before; *changes: whether it now holds something else.
+// Updates one element and returns its old value; *changes: whether the value has changed.
 static uint64_t update(uint8_t *where, enum ptx_variant what, enum ptx_type type, uint64_t b, uint64_t c, bool flushes,
                        bool *changes, uint64_t times) {
     if (type_bits(type) == 64) {
@@ -119,14 +119,14 @@ static uint64_t update(uint8_t *where, enum ptx_variant what, enum ptx_type type
     return old;
 }
 
-static uint64_t operand(const struct warp *warp, const struct bound *bound, place where, int lane) {
+static uint64_t operand(const struct warp *warp, const struct bound *bound, operand_ref where, int lane) {
     return bound->width == 64 ? cells64(warp, where)[lane] : cells32(warp, where)[lane];
 }
 
 static void update_lanes(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     struct access filled = *access;
     bool flushes = access->space == PTX_GLOBAL, changes = false;
-    uint64_t times = access->space == PTX_GLOBAL && access->kind == ACCESS_ATOMIC ? warp->run->stands_for : 1;
+    uint64_t times = access->space == PTX_GLOBAL && access->kind == ACCESS_ATOMIC ? warp->run->represented_blocks : 1;
     access_fill(&filled);
     for (int k = 0; k < bound->vector; k++) {
         uint64_t wide[LANES] = {0};
@@ -139,7 +139,7 @@ static void update_lanes(struct warp *warp, const struct bound *bound, const str
                                 bound->ptx->type, b, c, flushes, &changes, times);
             narrow[lane] = (uint32_t)wide[lane];
         }
-        place to = bound->elements[bound->vector + k];
+        operand_ref to = bound->elements[bound->vector + k];
         if (bound->width == 64)
             warp_write64(warp, to, wide, access->mask);
         else
@@ -148,7 +148,7 @@ static void update_lanes(struct warp *warp, const struct bound *bound, const str
     warp->block->changed |= changes && access->space == PTX_GLOBAL;
 }
 
-// exch and cas of 128 bits. bound->elements: the halves of b, of the result and of what cas puts there.
+// exch and cas of 128 bits. bound->elements: the halves of b, of the result, and of the value that cas stores.
 static void exchange_lanes(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     struct access filled = *access;
     bool compares = bound->ptx->variant == PTX_V_CAS, changes = false;
@@ -160,8 +160,8 @@ static void exchange_lanes(struct warp *warp, const struct bound *bound, const s
         for (int k = 0; k < (compares ? 6 : 2); k++)
             if (k / 2 != 1)
                 operands[k / 2][k % 2] = cells64(warp, bound->elements[k])[lane];
-        changes |= whole_exchange(origin + filled.address[lane], operands[compares ? 2 : 0],
-                                  compares ? operands[0] : NULL, old);
+        changes |= wide_atomic_exchange(origin + filled.address[lane], operands[compares ? 2 : 0],
+                                        compares ? operands[0] : NULL, old);
         result[0][lane] = old[0];
         result[1][lane] = old[1];
     }
@@ -181,11 +181,11 @@ void atomic_apply(uint8_t *to, const uint8_t *from, uint32_t bytes, enum ptx_var
     }
 }
 
-// A loop of failed attempts must not run for long while the lane that it waits for is held up.
+// A loop of failed attempts must not run for long while the lane that it waits for is delayed.
 #define ATTEMPT 64
 
 enum step run_atomic(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    warp->patience -= ATTEMPT;
+    warp->turn_budget -= ATTEMPT;
     bool wide = bound->vector == 2 && bound->width == 64;
     return access_run(warp, bound, mask, bound->ptx->opcode == PTX_OP_RED ? ACCESS_REDUCTION : ACCESS_ATOMIC,
                       wide ? exchange_lanes : update_lanes);

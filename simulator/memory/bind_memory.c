@@ -43,7 +43,7 @@ bool bind_transfer(struct binder *binder, const struct ptx_instruction *ptx, str
     const struct ptx_operand *first = data->kind == PTX_OPERAND_VECTOR ? &data->elements[0] : data;
     enum ptx_space space = ptx->space;
     if (space == PTX_GENERIC && ptx->src[0].kind == PTX_OPERAND_ADDRESS && ptx->src[0].slot < 0)
-        space = ptx->src[0].space; // a variable says where it is
+        space = ptx->src[0].space; // a variable has a space of its own
     int bits = type_bits(ptx->type);
     bound->kind = BOUND_RUN;
     bound->run = loads ? run_load : run_store;
@@ -57,9 +57,9 @@ bool bind_transfer(struct binder *binder, const struct ptx_instruction *ptx, str
     bound->width = (uint8_t)type_bits(held);
     if (bits < 8 || bits > 64 || bound->width < 8 || (data->kind == PTX_OPERAND_VECTOR && data->count > 8))
         return false;
-    bound->elements = bind_places(binder, data, held, loads);
+    bound->elements = bind_operands(binder, data, held, loads);
     for (int i = 0; !loads && bound->elements && i < bound->vector; i++)
-        if (bound->elements[i] == NO_PLACE)
+        if (bound->elements[i] == NO_OPERAND)
             return false;
     return bind_address(binder, &ptx->src[0], space, bound);
 }
@@ -77,13 +77,13 @@ bool bind_atomic(struct binder *binder, const struct ptx_instruction *ptx, struc
     bound->order = order_of(ptx);
     if (bits < 16 || bits > 64 || ptx->variant < PTX_V_ADD || ptx->variant > PTX_V_CAS)
         return false;
-    place *places = bind_own(binder, 3 * (size_t)vector * sizeof *places);
+    operand_ref *places = bind_allocate(binder, 3 * (size_t)vector * sizeof *places);
     for (int i = 0; places && i < vector; i++) {
         bool many = data->kind == PTX_OPERAND_VECTOR;
         places[i] = bind_source(binder, many ? &data->elements[i] : data, ptx->type);
         const struct ptx_operand *to = ptx->dst[0].kind == PTX_OPERAND_VECTOR ? &ptx->dst[0].elements[i] : &ptx->dst[0];
         places[vector + i] = bind_result(binder, to);
-        if (places[i] == NO_PLACE)
+        if (places[i] == NO_OPERAND)
             return false;
     }
     bound->elements = places;
@@ -96,5 +96,5 @@ bool bind_atomic(struct binder *binder, const struct ptx_instruction *ptx, struc
     for (int i = 0; wide && places && i < swapped->count; i++)
         places[2 * vector + i] = bind_source(binder, &swapped->elements[i], ptx->type);
     bound->c = ptx->variant == PTX_V_CAS && !wide ? bind_source(binder, swapped, ptx->type) : 0;
-    return bound->c != NO_PLACE && bind_address(binder, &ptx->src[0], ptx->space, bound);
+    return bound->c != NO_OPERAND && bind_address(binder, &ptx->src[0], ptx->space, bound);
 }

@@ -1,4 +1,4 @@
-// Binds memory instructions. false where one has a form that is not known.
+// Binds memory instructions. false: the form of the instruction is not supported.
 #ifndef SIMULATOR_MEMORY_BIND_MEMORY_H
 #define SIMULATOR_MEMORY_BIND_MEMORY_H
 
@@ -11,8 +11,9 @@ bool bind_async(struct binder *binder, const struct ptx_instruction *ptx, struct
 bool bind_mbarrier(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound); // mbarrier_run.c
 bool bind_pending_count(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound);
 bool bind_proxy_fence(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound);
-bool bind_bulk(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound);        // bulk_run.c
-bool bind_async_store(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound); // bulk_between.c
+bool bind_bulk(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound); // bulk_run.c
+bool bind_async_store(struct binder *binder, const struct ptx_instruction *ptx,
+                      struct bound *bound); // bulk_copy_remote.c
 bool bind_bulk_group(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound);
 
 #endif

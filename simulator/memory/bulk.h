@@ -1,10 +1,10 @@
-// Bulk copies (cp.async.bulk and its tensor form, cp.reduce.async.bulk) and what threads store asynchronously
-// (st.async, red.async): what is on its way, to shared memory until the barrier that it signals is waited for, or from
-// shared memory to global until its group is.
+// Bulk copies (cp.async.bulk and its tensor form, cp.reduce.async.bulk) and asynchronous stores of threads (st.async,
+// red.async). A copy to shared memory is in flight until a warp waits on the mbarrier that it signals, a copy from
+// shared to global memory until a warp waits for its group.
 //
 //   bulk_run.c      copies to shared memory, of one block or of several; binding
 //   bulk_store.c    copies from shared to global memory; groups
-//   bulk_between.c  from shared memory to that of another block; st.async, red.async
+//   bulk_copy_remote.c  copies to another block's shared memory; st.async, red.async
 #ifndef SIMULATOR_MEMORY_BULK_H
 #define SIMULATOR_MEMORY_BULK_H
 
@@ -16,68 +16,68 @@
 
 struct bulk_operands {
     struct operand_address to, from, barrier;
-    place size, blocks; // blocks: of .multicast, NO_PLACE: none
-    place coordinate[TENSOR_MOST_DIMENSIONS], offset[TENSOR_MOST_DIMENSIONS - 2]; // offset: of pixels
+    operand_ref size, blocks; // blocks: of .multicast, NO_OPERAND: none
+    operand_ref coordinate[TENSOR_MOST_DIMENSIONS], offset[TENSOR_MOST_DIMENSIONS - 2]; // offset: of pixels
     bool has_offsets;
 };
 
-struct bulk_piece { // a row of 16-byte units, or less
+struct bulk_segment { // a row of 16-byte units, or a part of one
     uint32_t offset, bytes;
 };
 
 struct bulk_copy {
     struct bulk_copy *next;
-    uint32_t bytes; // as the barrier counts them
-    uint32_t phase; // of the barrier when the copy was issued
+    uint32_t bytes; // transaction bytes of the mbarrier
+    uint32_t phase; // of the mbarrier when the copy was issued
     int32_t pc;
     struct warp *issuer;
     int lane;
-    enum ptx_type reduces; // elements of this type are combined with what is there; PTX_NO_TYPE: they replace it
-    uint32_t read_clock;   // of the issuing block's bulk agent, which reads its shared memory; 0: none does
-    uint32_t time;         // when it has landed, by traffic/work.h
-    int swizzle;           // of the tensor map; -1: it has none
-    uint32_t pieces;
-    struct bulk_piece *piece; // [pieces], where the bytes go, in the order of data
+    enum ptx_type reduces; // elements of this type are reduced into memory; PTX_NO_TYPE: they overwrite it
+    uint32_t read_clock;   // of the issuing block's bulk agent, which reads its shared memory; 0: none
+    uint32_t time;         // of landing, by traffic/work.h
+    int swizzle;           // mode of the tensor map; -1: there is no map
+    uint32_t segments;
+    struct bulk_segment *segment; // [segments] the destination, in the order of data
     uint8_t data[];
 };
 
 struct bulk_copy *bulk_make(struct warp *warp, const struct bound *bound, int lane, uint32_t bytes);
-void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key); // key: see race_proxy_land
+void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t epoch); // epoch: see race_proxy_land
 void bulk_free(struct bulk_copy *copy);
 void bulk_free_list(struct bulk_copy *first);
 
-// The copy is on its way to offset of there's shared memory, and will signal a barrier in it. box: where its bytes go,
-// NULL: to neighbouring ones. It is freed where the result is not STEP_NEXT.
+// Puts the copy in flight to offset of there's shared memory; it signals an mbarrier in the same memory. box: the
+// destination of the bytes, NULL: consecutive bytes. The copy is freed if the result is not STEP_NEXT.
 enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
-                     struct block *there, uint64_t offset, const struct box *box, uint64_t barrier_address);
+                     struct block *target, uint64_t offset, const struct box *box, uint64_t barrier_address);
 
-// One lane's copy to global memory.
+// Executes one lane's copy to global memory.
 enum step bulk_store_plain(struct warp *warp, const struct bound *bound, int lane);
 enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int lane);
-// One lane's copy from shared memory to that of a block of the cluster.
-enum step bulk_between(struct warp *warp, const struct bound *bound, int lane);
+// Executes one lane's copy from shared memory to another block's shared memory.
+enum step bulk_copy_remote(struct warp *warp, const struct bound *bound, int lane);
 
-// What traffic counts a copy between global and shared memory as.
+// The access kind by which the traffic counts a copy between global and shared memory.
 enum access_kind bulk_kind(const struct ptx_instruction *ptx);
 
-// Addresses and size of a copy that is no tensor's; address: in global memory.
+// Checks the addresses and size of a copy without a tensor map; address: in global memory.
 enum step bulk_check_plain(struct warp *warp, const struct bound *bound, int lane, uint64_t offset, uint64_t address,
                            uint32_t bytes, struct sim_allocation **allocation);
 
-// The agent that reads shared memory begins; returns its clock, 0 where nobody keeps it. box: as for bulk_issue.
-uint32_t bulk_begin_reading(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes,
-                            const struct box *box);
+// Issues a read of shared memory by the bulk agent; returns its clock, 0 if no clock is kept. box: as for bulk_issue.
+uint32_t bulk_begin_read(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes,
+                         const struct box *box);
 
-// Tells the recording of the rows of a box.
+// Passes the rows of a box to the recording.
 void bulk_record_box(struct warp *warp, const struct bound *bound, bool stores, uint64_t offset, const struct box *box);
 
-// What the block has issued since it began is read until this clock; the block has to know of that before it ends.
-bool bulk_note_between(struct warp *warp, const struct bound *bound, int lane, uint32_t clock);
+// Notes the clock of the latest copy to another block, which this block has to acquire before it exits.
+bool bulk_note_remote_copy(struct warp *warp, const struct bound *bound, int lane, uint32_t clock);
 
-// The block has come to its end: copies to global memory land, and those that nobody has waited for are reported.
+// The block exits: copies to global memory land, and those without a wait are reported.
 void bulk_end(struct block *block);
-// The launch is left where it is (order_spent): copies to global memory land, as they soon would.
-void bulk_cut(struct block *block);
-void bulk_discard(struct block *block); // without a word
+// The launch is cut off (order_budget_spent): copies to global memory land.
+void bulk_land_all(struct block *block);
+void bulk_discard(struct block *block); // without any report
 
 #endif

@@ -1,6 +1,6 @@
-// Bulk copies to shared memory: see bulk.h. A copy reads its source when it is issued, and lands when the barrier is
-// waited for, or by chance at once. One for several blocks of a cluster (.multicast) is a copy for each of them, to the
-// same offset, and signals the barrier at the same offset.
+// Bulk copies to shared memory: see bulk.h. A copy reads its source when it is issued, and lands when a warp waits on
+// its mbarrier, or at a random earlier time. A copy to several blocks of a cluster (.multicast) is one copy for each of
+// them, to the same offset, and signals the mbarrier at the same offset.
 #include "../analyses/race_cluster.h"
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
@@ -15,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORDED_ROWS 256   // of a box: its most, but for more than two dimensions
-#define RECORDED_UNITS 4096 // of a box of 256 bytes a row
+#define RECORDED_ROWS 256   // of a box: the maximum, except for more than two dimensions
+#define RECORDED_UNITS 4096 // of a box with 256-byte rows
 
 void bulk_free(struct bulk_copy *copy) {
     if (copy)
-        free(copy->piece);
+        free(copy->segment);
     free(copy);
 }
 
@@ -43,58 +43,58 @@ struct bulk_copy *bulk_make(struct warp *warp, const struct bound *bound, int la
     return copy;
 }
 
-// The pieces of a copy to offset of shared memory; box: NULL where it is of neighbouring bytes.
-static bool spread(struct bulk_copy *copy, uint32_t offset, const struct box *box) {
+// Splits a copy to offset of shared memory into segments; box: NULL if the bytes are consecutive.
+static bool set_segments(struct bulk_copy *copy, uint32_t offset, const struct box *box) {
     uint32_t unit = box && box->map.swizzle ? BULK_UNIT : copy->bytes;
-    copy->pieces = copy->bytes / unit;
-    copy->piece = malloc(copy->pieces * sizeof *copy->piece);
-    for (uint32_t i = 0; copy->piece && i < copy->pieces; i++)
-        copy->piece[i] = (struct bulk_piece){box ? tensor_box_place(box, offset, i * unit) : offset, unit};
-    return copy->piece;
+    copy->segments = copy->bytes / unit;
+    copy->segment = malloc(copy->segments * sizeof *copy->segment);
+    for (uint32_t i = 0; copy->segment && i < copy->segments; i++)
+        copy->segment[i] = (struct bulk_segment){box ? tensor_box_offset(box, offset, i * unit) : offset, unit};
+    return copy->segment;
 }
 
-// Tells the analyses of what is to be written: at once where its pieces are neighbours.
-static void announce(struct warp *warp, const struct bound *bound, int lane, struct block *there,
-                     const struct bulk_copy *copy) {
+// Notes the copy's destination in the shadow: as one range if its segments are consecutive.
+static void note_in_flight(struct warp *warp, const struct bound *bound, int lane, struct block *target,
+                           const struct bulk_copy *copy) {
     uint32_t first = UINT32_MAX, end = 0;
-    for (uint32_t i = 0; i < copy->pieces; i++) {
-        const struct bulk_piece *piece = &copy->piece[i];
-        first = piece->offset < first ? piece->offset : first;
-        end = piece->offset + piece->bytes > end ? piece->offset + piece->bytes : end;
+    for (uint32_t i = 0; i < copy->segments; i++) {
+        const struct bulk_segment *segment = &copy->segment[i];
+        first = segment->offset < first ? segment->offset : first;
+        end = segment->offset + segment->bytes > end ? segment->offset + segment->bytes : end;
     }
     const bool whole = end - first == copy->bytes;
-    for (uint32_t i = 0; i < (whole ? 1 : copy->pieces); i++) {
-        uint32_t offset = whole ? first : copy->piece[i].offset, bytes = whole ? copy->bytes : copy->piece[i].bytes;
-        if (there != warp->block)
-            race_cluster_issue(warp, bound, lane, there, offset, bytes);
+    for (uint32_t i = 0; i < (whole ? 1 : copy->segments); i++) {
+        uint32_t offset = whole ? first : copy->segment[i].offset, bytes = whole ? copy->bytes : copy->segment[i].bytes;
+        if (target != warp->block)
+            race_cluster_issue(warp, bound, lane, target, offset, bytes);
         else if (!copy->reduces)
             race_proxy_issue(warp, bound, lane, offset, bytes);
     }
 }
 
-void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t key) {
+void bulk_land(struct block *block, const struct bulk_copy *copy, uint32_t epoch) {
     enum ptx_variant what = block->run->kernel->ptx->instruction[copy->pc].variant;
     const uint8_t *from = copy->data;
-    for (uint32_t i = 0; i < copy->pieces; i++) {
-        uint8_t *to = block->shared + copy->piece[i].offset;
+    for (uint32_t i = 0; i < copy->segments; i++) {
+        uint8_t *to = block->shared + copy->segment[i].offset;
         if (copy->reduces)
-            atomic_apply(to, from, copy->piece[i].bytes, what, copy->reduces, false);
+            atomic_apply(to, from, copy->segment[i].bytes, what, copy->reduces, false);
         else
-            memcpy(to, from, copy->piece[i].bytes);
-        race_proxy_land(block, key, copy->pc, copy->piece[i].offset, copy->piece[i].bytes);
-        race_proxy_note_swizzle(block, copy->piece[i].offset, copy->piece[i].bytes, copy->swizzle);
-        from += copy->piece[i].bytes;
+            memcpy(to, from, copy->segment[i].bytes);
+        race_proxy_land(block, epoch, copy->pc, copy->segment[i].offset, copy->segment[i].bytes);
+        race_proxy_note_swizzle(block, copy->segment[i].offset, copy->segment[i].bytes, copy->swizzle);
+        from += copy->segment[i].bytes;
     }
 }
 
-// What lies outside of the tensor. Of every type an H200 has the same NaN in each 16 bits, which it does not round.
+// Fills out-of-bounds elements. For every type an H200 writes the same NaN to each 16 bits, and does not round it.
 static void fill(uint8_t *to, const struct box *box) {
     memset(to, 0, box->row_bytes);
     for (uint32_t i = 0; box->map.nan_fill && i < box->row_bytes; i += 2)
         memcpy(to + i, &(uint16_t){0x7ff7}, 2);
 }
 
-// A load of a map of TF32 rounds its elements to that: an H200 keeps subnormal ones, and has one NaN.
+// A load with a TF32 map rounds its elements to TF32: an H200 keeps subnormal ones, and has one NaN.
 static void round_to_tf32(uint8_t *to, uint32_t bytes) {
     for (uint32_t i = 0; i < bytes; i += 4) {
         uint32_t bits;
@@ -104,11 +104,12 @@ static void round_to_tf32(uint8_t *to, uint32_t bytes) {
     }
 }
 
-// How many blocks a load goes to.
+// The number of blocks that receive a load.
 static unsigned receivers(struct warp *warp, const struct bound *bound, int lane) {
-    const struct bulk_operands *operands = at(warp, bound->c);
-    return operands->blocks == NO_PLACE ? 1
-                                        : (unsigned)__builtin_popcount(cells32(warp, operands->blocks)[lane] & 0xffff);
+    const struct bulk_operands *operands = operand_data(warp, bound->c);
+    return operands->blocks == NO_OPERAND
+               ? 1
+               : (unsigned)__builtin_popcount(cells32(warp, operands->blocks)[lane] & 0xffff);
 }
 
 static enum step load_box(struct warp *warp, const struct bound *bound, int lane, const struct box *box,
@@ -142,28 +143,28 @@ static enum step load_box(struct warp *warp, const struct bound *bound, int lane
 // ---- To shared memory ----------------------------------------------------------------------------------------------
 
 enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
-                     struct block *there, uint64_t offset, const struct box *box, uint64_t barrier_address) {
+                     struct block *target, uint64_t offset, const struct box *box, uint64_t barrier_address) {
     enum step step;
-    struct mbarrier *barrier = mbarrier_use(warp, bound, barrier_address, lane, &step);
+    struct mbarrier *barrier = mbarrier_for_access(warp, bound, barrier_address, lane, &step);
     bool by_proxy = bound->ptx->opcode != PTX_OP_ST_ASYNC && !copy->reduces;
-    if (barrier && barrier->owner != there) {
-        warp_report(
-            warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-            "{here} copies to shared memory of block (%u,%u,%u) and signals a barrier of block (%u,%u,%u): both "
-            "have to be in the same block",
-            there->index.x, there->index.y, there->index.z, barrier->owner->index.x, barrier->owner->index.y,
-            barrier->owner->index.z);
+    if (barrier && barrier->owner != target) {
+        warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+                    "{here} copies to shared memory of block (%u,%u,%u) and signals an mbarrier of block (%u,%u,%u): "
+                    "both have to "
+                    "be in the same block [mbarrier-block]",
+                    target->index.x, target->index.y, target->index.z, barrier->owner->index.x, barrier->owner->index.y,
+                    barrier->owner->index.z);
         step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
         barrier = NULL;
     }
-    if (!barrier || !spread(copy, (uint32_t)offset, box)) {
+    if (!barrier || !set_segments(copy, (uint32_t)offset, box)) {
         bulk_free(copy);
         return barrier ? warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY) : step;
     }
     if (!barrier->fenced && warp->block->race.on && by_proxy)
-        warp_report(warp, SIM_FINDING_REMARK_SET_UP, bound, &warp->code[barrier->init_pc], lane,
-                    "{here} lets a bulk copy signal the barrier at byte %u of shared memory, which {there} sets up, "
-                    "with no fence.mbarrier_init between the two",
+        warp_report(warp, SIM_FINDING_MBARRIER_INIT_FENCE, bound, &warp->code[barrier->init_pc], lane,
+                    "{here} issues a bulk copy that signals the mbarrier at byte %u of shared memory, which {there} "
+                    "initializes, with no fence.mbarrier_init between them",
                     barrier->offset);
     copy->phase = barrier->phase;
     copy->swizzle = box ? box->map.swizzle : -1;
@@ -171,18 +172,18 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
         copy->time = work_copy(warp->work, copy->bytes);
     traffic_bulk(warp->block->traffic, copy->bytes);
     recording_event(warp, bound, RECORDING_BULK, barrier->offset, copy->bytes);
-    announce(warp, bound, lane, there, copy);
+    note_in_flight(warp, bound, lane, target, copy);
     if (barrier->first)
         barrier->last->next = copy;
     else
         barrier->first = copy;
     barrier->last = copy;
-    block_event(there);
-    mbarrier_settle_early(warp, barrier);
+    block_event(target);
+    mbarrier_land_copies_early(warp, barrier);
     return STEP_NEXT;
 }
 
-// Tells the recording of the rows of a box.
+// Passes the rows of a box to the recording.
 void bulk_record_box(struct warp *warp, const struct bound *bound, bool stores, uint64_t offset,
                      const struct box *box) {
     uint64_t address[RECORDED_ROWS];
@@ -193,7 +194,7 @@ void bulk_record_box(struct warp *warp, const struct bound *bound, bool stores, 
     if (!warp->record)
         return;
     for (uint32_t i = 0; i < units && known; i++)
-        unit[i] = tensor_box_place(box, (uint32_t)offset, i * BULK_UNIT);
+        unit[i] = tensor_box_offset(box, (uint32_t)offset, i * BULK_UNIT);
     for (uint32_t row = 0; row < rows; row++) {
         uint32_t first, end;
         if (!tensor_row_inside(box, row, &address[row], &first, &end))
@@ -202,17 +203,18 @@ void bulk_record_box(struct warp *warp, const struct bound *bound, bool stores, 
     recording_box(warp, bound, stores, (uint32_t)offset, box->row_bytes, rows, address, known ? unit : NULL, units);
 }
 
-static struct bulk_copy *another(struct warp *warp, const struct bound *bound, int lane, const struct bulk_copy *copy) {
+static struct bulk_copy *duplicate(struct warp *warp, const struct bound *bound, int lane,
+                                   const struct bulk_copy *copy) {
     struct bulk_copy *same = bulk_make(warp, bound, lane, copy->bytes);
     if (same)
         memcpy(same->data, copy->data, copy->bytes);
     return same;
 }
 
-// To each block of a mask; the last one takes the copy itself.
+// Copies to each block of a mask; the last block gets the copy itself instead of a duplicate.
 static enum step multicast(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
                            uint64_t offset, const struct box *box, uint64_t barrier) {
-    const struct bulk_operands *operands = at(warp, bound->c);
+    const struct bulk_operands *operands = operand_data(warp, bound->c);
     uint32_t blocks = cells32(warp, operands->blocks)[lane] & 0xffff;
     bool taken = false;
     enum step step = STEP_NEXT;
@@ -220,16 +222,16 @@ static enum step multicast(struct warp *warp, const struct bound *bound, int lan
         uint64_t name = (rank + 1) << CLUSTER_SHIFT, to = name | (offset & CLUSTER_OFFSET);
         if (!(blocks >> rank & 1))
             continue;
-        struct block *there = address_block(warp, bound, &to, lane, &step);
-        struct bulk_copy *one = blocks >> rank == 1 ? copy : there ? another(warp, bound, lane, copy) : NULL;
-        if (!there)
+        struct block *target = address_block(warp, bound, &to, lane, &step);
+        struct bulk_copy *one = blocks >> rank == 1 ? copy : target ? duplicate(warp, bound, lane, copy) : NULL;
+        if (!target)
             break;
         if (!one) {
             step = warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
             break;
         }
         taken = one == copy;
-        step = bulk_issue(warp, bound, lane, one, there, to, box, name | (barrier & CLUSTER_OFFSET));
+        step = bulk_issue(warp, bound, lane, one, target, to, box, name | (barrier & CLUSTER_OFFSET));
     }
     if (!taken)
         bulk_free(copy);
@@ -237,16 +239,16 @@ static enum step multicast(struct warp *warp, const struct bound *bound, int lan
 }
 
 static enum step issue_load(struct warp *warp, const struct bound *bound, int lane, struct bulk_copy *copy,
-                            struct block *there, uint64_t offset, const struct box *box) {
-    const struct bulk_operands *operands = at(warp, bound->c);
+                            struct block *target, uint64_t offset, const struct box *box) {
+    const struct bulk_operands *operands = operand_data(warp, bound->c);
     uint64_t barrier = address_in_shared(warp, &operands->barrier, PTX_SHARED, lane);
-    if (operands->blocks != NO_PLACE)
+    if (operands->blocks != NO_OPERAND)
         return multicast(warp, bound, lane, copy, offset, box, barrier);
-    return bulk_issue(warp, bound, lane, copy, there, offset, box, barrier);
+    return bulk_issue(warp, bound, lane, copy, target, offset, box, barrier);
 }
 
 static enum step load_tensor(struct warp *warp, const struct bound *bound, int lane) {
-    const struct bulk_operands *operands = at(warp, bound->c);
+    const struct bulk_operands *operands = operand_data(warp, bound->c);
     struct box box;
     if (!tensor_map_read(warp, bound, lane, address_of_lane(warp, &operands->from, lane), &box.map))
         return STEP_STOP;
@@ -255,8 +257,8 @@ static enum step load_tensor(struct warp *warp, const struct bound *bound, int l
     if (step != STEP_NEXT)
         return step;
     uint64_t offset = address_in_shared(warp, &operands->to, PTX_SHARED, lane);
-    struct block *there = address_block(warp, bound, &offset, lane, &step);
-    if (there)
+    struct block *target = address_block(warp, bound, &offset, lane, &step);
+    if (target)
         step = bulk_check_shared(warp, bound, lane, offset, box.rows * box.pitch, TENSOR_ALIGNMENT);
     if (step != STEP_NEXT)
         return step;
@@ -266,7 +268,7 @@ static enum step load_tensor(struct warp *warp, const struct bound *bound, int l
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     step = load_box(warp, bound, lane, &box, offset, copy);
     if (step == STEP_NEXT)
-        return issue_load(warp, bound, lane, copy, there, offset, &box);
+        return issue_load(warp, bound, lane, copy, target, offset, &box);
     bulk_free(copy);
     return step;
 }
@@ -283,14 +285,14 @@ enum step bulk_check_plain(struct warp *warp, const struct bound *bound, int lan
 }
 
 static enum step load_plain(struct warp *warp, const struct bound *bound, int lane) {
-    const struct bulk_operands *operands = at(warp, bound->c);
+    const struct bulk_operands *operands = operand_data(warp, bound->c);
     uint32_t bytes = cells32(warp, operands->size)[lane];
     uint64_t offset = address_in_shared(warp, &operands->to, PTX_SHARED, lane);
     uint64_t address = address_of_lane(warp, &operands->from, lane);
     struct sim_allocation *allocation;
     enum step step;
-    struct block *there = address_block(warp, bound, &offset, lane, &step);
-    if (there)
+    struct block *target = address_block(warp, bound, &offset, lane, &step);
+    if (target)
         step = bulk_check_plain(warp, bound, lane, offset, address, bytes, &allocation);
     if (step != STEP_NEXT)
         return step;
@@ -301,7 +303,7 @@ static enum step load_plain(struct warp *warp, const struct bound *bound, int la
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     traffic_bulk_load(warp->block->traffic, pc_of(warp, bound), receivers(warp, bound, lane), offset, address, bytes);
     memcpy(copy->data, allocation->bytes + (address - allocation->address), bytes);
-    return issue_load(warp, bound, lane, copy, there, offset, NULL);
+    return issue_load(warp, bound, lane, copy, target, offset, NULL);
 }
 
 // ---- Binding -------------------------------------------------------------------------------------------------------
@@ -317,20 +319,20 @@ static bool is_tensor(const struct ptx_instruction *ptx) {
 
 static enum step run_bulk(struct warp *warp, const struct bound *bound, uint32_t mask) {
     bool stores = bound->ptx->space == PTX_GLOBAL, tensor = is_tensor(bound->ptx);
-    bool between = bound->ptx->space2 == PTX_SHARED && !stores;
+    bool block_copy = bound->ptx->space2 == PTX_SHARED && !stores;
     enum step step = STEP_NEXT;
-    if (!between)
+    if (!block_copy)
         traffic_bulk_request(warp->block->traffic, pc_of(warp, bound), bulk_kind(bound->ptx));
     for (uint32_t left = mask; left && step == STEP_NEXT; left &= left - 1) {
         int lane = first_lane(left);
-        step = between  ? bulk_between(warp, bound, lane)
-               : stores ? (tensor ? bulk_store_tensor(warp, bound, lane) : bulk_store_plain(warp, bound, lane))
-                        : (tensor ? load_tensor(warp, bound, lane) : load_plain(warp, bound, lane));
+        step = block_copy ? bulk_copy_remote(warp, bound, lane)
+               : stores   ? (tensor ? bulk_store_tensor(warp, bound, lane) : bulk_store_plain(warp, bound, lane))
+                          : (tensor ? load_tensor(warp, bound, lane) : load_plain(warp, bound, lane));
     }
     return step;
 }
 
-// What cp.reduce.async.bulk knows; a tensor's type is in its map.
+// Returns whether cp.reduce.async.bulk supports the type; a tensor's type is in its map.
 static bool can_reduce(const struct ptx_instruction *ptx) {
     enum ptx_type t = ptx->type;
     bool bits = ptx->variant == PTX_V_AND || ptx->variant == PTX_V_OR || ptx->variant == PTX_V_XOR;
@@ -344,7 +346,7 @@ static bool can_reduce(const struct ptx_instruction *ptx) {
 }
 
 bool bind_bulk(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {
-    struct bulk_operands operands = {.size = NO_PLACE, .blocks = NO_PLACE};
+    struct bulk_operands operands = {.size = NO_OPERAND, .blocks = NO_OPERAND};
     bool stores = ptx->space == PTX_GLOBAL, tensor = is_tensor(ptx);
     const struct ptx_operand *map = &ptx->src[stores ? 0 : 1];
     int barrier = tensor ? 2 : 3;
@@ -364,10 +366,10 @@ bool bind_bulk(struct binder *binder, const struct ptx_instruction *ptx, struct 
     operands.has_offsets = ptx->flags & PTX_IM2COL && !stores;
     const struct ptx_operand *offsets = &ptx->src[barrier + 1];
     for (int i = 0; operands.has_offsets && i < offsets->count; i++)
-        if ((operands.offset[i] = bind_source(binder, &offsets->elements[i], PTX_B16)) == NO_PLACE)
+        if ((operands.offset[i] = bind_source(binder, &offsets->elements[i], PTX_B16)) == NO_OPERAND)
             return false;
     if (ptx->flags & PTX_MULTICAST)
         operands.blocks = bind_source(binder, &ptx->src[barrier + 1 + operands.has_offsets], PTX_B16);
     bound->c = bind_data(binder, &operands, sizeof operands);
-    return !(ptx->flags & PTX_MULTICAST) || operands.blocks != NO_PLACE;
+    return !(ptx->flags & PTX_MULTICAST) || operands.blocks != NO_OPERAND;
 }

@@ -1,5 +1,5 @@
 // Bulk copies from shared to global memory, and their groups: see bulk.h. A copy reads shared memory when it is issued,
-// and lands when its group is waited for, or with the end of the block.
+// and lands when a warp waits for its group, or at the end of the block.
 #include "../analyses/race_proxy.h"
 #include "../recording/recording.h"
 #include "../traffic/traffic.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Of a thread's copies to global memory.
+// A thread's copy to global memory.
 struct bulk_store {
     struct bulk_store *next;
     struct bulk_copy *copy;
@@ -20,11 +20,11 @@ struct bulk_store {
     int lane;
     uint32_t group; // of its thread
     uint32_t clock; // of the agent that reads shared memory
-    bool read;      // somebody has waited for that
+    bool read;      // a warp has waited for the read
     struct sim_allocation *allocation;
 };
 
-struct between {
+struct block_copy {
     uint32_t clock; // of the agent, 0: none
     int32_t pc;
     unsigned warp;
@@ -33,7 +33,7 @@ struct between {
 
 struct bulk_stores {
     struct bulk_store *first;
-    struct between between; // the latest copy to another block
+    struct block_copy block_copy; // the latest copy to another block
     uint32_t committed[MAX_WARPS][LANES];
 };
 
@@ -43,7 +43,7 @@ static bool make_stores(struct block *block) {
     return block->stores;
 }
 
-// Reads shared memory. A row of a box, or all of a plain copy, becomes a store of its own.
+// Reads shared memory. Each row of a box, or the whole of a plain copy, becomes one store.
 static enum step issue_store(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t skip,
                              uint32_t bytes, const struct box *box, uint64_t address, struct sim_allocation *allocation,
                              uint32_t clock, enum ptx_type reduces) {
@@ -58,7 +58,7 @@ static enum step issue_store(struct warp *warp, const struct bound *bound, int l
     traffic_bulk_store(warp->block->traffic, pc_of(warp, bound), bulk_kind(bound->ptx),
                        offset + (box ? tensor_box_distance(box, skip) : 0), address, bytes);
     for (uint32_t i = 0; i < bytes; i++)
-        copy->data[i] = warp->block->shared[box ? tensor_box_place(box, offset, skip + i) : offset + i];
+        copy->data[i] = warp->block->shared[box ? tensor_box_offset(box, offset, skip + i) : offset + i];
     *store = (struct bulk_store){
         .next = warp->block->stores->first,
         .copy = copy,
@@ -73,24 +73,24 @@ static enum step issue_store(struct warp *warp, const struct bound *bound, int l
     return STEP_NEXT;
 }
 
-uint32_t bulk_begin_reading(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes,
-                            const struct box *box) {
+uint32_t bulk_begin_read(struct warp *warp, const struct bound *bound, int lane, uint32_t offset, uint32_t bytes,
+                         const struct box *box) {
     const bool whole = !box || box->pitch == box->row_bytes;
     const uint32_t unit = whole ? bytes : BULK_UNIT;
     unsigned agent;
     const bool kept = race_agent_of_bulk(warp->block, &agent);
     const uint32_t clock = kept ? race_agent_issue(warp->block, agent) : 0;
     for (uint32_t i = 0; i < bytes; i += unit) {
-        uint32_t from = whole ? offset : tensor_box_place(box, offset, i);
+        uint32_t from = whole ? offset : tensor_box_offset(box, offset, i);
         if (kept)
             race_proxy_read(warp, bound, lane, agent, clock, from, unit, NULL);
         else
-            race_proxy_look(warp, bound, lane, from, unit);
+            race_proxy_check(warp, bound, lane, from, unit);
     }
     return clock;
 }
 
-// A map of TF32 has elements that nothing is combined with.
+// Returns whether the element type supports the reduction; TF32 supports none.
 static bool can_reduce(enum ptx_variant what, enum ptx_type type) {
     bool floating = type == PTX_F16 || type == PTX_BF16 || type == PTX_F32 || type == PTX_F64;
     if (type == PTX_TF32 || ptx_type_size(type) < 2 || type == PTX_U16)
@@ -98,15 +98,15 @@ static bool can_reduce(enum ptx_variant what, enum ptx_type type) {
     return !floating || what == PTX_V_ADD || (what <= PTX_V_MAX && ptx_type_size(type) == 2);
 }
 
-// Nothing but a load begins before its tensor: an H200 calls the others illegal (tried in one and two dimensions; the
-// PTX ISA does not say so).
+// Only loads may start before their tensor: an H200 rejects other copies as illegal instructions (tested in one and two
+// dimensions; the PTX ISA does not mention it).
 static enum step check_corner(struct warp *warp, const struct bound *bound, int lane, const struct box *box) {
     for (unsigned i = 0; i < box->map.rank && !box->map.pixels; i++) {
         if (box->at[i] >= 0)
             continue;
         warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
-                    "{here} stores a box from coordinate %d of dimension %u on: one that is stored or combined begins "
-                    "at no negative coordinate",
+                    "{here} stores a box that starts at coordinate %d of dimension %u: a box that is stored or reduced "
+                    "cannot start at a negative coordinate [negative-coordinate]",
                     box->at[i], i);
         return warp_fatal(warp, SIM_ILLEGAL_INSTRUCTION);
     }
@@ -114,7 +114,7 @@ static enum step check_corner(struct warp *warp, const struct bound *bound, int 
 }
 
 enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int lane) {
-    const struct bulk_operands *operands = at(warp, bound->c);
+    const struct bulk_operands *operands = operand_data(warp, bound->c);
     struct box box;
     if (!tensor_map_read(warp, bound, lane, address_of_lane(warp, &operands->to, lane), &box.map))
         return STEP_STOP;
@@ -122,7 +122,8 @@ enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int la
         bound->ptx->opcode == PTX_OP_CP_ASYNC_BULK_TENSOR ? PTX_NO_TYPE : (enum ptx_type)box.map.type;
     if (reduces && !can_reduce(bound->ptx->variant, reduces)) {
         warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
-                    "{here} combines elements of a tensor map's type in a way that there is not for them");
+                    "{here} uses a reduction that is not defined for the element type of the tensor map "
+                    "[tensor-map-reduction]");
         return warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }
     enum step step = tensor_box_find(warp, bound, operands->coordinate, NULL, lane, &box);
@@ -136,7 +137,7 @@ enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int la
     bulk_record_box(warp, bound, true, offset, &box);
     recording_event(warp, bound, RECORDING_BULK, -1, box.rows * box.row_bytes);
     uint32_t clock = 0;
-    bool reading = false; // of a box beyond the tensor nothing is read, and no wait would end it
+    bool reading = false; // a box out of bounds of the tensor reads nothing, and no wait would complete the read
     for (uint32_t row = 0; row < box.rows && step == STEP_NEXT; row++) {
         uint64_t address;
         uint32_t first, end;
@@ -144,7 +145,7 @@ enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int la
         if (!tensor_row_inside(&box, row, &address, &first, &end))
             continue;
         if (!reading)
-            clock = bulk_begin_reading(warp, bound, lane, (uint32_t)offset, box.rows * box.row_bytes, &box);
+            clock = bulk_begin_read(warp, bound, lane, (uint32_t)offset, box.rows * box.row_bytes, &box);
         reading = true;
         step = bulk_check_global(warp, bound, lane, address, end - first, true, true, &allocation);
         if (step == STEP_NEXT)
@@ -155,7 +156,7 @@ enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int la
 }
 
 enum step bulk_store_plain(struct warp *warp, const struct bound *bound, int lane) {
-    const struct bulk_operands *operands = at(warp, bound->c);
+    const struct bulk_operands *operands = operand_data(warp, bound->c);
     uint32_t bytes = cells32(warp, operands->size)[lane];
     uint64_t offset = address_in_shared(warp, &operands->from, PTX_SHARED, lane);
     uint64_t address = address_of_lane(warp, &operands->to, lane);
@@ -166,7 +167,7 @@ enum step bulk_store_plain(struct warp *warp, const struct bound *bound, int lan
     if (warp->record)
         recording_box(warp, bound, true, (uint32_t)offset, bytes, 1, &address, NULL, 0);
     recording_event(warp, bound, RECORDING_BULK, -1, bytes);
-    uint32_t clock = bulk_begin_reading(warp, bound, lane, (uint32_t)offset, bytes, NULL);
+    uint32_t clock = bulk_begin_read(warp, bound, lane, (uint32_t)offset, bytes, NULL);
     return issue_store(warp, bound, lane, (uint32_t)offset, 0, bytes, NULL, address, allocation, clock,
                        bound->ptx->type);
 }
@@ -192,7 +193,7 @@ static enum step run_commit(struct warp *warp, const struct bound *bound, uint32
     return STEP_NEXT;
 }
 
-// bound->extra: how many of a thread's latest groups may still be on their way.
+// bound->extra: the number of a thread's latest groups that may remain in flight.
 static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t mask) {
     struct bulk_stores *stores = warp->block->stores;
     uint32_t clock = 0;
@@ -221,38 +222,40 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
     return STEP_NEXT;
 }
 
-bool bulk_note_between(struct warp *warp, const struct bound *bound, int lane, uint32_t clock) {
+bool bulk_note_remote_copy(struct warp *warp, const struct bound *bound, int lane, uint32_t clock) {
     if (!clock)
         return true;
     if (!make_stores(warp->block))
         return false;
-    warp->block->stores->between = (struct between){clock, pc_of(warp, bound), warp->index, lane};
+    warp->block->stores->block_copy = (struct block_copy){clock, pc_of(warp, bound), warp->index, lane};
     return true;
 }
 
-// Copies to other blocks' shared memory, of which their barriers tell whoever waits for them.
-static void report_between(struct block *block) {
-    struct between *last = &block->stores->between;
+// Reports copies to other blocks' shared memory whose read no warp of this block has acquired from an mbarrier.
+static void report_unfinished_copies(struct block *block) {
+    struct block_copy *last = &block->stores->block_copy;
     unsigned agent;
     bool known = !last->clock || !race_agent_of_bulk(block, &agent);
     for (unsigned w = 0; w < block->warps && !known; w++)
         known = block->warp[w].clock[agent] >= last->clock;
     if (!known)
-        warp_report(&block->warp[last->warp], SIM_FINDING_CLUSTER_ABSENT, &block->warp[0].code[last->pc], NULL,
-                    last->lane, "the block ends while the copy at {here} may still read its shared memory");
-    *last = (struct between){0};
+        warp_report(&block->warp[last->warp], SIM_FINDING_CLUSTER_LIFETIME, &block->warp[0].code[last->pc], NULL,
+                    last->lane,
+                    "the block exits while the copy at {here} may still read its shared memory [cluster-early-exit]");
+    *last = (struct block_copy){0};
 }
 
 void bulk_end(struct block *block) {
     mbarrier_end(block);
     if (block->stores)
-        report_between(block);
+        report_unfinished_copies(block);
     while (block->stores && block->stores->first) {
         struct bulk_store *store = block->stores->first;
         struct warp *warp = &block->warp[store->warp];
         if (!store->read && block->race.on)
-            warp_report(warp, SIM_FINDING_MISSING_WAIT, &warp->code[store->copy->pc], NULL, store->lane,
-                        "the block ends while the copy at {here} may still read its shared memory");
+            warp_report(
+                warp, SIM_FINDING_MISSING_WAIT, &warp->code[store->copy->pc], NULL, store->lane,
+                "the block exits while the copy at {here} may still read its shared memory [missing-store-wait]");
         block->stores->first = store->next;
         finish(store);
     }
@@ -260,7 +263,7 @@ void bulk_end(struct block *block) {
         memset(block->stores->committed, 0, sizeof block->stores->committed);
 }
 
-void bulk_cut(struct block *block) {
+void bulk_land_all(struct block *block) {
     while (block->stores && block->stores->first) {
         struct bulk_store *store = block->stores->first;
         block->stores->first = store->next;

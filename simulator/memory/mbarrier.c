@@ -1,4 +1,4 @@
-// The state of barriers in shared memory: see mbarrier.h.
+// The state of mbarriers: see mbarrier.h.
 #include "mbarrier.h"
 
 #include "../analyses/race_cluster.h"
@@ -20,8 +20,8 @@ struct mbarriers {
 
 static void discard(struct mbarrier *barrier) {
     bulk_free_list(barrier->first);
-    free(barrier->far_arriving);
-    free(barrier->far_completed);
+    free(barrier->remote_arriving);
+    free(barrier->remote_completed);
     free(barrier);
 }
 
@@ -73,7 +73,7 @@ bool mbarrier_init(struct warp *warp, const struct bound *bound, uint32_t offset
     barrier->offset = offset;
     barrier->count = barrier->pending = count;
     barrier->init_pc = barrier->expect_pc = pc_of(warp, bound);
-    barrier->init_key = race_key(warp);
+    barrier->init_epoch = race_epoch(warp);
     return true;
 }
 
@@ -88,111 +88,121 @@ void mbarrier_remove(struct block *block, uint32_t offset) {
     }
 }
 
-// Whether the set-up is ordered before what the lane does. In a cluster fence.mbarrier_init makes it known to who waits
-// at barrier.cluster later, though the arrival there may be relaxed.
-static bool is_known(const struct warp *warp, const struct mbarrier *barrier, int lane) {
+// Returns whether the initialization happens before the lane's use. In a cluster, fence.mbarrier_init makes it visible
+// to threads that wait at barrier.cluster later, even if the arrival there is relaxed.
+static bool is_init_visible(const struct warp *warp, const struct mbarrier *barrier, int lane) {
     bool own = barrier->owner == warp->block;
-    if (own && race_shared_ordered(warp, barrier->init_key, (uint32_t)barrier->init_pc << 6 | SHADOW_ATOMIC, lane))
+    if (own && race_happens_before(warp, barrier->init_epoch, (uint32_t)barrier->init_pc << 6 | SHADOW_ATOMIC, lane))
         return true;
-    if (!own && race_cluster_knows(warp, barrier->owner, barrier->init_key))
+    if (!own && race_cluster_is_ordered(warp, barrier->owner, barrier->init_epoch))
         return true;
     return warp->cluster && barrier->fenced && warp->cluster->waited > barrier->fenced_phase;
 }
 
-struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint64_t offset, int lane,
-                              enum step *step) {
+struct mbarrier *mbarrier_for_access(struct warp *warp, const struct bound *bound, uint64_t offset, int lane,
+                                     enum step *step) {
     struct block *block = address_block(warp, bound, &offset, lane, step);
     struct mbarrier *barrier = block ? mbarrier_at(block, offset) : NULL;
     if (!block)
         return NULL;
     if (!barrier) {
         if (offset == UINT64_MAX || offset % 8 || offset + 8 > warp->run->shared_bytes)
-            warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-                        "{here} uses a barrier at byte 0x%llx, which is no multiple of 8 in the block's shared memory",
-                        (unsigned long long)offset);
+            warp_report(
+                warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+                "{here} uses an mbarrier at byte 0x%llx, which is not a multiple of 8 within the block's shared memory "
+                "[mbarrier-address]",
+                (unsigned long long)offset);
         else
-            warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-                        "{here} uses the barrier at byte %llu of shared memory before any mbarrier.init of it",
-                        (unsigned long long)offset);
+            warp_report(
+                warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+                "{here} uses the mbarrier at byte %llu of shared memory, which no mbarrier.init has initialized "
+                "[mbarrier-uninitialized]",
+                (unsigned long long)offset);
         *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return NULL;
     }
-    if (warp->block->race.on && !is_known(warp, barrier, lane))
-        warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
-                    "{here} uses the barrier at byte %u of shared memory that warp %u sets up at {there}, with nothing "
-                    "between the two that makes it wait for that",
-                    barrier->offset, barrier->init_key & 31);
+    if (warp->block->race.on && !is_init_visible(warp, barrier, lane))
+        warp_report(
+            warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
+            "{here} uses the mbarrier at byte %u of shared memory without synchronizing with its initialization by "
+            "warp %u at {there} [mbarrier-init-race]",
+            barrier->offset, barrier->init_epoch & 31);
     return barrier;
 }
 
-static void end_phase(struct mbarrier *barrier) {
-    size_t clocks = barrier->far_arriving ? cluster_clocks(barrier->owner->cluster) * sizeof *barrier->far_arriving : 0;
+static void complete_phase(struct mbarrier *barrier) {
+    size_t clocks =
+        barrier->remote_arriving ? cluster_clocks(barrier->owner->cluster) * sizeof *barrier->remote_arriving : 0;
     memcpy(barrier->completed, barrier->arriving, sizeof barrier->completed);
-    if (clocks && !barrier->far_completed)
-        barrier->far_completed = malloc(clocks);
-    if (barrier->far_completed)
-        memcpy(barrier->far_completed, barrier->far_arriving, clocks);
+    if (clocks && !barrier->remote_completed)
+        barrier->remote_completed = malloc(clocks);
+    if (barrier->remote_completed)
+        memcpy(barrier->remote_completed, barrier->remote_arriving, clocks);
     barrier->phase++;
     barrier->end_time = barrier->last_time;
     barrier->pending = barrier->count;
     barrier->expected = 0;
-    barrier->unready = 0;
+    barrier->delayed_tests = 0;
     block_event(barrier->owner);
 }
 
-static void end_phase_if_complete(struct mbarrier *barrier) {
+static void complete_phase_if_due(struct mbarrier *barrier) {
     if (barrier->pending == 0 && barrier->bytes == 0)
-        end_phase(barrier);
+        complete_phase(barrier);
 }
 
 bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane,
                      uint32_t mask) {
     if (count > barrier->pending) {
-        warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
-                    "{here} arrives at the barrier at byte %u of shared memory, whose phase %u has had all of the %u "
-                    "arrivals that {there} sets it up for and still lacks %lld bytes",
-                    barrier->offset, barrier->phase, barrier->count, (long long)barrier->bytes);
+        warp_report(
+            warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
+            "too many arrivals: {here} arrives at the mbarrier at byte %u of shared memory, whose phase %u already "
+            "has all %u expected arrivals (initialized at {there}) and still waits for %lld bytes "
+            "[mbarrier-arrivals]",
+            barrier->offset, barrier->phase, barrier->count, (long long)barrier->bytes);
         warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return false;
     }
     if (warp->work && work_time(warp->work) > barrier->last_time)
         barrier->last_time = work_time(warp->work);
     uint32_t phase = barrier->phase;
-    race_cluster_note(warp, bound, barrier->owner);
-    race_cluster_tell(warp, &barrier->far_arriving);
+    race_cluster_note_access(warp, bound, barrier->owner);
+    race_cluster_release(warp, &barrier->remote_arriving);
     if (barrier->owner == warp->block)
-        race_tell_by(warp, mask, barrier->arriving);
+        race_release_lanes(warp, mask, barrier->arriving);
     barrier->pending -= count;
-    end_phase_if_complete(barrier);
-    mbarrier_settle_early(warp, barrier);
-    if (warp->block->any_turn && barrier->phase != phase)
-        warp->patience = 0; // those who wait may go first
+    complete_phase_if_due(barrier);
+    mbarrier_land_copies_early(warp, barrier);
+    if (warp->block->random_turns && barrier->phase != phase)
+        warp->turn_budget = 0; // the waiting warps run first
     return true;
 }
 
-void mbarrier_expect(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t bytes) {
-    race_cluster_note(warp, bound, barrier->owner);
+void mbarrier_expect_tx(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t bytes) {
+    race_cluster_note_access(warp, bound, barrier->owner);
     barrier->bytes += bytes;
     barrier->expected += bytes;
     barrier->expect_pc = pc_of(warp, bound);
     block_event(barrier->owner);
 }
 
-void mbarrier_arrived_bytes(struct warp *warp, struct mbarrier *barrier, uint32_t bytes) {
+void mbarrier_complete_tx(struct warp *warp, struct mbarrier *barrier, uint32_t bytes) {
     (void)warp;
     barrier->bytes -= bytes;
-    end_phase_if_complete(barrier);
+    complete_phase_if_due(barrier);
 }
 
 static void report_bytes(struct warp *warp, const struct mbarrier *barrier, int32_t pc, int64_t arrived) {
-    warp_report(warp, SIM_FINDING_BYTES, &warp->code[barrier->expect_pc], &warp->code[pc], first_lane(warp->now->mask),
-                "{here} announces %lld bytes for phase %u of the barrier at byte %u of shared memory, and the copy at "
-                "{there} makes them %lld",
-                (long long)barrier->expected, barrier->phase, barrier->offset, (long long)arrived);
+    warp_report(
+        warp, SIM_FINDING_TRANSACTION_BYTES, &warp->code[barrier->expect_pc], &warp->code[pc],
+        first_lane(warp->now->mask),
+        "{here} expects %lld bytes in phase %u of the mbarrier at byte %u of shared memory, but with the copy at "
+        "{there} %lld bytes arrive",
+        (long long)barrier->expected, barrier->phase, barrier->offset, (long long)arrived);
 }
 
-// Whether the phase ends if the copies that are on their way land.
-static bool can_settle(const struct mbarrier *barrier) {
+// Returns whether the phase completes if the copies in flight land.
+static bool can_complete(const struct mbarrier *barrier) {
     int64_t queued = 0;
     if (barrier->pending > 0 || !barrier->first)
         return false;
@@ -201,26 +211,26 @@ static bool can_settle(const struct mbarrier *barrier) {
     return queued >= barrier->bytes;
 }
 
-// Who waits for the barrier knows from then on that the source of a copy within the cluster has been read.
-static void tell_read(struct warp *warp, struct mbarrier *barrier, const struct bulk_copy *copy) {
+// A warp that waits on the mbarrier acquires the read of the copy's source in another block.
+static void release_source(struct warp *warp, struct mbarrier *barrier, const struct bulk_copy *copy) {
     const struct block *from = copy->issuer->block;
     unsigned agent;
     if (!copy->read_clock || !race_agent_of_bulk(from, &agent))
         return;
     if (from == barrier->owner && barrier->arriving[agent] < copy->read_clock)
         barrier->arriving[agent] = copy->read_clock;
-    race_cluster_raise(warp, &barrier->far_arriving, from->rank, agent, copy->read_clock);
+    race_cluster_raise_clock(warp, &barrier->remote_arriving, from->rank, agent, copy->read_clock);
 }
 
-static void land(struct warp *warp, struct mbarrier *barrier, uint32_t key) {
+static void land(struct warp *warp, struct mbarrier *barrier, uint32_t epoch) {
     uint32_t phase = barrier->phase;
     while (barrier->first && barrier->bytes > 0) {
         struct bulk_copy *copy = barrier->first;
         barrier->bytes -= copy->bytes;
         if (barrier->bytes < 0)
             report_bytes(warp, barrier, copy->pc, barrier->expected - barrier->bytes);
-        tell_read(warp, barrier, copy);
-        bulk_land(barrier->owner, copy, key);
+        release_source(warp, barrier, copy);
+        bulk_land(barrier->owner, copy, epoch);
         barrier->last_time = copy->time > barrier->last_time ? copy->time : barrier->last_time;
         barrier->first = copy->next;
         bulk_free(copy);
@@ -230,37 +240,39 @@ static void land(struct warp *warp, struct mbarrier *barrier, uint32_t key) {
         report_bytes(warp, barrier, late->pc, barrier->expected + late->bytes);
 }
 
-void mbarrier_settle(struct warp *warp, struct mbarrier *barrier) {
-    if (!can_settle(barrier))
+void mbarrier_land_copies(struct warp *warp, struct mbarrier *barrier) {
+    if (!can_complete(barrier))
         return;
-    // The warp that waits first is the one by which the others learn that the bytes are there.
-    land(warp, barrier, race_key(warp));
-    race_tell(warp, barrier->arriving);
-    race_step(warp, false, true);
-    end_phase(barrier);
+    // The first waiting warp writes the bytes; the other warps acquire its clock.
+    land(warp, barrier, race_epoch(warp));
+    race_release(warp, barrier->arriving);
+    race_advance_clock(warp, false, true);
+    complete_phase(barrier);
 }
 
-void mbarrier_settle_early(struct warp *warp, struct mbarrier *barrier) {
+void mbarrier_land_copies_early(struct warp *warp, struct mbarrier *barrier) {
     struct block *block = barrier->owner;
     unsigned agent;
-    if (!block->any_landing || !race_agent_of_loads(block, &agent) || !can_settle(barrier) || block_random(block) % 2)
+    if (!block->random_landing || !race_agent_of_loads(block, &agent) || !can_complete(barrier) ||
+        block_random(block) % 2)
         return;
     uint32_t clock = race_agent_issue(block, agent);
     land(warp, barrier, clock << 5 | agent);
     barrier->arriving[agent] = clock;
-    end_phase(barrier);
+    complete_phase(barrier);
 }
 
-bool mbarrier_is_late(struct block *block, struct mbarrier *barrier) {
-    bool late = block->any_landing && barrier->unready < MOST_UNREADY && can_settle(barrier) && block_random(block) % 2;
-    barrier->unready += late;
+bool mbarrier_delays_completion(struct block *block, struct mbarrier *barrier) {
+    bool late = block->random_landing && barrier->delayed_tests < MOST_UNREADY && can_complete(barrier) &&
+                block_random(block) % 2;
+    barrier->delayed_tests += late;
     return late;
 }
 
 void mbarrier_fence(struct warp *warp) {
     for (unsigned i = 0; warp->block->mbarriers && i < warp->block->mbarriers->count; i++) {
         struct mbarrier *barrier = warp->block->mbarriers->list[i];
-        if (barrier->fenced || !race_shared_ordered(warp, barrier->init_key, SHADOW_ATOMIC, 0))
+        if (barrier->fenced || !race_happens_before(warp, barrier->init_epoch, SHADOW_ATOMIC, 0))
             continue;
         barrier->fenced = true;
         barrier->fenced_phase = warp->cluster ? warp->block->cluster->phase + (warp->cluster->due != 0) : 0;
@@ -272,9 +284,11 @@ void mbarrier_end(struct block *block) {
         for (const struct bulk_copy *copy = block->mbarriers->list[i]->first; copy; copy = copy->next) {
             struct warp *warp = copy->issuer;
             if (warp && warp->block != block)
-                warp_report(warp, SIM_FINDING_CLUSTER_ABSENT, &warp->code[copy->pc], NULL, copy->lane,
-                            "{here} copies to shared memory of block (%u,%u,%u), which exits without waiting for it",
-                            block->index.x, block->index.y, block->index.z);
+                warp_report(
+                    warp, SIM_FINDING_CLUSTER_LIFETIME, &warp->code[copy->pc], NULL, copy->lane,
+                    "{here} copies to shared memory of block (%u,%u,%u), which exits without waiting for the copy "
+                    "[cluster-early-exit]",
+                    block->index.x, block->index.y, block->index.z);
         }
     }
 }

@@ -1,6 +1,5 @@
-// Barriers in shared memory (mbarrier). A phase is complete when as many arrivals have come as the barrier was set up
-// for and as many bytes as were announced. The simulator keeps the state beside shared memory, by the barrier's
-// address.
+// mbarriers. A phase completes when its expected arrivals have arrived and its expected transaction bytes have been
+// written. The simulator keeps the state outside shared memory, by the mbarrier's address.
 #ifndef SIMULATOR_MEMORY_MBARRIER_H
 #define SIMULATOR_MEMORY_MBARRIER_H
 
@@ -9,62 +8,64 @@
 struct bulk_copy;
 
 struct mbarrier {
-    struct block *owner;     // in whose shared memory it is
-    uint32_t offset;         // there
-    uint32_t count, pending; // arrivals of a phase; those that the current one lacks
-    int64_t bytes;           // announced and not arrived, in the current phase
-    int64_t expected;        // announced in it
-    uint32_t phase;          // the current one, the first is 0
+    struct block *owner;     // whose shared memory contains it
+    uint32_t offset;         // in that memory
+    uint32_t count, pending; // expected arrivals of a phase; pending ones of the current phase
+    int64_t bytes;           // expected bytes of the current phase that have not arrived
+    int64_t expected;        // expected bytes of the current phase
+    uint32_t phase;          // the current one; the first is 0
     int32_t init_pc, expect_pc;
-    uint32_t init_key;     // who set it up, and when, in the race clocks
-    bool fenced;           // its set-up is visible to the asynchronous proxy,
-    uint32_t fenced_phase; // and to who has waited for this phase of barrier.cluster
-    uint8_t unready;       // how often it was looked at in this phase, and said that its copies are still on their way
-    uint32_t last_time, end_time; // of the last to come, and of the last phase's end, by traffic/work.h
+    uint32_t init_epoch;          // of its initialization
+    bool fenced;                  // its initialization is visible to the async proxy,
+    uint32_t fenced_phase;        // and to threads that have waited for this phase of barrier.cluster
+    uint8_t delayed_tests;        // tests in this phase that failed only because copies landed late
+    uint32_t last_time, end_time; // of the last arrival, and of the last phase's completion, by traffic/work.h
     uint32_t arriving[CLOCKS], completed[CLOCKS];
-    uint32_t *far_arriving, *far_completed; // of a cluster's blocks, see analyses/race_cluster.h
-    struct bulk_copy *first, *last;         // that signal it and have not landed
+    uint32_t *remote_arriving, *remote_completed; // of a cluster's blocks, see analyses/race_cluster.h
+    struct bulk_copy *first, *last;               // copies in flight that signal it
 };
 
-void mbarrier_start(struct block *block); // a block begins: there is none
+void mbarrier_start(struct block *block); // a block starts: it has no mbarriers
 void mbarrier_free(struct block *block);
 
-// The block has come to its end: copies of other blocks that are still on their way to it are reported.
+// The block exits: copies of other blocks that are still in flight to it are reported.
 void mbarrier_end(struct block *block);
 
 // false: the host has no memory left.
 bool mbarrier_init(struct warp *warp, const struct bound *bound, uint32_t offset, uint32_t count);
 void mbarrier_remove(struct block *block, uint32_t offset);
 
-// The barrier that a lane uses: offset as address_in_shared() gives it. NULL where there is none, or the lane cannot
-// know that it has been set up; it is reported, and *step is what the instruction has to return.
-struct mbarrier *mbarrier_use(struct warp *warp, const struct bound *bound, uint64_t offset, int lane, enum step *step);
+// Returns the mbarrier for a lane's use; offset is the result of address_in_shared(). NULL if there is none, or its
+// initialization does not happen before the use; this is reported, and *step is the return value of the instruction.
+struct mbarrier *mbarrier_for_access(struct warp *warp, const struct bound *bound, uint64_t offset, int lane,
+                                     enum step *step);
 
 struct mbarrier *mbarrier_at(const struct block *block, uint64_t offset); // or NULL
 
-// Arrivals, and bytes announced; the phase that is complete by them ends. mask: the lanes that arrive by the same
-// instruction. false: more than the phase has; reported.
+// Count arrivals and expected or written bytes, which may complete the phase. mask: the lanes that arrive by the same
+// instruction. false: more arrivals than expected; reported.
 bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane,
                      uint32_t mask);
-void mbarrier_expect(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t bytes);
-void mbarrier_arrived_bytes(struct warp *warp, struct mbarrier *barrier, uint32_t bytes);
+void mbarrier_expect_tx(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t bytes);
+void mbarrier_complete_tx(struct warp *warp, struct mbarrier *barrier, uint32_t bytes);
 
-// Somebody waits: copies that the barrier waits for land, if the phase ends by them.
-void mbarrier_settle(struct warp *warp, struct mbarrier *barrier);
+// A warp waits: lands the copies that the mbarrier waits for, if they complete the phase.
+void mbarrier_land_copies(struct warp *warp, struct mbarrier *barrier);
 
-// The same before anybody waits, if chance has it so.
-void mbarrier_settle_early(struct warp *warp, struct mbarrier *barrier);
+// Does the same before any warp waits, at random.
+void mbarrier_land_copies_early(struct warp *warp, struct mbarrier *barrier);
 
-// Somebody looks whether the phase is complete, and it would be if the copies landed now: whether, by chance, they have
-// not landed yet. Not for ever.
-bool mbarrier_is_late(struct block *block, struct mbarrier *barrier);
+// A warp tests a phase that would complete if the copies landed now: returns whether, at random, they have not landed
+// yet. This happens a limited number of times.
+bool mbarrier_delays_completion(struct block *block, struct mbarrier *barrier);
 
 // fence.mbarrier_init, or any proxy fence.
 void mbarrier_fence(struct warp *warp);
 
-// Who waits for what, for the listing of a deadlock: a split that stands at a wait. false: it does not.
+// Describes the mbarrier that a split waits on, for the listing of a deadlock. false: the split does not wait on an
+// mbarrier.
 bool mbarrier_describe(const struct warp *warp, const struct split *split, char *text, size_t size);
-// The barrier that it waits for, or NULL.
+// The mbarrier that the split waits on, or NULL.
 struct mbarrier *mbarrier_of_split(const struct warp *warp, const struct split *split);
 
 #endif

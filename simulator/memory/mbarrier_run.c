@@ -1,4 +1,4 @@
-// The instructions of barriers in shared memory, one lane after the other: each is an arrival of its own.
+// The instructions of mbarriers, executed lane by lane: each lane's is a separate arrival.
 #include "../analyses/race_cluster.h"
 #include "../analyses/race_proxy.h"
 #include "../analyses/race_shared.h"
@@ -13,33 +13,33 @@
 #include <stdio.h>
 
 #define MOST_ARRIVALS ((1u << 20) - 1)
-#define STATE_PHASE 32 // a state is the phase, and below this bit the arrivals that it lacked
+#define STATE_PHASE 32 // a state is the phase, and below this bit the pending arrivals
 
 struct mbarrier_operands {
     struct operand_address address;
-    place value; // NO_PLACE: the text has none
+    operand_ref value; // NO_OPERAND: the instruction has none
 };
 
 static const struct mbarrier_operands *operands_of(const struct warp *warp, const struct bound *bound) {
-    return at(warp, bound->c);
+    return operand_data(warp, bound->c);
 }
 
-static uint32_t value_of(const struct warp *warp, place where, int lane, uint32_t otherwise) {
-    return where == NO_PLACE ? otherwise : cells32(warp, where)[lane];
+static uint32_t value_of(const struct warp *warp, operand_ref where, int lane, uint32_t otherwise) {
+    return where == NO_OPERAND ? otherwise : cells32(warp, where)[lane];
 }
 
 static struct mbarrier *barrier_of(struct warp *warp, const struct bound *bound, int lane, enum step *step) {
     uint64_t offset = address_in_shared(warp, &operands_of(warp, bound)->address, (enum ptx_space)bound->space, lane);
-    return mbarrier_use(warp, bound, offset, lane, step);
+    return mbarrier_for_access(warp, bound, offset, lane, step);
 }
 
-// The same, of the block itself: for what no other block may do.
+// The same within the block itself, for operations that other blocks may not execute.
 static struct mbarrier *own_barrier_of(struct warp *warp, const struct bound *bound, int lane, enum step *step) {
     struct mbarrier *barrier = barrier_of(warp, bound, lane, step);
     if (!barrier || barrier->owner == warp->block)
         return barrier;
     warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-                "{here} takes a barrier of block (%u,%u,%u), at which other blocks can only arrive",
+                "{here} uses an mbarrier of block (%u,%u,%u); other blocks can only arrive at it [mbarrier-remote]",
                 barrier->owner->index.x, barrier->owner->index.y, barrier->owner->index.z);
     *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
     return NULL;
@@ -54,8 +54,8 @@ static enum step run_init(struct warp *warp, const struct bound *bound, uint32_t
         if (offset == UINT64_MAX || offset % 8 || offset + 8 > warp->run->shared_bytes || count < 1 ||
             count > MOST_ARRIVALS) {
             warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-                        "{here} sets up a barrier for %u arrivals at byte 0x%llx of shared memory; it needs a multiple "
-                        "of 8 there, and 1 to %u arrivals",
+                        "{here} initializes an mbarrier with an expected arrival count of %u at byte 0x%llx of shared "
+                        "memory; the byte has to be a multiple of 8, and the count 1 to %u [mbarrier-init]",
                         count, (unsigned long long)offset, MOST_ARRIVALS);
             return warp_fatal(warp, SIM_LAUNCH_FAILURE);
         }
@@ -63,7 +63,7 @@ static enum step run_init(struct warp *warp, const struct bound *bound, uint32_t
             return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
         recording_event(warp, bound, RECORDING_INIT, (int64_t)offset, count);
     }
-    race_step(warp, false, true);
+    race_advance_clock(warp, false, true);
     return STEP_NEXT;
 }
 
@@ -78,7 +78,7 @@ static enum step run_inval(struct warp *warp, const struct bound *bound, uint32_
     return step;
 }
 
-static bool announces(enum ptx_opcode opcode) {
+static bool expects_tx(enum ptx_opcode opcode) {
     return opcode == PTX_OP_MBARRIER_ARRIVE_EXPECT_TX || opcode == PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX;
 }
 
@@ -93,21 +93,21 @@ static enum step run_arrive(struct warp *warp, const struct bound *bound, uint32
         struct mbarrier *barrier = barrier_of(warp, bound, lane, &step);
         if (!barrier)
             return step;
-        uint32_t count = announces(opcode) ? 1 : value_of(warp, operands->value, lane, 1);
+        uint32_t count = expects_tx(opcode) ? 1 : value_of(warp, operands->value, lane, 1);
         state[lane] = (uint64_t)barrier->phase << STATE_PHASE | barrier->pending;
-        if (announces(opcode))
+        if (expects_tx(opcode))
             recording_event(warp, bound, RECORDING_EXPECT, barrier->offset, value_of(warp, operands->value, lane, 0));
         recording_event(warp, bound, RECORDING_SIGNAL, barrier->offset, barrier->phase);
-        if (announces(opcode))
-            mbarrier_expect(warp, bound, barrier, value_of(warp, operands->value, lane, 0));
+        if (expects_tx(opcode))
+            mbarrier_expect_tx(warp, bound, barrier, value_of(warp, operands->value, lane, 0));
         if (opcode == PTX_OP_MBARRIER_ARRIVE_DROP || opcode == PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX)
             barrier->count -= count < barrier->count ? count : barrier->count;
         if (!mbarrier_arrive(warp, bound, barrier, count, lane, mask))
             return STEP_STOP;
     }
-    race_step(warp, false, true);
+    race_advance_clock(warp, false, true);
     warp_write64(warp, bound->d, state, mask);
-    if (warp->patience > 0)
+    if (warp->turn_budget > 0)
         return step;
     warp->now->pc++;
     return STEP_MOVED;
@@ -124,19 +124,19 @@ static enum step run_tx(struct warp *warp, const struct bound *bound, uint32_t m
         uint32_t bytes = value_of(warp, operands->value, lane, 0);
         if (bound->ptx->opcode == PTX_OP_MBARRIER_EXPECT_TX) {
             recording_event(warp, bound, RECORDING_EXPECT, barrier->offset, bytes);
-            mbarrier_expect(warp, bound, barrier, bytes);
+            mbarrier_expect_tx(warp, bound, barrier, bytes);
         } else {
-            mbarrier_arrived_bytes(warp, barrier, bytes);
+            mbarrier_complete_tx(warp, barrier, bytes);
         }
     }
     return step;
 }
 
-// cp.async.mbarrier.arrive: the thread's own cp.async copies arrive, which they do now. Without .noinc the arrival is
-// not one of those that the barrier counts.
+// cp.async.mbarrier.arrive: the thread's own cp.async copies arrive, which they do at once. Without .noinc the expected
+// arrival count does not include this arrival.
 static enum step run_copies_arrive(struct warp *warp, const struct bound *bound, uint32_t mask) {
     enum step step = STEP_NEXT;
-    async_land(warp->block, warp->index, mask, ASYNC_ALL, race_key(warp));
+    async_land(warp->block, warp->index, mask, ASYNC_ALL, race_epoch(warp));
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = first_lane(left);
         struct mbarrier *barrier = own_barrier_of(warp, bound, lane, &step);
@@ -147,27 +147,28 @@ static enum step run_copies_arrive(struct warp *warp, const struct bound *bound,
         if (!mbarrier_arrive(warp, bound, barrier, 1, lane, mask))
             return STEP_STOP;
     }
-    race_step(warp, false, true);
+    race_advance_clock(warp, false, true);
     return step;
 }
 
-// Of the phase that a lane asks for.
-static uint32_t asked_parity(const struct warp *warp, const struct bound *bound, int lane) {
+// The parity of the phase that a lane tests.
+static uint32_t parity_of(const struct warp *warp, const struct bound *bound, int lane) {
     const struct mbarrier_operands *operands = operands_of(warp, bound);
     if (bound->ptx->flags & PTX_PARITY)
         return value_of(warp, operands->value, lane, 0) & 1;
     return (uint32_t)(cells64(warp, operands->value)[lane] >> STATE_PHASE) & 1;
 }
 
-// Whether the phase that a lane asks for is complete. A state names it; a parity means the current or the last one.
+// Returns whether the phase that a lane tests is complete. A state names the phase; a parity means the current or the
+// last one.
 static bool is_complete(const struct warp *warp, const struct bound *bound, const struct mbarrier *barrier, int lane) {
     const struct mbarrier_operands *operands = operands_of(warp, bound);
     if (bound->ptx->flags & PTX_PARITY)
-        return (barrier->phase & 1) != asked_parity(warp, bound, lane);
+        return (barrier->phase & 1) != parity_of(warp, bound, lane);
     return barrier->phase != (uint32_t)(cells64(warp, operands->value)[lane] >> STATE_PHASE);
 }
 
-// test_wait, try_wait. The second suspends the thread until the phase is complete, unless its time is over.
+// test_wait, try_wait. The latter suspends the thread until the phase completes or its time limit is reached.
 static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t mask) {
     uint32_t complete = 0;
     bool late = false;
@@ -177,17 +178,17 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
         struct mbarrier *barrier = own_barrier_of(warp, bound, lane, &step);
         if (!barrier)
             return step;
-        recording_event(warp, bound, RECORDING_TEST, barrier->offset, asked_parity(warp, bound, lane));
+        recording_event(warp, bound, RECORDING_TEST, barrier->offset, parity_of(warp, bound, lane));
         bool done = is_complete(warp, bound, barrier, lane);
-        late = late || (!done && mbarrier_is_late(warp->block, barrier));
+        late = late || (!done && mbarrier_delays_completion(warp->block, barrier));
         if (!done && !late)
-            mbarrier_settle(warp, barrier);
+            mbarrier_land_copies(warp, barrier);
         if (!is_complete(warp, bound, barrier, lane))
             continue;
         complete |= 1u << lane;
-        recording_event(warp, bound, RECORDING_READY, barrier->offset, asked_parity(warp, bound, lane));
-        race_learn(warp, barrier->completed);
-        race_cluster_learn(warp, barrier->far_completed, true);
+        recording_event(warp, bound, RECORDING_READY, barrier->offset, parity_of(warp, bound, lane));
+        race_acquire(warp, barrier->completed);
+        race_cluster_acquire(warp, barrier->remote_completed, true);
         if (warp->work)
             work_wait_until(warp->work, barrier->end_time);
     }
@@ -196,7 +197,7 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
     else if (bound->ptx->opcode == PTX_OP_MBARRIER_TRY_WAIT && !late)
         return warp_wait(warp, mask);
     if (complete != mask)
-        warp->patience = 1; // who asks again and again lets others have a turn
+        warp->turn_budget = 1; // a warp that tests repeatedly lets others have a turn
     warp_write_predicate(warp, bound->d, complete, mask);
     return step;
 }
@@ -224,12 +225,12 @@ bool mbarrier_describe(const struct warp *warp, const struct split *split, char 
         return false;
     char where[128];
     int64_t queued = 0;
-    sim_report_place(warp->run->kernel->ptx, barrier->init_pc, where, sizeof where);
+    sim_report_location(warp->run->kernel->ptx, barrier->init_pc, where, sizeof where);
     for (const struct bulk_copy *copy = barrier->first; copy; copy = copy->next)
         queued += copy->bytes;
     snprintf(text, size,
-             "barrier at byte %u of shared memory, set up at %s; phase %u (parity %u) lacks %u of %u arrivals; %lld "
-             "bytes announced, %lld arrived",
+             "mbarrier at byte %u of shared memory, initialized at %s; phase %u (parity %u) lacks %u of %u arrivals; "
+             "%lld bytes expected, %lld arrived",
              barrier->offset, where, barrier->phase, barrier->phase & 1, barrier->pending, barrier->count,
              (long long)barrier->expected, (long long)(barrier->expected - barrier->bytes + queued));
     return true;
@@ -267,7 +268,7 @@ bool bind_mbarrier(struct binder *binder, const struct ptx_instruction *ptx, str
     bool waits = ptx->opcode == PTX_OP_MBARRIER_TEST_WAIT || ptx->opcode == PTX_OP_MBARRIER_TRY_WAIT;
     bool by_state = waits && !(ptx->flags & PTX_PARITY);
     const struct ptx_operand *value = &ptx->src[1];
-    struct mbarrier_operands operands = {.value = NO_PLACE};
+    struct mbarrier_operands operands = {.value = NO_OPERAND};
     if (value->kind != PTX_OPERAND_NONE)
         operands.value = bind_source(binder, value, by_state ? PTX_B64 : PTX_B32);
     if (waits && value->kind == PTX_OPERAND_REGISTER && (ptx_type_size(value->reg_type) == 8) != by_state)
@@ -287,7 +288,7 @@ bool bind_pending_count(struct binder *binder, const struct ptx_instruction *ptx
     bound->run = run_pending_count;
     bound->a = bind_source(binder, &ptx->src[0], PTX_B64);
     bound->d = bind_result(binder, &ptx->dst[0]);
-    return bound->a != NO_PLACE;
+    return bound->a != NO_OPERAND;
 }
 
 bool bind_proxy_fence(struct binder *binder, const struct ptx_instruction *ptx, struct bound *bound) {

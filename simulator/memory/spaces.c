@@ -8,11 +8,11 @@
 
 #include "../analyses/race_global.h"
 #include "../machine/cluster.h"
-#include "../machine/places.h"
+#include "../machine/element_names.h"
 
 #include <stdio.h>
 
-static const char *verb(const struct access *access) {
+static const char *access_verb(const struct access *access) {
     return access_is_atomic(access) ? "updates" : access_writes(access) ? "writes" : "reads";
 }
 
@@ -21,7 +21,7 @@ static enum step report_misaligned(struct warp *warp, const struct bound *bound,
     for (int lane = 0; lane < LANES; lane++) {
         if (access->mask >> lane & 1 && access->address[lane] % unit) {
             warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
-                        "{here} %s %u bytes at address 0x%llx, which is not a multiple of %u", verb(access),
+                        "{here} %s %u bytes at address 0x%llx, which is not a multiple of %u", access_verb(access),
                         access->bytes, (unsigned long long)access->address[lane], unit);
             return warp_fatal(warp, SIM_MISALIGNED_ADDRESS);
         }
@@ -29,14 +29,14 @@ static enum step report_misaligned(struct warp *warp, const struct bound *bound,
     return STEP_NEXT;
 }
 
-// For the spaces of a block or a thread, where offsets run from 0 to size.
-static enum step report_beyond(struct warp *warp, const struct bound *bound, struct access *access, uint64_t size,
-                               const char *what, enum sim_finding_kind kind) {
+// For the memory of a block or a thread, with offsets from 0 to size.
+static enum step report_out_of_bounds(struct warp *warp, const struct bound *bound, struct access *access,
+                                      uint64_t size, const char *what, enum sim_finding_kind kind) {
     access_fill(access);
     for (int lane = 0; lane < LANES; lane++) {
         if (access->mask >> lane & 1 && access->address[lane] + access->bytes > size) {
-            warp_report(warp, kind, bound, NULL, lane, "{here} %s %u bytes at byte %lld of %s, which has %llu",
-                        verb(access), access->bytes, (long long)(int32_t)access->address[lane], what,
+            warp_report(warp, kind, bound, NULL, lane, "{here} %s %u bytes at byte %lld of %s, which has %llu bytes",
+                        access_verb(access), access->bytes, (long long)(int32_t)access->address[lane], what,
                         (unsigned long long)size);
             return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
         }
@@ -44,44 +44,47 @@ static enum step report_beyond(struct warp *warp, const struct bound *bound, str
     return STEP_NEXT;
 }
 
-static enum step report_stray(struct warp *warp, const struct bound *bound, const struct access *access, int lane) {
+static enum step report_invalid_address(struct warp *warp, const struct bound *bound, const struct access *access,
+                                        int lane) {
     uint64_t address = access->address[lane];
     int64_t distance = 0;
     const struct sim_allocation *freed = sim_memory_find_freed(address);
-    const struct sim_allocation *near = sim_memory_nearest(address, &distance);
-    char text[256 + PLACE_TEXT];
+    const struct sim_allocation *nearest = sim_memory_nearest(address, &distance);
+    char text[256 + ELEMENT_NAME_TEXT];
     if (freed && freed->kind == SIM_ALLOCATION_HOST) {
-        snprintf(text, sizeof text, "where pinned or managed memory of %zu bytes was freed", freed->size);
+        snprintf(text, sizeof text, "in pinned or managed memory of %zu bytes that was freed [use-after-free]",
+                 freed->size);
     } else if (freed) {
-        snprintf(text, sizeof text, "which is in allocation %u of %zu bytes that was freed", freed->id, freed->size);
-    } else if (!near) {
-        snprintf(text, sizeof text, "but no device memory is allocated");
+        snprintf(text, sizeof text, "in allocation %u of %zu bytes that was freed [use-after-free]", freed->id,
+                 freed->size);
+    } else if (!nearest) {
+        snprintf(text, sizeof text, "but no device memory is allocated [invalid-address]");
     } else if (distance > (1ll << 30) || distance < -(1ll << 30)) {
-        snprintf(text, sizeof text, "which is nowhere near device memory%s",
+        snprintf(text, sizeof text, "which is not in device memory%s [invalid-address]",
                  address < SIM_GLOBAL_WINDOW || address >> 44 != SIM_GLOBAL_WINDOW >> 44 ? ": a null or a host pointer"
                                                                                          : "");
     } else {
-        uint64_t inside = address - near->address;
-        bool straddles = distance == 0; // begins inside, ends outside
-        long long away = straddles      ? (long long)(inside + access->bytes - near->size)
+        uint64_t inside = address - nearest->address;
+        bool straddles = distance == 0; // starts inside the allocation, ends outside
+        long long away = straddles      ? (long long)(inside + access->bytes - nearest->size)
                          : distance < 0 ? -distance
                                         : distance;
-        char owner[PLACE_TEXT];
-        place_owner(near, owner);
+        char owner[ELEMENT_NAME_TEXT];
+        element_name_allocation(nearest, owner);
         snprintf(text, sizeof text, "%lld byte%s %s %s", away, away == 1 ? "" : "s",
                  distance < 0 ? "before" : "past the last byte of", owner);
     }
     warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane, "{here} %s %u bytes at address 0x%llx, %s",
-                verb(access), access->bytes, (unsigned long long)address, text);
+                access_verb(access), access->bytes, (unsigned long long)address, text);
     return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
 }
 
 static enum step run_in_space(struct warp *warp, const struct bound *bound, struct access *access,
                               access_action *action);
 
-// One lane after the other, as accesses of their own; for what the fast path does not cover.
-static enum step one_by_one(struct warp *warp, const struct bound *bound, struct access *access,
-                            access_action *action) {
+// Executes the lanes one by one, as separate accesses, if the fast path does not cover the access.
+static enum step run_lanes_separately(struct warp *warp, const struct bound *bound, struct access *access,
+                                      access_action *action) {
     access_fill(access);
     for (uint32_t left = access->mask; left; left &= left - 1) {
         int lane = first_lane(left);
@@ -96,11 +99,12 @@ static enum step one_by_one(struct warp *warp, const struct bound *bound, struct
     return STEP_NEXT;
 }
 
-static inline void note_look(struct warp *warp, const struct bound *bound, const struct access *access, bool shared) {
+static inline void note_observed(struct warp *warp, const struct bound *bound, const struct access *access,
+                                 bool shared) {
     if ((access_is_atomic(access) || bound->is_volatile) && !access_writes(access)) {
-        warp->look.address = access->span.low;
-        warp->look.bytes = access->bytes;
-        warp->look.shared = shared;
+        warp->last_observed.address = access->span.low;
+        warp->last_observed.bytes = access->bytes;
+        warp->last_observed.shared = shared;
     }
 }
 
@@ -110,8 +114,8 @@ enum step access_in_own_shared(struct warp *warp, const struct bound *bound, str
     if (access->span.high + access->bytes > block->run->shared_bytes) {
         if (access->span.high > CLUSTER_OFFSET)
             return access_in_cluster(warp, bound, access, action);
-        return report_beyond(warp, bound, access, block->run->shared_bytes, "the block's shared memory",
-                             SIM_FINDING_SHARED_OUT_OF_BOUNDS);
+        return report_out_of_bounds(warp, bound, access, block->run->shared_bytes, "the block's shared memory",
+                                    SIM_FINDING_SHARED_OUT_OF_BOUNDS);
     }
     if (block->race.on) {
         if (access->kind == ACCESS_ASYNC_COPY)
@@ -119,7 +123,7 @@ enum step access_in_own_shared(struct warp *warp, const struct bound *bound, str
         else if (access_is_atomic(access) || bound->is_volatile)
             race_shared_atomic(warp, bound, access);
         else if (access->span.low >= run_reserved_shared(block->run))
-            ; // a library's own: lanes of cooperative groups' tiles hand each other numbers without __syncwarp()
+            ; // a library's own memory: lanes of cooperative groups' tiles exchange values without __syncwarp()
         else if (access_writes(access))
             race_shared_write(warp, bound, access);
         else
@@ -130,40 +134,40 @@ enum step access_in_own_shared(struct warp *warp, const struct bound *bound, str
     action(warp, bound, access, block->shared);
     if (block->race.on && bound->is_volatile && !access_writes(access))
         stale_load(warp, bound, access);
-    note_look(warp, bound, access, true);
+    note_observed(warp, bound, access, true);
     return STEP_NEXT;
 }
 
-// The allocation that all of the access lies in; those that the warp used last are looked at first.
+// Finds the allocation that contains the whole access; the warp's most recent allocations are tried first.
 static struct sim_allocation *find_allocation(struct warp *warp, const struct access *access) {
     uint64_t low = access->span.low, end = access->span.high + access->bytes;
-    int place = 0;
+    int index = 0;
     struct sim_allocation *found = NULL;
-    for (; place < RECENT_ALLOCATIONS && !found; place++) {
-        struct sim_allocation *one = warp->recent[place];
+    for (; index < MAX_RECENT_ALLOCATIONS && !found; index++) {
+        struct sim_allocation *one = warp->recent[index];
         found = one && low >= one->address && end <= one->address + one->size ? one : NULL;
     }
     if (!found)
         found = sim_memory_find(low, end - low);
     if (found && found != warp->recent[0]) {
-        for (int i = place - 1; i > 0; i--)
+        for (int i = index - 1; i > 0; i--)
             warp->recent[i] = warp->recent[i - 1];
         warp->recent[0] = found;
     }
     return found;
 }
 
-// A loop that waits for another block comes to the same place again and again.
+// A loop that waits for another block repeats an access to the same address.
 static void note_poll(struct warp *warp, const struct bound *bound, const struct access *access) {
     int32_t pc = pc_of(warp, bound);
-    for (int i = 0; i < RECENT_POLLS; i++) {
+    for (int i = 0; i < MAX_RECENT_POLLS; i++) {
         if (warp->poll[i].pc == pc && warp->poll[i].address == access->span.low) {
             warp->block->polls++;
-            warp->block->polled_at = pc;
+            warp->block->poll_pc = pc;
             return;
         }
     }
-    unsigned next = warp->next_poll++ % RECENT_POLLS;
+    unsigned next = warp->next_poll++ % MAX_RECENT_POLLS;
     warp->poll[next].pc = pc;
     warp->poll[next].address = access->span.low;
 }
@@ -171,10 +175,10 @@ static void note_poll(struct warp *warp, const struct bound *bound, const struct
 static enum step in_global(struct warp *warp, const struct bound *bound, struct access *access, access_action *action) {
     struct sim_allocation *allocation = find_allocation(warp, access);
     if (!allocation && access->mask & (access->mask - 1))
-        return one_by_one(warp, bound, access, action);
+        return run_lanes_separately(warp, bound, access, action);
     if (!allocation) {
         access_fill(access);
-        return report_stray(warp, bound, access, first_lane(access->mask));
+        return report_invalid_address(warp, bound, access, first_lane(access->mask));
     }
     bool writes = access_writes(access) || access_is_atomic(access);
     if (writes && allocation->kind == SIM_ALLOCATION_CONST_VARIABLE) {
@@ -184,22 +188,22 @@ static enum step in_global(struct warp *warp, const struct bound *bound, struct 
     }
     access->allocation = allocation;
     race_global_access(warp, bound, access);
-    if (warp->block->given_up)
+    if (warp->block->aborted)
         return STEP_STOP;
     action(warp, bound, access, allocation->bytes - allocation->address);
     race_global_accessed(warp, bound, access);
-    note_look(warp, bound, access, false);
+    note_observed(warp, bound, access, false);
     if (bound->is_volatile && !access_writes(access))
         note_poll(warp, bound, access);
     warp->block->changed |= access_writes(access);
     return STEP_NEXT;
 }
 
-// Memory that each thread has to itself: the offset in it becomes one in the block's storage for all threads.
+// Memory of a single thread: the offset is converted to one in the block's storage for all threads.
 static enum step in_own(struct warp *warp, const struct bound *bound, struct access *access, access_action *action,
                         uint8_t *storage, size_t stride, const char *what) {
     if (access->span.high + access->bytes > stride)
-        return report_beyond(warp, bound, access, stride, what, SIM_FINDING_LOCAL_OUT_OF_BOUNDS);
+        return report_out_of_bounds(warp, bound, access, stride, what, SIM_FINDING_LOCAL_OUT_OF_BOUNDS);
     access_fill(access);
     for (uint64_t i = 0; i < LANES; i++)
         access->address[i] += (warp->index * LANES + i) * stride;
@@ -216,10 +220,10 @@ static enum step in_parameters(struct warp *warp, const struct bound *bound, str
         return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     }
     if (access->span.high + access->bytes > run->kernel->ptx->param_bytes) {
-        return report_beyond(warp, bound, access, run->kernel->ptx->param_bytes, "the kernel's parameters",
-                             SIM_FINDING_OUT_OF_BOUNDS);
+        return report_out_of_bounds(warp, bound, access, run->kernel->ptx->param_bytes, "the kernel's parameters",
+                                    SIM_FINDING_OUT_OF_BOUNDS);
     }
-    // The action only reads: it is a load.
+    // The action only reads, because the instruction is a load.
     action(warp, bound, access, (uint8_t *)(uintptr_t)run->launch->parameters);
     return STEP_NEXT;
 }
@@ -237,15 +241,16 @@ static enum ptx_space space_of(uint64_t address) {
     }
 }
 
-// A generic address says by its window which space it is in.
+// The window of a generic address determines its space.
 static enum step in_generic(struct warp *warp, const struct bound *bound, struct access *access,
                             access_action *action) {
     enum ptx_space space = space_of(access->span.low);
     if (space_of(access->span.high) != space)
-        return one_by_one(warp, bound, access, action);
+        return run_lanes_separately(warp, bound, access, action);
     if (space == PTX_GLOBAL && access->span.pattern == LANES_SCATTERED && access->span.low < SIM_GLOBAL_WINDOW &&
         access->mask & (access->mask - 1))
-        return one_by_one(warp, bound, access, action); // lowest and highest may have a window between them
+        return run_lanes_separately(warp, bound, access,
+                                    action); // another window may be between the lowest and the highest address
     if (space != PTX_GLOBAL) {
         for (int i = 0; i < LANES && access->span.pattern == LANES_SCATTERED; i++)
             access->address[i] &= ~WINDOW_MASK;
@@ -295,7 +300,7 @@ static void record_in(struct warp *warp, const struct bound *bound, const struct
                          access->to);
 }
 
-// Counts the access as the one request that it is, or as one for each space where its generic addresses lie in several.
+// Counts the access as one request, or as one per space if its generic addresses are in several.
 static void record_traffic(struct warp *warp, const struct bound *bound, struct access *access) {
     static const enum ptx_space counted[] = {PTX_GLOBAL, PTX_SHARED, PTX_LOCAL};
     access_fill(access);
@@ -312,7 +317,7 @@ static void record_traffic(struct warp *warp, const struct bound *bound, struct 
 }
 
 enum step access_run_at(struct warp *warp, const struct bound *bound, struct access *access, access_action *action) {
-    if (warp->block->watched)
+    if (warp->block->traced)
         record_traffic(warp, bound, access);
     return run_in_space(warp, bound, access, action);
 }
@@ -335,7 +340,7 @@ static void repeat64(uint64_t *address, uint32_t mask) {
         address[i] = mask >> i & 1 ? address[i] : first;
 }
 
-void access_find(struct warp *warp, struct access *access, place base, int cell, int64_t offset) {
+void access_find(struct warp *warp, struct access *access, operand_ref base, int cell, int64_t offset) {
     const struct lanes *lanes = warp->lanes;
     if (cell == 8) {
         lanes->offset64(access->address, cells64(warp, base), (uint64_t)offset);
@@ -356,7 +361,7 @@ void access_find(struct warp *warp, struct access *access, place base, int cell,
     }
 }
 
-// Addresses that are known when the kernel is bound, but for where a thread's stack of parameters or locals stands.
+// Addresses that are known when the kernel is bound, except those in a thread's stack of parameters or locals.
 static void find_addresses_fixed(struct warp *warp, const struct bound *bound, struct access *access) {
     uint64_t address = (uint64_t)bound->offset;
     if (access->space == PTX_LOCAL && bound->extra)

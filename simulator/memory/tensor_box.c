@@ -1,4 +1,4 @@
-// What bulk copies look at before they move anything, and where the rows of a tensor's box are: see tensor_box.h.
+// Checks of bulk copies, and the addresses of the rows of a tensor's box: see tensor_box.h.
 #include "tensor_box.h"
 
 #include "../analyses/race_global.h"
@@ -10,7 +10,7 @@
 enum step bulk_misaligned(struct warp *warp, const struct bound *bound, int lane, const char *what, uint64_t value,
                           unsigned unit) {
     warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
-                "{here} copies in bulk; %s, 0x%llx, is no multiple of %u", what, (unsigned long long)value, unit);
+                "{here} is a bulk copy; %s, 0x%llx, is not a multiple of %u", what, (unsigned long long)value, unit);
     return warp_fatal(warp, SIM_MISALIGNED_ADDRESS);
 }
 
@@ -18,7 +18,7 @@ enum step bulk_check_shared(struct warp *warp, const struct bound *bound, int la
                             unsigned unit) {
     if (offset == UINT64_MAX || offset + bytes > warp->run->shared_bytes) {
         warp_report(warp, SIM_FINDING_SHARED_OUT_OF_BOUNDS, bound, NULL, lane,
-                    "{here} copies %u bytes at byte 0x%llx of the block's shared memory, which has %zu", bytes,
+                    "{here} copies %u bytes at byte 0x%llx of the block's shared memory, which has %zu bytes", bytes,
                     (unsigned long long)offset, warp->run->shared_bytes);
         return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     }
@@ -29,10 +29,13 @@ enum step bulk_check_global(struct warp *warp, const struct bound *bound, int la
                             bool writes, bool by_map, struct sim_allocation **allocation) {
     *allocation = sim_memory_find(address, bytes);
     if (!*allocation || (writes && (*allocation)->kind == SIM_ALLOCATION_CONST_VARIABLE)) {
-        warp_report(warp, by_map ? SIM_FINDING_TENSOR_MAP : SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
-                    "{here} %s %llu bytes at address 0x%llx, which are not within one allocation of device memory%s",
-                    writes ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)address,
-                    by_map ? ": the tensor map's tensor is larger than that, or its memory was freed" : "");
+        warp_report(
+            warp, by_map ? SIM_FINDING_TENSOR_MAP : SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
+            "{here} %s %llu bytes at address 0x%llx, which are not within one allocation of device memory%s",
+            writes ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)address,
+            by_map
+                ? ": the tensor of the map is larger than the allocation, or its memory was freed [tensor-map-bounds]"
+                : "");
         return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     }
     struct access access = {
@@ -47,7 +50,7 @@ enum step bulk_check_global(struct warp *warp, const struct bound *bound, int la
     };
     race_global_access(warp, bound, &access);
     warp->block->changed |= writes;
-    return warp->block->given_up ? STEP_STOP : STEP_NEXT;
+    return warp->block->aborted ? STEP_STOP : STEP_NEXT;
 }
 
 bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uint64_t address, struct tensor_map *map) {
@@ -59,9 +62,9 @@ bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uin
         if (offset + TENSOR_MAP_BYTES <= run->kernel->ptx->param_bytes)
             from = (const uint8_t *)run->launch->parameters + offset;
     } else if ((address & WINDOW_MASK) == SIM_LOCAL_WINDOW) {
-        wrong = "lies in the thread's local memory: the parameter is no const __grid_constant__ one";
+        wrong = "is in the thread's local memory: the parameter is not const __grid_constant__ [tensor-map-local]";
     } else if ((address & WINDOW_MASK) == SIM_SHARED_WINDOW) {
-        wrong = "lies in shared memory";
+        wrong = "is in shared memory";
     } else {
         struct sim_allocation *allocation = sim_memory_find(address, TENSOR_MAP_BYTES);
         if (allocation)
@@ -70,16 +73,16 @@ bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uin
     if (!wrong && address % TENSOR_MAP_ALIGNMENT)
         wrong = "is not at a multiple of 64 bytes";
     if (!wrong && !from)
-        wrong = "lies in no memory of the device";
+        wrong = "is not in device memory";
     if (!wrong) {
         memcpy(map, from, sizeof *map);
         if (map->magic != TENSOR_MAP_MAGIC)
-            wrong = "is none that cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col wrote";
+            wrong = "was not written by cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col";
         else if (map->rank != bound->vector)
-            wrong = "has another number of dimensions than the instruction";
+            wrong = "has another rank than the instruction [tensor-map-rank]";
         else if (map->pixels != ((bound->ptx->flags & PTX_IM2COL) != 0))
-            wrong = map->pixels ? "cuTensorMapEncodeIm2col wrote; the instruction is not .im2col"
-                                : "cuTensorMapEncodeTiled wrote; the instruction is .im2col";
+            wrong = map->pixels ? "was written by cuTensorMapEncodeIm2col; the instruction is not .im2col"
+                                : "was written by cuTensorMapEncodeTiled; the instruction is .im2col";
     }
     if (!wrong)
         return !map->changed || tensor_map_check(warp, bound, lane, address, map);
@@ -89,8 +92,8 @@ bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uin
     return false;
 }
 
-enum step tensor_box_find(struct warp *warp, const struct bound *bound, const place coordinate[], const place offset[],
-                          int lane, struct box *box) {
+enum step tensor_box_find(struct warp *warp, const struct bound *bound, const operand_ref coordinate[],
+                          const operand_ref offset[], int lane, struct box *box) {
     const struct tensor_map *map = &box->map;
     box->rows = 1;
     for (unsigned i = 0; i < map->rank; i++) {
@@ -108,13 +111,13 @@ enum step tensor_box_find(struct warp *warp, const struct bound *bound, const pl
     if (begins % 16 == 0)
         return STEP_NEXT;
     warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
-                "{here} copies a box from element %d of its rows on, which is byte %lld, no multiple of 16", box->at[0],
-                (long long)begins);
+                "{here} copies a box whose rows start at element %d, byte %lld, which is not a multiple of 16",
+                box->at[0], (long long)begins);
     return warp_fatal(warp, SIM_ILLEGAL_INSTRUCTION);
 }
 
-// Along which of a dimension's elements pixel `row` lies, and how often the dimensions before were gone through until
-// then: from where the copy begins to the end, then from the lower corner on.
+// The coordinate of pixel `row` along a dimension; *row becomes the number of complete passes over the dimensions
+// before: from the start of the copy to the end, then from the lower corner on.
 static int64_t pixel_at(const struct box *box, unsigned i, uint32_t *row) {
     const struct tensor_map *map = &box->map;
     int64_t at = box->at[i], step = map->step[i];

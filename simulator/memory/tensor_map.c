@@ -1,11 +1,12 @@
-// Tensor maps that a kernel has changed. The copy engine reads maps through a proxy of its own, the tensormap proxy. A
-// change is visible to it where the one who made it has released it to that proxy (tensormap.cp_fenceproxy, or
-// fence.proxy.tensormap::generic.release), and the one who copies has acquired it since, by a fence that names the map.
+// Tensor maps that a kernel modifies. The TMA unit reads maps through a proxy of its own, the tensormap proxy. A
+// modification is visible to it if the modifying thread has released it to that proxy (tensormap.cp_fenceproxy, or
+// fence.proxy.tensormap::generic.release), and the thread that issues the copy has acquired it since, by a fence that
+// names the map.
 //
-// Each change has a number, which the map keeps and copies of it have, too. A block remembers which change of which map
-// its fences have acquired: any thread's fence counts for all of the block, as if a barrier stood behind it, and any
-// release of the launch for all changes before it. Changes of earlier launches need none. What ordinary stores do to a
-// map is not seen.
+// Each modification has a number, which the map and its copies keep. A block keeps which modification of which map its
+// fences have acquired: a fence of any thread counts for the whole block, as if a barrier followed it, and any release
+// in the launch counts for all earlier modifications. Modifications in earlier launches need none. Modifications by
+// ordinary stores are not tracked.
 #include "tensor_map.h"
 
 #include "../machine/block.h"
@@ -15,7 +16,7 @@
 
 enum { WRONG_TEXT = 128 };
 
-struct tensor_maps { // those that a block has acquired
+struct tensor_maps { // the maps that a block has acquired
     unsigned count, room;
     struct {
         uint64_t address, changed;
@@ -81,10 +82,10 @@ static bool is_dimension_wrong(const struct tensor_map *map, unsigned i, char te
     if (map->no_size >> i & 1)
         snprintf(text, WRONG_TEXT, "the size of dimension %u is 0", i);
     else if (map->box[i] == 0 || map->box[i] > TENSOR_MOST_BOX)
-        snprintf(text, WRONG_TEXT, "its box has %u%s elements along dimension %u; 1 to %d are possible", map->box[i],
+        snprintf(text, WRONG_TEXT, "its box has %u%s elements in dimension %u; 1 to %d are allowed", map->box[i],
                  map->box[i] == UINT16_MAX ? " or more" : "", i, TENSOR_MOST_BOX);
     else if (map->step[i] == 0 || map->step[i] > TENSOR_MOST_STEP)
-        snprintf(text, WRONG_TEXT, "the element stride of dimension %u is %u%s; 1 to %d are possible", i, map->step[i],
+        snprintf(text, WRONG_TEXT, "the element stride of dimension %u is %u%s; 1 to %d are allowed", i, map->step[i],
                  map->step[i] == UINT8_MAX ? " or more" : "", TENSOR_MOST_STEP);
     else if (stride % 16 || stride >= TENSOR_STRIDE_END)
         snprintf(text, WRONG_TEXT, "stride %u is %llu bytes; it has to be a multiple of 16 and less than 2^40", i,
@@ -94,7 +95,7 @@ static bool is_dimension_wrong(const struct tensor_map *map, unsigned i, char te
     return true;
 }
 
-// What the driver would not have encoded.
+// Returns whether the driver would reject the map, and describes the reason.
 static bool is_wrong(const struct tensor_map *map, char text[WRONG_TEXT]) {
     unsigned bytes = map->box[0] * map->element_bytes, span = 16u << map->swizzle;
     for (unsigned i = 0; i < map->rank; i++)
@@ -102,17 +103,17 @@ static bool is_wrong(const struct tensor_map *map, char text[WRONG_TEXT]) {
             return true;
     if (map->address == 0 || map->address % 16)
         snprintf(text, WRONG_TEXT,
-                 "its tensor begins at address 0x%llx, which is no multiple of 16 bytes in device memory",
+                 "its tensor starts at address 0x%llx, which is not a multiple of 16 bytes in device memory",
                  (unsigned long long)map->address);
     else if (map->interleave)
-        snprintf(text, WRONG_TEXT, "it has an interleave, whose copies the simulator lacks");
+        snprintf(text, WRONG_TEXT, "it has an interleaved layout, which the simulator does not support");
     else if (map->nan_fill && !is_floating((enum ptx_type)map->type))
-        snprintf(text, WRONG_TEXT, "it fills with NaN, and its elements are no floating-point numbers");
+        snprintf(text, WRONG_TEXT,
+                 "it fills out-of-bounds elements with NaN, but its elements are not floating-point numbers");
     else if (bytes % 16)
         snprintf(text, WRONG_TEXT, "a row of its box has %u bytes; it has to be a multiple of 16", bytes);
     else if (map->swizzle && bytes > span)
-        snprintf(text, WRONG_TEXT,
-                 "a row of its box has %u bytes; with a swizzle of %u bytes at most that many are possible", bytes,
+        snprintf(text, WRONG_TEXT, "a row of its box has %u bytes, more than the span of its %u-byte swizzle", bytes,
                  span);
     else
         return false;
@@ -126,18 +127,19 @@ bool tensor_map_check(struct warp *warp, const struct bound *bound, int lane, ui
     char text[WRONG_TEXT];
     if (of_this_launch && !map->released && map->changed > atomic_load(&run->maps_released))
         warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
-                    "{here} uses a tensor map at address 0x%llx that the kernel has changed, with neither "
-                    "tensormap.cp_fenceproxy nor a fence.proxy.tensormap::generic.release after it",
+                    "{here} uses a tensor map at address 0x%llx that the kernel has modified, with neither a "
+                    "tensormap.cp_fenceproxy nor a fence.proxy.tensormap::generic.release after the modification "
+                    "[tensor-map-release]",
                     (unsigned long long)address);
     else if (of_this_launch && !is_acquired(warp->block, address, map->changed))
         warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
-                    "{here} uses a tensor map at address 0x%llx that the kernel has changed, and the block has not "
-                    "executed a fence.proxy.tensormap::generic.acquire for it since",
+                    "{here} uses a tensor map at address 0x%llx that the kernel has modified, and the block has not "
+                    "executed a fence.proxy.tensormap::generic.acquire on it since [tensor-map-acquire]",
                     (unsigned long long)address);
     if (!is_wrong(map, text))
         return true;
     warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
-                "{here} uses a tensor map at address 0x%llx that tensormap.replace has changed: %s",
+                "{here} uses a tensor map at address 0x%llx that tensormap.replace has modified: %s [tensor-map-field]",
                 (unsigned long long)address, text);
     warp_fatal(warp, SIM_ILLEGAL_INSTRUCTION);
     return false;

@@ -1,12 +1,12 @@
 // ld and st: values between memory and registers.
 #include "spaces.h"
-#include "whole.h"
+#include "wide_atomic.h"
 
 #include "../analyses/validity.h"
 
 #include <string.h>
 
-// An element as it stands in memory, extended to its register.
+// Reads an element from memory and extends it to its register.
 static uint64_t read_element(const uint8_t *bytes, const struct bound *bound) {
     uint64_t value = 0;
     memcpy(&value, bytes, bound->bytes);
@@ -16,7 +16,8 @@ static uint64_t read_element(const uint8_t *bytes, const struct bound *bound) {
     return bound->width >= 64 ? value : value & ((1ull << bound->width) - 1);
 }
 
-static void write_value(struct warp *warp, place where, const uint64_t values[LANES], unsigned width, uint32_t mask) {
+static void write_value(struct warp *warp, operand_ref where, const uint64_t values[LANES], unsigned width,
+                        uint32_t mask) {
     if (width > 32) {
         warp_write64(warp, where, values, mask);
         return;
@@ -38,7 +39,7 @@ static void load_whole(struct warp *warp, const struct bound *bound, const struc
     for (uint32_t left = access->mask; left; left &= left - 1) {
         int lane = first_lane(left);
         uint8_t element[32], *from = origin + filled.address[lane];
-        whole_move(element, from, from, access->bytes);
+        wide_atomic_copy(element, from, from, access->bytes);
         for (int k = 0; k < bound->vector; k++)
             values[k][lane] = read_element(element + k * bound->bytes, bound);
     }
@@ -59,12 +60,12 @@ static void load_any(struct warp *warp, const struct bound *bound, const struct 
     }
 }
 
-// All lanes get the same value: read it once.
+// All lanes load the same value: read it once.
 static void load_uniform(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     for (int k = 0; k < bound->vector; k++) {
-        place where = bound->elements[k];
+        operand_ref where = bound->elements[k];
         uint64_t value = read_element(origin + access->span.low + (unsigned)k * bound->bytes, bound);
-        if (where == NO_PLACE)
+        if (where == NO_OPERAND)
             continue;
         if (bound->width > 32) {
             uint64_t wide[LANES];
@@ -84,15 +85,15 @@ static void load_uniform(struct warp *warp, const struct bound *bound, const str
     }
 }
 
-// 32-bit elements into 32-bit registers, all lanes: nearly every load there is.
+// 32-bit elements into 32-bit registers, all lanes: the case of nearly every load.
 static inline __attribute__((always_inline)) void load_words(struct warp *warp, const struct bound *bound,
                                                              const struct access *access, const uint8_t *origin,
                                                              int vector) {
     uint32_t values[4][LANES];
     if (access->span.pattern == LANES_CONTIGUOUS) {
         const uint8_t *from = origin + access->span.low;
-        if (vector == 1 && bound->elements[0] != NO_PLACE) {
-            memcpy(at(warp, bound->elements[0]), from, 4 * LANES);
+        if (vector == 1 && bound->elements[0] != NO_OPERAND) {
+            memcpy(operand_data(warp, bound->elements[0]), from, 4 * LANES);
             return;
         }
         for (int i = 0; i < LANES; i++)
@@ -106,8 +107,8 @@ static inline __attribute__((always_inline)) void load_words(struct warp *warp, 
         }
     }
     for (int k = 0; k < vector; k++)
-        if (bound->elements[k] != NO_PLACE)
-            memcpy(at(warp, bound->elements[k]), values[k], 4 * LANES);
+        if (bound->elements[k] != NO_OPERAND)
+            memcpy(operand_data(warp, bound->elements[k]), values[k], 4 * LANES);
 }
 
 static void load_values(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
@@ -136,13 +137,13 @@ static void load_values(struct warp *warp, const struct bound *bound, const stru
 
 static void load(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     load_values(warp, bound, access, origin);
-    if (warp->met_uninitialised)
+    if (warp->read_uninitialized)
         validity_load(warp, bound, access);
 }
 
 static void store_values(struct warp *warp, const struct bound *bound, const struct access *access, uint8_t *origin) {
     if (access->span.pattern == LANES_CONTIGUOUS && bound->vector == 1 && bound->bytes == 4 && bound->width == 32) {
-        memcpy(origin + access->span.low, at(warp, bound->elements[0]), 4 * LANES);
+        memcpy(origin + access->span.low, operand_data(warp, bound->elements[0]), 4 * LANES);
         return;
     }
     struct access filled = *access;
@@ -156,7 +157,7 @@ static void store_values(struct warp *warp, const struct bound *bound, const str
             memcpy(each + (unsigned)k * bound->bytes, from, bound->bytes);
         }
         if (each == whole)
-            whole_move(to, whole, to, access->bytes);
+            wide_atomic_copy(to, whole, to, access->bytes);
     }
 }
 
@@ -171,7 +172,7 @@ enum step run_load(struct warp *warp, const struct bound *bound, uint32_t mask) 
     enum step step = access_run(warp, bound, mask, ACCESS_LOAD, load);
     if (step != STEP_NEXT || held == validity_holds_any(warp))
         return step;
-    warp->now->pc++; // from here on the interpreter watches what becomes of it
+    warp->now->pc++; // from here on the interpreter tracks the uninitialized value
     return STEP_MOVED;
 }
 

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-// The line without comments, and what stands between quotes.
+// Copies the line without comments and without the contents of quotes.
 static void strip(const char *line, char *text, size_t size) {
     size_t length = 0;
     char quote = 0;
@@ -41,7 +41,7 @@ static bool is_word(const char *text, const char *word) {
     return !strncmp(text, word, length) && !isalnum((unsigned char)text[length]) && text[length] != '_';
 }
 
-// Behind the closing parenthesis; NULL where there is none.
+// The text after the closing parenthesis; NULL if there is none.
 static const char *behind_parenthesis(const char *text) {
     int depth = 0;
     for (; *text; text++) {
@@ -52,7 +52,7 @@ static const char *behind_parenthesis(const char *text) {
     return NULL;
 }
 
-// The only '=' that assigns and stands in no parentheses of its own; NULL: none, or several.
+// The only '=' that assigns and is not in parentheses; NULL: none, or several.
 static const char *find_equals(const char *text) {
     const char *found = NULL;
     int depth = 0;
@@ -73,7 +73,7 @@ static const char *find_equals(const char *text) {
     return found;
 }
 
-// Of "const float new_max" the name and the type, of "a[i][j]" the name alone.
+// From "const float new_max" the name and the type, from "a[i][j]" the name only.
 static bool split(const char *left, size_t length, struct assignment *assignment) {
     while (length && isspace((unsigned char)left[length - 1]))
         length--;
@@ -107,7 +107,7 @@ static bool split(const char *left, size_t length, struct assignment *assignment
     return memchr(left, ',', start) == NULL;
 }
 
-// The name that is all of the text up to a semicolon, else "".
+// The name, if it is the whole text up to a semicolon, else "".
 static void copy_word(const char *text, char *word, size_t size) {
     size_t length = 0;
     text = skip_spaces(text);
@@ -135,7 +135,7 @@ bool assignment_of(const char *line, struct assignment *assignment) {
     copy_word(equals + 1, assignment->from, sizeof assignment->from);
     while (length && strchr("+-*/%&|^<>", at[length - 1])) {
         length--;
-        *assignment->from = 0; // x += y is not y
+        *assignment->from = 0; // x += y is not a copy of y
     }
     return split(at, length, assignment);
 }

@@ -1,7 +1,7 @@
-// Which line a warp is at, and the copies and barriers that it meets, in the order of its block.
+// The line at which a warp is, and its copies and barriers, in the order of the block.
 #include "record.h"
 
-static const char *const event_name[RECORDING_EVENTS] = {
+static const char *const event_names[RECORDING_EVENTS] = {
     [RECORDING_COPY] = "copy",
     [RECORDING_COMMIT] = "commit",
     [RECORDING_WAIT] = "wait",
@@ -23,8 +23,8 @@ static const char *const event_name[RECORDING_EVENTS] = {
     [RECORDING_FENCE] = "fence",
 };
 
-const char *events_name(enum recording_event event) {
-    return event_name[event];
+const char *event_name(enum recording_event event) {
+    return event_names[event];
 }
 
 void events_step(struct warp *warp, int32_t instruction, uint32_t mask) {
@@ -34,31 +34,31 @@ void events_step(struct warp *warp, int32_t instruction, uint32_t mask) {
     const int32_t place = recording->place[instruction];
     if (recording->ptx->instruction[instruction].opcode == PTX_OP_MMA)
         samples_note(warp, instruction, mask, "mma");
-    // Code without a line, as the compiler moves it about, belongs to the step that it is in.
+    // Code without a line, which the compiler moves around, belongs to the current step.
     if (place < 0 || place == record->place || recording_place_at(place)->line == 0)
         return;
     record->place = place;
     if (slot->steps == MOST_STEPS)
         slot->steps_left_out = true;
     else
-        slot->step[slot->steps++] = (struct stepped){record->block->seq, place, mask};
+        slot->step[slot->steps++] = (struct step_record){record->block->seq, place, mask};
 }
 
-static bool is_same(const struct noted *a, const struct noted *b) {
+static bool is_same(const struct event_record *a, const struct event_record *b) {
     return a->event == b->event && a->instruction == b->instruction && a->a == b->a &&
            (a->b == b->b || a->event == RECORDING_SIGNAL);
 }
 
-// The lanes of a warp that do the same at once are one event, and so is who waits and tries again.
-static bool is_repeated(const struct slot *slot, const struct noted *noted) {
-    const bool lanes =
-        noted->event == RECORDING_SIGNAL || noted->event == RECORDING_TEST || noted->event == RECORDING_READY;
-    const bool tries = noted->event == RECORDING_TEST || noted->event == RECORDING_WGMMA_WAIT;
-    const struct noted *last = &slot->event[slot->events];
-    if (tries && slot->events && is_same(last - 1, noted))
+// Lanes of a warp that execute the same operation are one event, and so are repeated attempts of a wait.
+static bool is_repeated(const struct slot *slot, const struct event_record *event_record) {
+    const bool lanes = event_record->event == RECORDING_SIGNAL || event_record->event == RECORDING_TEST ||
+                       event_record->event == RECORDING_READY;
+    const bool tries = event_record->event == RECORDING_TEST || event_record->event == RECORDING_WGMMA_WAIT;
+    const struct event_record *last = &slot->event[slot->events];
+    if (tries && slot->events && is_same(last - 1, event_record))
         return true;
-    while (lanes && last > slot->event && last[-1].seq == noted->seq)
-        if (is_same(--last, noted))
+    while (lanes && last > slot->event && last[-1].seq == event_record->seq)
+        if (is_same(--last, event_record))
             return true;
     return false;
 }
@@ -66,7 +66,7 @@ static bool is_repeated(const struct slot *slot, const struct noted *noted) {
 void recording_note(struct warp *warp, const struct bound *bound, enum recording_event event, int64_t a, int64_t b) {
     struct warp_record *record = warp->record;
     struct block_record *block = record->block;
-    struct noted noted = {block->seq, event, pc_of(warp, bound), a, b};
+    struct event_record event_record = {block->seq, event, pc_of(warp, bound), a, b};
     if (event == RECORDING_ARRIVE) {
         block->use[a] += block->passed[a];
         block->passed[a] = false;
@@ -74,18 +74,18 @@ void recording_note(struct warp *warp, const struct bound *bound, enum recording
     if (event == RECORDING_PASS)
         block->passed[a] = true;
     if (event == RECORDING_ARRIVE || event == RECORDING_PASS)
-        noted.b = block->use[a];
+        event_record.b = block->use[a];
     if (record->slot < 0)
         return;
     struct slot *slot = &record->recording->slot[record->slot];
     struct site *site =
-        event == RECORDING_WGMMA ? NULL : samples_site(record->recording, noted.instruction, SITE_NONE, "sync");
+        event == RECORDING_WGMMA ? NULL : samples_site(record->recording, event_record.instruction, SITE_NONE, "sync");
     if (site && event != RECORDING_PASS)
         site->samples.executed++;
-    if (is_repeated(slot, &noted))
+    if (is_repeated(slot, &event_record))
         return;
     if (slot->events == MOST_EVENTS)
         slot->events_left_out = true;
     else
-        slot->event[slot->events++] = noted;
+        slot->event[slot->events++] = event_record;
 }

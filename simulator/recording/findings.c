@@ -1,4 +1,4 @@
-// The two accesses of a finding: those recent ones of its two lines that it can be about.
+// The two accesses of a finding, among the recent accesses of its two lines.
 #include "record.h"
 
 #include "../machine/report.h"
@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct recording *watched;
+static struct recording *current;
 
 static const struct ptx_location *location_of(const struct ptx_kernel *ptx, int32_t instruction) {
     const int32_t location = ptx->instruction[instruction].location;
     return location >= 0 && location < ptx->module->locations ? &ptx->module->location[location] : NULL;
 }
 
-// A finding names the first instruction of a line; the one that was executed may be any of them.
+// A finding has the first instruction of a line; the executed one may be any of them.
 static bool same_line(const struct ptx_kernel *ptx, int32_t a, int32_t b) {
     const struct ptx_location *x = location_of(ptx, a), *y = location_of(ptx, b);
     return a == b || (x && y && x->file == y->file && x->line == y->line && x->inlined_at == y->inlined_at);
@@ -31,15 +31,17 @@ static bool overlap(const struct recent *a, const struct recent *b) {
     return false;
 }
 
-// The latest access of a line that the finding can be about: of this warp where it says one, else one that touches what
-// `with` touches in the same block, by another warp where there is one.
+// The latest access of a line that the finding may refer to: by this warp if the finding has one, else an access to the
+// bytes of `with` in the same block, by another warp if there is one.
 static struct recent *find(const struct recording *recording, struct found_access *access, int warp,
                            const struct recent *with, enum site_space space, struct site **where) {
     struct recent *best = NULL;
     for (int32_t i = 0; i < recording->ptx->instructions; i++) {
         for (int s = 0; s < SITE_NONE && same_line(recording->ptx, i, access->instruction); s++) {
             struct site *site = recording->site[i][s];
-            const unsigned count = !site || !site->recent ? 0 : site->recents < RECENT ? site->recents : RECENT;
+            const unsigned count = !site || !site->recent        ? 0
+                                   : site->recent_count < RECENT ? site->recent_count
+                                                                 : RECENT;
             for (unsigned r = 0; r < count; r++) {
                 struct recent *one = &site->recent[r];
                 if (one == with || (warp >= 0 && (one->block != access->block || one->warp != (unsigned)warp)) ||
@@ -69,10 +71,10 @@ static void keep(struct found_access *access, struct site *site, struct recent *
 
 static void found(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int32_t instruction,
                   int32_t other_instruction, struct sim_dim block, struct sim_dim thread) {
-    struct recording *recording = watched;
-    if (!recording || kernel != recording->ptx || recording->founds == MOST_FINDINGS)
+    struct recording *recording = current;
+    if (!recording || kernel != recording->ptx || recording->found_count == MOST_FINDINGS)
         return;
-    struct found *new = &recording->found[recording->founds++];
+    struct found *new = &recording->found[recording->found_count++];
     const unsigned number = thread.x + recording->block.x * (thread.y + recording->block.y * thread.z);
     const struct found_access none = {.warp = -1, .site_instruction = -1, .sample = -1};
     *new = (struct found){
@@ -93,20 +95,20 @@ static void found(enum sim_finding_kind kind, const struct ptx_kernel *kernel, i
     }
 }
 
-static void told(enum sim_finding_kind kind, int32_t instruction, int32_t other_instruction, const char *text,
-                 uint64_t count) {
-    for (int i = 0; watched && i < watched->founds; i++) {
-        struct found *one = &watched->found[i];
+static void printed(enum sim_finding_kind kind, int32_t instruction, int32_t other_instruction, const char *text,
+                    uint64_t count) {
+    for (int i = 0; current && i < current->found_count; i++) {
+        struct found *one = &current->found[i];
         if (one->kind == kind && one->instruction == instruction && one->other == other_instruction) {
             free(one->text);
-            one->text = strdup(text ? text : sim_report_kind(kind));
+            one->text = strdup(text ? text : sim_report_title(kind));
             one->count = count;
         }
     }
 }
 
-void findings_watch(struct recording *recording) {
-    static const struct sim_report_watcher watcher = {found, told};
-    watched = recording;
-    sim_report_watch(recording ? &watcher : NULL);
+void findings_attach(struct recording *recording) {
+    static const struct sim_report_listener listener = {found, printed};
+    current = recording;
+    sim_report_listen(recording ? &listener : NULL);
 }

@@ -1,10 +1,9 @@
-// How much of a recording is written: each of its parts is kept below a size, so that the page stays one that opens at
-// once.
+// Limits the size of each part of a recording, so that the page opens at once.
 #include "writer.h"
 
 #include <string.h>
 
-// Bytes of all kernels of a file. Two files and a page's own text are to be less than 3 MB.
+// Bytes of all kernels of a file. Two files and a page's own text have to be less than 3 MB.
 enum { SAMPLE_BYTES = 512 << 10, VALUE_BYTES = 512 << 10, STEP_BYTES = 224 << 10, STEP_TEXT = 9, EVENT_TEXT = 22 };
 enum { ENOUGH_TURNS = 12 };
 
@@ -54,7 +53,7 @@ static uint32_t fitting(const struct writer *w, uint32_t most, size_t bytes,
     return most;
 }
 
-// Of values rather fewer warps than fewer turns of a loop, in which they change.
+// For values, reduces the number of warps rather than of loop iterations, in which values change.
 void fits_choose(struct writer *w) {
     w->executions = fitting(w, MOST_EXECUTIONS, SAMPLE_BYTES, sites_bytes);
     w->steps = fitting(w, MOST_STEPS, STEP_BYTES, steps_bytes);

@@ -1,5 +1,5 @@
-// Which lane holds which element of the operands of mma, wgmma, ldmatrix and stmatrix: by the functions that the
-// simulator itself computes with.
+// Which lane holds which element of the operands of mma, wgmma, ldmatrix and stmatrix, by the simulator's own
+// functions.
 #include "record.h"
 
 #include "../lanes/fragment.h"
@@ -39,7 +39,7 @@ static struct fragment_element of_columns(int lane, int index, int width) {
 
 struct operand {
     const char *name, *element;
-    int rows, columns, width, elements; // elements of a lane
+    int rows, columns, width, elements; // elements per lane
     element_of *at;
 };
 

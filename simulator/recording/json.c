@@ -39,7 +39,7 @@ void json_add(struct json *json, const char *format, ...) {
     va_end(arguments);
 }
 
-// The bytes of a UTF-8 character; 0: it is none.
+// The length of a UTF-8 character; 0: it is not one.
 static int utf8_length(const unsigned char *text) {
     int length = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 : (text[0] & 0xf0) == 0xe0 ? 3 : 0;
     length = text[0] >= 0xf0 && text[0] < 0xf5 ? 4 : length;
@@ -89,7 +89,7 @@ void json_runs(struct json *json, const int64_t *number, size_t count) {
         int64_t step = end < count ? number[end] - number[i] : 0;
         while (end < count && number[end] - number[end - 1] == step)
             end++;
-        // Two that differ are the beginning of nothing, unless nothing follows.
+        // Two different numbers do not start a run, unless nothing follows.
         if (end == i + 2 && end < count && step)
             end = i + 1;
         json_add(json, "%s%lld,%lld,%zu", i ? "," : "", (long long)number[i], (long long)(end > i + 1 ? step : 0),

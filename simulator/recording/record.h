@@ -1,4 +1,4 @@
-// What the files of this room share.
+// Shared by the files of this folder.
 #ifndef SIMULATOR_RECORDING_RECORD_H
 #define SIMULATOR_RECORDING_RECORD_H
 
@@ -6,7 +6,7 @@
 #include "json.h"
 #include "recording.h"
 
-// Bounds of what is kept while a kernel runs; write.c keeps less where the file would be too large.
+// Limits of the data that is kept while a kernel runs; write.c writes less if the file would be too large.
 enum {
     MOST_KERNELS = 4,
     MOST_SAMPLED_BLOCKS = 4,
@@ -17,7 +17,7 @@ enum {
     MOST_EVENTS = 2000,   // of a warp
     MOST_COPIES = 16,     // of an assignment, by unrolling
     MOST_FINDINGS = 32,
-    RECENT = 64, // accesses of an instruction that a finding may be about
+    RECENT = 64, // accesses of an instruction that a finding may refer to
 };
 
 struct sample {
@@ -25,7 +25,7 @@ struct sample {
     uint64_t block;
     unsigned warp;
     uint64_t seq;
-    bool kept; // of a finding: whatever the bounds are
+    bool kept; // of a finding: kept regardless of the limits
     char *text;
 };
 
@@ -36,7 +36,7 @@ struct samples {
     uint64_t executed;
 };
 
-// An access that was made not long ago.
+// A recent access.
 struct recent {
     uint64_t block, seq;
     unsigned warp;
@@ -57,7 +57,7 @@ struct site {
     struct traffic_counts counts;
     struct samples samples;
     struct recent *recent; // [RECENT], NULL: none yet
-    unsigned recents;      // how many there were
+    unsigned recent_count; // their number
     int number;            // in the file
 };
 
@@ -68,28 +68,28 @@ struct value {
     struct samples samples;
 };
 
-struct noted {
+struct event_record {
     uint64_t seq;
     enum recording_event event;
     int32_t instruction;
     int64_t a, b;
 };
 
-struct stepped {
+struct step_record {
     uint64_t seq;
     int32_t place;
     uint32_t mask;
 };
 
-// Of a sampled warp.
+// A sampled warp.
 struct slot {
     uint64_t block;
     unsigned warp;
     bool used;
-    struct stepped *step; // [MOST_STEPS]
+    struct step_record *step; // [MOST_STEPS]
     unsigned steps, events;
     bool steps_left_out, events_left_out;
-    struct noted *event; // [MOST_EVENTS]
+    struct event_record *event; // [MOST_EVENTS]
 };
 
 struct warp_record {
@@ -103,7 +103,7 @@ struct block_record {
     uint64_t seq;
     uint64_t number;
     uint32_t use[BARRIERS]; // of a barrier, from 0
-    bool passed[BARRIERS];  // somebody has gone on behind it
+    bool passed[BARRIERS];  // a warp has passed it
     struct warp_record warp[MAX_WARPS];
 };
 
@@ -122,7 +122,7 @@ struct found {
     enum sim_finding_kind kind;
     int32_t instruction, other; // as they were reported
     struct found_access here, there;
-    char *text; // NULL until the launch has ended: it may follow from another one
+    char *text; // NULL until the launch has ended: the finding may be a consequence of another one
     uint64_t count;
 };
 
@@ -139,21 +139,21 @@ struct recording {
     int sampled_blocks;
     unsigned sampled_warps;
     struct bound *code;                // [instructions]
-    int32_t *place;                    // [instructions], in the run's places
+    int32_t *place;                    // [instructions], source locations of the run
     int8_t *merged;                    // [instructions], as traffic_merged_bytes
     uint64_t *warp_count, *lane_count; // [instructions]
     struct site *(*site)[SITE_SPACES]; // [instructions]
     struct value **value;              // [instructions], NULL: none
     struct slot slot[MOST_SLOTS];
     struct found found[MOST_FINDINGS];
-    int founds;
+    int found_count;
     struct recording *next;
 };
 
 extern struct recording *recording_first;
-void recording_discard_all(void); // and record nothing from now on
+void recording_discard_all(void); // and record no further launch
 
-// recording.c: the places of the run, found or added.
+// recording.c: the source locations of the run, found or added.
 int32_t recording_place(const struct ptx_module *module, int32_t location);
 int recording_places(void);
 struct recorded_place {
@@ -167,12 +167,12 @@ const struct recorded_place *recording_place_at(int32_t place);
 void samples_add(struct samples *samples, const struct sample *sample);
 void samples_free(struct samples *samples);
 struct site *samples_site(struct recording *recording, int32_t instruction, enum site_space space, const char *kind);
-// An execution that accesses no memory: of an mma.
+// An execution without a memory access: of an mma.
 void samples_note(struct warp *warp, int32_t instruction, uint32_t mask, const char *kind);
-// Makes a sample of a recent access, unless it is one; returns its index.
+// Makes a sample of a recent access, unless it has one; returns its index.
 int32_t samples_keep(struct site *site, struct recent *recent);
 
-// samples.c: allocations that recorded accesses lie in.
+// samples.c: allocations that contain recorded accesses.
 struct recorded_memory {
     uint64_t address;
     size_t bytes;
@@ -182,22 +182,22 @@ struct recorded_memory {
     int dimensions;
     int64_t size[5], stride[5];
     char axis[5][12];
-    int number; // in the file, -1: no access lies in it
+    int number; // in the file, -1: no access is in it
 };
-int recording_memory(uint64_t address, int64_t *offset); // the number; -1: nowhere near any
+int recording_memory(uint64_t address, int64_t *offset); // the number; -1: not near any
 const struct recorded_memory *recording_memory_at(int number);
 
 // events.c
 void events_step(struct warp *warp, int32_t instruction, uint32_t mask);
-const char *events_name(enum recording_event event);
+const char *event_name(enum recording_event event);
 
 // values.c
 bool values_find(struct recording *recording);
-void values_look(struct warp *warp, const struct bound *bound, uint32_t mask);
+void values_record(struct warp *warp, const struct bound *bound, uint32_t mask);
 void values_free(struct recording *recording);
 
 // findings.c
-void findings_watch(struct recording *recording); // NULL: no longer
+void findings_attach(struct recording *recording); // NULL: stop
 
 // fragments.c: adds the fragment of an instruction; false: it has none.
 bool fragments_describe(const struct ptx_instruction *instruction, struct json *json);

@@ -1,5 +1,5 @@
-// Which launches are recorded, and how: each warp runs a copy of the kernel's code, in which every instruction but a
-// branch is recording_step.
+// Chooses the recorded launches. Each warp of a recorded launch runs a copy of the kernel's code, in which every
+// instruction except branches is recording_step.
 #include "record.h"
 
 #include <pthread.h>
@@ -36,7 +36,7 @@ static int32_t add_place(const char *file, int line, int32_t inlined_at) {
     return place_count++;
 }
 
-// A module lives as long as the process, or until it is unloaded, which no program does whose launches are recorded.
+// A module exists as long as the process, or until it is unloaded, which no program with recorded launches does.
 int32_t recording_place(const struct ptx_module *module, int32_t location) {
     if (location < 0 || location >= module->locations)
         return -1;
@@ -68,12 +68,12 @@ static enum step recording_step(struct warp *warp, const struct bound *bound, ui
     if (original->kind == BOUND_RUN)
         step = original->run(warp, bound, mask);
     else if (mask == ALL_LANES && !original->saturate)
-        original->lanes(at(warp, original->d), at(warp, original->a), at(warp, original->b), at(warp, original->c),
-                        original->extra);
+        original->lanes(operand_data(warp, original->d), operand_data(warp, original->a),
+                        operand_data(warp, original->b), operand_data(warp, original->c), original->extra);
     else
         warp_run_lanes(warp, original, mask);
     if (step == STEP_NEXT && warp->record->slot >= 0 && recording->value[pc])
-        values_look(warp, bound, mask);
+        values_record(warp, bound, mask);
     return step;
 }
 
@@ -91,7 +91,7 @@ static bool make_code(struct recording *recording) {
     return recording->code;
 }
 
-// The first and the last block, or those that the environment names: "0,5,63".
+// The first and the last block, or those of the environment variable: "0,5,63".
 static void choose_blocks(struct recording *recording) {
     const char *chosen = getenv("SIMULATOR_RECORDING_BLOCKS");
     while (chosen && *chosen && recording->sampled_blocks < MOST_SAMPLED_BLOCKS) {
@@ -139,7 +139,7 @@ static void discard(struct recording *recording) {
         free(recording->slot[s].step);
         free(recording->slot[s].event);
     }
-    for (int f = 0; f < recording->founds; f++)
+    for (int f = 0; f < recording->found_count; f++)
         free(recording->found[f].text);
     if (recording->value)
         values_free(recording);
@@ -204,7 +204,7 @@ struct recording *recording_begin(const struct run *run) {
         discard(recording);
         return NULL;
     }
-    findings_watch(recording);
+    findings_attach(recording);
     *last = recording;
     last = &recording->next;
     return recording;
@@ -213,7 +213,7 @@ struct recording *recording_begin(const struct run *run) {
 void recording_end(struct recording *recording, bool complete) {
     if (!recording)
         return;
-    findings_watch(NULL);
+    findings_attach(NULL);
     recording->complete = complete;
     free(recording->code);
     recording->code = NULL;

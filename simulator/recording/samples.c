@@ -1,9 +1,9 @@
-// Accesses to memory: counted all, and kept as text some of them.
+// Accesses to memory: counts all, and keeps a sample of them as text.
 #include "record.h"
 
 #include "../lanes/wgmma.h"
 #include "../machine/control.h"
-#include "../machine/places.h"
+#include "../machine/element_names.h"
 #include "../simulator.h"
 #include "../traffic/traffic.h"
 
@@ -23,7 +23,7 @@ void simulator_describe_memory(const void *device, size_t bytes, const char *nam
                                const char *const *axis) {
     if (!control_is_open())
         return;
-    place_describe((uint64_t)(uintptr_t)device, name, element_bytes, dimensions, size, stride);
+    element_names_describe((uint64_t)(uintptr_t)device, name, element_bytes, dimensions, size, stride);
     if (memories == MOST_MEMORY || dimensions > 5)
         return;
     struct recorded_memory *new = &memory[memories++];
@@ -138,11 +138,11 @@ static void add_own(struct json *json, const struct recent *access) {
 }
 
 static void add_passes(struct json *json, const struct recent *access, enum access_kind kind) {
-    struct traffic_passes passes = {.count = 0};
+    struct traffic_wavefronts passes = {.count = 0};
     struct traffic_counts counts = {0};
-    int64_t number[TRAFFIC_MOST_PASSES];
+    int64_t number[TRAFFIC_MOST_WAVEFRONTS];
     size_t count = 0, words = access->bytes <= 4 ? 1 : access->bytes >= 16 ? 4 : access->bytes / 4;
-    traffic_find_passes(&counts, kind, access->bytes, access->mask, access->address, &passes);
+    traffic_find_wavefronts(&counts, kind, access->bytes, access->mask, access->address, &passes);
     for (uint32_t left = access->mask; left; left &= left - 1)
         for (size_t w = 0; w < words; w++)
             number[count++] = passes.word[first_lane(left)][w];
@@ -194,7 +194,7 @@ int32_t samples_keep(struct site *site, struct recent *recent) {
 
 // ---- Recording -----------------------------------------------------------------------------------------------------
 
-// Remembers it; keeps it as text where its warp is sampled.
+// Keeps the access as a recent one, and as text if its warp is sampled.
 static void remember(struct warp *warp, struct site *site, struct recent *recent) {
     struct samples *samples = &site->samples;
     const int slot = warp->record->slot;
@@ -212,7 +212,7 @@ static void remember(struct warp *warp, struct site *site, struct recent *recent
     if (slot >= 0 && recent->n < MOST_EXECUTIONS && samples_keep(site, recent) >= 0)
         samples->list[recent->sample].kept = false;
     if (site->recent)
-        site->recent[site->recents++ % RECENT] = *recent;
+        site->recent[site->recent_count++ % RECENT] = *recent;
 }
 
 void recording_access(struct warp *warp, int32_t instruction, enum ptx_space space, enum access_kind kind,
@@ -244,7 +244,7 @@ void recording_access(struct warp *warp, int32_t instruction, enum ptx_space spa
 
 // ---- What is no access of lanes ------------------------------------------------------------------------------------
 
-// Where each 16 bytes of a tile lie is said once a site and warpgroup.
+// The addresses of a tile's 16-byte units are written once per site and warpgroup.
 static bool is_first(const struct warp *warp, const struct site *site) {
     return warp->record->slot >= 0 && warp->index % 4 == 0 && site->samples.seen[warp->record->slot] == 0;
 }
@@ -300,7 +300,7 @@ void recording_box(struct warp *warp, const struct bound *bound, bool stores, ui
     json_free(&json);
 }
 
-// What a descriptor says, and the 16-byte units that it leads to, in the order of rows.
+// A descriptor's fields, and the 16-byte units that it refers to, in the order of rows.
 static void add_tile(struct json *json, const char *name, const struct wgmma_tile *tile, uint32_t first, uint32_t rows,
                      uint32_t k) {
     const uint32_t per_unit = 16 / wgmma_element_bytes(tile->element);
@@ -318,8 +318,8 @@ static void add_tile(struct json *json, const char *name, const struct wgmma_til
     json_add(json, "}");
 }
 
-void recording_product(struct warp *warp, const struct bound *bound, const struct wgmma_tile *a, uint32_t first_row,
-                       const struct wgmma_tile *b, uint32_t k) {
+void recording_mma(struct warp *warp, const struct bound *bound, const struct wgmma_tile *a, uint32_t first_row,
+                   const struct wgmma_tile *b, uint32_t k) {
     struct site *site = samples_site(warp->record->recording, pc_of(warp, bound), SITE_NONE, "wgmma");
     struct json json = {0};
     if (!site)

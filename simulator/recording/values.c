@@ -1,5 +1,5 @@
-// What lines compute. The compile has a line table and nothing that says where a variable lives, so what is recorded is
-// what the last fitting instruction of a line leaves in its register, where the line assigns to one variable.
+// The values that lines compute. The compilation has a line table but no locations of variables, so the recorded value
+// is the result of the last fitting instruction of a line that assigns to one variable.
 #include "record.h"
 
 #include "assignment.h"
@@ -64,7 +64,7 @@ static bool is_code(const char *file) {
     return dot && (!strcmp(dot, ".cu") || !strcmp(dot, ".cuh"));
 }
 
-// Whether it leaves a value that a variable of this type could have.
+// Whether its result may be the value of a variable of this type.
 static bool fits(const struct ptx_instruction *i, enum assigned_type type) {
     const enum ptx_type result = i->dst[0].reg_type;
     if (i->dst[0].kind != PTX_OPERAND_REGISTER || i->guard >= 0 || result == PTX_PRED)
@@ -78,8 +78,8 @@ static bool stores(const struct ptx_instruction *i) {
     return i->opcode == PTX_OP_ST || i->opcode == PTX_OP_RED || i->opcode == PTX_OP_CP_ASYNC;
 }
 
-// Of the instructions from first on that stand at one place the last that fits, -1 where there is none, or one of them
-// stores; *end is behind them.
+// The last fitting one of the instructions of one line from first on, -1 if there is none, or one of them stores; *end
+// is after them.
 static int32_t last_of_line(const struct recording *recording, int32_t first, enum assigned_type type, int32_t *end) {
     int32_t found = -1, i = first;
     bool stored = false;
@@ -92,7 +92,7 @@ static int32_t last_of_line(const struct recording *recording, int32_t first, en
     return stored ? -1 : found;
 }
 
-// The variable that is set to this one in one of the lines that follow, which then needs no instruction; else "".
+// The variable that is set to this one in one of the following lines, which then needs no instruction; else "".
 static void find_copy(const struct lines *lines, int line, const char *name, struct assignment *copy) {
     for (int l = line + 1; l <= lines->count && l <= line + NEARBY; l++)
         if (assignment_of(lines->line[l - 1], copy) && !strcmp(copy->from, name))
@@ -111,8 +111,8 @@ static bool add(struct recording *recording, int32_t instruction, const struct a
     return true;
 }
 
-// Copies of a line, as unrolling makes them, end alike; where they do not, the compiler has moved a part of one away.
-// Those that end as most do are kept and numbered.
+// Copies of a line that unrolling makes end in the same way; if they do not, the compiler has moved a part of one. The
+// most frequent ones are kept and numbered.
 static void number_copies(struct recording *recording, int32_t place) {
     const struct ptx_kernel *ptx = recording->ptx;
     int best = 0, copy = 0;
@@ -142,7 +142,7 @@ static void number_copies(struct recording *recording, int32_t place) {
     }
 }
 
-// The type that the nearest line above declares the variable with.
+// The type in the variable's nearest declaration above.
 static enum assigned_type declared_type(const struct lines *lines, int line, const char *name) {
     struct assignment other;
     for (int l = line - 1; l > 0; l--)
@@ -218,13 +218,13 @@ static void add_value(struct json *json, enum ptx_type type, uint32_t bits) {
         json_add(json, "%u", bits);
 }
 
-void values_look(struct warp *warp, const struct bound *bound, uint32_t mask) {
+void values_record(struct warp *warp, const struct bound *bound, uint32_t mask) {
     const int32_t pc = pc_of(warp, bound);
     struct value *value = warp->record->recording->value[pc];
     struct samples *samples = &value->samples;
     const uint32_t n = samples->seen[warp->record->slot]++;
     const struct ptx_operand *result = &bound->ptx->dst[0];
-    const place where = (place)(result->slot + frame_of(warp->run->kernel->ptx, pc)->register_base) << 1;
+    const operand_ref where = (operand_ref)(result->slot + frame_of(warp->run->kernel->ptx, pc)->register_base) << 1;
     const uint32_t *cell = cells32(warp, where);
     struct json json = {0};
     bool equal = true;

@@ -1,4 +1,4 @@
-// The file: README.md is its format.
+// Writes the file: README.md describes its format.
 #include "writer.h"
 
 #include "../machine/control.h"
@@ -13,7 +13,7 @@
 
 // ---- Sources and places --------------------------------------------------------------------------------------------
 
-// Relative to the working directory where it lies below it, or lay below one that was moved since the compile.
+// The path relative to the working directory if it is below it, or was below it before a move since the compilation.
 static const char *short_name(const char *path) {
     static char folder[4096];
     if (!*folder && !getcwd(folder, sizeof folder - 1))
@@ -129,14 +129,14 @@ static void add_access(struct json *json, const struct writer *w, const struct f
     json_add(json, "}");
 }
 
-// Those that were told: the others only follow from these.
+// Printed findings only: the others are consequences of these.
 static void add_findings(struct json *json, const struct writer *w, int kernel) {
-    for (int i = 0; i < w->recording->founds; i++) {
+    for (int i = 0; i < w->recording->found_count; i++) {
         const struct found *found = &w->recording->found[i];
         if (!found->text)
             continue;
         json_add(json, "%s{\"kind\":", json->length ? ",\n" : "");
-        json_string(json, sim_report_kind(found->kind));
+        json_string(json, sim_report_title(found->kind));
         json_add(json, ",\"text\":");
         json_string(json, found->text);
         json_add(json, ",\"count\":%llu,\"kernel\":%d,\"here\":", (unsigned long long)found->count, kernel);

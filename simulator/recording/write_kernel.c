@@ -1,8 +1,8 @@
 // A kernel of a recording's file.
 #include "writer.h"
 
+#include "../machine/element_names.h"
 #include "../machine/kernel_name.h"
-#include "../machine/places.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void add_shared(struct writer *w) {
         const size_t offset = (size_t)r->ptx->shared_offset[i];
         json_add(&w->json, "%s{\"name\":", first ? "" : ",");
         char name[128];
-        place_own_name(variable->name, name, sizeof name);
+        element_name_demangle(variable->name, name, sizeof name);
         json_string(&w->json, name);
         json_add(&w->json,
                  ",\"offset\":%zu,\"bytes\":%zu,\"dynamic\":%s,\"element\":null,\"element_bytes\":null,\"dims\":null}",
@@ -34,7 +34,7 @@ static void add_shared(struct writer *w) {
 
 // ---- Samples -------------------------------------------------------------------------------------------------------
 
-// Numbers them as they come in the file, which findings ask for.
+// Numbers the samples in the order of the file, for the findings.
 static void add_samples(struct json *json, const struct samples *samples, uint32_t executions, unsigned warps) {
     bool first = true;
     json_add(json, ",\"samples\":[");
@@ -61,7 +61,7 @@ static void add_counts(struct json *json, const struct site *site) {
              (unsigned long long)c->ideal_wavefronts);
 }
 
-// The number of the instruction's fragment among those in the list, which gets it where it is new; -1: it has none.
+// The index of the instruction's fragment in the list, to which it is added if it is new; -1: it has none.
 static int fragment_number(struct json *fragments, int *count, char *text[64], const struct ptx_instruction *i) {
     struct json one = {0};
     if (!fragments_describe(i, &one) || !one.text)
@@ -185,8 +185,8 @@ static void add_events(struct writer *w) {
         json_add(&w->json, "%s{\"block\":%llu,\"warp\":%u,\"list\":[", first ? "" : ",\n",
                  (unsigned long long)slot->block, slot->warp);
         for (unsigned i = 0; i < slot->events; i++) {
-            const struct noted *e = &slot->event[i];
-            json_add(&w->json, "%s[%llu,\"%s\",", i ? "," : "", (unsigned long long)e->seq, events_name(e->event));
+            const struct event_record *e = &slot->event[i];
+            json_add(&w->json, "%s[%llu,\"%s\",", i ? "," : "", (unsigned long long)e->seq, event_name(e->event));
             json_number(&w->json, site_number(r, e->instruction));
             if (e->event == RECORDING_BULK && e->a < 0)
                 json_add(&w->json, ",null,%lld]", (long long)e->b);
@@ -201,7 +201,7 @@ static void add_events(struct writer *w) {
 
 // ---- Kernels -------------------------------------------------------------------------------------------------------
 
-// Instructions of one place added up.
+// Sums of the instructions of each source location.
 static void add_lines(struct writer *w) {
     const struct recording *r = w->recording;
     const int count = recording_places();

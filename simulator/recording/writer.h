@@ -1,4 +1,5 @@
-// What the writers of a recording's file share: write.c the file, write_kernel.c a kernel of it, fits.c how much of it.
+// Shared by the writers of a recording's file: write.c the file, write_kernel.c a kernel of it, fits.c the amount of
+// data.
 #ifndef SIMULATOR_RECORDING_WRITER_H
 #define SIMULATOR_RECORDING_WRITER_H
 
@@ -14,12 +15,12 @@ struct writer {
     int files;
 };
 
-// fits.c: sets how much of the recording is written.
+// fits.c: sets the amount of data that is written.
 void fits_choose(struct writer *w);
-// Of a sample's executions and warps those below these are written, and what a finding is about.
+// Whether a sample is written: executions and warps below these limits are, and those of findings.
 bool fits_sample(const struct sample *sample, uint32_t executions, unsigned warps);
 
-// write_kernel.c: adds the recording; its sites have their numbers then.
+// write_kernel.c: adds the recording, and numbers its sites.
 void write_kernel(struct writer *w);
 
 #endif

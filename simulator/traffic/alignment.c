@@ -1,5 +1,5 @@
-// A forward data-flow analysis. The state at a point is, for each register slot, how many low bits are 0 on every path
-// that leads there. It starts at the most that is possible and only ever sinks, so that loops come to rest.
+// A forward data-flow analysis. The state at a point is, for each register slot, the number of low bits that are 0 on
+// every path to it. It starts at the maximum and only decreases, so that the analysis of loops terminates.
 #include "alignment.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@ enum { SLOT_BYTES = 64, MOST_ZERO_BITS = 63 };
 struct analysis {
     const struct ptx_kernel *kernel;
     size_t slots;
-    bool *starts;    // [instructions], a basic block begins here
-    uint8_t *before; // [instructions][slots], valid where a block begins
+    bool *starts;    // [instructions], a basic block starts here
+    uint8_t *before; // [instructions][slots], valid at the start of a block
     uint8_t *now;    // [slots]
 };
 
@@ -44,7 +44,7 @@ static int zero_bits(const struct analysis *a, const struct ptx_operand *operand
     }
 }
 
-// Low zero bits of what an instruction computes.
+// Low zero bits of an instruction's result.
 static int result_zero_bits(const struct analysis *a, const struct ptx_instruction *i) {
     const int x = i->nsrc > 0 ? zero_bits(a, &i->src[0]) : 0;
     const int y = i->nsrc > 1 ? zero_bits(a, &i->src[1]) : 0;
@@ -99,7 +99,7 @@ static void step(struct analysis *a, const struct ptx_instruction *i) {
     assign(a, &i->dst[1], 0, i->guard >= 0);
 }
 
-// Lowers the state at a block's start to what now holds; true where that changed it.
+// Lowers the state at a block's start to the current one; true if this changed it.
 static bool flow_to(struct analysis *a, int32_t target) {
     uint8_t *before = a->before + (size_t)target * a->slots;
     bool changed = false;
@@ -145,7 +145,7 @@ void traffic_mark_block_starts(const struct ptx_kernel *kernel, bool *starts) {
     }
 }
 
-// One pass over the program; true where a block's start changed. Fills bits with what holds before each access.
+// One pass over the program; true if a block's start changed. Fills bits with the state before each access.
 static bool pass(struct analysis *a, uint8_t *bits) {
     bool changed = false, reached = false;
     for (int32_t n = 0; n < a->kernel->instructions; n++) {
@@ -186,7 +186,7 @@ uint8_t *traffic_address_zero_bits(const struct ptx_kernel *kernel) {
         traffic_mark_block_starts(kernel, a.starts);
         memset(a.before, MOST_ZERO_BITS, instructions * a.slots);
         for (int f = 0; f < kernel->functions; f++) {
-            // Nothing is known of what registers hold when a function starts.
+            // The registers are unknown when a function starts.
             memset(a.before + (size_t)kernel->function[f].entry * a.slots, 0, a.slots);
         }
         while (pass(&a, bits)) {

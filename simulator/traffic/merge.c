@@ -1,11 +1,10 @@
-// The assembler, ptxas, makes one machine instruction of neighbouring shared-memory accesses: four ld.shared.f32 at
-// offsets 0, 4, 8 and 12 from one register become one LDS.128, where it can prove that the address is a multiple of 16.
-// Bank conflicts have to be counted on what runs, so the same is done here: within a basic block, accesses of one kind
-// and width from the same value of the same register, with no barrier and no other write to shared memory between them,
-// fill aligned pieces of 16 or 8 bytes.
+// The assembler, ptxas, merges neighbouring shared-memory accesses into one machine instruction: four ld.shared.f32 at
+// offsets 0, 4, 8 and 12 from one register become one LDS.128 if it can prove that the address is a multiple of 16.
+// Bank conflicts have to be counted on the machine code, so the same is done here: within a basic block, accesses of
+// one kind and width from the same value of the same register, with no barrier and no other write to shared memory
+// between them, are merged if they fill an aligned range of 16 or 8 bytes.
 //
-// ptxas also unrolls loops by itself and may merge across the turns; that is not foreseen here. tests/truth says where
-// it matters.
+// ptxas also unrolls loops and may merge across iterations; this is not modelled. tests/truth shows when it matters.
 #include "alignment.h"
 #include "counts.h"
 
@@ -14,11 +13,11 @@
 
 enum { MOST_OPEN = 512, SLOT_BYTES = 64 };
 
-// Accesses that may still be merged with one another.
+// Accesses that may still be merged with each other.
 struct open {
     int32_t instruction;
     int32_t slot;     // of the address register, -1: none
-    uint32_t version; // which value the register held
+    uint32_t version; // the version of the register's value
     int64_t offset;
     uint32_t bytes;
 };
@@ -30,7 +29,7 @@ struct scan {
     uint32_t *version;        // [slots]
     struct open open[MOST_OPEN];
     int opens;
-    enum ptx_opcode opcode; // of all open ones: loads or stores
+    enum ptx_opcode opcode; // of all open accesses: loads or stores
 };
 
 static uint32_t access_bytes(const struct ptx_instruction *i) {
@@ -47,8 +46,8 @@ static struct open *find(struct scan *s, const struct open *like, int64_t offset
     return NULL;
 }
 
-// Merges the open accesses into pieces of size bytes as far as they fill them.
-static void fill_pieces(struct scan *s, uint32_t size) {
+// Merges the open accesses into aligned ranges of size bytes that they fill.
+static void merge_ranges(struct scan *s, uint32_t size) {
     for (int o = 0; o < s->opens; o++) {
         const struct open *first = &s->open[o];
         const int zero_bits = s->zero_bits[first->instruction];
@@ -69,8 +68,8 @@ static void fill_pieces(struct scan *s, uint32_t size) {
 }
 
 static void close_all(struct scan *s) {
-    fill_pieces(s, 16);
-    fill_pieces(s, 8);
+    merge_ranges(s, 16);
+    merge_ranges(s, 8);
     s->opens = 0;
 }
 
@@ -86,7 +85,7 @@ static bool is_candidate(const struct ptx_instruction *i) {
            !(i->flags & PTX_VOLATILE) && i->src[0].kind == PTX_OPERAND_ADDRESS;
 }
 
-// Whether an instruction may change or order shared memory, so that no access moves past it.
+// Whether an instruction may modify or order shared memory, so that no access moves past it.
 static bool is_fence(const struct ptx_instruction *i) {
     switch (i->opcode) {
     case PTX_OP_ST:
@@ -119,7 +118,7 @@ static void scan_instruction(struct scan *s, int32_t n) {
             .offset = i->src[0].offset,
             .bytes = access_bytes(i),
         };
-        // A store may go past stores from the same register value only: others might hit the same bytes.
+        // A store may move past stores from the same register value only: others might overlap it.
         const bool stays = s->opens < MOST_OPEN && s->opcode == i->opcode &&
                            (i->opcode == PTX_OP_LD || (s->open[0].slot == slot && s->open[0].version == next.version));
         if (s->opens > 0 && !stays)

@@ -1,31 +1,31 @@
-// Global and local memory move in sectors: aligned pieces of 32 bytes. A request costs as many sectors as its lanes
-// touch, each sector once, however many lanes share it. So 32 lanes that read 32 neighbouring floats cost 4 sectors,
-// and 32 lanes that read a column of a matrix cost 32.
+// Global and local memory are accessed in sectors: aligned ranges of 32 bytes. A request costs the number of distinct
+// sectors that its lanes access. So 32 lanes that read 32 consecutive floats cost 4 sectors, and 32 lanes that read a
+// column of a matrix cost 32.
 //
-// Of atomic operations, lanes with the same address take turns, and each turn touches its sectors anew: 32 lanes that
-// add to one counter cost 32.
+// In atomic operations, lanes with the same address are serialized, and each repetition accesses its sectors again: 32
+// lanes that increment one counter cost 32.
 //
-// Held against an H200 (tests/truth): requests and sectors are equal for loads, stores, atomics and reductions of 1 to
-// 16 bytes a lane.
+// Compared with an H200 (tests/truth): requests and sectors are equal for loads, stores, atomics and reductions of 1 to
+// 16 bytes per lane.
 #include "counts.h"
 
 enum { SECTOR_BYTES = 32, WORD_BYTES = 4, SHARED_LINE = 128, LINE_BYTES = 128, COPY_BYTES = 16 };
 
-// Puts value into sorted[0 .. count), unless it is there. Lanes mostly come in order, so the search starts at the end.
+// Inserts value into sorted[0 .. count) if it is new. Lanes are mostly in order, so the search starts at the end.
 static int insert_distinct(uint64_t *sorted, int count, uint64_t value) {
-    int place = count;
-    while (place > 0 && sorted[place - 1] > value)
-        place--;
-    if (place > 0 && sorted[place - 1] == value)
+    int position = count;
+    while (position > 0 && sorted[position - 1] > value)
+        position--;
+    if (position > 0 && sorted[position - 1] == value)
         return count;
-    for (int i = count; i > place; i--)
+    for (int i = count; i > position; i--)
         sorted[i] = sorted[i - 1];
-    sorted[place] = value;
+    sorted[position] = value;
     return count + 1;
 }
 
-// Local memory is laid out so that the same word of 32 threads makes one line of 128 bytes: word w of lane l lies at
-// (32 w + l) words. A thread's neighbouring words are therefore a whole line apart.
+// Local memory is interleaved so that the same word of 32 threads is one line of 128 bytes: word w of lane l is at (32
+// w + l) words. A thread's consecutive words are therefore one line apart.
 static int local_sectors(uint32_t bytes, uint32_t mask, const uint64_t *address, uint64_t *sector) {
     int sectors = 0;
     const uint32_t words = (bytes + WORD_BYTES - 1) / WORD_BYTES;
@@ -41,8 +41,8 @@ static int local_sectors(uint32_t bytes, uint32_t mask, const uint64_t *address,
     return sectors;
 }
 
-// Distinct aligned pieces of memory of so many bytes that the lanes start in.
-static int distinct_pieces(uint32_t mask, const uint64_t *address, uint64_t piece_bytes) {
+// The number of distinct aligned ranges of memory in which the lanes start.
+static int distinct_ranges(uint32_t mask, const uint64_t *address, uint64_t piece_bytes) {
     uint64_t piece[LANES];
     int pieces = 0;
     for (int lane = 0; lane < LANES; lane++)
@@ -51,7 +51,7 @@ static int distinct_pieces(uint32_t mask, const uint64_t *address, uint64_t piec
     return pieces;
 }
 
-// The lanes of mask that come first with their address; the others wait for the next turn.
+// The first lane of each address in mask; the other lanes are serialized after them.
 static uint32_t first_of_each_address(uint32_t mask, const uint64_t *address) {
     uint32_t firsts = 0;
     for (int lane = 0; lane < LANES; lane++) {
@@ -63,11 +63,11 @@ static uint32_t first_of_each_address(uint32_t mask, const uint64_t *address) {
     return firsts;
 }
 
-// Of cp.async with 16 bytes a lane: 32 bytes of shared memory take one sector of each line that they come from. Where
-// rows lie in both memories alike these are the sectors touched; where a row begins or ends within a sector they are
-// more or fewer. Fitted to an H200: single warps, rows of 16 to 256 bytes, any lanes of which copied nothing; those
-// count for nothing, wherever they point.
-static int copied_sectors(uint32_t mask, const uint64_t *from, const uint64_t *to) {
+// cp.async with 16 bytes per lane: each 32 bytes of shared memory take one sector of each line that they come from. If
+// rows have the same layout in both memories, these are the accessed sectors; if a row starts or ends within a sector,
+// they are more or fewer. Fitted to an H200: single warps, rows of 16 to 256 bytes; lanes that copy nothing count for
+// nothing, whatever their addresses.
+static int sectors_of_copies(uint32_t mask, const uint64_t *from, const uint64_t *to) {
     uint64_t piece[LANES];
     int pieces = 0;
     for (int lane = 0; lane < LANES; lane++)
@@ -84,14 +84,14 @@ void traffic_count_sectors(struct traffic_counts *counts, enum ptx_space space, 
         uint64_t sector[4 * LANES];
         sectors = local_sectors(bytes, mask, address, sector);
     } else {
-        // Accesses are aligned to their size, so one of up to 32 bytes lies in the sector that it starts in.
-        starts = distinct_pieces(mask, address, 1);
+        // Accesses are aligned to their size, so one of up to 32 bytes is within the sector in which it starts.
+        starts = distinct_ranges(mask, address, 1);
         if (to && bytes == COPY_BYTES)
-            sectors = copied_sectors(mask, address, to);
+            sectors = sectors_of_copies(mask, address, to);
         const bool in_turns = kind == ACCESS_ATOMIC || kind == ACCESS_REDUCTION;
         for (uint32_t left = sectors ? 0 : mask, turn; left != 0; left &= ~turn) {
             turn = in_turns ? first_of_each_address(left, address) : left;
-            sectors += distinct_pieces(turn, address, SECTOR_BYTES);
+            sectors += distinct_ranges(turn, address, SECTOR_BYTES);
         }
     }
     counts->sectors += (uint64_t)sectors;
@@ -102,12 +102,11 @@ uint64_t traffic_row_sectors(uint64_t address, uint32_t bytes) {
     return (address + bytes + SECTOR_BYTES - 1) / SECTOR_BYTES - address / SECTOR_BYTES;
 }
 
-// Of a bulk copy in either direction. Where a row crosses into the next 128 bytes of shared memory a new piece of it
-// begins, and each piece takes the sectors that it touches: a sector that two pieces share comes twice. ncu counts what
-// is filled in as if it came from memory, each piece beginning with a sector. So an H200 counts boxes of rows of 16, 80
-// and 128 bytes, side by side or apart, inside of their tensor and beyond its edges. address: NULL where it is filled
-// in.
-static uint64_t sectors_of_pieces(uint64_t to, const uint64_t *address, uint32_t bytes) {
+// A bulk copy in either direction. If a row crosses into the next 128 bytes of shared memory, a new range starts there,
+// and each range takes the sectors that it accesses: a sector that two ranges share counts twice. ncu counts filled
+// bytes as if they came from memory, each range starting at a sector. An H200 counts boxes with rows of 16, 80 and 128
+// bytes in this way, contiguous or not, within their tensor and out of bounds. address: NULL if the range is filled.
+static uint64_t sectors_of_ranges(uint64_t to, const uint64_t *address, uint32_t bytes) {
     uint64_t sectors = 0;
     for (uint32_t done = 0, piece; done < bytes; done += piece) {
         piece = SHARED_LINE - (uint32_t)((to + done) % SHARED_LINE);
@@ -118,9 +117,9 @@ static uint64_t sectors_of_pieces(uint64_t to, const uint64_t *address, uint32_t
 }
 
 uint64_t traffic_bulk_sectors(uint64_t to, uint64_t address, uint32_t bytes) {
-    return sectors_of_pieces(to, &address, bytes);
+    return sectors_of_ranges(to, &address, bytes);
 }
 
 uint64_t traffic_filled_sectors(uint64_t to, uint32_t bytes) {
-    return sectors_of_pieces(to, NULL, bytes);
+    return sectors_of_ranges(to, NULL, bytes);
 }

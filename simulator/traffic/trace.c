@@ -45,7 +45,7 @@ static const char *space_name(enum ptx_space space) {
     return space == PTX_GLOBAL ? "global" : space == PTX_SHARED ? "shared" : "local";
 }
 
-// Where the machine code does something else than this PTX instruction.
+// Explains a difference between the machine code and this PTX instruction.
 static const char *note(const struct traffic_access_total *access) {
     if (access->merged_leader)
         return "neighbours merged into one access by ptxas";
@@ -62,7 +62,7 @@ static void write_plain_name(FILE *file, const char *mangled) {
     fprintf(file, "%.*s", (int)length, name);
 }
 
-// A CSV field in quotes; a JSON string where json is set. PTX text and paths hold no control characters but tabs.
+// A CSV field in quotes; a JSON string if json is set. PTX text and paths contain no control characters except tabs.
 static void write_string(FILE *file, const char *text, bool json) {
     fputc('"', file);
     for (; *text != '\0'; text++) {

@@ -1,5 +1,5 @@
-// Who counts where. A launch has one table a host thread, so that counting needs no lock; when the launch ends they are
-// added to the totals of its kernel, which copy whatever they need of the kernel and so outlive it.
+// Launches and their counts. A launch has one table per host thread, so that counting needs no lock; when the launch
+// ends, they are added to the totals of its kernel, which copy everything they need of the kernel and so outlive it.
 #include "counts.h"
 #include "trace.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One instruction in one space: a generic load may touch several.
+// One instruction in one space: a generic load may access several.
 struct cell {
     struct traffic_counts counts;
     uint32_t bytes;
@@ -22,12 +22,12 @@ struct traffic_table {
     const int8_t *merged_bytes; // [instructions], the launch's
     const struct work_plan *plan;
     struct traffic_table *next;
-    uint64_t *executed; // [instructions], and slots, see work_clock; NULL: work is not counted
+    uint64_t *executed; // [instructions], followed by slots, see work_clock; NULL: work is not counted
     uint64_t missed_sectors, cycles, longest;
-    uint32_t lines; // that a block's share of L1 holds
+    uint32_t lines; // of a block's part of L1
     struct {
         uint64_t line;
-        uint32_t sectors; // a bit each
+        uint32_t sectors; // one bit each
     } held[MOST_LINES];
     struct cell cell[]; // [instructions * SPACES]
 };
@@ -183,23 +183,23 @@ void traffic_block_end(struct traffic_table *table, uint32_t cycles) {
     table->longest = cycles > table->longest ? cycles : table->longest;
 }
 
-// Takes a sector into L1. False: it was there.
+// Takes a sector into L1. False: it was in L1 already.
 static bool take_sector(struct traffic_table *table, uint64_t address) {
     uint64_t line = address / LINE_BYTES + 1;
     uint32_t sector = 1u << address % LINE_BYTES / (LINE_BYTES / LINE_SECTORS);
-    uint32_t place = (uint32_t)(line ^ line >> 11) & (table->lines - 1);
-    if (table->held[place].line != line) {
-        table->held[place].line = line;
-        table->held[place].sectors = 0;
+    uint32_t index = (uint32_t)(line ^ line >> 11) & (table->lines - 1);
+    if (table->held[index].line != line) {
+        table->held[index].line = line;
+        table->held[index].sectors = 0;
     }
-    bool missed = !(table->held[place].sectors & sector);
-    table->held[place].sectors |= sector;
+    bool missed = !(table->held[index].sectors & sector);
+    table->held[index].sectors |= sector;
     return missed;
 }
 
-// Loads go through L1, all else past it.
-static bool look_in_l1(struct traffic_table *table, const struct traffic_access *access, uint32_t bytes,
-                       uint64_t sectors) {
+// Loads go through L1, all other accesses bypass it.
+static bool lookup_l1(struct traffic_table *table, const struct traffic_access *access, uint32_t bytes,
+                      uint64_t sectors) {
     uint64_t last = 0, missed = 0;
     if (access->kind != ACCESS_LOAD) {
         table->missed_sectors += sectors;
@@ -235,7 +235,7 @@ bool traffic_record(struct traffic_table *table, const struct traffic_access *ac
     }
     const uint64_t sectors = cell->counts.sectors;
     traffic_count_sectors(&cell->counts, access->space, access->kind, bytes, access->mask, access->address, access->to);
-    return !table->executed || look_in_l1(table, access, bytes, cell->counts.sectors - sectors);
+    return !table->executed || lookup_l1(table, access, bytes, cell->counts.sectors - sectors);
 }
 
 static void add_counts(struct traffic_counts *to, const struct traffic_counts *from) {
@@ -274,8 +274,8 @@ static void locate(const struct ptx_module *module, int32_t location, struct tra
         }
 }
 
-// The total that this launch belongs to; a new one where it is the first of its kind, or each launch is kept for
-// itself.
+// The total of this launch's kernel; a new one if it is the first launch of its kind, or each launch is kept
+// separately.
 static struct traffic_kernel_total *find_total(const struct traffic_launch *launch) {
     for (struct traffic_kernel_total *t = totals; t && trace_mode() != TRACE_LAUNCHES; t = t->next)
         if (strcmp(t->name, launch->kernel->name) == 0 && memcmp(&t->grid, &launch->grid, sizeof t->grid) == 0 &&
@@ -296,22 +296,22 @@ static struct traffic_kernel_total *find_total(const struct traffic_launch *laun
 // The row of an instruction in a space; rows stay in the order of instructions.
 static struct traffic_access_total *find_access(struct traffic_kernel_total *total, const struct traffic_launch *launch,
                                                 int32_t instruction, enum ptx_space space) {
-    int place = total->accesses;
+    int position = total->accesses;
     for (int i = 0; i < total->accesses; i++) {
         struct traffic_access_total *access = &total->access[i];
         if (access->instruction == instruction && access->space == space)
             return access;
-        if (access->instruction > instruction && place == total->accesses)
-            place = i;
+        if (access->instruction > instruction && position == total->accesses)
+            position = i;
     }
     struct traffic_access_total *grown = realloc(total->access, ((size_t)total->accesses + 1) * sizeof *grown);
     if (!grown)
         return NULL;
     total->access = grown;
-    memmove(&grown[place + 1], &grown[place], (size_t)(total->accesses - place) * sizeof *grown);
+    memmove(&grown[position + 1], &grown[position], (size_t)(total->accesses - position) * sizeof *grown);
     total->accesses++;
     const struct ptx_instruction *source = &launch->kernel->instruction[instruction];
-    grown[place] = (struct traffic_access_total){
+    grown[position] = (struct traffic_access_total){
         .instruction = instruction,
         .ptx = copy_string(source->text),
         .space = space,
@@ -319,8 +319,8 @@ static struct traffic_access_total *find_access(struct traffic_kernel_total *tot
         .merged_member = launch->merged_bytes[instruction] < 0,
         .is_loop = space == PTX_SHARED && traffic_is_loop(source),
     };
-    locate(launch->kernel->module, source->location, &grown[place]);
-    return &grown[place];
+    locate(launch->kernel->module, source->location, &grown[position]);
+    return &grown[position];
 }
 
 static void add_work(struct traffic_kernel_total *total, const struct traffic_launch *launch,

@@ -1,38 +1,38 @@
-// Shared memory is 32 banks, each 4 bytes wide; the word at byte address a lies in bank a / 4 % 32. One pass through
-// the banks, a wavefront, gives every bank's word of one row to all lanes that ask for it. Lanes that need different
-// words of the same bank take turns: a bank conflict.
+// Shared memory has 32 banks, each 4 bytes wide; the word at byte address a is in bank a / 4 % 32. One pass through the
+// banks, a wavefront, returns one word per bank to all lanes that request it. Lanes that need different words of the
+// same bank are serialized: a bank conflict.
 //
-// A pass moves at most 128 bytes to the lanes, so wide accesses are split first:
-//   up to 4 bytes a lane   all 32 lanes at once
-//   8 bytes                lanes 0-15, then 16-31
-//   16 bytes               lanes 0-7, 8-15, 16-23, 24-31
-//   ldmatrix, stmatrix     the 8 rows of one matrix at a time
-// A load's two neighbouring parts (of 16 bytes: those of the same half of the warp) go together where lanes share what
-// they read pair by pair: each lane in both parts has the address of its neighbour (lane ^ 1), or each has that of the
-// lane after the next (lane ^ 2). A lane that does not take part agrees with any.
-// Lanes of an atomic operation, and of cp.async of 4 or 8 bytes, never share a word: the most lanes in one bank count.
+// A wavefront moves at most 128 bytes to the lanes, so wide accesses are split first:
+//   up to 4 bytes per lane  all 32 lanes at once
+//   8 bytes                 lanes 0-15, then 16-31
+//   16 bytes                lanes 0-7, 8-15, 16-23, 24-31
+//   ldmatrix, stmatrix      the 8 rows of one matrix at a time
+// Two neighbouring parts of a load (for 16 bytes: those of the same half of the warp) are combined if lanes share their
+// data pairwise: each lane in both parts has the address of its neighbour (lane ^ 1), or each has the address of lane ^
+// 2. An inactive lane agrees with any. Lanes of an atomic operation, and of cp.async of 4 or 8 bytes, never share a
+// word: the largest number of lanes in one bank counts.
 //
-// Fitted to what Nsight Compute counts on an H200 for the access patterns of tests/truth, and equal to all that it
-// tells there. Not measured: atomics of 8 bytes, taken like those of 4, and the shared side of cp.async of 8 and 16
-// bytes.
+// Fitted to the counts of Nsight Compute on an H200 for the access patterns of tests/truth, and equal to all of them.
+// Not measured: 8-byte atomics, which are treated like 4-byte ones, and the shared side of cp.async of 8 and 16 bytes.
 #include "counts.h"
 
 enum { BANKS = 32, BANK_BYTES = 4 };
 
-// The next `count` passes are one part of the request.
-static void add_part(struct traffic_passes *found, unsigned count) {
-    for (unsigned i = 0; i < count && found->count < TRAFFIC_MOST_PASSES; i++)
+// The next `count` wavefronts are one part of the request.
+static void add_part(struct traffic_wavefronts *found, unsigned count) {
+    for (unsigned i = 0; i < count && found->count < TRAFFIC_MOST_WAVEFRONTS; i++)
         found->part[found->count++] = (uint8_t)found->parts;
     found->parts++;
 }
 
-static void note(struct traffic_passes *found, int lane, uint32_t word, unsigned turn) {
+static void note(struct traffic_wavefronts *found, int lane, uint32_t word, unsigned turn) {
     if (word < TRAFFIC_MOST_WORDS)
         found->word[lane][word] = (uint8_t)(found->count + turn);
 }
 
-// Passes that the lanes of mask need together: the most distinct words in one bank.
-static unsigned passes(uint32_t bytes, uint32_t mask, const uint64_t *address, struct traffic_passes *found) {
+// Wavefronts of the lanes of mask together: the largest number of distinct words in one bank.
+static unsigned shared_wavefronts(uint32_t bytes, uint32_t mask, const uint64_t *address,
+                                  struct traffic_wavefronts *found) {
     uint32_t word_in_bank[BANKS][LANES * 4];
     uint8_t words[BANKS] = {0};
     unsigned most = 0;
@@ -59,8 +59,9 @@ static unsigned passes(uint32_t bytes, uint32_t mask, const uint64_t *address, s
     return most;
 }
 
-// Passes that they need where each lane has its own turn: the most lanes in one bank.
-static unsigned turns(uint32_t bytes, uint32_t mask, const uint64_t *address, struct traffic_passes *found) {
+// Wavefronts if each lane is serialized: the largest number of lanes in one bank.
+static unsigned serialized_wavefronts(uint32_t bytes, uint32_t mask, const uint64_t *address,
+                                      struct traffic_wavefronts *found) {
     unsigned lanes[BANKS] = {0}, most = 0;
     for (int lane = 0; lane < LANES; lane++) {
         for (uint32_t byte = 0; byte < bytes && (mask >> lane & 1); byte += BANK_BYTES) {
@@ -75,7 +76,7 @@ static unsigned turns(uint32_t bytes, uint32_t mask, const uint64_t *address, st
     return most;
 }
 
-// Whether each lane of mask reads what the lane reads whose number differs from its own in the bits of difference.
+// Whether each lane of mask reads the same address as the lane whose index differs in the bits of difference.
 static bool lanes_share(unsigned difference, uint32_t mask, const uint64_t *address) {
     for (unsigned lane = 0; lane < LANES; lane++) {
         const unsigned other = lane ^ difference;
@@ -91,16 +92,16 @@ static uint32_t lanes_from(unsigned first, unsigned count) {
 }
 
 static void add(struct traffic_counts *counts, uint32_t bytes, uint32_t mask, const uint64_t *address,
-                struct traffic_passes *found) {
-    counts->wavefronts += passes(bytes, mask, address, found);
+                struct traffic_wavefronts *found) {
+    counts->wavefronts += shared_wavefronts(bytes, mask, address, found);
     counts->ideal_wavefronts += mask != 0;
 }
 
-void traffic_find_passes(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
-                         const uint64_t *address, struct traffic_passes *found) {
+void traffic_find_wavefronts(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
+                             const uint64_t *address, struct traffic_wavefronts *found) {
     const unsigned part = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
     if (kind == ACCESS_ATOMIC || kind == ACCESS_REDUCTION || (kind == ACCESS_ASYNC_COPY && bytes < 16)) {
-        counts->wavefronts += turns(bytes, mask, address, found);
+        counts->wavefronts += serialized_wavefronts(bytes, mask, address, found);
         counts->ideal_wavefronts += LANES / part;
         return;
     }
@@ -118,5 +119,5 @@ void traffic_find_passes(struct traffic_counts *counts, enum access_kind kind, u
 
 void traffic_count_wavefronts(struct traffic_counts *counts, enum access_kind kind, uint32_t bytes, uint32_t mask,
                               const uint64_t *address) {
-    traffic_find_passes(counts, kind, bytes, mask, address, NULL);
+    traffic_find_wavefronts(counts, kind, bytes, mask, address, NULL);
 }

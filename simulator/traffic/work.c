@@ -1,6 +1,6 @@
-// The clock of a warp. Between two branches ptxas may order instructions as it likes, so one is issued as soon as what
-// it needs is there and its unit is free; behind a branch nothing is issued before all in front of it has been.
-// Barriers join the clocks of a block's warps.
+// The clock of a warp. Between two branches ptxas may reorder instructions, so each one is issued as soon as its
+// operands are ready and its unit is free; after a branch nothing is issued before all instructions in front of the
+// branch. Barriers join the clocks of a block's warps.
 #include "work.h"
 
 #include "../ptx/linker.h"
@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WARP_PRODUCTS 512 // multiply-adds in 16 bits that a quarter of an SM does in a cycle
-#define MMA_PRODUCTS 335 // by mma.sync: 0.655 of them, which is what an H200 reaches (results/nvidia-h200/ceilings.csv)
-#define ALU_CYCLES 2     // of a quarter's unit for each warp instruction: it has 16 lanes,
-#define XU_CYCLES 8      // and this one 4
-#define LATENCY_PRODUCT 60 // cycles behind the last multiply-add
-#define BULK_BYTES 64      // that come to an SM from L2 in a cycle
-#define LATENCY_HIT 35     // cycles, of a load from global memory that L1 holds
+#define WARP_FMAS 512        // 16-bit multiply-adds per cycle in a quarter of an SM
+#define MMA_FMAS 335         // of mma.sync: 0.655 of them, which an H200 reaches (results/nvidia-h200/ceilings.csv)
+#define ALU_CYCLES 2         // of a quarter's unit for each warp instruction: it has 16 lanes,
+#define XU_CYCLES 8          // and this one 4
+#define LATENCY_MMA_ASYNC 60 // cycles after the last multiply-add
+#define BULK_BYTES 64        // that an SM receives from L2 per cycle
+#define LATENCY_HIT 35       // cycles of a load from global memory that hits L1
 
 struct step {
     struct work_cost cost;
-    uint32_t first, reads, writes; // in plan->id: registers that are read, then those that are written
+    uint32_t first, reads, writes; // in plan->id: registers that are read, followed by those that are written
 };
 
 struct work_plan {
@@ -136,7 +136,7 @@ static void set_results(struct work_clock *clock, const struct step *step, uint3
         clock->ready[id[i]] = time;
 }
 
-// Takes a unit from then on; when it begins to.
+// Occupies a unit from `from` on; returns the start.
 static uint32_t take(struct work_clock *clock, enum work_unit unit, uint32_t from, uint32_t cycles) {
     return cycles ? work_take(clock->units, clock->quarter, unit, from, cycles) - cycles : from;
 }
@@ -145,9 +145,8 @@ static void run_queue(struct work_clock *clock, const struct work_cost *cost, ui
     struct work_groups *groups = cost->does == WORK_COPY || cost->copies ? &clock->copies : &clock->products;
     uint32_t begin = groups->busy > at ? groups->busy : at;
     switch (cost->does) {
-    case WORK_PRODUCT:
-        groups->busy =
-            work_take(clock->units, clock->quarter, UNIT_TENSOR, begin, cost->count[WORK_WGMMA] / WARP_PRODUCTS);
+    case WORK_MMA_ASYNC:
+        groups->busy = work_take(clock->units, clock->quarter, UNIT_TENSOR, begin, cost->count[WORK_WGMMA] / WARP_FMAS);
         break;
     case WORK_COPY:
         groups->busy = at + cost->latency > groups->busy ? at + cost->latency : groups->busy;
@@ -158,11 +157,11 @@ static void run_queue(struct work_clock *clock, const struct work_cost *cost, ui
     default:
         if (groups->groups > cost->keeps)
             work_wait_until(clock, groups->end[(groups->groups - 1 - cost->keeps) % WORK_GROUPS] +
-                                       (cost->copies ? 0 : LATENCY_PRODUCT));
+                                       (cost->copies ? 0 : LATENCY_MMA_ASYNC));
     }
 }
 
-// A warp whose lanes all leave out what has a predicate issues it all the same.
+// A warp issues a predicated instruction even if the predicate is false in all its lanes.
 static void skip(struct work_clock *clock, int32_t pc) {
     const struct work_plan *plan = clock->plan;
     for (int32_t i = clock->skipping + 1; i < pc && i <= clock->skipping + plan->step[clock->skipping].cost.skips;
@@ -186,7 +185,7 @@ void work_step(struct work_clock *clock, int32_t pc) {
     at = take(clock, UNIT_ISSUE, at, step->cost.count[WORK_ISSUE]);
     at = take(clock, UNIT_ALU, at, ALU_CYCLES * step->cost.count[WORK_ALU]);
     at = take(clock, UNIT_XU, at, XU_CYCLES * step->cost.count[WORK_XU]);
-    at = take(clock, UNIT_TENSOR, at, step->cost.count[WORK_MMA] / MMA_PRODUCTS);
+    at = take(clock, UNIT_TENSOR, at, step->cost.count[WORK_MMA] / MMA_FMAS);
     clock->latest = at > clock->latest ? at : clock->latest;
     clock->at = at;
     set_results(clock, step, at + step->cost.latency);

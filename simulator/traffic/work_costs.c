@@ -1,9 +1,9 @@
-// What a PTX instruction becomes in machine code, by rule of thumb: read off the machine code of the lessons' kernels
-// and of small ones. Throughputs are those of the CUDA C++ Programming Guide's table of arithmetic instructions.
+// The machine code of PTX instructions by rules of thumb: read off the machine code of the lessons' kernels and of
+// small ones. Throughputs are from the CUDA C++ Programming Guide's table of arithmetic instructions.
 #include "work.h"
 
 // Cycles. Shared memory and mma: of an H100, measured by Luo et al. (arXiv:2402.13499), rounded. The others are round
-// figures that nobody has measured here.
+// figures, not measured here.
 enum {
     LATENCY_ARITHMETIC = 4,
     LATENCY_PREDICATE = 8,
@@ -11,19 +11,19 @@ enum {
     LATENCY_SHARED = 30,
     LATENCY_SHUFFLE = 24,
     LATENCY_MMA = 33,
-    // Chosen so that lessons 01, 02 and 05 come out where one block has an SM for itself. A load finds L2 in 270, and
-    // now and then device memory in 600 and more.
+    // Fitted to lessons 01, 02 and 05 with one block per SM. A load that hits L2 takes 270, and one from device memory
+    // 600 and more.
     LATENCY_GLOBAL = 330,
-    LATENCY_BULK = 200, // of a bulk copy beside that
+    LATENCY_BULK = 200, // of a bulk copy, in addition
     LATENCY_ATOMIC = 600,
     LATENCY_BARRIER = 20,
     LATENCY_STORE = 20, // until a barrier may complete
     LATENCY_BRANCH = 10,
-    BARRIER_PASSES = 2, // what Nsight Compute counts for lesson 01 on top of its accesses, for each barrier of a warp
+    BARRIER_PASSES = 2, // counted by Nsight Compute for lesson 01 in addition to its accesses, per barrier and warp
     PREDICATED = 8,     // PTX instructions
-    WARPS = 4,          // of a warpgroup, each of which has its share of a wgmma
-    STEP_BYTES = 32,    // of a row of wgmma's matrices, whatever its elements are,
-    PASS_BYTES = 128,   // and what shared memory delivers of them at a time: Nsight Compute counts them so
+    WARPS = 4,          // of a warpgroup, each of which has its part of a wgmma
+    STEP_BYTES = 32,    // of a row of wgmma's operands, for all element types,
+    PASS_BYTES = 128,   // and read from shared memory at a time, as Nsight Compute counts
 };
 
 uint32_t work_bulk_latency(void) {
@@ -56,7 +56,7 @@ static struct work_cost of_multiplication(const struct ptx_instruction *i) {
     return cost(parts, WORK_FMA, 2 * parts, LATENCY_ARITHMETIC * parts);
 }
 
-// A denormal argument is scaled before and after, but for .ftz.
+// A subnormal argument is scaled before and after, except with .ftz.
 static struct work_cost of_exponential(const struct ptx_instruction *i) {
     struct work_cost c = cost(1, WORK_XU, 1, LATENCY_XU);
     if (i->flags & PTX_FTZ || is_float(i->type) != (i->type == PTX_F32))
@@ -68,7 +68,7 @@ static struct work_cost of_exponential(const struct ptx_instruction *i) {
     return c;
 }
 
-// An approximation, and steps of Newton's where it has to be exact.
+// An approximation, and Newton iterations if it has to be exact.
 static struct work_cost of_quotient(const struct ptx_instruction *i) {
     struct work_cost c = cost(1, WORK_XU, 1, LATENCY_XU);
     if (i->flags & PTX_APPROX)
@@ -107,22 +107,22 @@ static struct work_cost of_access(const struct ptx_instruction *i) {
     return c;
 }
 
-static struct work_cost of_product(const struct ptx_instruction *i) {
+static struct work_cost of_mma(const struct ptx_instruction *i) {
     uint32_t products = (uint32_t)(i->shape[0] * i->shape[1] * i->shape[2]);
     if (i->opcode == PTX_OP_MMA_SP || i->opcode == PTX_OP_MMA_SP_ORDERED)
-        return cost(1, WORK_MMA, products / 2, LATENCY_MMA); // half of A is not there
+        return cost(1, WORK_MMA, products / 2, LATENCY_MMA); // half of A is not stored
     if (i->opcode == PTX_OP_MMA)
         return cost(1, WORK_MMA, products, LATENCY_MMA);
-    const int steps_of_b = i->flags & PTX_SPARSE ? 2 : 1; // of A half is stored
+    const int steps_of_b = i->flags & PTX_SPARSE ? 2 : 1; // half of A is stored
     struct work_cost c = cost(1, WORK_WGMMA, products / (uint32_t)steps_of_b / WARPS, 0);
     bool a_in_shared = i->src[0].kind != PTX_OPERAND_VECTOR;
     c.count[WORK_PASSES] =
         (uint32_t)(i->shape[1] * steps_of_b + (a_in_shared ? i->shape[0] : 0)) * STEP_BYTES / PASS_BYTES / WARPS;
-    c.does = WORK_PRODUCT;
+    c.does = WORK_MMA_ASYNC;
     return c;
 }
 
-// Groups of products or copies that are committed and waited for.
+// Groups of wgmma or copies that are committed and waited for.
 static struct work_cost of_group(const struct ptx_instruction *i, bool copies, bool waits, bool all) {
     struct work_cost c = issue_only(1, 0);
     c.copies = copies;
@@ -139,8 +139,8 @@ static struct work_cost of_copy(const struct ptx_instruction *i) {
     return c;
 }
 
-// What a few instructions are skipped by becomes a predicate of theirs. Where lanes may part they have to be joined
-// again, which takes an instruction in front of the branch and one where they meet.
+// A branch over a few instructions is replaced by predication. If lanes may diverge, they have to reconverge, which
+// takes an instruction in front of the branch and one at the reconvergence point.
 static struct work_cost of_branch(const struct ptx_kernel *kernel, const struct ptx_instruction *i) {
     int64_t distance = i->opcode == PTX_OP_BRA ? i->src[0].target - (i - kernel->instruction) : 0;
     bool parts = i->guard >= 0 && distance > 0 && !(i->flags & PTX_UNIFORM);
@@ -213,7 +213,7 @@ struct work_cost work_cost_of(const struct ptx_kernel *kernel, int32_t instructi
     case PTX_OP_MMA_SP:
     case PTX_OP_MMA_SP_ORDERED:
     case PTX_OP_WGMMA_MMA_ASYNC:
-        return of_product(i);
+        return of_mma(i);
     case PTX_OP_BAR:
         c = cost(1, WORK_PASSES, BARRIER_PASSES, LATENCY_BARRIER);
         c.ends = c.stalls = true;
@@ -227,7 +227,7 @@ struct work_cost work_cost_of(const struct ptx_kernel *kernel, int32_t instructi
         c = issue_only(1, LATENCY_BRANCH);
         c.ends = c.stalls = true;
         return c;
-    default: // of the others nearly all are one instruction of the integer units
+    default: // nearly all others are one instruction of the integer units
         return is_wide(i->type) ? cost(2, WORK_ALU, 2, 2 * LATENCY_ARITHMETIC)
                                 : cost(1, WORK_ALU, 1, LATENCY_ARITHMETIC);
     }

@@ -1,24 +1,24 @@
-// Which multiplications become part of an addition. PTX lets ptxas make one instruction of a mul and an add or sub that
-// name no rounding (PTX ISA, "Floating Point Instructions: add"), and it does so where nothing else needs the product.
+// Multiplications that are fused with an addition. PTX lets ptxas fuse a mul with an add or sub if neither specifies a
+// rounding (PTX ISA, "Floating Point Instructions: add"), and it does so if no other instruction needs the product.
 #include "work.h"
 
 #include "../ptx/linker.h"
 
 #include <stdlib.h>
 
-enum { UNIT = 4, NOBODY = -1 };
+enum { UNIT = 4, NO_WRITER = -1 };
 
-// Slots are used again and again, but in the order of the text what a slot holds belongs to the last who wrote it.
+// Slots are reused, but in program order the value in a slot belongs to its last writer.
 struct uses {
     int32_t *writer; // [slots]
-    int32_t *reads;  // [instructions]: how often what it writes is read
+    int32_t *reads;  // [instructions]: the number of reads of its result
     int32_t base, instruction;
 };
 
 static void note_use(void *context, int32_t slot, bool written, bool always) {
     struct uses *uses = context;
     int32_t *writer = &uses->writer[(slot + uses->base) / UNIT];
-    if (*writer != NOBODY && (!written || !always)) // where lanes are left out, the old value lives on
+    if (*writer != NO_WRITER && (!written || !always)) // if some lanes are excluded, the old value remains
         uses->reads[*writer]++;
     if (written)
         *writer = uses->instruction;
@@ -29,19 +29,20 @@ static bool may_fuse(const struct ptx_instruction *i, enum ptx_type type) {
     return floats && i->type == type && i->rounding == PTX_ROUND_NONE && !(i->flags & PTX_SAT) && i->guard < 0;
 }
 
-// The mul whose product the add i reads and can take in, NOBODY: none. Of two it takes one.
-static int32_t product_of(const struct ptx_kernel *kernel, const struct uses *uses, const struct ptx_instruction *i) {
+// The mul whose product the add i reads and can be fused with, NO_WRITER: none. Of two it takes one.
+static int32_t multiplication_of(const struct ptx_kernel *kernel, const struct uses *uses,
+                                 const struct ptx_instruction *i) {
     if ((i->opcode != PTX_OP_ADD && i->opcode != PTX_OP_SUB) || !may_fuse(i, i->type))
-        return NOBODY;
+        return NO_WRITER;
     for (int s = 0; s < 2; s++) {
         if (i->src[s].kind != PTX_OPERAND_REGISTER)
             continue;
         int32_t writer = uses->writer[(i->src[s].slot + uses->base) / UNIT];
-        if (writer != NOBODY && kernel->instruction[writer].opcode == PTX_OP_MUL &&
+        if (writer != NO_WRITER && kernel->instruction[writer].opcode == PTX_OP_MUL &&
             may_fuse(&kernel->instruction[writer], i->type))
             return writer;
     }
-    return NOBODY;
+    return NO_WRITER;
 }
 
 bool work_find_fused(const struct ptx_kernel *kernel, const struct ptx_frame *frame, bool *fused) {
@@ -52,10 +53,10 @@ bool work_find_fused(const struct ptx_kernel *kernel, const struct ptx_frame *fr
                         .base = frame->register_base};
     bool made = taken && uses.writer && uses.reads;
     for (size_t s = 0; made && s < slots; s++)
-        uses.writer[s] = NOBODY;
+        uses.writer[s] = NO_WRITER;
     for (int32_t i = frame->entry; made && i < frame->entry + frame->instructions; i++) {
-        int32_t mul = product_of(kernel, &uses, &kernel->instruction[i]);
-        if (mul != NOBODY)
+        int32_t mul = multiplication_of(kernel, &uses, &kernel->instruction[i]);
+        if (mul != NO_WRITER)
             taken[mul]++;
         uses.instruction = i;
         visit_registers(&kernel->instruction[i], note_use, &uses);

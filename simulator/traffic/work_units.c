@@ -1,12 +1,12 @@
-// The units of an SM's four quarters, of which the warps of a block take turns. The simulator runs one warp far ahead
-// and another one later, so what was taken is kept by its time, and who comes later finds what was left over.
+// The units of an SM's four quarters, which the warps of a block share. The simulator runs one warp far ahead and
+// another one later, so used cycles are kept by their time, and a later warp gets the unused ones.
 #include "work.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Warps are never further apart than what one waits for lets them be, which is a few tiles.
-enum { STRETCH = 64, STRETCHES = 2048 }; // cycles, and how many stretches of them are remembered
+// Warps are never further apart than their synchronization permits, which is a few tiles.
+enum { STRETCH = 64, STRETCHES = 2048 }; // cycles, and the number of stretches that are kept
 
 struct stretch {
     uint32_t number, taken; // cycles
@@ -38,7 +38,7 @@ uint32_t work_take(struct work_units *units, unsigned quarter, enum work_unit un
     uint32_t end = from + cycles;
     for (uint32_t number = from / STRETCH; cycles; number++) {
         struct stretch *stretch = &stretches[number % STRETCHES];
-        if (stretch->number > number) // what was taken that long ago is forgotten
+        if (stretch->number > number) // the use of a stretch that old is no longer known
             break;
         if (stretch->number < number)
             *stretch = (struct stretch){.number = number};

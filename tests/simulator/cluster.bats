@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Clusters of blocks: programs that nvcc compiled for sm_90a, run by the simulator and compared with the host; and variants
-# with one mistake each, made by sed, which have to be found while the right ones are not accused.
+# Clusters of blocks: programs that nvcc compiles for sm_90a, run by the simulator and compared with the host; and variants
+# with one mistake each, made by sed, which have to be reported, while the correct programs must not be.
 
 load ../long
 load hopper/variants
@@ -16,7 +16,7 @@ setup() {
     cd "$BATS_TEST_DIRNAME/../.."
 }
 
-# variants: a name, the case that it is run by, and what sed does, to make of cluster.cu one with a mistake.
+# variants: a name, the case of the run, and the sed script that makes one mistake in cluster.cu.
 variants() {
     cat <<'END'
 not_zeroed histogram /\/\/ zeroed$/d
@@ -52,7 +52,7 @@ unaligned exchange s/mine, THREADS \* 4, mapa(&arrived, other)); *\/\/ copy$/min
 END
 }
 
-@test "kernels whose blocks work in clusters are right, and nothing is said" {
+@test "kernels with clusters are correct, without findings" {
     cases=$("$programs/all" cluster)
     [ "$(wc -w <<<"$cases")" -ge 5 ]
     for name in $cases; do
@@ -60,7 +60,7 @@ END
     done
 }
 
-@test "each form gives the host's result, and nothing is said but what the runtime refuses" {
+@test "each form of the instructions gives the host's result, without findings except the runtime's refusals" {
     cases=$("$programs/all" cluster_forms)
     [ "$(wc -w <<<"$cases")" -ge 9 ]
     for name in $cases; do
@@ -71,7 +71,7 @@ END
     done
 }
 
-@test "in any order of blocks and warps they are right, and nothing is said" {
+@test "kernels with clusters are correct in any order of blocks and warps, without findings" {
     for seed in $(seq "${TEST_ALL:+1}2"); do # twelve in make test-all
         for name in $("$programs/all" cluster); do
             silent "$programs/all" cluster "$name" "$seed"
@@ -82,7 +82,7 @@ END
     done
 }
 
-@test "without AVX2, without analyses, and counted, they are right, too" {
+@test "kernels with clusters are also correct without AVX2, without analyses, and in a trace" {
     for name in $("$programs/all" cluster); do
         SIMULATOR_LANES=generic "$programs/all" cluster "$name"
         SIMULATOR_ANALYSES=off "$programs/all" cluster "$name"
@@ -90,16 +90,16 @@ END
     done
 }
 
-@test "a size of clusters that cannot be is refused, with one line" {
+@test "an impossible cluster size is refused, with one line" {
     run "$programs/all" cluster_forms refusals
     echo "$output"
-    [[ $output == *"a grid of 3 x 1 x 1 blocks for kernel pairs is not made of whole clusters of 2 x 1 x 1"* ]]
-    [[ $output == *"clusters of 4 x 1 x 1 blocks for kernel pairs, whose own are 2 x 1 x 1"* ]]
-    [[ $output == *"which may have 1 to 8; cudaFuncAttributeNonPortableClusterSizeAllowed"* ]]
-    [[ $output == *"kernel bounded, which may have 1 to 4"* ]]
+    [[ $output == *"a grid of 3 x 1 x 1 blocks for kernel pairs is not a multiple of its cluster of 2 x 1 x 1"* ]]
+    [[ $output == *"clusters of 4 x 1 x 1 blocks contradicts kernel pairs, which requires 2 x 1 x 1"* ]]
+    [[ $output == *"1 to 8 blocks are allowed; cudaFuncAttributeNonPortableClusterSizeAllowed"* ]]
+    [[ $output == *"kernel bounded: 1 to 4 blocks are allowed"* ]]
 }
 
-@test "clusters on a GPU that has none" {
+@test "clusters on a GPU without clusters" {
     long
     cat >"$programs/older.cu" <<'END'
 #include "cluster.cuh"
@@ -118,16 +118,16 @@ END
     SIMULATOR_DEVICE=h200 "$programs/older"
 }
 
-@test "shared memory of a block that has not begun, or has ended" {
-    broken not_there "and nothing says that this block has begun"
-    broken no_set_up "and nothing says that this block has begun"
-    broken no_inbox "and nothing says that this block has begun"
-    broken not_read "whose threads have all exited"
-    broken early_exit "which does not wait for that before it exits"
-    broken exchange_exit "may still read its shared memory"
+@test "shared memory of a block that has not started, or has exited" {
+    broken not_there "[cluster-not-started]"
+    broken no_set_up "[cluster-not-started]"
+    broken no_inbox "[cluster-not-started]"
+    broken not_read "[cluster-exited]"
+    broken early_exit "[cluster-early-exit]"
+    broken exchange_exit "[cluster-early-exit]"
 }
 
-@test "what each block waits for by its own barriers needs no last barrier of the cluster" {
+@test "blocks that wait by their own mbarriers need no final cluster barrier" {
     run "$programs/all" by_barriers ring
     echo "$output"
     [ "$status" -eq 0 ]
@@ -135,42 +135,47 @@ END
 }
 
 @test "races through another block's shared memory" {
-    broken not_zeroed "race between blocks of a cluster: not_zeroed.cu:$(($(line count) - 4)) writes"
+    broken not_zeroed "[cluster-race]"
+    [[ $output == *"not_zeroed.cu:$(($(line count) - 4)) writes"* ]]
     broken not_counted "not_counted.cu:$(line count)"
-    broken relaxed "race between blocks of a cluster: cluster.cuh"
-    broken relaxed "wrote at relaxed.cu:$(line part)"
-    broken not_read_yet "race between blocks of a cluster: cluster.cuh"
-    broken own_empty "race between blocks of a cluster: cluster.cuh"
-    broken no_wait_filled "race between blocks of a cluster: cluster.cuh"
-    broken not_taken "race between blocks of a cluster: cluster.cuh"
+    for variant in relaxed not_read_yet own_empty no_wait_filled not_taken; do
+        broken $variant "[cluster-race]"
+        [[ $output == *"race between blocks of a cluster: cluster.cuh"* ]]
+        [ $variant != relaxed ] || [[ $output == *"wrote at relaxed.cu:$(line part)"* ]]
+    done
 }
 
-@test "addresses that are in no block of the cluster" {
-    broken no_such_rank "the block of rank 4 in a cluster of 4"
-    broken no_such_bin "of the shared memory of block ("
-    broken own_only "this instruction reaches the block's own shared memory alone"
-    broken unaligned "is no multiple of 16"
+@test "addresses that are not in the cluster's shared memory" {
+    broken no_such_rank "[cluster-address]"
+    [[ $output == *" rank 4 in a cluster of 4 "* ]]
+    broken no_such_bin "[shared-out-of-bounds]"
+    broken own_only "[shared-cta-address]"
+    broken unaligned "[misaligned-access]"
+    [[ $output == *" multiple of 16;"* ]]
 }
 
-@test "barrier.cluster out of turn, and a block that never comes to it" {
-    broken twice "arrives at the cluster's barrier, where the same thread arrived"
-    broken unarrived "where this thread has not arrived"
-    broken one_alone "barrier.cluster, which lacks 96 threads of block (1,0,0)"
-    broken one_alone "phase 4 (parity 0) lacks 1 of 1 arrivals"
+@test "barrier.cluster in the wrong order, and a block that never reaches it" {
+    broken twice "[barrier-cluster-arrive]"
+    broken unarrived "[barrier-cluster-wait]"
+    broken one_alone "barrier.cluster, missing arrivals: 96 threads of block (1,0,0)"
+    [[ $output == *"phase 4 (parity 0) lacks 1 of 1 arrivals"* ]]
 }
 
-@test "stages that two blocks fill, without the waits for each other" {
-    broken no_wait_empty "misuse of an mbarrier"
-    broken no_wait_full "missing wait: no_wait_full.cu"
-    broken half_expected "announces 1024 bytes"
+@test "stages that two blocks fill without waiting for each other" {
+    broken no_wait_empty "[mbarrier-arrivals]"
+    broken no_wait_full "[missing-wait]"
+    [[ $output == *"missing wait: no_wait_full.cu"* ]]
+    broken half_expected "[transaction-bytes]"
+    [[ $output == *" 1024 bytes in phase "* ]]
     broken too_many "lacks 1 of 3 arrivals"
-    broken no_init_fence "with nothing between the two"
+    broken no_init_fence "[mbarrier-init-race]"
 }
 
-@test "stores and copies between blocks, without the wait, or to another block's barrier" {
-    broken not_arrived "missing wait: not_arrived.cu"
-    broken not_arrived "which exits without waiting for it"
-    broken other_barrier "both have to be in the same block"
-    broken no_proxy_fence "missing proxy fence"
-    broken used_again "race with an asynchronous unit: used_again.cu"
+@test "stores and copies between blocks, without a wait, or with another block's mbarrier" {
+    broken not_arrived "[missing-wait]"
+    [[ $output == *"missing wait: not_arrived.cu"*"[cluster-early-exit]"* ]]
+    broken other_barrier "[mbarrier-block]"
+    broken no_proxy_fence "[proxy-fence]"
+    broken used_again "[async-race]"
+    [[ $output == *"race with an asynchronous copy or wgmma: used_again.cu"* ]]
 }

@@ -1,4 +1,4 @@
-// Control flow of every kind; each kernel leaves what its threads computed in out.
+// Control flow of every kind; each kernel stores the results of its threads in out.
 #include <cassert>
 #include <cstdio>
 
@@ -127,7 +127,7 @@ KERNEL pointers(int *out) {
     out[t] = function[t % 3](t) + function[(t + 1) % 3](t);
 }
 
-// Each lane takes the same lock: only independent progress of lanes lets it end.
+// Each lane takes the same lock: the kernel ends only if lanes progress independently.
 KERNEL spin_lock(int *lock, int *sum) {
     bool done = false;
     while (!done) {
@@ -154,7 +154,7 @@ KERNEL lanes_wait(volatile int *flag, int *out) {
     }
 }
 
-// __syncwarp() met at two places in the program.
+// __syncwarp() at two different instructions.
 KERNEL syncwarp_apart(int *out) {
     __shared__ int box;
     if (threadIdx.x == 0) {

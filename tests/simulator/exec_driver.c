@@ -74,7 +74,7 @@ static const char *find_entry(const struct driver *driver, const char *name) {
             fail("no such kernel", name);
         const char *found = strstr(entry, name);
         size_t length = strlen(name);
-        // In a mangled name the plain one stands behind its length.
+        // In a mangled name the plain name follows its length.
         char digits[16];
         int width = snprintf(digits, sizeof digits, "%zu", length);
         if (strcmp(entry, name) == 0 ||

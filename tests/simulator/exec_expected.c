@@ -63,17 +63,26 @@ enum sim_status expected_run(const struct expected_launch *launch) {
                       NULL);
 }
 
+static void must_be_golden(const char *kernel) {
+    FILE *golden = popen("tests/simulator/golden", "w");
+    assert_non_null(golden);
+    fputs(driver_findings(), golden);
+    if (pclose(golden) != 0)
+        fail_msg("%s: a message is not in tests/simulator/findings.golden", kernel);
+}
+
 void must_be_silent(const struct expected_launch *launch) {
     enum sim_status status = expected_run(launch);
     if (status != SIM_OK || driver_findings()[0])
         fail_msg("%s: status %d, found:\n%s", launch->kernel, status, driver_findings());
 }
 
-void must_find(const struct expected_launch *launch, enum sim_status expected, const char *kind, bool two_lines) {
+void must_find(const struct expected_launch *launch, enum sim_status expected, const char *code, bool two_lines) {
     enum sim_status status = expected_run(launch);
     if (status != expected)
         fail_msg("%s: status %d where %d is meant, found:\n%s", launch->kernel, status, expected, driver_findings());
-    must_mention(launch->kernel, kind);
+    must_mention(launch->kernel, code);
+    must_be_golden(launch->kernel);
     must_name(launch->kernel, "here");
     if (two_lines)
         must_name(launch->kernel, "there");

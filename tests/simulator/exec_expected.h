@@ -1,4 +1,4 @@
-// What a kernel that runs on the interpreter alone has to be told, and what it must not be: for tests of the analyses.
+// Kernels that run on the interpreter alone and the findings that are expected of them: for tests of the analyses.
 #ifndef TESTS_SIMULATOR_EXEC_EXPECTED_H
 #define TESTS_SIMULATOR_EXEC_EXPECTED_H
 
@@ -6,11 +6,11 @@
 
 #include <stdbool.h>
 
-// Where the kernels come from, and the file name in what is found: tests/simulator/NAME.cu, build/exec/NAME.ptx.
+// Loads the kernels of build/exec/NAME.ptx; findings name tests/simulator/NAME.cu.
 struct driver *expected_load(const char *name);
 void expected_unload(void);
 
-// A kernel's buffers: zeroed, each of this many floats.
+// Allocates a zeroed buffer of this many floats.
 enum { EXPECTED_FLOATS = 1024 };
 uint64_t expected_zeros(void);
 
@@ -30,12 +30,12 @@ enum sim_status expected_run(const struct expected_launch *launch);
 // The line of the source that carries the comment "// kernel mark".
 int line_of(const char *kernel, const char *mark);
 
-// Of what the last launch printed.
+// The output of the last launch has to contain the words.
 void must_mention(const char *kernel, const char *words);
 
-// The launch ends well and nothing is found; it ends so, with a finding of this kind that names the line marked "here"
-// and, with two_lines, "there".
+// The launch succeeds and nothing is found; it ends with this status and a finding with this code, for example
+// "[block-race]", that names the line marked "here" and, with two_lines, "there".
 void must_be_silent(const struct expected_launch *launch);
-void must_find(const struct expected_launch *launch, enum sim_status expected, const char *kind, bool two_lines);
+void must_find(const struct expected_launch *launch, enum sim_status expected, const char *code, bool two_lines);
 
 #endif

@@ -1,20 +1,20 @@
-// Kernels with one mistake each, races aside (exec_races.cu), and beside each the same kernel without it. A line that a
-// finding has to name carries the comment "here"; another one that it names "there".
+// Kernels with one mistake each, except races (exec_races.cu), each with its correct version. The line that a finding
+// has to name has the comment "here", a second one "there".
 #include <cuda_pipeline.h>
 
 #define KERNEL extern "C" __global__ void
 
-KERNEL uninitialised_shared(float *out) {
+KERNEL uninitialized_shared(float *out) {
     __shared__ float row[64];
     int t = threadIdx.x;
     if (t < 40) {
         row[t] = t;
     }
     __syncthreads();
-    out[t] = row[t]; // uninitialised_shared here
+    out[t] = row[t]; // uninitialized_shared here
 }
 
-// All threads set by an exchange what nobody has written.
+// All threads initialize shared memory by an exchange.
 KERNEL exchanged(float *out) {
     __shared__ unsigned count;
     atomicExch(&count, 7);
@@ -22,14 +22,14 @@ KERNEL exchanged(float *out) {
     out[threadIdx.x] = count;
 }
 
-// Rows of three floats and one that nobody writes, read four at a time.
+// Rows of three floats and an uninitialized one, read four at a time.
 KERNEL padding(float *out, int used) {
     __shared__ float4 row[32], other[32];
     int t = threadIdx.x;
     row[t].x = row[t].y = row[t].z = t;
     __syncthreads();
     float4 v = row[31 - t]; // padding here
-    other[t] = v;           // as uninitialised there as here
+    other[t] = v;           // as uninitialized there as here
     __syncthreads();
     float4 w = other[t ^ 1]; // padding second
     float sum = w.x + w.y + w.z;

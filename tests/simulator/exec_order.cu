@@ -11,7 +11,7 @@ KERNEL order_of_warps(unsigned *count, unsigned *place) {
         place[threadIdx.x / 32] = atomicAdd(count, 1);
 }
 
-// A step that stores, one that reads what it has stored, one that changes it, one that hangs on other blocks.
+// A kernel that stores, one that reads the results, one that changes them, and one whose blocks depend on other blocks.
 KERNEL step_stores(unsigned *to) {
     to[blockIdx.x] = blockIdx.x + 1;
 }
@@ -39,7 +39,8 @@ KERNEL step_in_8_bits(unsigned *to) {
     to[blockIdx.x % 256] = blockIdx.x % 256 + 1;
 }
 
-// Three warps read what a fourth one writes, stage after stage. COUNT: after how many of them a stage counts as free.
+// Three warps read the data that a fourth one writes, stage after stage. COUNT: the number of arrivals after which a
+// stage counts as free.
 __device__ void wait_for(unsigned barrier, unsigned parity) {
     asm volatile("{\n"
                  ".reg .pred done;\n"
@@ -94,7 +95,7 @@ KERNEL one_of_three_readers(int *out) {
     stages<1>(out);
 }
 
-// A copy of 16 bytes: how often its barrier says that it is not there yet. WAITS: or it is read as it is.
+// A 16-byte copy: the number of tests of its mbarrier that fail. WAITS: otherwise it is read without a test.
 template <bool WAITS>
 __device__ void copied(int *out, const int *in) {
     __shared__ alignas(16) int there[4];

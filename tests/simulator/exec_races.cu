@@ -1,5 +1,5 @@
-// Kernels with a race each, between the warps of a block, within a warp or between blocks, and beside each the same
-// kernel without it. A line that a finding has to name carries the comment "here", the other line of the race "there".
+// Kernels with one race each, between the warps of a block, within a warp or between blocks, each with its correct
+// version. A line that a finding has to name has the comment "here", the other line of the race "there".
 #define KERNEL extern "C" __global__ void
 
 KERNEL missing_barrier(float *out) {
@@ -17,8 +17,8 @@ KERNEL with_barrier(float *out) {
     out[t] = tile[255 - t];
 }
 
-// One bug that shows in many ways: in each copy of the unrolled load, within the warp and across warps, as a read of
-// what is not written yet.
+// One bug with several symptoms: in each copy of the unrolled load, within the warp and across warps, and as an
+// uninitialized read.
 KERNEL unrolled(float *out) {
     __shared__ float tile[128];
     int t = threadIdx.x;
@@ -75,7 +75,7 @@ KERNEL with_syncwarp(float *out) {
     }
 }
 
-// Halves of a warp that synchronise among themselves only.
+// Halves of a warp that synchronize among themselves only.
 KERNEL with_half_syncwarp(float *out) {
     __shared__ float row[32];
     int t = threadIdx.x;
@@ -101,7 +101,7 @@ KERNEL same_value(float *out) {
     out[threadIdx.x] = one;
 }
 
-// Not the value that is there already, but one for all lanes, which each of them reads again.
+// A new value, the same for all lanes, which each of them reads again.
 KERNEL same_value_of_a_warp(float *out, const float *in) {
     __shared__ float4 one[2];
     int warp = threadIdx.x / 32;
@@ -111,7 +111,7 @@ KERNEL same_value_of_a_warp(float *out, const float *in) {
     out[threadIdx.x] = one[1 - warp].w + own;
 }
 
-// All lanes but one.
+// All lanes except one.
 KERNEL nearly_the_same_value(float *out) {
     __shared__ float one;
     one = threadIdx.x == 17 ? 8 : 7; // nearly_the_same_value here
@@ -182,7 +182,7 @@ KERNEL atomic_and_plain(int *out) {
     out[threadIdx.x] = count; // atomic_and_plain here
 }
 
-// A flag in shared memory, raised by one warp and awaited by the other.
+// A flag in shared memory, set by one warp and awaited by the other.
 KERNEL flag(int *out) {
     __shared__ int data;
     __shared__ volatile int ready;
@@ -235,7 +235,7 @@ KERNEL blocks_same_value(float *out) {
     out[threadIdx.x] = 1;
 }
 
-// In place, each block reading its right-hand neighbour's first element.
+// In place: each block reads its right-hand neighbour's first element.
 KERNEL blocks_shift(float *row, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float next = i + 1 < n ? row[i + 1] : 0; // blocks_shift there
@@ -267,7 +267,8 @@ KERNEL last_block(float *part, unsigned *count, float *out) {
     }
 }
 
-// All threads of a block write; WHO fences, and whether they meet before one of them counts.
+// All threads of a block write; WHO selects the fencing threads, and whether they synchronize before one of them
+// counts.
 enum { ALL_FENCE, FIRST_FENCES, FIRST_FENCES_AFTER, FENCES_TOO_EARLY };
 template <int WHO, bool MEET>
 __device__ void last_block_of_many(float *part, unsigned *count, float *out) {

@@ -1,5 +1,5 @@
-// Kernels whose threads of one block race for global memory, and beside each the same kernel without the race. A line
-// that a finding has to name carries the comment "here", the other line of the race "there".
+// Kernels whose threads of one block race on global memory, each with its correct version. A line that a finding has to
+// name has the comment "here", the other line of the race "there".
 #include <cuda_bf16.h>
 
 #define KERNEL extern "C" __global__ void
@@ -17,7 +17,7 @@ KERNEL with_barrier(float *data, float *out) {
     out[t] = data[t + 32 & 63];
 }
 
-// The place is written only after it was read: the result depends on which warp comes first.
+// The element is written only after it was read: the result depends on the order of the warps.
 KERNEL written_later(float *data, float *out) {
     int t = threadIdx.x;
     if (t < 32)
@@ -35,7 +35,7 @@ KERNEL written_behind_a_barrier(float *data, float *out) {
         data[t - 32] = t;
 }
 
-// In place, each thread takes its neighbour's.
+// In place: each thread reads its neighbour's element.
 KERNEL shift_in_place(float *data) {
     int t = threadIdx.x;
     float next = data[t + 1]; // shift_in_place there
@@ -49,7 +49,7 @@ KERNEL shift_behind_a_barrier(float *data) {
     data[t] = next + 1;
 }
 
-// Steps that each need a barrier, one of which is missing after the first.
+// Iterations that each need a barrier, which is missing after the first one.
 KERNEL scan_step_missing(float *data) {
     int t = threadIdx.x;
     for (int d = 32; d < 128; d *= 2) {
@@ -117,7 +117,7 @@ KERNEL with_syncwarp(float *data, float *out) {
     out[t] = data[t + 1 & 31];
 }
 
-// All lanes read what one of them wrote.
+// All lanes read the value that one of them wrote.
 KERNEL broadcast(float *data, float *out) {
     int t = threadIdx.x;
     if (t == 5)
@@ -133,7 +133,7 @@ KERNEL broadcast_behind_syncwarp(float *data, float *out) {
     out[t] = data[0];
 }
 
-// Each thread works on what is its own, with stores of all widths, again and again.
+// Each thread repeatedly accesses its own elements, with stores of all widths.
 KERNEL own_places(__nv_bfloat16 *halves, float4 *vectors, int *words) {
     int t = threadIdx.x;
     for (int i = 0; i < 3; i++) {
@@ -146,7 +146,7 @@ KERNEL own_places(__nv_bfloat16 *halves, float4 *vectors, int *words) {
     }
 }
 
-// Neighbours in one word; then one reads the other's half.
+// Neighbours in one word; then one thread reads the other's half.
 KERNEL halves_of_a_word(__nv_bfloat16 *data, float *out) {
     int t = threadIdx.x;
     data[t] = __float2bfloat16(t);                // halves_of_a_word there
@@ -220,7 +220,7 @@ KERNEL volatile_flag(volatile float *data, float *out, volatile int *word) {
     }
 }
 
-// A lock that guards a plain counter, for threads of all warps and of one warp alike.
+// A lock that guards a plain counter, for threads of all warps and within one warp.
 KERNEL lock(int *word, int *count) {
     for (bool done = false; !done;) {
         if (atomicCAS(word, 0, 1) == 0) {
@@ -233,13 +233,13 @@ KERNEL lock(int *word, int *count) {
     }
 }
 
-// Two warps count in the same place with nothing between.
+// Two warps increment the same counter without synchronization.
 KERNEL count_without_lock(int *count) {
     if (threadIdx.x % 32 == 0)
         *count += threadIdx.x + 1; // count_without_lock here
 }
 
-// Blocks read the same and write their own: with a barrier missing in each.
+// Blocks read the same data and write their own: a barrier is missing in each block.
 KERNEL in_each_block(float *data, float *out) {
     int t = threadIdx.x, first = blockIdx.x * 64;
     float all = 0;

@@ -2,7 +2,7 @@
 
 #define KERNEL extern "C" __global__ void
 
-// A barrier among all blocks of the grid, as one writes it by hand: rounds of arriving and waiting.
+// A handwritten barrier among all blocks of the grid: iterations of arriving and waiting.
 KERNEL grid_barrier(unsigned *arrived, int *sum, int rounds) {
     for (int round = 1; round <= rounds; round++) {
         if (threadIdx.x == 0) {
@@ -16,7 +16,7 @@ KERNEL grid_barrier(unsigned *arrived, int *sum, int rounds) {
     }
 }
 
-// Each block waits for the one behind it, the last one for nobody.
+// Each block waits for the next one, the last one does not wait.
 KERNEL backwards(volatile int *done, int *order) {
     if (threadIdx.x == 0) {
         while (blockIdx.x + 1 < gridDim.x && done[blockIdx.x + 1] == 0) {
@@ -28,14 +28,14 @@ KERNEL backwards(volatile int *done, int *order) {
     }
 }
 
-// Blocks that wait for what no block does.
-KERNEL nobody_comes(volatile int *flag) {
+// Blocks that wait for an event that never happens.
+KERNEL waits_forever(volatile int *flag) {
     while (*flag == 0) {
     }
 }
 
-// Blocks that read the same volatile word often while they compute: they wait for nobody.
-KERNEL looks_often(volatile int *flag, int *out) {
+// Blocks that read the same volatile word often while they compute, without waiting for another block.
+KERNEL polls_often(volatile int *flag, int *out) {
     int sum = 0;
     for (int i = 0; i < 200000; i++) {
         sum += *flag + i;

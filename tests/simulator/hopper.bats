@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Hopper's own instructions: programs that nvcc compiled for sm_90a, run by the simulator and compared with the host; and
-# variants of one of them with one mistake each, made by sed, which have to be found while the right one is not accused.
+# Instructions of Hopper: programs that nvcc compiles for sm_90a, run by the simulator and compared with the host; and variants of
+# one of them with one mistake each, made by sed, which have to be reported, while the correct program must not be.
 
 load hopper/variants
 
@@ -27,12 +27,12 @@ setup() {
     cd "$BATS_TEST_DIRNAME/../.."
 }
 
-# wrap N SUM TYPE K: wrappers of one wgmma
+# wrap N SUM TYPE K: prints wrappers of one wgmma
 wrap() {
     awk -f "$sources/wgmma.awk" -v n="$1" -v sum="$2" -v type="$3" -v k="$4"
 }
 
-# variants: a name, how many keys it is run with, and what sed does, to make of the attention kernel one with a mistake.
+# variants: a name, the number of keys of the run, and the sed script that makes one mistake in the attention kernel.
 variants() {
     cat <<'END'
 early 300 /\/\/ wait qk$/d
@@ -66,7 +66,7 @@ descriptor 300 s/chunk \* BN \* CHUNK \* 2 + within, 16, 1024, 1),/chunk * BN * 
 END
 }
 
-@test "attention through TMA, mbarrier and wgmma is right, and nothing is said" {
+@test "attention through TMA, mbarrier and wgmma is correct, without findings" {
     for n in 1 63 64 65 128 129 200 513; do
         run "$programs/all" attention "$n"
         echo "$output"
@@ -75,12 +75,12 @@ END
     done
 }
 
-@test "without AVX2 and without analyses it is right, too" {
+@test "it is also correct without AVX2 and without analyses" {
     SIMULATOR_LANES=generic "$programs/all" attention 200
     SIMULATOR_ANALYSES=off "$programs/all" attention 200
 }
 
-@test "each form gives the host's result, and nothing is said" {
+@test "each form of the instructions gives the host's result, without findings" {
     cases=$("$programs/all" forms)
     [ "$(wc -w <<<"$cases")" -ge 5 ]
     for name in $cases; do
@@ -91,198 +91,213 @@ END
     done
 }
 
-@test "wgmma of each type, from shared memory and from registers, and nothing is said" {
+@test "wgmma of each type, with A in shared memory and in registers, without findings" {
     silent "$programs/all" types
 }
 
-@test "wgmma of bytes and of bits, with sums of 32 bits, and nothing is said" {
+@test "wgmma of 8-bit integers and of bits, with 32-bit accumulators, without findings" {
     silent "$programs/all" integers
 }
 
-@test "wgmma of a sparse A of each type, from shared memory and from registers, and nothing is said" {
+@test "wgmma with a sparse A of each type, in shared memory and in registers, without findings" {
     silent "$programs/all" sparse
     SIMULATOR_LANES=generic silent "$programs/all" sparse
 }
 
-@test "metadata of a sparse wgmma that mean nothing" {
+@test "undefined metadata of a sparse wgmma" {
     run "$programs/all" sparse zeros
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"bad operand of wgmma: "*"takes 0x00000000 for metadata of tf32, whose digits have to be 4 or e"* ]]
+    [[ $output == *" 0x00000000 "*"[wgmma-metadata]"* ]]
+    golden
 }
 
-@test "a tensor map that the driver would refuse is refused, and the argument named" {
+@test "a tensor map that the driver refuses is refused, and the message names the argument" {
     run "$programs/all" forms encoder
     for argument in globalAddress 'globalAddress is NULL' tensorRank 'globalDim[1]' 'globalStrides[0]' 'boxDim[0]' 'boxDim[1]' 'elementStrides[1]' oobFill \
         'tensorRank is 2; with an interleave' 'globalStrides[1] is 8208 bytes; with an interleave' 'swizzle is 2; with an interleave' \
-        'interleave is 3; there are none' 'interleave is 16B; the driver takes this map' 'interleave is 32B; the driver takes'; do
+        'interleave is 3; it must be NONE' 'interleave is 16B, which the driver accepts' 'interleave is 32B, which the driver accepts'; do
         [[ $output == *"cuTensorMapEncodeTiled: $argument"* ]]
     done
-    [[ $output == *", has to be a multiple of 32 bytes with an interleave"* ]]
+    [[ $output == *", must be a multiple of 32 bytes with an interleave"* ]]
 }
 
-@test "accumulators read before their wait" {
-    broken early "wgmma's registers used too early: early.cu:$(($(line early) - 1))"
-    broken early_pv "wgmma's registers used too early"
+@test "accumulators that are read before wgmma.wait_group" {
+    broken early "[missing-wgmma-wait]"
+    [[ $output == *"early.cu:$(($(line early) - 1)) "*"[missing-wgmma-wait]"* ]]
+    broken early_pv "[missing-wgmma-wait]"
 }
 
-@test "registers of a wgmma written before their wait, and a wgmma before any fence" {
+@test "registers of a wgmma that are written before wgmma.wait_group, and a wgmma without a fence" {
     silent "$programs/all" fragments right
     silent "$programs/all" fragments sum_written_after
     for kernel in fragment_written fragment_added_to fragment_of_one_lane; do
         run "$programs/all" fragments $kernel
         echo "$kernel: $output"
         [ "$status" -eq 1 ]
-        [[ $output == *"wgmma's registers used too early: "*"writes a register that the wgmma at "*" may still be reading"* ]]
+        [[ $output == *" writes "*" reading;"*"[missing-wgmma-wait]"* ]]
+        golden
     done
     run "$programs/all" fragments sum_written
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"writes a register that the wgmma at "*" may still be writing"* ]]
+    [[ $output == *" writes "*" writing;"*"[missing-wgmma-wait]"* ]]
+    golden
     run "$programs/all" fragments no_fence
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"is a wgmma before any wgmma.fence"* ]]
+    [[ $output == *"[wgmma-fence]"* ]]
+    golden
 }
 
-@test "tiles read before the barrier that TMA signals is waited for" {
-    broken no_wait_k "missing wait: wgmma.cuh"
-    broken no_wait_q "missing wait: wgmma.cuh"
+@test "tiles that are read without waiting on the mbarrier that TMA signals" {
+    for variant in no_wait_k no_wait_q; do
+        broken $variant "[missing-wait]"
+        [[ $output == *"missing wait: wgmma.cuh"* ]]
+    done
 }
 
-@test "a stage filled again before its consumers arrived" {
-    broken early_release "race with an asynchronous unit"
-    broken no_wait_empty "misuse of an mbarrier"
-    broken other_parity "deadlock: "
+@test "a stage that is refilled before its consumers have released it" {
+    broken early_release "[async-race]"
+    broken no_wait_empty "[mbarrier-arrivals]"
+    broken other_parity "[deadlock]"
 }
 
-@test "ordinary stores that TMA reads without a proxy fence, or without a barrier" {
-    broken no_proxy_fence "missing proxy fence"
-    broken no_named_barrier "race with an asynchronous unit"
+@test "ordinary stores that TMA reads without a proxy fence or without a barrier" {
+    broken no_proxy_fence "[proxy-fence]"
+    broken no_named_barrier "[async-race]"
 }
 
-@test "barriers used before their set-up is visible" {
-    remarked no_init_fence "with no fence.mbarrier_init between the two"
-    broken no_sync "with nothing between the two"
-    broken no_init "before any mbarrier.init"
+@test "mbarriers that are used before their initialization is visible" {
+    warned no_init_fence "[mbarrier-init-fence]"
+    broken no_sync "[mbarrier-init-race]"
+    broken no_init "[mbarrier-uninitialized]"
 }
 
-@test "bytes announced that are not those that come" {
-    broken few_bytes "announces 16384 bytes for phase 0"
-    broken many_bytes "lacks 0 of 1 arrivals; 65536 bytes announced, 32768 arrived"
+@test "expect-tx with another byte count than the copies" {
+    broken few_bytes "[transaction-bytes]"
+    [[ $output == *" 16384 bytes in phase 0 "* ]]
+    broken many_bytes "[transaction-bytes]"
+    [[ $output == *"lacks 0 of 1 arrivals; 65536 bytes expected, 32768 arrived"* ]]
 }
 
-@test "arrivals that can never be reached, and a wait for the wrong phase" {
+@test "an arrival count that is never reached, and a wait for the wrong phase" {
     broken wrong_count "lacks 1 of 3 arrivals"
-    broken wrong_phase "deadlock: "
+    broken wrong_phase "[deadlock]"
     broken too_many "lacks 1 of 1 arrivals"
 }
 
-@test "in other orders of warps and copies the right one is right, and too small a count lets a stage be overwritten" {
-    for seed in ${TEST_ALL:+1 2 3} 4 5 ${TEST_ALL:+6 7 8}; do # make test-all has others, too
+@test "in other orders of warps and copies attention is correct, and with too small an arrival count a stage is overwritten" {
+    for seed in ${TEST_ALL:+1 2 3} 4 5 ${TEST_ALL:+6 7 8}; do # make test-all runs more
         export SIMULATOR_ORDER=$seed
         run "$programs/all" attention 300
         echo "$seed: $output"
         [ "$status" -eq 0 ]
         [[ $output != *simulator:* ]]
     done
-    # Where it is overwritten in one order, and in which, hangs on the host's threads, too.
+    # In which order it is overwritten also depends on the host's threads.
     for seed in $(seq 60); do
         export SIMULATOR_ORDER=$seed
         run "$programs/all" too_many 300
         [ "$status" -eq 1 ]
-        if [[ $output == *"race with an asynchronous unit"* ]]; then break; fi
+        if [[ $output == *"[async-race]"* ]]; then break; fi
     done
-    [[ $output == *"race with an asynchronous unit"* ]]
+    [[ $output == *"[async-race]"* ]]
 }
 
-@test "shared memory that is given up while a copy reads it" {
-    broken no_store_wait "the block ends while the copy at"
+@test "a block that exits while a copy reads its shared memory" {
+    broken no_store_wait "[missing-store-wait]"
 }
 
-@test "tensor maps in the wrong memory, or of a tensor that is not there" {
-    broken local_map "no const __grid_constant__ one"
-    broken beyond "bad tensor map"
+@test "tensor maps in the wrong memory, or of a tensor that is out of bounds" {
+    broken local_map "[tensor-map-local]"
+    broken beyond "[tensor-map-bounds]"
 }
 
-@test "a box that begins between units of 16 bytes is an instruction that a GPU calls illegal" {
-    broken between "from element 3 of its rows on, which is byte 6, no multiple of 16"
+@test "a box that starts between multiples of 16 bytes is an illegal instruction" {
+    broken between "[misaligned-access]"
+    [[ $output == *" element 3, byte 6,"* ]]
     [[ $output == *cudaErrorIllegalInstruction* || $output == *"an illegal instruction was encountered"* ]]
 }
 
-@test "a store of a box that begins before its tensor is an instruction that a GPU calls illegal" {
-    broken before "stores a box from coordinate -8 of dimension 1 on"
+@test "a store of a box that starts before its tensor is an illegal instruction" {
+    broken before "[negative-coordinate]"
+    [[ $output == *" coordinate -8 of dimension 1:"* ]]
     [[ $output == *cudaErrorIllegalInstruction* || $output == *"an illegal instruction was encountered"* ]]
-    broken left "stores a box from coordinate -64 of dimension 0 on"
+    broken left "[negative-coordinate]"
+    [[ $output == *" coordinate -64 of dimension 0:"* ]]
 }
 
-@test "warps of a warpgroup that go different ways" {
-    broken diverged "divergent warpgroup"
-    broken half_warp "divergent warpgroup"
+@test "warps of a warpgroup that diverge" {
+    broken diverged "[divergent-warpgroup]"
+    broken half_warp "[divergent-warpgroup]"
 }
 
-@test "registers that setmaxnreg cannot have" {
-    broken registers "registers that are not there"
-    broken dec "registers that are not there"
+@test "setmaxnreg beyond the register budget" {
+    broken registers "[register-budget]"
+    broken dec "[register-budget]"
 }
 
-@test "registers that setmaxnreg may have, by the launch bounds and by what ptxas said" {
+@test "setmaxnreg within the register budget, by the launch bounds and by ptxas" {
     for kernel in all_of_256 few_of_256 most_of_384 maxnreg; do
         silent "$programs/all" pool $kernel
     done
     run "$programs/all" pool without_blocks
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ $output == *"simulator: remark: "*"does nothing: ptxas leaves it out"* ]]
+    [[ $output == *"simulator: warning: "*"[setmaxnreg-ignored]"* ]]
+    golden
     run "$programs/all" pool too_many
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"registers that are not there"* ]]
-    # What ptxas said counts for more: with 96 there are not enough for 240.
+    [[ $output == *"[register-budget]"* ]]
+    # The register count of ptxas takes precedence: 96 per thread are not enough for 240.
     kernel=$(grep -ao '_ZN9part_pool11most_of_384[A-Za-z]*' "$programs/all" | head -n 1)
     printf '%s\n' "ptxas info    : Compiling entry function '$kernel' for 'sm_90a'" 'ptxas info    : Used 96 registers' >"$programs/all.ptxas"
     run "$programs/all" pool most_of_384
     rm "$programs/all.ptxas"
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"registers that are not there"* ]]
+    [[ $output == *"[register-budget]"* ]]
 }
 
-@test "a descriptor that leads out of shared memory" {
-    broken descriptor "of B, which is beyond"
+@test "a descriptor that is out of bounds of shared memory" {
+    broken descriptor "[wgmma-out-of-bounds]"
+    [[ $output == *" of B,"* ]]
 }
 
-# swizzle MAP DESCRIPTOR
+# swizzle MAP DESCRIPTOR: runs wgmma with these swizzle modes of the tensor map and of the descriptor
 swizzle() {
     run "$programs/all" swizzles "$@"
     echo "$*: $output"
 }
 
-@test "a descriptor whose swizzle is not that of the copy's tensor map" {
+@test "a descriptor with another swizzle mode than the copy's tensor map" {
     for of in 0 1 2 3; do
         silent "$programs/all" swizzles $of $of
         for by in 0 1 2 3; do
             [ $of = $by ] && continue
             swizzle $of $by
             [ "$status" -eq 1 ]
-            [[ $output == *"bad operand of wgmma: "*"swizzles.cu"* ]]
+            [[ $output == *"swizzles.cu"*"[wgmma-swizzle]"* ]]
         done
     done
     source=$sources/swizzles.cu
     swizzle 3 1
-    for words in "for A with a swizzle of 32 bytes, as the descriptor says" "has put it there with a swizzle of 128 bytes" \
+    for words in "for A with 32-byte swizzle" "with 128-byte swizzle, by its tensor map" \
         "swizzles.cu:$(grep -n '// product$' "$source" | cut -d : -f 1)" "swizzles.cu:$(grep -n '// load a$' "$source" | cut -d : -f 1)"; do
         [[ $output == *"$words"* ]]
     done
+    golden
     swizzle 3 0
-    [[ $output == *"with no swizzle, as the descriptor says"* ]]
-    swizzle 3 3 again # by ordinary stores, of which nothing is known
+    [[ $output == *"with no swizzle, by its descriptor"* ]]
+    swizzle 3 3 again # by ordinary stores, whose swizzle is not known
     [ "$status" -eq 0 ]
     swizzle 2 1 again
-    [[ $output != *"bad operand of wgmma"* ]]
+    [[ $output != *"[wgmma-"* ]]
 }
 
-@test "a trace of launches counts bulk copies, in whole sectors; one of what threads ask for does not" {
+@test "a trace of launches counts bulk copies, in whole sectors; a trace of the threads' requests does not" {
     csv=$programs/bulk.csv
     for mode in launches 1; do
         SIMULATOR_TRACE=$mode SIMULATOR_TRACE_CSV=$csv silent "$programs/all" forms plain_copies
@@ -294,15 +309,16 @@ swizzle() {
     [ ! -s "$programs/bulk-1" ]
 }
 
-# grouped WHAT TEXT: tensor maps made with that mistake, which ends with a finding that contains TEXT and the line of the copy
+# grouped MISTAKE CODE [COMMENT]: tensor maps with that mistake are reported with this code, at the line of the copy
 grouped() {
     run "$programs/all" grouped "$1"
     echo "$1: $output"
     [ "$status" -eq 1 ]
-    [[ $output == *"simulator: bad tensor map: "*"grouped.cu:$(grep -n "// ${3:-load}\$" "$sources/grouped.cu" | cut -d : -f 1)"*"$2"* ]]
+    [[ $output == *"simulator: error: invalid tensor map: "*"grouped.cu:$(grep -n "// ${3:-load}\$" "$sources/grouped.cu" | cut -d : -f 1)"*"[$2]"* ]]
+    golden
 }
 
-@test "tensor maps that a kernel makes of the host's, as products of groups do, and nothing is said" {
+@test "tensor maps that a kernel modifies, as a grouped GEMM does, without findings" {
     for how in right in_global from_zeros by_stores; do
         silent "$programs/all" grouped $how
         SIMULATOR_ORDER=3 silent "$programs/all" grouped $how
@@ -310,28 +326,26 @@ grouped() {
     done
 }
 
-@test "a changed tensor map that is used before it is released and acquired" {
+@test "a modified tensor map that is used before it is released and acquired" {
     for how in no_acquire other_acquire early_acquire; do
-        grouped $how "that the kernel has changed, and the block has not executed a fence.proxy.tensormap::generic.acquire for it since"
+        grouped $how tensor-map-acquire
     done
-    grouped no_release "with neither tensormap.cp_fenceproxy nor a fence.proxy.tensormap::generic.release after it"
+    grouped no_release tensor-map-release
     SIMULATOR_ANALYSES=off silent "$programs/all" grouped no_acquire
     run "$programs/all" grouped no_syncwarp
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"race within a warp: "*"with no __syncwarp() between them"* ]]
+    [[ $output == *"[warp-race]"* ]]
 }
 
-@test "a changed tensor map whose fields the driver would refuse" {
-    grouped odd_address "which is no multiple of 16 bytes in device memory"
-    grouped odd_stride "stride 0 is 72 bytes; it has to be a multiple of 16 and less than 2^40"
-    grouped no_size "the size of dimension 1 is 0"
-    grouped large_box "its box has 65535 or more elements along dimension 1; 1 to 256 are possible"
-    grouped large_step "the element stride of dimension 1 is 255 or more; 1 to 8 are possible"
-    grouped nan_of_integers "it fills with NaN, and its elements are no floating-point numbers"
-    grouped interleaved "it has an interleave, whose copies the simulator lacks"
-    grouped wide_for_swizzle "a row of its box has 64 bytes; with a swizzle of 32 bytes at most that many are possible"
-    grouped other_rank "another number of dimensions than the instruction"
-    grouped small_tensor "the tensor map's tensor is larger than that"
-    grouped no_map "is neither one that cuTensorMapEncodeTiled wrote nor zeros" change
+@test "a modified tensor map whose fields the driver would refuse" {
+    grouped odd_address tensor-map-field
+    grouped odd_stride tensor-map-field
+    [[ $output == *" 72 bytes"* ]]
+    for what in no_size large_box large_step nan_of_integers interleaved wide_for_swizzle; do
+        grouped $what tensor-map-field
+    done
+    grouped other_rank tensor-map-rank
+    grouped small_tensor tensor-map-bounds
+    grouped no_map tensor-map-invalid change
 }

@@ -1,4 +1,4 @@
-// What the front end lets pass and no binder takes is refused, with its name; what a binder takes runs.
+// An instruction that the front end accepts and no binder supports is rejected with its name; supported ones run.
 #include "instructions/bind.h"
 #include "ptx_text.h"
 
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-// The error that binding a kernel around these statements ends with; "" where there is none.
+// The error of binding a kernel with these statements; "" if there is none.
 static const char *bind_error(const char *body) {
     static char error[512];
     char whole[1024];
@@ -29,7 +29,7 @@ static const char *bind_error(const char *body) {
     return error;
 }
 
-static void test_forms_without_a_binder(void **state) {
+static void test_unsupported_forms(void **state) {
     (void)state;
     static const char *const refused[] = {
         "min.s32 %r1, %r2, %r3, %r4;",
@@ -65,7 +65,7 @@ static void test_one_opcode_of_several_families(void **state) {
         assert_string_equal(bind_error(taken[i]), "");
 }
 
-// Hints, which change nothing, wherever ptxas takes them.
+// Hints, which have no effect, wherever ptxas accepts them.
 static void test_hints(void **state) {
     (void)state;
     static const char *const taken[] = {
@@ -88,7 +88,7 @@ static void test_hints(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms_without_a_binder),
+        cmocka_unit_test(test_unsupported_forms),
         cmocka_unit_test(test_one_opcode_of_several_families),
         cmocka_unit_test(test_hints),
     };

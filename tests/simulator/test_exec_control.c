@@ -1,4 +1,4 @@
-// Divergence, calls, waiting lanes and barriers, against the same computed on the host.
+// Divergence, calls, waiting lanes and barriers, compared with the host's results.
 #include "exec_driver.h"
 
 #include <setjmp.h>
@@ -169,7 +169,7 @@ static void test_independent_progress(void **state) {
         assert_int_equal(out[t], t < 16 ? t + 16 : -1);
 }
 
-static void test_lanes_that_wait_for_each_other(void **state) {
+static void test_lanes_that_wait_for_lanes(void **state) {
     (void)state;
     run_with("syncwarp_apart", 1, 32, 0);
     for (int t = 1; t < 32; t++)
@@ -239,7 +239,7 @@ int main(void) {
         cmocka_unit_test(test_divergence),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_independent_progress),
-        cmocka_unit_test(test_lanes_that_wait_for_each_other),
+        cmocka_unit_test(test_lanes_that_wait_for_lanes),
         cmocka_unit_test(test_barriers),
         cmocka_unit_test(test_printf),
         cmocka_unit_test(test_assert),

@@ -1,5 +1,5 @@
-// Each family of instructions against the same computed on the host. The truth suite (tests/truth) holds single
-// instructions against a GPU, bit for bit; this one needs nothing recorded.
+// Each family of instructions compared with the host's results. The truth suite (tests/truth) compares single
+// instructions with a GPU, bit by bit; this test needs no recorded results.
 #include "exec_driver.h"
 
 #include <math.h>
@@ -120,7 +120,7 @@ static void test_wide_integers(void **state) {
     }
 }
 
-// To bf16 and back, to nearest.
+// Converts to bf16 and back, to nearest.
 static float through_bf16(float x) {
     uint32_t bits;
     memcpy(&bits, &x, 4);
@@ -129,7 +129,7 @@ static float through_bf16(float x) {
     return x;
 }
 
-// To fp16 and back, for normal numbers: 10 bits of fraction are kept.
+// Converts normal numbers to fp16 and back: 10 bits of fraction are kept.
 static float through_f16(float x) {
     int exponent;
     float fraction = frexpf(x, &exponent);

@@ -1,5 +1,5 @@
-// The AVX2 and the generic build of every lane operation give the same bits; and of the build that any host has, what
-// is written for the host's own instructions does what a plain loop does.
+// The AVX2 and the generic build of every lane operation return the same bits; and code for the host's own instructions
+// returns the results of a plain loop.
 #include "lanes/convert.h"
 #include "lanes/matrix.h"
 #include "lanes/table.h"
@@ -26,7 +26,7 @@ static uint64_t random_bits(void) {
     return z ^ z >> 31;
 }
 
-// Random bits, and often a value at which something changes: zeros, ones, infinities, NaN, subnormals, small integers.
+// Random bits, and often a special value: zeros, ones, infinities, NaN, subnormals, small integers.
 static uint64_t interesting(void) {
     static const uint64_t special[] = {0,
                                        1,
@@ -87,7 +87,7 @@ static void test_choice_by_a_mask(void **state) {
     }
 }
 
-// Against the C library in the host's rounding mode.
+// Compared with the C library in the host's rounding mode.
 static void test_fma_in_every_rounding_mode(void **state) {
     (void)state;
     static const int modes[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
@@ -204,20 +204,20 @@ static void test_matrix_product(void **state) {
         {.element = ELEMENT_BF16, .k = 16},
         {.element = ELEMENT_TF32, .k = 4},
         {.element = ELEMENT_TF32, .k = 8},
-        {.element = ELEMENT_E4M3, .k = 32, .right = ELEMENT_E5M2},
-        {.element = ELEMENT_E5M2, .k = 16, .half_sum = true, .right = ELEMENT_E4M3},
-        {.element = ELEMENT_S8, .k = 32, .right = ELEMENT_U8, .saturates = true},
-        {.element = ELEMENT_U8, .k = 16, .right = ELEMENT_S8},
-        {.element = ELEMENT_S4, .k = 64, .right = ELEMENT_U4},
-        {.element = ELEMENT_U4, .k = 32, .right = ELEMENT_S4, .saturates = true},
-        {.element = ELEMENT_B1, .k = 256, .right = ELEMENT_B1, .exclusive = true},
+        {.element = ELEMENT_E4M3, .k = 32, .element_b = ELEMENT_E5M2},
+        {.element = ELEMENT_E5M2, .k = 16, .half_sum = true, .element_b = ELEMENT_E4M3},
+        {.element = ELEMENT_S8, .k = 32, .element_b = ELEMENT_U8, .saturates = true},
+        {.element = ELEMENT_U8, .k = 16, .element_b = ELEMENT_S8},
+        {.element = ELEMENT_S4, .k = 64, .element_b = ELEMENT_U4},
+        {.element = ELEMENT_U4, .k = 32, .element_b = ELEMENT_S4, .saturates = true},
+        {.element = ELEMENT_B1, .k = 256, .element_b = ELEMENT_B1, .exclusive = true},
         // with a sparse A
         {.element = ELEMENT_F16, .k = 32, .half_sum = true, .selector = 1},
         {.element = ELEMENT_BF16, .k = 16, .selector = 3},
         {.element = ELEMENT_TF32, .k = 16},
-        {.element = ELEMENT_E4M3, .k = 64, .right = ELEMENT_E5M2},
-        {.element = ELEMENT_S8, .k = 32, .right = ELEMENT_U8, .selector = 1},
-        {.element = ELEMENT_U4, .k = 128, .right = ELEMENT_S4, .saturates = true}};
+        {.element = ELEMENT_E4M3, .k = 64, .element_b = ELEMENT_E5M2},
+        {.element = ELEMENT_S8, .k = 32, .element_b = ELEMENT_U8, .selector = 1},
+        {.element = ELEMENT_U4, .k = 128, .element_b = ELEMENT_S4, .saturates = true}};
     const unsigned first_sparse = sizeof shapes / sizeof shapes[0] - 6;
     for (unsigned s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
         uint64_t storage[13][LANES];
@@ -252,7 +252,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choice_by_a_mask),
         cmocka_unit_test(test_fma_in_every_rounding_mode),
-#if defined(__x86_64__) // which alone has two builds
+#if defined(__x86_64__) // the only one with two builds
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_conversions),
         cmocka_unit_test(test_memory_helpers),

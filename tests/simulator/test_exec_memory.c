@@ -1,4 +1,4 @@
-// Simulated device memory: where allocations lie, what is found near them, and the shadow of written bytes.
+// Simulated device memory: addresses of allocations, the nearest one to an address, and the shadow of written bytes.
 #include "machine/allocation.h"
 
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static void test_places(void **state) {
+static void test_addresses(void **state) {
     (void)state;
     struct sim_allocation *a = sim_memory_allocate(1000, SIM_ALLOCATION_HEAP, NULL);
     struct sim_allocation *b = sim_memory_allocate(300, SIM_ALLOCATION_HEAP, NULL);
@@ -66,7 +66,7 @@ static void test_capacity(void **state) {
     sim_memory_set_capacity(SIZE_MAX);
 }
 
-// Every range of a small allocation against an array of bytes.
+// Every range of a small allocation, compared with an array of bytes.
 static void test_written(void **state) {
     (void)state;
     enum { SIZE = 200 };
@@ -91,7 +91,7 @@ static void test_written(void **state) {
     }
 }
 
-// A copy within one allocation, both ways, moves the shadow as memmove moves bytes.
+// A copy within one allocation, in both directions, moves the shadow as memmove moves bytes.
 static void test_overlapping_copy(void **state) {
     (void)state;
     for (int backwards = 0; backwards < 2; backwards++) {
@@ -110,7 +110,7 @@ static void test_overlapping_copy(void **state) {
     }
 }
 
-static void test_whole(void **state) {
+static void test_all_written(void **state) {
     (void)state;
     struct sim_allocation *a = sim_memory_allocate(130, SIM_ALLOCATION_HEAP, NULL);
     sim_memory_mark_written(a, 0, 65);
@@ -124,9 +124,9 @@ static void test_whole(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),           cmocka_unit_test(test_freed),
+        cmocka_unit_test(test_addresses),        cmocka_unit_test(test_freed),
         cmocka_unit_test(test_capacity),         cmocka_unit_test(test_written),
-        cmocka_unit_test(test_overlapping_copy), cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_overlapping_copy), cmocka_unit_test(test_all_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

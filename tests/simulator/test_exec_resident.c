@@ -1,5 +1,5 @@
-// Blocks that wait for each other: those that fit on the GPU together go on, and where more would be needed than fit,
-// it is said.
+// Blocks that wait for each other: blocks that are resident together make progress, and a grid that needs more resident
+// blocks than fit is reported.
 #include "../harness/long_list.h"
 #include "exec_driver.h"
 
@@ -53,10 +53,10 @@ static void must_end(enum sim_status status) {
         fail_msg("status %d\n%s", status, driver_findings());
 }
 
-static void must_say(enum sim_status status, const char *what) {
+static void must_report(enum sim_status status, const char *code) {
     assert_int_equal(status, SIM_LAUNCH_TIMEOUT);
-    if (!strstr(driver_findings(), what))
-        fail_msg("not %s, but:\n%s", what, driver_findings());
+    if (!strstr(driver_findings(), code) || !strstr(driver_findings(), "exec_resident.cu:"))
+        fail_msg("not %s, but:\n%s", code, driver_findings());
 }
 
 static void test_a_barrier_among_resident_blocks(void **state) {
@@ -79,15 +79,15 @@ static void test_more_blocks_than_fit(void **state) {
     for (int threads = 1; threads <= 3; threads++) {
         uint64_t arrived = zeros(), sum = zeros();
         enum sim_status status = run("grid_barrier", 17, threads, 16, arrived, sum);
-        must_say(status, "waits for a block that is not resident: exec_resident.cu:");
-        assert_non_null(strstr(driver_findings(), "of the grid's 17 blocks 16 fit on the GPU"));
-        assert_null(strstr(driver_findings(), "instruction limit"));
+        must_report(status, "[not-resident]");
+        assert_non_null(strstr(driver_findings(), " 17 blocks 16 fit "));
+        assert_null(strstr(driver_findings(), "[instruction-limit]"));
         driver_free(arrived);
         driver_free(sum);
     }
 }
 
-// Each block waits for the next one. With all of them resident the last one lets the others go.
+// Each block waits for the next one. If all of them are resident, the last one releases the others.
 static void test_a_chain_of_blocks(void **state) {
     (void)state;
     uint64_t done = zeros(), order = zeros();
@@ -97,37 +97,37 @@ static void test_a_chain_of_blocks(void **state) {
         assert_int_equal(words[i], 99 - i);
     driver_free(done);
     done = zeros();
-    must_say(run("backwards", 100, 2, 50, done, order), "waits for a block that is not resident: ");
+    must_report(run("backwards", 100, 2, 50, done, order), "[not-resident]");
     driver_free(done);
     driver_free(order);
 }
 
-// All blocks are there, and none will ever go on: the limit on instructions, not a block that is missing.
-static void test_nobody_comes(void **state) {
+// All blocks are resident, and all wait forever: the instruction limit is reached, no block is missing.
+static void test_endless_wait(void **state) {
     (void)state;
     uint64_t flag = zeros();
     sim_options()->instruction_limit = 2000000 / (uint64_t)long_list_step(8, 8);
-    must_say(run("nobody_comes", 20, 2, 20, flag, 0), "instruction limit: exec_resident.cu:");
+    must_report(run("waits_forever", 20, 2, 20, flag, 0), "[instruction-limit]");
     driver_free(flag);
 }
 
-// A host thread that comes to its limit before another one has started its blocks has not seen all that there is.
+// A host thread reaches its limit before another one has started its blocks: more blocks may still make progress.
 static void test_a_late_host_thread(void **state) {
     (void)state;
     sim_options()->instruction_limit = 100000;
     for (int i = 0; i < 5; i++) {
         uint64_t flag = zeros();
-        must_say(run("nobody_comes", 32, 16, 32, flag, 0), "instruction limit: exec_resident.cu:");
+        must_report(run("waits_forever", 32, 16, 32, flag, 0), "[instruction-limit]");
         driver_free(flag);
     }
 }
 
-// Who looks at a word often but does not wait for it needs no other block.
-static void test_looking_is_not_waiting(void **state) {
+// A block that reads a word often, but does not wait for it, depends on no other block.
+static void test_polling_without_waiting(void **state) {
     (void)state;
     uint64_t flag = zeros(), out = zeros();
     const int blocks = 40 / long_list_step(5, 5);
-    must_end(run("looks_often", (unsigned)blocks, 2, 4, flag, out));
+    must_end(run("polls_often", (unsigned)blocks, 2, 4, flag, out));
     driver_download(words, out, sizeof words);
     for (int i = 0; i < blocks; i++)
         assert_int_equal(words[i], (int)(uint32_t)(200000ull * 199999 / 2));
@@ -140,9 +140,9 @@ int main(void) {
         cmocka_unit_test(test_a_barrier_among_resident_blocks),
         cmocka_unit_test(test_more_blocks_than_fit),
         cmocka_unit_test(test_a_chain_of_blocks),
-        cmocka_unit_test_teardown(test_nobody_comes, limit_again),
+        cmocka_unit_test_teardown(test_endless_wait, limit_again),
         cmocka_unit_test_teardown(test_a_late_host_thread, limit_again),
-        cmocka_unit_test(test_looking_is_not_waiting),
+        cmocka_unit_test(test_polling_without_waiting),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

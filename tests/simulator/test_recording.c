@@ -1,5 +1,4 @@
-// Recordings: what is kept of a launch and what is not, and how it is written. The pages that are made of them are
-// tested in tests/explore.
+// Recordings: the parts of a launch that are kept, and the format. tests/explore tests the pages made of them.
 #include "ptx_text.h"
 
 #include "execution/launch.h"
@@ -19,8 +18,8 @@
 
 #include <cmocka.h>
 
-// Two warps. Each stores with four words of a bank to a turn, waits, and goes 200 times round a loop that reads from
-// global memory and jumps between two lines.
+// Two warps. Each stores with a 4-way bank conflict, waits, and iterates 200 times over a loop that reads global memory
+// and alternates between two lines.
 static const char declarations[] = ".file 1 \"no such file\"\n.shared .align 16 .b8 tile[1024];\n";
 static const char looks[] = ".reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %rd<4>;\n"
                             "ld.param.u64 %rd1, [p];\n"
@@ -99,7 +98,7 @@ static int count(const char *text, const char *end, const char *what) {
     return found;
 }
 
-// From what begins with `start` up to the end of its line.
+// Finds the text that begins with `start`; *end is the end of its line.
 static const char *part(const char *text, const char *start, const char **end) {
     const char *found = strstr(text, start);
     if (!found)
@@ -122,7 +121,7 @@ static void recorded(void **state) {
     struct loaded looking = load(looks), racing = load(races);
     snprintf(path, sizeof path, "/tmp/test_recording.%d", (int)getpid());
 
-    // Off: nothing is written.
+    // Off: no file is written.
     unsetenv("SIMULATOR_RECORDING");
     assert_int_equal(run(&looking, 1, memory), SIM_OK);
     assert_int_equal(simulator_write_recording(), 0);
@@ -144,7 +143,7 @@ static void recorded(void **state) {
     must_hold(text, "{\"name\":\"x\",\"element_bytes\":4,\"bytes\":64,\"dtype\":\"s32\",\"shape\":[16],\"strides\":[1],"
                     "\"axes\":[\"column\"]}");
 
-    // Four wavefronts for a store that could do with one, each with eight lanes.
+    // Four wavefronts, each with eight lanes, for a store that needs one without bank conflicts.
     at = part(text,
               "\"ptx\":\"st.shared.u32 [%r4], %r1;\",\"kind\":\"store\",\"space\":\"shared\",\"bytes\":4,\"merged\":0,"
               "\"counts\":{\"requests\":10,\"lanes\":320,\"bytes\":1280,\"sectors\":0,\"ideal_sectors\":0,"
@@ -152,13 +151,13 @@ static void recorded(void **state) {
               &end);
     assert_int_equal(count(at, end, ",4294967295,null,[0,16,32],[0,0,8,1,0,8,2,0,8,3,0,8],[0,0,4]]"), 2);
 
-    // Of 200 executions by each of four warps no more than 64, and all are counted.
+    // At most 64 of the 200 executions by each of four warps are kept, and all are counted.
     at = part(text, "\"ptx\":\"ld.global.u32 %r6, [%rd1+4];\"", &end);
     assert_int_equal(count(at, end, ",4294967295,0,[4,0,32]]"), 4 * 64);
     assert_int_equal(count(at, end, "\"requests\":2000,"), 1);
     assert_int_equal(count(at, end, "\"executed\":800"), 1);
 
-    // Warp 0 comes first and has to wait for warp 1, which passes at once.
+    // Warp 0 arrives first and has to wait for warp 1, which passes at once.
     must_hold(text, "{\"block\":0,\"warp\":0,\"list\":[[7,\"arrive\",1,0,0],[14,\"pass\",1,0,0]],\"complete\":true}");
     must_hold(text, "{\"block\":0,\"warp\":1,\"list\":[[14,\"arrive\",1,0,0],[14,\"pass\",1,0,0]],\"complete\":true}");
 
@@ -166,7 +165,7 @@ static void recorded(void **state) {
     at = part(text, "\"steps\":[{\"block\":0,\"warp\":0,", &end);
     assert_int_equal(count(at, end, "\"mask\":[4294967295,402],\"complete\":true"), 1);
 
-    // The race with both of its accesses: the second warp's store of what the first one has read.
+    // The race with both of its accesses: the second warp stores what the first one has read.
     at = part(text, "\"findings\":[{\"kind\":\"race\",\"text\":\"race: no such file:13 writes byte 128", &end);
     assert_int_equal(count(at, end,
                            "\"count\":32,\"kernel\":1,\"here\":{\"place\":5,\"site\":0,\"block\":0,\"warp\":1,"
@@ -194,7 +193,7 @@ static void strings(void **state) {
     text_of("</script><!--", "\"\\u003c/script>\\u003c!--\"");
     text_of("caf\xc3\xa9 \xe2\x82\xac", "\"caf\xc3\xa9 \xe2\x82\xac\"");
     text_of("caf\xe9", "\"caf\\u00e9\"");                                         // Latin-1
-    text_of("\xc0\xaf \xed\xa0\x80", "\"\\u00c0\\u00af \\u00ed\\u00a0\\u0080\""); // no UTF-8, though it looks so
+    text_of("\xc0\xaf \xed\xa0\x80", "\"\\u00c0\\u00af \\u00ed\\u00a0\\u0080\""); // not UTF-8, although it resembles it
 }
 
 static void runs_of(const int64_t *number, size_t numbers, const char *expected) {

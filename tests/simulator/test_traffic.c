@@ -1,4 +1,4 @@
-// The traffic model: sectors, wavefronts, what ptxas merges, and what is written of it.
+// The traffic model: sectors, wavefronts, the accesses that ptxas merges, and the output.
 #include "simulator.h"
 #include "traffic/counts.h"
 
@@ -22,7 +22,7 @@ static struct traffic_counts sectors(enum ptx_space space, uint32_t bytes, uint3
     return counts;
 }
 
-// What 32 lanes cost of which group each time name one address.
+// The cost of 32 lanes of which each `group` lanes use one address.
 static struct traffic_counts additions(enum ptx_space space, uint64_t group) {
     struct traffic_counts counts = {0};
     uint64_t address[32];
@@ -50,7 +50,7 @@ static uint64_t wavefronts(uint32_t bytes, uint32_t mask, uint64_t group, uint64
     return in_banks(ACCESS_LOAD, bytes, mask, group, far, near).wavefronts;
 }
 
-// cp.async of rows of so many elements of 16 bytes, eight lanes a row, into neighbouring places of shared memory.
+// cp.async of rows with this many 16-byte elements, eight lanes per row, to consecutive shared memory.
 static uint64_t copied_sectors(uint64_t start, uint64_t row, int rows) {
     struct traffic_counts counts = {0};
     uint64_t from[32], to[32];
@@ -64,7 +64,7 @@ static uint64_t copied_sectors(uint64_t start, uint64_t row, int rows) {
     return counts.sectors;
 }
 
-// As an H200 counted them, one warp at a time.
+// As counted on an H200, one warp at a time.
 static void copies_take_a_sector_for_each_line_that_32_bytes_come_from(void **state) {
     (void)state;
     assert_int_equal(copied_sectors(0, 8, 4), 16);
@@ -79,7 +79,7 @@ static void copies_take_a_sector_for_each_line_that_32_bytes_come_from(void **st
     assert_int_equal(copied_sectors(0, 1, 4), 4);
 }
 
-static void coalesced_loads_touch_no_sector_twice(void **state) {
+static void coalesced_loads_access_each_sector_once(void **state) {
     (void)state;
     assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 0, 4).sectors, 4);
     assert_int_equal(sectors(PTX_GLOBAL, 8, ALL, 0, 8).sectors, 8);
@@ -98,11 +98,11 @@ static void strides_shifts_and_broadcasts(void **state) {
     assert_int_equal(broadcast.ideal_sectors, 1);
     assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 4, 4).sectors, 5);
     assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 0, 8).sectors, 8);
-    // Backwards, as a thread that counts down reads.
+    // Descending addresses, as in a thread that counts down.
     assert_int_equal(sectors(PTX_GLOBAL, 4, ALL, 1024, (uint64_t)-4).sectors, 5);
 }
 
-// So many rows of a box, one behind the other in shared memory.
+// Sectors of this many rows of a box, consecutive in shared memory.
 static uint64_t loaded(uint32_t rows, uint32_t bytes, uint64_t start, uint64_t stride) {
     uint64_t count = 0;
     for (uint32_t row = 0; row < rows; row++)
@@ -110,8 +110,8 @@ static uint64_t loaded(uint32_t rows, uint32_t bytes, uint64_t start, uint64_t s
     return count;
 }
 
-// The first six as an H200 counts them (tests/truth, sets copies and hopper).
-static void rows_of_a_box_are_cut_at_lines_of_shared_memory(void **state) {
+// The first six as counted on an H200 (tests/truth, sets copies and hopper).
+static void rows_of_a_box_are_split_at_lines_of_shared_memory(void **state) {
     (void)state;
     assert_int_equal(loaded(16, 16, 0, 256), 16);
     assert_int_equal(loaded(16, 128, 0, 128), 64);
@@ -119,14 +119,14 @@ static void rows_of_a_box_are_cut_at_lines_of_shared_memory(void **state) {
     assert_int_equal(loaded(16, 80, 0, 80) + loaded(16, 80, 560, 80), 104);
     assert_int_equal(traffic_filled_sectors(0, 128), 4);
     assert_int_equal(traffic_bulk_sectors(0, 80, 80) + traffic_filled_sectors(80, 48), 3 + 2);
-    // Not cut, and not a line of its own.
+    // Neither split nor a line of its own.
     assert_int_equal(traffic_bulk_sectors(64, 16, 64), 3);
     assert_int_equal(traffic_bulk_sectors(64, 16, 80), 3 + 1);
     assert_int_equal(traffic_filled_sectors(112, 32), 1 + 1);
     assert_int_equal(traffic_filled_sectors(0, 0), 0);
 }
 
-static void atomic_operations_on_one_address_take_turns(void **state) {
+static void atomic_operations_on_one_address_are_serialized(void **state) {
     (void)state;
     assert_int_equal(additions(PTX_GLOBAL, 1).sectors, 4);
     assert_int_equal(additions(PTX_GLOBAL, 2).sectors, 4);
@@ -142,7 +142,7 @@ static void local_memory_is_interleaved(void **state) {
     (void)state;
     assert_int_equal(sectors(PTX_LOCAL, 4, ALL, 16, 0).sectors, 4);
     assert_int_equal(sectors(PTX_LOCAL, 16, ALL, 16, 0).sectors, 16);
-    // Each lane a word of its own: 32 lines.
+    // Each lane accesses its own word: 32 lines.
     assert_int_equal(sectors(PTX_LOCAL, 4, ALL, 0, 4).sectors, 32);
 }
 
@@ -159,7 +159,7 @@ static void one_word_a_lane_conflicts_as_the_stride_divides_32(void **state) {
     assert_int_equal(wavefronts(2, ALL, 32, 0, 2), 1);
 }
 
-static void wide_accesses_are_served_in_parts(void **state) {
+static void wide_accesses_are_split(void **state) {
     (void)state;
     assert_int_equal(wavefronts(8, ALL, 32, 0, 8), 2);
     assert_int_equal(wavefronts(16, ALL, 32, 0, 16), 4);
@@ -168,8 +168,8 @@ static void wide_accesses_are_served_in_parts(void **state) {
     assert_int_equal(wavefronts(16, ALL, 32, 0, 128), 32);
 }
 
-// All of it measured on an H200 (tests/truth).
-static void parts_of_a_load_go_together_where_neighbours_share(void **state) {
+// All values measured on an H200 (tests/truth).
+static void parts_of_a_load_are_combined_if_neighbours_share(void **state) {
     (void)state;
     assert_int_equal(wavefronts(8, ALL, 32, 0, 0), 1);
     assert_int_equal(wavefronts(8, ALL, 2, 8, 0), 1); // lane ^ 1
@@ -183,7 +183,7 @@ static void parts_of_a_load_go_together_where_neighbours_share(void **state) {
     assert_int_equal(even_lanes.ideal_wavefronts, 1);
 }
 
-// A kernel of shared loads from one register: the register is thread * factor, then one load at each offset.
+// A kernel with shared loads from one register: the register is thread * factor, with one load per offset.
 struct sample {
     struct ptx_instruction instruction[16];
     struct ptx_kernel kernel;
@@ -258,7 +258,7 @@ static void aligned_neighbours_are_merged(void **state) {
     assert_merged(&s, (const int8_t[]){0, 8, -1, 0});
 }
 
-static void what_cannot_be_proven_aligned_is_not_merged(void **state) {
+static void accesses_without_proven_alignment_are_not_merged(void **state) {
     (void)state;
     struct sample s;
     start(&s);
@@ -290,8 +290,8 @@ static void barriers_and_new_addresses_end_a_merge(void **state) {
     assert_merged(&s, (const int8_t[]){0, 0, 0, 0});
 }
 
-// A loop that adds 4 to an address which was a multiple of 16 before it.
-static void a_loop_lowers_what_is_known(void **state) {
+// A loop that adds 4 to an address that was a multiple of 16 before the loop.
+static void a_loop_lowers_the_known_alignment(void **state) {
     (void)state;
     struct sample s;
     start(&s);
@@ -368,7 +368,7 @@ static void launches_add_up_and_are_written(void **state) {
     remove(path);
 }
 
-// As cuobjdump shows them: ATOMS.CAST.SPIN, or ATOMS.CAS in a loop, and not ATOMS.ADD and the like.
+// By cuobjdump: ATOMS.CAST.SPIN, or ATOMS.CAS in a loop, instead of ATOMS.ADD and the like.
 static void shared_atomics_that_are_loops(void **state) {
     (void)state;
     static const struct {
@@ -397,19 +397,19 @@ static void a_trace_that_cannot_be_written_is_an_error(void **state) {
 int main(void) {
     setenv("SIMULATOR_TRACE", "1", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coalesced_loads_touch_no_sector_twice),
+        cmocka_unit_test(coalesced_loads_access_each_sector_once),
         cmocka_unit_test(copies_take_a_sector_for_each_line_that_32_bytes_come_from),
         cmocka_unit_test(strides_shifts_and_broadcasts),
-        cmocka_unit_test(rows_of_a_box_are_cut_at_lines_of_shared_memory),
-        cmocka_unit_test(atomic_operations_on_one_address_take_turns),
+        cmocka_unit_test(rows_of_a_box_are_split_at_lines_of_shared_memory),
+        cmocka_unit_test(atomic_operations_on_one_address_are_serialized),
         cmocka_unit_test(local_memory_is_interleaved),
         cmocka_unit_test(one_word_a_lane_conflicts_as_the_stride_divides_32),
-        cmocka_unit_test(wide_accesses_are_served_in_parts),
-        cmocka_unit_test(parts_of_a_load_go_together_where_neighbours_share),
+        cmocka_unit_test(wide_accesses_are_split),
+        cmocka_unit_test(parts_of_a_load_are_combined_if_neighbours_share),
         cmocka_unit_test(aligned_neighbours_are_merged),
-        cmocka_unit_test(what_cannot_be_proven_aligned_is_not_merged),
+        cmocka_unit_test(accesses_without_proven_alignment_are_not_merged),
         cmocka_unit_test(barriers_and_new_addresses_end_a_merge),
-        cmocka_unit_test(a_loop_lowers_what_is_known),
+        cmocka_unit_test(a_loop_lowers_the_known_alignment),
         cmocka_unit_test(launches_add_up_and_are_written),
         cmocka_unit_test(shared_atomics_that_are_loops),
         cmocka_unit_test(a_trace_that_cannot_be_written_is_an_error),

@@ -1,4 +1,5 @@
-// What executing a kernel asks of an SM's parts, and when its registers are ready: of a few instructions by hand.
+// The work of a kernel for the units of an SM, and the times at which its registers are ready: for a few instructions
+// by hand.
 #include "ptx_text.h"
 #include "traffic/work.h"
 
@@ -21,7 +22,7 @@ struct run {
     uint64_t executed[64];
 };
 
-// A kernel, of which nothing has been executed.
+// Prepares a kernel of which no instruction has been executed.
 static void begin(struct run *run, const char *body) {
     const char *registers = ".reg .f32 %f<9>; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<9>;\n";
     char text[2000];
@@ -38,7 +39,7 @@ static void begin(struct run *run, const char *body) {
     work_clock_start(&run->clock);
 }
 
-// Its instructions, each executed once in the order of the text; the last one is its ret.
+// Executes each of its instructions once, in program order; the last one is ret.
 static void run_text(struct run *run, const char *body) {
     begin(run, body);
     for (int32_t i = 0; i + 1 < run->kernel->instructions; i++)
@@ -53,7 +54,7 @@ static void end(struct run *run) {
     ptx_free_module(run->module);
 }
 
-// Cycles until the last of them is issued.
+// Cycles until the last instruction is issued.
 static uint32_t cycles(const char *body) {
     struct run run;
     run_text(&run, body);
@@ -74,28 +75,28 @@ static uint64_t counted(const char *body, enum work kind) {
 
 #define FMA(d, a) "fma.rn.f32 %f" #d ", %f" #a ", %f" #a ", %f" #a ";\n"
 
-static void what_depends_waits(void **state) {
+static void dependent_instructions_wait(void **state) {
     (void)state;
     assert_int_equal(cycles(FMA(1, 0) FMA(2, 1) FMA(3, 2)), 2 * ARITHMETIC);
-    assert_int_equal(cycles(FMA(1, 0) FMA(2, 0) FMA(3, 0)), 2); // one after the other, by their slots
+    assert_int_equal(cycles(FMA(1, 0) FMA(2, 0) FMA(3, 0)), 2); // one after the other, by their issue slots
     assert_int_equal(cycles("ld.shared.f32 %f1, [tile];\n" FMA(2, 1)), SHARED);
     assert_int_equal(cycles("ex2.approx.ftz.f32 %f1, %f0;\n" FMA(2, 1)), XU);
-    // The first load is on its way while the second one is issued, a cycle later.
+    // The first load is in flight while the second one is issued, a cycle later.
     assert_int_equal(cycles("ld.shared.f32 %f1, [tile];\nld.shared.f32 %f2, [tile+4];\n"
                             "add.f32 %f3, %f1, %f2;\n"),
                      SHARED + 1);
 }
 
-static void behind_a_branch_nothing_is_issued_before(void **state) {
+static void a_branch_is_issued_after_earlier_instructions(void **state) {
     (void)state;
     uint32_t without = cycles("ld.shared.f32 %f1, [tile];\n" FMA(2, 1) "ld.shared.f32 %f3, [tile+4];\n" FMA(4, 3));
     uint32_t with = cycles("ld.shared.f32 %f1, [tile];\n" FMA(2, 1) "bra NEXT;\nNEXT:\n"
                                                                     "ld.shared.f32 %f3, [tile+4];\n" FMA(4, 3));
-    assert_in_range(without, SHARED, SHARED + 2); // and a slot or two
+    assert_in_range(without, SHARED, SHARED + 2); // and one or two issue slots
     assert_int_equal(with, 2 * SHARED);
 }
 
-static void waits_come_from_elsewhere_too(void **state) {
+static void barriers_and_copies_delay_a_warp(void **state) {
     (void)state;
     struct run run;
     run_text(&run, FMA(1, 0));
@@ -111,7 +112,7 @@ static void a_load_from_l1_comes_sooner(void **state) {
     run_text(&far, "ld.global.f32 %f1, [%d1];\n");
     run_text(&near, "ld.global.f32 %f1, [%d1];\n");
     work_hit(&near.clock);
-    // The register is in none of the clock's times until it is read.
+    // No clock of the warp includes the register until it is read.
     uint32_t last_far = 0, last_near = 0;
     for (int i = 0; i < 2; i++) { // the address and what is loaded
         last_far = far.clock.ready[i] > last_far ? far.clock.ready[i] : last_far;
@@ -129,7 +130,7 @@ static void units_are_counted(void **state) {
     assert_int_equal(counted(body, WORK_FMA), 1);
     assert_int_equal(counted(body, WORK_ALU), 3); // 64 bits are two additions
     assert_int_equal(counted(body, WORK_XU), 1);
-    assert_int_equal(counted(body, WORK_ISSUE), 5); // ptxas leaves the copy out
+    assert_int_equal(counted(body, WORK_ISSUE), 5); // ptxas removes the copy
     assert_int_equal(counted("mad.wide.s32 %d1, %r1, %r2, %d2;\n", WORK_FMA), 2);
     assert_int_equal(counted("ex2.approx.f32 %f2, %f1;\n", WORK_ISSUE), 4); // denormals
     assert_int_equal(counted("div.rn.f32 %f2, %f1, %f3;\n", WORK_XU), 1);
@@ -144,18 +145,18 @@ static void units_are_counted(void **state) {
                      16 * 8 * 16 / 2);
 }
 
-// What the product of a mul is read by decides whether it is an instruction of its own.
-static void a_multiplication_becomes_part_of_an_addition(void **state) {
+// The instruction that reads the product of a mul determines whether the mul is separate.
+static void a_multiplication_is_fused_with_an_addition(void **state) {
     (void)state;
 #define MUL "mul.f32 %f1, %f0, %f2;\n"
 #define LAST "st.shared.f32 [tile], %f4;\n"
     assert_int_equal(counted(MUL "add.f32 %f4, %f3, %f1;\n" LAST, WORK_FMA), 1);
     assert_int_equal(counted(MUL "sub.f32 %f4, %f1, %f3;\n" LAST, WORK_ISSUE), 2);
     assert_int_equal(cycles(MUL "add.f32 %f4, %f3, %f1;\nadd.f32 %f5, %f4, %f3;\n"), ARITHMETIC);
-    // Two additions take it in, or one of two products.
+    // Two additions are fused with it, or one with one of two products.
     assert_int_equal(counted(MUL "add.f32 %f4, %f3, %f1;\nsub.f32 %f4, %f4, %f1;\n" LAST, WORK_FMA), 2);
     assert_int_equal(counted(MUL "mul.f32 %f3, %f0, %f0;\nadd.f32 %f4, %f1, %f3;\n" LAST, WORK_FMA), 2);
-    // Not where a rounding is named, of either; where something else needs the product; nor under a predicate.
+    // Not fused if either specifies a rounding, if another instruction needs the product, or under a predicate.
     assert_int_equal(counted("mul.rn.f32 %f1, %f0, %f2;\nadd.f32 %f4, %f3, %f1;\n" LAST, WORK_FMA), 2);
     assert_int_equal(counted(MUL "add.rn.f32 %f4, %f3, %f1;\n" LAST, WORK_FMA), 2);
     assert_int_equal(counted(MUL "add.f32 %f4, %f3, %f1;\nst.shared.f32 [tile+4], %f1;\n" LAST, WORK_FMA), 2);
@@ -163,22 +164,22 @@ static void a_multiplication_becomes_part_of_an_addition(void **state) {
     assert_int_equal(counted(MUL "add.f32 %f4, %f1, %f1;\n" LAST, WORK_FMA), 2);
 }
 
-static void a_short_branch_is_a_predicate(void **state) {
+static void a_short_branch_is_predicated(void **state) {
     (void)state;
     const char *few = "@%p1 bra END;\n" FMA(1, 0) "END:\n";
     const char *many = "@%p1 bra END;\n" FMA(1, 0) FMA(1, 0) FMA(1, 0) FMA(1, 0) FMA(1, 0) FMA(1, 0) FMA(1, 0) FMA(1, 0)
         FMA(1, 0) "END:\n";
     assert_int_equal(counted(few, WORK_ISSUE), 1);
-    assert_int_equal(counted(many, WORK_ISSUE), 9 + 3); // with the two that join the lanes
+    assert_int_equal(counted(many, WORK_ISSUE), 9 + 3); // with the two that reconverge the lanes
 }
 
-static void who_skips_what_has_a_predicate_issues_it(void **state) {
+static void a_predicated_instruction_is_issued_without_active_lanes(void **state) {
     (void)state;
     struct run run;
     begin(&run, "@%p1 bra END;\n" FMA(1, 0) FMA(2, 0) "END:\n" FMA(3, 0) FMA(4, 0));
     work_step(&run.clock, 0);
-    work_step(&run.clock, 3); // as a warp does none of whose lanes goes on
-    work_step(&run.clock, 4); // and no more after it
+    work_step(&run.clock, 3); // as a warp does if no lane is active
+    work_step(&run.clock, 4); // and nothing after it
     assert_int_equal(run.executed[run.kernel->instructions], 2);
     assert_int_equal(run.executed[1], 0);
     end(&run);
@@ -186,7 +187,7 @@ static void who_skips_what_has_a_predicate_issues_it(void **state) {
 
 enum { EXPONENTIALS = 100, XU_CYCLES = 8 };
 
-// When the last of a warp's exponentials is issued.
+// The issue time of a warp's last exponential.
 static uint32_t exponentials(struct run *run, struct work_clock *clock, unsigned warp, uint32_t from) {
     assert_true(work_clock_make(clock, run->plan, run->executed, run->units, warp));
     work_clock_start(clock);
@@ -198,22 +199,22 @@ static uint32_t exponentials(struct run *run, struct work_clock *clock, unsigned
     return time - from;
 }
 
-static void warps_of_a_quarter_take_turns(void **state) {
+static void warps_of_a_quarter_share_its_units(void **state) {
     (void)state;
     const uint32_t alone = (EXPONENTIALS - 1) * XU_CYCLES, both = (2 * EXPONENTIALS - 1) * XU_CYCLES;
     struct run run;
     struct work_clock clock;
     begin(&run, "ex2.approx.ftz.f32 %f1, %f0;\n");
     assert_int_equal(exponentials(&run, &clock, 0, 6400), alone);
-    assert_int_equal(exponentials(&run, &clock, 1, 6400), alone); // has a unit of its own,
-    assert_int_equal(exponentials(&run, &clock, 4, 6400), both);  // and this one that of the first warp
-    assert_int_equal(exponentials(&run, &clock, 8, 0), alone);    // before it is taken, though it comes later
+    assert_int_equal(exponentials(&run, &clock, 1, 6400), alone); // has its own unit,
+    assert_int_equal(exponentials(&run, &clock, 4, 6400), both);  // and this one shares the first warp's unit
+    assert_int_equal(exponentials(&run, &clock, 8, 0), alone);    // before the unit is busy, although it runs later
     work_units_start(run.units);
     assert_int_equal(exponentials(&run, &clock, 4, 6400), alone); // another block
     end(&run);
 }
 
-static void products_of_two_warpgroups_take_turns(void **state) {
+static void wgmma_of_two_warpgroups_share_the_tensor_cores(void **state) {
     (void)state;
     struct run run;
     struct work_clock other;
@@ -242,16 +243,16 @@ static void products_of_two_warpgroups_take_turns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_depends_waits),
-        cmocka_unit_test(behind_a_branch_nothing_is_issued_before),
-        cmocka_unit_test(waits_come_from_elsewhere_too),
+        cmocka_unit_test(dependent_instructions_wait),
+        cmocka_unit_test(a_branch_is_issued_after_earlier_instructions),
+        cmocka_unit_test(barriers_and_copies_delay_a_warp),
         cmocka_unit_test(a_load_from_l1_comes_sooner),
         cmocka_unit_test(units_are_counted),
-        cmocka_unit_test(a_multiplication_becomes_part_of_an_addition),
-        cmocka_unit_test(a_short_branch_is_a_predicate),
-        cmocka_unit_test(who_skips_what_has_a_predicate_issues_it),
-        cmocka_unit_test(warps_of_a_quarter_take_turns),
-        cmocka_unit_test(products_of_two_warpgroups_take_turns),
+        cmocka_unit_test(a_multiplication_is_fused_with_an_addition),
+        cmocka_unit_test(a_short_branch_is_predicated),
+        cmocka_unit_test(a_predicated_instruction_is_issued_without_active_lanes),
+        cmocka_unit_test(warps_of_a_quarter_share_its_units),
+        cmocka_unit_test(wgmma_of_two_warpgroups_share_the_tensor_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

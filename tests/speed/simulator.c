@@ -1,11 +1,11 @@
-// How fast the simulator is, beside the speed that it must have: at N=1024, head_dim 64, 1.5 G lane-instructions a
-// second plain and 0.8 G with every analysis on, on two cores, for naive and for tiled attention; time in step with the
-// work from N=256 to N=2048; memory under 1 GiB.
+// The simulator's speed, compared with the required one: at N=1024, head_dim 64, 1.5 G lane instructions per second
+// without analyses and 0.8 G with all of them, on two cores, for naive and for tiled attention; time proportional to
+// the work from N=256 to N=2048; memory under 1 GiB.
 //
-//   build/tests/speed/simulator [PTX]     exit status 1 where a figure is missed
+//   build/tests/speed/simulator [PTX]     exit status 1 if a requirement is not met
 //
-// Seconds are those of the processor, so that other programs on the machine do not count; what two cores would do is
-// twice what one does in a second of its own.
+// Times are processor times, so that other programs on the machine do not count; the speed of two cores is computed as
+// twice the speed of one.
 #include "../simulator/exec_driver.h"
 
 #include <stdbool.h>
@@ -41,7 +41,7 @@ static uint64_t random_rows(int n) {
 
 // Lane-instructions a second of one core; *nanoseconds: of one core, per pair of query and key.
 static double measure(struct driver *driver, bool tiled, int n, bool analyses, double *nanoseconds) {
-    sim_options()->races = sim_options()->uninitialised = analyses;
+    sim_options()->races = sim_options()->uninitialized = analyses;
     float scale = 0.125f;
     uint32_t scale_bits;
     memcpy(&scale_bits, &scale, sizeof scale_bits);

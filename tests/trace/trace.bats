@@ -8,9 +8,9 @@ setup() {
     unset DEVICE SHAPE CAUSAL DATA KERNEL SEED TIME_LIMIT MAKEFLAGS MAKELEVEL
 }
 
-# Each count of the block "What the lesson predicts" is the predicted one.
+# Each count of the block "Predictions of the lesson" is the predicted one.
 all_as_predicted() {
-    awk '/^What the lesson predicts/ { on = 1; next } on && /^$/ { exit } on && / [0-9.]+$/ { rows++; bad += $NF != "1.000" }
+    awk '/^Predictions of the lesson/ { on = 1; next } on && /^$/ { exit } on && / [0-9.]+$/ { rows++; bad += $NF != "1.000" }
         END { exit !rows || bad }' <<<"$output"
 }
 
@@ -29,7 +29,7 @@ all_as_predicted() {
     run make solution-04 trace SHAPE=1,2,64,64
     [ "$status" -eq 0 ]
     [[ $output == *"attention_kernel  grid 4x1x1, block 128x1x1"* ]]
-    [[ $output == *"ptxas: "*" registers a thread, no spills; "*" warps an SM hold "* ]]
+    [[ $output == *"ptxas: "*" registers per thread, no spills; "*" warps per SM, "* ]]
     [[ $output == *"P_smem[row_of<T>(i, lane)][column_of<T>(j, lane)] = S_rmem[i]"* ]]
     name=build/trace/solution-04_tiled_online_softmax-attention
     head -n 1 $name.csv | grep -q '^group,kernel,mangled,launches,'
@@ -55,14 +55,14 @@ all_as_predicted() {
     sed 's/wide, p\.softmax_scale)/wide)/' solutions/04_tiled_online_softmax/attention.cu >build/trace/test/wrong.cu
     run make trace KERNEL=build/trace/test/wrong.cu
     [ "$status" -ne 0 ]
-    [[ $output == *"shared load, 16 B a lane"* ]]
-    [[ $output == *"fails its check"* ]]
+    [[ $output == *"shared load, 16 B per lane"* ]]
+    [[ $output == *"[check-failed]"* ]]
 }
 
 @test "a trace needs the simulator" {
     run scripts/teach trace --name x --source x.cu --kernel x.so --device gpu
     [ "$status" -eq 2 ]
-    [[ $output == *"trace counts on the simulator"* ]]
+    [[ $output == *"[simulator-only]"* ]]
 }
 
 @test "a formula that is not arithmetic is refused" {
@@ -92,22 +92,22 @@ all_as_predicted() {
     sed '/^    const float sum = softmax/i\    float scan = 0;\n    for (int c = 0; c < 4 * columns; c++)\n        scan += Q_smem[c % columns].x; // wasted\n    if (scan == 12345.678f)\n        weight[0] = 0;' \
         solutions/02_vectorized/attention.cu >$folder/attention.cu
     make build/kernels/$folder/attention.so build/kernels/solutions/02_vectorized/attention.so
-    run build/bin/teach price --name wasteful --source $folder/attention.cu --kernel build/kernels/$folder/attention.so
+    run build/bin/teach compare --name wasteful --source $folder/attention.cu --kernel build/kernels/$folder/attention.so
     echo "$output"
     line=$(grep -n '// wasted' $folder/attention.cu | cut -d : -f 1)
-    [[ $status -eq 0 && $output == "right; but 4."[0-9]" times the shared loads of the solution, most at line $line"* ]]
+    [[ $status -eq 0 && $output == "correct, but uses 4."[0-9]"x the solution's shared loads, most of them at line $line"*"[more-traffic]"* ]]
     # In a function of the file's own: its line, not that of its call.
-    sed -e '0,/^template <bool WIDE>/s//__device__ float scan_of(const float4 *values, int count) {\n    float scan = 0;\n    for (int c = 0; c < 4 * count; c++)\n        scan += values[c % count].x; \/\/ wasted\n    return scan;\n}\n\n&/' \
+    sed -e '0,/^template <bool VECTORIZED>/s//__device__ float scan_of(const float4 *values, int count) {\n    float scan = 0;\n    for (int c = 0; c < 4 * count; c++)\n        scan += values[c % count].x; \/\/ wasted\n    return scan;\n}\n\n&/' \
         -e '/^    const float sum = softmax/i\    if (scan_of(Q_smem, columns) == 12345.678f)\n        weight[0] = 0;' \
         solutions/02_vectorized/attention.cu >$folder/attention.cu
     make build/kernels/$folder/attention.so
-    run build/bin/teach price --name wasteful --source $folder/attention.cu --kernel build/kernels/$folder/attention.so
+    run build/bin/teach compare --name wasteful --source $folder/attention.cu --kernel build/kernels/$folder/attention.so
     echo "$output"
     line=$(grep -n '// wasted' $folder/attention.cu | cut -d : -f 1)
-    [[ $status -eq 0 && $output == *"times the shared loads of the solution, most at line $line"* ]]
-    run build/bin/teach price --name solution --source solutions/02_vectorized/attention.cu \
+    [[ $status -eq 0 && $output == *"x the solution's shared loads, most of them at line $line"*"[more-traffic]"* ]]
+    run build/bin/teach compare --name solution --source solutions/02_vectorized/attention.cu \
         --kernel build/kernels/solutions/02_vectorized/attention.so
-    [[ $status -eq 0 && $output == "estimated "* && ${#lines[@]} -eq 2 ]]
+    [[ $status -eq 0 && $output == "Estimated "* && ${#lines[@]} -eq 2 ]]
 }
 
 @test "what is recorded of the solutions is what is counted" {

@@ -2,7 +2,7 @@
 //
 //   truth-drive [--filling | --bf16] KERNEL.so...   each exports attention_forward or softmax_forward
 //   (common/attention.h, common/softmax.h); --filling: a shape that fills a GPU, too, for kernels that choose their
-//   tiles by that; --bf16: tensors in bf16, and a shape of 128 columns in the place of that one
+//   tiles by that; --bf16: tensors in bf16, and a shape of 128 columns instead of that one
 #include "../../common/attention.h"
 #include "../../common/softmax.h"
 

@@ -25,7 +25,7 @@ DEVICE void mbarrier_expect(uint64_t *barrier, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(smem(barrier)), "r"(bytes) : "memory");
 }
 
-// Returns how the wait ended: 1, or 0 where the phase never came. So a form that is wrong ends, and shows it.
+// Returns how the wait ended: 1, or 0 if the phase never came. So a form that is wrong ends, and shows it.
 DEVICE unsigned mbarrier_wait(uint64_t *barrier, unsigned parity) {
     unsigned done = 0;
     for (int i = 0; i < 50000 && !done; i++) {

@@ -5,7 +5,7 @@
 
 #include "boxes.cuh"
 
-// What a map is to become, but for what has to be a constant.
+// What a map is to become, except what has to be a constant.
 struct Fields {
     unsigned size[5], box[5], step[5];
     unsigned long long pitch[4];

@@ -3,7 +3,7 @@
 //   truth-run DIRECTORY [NAME...]     all forms, or those named
 //   truth-run --list                  their names
 //
-// TRUTH_SECONDS: how long a form may take, 20 s where it is not set.
+// TRUTH_SECONDS: how long a form may take, 20 s if it is not set.
 //
 // DIRECTORY/results.csv has a row a form: how it is compared, a hash of all its result's bytes, and where its sample
 // lies in DIRECTORY/results.bin: the first EXACT_SAMPLE elements of a form that is compared bit for bit (enough to see
@@ -156,7 +156,7 @@ static void write_result(const struct truth_form *form, FILE *table, FILE *sampl
     fwrite(result_bytes, size, kept, samples);
 }
 
-// Returns how many failed, or -1 where there is no device.
+// Returns how many failed, or -1 if there is no device.
 static int run_and_write(const struct truth_form *const *form, int forms, FILE *table, FILE *samples) {
     int failed = 0, hung = 0;
     for (int next = 0; next < forms && hung < MOST_HUNG && failed < MOST_FAILED;) {

@@ -48,8 +48,8 @@ DEVICE void lay_out(char *tile, const unsigned *words, int rows, int span, bool 
     }
 }
 
-// Sums of fewer than 8 registers a thread are all results. Of more, what is exact is added up with weights, of the rest
-// every so manieth is taken.
+// Sums of fewer than 8 registers per thread are all results. Of more, what is exact is added up with weights, of the
+// rest every so manieth is taken.
 template <int REGISTERS, typename SUM>
 DEVICE void write(SUM *result, const SUM (&d)[REGISTERS]) {
     constexpr int RESULTS = REGISTERS < 8 ? REGISTERS : 8, OF = REGISTERS / RESULTS;

@@ -1,6 +1,6 @@
-// Attention of one head in bf16, d = 128, as Hopper's kernels do it: a warp that loads by TMA, two warpgroups that
-// multiply, stages between them. attention N compares with the host. Variants with a mistake are made of this file by
-// hopper.bats; a line that a finding has to name carries a comment for it.
+// Attention of one head in bf16, d = 128, with the structure of Hopper kernels: a producer warp that loads by TMA, two
+// consumer warpgroups, and pipeline stages between them. attention N compares with the host. hopper.bats makes variants
+// of this file with one mistake each; a line that a finding has to name has a comment for it.
 #include "hopper.cuh"
 #include "wgmma.cuh"
 
@@ -97,7 +97,7 @@ DEVICE void consume(Smem &s, const CUtensorMap *o_map, int tiles, int n, float s
         if (t == 0)
             mbarrier_arrive(&s.empty[stage]); // release
     }
-    // O is staged where Q was, in its layout.
+    // O is staged in Q's buffer, in the same layout.
     for (int h = 0; h < 2; h++) {
         row_sum[h] += __shfl_xor_sync(~0u, row_sum[h], 1);
         row_sum[h] += __shfl_xor_sync(~0u, row_sum[h], 2);

@@ -1,4 +1,5 @@
-// Boxes of 1 to 5 dimensions, in and out, beyond the tensor on all sides; and one that lies wholly beyond it.
+// Boxes of 1 to 5 dimensions, loaded and stored, out of bounds of the tensor on all sides; and one that is entirely out
+// of bounds.
 #pragma once
 
 #include "forms.cuh"
@@ -151,7 +152,7 @@ static bool boxes() {
     return boxes_of<1>() & boxes_of<2>() & boxes_of<3>() & boxes_of<4>() & boxes_of<5>();
 }
 
-// Nothing of such a box is stored or read: its place may be copied to again once the group has been waited for.
+// Such a box is neither stored nor read: its buffer may be refilled once the group has been waited for.
 __global__ void beyond(const __grid_constant__ CUtensorMap map, int *out) {
     extern __shared__ __align__(1024) int tile[]; // [8][32]
     __shared__ uint64_t barrier;

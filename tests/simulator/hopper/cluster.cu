@@ -1,6 +1,5 @@
-// Kernels whose blocks work in clusters, each compared with the host. cluster: the names of the cases; cluster NAME
-// [SEED]: runs one. Variants with a mistake are made of this file by cluster.bats, which finds the lines by their
-// comments.
+// Kernels with clusters, each compared with the host. cluster: prints the names of the cases; cluster NAME [SEED]: runs
+// one. cluster.bats makes variants of this file with one mistake each, and finds the lines by their comments.
 #include "cluster.cuh"
 
 #include <cooperative_groups.h>

@@ -96,7 +96,7 @@ DEVICE void bulk_add_f32(float *to, const void *from, int bytes) {
                  : "memory");
 }
 
-// From global memory to the same place of each block in the mask, where it signals the barrier.
+// From global memory to the same offset in each block of the mask, where it signals the mbarrier.
 DEVICE void bulk_load_multicast(void *to, const void *from, int bytes, uint64_t *barrier, uint16_t blocks) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, "
                  "[%3], %4;" ::"r"(smem(to)),
@@ -122,7 +122,7 @@ DEVICE void set_up(uint64_t *barrier, int count) {
 
 // On the simulator: the order of blocks and warps follows from the seed.
 static inline void set_order(const char *seed) {
-    void (*order)(uint64_t) = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, "simulator_order");
+    void (*order)(uint64_t) = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, "simulator_set_order");
     if (order)
         order(strtoull(seed, nullptr, 10));
 }

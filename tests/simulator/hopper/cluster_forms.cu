@@ -1,5 +1,5 @@
-// What clusters can do, one case each, compared with the host: registers, addresses, stores and reductions between
-// blocks, what the runtime answers. forms: the names of the cases; forms NAME [SEED]: runs one.
+// The features of clusters, one case each, compared with the host: registers, addresses, stores and reductions between
+// blocks, the runtime's answers. forms: prints the names of the cases; forms NAME [SEED]: runs one.
 #include "cluster.cuh"
 
 #include <cooperative_groups.h>
@@ -159,7 +159,7 @@ __global__ void __cluster_dims__(4, 1, 1) atomics(Words *out) {
     atomicAdd(&first->wide, 1ull << 32);
     atomicAdd(&first->real, 0.5f);
     atomicCAS(&first->old, ~0u, 7u);
-    // A flag: what was stored before the release is there for who acquires it.
+    // A flag: stores before the release are visible after the acquire.
     if (id == cluster.num_threads() - 1) {
         first->behind_flag = 41;
         asm volatile("st.release.cluster.shared::cluster.u32 [%0], 1;" ::"r"(mapa(&mine.flag, 0)) : "memory");
@@ -283,7 +283,7 @@ __global__ void to_tensor(const __grid_constant__ CUtensorMap map) {
     box[threadIdx.x / 8][threadIdx.x % 8] = threadIdx.x + 1;
     fence_proxy_async();
     __syncwarp();
-    if (threadIdx.x == 0) { // the last four columns lie beyond the tensor
+    if (threadIdx.x == 0) { // the last four columns are out of bounds of the tensor
         asm volatile(
             "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
             "r"(smem(box)), "r"(8), "r"(1)

@@ -1,4 +1,4 @@
-// What cuTensorMapEncodeTiled takes and refuses.
+// Arguments that cuTensorMapEncodeTiled accepts and rejects.
 #pragma once
 
 #include "im2col.cuh"

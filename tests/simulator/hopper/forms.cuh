@@ -1,4 +1,4 @@
-// What the cases of forms share.
+// Shared by the cases of forms.
 #pragma once
 
 #include "hopper.cuh"
@@ -14,7 +14,7 @@ static bool equal(const char *what, double got, double wanted) {
     return false;
 }
 
-// Where a byte of a tile lies whose rows of `span` bytes are swizzled; 16: plain.
+// The swizzled offset of a byte of a tile whose rows have `span` bytes; 16: no swizzle.
 __host__ __device__ inline int swizzled(int address, int span) {
     return span == 16 ? address : address ^ (address >> 7 & (span / 16 - 1)) << 4;
 }

@@ -1,5 +1,5 @@
-// Registers of a wgmma that has not been waited for: fragments NAME. In PTX of its own, since nvcc gives what is
-// written later another register.
+// Accesses to registers of a wgmma in flight: fragments NAME. In handwritten PTX, because nvcc allocates another
+// register for a later write.
 #include "hopper.cuh"
 
 #define PRODUCT "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, {r, r, r, r}, %5, 1, 1, 1, 0;\n"

@@ -1,5 +1,5 @@
-// Matrices of several sizes, one after the other, through tensor maps that the kernel makes of one map of the host:
-// grouped WHAT, which is the right way, or one of the mistakes.
+// A grouped GEMM's tensor maps: matrices of several sizes, one after the other, through maps that the kernel derives
+// from one map of the host: grouped NAME, which is the correct version or one of the mistakes.
 #include "hopper.cuh"
 
 #include <vector>
@@ -53,7 +53,7 @@ DEVICE void replace_in_global(CUtensorMap *at, const void *memory, int rows, int
                  : "memory");
 }
 
-// Fields that the map of the host has already, or that a map of zeros lacks.
+// Fields that are already set in the host's map, but not in a map of zeros.
 DEVICE void replace_the_rest(CUtensorMap *at) {
     asm volatile("tensormap.replace.tile.rank.b1024.b32 [%0], 1;"
                  "tensormap.replace.tile.box_dim.b1024.b32 [%0], 0, %1;"
@@ -109,7 +109,7 @@ DEVICE void acquire(const CUtensorMap *map) {
     asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
 }
 
-// Each block goes through the groups, copies each to its own place of out, a box at a time, and doubles it on the way.
+// Each block iterates over the groups, copies each matrix to its own part of out, one box at a time, and doubles it.
 __global__ void grouped(const __grid_constant__ CUtensorMap model, const Group *groups, CUtensorMap *maps, What what) {
     __shared__ __align__(128) CUtensorMap made[2];
     __shared__ __align__(128) float tile[BOX * BOX];

@@ -1,4 +1,4 @@
-// What the Hopper tests share: the instructions by their names, and how a tensor map is made.
+// Shared by the Hopper tests: the instructions by their names, and the creation of tensor maps.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +91,7 @@ DEVICE void wgmma_wait_group() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }
 
-// swizzle: the descriptor's number for it, 1: 128 bytes, 2: 64, 3: 32, 0: none.
+// swizzle: the descriptor's mode, 1: 128 bytes, 2: 64, 3: 32, 0: none.
 static __host__ __device__ inline uint64_t descriptor(uint32_t address, uint32_t leading, uint32_t stride,
                                                       uint64_t swizzle) {
     return (uint64_t)((address & 0x3ffff) >> 4) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 |
@@ -152,10 +152,11 @@ static inline CUtensorMap map_2d(void *at, uint64_t rows, uint64_t columns, uint
 
 struct Case {
     const char *name;
-    bool (*run)(); // false, and a line, where it is not right
+    bool (*run)(); // false, and a line, if it is not right
 };
 
-// Of a program that prints the names of its cases, or runs the one that its first argument names: what main returns.
+// The return value of main of a program that prints the names of its cases, or runs the one that its first argument
+// names.
 template <int N>
 static int run_case(const Case (&cases)[N], int argc, char **argv) {
     for (const Case &one : cases) {

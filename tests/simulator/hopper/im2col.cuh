@@ -1,5 +1,5 @@
-// Pixels instead of boxes (im2col): what a convolution reads for one position of its filter, and back; tensors of 3, 4
-// and 5 dimensions, C W H D N, with padding, strides and dilation.
+// im2col mode: the pixels that a convolution reads for one position of its filter, and the reverse; tensors of 3, 4 and
+// 5 dimensions, C W H D N, with padding, strides and dilation.
 #pragma once
 
 #include "forms.cuh"
@@ -72,7 +72,7 @@ __global__ void pixels(const __grid_constant__ CUtensorMap in, const __grid_cons
 }
 
 // One position of the filter (tap) of a convolution over all output pixels from the first-th on: pixel i is the input
-// at (output * stride - padding + tap * dilation), 0 beyond the edges.
+// at (output * stride - padding + tap * dilation), 0 out of bounds.
 template <int RANK>
 static bool convolution(int padding, int stride, int dilation, int tap, int first, CUtensorMapSwizzle swizzle) {
     const int spatial = RANK - 2, filter = 3, channels = 8, begin = 4, count = 20;

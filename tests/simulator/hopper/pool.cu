@@ -1,5 +1,5 @@
-// setmaxnreg within what ptxas gives a thread, by launch bounds: pool NAME. A last warpgroup gives some up, and
-// the others take more.
+// setmaxnreg within the registers that ptxas allocates by launch bounds: pool NAME. The last warpgroup releases
+// registers, and the others request more.
 #include "hopper.cuh"
 
 #define KERNEL(name, bounds, fewer, more)                                                                              \

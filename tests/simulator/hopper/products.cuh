@@ -12,7 +12,7 @@ struct Layout {
 
 static const Layout layouts[] = {{0, 16}, {3, 32}, {2, 64}, {1, 128}};
 
-// Where element (row of M or N, k) of 16 bits lies, and what its descriptor says: by PTX's canonical layouts.
+// The offset of the 16-bit element (row of M or N, k), and its descriptor: by PTX's canonical layouts.
 __host__ __device__ inline int place(int row, int k, int rows, int span, bool mn_major) {
     int byte;
     if (!mn_major) {

@@ -1,5 +1,5 @@
-// wgmma of a sparse A, of each type: m64n16, K-major without a swizzle, A from shared memory and from registers, with
-// both selectors. sparse: runs all and compares with the host; sparse zeros: metadata that are none.
+// wgmma with a sparse A, of each type: m64n16, K-major without a swizzle, A in shared memory and in registers, with
+// both selectors. sparse: runs all and compares with the host; sparse zeros: undefined metadata.
 #include "hopper.cuh"
 
 #include <cmath>
@@ -7,8 +7,8 @@
 
 constexpr int M = 64, N = 16, SUMS = N / 2, A_BYTES = 32, B_BYTES = 64; // SUMS: of a thread; bytes: of a row, a column
 
-// Where a byte of a row is, of so many rows of `bytes`. K-major: units of 16 bytes, 8 rows of them neighbours, the next
-// unit of K behind all rows. MN-major, of elements of 16 bits: units of 8 rows, 8 elements of K neighbours.
+// The offset of a byte of a row. K-major: units of 16 bytes, 8 rows of them consecutive, the next unit of K after all
+// rows. MN-major, for 16-bit elements: units of 8 rows, 8 elements of K consecutive.
 __host__ __device__ inline int place(int row, int byte, int rows, int bytes, bool mn_major) {
     return mn_major ? row / 8 * bytes * 8 + byte / 16 * 128 + byte % 16 * 8 + row % 8 * 2 - byte % 2 * 7
                     : row / 8 * 128 + row % 8 * 16 + byte / 16 * rows * 16 + byte % 16;
@@ -23,7 +23,7 @@ DEVICE uint64_t layout(const char *tile, int rows, int bytes, bool mn_major) {
         "+" letter(d[6]), "+" letter(d[7])
 #define MMA(form) "wgmma.mma_async.sp.sync.aligned." form " {%0,%1,%2,%3,%4,%5,%6,%7}, "
 
-// tail_s and tail_r: what follows where A is in shared memory, and in registers.
+// tail_s and tail_r: the rest of the instruction if A is in shared memory, and in registers.
 #define KERNEL(...) KERNEL_OF(false, __VA_ARGS__)
 #define KERNEL_OF(MN, name, SUM, letter, form, selector, tail_s, tail_r)                                               \
     __global__ void name(const char *a, const char *b, const uint32_t *metadata, SUM *sums, int from_registers) {      \
@@ -74,7 +74,7 @@ enum Type { F16, BF16, TF32, E4M3, E5M2, S8, U8 };
 
 constexpr int BYTES[] = {2, 2, 4, 1, 1, 1, 1};
 
-// A small whole number as the type has it; of the floating-point types 99 is infinity, or NaN where there is none.
+// Encodes a small integer in the type; for floating-point types 99 is infinity, or NaN if the type has no infinity.
 static void encode(Type type, int number, char *to) {
     static const unsigned char e4m3_codes[] = {0, 0x38, 0x40, 0x44, 0x48}, e5m2_codes[] = {0, 0x3c, 0x40, 0x42, 0x44};
     const float real = number == 99 ? INFINITY : number;

@@ -1,5 +1,5 @@
-// wgmma of each element type, with A from shared memory and from registers, fp32 and fp16 sums: m64n16, K-major without
-// a swizzle. types: runs all and compares with the host.
+// wgmma of each element type, with A in shared memory and in registers, fp32 and fp16 accumulators: m64n16, K-major
+// without a swizzle. types: runs all and compares with the host.
 #include "hopper.cuh"
 #include "wgmma.cuh"
 
@@ -10,12 +10,12 @@
 
 constexpr int M = 64, N = 16;
 
-// Bytes of element (row, k): units of 16 bytes, 8 rows of them neighbours, the second unit of K behind all rows.
+// The offset of element (row, k): units of 16 bytes, 8 rows of them consecutive, the second unit of K after all rows.
 __host__ __device__ inline int place(int row, int byte, int rows) {
     return row / 8 * 128 + row % 8 * 16 + byte / 16 * rows * 16 + byte % 16;
 }
 
-// A's registers of a thread: rows of groups of four threads, then 8 rows further, then the second half of K.
+// A thread's registers of A: rows of groups of four threads, then 8 rows below, then the second half of K.
 DEVICE void load_a(uint32_t (&a)[4], const char *tile) {
     int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4, byte = threadIdx.x % 4 * 4;
     for (int r = 0; r < 4; r++)

@@ -1,7 +1,7 @@
-# What the tests of Hopper's instructions share: programs that nvcc compiles for sm_90a, and variants of the one named $kernel, each with
-# a mistake. They define variants(), whose lines are a name, the argument that it is run with, and what sed does.
+# Shared by the tests of Hopper's instructions: programs that nvcc compiles for sm_90a, and variants of the program $kernel with one
+# mistake each. A test file defines variants(), whose lines are a name, the argument of the run, and the sed script of the mistake.
 
-# prepare FOLDER KERNEL: where programs go, and the source that variants are made of.
+# prepare FOLDER KERNEL: the folder of the programs, and the source of the variants.
 prepare() {
     read -r NVCC _ version _ <<<"$(scripts/find-cuda)"
     make -s "build/simulator/libcudart.so.${version%%.*}"
@@ -15,7 +15,7 @@ compile() {
         -I"$programs" -I"$sources" -o "$programs/$1" "$2"
 }
 
-# as_part NAME FILE SOURCE: FILE in a namespace; a finding names it as SOURCE.
+# as_part NAME FILE SOURCE: prints FILE in a namespace; findings name it SOURCE.
 as_part() {
     echo "namespace part_$1 {"
     echo "#line 1 \"$3\""
@@ -24,8 +24,8 @@ as_part() {
     echo "    if (argc > 1 && strcmp(argv[1], \"$1\") == 0) return part_$1::run(argc - 1, argv + 1);" >>"$programs/choices"
 }
 
-# compile_all NAME...: one program, $programs/all, of NAME.cu, of the kernel that variants are made of, under its own name, and of all
-# variants: a compiler reads CUDA's headers once. Its first argument is which.
+# compile_all NAME...: makes one program, $programs/all, of each NAME.cu, the original kernel and all variants, so that the compiler reads
+# CUDA's headers once. The program's first argument selects one.
 compile_all() {
     : >"$programs/choices"
     {
@@ -46,28 +46,35 @@ compile_all() {
     compile all "$programs/all.cu"
 }
 
-# broken NAME TEXT: this variant fails with a finding that contains TEXT
+# golden: the messages in $output are worded as in findings.golden
+golden() {
+    "${sources%/hopper}/golden" <<<"$output"
+}
+
+# broken NAME TEXT: this variant fails with a finding that contains TEXT, a [code] as a rule
 broken() {
     run "$programs/all" "$1" "$(variants | awk -v name="$1" '$1 == name { print $2 }')"
     echo "$output"
     [ "$status" -eq 1 ]
     [[ $output == *"$2"* ]]
+    golden
 }
 
-# remarked NAME TEXT: this variant is right, and a remark on it contains TEXT
-remarked() {
+# warned NAME TEXT: this variant is correct, with a warning that contains TEXT
+warned() {
     run "$programs/all" "$1" "$(variants | awk -v name="$1" '$1 == name { print $2 }')"
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ $output == *"simulator: remark: "*"$2"* ]]
+    [[ $output == *"simulator: warning: "*"$2"* ]]
+    golden
 }
 
-# line COMMENT: of the source that carries it, as findings name it
+# line COMMENT: the number of the source line with that comment
 line() {
     grep -n "// $1\$" "$sources/$kernel" | cut -d : -f 1
 }
 
-# silent COMMAND...: ends with 0 and prints nothing
+# silent COMMAND...: succeeds and prints nothing
 silent() {
     run "$@"
     echo "$*: $output"

@@ -1,4 +1,4 @@
-#include "places.h"
+#include "element_names.h"
 
 #include "../simulator.h"
 #include "control.h"
@@ -10,7 +10,7 @@
 
 enum { MOST_TENSORS = 32, MOST_DIMENSIONS = 5 };
 
-// The last ones that were described; an address is used again only after a long time.
+// The most recently described tensors; an address is reused only after a long time.
 struct tensor {
     uint64_t address;
     char name[32];
@@ -24,13 +24,13 @@ static struct tensor tensor[MOST_TENSORS];
 static unsigned next_tensor;
 static simulator_shared_namer *name_shared;
 
-void simulator_name_shared(simulator_shared_namer *namer) {
+void simulator_set_shared_namer(simulator_shared_namer *namer) {
     if (control_is_open())
         name_shared = namer;
 }
 
-void place_describe(uint64_t address, const char *name, unsigned element_bytes, int dimensions, const int64_t *size,
-                    const int64_t *stride) {
+void element_names_describe(uint64_t address, const char *name, unsigned element_bytes, int dimensions,
+                            const int64_t *size, const int64_t *stride) {
     if (dimensions > MOST_DIMENSIONS || !element_bytes)
         return;
     pthread_mutex_lock(&lock);
@@ -47,7 +47,7 @@ void place_describe(uint64_t address, const char *name, unsigned element_bytes, 
     pthread_mutex_unlock(&lock);
 }
 
-// The dimension of the largest stride that is left, -1 where none is.
+// The remaining dimension with the largest stride, -1 if there is none.
 static int next_dimension(const struct tensor *t, unsigned done) {
     int largest = -1;
     for (int d = 0; d < t->dimensions; d++)
@@ -57,7 +57,7 @@ static int next_dimension(const struct tensor *t, unsigned done) {
     return largest;
 }
 
-// False where the element lies between the rows, or beyond the last of them.
+// False if the offset is between the rows, or past the last one.
 static bool find_element(const struct tensor *t, size_t offset, int64_t index[MOST_DIMENSIONS]) {
     int64_t left = (int64_t)(offset / t->element_bytes);
     unsigned done = 0;
@@ -70,58 +70,60 @@ static bool find_element(const struct tensor *t, size_t offset, int64_t index[MO
     return left == 0;
 }
 
-static bool name_element(const struct sim_allocation *allocation, size_t offset, char text[PLACE_TEXT]) {
+static bool name_element(const struct sim_allocation *allocation, size_t offset, char text[ELEMENT_NAME_TEXT]) {
     int64_t index[MOST_DIMENSIONS];
     bool known = false;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < MOST_TENSORS && !known; i++) {
         const struct tensor *t = &tensor[i];
-        // A tensor may begin a little behind its allocation.
+        // A tensor may start a few bytes after its allocation.
         if (t->address < allocation->address || t->address >= allocation->address + allocation->size ||
             allocation->address + offset < t->address)
             continue;
-        if (t->dimensions == 0) { // of no elements that anybody knows
-            snprintf(text, PLACE_TEXT, "byte %zu of %s", (size_t)(allocation->address + offset - t->address), t->name);
+        if (t->dimensions == 0) { // its elements are not described
+            snprintf(text, ELEMENT_NAME_TEXT, "byte %zu of %s", (size_t)(allocation->address + offset - t->address),
+                     t->name);
             known = true;
             continue;
         }
         if (!find_element(t, allocation->address + offset - t->address, index))
             continue;
-        int length = snprintf(text, PLACE_TEXT, "%s", t->name);
+        int length = snprintf(text, ELEMENT_NAME_TEXT, "%s", t->name);
         for (int d = 0; d < t->dimensions; d++)
-            length += snprintf(text + length, PLACE_TEXT - (size_t)length, "[%lld]", (long long)index[d]);
+            length += snprintf(text + length, ELEMENT_NAME_TEXT - (size_t)length, "[%lld]", (long long)index[d]);
         known = true;
     }
     pthread_mutex_unlock(&lock);
     return known;
 }
 
-void place_global(const struct sim_allocation *allocation, size_t offset, char text[PLACE_TEXT]) {
+void element_name_global(const struct sim_allocation *allocation, size_t offset, char text[ELEMENT_NAME_TEXT]) {
     if (!allocation->name && name_element(allocation, offset, text))
         return;
     if (allocation->name)
-        snprintf(text, PLACE_TEXT, "byte %zu of variable %.100s", offset, allocation->name);
+        snprintf(text, ELEMENT_NAME_TEXT, "byte %zu of variable %.100s", offset, allocation->name);
     else
-        snprintf(text, PLACE_TEXT, "byte %zu of allocation %u (%zu bytes)", offset, allocation->id, allocation->size);
+        snprintf(text, ELEMENT_NAME_TEXT, "byte %zu of allocation %u (%zu bytes)", offset, allocation->id,
+                 allocation->size);
 }
 
-void place_owner(const struct sim_allocation *allocation, char text[PLACE_TEXT]) {
+void element_name_allocation(const struct sim_allocation *allocation, char text[ELEMENT_NAME_TEXT]) {
     bool known = false;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < MOST_TENSORS && !known && !allocation->name; i++) {
         known = tensor[i].address >= allocation->address && tensor[i].address < allocation->address + allocation->size;
         if (known)
-            snprintf(text, PLACE_TEXT, "%s", tensor[i].name);
+            snprintf(text, ELEMENT_NAME_TEXT, "%s", tensor[i].name);
     }
     pthread_mutex_unlock(&lock);
     if (!known && allocation->name)
-        snprintf(text, PLACE_TEXT, "variable %.60s, allocation %u of %zu bytes", allocation->name, allocation->id,
-                 allocation->size);
+        snprintf(text, ELEMENT_NAME_TEXT, "variable %.60s, allocation %u of %zu bytes", allocation->name,
+                 allocation->id, allocation->size);
     else if (!known)
-        snprintf(text, PLACE_TEXT, "allocation %u of %zu bytes", allocation->id, allocation->size);
+        snprintf(text, ELEMENT_NAME_TEXT, "allocation %u of %zu bytes", allocation->id, allocation->size);
 }
 
-void place_shared(const struct ptx_kernel *kernel, size_t bytes, size_t offset, char text[PLACE_TEXT]) {
+void element_name_shared(const struct ptx_kernel *kernel, size_t bytes, size_t offset, char text[ELEMENT_NAME_TEXT]) {
     for (int i = 0; name_shared && i < kernel->module->variables; i++) {
         const struct ptx_variable *variable = &kernel->module->variable[i];
         int64_t at = variable->space == PTX_SHARED ? kernel->shared_offset[i] : -1;
@@ -129,18 +131,19 @@ void place_shared(const struct ptx_kernel *kernel, size_t bytes, size_t offset, 
         char name[128];
         if (at < 0 || offset < (size_t)at || offset >= (size_t)at + size)
             continue;
-        place_own_name(variable->name, name, sizeof name);
+        element_name_demangle(variable->name, name, sizeof name);
         pthread_mutex_lock(&lock);
-        bool known = name_shared(kernel->name, name, !variable->size, size, offset - (size_t)at, text, PLACE_TEXT);
+        bool known =
+            name_shared(kernel->name, name, !variable->size, size, offset - (size_t)at, text, ELEMENT_NAME_TEXT);
         pthread_mutex_unlock(&lock);
         if (known)
             return;
         break;
     }
-    snprintf(text, PLACE_TEXT, "byte %zu of shared memory", offset);
+    snprintf(text, ELEMENT_NAME_TEXT, "byte %zu of shared memory", offset);
 }
 
-void place_own_name(const char *mangled, char *text, size_t size) {
+void element_name_demangle(const char *mangled, char *text, size_t size) {
     const char *name = mangled;
     size_t letters = strlen(mangled);
     for (const char *at = mangled; !strncmp(mangled, "_Z", 2) && *at; at++) {
@@ -148,7 +151,7 @@ void place_own_name(const char *mangled, char *text, size_t size) {
             continue;
         char *end;
         const size_t length = strtoul(at, &end, 10);
-        // A second variable of that name has "_$_0" behind it.
+        // A second variable of the same name has the suffix "_$_0".
         if (length && length <= strlen(end) && (!end[length] || !strncmp(end + length, "_$_", 3))) {
             name = end;
             letters = length;

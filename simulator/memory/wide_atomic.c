@@ -1,7 +1,7 @@
-// A vector that is loaded or stored by a volatile or relaxed access is one access for blocks on other host threads, as
-// it is on a GPU: CUB keeps a flag and the value that it is about side by side. So is an element of 128 bits. The host
-// has no such access of 16 bytes, so a lock stands in for it.
-#include "whole.h"
+// A vector access that is volatile or relaxed is a single access for blocks on other host threads, as on a GPU: CUB
+// stores a flag and its value side by side. So is a 128-bit element. The host has no 16-byte access of that kind, so a
+// lock replaces it.
+#include "wide_atomic.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static pthread_mutex_t *lock_of(const uint8_t *shared, unsigned bytes) {
     return lock;
 }
 
-void whole_move(uint8_t *to, const uint8_t *from, uint8_t *shared, unsigned bytes) {
+void wide_atomic_copy(uint8_t *to, const uint8_t *from, uint8_t *shared, unsigned bytes) {
     if (bytes == 8) {
         uint64_t value;
         if (from == shared) {
@@ -32,7 +32,7 @@ void whole_move(uint8_t *to, const uint8_t *from, uint8_t *shared, unsigned byte
     pthread_mutex_unlock(lock);
 }
 
-bool whole_exchange(uint8_t *where, const uint64_t value[2], const uint64_t *expected, uint64_t old[2]) {
+bool wide_atomic_exchange(uint8_t *where, const uint64_t value[2], const uint64_t *expected, uint64_t old[2]) {
     pthread_mutex_t *lock = lock_of(where, 16);
     memcpy(old, where, 16);
     bool puts = !expected || memcmp(old, expected, 16) == 0;

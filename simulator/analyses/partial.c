@@ -1,4 +1,4 @@
-#include "partly.h"
+#include "partial.h"
 
 #include "global_shadow.h"
 
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNTERS = 4, OVERLAPS = 64, SHARES = 8 };
+enum { COUNTERS = 4, OVERLAPS = 64, LAUNCHES_PER_CALL = 8 };
 
-// Keys of blocks: a table of them that is at most half full.
+// A hash table of block keys that is at most half full.
 struct keys {
     uint32_t *key;
     size_t count, room;
@@ -20,25 +20,25 @@ struct keys {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Of the call.
+// State of the current call.
 static struct {
-    uint64_t left;              // warp instructions of all its launches
-    uint32_t first;             // key of the first block of the first launch that was not run whole, 0: all were
-    uint32_t from;              // what blocks with keys below it have written is half-way
-    bool skipped, entangled;    // a launch was not begun; blocks hang on others
-    struct keys lost;           // of blocks whose words count for nothing
-    uint64_t counter[COUNTERS]; // that atomics changed in such a launch, addresses
+    uint64_t remaining;         // warp instructions that its launches may still execute
+    uint32_t first;             // key of the first block of the first incomplete launch, 0: all are complete
+    uint32_t from;              // words written by blocks with smaller keys are unreliable
+    bool skipped, dependent;    // a launch was skipped; blocks depend on other blocks
+    struct keys discarded;      // blocks whose words are unreliable
+    uint64_t counter[COUNTERS]; // addresses that atomics changed in such a launch
     unsigned counters;
-    double whole; // warp instructions that all of it would take, below 0: nobody knows
+    double total_instructions; // warp instructions of all launches if complete; negative: not known
     uint64_t overlap[OVERLAPS],
-        apart[OVERLAPS]; // addresses of words that two blocks wrote, and how far those are apart
+        apart[OVERLAPS]; // addresses of words that two blocks wrote, and the distance of the blocks
     unsigned overlaps;
-    unsigned long cut; // launches since the process began
+    unsigned long cut_launches; // incomplete launches since the process began
 } call;
 
-// Of the launch.
+// State of the current launch.
 static struct {
-    struct keys left, given_up;
+    struct keys unfinished, aborted;
     uint64_t counter[COUNTERS];
     unsigned counters;
 } launch;
@@ -57,7 +57,7 @@ static void keys_add(struct keys *keys, uint32_t key) {
         struct keys grown = {.room = keys->room ? 2 * keys->room : 64};
         grown.key = calloc(grown.room, sizeof *grown.key);
         if (!grown.key) {
-            call.entangled = true;
+            call.dependent = true;
             return;
         }
         for (size_t i = 0; i < keys->room; i++)
@@ -84,34 +84,35 @@ static void keys_clear(struct keys *keys) {
     *keys = (struct keys){NULL, 0, 0};
 }
 
-void partly_begin_call(uint64_t warp_instructions) {
-    unsigned long cut = call.cut;
-    keys_clear(&call.lost);
+void partial_begin_call(uint64_t warp_instructions) {
+    unsigned long cut_launches = call.cut_launches;
+    keys_clear(&call.discarded);
     memset(&call, 0, sizeof call);
-    call.cut = cut;
-    call.left = warp_instructions > UINT64_MAX / SHARES ? UINT64_MAX : SHARES * warp_instructions;
+    call.cut_launches = cut_launches;
+    call.remaining =
+        warp_instructions > UINT64_MAX / LAUNCHES_PER_CALL ? UINT64_MAX : LAUNCHES_PER_CALL * warp_instructions;
 }
 
-unsigned long simulator_cut_launches(void) {
-    return call.cut;
+unsigned long simulator_truncated_launches(void) {
+    return call.cut_launches;
 }
 
-bool partly_begin(struct run *run) {
+bool partial_begin_launch(struct run *run) {
     if (!run->options.budget)
         return true;
-    keys_clear(&launch.left);
-    keys_clear(&launch.given_up);
+    keys_clear(&launch.unfinished);
+    keys_clear(&launch.aborted);
     launch.counters = 0;
-    call.skipped |= !call.left;
-    call.cut += !call.left;
-    if (run->options.budget > call.left)
-        run->options.budget = call.left;
-    return call.left;
+    call.skipped |= !call.remaining;
+    call.cut_launches += !call.remaining;
+    if (run->options.budget > call.remaining)
+        run->options.budget = call.remaining;
+    return call.remaining;
 }
 
-void partly_left(const struct block *block) {
+void partial_abandon_block(const struct block *block) {
     pthread_mutex_lock(&lock);
-    keys_add(block->given_up ? &launch.given_up : &launch.left, block->key);
+    keys_add(block->aborted ? &launch.aborted : &launch.unfinished, block->key);
     pthread_mutex_unlock(&lock);
 }
 
@@ -119,41 +120,42 @@ static uint64_t minimum(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-void partly_end(const struct run *run) {
+void partial_end_launch(const struct run *run) {
     if (!run->options.budget)
         return;
     uint64_t executed = atomic_load(&run->warp_instructions),
-             begun = minimum(atomic_load(&run->next_block), run->to_run);
-    uint64_t lost = launch.left.count + launch.given_up.count, blocks = begun * (run->blocks / run->units);
-    uint64_t finished = blocks > lost ? blocks - lost : 0;
-    bool whole = begun == run->to_run && !lost;
-    call.left -= minimum(executed, call.left);
-    call.whole =
-        !finished || call.whole < 0 ? -1 : call.whole + (double)executed * (double)run->blocks / (double)finished;
+             begun = minimum(atomic_load(&run->next_block), run->units_to_run);
+    uint64_t discarded = launch.unfinished.count + launch.aborted.count, blocks = begun * (run->blocks / run->units);
+    uint64_t finished = blocks > discarded ? blocks - discarded : 0;
+    bool whole = begun == run->units_to_run && !discarded;
+    call.remaining -= minimum(executed, call.remaining);
+    call.total_instructions = !finished || call.total_instructions < 0
+                                  ? -1
+                                  : call.total_instructions + (double)executed * (double)run->blocks / (double)finished;
     if (whole)
         return;
-    call.cut++;
-    call.entangled |= atomic_load(&run->entangled) || !run->options.races;
+    call.cut_launches++;
+    call.dependent |= atomic_load(&run->dependent) || !run->options.races;
     if (!call.first)
         call.first = call.from = run->first_key;
     else if (atomic_load(&run->rewrites) || !finished)
         call.from = run->first_key;
-    keys_join(&call.lost, &launch.given_up);
+    keys_join(&call.discarded, &launch.aborted);
     if (atomic_load(&run->rereads))
-        keys_join(&call.lost, &launch.left);
+        keys_join(&call.discarded, &launch.unfinished);
     for (unsigned i = 0; i < launch.counters; i++)
         if (call.counters < COUNTERS)
             call.counter[call.counters++] = launch.counter[i];
         else
-            call.entangled = true;
+            call.dependent = true;
 }
 
-// Whether what a launch before this one has left at the word can be relied upon.
-static bool is_known(const struct run *run, uint32_t key, uint64_t address) {
+// Returns whether the word's value from an earlier launch is reliable.
+static bool is_reliable(const struct run *run, uint32_t key, uint64_t address) {
     for (unsigned i = 0; i < call.counters; i++)
         if (call.counter[i] == address)
             return false;
-    return key >= run->first_key || (key >= call.from && !keys_have(&call.lost, key));
+    return key >= run->first_key || (key >= call.from && !keys_have(&call.discarded, key));
 }
 
 static void note_counter(struct run *run, uint64_t address) {
@@ -162,17 +164,17 @@ static void note_counter(struct run *run, uint64_t address) {
     while (i < launch.counters && launch.counter[i] != address)
         i++;
     if (i == COUNTERS)
-        atomic_store(&run->entangled, true);
+        atomic_store(&run->dependent, true);
     else if (i == launch.counters)
         launch.counter[launch.counters++] = address;
     pthread_mutex_unlock(&lock);
 }
 
-// Two blocks as far apart as order.c runs them in pairs.
+// Notes that two blocks at the distance of order.c's pairs have written the same word.
 static void note_overlap(const struct warp *warp, uint32_t key, uint64_t address) {
     uint64_t other = key - warp->run->first_key, number = warp->block->number;
     uint64_t apart = other > number ? other - number : number - other;
-    if (!warp->run->pairs_apart || apart != warp->run->pairs_apart)
+    if (!warp->run->pair_distance || apart != warp->run->pair_distance)
         return;
     pthread_mutex_lock(&lock);
     if (call.overlaps < OVERLAPS && !(call.overlaps && call.overlap[call.overlaps - 1] == address))
@@ -180,27 +182,27 @@ static void note_overlap(const struct warp *warp, uint32_t key, uint64_t address
     pthread_mutex_unlock(&lock);
 }
 
-static void look_at_word(struct warp *warp, const struct access *access, const struct global_shadow *shadow,
-                         size_t word) {
+static void check_word(struct warp *warp, const struct access *access, const struct global_shadow *shadow,
+                       size_t word) {
     struct run *run = warp->run;
     uint64_t address = access->allocation->address + 4 * word;
     uint32_t key = shadow_block(shadow->cells.write[word]), mine = warp->block->key;
     bool atomic = access_is_atomic(access);
     if (atomic)
         note_counter(run, address);
-    if (!access_writes(access) && call.first && shadow->last_written >= call.first && !is_known(run, key, address)) {
-        warp->block->given_up = true;
+    if (!access_writes(access) && call.first && shadow->last_written >= call.first && !is_reliable(run, key, address)) {
+        warp->block->aborted = true;
     } else if (access_writes(access) || atomic) {
         if (call.first && key >= call.first && key < run->first_key)
             atomic_store(&run->rewrites, true);
         if (!atomic && key >= run->first_key && key != mine)
             note_overlap(warp, key, address);
     } else if (key >= run->first_key) {
-        atomic_store(key == mine ? &run->rereads : &run->entangled, true);
+        atomic_store(key == mine ? &run->rereads : &run->dependent, true);
     }
 }
 
-void partly_access(struct warp *warp, const struct access *access) {
+void partial_check_access(struct warp *warp, const struct access *access) {
     const struct run *run = warp->run;
     const struct global_shadow *shadow = global_shadow_of(access->allocation);
     uint32_t oldest = call.first ? call.first : run->first_key;
@@ -211,28 +213,28 @@ void partly_access(struct warp *warp, const struct access *access) {
     for (uint32_t left = access->mask; left; left &= left - 1) {
         size_t offset = filled.address[first_lane(left)] - access->allocation->address;
         for (size_t word = offset / 4; 4 * word < offset + access->bytes; word++)
-            look_at_word(warp, access, shadow, word);
+            check_word(warp, access, shadow, word);
     }
 }
 
-void partly_copied(const struct sim_allocation *allocation) {
+void partial_note_copy(const struct sim_allocation *allocation) {
     const struct global_shadow *shadow = allocation->races;
     if (call.first && shadow && shadow->last_written >= call.first)
-        call.entangled = true;
+        call.dependent = true;
 }
 
-enum simulator_part simulator_part(void) {
+enum simulator_coverage simulator_coverage(void) {
     return call.skipped     ? SIMULATOR_SKIPPED
-           : !call.first    ? SIMULATOR_WHOLE
-           : call.entangled ? SIMULATOR_ENTANGLED
-                            : SIMULATOR_PART;
+           : !call.first    ? SIMULATOR_COMPLETE
+           : call.dependent ? SIMULATOR_DEPENDENT
+                            : SIMULATOR_PARTIAL;
 }
 
-uint64_t simulator_whole(void) {
-    return call.whole > 0 ? (uint64_t)call.whole : 0;
+uint64_t simulator_total_instructions(void) {
+    return call.total_instructions > 0 ? (uint64_t)call.total_instructions : 0;
 }
 
-void simulator_withdraw(void *device, size_t bytes, int value) {
+void simulator_overwrite_unwritten(void *device, size_t bytes, int value) {
     struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)device, bytes);
     const struct global_shadow *shadow = allocation ? global_shadow_of(allocation) : NULL;
     if (!shadow || !call.first || !control_is_open())
@@ -241,12 +243,12 @@ void simulator_withdraw(void *device, size_t bytes, int value) {
     for (size_t at = begin; at < end; at = at / 4 * 4 + 4) {
         size_t next = minimum(at / 4 * 4 + 4, end);
         uint32_t key = shadow_block(shadow->cells.write[at / 4]);
-        if (key < call.from || keys_have(&call.lost, key))
+        if (key < call.from || keys_have(&call.discarded, key))
             memset(allocation->bytes + at, value, next - at);
     }
 }
 
-uint64_t simulator_overlaps(const void *device, size_t bytes) {
+uint64_t simulator_overlap_distance(const void *device, size_t bytes) {
     uint64_t begin = (uint64_t)(uintptr_t)device;
     for (unsigned i = 0; i < call.overlaps; i++)
         if (call.overlap[i] + 4 > begin && call.overlap[i] < begin + bytes)

@@ -1,5 +1,5 @@
-// From a block to the shared memory of a block of its cluster: bulk copies, and what single threads store. The bytes
-// are taken at once, and land when the other block waits for the barrier that they signal.
+// Copies from a block to the shared memory of another block of its cluster: bulk copies and asynchronous stores of
+// single threads. The bytes are read at once, and land when the other block waits on the mbarrier that they signal.
 #include "../analyses/race_proxy.h"
 #include "../machine/cluster.h"
 #include "bind_memory.h"
@@ -7,16 +7,16 @@
 
 #include <string.h>
 
-enum step bulk_between(struct warp *warp, const struct bound *bound, int lane) {
-    const struct bulk_operands *operands = at(warp, bound->c);
+enum step bulk_copy_remote(struct warp *warp, const struct bound *bound, int lane) {
+    const struct bulk_operands *operands = operand_data(warp, bound->c);
     uint32_t bytes = cells32(warp, operands->size)[lane];
     uint64_t from = address_in_shared(warp, &operands->from, PTX_SHARED, lane);
     uint64_t to = address_in_shared(warp, &operands->to, PTX_SHARED, lane);
     enum step step;
-    struct block *there = address_block(warp, bound, &to, lane, &step);
-    if (there && cluster_block_of(warp->block, from) == warp->block)
-        from &= CLUSTER_OFFSET; // else it is beyond the block's own shared memory
-    if (there)
+    struct block *target = address_block(warp, bound, &to, lane, &step);
+    if (target && cluster_block_of(warp->block, from) == warp->block)
+        from &= CLUSTER_OFFSET; // without its rank the offset is checked against the block's own memory
+    if (target)
         step = bulk_check_shared(warp, bound, lane, from, bytes, BULK_UNIT);
     if (step == STEP_NEXT)
         step = bulk_check_shared(warp, bound, lane, to, bytes, BULK_UNIT);
@@ -29,12 +29,12 @@ enum step bulk_between(struct warp *warp, const struct bound *bound, int lane) {
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     memcpy(copy->data, warp->block->shared + from, bytes);
     copy->reduces = bound->ptx->type;
-    copy->read_clock = bulk_begin_reading(warp, bound, lane, (uint32_t)from, bytes, NULL);
-    if (!bulk_note_between(warp, bound, lane, copy->read_clock)) {
+    copy->read_clock = bulk_begin_read(warp, bound, lane, (uint32_t)from, bytes, NULL);
+    if (!bulk_note_remote_copy(warp, bound, lane, copy->read_clock)) {
         bulk_free(copy);
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     }
-    return bulk_issue(warp, bound, lane, copy, there, to, NULL,
+    return bulk_issue(warp, bound, lane, copy, target, to, NULL,
                       address_in_shared(warp, &operands->barrier, PTX_SHARED, lane));
 }
 
@@ -45,13 +45,13 @@ struct async_store {
 };
 
 static enum step store_lane(struct warp *warp, const struct bound *bound, int lane) {
-    const struct async_store *operands = at(warp, bound->c);
+    const struct async_store *operands = operand_data(warp, bound->c);
     enum ptx_space space = (enum ptx_space)bound->space;
     uint64_t to = address_in_shared(warp, &operands->to, space, lane);
     uint32_t bytes = (uint32_t)bound->bytes * bound->vector;
     enum step step;
-    struct block *there = address_block(warp, bound, &to, lane, &step);
-    if (there)
+    struct block *target = address_block(warp, bound, &to, lane, &step);
+    if (target)
         step = bulk_check_shared(warp, bound, lane, to, bytes, bytes);
     if (step != STEP_NEXT)
         return step;
@@ -65,7 +65,7 @@ static enum step store_lane(struct warp *warp, const struct bound *bound, int la
     }
     if (bound->ptx->opcode == PTX_OP_RED_ASYNC)
         copy->reduces = bound->ptx->type;
-    return bulk_issue(warp, bound, lane, copy, there, to, NULL,
+    return bulk_issue(warp, bound, lane, copy, target, to, NULL,
                       address_in_shared(warp, &operands->barrier, space, lane));
 }
 
@@ -86,12 +86,12 @@ bool bind_async_store(struct binder *binder, const struct ptx_instruction *ptx, 
     bound->bytes = (uint8_t)(bits / 8);
     bound->vector = (uint8_t)vector;
     bound->width = (uint8_t)bits;
-    bound->elements = bind_places(binder, data, ptx->type, false);
+    bound->elements = bind_operands(binder, data, ptx->type, false);
     if ((bits != 32 && bits != 64) || vector > 4 || bits * vector > 128 || ptx->completion != PTX_BY_MBARRIER ||
         !address_bind(binder, &ptx->src[0], &operands.to) || !address_bind(binder, &ptx->src[2], &operands.barrier))
         return false;
     for (int i = 0; bound->elements && i < vector; i++)
-        if (bound->elements[i] == NO_PLACE)
+        if (bound->elements[i] == NO_OPERAND)
             return false;
     bound->c = bind_data(binder, &operands, sizeof operands);
     return true;

@@ -1,0 +1,23 @@
+// Reports of races and uninitialized reads in shared memory.
+#ifndef SIMULATOR_ANALYSES_RACE_REPORT_H
+#define SIMULATOR_ANALYSES_RACE_REPORT_H
+
+#include "../machine/warp.h"
+
+enum hazard { READ_AFTER_WRITE, WRITE_AFTER_READ, WRITE_AFTER_WRITE };
+
+static inline const char *race_hazard(bool writes, bool other_wrote) {
+    return !writes ? "read-after-write hazard" : other_wrote ? "write-after-write hazard" : "write-after-read hazard";
+}
+
+// The synchronization that is missing between two warps that race, for a message.
+const char *race_missing_order(const struct warp *warp, uint32_t epoch);
+
+// Reports that the lane's access to a cell races with the earlier access of the shadow's entry (epoch, by).
+void race_report_shared(struct warp *warp, const struct bound *bound, int lane, size_t cell, uint32_t epoch,
+                        uint32_t by, enum hazard hazard);
+// Reports that a copy to the cell is in flight. does: "reads" or "writes".
+void race_report_pending(struct warp *warp, const struct bound *bound, int lane, size_t cell, const char *does);
+void race_report_uninitialized(struct warp *warp, const struct bound *bound, int lane, size_t cell);
+
+#endif
