@@ -37,7 +37,7 @@ void arena_destroy(struct arena *arena) {
     free(arena);
 }
 
-_Noreturn void arena_fail_list(struct arena *arena, const char *format, va_list arguments) {
+_Noreturn void arena_vfail(struct arena *arena, const char *format, va_list arguments) {
     vsnprintf(arena->error, arena->error_size, format, arguments);
     longjmp(arena->on_error, 1);
 }
@@ -45,14 +45,14 @@ _Noreturn void arena_fail_list(struct arena *arena, const char *format, va_list 
 _Noreturn void arena_fail(struct arena *arena, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    arena_fail_list(arena, format, arguments);
+    arena_vfail(arena, format, arguments);
 }
 
-static void arena_add_block(struct arena *arena, size_t least) {
+static void arena_add_block(struct arena *arena, size_t minimum) {
     size_t size = arena->bytes / 4; // blocks grow with the arena, so that a large module needs few of them
     size = size < ARENA_BLOCK ? ARENA_BLOCK : size > ARENA_LARGEST_BLOCK ? ARENA_LARGEST_BLOCK : size;
-    if (size < least)
-        size = least;
+    if (size < minimum)
+        size = minimum;
     if (size > arena->limit - arena->bytes)
         arena_fail(arena, "the PTX is too large: it needs more than %zu MiB", arena->limit >> 20);
     struct arena_block *block = calloc(1, sizeof *block + size);
@@ -96,14 +96,14 @@ char *arena_string(struct arena *arena, const char *text, size_t length) {
 }
 
 char *arena_format(struct arena *arena, const char *format, ...) {
-    va_list arguments, again;
+    va_list arguments, arguments_copy;
     va_start(arguments, format);
-    va_copy(again, arguments);
+    va_copy(arguments_copy, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     char *text = arena_allocate(arena, length < 0 ? 1 : (size_t)length + 1);
     if (length >= 0)
-        vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
+        vsnprintf(text, (size_t)length + 1, format, arguments_copy);
+    va_end(arguments_copy);
     return text;
 }

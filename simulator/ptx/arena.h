@@ -1,5 +1,5 @@
-// Memory for things that live and die together: a parsed module, a linked kernel. Nothing in it is freed by itself, so
-// an error may leave from any depth (arena_fail) and the owner frees the whole.
+// An arena allocator for objects with the same lifetime: a parsed module, a linked kernel. No object is freed
+// individually, so code at any depth can abandon the work with arena_fail(), and the owner frees the whole arena.
 #ifndef SIMULATOR_PTX_ARENA_H
 #define SIMULATOR_PTX_ARENA_H
 
@@ -10,29 +10,30 @@
 struct arena {
     struct arena_block *blocks; // newest first
     char *next, *end;           // free bytes of the newest block
-    size_t bytes, limit;        // taken from the host so far, and the most that may be
-    jmp_buf on_error;           // set by the owner; where arena_fail goes
+    size_t bytes, limit;        // allocated from the host so far, and the limit
+    jmp_buf on_error;           // set by the owner; arena_fail jumps to it
     char *error;                // [error_size], one line
     size_t error_size;
 };
 
-// NULL where the host has no memory left. The owner must setjmp(arena->on_error) before the next call.
+// NULL if the host is out of memory. The owner must call setjmp(arena->on_error) before the next call.
 struct arena *arena_create(size_t limit, char *error, size_t error_size);
 void arena_destroy(struct arena *arena);
 
-// Zeroed, aligned for any type. Fails by arena_fail past the limit.
+// Zeroed, aligned for any type. Calls arena_fail() beyond the limit.
 void *arena_allocate(struct arena *arena, size_t size);
 
-// Returns an array with room for count + 1 elements: items itself, or a copy twice as large. *capacity starts at 0.
+// Returns an array with capacity for count + 1 elements: items itself, or a copy with twice the capacity. *capacity
+// starts at 0.
 void *arena_grow(struct arena *arena, void *items, int count, int *capacity, size_t item_size);
 
-// A copy that ends in 0.
+// A null-terminated copy.
 char *arena_string(struct arena *arena, const char *text, size_t length);
 
 char *arena_format(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Writes the error and leaves for on_error.
+// Writes the error and jumps to on_error.
 _Noreturn void arena_fail(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
-_Noreturn void arena_fail_list(struct arena *arena, const char *format, va_list arguments);
+_Noreturn void arena_vfail(struct arena *arena, const char *format, va_list arguments);
 
 #endif

@@ -1,5 +1,5 @@
-// Which functions a kernel can reach. A call through a register may reach every function whose address is taken
-// anywhere in the module.
+// The functions that a kernel can reach. An indirect call can reach every function of the module whose address is
+// taken.
 #include "linker.h"
 
 struct edge {
@@ -13,10 +13,10 @@ struct search {
     int function_capacity;
     struct edge *edge;
     int edges, edge_capacity;
-    bool indirect; // the functions whose address is taken have been added
+    bool indirect; // the address-taken functions have been added
 };
 
-static void reach(struct search *search, struct ptx_function *function) {
+static void add_reachable_function(struct search *search, struct ptx_function *function) {
     struct call_graph *graph = &search->graph;
     if (graph->index[function->index] >= 0)
         return;
@@ -31,29 +31,29 @@ static void add_edge(struct search *search, int caller, int callee) {
     search->edge[search->edges++] = (struct edge){caller, callee};
 }
 
-// All indirect calls lead to one node, numbered after the functions, and from it to each function whose address is
-// taken.
-static void reach_indirect(struct search *search) {
+// All indirect calls have an edge to one extra node, numbered after the functions, which has an edge to each
+// address-taken function.
+static void add_indirect_callees(struct search *search) {
     if (search->indirect)
         return;
     search->indirect = true;
     for (int i = 0; i < search->module->functions; i++) {
         struct ptx_function *function = search->module->function[i];
         if (function->address_taken && function->defined && !function->entry) {
-            reach(search, function);
+            add_reachable_function(search, function);
             add_edge(search, -1, search->graph.index[i]);
         }
     }
 }
 
-static void scan(struct search *search, int caller) {
+static void scan_calls(struct search *search, int caller) {
     const struct ptx_function *function = search->graph.function[caller];
     for (int i = 0; i < function->instructions; i++) {
         const struct ptx_instruction *call = &function->instruction[i];
         if (call->opcode != PTX_OP_CALL)
             continue;
         if (call->src[0].kind != PTX_OPERAND_FUNCTION) {
-            reach_indirect(search);
+            add_indirect_callees(search);
             add_edge(search, caller, -1);
             continue;
         }
@@ -61,19 +61,17 @@ static void scan(struct search *search, int caller) {
         if (callee->builtin != PTX_BUILTIN_NONE && !callee->defined)
             continue;
         if (!callee->defined)
-            arena_fail(
-                search->arena,
-                "%s'%s' calls '%s', which has no body here and which the simulator does not provide (ptx line %d)",
-                place_text(search->arena, search->module, call->location), function->name, callee->name,
-                call->ptx_line);
-        reach(search, callee);
+            arena_fail(search->arena, "%s'%s' calls the undefined function '%s' (PTX line %d) [ptx-undefined-function]",
+                       location_text(search->arena, search->module, call->location), function->name, callee->name,
+                       call->ptx_line);
+        add_reachable_function(search, callee);
         add_edge(search, caller, search->graph.index[callee->index]);
     }
 }
 
-// Removes again and again what nothing left calls, or (callers) what calls nothing left. What stays after both is on a
-// cycle, or between two of them.
-static void prune(struct search *search, bool *gone, bool callers) {
+// Repeatedly removes functions without callers, or (callers) without callees. The functions that survive both passes
+// are on a cycle, or on a path between two cycles.
+static void prune(struct search *search, bool *removed, bool callers) {
     int nodes = search->graph.functions + 1, ready = 0;
     int *degree = arena_allocate(search->arena, (size_t)nodes * sizeof *degree);
     int *first = arena_allocate(search->arena, (size_t)(nodes + 1) * sizeof *first);
@@ -98,7 +96,7 @@ static void prune(struct search *search, bool *gone, bool callers) {
         if (degree[i] == 0)
             queue[ready++] = i;
     for (int i = 0; i < ready; i++) {
-        gone[queue[i]] = true;
+        removed[queue[i]] = true;
         for (int j = first[queue[i]]; j < first[queue[i] + 1]; j++)
             if (--degree[target[j]] == 0)
                 queue[ready++] = target[j];
@@ -111,14 +109,14 @@ struct call_graph find_reachable(struct arena *arena, const struct ptx_module *m
     graph->index = arena_allocate(arena, (size_t)module->functions * sizeof *graph->index);
     for (int i = 0; i < module->functions; i++)
         graph->index[i] = -1;
-    reach(&search, entry);
+    add_reachable_function(&search, entry);
     for (int i = 0; i < graph->functions; i++)
-        scan(&search, i);
-    bool *gone = arena_allocate(arena, (size_t)graph->functions + 1);
-    prune(&search, gone, false);
-    prune(&search, gone, true);
+        scan_calls(&search, i);
+    bool *removed = arena_allocate(arena, (size_t)graph->functions + 1);
+    prune(&search, removed, false);
+    prune(&search, removed, true);
     graph->recursive = arena_allocate(arena, (size_t)graph->functions);
     for (int i = 0; i < graph->functions; i++)
-        graph->recursive[i] = !gone[i];
+        graph->recursive[i] = !removed[i];
     return *graph;
 }

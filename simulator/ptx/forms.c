@@ -6,13 +6,13 @@
 #define MEMORY (BIT(SPACE) | BIT(ORDER) | BIT(SCOPE) | BIT(CACHE) | BIT(VECTOR))
 #define MBARRIERS (BIT(ORDER) | BIT(SCOPE) | BIT(SPACE))
 #define MMA_ALWAYS (BIT(SYNC) | BIT(ALIGNED) | BIT(SHAPE) | BIT(LAYOUT))
-#define WMMA (BIT(SYNC) | BIT(ALIGNED) | BIT(SHAPE) | BIT(LINES))
-#define NARROW (BIT(NARROW_TYPES) | BIT(BITWISE) | BIT(COUNTING))
+#define WMMA (BIT(SYNC) | BIT(ALIGNED) | BIT(SHAPE) | BIT(FRAGMENT_LAYOUT))
+#define NARROW (BIT(SUB_BYTE_TYPES) | BIT(MMA_BIT_OPERATION) | BIT(MMA_POPC))
 #define BULK (BIT(SPACE) | BIT(CACHE) | BIT(COMPLETION))
 
 const struct form PTX_FORMS[PTX_OPCODES] = {
-#define FORM(name, operands, least, most, allowed, needed) \
-    [PTX_OP_##name] = {operands, least, most, (allowed) | (needed) | BIT(TYPES), needed},
+#define FORM(name, operands, minimum, maximum, allowed, required) \
+    [PTX_OP_##name] = {operands, minimum, maximum, (allowed) | (required) | BIT(TYPES), required},
 #include "forms.def"
 #undef FORM
 };

@@ -1,12 +1,12 @@
-// Which suffixes and operands each opcode takes. A suffix that is not listed for an opcode is an error, so that nothing
-// in the text is passed over in silence.
+// The suffixes and operands of each opcode. A suffix that is not listed for an opcode is an error, so that the parser
+// never ignores a modifier silently.
 #ifndef SIMULATOR_PTX_FORMS_H
 #define SIMULATOR_PTX_FORMS_H
 
 #include "program.h"
 
-// Suffixes of one class share a meaning. A word may be in several classes (.lo halves a product, or compares unsigned
-// integers); an opcode takes at most one of them.
+// Suffixes of one class share a meaning. A suffix may belong to several classes (.lo selects the low half of a product,
+// or compares unsigned integers); an opcode allows at most one of them.
 enum suffix_class {
     TYPES,
     FTZ,
@@ -24,7 +24,7 @@ enum suffix_class {
     CACHE,
     NC,
     VECTOR,
-    NANS,
+    NAN_PROPAGATION,
     XORSIGN,
     CLAMP,
     TRANS,
@@ -37,17 +37,17 @@ enum suffix_class {
     SHIFTAMT,
     ATOMIC,
     NOFTZ,
-    SHUFFLE,
-    VOTING,
-    MATCHING,
-    PERMUTE,
-    SIDE,
+    SHUFFLE_MODE,
+    VOTE_MODE,
+    MATCH_MODE,
+    PRMT_MODE,
+    SHIFT_DIRECTION,
     BARRIER,
-    TESTING,
-    MATRICES,
-    GROUPS,
+    TESTP_CLASS,
+    MATRIX_COUNT,
+    ASYNC_GROUP,
     OOB,
-    FENCING,
+    FENCE_SEMANTICS,
     PROXY,
     PARITY,
     MBARRIER,
@@ -55,21 +55,21 @@ enum suffix_class {
     MULTICAST,
     TILE,
     DIMENSIONS,
-    READING,
-    DEPENDENCE,
-    LINES,
-    BEYOND,
+    WAIT_READ,
+    GRID_DEPENDENCE,
+    FRAGMENT_LAYOUT,
+    OOB_MODE,
     PLUS_ONE,
     SCALE,
-    NARROW_TYPES,
-    BITWISE,
-    COUNTING,
+    SUB_BYTE_TYPES,
+    MMA_BIT_OPERATION,
+    MMA_POPC,
     SPARSE,
-    COMBINED,
-    COUNTED,
+    WGMMA_AND,
+    WGMMA_POPC,
     MAP_FIELD,
     MAP_SIZE,
-    TO_MAPS,
+    TENSORMAP_PROXY,
 };
 
 enum suffix_field {
@@ -92,21 +92,20 @@ struct suffix {
     int value;
 };
 
-// operands: one word an operand, in order. A letter, then after a colon what it must be made of; ? before it: may be
-// missing.
+// operands: one word per operand, in order: a letter, then a colon and the constraint; a ? before the word: optional.
 //   d  destination register or _         t  (or nothing) the instruction's type
 //   D  the same, or a vector             u  the second type
-//   P  d|p, p may be missing             w  twice as wide as the type, where .wide
+//   P  d|p, p is optional                w  twice as wide as the type, with .wide
 //   s  register, constant, address       l  at least as wide as the type (ld, st, cvt: registers may be wider)
 //   S  the same, or a vector             L  at least as wide as the second type
 //   m  [address]                         p  a predicate
-//   M  [address, {coordinates}]          4  8  bytes;  *  whatever is no predicate
+//   M  [address, {coordinates}]          4  8  bytes;  *  any type but .pred
 //   A  a vector that is read and written
-//   x  nothing: a parser of its own
+//   x  a custom parser
 struct form {
     const char *operands;
-    int least_types, most_types;
-    uint64_t allowed, needed; // sets of enum suffix_class
+    int min_types, max_types;
+    uint64_t allowed, required; // bit sets of enum suffix_class
 };
 
 extern const struct suffix PTX_SUFFIXES[];

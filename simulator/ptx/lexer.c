@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char END_TEXT[] = "end of input"; // of TOKEN_END, for messages
+
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -11,11 +13,11 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
 }
 
-static bool continues_word(char c) {
+static bool is_word_character(char c) {
     return is_letter(c) || is_digit(c);
 }
 
-void lexer_start(struct lexer *lexer, struct arena *arena, const char *text, size_t length) {
+void lexer_init(struct lexer *lexer, struct arena *arena, const char *text, size_t length) {
     *lexer = (struct lexer){.next = text, .end = text + length, .line = 1, .arena = arena};
 }
 
@@ -27,14 +29,14 @@ static void skip_block_comment(struct lexer *lexer) {
     int first_line = lexer->line;
     for (lexer->next += 2; !(peek(lexer, 0) == '*' && peek(lexer, 1) == '/'); lexer->next++) {
         if (lexer->next >= lexer->end)
-            arena_fail(lexer->arena, "ptx line %d: this comment has no end", first_line);
+            arena_fail(lexer->arena, "PTX line %d: unterminated comment [ptx-syntax]", first_line);
         if (*lexer->next == '\n')
             lexer->line++;
     }
     lexer->next += 2;
 }
 
-static void skip_blanks(struct lexer *lexer) {
+static void skip_whitespace(struct lexer *lexer) {
     while (lexer->next < lexer->end) {
         char c = *lexer->next;
         if (c == '\n') {
@@ -53,9 +55,9 @@ static void skip_blanks(struct lexer *lexer) {
     }
 }
 
-// A number runs to the first character that cannot belong to it; whether it is one is token_number's business. A sign
-// belongs to it after the e of a decimal exponent only: 1.5e-3, but not 0x1e-3.
-static void read_number(struct lexer *lexer) {
+// Scans to the first character that cannot belong to a number; parse_number() validates it. A sign belongs to the
+// number only after the e of a decimal exponent: 1.5e-3, but not 0x1e-3.
+static void scan_number(struct lexer *lexer) {
     const char *start = lexer->next;
     bool decimal = true;
     for (; lexer->next < lexer->end; lexer->next++) {
@@ -63,59 +65,60 @@ static void read_number(struct lexer *lexer) {
         if (lexer->next == start + 1 && *start == '0' && is_letter(c))
             decimal = false;
         bool exponent_sign = decimal && (c == '+' || c == '-') && (lexer->next[-1] | 32) == 'e' && lexer->next > start;
-        if (!continues_word(c) && !exponent_sign && !(c == '.' && is_digit(peek(lexer, 1))))
+        if (!is_word_character(c) && !exponent_sign && !(c == '.' && is_digit(peek(lexer, 1))))
             break;
     }
 }
 
-static void read_string(struct lexer *lexer, struct token *token) {
+static void scan_string(struct lexer *lexer, struct token *token) {
     token->start = ++lexer->next;
     while (lexer->next < lexer->end && *lexer->next != '"' && *lexer->next != '\n')
         lexer->next += *lexer->next == '\\' && peek(lexer, 1) && peek(lexer, 1) != '\n' ? 2 : 1;
     if (peek(lexer, 0) != '"')
-        arena_fail(lexer->arena, "ptx line %d: this string has no end", lexer->line);
+        arena_fail(lexer->arena, "PTX line %d: unterminated string [ptx-syntax]", lexer->line);
     token->length = (size_t)(lexer->next - token->start);
     lexer->next++;
 }
 
-// The parts of a suffix may be joined by two colons, as in .L2::128B; one colon ends it, as in a label.
-static void read_suffix(struct lexer *lexer) {
+// Two colons join the parts of a suffix, as in .L2::128B; one colon ends it, as after a label.
+static void scan_suffix(struct lexer *lexer) {
     lexer->next++;
     for (;;) {
-        while (lexer->next < lexer->end && continues_word(*lexer->next))
+        while (lexer->next < lexer->end && is_word_character(*lexer->next))
             lexer->next++;
-        if (peek(lexer, 0) != ':' || peek(lexer, 1) != ':' || !continues_word(peek(lexer, 2)))
+        if (peek(lexer, 0) != ':' || peek(lexer, 1) != ':' || !is_word_character(peek(lexer, 2)))
             break;
         lexer->next += 2;
     }
 }
 
 struct token lexer_next(struct lexer *lexer) {
-    skip_blanks(lexer);
-    struct token token = {.start = lexer->next, .line = lexer->line};
+    skip_whitespace(lexer);
     if (lexer->next >= lexer->end)
-        return token;
+        return (struct token){.kind = TOKEN_END, .start = END_TEXT, .length = sizeof END_TEXT - 1, .line = lexer->line};
+    struct token token = {.start = lexer->next, .line = lexer->line};
     char c = *lexer->next, after = peek(lexer, 1);
     if (is_letter(c) || (c == '%' && is_letter(after))) {
-        token.kind = TOKEN_WORD;
+        token.kind = TOKEN_IDENTIFIER;
         do
             lexer->next++;
-        while (lexer->next < lexer->end && continues_word(*lexer->next));
+        while (lexer->next < lexer->end && is_word_character(*lexer->next));
     } else if (is_digit(c)) {
         token.kind = TOKEN_NUMBER;
-        read_number(lexer);
-    } else if (c == '.' && continues_word(after)) {
+        scan_number(lexer);
+    } else if (c == '.' && is_word_character(after)) {
         token.kind = TOKEN_SUFFIX;
-        read_suffix(lexer);
+        scan_suffix(lexer);
     } else if (c == '"') {
         token.kind = TOKEN_STRING;
-        read_string(lexer, &token);
+        scan_string(lexer, &token);
         return token;
     } else if (memchr("@;:,{}()[]<>+-*/%!|&^~?=.", c, 25)) {
-        token.kind = TOKEN_SIGN;
+        token.kind = TOKEN_PUNCTUATOR;
         lexer->next++;
     } else {
-        arena_fail(lexer->arena, "ptx line %d: unexpected character 0x%02x", lexer->line, (unsigned char)c);
+        arena_fail(lexer->arena, "PTX line %d: unexpected character 0x%02x [ptx-syntax]", lexer->line,
+                   (unsigned char)c);
     }
     token.length = (size_t)(lexer->next - token.start);
     return token;
@@ -123,11 +126,11 @@ struct token lexer_next(struct lexer *lexer) {
 
 bool token_is(const struct token *token, const char *text) {
     return token->length == strlen(text) && memcmp(token->start, text, token->length) == 0 &&
-           (token->kind == TOKEN_WORD || token->kind == TOKEN_SUFFIX);
+           (token->kind == TOKEN_IDENTIFIER || token->kind == TOKEN_SUFFIX);
 }
 
-bool token_is_sign(const struct token *token, char sign) {
-    return token->kind == TOKEN_SIGN && *token->start == sign;
+bool token_is_punctuator(const struct token *token, char punctuator) {
+    return token->kind == TOKEN_PUNCTUATOR && *token->start == punctuator;
 }
 
 static int digit_value(char c) {
@@ -162,7 +165,7 @@ static bool read_decimal(const struct token *token, struct number *number) {
     return *end == 0;
 }
 
-bool token_number(const struct token *token, struct number *number) {
+bool parse_number(const struct token *token, struct number *number) {
     *number = (struct number){0};
     const char *start = token->start, *end = start + token->length;
     if (token->kind != TOKEN_NUMBER)
@@ -194,16 +197,16 @@ bool token_number(const struct token *token, struct number *number) {
 
 uint64_t number_float_bits(const struct number *number, size_t size) {
     float single;
-    double wide;
+    double double_value;
     uint32_t bits = (uint32_t)number->bits;
     uint64_t result = number->bits;
     if (number->single && size == 8) {
         memcpy(&single, &bits, sizeof single);
-        wide = single;
-        memcpy(&result, &wide, sizeof result);
+        double_value = single;
+        memcpy(&result, &double_value, sizeof result);
     } else if (!number->single && size == 4) {
-        memcpy(&wide, &number->bits, sizeof wide);
-        single = (float)wide;
+        memcpy(&double_value, &number->bits, sizeof double_value);
+        single = (float)double_value;
         memcpy(&bits, &single, sizeof bits);
         result = bits;
     }

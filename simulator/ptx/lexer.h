@@ -1,4 +1,4 @@
-// Cuts PTX text into words. The text is not trusted and does not end in 0.
+// Splits PTX text into tokens. The text is not trusted and not null-terminated.
 #ifndef SIMULATOR_PTX_LEXER_H
 #define SIMULATOR_PTX_LEXER_H
 
@@ -10,11 +10,11 @@
 
 enum token_kind {
     TOKEN_END,
-    TOKEN_WORD,   // ld, %r1, $L__BB0_2, _Z6kernelPf
-    TOKEN_SUFFIX, // .global, .x, .L2::128B: a dot and the word after it
-    TOKEN_NUMBER, // 16, 0x1F, 0f3F800000, 1.5
-    TOKEN_STRING, // "..." without the quotes
-    TOKEN_SIGN,   // one character of punctuation
+    TOKEN_IDENTIFIER, // ld, %r1, $L__BB0_2, _Z6kernelPf
+    TOKEN_SUFFIX,     // .global, .x, .L2::128B: a dot and the identifier after it
+    TOKEN_NUMBER,     // 16, 0x1F, 0f3F800000, 1.5
+    TOKEN_STRING,     // the text between the quotes
+    TOKEN_PUNCTUATOR, // one character
 };
 
 struct token {
@@ -30,13 +30,13 @@ struct lexer {
     struct arena *arena; // for errors
 };
 
-void lexer_start(struct lexer *lexer, struct arena *arena, const char *text, size_t length);
+void lexer_init(struct lexer *lexer, struct arena *arena, const char *text, size_t length);
 
-// The next token; TOKEN_END again and again once the text is used up.
+// The next token; TOKEN_END at the end of the text, repeatedly.
 struct token lexer_next(struct lexer *lexer);
 
-bool token_is(const struct token *token, const char *text); // a TOKEN_SUFFIX is compared with its dot
-bool token_is_sign(const struct token *token, char sign);
+bool token_is(const struct token *token, const char *text); // the text of a TOKEN_SUFFIX includes its dot
+bool token_is_punctuator(const struct token *token, char punctuator);
 
 struct number {
     bool floating;
@@ -45,10 +45,10 @@ struct number {
     bool is_unsigned; // U suffix, or too large for a signed 64-bit integer
 };
 
-// False where the token is not a number that PTX knows, or does not fit in 64 bits.
-bool token_number(const struct token *token, struct number *number);
+// False if the token is not a valid PTX number or does not fit in 64 bits.
+bool parse_number(const struct token *token, struct number *number);
 
-// A floating-point number's bits as a float (size 4) or a double (8).
+// The bits of a floating-point number as a float (size 4) or a double (8).
 uint64_t number_float_bits(const struct number *number, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
-// Makes a kernel of one entry function and all that it can call: one array of instructions, every operand final.
+// Links one entry function and all functions that it can call into a kernel: one array of instructions with resolved
+// operands.
 #include "linker.h"
 
 #include <stdio.h>
@@ -15,22 +16,23 @@ struct linked_kernel {
 };
 
 struct linker {
-    struct arena *arena;   // what the kernel keeps
-    struct arena *scratch; // what only linking needs
+    struct arena *arena;   // for data of the kernel
+    struct arena *scratch; // for data that only the linker needs
     const struct ptx_module *module;
     struct ptx_kernel *kernel;
     struct call_graph graph;
     struct memory_map memory;
     struct register_map registers; // of the function being linked
-    int current;                   // its place in the graph
+    int current;                   // its index in the call graph
 };
 
 static void check_supported(struct linker *l) {
     for (int i = 0; i < l->graph.functions; i++) {
         const struct unsupported *unsupported = l->graph.function[i]->unsupported;
         if (unsupported)
-            arena_fail(l->arena, "%s%s: \"%s\" (ptx line %d)", place_text(l->arena, l->module, unsupported->location),
-                       unsupported->what, unsupported->text, unsupported->line);
+            arena_fail(l->arena, "%s%s: \"%s\" (PTX line %d) [ptx-unsupported]",
+                       location_text(l->arena, l->module, unsupported->location), unsupported->description,
+                       unsupported->text, unsupported->line);
     }
 }
 
@@ -53,8 +55,8 @@ static void resolve_address(struct linker *l, const struct ptx_instruction *inst
     } else {
         const struct function_variable *parameter = &function->call_variable[variable];
         if (parameter->offset < 0)
-            arena_fail(l->arena, "%s'%s' is not passed to any call: \"%s\" (ptx line %d)",
-                       place_text(l->arena, l->module, instruction->location), parameter->name, instruction->text,
+            arena_fail(l->arena, "%s'%s' is not passed to any call: \"%s\" (PTX line %d) [ptx-unsupported]",
+                       location_text(l->arena, l->module, instruction->location), parameter->name, instruction->text,
                        instruction->ptx_line);
         offset = (uint64_t)parameter->offset + (parameter->incoming ? 0 : (uint64_t)frame->call_base);
     }
@@ -65,7 +67,7 @@ static void resolve(struct linker *l, const struct ptx_instruction *instruction,
                     int32_t entry) {
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER:
-        operand->number = operand->slot;
+        operand->register_index = operand->slot;
         operand->slot = l->registers.slot[operand->slot];
         break;
     case PTX_OPERAND_ADDRESS:
@@ -89,12 +91,12 @@ static void resolve(struct linker *l, const struct ptx_instruction *instruction,
     memcpy(elements, operand->elements, (size_t)operand->count * sizeof *elements);
     operand->elements = elements;
     for (int i = 0; i < operand->count; i++)
-        if (elements[i].count == 0) // the parser makes no others
+        if (elements[i].count == 0) // the parser makes no nested vectors of vectors
             resolve(l, instruction, &elements[i], entry);
 }
 
-// A body may end with a label, or without a ret.
-static bool falls_off_the_end(const struct ptx_function *function) {
+// Whether control can reach the end of the body: it ends with a label or without a ret.
+static bool falls_through_end(const struct ptx_function *function) {
     int count = function->instructions;
     const struct ptx_instruction *last = count > 0 ? &function->instruction[count - 1] : NULL;
     if (!last || last->guard >= 0 ||
@@ -125,7 +127,7 @@ static void link_function(struct linker *l, int index, const bool *add_return) {
     frame->register_base = (int32_t)l->kernel->register_bytes;
     l->kernel->register_bytes += (size_t)l->registers.bytes;
     if (l->kernel->register_bytes > INT32_MAX)
-        arena_fail(l->arena, "'%s' and what it calls need too many registers", l->kernel->name);
+        arena_fail(l->arena, "'%s' and the functions that it calls need too many registers", l->kernel->name);
     frame->params = function->signature.parameters + function->signature.results;
     frame->param = function->signature.parameter;
     frame->param_bytes = function->entry ? 0 : (int32_t)function->signature.bytes;
@@ -161,12 +163,12 @@ static void link_functions(struct linker *l) {
     kernel->function = arena_allocate(l->arena, (size_t)kernel->functions * sizeof *kernel->function);
     for (int i = 0; i < kernel->functions; i++) {
         const struct ptx_function *function = l->graph.function[i];
-        add_return[i] = falls_off_the_end(function);
+        add_return[i] = falls_through_end(function);
         kernel->function[i].entry = kernel->instructions;
         kernel->function[i].instructions = function->instructions + add_return[i];
         kernel->instructions += kernel->function[i].instructions;
         if (kernel->instructions > MAX_KERNEL_INSTRUCTIONS)
-            arena_fail(l->arena, "'%s' and what it calls have more than %d instructions", kernel->name,
+            arena_fail(l->arena, "'%s' and the functions that it calls have more than %d instructions", kernel->name,
                        MAX_KERNEL_INSTRUCTIONS);
     }
     kernel->instruction = arena_allocate(l->arena, (size_t)kernel->instructions * sizeof *kernel->instruction);
@@ -209,9 +211,9 @@ static void link_kernel(struct linker *l, const char *name) {
     link_functions(l);
 }
 
-// Scratch memory fails to the same place, and with the same words, as the kernel's.
-static bool link_in(struct arena *arena, struct arena *scratch, const struct ptx_module *module, const char *name,
-                    struct ptx_kernel *kernel) {
+// An allocation failure of scratch memory has the same handler and message as one of the kernel's memory.
+static bool link_with_arenas(struct arena *arena, struct arena *scratch, const struct ptx_module *module,
+                             const char *name, struct ptx_kernel *kernel) {
     if (setjmp(arena->on_error))
         return false;
     if (setjmp(scratch->on_error))
@@ -226,7 +228,7 @@ struct ptx_kernel *ptx_link_kernel(const struct ptx_module *module, const char *
     struct arena *arena = arena_create(KERNEL_LIMIT, error, error_size);
     struct arena *scratch = arena_create(KERNEL_LIMIT, error, error_size);
     struct linked_kernel *linked = calloc(1, sizeof *linked);
-    bool done = arena && scratch && linked && link_in(arena, scratch, module, name, &linked->kernel);
+    bool done = arena && scratch && linked && link_with_arenas(arena, scratch, module, name, &linked->kernel);
     if (!linked)
         snprintf(error, error_size, "out of memory");
     arena_destroy(scratch);

@@ -1,23 +1,23 @@
-// What the parts of the linker share.
+// The interface between the files of the linker.
 //
-//   link.c        ptx_link_kernel: functions one after the other, operands made final
-//   callgraph.c   which functions a kernel can reach, and which of them may be active twice
-//   memory_map.c  where shared, local and call-param variables lie
-//   liveness.c    from where to where in the text a register's value is needed
-//   place.c       places in the .cu files, for messages
-//   registers.c   slots: registers that are never needed together share one
+//   link.c        ptx_link_kernel: concatenates the functions, resolves operands
+//   callgraph.c   the functions that a kernel can reach, and which of them are recursive
+//   memory_map.c  layout of shared, local and call-param variables
+//   liveness.c    live ranges of registers
+//   location_text.c  source locations, for messages
+//   registers.c   slots: registers whose live ranges are disjoint share one
 #ifndef SIMULATOR_PTX_LINKER_H
 #define SIMULATOR_PTX_LINKER_H
 
 #include "parser.h"
 
-// "attention.cu:42: ", for the start of a message; "" where the line is not known.
-const char *place_text(struct arena *arena, const struct ptx_module *module, int32_t location);
+// A prefix for messages, "attention.cu:42: "; "" if the line is unknown.
+const char *location_text(struct arena *arena, const struct ptx_module *module, int32_t location);
 
 struct call_graph {
     int functions;
     struct ptx_function **function; // function[0] is the entry function
-    int32_t *index;                 // [module->functions] place in function, -1: not reached
+    int32_t *index;                 // [module->functions] index in function, -1: not reached
     bool *recursive;                // [functions]
 };
 
@@ -36,8 +36,7 @@ struct memory_map {
 
 struct memory_map map_memory(struct arena *arena, const struct ptx_module *module, const struct call_graph *graph);
 
-// A register's value is needed at most from instruction first to instruction last, both included. first > last: it is
-// never mentioned.
+// The live range of a register, inclusive. first > last: the function never uses it.
 struct live_range {
     int32_t first, last;
 };
@@ -46,14 +45,14 @@ struct live_range {
 struct live_range *find_live_ranges(struct arena *arena, const struct ptx_function *function);
 
 struct register_map {
-    int32_t *slot; // [function->registers], -1: never mentioned
+    int32_t *slot; // [function->registers], -1: never used
     int32_t bytes;
 };
 
 struct register_map map_registers(struct arena *arena, const struct ptx_function *function);
 
-// Calls visit for each register that the instruction mentions: sources and the guard first, then destinations.
-// always: a destination that every lane which executes the instruction writes.
+// Calls visit for each register operand: sources and the guard first, then destinations. always: every lane that
+// executes the instruction writes the destination.
 void visit_registers(const struct ptx_instruction *instruction,
                      void (*visit)(void *context, int32_t index, bool written, bool always), void *context);
 

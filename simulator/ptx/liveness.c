@@ -1,11 +1,11 @@
-// From where to where in the text a register's value is needed.
+// Live ranges of registers, as intervals of instructions.
 //
-// Basic blocks and the usual backward data flow tell which registers are live at each block's ends; a live range is
-// then the smallest stretch of text that holds all places where the register is mentioned or live. Only registers that
-// are live across blocks take part in the data flow, which is what makes kernels with thousands of registers cheap.
+// A backward data-flow analysis over basic blocks computes the registers that are live at each block's ends; a live
+// range is then the smallest interval that contains all uses, definitions and live points of the register. Only
+// registers that are live across blocks take part in the data flow, which keeps kernels with thousands of registers
+// cheap.
 //
-// Divergence needs nothing more: each lane runs through the text along some path of its own, and a range covers every
-// path.
+// Divergence needs no further treatment: each lane follows some path through the text, and a range covers every path.
 #include "linker.h"
 
 #include <string.h>
@@ -26,10 +26,10 @@ struct flow {
     int64_t edges;
     int32_t *edge;
     struct live_range *range;                     // [registers]
-    int32_t *seen_in;                             // [registers] the last block that mentioned it
-    bool *exposed;                                // [registers] needed from before its block, or mentioned in several
-    bool *written;                                // [registers] by every lane, in block seen_in so far
-    int32_t *dense;                               // [registers] its bit, where exposed
+    int32_t *last_block;                          // [registers] the last block with a use or definition
+    bool *exposed;                                // [registers] upward exposed, or used in several blocks
+    bool *written;                                // [registers] written by every lane in last_block so far
+    int32_t *bit_index;                           // [registers] its bit in the sets, if exposed
     int words;                                    // 64 bits each
     uint64_t *used, *killed, *live_in, *live_out; // [blocks][words]
     int current;
@@ -53,7 +53,7 @@ void visit_registers(const struct ptx_instruction *instruction, void (*visit)(vo
         visit(context, instruction->guard, false, false);
     for (int i = 0; i < instruction->nsrc; i++)
         visit_operand(&instruction->src[i], false, false, visit, context);
-    if (instruction->flags & PTX_READS_RESULT)
+    if (instruction->flags & PTX_READS_DESTINATION)
         visit_operand(&instruction->dst[0], false, false, visit, context);
     for (int i = 0; i < 2; i++)
         visit_operand(&instruction->dst[i], true, always, visit, context);
@@ -80,8 +80,8 @@ static int32_t target_at(const struct ptx_instruction *instruction, int index) {
     return instruction->opcode == PTX_OP_BRA ? instruction->src[0].target : instruction->src[1].elements[index].target;
 }
 
-// Numbers the blocks. Returns false where there are so many edges (many brx.idx over one long list) that it is not
-// worth going on.
+// Numbers the blocks. Returns false if there are too many edges (many brx.idx over one long list) for the analysis to
+// pay off.
 static bool find_blocks(struct flow *flow) {
     const struct ptx_function *function = flow->function;
     int count = function->instructions;
@@ -113,7 +113,7 @@ static bool find_blocks(struct flow *flow) {
 }
 
 static void add_edge(struct flow *flow, int *edges, int32_t instruction) {
-    if (instruction < flow->function->instructions) // else it leaves the function by its end
+    if (instruction < flow->function->instructions) // otherwise control leaves the function at its end
         flow->edge[(*edges)++] = flow->block_of[instruction];
 }
 
@@ -131,42 +131,42 @@ static void find_edges(struct flow *flow) {
     }
 }
 
-static void mention(void *context, int32_t index, bool written, bool always) {
+static void record_mention(void *context, int32_t index, bool written, bool always) {
     struct flow *flow = context;
     struct live_range *range = &flow->range[index];
     int block = flow->block_of[flow->current];
     if (range->first > range->last)
         *range = (struct live_range){flow->current, flow->current};
-    else if (flow->seen_in[index] != block)
+    else if (flow->last_block[index] != block)
         flow->exposed[index] = true;
-    if (flow->seen_in[index] != block)
+    if (flow->last_block[index] != block)
         flow->written[index] = false;
     if (!written && !flow->written[index])
         flow->exposed[index] = true;
     flow->written[index] |= always;
-    flow->seen_in[index] = block;
+    flow->last_block[index] = block;
     range->last = flow->current;
 }
 
 static void find_exposed(struct flow *flow) {
     size_t registers = (size_t)flow->function->registers;
-    flow->seen_in = arena_allocate(flow->arena, registers * sizeof *flow->seen_in + 1);
+    flow->last_block = arena_allocate(flow->arena, registers * sizeof *flow->last_block + 1);
     flow->exposed = arena_allocate(flow->arena, registers + 1);
     flow->written = arena_allocate(flow->arena, registers + 1);
-    flow->dense = arena_allocate(flow->arena, registers * sizeof *flow->dense + 1);
+    flow->bit_index = arena_allocate(flow->arena, registers * sizeof *flow->bit_index + 1);
     for (size_t i = 0; i < registers; i++)
-        flow->seen_in[i] = -1;
+        flow->last_block[i] = -1;
     for (flow->current = 0; flow->current < flow->function->instructions; flow->current++)
-        visit_registers(&flow->function->instruction[flow->current], mention, flow);
+        visit_registers(&flow->function->instruction[flow->current], record_mention, flow);
     int exposed = 0;
     for (size_t i = 0; i < registers; i++)
-        flow->dense[i] = flow->exposed[i] ? exposed++ : NO_REGISTER;
+        flow->bit_index[i] = flow->exposed[i] ? exposed++ : NO_REGISTER;
     flow->words = (exposed + 63) / 64;
 }
 
-static void use_or_kill(void *context, int32_t index, bool written, bool always) {
+static void record_use_or_kill(void *context, int32_t index, bool written, bool always) {
     struct flow *flow = context;
-    int32_t bit = flow->dense[index];
+    int32_t bit = flow->bit_index[index];
     if (bit == NO_REGISTER)
         return;
     size_t word = (size_t)flow->block_of[flow->current] * (size_t)flow->words + (size_t)bit / 64;
@@ -177,7 +177,7 @@ static void use_or_kill(void *context, int32_t index, bool written, bool always)
         flow->killed[word] |= mask;
 }
 
-// One backward pass over the blocks. Returns whether anything changed.
+// Makes one backward pass over the blocks. Returns whether a set changed.
 static bool propagate(struct flow *flow) {
     bool changed = false;
     size_t words = (size_t)flow->words;
@@ -195,7 +195,7 @@ static bool propagate(struct flow *flow) {
     return changed;
 }
 
-static bool solve(struct flow *flow) {
+static bool compute_liveness(struct flow *flow) {
     size_t words = (size_t)flow->words * (size_t)flow->blocks;
     if (words > MAX_WORDS)
         return false;
@@ -205,7 +205,7 @@ static bool solve(struct flow *flow) {
     flow->live_in = bits + 2 * words;
     flow->live_out = bits + 3 * words;
     for (flow->current = 0; flow->current < flow->function->instructions; flow->current++)
-        visit_registers(&flow->function->instruction[flow->current], use_or_kill, flow);
+        visit_registers(&flow->function->instruction[flow->current], record_use_or_kill, flow);
     int64_t work = 0, pass = (flow->edges + 2 * (int64_t)flow->blocks) * flow->words;
     do {
         work += pass;
@@ -215,14 +215,14 @@ static bool solve(struct flow *flow) {
     return true;
 }
 
-// A register that is live into a block is needed from the block's first instruction on, one that is live out of it to
-// its last.
+// Extends a range to the first instruction of each block where the register is live-in, and to the last one of each
+// block where it is live-out.
 static void extend_ranges(struct flow *flow) {
     for (int32_t i = 0; i < flow->function->registers; i++) {
-        if (flow->dense[i] == NO_REGISTER)
+        if (flow->bit_index[i] == NO_REGISTER)
             continue;
-        size_t word = (size_t)flow->dense[i] / 64;
-        uint64_t mask = UINT64_C(1) << flow->dense[i] % 64;
+        size_t word = (size_t)flow->bit_index[i] / 64;
+        uint64_t mask = UINT64_C(1) << flow->bit_index[i] % 64;
         struct live_range *range = &flow->range[i];
         for (int j = 0; j < flow->blocks; j++) {
             const struct block *block = &flow->block[j];
@@ -238,17 +238,17 @@ struct live_range *find_live_ranges(struct arena *arena, const struct ptx_functi
     struct flow flow = {.arena = arena, .function = function};
     size_t registers = (size_t)function->registers;
     flow.range = arena_allocate(arena, registers * sizeof *flow.range + 1);
-    bool solved = false;
+    bool computed = false;
     for (size_t i = 0; i < registers; i++)
         flow.range[i] = (struct live_range){.first = 0, .last = -1};
     if (find_blocks(&flow)) {
         find_edges(&flow);
         find_exposed(&flow);
-        solved = solve(&flow);
+        computed = compute_liveness(&flow);
     }
-    if (solved)
+    if (computed)
         extend_ranges(&flow);
-    else // too much work: every register is needed everywhere
+    else // too expensive: treat every register as live everywhere
         for (size_t i = 0; i < registers; i++)
             flow.range[i] = (struct live_range){.first = 0, .last = function->instructions};
     return flow.range;

@@ -1,7 +1,7 @@
-// Where a kernel's variables lie in shared, local and call-param space.
+// The layout of a kernel's variables in shared, local and call-param space.
 //
-// A block's shared memory holds only what the kernel can reach: a module with two kernels gives neither the other's
-// variables. Static variables come first; every extern array is the dynamic memory that begins after them.
+// A block's shared memory contains only the variables that the kernel can reach: of a module with two kernels each has
+// its own. Static variables come first; every extern array is the dynamic shared memory after them.
 #include "linker.h"
 
 #include <stdint.h>
@@ -64,7 +64,7 @@ static void map_locals(struct arena *arena, const struct call_graph *graph, stru
             frame->local[j] = (int32_t)(map->local_bytes + bytes);
             bytes += function->local[j].size;
             if (map->local_bytes + bytes > INT32_MAX / 2)
-                arena_fail(arena, "'%s' needs more than 1 GiB of local memory a thread", function->name);
+                arena_fail(arena, "'%s' needs more than 1 GiB of local memory per thread", function->name);
         }
         frame->local_bytes = (int32_t)bytes;
         map->local_bytes += bytes;
@@ -72,7 +72,7 @@ static void map_locals(struct arena *arena, const struct call_graph *graph, stru
     map->local_bytes = align_up(map->local_bytes, STACK_ALIGN);
 }
 
-// Each activation takes its own parameters and results; the last one may call a builtin or, through a register, a
+// Each activation has its own parameters and results; the last one may call a builtin or, through a register, a
 // function with any parameters.
 static void map_call_parameters(const struct call_graph *graph, struct memory_map *map) {
     size_t largest = 0;

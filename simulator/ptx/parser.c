@@ -33,66 +33,61 @@ void advance(struct parser *p) {
     p->token = lexer_next(&p->lexer);
 }
 
-static _Noreturn void fail_list(struct parser *p, int line, const char *format, va_list arguments) {
+static _Noreturn void vfail(struct parser *p, int line, const char *format, va_list arguments) {
     char message[512];
     vsnprintf(message, sizeof message, format, arguments);
-    arena_fail(p->arena, "ptx line %d: %s", line, message);
+    arena_fail(p->arena, "PTX line %d: %s [ptx-syntax]", line, message);
 }
 
 _Noreturn void parser_fail(struct parser *p, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fail_list(p, p->token.line, format, arguments);
+    vfail(p, p->token.line, format, arguments);
 }
 
 _Noreturn void parser_fail_at(struct parser *p, int line, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fail_list(p, line, format, arguments);
+    vfail(p, line, format, arguments);
 }
 
-bool accept_sign(struct parser *p, char sign) {
-    bool there = token_is_sign(&p->token, sign);
-    if (there)
+bool accept_punctuator(struct parser *p, char punctuator) {
+    bool accepted = token_is_punctuator(&p->token, punctuator);
+    if (accepted)
         advance(p);
-    return there;
+    return accepted;
 }
 
-static const char *token_description(const struct token *token) {
-    return token->kind == TOKEN_END ? "the end of the text" : "";
+void expect_punctuator(struct parser *p, char punctuator) {
+    if (!accept_punctuator(p, punctuator))
+        parser_fail(p, "expected '%c', found '" TOKEN_FORMAT "'", punctuator, TOKEN_TEXT(p->token));
 }
 
-void expect_sign(struct parser *p, char sign) {
-    if (!accept_sign(p, sign))
-        parser_fail(p, "expected '%c', found '" TOKEN_FORMAT "'%s", sign, TOKEN_TEXT(p->token),
-                    token_description(&p->token));
-}
-
-bool accept_word(struct parser *p, const char *word) {
-    bool there = token_is(&p->token, word);
-    if (there)
+bool accept_keyword(struct parser *p, const char *keyword) {
+    bool accepted = token_is(&p->token, keyword);
+    if (accepted)
         advance(p);
-    return there;
+    return accepted;
 }
 
-struct token expect_name(struct parser *p, const char *what) {
+struct token expect_identifier(struct parser *p, const char *description) {
     struct token token = p->token;
-    if (token.kind != TOKEN_WORD)
-        parser_fail(p, "expected %s, found '" TOKEN_FORMAT "'%s", what, TOKEN_TEXT(token), token_description(&token));
+    if (token.kind != TOKEN_IDENTIFIER)
+        parser_fail(p, "expected %s, found '" TOKEN_FORMAT "'", description, TOKEN_TEXT(token));
     advance(p);
     return token;
 }
 
 void skip_statement(struct parser *p) {
-    while (!token_is_sign(&p->token, ';')) {
+    while (!token_is_punctuator(&p->token, ';')) {
         if (p->token.kind == TOKEN_END)
-            parser_fail(p, "expected ';', found the end of the text");
+            parser_fail(p, "expected ';', found 'end of input'");
         advance(p);
     }
     advance(p);
 }
 
-// File numbers that no .file names, and the end of an array that grew in steps, are given an empty name.
+// Gives file indices without a .file directive, and the unused end of the array, an empty name.
 static void complete_files(struct parser *p) {
     struct ptx_module *module = p->module;
     const char **file = arena_allocate(p->arena, (size_t)module->files * sizeof *file);
@@ -106,18 +101,18 @@ static struct ptx_module *parse(struct arena *arena, const struct ptx_text *text
     p->arena = arena;
     p->module = arena_allocate(arena, sizeof *p->module);
     p->module->arena = arena;
-    names_start(&p->names, arena);
-    start_locations(p);
-    start_instructions(p);
+    symbols_init(&p->symbols, arena);
+    init_locations(p);
+    init_opcode_tables(p);
     for (int i = 0; i < count; i++) {
         size_t length = texts[i].length;
-        while (length > 0 && texts[i].text[length - 1] == 0) // images of fat binaries end in zeros
+        while (length > 0 && texts[i].text[length - 1] == 0) // images of fat binaries are padded with zeros
             length--;
         p->file_base = i > 0 ? p->module->files - 1 : 0;
-        lexer_start(&p->lexer, arena, texts[i].text, length);
+        lexer_init(&p->lexer, arena, texts[i].text, length);
         advance(p);
         parse_module(p);
-        names_forget_local(&p->names);
+        symbols_remove_local(&p->symbols);
     }
     complete_files(p);
     return p->module;
@@ -143,7 +138,7 @@ void ptx_free_module(struct ptx_module *module) {
         arena_destroy(module->arena);
 }
 
-const char *ptx_function_at(const struct ptx_module *module, uint64_t address) {
+const char *ptx_function_name(const struct ptx_module *module, uint64_t address) {
     for (int i = 0; i < module->functions; i++)
         if (function_address(i) == address)
             return module->function[i]->name;

@@ -1,4 +1,4 @@
-// A function's body: its scopes, what is declared in them, its labels and the sequence of its instructions.
+// Function bodies: scopes, declarations, labels and the sequence of instructions.
 #include "parser.h"
 
 #include <stdio.h>
@@ -6,8 +6,8 @@
 
 enum { MAX_INSTRUCTIONS = 1 << 20, MAX_REGISTERS = 1 << 20 };
 
-// Room for all instructions of the body, as far as the statements on its lines tell: to grow by copying costs more than
-// to parse. nvcc ends a function with a brace at the beginning of a line.
+// Reserves an upper bound of the body's instructions, the number of its semicolons, because growing the array by copies
+// costs more than parsing. nvcc ends a function with a brace at the beginning of a line.
 static void reserve_instructions(struct parser *p) {
     struct ptx_function *function = p->function;
     const char *end = memmem(p->lexer.next, (size_t)(p->lexer.end - p->lexer.next), "\n}", 2);
@@ -32,7 +32,7 @@ static struct ptx_instruction *add_instruction(struct parser *p) {
     return instruction;
 }
 
-// The statement's text on one line, without comments, from its start to the token before the current one.
+// The statement's text on one line without comments, up to the token before the current one.
 static const char *statement_text(struct parser *p) {
     const char *end = p->token.kind == TOKEN_END ? p->lexer.end : p->token.start;
     size_t length = 0, limit = (size_t)(end - p->statement);
@@ -60,16 +60,17 @@ static const char *statement_text(struct parser *p) {
 _Noreturn void parser_unsupported(struct parser *p, const char *format, ...) {
     struct ptx_function *function = p->function;
     if (!function->unsupported) {
-        va_list arguments, again;
+        va_list arguments, arguments_copy;
         va_start(arguments, format);
-        va_copy(again, arguments);
-        char what[256];
-        vsnprintf(what, sizeof what, format, again);
-        va_end(again);
+        va_copy(arguments_copy, arguments);
+        char description[256];
+        vsnprintf(description, sizeof description, format, arguments_copy);
+        va_end(arguments_copy);
         va_end(arguments);
         struct unsupported *unsupported = arena_allocate(p->arena, sizeof *unsupported);
-        *unsupported = (struct unsupported){
-            .what = arena_string(p->arena, what, strlen(what)), .line = p->statement_line, .location = p->location};
+        *unsupported = (struct unsupported){.description = arena_string(p->arena, description, strlen(description)),
+                                            .line = p->statement_line,
+                                            .location = p->location};
         skip_statement(p);
         unsupported->text = statement_text(p);
         function->unsupported = unsupported;
@@ -87,37 +88,37 @@ int32_t add_register(struct parser *p, enum ptx_type type) {
                                          &function->register_capacity, sizeof *function->register_type);
     function->register_type[function->registers] = type;
     int32_t index = function->registers++;
-    if (type == PTX_B128) // its high half is a register of its own
+    if (type == PTX_B128) // the high half is another register
         add_register(p, PTX_B64);
     return index;
 }
 
-struct name *declare_name(struct parser *p, struct token token, enum name_kind kind) {
-    struct name *name = names_add(&p->names, token.start, token.length, kind, p->names.depth);
-    if (!name)
-        parser_fail_at(p, token.line, "'" TOKEN_FORMAT "' is declared twice", TOKEN_TEXT(token));
-    return name;
+struct symbol *declare_symbol(struct parser *p, struct token token, enum symbol_kind kind) {
+    struct symbol *symbol = symbols_add(&p->symbols, token.start, token.length, kind, p->symbols.depth);
+    if (!symbol)
+        parser_fail_at(p, token.line, "duplicate declaration of '" TOKEN_FORMAT "'", TOKEN_TEXT(token));
+    return symbol;
 }
 
 // .reg .b32 %r<185>, t;
 static void parse_registers(struct parser *p) {
-    enum ptx_type type = type_named(&p->token);
+    enum ptx_type type = find_type(&p->token);
     if (type == PTX_NO_TYPE)
         parser_fail(p, "expected a type, found '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
     advance(p);
     do {
-        struct token token = expect_name(p, "a register's name");
-        if (accept_sign(p, '<')) {
+        struct token token = expect_identifier(p, "a register's name");
+        if (accept_punctuator(p, '<')) {
             int64_t count = parse_count(p, "a register count", 0, UINT32_MAX);
-            struct name *range = declare_name(p, token, NAME_REGISTER_RANGE);
+            struct symbol *range = declare_symbol(p, token, SYMBOL_REGISTER_RANGE);
             range->index = (int32_t)type;
             range->count = (uint32_t)count;
-            expect_sign(p, '>');
+            expect_punctuator(p, '>');
         } else {
-            declare_name(p, token, NAME_REGISTER)->index = add_register(p, type);
+            declare_symbol(p, token, SYMBOL_REGISTER)->index = add_register(p, type);
         }
-    } while (accept_sign(p, ','));
-    expect_sign(p, ';');
+    } while (accept_punctuator(p, ','));
+    expect_punctuator(p, ';');
 }
 
 static void add_call_variable(struct parser *p, const char *name, size_t size, size_t align, int32_t offset,
@@ -129,11 +130,11 @@ static void add_call_variable(struct parser *p, const char *name, size_t size, s
         (struct function_variable){.name = name, .size = size, .align = align, .offset = offset, .incoming = incoming};
 }
 
-// .param .b32 param0;  in the body: an argument or result of a call.
+// Parses .param .b32 param0; in a body: an argument or result of a call.
 static void parse_call_variable(struct parser *p) {
     struct declaration declaration = parse_declaration(p);
-    expect_sign(p, ';');
-    declare_name(p, declaration.name, NAME_CALL_VARIABLE)->index = p->function->call_variables;
+    expect_punctuator(p, ';');
+    declare_symbol(p, declaration.name, SYMBOL_CALL_VARIABLE)->index = p->function->call_variables;
     add_call_variable(p, arena_string(p->arena, declaration.name.start, declaration.name.length), declaration.size,
                       declaration.align, -1, false);
 }
@@ -141,10 +142,10 @@ static void parse_call_variable(struct parser *p) {
 static void parse_local_variable(struct parser *p) {
     struct ptx_function *function = p->function;
     struct declaration declaration = parse_declaration(p);
-    expect_sign(p, ';');
+    expect_punctuator(p, ';');
     if (declaration.size > INT32_MAX / 4)
         parser_fail(p, "'" TOKEN_FORMAT "' is larger than any local memory", TOKEN_TEXT(declaration.name));
-    declare_name(p, declaration.name, NAME_LOCAL_VARIABLE)->index = function->locals;
+    declare_symbol(p, declaration.name, SYMBOL_LOCAL_VARIABLE)->index = function->locals;
     function->local =
         arena_grow(p->arena, function->local, function->locals, &function->local_capacity, sizeof *function->local);
     function->local[function->locals++] =
@@ -158,81 +159,82 @@ static void declare_parameters(struct parser *p) {
     const struct signature *signature = &function->signature;
     for (int i = 0; i < signature->parameters + signature->results; i++) {
         const struct ptx_parameter *parameter = &signature->parameter[i];
-        enum name_kind kind = function->entry ? NAME_KERNEL_PARAMETER : NAME_CALL_VARIABLE;
-        struct name *name = names_add(&p->names, parameter->name, strlen(parameter->name), kind, p->names.depth);
-        if (!name)
-            parser_fail(p, "'%s' is declared twice", parameter->name);
-        name->index = i;
+        enum symbol_kind kind = function->entry ? SYMBOL_KERNEL_PARAMETER : SYMBOL_CALL_VARIABLE;
+        struct symbol *symbol =
+            symbols_add(&p->symbols, parameter->name, strlen(parameter->name), kind, p->symbols.depth);
+        if (!symbol)
+            parser_fail(p, "duplicate declaration of '%s'", parameter->name);
+        symbol->index = i;
         if (!function->entry)
             add_call_variable(p, parameter->name, parameter->size, parameter->align, (int32_t)parameter->offset, true);
     }
 }
 
-void use_label(struct parser *p, struct token label, struct ptx_operand *operand, int instruction) {
-    struct label_use *use = arena_allocate(p->arena, sizeof *use);
-    *use = (struct label_use){.name = label.start,
-                              .length = label.length,
-                              .line = label.line,
-                              .operand = operand,
-                              .instruction = instruction,
-                              .next = p->label_uses[p->names.depth]};
-    p->label_uses[p->names.depth] = use;
+void add_label_reference(struct parser *p, struct token label, struct ptx_operand *operand, int instruction) {
+    struct label_reference *use = arena_allocate(p->arena, sizeof *use);
+    *use = (struct label_reference){.name = label.start,
+                                    .length = label.length,
+                                    .line = label.line,
+                                    .operand = operand,
+                                    .instruction = instruction,
+                                    .next = p->label_references[p->symbols.depth]};
+    p->label_references[p->symbols.depth] = use;
 }
 
-// At a scope's end its own labels are all known. A use that none of them fits belongs to the scope around it.
-static void leave_scope(struct parser *p) {
-    int depth = p->names.depth;
-    for (struct label_use *use = p->label_uses[depth], *next; use; use = next) {
+// At the end of a scope all of its labels are declared. Unresolved references move to the enclosing scope.
+static void exit_scope(struct parser *p) {
+    int depth = p->symbols.depth;
+    for (struct label_reference *use = p->label_references[depth], *next; use; use = next) {
         next = use->next;
-        const struct name *name = names_find(&p->names, use->name, use->length, true);
-        if (name && name->depth == depth) {
-            if (name->kind != NAME_LABEL)
-                parser_fail_at(p, use->line, "'%.*s' is not a label to branch to", (int)use->length, use->name);
+        const struct symbol *symbol = symbols_find(&p->symbols, use->name, use->length, true);
+        if (symbol && symbol->depth == depth) {
+            if (symbol->kind != SYMBOL_LABEL)
+                parser_fail_at(p, use->line, "'%.*s' is not a branch label", (int)use->length, use->name);
             struct ptx_operand *operand =
                 use->operand ? use->operand : &p->function->instruction[use->instruction].src[0];
-            operand->target = name->index;
+            operand->target = symbol->index;
         } else if (depth == 1) {
-            parser_fail_at(p, use->line, "there is no label '%.*s'", (int)use->length, use->name);
+            parser_fail_at(p, use->line, "undefined label '%.*s'", (int)use->length, use->name);
         } else {
-            use->next = p->label_uses[depth - 1];
-            p->label_uses[depth - 1] = use;
+            use->next = p->label_references[depth - 1];
+            p->label_references[depth - 1] = use;
         }
     }
-    p->label_uses[depth] = NULL;
-    names_leave(&p->names);
+    p->label_references[depth] = NULL;
+    symbols_leave_scope(&p->symbols);
 }
 
 static void enter_scope(struct parser *p) {
-    if (!names_enter(&p->names))
-        parser_fail(p, "scopes are nested deeper than %d", NAMES_MAX_DEPTH);
+    if (!symbols_enter_scope(&p->symbols))
+        parser_fail(p, "scopes are nested deeper than %d", SYMBOLS_MAX_DEPTH);
 }
 
 static void parse_directive(struct parser *p) {
-    if (accept_word(p, ".reg"))
+    if (accept_keyword(p, ".reg"))
         parse_registers(p);
-    else if (accept_word(p, ".param"))
+    else if (accept_keyword(p, ".param"))
         parse_call_variable(p);
-    else if (accept_word(p, ".local"))
+    else if (accept_keyword(p, ".local"))
         parse_local_variable(p);
     else if (token_is(&p->token, ".shared") || token_is(&p->token, ".global") || token_is(&p->token, ".const"))
         parse_module_variable(p, false);
     else if (token_is(&p->token, ".loc"))
         parse_location(p);
-    else if (accept_word(p, ".pragma"))
+    else if (accept_keyword(p, ".pragma"))
         skip_statement(p);
     else
         parser_fail(p, "unexpected '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
 }
 
 static void parse_label(struct parser *p, struct token name) {
-    if (accept_word(p, ".callprototype"))
+    if (accept_keyword(p, ".callprototype"))
         parse_prototype(p, name);
-    else if (accept_word(p, ".branchtargets"))
+    else if (accept_keyword(p, ".branchtargets"))
         parse_branch_targets(p, name);
-    else if (accept_word(p, ".calltargets"))
-        skip_statement(p); // narrows what an indirect call may reach, which nothing here depends on
+    else if (accept_keyword(p, ".calltargets"))
+        skip_statement(p); // restricts the callees of an indirect call, which the simulator does not need
     else
-        declare_name(p, name, NAME_LABEL)->index = p->function->instructions;
+        declare_symbol(p, name, SYMBOL_LABEL)->index = p->function->instructions;
 }
 
 static void parse_statement(struct parser *p) {
@@ -240,15 +242,15 @@ static void parse_statement(struct parser *p) {
     bool negated = false;
     p->statement = p->token.start;
     p->statement_line = p->token.line;
-    if (accept_sign(p, '@')) {
-        negated = accept_sign(p, '!');
-        struct name *name = find_register(p, expect_name(p, "a predicate"));
-        if (!name || p->function->register_type[name->index] != PTX_PRED)
+    if (accept_punctuator(p, '@')) {
+        negated = accept_punctuator(p, '!');
+        struct symbol *symbol = find_register(p, expect_identifier(p, "a predicate"));
+        if (!symbol || p->function->register_type[symbol->index] != PTX_PRED)
             parser_fail(p, "a guard must be a predicate register");
-        guard = name->index;
+        guard = symbol->index;
     }
-    struct token word = expect_name(p, "an instruction");
-    if (guard < 0 && accept_sign(p, ':')) {
+    struct token word = expect_identifier(p, "an instruction");
+    if (guard < 0 && accept_punctuator(p, ':')) {
         parse_label(p, word);
         return;
     }
@@ -256,11 +258,11 @@ static void parse_statement(struct parser *p) {
     instruction->guard = guard;
     instruction->guard_negated = negated;
     parse_instruction(p, instruction, word);
-    expect_sign(p, ';');
+    expect_punctuator(p, ';');
     instruction->text = statement_text(p);
 }
 
-// Everything between the function's braces. The current token is the first of them.
+// Parses the function's body. The current token is its opening brace.
 void parse_body(struct parser *p, struct ptx_function *function) {
     p->function = function;
     p->location = 0;
@@ -268,17 +270,18 @@ void parse_body(struct parser *p, struct ptx_function *function) {
     enter_scope(p);
     declare_parameters(p);
     advance(p);
-    setjmp(p->on_unsupported); // the rest of the body is parsed: it may hold errors too
-    while (p->names.depth > 0)
-        if (accept_sign(p, '{'))
+    setjmp(
+        p->on_unsupported); // the parser goes on behind an unsupported instruction: the rest may contain syntax errors
+    while (p->symbols.depth > 0)
+        if (accept_punctuator(p, '{'))
             enter_scope(p);
-        else if (accept_sign(p, '}'))
-            leave_scope(p);
+        else if (accept_punctuator(p, '}'))
+            exit_scope(p);
         else if (p->token.kind == TOKEN_SUFFIX)
             parse_directive(p);
         else if (p->token.kind == TOKEN_END)
-            parser_fail(p, "the body of '%s' has no end", function->name);
-        else if (!accept_sign(p, ';'))
+            parser_fail(p, "unterminated body of '%s'", function->name);
+        else if (!accept_punctuator(p, ';'))
             parse_statement(p);
     p->function = NULL;
 }

@@ -1,24 +1,24 @@
-// Module level: directives, and the headers of functions.
+// Module-level directives and function headers.
 #include "parser.h"
 
 #include <string.h>
 
 enum { MAX_KERNEL_PARAMETERS = 32764 }; // bytes; CUDA 12.1 and later
 
-// (.param .b32 a, .param .align 8 .b8 b[16]): appended to the signature, each one at the next multiple of its
+// (.param .b32 a, .param .align 8 .b8 b[16]): appends the parameters to the signature, each at the next multiple of its
 // alignment. In a .callprototype the names are _.
 void parse_signature(struct parser *p, struct signature *signature, bool results) {
     int count = signature->parameters + signature->results, capacity = count;
-    expect_sign(p, '(');
-    while (!accept_sign(p, ')')) {
+    expect_punctuator(p, '(');
+    while (!accept_punctuator(p, ')')) {
         if (token_is(&p->token, ".reg"))
-            parser_fail(p, "parameters in registers are not known; declare them .param");
-        if (!accept_word(p, ".param"))
+            parser_fail(p, "parameters in .reg space are not supported; declare them in .param space");
+        if (!accept_keyword(p, ".param"))
             parser_fail(p, "expected .param, found '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
         struct declaration declaration = parse_declaration(p);
         signature->bytes = align_up(signature->bytes, declaration.align);
         if (declaration.size > (size_t)MAX_KERNEL_PARAMETERS - signature->bytes)
-            parser_fail(p, "more than %d bytes of parameters", MAX_KERNEL_PARAMETERS);
+            parser_fail(p, "parameters exceed %d bytes", MAX_KERNEL_PARAMETERS);
         signature->parameter =
             arena_grow(p->arena, signature->parameter, count, &capacity, sizeof *signature->parameter);
         signature->parameter[count++] = (struct ptx_parameter){
@@ -33,12 +33,12 @@ void parse_signature(struct parser *p, struct signature *signature, bool results
             signature->results++;
         else
             signature->parameters++;
-        if (!accept_sign(p, ',') && !token_is_sign(&p->token, ')'))
+        if (!accept_punctuator(p, ',') && !token_is_punctuator(&p->token, ')'))
             parser_fail(p, "expected ',' or ')', found '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
     }
 }
 
-// A signature lays its parameters out before its results; a header gives the results first.
+// The layout of a signature has the parameters before the results; a function header gives the results first.
 struct signature join_signature(struct parser *p, const struct signature *parameters, const struct signature *results) {
     struct signature joined = *parameters;
     int capacity = 0, count = 0;
@@ -67,7 +67,7 @@ static bool same_signature(const struct signature *a, const struct signature *b)
     return true;
 }
 
-// The functions that the CUDA device runtime provides, and the sizes of their parameters and result.
+// The functions of the CUDA device runtime, with the sizes of their parameters and result.
 static const struct builtin {
     const char *name;
     enum ptx_builtin builtin;
@@ -107,15 +107,15 @@ static enum ptx_builtin find_builtin(const struct ptx_function *function) {
 }
 
 static struct ptx_function *declare_function(struct parser *p, struct token name, bool entry) {
-    struct name *known = names_find(&p->names, name.start, name.length, false);
+    struct symbol *known = symbols_find(&p->symbols, name.start, name.length, false);
     if (known) {
-        struct ptx_function *function = known->kind == NAME_FUNCTION ? p->module->function[known->index] : NULL;
+        struct ptx_function *function = known->kind == SYMBOL_FUNCTION ? p->module->function[known->index] : NULL;
         if (!function || function->entry != entry)
-            parser_fail_at(p, name.line, "'" TOKEN_FORMAT "' is declared twice", TOKEN_TEXT(name));
+            parser_fail_at(p, name.line, "duplicate declaration of '" TOKEN_FORMAT "'", TOKEN_TEXT(name));
         return function;
     }
     struct ptx_module *module = p->module;
-    known = names_add(&p->names, name.start, name.length, NAME_FUNCTION, 0);
+    known = symbols_add(&p->symbols, name.start, name.length, SYMBOL_FUNCTION, 0);
     known->index = module->functions;
     known->local = p->local;
     module->function =
@@ -128,19 +128,19 @@ static struct ptx_function *declare_function(struct parser *p, struct token name
     return function;
 }
 
-static void parse_counts(struct parser *p, const char *what, int counts[3]) {
+static void parse_counts(struct parser *p, const char *description, int counts[3]) {
     counts[1] = counts[2] = 1;
     for (int i = 0; i < 3; i++) {
-        counts[i] = (int)parse_count(p, what, 1, INT32_MAX);
-        if (!accept_sign(p, ','))
+        counts[i] = (int)parse_count(p, description, 1, INT32_MAX);
+        if (!accept_punctuator(p, ','))
             break;
     }
 }
 
-// A grid that is given in clusters instead of blocks is launched in a way that the simulator does not have.
-static void refuse_directive(struct parser *p, struct ptx_function *function) {
+// The simulator does not support launches whose grid is given in clusters instead of blocks.
+static void reject_directive(struct parser *p, struct ptx_function *function) {
     struct unsupported *unsupported = arena_allocate(p->arena, sizeof *unsupported);
-    *unsupported = (struct unsupported){.what = "the simulator does not know a grid given in clusters",
+    *unsupported = (struct unsupported){.description = "unsupported directive",
                                         .text = arena_string(p->arena, p->token.start, p->token.length),
                                         .line = p->token.line};
     function->unsupported = unsupported;
@@ -150,95 +150,96 @@ static void refuse_directive(struct parser *p, struct ptx_function *function) {
 // The directives between a function's header and its body.
 static void parse_performance_directives(struct parser *p, struct ptx_function *function) {
     for (;;)
-        if (accept_word(p, ".maxntid"))
+        if (accept_keyword(p, ".maxntid"))
             parse_counts(p, "a thread count", function->max_threads);
-        else if (accept_word(p, ".reqntid"))
+        else if (accept_keyword(p, ".reqntid"))
             parse_counts(p, "a thread count", function->required_threads);
-        else if (accept_word(p, ".minnctapersm"))
+        else if (accept_keyword(p, ".minnctapersm"))
             function->min_blocks = (int)parse_count(p, "a block count", 0, INT32_MAX);
-        else if (accept_word(p, ".maxnreg"))
+        else if (accept_keyword(p, ".maxnreg"))
             function->max_registers = (int)parse_count(p, "a register count", 0, INT32_MAX);
-        else if (accept_word(p, ".maxnctapersm"))
+        else if (accept_keyword(p, ".maxnctapersm"))
             parse_count(p, "a limit", 0, INT32_MAX);
-        else if (accept_word(p, ".pragma"))
+        else if (accept_keyword(p, ".pragma"))
             skip_statement(p);
-        else if (accept_word(p, ".reqnctapercluster"))
+        else if (accept_keyword(p, ".reqnctapercluster"))
             parse_counts(p, "a block count", function->cluster.blocks);
-        else if (accept_word(p, ".maxclusterrank"))
-            function->cluster.most = (int)parse_count(p, "a block count", 1, INT32_MAX);
-        else if (accept_word(p, ".explicitcluster"))
-            function->cluster.must_be_said = true;
+        else if (accept_keyword(p, ".maxclusterrank"))
+            function->cluster.max_rank = (int)parse_count(p, "a block count", 1, INT32_MAX);
+        else if (accept_keyword(p, ".explicitcluster"))
+            function->cluster.must_be_given = true;
         else if (token_is(&p->token, ".blocksareclusters"))
-            refuse_directive(p, function);
-        else if (!accept_word(p, ".noreturn"))
+            reject_directive(p, function);
+        else if (!accept_keyword(p, ".noreturn"))
             return;
 }
 
-// A body that is there already.
-static void skip_body(struct parser *p) {
+// Skips the body of a weak function that is already defined.
+static void skip_duplicate_body(struct parser *p) {
     int depth = 0;
     do {
         if (p->token.kind == TOKEN_END)
-            parser_fail(p, "a body has no end");
-        depth += token_is_sign(&p->token, '{') - token_is_sign(&p->token, '}');
+            parser_fail(p, "unterminated function body");
+        depth += token_is_punctuator(&p->token, '{') - token_is_punctuator(&p->token, '}');
         advance(p);
     } while (depth > 0);
 }
 
-// .entry or .func [(results)] name [(parameters)] directives, then ; or a body. The current token is .entry or .func.
+// Parses .entry or .func [(results)] name [(parameters)] directives, then ; or a body. The current token is .entry or
+// .func.
 static void parse_function(struct parser *p) {
     bool entry = token_is(&p->token, ".entry");
     struct signature results = {0}, parameters = {0};
     advance(p);
-    accept_word(p, ".noreturn");
-    if (token_is_sign(&p->token, '('))
+    accept_keyword(p, ".noreturn");
+    if (token_is_punctuator(&p->token, '('))
         parse_signature(p, &results, true);
-    struct token name = expect_name(p, "a function's name");
-    if (token_is_sign(&p->token, '('))
+    struct token name = expect_identifier(p, "a function's name");
+    if (token_is_punctuator(&p->token, '('))
         parse_signature(p, &parameters, false);
     if (entry && results.results > 0)
-        parser_fail_at(p, name.line, "an .entry function returns nothing");
+        parser_fail_at(p, name.line, "an .entry function cannot return a value");
 
-    bool first = !names_find(&p->names, name.start, name.length, false);
+    bool first = !symbols_find(&p->symbols, name.start, name.length, false);
     struct ptx_function *function = declare_function(p, name, entry);
     struct signature signature = join_signature(p, &parameters, &results);
     if (!first && !same_signature(&signature, &function->signature))
-        parser_fail_at(p, name.line, "'%s' was declared with other parameters before", function->name);
+        parser_fail_at(p, name.line, "'%s' was declared earlier with different parameters", function->name);
     bool defined = function->defined;
     if (!defined)
         function->signature = signature;
     parse_performance_directives(p, function);
-    if (token_is_sign(&p->token, '{') && defined) {
+    if (token_is_punctuator(&p->token, '{') && defined) {
         if (!p->weak)
-            parser_fail_at(p, name.line, "'%s' is declared twice", function->name);
-        skip_body(p);
-    } else if (token_is_sign(&p->token, '{')) {
+            parser_fail_at(p, name.line, "duplicate declaration of '%s'", function->name);
+        skip_duplicate_body(p);
+    } else if (token_is_punctuator(&p->token, '{')) {
         function->defined = true;
         parse_body(p, function);
     } else {
-        expect_sign(p, ';');
+        expect_punctuator(p, ';');
         function->builtin = find_builtin(function);
     }
 }
 
-// .section .debug_str { ... }: for debuggers only.
+// Skips .section .debug_str { ... }, which only debuggers use.
 static void skip_section(struct parser *p) {
-    while (!token_is_sign(&p->token, '{')) {
+    while (!token_is_punctuator(&p->token, '{')) {
         if (p->token.kind == TOKEN_END)
             parser_fail(p, "expected '{' after .section");
         advance(p);
     }
-    while (!token_is_sign(&p->token, '}')) {
+    while (!token_is_punctuator(&p->token, '}')) {
         if (p->token.kind == TOKEN_END)
-            parser_fail(p, "this .section has no end");
+            parser_fail(p, "unterminated .section");
         advance(p);
     }
     advance(p);
 }
 
-// .target sm_90a, debug: only the number matters.
+// Parses .target sm_90a, debug; the simulator uses the number only.
 static void parse_target(struct parser *p) {
-    struct token name = expect_name(p, "sm_NN");
+    struct token name = expect_identifier(p, "sm_NN");
     struct ptx_module *module = p->module;
     module->target = 0;
     module->target_name = arena_string(p->arena, name.start, name.length);
@@ -247,8 +248,8 @@ static void parse_target(struct parser *p) {
             module->target = module->target * 10 + (*c - '0');
     if (module->target == 0)
         parser_fail_at(p, name.line, "expected a target such as sm_90, found '" TOKEN_FORMAT "'", TOKEN_TEXT(name));
-    while (accept_sign(p, ','))
-        expect_name(p, "a target option");
+    while (accept_punctuator(p, ','))
+        expect_identifier(p, "a target option");
 }
 
 static void parse_version(struct parser *p) {
@@ -266,8 +267,8 @@ static void parse_version(struct parser *p) {
 }
 
 void parse_module(struct parser *p) {
-    if (!accept_word(p, ".version"))
-        parser_fail(p, "this is not PTX: it does not begin with .version");
+    if (!accept_keyword(p, ".version"))
+        parser_fail(p, "not PTX: a module must begin with .version");
     parse_version(p);
     while (p->token.kind != TOKEN_END) {
         bool external = false;
@@ -288,15 +289,15 @@ void parse_module(struct parser *p) {
             parse_file(p);
         else if (token_is(&p->token, ".loc"))
             parse_location(p);
-        else if (accept_word(p, ".section"))
+        else if (accept_keyword(p, ".section"))
             skip_section(p);
-        else if (accept_word(p, ".target"))
+        else if (accept_keyword(p, ".target"))
             parse_target(p);
-        else if (accept_word(p, ".address_size"))
+        else if (accept_keyword(p, ".address_size"))
             parse_count(p, "the address size", 64, 64);
-        else if (accept_word(p, ".pragma"))
+        else if (accept_keyword(p, ".pragma"))
             skip_statement(p);
-        else if (!accept_sign(p, ';'))
+        else if (!accept_punctuator(p, ';'))
             parser_fail(p, "unexpected '" TOKEN_FORMAT "'", TOKEN_TEXT(p->token));
     }
 }

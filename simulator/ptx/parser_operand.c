@@ -1,9 +1,9 @@
-// One operand of an instruction.
+// Parses one operand of an instruction.
 #include "parser.h"
 
 #include <string.h>
 
-enum { MAX_VECTOR = 128 }; // an accumulator of wgmma
+enum { MAX_VECTOR = 128 }; // the accumulator of wgmma
 
 static const struct {
     const char *text;
@@ -61,41 +61,41 @@ static const struct {
     {"%envreg2", PTX_ENVREG2},
 };
 
-// How the names of PTX's other special registers begin: a kernel that reads one cannot run here, the rest of the module
-// can.
-static const char *const UNKNOWN_SPECIALS[] = {"%reserved_smem",      "%envreg", "%pm",   "%cluster", "%ncluster",
-                                               "%current_graph_exec", "%tid",    "%ntid", "%ctaid",   "%nctaid"};
+// Prefixes of the unsupported special registers: a kernel that reads one cannot run, but the rest of the module can.
+static const char *const UNSUPPORTED_SPECIALS[] = {"%reserved_smem",      "%envreg", "%pm",   "%cluster", "%ncluster",
+                                                   "%current_graph_exec", "%tid",    "%ntid", "%ctaid",   "%nctaid"};
 
 struct ptx_operand new_operand(enum ptx_operand_kind kind) {
     return (struct ptx_operand){.kind = kind, .slot = -1, .variable = -1, .target = -1};
 }
 
-// %r12 may be declared by that name or as one of %r<20>; the inner scope counts. A register of a range becomes one of
-// the function's when it is first met: a range is often wider than what is used of it.
-struct name *find_register(struct parser *p, struct token token) {
-    struct name *whole = names_find(&p->names, token.start, token.length, false);
-    struct name *as_whole = whole && whole->kind == NAME_REGISTER ? whole : NULL;
-    if (as_whole && whole->depth == p->names.depth)
-        return whole;
-    size_t stem = token.length;
+// %r12 may be declared by that name or as one of %r<20>; the inner scope wins. A register of a range is allocated at
+// its first use, because ranges are often larger than the number of used registers.
+struct symbol *find_register(struct parser *p, struct token token) {
+    struct symbol *same_name = symbols_find(&p->symbols, token.start, token.length, false);
+    struct symbol *declared = same_name && same_name->kind == SYMBOL_REGISTER ? same_name : NULL;
+    if (declared && same_name->depth == p->symbols.depth)
+        return same_name;
+    size_t stem_length = token.length;
     uint64_t number = 0, scale = 1;
-    while (stem > 1 && token.start[stem - 1] >= '0' && token.start[stem - 1] <= '9' && scale <= 1000000000u) {
-        number += scale * (uint64_t)(token.start[--stem] - '0');
+    while (stem_length > 1 && token.start[stem_length - 1] >= '0' && token.start[stem_length - 1] <= '9' &&
+           scale <= 1000000000u) {
+        number += scale * (uint64_t)(token.start[--stem_length] - '0');
         scale *= 10;
     }
-    if (stem == token.length || (token.start[stem] == '0' && token.length > stem + 1))
-        return as_whole;
-    struct name *range = names_find(&p->names, token.start, stem, false);
-    if (!range || range->kind != NAME_REGISTER_RANGE || number >= range->count ||
-        (whole && whole->depth >= range->depth))
-        return as_whole;
-    struct name *name = names_add(&p->names, token.start, token.length, NAME_REGISTER, range->depth);
-    if (name)
-        name->index = add_register(p, (enum ptx_type)range->index);
-    return name;
+    if (stem_length == token.length || (token.start[stem_length] == '0' && token.length > stem_length + 1))
+        return declared;
+    struct symbol *range = symbols_find(&p->symbols, token.start, stem_length, false);
+    if (!range || range->kind != SYMBOL_REGISTER_RANGE || number >= range->count ||
+        (same_name && same_name->depth >= range->depth))
+        return declared;
+    struct symbol *symbol = symbols_add(&p->symbols, token.start, token.length, SYMBOL_REGISTER, range->depth);
+    if (symbol)
+        symbol->index = add_register(p, (enum ptx_type)range->index);
+    return symbol;
 }
 
-// Where {a, b, c} is kept.
+// Makes a vector operand {a, b, c}.
 static struct ptx_operand vector_operand(struct parser *p, const struct ptx_operand *element, int count) {
     struct ptx_operand vector = new_operand(PTX_OPERAND_VECTOR);
     vector.count = count;
@@ -104,11 +104,11 @@ static struct ptx_operand vector_operand(struct parser *p, const struct ptx_oper
     return vector;
 }
 
-// A register of 128 bits is a vector of its halves.
-static struct ptx_operand register_operand(struct parser *p, const struct name *name) {
+// A 128-bit register is a vector of its two halves.
+static struct ptx_operand register_operand(struct parser *p, const struct symbol *symbol) {
     struct ptx_operand result = new_operand(PTX_OPERAND_REGISTER);
-    result.slot = name->index;
-    result.reg_type = p->function->register_type[name->index];
+    result.slot = symbol->index;
+    result.reg_type = p->function->register_type[symbol->index];
     if (result.reg_type != PTX_B128)
         return result;
     struct ptx_operand half[2] = {result, result};
@@ -123,30 +123,30 @@ static struct ptx_operand register_operand(struct parser *p, const struct name *
 static struct ptx_operand parse_vector(struct parser *p, bool destination, enum ptx_type type) {
     struct ptx_operand element[MAX_VECTOR];
     int count = 0;
-    expect_sign(p, '{');
+    expect_punctuator(p, '{');
     do {
         if (count == MAX_VECTOR)
-            parser_fail(p, "a vector of more than %d elements", MAX_VECTOR);
-        if (token_is_sign(&p->token, '{'))
-            parser_fail(p, "a vector within a vector");
+            parser_fail(p, "vector operand has more than %d elements", MAX_VECTOR);
+        if (token_is_punctuator(&p->token, '{'))
+            parser_fail(p, "nested vector operand");
         element[count] = destination ? parse_destination(p) : parse_source(p, type);
         if (element[count++].kind == PTX_OPERAND_VECTOR)
-            parser_unsupported(p, "a register of 128 bits within a vector");
-    } while (accept_sign(p, ','));
-    expect_sign(p, '}');
+            parser_unsupported(p, "128-bit register within a vector operand");
+    } while (accept_punctuator(p, ','));
+    expect_punctuator(p, '}');
     return vector_operand(p, element, count);
 }
 
 struct ptx_operand parse_destination(struct parser *p) {
-    if (token_is_sign(&p->token, '{'))
+    if (token_is_punctuator(&p->token, '{'))
         return parse_vector(p, true, PTX_NO_TYPE);
-    if (accept_word(p, "_"))
+    if (accept_keyword(p, "_"))
         return new_operand(PTX_OPERAND_SINK);
-    struct token token = expect_name(p, "a register");
-    struct name *name = find_register(p, token);
-    if (!name)
-        parser_fail_at(p, token.line, "there is no register '" TOKEN_FORMAT "'", TOKEN_TEXT(token));
-    return register_operand(p, name);
+    struct token token = expect_identifier(p, "a register");
+    struct symbol *symbol = find_register(p, token);
+    if (!symbol)
+        parser_fail_at(p, token.line, "undeclared register '" TOKEN_FORMAT "'", TOKEN_TEXT(token));
+    return register_operand(p, symbol);
 }
 
 static struct ptx_operand parse_special(struct parser *p, struct token token) {
@@ -167,30 +167,30 @@ static struct ptx_operand parse_special(struct parser *p, struct token token) {
             }
         }
     }
-    for (size_t i = 0; i < sizeof UNKNOWN_SPECIALS / sizeof *UNKNOWN_SPECIALS; i++) {
-        size_t prefix = strlen(UNKNOWN_SPECIALS[i]);
-        if (token.length >= prefix && memcmp(token.start, UNKNOWN_SPECIALS[i], prefix) == 0)
-            parser_unsupported(p, "the simulator does not know the special register '%.*s'",
-                               (int)(length > 80 ? 80 : length), token.start);
+    for (size_t i = 0; i < sizeof UNSUPPORTED_SPECIALS / sizeof *UNSUPPORTED_SPECIALS; i++) {
+        size_t prefix = strlen(UNSUPPORTED_SPECIALS[i]);
+        if (token.length >= prefix && memcmp(token.start, UNSUPPORTED_SPECIALS[i], prefix) == 0)
+            parser_unsupported(p, "unsupported special register '%.*s'", (int)(length > 80 ? 80 : length), token.start);
     }
-    parser_fail_at(p, token.line, "'" TOKEN_FORMAT "' is not declared", TOKEN_TEXT(token));
+    parser_fail_at(p, token.line, "undeclared identifier '" TOKEN_FORMAT "'", TOKEN_TEXT(token));
 }
 
-// 0f3F800000 is a float's bits, 0d3FF0000000000000 and 1.0 are a double's; the instruction's type decides what is kept.
+// 0f3F800000 gives the bits of a float, 0d3FF0000000000000 and 1.0 those of a double; the instruction's type determines
+// the conversion.
 static struct ptx_operand parse_immediate(struct parser *p, enum ptx_type type) {
     struct ptx_operand result = new_operand(PTX_OPERAND_IMMEDIATE);
     struct number number;
-    bool negative = token_is_sign(&p->token, '-');
+    bool negative = token_is_punctuator(&p->token, '-');
     struct lexer ahead = p->lexer;
     struct token token = negative ? lexer_next(&ahead) : p->token;
     result.reg_type = type;
-    if (!token_number(&token, &number) || !number.floating) {
+    if (!parse_number(&token, &number) || !number.floating) {
         result.bits = (uint64_t)parse_constant(p);
         return result;
     }
     size_t size = ptx_type_size(type);
     if (size != 4 && size != 8)
-        parser_fail(p, "a floating-point constant for an operand of %zu bytes", size);
+        parser_fail(p, "floating-point constant for an operand of %zu bytes", size);
     if (negative)
         advance(p);
     advance(p);
@@ -200,98 +200,97 @@ static struct ptx_operand parse_immediate(struct parser *p, enum ptx_type type) 
     return result;
 }
 
-// A variable as an address, plus a constant where one follows. The offset that belongs to the variable itself is
-// added when the kernel is linked.
-static struct ptx_operand variable_operand(struct parser *p, const struct name *name) {
+// A variable's address, plus an optional constant. The linker adds the variable's own offset.
+static struct ptx_operand variable_operand(struct parser *p, const struct symbol *symbol) {
     struct ptx_operand result = new_operand(PTX_OPERAND_ADDRESS);
-    result.variable = name->index;
-    switch (name->kind) {
-    case NAME_MODULE_VARIABLE:
-        result.space = p->module->variable[name->index].space;
+    result.variable = symbol->index;
+    switch (symbol->kind) {
+    case SYMBOL_MODULE_VARIABLE:
+        result.space = p->module->variable[symbol->index].space;
         break;
-    case NAME_LOCAL_VARIABLE:
+    case SYMBOL_LOCAL_VARIABLE:
         result.space = PTX_LOCAL;
         break;
-    case NAME_KERNEL_PARAMETER:
+    case SYMBOL_KERNEL_PARAMETER:
         result.space = PTX_PARAM;
         break;
-    case NAME_CALL_VARIABLE:
+    case SYMBOL_CALL_VARIABLE:
         result.space = PTX_CALL_PARAM;
         break;
     default:
-        parser_fail(p, "'%.*s' has no address", (int)name->length, name->text);
+        parser_fail(p, "'%.*s' has no address", (int)symbol->length, symbol->text);
     }
-    if (token_is_sign(&p->token, '+') || token_is_sign(&p->token, '-'))
+    if (token_is_punctuator(&p->token, '+') || token_is_punctuator(&p->token, '-'))
         result.offset = parse_constant(p);
     return result;
 }
 
 struct ptx_operand parse_source(struct parser *p, enum ptx_type type) {
-    if (token_is_sign(&p->token, '{'))
+    if (token_is_punctuator(&p->token, '{'))
         return parse_vector(p, false, type);
     struct lexer ahead = p->lexer; // !%p1 is a predicate, !0 a constant
-    bool negated = token_is_sign(&p->token, '!') && lexer_next(&ahead).kind == TOKEN_WORD;
-    if (p->token.kind != TOKEN_WORD && !negated)
+    bool negated = token_is_punctuator(&p->token, '!') && lexer_next(&ahead).kind == TOKEN_IDENTIFIER;
+    if (p->token.kind != TOKEN_IDENTIFIER && !negated)
         return parse_immediate(p, type);
     if (negated)
         advance(p);
     struct token token = p->token;
     if (token_is(&token, "WARP_SZ"))
         return parse_immediate(p, type);
-    expect_name(p, "an operand");
-    struct name *name = find_register(p, token);
-    if (name) {
-        struct ptx_operand result = register_operand(p, name);
+    expect_identifier(p, "an operand");
+    struct symbol *symbol = find_register(p, token);
+    if (symbol) {
+        struct ptx_operand result = register_operand(p, symbol);
         result.negated = negated;
         if (negated && result.reg_type != PTX_PRED)
-            parser_fail_at(p, token.line, "only a predicate can be negated by '!'");
+            parser_fail_at(p, token.line, "'!' applies to predicate registers only");
         return result;
     }
     if (negated)
-        parser_fail_at(p, token.line, "there is no predicate '" TOKEN_FORMAT "'", TOKEN_TEXT(token));
-    name = names_find(&p->names, token.start, token.length, false);
-    if (!name)
+        parser_fail_at(p, token.line, "undeclared predicate '" TOKEN_FORMAT "'", TOKEN_TEXT(token));
+    symbol = symbols_find(&p->symbols, token.start, token.length, false);
+    if (!symbol)
         return parse_special(p, token);
-    if (name->kind == NAME_FUNCTION) {
+    if (symbol->kind == SYMBOL_FUNCTION) {
         struct ptx_operand result = new_operand(PTX_OPERAND_IMMEDIATE);
-        result.bits = function_address(name->index);
+        result.bits = function_address(symbol->index);
         result.reg_type = PTX_B64;
-        p->module->function[name->index]->address_taken = true;
+        p->module->function[symbol->index]->address_taken = true;
         return result;
     }
-    return variable_operand(p, name);
+    return variable_operand(p, symbol);
 }
 
 // [%rd1], [%rd1+-8], [variable+4], [16], [%rd1, {%r1, %r2}]
 struct ptx_operand parse_address(struct parser *p, enum ptx_space space) {
     struct ptx_operand result = new_operand(PTX_OPERAND_ADDRESS);
     result.space = space;
-    expect_sign(p, '[');
+    expect_punctuator(p, '[');
     struct token token = p->token;
-    if (token.kind != TOKEN_WORD) {
+    if (token.kind != TOKEN_IDENTIFIER) {
         result.offset = parse_constant(p);
     } else {
         advance(p);
-        struct name *name = find_register(p, token);
-        if (name) {
-            result.slot = name->index;
-            result.reg_type = register_operand(p, name).reg_type;
-            if (token_is_sign(&p->token, '+') || token_is_sign(&p->token, '-'))
+        struct symbol *symbol = find_register(p, token);
+        if (symbol) {
+            result.slot = symbol->index;
+            result.reg_type = register_operand(p, symbol).reg_type;
+            if (token_is_punctuator(&p->token, '+') || token_is_punctuator(&p->token, '-'))
                 result.offset = parse_constant(p);
         } else {
-            name = names_find(&p->names, token.start, token.length, false);
-            if (!name)
-                parser_fail_at(p, token.line, "'" TOKEN_FORMAT "' is not declared", TOKEN_TEXT(token));
-            result = variable_operand(p, name);
+            symbol = symbols_find(&p->symbols, token.start, token.length, false);
+            if (!symbol)
+                parser_fail_at(p, token.line, "undeclared identifier '" TOKEN_FORMAT "'", TOKEN_TEXT(token));
+            result = variable_operand(p, symbol);
         }
     }
-    if (accept_sign(p, ',')) {
-        if (!token_is_sign(&p->token, '{'))
-            parser_fail(p, "coordinates in braces are missing");
+    if (accept_punctuator(p, ',')) {
+        if (!token_is_punctuator(&p->token, '{'))
+            parser_fail(p, "expected '{' before the tensor coordinates");
         struct ptx_operand coordinates = parse_vector(p, false, PTX_B32);
         result.count = coordinates.count;
         result.elements = coordinates.elements;
     }
-    expect_sign(p, ']');
+    expect_punctuator(p, ']');
     return result;
 }

@@ -1,8 +1,8 @@
-// Slots for registers by linear scan: nvcc names a new register for each value, thousands in a large kernel, of which
-// few are alive at once. Sharing slots keeps a warp's registers in the host's caches.
+// Register slots by linear scan: nvcc names a new virtual register for each value, thousands in a large kernel, of
+// which few are live at the same time. Sharing slots keeps a warp's registers in the host's caches.
 //
-// Slots are kept apart by width, because lanes that have diverged may be in different parts of the code: lane 16 of
-// a 64-bit register may only ever lie where lane 16 of another 64-bit register lies.
+// Registers of different widths never share a slot, because diverged lanes may execute different code: the bytes of
+// lane 16 of a 64-bit register may only overlap those of lane 16 of another 64-bit register.
 #include "linker.h"
 
 #include <stdlib.h>
@@ -17,16 +17,16 @@ struct entry {
     int32_t index; // of the register
 };
 
-// Registers that hold a slot, as a binary heap with the one whose range ends first on top; and slots given back, the
-// latest on top, because its bytes are the likeliest to be cached.
-struct pool {
+// The registers that hold a slot, as a binary heap with the one whose range ends first on top; and the free slots as a
+// stack, because the bytes of the slot freed last are likely to be cached.
+struct slot_pool {
     struct entry *active;
     int32_t *free;
-    int actives, frees;
+    int active_count, free_count;
     int32_t slots;
 };
 
-static enum width width_of(enum ptx_type type) {
+static enum width width_class(enum ptx_type type) {
     return type == PTX_PRED ? WIDTH_PREDICATE : ptx_type_size(type) >= 8 ? WIDTH_64 : WIDTH_32;
 }
 
@@ -37,38 +37,39 @@ static int by_start(const void *left, const void *right) {
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static void push(struct pool *pool, const struct entry *entry) {
-    int child = pool->actives++;
+static void push_active(struct slot_pool *slot_pool, const struct entry *entry) {
+    int child = slot_pool->active_count++;
     for (int parent; child > 0; child = parent) {
         parent = (child - 1) / 2;
-        if (pool->active[parent].range.last <= entry->range.last)
+        if (slot_pool->active[parent].range.last <= entry->range.last)
             break;
-        pool->active[child] = pool->active[parent];
+        slot_pool->active[child] = slot_pool->active[parent];
     }
-    pool->active[child] = *entry;
+    slot_pool->active[child] = *entry;
 }
 
-static struct entry pop(struct pool *pool) {
-    struct entry top = pool->active[0], moved = pool->active[--pool->actives];
+static struct entry pop_active(struct slot_pool *slot_pool) {
+    struct entry top = slot_pool->active[0], last_entry = slot_pool->active[--slot_pool->active_count];
     int parent = 0;
-    for (int child; (child = 2 * parent + 1) < pool->actives; parent = child) {
-        if (child + 1 < pool->actives && pool->active[child + 1].range.last < pool->active[child].range.last)
+    for (int child; (child = 2 * parent + 1) < slot_pool->active_count; parent = child) {
+        if (child + 1 < slot_pool->active_count &&
+            slot_pool->active[child + 1].range.last < slot_pool->active[child].range.last)
             child++;
-        if (pool->active[child].range.last >= moved.range.last)
+        if (slot_pool->active[child].range.last >= last_entry.range.last)
             break;
-        pool->active[parent] = pool->active[child];
+        slot_pool->active[parent] = slot_pool->active[child];
     }
-    pool->active[parent] = moved;
+    slot_pool->active[parent] = last_entry;
     return top;
 }
 
-// A slot is free again after the instruction at which its range ends, so that an instruction's results never share one
-// with its sources.
-static int32_t take_slot(struct pool *pool, const struct entry *entry, const int32_t *slot) {
-    while (pool->actives > 0 && pool->active[0].range.last < entry->range.first)
-        pool->free[pool->frees++] = slot[pop(pool).index];
-    push(pool, entry);
-    return pool->frees > 0 ? pool->free[--pool->frees] : pool->slots++;
+// A slot becomes free after the last instruction of its range, so that an instruction's results never share a slot with
+// its sources.
+static int32_t allocate_slot(struct slot_pool *slot_pool, const struct entry *entry, const int32_t *slot) {
+    while (slot_pool->active_count > 0 && slot_pool->active[0].range.last < entry->range.first)
+        slot_pool->free[slot_pool->free_count++] = slot[pop_active(slot_pool).index];
+    push_active(slot_pool, entry);
+    return slot_pool->free_count > 0 ? slot_pool->free[--slot_pool->free_count] : slot_pool->slots++;
 }
 
 struct register_map map_registers(struct arena *arena, const struct ptx_function *function) {
@@ -76,11 +77,11 @@ struct register_map map_registers(struct arena *arena, const struct ptx_function
     size_t registers = (size_t)function->registers;
     struct register_map map = {.slot = arena_allocate(arena, registers * sizeof *map.slot + 1)};
     struct entry *entry = arena_allocate(arena, registers * sizeof *entry + 1);
-    struct pool pool[WIDTHS] = {0};
+    struct slot_pool slot_pool[WIDTHS] = {0};
     int entries = 0;
     for (int i = 0; i < WIDTHS; i++) {
-        pool[i].active = arena_allocate(arena, registers * sizeof *pool[i].active + 1);
-        pool[i].free = arena_allocate(arena, registers * sizeof *pool[i].free + 1);
+        slot_pool[i].active = arena_allocate(arena, registers * sizeof *slot_pool[i].active + 1);
+        slot_pool[i].free = arena_allocate(arena, registers * sizeof *slot_pool[i].free + 1);
     }
     for (int32_t i = 0; i < function->registers; i++) {
         map.slot[i] = NO_SLOT;
@@ -90,18 +91,18 @@ struct register_map map_registers(struct arena *arena, const struct ptx_function
     qsort(entry, (size_t)entries, sizeof *entry, by_start);
     for (int i = 0; i < entries; i++)
         map.slot[entry[i].index] =
-            take_slot(&pool[width_of(function->register_type[entry[i].index])], &entry[i], map.slot);
+            allocate_slot(&slot_pool[width_class(function->register_type[entry[i].index])], &entry[i], map.slot);
 
     int64_t base[WIDTHS], bytes = 0;
     for (int i = 0; i < WIDTHS; i++) {
         base[i] = bytes;
-        bytes += (int64_t)pool[i].slots * SLOT_BYTES[i];
+        bytes += (int64_t)slot_pool[i].slots * SLOT_BYTES[i];
     }
     if (bytes > MAX_FRAME_BYTES)
-        arena_fail(arena, "'%s' needs %lld bytes of registers a warp, which is more than the simulator has",
+        arena_fail(arena, "'%s' needs %lld bytes of registers per warp, more than the simulator supports",
                    function->name, (long long)bytes);
     for (int i = 0; i < entries; i++) {
-        enum width width = width_of(function->register_type[entry[i].index]);
+        enum width width = width_class(function->register_type[entry[i].index]);
         map.slot[entry[i].index] = (int32_t)(base[width] + map.slot[entry[i].index] * SLOT_BYTES[width]);
     }
     map.bytes = (int32_t)align_up((size_t)bytes, FRAME_ALIGN);

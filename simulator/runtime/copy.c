@@ -1,5 +1,5 @@
-// cudaMemcpy and cudaMemset. Along with the bytes goes the knowledge of which bytes were ever written: what comes from
-// the host counts as written, what comes from the device is as it was there.
+// cudaMemcpy and cudaMemset. A copy also propagates which bytes are initialized: bytes from the host count as
+// initialized, bytes from the device keep their state.
 #include "copy.h"
 #include "device_memory.h"
 #include "graph.h"
@@ -7,18 +7,18 @@
 #include "stream.h"
 
 #include "../analyses/from_host.h"
-#include "../analyses/partly.h"
+#include "../analyses/partial.h"
 
 #include <string.h>
 
 // One side of a copy.
 struct side {
     uint8_t *bytes;
-    struct sim_allocation *allocation; // NULL where nobody keeps account of what was written: host memory
-    size_t offset;                     // of bytes in it
+    struct sim_allocation *allocation; // NULL: host memory, whose initialization is not tracked
+    size_t offset;                     // offset of bytes in the allocation
 };
 
-// size rows of width bytes, pitch apart: how many bytes from the first to the last.
+// height rows of width bytes with a pitch; extent: the bytes from the first to the last.
 struct region {
     size_t pitch, width, height;
 };
@@ -31,7 +31,7 @@ static cudaError_t device_side(struct side *side, const char *role, const void *
     uint64_t at = (uint64_t)(uintptr_t)address;
     struct sim_allocation *allocation = sim_memory_find(at, size);
     if (!allocation)
-        return device_memory_explain(role, address, size);
+        return device_memory_report_invalid(role, address, size);
     side->offset = (size_t)(at - allocation->address);
     side->bytes = allocation->bytes + side->offset;
     side->allocation = allocation->kind == SIM_ALLOCATION_HOST ? NULL : allocation;
@@ -40,22 +40,24 @@ static cudaError_t device_side(struct side *side, const char *role, const void *
 
 static cudaError_t host_side(struct side *side, const char *role, const void *address, size_t size) {
     if (device_memory_find(address) || device_memory_was_freed(address))
-        return api_error(cudaErrorInvalidValue, "%s, %p, is a device pointer; the direction says host", role, address);
+        return api_error(cudaErrorInvalidValue,
+                         "%s %p is a device pointer, but the copy direction requires a host pointer", role, address);
     if (!address)
         return api_error(cudaErrorInvalidValue, "%s is NULL", role);
     if (!host_memory_is_mapped(address, size))
-        return api_error(cudaErrorInvalidValue, "%s, %p, has no %zu bytes of host memory", role, address, size);
+        return api_error(cudaErrorInvalidValue, "%s %p does not point to %zu bytes of host memory", role, address,
+                         size);
     side->bytes = (uint8_t *)address;
     side->allocation = NULL;
     side->offset = 0;
     return cudaSuccess;
 }
 
-// Finds both sides, or says what is wrong with one.
+// Finds both sides, or reports the invalid one.
 static cudaError_t resolve(struct side *to, void *to_address, size_t to_size, struct side *from,
                            const void *from_address, size_t from_size, enum cudaMemcpyKind kind) {
     if ((unsigned)kind > cudaMemcpyDefault)
-        return api_error(cudaErrorInvalidMemcpyDirection, "there is no direction %d", (int)kind);
+        return api_error(cudaErrorInvalidMemcpyDirection, "unknown copy direction %d", (int)kind);
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (kind == cudaMemcpyDefault) {
@@ -73,16 +75,16 @@ static cudaError_t resolve(struct side *to, void *to_address, size_t to_size, st
 static void copy_row(const struct side *to, size_t to_offset, const struct side *from, size_t from_offset,
                      size_t width) {
     if (from->allocation)
-        partly_copied(from->allocation);
+        partial_note_copy(from->allocation);
     memmove(to->bytes + to_offset, from->bytes + from_offset, width);
     if (to->allocation && from->allocation) {
         sim_memory_copy_written(to->allocation, to->offset + to_offset, from->allocation, from->offset + from_offset,
                                 width);
     } else if (to->allocation) {
         sim_memory_mark_written(to->allocation, to->offset + to_offset, width);
-        from_host_note(to->allocation, to->offset + to_offset, width);
+        from_host_note_copy(to->allocation, to->offset + to_offset, width);
     } else if (from->allocation) {
-        to_host_note(from->allocation, from->offset + from_offset, width);
+        to_host_note_copy(from->allocation, from->offset + from_offset, width);
     }
 }
 
@@ -99,8 +101,9 @@ cudaError_t copy_bytes(void *to_address, const void *from_address, size_t size, 
 static cudaError_t copy_rows(void *to_address, size_t to_pitch, const void *from_address, size_t from_pitch,
                              size_t width, size_t height, enum cudaMemcpyKind kind) {
     if (width > to_pitch || width > from_pitch) {
-        return api_error(cudaErrorInvalidPitchValue, "rows of %zu bytes do not fit pitches of %zu and %zu", width,
-                         to_pitch, from_pitch);
+        return api_error(cudaErrorInvalidPitchValue,
+                         "rows of %zu bytes are wider than a pitch: %zu (destination), %zu (source)", width, to_pitch,
+                         from_pitch);
     }
     if (width == 0 || height == 0)
         return cudaSuccess;
@@ -112,11 +115,11 @@ static cudaError_t copy_rows(void *to_address, size_t to_pitch, const void *from
     return error;
 }
 
-// Rows of width elements of 1, 2 or 4 bytes; the pitch is in bytes.
+// Sets rows of width elements of 1, 2 or 4 bytes; the pitch is in bytes.
 static cudaError_t set_rows(void *address, int value, size_t element, const struct region *region) {
     struct region bytes = {region->pitch, region->width * element, region->height};
     if (bytes.width > bytes.pitch) {
-        return api_error(cudaErrorInvalidValue, "rows of %zu bytes do not fit a pitch of %zu", bytes.width,
+        return api_error(cudaErrorInvalidValue, "rows of %zu bytes are wider than the pitch of %zu", bytes.width,
                          bytes.pitch);
     }
     if (extent(&bytes) == 0)
@@ -135,139 +138,140 @@ static cudaError_t set_rows(void *address, int value, size_t element, const stru
     return error;
 }
 
-// ---- The same as nodes of a graph
+// ---- The same as operations of a graph
 
-struct copying {
-    struct work work;
+struct memcpy_operation {
+    struct operation operation;
     void *to;
     const void *from;
     size_t to_pitch, from_pitch, width, height;
     enum cudaMemcpyKind kind;
 };
 
-static cudaError_t run_copy(const struct work *work, cudaStream_t stream) {
-    const struct copying *c = (const struct copying *)work;
+static cudaError_t run_copy(const struct operation *operation, cudaStream_t stream) {
+    const struct memcpy_operation *c = (const struct memcpy_operation *)operation;
     (void)stream;
     return copy_rows(c->to, c->to_pitch, c->from, c->from_pitch, c->width, c->height, c->kind);
 }
 
-struct work *copy_work(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                       enum cudaMemcpyKind kind) {
-    struct copying *c = work_new(sizeof *c, cudaGraphNodeTypeMemcpy, run_copy);
+struct operation *new_memcpy_operation(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                       size_t height, enum cudaMemcpyKind kind) {
+    struct memcpy_operation *c = operation_new(sizeof *c, cudaGraphNodeTypeMemcpy, run_copy);
     if (!c)
         return NULL;
-    *c = (struct copying){c->work, to, from, to_pitch, from_pitch, width, height, kind};
-    return &c->work;
+    *c = (struct memcpy_operation){c->operation, to, from, to_pitch, from_pitch, width, height, kind};
+    return &c->operation;
 }
 
-struct setting {
-    struct work work;
+struct memset_operation {
+    struct operation operation;
     void *address;
     int value;
     size_t element;
     struct region region;
 };
 
-static cudaError_t run_set(const struct work *work, cudaStream_t stream) {
-    const struct setting *s = (const struct setting *)work;
+static cudaError_t run_set(const struct operation *operation, cudaStream_t stream) {
+    const struct memset_operation *s = (const struct memset_operation *)operation;
     (void)stream;
     return set_rows(s->address, s->value, s->element, &s->region);
 }
 
-struct work *set_work(void *address, size_t pitch, int value, size_t element, size_t width, size_t height) {
-    struct setting *s = work_new(sizeof *s, cudaGraphNodeTypeMemset, run_set);
+struct operation *new_memset_operation(void *address, size_t pitch, int value, size_t element, size_t width,
+                                       size_t height) {
+    struct memset_operation *s = operation_new(sizeof *s, cudaGraphNodeTypeMemset, run_set);
     if (!s)
         return NULL;
-    *s = (struct setting){s->work, address, value, element, {pitch, width, height}};
-    return &s->work;
+    *s = (struct memset_operation){s->operation, address, value, element, {pitch, width, height}};
+    return &s->operation;
 }
 
 // ---- The calls
 
-static cudaError_t copy_rows_now(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                                 size_t height, enum cudaMemcpyKind kind) {
-    cudaError_t error = capture_forbids_all("waits for it");
+static cudaError_t copy_rows_sync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                  size_t height, enum cudaMemcpyKind kind) {
+    cudaError_t error = capture_reject_all("it synchronizes with the device");
     return error == cudaSuccess ? copy_rows(to, to_pitch, from, from_pitch, width, height, kind) : error;
 }
 
-static cudaError_t copy_rows_in(cudaStream_t stream, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                                size_t width, size_t height, enum cudaMemcpyKind kind) {
-    if (capture_is_on(stream))
-        return capture_add(stream, copy_work(to, to_pitch, from, from_pitch, width, height, kind));
+static cudaError_t copy_rows_async(cudaStream_t stream, void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                   size_t width, size_t height, enum cudaMemcpyKind kind) {
+    if (capture_is_active(stream))
+        return capture_add(stream, new_memcpy_operation(to, to_pitch, from, from_pitch, width, height, kind));
     return copy_rows(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
-cudaError_t copy_bytes_now(void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
-    cudaError_t error = capture_forbids_all("waits for it");
+cudaError_t copy_bytes_sync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
+    cudaError_t error = capture_reject_all("it synchronizes with the device");
     return error == cudaSuccess ? copy_bytes(to, from, size, kind) : error;
 }
 
-cudaError_t copy_bytes_in(cudaStream_t stream, void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
-    if (capture_is_on(stream))
-        return capture_add(stream, copy_work(to, size, from, size, size, 1, kind));
+cudaError_t copy_bytes_async(cudaStream_t stream, void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
+    if (capture_is_active(stream))
+        return capture_add(stream, new_memcpy_operation(to, size, from, size, size, 1, kind));
     return copy_bytes(to, from, size, kind);
 }
 
-static cudaError_t set_now(void *address, int value, size_t pitch, size_t width, size_t height) {
-    cudaError_t error = capture_forbids_legacy();
+static cudaError_t set_sync(void *address, int value, size_t pitch, size_t width, size_t height) {
+    cudaError_t error = capture_reject_legacy();
     return error == cudaSuccess ? set_rows(address, value, 1, &(struct region){pitch, width, height}) : error;
 }
 
-static cudaError_t set_in(cudaStream_t stream, void *address, int value, size_t pitch, size_t width, size_t height) {
-    if (capture_is_on(stream))
-        return capture_add(stream, set_work(address, pitch, value, 1, width, height));
+static cudaError_t set_async(cudaStream_t stream, void *address, int value, size_t pitch, size_t width, size_t height) {
+    if (capture_is_active(stream))
+        return capture_add(stream, new_memset_operation(address, pitch, value, 1, width, height));
     return set_rows(address, value, 1, &(struct region){pitch, width, height});
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
-    return WAITING_CALL(copy_bytes_now(to, from, size, kind));
+    return SYNCHRONIZING_CALL(copy_bytes_sync(to, from, size, kind));
 }
 
-// The asynchronous forms differ in what they may do later; here they do it at once.
+// The asynchronous calls may complete later; the simulator completes them at once.
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return STREAM_CALL(stream, copy_bytes_in(stream, to, from, size, kind));
+    return STREAM_CALL(stream, copy_bytes_async(stream, to, from, size, kind));
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          enum cudaMemcpyKind kind) {
-    return WAITING_CALL(copy_rows_now(to, to_pitch, from, from_pitch, width, height, kind));
+    return SYNCHRONIZING_CALL(copy_rows_sync(to, to_pitch, from, from_pitch, width, height, kind));
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    return STREAM_CALL(stream, copy_rows_in(stream, to, to_pitch, from, from_pitch, width, height, kind));
+    return STREAM_CALL(stream, copy_rows_async(stream, to, to_pitch, from, from_pitch, width, height, kind));
 }
 
 cudaError_t cudaMemset(void *address, int value, size_t size) {
-    return DEVICE_CALL(set_now(address, value, size, size, 1));
+    return DEVICE_CALL(set_sync(address, value, size, size, 1));
 }
 
 cudaError_t cudaMemsetAsync(void *address, int value, size_t size, cudaStream_t stream) {
-    return STREAM_CALL(stream, set_in(stream, address, value, size, size, 1));
+    return STREAM_CALL(stream, set_async(stream, address, value, size, size, 1));
 }
 
 cudaError_t cudaMemset2D(void *address, size_t pitch, int value, size_t width, size_t height) {
-    return DEVICE_CALL(set_now(address, value, pitch, width, height));
+    return DEVICE_CALL(set_sync(address, value, pitch, width, height));
 }
 
 cudaError_t cudaMemset3D(struct cudaPitchedPtr memory, int value, struct cudaExtent extent) {
     cudaError_t error = cudaSuccess;
     for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
-        error = DEVICE_CALL(set_now((uint8_t *)memory.ptr + z * memory.pitch * memory.ysize, value, memory.pitch,
-                                    extent.width, extent.height));
+        error = DEVICE_CALL(set_sync((uint8_t *)memory.ptr + z * memory.pitch * memory.ysize, value, memory.pitch,
+                                     extent.width, extent.height));
     return error;
 }
 
 cudaError_t cudaMemset2DAsync(void *address, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-    return STREAM_CALL(stream, set_in(stream, address, value, pitch, width, height));
+    return STREAM_CALL(stream, set_async(stream, address, value, pitch, width, height));
 }
 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr memory, int value, struct cudaExtent extent, cudaStream_t stream) {
     cudaError_t error = cudaSuccess;
     for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
-        error = STREAM_CALL(stream, set_in(stream, (uint8_t *)memory.ptr + z * memory.pitch * memory.ysize, value,
-                                           memory.pitch, extent.width, extent.height));
+        error = STREAM_CALL(stream, set_async(stream, (uint8_t *)memory.ptr + z * memory.pitch * memory.ysize, value,
+                                              memory.pitch, extent.width, extent.height));
     return error;
 }

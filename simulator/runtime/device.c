@@ -1,5 +1,5 @@
-// The table of devices, and the calls that choose, reset and wait for one. The figures are those that
-// cudaGetDeviceProperties gives on the real GPU, but for the name, which says that it is simulated.
+// The table of devices, and the calls that select, reset and synchronize with one. The values are those of
+// cudaGetDeviceProperties on the real GPU, except the name, which says that the device is simulated.
 #include "device.h"
 #include "array.h"
 #include "device_memory.h"
@@ -137,21 +137,19 @@ cudaError_t device_initialise(void) {
         if (strcmp(devices[i].key, key) == 0) {
             current = &devices[i];
             sim_memory_set_capacity(current->simulated.global_bytes);
-            sim_options(); // what the environment says now counts, and not what a kernel's library makes of it later
+            sim_options(); // read the environment now: a kernel's library may change it later
             return cudaSuccess;
         }
     }
     char known[128] = "";
     for (size_t i = 0; i < DEVICES; i++)
         strcat(strcat(known, i == 0 ? "" : ", "), devices[i].key);
-    return api_error(cudaErrorNoDevice, "SIMULATOR_DEVICE=%s names no device; choose one of: %s", key, known);
+    return api_error(cudaErrorNoDevice, "unknown device SIMULATOR_DEVICE=%s; use one of: %s", key, known);
 }
 
 cudaError_t device_check_ordinal(int ordinal) {
-    if (ordinal != 0) {
-        return api_error(cudaErrorInvalidDevice, "there is no device %d; the simulator has one device, number 0",
-                         ordinal);
-    }
+    if (ordinal != 0)
+        return api_error(cudaErrorInvalidDevice, "invalid device ordinal %d: the simulator has one device, 0", ordinal);
     return cudaSuccess;
 }
 
@@ -162,7 +160,7 @@ static cudaError_t write_int(int *to, int value) {
     return cudaSuccess;
 }
 
-// A device that SIMULATOR_DEVICE does not name is an error even for a call that only asks.
+// An unknown SIMULATOR_DEVICE is an error even for a query.
 static cudaError_t device_count(int *count) {
     cudaError_t error = api_entry_error() == cudaErrorNoDevice ? cudaErrorNoDevice : cudaSuccess;
     cudaError_t written = write_int(count, error == cudaSuccess ? 1 : 0);
@@ -187,7 +185,7 @@ cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int f
     return DEVICE_CALL(device_check_ordinal(device));
 }
 
-// Flags say how the host waits for the device. It never has to.
+// The flags select how the host waits for the device. The simulator never waits.
 static unsigned device_flags;
 
 static cudaError_t set_flags(unsigned flags) {
@@ -195,10 +193,11 @@ static cudaError_t set_flags(unsigned flags) {
     return cudaSuccess;
 }
 
-// There is one device, and none beside it.
+// There is only one device, so no peer access.
 static cudaError_t can_access_peer(int *can, int device, int peer) {
     if (!can || device != 0 || peer != 0)
-        return api_error(can ? cudaErrorInvalidDevice : cudaErrorInvalidValue, "there is one device, number 0");
+        return api_error(can ? cudaErrorInvalidDevice : cudaErrorInvalidValue,
+                         "invalid device ordinal: the simulator has one device, 0");
     *can = 0;
     return cudaSuccess;
 }
@@ -216,16 +215,16 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
 }
 
 static cudaError_t synchronize(void) {
-    stream_all_come_after();
-    return capture_forbids_all("waits for it");
+    streams_mark_all_after_inputs();
+    return capture_reject_all("it synchronizes with the device");
 }
 
 cudaError_t cudaDeviceSynchronize(void) {
-    return WAITING_CALL(synchronize());
+    return SYNCHRONIZING_CALL(synchronize());
 }
 
-// Everything that the program made on the device is gone afterwards, its errors too: memory, streams, events, the
-// values of device variables. Kernels stay registered, so that the program can go on.
+// Frees everything that the program created on the device: memory, streams, events, the values of device variables, and
+// errors. Kernels stay registered, so that the program can go on.
 static cudaError_t reset(void) {
     module_unload_all();
     texture_free_all();
@@ -238,7 +237,7 @@ static cudaError_t reset(void) {
     graph_free_all();
     stream_destroy_all();
     event_destroy_all();
-    api_forget_errors();
+    api_clear_errors();
     return cudaSuccess;
 }
 
@@ -246,7 +245,7 @@ cudaError_t cudaDeviceReset(void) {
     return HOST_CALL(reset());
 }
 
-// Limits of things that the simulator does not limit: remembered, because programs read back what they set.
+// The simulator does not enforce these limits; it stores them because programs read back the values that they set.
 static size_t limits[] = {
     [cudaLimitStackSize] = 1024,
     [cudaLimitPrintfFifoSize] = 8650752,
@@ -259,10 +258,10 @@ static size_t limits[] = {
 
 static cudaError_t limit(enum cudaLimit which, size_t *get, const size_t *set) {
     if ((size_t)which >= sizeof limits / sizeof limits[0])
-        return api_error(cudaErrorUnsupportedLimit, "there is no limit %d", (int)which);
+        return api_error(cudaErrorUnsupportedLimit, "unknown limit %d", (int)which);
     if (which == cudaLimitDevRuntimeSyncDepth && current->simulated.compute_capability >= 90) {
-        return api_error(cudaErrorUnsupportedLimit, "kernels cannot wait for kernels that they launched, since "
-                                                    "compute capability 9.0");
+        return api_error(cudaErrorUnsupportedLimit,
+                         "device-side synchronization is not supported by compute capability 9.0 and higher");
     }
     if (!get && !set)
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
@@ -281,7 +280,7 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit which, size_t value) {
     return DEVICE_CALL(limit(which, NULL, &value));
 }
 
-// How L1 and shared memory divide their common storage is the hardware's affair.
+// The division of the L1/shared storage, which the simulator does not model.
 static enum cudaFuncCache cache_config;
 
 static cudaError_t set_cache_config(enum cudaFuncCache config) {
@@ -297,7 +296,7 @@ cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config) {
     return DEVICE_CALL(write_int((int *)config, (int)cache_config));
 }
 
-// Banks have had 4 bytes since Maxwell; what is asked for is remembered.
+// Banks have 4 bytes since Maxwell; the simulator only stores the setting.
 static enum cudaSharedMemConfig bank_config = cudaSharedMemBankSizeFourByte;
 
 static cudaError_t set_bank_config(enum cudaSharedMemConfig config) {

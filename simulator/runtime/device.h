@@ -1,4 +1,4 @@
-// Which GPU is simulated: one of a table, chosen by the environment variable SIMULATOR_DEVICE, the H200 by default.
+// The simulated GPU: an entry of a table, selected by the environment variable SIMULATOR_DEVICE, the H200 by default.
 #ifndef SIMULATOR_RUNTIME_DEVICE_H
 #define SIMULATOR_RUNTIME_DEVICE_H
 
@@ -6,21 +6,21 @@
 #include "api.h"
 
 struct device {
-    const char *key; // what SIMULATOR_DEVICE calls it
+    const char *key; // the value of SIMULATOR_DEVICE
     struct sim_device simulated;
     size_t persisting_l2_bytes;
-    int single_to_double_ratio; // fp32 operations for each fp64 one
+    int single_to_double_ratio; // fp32 throughput relative to fp64
     int copy_engines;
     bool ecc;
 };
 
-// Chooses the device at the first call of the process. cudaErrorNoDevice where SIMULATOR_DEVICE names none.
+// Selects the device at the first call of the process. cudaErrorNoDevice if SIMULATOR_DEVICE is unknown.
 cudaError_t device_initialise(void);
 
 // The device; valid once device_initialise has succeeded.
 const struct device *device_current(void);
 
-// cudaSuccess where ordinal is a device of this machine: there is one, number 0.
+// cudaSuccess if ordinal is the one device, 0.
 cudaError_t device_check_ordinal(int ordinal);
 
 #endif

@@ -1,5 +1,5 @@
-// cudaMalloc and its relatives. Device memory lies in an address range of its own that the host cannot touch, so that
-// a mix-up of host and device pointers shows as it does on a GPU. Memory that both sides share is in host_memory.c.
+// cudaMalloc and related calls. Device memory has its own address range, which the host cannot access, so that a mix-up
+// of host and device pointers fails as on a GPU. host_memory.c has the memory that host and device share.
 #include "device_memory.h"
 #include "graph.h"
 #include "host_memory.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define PITCH_ALIGNMENT 512
-#define FAR (1 << 26) // beyond that many bytes, the nearest allocation has nothing to do with a wrong pointer
+#define NEARBY_BYTES (1 << 26) // at a larger distance, the nearest allocation has nothing to do with an invalid pointer
 
 struct sim_allocation *device_memory_find(const void *address) {
     struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)address, 1);
@@ -21,28 +21,26 @@ bool device_memory_was_freed(const void *address) {
     return freed && (freed->kind != SIM_ALLOCATION_HOST || !host_memory_is_mapped(address, 1));
 }
 
-cudaError_t device_memory_explain(const char *role, const void *address, size_t size) {
+cudaError_t device_memory_report_invalid(const char *role, const void *address, size_t size) {
     uint64_t at = (uint64_t)(uintptr_t)address;
     if (!address)
         return api_error(cudaErrorInvalidValue, "%s is NULL", role);
     struct sim_allocation *allocation = sim_memory_find(at, 1);
     if (allocation) {
         return api_error(cudaErrorInvalidValue,
-                         "%s, %p, has %zu bytes left of the %zu that were allocated; %zu are needed", role, address,
-                         allocation->size - (size_t)(at - allocation->address), allocation->size, size);
+                         "%s %p is out of bounds: %zu bytes remain of the allocation of %zu, and %zu are needed", role,
+                         address, allocation->size - (size_t)(at - allocation->address), allocation->size, size);
     }
     if (device_memory_was_freed(address))
-        return api_error(cudaErrorInvalidValue, "%s, %p, is in device memory that was freed", role, address);
-    if (host_memory_is_mapped(address, 1)) {
-        return api_error(cudaErrorInvalidValue, "%s, %p, is a host pointer; it must be a device pointer", role,
-                         address);
-    }
+        return api_error(cudaErrorInvalidValue, "%s %p points to freed device memory", role, address);
+    if (host_memory_is_mapped(address, 1))
+        return api_error(cudaErrorInvalidValue, "%s %p is a host pointer; a device pointer is required", role, address);
     int64_t distance;
     struct sim_allocation *nearest = sim_memory_nearest(at, &distance);
-    if (!nearest || distance > FAR || distance < -FAR)
-        return api_error(cudaErrorInvalidValue, "%s, %p, is no device memory", role, address);
+    if (!nearest || distance > NEARBY_BYTES || distance < -NEARBY_BYTES)
+        return api_error(cudaErrorInvalidValue, "%s %p is not in device memory", role, address);
     return api_error(cudaErrorInvalidValue,
-                     "%s, %p, is no device memory; it is %" PRIu64 " bytes %s the nearest allocation, of %zu bytes",
+                     "%s %p is not in device memory; it is %" PRIu64 " bytes %s the nearest allocation, of %zu bytes",
                      role, address, (uint64_t)(distance < 0 ? -distance : distance),
                      distance < 0 ? "before" : "past the end of", nearest->size);
 }
@@ -58,32 +56,33 @@ cudaError_t device_memory_allocate(void **pointer, size_t size) {
         size_t used, capacity;
         sim_memory_usage(&used, &capacity);
         return api_error(cudaErrorMemoryAllocation,
-                         "%zu bytes asked for; %zu of the device's %zu are in use, and the host must have them too",
+                         "cannot allocate %zu bytes: %zu of the device's %zu are in use, and the host also has to "
+                         "provide the memory",
                          size, used, capacity);
     }
     *pointer = (void *)(uintptr_t)allocation->address;
     return cudaSuccess;
 }
 
-static cudaError_t allocate_now(void **pointer, size_t size) {
-    cudaError_t error = capture_forbids_all("may wait for it: allocate before the capture, or by cudaMallocAsync");
+static cudaError_t allocate_sync(void **pointer, size_t size) {
+    cudaError_t error = capture_reject_all("it may synchronize; allocate before the capture, or use cudaMallocAsync");
     return error == cudaSuccess ? device_memory_allocate(pointer, size) : error;
 }
 
 cudaError_t cudaMalloc(void **pointer, size_t size) {
-    return DEVICE_CALL(allocate_now(pointer, size));
+    return DEVICE_CALL(allocate_sync(pointer, size));
 }
 
-cudaError_t device_memory_allocate_in(void **pointer, size_t size, cudaStream_t stream) {
-    struct work *work = NULL;
-    if (size == 0 || !capture_is_on(stream))
+cudaError_t device_memory_allocate_async(void **pointer, size_t size, cudaStream_t stream) {
+    struct operation *operation = NULL;
+    if (size == 0 || !capture_is_active(stream))
         return device_memory_allocate(pointer, size);
-    cudaError_t error = memory_work(pointer, size, &work);
-    return error == cudaSuccess ? capture_add(stream, work) : error;
+    cudaError_t error = new_allocation_operation(pointer, size, &operation);
+    return error == cudaSuccess ? capture_add(stream, operation) : error;
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream) {
-    return STREAM_CALL(stream, device_memory_allocate_in(pointer, size, stream));
+    return STREAM_CALL(stream, device_memory_allocate_async(pointer, size, stream));
 }
 
 static cudaError_t allocate_pitched(void **pointer, size_t *pitch, size_t width, size_t height) {
@@ -91,7 +90,7 @@ static cudaError_t allocate_pitched(void **pointer, size_t *pitch, size_t width,
         return api_error(cudaErrorInvalidValue, "the pointer to the pitch is NULL or the width is too large");
     *pitch = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
     if (height != 0 && *pitch > SIZE_MAX / height)
-        return api_error(cudaErrorMemoryAllocation, "%zu rows of %zu bytes are more than fit", height, *pitch);
+        return api_error(cudaErrorMemoryAllocation, "%zu rows of %zu bytes exceed the address space", height, *pitch);
     return device_memory_allocate(pointer, *pitch * height);
 }
 
@@ -99,7 +98,7 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
     return DEVICE_CALL(allocate_pitched(pointer, pitch, width, height));
 }
 
-static cudaError_t allocate_box(struct cudaPitchedPtr *pointer, struct cudaExtent extent) {
+static cudaError_t allocate_3d(struct cudaPitchedPtr *pointer, struct cudaExtent extent) {
     if (!pointer || (extent.depth != 0 && extent.height > SIZE_MAX / extent.depth))
         return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL, or there are too many rows");
     pointer->xsize = extent.width;
@@ -108,7 +107,7 @@ static cudaError_t allocate_box(struct cudaPitchedPtr *pointer, struct cudaExten
 }
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent) {
-    return DEVICE_CALL(allocate_box(pointer, extent));
+    return DEVICE_CALL(allocate_3d(pointer, extent));
 }
 
 static cudaError_t release(void *pointer) {
@@ -119,14 +118,10 @@ static cudaError_t release(void *pointer) {
     uint64_t address = (uint64_t)(uintptr_t)pointer;
     struct sim_allocation *allocation = device_memory_find(pointer);
     if (!allocation) {
-        if (host_memory_kind(pointer) == HOST_PINNED) {
-            return api_error(cudaErrorInvalidValue,
-                             "%p is host memory of cudaMallocHost or cudaHostAlloc; free it with "
-                             "cudaFreeHost",
-                             pointer);
-        }
+        if (host_memory_kind(pointer) == HOST_PINNED)
+            return api_error(cudaErrorInvalidValue, "%p is pinned host memory; free it with cudaFreeHost", pointer);
         if (device_memory_was_freed(pointer))
-            return api_error(cudaErrorInvalidValue, "%p was freed already", pointer);
+            return api_error(cudaErrorInvalidValue, "double free: %p was already freed", pointer);
         return api_error(cudaErrorInvalidValue, "%p was not allocated by cudaMalloc", pointer);
     }
     if (allocation->kind != SIM_ALLOCATION_HEAP) {
@@ -135,32 +130,31 @@ static cudaError_t release(void *pointer) {
     }
     if (allocation->address != address) {
         return api_error(cudaErrorInvalidValue,
-                         "%p lies %" PRIu64 " bytes inside an allocation; free the pointer that "
-                         "cudaMalloc gave",
+                         "%p is %" PRIu64 " bytes inside an allocation; free the pointer that cudaMalloc returned",
                          pointer, address - allocation->address);
     }
     sim_memory_free(address);
     return cudaSuccess;
 }
 
-static cudaError_t release_now(void *pointer) {
-    cudaError_t error = pointer ? capture_forbids_all("waits for it") : cudaSuccess;
+static cudaError_t release_sync(void *pointer) {
+    cudaError_t error = pointer ? capture_reject_all("it synchronizes with the device") : cudaSuccess;
     return error == cudaSuccess ? release(pointer) : error;
 }
 
 cudaError_t cudaFree(void *pointer) {
-    return WAITING_CALL(release_now(pointer));
+    return SYNCHRONIZING_CALL(release_sync(pointer));
 }
 
-static cudaError_t release_in(void *pointer, cudaStream_t stream) {
-    if (!pointer || !capture_is_on(stream))
+static cudaError_t release_async(void *pointer, cudaStream_t stream) {
+    if (!pointer || !capture_is_active(stream))
         return release(pointer);
-    struct work *work = memory_free_work(pointer);
-    return work ? capture_add(stream, work) : api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    struct operation *operation = new_free_operation(pointer);
+    return operation ? capture_add(stream, operation) : api_error(cudaErrorMemoryAllocation, "out of host memory");
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
-    return STREAM_CALL(stream, release_in(pointer, stream));
+    return STREAM_CALL(stream, release_async(pointer, stream));
 }
 
 static void free_heap(struct sim_allocation *allocation, void *addresses) {

@@ -1,4 +1,4 @@
-// Device memory: what the program asked for, and what a pointer points to.
+// Device memory: allocations, and lookup of pointers.
 #ifndef SIMULATOR_RUNTIME_DEVICE_MEMORY_H
 #define SIMULATOR_RUNTIME_DEVICE_MEMORY_H
 
@@ -7,21 +7,21 @@
 
 // cudaMalloc.
 cudaError_t device_memory_allocate(void **pointer, size_t size);
-// In a stream's order: while it is captured, a node of its graph.
-cudaError_t device_memory_allocate_in(void **pointer, size_t size, cudaStream_t stream);
+// Stream-ordered; a graph node if the stream is being captured.
+cudaError_t device_memory_allocate_async(void **pointer, size_t size, cudaStream_t stream);
 
-// Device memory that address lies in; NULL for any host memory, pinned and managed too.
+// The device allocation that contains address; NULL for host memory, including pinned and managed memory.
 struct sim_allocation *device_memory_find(const void *address);
 
-// Whether address is in device memory that was freed. Where pinned or managed memory was freed, the program may have
-// put memory of its own by now.
+// Whether address is in freed device memory. False for addresses of freed pinned or managed memory that the program has
+// mapped again.
 bool device_memory_was_freed(const void *address);
 
-// Explains on stderr why [address, address + size) is no device memory, and returns cudaErrorInvalidValue. role is
-// what the caller calls it: "the destination".
-cudaError_t device_memory_explain(const char *role, const void *address, size_t size);
+// Explains on stderr why [address, address + size) is not device memory, and returns cudaErrorInvalidValue. role names
+// the argument: "the destination".
+cudaError_t device_memory_report_invalid(const char *role, const void *address, size_t size);
 
-// cudaDeviceReset: gives everything back.
+// cudaDeviceReset: frees all device memory.
 void device_memory_free_all(void);
 
 #endif

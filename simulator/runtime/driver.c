@@ -1,5 +1,5 @@
-// What the runtime says of the driver below it (there is none but for what driver.h has), and of profilers (they see
-// nothing here).
+// Queries about the driver (the simulator has only the functions of driver.h) and about profilers (which record nothing
+// here).
 #include "api.h"
 
 #include "driver.h"
@@ -53,7 +53,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function
 }
 #endif
 
-// Declared in cuda_profiler_api.h, which the toolkit's wheels do not carry.
+// cuda_profiler_api.h declares these, but the toolkit's wheels do not contain it.
 EXPORTED cudaError_t cudaProfilerStart(void) {
     return DEVICE_CALL(cudaSuccess);
 }

@@ -1,11 +1,11 @@
-// Functions of the driver that a program may ask for by name: see driver.c.
+// Driver functions that a program can look up by name: see driver.c.
 #ifndef SIMULATOR_RUNTIME_DRIVER_H
 #define SIMULATOR_RUNTIME_DRIVER_H
 
 #include <cuda.h>
 
-// CUDA_ERROR_INVALID_VALUE, and a line on stderr that names the argument, where the driver would refuse one;
-// CUDA_ERROR_NOT_SUPPORTED where it would not, but the simulator lacks what is asked for.
+// Returns CUDA_ERROR_INVALID_VALUE, and prints a line that names the argument, if the driver would reject it;
+// CUDA_ERROR_NOT_SUPPORTED if the driver would accept it but the simulator does not support it.
 CUresult driver_tensor_map_encode_tiled(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t rank, void *address,
                                         const cuuint64_t *size, const cuuint64_t *stride, const cuuint32_t *box,
                                         const cuuint32_t *step, CUtensorMapInterleave interleave,

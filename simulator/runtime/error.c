@@ -1,12 +1,12 @@
-// The error state. CUDA has two kinds of errors. An ordinary one belongs to the call that made it: the call returns it
-// and cudaGetLastError gives it once more, then it is forgotten. A sticky one means that the device itself is in an
-// unknown state (a kernel touched memory that is not there): every call that needs the device returns it from then on,
-// and on a GPU only the end of the process clears it; here cudaDeviceReset does too. cudaGetLastError does not need the
-// device: it gives what a call of this thread returned, and that once, sticky or not (measured with CUDA 13.0).
+// The error state. CUDA has two kinds of errors. An ordinary error belongs to one call: the call returns it,
+// cudaGetLastError returns it once more and clears it. A sticky error means that the device is in an undefined state
+// (after an illegal memory access): every later call that needs the device returns it. On a GPU only the end of the
+// process clears it; in the simulator cudaDeviceReset does, too. cudaGetLastError does not need the device: it returns
+// the last error of this thread's calls once, sticky or not (measured with CUDA 13.0).
 //
-// A GPU runs kernels after the launch call has returned, so errors of a kernel arrive at a later call. The simulator
-// runs the kernel inside the launch call and returns its error at once, as a GPU does with CUDA_LAUNCH_BLOCKING=1. But
-// <<< >>> drops what the launch returns, so such an error is also kept for the next call that waits for work.
+// A GPU runs a kernel after the launch call has returned, so a later call returns the kernel's error. The simulator
+// runs the kernel inside the launch call and returns its error at once, as a GPU does with CUDA_LAUNCH_BLOCKING=1.
+// Because <<< >>> discards the result of the launch, the error also stays pending for the next call that synchronizes.
 #include "api.h"
 #include "device.h"
 
@@ -19,8 +19,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cudaError_t sticky_error;
-static cudaError_t unreported_error;
-static bool unasked, lacked;
+static cudaError_t pending_launch_error;
+static bool launch_error_unchecked, unsupported_call_made;
 
 static _Thread_local cudaError_t last_error;
 static _Thread_local cudaError_t entry_error;
@@ -47,10 +47,10 @@ cudaError_t api_entry_error(void) {
     return entry_error;
 }
 
-cudaError_t api_wait(cudaError_t error) {
-    if (unreported_error != cudaSuccess && error == cudaSuccess) {
-        error = unreported_error;
-        unreported_error = cudaSuccess;
+cudaError_t api_synchronize(cudaError_t error) {
+    if (pending_launch_error != cudaSuccess && error == cudaSuccess) {
+        error = pending_launch_error;
+        pending_launch_error = cudaSuccess;
     }
     return error;
 }
@@ -62,45 +62,45 @@ cudaError_t api_leave(cudaError_t error) {
     return error;
 }
 
-void api_launch_failed(cudaError_t error, bool sticky) {
+void api_set_launch_error(cudaError_t error, bool sticky) {
     if (sticky)
         sticky_error = error;
     else
-        unreported_error = error;
+        pending_launch_error = error;
 }
 
-void api_note_failed(void) {
-    unasked = true;
+void api_record_failed_launch(void) {
+    launch_error_unchecked = true;
 }
 
-void api_note_lacked(void) {
-    lacked = true;
+void api_record_unsupported_call(void) {
+    unsupported_call_made = true;
 }
 
-bool api_unasked(void) {
-    return unasked;
+bool api_has_unchecked_launch_error(void) {
+    return launch_error_unchecked;
 }
 
-bool api_lacked(void) {
-    return lacked;
+bool api_has_unsupported_call(void) {
+    return unsupported_call_made;
 }
 
-void api_forget_errors(void) {
-    sticky_error = unreported_error = last_error = cudaSuccess;
+void api_clear_errors(void) {
+    sticky_error = pending_launch_error = last_error = cudaSuccess;
 }
 
 static bool is_new_message(const char *text) {
-    static uint64_t seen[MAX_MESSAGES];
+    static uint64_t printed[MAX_MESSAGES];
     static int count;
     uint64_t hash = 14695981039346656037u; // FNV-1a
     for (const char *c = text; *c != '\0'; c++)
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
     for (int i = 0; i < count; i++)
-        if (seen[i] == hash)
+        if (printed[i] == hash)
             return false;
     if (count == MAX_MESSAGES)
         return false;
-    seen[count++] = hash;
+    printed[count++] = hash;
     return true;
 }
 
@@ -111,15 +111,16 @@ cudaError_t api_error(cudaError_t error, const char *format, ...) {
     int length = snprintf(text, sizeof text, "simulator: %s: ", current_call);
     vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
     va_end(arguments);
+    bool has_code = text[strlen(text) - 1] == ']'; // the PTX front end's own, which is more precise
     if (is_new_message(text))
-        fprintf(stderr, "%s\n", text);
+        fprintf(stderr, has_code ? "%s\n" : "%s [%s]\n", text, cudaGetErrorName(error));
     return error;
 }
 
 cudaError_t cudaPeekAtLastError(void) {
     api_lock();
     cudaError_t error = last_error;
-    unasked = false;
+    launch_error_unchecked = false;
     api_unlock();
     return error;
 }
@@ -127,10 +128,10 @@ cudaError_t cudaPeekAtLastError(void) {
 cudaError_t cudaGetLastError(void) {
     api_lock();
     cudaError_t error = last_error;
-    if (error == unreported_error)
-        unreported_error = cudaSuccess;
+    if (error == pending_launch_error)
+        pending_launch_error = cudaSuccess;
     last_error = cudaSuccess;
-    unasked = false;
+    launch_error_unchecked = false;
     api_unlock();
     return error;
 }

@@ -1,5 +1,5 @@
-// Names of errors, and the strings that programs print for them: those of NVIDIA's runtime, so that a message reads the
-// same on both. The table holds every error that this library returns, and the ones that programs like to compare with.
+// Names and strings of errors. They are those of NVIDIA's runtime, so that programs print the same messages on both.
+// The table contains every error that this library returns, and others that programs commonly compare with.
 #include "api.h"
 
 struct error_name {
@@ -45,6 +45,21 @@ static const struct error_name names[] = {
     ERROR(cudaErrorNotSupported, "operation not supported"),
     ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
     ERROR(cudaErrorInvalidClusterSize, "a kernel launch error has occurred due to cluster misconfiguration"),
+    ERROR(cudaErrorInvalidChannelDescriptor, "invalid channel descriptor"),
+    ERROR(cudaErrorInvalidFilterSetting, "linear filtering not supported for non-float type"),
+    ERROR(cudaErrorInvalidNormSetting, "read as normalized float not supported for 32-bit non float type"),
+    ERROR(cudaErrorIllegalState, "the operation cannot be performed in the present state"),
+    ERROR(cudaErrorOperatingSystem, "OS call failed or operation not supported on this OS"),
+    ERROR(cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"),
+    ERROR(cudaErrorStreamCaptureInvalidated, "operation failed due to a previous error during capture"),
+    ERROR(cudaErrorStreamCaptureUnmatched, "capture was not initiated in this stream"),
+    ERROR(cudaErrorStreamCaptureUnjoined, "capturing stream has unjoined work"),
+    ERROR(cudaErrorStreamCaptureIsolation, "dependency created on uncaptured work in another stream"),
+    ERROR(cudaErrorStreamCaptureImplicit,
+          "operation would make the legacy stream depend on a capturing blocking stream"),
+    ERROR(cudaErrorCapturedEvent, "operation not permitted on an event last recorded in a capturing stream"),
+    ERROR(cudaErrorGraphExecUpdateFailure, "the graph update was not performed because it included changes which "
+                                           "violated constraints specific to instantiated graph update"),
     ERROR(cudaErrorUnknown, "unknown error"),
 };
 

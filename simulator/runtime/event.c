@@ -1,5 +1,5 @@
-// Events. Recording one notes the host's time; all work given before is done by then, and none that comes after has
-// begun. So the time between two events is that of the simulation on this host, and says nothing about any GPU.
+// Events. Recording an event stores the host's time: all earlier work is complete by then, and no later work has
+// started. So the elapsed time between two events is the simulation's time on this host, and says nothing about a GPU.
 #include "graph.h"
 #include "stream.h"
 
@@ -8,7 +8,7 @@
 
 struct CUevent_st {
     unsigned flags;
-    bool recorded, after; // after: the inputs, see stream_is_after()
+    bool recorded, after_inputs; // after_inputs: see stream_is_after_inputs()
     struct timespec time;
     struct CUevent_st *next;
 };
@@ -25,7 +25,7 @@ static struct CUevent_st **find(cudaEvent_t event) {
 cudaError_t event_check(cudaEvent_t event) {
     if (event && *find(event))
         return cudaSuccess;
-    return api_error(cudaErrorInvalidResourceHandle, "the event does not exist, or was destroyed");
+    return api_error(cudaErrorInvalidResourceHandle, "invalid event handle: never created, or already destroyed");
 }
 
 void event_destroy_all(void) {
@@ -41,14 +41,14 @@ static cudaError_t create(cudaEvent_t *event, unsigned flags) {
     if (!event || (flags & ~known) != 0)
         return api_error(cudaErrorInvalidValue, "the flags are unknown or the pointer to the result is NULL");
     if ((flags & cudaEventInterprocess) != 0)
-        return api_error(cudaErrorNotSupported, "the simulator has no events between processes");
-    struct CUevent_st *made = calloc(1, sizeof *made);
-    if (!made)
-        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
-    made->flags = flags;
-    made->next = events;
-    events = made;
-    *event = made;
+        return api_error(cudaErrorNotSupported, "interprocess events are not supported");
+    struct CUevent_st *created = calloc(1, sizeof *created);
+    if (!created)
+        return api_error(cudaErrorMemoryAllocation, "out of host memory");
+    created->flags = flags;
+    created->next = events;
+    events = created;
+    *event = created;
     return cudaSuccess;
 }
 
@@ -64,7 +64,7 @@ static cudaError_t destroy(cudaEvent_t event) {
     cudaError_t error = event_check(event);
     if (error == cudaSuccess) {
         struct CUevent_st **link = find(event);
-        capture_forget(event);
+        capture_remove(event);
         *link = event->next;
         free(event);
     }
@@ -79,9 +79,9 @@ cudaError_t event_record(cudaEvent_t event, cudaStream_t stream) {
     cudaError_t error = event_check(event);
     if (error == cudaSuccess)
         error = stream_check(stream);
-    if (error == cudaSuccess && !capture_record(event, stream)) {
+    if (error == cudaSuccess && !capture_record_event(event, stream)) {
         event->recorded = true;
-        event->after = stream_is_after(stream);
+        event->after_inputs = stream_is_after_inputs(stream);
         clock_gettime(CLOCK_MONOTONIC, &event->time);
     }
     return error;
@@ -92,50 +92,51 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
-    return DEVICE_CALL(flags & cudaEventRecordExternal && capture_is_on(stream)
-                           ? capture_event(stream, event, cudaGraphNodeTypeEventRecord)
+    return DEVICE_CALL(flags & cudaEventRecordExternal && capture_is_active(stream)
+                           ? capture_event_node(stream, event, cudaGraphNodeTypeEventRecord)
                            : event_record(event, stream));
 }
 
 static cudaError_t check_done(cudaEvent_t event) {
     cudaError_t error = event_check(event);
-    if (error == cudaSuccess && capture_knows(event))
+    if (error == cudaSuccess && capture_has_event(event))
         error = api_error(cudaErrorCapturedEvent, "the event was recorded in a stream that is being captured");
     return error;
 }
 
-// An event that was never recorded counts as complete, in CUDA too.
+// As in CUDA, an event that was never recorded counts as complete.
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-    return WAITING_CALL(check_done(event));
+    return SYNCHRONIZING_CALL(check_done(event));
 }
 
 static cudaError_t synchronize(cudaEvent_t event) {
     cudaError_t error = check_done(event);
-    if (error == cudaSuccess && event->recorded && event->after)
-        stream_all_come_after();
+    if (error == cudaSuccess && event->recorded && event->after_inputs)
+        streams_mark_all_after_inputs();
     return error;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    return WAITING_CALL(synchronize(event));
+    return SYNCHRONIZING_CALL(synchronize(event));
 }
 
 cudaError_t event_wait(cudaStream_t stream, cudaEvent_t event) {
     cudaError_t error = event_check(event);
     if (error == cudaSuccess)
         error = stream_check(stream);
-    if (error != cudaSuccess || capture_wait(stream, event))
+    if (error != cudaSuccess || capture_wait_event(stream, event))
         return error;
-    if (event->recorded && capture_is_on(stream))
-        return api_error(cudaErrorStreamCaptureIsolation, "the event was recorded before the stream was captured");
-    if (event->recorded && event->after)
-        stream_comes_after(stream);
+    if (event->recorded && capture_is_active(stream))
+        return api_error(cudaErrorStreamCaptureIsolation,
+                         "the event was recorded outside the capture; record it in a captured stream");
+    if (event->recorded && event->after_inputs)
+        stream_mark_after_inputs(stream);
     return error;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
-    return DEVICE_CALL(flags & cudaEventWaitExternal && capture_is_on(stream)
-                           ? capture_event(stream, event, cudaGraphNodeTypeWaitEvent)
+    return DEVICE_CALL(flags & cudaEventWaitExternal && capture_is_active(stream)
+                           ? capture_event_node(stream, event, cudaGraphNodeTypeWaitEvent)
                            : event_wait(stream, event));
 }
 
@@ -157,5 +158,5 @@ static cudaError_t elapsed(float *milliseconds, cudaEvent_t start, cudaEvent_t e
 }
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
-    return WAITING_CALL(elapsed(milliseconds, start, end));
+    return SYNCHRONIZING_CALL(elapsed(milliseconds, start, end));
 }

@@ -1,4 +1,4 @@
-// What the simulator tells of its findings, beyond CUDA's own API.
+// Queries about findings, beyond CUDA's API.
 #include "../machine/report.h"
 #include "../simulator.h"
 

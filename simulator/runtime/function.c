@@ -1,4 +1,4 @@
-// What a kernel needs, and what the program allows it: cudaFuncGetAttributes, cudaFuncSetAttribute and the like.
+// Attributes of kernels: cudaFuncGetAttributes, cudaFuncSetAttribute and related calls.
 #include "function.h"
 #include "cluster.h"
 #include "device.h"
@@ -42,11 +42,12 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
 
 static cudaError_t allow_dynamic_shared(struct function *function, int bytes) {
     const struct sim_device *gpu = &device_current()->simulated;
-    size_t most = gpu->shared_per_block_optin - function->kernel->static_shared_bytes;
-    if (bytes < 0 || (size_t)bytes > most) {
-        return api_error(cudaErrorInvalidValue,
-                         "%d bytes of dynamic shared memory for kernel %s; at most %zu are possible on %s", bytes,
-                         function->plain_name, most, gpu->name);
+    size_t max_bytes = gpu->shared_per_block_optin - function->kernel->static_shared_bytes;
+    if (bytes < 0 || (size_t)bytes > max_bytes) {
+        return api_error(
+            cudaErrorInvalidValue,
+            "%d bytes of dynamic shared memory for kernel %s are out of range: at most %zu are allowed on %s", bytes,
+            function->plain_name, max_bytes, gpu->name);
     }
     function->max_dynamic_shared = (size_t)bytes;
     return cudaSuccess;
@@ -62,7 +63,8 @@ static cudaError_t set_attribute(const void *host, enum cudaFuncAttribute attrib
         return allow_dynamic_shared(function, value);
     case cudaFuncAttributePreferredSharedMemoryCarveout:
         if (value < -1 || value > 100)
-            return api_error(cudaErrorInvalidValue, "a carveout of %d %%; it is -1 (default) or 0 to 100", value);
+            return api_error(cudaErrorInvalidValue,
+                             "invalid shared-memory carveout of %d %%: it must be -1 (default) or 0 to 100", value);
         function->carveout = value;
         return cudaSuccess;
     default:
@@ -76,8 +78,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
     return DEVICE_CALL(set_attribute(function, attribute, value));
 }
 
-// How L1 and shared memory divide their common storage, and how wide a bank is: preferences, which hardware may
-// ignore and this one does.
+// The division of L1 and shared memory and the bank width are hints, which hardware may ignore; the simulator does.
 static cudaError_t check_function(const void *host) {
     struct function *function;
     return function_find(host, &function);
@@ -113,7 +114,7 @@ static cudaError_t parameter_info(const void *host, size_t index, size_t *offset
     if (error != cudaSuccess)
         return error;
     if (!offset || index >= (size_t)function->kernel->params) {
-        return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters; number %zu is not among them",
+        return api_error(cudaErrorInvalidValue, "kernel %s has %d parameters; index %zu is out of range",
                          function->plain_name, function->kernel->params, index);
     }
     *offset = function->kernel->param[index].offset;

@@ -1,10 +1,10 @@
-// What a kernel needs and may have.
+// Resource limits of a kernel.
 #ifndef SIMULATOR_RUNTIME_FUNCTION_H
 #define SIMULATOR_RUNTIME_FUNCTION_H
 
 #include "module.h"
 
-// The most threads a block of a loaded kernel may have: the device's limit, or less by __launch_bounds__.
+// The maximum number of threads per block of a loaded kernel: the device's limit, or less by __launch_bounds__.
 int function_max_threads(const struct function *function);
 
 #endif

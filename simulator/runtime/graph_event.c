@@ -1,86 +1,89 @@
-// Nodes of graphs that record events and wait for them.
+// Event record and event wait nodes.
 #include "graph.h"
 #include "stream.h"
 
-struct marking {
-    struct work work;
+struct event_operation {
+    struct operation operation;
     cudaEvent_t event;
 };
 
-static cudaError_t run(const struct work *work, cudaStream_t stream) {
-    cudaEvent_t event = ((const struct marking *)work)->event;
-    return work->type == cudaGraphNodeTypeEventRecord ? event_record(event, stream) : event_wait(stream, event);
+static cudaError_t run_event(const struct operation *operation, cudaStream_t stream) {
+    cudaEvent_t event = ((const struct event_operation *)operation)->event;
+    return operation->type == cudaGraphNodeTypeEventRecord ? event_record(event, stream) : event_wait(stream, event);
 }
 
-static struct work *make(cudaEvent_t event, enum cudaGraphNodeType type) {
-    struct marking *made = work_new(sizeof *made, type, run);
-    if (!made)
+static struct operation *new_event_operation(cudaEvent_t event, enum cudaGraphNodeType type) {
+    struct event_operation *created = operation_new(sizeof *created, type, run_event);
+    if (!created)
         return NULL;
-    made->event = event;
-    return &made->work;
+    created->event = event;
+    return &created->operation;
 }
 
-cudaError_t capture_event(cudaStream_t stream, cudaEvent_t event, enum cudaGraphNodeType type) {
+cudaError_t capture_event_node(cudaStream_t stream, cudaEvent_t event, enum cudaGraphNodeType type) {
     cudaError_t error = event_check(event);
-    return error == cudaSuccess ? capture_add(stream, make(event, type)) : error;
+    return error == cudaSuccess ? capture_add(stream, new_event_operation(event, type)) : error;
 }
 
-static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                       cudaEvent_t event, enum cudaGraphNodeType type) {
+static cudaError_t add_event_node(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                  size_t count, cudaEvent_t event, enum cudaGraphNodeType type) {
     cudaError_t error = event_check(event);
-    return error == cudaSuccess ? graph_add_after(node, graph, after, count, make(event, type)) : error;
+    return error == cudaSuccess
+               ? graph_add_checked_node(node, graph, dependencies, count, new_event_operation(event, type))
+               : error;
 }
 
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                         size_t count, cudaEvent_t event) {
-    return DEVICE_CALL(add(node, graph, after, count, event, cudaGraphNodeTypeEventRecord));
+    return DEVICE_CALL(add_event_node(node, graph, dependencies, count, event, cudaGraphNodeTypeEventRecord));
 }
 
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                       size_t count, cudaEvent_t event) {
-    return DEVICE_CALL(add(node, graph, after, count, event, cudaGraphNodeTypeWaitEvent));
+    return DEVICE_CALL(add_event_node(node, graph, dependencies, count, event, cudaGraphNodeTypeWaitEvent));
 }
 
-static cudaError_t get(cudaGraphNode_t node, cudaEvent_t *event, enum cudaGraphNodeType type) {
-    cudaError_t error = event ? graph_check_node(node) : api_error(cudaErrorInvalidValue, "the result is NULL");
-    if (error == cudaSuccess && node->work->type != type)
-        error = api_error(cudaErrorInvalidValue, "the node is of another kind");
+static cudaError_t get_event(cudaGraphNode_t node, cudaEvent_t *event, enum cudaGraphNodeType type) {
+    cudaError_t error =
+        event ? graph_check_node(node) : api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
+    if (error == cudaSuccess && node->operation->type != type)
+        error = api_error(cudaErrorInvalidValue, "the node has another type");
     if (error == cudaSuccess)
-        *event = ((const struct marking *)node->work)->event;
+        *event = ((const struct event_operation *)node->operation)->event;
     return error;
 }
 
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event) {
-    return DEVICE_CALL(get(node, event, cudaGraphNodeTypeEventRecord));
+    return DEVICE_CALL(get_event(node, event, cudaGraphNodeTypeEventRecord));
 }
 
 cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event) {
-    return DEVICE_CALL(get(node, event, cudaGraphNodeTypeWaitEvent));
+    return DEVICE_CALL(get_event(node, event, cudaGraphNodeTypeWaitEvent));
 }
 
-static cudaError_t set(cudaGraphNode_t node, cudaEvent_t event, enum cudaGraphNodeType type) {
+static cudaError_t set_event(cudaGraphNode_t node, cudaEvent_t event, enum cudaGraphNodeType type) {
     cudaError_t error = event_check(event);
-    return error == cudaSuccess ? graph_set_work(node, type, make(event, type)) : error;
+    return error == cudaSuccess ? graph_node_set_operation(node, type, new_event_operation(event, type)) : error;
 }
 
 cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-    return DEVICE_CALL(set(node, event, cudaGraphNodeTypeEventRecord));
+    return DEVICE_CALL(set_event(node, event, cudaGraphNodeTypeEventRecord));
 }
 
 cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-    return DEVICE_CALL(set(node, event, cudaGraphNodeTypeWaitEvent));
+    return DEVICE_CALL(set_event(node, event, cudaGraphNodeTypeWaitEvent));
 }
 
-static cudaError_t set_of_exec(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event,
-                               enum cudaGraphNodeType type) {
+static cudaError_t set_event_of_exec(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event,
+                                     enum cudaGraphNodeType type) {
     cudaError_t error = event_check(event);
-    return error == cudaSuccess ? graph_exec_set_work(exec, node, type, make(event, type)) : error;
+    return error == cudaSuccess ? graph_exec_set_operation(exec, node, type, new_event_operation(event, type)) : error;
 }
 
 cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
-    return DEVICE_CALL(set_of_exec(exec, node, event, cudaGraphNodeTypeEventRecord));
+    return DEVICE_CALL(set_event_of_exec(exec, node, event, cudaGraphNodeTypeEventRecord));
 }
 
 cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event) {
-    return DEVICE_CALL(set_of_exec(exec, node, event, cudaGraphNodeTypeWaitEvent));
+    return DEVICE_CALL(set_event_of_exec(exec, node, event, cudaGraphNodeTypeWaitEvent));
 }

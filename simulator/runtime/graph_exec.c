@@ -1,5 +1,5 @@
-// Graphs that are launched: an order of their nodes that keeps to the dependencies, and the work of each as it was when
-// the graph was instantiated. The work is done when the launch returns, as all work is here.
+// Executable graphs: a topological order of the nodes, with their operations at the time of instantiation. As for all
+// work, a launch completes before it returns.
 #include "graph.h"
 #include "stream.h"
 
@@ -8,39 +8,39 @@
 #include <stdlib.h>
 
 struct exec_step {
-    struct work *work;
-    cudaGraphNode_t node; // by which a program names it
-    // Of a conditional node: its graphs.
+    struct operation *operation;
+    cudaGraphNode_t node; // by which a program identifies it
+    // Of a conditional node: its body graphs.
     struct CUgraphExec_st *body; // [bodies]
     unsigned bodies;
     uint64_t handle;
     enum condition_kind kind;
-    bool disabled; // it is passed over
+    bool disabled; // is skipped
 };
 
 struct CUgraphExec_st {
     struct exec_step *step; // [steps]
-    size_t steps, room;
-    struct graph_default *defaults; // [default_count]
+    size_t step_count, capacity;
+    struct condition_default *defaults; // [default_count]
     size_t default_count;
-    bool frees; // what is still there of its memory when it is launched
+    bool auto_free; // frees the graph's live allocations at its launch
     struct CUgraphExec_st *next;
 };
 
 static struct CUgraphExec_st *execs;
 
 static cudaError_t check(cudaGraphExec_t exec) {
-    for (const struct CUgraphExec_st *one = execs; one; one = one->next)
-        if (one == exec)
+    for (const struct CUgraphExec_st *entry = execs; entry; entry = entry->next)
+        if (entry == exec)
             return cudaSuccess;
-    return api_error(cudaErrorInvalidValue, "the graph was not instantiated, or it was destroyed");
+    return api_error(cudaErrorInvalidValue, "invalid executable graph: never instantiated, or already destroyed");
 }
 
-static void drop_steps(struct CUgraphExec_st *exec) {
-    for (size_t i = 0; i < exec->steps; i++) {
-        work_drop(exec->step[i].work);
+static void free_steps(struct CUgraphExec_st *exec) {
+    for (size_t i = 0; i < exec->step_count; i++) {
+        operation_release(exec->step[i].operation);
         for (unsigned k = 0; k < exec->step[i].bodies; k++)
-            drop_steps(&exec->step[i].body[k]);
+            free_steps(&exec->step[i].body[k]);
         free(exec->step[i].body);
     }
     free(exec->step);
@@ -52,7 +52,7 @@ static void free_exec(cudaGraphExec_t exec) {
     while (*link != exec)
         link = &(*link)->next;
     *link = exec->next;
-    drop_steps(exec);
+    free_steps(exec);
     free(exec);
 }
 
@@ -61,21 +61,21 @@ void graph_exec_free_all(void) {
         free_exec(execs);
 }
 
-// A further step, with nothing in it; NULL: the host has no memory left.
+// Appends an empty step; NULL: out of host memory.
 static struct exec_step *add_step(struct CUgraphExec_st *exec) {
-    if (exec->steps == exec->room) {
-        size_t room = exec->room ? 2 * exec->room : 16;
-        struct exec_step *grown = realloc(exec->step, room * sizeof *grown);
+    if (exec->step_count == exec->capacity) {
+        size_t capacity = exec->capacity ? 2 * exec->capacity : 16;
+        struct exec_step *grown = realloc(exec->step, capacity * sizeof *grown);
         if (!grown)
             return NULL;
         exec->step = grown;
-        exec->room = room;
+        exec->capacity = capacity;
     }
-    exec->step[exec->steps] = (struct exec_step){0};
-    return &exec->step[exec->steps++];
+    exec->step[exec->step_count] = (struct exec_step){0};
+    return &exec->step[exec->step_count++];
 }
 
-static bool is_among(const struct node_set *set, cudaGraphNode_t node) {
+static bool contains(const struct node_set *set, cudaGraphNode_t node) {
     for (size_t i = 0; i < set->count; i++)
         if (set->node[i] == node)
             return true;
@@ -83,16 +83,16 @@ static bool is_among(const struct node_set *set, cudaGraphNode_t node) {
 }
 
 static bool is_ready(cudaGraphNode_t node, const struct node_set *done) {
-    for (size_t i = 0; i < node->after.count; i++)
-        if (!is_among(done, node->after.node[i]))
+    for (size_t i = 0; i < node->dependencies.count; i++)
+        if (!contains(done, node->dependencies.node[i]))
             return false;
     return true;
 }
 
-static cudaError_t put_in_order(struct CUgraphExec_st *exec, cudaGraph_t graph);
+static cudaError_t sort_topologically(struct CUgraphExec_st *exec, cudaGraph_t graph);
 
-static cudaError_t no_memory(void) {
-    return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+static cudaError_t out_of_memory(void) {
+    return api_error(cudaErrorMemoryAllocation, "out of host memory");
 }
 
 static cudaError_t add_node(struct CUgraphExec_st *exec, cudaGraphNode_t node) {
@@ -100,72 +100,73 @@ static cudaError_t add_node(struct CUgraphExec_st *exec, cudaGraphNode_t node) {
     const struct condition *condition = node->condition;
     cudaError_t error = cudaSuccess;
     if (!step)
-        return no_memory();
-    step->work = work_share(node->work);
+        return out_of_memory();
+    step->operation = operation_retain(node->operation);
     step->node = node;
     if (!condition)
         return cudaSuccess;
     step->handle = condition->handle;
     step->kind = condition->kind;
     if (!(step->body = calloc(condition->bodies, sizeof *step->body)))
-        return no_memory();
+        return out_of_memory();
     for (; step->bodies < condition->bodies && error == cudaSuccess; step->bodies++)
-        error = put_in_order(&step->body[step->bodies], condition->body[step->bodies]);
+        error = sort_topologically(&step->body[step->bodies], condition->body[step->bodies]);
     return error;
 }
 
-static cudaError_t take_defaults(struct CUgraphExec_st *exec, cudaGraph_t graph) {
-    for (const struct graph_default *one = graph->defaults; one; one = one->next) {
-        if (!one->assigned)
+static cudaError_t copy_defaults(struct CUgraphExec_st *exec, cudaGraph_t graph) {
+    for (const struct condition_default *entry = graph->defaults; entry; entry = entry->next) {
+        if (!entry->assigned)
             continue;
-        struct graph_default *grown = realloc(exec->defaults, (exec->default_count + 1) * sizeof *grown);
+        struct condition_default *grown = realloc(exec->defaults, (exec->default_count + 1) * sizeof *grown);
         if (!grown)
-            return no_memory();
+            return out_of_memory();
         exec->defaults = grown;
-        exec->defaults[exec->default_count++] = *one;
+        exec->defaults[exec->default_count++] = *entry;
     }
     return cudaSuccess;
 }
 
-// Of those that may come next always the one that was added first.
-static cudaError_t put_in_order(struct CUgraphExec_st *exec, cudaGraph_t graph) {
+// Topological sort; among ready nodes the one added first comes first.
+static cudaError_t sort_topologically(struct CUgraphExec_st *exec, cudaGraph_t graph) {
     struct node_set done = {0};
-    cudaError_t error = take_defaults(exec, graph);
+    cudaError_t error = copy_defaults(exec, graph);
     while (done.count < graph->nodes.count && error == cudaSuccess) {
         cudaGraphNode_t next = NULL;
         for (size_t i = 0; i < graph->nodes.count && !next; i++)
-            if (!is_among(&done, graph->nodes.node[i]) && is_ready(graph->nodes.node[i], &done))
+            if (!contains(&done, graph->nodes.node[i]) && is_ready(graph->nodes.node[i], &done))
                 next = graph->nodes.node[i];
         if (!next)
-            error = api_error(cudaErrorInvalidValue, "the nodes of the graph depend on each other in a circle");
+            error = api_error(cudaErrorInvalidValue, "the graph has a dependency cycle");
         else if (next->child)
-            error = put_in_order(exec, next->child);
+            error = sort_topologically(exec, next->child);
         if (next && error == cudaSuccess)
-            error = node_set_add(&done, next) ? add_node(exec, next) : no_memory();
+            error = node_set_add(&done, next) ? add_node(exec, next) : out_of_memory();
     }
-    node_set_empty(&done);
+    node_set_clear(&done);
     return error;
 }
 
 static cudaError_t instantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
-    cudaError_t error = exec ? graph_check(graph) : api_error(cudaErrorInvalidValue, "the result is NULL");
+    cudaError_t error =
+        exec ? graph_check(graph) : api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
     if (error != cudaSuccess)
         return error;
-    struct CUgraphExec_st *made = calloc(1, sizeof *made);
-    if (!made)
-        return no_memory();
-    made->frees = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
-    made->next = execs;
-    execs = made;
-    error = put_in_order(made, graph);
+    struct CUgraphExec_st *created = calloc(1, sizeof *created);
+    if (!created)
+        return out_of_memory();
+    created->auto_free = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
+    created->next = execs;
+    execs = created;
+    error = sort_topologically(created, graph);
     if (error != cudaSuccess)
-        free_exec(made);
+        free_exec(created);
     else
-        *exec = made;
+        *exec = created;
     return error;
 }
 
-// The other flags say who uploads, or launches from the device; what is here needs none of it.
+// The other flags control uploads and launches from the device, which the simulator does not need.
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags) {
     return DEVICE_CALL(instantiate(exec, graph, flags));
 }
@@ -187,42 +188,43 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 
 static cudaError_t copy_steps(struct CUgraphExec_st *to, const struct CUgraphExec_st *from) {
     cudaError_t error = cudaSuccess;
-    for (size_t i = 0; i < from->steps && error == cudaSuccess; i++) {
+    for (size_t i = 0; i < from->step_count && error == cudaSuccess; i++) {
         struct exec_step *step = add_step(to);
         const struct exec_step *other = &from->step[i];
         if (!step)
-            return no_memory();
+            return out_of_memory();
         *step = *other;
-        step->work = work_share(other->work);
+        step->operation = operation_retain(other->operation);
         step->bodies = 0;
         step->body = other->bodies ? calloc(other->bodies, sizeof *step->body) : NULL;
         if (other->bodies && !step->body)
-            return no_memory();
+            return out_of_memory();
         for (; step->bodies < other->bodies && error == cudaSuccess; step->bodies++)
             error = copy_steps(&step->body[step->bodies], &other->body[step->bodies]);
     }
     return error;
 }
 
-// What stands at a launch, of it and of the graphs in it.
-static void begin(const struct CUgraphExec_st *exec, bool frees) {
+// Sets the conditions to their defaults, and frees live allocations if requested; includes the body graphs.
+static void start_launch(const struct CUgraphExec_st *exec, bool auto_free) {
     for (size_t i = 0; i < exec->default_count; i++)
         sim_condition_set(exec->defaults[i].handle, exec->defaults[i].value);
-    for (size_t i = 0; i < exec->steps; i++) {
-        if (frees)
-            memory_work_free_again(exec->step[i].work);
+    for (size_t i = 0; i < exec->step_count; i++) {
+        if (auto_free)
+            free_live_allocation(exec->step[i].operation);
         for (unsigned k = 0; k < exec->step[i].bodies; k++)
-            begin(&exec->step[i].body[k], frees);
+            start_launch(&exec->step[i].body[k], auto_free);
     }
 }
 
-// Into a graph that is being captured go its steps, one after the other.
+// A launch into a captured stream adds the steps in sequence to the captured graph.
 static cudaError_t capture_steps(cudaGraphExec_t exec, cudaStream_t stream) {
     cudaError_t error = cudaSuccess;
-    for (size_t i = 0; i < exec->steps && error == cudaSuccess; i++)
+    for (size_t i = 0; i < exec->step_count && error == cudaSuccess; i++)
         error = exec->step[i].bodies
-                    ? api_error(cudaErrorNotSupported, "the simulator captures no graph with a conditional node")
-                    : capture_add(stream, work_share(exec->step[i].work));
+                    ? api_error(cudaErrorNotSupported,
+                                "capturing the launch of a graph with a conditional node is not supported")
+                    : capture_add(stream, operation_retain(exec->step[i].operation));
     return error;
 }
 
@@ -232,22 +234,22 @@ static cudaError_t prepare(cudaGraphExec_t exec, cudaStream_t stream, struct CUg
         error = stream_check(stream);
     if (error != cudaSuccess)
         return error;
-    if (capture_is_on(stream))
+    if (capture_is_active(stream))
         return capture_steps(exec, stream);
-    begin(exec, exec->frees);
+    start_launch(exec, exec->auto_free);
     return copy_steps(launched, exec);
 }
 
-static cudaError_t drop(struct CUgraphExec_st *launched) {
-    drop_steps(launched);
+static cudaError_t free_launched(struct CUgraphExec_st *launched) {
+    free_steps(launched);
     return cudaSuccess;
 }
 
 static cudaError_t run_steps(const struct CUgraphExec_st *launched, cudaStream_t stream);
 
-static cudaError_t run_work(const struct work *work, cudaStream_t stream) {
+static cudaError_t run_operation(const struct operation *operation, cudaStream_t stream) {
     bool is_usable = api_enter("cudaGraphLaunch") == cudaSuccess;
-    return api_leave(is_usable ? work->run(work, stream) : api_entry_error());
+    return api_leave(is_usable ? operation->run(operation, stream) : api_entry_error());
 }
 
 static cudaError_t run_condition(const struct exec_step *step, cudaStream_t stream) {
@@ -267,28 +269,28 @@ static cudaError_t run_condition(const struct exec_step *step, cudaStream_t stre
 
 static cudaError_t run_steps(const struct CUgraphExec_st *launched, cudaStream_t stream) {
     cudaError_t error = cudaSuccess;
-    for (size_t i = 0; i < launched->steps && error == cudaSuccess; i++) {
+    for (size_t i = 0; i < launched->step_count && error == cudaSuccess; i++) {
         const struct exec_step *step = &launched->step[i];
-        const struct work *work = step->work;
+        const struct operation *operation = step->operation;
         if (step->disabled)
             continue;
         if (step->bodies)
             error = run_condition(step, stream);
-        else if (work->function)
-            work->function(work->argument);
-        else if (work->run)
-            error = run_work(work, stream);
+        else if (operation->function)
+            operation->function(operation->argument);
+        else if (operation->run)
+            error = run_operation(operation, stream);
     }
     return error;
 }
 
-// Functions of the program are called without the lock, and may do as they like; so what is launched is a copy.
+// Host functions are called without the lock and may even change this executable graph; so the launch runs a copy.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     struct CUgraphExec_st launched = {0};
     cudaError_t error = DEVICE_CALL(prepare(exec, stream, &launched));
     if (error == cudaSuccess)
         error = run_steps(&launched, stream);
-    HOST_CALL(drop(&launched));
+    HOST_CALL(free_launched(&launched));
     return error;
 }
 
@@ -302,31 +304,31 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 }
 
 static struct exec_step *find_step(cudaGraphExec_t exec, cudaGraphNode_t node) {
-    for (size_t i = 0; i < exec->steps; i++)
+    for (size_t i = 0; i < exec->step_count; i++)
         if (exec->step[i].node == node)
             return &exec->step[i];
     return NULL;
 }
 
-cudaError_t graph_exec_set_work(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type,
-                                struct work *work) {
-    cudaError_t error = work ? check(exec) : no_memory();
+cudaError_t graph_exec_set_operation(cudaGraphExec_t exec, cudaGraphNode_t node, enum cudaGraphNodeType type,
+                                     struct operation *operation) {
+    cudaError_t error = operation ? check(exec) : out_of_memory();
     struct exec_step *step = error == cudaSuccess ? find_step(exec, node) : NULL;
-    if (error == cudaSuccess && (!step || step->work->type != type))
-        error = api_error(cudaErrorInvalidValue, "the node is none of that kind of the graph that this was");
+    if (error == cudaSuccess && (!step || step->operation->type != type))
+        error = api_error(cudaErrorInvalidValue, "the executable graph has no such node of this type");
     if (error != cudaSuccess) {
-        work_drop(work);
+        operation_release(operation);
         return error;
     }
-    work_drop(step->work);
-    step->work = work;
+    operation_release(step->operation);
+    step->operation = operation;
     return cudaSuccess;
 }
 
 static cudaError_t set_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cudaKernelNodeParams *params) {
-    struct work *work = NULL;
-    cudaError_t error = kernel_work(params, &work);
-    return error == cudaSuccess ? graph_exec_set_work(exec, node, cudaGraphNodeTypeKernel, work) : error;
+    struct operation *operation = NULL;
+    cudaError_t error = new_kernel_operation(params, &operation);
+    return error == cudaSuccess ? graph_exec_set_operation(exec, node, cudaGraphNodeTypeKernel, operation) : error;
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
@@ -334,20 +336,21 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode
     return DEVICE_CALL(set_kernel(exec, node, params));
 }
 
-// Kernels, copies and memsets may be passed over.
-static cudaError_t find_switched(cudaGraphExec_t exec, cudaGraphNode_t node, struct exec_step **step) {
+// Only kernel, memcpy and memset nodes can be disabled.
+static cudaError_t find_toggleable_step(cudaGraphExec_t exec, cudaGraphNode_t node, struct exec_step **step) {
     cudaError_t error = check(exec);
     if (error != cudaSuccess)
         return error;
     *step = find_step(exec, node);
-    if (!*step || (*step)->work->type > cudaGraphNodeTypeMemset)
-        return api_error(cudaErrorInvalidValue, "the node is no kernel, copy or memset of the graph that this was");
+    if (!*step || (*step)->operation->type > cudaGraphNodeTypeMemset)
+        return api_error(cudaErrorInvalidValue,
+                         "the node is not a kernel, memcpy or memset node of the executable graph");
     return cudaSuccess;
 }
 
 static cudaError_t set_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned is_enabled) {
     struct exec_step *step = NULL;
-    cudaError_t error = find_switched(exec, node, &step);
+    cudaError_t error = find_toggleable_step(exec, node, &step);
     if (error == cudaSuccess)
         step->disabled = !is_enabled;
     return error;
@@ -359,7 +362,7 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
 
 static cudaError_t get_enabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *is_enabled) {
     struct exec_step *step = NULL;
-    cudaError_t error = is_enabled ? find_switched(exec, node, &step)
+    cudaError_t error = is_enabled ? find_toggleable_step(exec, node, &step)
                                    : api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
     if (error == cudaSuccess)
         *is_enabled = !step->disabled;
@@ -370,32 +373,32 @@ cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, 
     return DEVICE_CALL(get_enabled(exec, node, is_enabled));
 }
 
-// The work of another graph takes the place of what is there, where both have the same nodes in the same order.
+// Replaces the operations by those of another graph, if both have the same nodes in the same order.
 static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph, enum cudaGraphExecUpdateResult *result) {
     struct CUgraphExec_st other = {0};
     cudaError_t error = check(exec);
     if (error == cudaSuccess)
         error = graph_check(graph);
     if (error == cudaSuccess)
-        error = put_in_order(&other, graph);
-    bool alike = error == cudaSuccess && other.steps == exec->steps;
-    *result = alike ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
-    for (size_t i = 0; alike && i < exec->steps; i++) {
-        if (other.step[i].work->type != exec->step[i].work->type) {
-            alike = false;
+        error = sort_topologically(&other, graph);
+    bool same_topology = error == cudaSuccess && other.step_count == exec->step_count;
+    *result = same_topology ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
+    for (size_t i = 0; same_topology && i < exec->step_count; i++) {
+        if (other.step[i].operation->type != exec->step[i].operation->type) {
+            same_topology = false;
             *result = cudaGraphExecUpdateErrorNodeTypeChanged;
         }
     }
-    for (size_t i = 0; alike && i < exec->steps; i++) {
+    for (size_t i = 0; same_topology && i < exec->step_count; i++) {
         struct exec_step step = exec->step[i];
         exec->step[i] = other.step[i];
         exec->step[i].node = step.node;
         other.step[i] = step;
     }
-    drop_steps(&other);
-    return error != cudaSuccess || alike
+    free_steps(&other);
+    return error != cudaSuccess || same_topology
                ? error
-               : api_error(cudaErrorGraphExecUpdateFailure, "the graph has other nodes than the one that this was");
+               : api_error(cudaErrorGraphExecUpdateFailure, "the graph's topology differs from the executable graph's");
 }
 
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info) {

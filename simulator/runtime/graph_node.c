@@ -1,4 +1,4 @@
-// Nodes of any kind by one call, and those that decide what comes next: if, while and switch. A condition is a number
+// The generic call that adds nodes of any type, and conditional nodes: if, while and switch. A condition is a number
 // that kernels set (machine/condition.h).
 #include "graph.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void condition_drop(struct condition *condition) {
+void condition_free(struct condition *condition) {
     for (unsigned i = 0; condition && i < condition->bodies; i++)
         if (condition->body[i])
             graph_free(condition->body[i]);
@@ -18,17 +18,18 @@ void condition_drop(struct condition *condition) {
 
 static cudaError_t create_handle(cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned value,
                                  unsigned flags) {
-    cudaError_t error = handle ? graph_check(graph) : api_error(cudaErrorInvalidValue, "the result is NULL");
+    cudaError_t error =
+        handle ? graph_check(graph) : api_error(cudaErrorInvalidValue, "the pointer to the result is NULL");
     if (error == cudaSuccess && (flags & ~(unsigned)cudaGraphCondAssignDefault) != 0)
         error = api_error(cudaErrorInvalidValue, "the flags are unknown");
-    struct graph_default *kept = error == cudaSuccess ? malloc(sizeof *kept) : NULL;
-    if (error == cudaSuccess && (!kept || !(*handle = sim_condition_add(0)))) {
-        free(kept);
-        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    struct condition_default *stored = error == cudaSuccess ? malloc(sizeof *stored) : NULL;
+    if (error == cudaSuccess && (!stored || !(*handle = sim_condition_add(0)))) {
+        free(stored);
+        return api_error(cudaErrorMemoryAllocation, "out of host memory");
     }
     if (error == cudaSuccess) {
-        *kept = (struct graph_default){*handle, value, flags == cudaGraphCondAssignDefault, graph->defaults};
-        graph->defaults = kept;
+        *stored = (struct condition_default){*handle, value, flags == cudaGraphCondAssignDefault, graph->defaults};
+        graph->defaults = stored;
     }
     return error;
 }
@@ -38,57 +39,58 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
     return DEVICE_CALL(create_handle(handle, graph, default_value, flags));
 }
 
-static cudaError_t add_allocation(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                                  size_t size, void **pointer) {
-    struct work *work = NULL;
-    cudaError_t error = memory_work(pointer, size, &work);
-    return error == cudaSuccess ? graph_add_after(node, graph, after, count, work) : error;
+static cudaError_t add_allocation(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                  size_t count, size_t size, void **pointer) {
+    struct operation *operation = NULL;
+    cudaError_t error = new_allocation_operation(pointer, size, &operation);
+    return error == cudaSuccess ? graph_add_checked_node(node, graph, dependencies, count, operation) : error;
 }
 
-cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                      size_t count, struct cudaMemAllocNodeParams *params) {
-    return DEVICE_CALL(params ? add_allocation(node, graph, after, count, params->bytesize, &params->dptr)
+    return DEVICE_CALL(params ? add_allocation(node, graph, dependencies, count, params->bytesize, &params->dptr)
                               : api_error(cudaErrorInvalidValue, "the parameters are NULL"));
 }
 
-cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                     size_t count, void *pointer) {
-    return DEVICE_CALL(graph_add_after(node, graph, after, count, memory_free_work(pointer)));
+    return DEVICE_CALL(graph_add_checked_node(node, graph, dependencies, count, new_free_operation(pointer)));
 }
 
 #if CUDART_VERSION >= 13000
 static struct condition *condition_new(const struct cudaConditionalNodeParams *params) {
-    struct condition *made = calloc(1, sizeof *made);
-    if (made && (made->body = calloc(params->size, sizeof(cudaGraph_t)))) {
-        made->handle = params->handle;
-        made->kind = params->type == cudaGraphCondTypeIf      ? CONDITION_IF
-                     : params->type == cudaGraphCondTypeWhile ? CONDITION_WHILE
-                                                              : CONDITION_SWITCH;
-        bool whole = true;
-        for (; made->bodies < params->size && whole; made->bodies++)
-            whole = (made->body[made->bodies] = graph_new());
-        if (whole)
-            return made;
+    struct condition *created = calloc(1, sizeof *created);
+    if (created && (created->body = calloc(params->size, sizeof(cudaGraph_t)))) {
+        created->handle = params->handle;
+        created->kind = params->type == cudaGraphCondTypeIf      ? CONDITION_IF
+                        : params->type == cudaGraphCondTypeWhile ? CONDITION_WHILE
+                                                                 : CONDITION_SWITCH;
+        bool complete = true;
+        for (; created->bodies < params->size && complete; created->bodies++)
+            complete = (created->body[created->bodies] = graph_new());
+        if (complete)
+            return created;
     }
-    condition_drop(made);
+    condition_free(created);
     return NULL;
 }
 
-static cudaError_t add_condition(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                                 struct cudaConditionalNodeParams *params) {
+static cudaError_t add_condition(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                 size_t count, struct cudaConditionalNodeParams *params) {
     uint32_t value;
-    unsigned most = params->type == cudaGraphCondTypeWhile ? 1 : params->type == cudaGraphCondTypeIf ? 2 : 1024;
-    if ((unsigned)params->type > cudaGraphCondTypeSwitch || params->size == 0 || params->size > most)
-        return api_error(cudaErrorInvalidValue, "a condition of kind %d with %u bodies", (int)params->type,
-                         params->size);
+    unsigned max_bodies = params->type == cudaGraphCondTypeWhile ? 1 : params->type == cudaGraphCondTypeIf ? 2 : 1024;
+    if ((unsigned)params->type > cudaGraphCondTypeSwitch || params->size == 0 || params->size > max_bodies)
+        return api_error(cudaErrorInvalidValue, "a conditional node of type %d cannot have %u body graphs",
+                         (int)params->type, params->size);
     if (!sim_condition_get(params->handle, &value))
-        return api_error(cudaErrorInvalidValue, "the handle is no condition of a graph");
+        return api_error(cudaErrorInvalidValue, "invalid conditional handle");
     struct condition *condition = condition_new(params);
-    cudaError_t error = condition ? graph_add_after(node, graph, after, count,
-                                                    work_new(sizeof(struct work), cudaGraphNodeTypeConditional, NULL))
-                                  : api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    cudaError_t error =
+        condition ? graph_add_checked_node(node, graph, dependencies, count,
+                                           operation_new(sizeof(struct operation), cudaGraphNodeTypeConditional, NULL))
+                  : api_error(cudaErrorMemoryAllocation, "out of host memory");
     if (error != cudaSuccess) {
-        condition_drop(condition);
+        condition_free(condition);
         return error;
     }
     (*node)->condition = condition;
@@ -96,62 +98,64 @@ static cudaError_t add_condition(cudaGraphNode_t *node, cudaGraph_t graph, const
     return cudaSuccess;
 }
 
-// By the calls for a single kind, which take the older structures, less the fields that say which context.
-static cudaError_t add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                              const struct cudaKernelNodeParamsV2 *p) {
+// These forward to the calls for a single type, whose older structures lack the context fields.
+static cudaError_t add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                              size_t count, const struct cudaKernelNodeParamsV2 *p) {
     struct cudaKernelNodeParams params = {.func = p->func,
                                           .gridDim = p->gridDim,
                                           .blockDim = p->blockDim,
                                           .sharedMemBytes = p->sharedMemBytes,
                                           .kernelParams = p->kernelParams,
                                           .extra = p->extra};
-    return cudaGraphAddKernelNode(node, graph, after, count, &params);
+    return cudaGraphAddKernelNode(node, graph, dependencies, count, &params);
 }
 
-static cudaError_t add_memset(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                              const struct cudaMemsetParamsV2 *p) {
+static cudaError_t add_memset(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                              size_t count, const struct cudaMemsetParamsV2 *p) {
     struct cudaMemsetParams params = {.dst = p->dst,
                                       .pitch = p->pitch,
                                       .value = p->value,
                                       .elementSize = p->elementSize,
                                       .width = p->width,
                                       .height = p->height};
-    return cudaGraphAddMemsetNode(node, graph, after, count, &params);
+    return cudaGraphAddMemsetNode(node, graph, dependencies, count, &params);
 }
 
-cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                              const cudaGraphEdgeData *edges, size_t count, struct cudaGraphNodeParams *params) {
-    (void)edges; // how early it may begin: here it begins when those before it are done
+    (void)edges; // edge data for programmatic dependent launch: in the simulator a node starts after its predecessors
+                 // have completed
     struct cudaHostNodeParams host;
     switch (params ? params->type : cudaGraphNodeTypeCount) {
     case cudaGraphNodeTypeKernel:
-        return add_kernel(node, graph, after, count, &params->kernel);
+        return add_kernel(node, graph, dependencies, count, &params->kernel);
     case cudaGraphNodeTypeMemcpy:
-        return cudaGraphAddMemcpyNode(node, graph, after, count, &params->memcpy.copyParams);
+        return cudaGraphAddMemcpyNode(node, graph, dependencies, count, &params->memcpy.copyParams);
     case cudaGraphNodeTypeMemset:
-        return add_memset(node, graph, after, count, &params->memset);
+        return add_memset(node, graph, dependencies, count, &params->memset);
     case cudaGraphNodeTypeHost:
         host = (struct cudaHostNodeParams){params->host.fn, params->host.userData};
-        return cudaGraphAddHostNode(node, graph, after, count, &host);
+        return cudaGraphAddHostNode(node, graph, dependencies, count, &host);
     case cudaGraphNodeTypeGraph:
-        return cudaGraphAddChildGraphNode(node, graph, after, count, params->graph.graph);
+        return cudaGraphAddChildGraphNode(node, graph, dependencies, count, params->graph.graph);
     case cudaGraphNodeTypeEmpty:
-        return cudaGraphAddEmptyNode(node, graph, after, count);
+        return cudaGraphAddEmptyNode(node, graph, dependencies, count);
     case cudaGraphNodeTypeMemAlloc:
-        return DEVICE_CALL(add_allocation(node, graph, after, count, params->alloc.bytesize, &params->alloc.dptr));
+        return DEVICE_CALL(
+            add_allocation(node, graph, dependencies, count, params->alloc.bytesize, &params->alloc.dptr));
     case cudaGraphNodeTypeMemFree:
-        return cudaGraphAddMemFreeNode(node, graph, after, count, params->free.dptr);
+        return cudaGraphAddMemFreeNode(node, graph, dependencies, count, params->free.dptr);
     case cudaGraphNodeTypeEventRecord:
-        return cudaGraphAddEventRecordNode(node, graph, after, count, params->eventRecord.event);
+        return cudaGraphAddEventRecordNode(node, graph, dependencies, count, params->eventRecord.event);
     case cudaGraphNodeTypeWaitEvent:
-        return cudaGraphAddEventWaitNode(node, graph, after, count, params->eventWait.event);
+        return cudaGraphAddEventWaitNode(node, graph, dependencies, count, params->eventWait.event);
     case cudaGraphNodeTypeConditional:
-        return DEVICE_CALL(add_condition(node, graph, after, count, &params->conditional));
+        return DEVICE_CALL(add_condition(node, graph, dependencies, count, &params->conditional));
     case cudaGraphNodeTypeCount:
         return DEVICE_CALL(api_error(cudaErrorInvalidValue, "the parameters are NULL"));
     default:
         return DEVICE_CALL(
-            api_error(cudaErrorNotSupported, "the simulator has no nodes of kind %d", (int)params->type));
+            api_error(cudaErrorNotSupported, "graph nodes of type %d are not supported", (int)params->type));
     }
 }
 #endif

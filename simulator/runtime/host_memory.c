@@ -1,5 +1,5 @@
-// Memory of the host that the device uses too. Pinned and managed memory has the same address on both sides; here it is
-// one piece of memory, so no page ever moves and neither side waits for the other.
+// Host memory that the device can access. Pinned and managed memory has the same address on both sides; in the
+// simulator it is one allocation, so no page migrates and neither side waits for the other.
 #include "host_memory.h"
 #include "device_memory.h"
 #include "stream.h"
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// Host memory that the runtime knows of.
+// A block of host memory that the runtime tracks.
 struct host_block {
     uint8_t *bytes; // [size]
     size_t size;
@@ -27,7 +27,7 @@ static struct host_block **find_host_block(const void *address) {
     return link;
 }
 
-// msync with MS_ASYNC does nothing on Linux but walk the mappings, and fails with ENOMEM where one is missing.
+// msync with MS_ASYNC only walks the mappings on Linux, and fails with ENOMEM if a page is not mapped.
 bool host_memory_is_mapped(const void *address, size_t size) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t first = (uintptr_t)address & ~(page - 1);
@@ -39,7 +39,7 @@ enum host_memory_kind host_memory_kind(const void *address) {
     const struct host_block *block = *find_host_block(address);
     if (block)
         return block->kind;
-    // What kernels can reach and nobody asked for is a __managed__ variable.
+    // Accessible memory without a block is a __managed__ variable.
     const struct sim_allocation *allocation = sim_memory_find((uint64_t)(uintptr_t)address, 1);
     return allocation && allocation->kind == SIM_ALLOCATION_HOST ? HOST_MANAGED : HOST_PLAIN;
 }
@@ -54,7 +54,7 @@ static cudaError_t allocate_host(void **pointer, size_t size, enum host_memory_k
     struct sim_allocation *allocation = block ? sim_memory_allocate(size, SIM_ALLOCATION_HOST, NULL) : NULL;
     if (!allocation) {
         free(block);
-        return api_error(cudaErrorMemoryAllocation, "the host has no %zu bytes left", size);
+        return api_error(cudaErrorMemoryAllocation, "out of host memory for %zu bytes", size);
     }
     *block = (struct host_block){allocation->bytes, size, kind, flags, host_blocks};
     host_blocks = block;
@@ -106,16 +106,16 @@ cudaError_t cudaFreeHost(void *pointer) {
     return DEVICE_CALL(release_host(pointer));
 }
 
-// Registered memory is the program's own, which kernels reach at the same address.
+// Registered memory is pageable memory of the program, which kernels access at the same address.
 static cudaError_t host_register(void *pointer, size_t size, unsigned flags) {
     if (!pointer || size == 0 || !host_memory_is_mapped(pointer, size))
-        return api_error(cudaErrorInvalidValue, "there are no %zu bytes of host memory at %p", size, pointer);
+        return api_error(cudaErrorInvalidValue, "%zu bytes at %p are not host memory", size, pointer);
     if (*find_host_block(pointer))
-        return api_error(cudaErrorHostMemoryAlreadyRegistered, "%p is registered already", pointer);
+        return api_error(cudaErrorHostMemoryAlreadyRegistered, "%p is already registered", pointer);
     struct host_block *block = calloc(1, sizeof *block);
     if (!block || !sim_memory_adopt(pointer, size)) {
         free(block);
-        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+        return api_error(cudaErrorMemoryAllocation, "out of host memory");
     }
     *block = (struct host_block){pointer, size, HOST_REGISTERED, flags, host_blocks};
     host_blocks = block;
@@ -161,8 +161,8 @@ cudaError_t cudaHostGetFlags(unsigned int *flags, void *host) {
     return DEVICE_CALL(host_flags(flags, host));
 }
 
-// Hints about where managed memory should be. It is where both sides want it.
-static cudaError_t hint(const void *pointer) {
+// Placement hints for managed memory, which have no effect here.
+static cudaError_t check_managed(const void *pointer) {
     return host_memory_kind(pointer) == HOST_MANAGED
                ? cudaSuccess
                : api_error(cudaErrorInvalidValue, "%p is not managed memory", pointer);
@@ -178,14 +178,14 @@ static cudaError_t hint(const void *pointer) {
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device, cudaStream_t stream) {
     (void)size;
     (void)device;
-    return STREAM_CALL(stream, hint(pointer));
+    return STREAM_CALL(stream, check_managed(pointer));
 }
 
 cudaError_t cudaMemAdvise(const void *pointer, size_t size, enum cudaMemoryAdvise advice, int device) {
     (void)size;
     (void)advice;
     (void)device;
-    return DEVICE_CALL(hint(pointer));
+    return DEVICE_CALL(check_managed(pointer));
 }
 #endif
 
@@ -194,12 +194,12 @@ cudaError_t PREFETCH(const void *pointer, size_t size, struct cudaMemLocation lo
     (void)size;
     (void)location;
     (void)flags;
-    return STREAM_CALL(stream, hint(pointer));
+    return STREAM_CALL(stream, check_managed(pointer));
 }
 
 cudaError_t ADVISE(const void *pointer, size_t size, enum cudaMemoryAdvise advice, struct cudaMemLocation location) {
     (void)size;
     (void)advice;
     (void)location;
-    return DEVICE_CALL(hint(pointer));
+    return DEVICE_CALL(check_managed(pointer));
 }

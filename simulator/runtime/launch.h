@@ -1,4 +1,4 @@
-// Launches, as launch.c makes them for the program, and launch_later.c for graphs and for kernels that launch kernels.
+// Kernel launches: by the program (launch.c), by graphs and by kernels (launch_deferred.c).
 #ifndef SIMULATOR_RUNTIME_LAUNCH_H
 #define SIMULATOR_RUNTIME_LAUNCH_H
 
@@ -13,24 +13,24 @@ struct configuration {
     size_t dynamic_shared_bytes;
     cudaStream_t stream;
     bool cooperative;
-    struct cluster_wish wish; // for its clusters
+    struct cluster_request cluster_request;
     dim3 cluster;
     bool explicit_cluster;
-    struct work **described; // where it is not to run, but to become a node of a graph
+    struct operation **node_operation; // if not NULL: do not run, return the operation of a graph node
 };
 
-// Checks the configuration and runs the kernel, or makes a node of a graph of it.
+// Checks the configuration and runs the kernel, or makes the operation of a graph node.
 cudaError_t launch_kernel(const void *host_or_handle, const struct configuration *configuration, void **arguments);
 
-// Runs a kernel whose configuration was checked, and what it launches, with a block of parameters.
+// Runs a kernel with a checked configuration and a parameter block, then the kernels that it launches.
 cudaError_t launch_packed(const struct function *function, const struct configuration *configuration,
                           const void *parameters);
 
-// The launch as work for a graph, which takes the parameters. NULL: the host has no memory left.
-struct work *launch_work(const void *host_or_handle, const struct function *function,
-                         const struct configuration *configuration, void *parameters);
+// The launch as an operation of a graph, which takes ownership of the parameters. NULL: out of host memory.
+struct operation *new_launch_operation(const void *host_or_handle, const struct function *function,
+                                       const struct configuration *configuration, void *parameters);
 
-// Runs what a kernel has launched, when it has ended.
+// Runs the launches of a kernel after its grid has completed.
 cudaError_t launch_children(const struct function *parent, const struct sim_children *children, cudaStream_t stream);
 
 #endif

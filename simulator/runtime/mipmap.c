@@ -1,4 +1,4 @@
-// Mipmapped arrays: an array for each level, half as large as the one before.
+// Mipmapped arrays: one array per level, each half as large as the previous one.
 #include "array.h"
 
 #include <stdlib.h>
@@ -6,24 +6,25 @@
 static struct cudaMipmappedArray *mipmaps;
 
 cudaError_t mipmap_check(cudaMipmappedArray_const_t mipmap) {
-    for (const struct cudaMipmappedArray *one = mipmaps; one; one = one->next)
-        if (one == mipmap)
+    for (const struct cudaMipmappedArray *entry = mipmaps; entry; entry = entry->next)
+        if (entry == mipmap)
             return cudaSuccess;
-    return api_error(cudaErrorInvalidResourceHandle, "the mipmapped array does not exist, or was freed");
+    return api_error(cudaErrorInvalidResourceHandle,
+                     "invalid mipmapped array handle: never allocated, or already freed");
 }
 
-static size_t half(size_t size) {
+static size_t halve(size_t size) {
     return size > 1 ? size / 2 : size;
 }
 
-// Layers and the faces of a cube stay as many.
+// All levels have the same number of layers and cube faces.
 static struct cudaExtent next_level(struct cudaExtent extent, unsigned flags) {
     const bool keeps_depth = flags & (cudaArrayLayered | cudaArrayCubemap);
-    return (struct cudaExtent){half(extent.width), half(extent.height),
-                               keeps_depth ? extent.depth : half(extent.depth)};
+    return (struct cudaExtent){halve(extent.width), halve(extent.height),
+                               keeps_depth ? extent.depth : halve(extent.depth)};
 }
 
-static unsigned most_levels(struct cudaExtent extent, unsigned flags) {
+static unsigned max_levels(struct cudaExtent extent, unsigned flags) {
     unsigned levels = 1;
     for (; extent.width > 1 || extent.height > 1 ||
            (extent.depth > 1 && !(flags & (cudaArrayLayered | cudaArrayCubemap)));
@@ -32,7 +33,7 @@ static unsigned most_levels(struct cudaExtent extent, unsigned flags) {
     return levels;
 }
 
-static void drop(struct cudaMipmappedArray *mipmap) {
+static void free_levels(struct cudaMipmappedArray *mipmap) {
     while (mipmap->levels)
         array_release(mipmap->level[--mipmap->levels]);
     free(mipmap);
@@ -40,26 +41,26 @@ static void drop(struct cudaMipmappedArray *mipmap) {
 
 static cudaError_t allocate(cudaMipmappedArray_t *mipmap, const struct cudaChannelFormatDesc *format,
                             struct cudaExtent extent, unsigned levels, unsigned flags) {
-    struct cudaMipmappedArray *made = mipmap ? calloc(1, sizeof *made) : NULL;
+    struct cudaMipmappedArray *created = mipmap ? calloc(1, sizeof *created) : NULL;
     cudaError_t error = cudaSuccess;
     if (!mipmap)
         return api_error(cudaErrorInvalidValue, "the pointer is NULL");
-    if (!made)
-        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+    if (!created)
+        return api_error(cudaErrorMemoryAllocation, "out of host memory");
     do {
-        error = array_allocate(&made->level[made->levels], format, extent, flags);
+        error = array_allocate(&created->level[created->levels], format, extent, flags);
         if (error != cudaSuccess)
             break;
-        made->level[made->levels++]->level = true;
+        created->level[created->levels++]->level = true;
         extent = next_level(extent, flags);
-    } while (made->levels < levels && made->levels < most_levels(made->level[0]->extent, flags));
+    } while (created->levels < levels && created->levels < max_levels(created->level[0]->extent, flags));
     if (error != cudaSuccess) {
-        drop(made);
+        free_levels(created);
         return error;
     }
-    made->next = mipmaps;
-    mipmaps = made;
-    *mipmap = made;
+    created->next = mipmaps;
+    mipmaps = created;
+    *mipmap = created;
     return cudaSuccess;
 }
 
@@ -73,7 +74,8 @@ static cudaError_t get_level(cudaArray_t *array, cudaMipmappedArray_const_t mipm
     if (error != cudaSuccess)
         return error;
     if (level >= mipmap->levels)
-        return api_error(cudaErrorInvalidValue, "level %u of %u", level, mipmap->levels);
+        return api_error(cudaErrorInvalidValue, "level %u is out of range: the mipmapped array has %u levels", level,
+                         mipmap->levels);
     *array = mipmap->level[level];
     return cudaSuccess;
 }
@@ -90,18 +92,18 @@ static cudaError_t release(cudaMipmappedArray_t mipmap) {
     while (*link != mipmap)
         link = &(*link)->next;
     *link = mipmap->next;
-    drop(mipmap);
+    free_levels(mipmap);
     return cudaSuccess;
 }
 
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
-    return WAITING_CALL(release(mipmap));
+    return SYNCHRONIZING_CALL(release(mipmap));
 }
 
 void mipmap_free_all(void) {
     while (mipmaps) {
         struct cudaMipmappedArray *next = mipmaps->next;
-        free(mipmaps); // its levels go with all arrays
+        free(mipmaps); // array_free_all frees its levels
         mipmaps = next;
     }
 }

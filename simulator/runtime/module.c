@@ -1,5 +1,5 @@
-// Modules: see module.h. Loading one does what the CUDA driver does when it loads a cubin: read the code, give each
-// variable its place in device memory, fill in initial values, and the addresses that initial values refer to.
+// Modules: see module.h. Loading a module does the work of the CUDA driver for a cubin: it reads the code, allocates
+// device memory for each variable, and stores initial values with relocated addresses.
 #include "module.h"
 #include "../fatbin/fatbin.h"
 #include "../machine/kernel_name.h"
@@ -91,13 +91,13 @@ cudaError_t function_find(const void *host_or_handle, struct function **found) {
         }
     }
     *found = NULL;
-    // Measured with CUDA 13.0, which takes an unknown address for a kernel's handle; CUDA 12 may say
+    // Measured with CUDA 13.0, which treats an unknown address as a kernel handle; CUDA 12 may return
     // cudaErrorInvalidDeviceFunction.
-    return api_error(cudaErrorInvalidResourceHandle, "%p is no kernel of the program", host_or_handle);
+    return api_error(cudaErrorInvalidResourceHandle, "%p is not a kernel of the program", host_or_handle);
 }
 
-struct function *function_at(const struct function *of, uint64_t address) {
-    const char *name = ptx_function_at(of->module->code, address);
+struct function *function_at_address(const struct function *of, uint64_t address) {
+    const char *name = ptx_function_name(of->module->code, address);
     for (struct function *function = name ? of->module->functions : NULL; function; function = function->next)
         if (strcmp(function->name, name) == 0)
             return function;
@@ -113,7 +113,7 @@ struct variable *variable_find(const void *host) {
     return NULL;
 }
 
-// The memory of a __managed__ variable; NULL for any other.
+// The memory of a __managed__ variable; NULL for any other variable.
 static struct sim_allocation *find_managed(const struct module *module, const char *name) {
     for (const struct variable *variable = module->variables; variable; variable = variable->next)
         if (variable->managed && strcmp(variable->name, name) == 0)
@@ -174,16 +174,17 @@ static bool has_device_address(const struct ptx_variable *variable) {
     return variable->space == PTX_GLOBAL || variable->space == PTX_CONST;
 }
 
-static cudaError_t place_variable(const struct module *module, const struct ptx_variable *variable, uint64_t *address) {
+static cudaError_t allocate_variable(const struct module *module, const struct ptx_variable *variable,
+                                     uint64_t *address) {
     enum sim_allocation_kind kind =
         variable->space == PTX_CONST ? SIM_ALLOCATION_CONST_VARIABLE : SIM_ALLOCATION_GLOBAL_VARIABLE;
     struct sim_allocation *managed = find_managed(module, variable->name);
     struct sim_allocation *allocation = managed ? managed : sim_memory_allocate(variable->size, kind, variable->name);
     if (!allocation || allocation->size < variable->size) {
-        return api_error(cudaErrorMemoryAllocation, "no room for the %zu bytes of device variable %s", variable->size,
-                         variable->name);
+        return api_error(cudaErrorMemoryAllocation, "out of memory for the %zu bytes of device variable %s",
+                         variable->size, variable->name);
     }
-    // A variable without an initial value is 0, in CUDA as in C.
+    // A variable without an initializer is 0, as in C.
     if (variable->init)
         memcpy(allocation->bytes, variable->init, variable->size);
     sim_memory_mark_written(allocation, 0, variable->size);
@@ -191,7 +192,7 @@ static cudaError_t place_variable(const struct module *module, const struct ptx_
     return cudaSuccess;
 }
 
-// Initial values may hold addresses of other variables, which are known only now that all of them have a place.
+// Initializers may contain addresses of other variables, which are known only after all variables are allocated.
 static cudaError_t relocate(const struct module *module, int index) {
     const struct ptx_variable *variable = &module->code->variable[index];
     for (int i = 0; i < variable->relocations; i++) {
@@ -201,7 +202,7 @@ static cudaError_t relocate(const struct module *module, int index) {
         const size_t bytes = (size_t)relocation->bytes;
         struct sim_allocation *at = sim_memory_find(module->address[index] + relocation->offset, bytes);
         if (!at) {
-            return api_error(cudaErrorInvalidPtx, "the initial value of %s has an address past its end",
+            return api_error(cudaErrorInvalidPtx, "the initializer of %s has a relocation past its end",
                              variable->name);
         }
         memcpy(at->bytes + relocation->offset, &bits, bytes); // the low bytes: the host is little-endian
@@ -209,11 +210,11 @@ static cudaError_t relocate(const struct module *module, int index) {
     return cudaSuccess;
 }
 
-static cudaError_t place_variables(struct module *module) {
+static cudaError_t allocate_variables(struct module *module) {
     const struct ptx_module *code = module->code;
     module->address = calloc((size_t)code->variables + 1, sizeof *module->address);
     if (!module->address)
-        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+        return api_error(cudaErrorMemoryAllocation, "out of host memory");
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < code->variables && error == cudaSuccess; i++) {
         const struct ptx_variable *variable = &code->variable[i];
@@ -221,19 +222,18 @@ static cudaError_t place_variables(struct module *module) {
             continue;
         if (variable->external) {
             return api_error(cudaErrorNotSupported,
-                             "device variable %s is defined in no file of the program; one of another file needs "
-                             "nvcc -rdc=true",
+                             "device variable %s is undefined; a variable of another file needs nvcc -rdc=true",
                              variable->name);
         }
         if (variable->size > 0)
-            error = place_variable(module, variable, &module->address[i]);
+            error = allocate_variable(module, variable, &module->address[i]);
     }
     for (int i = 0; i < code->variables && error == cudaSuccess; i++)
         error = relocate(module, i);
     return error;
 }
 
-static cudaError_t read_one(struct module *module) {
+static cudaError_t read_fat_binary(struct module *module) {
     char text[512];
     struct fatbin_ptx ptx;
     if (!fatbin_read_wrapper(module->fatbin_wrapper, device_current()->simulated.compute_capability, &ptx, text,
@@ -244,10 +244,10 @@ static cudaError_t read_one(struct module *module) {
     return module->code ? cudaSuccess : api_error(cudaErrorInvalidPtx, "%s", text);
 }
 
-// The files of a program that was linked with -rdc=true. One without PTX for this device is left out where others have
-// some: the device runtime of CUDA's own, in whose place the simulator has one.
+// Reads the object files of a program that was linked with -rdc=true. It skips files without PTX for this device if
+// others have some: those of NVIDIA's device runtime, which the simulator implements itself.
 static cudaError_t read_linked(struct module *module) {
-    const void *const *parts = fatbin_parts(module->fatbin_wrapper);
+    const void *const *parts = fatbin_members(module->fatbin_wrapper);
     int count = 0, read = 0;
     char text[512] = "the program has no device code";
     while (parts[count])
@@ -255,7 +255,8 @@ static cudaError_t read_linked(struct module *module) {
     struct fatbin_ptx *ptx = calloc((size_t)count + 1, sizeof *ptx);
     struct ptx_text *texts = calloc((size_t)count + 1, sizeof *texts);
     for (int i = 0; ptx && texts && i < count; i++) {
-        if (fatbin_read_part(parts[i], device_current()->simulated.compute_capability, &ptx[read], text, sizeof text)) {
+        if (fatbin_read_member(parts[i], device_current()->simulated.compute_capability, &ptx[read], text,
+                               sizeof text)) {
             texts[read] = (struct ptx_text){ptx[read].text, ptx[read].length};
             read++;
         }
@@ -275,9 +276,9 @@ static cudaError_t read_linked(struct module *module) {
 static cudaError_t load(struct module *module) {
     if (module->code)
         return cudaSuccess;
-    cudaError_t error = fatbin_parts(module->fatbin_wrapper) ? read_linked(module) : read_one(module);
+    cudaError_t error = fatbin_members(module->fatbin_wrapper) ? read_linked(module) : read_fat_binary(module);
     if (error == cudaSuccess)
-        error = place_variables(module);
+        error = allocate_variables(module);
     if (error != cudaSuccess)
         unload(module);
     return error;
@@ -292,7 +293,7 @@ void module_initialise_managed(struct module *module) {
     }
 }
 
-static bool has_entry(const struct ptx_module *code, const char *name) {
+static bool has_kernel(const struct ptx_module *code, const char *name) {
     const char *entry;
     for (int i = 0; (entry = ptx_entry_name(code, i)); i++)
         if (strcmp(entry, name) == 0)
@@ -310,11 +311,10 @@ static cudaError_t link_and_bind(struct function *function) {
     cudaError_t error = cudaSuccess;
     struct sim_kernel *bound = NULL;
     if (kernel->static_shared_bytes > gpu->shared_per_block) {
-        error =
-            api_error(cudaErrorInvalidPtx,
-                      "kernel %s declares %zu bytes of shared memory; __shared__ arrays of fixed size may have %zu, "
-                      "more must be dynamic (extern __shared__) and allowed by cudaFuncSetAttribute",
-                      function->plain_name, kernel->static_shared_bytes, gpu->shared_per_block);
+        error = api_error(cudaErrorInvalidPtx,
+                          "kernel %s declares %zu bytes of static shared memory; the limit is %zu: use dynamic shared "
+                          "memory (extern __shared__) and cudaFuncSetAttribute",
+                          function->plain_name, kernel->static_shared_bytes, gpu->shared_per_block);
     } else if (!(bound = sim_kernel_bind(kernel, module->address, text, sizeof text))) {
         error = api_error(cudaErrorNotSupported, "%s", text);
     }
@@ -324,7 +324,7 @@ static cudaError_t link_and_bind(struct function *function) {
     }
     function->kernel = kernel;
     function->bound = bound;
-    function->registers = registers_of(function->host, function->name, gpu->compute_capability);
+    function->registers = ptxas_registers(function->host, function->name, gpu->compute_capability);
     sim_kernel_registers(bound, function->registers);
     function->max_dynamic_shared = gpu->shared_per_block - kernel->static_shared_bytes;
     return cudaSuccess;
@@ -337,7 +337,7 @@ cudaError_t function_find_loaded(const void *host_or_handle, struct function **f
     error = load((*function)->module);
     if (error != cudaSuccess)
         return error;
-    if (!has_entry((*function)->module->code, (*function)->name))
+    if (!has_kernel((*function)->module->code, (*function)->name))
         return api_error(cudaErrorInvalidDeviceFunction, "the program's PTX has no kernel %s", (*function)->plain_name);
     return link_and_bind(*function);
 }

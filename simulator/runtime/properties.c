@@ -1,4 +1,4 @@
-// What a program may ask about the device. Extents of textures and surfaces are left 0: the simulator has neither.
+// Properties and attributes of the device. Limits of textures and surfaces stay 0.
 #include "device.h"
 
 #include <stdio.h>
@@ -125,7 +125,7 @@ static cudaError_t get_attribute(int *value, enum cudaDeviceAttr attribute, int 
         {cudaDevAttrManagedMemory, 1},
         {cudaDevAttrConcurrentManagedAccess, 1},
     };
-    *value = 0; // textures, peers, inter-process memory and the like: the simulator has none of them
+    *value = 0; // 0 for unlisted attributes: texture limits, peers, inter-process memory and the like
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].attribute == attribute)
             *value = known[i].value;
@@ -143,7 +143,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 static cudaError_t pci_bus_id(char *text, int length, int ordinal) {
     cudaError_t error = device_check_ordinal(ordinal);
     if (error == cudaSuccess && (!text || length < (int)sizeof "0000:00:00.0"))
-        error = api_error(cudaErrorInvalidValue, "the text needs room for 13 characters");
+        error = api_error(cudaErrorInvalidValue, "the buffer must hold 13 characters");
     if (error == cudaSuccess)
         strcpy(text, "0000:00:00.0");
     return error;
@@ -153,15 +153,15 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device) {
     return DEVICE_CALL(pci_bus_id(text, length, device));
 }
 
-// Priorities run from 0 down to -5 as on the GPUs of the table; here they change nothing.
-static cudaError_t priority_range(int *least, int *greatest) {
-    if (least)
-        *least = 0;
+// Priorities range from 0 to -5 as on the GPUs of the table; they have no effect.
+static cudaError_t priority_range(int *lowest, int *greatest) {
+    if (lowest)
+        *lowest = 0;
     if (greatest)
         *greatest = -5;
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
-    return DEVICE_CALL(priority_range(least, greatest));
+cudaError_t cudaDeviceGetStreamPriorityRange(int *lowest, int *greatest) {
+    return DEVICE_CALL(priority_range(lowest, greatest));
 }

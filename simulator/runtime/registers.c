@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int registers_of(const void *host_function, const char *kernel, int compute_capability) {
+int ptxas_registers(const void *host_function, const char *kernel, int compute_capability) {
     char path[PATH_MAX], line[4096], any[2048], device[16];
     Dl_info info;
     int found = 0, used;

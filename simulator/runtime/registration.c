@@ -1,10 +1,10 @@
-// What happens before main(). nvcc puts into each host object a constructor that calls the functions below: one fat
-// binary, then each kernel and each device variable of the file, by the address of a host symbol that stands for it.
-// A shared library does the same when it is loaded, and unregisters when it is unloaded. No PTX is read here: most of
-// what a program registers it never uses.
+// Registration before main(). nvcc generates in each host object a constructor that calls the functions below: for one
+// fat binary, then for each kernel and each device variable of the file, identified by the address of a host symbol. A
+// shared library does the same when it is loaded, and unregisters when it is unloaded. These functions read no PTX,
+// because a program uses only a small part of what it registers.
 //
-// NVIDIA declares these functions in crt/host_runtime.h, for C++ only; the handle is a void ** that the program never
-// looks into.
+// NVIDIA declares these functions in crt/host_runtime.h, for C++ only; the handle is a void ** that is opaque to the
+// program.
 #include "module.h"
 
 EXPORTED void **__cudaRegisterFatBinary(void *fatbin_wrapper) {
@@ -24,8 +24,7 @@ EXPORTED void __cudaUnregisterFatBinary(void **handle) {
     api_unlock();
 }
 
-// host_function is the stub with the kernel's name that <<< >>> calls. The last five arguments are remnants of the
-// time before C++ templates made launches, always NULL.
+// host_function is the host stub that <<< >>> calls. The last five arguments are legacy and always NULL.
 EXPORTED void __cudaRegisterFunction(void **handle, const char *host_function, char *device_function,
                                      const char *device_name, int thread_limit, uint3 *tid, uint3 *bid, dim3 *block,
                                      dim3 *grid, int *warp_size) {
@@ -69,7 +68,7 @@ EXPORTED void __cudaRegisterManagedVar(void **handle, void **host_pointer, char 
     }
 }
 
-// Called before the program first touches a __managed__ variable, and before its first launch.
+// nvcc's code calls it before the first access to a __managed__ variable and before the first launch.
 EXPORTED char __cudaInitModule(void **handle) {
     if (api_enter(__func__) == cudaSuccess && handle)
         module_initialise_managed((struct module *)handle);

@@ -1,8 +1,8 @@
-// SIMULATOR_STATUS=n: a process that would end with 0 ends with n where the simulator has something against that: a
-// finding, a call that it lacks, or a launch that failed and whose error nobody has asked for.
+// SIMULATOR_STATUS=n: a process that would exit with 0 exits with n if the simulator reported a finding, the program
+// made an unsupported call, or a launch failed and the program did not check its error.
 //
-// The handler is registered when the library is loaded, before main(), so that it runs after all that the program
-// registers.
+// The library registers its exit handler when it is loaded, before main(), because exit handlers run in reverse order:
+// all handlers of the program have run before it.
 #include "api.h"
 
 #include "../simulator.h"
@@ -11,33 +11,33 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int wanted;
+static int failure_status;
 
-static void end(int status, void *unused) {
+static void replace_exit_status(int status, void *unused) {
     (void)unused;
     unsigned findings = simulator_findings();
     char counted[64];
-    snprintf(counted, sizeof counted, "%s%u finding%s", findings == 1 ? "was " : "were ", findings,
-             findings == 1 ? "" : "s");
-    const char *what = findings        ? counted
-                       : api_lacked()  ? "was a call that the simulator lacks"
-                       : api_unasked() ? "was a launch that failed, and nothing asked for its error"
-                                       : NULL;
-    if (status != 0 || !what)
+    snprintf(counted, sizeof counted, "%u finding%s reported", findings, findings == 1 ? " was" : "s were");
+    const char *reason = findings                           ? counted
+                         : api_has_unsupported_call()       ? "an unsupported call was made"
+                         : api_has_unchecked_launch_error() ? "a launch failed and its error was not checked"
+                                                            : NULL;
+    if (status != 0 || !reason)
         return;
     fflush(NULL);
-    fprintf(stderr, "simulator: the program ends with status 0, but there %s (above): status %d\n", what, wanted);
-    _exit(wanted);
+    fprintf(stderr, "simulator: the program exited with status 0, but %s (above): exit status %d\n", reason,
+            failure_status);
+    _exit(failure_status);
 }
 
-__attribute__((constructor)) static void begin(void) {
+__attribute__((constructor)) static void read_failure_status(void) {
     const char *text = getenv("SIMULATOR_STATUS");
     char *rest;
     long value = text ? strtol(text, &rest, 10) : 0;
     if (!text || !*text)
         return;
     if (*rest || value < 0 || value > 255)
-        fprintf(stderr, "simulator: SIMULATOR_STATUS=%s is no exit status; it is 0 to 255\n", text);
-    else if (value > 0 && on_exit(end, NULL) == 0)
-        wanted = (int)value;
+        fprintf(stderr, "simulator: invalid SIMULATOR_STATUS=%s: an exit status is 0 to 255\n", text);
+    else if (value > 0 && on_exit(replace_exit_status, NULL) == 0)
+        failure_status = (int)value;
 }

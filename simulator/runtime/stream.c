@@ -12,15 +12,16 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     unsigned long long id;
-    unsigned after; // round, where its work comes after the inputs
+    unsigned input_epoch; // the epoch of the inputs that its work is ordered after
     struct CUstream_st *next;
 };
 
 static struct CUstream_st *streams;
 
-// Rounds are counted by simulator_inputs_on(); in round 0, or once the host has waited, all streams come after it.
-static unsigned round_of_inputs, legacy_after;
-static bool waited = true;
+// simulator_set_input_stream() starts a new epoch; in epoch 0, or after the host has synchronized, all streams are
+// ordered after the inputs.
+static unsigned input_epoch, legacy_input_epoch;
+static bool host_synchronized = true;
 
 static bool is_default(cudaStream_t stream) {
     return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
@@ -33,40 +34,40 @@ static struct CUstream_st **find(cudaStream_t stream) {
     return link;
 }
 
-bool stream_blocks(cudaStream_t stream) {
+bool stream_is_blocking(cudaStream_t stream) {
     return stream != cudaStreamPerThread && !(stream->flags & cudaStreamNonBlocking);
 }
 
 cudaError_t stream_check(cudaStream_t stream) {
     if (!stream || stream == cudaStreamLegacy)
-        return capture_forbids_legacy();
+        return capture_reject_legacy();
     if (is_default(stream) || *find(stream))
         return cudaSuccess;
-    return api_error(cudaErrorInvalidResourceHandle, "the stream does not exist, or was destroyed");
+    return api_error(cudaErrorInvalidResourceHandle, "invalid stream handle: never created, or already destroyed");
 }
 
-// A default stream and those that block with it do not wait for a stream that was created not to.
-bool stream_is_after(cudaStream_t stream) {
-    return waited || (is_default(stream) ? legacy_after : stream->after) == round_of_inputs;
+// A default stream and blocking streams do not wait for a non-blocking stream.
+bool stream_is_after_inputs(cudaStream_t stream) {
+    return host_synchronized || (is_default(stream) ? legacy_input_epoch : stream->input_epoch) == input_epoch;
 }
 
-void stream_comes_after(cudaStream_t stream) {
-    *(is_default(stream) ? &legacy_after : &stream->after) = round_of_inputs;
+void stream_mark_after_inputs(cudaStream_t stream) {
+    *(is_default(stream) ? &legacy_input_epoch : &stream->input_epoch) = input_epoch;
 }
 
-void stream_all_come_after(void) {
-    waited = true;
+void streams_mark_all_after_inputs(void) {
+    host_synchronized = true;
 }
 
-void simulator_inputs_on(cudaStream_t stream) {
+void simulator_set_input_stream(cudaStream_t stream) {
     if (!control_is_open())
         return;
     from_host_begin();
     api_lock();
-    round_of_inputs++;
-    waited = false;
+    input_epoch++;
+    host_synchronized = false;
     if (stream_check(stream) == cudaSuccess)
-        stream_comes_after(stream);
+        stream_mark_after_inputs(stream);
     api_unlock();
 }
 
@@ -79,18 +80,18 @@ void stream_destroy_all(void) {
 }
 
 static cudaError_t create(cudaStream_t *stream, unsigned flags, int priority) {
-    static unsigned long long last_id = 2; // 1 and 2 are those of the default streams
+    static unsigned long long last_id = 2; // 1 and 2 are the IDs of the default streams
     if (!stream || (flags & ~(unsigned)cudaStreamNonBlocking) != 0)
         return api_error(cudaErrorInvalidValue, "the flags are unknown or the pointer to the result is NULL");
-    struct CUstream_st *made = calloc(1, sizeof *made);
-    if (!made)
-        return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
-    made->flags = flags;
-    made->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-    made->id = ++last_id;
-    made->next = streams;
-    streams = made;
-    *stream = made;
+    struct CUstream_st *created = calloc(1, sizeof *created);
+    if (!created)
+        return api_error(cudaErrorMemoryAllocation, "out of host memory");
+    created->flags = flags;
+    created->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+    created->id = ++last_id;
+    created->next = streams;
+    streams = created;
+    *stream = created;
     return cudaSuccess;
 }
 
@@ -107,11 +108,12 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flag
 }
 
 static cudaError_t destroy(cudaStream_t stream) {
-    cudaError_t error =
-        is_default(stream) ? api_error(cudaErrorInvalidResourceHandle, "a default stream stays") : stream_check(stream);
+    cudaError_t error = is_default(stream)
+                            ? api_error(cudaErrorInvalidResourceHandle, "a default stream cannot be destroyed")
+                            : stream_check(stream);
     if (error == cudaSuccess) {
         struct CUstream_st **link = find(stream);
-        capture_forget(stream);
+        capture_remove(stream);
         *link = stream->next;
         free(stream);
     }
@@ -122,27 +124,27 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return DEVICE_CALL(destroy(stream));
 }
 
-// The host waits for the stream: what it launches from then on comes after all that is in it.
+// The host synchronizes with the stream: all later launches are ordered after the stream's work.
 static cudaError_t synchronize(cudaStream_t stream) {
     cudaError_t error = stream_check(stream);
     if (error == cudaSuccess)
-        error = capture_forbids(stream, "waits for it");
-    if (error == cudaSuccess && stream_is_after(stream))
-        stream_all_come_after();
+        error = capture_reject(stream, "it synchronizes with the stream");
+    if (error == cudaSuccess && stream_is_after_inputs(stream))
+        streams_mark_all_after_inputs();
     return error;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    return WAITING_CALL(synchronize(stream));
+    return SYNCHRONIZING_CALL(synchronize(stream));
 }
 
 static cudaError_t query(cudaStream_t stream) {
     cudaError_t error = stream_check(stream);
-    return error == cudaSuccess ? capture_forbids(stream, "asks whether it is done") : error;
+    return error == cudaSuccess ? capture_reject(stream, "it queries the stream's completion") : error;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    return WAITING_CALL(query(stream));
+    return SYNCHRONIZING_CALL(query(stream));
 }
 
 static cudaError_t get_flags(cudaStream_t stream, unsigned *flags) {
@@ -184,18 +186,18 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id) {
 
 static cudaError_t host_function(cudaStream_t stream, cudaHostFn_t function, void *argument, bool *captured) {
     cudaError_t error = !function ? api_error(cudaErrorInvalidValue, "the function is NULL") : stream_check(stream);
-    *captured = error == cudaSuccess && capture_is_on(stream);
+    *captured = error == cudaSuccess && capture_is_active(stream);
     if (!*captured)
         return error;
-    struct work *work = work_new(sizeof *work, cudaGraphNodeTypeHost, NULL);
-    if (work) {
-        work->function = function;
-        work->argument = argument;
+    struct operation *operation = operation_new(sizeof *operation, cudaGraphNodeTypeHost, NULL);
+    if (operation) {
+        operation->function = function;
+        operation->argument = argument;
     }
-    return capture_add(stream, work);
+    return capture_add(stream, operation);
 }
 
-// The program's functions are called without the lock, so that they may use the runtime themselves.
+// Calls the program's function without the lock, because the function may call the runtime.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *argument) {
     bool captured = false;
     cudaError_t error = DEVICE_CALL(host_function(stream, function, argument, &captured));
@@ -204,16 +206,16 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
     return error;
 }
 
-static cudaError_t may_call_back(cudaStream_t stream) {
+static cudaError_t check_callback(cudaStream_t stream) {
     cudaError_t error = stream_check(stream);
-    return error == cudaSuccess ? capture_forbids(stream, "has to be cudaLaunchHostFunc instead") : error;
+    return error == cudaSuccess ? capture_reject(stream, "use cudaLaunchHostFunc instead") : error;
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *argument,
                                   unsigned int flags) {
     cudaError_t error =
         DEVICE_CALL(!callback || flags != 0 ? api_error(cudaErrorInvalidValue, "the callback is NULL or flags is not 0")
-                                            : may_call_back(stream));
+                                            : check_callback(stream));
     if (error == cudaSuccess)
         callback(stream, cudaSuccess, argument);
     return error;

@@ -1,23 +1,23 @@
-// Attributes of streams. They say how work is placed, cached and waited for, which nothing here depends on: they are
-// kept, and given back.
+// Stream attributes. They control placement, caching and waiting, none of which the simulator models: it only stores
+// them.
 #include "stream.h"
 
 #include <stdlib.h>
 
-struct kept {
-    unsigned long long stream; // its id, which no later one gets
+struct stream_attribute {
+    unsigned long long stream; // its ID, which is never reused
     cudaStreamAttrID id;
     cudaStreamAttrValue value;
-    struct kept *next;
+    struct stream_attribute *next;
 };
 
-static struct kept *attributes;
+static struct stream_attribute *attributes;
 
-static struct kept *find(unsigned long long stream, cudaStreamAttrID id) {
-    struct kept *one = attributes;
-    while (one && (one->stream != stream || one->id != id))
-        one = one->next;
-    return one;
+static struct stream_attribute *find(unsigned long long stream, cudaStreamAttrID id) {
+    struct stream_attribute *entry = attributes;
+    while (entry && (entry->stream != stream || entry->id != id))
+        entry = entry->next;
+    return entry;
 }
 
 static bool is_known(cudaStreamAttrID id) {
@@ -31,16 +31,16 @@ static cudaError_t set(cudaStream_t stream, cudaStreamAttrID id, const cudaStrea
     if (error != cudaSuccess)
         return error;
     if (!value || !is_known(id))
-        return api_error(cudaErrorInvalidValue, "the value is NULL, or streams have no attribute %d", (int)id);
-    struct kept *one = find(stream_id(stream), id);
-    if (!one) {
-        one = malloc(sizeof *one);
-        if (!one)
-            return api_error(cudaErrorMemoryAllocation, "the host has no memory left");
-        *one = (struct kept){.stream = stream_id(stream), .id = id, .next = attributes};
-        attributes = one;
+        return api_error(cudaErrorInvalidValue, "the value is NULL, or stream attribute %d is unknown", (int)id);
+    struct stream_attribute *entry = find(stream_id(stream), id);
+    if (!entry) {
+        entry = malloc(sizeof *entry);
+        if (!entry)
+            return api_error(cudaErrorMemoryAllocation, "out of host memory");
+        *entry = (struct stream_attribute){.stream = stream_id(stream), .id = id, .next = attributes};
+        attributes = entry;
     }
-    one->value = *value;
+    entry->value = *value;
     return cudaSuccess;
 }
 
@@ -49,9 +49,10 @@ static cudaError_t get(cudaStream_t stream, cudaStreamAttrID id, cudaStreamAttrV
     if (error != cudaSuccess)
         return error;
     if (!value || !is_known(id))
-        return api_error(cudaErrorInvalidValue, "the result is NULL, or streams have no attribute %d", (int)id);
-    const struct kept *one = find(stream_id(stream), id);
-    *value = one ? one->value : (cudaStreamAttrValue){0};
+        return api_error(cudaErrorInvalidValue, "the pointer to the result is NULL, or stream attribute %d is unknown",
+                         (int)id);
+    const struct stream_attribute *entry = find(stream_id(stream), id);
+    *value = entry ? entry->value : (cudaStreamAttrValue){0};
     return cudaSuccess;
 }
 
@@ -59,9 +60,9 @@ static cudaError_t copy(cudaStream_t to, cudaStream_t from) {
     cudaError_t error = stream_check(to);
     if (error == cudaSuccess)
         error = stream_check(from);
-    for (const struct kept *one = attributes; one && error == cudaSuccess; one = one->next)
-        if (one->stream == stream_id(from))
-            error = set(to, one->id, &one->value);
+    for (const struct stream_attribute *entry = attributes; entry && error == cudaSuccess; entry = entry->next)
+        if (entry->stream == stream_id(from))
+            error = set(to, entry->id, &entry->value);
     return error;
 }
 
@@ -77,7 +78,7 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
     return DEVICE_CALL(copy(to, from));
 }
 
-// Managed memory is everybody's here.
+// All streams can access managed memory.
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *memory, size_t length, unsigned int flags) {
     (void)memory;
     (void)length;

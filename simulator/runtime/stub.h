@@ -1,4 +1,4 @@
-// What the stubs are made of that scripts/cudart-stubs writes for the calls which the simulator does not have.
+// Macros of the stubs that scripts/cudart-stubs generates for unsupported calls.
 #ifndef SIMULATOR_RUNTIME_STUB_H
 #define SIMULATOR_RUNTIME_STUB_H
 
@@ -14,14 +14,14 @@
 #error "the runtime library is for x86-64 and aarch64, as CUDA is"
 #endif
 
-// Weak: where the simulator defines the function, that one is linked.
+// Weak: if the simulator defines the function, the linker takes that definition.
 #define STUB(name)                                                                                                     \
     __attribute__((weak, visibility("default"))) cudaError_t name(void);                                               \
     cudaError_t name(void) {                                                                                           \
-        return runtime_unsupported(#name);                                                                             \
+        return api_unsupported_call(#name);                                                                            \
     }
 
-// A name that is another one for the same call.
+// An alias of a call.
 #define SAME(name, plain)                                                                                              \
     __asm__(".text\n.globl " #name "\n.type " #name ", %function\n" #name ": " JUMP #plain PLT "\n"                    \
             ".size " #name ", . - " #name "\n");

@@ -1,5 +1,5 @@
-// Device variables by the host symbol that stands for them: cudaMemcpyToSymbol(variable, ...) passes the address of a
-// host variable, which serves only as a name; registration.c noted which device variable it means.
+// Access to device variables by host symbol: cudaMemcpyToSymbol(variable, ...) passes the address of a host variable,
+// which only identifies the device variable that registration.c recorded for it.
 #include "copy.h"
 #include "module.h"
 #include "stream.h"
@@ -7,7 +7,8 @@
 static cudaError_t find(const void *symbol, struct variable **variable, uint64_t *address) {
     *variable = variable_find(symbol);
     if (!*variable)
-        return api_error(cudaErrorInvalidSymbol, "this is no __device__ or __constant__ variable of the program");
+        return api_error(cudaErrorInvalidSymbol,
+                         "the symbol is not a __device__ or __constant__ variable of the program");
     return variable_address(*variable, address);
 }
 
@@ -18,22 +19,24 @@ cudaError_t symbol_range(const void *symbol, size_t offset, size_t size, void **
     if (error != cudaSuccess)
         return error;
     if (offset > variable->size || size > variable->size - offset) {
-        return api_error(cudaErrorInvalidValue, "%zu bytes at offset %zu of variable %s, which has %zu", size, offset,
+        return api_error(cudaErrorInvalidValue,
+                         "%zu bytes at offset %zu are out of bounds of variable %s, which has %zu", size, offset,
                          variable->name, variable->size);
     }
     *device = (void *)(uintptr_t)(address + offset);
     return cudaSuccess;
 }
 
-// In a stream, or (stream NULL) as a call that waits.
+// Copies asynchronously in a stream, or (stream NULL) synchronously.
 static cudaError_t copy(const cudaStream_t *stream, void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
-    return stream ? copy_bytes_in(*stream, to, from, size, kind) : copy_bytes_now(to, from, size, kind);
+    return stream ? copy_bytes_async(*stream, to, from, size, kind) : copy_bytes_sync(to, from, size, kind);
 }
 
 static cudaError_t to_symbol(const cudaStream_t *stream, const void *symbol, const void *from, size_t size,
                              size_t offset, enum cudaMemcpyKind kind) {
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-        return api_error(cudaErrorInvalidMemcpyDirection, "a copy to a device variable cannot go to the host");
+        return api_error(cudaErrorInvalidMemcpyDirection,
+                         "invalid copy direction: the destination is a device variable");
     void *device = NULL;
     cudaError_t error = symbol_range(symbol, offset, size, &device);
     return error == cudaSuccess ? copy(stream, device, from, size, kind) : error;
@@ -42,7 +45,7 @@ static cudaError_t to_symbol(const cudaStream_t *stream, const void *symbol, con
 static cudaError_t from_symbol(const cudaStream_t *stream, void *to, const void *symbol, size_t size, size_t offset,
                                enum cudaMemcpyKind kind) {
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
-        return api_error(cudaErrorInvalidMemcpyDirection, "a copy from a device variable cannot come from the host");
+        return api_error(cudaErrorInvalidMemcpyDirection, "invalid copy direction: the source is a device variable");
     void *device = NULL;
     cudaError_t error = symbol_range(symbol, offset, size, &device);
     return error == cudaSuccess ? copy(stream, to, device, size, kind) : error;
@@ -50,11 +53,11 @@ static cudaError_t from_symbol(const cudaStream_t *stream, void *to, const void 
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset,
                                enum cudaMemcpyKind kind) {
-    return WAITING_CALL(to_symbol(NULL, symbol, from, size, offset, kind));
+    return SYNCHRONIZING_CALL(to_symbol(NULL, symbol, from, size, offset, kind));
 }
 
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset, enum cudaMemcpyKind kind) {
-    return WAITING_CALL(from_symbol(NULL, to, symbol, size, offset, kind));
+    return SYNCHRONIZING_CALL(from_symbol(NULL, to, symbol, size, offset, kind));
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset,

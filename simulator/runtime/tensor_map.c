@@ -1,5 +1,5 @@
-// Tensor maps, made by functions of the driver that programs get by cudaGetDriverEntryPoint. The checks are those that
-// cuda.h lists; the 128 bytes are the simulator's own (memory/tensor_map.h).
+// Tensor maps: the driver functions that programs get from cudaGetDriverEntryPoint. The checks are those that cuda.h
+// documents; the 128-byte format is the simulator's own (memory/tensor_map.h).
 #include "api.h"
 
 #include "../memory/tensor_map.h"
@@ -13,31 +13,35 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_PIXELS 1024
-#define MOST_SIZE (UINT64_C(1) << 32)
+#define MAX_PIXELS 1024
+#define MAX_GLOBAL_DIM (UINT64_C(1) << 32)
 
-// Of a map of pixels (im2col), in the order of the dimensions: along W, H, D.
-struct pixels {
+// The parameters of an im2col tensor map, in the order W, H, D.
+struct im2col_box {
     const int *lower, *upper;
-    cuuint32_t channels, column;
+    cuuint32_t channels_per_pixel, pixels_per_column;
 };
 
-static const char *called; // which function, under the lock
+static const char *current_function; // the called function, protected by the lock
 
-static CUresult refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static CUresult reject(CUresult error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static CUresult refuse(const char *format, ...) {
+static CUresult reject(CUresult error, const char *format, ...) {
     char text[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "simulator: %s: %s\n", called, text);
-    return CUDA_ERROR_INVALID_VALUE;
+    fprintf(stderr, "simulator: %s: %s [%s]\n", current_function, text,
+            error == CUDA_ERROR_NOT_SUPPORTED ? "CUDA_ERROR_NOT_SUPPORTED" : "CUDA_ERROR_INVALID_VALUE");
+    return error;
 }
 
-// PTX_NO_TYPE: none that the simulator knows.
-static enum ptx_type type_of(CUtensorMapDataType type) {
+#define INVALID_VALUE(...) reject(CUDA_ERROR_INVALID_VALUE, __VA_ARGS__)
+#define NOT_SUPPORTED(...) reject(CUDA_ERROR_NOT_SUPPORTED, __VA_ARGS__)
+
+// PTX_NO_TYPE: unsupported.
+static enum ptx_type ptx_type_of(CUtensorMapDataType type) {
     switch (type) {
     case CU_TENSOR_MAP_DATA_TYPE_UINT8:
         return PTX_U8;
@@ -75,37 +79,39 @@ static bool is_floating(CUtensorMapDataType type) {
 static CUresult check_sizes(const struct tensor_map *map, const cuuint64_t *size, const cuuint64_t *stride,
                             const cuuint32_t *box, const cuuint32_t *step) {
     for (unsigned i = 0; i < map->rank; i++) {
-        if (size[i] == 0 || size[i] > MOST_SIZE)
-            return refuse("globalDim[%u] is %llu; 1 to 2^32 are possible", i, (unsigned long long)size[i]);
+        if (size[i] == 0 || size[i] > MAX_GLOBAL_DIM)
+            return INVALID_VALUE("globalDim[%u] is %llu; it must be 1 to 2^32", i, (unsigned long long)size[i]);
         if (box && (box[i] == 0 || box[i] > TENSOR_MOST_BOX))
-            return refuse("boxDim[%u] is %u; 1 to %d are possible", i, box[i], TENSOR_MOST_BOX);
+            return INVALID_VALUE("boxDim[%u] is %u; it must be 1 to %d", i, box[i], TENSOR_MOST_BOX);
         if (step[i] == 0 || step[i] > TENSOR_MOST_STEP)
-            return refuse("elementStrides[%u] is %u; 1 to %d are possible", i, step[i], TENSOR_MOST_STEP);
+            return INVALID_VALUE("elementStrides[%u] is %u; it must be 1 to %d", i, step[i], TENSOR_MOST_STEP);
         if (i + 1 < map->rank && (stride[i] % 16 || stride[i] >= TENSOR_STRIDE_END))
-            return refuse("globalStrides[%u] is %llu bytes; it has to be a multiple of 16 and less than 2^40", i,
-                          (unsigned long long)stride[i]);
+            return INVALID_VALUE("globalStrides[%u] is %llu bytes; it must be a multiple of 16 and less than 2^40", i,
+                                 (unsigned long long)stride[i]);
     }
     return CUDA_SUCCESS;
 }
 
-// Channels in slices of 16 or 32 bytes.
+// Interleaved layouts, whose channels are in slices of 16 or 32 bytes.
 static CUresult check_interleave(const struct tensor_map *map, const void *address, const cuuint64_t *stride,
                                  CUtensorMapInterleave interleave) {
     if (interleave == CU_TENSOR_MAP_INTERLEAVE_NONE)
         return CUDA_SUCCESS;
     if (map->rank < 3)
-        return refuse("tensorRank is %u; with an interleave 3 to %d are possible", map->rank, TENSOR_MOST_DIMENSIONS);
+        return INVALID_VALUE("tensorRank is %u; with an interleaved layout it must be 3 to %d", map->rank,
+                             TENSOR_MOST_DIMENSIONS);
     if (interleave == CU_TENSOR_MAP_INTERLEAVE_16B)
         return CUDA_SUCCESS;
     if (map->swizzle != CU_TENSOR_MAP_SWIZZLE_32B)
-        return refuse("swizzle is %d; with an interleave of 32 bytes it has to be CU_TENSOR_MAP_SWIZZLE_32B",
-                      map->swizzle);
+        return INVALID_VALUE("swizzle is %d; with an interleave of 32 bytes it must be CU_TENSOR_MAP_SWIZZLE_32B",
+                             map->swizzle);
     if ((uintptr_t)address % 32)
-        return refuse("globalAddress, %p, has to be a multiple of 32 bytes with an interleave of 32 bytes", address);
+        return INVALID_VALUE("globalAddress, %p, must be a multiple of 32 bytes with an interleave of 32 bytes",
+                             address);
     for (unsigned i = 0; i + 1 < map->rank; i++)
         if (stride[i] % 32)
-            return refuse(
-                "globalStrides[%u] is %llu bytes; with an interleave of 32 bytes it has to be a multiple of 32", i,
+            return INVALID_VALUE(
+                "globalStrides[%u] is %llu bytes; with an interleave of 32 bytes it must be a multiple of 32", i,
                 (unsigned long long)stride[i]);
     return CUDA_SUCCESS;
 }
@@ -113,32 +119,33 @@ static CUresult check_interleave(const struct tensor_map *map, const void *addre
 static CUresult check_inner(const struct tensor_map *map, const char *name, cuuint32_t elements) {
     unsigned bytes = elements * map->element_bytes, span = 16u << map->swizzle;
     if (bytes % 16)
-        return refuse("%s is %u elements, %u bytes; it has to be a multiple of 16 bytes", name, elements, bytes);
+        return INVALID_VALUE("%s is %u elements, %u bytes; it must be a multiple of 16 bytes", name, elements, bytes);
     if (map->swizzle && bytes > span)
-        return refuse("%s is %u elements, %u bytes; with a swizzle of %u bytes at most that many are possible", name,
-                      elements, bytes, span);
+        return INVALID_VALUE(
+            "%s is %u elements, %u bytes; the inner dimension must not exceed the swizzle span of %u bytes", name,
+            elements, bytes, span);
     return CUDA_SUCCESS;
 }
 
-static CUresult check_pixels(const struct tensor_map *map, const cuuint64_t *size, const struct pixels *pixels) {
-    static const int most[] = {32768, 128, 16}; // of rank 3, 4, 5
+static CUresult check_pixels(const struct tensor_map *map, const cuuint64_t *size, const struct im2col_box *pixels) {
+    static const int max_corner[] = {32768, 128, 16}; // of rank 3, 4, 5
     if (map->rank < 3)
-        return refuse("tensorRank is %u; 3 to %d are possible", map->rank, TENSOR_MOST_DIMENSIONS);
+        return INVALID_VALUE("tensorRank is %u; it must be 3 to %d", map->rank, TENSOR_MOST_DIMENSIONS);
     if (!pixels->lower || !pixels->upper)
-        return refuse("%s is NULL", pixels->lower ? "pixelBoxUpperCorner" : "pixelBoxLowerCorner");
-    if (pixels->channels == 0 || pixels->channels > TENSOR_MOST_BOX)
-        return refuse("channelsPerPixel is %u; 1 to %d are possible", pixels->channels, TENSOR_MOST_BOX);
-    if (pixels->column == 0 || pixels->column > MOST_PIXELS)
-        return refuse("pixelsPerColumn is %u; 1 to %d are possible", pixels->column, MOST_PIXELS);
+        return INVALID_VALUE("%s is NULL", pixels->lower ? "pixelBoxUpperCorner" : "pixelBoxLowerCorner");
+    if (pixels->channels_per_pixel == 0 || pixels->channels_per_pixel > TENSOR_MOST_BOX)
+        return INVALID_VALUE("channelsPerPixel is %u; it must be 1 to %d", pixels->channels_per_pixel, TENSOR_MOST_BOX);
+    if (pixels->pixels_per_column == 0 || pixels->pixels_per_column > MAX_PIXELS)
+        return INVALID_VALUE("pixelsPerColumn is %u; it must be 1 to %d", pixels->pixels_per_column, MAX_PIXELS);
     for (unsigned i = 0; i + 2 < map->rank; i++) {
-        const int limit = most[map->rank - 3], corner[2] = {pixels->lower[i], pixels->upper[i]};
+        const int limit = max_corner[map->rank - 3], corner[2] = {pixels->lower[i], pixels->upper[i]};
         for (int k = 0; k < 2; k++)
             if (corner[k] < -limit || corner[k] >= limit)
-                return refuse("pixelBox%sCorner[%u] is %d; %d to %d are possible", k ? "Upper" : "Lower", i, corner[k],
-                              -limit, limit - 1);
+                return INVALID_VALUE("pixelBox%sCorner[%u] is %d; it must be %d to %d", k ? "Upper" : "Lower", i,
+                                     corner[k], -limit, limit - 1);
         if ((int64_t)size[i + 1] + corner[1] <= corner[0])
-            return refuse("the box from pixelBoxLowerCorner[%u], %d, to pixelBoxUpperCorner[%u], %d, has no pixels", i,
-                          corner[0], i, corner[1]);
+            return INVALID_VALUE("the box from pixelBoxLowerCorner[%u], %d, to pixelBoxUpperCorner[%u], %d, is empty",
+                                 i, corner[0], i, corner[1]);
     }
     return CUDA_SUCCESS;
 }
@@ -146,56 +153,54 @@ static CUresult check_pixels(const struct tensor_map *map, const cuuint64_t *siz
 static CUresult encode(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t rank, void *address,
                        const cuuint64_t *size, const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *step,
                        CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                       CUtensorMapL2promotion l2_promotion, CUtensorMapFloatOOBfill fill, const struct pixels *pixels) {
+                       CUtensorMapL2promotion l2_promotion, CUtensorMapFloatOOBfill fill,
+                       const struct im2col_box *pixels) {
     struct tensor_map map = {.magic = TENSOR_MAP_MAGIC, .rank = (uint8_t)rank, .swizzle = (uint8_t)swizzle};
     if (device_current()->simulated.compute_capability < 90)
-        return refuse("tensor maps need a GPU of compute capability 9.0 or higher, and %s is none",
-                      device_current()->simulated.name),
-               CUDA_ERROR_NOT_SUPPORTED;
+        return NOT_SUPPORTED("tensor maps need compute capability 9.0 or higher, which %s does not have",
+                             device_current()->simulated.name);
     if (!result)
-        return refuse("tensorMap is NULL");
+        return INVALID_VALUE("tensorMap is NULL");
     if ((uintptr_t)result % TENSOR_MAP_ALIGNMENT)
-        return refuse("tensorMap, %p, has to be a multiple of %d", (void *)result, TENSOR_MAP_ALIGNMENT);
-    map.type = (uint8_t)type_of(type);
-    map.element_bytes = (uint8_t)ptx_type_size(type_of(type));
+        return INVALID_VALUE("tensorMap, %p, must be a multiple of %d", (void *)result, TENSOR_MAP_ALIGNMENT);
+    map.type = (uint8_t)ptx_type_of(type);
+    map.element_bytes = (uint8_t)ptx_type_size(ptx_type_of(type));
     if (!map.element_bytes)
-        return refuse("tensorDataType is %d, which the simulator does not know", (int)type);
+        return INVALID_VALUE("tensorDataType is %d, which is not supported", (int)type);
     if (rank < 1 || rank > TENSOR_MOST_DIMENSIONS)
-        return refuse("tensorRank is %u; 1 to %d are possible", rank, TENSOR_MOST_DIMENSIONS);
+        return INVALID_VALUE("tensorRank is %u; it must be 1 to %d", rank, TENSOR_MOST_DIMENSIONS);
     if (interleave > CU_TENSOR_MAP_INTERLEAVE_32B)
-        return refuse("interleave is %d; there are none, 16B and 32B", (int)interleave);
+        return INVALID_VALUE("interleave is %d; it must be NONE, 16B or 32B", (int)interleave);
     if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
-        return refuse("swizzle is %d; on Hopper there are none, 32B, 64B and 128B", (int)swizzle);
+        return INVALID_VALUE("swizzle is %d; on Hopper it must be NONE, 32B, 64B or 128B", (int)swizzle);
     if (l2_promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B)
-        return refuse("l2Promotion is %d", (int)l2_promotion);
+        return INVALID_VALUE("l2Promotion is %d, which is unknown", (int)l2_promotion);
     if (fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)
-        return refuse("oobFill is %d", (int)fill);
+        return INVALID_VALUE("oobFill is %d, which is unknown", (int)fill);
     if (fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA && !is_floating(type))
-        return refuse("oobFill asks for NaN, and tensorDataType is no floating-point type");
+        return INVALID_VALUE("oobFill is NaN, but tensorDataType is not a floating-point type");
     if (!address)
-        return refuse("globalAddress is NULL");
+        return INVALID_VALUE("globalAddress is NULL");
     if ((uintptr_t)address % 16)
-        return refuse("globalAddress, %p, has to be a multiple of 16 bytes", address);
+        return INVALID_VALUE("globalAddress, %p, must be a multiple of 16 bytes", address);
     if (!size || (!stride && rank > 1) || (!box && !pixels) || !step)
-        return refuse("%s is NULL", !size             ? "globalDim"
-                                    : !box && !pixels ? "boxDim"
-                                    : !step           ? "elementStrides"
-                                                      : "globalStrides");
+        return INVALID_VALUE("%s is NULL", !size             ? "globalDim"
+                                           : !box && !pixels ? "boxDim"
+                                           : !step           ? "elementStrides"
+                                                             : "globalStrides");
     CUresult error = check_sizes(&map, size, stride, box, step);
     if (error == CUDA_SUCCESS && pixels)
         error = check_pixels(&map, size, pixels);
     if (error == CUDA_SUCCESS)
         error = check_interleave(&map, address, stride, interleave);
-    // Neither the PTX ISA nor the driver's manual says which stride leads from slice to slice, or what a box has of
-    // one.
+    // Neither the PTX ISA nor the driver API manual documents which stride separates slices, or which part of a slice a
+    // box covers.
     if (error == CUDA_SUCCESS && interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
-        return refuse(
-                   "interleave is %s; the driver takes this map, but the simulator lacks copies of channels in slices",
-                   interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? "16B" : "32B"),
-               CUDA_ERROR_NOT_SUPPORTED;
+        return NOT_SUPPORTED("interleave is %s, which the driver accepts but the simulator does not support",
+                             interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? "16B" : "32B");
     if (error == CUDA_SUCCESS)
-        error =
-            pixels ? check_inner(&map, "channelsPerPixel", pixels->channels) : check_inner(&map, "boxDim[0]", box[0]);
+        error = pixels ? check_inner(&map, "channelsPerPixel", pixels->channels_per_pixel)
+                       : check_inner(&map, "boxDim[0]", box[0]);
     if (error != CUDA_SUCCESS)
         return error;
     map.address = (uintptr_t)address;
@@ -209,8 +214,8 @@ static CUresult encode(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t
     }
     if (pixels) {
         map.pixels = 1;
-        map.box[0] = (uint16_t)pixels->channels;
-        map.box[1] = (uint16_t)pixels->column;
+        map.box[0] = (uint16_t)pixels->channels_per_pixel;
+        map.box[1] = (uint16_t)pixels->pixels_per_column;
         for (unsigned i = 0; i + 2 < rank; i++) {
             map.lower[i] = (int16_t)pixels->lower[i];
             map.upper[i] = (int16_t)pixels->upper[i];
@@ -227,7 +232,7 @@ CUresult driver_tensor_map_encode_tiled(CUtensorMap *result, CUtensorMapDataType
                                         CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2_promotion,
                                         CUtensorMapFloatOOBfill fill) {
     api_lock();
-    called = "cuTensorMapEncodeTiled";
+    current_function = "cuTensorMapEncodeTiled";
     CUresult error =
         encode(result, type, rank, address, size, stride, box, step, interleave, swizzle, l2_promotion, fill, NULL);
     api_unlock();
@@ -236,15 +241,15 @@ CUresult driver_tensor_map_encode_tiled(CUtensorMap *result, CUtensorMapDataType
 
 CUresult driver_tensor_map_encode_im2col(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t rank, void *address,
                                          const cuuint64_t *size, const cuuint64_t *stride, const int *lower,
-                                         const int *upper, cuuint32_t channels, cuuint32_t pixels,
+                                         const int *upper, cuuint32_t channels_per_pixel, cuuint32_t pixels,
                                          const cuuint32_t *step, CUtensorMapInterleave interleave,
                                          CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2_promotion,
                                          CUtensorMapFloatOOBfill fill) {
-    const struct pixels what = {lower, upper, channels, pixels};
+    const struct im2col_box im2col = {lower, upper, channels_per_pixel, pixels};
     api_lock();
-    called = "cuTensorMapEncodeIm2col";
+    current_function = "cuTensorMapEncodeIm2col";
     CUresult error =
-        encode(result, type, rank, address, size, stride, NULL, step, interleave, swizzle, l2_promotion, fill, &what);
+        encode(result, type, rank, address, size, stride, NULL, step, interleave, swizzle, l2_promotion, fill, &im2col);
     api_unlock();
     return error;
 }
@@ -252,16 +257,16 @@ CUresult driver_tensor_map_encode_im2col(CUtensorMap *result, CUtensorMapDataTyp
 static CUresult replace_address(CUtensorMap *result, void *address) {
     struct tensor_map map;
     if (!result)
-        return refuse("tensorMap is NULL");
+        return INVALID_VALUE("tensorMap is NULL");
     if ((uintptr_t)result % TENSOR_MAP_ALIGNMENT)
-        return refuse("tensorMap, %p, has to be a multiple of %d", (void *)result, TENSOR_MAP_ALIGNMENT);
+        return INVALID_VALUE("tensorMap, %p, must be a multiple of %d", (void *)result, TENSOR_MAP_ALIGNMENT);
     if (!address)
-        return refuse("globalAddress is NULL");
+        return INVALID_VALUE("globalAddress is NULL");
     if ((uintptr_t)address % 16)
-        return refuse("globalAddress, %p, has to be a multiple of 16 bytes", address);
+        return INVALID_VALUE("globalAddress, %p, must be a multiple of 16 bytes", address);
     memcpy(&map, result, sizeof map);
     if (map.magic != TENSOR_MAP_MAGIC)
-        return refuse("tensorMap is none that was encoded");
+        return INVALID_VALUE("tensorMap was not encoded by cuTensorMapEncode*");
     map.address = (uintptr_t)address;
     memcpy(result, &map, sizeof map);
     return CUDA_SUCCESS;
@@ -269,7 +274,7 @@ static CUresult replace_address(CUtensorMap *result, void *address) {
 
 CUresult driver_tensor_map_replace_address(CUtensorMap *map, void *address) {
     api_lock();
-    called = "cuTensorMapReplaceAddress";
+    current_function = "cuTensorMapReplaceAddress";
     CUresult error = replace_address(map, address);
     api_unlock();
     return error;

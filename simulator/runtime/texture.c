@@ -1,5 +1,4 @@
-// Texture and surface objects: their descriptions are checked, and become what machine/texture.h has for the
-// instructions.
+// Texture and surface objects: checks their descriptors and translates them into the structures of machine/texture.h.
 #include "../machine/texture.h"
 #include "array.h"
 #include "device_memory.h"
@@ -10,7 +9,7 @@ void texture_free_all(void) {
     sim_texture_remove_all();
 }
 
-static void take_format(struct sim_texture *t, const struct cudaChannelFormatDesc *format) {
+static void set_format(struct sim_texture *t, const struct cudaChannelFormatDesc *format) {
     t->channel_bytes = format->x / 8;
     t->channels = (int)array_texel_bytes(format) / t->channel_bytes;
     t->kind = format->f == cudaChannelFormatKindSigned     ? SIM_TEXEL_SIGNED
@@ -18,12 +17,12 @@ static void take_format(struct sim_texture *t, const struct cudaChannelFormatDes
                                                            : SIM_TEXEL_FLOAT;
 }
 
-// The next level.
-static cudaError_t take_array(struct sim_texture *t, cudaArray_t array) {
+// Appends a mipmap level.
+static cudaError_t add_array_level(struct sim_texture *t, cudaArray_t array) {
     cudaError_t error = array_check(array);
     if (error != cudaSuccess)
         return error;
-    take_format(t, &array->format);
+    set_format(t, &array->format);
     t->array = true;
     t->cube = array->flags & cudaArrayCubemap;
     size_t row = array->extent.width * array->texel_bytes;
@@ -34,23 +33,26 @@ static cudaError_t take_array(struct sim_texture *t, cudaArray_t array) {
     return cudaSuccess;
 }
 
-static cudaError_t take_levels(struct sim_texture *t, cudaMipmappedArray_t mipmap) {
+static cudaError_t add_mipmap_levels(struct sim_texture *t, cudaMipmappedArray_t mipmap) {
     cudaError_t error = mipmap_check(mipmap);
     for (unsigned i = 0; error == cudaSuccess && i < mipmap->levels; i++)
-        error = take_array(t, mipmap->level[i]);
+        error = add_array_level(t, mipmap->level[i]);
     return error;
 }
 
-// Plain device memory, with a pitch or in one row.
-static cudaError_t take_memory(struct sim_texture *t, const void *address, const struct cudaChannelFormatDesc *format,
-                               size_t width_bytes, size_t height, size_t pitch) {
+// Sets pitched or linear device memory.
+static cudaError_t set_linear_memory(struct sim_texture *t, const void *address,
+                                     const struct cudaChannelFormatDesc *format, size_t width_bytes, size_t height,
+                                     size_t pitch) {
     size_t texel = array_texel_bytes(format), size = (height - 1) * pitch + width_bytes;
     if (texel == 0)
-        return api_error(cudaErrorInvalidChannelDescriptor, "texels of %d, %d, %d and %d bits", format->x, format->y,
-                         format->z, format->w);
+        return api_error(
+            cudaErrorInvalidChannelDescriptor,
+            "unsupported channel format of %d, %d, %d and %d bits: a texel has 1, 2 or 4 channels of 8, 16 or 32 bits",
+            format->x, format->y, format->z, format->w);
     if (!sim_memory_find((uint64_t)(uintptr_t)address, size))
-        return device_memory_explain("the texture's memory", address, size);
-    take_format(t, format);
+        return device_memory_report_invalid("the texture's memory", address, size);
+    set_format(t, format);
     t->level[0] = (struct sim_level){.address = (uint64_t)(uintptr_t)address,
                                      .size = {width_bytes / texel, height, 1},
                                      .row_bytes = pitch,
@@ -59,44 +61,44 @@ static cudaError_t take_memory(struct sim_texture *t, const void *address, const
     return cudaSuccess;
 }
 
-static cudaError_t take_resource(struct sim_texture *t, const struct cudaResourceDesc *resource, bool surface) {
+static cudaError_t set_resource(struct sim_texture *t, const struct cudaResourceDesc *resource, bool surface) {
     if (surface && resource->resType != cudaResourceTypeArray)
-        return api_error(cudaErrorInvalidValue, "a surface is made of an array");
+        return api_error(cudaErrorInvalidValue, "a surface object needs a CUDA array");
     switch (resource->resType) {
     case cudaResourceTypeArray:
-        return take_array(t, resource->res.array.array);
+        return add_array_level(t, resource->res.array.array);
     case cudaResourceTypeLinear:
-        return take_memory(t, resource->res.linear.devPtr, &resource->res.linear.desc, resource->res.linear.sizeInBytes,
-                           1, resource->res.linear.sizeInBytes);
+        return set_linear_memory(t, resource->res.linear.devPtr, &resource->res.linear.desc,
+                                 resource->res.linear.sizeInBytes, 1, resource->res.linear.sizeInBytes);
     case cudaResourceTypePitch2D: {
         size_t texel = array_texel_bytes(&resource->res.pitch2D.desc);
-        return take_memory(t, resource->res.pitch2D.devPtr, &resource->res.pitch2D.desc,
-                           resource->res.pitch2D.width * texel, resource->res.pitch2D.height,
-                           resource->res.pitch2D.pitchInBytes);
+        return set_linear_memory(t, resource->res.pitch2D.devPtr, &resource->res.pitch2D.desc,
+                                 resource->res.pitch2D.width * texel, resource->res.pitch2D.height,
+                                 resource->res.pitch2D.pitchInBytes);
     }
     case cudaResourceTypeMipmappedArray:
-        return take_levels(t, resource->res.mipmap.mipmap);
+        return add_mipmap_levels(t, resource->res.mipmap.mipmap);
     default:
-        return api_error(cudaErrorInvalidValue, "there is no resource of kind %d", (int)resource->resType);
+        return api_error(cudaErrorInvalidValue, "unknown resource type %d", (int)resource->resType);
     }
 }
 
-static cudaError_t take_description(struct sim_texture *t, const struct cudaTextureDesc *d, bool plain) {
+static cudaError_t set_texture_descriptor(struct sim_texture *t, const struct cudaTextureDesc *d, bool is_linear) {
     static const enum sim_addressing addressing[] = {[cudaAddressModeWrap] = SIM_ADDRESS_WRAP,
                                                      [cudaAddressModeClamp] = SIM_ADDRESS_CLAMP,
                                                      [cudaAddressModeMirror] = SIM_ADDRESS_MIRROR,
                                                      [cudaAddressModeBorder] = SIM_ADDRESS_BORDER};
     for (int i = 0; i < 3; i++) {
         if ((unsigned)d->addressMode[i] > cudaAddressModeBorder)
-            return api_error(cudaErrorInvalidValue, "there is no address mode %d", (int)d->addressMode[i]);
+            return api_error(cudaErrorInvalidValue, "unknown address mode %d", (int)d->addressMode[i]);
         t->addressing[i] = addressing[d->addressMode[i]];
-        // Coordinates that count texels do not repeat (programming guide, "Texture Memory").
+        // Unnormalized coordinates do not wrap (programming guide, "Texture Memory").
         if (!d->normalizedCoords && t->addressing[i] != SIM_ADDRESS_BORDER)
             t->addressing[i] = SIM_ADDRESS_CLAMP;
     }
     t->linear = d->filterMode == cudaFilterModeLinear;
     t->normalised = d->readMode == cudaReadModeNormalizedFloat;
-    // No direction leads beyond the edges of a face.
+    // A direction never leaves the edges of a cube face.
     for (int i = 0; i < 3 && t->cube; i++)
         t->addressing[i] = SIM_ADDRESS_CLAMP;
     t->unit = d->normalizedCoords != 0 || t->cube;
@@ -106,39 +108,41 @@ static cudaError_t take_description(struct sim_texture *t, const struct cudaText
     t->least = d->minMipmapLevelClamp;
     t->most = d->maxMipmapLevelClamp;
     if (t->levels > 1 && !t->unit)
-        return api_error(cudaErrorInvalidValue, "where there are several levels, coordinates go from 0 to 1");
+        return api_error(cudaErrorInvalidValue, "mipmapped textures need normalized coordinates");
     if (d->sRGB)
-        return api_error(cudaErrorNotSupported, "the simulator has no textures in sRGB");
+        return api_error(cudaErrorNotSupported, "sRGB textures are not supported");
     if (d->seamlessCubemap && t->linear)
-        return api_error(cudaErrorNotSupported, "the simulator mixes no texels of neighbouring faces of a cube");
+        return api_error(cudaErrorNotSupported, "seamless cubemap filtering is not supported");
     if (t->normalised && (t->kind == SIM_TEXEL_FLOAT || t->channel_bytes == 4))
-        return api_error(cudaErrorInvalidNormSetting, "only integers of 8 or 16 bits are read as floats from 0 to 1");
-    if ((t->linear || (t->mixes_levels && t->levels > 1)) && (plain || (t->kind != SIM_TEXEL_FLOAT && !t->normalised)))
+        return api_error(cudaErrorInvalidNormSetting,
+                         "cudaReadModeNormalizedFloat needs integer texels of 8 or 16 bits");
+    if ((t->linear || (t->mixes_levels && t->levels > 1)) &&
+        (is_linear || (t->kind != SIM_TEXEL_FLOAT && !t->normalised)))
         return api_error(cudaErrorInvalidFilterSetting,
-                         "only floats are mixed, and not those of a row of plain memory");
+                         "linear filtering needs texels read as floats and no linear memory");
     return cudaSuccess;
 }
 
-static cudaError_t create(unsigned long long *object, const struct cudaResourceDesc *resource,
-                          const struct cudaTextureDesc *description, const struct cudaResourceViewDesc *view) {
+static cudaError_t create_object(unsigned long long *object, const struct cudaResourceDesc *resource,
+                                 const struct cudaTextureDesc *description, const struct cudaResourceViewDesc *view) {
     bool surface = !description;
     struct sim_texture t = {.surface = surface};
     if (!object || !resource)
         return api_error(cudaErrorInvalidValue, "a pointer is NULL");
     if (view)
-        return api_error(cudaErrorNotSupported, "the simulator takes no view of a texture's resource");
-    cudaError_t error = take_resource(&t, resource, surface);
+        return api_error(cudaErrorNotSupported, "resource views are not supported");
+    cudaError_t error = set_resource(&t, resource, surface);
     if (error == cudaSuccess && !surface)
-        error = take_description(&t, description, resource->resType == cudaResourceTypeLinear);
+        error = set_texture_descriptor(&t, description, resource->resType == cudaResourceTypeLinear);
     if (error == cudaSuccess && !(*object = sim_texture_add(&t)))
-        error = api_error(cudaErrorMemoryAllocation, "the host has no memory left");
+        error = api_error(cudaErrorMemoryAllocation, "out of host memory");
     return error;
 }
 
 static cudaError_t create_texture(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
                                   const struct cudaTextureDesc *description, const struct cudaResourceViewDesc *view) {
-    return description ? create(object, resource, description, view)
-                       : api_error(cudaErrorInvalidValue, "the description is NULL");
+    return description ? create_object(object, resource, description, view)
+                       : api_error(cudaErrorInvalidValue, "the texture descriptor is NULL");
 }
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct cudaResourceDesc *resource,
@@ -148,13 +152,13 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct cu
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object, const struct cudaResourceDesc *resource) {
-    return DEVICE_CALL(create(object, resource, NULL, NULL));
+    return DEVICE_CALL(create_object(object, resource, NULL, NULL));
 }
 
 static cudaError_t destroy(unsigned long long object, bool surface) {
     const struct sim_texture *t = sim_texture_find(object);
     if (object && (!t || t->surface != surface))
-        return api_error(cudaErrorInvalidValue, "there is no such %s object", surface ? "surface" : "texture");
+        return api_error(cudaErrorInvalidValue, "invalid %s object", surface ? "surface" : "texture");
     sim_texture_remove(object);
     return cudaSuccess;
 }

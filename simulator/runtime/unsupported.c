@@ -1,14 +1,14 @@
-// Where the calls end up that the simulator does not have.
+// The common implementation of unsupported calls.
 #include "unsupported.h"
 #include "api.h"
 
-cudaError_t runtime_unsupported(const char *call) {
+cudaError_t api_unsupported_call(const char *call) {
     api_enter(call);
-    api_note_lacked();
-    return api_leave(api_error(cudaErrorNotSupported, "the simulator does not have this call"));
+    api_record_unsupported_call();
+    return api_leave(api_error(cudaErrorNotSupported, "this call is not supported by the simulator"));
 }
 
-// The one call of NVIDIA's that returns no error, so that no stub can stand for it. It only packs its arguments.
+// The only call that returns no error code, so a stub cannot replace it. It only packs its arguments.
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind kind) {
     return (struct cudaChannelFormatDesc){x, y, z, w, kind};
 }

@@ -1,6 +1,6 @@
 // Calls of every kind, run on the simulator and compared with the same functions on the host: structures by value,
-// recursion to a depth that differs by lane, local variables of a caller seen from below, pointers to functions,
-// virtual functions, addresses in initial values.
+// recursion to a lane-dependent depth, pointers to a caller's local variables, function pointers, virtual functions,
+// addresses in initializers.
 #include <cstdio>
 #include <cstdlib>
 
@@ -22,7 +22,7 @@ BOTH int fibonacci(int n) {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
 
-// Each activation has an array of its own and hands its address down.
+// Each activation has its own array and passes its address to its callee.
 BOTH int sum_of_levels(int n, const int *above) {
     int mine[4];
     for (int i = 0; i < 4; i++)

@@ -1,4 +1,4 @@
-// fp16 and bf16: the arithmetic intrinsics of the two headers, scalar and x2. From sm_80 on: before, bf16 is emulated
+// fp16 and bf16: the arithmetic intrinsics of the two headers, scalar and x2, from sm_80 on; before, bf16 is emulated
 // and incomplete.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

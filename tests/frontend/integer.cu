@@ -1,4 +1,4 @@
-// Integers of every width, and the intrinsics on their bits.
+// Integers of every width, and bit intrinsics.
 #include <cstdint>
 
 template <typename T>

@@ -1,4 +1,4 @@
-// ldmatrix, stmatrix and mma.sync by inline assembly, as the tensor-core lessons write them.
+// ldmatrix, stmatrix and mma.sync in inline assembly, as in the tensor-core lessons.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

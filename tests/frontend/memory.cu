@@ -1,4 +1,4 @@
-// Every space, vector accesses, cache operators, atomics, structures by value, tables with addresses in them.
+// Every state space, vector accesses, cache operators, atomics, structures by value, tables of addresses.
 #include <cstdint>
 
 struct mixed {

@@ -1,5 +1,4 @@
-// What the simulator does not know, each where the macro of that name is defined: an error that names this file and the
-// line.
+// Unsupported PTX, one case per macro: the error must name this file and the line.
 #ifdef special_register
 __global__ void reads_register(unsigned *x) {
     asm volatile("mov.u32 %0, %%pm0;" : "=r"(x[0])); // unknown: special_register
@@ -13,9 +12,9 @@ __global__ void adds_on_all(unsigned *x) {
 #endif
 
 #ifdef stack
-__global__ void takes_from_the_stack(unsigned *x) {
-    volatile unsigned *own = static_cast<unsigned *>(alloca(x[1])); // unknown: stack
-    own[0] = x[2];
-    x[0] = own[x[3]];
+__global__ void allocates_on_the_stack(unsigned *x) {
+    volatile unsigned *local = static_cast<unsigned *>(alloca(x[1])); // unknown: stack
+    local[0] = x[2];
+    x[0] = local[x[3]];
 }
 #endif

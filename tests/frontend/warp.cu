@@ -1,4 +1,4 @@
-// What the lanes of a warp and the threads of a block do together.
+// Warp-level and block-level collectives.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda_pipeline.h>

@@ -1,4 +1,4 @@
-// The reader of fat binaries on any bytes: PTX or an error, never a crash.
+// Fuzz target: the fat binary reader must return PTX or an error for any bytes, and never crash.
 #include "fatbin/fatbin.h"
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char error[512] = "";
     struct fatbin_ptx ptx = {0};
-    // A copy of exactly this size, so that ASan sees a read past its end; aligned, as the linker aligns it.
+    // A copy of exactly this size, so that ASan detects an out-of-bounds read; aligned, as the linker aligns it.
     void *bytes = NULL;
     if (posix_memalign(&bytes, 16, size ? size : 1) != 0)
         return 0;
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             abort();
         fatbin_free(&ptx);
     } else if (!error[0]) {
-        abort(); // a failure has to say why
+        abort(); // a failure needs an error message
     }
     free(bytes);
     return 0;

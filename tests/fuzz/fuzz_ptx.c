@@ -1,4 +1,5 @@
-// The PTX parser on any bytes: a module or an error, never a crash. Each kernel of a module that it takes is linked.
+// Fuzz target: the PTX parser must return a module or an error for any bytes, and never crash. Each kernel of a parsed
+// module is linked.
 #include "ptx/program.h"
 
 #include <stdint.h>
@@ -7,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char error[512] = "";
-    // A copy of exactly this size, so that ASan sees a read past its end.
+    // A copy of exactly this size, so that ASan detects an out-of-bounds read.
     char *text = malloc(size ? size : 1);
     if (!text)
         return 0;
@@ -15,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         memcpy(text, data, size);
     struct ptx_module *module = ptx_parse(text, size, error, sizeof error);
     if (!module && !error[0])
-        abort(); // a failure has to say why
+        abort(); // a failure needs an error message
     const char *name;
     for (int i = 0; module && (name = ptx_entry_name(module, i)); i++) {
         error[0] = 0;

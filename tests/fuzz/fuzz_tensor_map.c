@@ -1,5 +1,5 @@
-// The encoders of tensor maps on any arguments: a map, or an error and one line that says which; never both. A map is
-// one whose boxes a copy can go through without leaving what it may count to.
+// Fuzz target: the tensor map encoders must return a valid map, or an error with one line on stderr, never both. A map
+// is valid if a copy of each of its boxes stays within the limits of the format.
 #include "memory/tensor_map.h"
 #include "runtime/device.h"
 #include "runtime/driver.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// In the place of the runtime around the encoders.
+// Replacements for the parts of the runtime that the encoders call.
 void api_lock(void) {
 }
 
@@ -20,11 +20,11 @@ const struct device *device_current(void) {
     return &hopper;
 }
 
-// How an input lies in memory; what it is too short for is 0. seed-tensor_map writes such bytes.
+// The layout of an input; missing bytes are 0. seed-tensor_map writes such bytes.
 struct arguments {
     uint8_t type, rank, interleave, swizzle, promotion, fill;
-    uint8_t function; // 0: tiled, 1: im2col, 2: the address of a tiled one is replaced
-    uint8_t missing;  // bits: which pointers are NULL
+    uint8_t function; // 0: tiled, 1: im2col, 2: tiled, then a replaced address
+    uint8_t missing;  // bit set of NULL pointers
     uint64_t address;
     uint64_t size[5], stride[5];
     uint32_t box[5], step[5];
@@ -51,34 +51,34 @@ static CUresult encode(const struct arguments *a, CUtensorMap *map) {
                                           a->swizzle, a->promotion, a->fill);
 }
 
-static void must(bool so) {
+static void expect(bool so) {
     if (!so)
         abort();
 }
 
 static void check_map(const struct tensor_map *map) {
-    must(map->magic == TENSOR_MAP_MAGIC && map->rank >= 1 && map->rank <= TENSOR_MOST_DIMENSIONS);
-    must(map->element_bytes >= 1 && map->element_bytes <= 8 && map->swizzle <= 3 && map->address % 16 == 0);
-    must(map->box[0] * map->element_bytes % 16 == 0);
-    must(!map->swizzle || map->box[0] * map->element_bytes <= 16 << map->swizzle);
+    expect(map->magic == TENSOR_MAP_MAGIC && map->rank >= 1 && map->rank <= TENSOR_MOST_DIMENSIONS);
+    expect(map->element_bytes >= 1 && map->element_bytes <= 8 && map->swizzle <= 3 && map->address % 16 == 0);
+    expect(map->box[0] * map->element_bytes % 16 == 0);
+    expect(!map->swizzle || map->box[0] * map->element_bytes <= 16 << map->swizzle);
     for (int i = 0; i < map->rank; i++) {
-        must(map->box[i] >= 1 && map->step[i] >= 1 && map->step[i] <= 8);
-        must(map->box[i] <= (map->pixels && i == 1 ? 1024 : 256));
-        must(i + 1 == map->rank || (map->stride[i] % 16 == 0 && map->stride[i] < UINT64_C(1) << 40));
+        expect(map->box[i] >= 1 && map->step[i] >= 1 && map->step[i] <= 8);
+        expect(map->box[i] <= (map->pixels && i == 1 ? 1024 : 256));
+        expect(i + 1 == map->rank || (map->stride[i] % 16 == 0 && map->stride[i] < UINT64_C(1) << 40));
     }
     for (int i = 0; map->pixels && i + 2 < map->rank; i++)
-        must((int64_t)map->last[i + 1] + map->upper[i] >= map->lower[i]);
+        expect((int64_t)map->last[i + 1] + map->upper[i] >= map->lower[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static char said[4096];
+    static char output[4096];
     static FILE *stream;
     static CUtensorMap map;
     struct arguments arguments = {0};
     memcpy(&arguments, data, size < sizeof arguments ? size : sizeof arguments);
-    if (!stream && !(stream = fmemopen(said, sizeof said, "w")))
+    if (!stream && !(stream = fmemopen(output, sizeof output, "w")))
         abort();
-    memset(said, 0, sizeof said);
+    memset(output, 0, sizeof output);
     memset(&map, 0xa5, sizeof map);
     rewind(stream);
     FILE *terminal = stderr;
@@ -88,15 +88,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     stderr = terminal;
     const uint8_t *bytes = (const uint8_t *)&map;
     if (result == CUDA_SUCCESS) {
-        must(!said[0]);
+        expect(!output[0]);
         check_map((const struct tensor_map *)(const void *)&map);
         if (arguments.function == 2)
-            must(driver_tensor_map_replace_address(&map, (void *)((uintptr_t)arguments.address + 16)) == CUDA_SUCCESS);
+            expect(driver_tensor_map_replace_address(&map, (void *)((uintptr_t)arguments.address + 16)) ==
+                   CUDA_SUCCESS);
         return 0;
     }
-    must(result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED);
-    must(strncmp(said, "simulator: cuTensorMapEncode", 28) == 0 && strchr(said, '\n') == said + strlen(said) - 1);
+    expect(result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED);
+    expect(strncmp(output, "simulator: cuTensorMapEncode", 28) == 0 &&
+           strchr(output, '\n') == output + strlen(output) - 1);
     for (size_t i = 0; i < sizeof map; i++)
-        must(bytes[i] == 0xa5);
+        expect(bytes[i] == 0xa5);
     return 0;
 }

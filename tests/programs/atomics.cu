@@ -1,5 +1,4 @@
-// Atomics of all kinds on global and shared memory, and those that a program makes of atomicCAS itself, whose first
-// read is a plain one.
+// Atomics on global and shared memory, and read-modify-write loops with atomicCAS, whose first read is not atomic.
 #include "program.cuh"
 
 __device__ double add_by_cas(double *to, double value) {
@@ -60,7 +59,7 @@ __global__ void all_kinds(results *r, int *taken, int *of_block) {
         assumed = old;
         old = atomicCAS(&r->half_word, assumed, (unsigned short)(assumed + 1));
     } while (old != assumed);
-    // A lock that one thread at a time takes.
+    // A spin lock.
     if (threadIdx.x == 0) {
         while (atomicCAS(&r->cas, 0, 1) != 0) {
         }

@@ -1,11 +1,12 @@
-// Clusters of a size and of a preferred one: blocks add up what those beside them hold, however many these are.
+// Clusters with a required and a preferred size: blocks add up the values in the shared memory of their cluster,
+// whatever its size.
 #include "program.cuh"
 
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;
 
-// sums[block]: of the whole cluster's values, the same in each of its blocks; sizes[block]: how many these are.
+// sums[block]: the sum over the cluster, equal in all of its blocks; sizes[block]: the cluster size.
 __global__ void add_up(const int *values, int *sums, int *sizes) {
     __shared__ int mine;
     const auto cluster = cg::this_cluster();
@@ -46,7 +47,7 @@ int main() {
         values[i] = i * i;
     const int *from = to_device(values);
     int *sums = zeros<int>(blocks), *sizes = zeros<int>(blocks);
-    for (const int preferred : {2, 4, 8, 16}) { // 16 blocks need an attribute of the kernel: never there
+    for (const int preferred : {2, 4, 8, 16}) { // 16 blocks need a kernel attribute, which is not set
         OK(launch(blocks, 2, preferred, from, sums, sizes));
         const std::vector<int> sum = to_host(sums, blocks), size = to_host(sizes, blocks);
         for (int i = 0; i < blocks; i++) {

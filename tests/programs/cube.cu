@@ -1,11 +1,11 @@
-// Cubes of textures: faces by a direction, alone and in layers, and four neighbouring texels at a time.
+// Cubemap textures: lookup by direction, layered cubemaps, and texture gather.
 #include "program.cuh"
 
 #include <algorithm>
 
 constexpr int SIDE = 8, FACES = 6, CUBES = 2;
 
-// A direction through the point (s, t) of a face, both from 0 to 1; how long it is means nothing.
+// A direction through the point (s, t) of a face, both from 0 to 1; its length has no effect.
 __device__ float3 direction(int face, float s, float t, float length) {
     const float a = (2 * s - 1) * length, b = (2 * t - 1) * length;
     switch (face) {
@@ -63,7 +63,7 @@ static cudaArray_t cubes_of(const std::vector<float> &texels, int cubes, unsigne
     return copy.dstArray;
 }
 
-// At the middle of each texel, and with linear filtering where four meet, which stops at the edge of a face.
+// Samples at texel centres, and with linear filtering at texel corners; filtering stops at the edge of a face.
 static void faces(cudaTextureFilterMode filter) {
     const std::vector<float> texels = whole_numbers(SIDE * SIDE * FACES * CUBES, 256);
     const cudaArray_t one = cubes_of(texels, 1, 0), several = cubes_of(texels, CUBES, cudaArrayLayered);
@@ -83,7 +83,7 @@ static void faces(cudaTextureFilterMode filter) {
                                        w * ((1 - w) * at[below * SIDE + x] + w * at[below * SIDE + right]);
                 const float2 got = result[layer * FACES * SIDE * SIDE + i];
                 const float difference = (in_layers ? got.y : got.x) - expected;
-                // Fractions have 8 bits, and a direction is rounded.
+                // Filter weights have 8 fractional bits, and the direction is rounded.
                 EXPECT(mixed ? difference > -2 && difference < 2 : difference == 0);
             }
         }

@@ -1,5 +1,5 @@
-// Atomics on 16 bytes: a list's head beside the number of its changes, pairs that several blocks swap, loads and stores
-// of a whole element in inline assembly.
+// Atomics on 16 bytes: a list head with a version counter, pairs that several blocks exchange, and 128-bit loads and
+// stores in inline assembly.
 #include "program.cuh"
 
 struct alignas(16) pair {
@@ -12,8 +12,7 @@ struct alignas(16) head {
 
 constexpr int BLOCKS = 24, THREADS = 64, NODES = BLOCKS * THREADS;
 
-// Each thread puts its node on the list; the number of changes keeps a head that went and came back from being taken
-// for the same one.
+// Each thread pushes its node; the version counter avoids the ABA problem.
 __global__ void push(head *list, unsigned long long *next) {
     const unsigned long long node = blockIdx.x * blockDim.x + threadIdx.x + 1;
     head seen = {0, 0};
@@ -26,8 +25,7 @@ __global__ void push(head *list, unsigned long long *next) {
     }
 }
 
-// Every value is in one place at a time: what the last exchange leaves and what the others gave back is all of them.
-// The halves of a pair belong together.
+// Exchanges only permute the values: the final contents and the returned values are all of them.
 __global__ void swap(pair *of_all, unsigned long long *sums, int *torn) {
     __shared__ pair of_block;
     const unsigned long long i = blockIdx.x * blockDim.x + threadIdx.x + 1;
@@ -46,7 +44,7 @@ __global__ void swap(pair *of_all, unsigned long long *sums, int *torn) {
         atomicAdd(&sums[1], of_block.first);
 }
 
-// One writes pairs whose halves are equal, the others look: none sees half of one.
+// One block writes pairs with equal halves; the others must never read two different halves.
 __global__ void look(pair *shown, int *torn) {
     for (unsigned long long k = 1; k <= 200; k++) {
         unsigned long long low = k, high = k;
@@ -63,8 +61,7 @@ __global__ void look(pair *shown, int *torn) {
     }
 }
 
-// In shared, local and global memory, with registers of a range, halves that are left out, quarters, and the swap that
-// fails.
+// In shared, local and global memory, with register ranges, sink operands, quarters, and a failing compare-and-swap.
 __global__ void copies(const pair *from, pair *to) {
     __shared__ pair tile[THREADS];
     const int i = threadIdx.x;

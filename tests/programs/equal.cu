@@ -1,17 +1,17 @@
-// Blocks that store the same values to the same places, at the same time: nobody can tell who was last. And blocks that
-// add to the same places, which a launch before has set.
+// Blocks that store equal values to the same elements concurrently, so the order has no effect; and blocks that add to
+// elements which an earlier launch initialized.
 #include "program.cuh"
 
 constexpr int PLACES = 20000;
 
-// One lane of a warp at a time, so that the stores of two blocks meet.
+// One lane of a warp at a time, so that the stores of two blocks overlap.
 __global__ void store_equal(int *out, int value) {
     if (threadIdx.x % 32 == 0)
         for (int i = threadIdx.x / 32; i < PLACES; i += blockDim.x / 32)
             out[i] = value + i;
 }
 
-constexpr int EACH = 10; // places of two neighbouring blocks
+constexpr int EACH = 10; // elements that two neighbouring blocks share
 
 __global__ void set(int *out, int value) {
     if (threadIdx.x < EACH)

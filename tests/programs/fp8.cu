@@ -1,5 +1,5 @@
-// Conversions to and from pairs of fp8: every half and every fp8, floats of all sizes and special ones, against what
-// cuda_fp8.h does on the host in integer arithmetic.
+// Conversions to and from pairs of fp8: every half, every fp8, floats of all magnitudes and special values, compared
+// with the integer arithmetic of cuda_fp8.h on the host.
 #include "program.cuh"
 
 #include <cuda_fp8.h>
@@ -32,7 +32,7 @@ static float some_float(unsigned i) {
                                     464.0f, -465.0f, 57344.0f, 61440.0f,  1e30f};
     if (i < sizeof special / sizeof *special)
         return special[i];
-    // Halves of a unit, which go to the even neighbour, at every size.
+    // Ties, which round to the even neighbour, at every magnitude.
     if (i % 2)
         return std::ldexp((float)((int)(i % 511) - 255), (int)(i / 2 % 40) - 24);
     const unsigned bits = i * 2654435761u;

@@ -1,5 +1,5 @@
-// Graphs: what two streams do captured once and launched often, the same by nodes, with other parameters, and one graph
-// in another.
+// CUDA graphs: two captured streams launched repeatedly, the same graph by explicit nodes, new parameters, and a child
+// graph.
 #include "program.cuh"
 
 __global__ void scale(float *x, float factor, int n) {
@@ -62,7 +62,7 @@ static void capture() {
     OK(cudaGraphGetNodes(graph, nullptr, &nodes));
     OK(cudaGraphGetRootNodes(graph, nullptr, &roots));
     EXPECT(nodes == 6 && roots == 1);
-    EXPECT(first_of(y) == 1 && called == 0); // nothing was done yet
+    EXPECT(first_of(y) == 1 && called == 0); // captured work has not run yet
     OK(cudaGraphInstantiate(&exec, graph, 0));
     OK(cudaGraphDestroy(graph));
     for (int i = 0; i < N; i++)
@@ -98,7 +98,7 @@ static void nodes() {
     kernel.gridDim = kernel.blockDim = dim3(1);
     kernel.kernelParams = arguments;
     OK(cudaGraphAddKernelNode(&twice, graph, &set, 1, &kernel));
-    factor = 7; // the node has a copy of its own
+    factor = 7; // the node has its own copy
     OK(cudaGraphAddKernelNode(&more, graph, nullptr, 0, &kernel));
     OK(cudaGraphAddMemcpyNode1D(&copy, graph, &more, 1, &result, x, sizeof(float), cudaMemcpyDeviceToHost));
 #if CUDART_VERSION >= 13000
@@ -126,7 +126,7 @@ static void nodes() {
     EXPECT(result == 35 && boxed == 35 && called == before + 1);
     OK(cudaGraphExecDestroy(exec));
 
-    // Other parameters: of one node that is ready to run, and of a whole graph in its place.
+    // New parameters: for one node of the executable graph, and by an update with another graph.
     OK(cudaGraphInstantiate(&exec, graph, 0));
     factor = 2;
     OK(cudaGraphExecKernelNodeSetParams(exec, more, &kernel));
@@ -148,7 +148,7 @@ static void nodes() {
     OK(cudaGraphDestroy(whole));
 }
 
-// What cannot be captured breaks the capture, and the stream is free again after its end.
+// A call that cannot be captured invalidates the capture, and the stream is usable again after its end.
 static void broken() {
     cudaStream_t stream, other;
     cudaGraph_t graph;
@@ -164,7 +164,7 @@ static void broken() {
     EXPECT(cudaStreamSynchronize(stream) == cudaErrorStreamCaptureUnsupported);
     EXPECT(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated);
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-    scale<<<1, 1>>>(x, 1, 1); // in the default stream, which blocks with this one
+    scale<<<1, 1>>>(x, 1, 1); // in the legacy default stream, which synchronizes with this one
     EXPECT(cudaGetLastError() == cudaErrorStreamCaptureImplicit);
     EXPECT(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated);
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));

@@ -1,5 +1,4 @@
-// Graphs that are changed once they are there: events as nodes, other parameters, nodes that are passed over or taken
-// away; which node follows which, and a drawing.
+// Changes to graphs: event nodes, new parameters, disabled and removed nodes; queries of edges, and a drawing.
 #include "program.cuh"
 
 #include <cctype>
@@ -143,7 +142,7 @@ static void edges(Parts &p) {
     EXPECT(std::string(text, length).find("memset") != std::string::npos);
 }
 
-// An event that a captured stream records for others becomes a node.
+// An external event record in a captured stream becomes a node.
 static void external() {
     cudaStream_t stream;
     cudaEvent_t event;

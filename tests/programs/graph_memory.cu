@@ -1,4 +1,4 @@
-// Memory of graphs: allocated and freed by nodes, by captured calls, and by the program in between.
+// Graph memory: allocated and freed by nodes, by captured calls, and by the program between launches.
 #include "program.cuh"
 
 #include <cstdint>
@@ -50,7 +50,7 @@ static cudaGraphNode_t launch(cudaGraph_t graph, cudaGraphNode_t after, void *ke
     return node;
 }
 
-// Allocated, filled and added up by nodes; freed by one, or left to the program.
+// Nodes allocate, fill and add up the memory; a node or the program frees it.
 static cudaGraphExec_t made(bool frees, unsigned long long flags, int **address) {
     cudaGraph_t graph;
     cudaGraphNode_t first, last;
@@ -81,7 +81,7 @@ static void nodes() {
     }
     OK(cudaGraphExecDestroy(exec));
 
-    // What the graph leaves is the program's to read and to free, and has to be freed before the next launch.
+    // The program may read and free an allocation that the graph leaves, and must free it before the next launch.
     exec = made(false, 0, &address);
     for (int i = 0; i < 2; i++) {
         OK(cudaGraphLaunch(exec, 0));
@@ -100,7 +100,7 @@ static void nodes() {
     }
     OK(cudaGraphExecDestroy(exec));
     OK(cudaFree(address));
-    OK(cudaDeviceGraphMemTrim(0)); // how much is in use before that, GPUs count in their own way
+    OK(cudaDeviceGraphMemTrim(0)); // GPUs differ in the bytes in use before the trim
 }
 
 static void captured() {

@@ -1,4 +1,4 @@
-// Cooperative groups: parts of a warp, groups of whoever is there, and a grid whose blocks wait for each other.
+// Cooperative groups: tiled partitions of a warp, coalesced groups, and grid synchronization.
 #include "program.cuh"
 
 #include <cooperative_groups.h>
@@ -6,7 +6,7 @@
 
 namespace cg = cooperative_groups;
 
-// Rounds of smoothing in one launch: each takes what its neighbours had in the round before.
+// Smoothing iterations in one launch: each reads its neighbours' values of the previous iteration.
 __global__ void smooth(float *one, float *two, int n, int rounds) {
     const cg::grid_group grid = cg::this_grid();
     for (int round = 0; round < rounds; round++) {

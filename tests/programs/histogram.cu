@@ -1,4 +1,4 @@
-// A histogram of bytes: counted in shared memory a block, then added to the whole.
+// A histogram of bytes: per block in shared memory, then added to the result in global memory.
 #include "program.cuh"
 
 constexpr int BINS = 64;
@@ -16,7 +16,7 @@ __global__ void count_bytes(const unsigned char *data, int n, unsigned *bins) {
             atomicAdd(&bins[i], mine[i]);
 }
 
-// Lanes with the same key are counted by one of them.
+// One lane counts for all lanes with the same key.
 __global__ void count_matches(const unsigned char *data, int n, unsigned *bins) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         const unsigned alike = __match_any_sync(__activemask(), data[i] % BINS);

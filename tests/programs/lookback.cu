@@ -1,5 +1,5 @@
-// A scan in one pass: each block publishes its sum and looks back over its predecessors. State and sum lie side by side
-// in one word of 16 bytes, which is stored and loaded as one.
+// A single-pass scan with decoupled look-back: each block publishes its sum and inspects its predecessors. State and
+// sum share one 16-byte word, which is stored and loaded atomically.
 #include "program.cuh"
 
 enum : unsigned long long { NOTHING, OWN_SUM, SUM_SO_FAR };
@@ -20,7 +20,7 @@ __global__ void scan_in_one_pass(const int *x, long long *sums, ulonglong2 *stat
     __shared__ int number;
     __shared__ long long of_warp[32], before;
     if (threadIdx.x == 0)
-        number = atomicAdd(&next_block, 1); // blocks that wait are later than those they wait for
+        number = atomicAdd(&next_block, 1); // a block waits only for blocks with smaller indices
     __syncthreads();
     const int block = number, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     long long sum = x[block * blockDim.x + threadIdx.x];
@@ -51,7 +51,7 @@ __global__ void scan_in_one_pass(const int *x, long long *sums, ulonglong2 *stat
     sums[block * blockDim.x + threadIdx.x] = before + sum;
 }
 
-// The same in two places: the value is stored first, and a flag after it says so.
+// The same with two words: the value is stored first, then a flag.
 __global__ void chain(long long *sum_so_far, unsigned *there, const int *x, int rounds) {
     const int block = blockIdx.x;
     if (threadIdx.x > 0)
@@ -72,7 +72,7 @@ __global__ void chain(long long *sum_so_far, unsigned *there, const int *x, int 
     }
 }
 
-// Even blocks store pairs of equals, odd ones look for any other.
+// Even blocks store pairs with equal halves, odd blocks search for a torn pair.
 __global__ void pairs(ulonglong2 *at, int *torn, int rounds) {
     for (int i = 0; i < rounds; i++) {
         if (blockIdx.x % 2 == 0) {

@@ -1,5 +1,5 @@
-// Memory that host and device share: a list that the host makes and a kernel walks, a managed variable, memory that is
-// registered or mapped, and the host's own memory at an address where managed memory was.
+// Memory shared by host and device: a list that the host builds and a kernel traverses, a managed variable, registered
+// and mapped memory, and pageable memory at an address of freed managed memory.
 #include "program.cuh"
 
 #include <sys/mman.h>

@@ -1,17 +1,17 @@
-// Tiles by cuda::memcpy_async and cuda::barrier, which are bulk copies on Hopper, over tiles that were read or set to
-// 0.
+// Tiles copied by cuda::memcpy_async and cuda::barrier (bulk copies on Hopper) over tiles that were read or zeroed
+// before.
 #include "program.cuh"
 
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 
-#pragma nv_diag_suppress static_var_with_dynamic_init // barriers are made by init()
+#pragma nv_diag_suppress static_var_with_dynamic_init // init() initializes the barriers
 
 namespace cg = cooperative_groups;
 using barrier = cuda::barrier<cuda::thread_scope_block>;
-constexpr int MOVED = 256; // elements of a tile, and threads
+constexpr int MOVED = 256; // elements per tile, and threads
 
-// Two tiles in turn. The block copies the next one while it adds up this one, as in a product of matrices.
+// Double buffering: the block copies the next tile while it adds up the current one, as a GEMM does.
 __global__ void in_turn(const float *x, float *sums, int tiles) {
     __shared__ alignas(16) float tile[2][MOVED];
     __shared__ barrier full[2];
@@ -35,7 +35,7 @@ __global__ void in_turn(const float *x, float *sums, int tiles) {
     sums[t] = sum;
 }
 
-// Each thread copies its own 16 bytes, over zeros, and the last tile is only partly filled.
+// Each thread copies its 16 bytes over zeros; the last tile is partial.
 __global__ void by_thread(const float *x, float *sums, int n) {
     __shared__ alignas(16) float tile[MOVED];
     __shared__ barrier full;

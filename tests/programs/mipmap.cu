@@ -1,12 +1,12 @@
-// Mipmaps: levels made by a kernel from the one before, read at a level, between two of them, and within the bounds
-// that a texture sets.
+// Mipmaps: a kernel computes each level from the previous one; reads at a level, between two levels, and with a clamped
+// level.
 #include "program.cuh"
 
 #include <cmath>
 
 constexpr int SIDE = 16, LEVELS = 5; // 16, 8, 4, 2, 1
 
-// Each texel is the mean of four.
+// Each texel is the mean of four texels.
 __global__ void halve(cudaTextureObject_t from, cudaSurfaceObject_t to, int side) {
     const int x = threadIdx.x, y = threadIdx.y;
     const float u = (x + 0.5f) / side, v = (y + 0.5f) / side;
@@ -109,17 +109,17 @@ static void pyramid() {
             const float expected = c.between == cudaFilterModePoint ? at(nearest)
                                    : part == 0                      ? at(whole)
                                                                     : (1 - part) * at(whole) + part * at(whole + 1);
-            if (c.between == cudaFilterModeLinear || lod - whole != 0.5f) // half way either is the nearest
+            if (c.between == cudaFilterModeLinear || lod - whole != 0.5f) // halfway, either level is the nearest
                 EXPECT(std::fabs(result[i] - expected) < 1e-3f);
         }
         OK(cudaDestroyTextureObject(texture));
     }
     OK(cudaFreeMipmappedArray(mipmap));
-    EXPECT(cudaFreeMipmappedArray(mipmap) != cudaSuccess); // which error that is is not written down
+    EXPECT(cudaFreeMipmappedArray(mipmap) != cudaSuccess); // CUDA does not document which error
     EXPECT(cudaGetLastError() != cudaSuccess);
 }
 
-// Layers stay as many from level to level.
+// All levels have the same number of layers.
 static void layers() {
     const int count = 3, levels = 3;
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float4>();

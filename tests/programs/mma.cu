@@ -1,4 +1,4 @@
-// Products by mma.sync of bytes, signed, unsigned and fp8, and of doubles, in every shape that an H200 has them in.
+// mma.sync of 8-bit integers and fp8, and of doubles, in every shape of an H200.
 #include "program.cuh"
 
 #include <climits>
@@ -9,7 +9,7 @@
 #define REGISTERS_2(r) "r"(r[0]), "r"(r[1])
 #define REGISTERS_4(r) "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
 
-// A warp's fragments of bytes, four to a register: registers of A, then of B, come from memory as they are.
+// A warp's fragments of bytes, four per register: the registers of A and then of B are loaded from memory unchanged.
 #define BYTES(name, form, sum_type, letter, a_places, a_list, b_places, b_list)                                        \
     __global__ void name(const uint32_t *a, const uint32_t *b, const sum_type *c, sum_type *d, int of_a, int of_b) {   \
         uint32_t x[4], y[2];                                                                                           \
@@ -50,7 +50,7 @@ __global__ void s8_least(const uint32_t *a, const uint32_t *b, const int *c, int
     d[threadIdx.x] = s[0], d[32 + threadIdx.x] = s[1];
 }
 
-// What a byte stands for: signed, unsigned, e4m3 or e5m2.
+// The value of a byte: signed, unsigned, e4m3 or e5m2.
 enum Kind { S8, U8, E4M3, E5M2 };
 static double value(uint8_t byte, Kind kind) {
     if (kind == S8)
@@ -60,7 +60,7 @@ static double value(uint8_t byte, Kind kind) {
     return (float)__half(__nv_cvt_fp8_to_halfraw(byte, kind == E4M3 ? __NV_E4M3 : __NV_E5M2));
 }
 
-// Bytes of all values; of fp8 those of small whole numbers, whose sums are exact in any order.
+// All byte values; of fp8 only small integers, whose sums are exact in any order.
 static uint8_t some_byte(unsigned *state, Kind kind) {
     *state = *state * 1664525u + 1013904223u;
     const unsigned byte = *state >> 24;

@@ -1,4 +1,4 @@
-// Products by mma.sync and nvcuda::wmma of half bytes, signed and unsigned, and of single bits, in every shape.
+// mma.sync and nvcuda::wmma of 4-bit integers and of single bits, in every shape.
 #include "program.cuh"
 
 #include <climits>
@@ -9,7 +9,7 @@
 #define WORDS_2(r) "r"(r[0]), "r"(r[1])
 #define WORDS_4(r) "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
 
-// A warp's fragments: registers of A, of B, then of C and D, lane by lane, come from memory as they are.
+// A warp's fragments: the registers of A, of B, then of C and D are loaded from memory unchanged, lane by lane.
 #define PRODUCT_KERNEL(name, form, of_a, of_b, of_c, places, a_list, b_list, ...)                                      \
     __global__ void name(const uint32_t *a, const uint32_t *b, int *d) {                                               \
         uint32_t x[of_a], y[of_b];                                                                                     \
@@ -111,7 +111,7 @@ static void fragments(void (*kernel)(const uint32_t *, const uint32_t *, int *),
 namespace wmma = nvcuda::wmma;
 namespace narrow = nvcuda::wmma::experimental;
 
-// A tile of A in rows, B in columns, each line longer than the tile; C and D in columns.
+// A tile of A row-major, B column-major, with a stride longer than the tile; C and D column-major.
 template <int K, typename T, Product HOW>
 __global__ void tile(const uint32_t *a, const uint32_t *b, const int *c, int *d, int line) {
     wmma::fragment<wmma::matrix_a, 8, 8, K, T, wmma::row_major> x;

@@ -1,4 +1,4 @@
-// Products by mma.sp of a sparse A, in every shape, type and order of metadata that an H200 has them in.
+// mma.sp with a sparse A, in every shape, type and metadata order of an H200.
 #include "program.cuh"
 
 #include <climits>
@@ -11,7 +11,8 @@
 #define SPARSE_2_OPERANDS(x, y) "r"(x[0]), "r"(x[1]), "r"(y[0]), "r"(y[1])
 #define SPARSE_4_OPERANDS(x, y) "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]), "r"(y[2]), "r"(y[3])
 
-// A warp's registers of A, of B and of metadata come from memory as they are, lane by lane; A has as many as B.
+// A warp's registers of A, of B and of metadata are loaded from memory unchanged, lane by lane; A has the same number
+// of registers as B.
 #define SPARSE_KERNEL(name, form, selector, registers, sums, sum_type, places, ...)                                    \
     __global__ void name(const uint32_t *a, const uint32_t *b, const uint32_t *e, sum_type *d) {                       \
         uint32_t x[registers], y[registers];                                                                           \
@@ -103,7 +104,7 @@ static unsigned drawn(unsigned *state, unsigned below) {
     return (*state >> 8) % below;
 }
 
-// Of integers any, of others small ones, whose sums are exact in any order.
+// Any integers; of other types small integers, whose sums are exact in any order.
 static int some_number(unsigned *state, Kind kind) {
     switch (kind) {
     case S8:
@@ -119,8 +120,8 @@ static int some_number(unsigned *state, Kind kind) {
     }
 }
 
-// A sparse matrix and its registers. Chunks of four elements, of two of tf32, or of four pairs of half bytes; half of
-// each is there.
+// A sparse matrix and its registers. Chunks have four elements, two of tf32, or four pairs of 4-bit integers; half of
+// each chunk is nonzero.
 struct Sparse {
     std::vector<std::vector<int>> dense;
     std::vector<uint32_t> registers, metadata;
@@ -157,7 +158,7 @@ static Sparse sparse(int k, Kind kind, int selector, bool ordered, unsigned *sta
     return made;
 }
 
-// A sum as it stands in the registers, and back; of fp16 two to a register.
+// Packs accumulators into registers and back; fp16 has two per register.
 template <typename SUM>
 static double sum_in(const std::vector<SUM> &d, int row, int column) {
     const int lane = row % 8 * 4 + column / 2;
@@ -200,12 +201,12 @@ static void multiplies(void (*kernel)(const uint32_t *, const uint32_t *, const 
     }
 }
 
-// What stands in B beside elements of A that are not there is not looked at: NaN does not reach the sum.
+// Elements of B that correspond to zeros of A have no effect: NaN there does not reach the sum.
 static void leaves_out() {
     const uint32_t ones = 0x3c003c00, nans = 0x7e007e00;
     std::vector<uint32_t> b(2 * 32);
     for (int i = 0; i < 2 * 32; i++)
-        b[i] = i % 2 ? nans : ones; // of each four rows the third and the fourth
+        b[i] = i % 2 ? nans : ones; // the third and fourth of each four rows
     float *d = to_device(std::vector<float>(4 * 32, 1.0f));
     f16_k16_0<<<1, 32>>>(to_device(std::vector<uint32_t>(2 * 32, ones)), to_device(b),
                          to_device(std::vector<uint32_t>(32, 0x44444444)), d);

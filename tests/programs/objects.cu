@@ -1,5 +1,5 @@
-// What C++ there is on a device: classes with virtual functions made by new, pointers to functions, recursion,
-// templates of any arity, an object that is called, printf, assert, and memory that is given back.
+// C++ on the device: virtual functions of objects from new, function pointers, recursion, variadic templates, function
+// objects, printf, assert, and delete.
 #include "program.cuh"
 
 #include <cassert>

@@ -1,5 +1,5 @@
-// Launches whose shape the runtime suggests: occupancy, attributes of a kernel, more than 48 KiB of shared memory, a
-// launch by name.
+// Launch configuration from the occupancy API, kernel attributes, more than 48 KiB of shared memory, and a launch by
+// name.
 #include "program.cuh"
 
 __global__ void fill(int *x, int n, int value) {

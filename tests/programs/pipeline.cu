@@ -1,5 +1,5 @@
-// Copies behind the work: cuda::pipeline with stages, cuda::barrier with arrivals and waits, and the primitives below
-// them.
+// Asynchronous copies overlapped with work: cuda::pipeline with stages, cuda::barrier with split arrive and wait, and
+// the primitives below them.
 #include "program.cuh"
 
 #include <cooperative_groups.h>
@@ -7,10 +7,10 @@
 #include <cuda/barrier>
 #include <cuda/pipeline>
 
-#pragma nv_diag_suppress static_var_with_dynamic_init // barriers are made by init()
+#pragma nv_diag_suppress static_var_with_dynamic_init // init() initializes the barriers
 
 namespace cg = cooperative_groups;
-constexpr int STAGES = 2, COPIED = 128; // elements of a stage
+constexpr int STAGES = 2, COPIED = 128; // elements per stage
 
 __global__ void by_pipeline(const float *x, float *sums, int tiles) {
     __shared__ alignas(16) float stage[STAGES][COPIED];
@@ -32,7 +32,7 @@ __global__ void by_pipeline(const float *x, float *sums, int tiles) {
     sums[threadIdx.x] = sum;
 }
 
-// Half of the block stores, the other half adds up.
+// Half of the block is the producer, the other half the consumer.
 __global__ void by_barrier(const float *x, float *sums, int tiles) {
     using barrier = cuda::barrier<cuda::thread_scope_block>;
     __shared__ float stage[COPIED];

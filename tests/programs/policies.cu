@@ -1,4 +1,4 @@
-// Cache policies given to asynchronous copies and to atomics: what is copied and added is what it is without them.
+// Cache policies of asynchronous copies and atomics: the results are the same with and without them.
 #include "program.cuh"
 
 constexpr int THREADS = 64;
@@ -14,7 +14,7 @@ __global__ void copies(int *result, const int *from) {
     const int t = threadIdx.x;
     const unsigned to_whole = (unsigned)__cvta_generic_to_shared(whole + 4 * t);
     const unsigned to_parts = (unsigned)__cvta_generic_to_shared(parts + 4 * t);
-    // Bytes behind those that are read become zero.
+    // Bytes past the source size become zero.
     asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to_whole), "l"(from + 4 * t),
                  "l"(policy())
                  : "memory");

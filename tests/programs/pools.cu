@@ -1,4 +1,4 @@
-// Pools of a program's own, and calls about several devices where there is one: it copies to itself and has no peers.
+// Memory pools of the program, and multi-device calls on a single device: it copies to itself and has no peers.
 #include "program.cuh"
 
 #include <cstdint>

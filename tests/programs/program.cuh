@@ -1,4 +1,4 @@
-// What the programs of this folder share.
+// Common code of the programs of this folder.
 #pragma once
 
 #include "../checked.cuh"
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-// Whether this is the simulator. What CUDA leaves open, a GPU may do in another way.
+// Whether this is the simulator. A GPU may differ where CUDA leaves the behaviour undefined.
 inline bool simulated() {
     cudaDeviceProp properties;
     OK(cudaGetDeviceProperties(&properties, 0));
@@ -36,7 +36,7 @@ std::vector<T> to_host(const T *device, size_t count) {
     return host;
 }
 
-// The same numbers in each run: small whole ones, so that sums in float are exact in any order.
+// The same pseudo-random small integers in each run, so that sums in float are exact in any order.
 inline std::vector<float> whole_numbers(size_t count, unsigned limit) {
     std::vector<float> numbers(count);
     unsigned state = 1;

@@ -1,5 +1,5 @@
-// A sum in three ways: a tree in shared memory, shuffles within a warp, and the last block to finish adds up what all
-// left.
+// A sum in three ways: a tree in shared memory, warp shuffles, and a last block that adds up the partial sums of all
+// blocks.
 #include "program.cuh"
 
 __global__ void sum_by_tree(const float *x, float *sum, int n) {

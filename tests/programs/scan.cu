@@ -1,9 +1,10 @@
-// Prefix sums: up and down a tree within each block, then over the blocks' sums, then added to each block.
+// Prefix sums: an up-sweep and a down-sweep within each block, a scan of the block sums, and their addition to each
+// block.
 #include "program.cuh"
 
-constexpr int SCANNED = 512; // elements of a block
+constexpr int SCANNED = 512; // elements per block
 
-// x becomes the sum of those before it in its block; the block's own sum goes to totals, where that is not NULL.
+// x becomes the exclusive sum within its block; totals, if not NULL, receives the block's sum.
 __global__ void scan_blocks(int *x, int *totals) {
     __shared__ int tile[SCANNED];
     const int t = threadIdx.x, first = blockIdx.x * SCANNED;

@@ -1,5 +1,4 @@
-// Two sorts: a bitonic one in shared memory, and by one bit after the other over several blocks, with places from
-// ballots.
+// Two sorts: a bitonic sort in shared memory, and a radix sort of one bit per pass over several blocks with ballots.
 #include "program.cuh"
 
 #include <algorithm>
@@ -27,7 +26,7 @@ __global__ void sort_tile(unsigned *x, int n) {
         x[i] = sorting[i];
 }
 
-// How many zeros a warp's 32 keys have in this bit.
+// The number of zeros of this bit in a warp's 32 keys.
 __global__ void count_zeros(const unsigned *keys, int *zeros_of_warp, int bit) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const unsigned ones = __ballot_sync(0xffffffff, keys[i] >> bit & 1);
@@ -35,7 +34,7 @@ __global__ void count_zeros(const unsigned *keys, int *zeros_of_warp, int bit) {
         zeros_of_warp[i / 32] = __popc(~ones);
 }
 
-// One thread: from counts to places. zeros_of_warp[warps] is how many there are in all.
+// One thread: converts counts to offsets. zeros_of_warp[warps] is the total.
 __global__ void place_warps(int *zeros_of_warp, int warps) {
     int sum = 0;
     for (int i = 0; i <= warps; i++) {

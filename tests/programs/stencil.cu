@@ -1,5 +1,5 @@
-// Heat in a plate: tiles with a halo in shared memory, weights in constant memory, two buffers that change places, rows
-// with a pitch.
+// A heat stencil: tiles with a halo in shared memory, weights in constant memory, two alternating buffers, pitched
+// rows.
 #include "program.cuh"
 
 #include <algorithm>

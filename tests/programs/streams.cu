@@ -1,5 +1,4 @@
-// Work in pieces over several streams, ordered by events, with pinned memory, priorities and a function of the host's
-// between.
+// Work split over several streams and ordered by events, with pinned memory, priorities and a host function.
 #include "program.cuh"
 
 __global__ void square(const float *x, float *y, int n) {

@@ -1,12 +1,12 @@
-// Surfaces and textures of one, two and three dimensions and in layers: what a kernel writes to a surface the next one
-// reads by the surface, by a texture, and by one with a level of detail.
+// Surfaces and textures of one, two and three dimensions and layered: a kernel writes to a surface, the next one reads
+// through the surface, a texture, and a texture with a level of detail.
 #include "program.cuh"
 
 constexpr int WIDTH = 6, HEIGHT = 5, DEPTH = 4, TEXELS = WIDTH * HEIGHT * DEPTH;
 
-enum kind { LINE, LINES, PICTURE, PICTURES, VOLUME, KINDS }; // of one dimension, in layers of it; of two; of three
+enum kind { LINE, LINES, PICTURE, PICTURES, VOLUME, KINDS }; // 1D, layered 1D; 2D, layered 2D; 3D
 
-// What stands at a place: another number at each, and in each kind.
+// The value of an element, different for each element and kind.
 __host__ __device__ inline float value(int kind, int x, int y, int z) {
     return (float)(((kind * DEPTH + z) * HEIGHT + y) * WIDTH + x);
 }

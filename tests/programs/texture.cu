@@ -1,5 +1,5 @@
-// Textures and surfaces: between texels and at them, beyond the edges in every mode, bytes as fractions, layers, depth,
-// plain memory.
+// Textures and surfaces: filtering between texels and at texel centres, every addressing mode, normalized reads of
+// bytes, layers, depth, linear memory.
 #include "program.cuh"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ static cudaTextureObject_t texture_of(cudaArray_t array, cudaTextureAddressMode 
 
 constexpr int WIDTH = 8, HEIGHT = 6;
 
-// The texel that a mode has at an index beyond the edge.
+// The texel that an addressing mode returns for an out-of-bounds index.
 static float texel(const std::vector<float> &texels, int x, int y, cudaTextureAddressMode mode) {
     if (mode == cudaAddressModeBorder && (x < 0 || y < 0 || x >= WIDTH || y >= HEIGHT))
         return 0;
@@ -58,7 +58,7 @@ static void filters(cudaTextureAddressMode mode, cudaTextureFilterMode filter) {
     const cudaArray_t array = to_array(texels, WIDTH, HEIGHT);
     const cudaTextureObject_t texture = texture_of(array, mode, filter, unit);
     float *out = zeros<float>(width * height);
-    if (unit) // both sizes by one factor would not do: take a square's worth
+    if (unit) // a common factor of both sizes would not do: use a square
         fetch<<<dim3(1, height), 32>>>(texture, out, width, height, step, 1.0f / WIDTH);
     else
         fetch<<<dim3(1, height), 32>>>(texture, out, width, height, step, 1);
@@ -91,17 +91,17 @@ __global__ void read_bytes(cudaTextureObject_t texture, float4 *out) {
 
 __global__ void read_linear(cudaTextureObject_t texture, int2 *out, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    out[i] = tex1Dfetch<int2>(texture, n - 1 - i); // less than 0 for those past the end
+    out[i] = tex1Dfetch<int2>(texture, n - 1 - i); // negative indices are out of bounds
 }
 
 __global__ void read_volume(cudaTextureObject_t volume, cudaTextureObject_t layers, float *out) {
     const int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
     float *at = out + 2 * ((z * blockDim.y + y) * blockDim.x + x);
-    at[0] = tex3D<float>(volume, x + 0.5f, y + 0.5f, z + 1.0f); // half of this slice and half of the next
+    at[0] = tex3D<float>(volume, x + 0.5f, y + 0.5f, z + 1.0f); // the mean of this slice and the next
     at[1] = tex2DLayered<float>(layers, x + 0.5f, y + 0.5f, z);
 }
 
-// Turns the picture around in place, four bytes a texel, and writes to what lies beyond an edge.
+// Rotates the image in place, four bytes per texel, and writes out of bounds.
 __global__ void turn(cudaSurfaceObject_t surface, int width, int height) {
     const int x = threadIdx.x, y = threadIdx.y;
     uchar4 one = {}, none = {1, 1, 1, 1};

@@ -1,5 +1,5 @@
-// Tiles of several warps, which share what the system reserves in shared memory: sums, shuffles, votes and waiting of
-// tiles of 64 to 512 threads, beside shared memory of the program's own.
+// Cooperative-group tiles of several warps, which use the reserved shared memory: reductions, shuffles, votes and
+// synchronization of tiles of 64 to 512 threads, with additional shared memory of the program.
 #include "program.cuh"
 
 #include <cooperative_groups.h>
@@ -23,9 +23,9 @@ __global__ void tiles(int *result, unsigned *bytes) {
     const auto tile = cooperative_groups::tiled_partition<SIZE>(block);
     const int at = blockIdx.x * THREADS + threadIdx.x, x = at * at % 1009;
     own[threadIdx.x] = x;
-    tile.sync(); // the tile's numbers alone are there
+    tile.sync(); // only the tile's values are visible
     result[PARTS * at] = own[threadIdx.x / SIZE * SIZE + (threadIdx.x + 33) % SIZE];
-    // One after the other through the same places.
+    // Sequential use of the same storage.
     result[PARTS * at + 1] = cooperative_groups::reduce(tile, x, cooperative_groups::plus<int>());
     result[PARTS * at + 2] = cooperative_groups::reduce(tile, x, cooperative_groups::greater<int>());
     result[PARTS * at + 3] = tile.shfl(x, SIZE - 3);

@@ -1,4 +1,4 @@
-// A matrix turned over its diagonal, by tiles with a column more than they hold.
+// A matrix transpose through tiles with one padding column.
 #include "program.cuh"
 
 template <typename T>

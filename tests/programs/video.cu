@@ -1,8 +1,8 @@
-// Video instructions: parts of words by .b0 and .h1, a second operation or a place in a third word, masks, vmad.
+// Video instructions: byte and halfword selectors, secondary operations, merging into a third word, masks, vmad.
 #include "program.cuh"
 
-// x: bytes 01, 7f, ff, 80 from the lowest on. y: 03, 02, 01, 00. Each result is worked out by hand from the PTX ISA,
-// but for the first, which ptxas makes otherwise.
+// x: bytes 01, 7f, ff, 80 from the lowest on. y: 03, 02, 01, 00. The expected results were derived by hand from the PTX
+// ISA, except the first, for which ptxas deviates.
 #define VIDEO_CASES(CASE)                                                                                              \
     CASE("vadd.u32.s32.u32.sat %0.h1, %1.b3, %2.h0, %3;",                                                              \
          0x00003344) /* -128 + 515, and an H200 puts its upper half */                                                 \

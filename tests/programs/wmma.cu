@@ -1,5 +1,4 @@
-// A product of matrices on tensor cores through nvcuda::wmma: fp16 with fp32 sums and fp16 sums, bf16 and tf32, in
-// every layout.
+// GEMM on tensor cores through nvcuda::wmma: fp16 with fp32 and fp16 accumulators, bf16 and tf32, in every layout.
 #include "program.cuh"
 
 #include <cuda_bf16.h>
@@ -8,7 +7,7 @@
 
 namespace wmma = nvcuda::wmma;
 
-// d = scale a b + c of one tile; A is m x k, B is k x n, C and D are m x n by rows.
+// d = scale a b + c of one tile; A is m x k, B is k x n, C and D are m x n, row-major.
 template <int M, int N, int K, typename T, typename SUM, typename A_LAYOUT, typename B_LAYOUT, typename ELEMENT>
 __global__ void multiply(const ELEMENT *a, const ELEMENT *b, const SUM *c, SUM *d, SUM scale) {
     wmma::fragment<wmma::matrix_a, M, N, K, T, A_LAYOUT> a_rmem;

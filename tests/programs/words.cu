@@ -1,5 +1,5 @@
-// Arithmetic on parts of words: the instructions for two halves and four bytes, sums of products of bytes, permuted
-// bytes, funnel shifts, and numbers of 16 bits.
+// SIMD arithmetic within words: instructions for two halves and four bytes, dot products of bytes, byte permutation,
+// funnel shifts, and 16-bit integers.
 #include "program.cuh"
 
 #include <cmath>
@@ -26,7 +26,7 @@ __global__ void parts(const unsigned *a, const unsigned *b, unsigned *out) {
     o[15] = __vminu4(x, y);
 }
 
-// What no function of CUDA's is made of any more, and programs write as assembly.
+// Instructions without a CUDA intrinsic, which programs use through inline assembly.
 __global__ void by_name(const unsigned *a, const unsigned *b, unsigned *out) {
     const unsigned x = a[threadIdx.x], y = b[threadIdx.x];
     unsigned *o = out + 16 * threadIdx.x;

@@ -1,4 +1,4 @@
-// Fat binaries made here byte by byte, laid out as nvcc 13.0 does, and then damaged.
+// Fat binaries that these tests assemble byte by byte in the layout of nvcc 13.0, and then corrupt.
 #include "fatbin/fatbin.h"
 
 #include <setjmp.h>
@@ -31,7 +31,7 @@ static void start(void) {
     length = HEADER;
 }
 
-// Appends an image; of a zstd one text is what it holds. Returns where its entry begins.
+// Appends an image, which holds text, compressed if the flags say zstd. Returns the offset of its entry.
 static size_t add(int kind, int architecture, uint64_t flags, const char *text) {
     size_t entry = length, size = strlen(text) + 1, compressed = 0;
     if (flags & 0x8000)
@@ -52,7 +52,7 @@ static size_t add(int kind, int architecture, uint64_t flags, const char *text) 
     return entry;
 }
 
-// Reads from a block of exactly that size, so that ASan sees a step beyond it.
+// Reads from an allocation of exactly that size, so that ASan reports an out-of-bounds read.
 static void check(int capability, const char *expected_text, const char *expected_error) {
     char error[512] = "";
     struct fatbin_ptx ptx;
@@ -73,7 +73,7 @@ static void check(int capability, const char *expected_text, const char *expecte
     free(copy);
 }
 
-static void test_the_best_image(void **state) {
+static void test_best_image(void **state) {
     (void)state;
     start();
     add(ELF, 90, PLAIN, "machine code");
@@ -89,7 +89,7 @@ static void test_the_best_image(void **state) {
     check(103, "for 100f", NULL);
     check(120, "for 90", NULL);
     check(70, NULL,
-          "the program's PTX is for compute_75, which a device of compute capability 7.0 does not run; compile it with "
+          "the program's PTX targets compute_75, which a device of compute capability 7.0 cannot run; compile it with "
           "-gencode arch=compute_70,code=compute_70");
 }
 
@@ -99,73 +99,70 @@ static void test_compressed_images(void **state) {
     add(PTX, 90, ZSTD, "text text text text text text text text text");
     check(90, "text text text text text text text text text", NULL);
     put(HEADER + 56, 20, 8);
-    check(90, NULL, "the compressed PTX is damaged: Destination buffer is too small");
+    check(90, NULL, "cannot decompress the PTX: Destination buffer is too small");
     put(HEADER + 56, 50, 8);
-    check(90, NULL, "the compressed PTX is shorter than it says");
+    check(90, NULL, "cannot decompress the PTX: it is shorter than its header says");
     put(HEADER + 56, UINT64_MAX, 8);
-    check(90, NULL, "the PTX would take 17592186044415 MiB, which is not plausible");
+    check(90, NULL, "implausible size of the PTX: 17592186044415 MiB");
     put(HEADER + 56, 45, 8);
     put(HEADER + 16, 4000, 4);
-    check(90, NULL, "a compressed image is larger than its entry in the fat binary");
+    check(90, NULL, "corrupt fat binary: a compressed image is larger than its entry");
     put(HEADER + 16, 5, 4);
-    check(90, NULL, "the compressed PTX is damaged: Src size is incorrect");
+    check(90, NULL, "cannot decompress the PTX: Src size is incorrect");
     start();
     add(PTX, 90, LZ4, "compressed");
-    check(90, NULL,
-          "the PTX is compressed in a way that the simulator does not read (flags 0x2011); compile the program with "
-          "--no-compress");
+    check(90, NULL, "unsupported compression of the PTX (flags 0x2011); compile the program with nvcc --no-compress");
 }
 
 static void test_no_ptx(void **state) {
     (void)state;
     start();
     check(90, NULL,
-          "the program holds machine code but no PTX; compile it with -gencode arch=compute_90,code=compute_90");
+          "the program contains machine code but no PTX; compile it with -gencode arch=compute_90,code=compute_90");
     add(ELF, 90, PLAIN, "machine code");
     check(90, NULL,
-          "the program holds machine code but no PTX; compile it with -gencode arch=compute_90,code=compute_90");
+          "the program contains machine code but no PTX; compile it with -gencode arch=compute_90,code=compute_90");
 }
 
-static void test_damage(void **state) {
+static void test_corrupt_fat_binaries(void **state) {
     (void)state;
     start();
     size_t entry = add(PTX, 90, PLAIN, "text");
     size_t whole = length;
     for (length = 0; length < HEADER; length++)
-        check(90, NULL, "this is not a fat binary: it does not begin with 0xBA55ED50");
+        check(90, NULL, "not a fat binary: its magic number is not 0xBA55ED50");
     for (; length < whole; length++) {
         char error[128];
-        snprintf(error, sizeof error, "the fat binary is cut off: %zu bytes of %zu are there", length - HEADER,
-                 whole - HEADER);
+        snprintf(error, sizeof error, "truncated fat binary: %zu of %zu bytes", length - HEADER, whole - HEADER);
         check(90, NULL, error);
     }
-    for (int size = 1; size < 64; size++) { // the header tells of fewer bytes than an entry has
+    for (int size = 1; size < 64; size++) { // the header declares fewer bytes than an entry has
         put(8, (uint64_t)size, 8);
-        check(90, NULL, "the fat binary ends within an entry's header");
+        check(90, NULL, "truncated fat binary: an entry's header is incomplete");
     }
     put(8, whole - HEADER, 8);
     check(90, "text", NULL);
     static const uint64_t sizes[] = {0, 63, 1 << 20, UINT32_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         put(entry + 4, sizes[i], 4);
-        check(90, NULL, "an entry of the fat binary is larger than the fat binary");
+        check(90, NULL, "corrupt fat binary: an entry extends past its end");
     }
     put(entry + 4, ENTRY, 4);
     put(entry + 8, UINT64_MAX - ENTRY + 1, 8); // header and payload together wrap round to 0
-    check(90, NULL, "an entry of the fat binary is larger than the fat binary");
+    check(90, NULL, "corrupt fat binary: an entry extends past its end");
     put(8, UINT64_MAX, 8);
-    check(90, NULL, "the fat binary is cut off: 88 bytes of 18446744073709551615 are there");
+    check(90, NULL, "truncated fat binary: 88 of 18446744073709551615 bytes");
     put(6, 24, 2);
-    check(90, NULL, "a fat binary with a header of 24 bytes is not known");
+    check(90, NULL, "unsupported fat binary: its header has 24 bytes");
 }
 
 static void test_wrapper(void **state) {
     (void)state;
     struct {
         uint32_t magic, version;
-        const void *data, *parts;
+        const void *data, *members;
     } wrapper = {0x466243B1, 1, bytes, NULL};
-    const void *parts[] = {bytes, NULL};
+    const void *members[] = {bytes, NULL};
     struct fatbin_ptx ptx;
     char error[256] = "";
     start();
@@ -174,31 +171,32 @@ static void test_wrapper(void **state) {
     assert_string_equal(ptx.text, "text");
     assert_int_equal(ptx.target, 90);
     fatbin_free(&ptx);
-    assert_null(fatbin_parts(&wrapper));
+    assert_null(fatbin_members(&wrapper));
     wrapper.version = 2;
-    wrapper.parts = parts;
-    assert_ptr_equal(fatbin_parts(&wrapper), parts);
-    assert_true(fatbin_read_part(parts[0], 90, &ptx, error, sizeof error));
+    wrapper.members = members;
+    assert_ptr_equal(fatbin_members(&wrapper), members);
+    assert_true(fatbin_read_member(members[0], 90, &ptx, error, sizeof error));
     assert_string_equal(ptx.text, "text");
     fatbin_free(&ptx);
     wrapper.version = 3;
-    assert_null(fatbin_parts(&wrapper));
+    assert_null(fatbin_members(&wrapper));
     assert_false(fatbin_read_wrapper(&wrapper, 90, &ptx, error, sizeof error));
-    assert_string_equal(error, "a fat binary of version 3 is not known");
+    assert_string_equal(error, "unsupported fat binary version 3");
     wrapper.version = 1;
     wrapper.magic = 0;
     assert_false(fatbin_read_wrapper(&wrapper, 90, &ptx, error, sizeof error));
-    assert_string_equal(error, "the program registers something that is not a fat binary");
+    assert_string_equal(error, "the program registers data that is not a fat binary");
     wrapper.magic = 0x466243B1;
     put(0, 0, 4);
     assert_false(fatbin_read_wrapper(&wrapper, 90, &ptx, error, sizeof error));
-    assert_string_equal(error, "the program's fat binary does not begin as one");
+    assert_string_equal(error, "the program's fat binary has a wrong magic number");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_best_image), cmocka_unit_test(test_compressed_images), cmocka_unit_test(test_no_ptx),
-        cmocka_unit_test(test_damage),         cmocka_unit_test(test_wrapper),
+        cmocka_unit_test(test_best_image), cmocka_unit_test(test_compressed_images),
+        cmocka_unit_test(test_no_ptx),     cmocka_unit_test(test_corrupt_fat_binaries),
+        cmocka_unit_test(test_wrapper),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-// Where a linked kernel's shared, local and call-param variables lie, and what it can reach.
+// Layout of a linked kernel's shared, local and call-param variables, and the functions that it can reach.
 #include "ptx_text.h"
 
 #include <setjmp.h>
@@ -48,13 +48,13 @@ static void test_shared_memory_of_each_kernel(void **state) {
     assert_null(ptx_entry_name(module, 2));
     assert_int_equal(i[0].src[0].offset, 0);           // everyone
     assert_int_equal(i[5].src[0].offset, 8);           // mine, in f
-    assert_int_equal(kernel->static_shared_bytes, 32); // 6, padding, 16, and up to where the dynamic memory begins
+    assert_int_equal(kernel->static_shared_bytes, 32); // 6, padding, 16, padding to the start of the dynamic memory
     assert_int_equal(kernel->shared_align, 32);
     assert_int_equal(i[1].src[0].offset, 32); // all extern arrays are the same memory
     assert_int_equal(i[2].src[0].offset, 32);
     i = linked(text, "b");
     assert_int_equal(kernel->functions, 1);
-    assert_int_equal(kernel->static_shared_bytes, 36); // without what only a needs
+    assert_int_equal(kernel->static_shared_bytes, 36); // without variables that only a uses
     assert_int_equal(i[1].src[0].offset, 4);
     assert_int_equal(i[0].src[0].offset, 32);
 }
@@ -90,7 +90,7 @@ static void test_call_parameters(void **state) {
     assert_string_equal(g->name, "g");
     assert_int_equal(k->call_base, 0);
     assert_int_equal(i[0].space, PTX_CALL_PARAM);
-    assert_int_equal(i[0].src[0].offset, 0); // where g, at k's call base, finds a
+    assert_int_equal(i[0].src[0].offset, 0); // the offset of a in g's parameters, at k's call base
     assert_int_equal(g->param_bytes, 4);
     assert_int_equal(g->call_base, 16);
     const struct ptx_instruction *in_g = i + g->entry;
@@ -167,17 +167,17 @@ static void test_launch_bounds_and_target(void **state) {
     assert_int_equal(module->target, 90);
     assert_string_equal(module->target_name, "sm_90a");
     assert_int_equal(kernel->cluster.blocks[0], 0);
-    assert_int_equal(kernel->cluster.most, 0);
-    assert_false(kernel->cluster.must_be_said);
+    assert_int_equal(kernel->cluster.max_rank, 0);
+    assert_false(kernel->cluster.must_be_given);
     linked(HEADER ".visible .entry k() .explicitcluster .reqnctapercluster 2, 4 .maxclusterrank 8 { ret; }", "k");
     assert_int_equal(kernel->cluster.blocks[0], 2);
     assert_int_equal(kernel->cluster.blocks[1], 4);
     assert_int_equal(kernel->cluster.blocks[2], 1);
-    assert_int_equal(kernel->cluster.most, 8);
-    assert_true(kernel->cluster.must_be_said);
+    assert_int_equal(kernel->cluster.max_rank, 8);
+    assert_true(kernel->cluster.must_be_given);
 }
 
-static void test_a_body_that_falls_off_its_end_returns(void **state) {
+static void test_body_without_ret_returns(void **state) {
     (void)state;
     const struct ptx_instruction *i = linked(HEADER ".entry k { .reg .pred %p; @%p bra END; trap; END: }", "k");
     assert_int_equal(kernel->instructions, 3);
@@ -196,7 +196,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_recursion_and_indirect_calls, teardown),
         cmocka_unit_test_teardown(test_frames_do_not_overlap, teardown),
         cmocka_unit_test_teardown(test_launch_bounds_and_target, teardown),
-        cmocka_unit_test_teardown(test_a_body_that_falls_off_its_end_returns, teardown),
+        cmocka_unit_test_teardown(test_body_without_ret_returns, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

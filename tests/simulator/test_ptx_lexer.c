@@ -1,4 +1,4 @@
-// How PTX text is cut into words, and which numbers there are.
+// Tokens of PTX text, and the formats of its numbers.
 #include "ptx/lexer.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-// Writes the tokens of text to out, a space after each one; a string in quotes, a suffix in angle brackets.
+// The tokens of text, each followed by a space; strings are in quotes, suffixes in angle brackets.
 static const char *tokens(const char *text) {
     static char out[1024], error[256];
     struct arena *arena = arena_create(1 << 20, error, sizeof error);
@@ -21,7 +21,7 @@ static const char *tokens(const char *text) {
         arena_destroy(arena);
         return error;
     }
-    lexer_start(&lexer, arena, text, strlen(text));
+    lexer_init(&lexer, arena, text, strlen(text));
     for (;;) {
         struct token token = lexer_next(&lexer);
         if (token.kind == TOKEN_END)
@@ -35,7 +35,7 @@ static const char *tokens(const char *text) {
     return out;
 }
 
-static void test_words_and_suffixes(void **state) {
+static void test_identifiers_and_suffixes(void **state) {
     (void)state;
     assert_string_equal(tokens("ld.global.v4.f32\t{%f1,_}, [%rd1+-8];"),
                         "ld <.global> <.v4> <.f32> { %f1 , _ } , [ %rd1 + - 8 ] ; ");
@@ -47,11 +47,11 @@ static void test_words_and_suffixes(void **state) {
     assert_string_equal(tokens("5%3"), "5 % 3 ");
 }
 
-static void test_blanks_and_comments(void **state) {
+static void test_whitespace_and_comments(void **state) {
     (void)state;
     assert_string_equal(tokens("a // b ; c\nd/* e\n f */g"), "a d g ");
     assert_string_equal(tokens("  \r\n\t\f\v"), "");
-    assert_string_equal(tokens("a /* b\n"), "ptx line 1: this comment has no end");
+    assert_string_equal(tokens("a /* b\n"), "PTX line 1: unterminated comment [ptx-syntax]");
     assert_string_equal(tokens("a\n\n/"), "a / ");
 }
 
@@ -59,14 +59,14 @@ static void test_strings(void **state) {
     (void)state;
     assert_string_equal(tokens(".file 1 \"a b;.cu\""), "<.file> 1 \"a b;.cu\" ");
     assert_string_equal(tokens("\"a\\\"b\" c"), "\"a\\\"b\" c ");
-    assert_string_equal(tokens("\n\"abc\n\""), "ptx line 2: this string has no end");
+    assert_string_equal(tokens("\n\"abc\n\""), "PTX line 2: unterminated string [ptx-syntax]");
 }
 
 static void test_unexpected_bytes(void **state) {
     (void)state;
-    assert_string_equal(tokens("a\n\x01"), "ptx line 2: unexpected character 0x01");
-    assert_string_equal(tokens("\xff"), "ptx line 1: unexpected character 0xff");
-    assert_string_equal(tokens("#"), "ptx line 1: unexpected character 0x23");
+    assert_string_equal(tokens("a\n\x01"), "PTX line 2: unexpected character 0x01 [ptx-syntax]");
+    assert_string_equal(tokens("\xff"), "PTX line 1: unexpected character 0xff [ptx-syntax]");
+    assert_string_equal(tokens("#"), "PTX line 1: unexpected character 0x23 [ptx-syntax]");
 }
 
 static void test_lines(void **state) {
@@ -76,7 +76,7 @@ static void test_lines(void **state) {
     struct lexer lexer;
     const char *text = "a\n/* \n */ b\n\n\"s\" c";
     static const int lines[] = {1, 3, 5, 5, 5};
-    lexer_start(&lexer, arena, text, strlen(text));
+    lexer_init(&lexer, arena, text, strlen(text));
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         assert_int_equal(lexer_next(&lexer).line, lines[i]);
     arena_destroy(arena);
@@ -85,7 +85,7 @@ static void test_lines(void **state) {
 static struct number number(const char *text, bool *valid) {
     struct number number;
     struct token token = {.kind = TOKEN_NUMBER, .start = text, .length = strlen(text)};
-    *valid = token_number(&token, &number);
+    *valid = parse_number(&token, &number);
     return number;
 }
 
@@ -146,8 +146,8 @@ static void test_floats(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words_and_suffixes),
-        cmocka_unit_test(test_blanks_and_comments),
+        cmocka_unit_test(test_identifiers_and_suffixes),
+        cmocka_unit_test(test_whitespace_and_comments),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_unexpected_bytes),
         cmocka_unit_test(test_lines),

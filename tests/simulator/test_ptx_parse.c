@@ -1,4 +1,4 @@
-// What the front end makes of operands, scopes, labels and locations.
+// Parsing of operands, scopes, labels and source locations.
 #include "ptx_text.h"
 
 #include <setjmp.h>
@@ -23,12 +23,12 @@ static int teardown(void **state) {
     return 0;
 }
 
-// The kernel `k` with that body; released by the next call and by teardown.
+// Links the kernel `k` with that body; the next call and teardown release it.
 static const struct ptx_instruction *linked(const char *declarations, const char *body) {
     teardown(NULL);
     char *text = kernel_text(declarations, ".param .u64 pointer, .param .align 8 .b8 structure[24]", body);
     module = parse_text(text);
-    free(text); // nothing that is kept may point into it
+    free(text); // the module must not point into the text
     kernel = link_text(module, "k");
     return kernel->instruction;
 }
@@ -184,7 +184,7 @@ static void test_initial_values(void **state) {
     float value;
     memcpy(&value, x->init + 4, sizeof value);
     assert_true(value == 2.0f);
-    assert_int_equal(module->variable[4].relocations, 0); // a function's address is known at once
+    assert_int_equal(module->variable[4].relocations, 0); // a function's address needs no relocation
     assert_true(module->variable[4].init[6] != 0);
     assert_int_equal(module->variable[5].init[0], 0xFE);
 }
@@ -201,7 +201,7 @@ static void test_scopes_shadow_registers_and_labels(void **state) {
     assert_int_equal(i[4].src[0].target, 10); // M of the function
     assert_int_equal(i[5].dst[0].reg_type, PTX_B32);
     assert_int_equal(i[6].src[0].target, 11); // L of the function
-    assert_int_equal(i[7].src[0].target, 10); // N, after which the scope ends
+    assert_int_equal(i[7].src[0].target, 10); // N, at the end of the scope
     assert_int_equal(i[9].src[0].target, 9);
 }
 
@@ -230,10 +230,10 @@ static void test_inlined_locations(void **state) {
     assert_int_equal(location[i[2].location].line, 7);
     assert_int_equal(location[i[2].location].inlined_at, i[1].location);
     assert_int_equal(location[i[1].location].inlined_at, i[0].location);
-    assert_int_equal(i[3].location, i[0].location); // equal places are one
+    assert_int_equal(i[3].location, i[0].location); // equal locations share an index
 }
 
-static void test_an_endless_chain_is_cut(void **state) {
+static void test_recursive_inlining_chain_is_cut(void **state) {
     (void)state;
     char body[65536];
     size_t length = (size_t)snprintf(body, sizeof body, ".reg .b32 %%r;\n.loc 1 5 1\n");
@@ -249,8 +249,9 @@ static void test_an_endless_chain_is_cut(void **state) {
     }
 }
 
-// What is local is each text's own, what is weak is taken once, and lines are those of the text's own files.
-static void test_texts_that_are_linked(void **state) {
+// Each text has its own local symbols, a weak symbol is defined once, and source lines refer to the files of their
+// text.
+static void test_linked_texts(void **state) {
     (void)state;
 #define HEADER ".version 9.0\n.target sm_90a\n.address_size 64\n"
     const char *texts[] = {HEADER
@@ -263,7 +264,7 @@ static void test_texts_that_are_linked(void **state) {
     module = ptx_parse_linked(linked, 2, error, sizeof error);
     assert_string_equal(error, "");
     assert_int_equal(module->variables, 3);
-    assert_int_equal(module->variable[1].init[0], 3); // in the place of what the first text declares
+    assert_int_equal(module->variable[1].init[0], 3); // replaces the declaration of the first text
     assert_int_equal(module->variable[2].init[0], 2);
     struct ptx_kernel *kernel = ptx_link_kernel(module, "k", error, sizeof error);
     assert_non_null(kernel);
@@ -280,7 +281,7 @@ static void test_texts_that_are_linked(void **state) {
     ptx_free_kernel(kernel);
     const struct ptx_text twice[] = {linked[1], linked[1]};
     assert_null(ptx_parse_linked(twice, 2, error, sizeof error));
-    assert_non_null(strstr(error, "'common' is declared twice"));
+    assert_non_null(strstr(error, "duplicate declaration of 'common'"));
 }
 
 int main(void) {
@@ -293,8 +294,8 @@ int main(void) {
         cmocka_unit_test_teardown(test_scopes_shadow_registers_and_labels, teardown),
         cmocka_unit_test_teardown(test_branch_lists, teardown),
         cmocka_unit_test_teardown(test_inlined_locations, teardown),
-        cmocka_unit_test_teardown(test_an_endless_chain_is_cut, teardown),
-        cmocka_unit_test_teardown(test_texts_that_are_linked, teardown),
+        cmocka_unit_test_teardown(test_recursive_inlining_chain_is_cut, teardown),
+        cmocka_unit_test_teardown(test_linked_texts, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-// Registers share slots only where no lane needs both.
+// Registers share a slot only if no lane needs both.
 //
-// The proof is by walking: random functions are parsed and given slots, then one lane takes random paths through them.
-// Each register it writes claims the bytes of its slot; a register that it reads after having written it must still own
-// all of them. That knows nothing of liveness.
+// The test executes random paths: it parses random functions, allocates slots, and lets one lane take random paths
+// through the function. Each write of a register claims the bytes of its slot; a later read of the register must find
+// that it still owns all of them. The test uses no liveness analysis.
 #include "ptx/linker.h"
 #include "ptx_text.h"
 
@@ -89,10 +89,10 @@ static char *random_function(uint32_t seed) {
 struct walk {
     const struct ptx_function *function;
     const struct register_map *map;
-    int32_t owner[1 << 14]; // [bytes of the frame] the register that wrote there last
+    int32_t owner[1 << 14]; // [bytes of the frame] the last register written there
     bool written[3 * REGISTERS];
-    bool check; // reads, else claim for writes
-    bool skip;  // the guard is false: nothing is written
+    bool check; // check reads; otherwise claim the bytes of writes
+    bool skip;  // the guard is false: no write
 };
 
 static int width(const struct ptx_function *function, int32_t index) {
@@ -115,7 +115,7 @@ static void step(void *context, int32_t index, bool written, bool always) {
         walk->written[index] = true;
 }
 
-// Where the lane goes from instruction i; either way where a guard decides.
+// The next instruction of the lane after instruction i; random if the instruction has a guard.
 static int next(const struct ptx_instruction *instruction, int i, bool skip, uint32_t *seed) {
     if (skip)
         return i + 1;
@@ -131,7 +131,7 @@ static int next(const struct ptx_instruction *instruction, int i, bool skip, uin
     }
 }
 
-static void take_walk(const struct ptx_function *function, const struct register_map *map, uint32_t *seed) {
+static void execute_random_path(const struct ptx_function *function, const struct register_map *map, uint32_t *seed) {
     static struct walk walk;
     walk = (struct walk){.function = function, .map = map};
     for (int i = 0, steps = 0; i < function->instructions && steps < 400; steps++) {
@@ -145,7 +145,7 @@ static void take_walk(const struct ptx_function *function, const struct register
     }
 }
 
-// The slots of one width start at multiples of it from a common base and no other width has bytes there.
+// The slots of one width start at multiples of it from a common base, and no other width overlaps them.
 static void check_widths(const struct ptx_function *function, const struct register_map *map) {
     static int owner_width[1 << 14], owner_start[1 << 14];
     memset(owner_width, 0, sizeof owner_width);
@@ -167,7 +167,7 @@ static void check_text(const char *text, uint32_t seed) {
     struct register_map map = map_registers(arena, module->function[0]);
     check_widths(module->function[0], &map);
     for (int i = 0; i < 40; i++)
-        take_walk(module->function[0], &map, &seed);
+        execute_random_path(module->function[0], &map, &seed);
     arena_destroy(arena);
     ptx_free_module(module);
 }
@@ -181,7 +181,8 @@ static void test_random_functions(void **state) {
     }
 }
 
-// The slots of registers a and b in a body whose n-th instruction got flags, or coordinates, that no text gives it yet.
+// Whether registers a and b share a slot in a body whose n-th instruction gets flags or coordinates that PTX text
+// cannot yet express.
 static bool share_a_slot(const char *body, int n, uint32_t flags, int coordinate, int a, int b) {
     char error[256], *text = kernel_text("", "", body);
     struct ptx_module *module = parse_text(text);
@@ -201,16 +202,16 @@ static bool share_a_slot(const char *body, int n, uint32_t flags, int coordinate
     return share;
 }
 
-static void test_a_result_that_is_read_is_kept(void **state) {
+static void test_accumulator_is_live(void **state) {
     (void)state;
-    // Registers are numbered as the text names them. %t is done with where %sum, 0 + 0 each time, is written.
+    // Register indices are in order of declaration. %t is dead when the instruction writes %sum.
     const char *body = ".reg .b32 %t, %sum; .reg .b64 %rd1; .reg .pred %p1;\n"
                        "L: mov.u32 %t, 7; st.global.u32 [%rd1], %t; add.s32 %sum, 0, 0; @%p1 bra L; ret;";
     assert_true(share_a_slot(body, 2, 0, -1, 0, 1));
-    assert_false(share_a_slot(body, 2, PTX_READS_RESULT, -1, 0, 1));
+    assert_false(share_a_slot(body, 2, PTX_READS_DESTINATION, -1, 0, 1));
 }
 
-static void test_coordinates_are_kept(void **state) {
+static void test_coordinates_are_live(void **state) {
     (void)state;
     const char *body =
         ".reg .b32 %c, %t, %x; .reg .b64 %rd1; .reg .pred %p1;\n"
@@ -233,7 +234,7 @@ static int32_t frame_bytes(const char *body) {
 
 static void test_slots_are_reused(void **state) {
     (void)state;
-    // A chain of 100 values, two alive at a time.
+    // A chain of 100 values, of which two are live at a time.
     char body[8192];
     size_t length = (size_t)snprintf(body, sizeof body, ".reg .b32 %%r<101>; mov.u32 %%r0, 1;");
     for (int i = 1; i <= 100; i++)
@@ -241,10 +242,10 @@ static void test_slots_are_reused(void **state) {
     assert_int_equal(frame_bytes(body), 2 * 128);
 }
 
-static void test_loop_keeps_what_it_needs(void **state) {
+static void test_live_range_covers_the_loop(void **state) {
     (void)state;
-    // %r1 is written before the loop and read in it before %r2 is written: they must not share a slot, although no
-    // instruction after the write of %r2 mentions %r1.
+    // The loop reads %r1, which is written before it, before the write of %r2: the two must not share a slot, although
+    // no instruction after the write of %r2 uses %r1.
     assert_int_equal(frame_bytes(".reg .b32 %r<4>; .reg .pred %p;"
                                  "mov.u32 %r1, 1;"
                                  "L: add.s32 %r3, %r1, 1; mov.u32 %r2, 5; st.shared.u32 [%r2], %r3;"
@@ -252,9 +253,9 @@ static void test_loop_keeps_what_it_needs(void **state) {
                      64 + 3 * 128);
 }
 
-static void test_a_guarded_write_keeps_the_old_value(void **state) {
+static void test_guarded_write_does_not_kill(void **state) {
     (void)state;
-    // Lanes whose guard is false read what an earlier turn of the loop left in %r1, so that %r2 may not share its slot.
+    // Lanes with a false guard read the value of %r1 from an earlier iteration, so %r2 must not share its slot.
     assert_int_equal(
         frame_bytes(".reg .b32 %r<3>; .reg .pred %p;"
                     "L: @%p mov.u32 %r1, 3; setp.eq.u32 %p, %r1, 1; mov.u32 %r2, 2; st.shared.u32 [%r2], 4;"
@@ -271,10 +272,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_functions),
         cmocka_unit_test(test_slots_are_reused),
-        cmocka_unit_test(test_loop_keeps_what_it_needs),
-        cmocka_unit_test(test_a_guarded_write_keeps_the_old_value),
-        cmocka_unit_test(test_a_result_that_is_read_is_kept),
-        cmocka_unit_test(test_coordinates_are_kept),
+        cmocka_unit_test(test_live_range_covers_the_loop),
+        cmocka_unit_test(test_guarded_write_does_not_kill),
+        cmocka_unit_test(test_accumulator_is_live),
+        cmocka_unit_test(test_coordinates_are_live),
         cmocka_unit_test(test_unused_registers_cost_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
-// The runtime without kernels: what each call gives, and which error each misuse gets. The codes are those that
-// NVIDIA's runtime returns for the same calls on a GPU. Devices are in test_runtime_device.c, kernels in
-// test_runtime.bats.
+// The runtime without kernels: the results of its calls, and the error of each misuse, which is the one that NVIDIA's
+// runtime returns on a GPU. test_runtime_device.c tests devices, test_runtime.bats kernels.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +15,7 @@
 
 #define OK(call) assert_int_equal(call, cudaSuccess)
 
-// Expects the error from the call, and once more from cudaGetLastError.
+// Expects that the call returns the error, and that cudaGetLastError returns it once more.
 #define FAILS(error, call)                                                                                             \
     do {                                                                                                               \
         assert_int_equal(call, error);                                                                                 \
@@ -41,7 +40,7 @@ static void error_names(void **state) {
     assert_string_equal(cudaGetErrorString((cudaError_t)12345), "unrecognized error code");
 }
 
-static void last_error_is_the_latest(void **state) {
+static void last_error_is_the_most_recent(void **state) {
     (void)state;
     void *p;
     assert_int_equal(cudaFree(&p), cudaErrorInvalidValue);
@@ -111,7 +110,7 @@ static void copies_of_rows(void **state) {
     FAILS(cudaErrorInvalidValue, cudaMemset2D(device, pitch, 0, 5, 4));
 }
 
-static void copies_that_cannot_be(void **state) {
+static void invalid_copies(void **state) {
     (void)state;
     char host[64];
     void *device, *freed;
@@ -236,7 +235,7 @@ static void events(void **state) {
     FAILS(cudaErrorInvalidResourceHandle, cudaEventRecord(NULL, NULL));
 }
 
-static void reset_gives_everything_back(void **state) {
+static void reset_frees_everything(void **state) {
     (void)state;
     void *device, *pinned;
     cudaStream_t stream;
@@ -254,7 +253,7 @@ static void reset_gives_everything_back(void **state) {
     FAILS(cudaErrorInvalidResourceHandle, cudaStreamSynchronize(stream));
 }
 
-static void what_is_not_registered(void **state) {
+static void unregistered_symbols(void **state) {
     (void)state;
     char symbol = 0;
     void *address;
@@ -281,7 +280,7 @@ static void expect_plain(const char *mangled, const char *plain) {
     assert_memory_equal(found, plain, length);
 }
 
-static void names_of_kernels(void **state) {
+static void plain_kernel_names(void **state) {
     (void)state;
     expect_plain("_Z3addPKfS0_Pfi", "add");
     expect_plain("_ZL11read_answerPi", "read_answer");
@@ -298,18 +297,18 @@ static void names_of_kernels(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(error_names, fresh_device),
-        cmocka_unit_test_setup(last_error_is_the_latest, fresh_device),
+        cmocka_unit_test_setup(last_error_is_the_most_recent, fresh_device),
         cmocka_unit_test_setup(malloc_and_free, fresh_device),
         cmocka_unit_test_setup(copies_keep_the_bytes, fresh_device),
         cmocka_unit_test_setup(copies_of_rows, fresh_device),
-        cmocka_unit_test_setup(copies_that_cannot_be, fresh_device),
+        cmocka_unit_test_setup(invalid_copies, fresh_device),
         cmocka_unit_test_setup(host_memory, fresh_device),
         cmocka_unit_test_setup(the_default_pool, fresh_device),
         cmocka_unit_test_setup(streams, fresh_device),
         cmocka_unit_test_setup(events, fresh_device),
-        cmocka_unit_test_setup(reset_gives_everything_back, fresh_device),
-        cmocka_unit_test_setup(what_is_not_registered, fresh_device),
-        cmocka_unit_test(names_of_kernels),
+        cmocka_unit_test_setup(reset_frees_everything, fresh_device),
+        cmocka_unit_test_setup(unregistered_symbols, fresh_device),
+        cmocka_unit_test(plain_kernel_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-// The simulated device: what is said of it, how it is chosen, and how many blocks fit on one of its SMs.
+// The simulated device: its properties, its selection, and the occupancy of its SMs.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #define OK(call) assert_int_equal(call, cudaSuccess)
 
-// Expects the error from the call, and once more from cudaGetLastError.
+// Expects that the call returns the error, and that cudaGetLastError returns it once more.
 #define FAILS(error, call)                                                                                             \
     do {                                                                                                               \
         assert_int_equal(call, error);                                                                                 \
@@ -78,7 +78,8 @@ static void limits(void **state) {
     FAILS(cudaErrorInvalidValue, cudaDeviceGetLimit(NULL, cudaLimitStackSize));
 }
 
-// The device is chosen once a process, so each other one needs a process of its own. Gives what body gives, 0 to 255.
+// The runtime selects the device once per process, so each device needs its own process. Returns the result of body, 0
+// to 255.
 static int with_device(const char *key, int (*body)(void)) {
     pid_t child = fork();
     if (child == 0) {
@@ -112,7 +113,7 @@ static void other_devices_by_environment(void **state) {
     assert_true(with_device("voodoo2", no_device));
 }
 
-static void occupancy_by_hand(void **state) {
+static void occupancy_of_known_cases(void **state) {
     (void)state;
     const struct sim_device *h200 = &device_current()->simulated;
     assert_int_equal(occupancy_blocks(h200, 256, 32, 0), 8);
@@ -126,7 +127,7 @@ static void occupancy_by_hand(void **state) {
     assert_int_equal(occupancy_blocks(h200, 1025, 32, 0), 0);
 }
 
-// The toolkit has NVIDIA's own calculation as a header.
+// The toolkit provides NVIDIA's occupancy calculation as a header.
 static int blocks_by_nvidia(const struct sim_device *gpu, int threads, int registers, size_t shared_bytes) {
     const cudaOccDeviceProp device = {
         .computeMajor = gpu->compute_capability / 10,
@@ -183,13 +184,13 @@ static void occupancy_as_nvidia_calculates_it(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        // These two come first: they need a process that has not chosen its device.
+        // These two run first: they need a process that has not selected its device.
         cmocka_unit_test(other_devices_by_environment),
         cmocka_unit_test(occupancy_as_nvidia_calculates_it),
         cmocka_unit_test(there_is_one_device),
         cmocka_unit_test(the_default_is_an_h200),
         cmocka_unit_test(limits),
-        cmocka_unit_test(occupancy_by_hand),
+        cmocka_unit_test(occupancy_of_known_cases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

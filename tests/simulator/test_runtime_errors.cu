@@ -1,7 +1,7 @@
-// One misuse of CUDA a case, and the error that NVIDIA's runtime gives for it. `test_runtime_errors NAME` prints the
-// error that the runtime at hand gives, and exits with 0 where it is the expected one; without a name it lists all
-// cases. The same binary, run on a GPU, tells whether the expectations are right (runtime-on-gpu); they were held
-// against CUDA 13.0 on an H200.
+// One misuse of CUDA per case, and the error that NVIDIA's runtime returns for it. `test_runtime_errors NAME` prints
+// the error that the current runtime returns, and exits with 0 if it is the expected one; without a name it lists all
+// cases. The same binary, run on a GPU, shows whether the expectations are right (runtime-on-gpu); they were validated
+// with CUDA 13.0 on an H200.
 #include <cassert>
 #include <cstdio>
 #include <cstring>
@@ -214,19 +214,20 @@ static cudaError_t trapped() {
     return after_launch();
 }
 
-// A fault stays: each later call that needs the device returns it. Asking for the last error does not, and clears it.
-static cudaError_t fault_stays_at_malloc() {
+// A fault is sticky: each later call that needs the device returns it. cudaGetLastError does not need the device: it
+// returns the last error once and clears it.
+static cudaError_t fault_is_sticky_at_malloc() {
     store_to_null();
     cudaGetLastError();
     void *device;
     return cudaMalloc(&device, 16);
 }
-static cudaError_t fault_stays_at_launch() {
+static cudaError_t fault_is_sticky_at_launch() {
     store_to_null();
     at_most_64<<<1, 1>>>(nullptr);
     return cudaGetLastError();
 }
-static cudaError_t last_error_of_a_fault_is_given_once() {
+static cudaError_t last_error_of_a_fault_is_returned_once() {
     store_to_null();
     if (cudaDeviceSynchronize() != cudaErrorIllegalAddress || cudaGetLastError() != cudaErrorIllegalAddress) {
         return cudaErrorUnknown;
@@ -234,8 +235,8 @@ static cudaError_t last_error_of_a_fault_is_given_once() {
     return cudaGetLastError();
 }
 
-// An ordinary error does not: the next call works, and asking clears it.
-static cudaError_t error_is_forgotten() {
+// An ordinary error is not sticky: the next call works, and cudaGetLastError clears the error.
+static cudaError_t error_is_cleared() {
     cudaSetDevice(1000);
     cudaGetLastError();
     return cudaGetLastError();
@@ -293,10 +294,10 @@ static const struct {
     CASE(misaligned_store, cudaErrorMisalignedAddress),
     CASE(failed_assertion, cudaErrorAssert),
     CASE(trapped, cudaErrorLaunchFailure),
-    CASE(fault_stays_at_malloc, cudaErrorIllegalAddress),
-    CASE(fault_stays_at_launch, cudaErrorIllegalAddress),
-    CASE(last_error_of_a_fault_is_given_once, cudaSuccess),
-    CASE(error_is_forgotten, cudaSuccess),
+    CASE(fault_is_sticky_at_malloc, cudaErrorIllegalAddress),
+    CASE(fault_is_sticky_at_launch, cudaErrorIllegalAddress),
+    CASE(last_error_of_a_fault_is_returned_once, cudaSuccess),
+    CASE(error_is_cleared, cudaSuccess),
     CASE(launch_after_an_error, cudaSuccess),
 };
 

@@ -1,4 +1,4 @@
-// Ordinary CUDA programs, each a case chosen by name, which check what they computed. They know nothing of the
+// Ordinary CUDA programs that check their own results; the argument selects a case. They are independent of the
 // simulator: the same binary runs on a GPU with NVIDIA's runtime.
 #include "../checked.cuh"
 #include "test_runtime_other.h"
@@ -18,7 +18,7 @@ static T *to_device(const T *host, int n) {
     return device;
 }
 
-// ---- A kernel, templates of one, and one in another file
+// ---- A kernel, kernel templates, and a kernel of another file
 
 __global__ void add(const float *a, const float *b, float *sum, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -74,7 +74,7 @@ static void templates() {
     scale_by_three<unsigned long long>();
 }
 
-// Both files have a kernel and a variable of the same name, which must not be taken for each other.
+// Both files have a kernel and a variable with the same names, which the runtime must not confuse.
 static __device__ int answer = 42;
 
 static __global__ void read_answer(int *to) {
@@ -100,7 +100,7 @@ __global__ void use_variables(float *sum) {
     atomicAdd(&counter, 1);
     if (threadIdx.x == 0) {
         *sum = weights[0] + weights[1] * 10 + weights[3] * 100;
-        atomicAdd(&into_table[1], 1); // both blocks come here
+        atomicAdd(&into_table[1], 1); // both blocks execute this
     }
 }
 
@@ -230,7 +230,7 @@ static void hundred_kib_of_shared_memory() {
     EXPECT(host[0] == n - 1 && host[n - 1] == 0);
 }
 
-// Runs between the two halves of a launch that has its result as an argument.
+// nvcc evaluates it between the push of the configuration and the launch, because its result is an argument.
 static float *scaled(float *device) {
     scale<float, 5><<<1, 32>>>(device);
     return device;
@@ -259,7 +259,7 @@ static void launch_in_a_stream_of_its_own(bool *right) {
     for (int i = 0; i < 8; i++) {
         scale<float, 2><<<1, 32, 0, stream>>>(device);
     }
-    bool failed = cudaFree(x) == cudaErrorInvalidValue; // the error of one thread is not the error of another
+    bool failed = cudaFree(x) == cudaErrorInvalidValue; // errors are per host thread
     OK(cudaMemcpyAsync(x, device, sizeof x, cudaMemcpyDeviceToHost, stream));
     OK(cudaStreamSynchronize(stream));
     *right = failed && cudaGetLastError() == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess && x[1] == 256;
@@ -326,7 +326,7 @@ static void what_a_kernel_needs() {
     EXPECT(grid > 0 && block > 0 && block <= 128);
 }
 
-// Launches so many threads that each printf would be lost if the output were not collected.
+// Launches more threads than the printf buffer can hold without collection.
 __global__ void say(int n) {
     printf("thread %d of block %d: %d, %5.2f, %s, %c, %llu\n", threadIdx.x, blockIdx.x, n, 1.5, "text", 'x',
            123456789012345ull);
@@ -358,7 +358,8 @@ static const struct {
     {"print", print},
 };
 
-// No argument: prints the names of the cases. One: runs that case. Exit status 0 where all it expects held.
+// No argument: prints the names of the cases. One argument: runs that case. The exit status is 0 if all of its
+// expectations hold.
 int main(int argc, char **argv) {
     for (const auto &one : cases) {
         if (argc < 2) {

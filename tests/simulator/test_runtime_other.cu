@@ -1,5 +1,5 @@
-// A second file with device code, whose names are those of test_runtime_kernels.cu; also built as a library that is
-// loaded and unloaded at run time.
+// A second file with device code, whose symbols have the same names as in test_runtime_kernels.cu; the tests also build
+// it as a shared library that a program loads and unloads.
 #include "test_runtime_other.h"
 
 #include <cuda_runtime.h>

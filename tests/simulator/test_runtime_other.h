@@ -2,7 +2,7 @@
 #ifndef TEST_RUNTIME_OTHER_H
 #define TEST_RUNTIME_OTHER_H
 
-// What this file's own kernel reads from this file's own variable: 43. -1 where a call fails.
+// The value that a kernel of this file reads from a device variable of this file: 43; -1 if a call fails.
 extern "C" int answer_of_the_other_file();
 
 #endif

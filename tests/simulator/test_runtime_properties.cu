@@ -1,5 +1,5 @@
-// Prints what the runtime says of its device, a field a line. On a GPU that the simulator has in its table, the two
-// should differ in the name only (runtime-on-gpu compares them).
+// Prints the properties that the runtime reports for its device, one per line. For a GPU that the simulator models,
+// only the name should differ (runtime-on-gpu compares them).
 #include <cstdio>
 #include <cuda_runtime.h>
 

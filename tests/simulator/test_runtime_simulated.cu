@@ -1,5 +1,5 @@
-// What only the simulator does: errors that a GPU does not see or would not come back from. One case a name; exit
-// status 0 where all it expects held.
+// Errors that a GPU does not detect or cannot recover from. The argument names a case; the exit status is 0 if all of
+// its expectations held.
 #include "../checked.cuh"
 
 #include <cooperative_groups.h>
@@ -19,7 +19,7 @@ __global__ void store(int *to, size_t index) {
     to[index] = 1;
 }
 
-// Every thread reads what its neighbour wrote, with no barrier between.
+// Every thread reads an element that another thread wrote, without a barrier between the two.
 __global__ void race(int *to) {
     __shared__ int tile[64];
     tile[threadIdx.x] = threadIdx.x;
@@ -38,7 +38,7 @@ static int *zeros() {
     return device;
 }
 
-static void expect_a_launch_that_works() {
+static void expect_working_launch() {
     int value = 0, *device = zeros();
     store<<<1, 1>>>(device, 5);
     EXPECT(cudaGetLastError() == cudaSuccess);
@@ -51,11 +51,11 @@ static void race_is_not_sticky() {
     EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);
     EXPECT(cudaDeviceSynchronize() == cudaSuccess);
     EXPECT(findings() > 0);
-    expect_a_launch_that_works();
+    expect_working_launch();
 }
 
-// A program that only looks at what cudaDeviceSynchronize returns sees it too, once.
-static void race_reaches_the_next_wait() {
+// A program that checks only cudaDeviceSynchronize also gets the error, once.
+static void race_is_reported_at_the_next_synchronization() {
     race<<<1, 64>>>(zeros());
     EXPECT(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
     EXPECT(cudaDeviceSynchronize() == cudaSuccess);
@@ -69,7 +69,7 @@ static void reset_after_a_fault() {
     EXPECT(findings() == 1);
     EXPECT(cudaDeviceReset() == cudaSuccess);
     EXPECT(cudaGetLastError() == cudaSuccess);
-    expect_a_launch_that_works();
+    expect_working_launch();
     EXPECT(findings() == 1);
 }
 
@@ -79,18 +79,18 @@ static void endless_loop_ends() {
 }
 
 static void clean_code_has_no_finding() {
-    expect_a_launch_that_works();
+    expect_working_launch();
     EXPECT(findings() == 0);
 }
 
-static void call_that_is_not_there() {
+static void unsupported_call() {
     cudaIpcMemHandle_t handle;
     EXPECT(cudaIpcGetMemHandle(&handle, zeros()) == cudaErrorNotSupported);
     EXPECT(cudaGetLastError() == cudaErrorNotSupported);
 }
 
-// Rounds in which each block takes what its neighbour wrote in the round before.
-__global__ void passes_on(int *value, int rounds) {
+// In each round a block reads the value that its neighbour wrote in the previous round.
+__global__ void pass_to_neighbour(int *value, int rounds) {
     auto grid = cooperative_groups::this_grid();
     for (int round = 0; round < rounds; round++) {
         const int *from = value + round % 2 * gridDim.x;
@@ -106,17 +106,17 @@ static void cooperative_launch() {
     int *value, blocks = 0, rounds = 5, sms, supported, result = 0;
     EXPECT(cudaDeviceGetAttribute(&supported, cudaDevAttrCooperativeLaunch, 0) == cudaSuccess && supported == 1);
     EXPECT(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0) == cudaSuccess);
-    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, passes_on, 1024, 0) == cudaSuccess);
+    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, pass_to_neighbour, 1024, 0) == cudaSuccess);
     EXPECT(cudaMalloc(&value, 2 * sizeof(int) * sms * blocks) == cudaSuccess);
     EXPECT(cudaMemset(value, 0, 2 * sizeof(int) * sms * blocks) == cudaSuccess);
     void *arguments[] = {&value, &rounds};
-    EXPECT(cudaLaunchCooperativeKernel(passes_on, dim3(sms * blocks), dim3(1024), arguments) == cudaSuccess);
+    EXPECT(cudaLaunchCooperativeKernel(pass_to_neighbour, dim3(sms * blocks), dim3(1024), arguments) == cudaSuccess);
     EXPECT(cudaMemcpy(&result, value + sms * blocks, sizeof result, cudaMemcpyDefault) == cudaSuccess && result == 5);
-    EXPECT(cudaLaunchCooperativeKernel(passes_on, dim3(sms * blocks + 1), dim3(1024), arguments) ==
+    EXPECT(cudaLaunchCooperativeKernel(pass_to_neighbour, dim3(sms * blocks + 1), dim3(1024), arguments) ==
            cudaErrorCooperativeLaunchTooLarge);
     EXPECT(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
     EXPECT(findings() == 0);
-    expect_a_launch_that_works();
+    expect_working_launch();
 }
 
 static void no_image() {
@@ -125,10 +125,10 @@ static void no_image() {
     EXPECT(cudaGetLastError() == cudaErrorNoKernelImageForDevice);
 }
 
-// The library that argv[2] names brings kernels and variables of its own.
+// The library that argv[2] names registers its own kernels and variables.
 static const char *library;
 
-static void library_comes_and_goes() {
+static void library_load_and_unload() {
     for (int i = 0; i < 3; i++) {
         void *handle = dlopen(library, RTLD_NOW);
         EXPECT(handle != nullptr);
@@ -136,7 +136,7 @@ static void library_comes_and_goes() {
         EXPECT(answer != nullptr && answer() == 43);
         dlclose(handle);
     }
-    expect_a_launch_that_works();
+    expect_working_launch();
 }
 
 static const struct {
@@ -144,14 +144,14 @@ static const struct {
     void (*run)();
 } cases[] = {
     {"race_is_not_sticky", race_is_not_sticky},
-    {"race_reaches_the_next_wait", race_reaches_the_next_wait},
+    {"race_is_reported_at_the_next_synchronization", race_is_reported_at_the_next_synchronization},
     {"reset_after_a_fault", reset_after_a_fault},
     {"endless_loop_ends", endless_loop_ends},
     {"clean_code_has_no_finding", clean_code_has_no_finding},
-    {"call_that_is_not_there", call_that_is_not_there},
+    {"unsupported_call", unsupported_call},
     {"cooperative_launch", cooperative_launch},
     {"no_image", no_image},
-    {"library_comes_and_goes", library_comes_and_goes},
+    {"library_load_and_unload", library_load_and_unload},
 };
 
 int main(int argc, char **argv) {

@@ -1,6 +1,5 @@
-// Prints what the front end makes of a PTX file: ptx-dump FILE [KERNEL]
-// or how long it takes, in milliseconds of processor time, beside the sorting of its lines: ptx-dump --time FILE
-// FILE may be a kernel's shared library, too.
+// Prints the linked kernels of a PTX file: ptx-dump FILE [KERNEL]; or the parse time in milliseconds of CPU time, with
+// the time to sort its lines for comparison: ptx-dump --time FILE. FILE may also be a kernel's shared library.
 #include "fatbin/fatbin.h"
 #include "ptx/program.h"
 
@@ -123,8 +122,8 @@ static char *read_file(const char *path, size_t *length) {
     return text;
 }
 
-// The PTX in a shared library for compute capability 9.0, in place of the library: of its fat binaries the first that
-// has any, since nvcc adds one of the device linker's.
+// Replaces a shared library by its PTX for compute capability 9.0: that of the first fat binary with any, because nvcc
+// adds a fat binary of the device linker.
 static char *extract_ptx(char *library, size_t *length) {
     static const unsigned char MAGIC[] = {0x50, 0xED, 0x55, 0xBA};
     char error[1024] = "no fat binary is in it";
@@ -149,8 +148,8 @@ static int compare_lines(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-// Sorts the text's lines and returns how many there are. How long it takes says how fast this machine is just now: like
-// parsing it is branches and reads from all over the text.
+// Sorts the text's lines and returns their number. Its time measures the current speed of this machine, because
+// sorting, like parsing, is made of branches and reads from all over the text.
 static int sort_lines(const char *text, size_t length) {
     int lines = 0;
     const char **line = malloc((length + 1) * sizeof *line);
@@ -167,7 +166,7 @@ static double milliseconds(void) {
     return 1e3 * (double)clock() / CLOCKS_PER_SEC;
 }
 
-// Links each kernel of the module, or the one of that name. Returns how many could not be linked.
+// Links each kernel of the module, or the one named `only`. Returns the number of kernels that could not be linked.
 static int link_kernels(const struct ptx_module *module, const char *only, bool print) {
     char error[1024];
     const char *name;

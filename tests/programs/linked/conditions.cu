@@ -1,5 +1,5 @@
-// Graphs that decide by what a kernel has set: if and else, while, switch; nodes of any kind by one call; a capture
-// into a graph that is there.
+// Conditional graph nodes: if and else, while, switch; the generic call that adds nodes; capture into an existing
+// graph.
 #include "linked.cuh"
 #include "program.cuh"
 
@@ -42,7 +42,7 @@ static cudaGraphNodeParams decide(cudaGraphConditionalHandle condition, cudaGrap
     return params;
 }
 
-// log[0] is what is decided by, and log[1] becomes what it was before with what the graph adds.
+// log[0] is the condition, and log[1] accumulates the values that the graph adds.
 static int launched(cudaGraph_t graph, int *log, int by) {
     static cudaGraph_t last;
     static cudaGraphExec_t exec;
@@ -75,7 +75,7 @@ static void if_and_else(int *log) {
     EXPECT(type == cudaGraphNodeTypeConditional);
 }
 
-// As long as the counter is not 0; the loop's body is captured, and has a switch in it.
+// Loops while the counter is not 0; the captured loop body contains a switch.
 static void while_and_switch(int *log) {
     cudaGraph_t graph;
     cudaGraphConditionalHandle more, which;

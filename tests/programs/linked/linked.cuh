@@ -1,4 +1,4 @@
-// What the files of one program share.
+// Declarations shared by the files of the program.
 #pragma once
 
 extern __device__ int counter;
@@ -8,7 +8,7 @@ __device__ int of_other_file(int x);
 int count_in_other_file();
 void conditions(); // conditions.cu
 
-// In two files, of which the linker takes one.
+// Defined in two files; the linker keeps one definition.
 template <typename T>
 __device__ __noinline__ T larger(T x, T y) {
     return x > y ? x : y;

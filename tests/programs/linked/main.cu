@@ -1,6 +1,5 @@
-// Several files linked as one, and kernels that launch kernels: a sort that splits what it is given and launches itself
-// on both parts.
-//     make run PROGRAM="$(echo tests/programs/linked/*.cu)" FLAGS='-rdc=true -Itests/programs'
+// Separate compilation and dynamic parallelism: a quicksort that partitions its input and launches itself on both
+// parts.
 #include "linked.cuh"
 #include "program.cuh"
 
@@ -21,8 +20,7 @@ __global__ void across_files(int *out) {
         printf("%d %s\n", out[1], "by another file");
 }
 
-// Sorts x[0 .. n) by one thread where it is short; else launches itself on what is smaller than an element and what is
-// larger.
+// Sorts x[0 .. n): short arrays by one thread, else by launching itself on the smaller and the larger elements.
 __global__ void sort_part(int *x, int n) {
     if (n < 8) {
         for (int i = 1; i < n; i++)
@@ -57,14 +55,14 @@ __global__ void append(int *log, int value) {
     log[++log[0]] = value;
 }
 
-// The launch for the tail comes last, though it is asked for first.
+// A tail launch runs last, although it is enqueued first.
 __global__ void in_turn(int *log) {
     append<<<1, 1, 0, cudaStreamTailLaunch>>>(log, 3);
     append<<<1, 1>>>(log, 1);
     append<<<1, 1>>>(log, 2);
 }
 
-// Memory that one kernel allocates, another one uses, and a third frees.
+// One kernel allocates memory, another one uses it, and a third one frees it.
 __global__ void take(int **kept, int n) {
     if (cudaMalloc((void **)kept, n * sizeof(int)) == cudaSuccess)
         for (int i = 0; i < n; i++)
@@ -79,7 +77,7 @@ __global__ void give_back(int **kept, int *out) {
     out[0] = cudaFree(*kept);
 }
 
-// A copy comes in its turn among the launches.
+// A copy is ordered among the launches.
 __global__ void copy_between(int *log, int *kept) {
     append<<<1, 1>>>(log, 5);
     const cudaError_t error = cudaMemcpyAsync(kept, log, 2 * sizeof(int), cudaMemcpyDeviceToDevice, 0);

@@ -1,5 +1,5 @@
-// The smallest program with a kernel, for ways to compile one: test_runtime_other.cu with a main(). Where its launch
-// fails it prints the error's name.
+// The smallest program with a kernel, for tests of compiler options: test_runtime_other.cu with a main(). It prints the
+// name of the error if its launch fails.
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
-// Places in the .cu files, for messages.
+// Source locations in the .cu files, for messages.
 #include "linker.h"
 
-const char *place_text(struct arena *arena, const struct ptx_module *module, int32_t location) {
+const char *location_text(struct arena *arena, const struct ptx_module *module, int32_t location) {
     const struct ptx_location *inner = &module->location[location], *outer = inner;
     if (inner->line == 0)
         return "";
