@@ -217,12 +217,12 @@ bool arguments_parse(int argc, char **argv, struct arguments *a, struct message 
     a->shape.attention.causal = a->causal;
     a->shape.attention.layout = a->layout.layout;
     memcpy(a->shape.attention.stride, a->layout.stride, sizeof a->layout.stride);
-    if (a->has_shape && !a->shape.is_matrix && !shape_strides_apart(&a->shape.attention, error))
+    if (a->has_shape && !a->shape.is_matrix && !shape_strides_disjoint(&a->shape.attention, error))
         return false;
     return a->ready || join_kernels(a, &lists, error);
 }
 
-int arguments_leave(const struct arguments *arguments) {
+int arguments_send(const struct arguments *arguments) {
     char number[16];
     int file = memfd_create("arguments", 0);
     if (file < 0 || write(file, arguments, sizeof *arguments) != (ssize_t)sizeof *arguments)
@@ -232,7 +232,7 @@ int arguments_leave(const struct arguments *arguments) {
     return file;
 }
 
-void arguments_take(struct arguments *arguments) {
+void arguments_receive(struct arguments *arguments) {
     const char *number = getenv(descriptor_variable);
     int file = number ? atoi(number) : -1;
     if (file < 0 || pread(file, arguments, sizeof *arguments, 0) != (ssize_t)sizeof *arguments)

@@ -1,4 +1,4 @@
-// The command line that the launcher and the runner share.
+// The command line of the launcher, which it passes on to the runner.
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
 
@@ -21,7 +21,7 @@ struct kernel_argument {
     char name[128];         // "solution-02_vectorized", as results name it
 };
 
-// It holds no pointers, so that the launcher can hand it to the runner as it is. A text that was not given is "".
+// It has no pointers, so that the launcher can send it to the runner as it is. A missing text is "".
 struct arguments {
     enum action action;
     enum device_choice device;
@@ -48,10 +48,10 @@ struct arguments {
     // Of bench alone:
     char ceilings[PATH_MAX]; // library that measures what the GPU reaches, "": not asked for
     char state[PATH_MAX];    // folder that remembers a run which is not complete, "": none is continued
-    bool fresh;              // starts over where a run could go on
-    bool ready;              // only says whether it could run here; no kernel is needed
+    bool fresh;              // starts over instead of resuming a run
+    bool ready;              // only reports whether it could run here; no kernel is needed
     bool lse;                // times the kernels with the log-sum-exp written
-    int size[MAX_SIZES];     // [sizes], queries and keys in the place of 256 to 8192
+    int size[MAX_SIZES];     // [sizes], queries and keys, instead of 256 to 8192
     int sizes;
     bool quick; // a handful of cases
     bool small; // the simulator's cases, on a GPU too: for tools that slow a kernel down a hundredfold
@@ -61,9 +61,9 @@ struct arguments {
 // argv[0] is skipped.
 bool arguments_parse(int argc, char **argv, struct arguments *arguments, struct message *error);
 
-// The launcher leaves what it has parsed in a file in memory that its child inherits, and returns the descriptor; the
-// runner reads it there. Both end the process with one line where that cannot be done.
-int arguments_leave(const struct arguments *arguments);
-void arguments_take(struct arguments *arguments);
+// The launcher sends the parsed arguments in a memory file that its child inherits, and returns the descriptor; the
+// runner reads them. Both end the process with one line on failure.
+int arguments_send(const struct arguments *arguments);
+void arguments_receive(struct arguments *arguments);
 
 #endif

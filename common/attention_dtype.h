@@ -1,4 +1,4 @@
-// The element types that a kernel's tensors can have, apart from attention.h for those who need no CUDA headers.
+// The element types that a kernel's tensors can have, separate from attention.h for files that include no CUDA headers.
 #ifndef ATTENTION_DTYPE_H
 #define ATTENTION_DTYPE_H
 

@@ -1,4 +1,4 @@
-// The element types that tensors can have: what the harness needs to know of each.
+// The element types of tensors, and their properties.
 #ifndef DTYPE_H
 #define DTYPE_H
 
@@ -20,21 +20,21 @@ struct dtype {
 
 const struct dtype *dtype_of(enum attention_dtype dtype);
 
-// False and one line where the name is unknown.
+// False and one line if the name is unknown.
 bool dtype_from_name(const char *name, enum attention_dtype *dtype, struct message *error);
 
 // The names of a set of types, bit 1u << ATTENTION_FP32 and so on: "fp16 or bf16".
 const char *dtype_names(unsigned set, char text[32]);
 
-// The number that the type has nearest to value, ties to even: as the GPU's conversions round.
+// Rounds value to the type, ties to even, as the GPU's conversions do.
 float dtype_round(enum attention_dtype dtype, float value);
 
-// Writes count numbers that the type has, and reads them again. Poison is read as poison of fp32 (is_poison()).
+// Stores count values in the type, and loads them. Poison is loaded as fp32 poison (is_poison()).
 void dtype_store(enum attention_dtype dtype, const float *values, int64_t count, void *to);
 void dtype_load(enum attention_dtype dtype, const void *from, int64_t count, float *values);
 
-// What an output holds before the kernel has written it: every bit set, which is what cudaMemset() with 0xFF leaves. It
-// is a NaN of each type, and one that no arithmetic of a GPU makes.
+// The initial contents of an output: every bit set, as by cudaMemset() with 0xFF. This is a NaN of each type that no
+// arithmetic instruction of a GPU produces.
 enum { POISON_BYTE = 0xFF };
 bool is_poison(float value);
 

@@ -161,7 +161,7 @@ static bool apart(const struct attention_shape *shape, const char *tensors, int 
     return true;
 }
 
-bool shape_strides_apart(const struct attention_shape *shape, struct message *error) {
+bool shape_strides_disjoint(const struct attention_shape *shape, struct message *error) {
     return shape->layout != LAYOUT_STRIDES || (apart(shape, "q and o", shape->heads, shape->nq, error) &&
                                                apart(shape, "k and v", shape->kv_heads, shape->nk, error));
 }
@@ -179,7 +179,7 @@ int64_t shape_first_key(const struct attention_shape *shape, int64_t row) {
     return (batch * shape->kv_heads + head / (shape->heads / shape->kv_heads)) * shape->nk;
 }
 
-int shape_visible_keys(const struct attention_shape *shape, int row) {
+int shape_attended_keys(const struct attention_shape *shape, int row) {
     if (!shape->causal)
         return shape->nk;
     int64_t visible = (int64_t)row + shape->nk - shape->nq + 1;

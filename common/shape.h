@@ -1,4 +1,4 @@
-// The shape of a problem, as people write it and as the harness counts with it.
+// The shape of a problem, as text and as numbers.
 #ifndef SHAPE_H
 #define SHAPE_H
 
@@ -8,12 +8,12 @@
 
 enum { MAX_HEAD_DIM = 512 };
 
-// How the rows of a tensor lie in memory.
+// The row layout of a tensor.
 enum layout {
     LAYOUT_BHND,    // [batch][heads][n][head_dim], what every lesson takes
     LAYOUT_BNHD,    // [batch][n][heads][head_dim], for lessons that take strides
     LAYOUT_MIXED,   // q and v as the first, k and o as the second: no tensor lies as the one before it
-    LAYOUT_APART,   // as the first, but for the tensor whose number is stride[0]: its batches lie further apart, where
+    LAYOUT_PADDED,  // as the first, but for the tensor whose number is stride[0]: its batches lie further apart, where
                     // stride[1] is 1 or 2 its heads, too, and where it is 2 its rows; no text names it
     LAYOUT_STRIDES, // as the three distances say, for the same
 };
@@ -42,7 +42,7 @@ bool shape_parse(const char *text, struct shape_argument *shape, struct message 
 
 enum { SHAPE_TEXT = 64 };
 
-// Writes the shape as shape_parse() reads it.
+// Writes the shape in the form that shape_parse() reads.
 void shape_text(const struct attention_shape *shape, char text[SHAPE_TEXT]);
 
 // Reads LAYOUT=: bhnd, bnhd, mixed, or three strides in elements, BATCH,HEAD,ROW. It sets layout and stride alone.
@@ -53,12 +53,12 @@ enum { LAYOUT_TEXT = 72 };
 void layout_text(const struct attention_shape *shape, char text[LAYOUT_TEXT]);
 
 // The distances in elements between batches, heads and rows of a tensor of so many heads of n rows; not of
-// LAYOUT_MIXED and LAYOUT_APART, which tell tensors apart.
+// LAYOUT_MIXED and LAYOUT_PADDED, which tell tensors apart.
 void shape_strides(const struct attention_shape *shape, int heads, int n, int64_t stride[3]);
 
-// False and one line where two elements of q, or of k, would lie in the same place, or so far apart that no device has
-// the memory. Strides whose rows lie between those of other heads are refused, too, even where they meet nowhere.
-bool shape_strides_apart(const struct attention_shape *shape, struct message *error);
+// False and one line if two elements of q, or of k, would have the same address, or if the tensor is too large for any
+// device. Strides that interleave the rows of two heads are also refused, even if no two rows overlap.
+bool shape_strides_disjoint(const struct attention_shape *shape, struct message *error);
 
 // Elements of q (and o), and of k (and v).
 int64_t shape_q_elements(const struct attention_shape *shape);
@@ -67,13 +67,13 @@ int64_t shape_k_elements(const struct attention_shape *shape);
 // Row of q, of all batches and heads: the first row of k and v of its head.
 int64_t shape_first_key(const struct attention_shape *shape, int64_t row);
 
-// How many keys query row sees.
-int shape_visible_keys(const struct attention_shape *shape, int row);
+// The number of keys that query `row` attends to.
+int shape_attended_keys(const struct attention_shape *shape, int row);
 
-// Floating-point operations of the two products, masked pairs left out.
+// Floating-point operations of Q K^T and P V, without masked pairs.
 double shape_flops(const struct attention_shape *shape);
 
-// The bytes that must move at least: q, k and v read once, o written once, each element of so many bytes.
+// The lower bound of memory traffic: q, k and v read once, o written once.
 double shape_bytes(const struct attention_shape *shape, size_t element_bytes);
 
 #endif

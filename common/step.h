@@ -1,6 +1,6 @@
-// What the runner tells the launcher: a line at the start of each step, written to the descriptor whose number is in
-// the environment variable. Only a runner that came to its own end writes the last one. A line that begins with
-// STEP_KEPT is no step: it says what has been recorded, and is printed where the runner does not come to its end.
+// The pipe from the runner to the launcher: a line at the start of each step, written to the descriptor in the
+// environment variable. Only a runner that ends normally writes the last one. A line that begins with STEP_KEPT is no
+// step: it states which results are recorded, and is printed if the runner does not end normally.
 #ifndef STEP_H
 #define STEP_H
 

@@ -1,4 +1,4 @@
-// A case: one problem that a kernel is tried on, small enough to be written down and made again.
+// A case: one problem that a kernel is checked on, described by a few values so that it can be repeated.
 #ifndef HOST_CASE_H
 #define HOST_CASE_H
 
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-// What the inputs look like. All but the first are built to break a particular mistake.
+// The family of the inputs. All but the first are designed to expose a particular mistake.
 enum input_family {
     INPUTS_NORMAL,         // N(0,1)
     INPUTS_LARGE,          // scores of some 10^4, every other query's far below -10^4: that is no -infinity
@@ -34,7 +34,7 @@ enum input_family {
     INPUT_FAMILIES
 };
 
-// Its operation says which of the two shapes it has.
+// The operation determines which of the two shapes is used.
 struct problem_case {
     union {
         struct attention_shape attention;
@@ -46,14 +46,14 @@ struct problem_case {
     float scale;
 };
 
-// How a case ended.
+// The result of a case.
 enum outcome { OUTCOME_RIGHT, OUTCOME_WRONG };
 
 struct evidence {
     struct problem_case which;
     uint64_t seed;
     enum outcome outcome;
-    bool optional; // the optional outputs were judged, too
+    bool optional; // the optional outputs were also checked
 };
 
 #endif

@@ -34,19 +34,18 @@ static void read_contract(const char *path, char text[MOST], int *line) {
 
 bool contract_is_the_lessons(const char *source, struct message *difference) {
     static const char lessons[] = "lessons/";
-    char solution[PATH_MAX], own[MOST], asked[MOST];
+    char solution[PATH_MAX], own[MOST], required[MOST];
     int line, other;
     if (strncmp(source, lessons, strlen(lessons)))
         return true;
     if ((size_t)snprintf(solution, sizeof solution, "solutions/%s", source + strlen(lessons)) >= sizeof solution)
         return true;
-    read_contract(solution, asked, &other);
+    read_contract(solution, required, &other);
     read_contract(source, own, &line);
-    if (!*asked || !strcmp(own, asked))
+    if (!*required || !strcmp(own, required))
         return true;
-    return message_set(
-        difference,
-        "%.200s:%d: attention_lesson is not what the lesson asks for (%.200s:%d): whatever it leaves out "
-        "counts as wrong",
-        source, line ? line : 1, solution, other);
+    return message_set(difference,
+                       "%.200s:%d: attention_lesson claims less than the lesson requires (%.200s:%d): every feature "
+                       "that it omits counts as wrong [lesson-narrowed]",
+                       source, line ? line : 1, solution, other);
 }

@@ -1,4 +1,4 @@
-// What a lesson has to cover is not for the learner's file to say: it is what its solution covers.
+// The features that a lesson requires are those of its solution, whatever the learner's file claims.
 #ifndef HOST_CONTRACT_H
 #define HOST_CONTRACT_H
 
@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-// False and one line where source is a lesson's file, lessons/NN_name/FILE, and what it says of itself, the initialiser
-// of attention_lesson, is not that of solutions/NN_name/FILE; spaces apart. True where either is not there to compare.
+// False and one line if source is a lesson's file, lessons/NN_name/FILE, and its initializer of attention_lesson
+// differs from that of solutions/NN_name/FILE, except for spaces. True if one of the two does not exist.
 bool contract_is_the_lessons(const char *source, struct message *difference);
 
 #endif

@@ -25,21 +25,21 @@ void estimate_kernel(struct estimate *e, double seconds) {
 }
 
 // What the launches of a unit take at the rates of its group.
-static double launches_take(const struct estimate *e, const struct estimate_unit *unit) {
+static double launches_seconds(const struct estimate *e, const struct estimate_unit *unit) {
     int kernels = e->group[unit->group].kernels;
     const double *rate = e->group[unit->group].rate;
-    double seconds = 0, fastest = INFINITY, share = unit->budget / unit->passes / fmax(kernels, 1);
+    double seconds = 0, fastest = INFINITY, fraction = unit->budget / unit->passes / fmax(kernels, 1);
     for (int k = 0; k < kernels; k++)
         fastest = fmin(fastest, rate[k] * unit->work);
     for (int k = 0; k < kernels; k++)
-        seconds += rate[k] * unit->work * budget_launches(share, rate[k] * unit->work, budget_batch(fastest));
+        seconds += rate[k] * unit->work * budget_launches(fraction, rate[k] * unit->work, budget_batch(fastest));
     return unit->passes * seconds;
 }
 
 // Of a group that has not been timed, its budget says the most. Below 0: not known.
 static double expect(const struct estimate *e, const struct estimate_unit *unit) {
     if (e->group[unit->group].known)
-        return launches_take(e, unit) + e->group[unit->group].overhead;
+        return launches_seconds(e, unit) + e->group[unit->group].overhead;
     return e->budget > 0 ? unit->budget * e->taken / e->budget : -1;
 }
 
@@ -50,13 +50,13 @@ void estimate_done(struct estimate *e, double seconds) {
     if (!e->group[unit->group].seen) // not timed: it says nothing of the others
         return;
     e->group[unit->group].kernels = e->group[unit->group].seen;
-    e->group[unit->group].overhead = fmax(0, seconds - launches_take(e, unit));
+    e->group[unit->group].overhead = fmax(0, seconds - launches_seconds(e, unit));
     e->group[unit->group].known = true;
     e->taken += seconds;
     e->budget += unit->budget;
 }
 
-double estimate_left(const struct estimate *e, double elapsed) {
+double estimate_remaining(const struct estimate *e, double elapsed) {
     double left = 0;
     for (int i = 0; i < e->units; i++) {
         if (e->unit[i].done)

@@ -1,4 +1,4 @@
-// How much longer a bench takes, from what it has measured so far and what is left of its plan.
+// The remaining time of a bench, from its measurements so far and the rest of its plan.
 #ifndef HOST_ESTIMATE_H
 #define HOST_ESTIMATE_H
 
@@ -28,22 +28,22 @@ struct estimate {
     double taken, budget; // of the units that were timed here
 };
 
-// False where the plan is full.
+// False if the plan is full.
 bool estimate_add(struct estimate *estimate, struct estimate_unit unit);
 
-// Unit number i begins.
+// Unit i begins.
 void estimate_begin(struct estimate *estimate, int i);
 
 // A launch of the next kernel of the current unit takes so long; kernels come in the order of the list.
 void estimate_kernel(struct estimate *estimate, double seconds);
 
-// The current unit took so long, all in all.
+// The current unit is done, after this time.
 void estimate_done(struct estimate *estimate, double seconds);
 
-// Seconds that are left, when so much has gone by in the current unit; below 0 where nothing was measured yet.
-double estimate_left(const struct estimate *estimate, double elapsed);
+// The remaining seconds, after `elapsed` in the current unit; below 0 if nothing was measured yet.
+double estimate_remaining(const struct estimate *estimate, double elapsed);
 
-// Units that are done.
+// The number of units that are done.
 int estimate_finished(const struct estimate *estimate);
 
 #endif

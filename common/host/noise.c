@@ -9,7 +9,7 @@ void noise_clock_start(struct noise_clock *clock, unsigned mhz) {
     *clock = (struct noise_clock){mhz, mhz, mhz, mhz};
 }
 
-void noise_clock_see(struct noise_clock *clock, unsigned mhz) {
+void noise_clock_record(struct noise_clock *clock, unsigned mhz) {
     clock->after = mhz;
     if (!mhz)
         return;

@@ -1,4 +1,4 @@
-// What a series of timings comes to, and whether it was quiet enough to be believed.
+// The summary of a series of timings, and whether it is too noisy.
 #ifndef HOST_NOISE_H
 #define HOST_NOISE_H
 
@@ -6,16 +6,16 @@
 
 #include <stdbool.h>
 
-// How often a shape is timed at most.
+// The maximum number of attempts to time a shape.
 enum { NOISE_ATTEMPTS = 3 };
 
-// The SM clock as it was seen around and during a measurement; 0: not known.
+// The SM clock before, during and after a measurement; 0: unknown.
 struct noise_clock {
     unsigned before, after, lowest, highest;
 };
 
 void noise_clock_start(struct noise_clock *clock, unsigned mhz);
-void noise_clock_see(struct noise_clock *clock, unsigned mhz);
+void noise_clock_record(struct noise_clock *clock, unsigned mhz);
 
 // Fills median, min, p95, max and repeats from the samples, each the time of one launch, and sorts them.
 void noise_summarise(double *us /* [count] */, int count, struct results_timing *timing);
@@ -31,7 +31,7 @@ bool noise_is_spread(const struct results_timing *timing, int batch);
 // Whether the clock fell by more than 3 % below its highest.
 bool noise_clock_dropped(const struct noise_clock *clock);
 
-// Whether attempt a is better behaved than b: fewer noisy rows, then less spread over all rows.
+// Whether attempt a is less noisy than b: fewer noisy rows, then less spread over all rows.
 bool noise_better(const struct results_timing *a /* [count] */, const struct results_timing *b /* [count] */,
                   int count);
 

@@ -131,7 +131,7 @@ static bool check_header(const char *path, const struct header *h, struct npy *a
         if (array->size[i] < 1)
             return message_set(error, "%s has an empty dimension: each must be 1 or more", path);
         if (array->elements > INT64_MAX / 8 / array->size[i])
-            return message_set(error, "%s says that it has a shape which fits no memory", path);
+            return message_set(error, "%s has a shape that is too large for any memory", path);
         array->elements *= array->size[i];
     }
     return true;
@@ -155,7 +155,7 @@ static bool read_open_file(FILE *file, const char *path, struct npy *array, stru
     uint32_t header_bytes =
         length[0] | (uint32_t)length[1] << 8 | (uint32_t)length[2] << 16 | (uint32_t)length[3] << 24;
     if (header_bytes > MAX_HEADER)
-        return message_set(error, "%s says that its header has %" PRIu32 " bytes: it is damaged", path, header_bytes);
+        return message_set(error, "%s is damaged: its header would have %" PRIu32 " bytes", path, header_bytes);
     if (fread(text, 1, header_bytes, file) != header_bytes)
         return message_set(error, "%s is cut off in its header: write it again", path);
     text[header_bytes] = 0;
@@ -186,7 +186,7 @@ static bool read_open_file(FILE *file, const char *path, struct npy *array, stru
 
 bool npy_read(const char *path, struct npy *array, struct message *error) {
     memset(array, 0, sizeof *array);
-    // Opening a pipe would wait for somebody to write to it.
+    // Opening a pipe would block until another process writes to it.
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
     if (!file)

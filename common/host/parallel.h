@@ -1,4 +1,4 @@
-// A loop whose iterations run on all cores of the host.
+// A parallel loop on all cores of the host.
 #ifndef HOST_PARALLEL_H
 #define HOST_PARALLEL_H
 
@@ -9,7 +9,7 @@ int parallel_threads(void);
 // Calls body for disjoint ranges [begin, end) that cover 0 .. count, chunk iterations at a time, from several threads.
 void parallel_for(int64_t count, int64_t chunk, void (*body)(int64_t begin, int64_t end, void *context), void *context);
 
-// malloc() of count elements that ends the process with one line where the host has no memory left.
+// malloc() of count elements; ends the process with one line if the host has no memory left.
 void *host_allocate(int64_t count, int64_t size);
 
 // The same, all bytes 0.

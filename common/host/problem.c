@@ -78,7 +78,7 @@ int64_t problem_output_elements(const struct host_problem *problem) {
     return elements;
 }
 
-void problem_leave_optional(struct host_problem *problem) {
+void problem_omit_optional(struct host_problem *problem) {
     while (problem_output(problem, problem->outputs - 1)->optional)
         problem->outputs--;
 }

@@ -1,4 +1,4 @@
-// A problem on the host: the tensors that a kernel takes and gives, in the order in which people count their rows.
+// A problem on the host: the input and output tensors of a kernel, with rows in the order [batch][heads][n].
 #ifndef HOST_PROBLEM_H
 #define HOST_PROBLEM_H
 
@@ -9,7 +9,7 @@
 
 enum { MAX_TENSORS = 6 };
 
-// Where rows lie on the device: row r, counted over [batch][heads][n], begins stride[0] * batch + stride[1] * head +
+// Row layout on the device: row r, counted over [batch][heads][n], starts stride[0] * batch + stride[1] * head +
 // stride[2] * n elements from the start.
 struct row_layout {
     int heads, n; // n = 0: one batch of one head, of which stride[2] alone counts
@@ -22,7 +22,7 @@ struct host_tensor {
     int64_t rows;
     int columns;
     struct row_layout layout;
-    bool optional; // an output that a caller may leave away
+    bool optional; // an output that a caller may omit
     float *values; // [kept][columns] of an input, numbers that dtype has: row r is row r % kept
     int64_t kept;
 };
@@ -34,23 +34,23 @@ struct host_problem {
     int inputs, outputs;
     float softmax_scale; // of attention
     bool finite;         // no NaN and no infinity in any input
-    bool rounded;        // the inputs are a user's own, and had more bits
+    bool rounded;        // the user's inputs had more bits than the type
 };
 
-// Rows one after the other, however many.
+// The layout of contiguous rows.
 struct row_layout layout_of_rows(int columns);
 
-// Row r begins so many elements from the start.
+// The offset of row r in elements.
 int64_t layout_row(const struct row_layout *layout, int64_t row);
 
-// Whether rows follow each other in the host's order, without gaps.
+// Whether rows are contiguous in the host's order.
 bool layout_is_plain(const struct host_tensor *tensor);
 
 // Elements from the first to the last one, gaps included.
 int64_t tensor_span(const struct host_tensor *tensor);
 
-// Both add a tensor whose rows follow each other, inputs first. Values are rounded to dtype, and looked through for NaN
-// and infinity; the problem takes them over. Without any, kept is 0.
+// Both add a tensor with contiguous rows, inputs first. Values are rounded to dtype and checked for NaN and infinity;
+// the problem owns them from then on. kept is 0 if there are none.
 struct host_tensor *problem_add_input(struct host_problem *problem, const char *name, enum attention_dtype dtype,
                                       int64_t rows, int columns, float *values, int64_t kept);
 struct host_tensor *problem_add_output(struct host_problem *problem, const char *name, enum attention_dtype dtype,
@@ -60,14 +60,14 @@ static inline const float *host_row(const struct host_tensor *tensor, int64_t ro
     return tensor->values + (row % tensor->kept) * tensor->columns;
 }
 
-// The elements of all its outputs, one after the other, and the output number i.
+// The number of elements of all outputs, and output i.
 int64_t problem_output_elements(const struct host_problem *problem);
 static inline const struct host_tensor *problem_output(const struct host_problem *problem, int i) {
     return &problem->tensor[problem->inputs + i];
 }
 
-// Leaves out the outputs that a kernel need not give; they are the last ones.
-void problem_leave_optional(struct host_problem *problem);
+// Removes the optional outputs, which are the last ones.
+void problem_omit_optional(struct host_problem *problem);
 
 void host_problem_free(struct host_problem *problem);
 

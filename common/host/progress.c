@@ -15,14 +15,14 @@ void progress_duration(double seconds, char *text, size_t size) {
 
 void progress_text(const struct progress *p, int columns, char text[PROGRESS_TEXT]) {
     char left[48] = "";
-    double share = p->units ? (double)p->finished / p->units : 0;
+    double fraction = p->units ? (double)p->finished / p->units : 0;
     if (p->left >= 0) {
-        share = p->elapsed + p->left > 0 ? p->elapsed / (p->elapsed + p->left) : 0;
+        fraction = p->elapsed + p->left > 0 ? p->elapsed / (p->elapsed + p->left) : 0;
         snprintf(left, sizeof left, "; ");
         progress_duration(p->left, left + 2, sizeof left - 8);
         strcat(left, " left");
     }
-    int length = snprintf(text, PROGRESS_TEXT, "%3.0f %% (%d of %d) %s: %s%s", floor(100 * share), p->finished + 1,
+    int length = snprintf(text, PROGRESS_TEXT, "%3.0f %% (%d of %d) %s: %s%s", floor(100 * fraction), p->finished + 1,
                           p->units, p->unit, p->step, left);
     int most = columns > 1 ? columns - 1 : 79;
     if (most < PROGRESS_TEXT && length > most)

@@ -62,7 +62,8 @@ struct cells {
     int count;
 };
 
-__attribute__((format(printf, 3, 4))) static void put(struct cells *cells, const char *name, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void append(struct cells *cells, const char *name, const char *format,
+                                                         ...) {
     struct cell *cell = &cells->cell[cells->count++];
     va_list arguments;
     cell->name = name;
@@ -71,51 +72,51 @@ __attribute__((format(printf, 3, 4))) static void put(struct cells *cells, const
     va_end(arguments);
 }
 
-static void put_run(struct cells *cells, const struct results_run *run) {
+static void append_run(struct cells *cells, const struct results_run *run) {
     char device[CELL_TEXT];
-    put(cells, "run", "%s", run->run);
-    put(cells, "device", "%s", field(run->device, device));
-    put(cells, "sm_count", "%d", run->sm_count);
-    put(cells, "driver", "%s", run->driver);
-    put(cells, "cuda", "%s", run->cuda);
-    put(cells, "date", "%s", run->date);
-    put(cells, "commit", "%s", run->commit);
+    append(cells, "run", "%s", run->run);
+    append(cells, "device", "%s", field(run->device, device));
+    append(cells, "sm_count", "%d", run->sm_count);
+    append(cells, "driver", "%s", run->driver);
+    append(cells, "cuda", "%s", run->cuda);
+    append(cells, "date", "%s", run->date);
+    append(cells, "commit", "%s", run->commit);
 }
 
-static void put_timing(struct cells *cells, const struct results_timing *t) {
-    put(cells, "repeats", "%d", t->repeats);
-    put(cells, "sm_clock_before_mhz", "%u", t->sm_clock_before_mhz);
-    put(cells, "sm_clock_after_mhz", "%u", t->sm_clock_after_mhz);
+static void append_timing(struct cells *cells, const struct results_timing *t) {
+    append(cells, "repeats", "%d", t->repeats);
+    append(cells, "sm_clock_before_mhz", "%u", t->sm_clock_before_mhz);
+    append(cells, "sm_clock_after_mhz", "%u", t->sm_clock_after_mhz);
 }
 
-static void put_row(struct cells *cells, const struct results_row *row) {
+static void append_row(struct cells *cells, const struct results_row *row) {
     const struct results_timing *t = row->timing;
     double seconds = t->median_us * 1e-6, bytes = row->operation->bytes(row->which);
     char lesson[CELL_TEXT];
-    put(cells, "lesson", "%s", field(row->lesson, lesson));
-    put(cells, "dtype", "%s", dtype_of(row->which->dtype)->name);
-    put(cells, "median_us", "%.3f", t->median_us);
-    put(cells, "min_us", "%.3f", t->min_us);
-    put(cells, "p95_us", "%.3f", t->p95_us);
-    put(cells, "tflops", "%.4f", row->operation->flops(row->which) / seconds * 1e-12);
-    put(cells, "bytes", "%.0f", bytes);
-    put(cells, "gb_per_s", "%.2f", bytes / seconds * 1e-9);
-    put(cells, "rel_rms_error", "%.3e", row->error);
-    put(cells, "max_rel_error", "%.3e", row->error);
-    put(cells, "peak_tflops", "%.2f", row->peak_tflops);
-    put(cells, "peak_gb_per_s", "%.1f", row->peak_gb_per_s);
-    put(cells, "copy_gb_per_s", "%.1f", row->copy_gb_per_s);
-    put(cells, "cache", "%s", t->warm ? "warm" : "cold");
-    put(cells, "noise", "%s", t->noisy ? "noisy" : "steady");
-    put(cells, "lse", "%d", row->lse);
+    append(cells, "lesson", "%s", field(row->lesson, lesson));
+    append(cells, "dtype", "%s", dtype_of(row->which->dtype)->name);
+    append(cells, "median_us", "%.3f", t->median_us);
+    append(cells, "min_us", "%.3f", t->min_us);
+    append(cells, "p95_us", "%.3f", t->p95_us);
+    append(cells, "tflops", "%.4f", row->operation->flops(row->which) / seconds * 1e-12);
+    append(cells, "bytes", "%.0f", bytes);
+    append(cells, "gb_per_s", "%.2f", bytes / seconds * 1e-9);
+    append(cells, "rel_rms_error", "%.3e", row->error);
+    append(cells, "max_rel_error", "%.3e", row->error);
+    append(cells, "peak_tflops", "%.2f", row->peak_tflops);
+    append(cells, "peak_gb_per_s", "%.1f", row->peak_gb_per_s);
+    append(cells, "copy_gb_per_s", "%.1f", row->copy_gb_per_s);
+    append(cells, "cache", "%s", t->warm ? "warm" : "cold");
+    append(cells, "noise", "%s", t->noisy ? "noisy" : "steady");
+    append(cells, "lse", "%d", row->lse);
 }
 
 __attribute__((format(printf, 2, 3))) static void add(struct results_rows *rows, const char *format, ...) {
     enum { LONGEST_CELL = CELL_TEXT + 2 };
     va_list arguments;
-    if (rows->room < rows->length + LONGEST_CELL) {
-        rows->room = 2 * rows->room + 1024;
-        rows->text = realloc(rows->text, rows->room);
+    if (rows->capacity < rows->length + LONGEST_CELL) {
+        rows->capacity = 2 * rows->capacity + 1024;
+        rows->text = realloc(rows->text, rows->capacity);
         if (!rows->text)
             message_exit(EXIT_CHECK_FAILED, "out of memory");
     }
@@ -137,7 +138,7 @@ static void add_row(struct results_rows *rows, const char *columns, const struct
         if (i < cells->count)
             snprintf(text, sizeof text, "%s", cells->cell[i].text);
         else if (!row || !row->operation->column(row->which, name, text, sizeof text))
-            message_exit(EXIT_CHECK_FAILED, "nothing is known of the results' column %s", name);
+            message_exit(EXIT_CHECK_FAILED, "the results have an unknown column %s", name);
         at += column + (at[column] == ',');
         add(rows, "%s%c", text, *at ? ',' : '\n');
     }
@@ -145,22 +146,22 @@ static void add_row(struct results_rows *rows, const char *columns, const struct
 
 void results_add(struct results_rows *rows, const struct results_run *run, const struct results_row *row) {
     struct cells cells = {.count = 0};
-    put_run(&cells, run);
-    put_timing(&cells, row->timing);
-    put_row(&cells, row);
+    append_run(&cells, run);
+    append_timing(&cells, row->timing);
+    append_row(&cells, row);
     add_row(rows, row->operation->columns, &cells, row);
 }
 
 void results_add_ceiling(struct results_rows *rows, const struct results_run *run, const char *what, const char *unit,
                          double amount, const struct results_timing *timing) {
     struct cells cells = {.count = 0};
-    put_run(&cells, run);
-    put_timing(&cells, timing);
-    put(&cells, "what", "%s", what);
-    put(&cells, "unit", "%s", unit);
-    put(&cells, "median", "%.3f", amount / timing->median_us);
-    put(&cells, "min", "%.3f", amount / timing->max_us);
-    put(&cells, "max", "%.3f", amount / timing->min_us);
+    append_run(&cells, run);
+    append_timing(&cells, timing);
+    append(&cells, "what", "%s", what);
+    append(&cells, "unit", "%s", unit);
+    append(&cells, "median", "%.3f", amount / timing->median_us);
+    append(&cells, "min", "%.3f", amount / timing->max_us);
+    append(&cells, "max", "%.3f", amount / timing->min_us);
     add_row(rows, results_ceilings.columns, &cells, NULL);
 }
 
@@ -178,7 +179,7 @@ static bool writable(const char *path, struct message *error) {
         *slash = 0;
     const char *found = slash ? *folder ? folder : "/" : ".";
     return !access(found, W_OK) ||
-           message_set(error, "%s cannot be written, as %s: %s; RESULTS=folder names another place", path, found,
+           message_set(error, "%s cannot be written, as %s: %s; RESULTS=folder selects another folder", path, found,
                        strerror(errno));
 }
 

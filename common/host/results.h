@@ -9,9 +9,9 @@
 
 struct operation;
 
-// What one run has in common.
+// The common values of one run.
 struct results_run {
-    char run[40];       // an id that its rows share
+    char run[40];       // the id of its rows
     char date[24];      // UTC, ISO 8601
     const char *folder; // results, NULL: nothing is recorded
     const char *commit, *device;
@@ -24,10 +24,10 @@ struct results_timing {
     int repeats;
     unsigned sm_clock_before_mhz, sm_clock_after_mhz; // 0: not known
     bool warm;                                        // the same inputs again and again
-    bool noisy;                                       // stayed so after it was timed again
+    bool noisy;                                       // also noisy in all further attempts
 };
 
-// What one kernel took for one case.
+// The timing of one kernel for one case.
 struct results_row {
     const struct operation *operation;
     const struct problem_case *which;
@@ -35,7 +35,7 @@ struct results_row {
     const struct results_timing *timing;
     double error;
     double peak_tflops, peak_gb_per_s, copy_gb_per_s; // of the device, and of a copy timed beside it
-    bool lse;                                         // it wrote the optional outputs, too
+    bool lse;                                         // with the optional outputs
 };
 
 // A file: its name in the GPU's folder, and its header, the names of its columns. A file that was written before the
@@ -46,10 +46,10 @@ struct results_file {
 extern const struct results_file results_ceilings;
 struct results_file results_file_of(const struct operation *operation);
 
-// Rows that belong together: they are written all at once or not at all.
+// Rows that are written together or not at all.
 struct results_rows {
     char *text;
-    size_t length, room;
+    size_t length, capacity;
 };
 
 // Fills run and date.
@@ -66,17 +66,17 @@ void results_add_ceiling(struct results_rows *rows, const struct results_run *ru
 bool results_write(const struct results_run *run, struct results_file file, struct results_rows *rows,
                    struct message *error);
 
-// False and one line where results_write() would refuse the run's rows. Creates nothing.
+// False and one line if results_write() would refuse the run's rows. Creates no file.
 bool results_ready(const struct results_run *run, struct results_file file, struct message *error);
 
-// How many rows of this run and this case, or of this ceiling, are there.
+// The number of rows of this run and this case, or of this ceiling.
 int results_count(const struct results_run *run, const struct operation *operation, const struct problem_case *which);
 int results_count_ceilings(const struct results_run *run, const char *what);
 
 // "results/nvidia-h200/attention.csv"
 void results_path(const struct results_run *run, struct results_file file, char *path, size_t size);
 
-// The device's name as a folder's: lower case, anything but [a-z0-9] becomes '-'.
+// The folder name of a device: lower case, with '-' instead of other characters than [a-z0-9].
 void results_slug(const char *device, char *slug, size_t size);
 
 #endif

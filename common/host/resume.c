@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// FNV-1a, 64 bits: nobody forges a kernel here.
+// FNV-1a, 64 bits: the hash detects changes, not forgery.
 static const uint64_t hash_start = 0xCBF29CE484222325u, hash_factor = 0x100000001B3u;
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count) {

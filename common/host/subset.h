@@ -1,4 +1,4 @@
-// Which indices a mistaken loop or reduction reaches.
+// The indices that a mistaken loop or reduction covers.
 #ifndef HOST_SUBSET_H
 #define HOST_SUBSET_H
 
@@ -18,7 +18,7 @@ struct subset {
     int period, count;
 };
 
-// Whether it has index, of 0 .. size - 1.
+// Whether the subset of 0 .. size - 1 contains index.
 bool subset_has(struct subset subset, int index, int size);
 
 #endif

@@ -36,7 +36,7 @@ double tolerance_attention(enum attention_dtype dtype, double reference, double 
 // A running maximum multiplies the sums whenever it rises by an exponential with a relative error of 2^-22 (ex2.approx,
 // expf), the same one where it rises by the same each time. A weight takes part in the rises after it.
 
-enum { FEWEST_ALIKE = 64 }; // below it N u is less than what is allowed for in any case
+enum { LEAST_EQUAL = 64 }; // below it N u is less than what is allowed for in any case
 static const double u32 = 0x1p-24, exponential = 0x1p-22;
 
 static int64_t table_size(int keys) {
@@ -46,8 +46,8 @@ static int64_t table_size(int keys) {
     return size;
 }
 
-int64_t tolerance_summation_room(int keys) {
-    return keys > FEWEST_ALIKE ? 2 * table_size(keys) : 1;
+int64_t tolerance_summation_scratch(int keys) {
+    return keys > LEAST_EQUAL ? 2 * table_size(keys) : 1;
 }
 
 // How often the weights meet a rise of the running maximum, on average, from the first key on or from the last one.
@@ -65,18 +65,18 @@ static double mean_rises(const double *weight, int keys, double sum, int from, i
 }
 
 // How many errors may come together: see above.
-static double count_alike(const double *weight, int keys, double sum, double taking_part, uint64_t *room) {
+static double count_equal(const double *weight, int keys, double sum, double taking_part, uint64_t *scratch) {
     int64_t size = table_size(keys);
-    uint64_t *place = room, *members = room + size;
+    uint64_t *bucket = scratch, *members = scratch + size;
     double all = 0, squares = 0, fewest = sqrt(taking_part) / 2;
-    memset(room, 0, (size_t)(2 * size) * sizeof *room);
+    memset(scratch, 0, (size_t)(2 * size) * sizeof *scratch);
     for (int j = 0; j < keys; j++) {
-        if (!(weight[j] / sum >= tolerance_lost_share))
+        if (!(weight[j] / sum >= tolerance_absorbed_fraction))
             continue;
         uint64_t group = (uint64_t)(weight[j] / sum * 0x1p27) + 1, at = group * 0x9E3779B97F4A7C15u >> 20;
-        for (at &= (uint64_t)size - 1; place[at] && place[at] != group;)
+        for (at &= (uint64_t)size - 1; bucket[at] && bucket[at] != group;)
             at = (at + 1) & ((uint64_t)size - 1);
-        place[at] = group;
+        bucket[at] = group;
         members[at]++;
     }
     for (int64_t i = 0; i < size; i++) {
@@ -89,26 +89,26 @@ static double count_alike(const double *weight, int keys, double sum, double tak
     return fmin(all, 2 * sqrt(squares));
 }
 
-struct summation tolerance_summation(const double *weight, int keys, double sum, uint64_t *room) {
-    double taking_part = 0, lost = 0, most_lost = 0;
+struct summation tolerance_summation(const double *weight, int keys, double sum, uint64_t *scratch) {
+    double taking_part = 0, absorbed = 0, most_absorbed = 0;
     if (!(sum > 0))
         return (struct summation){0};
     for (int j = 0; j < keys; j++) {
-        double share = weight[j] / sum;
-        taking_part += share > 0x1p-40;
-        if (share < tolerance_lost_share) {
-            lost += share;
-            most_lost += fmin(u32, 8 * share); // its value may be that much larger than the partial sum
+        double fraction = weight[j] / sum;
+        taking_part += fraction > 0x1p-40;
+        if (fraction < tolerance_absorbed_fraction) {
+            absorbed += fraction;
+            most_absorbed += fmin(u32, 8 * fraction); // its value may be that much larger than the partial sum
         }
     }
-    double alike = taking_part > FEWEST_ALIKE ? count_alike(weight, keys, sum, taking_part, room) : 0;
+    double alike = taking_part > LEAST_EQUAL ? count_equal(weight, keys, sum, taking_part, scratch) : 0;
     double rises = fmax(mean_rises(weight, keys, sum, 0, 1), mean_rises(weight, keys, sum, keys - 1, -1));
     double drift = alike * u32 + rises * exponential;
     return (struct summation){
-        .worst = fmin(taking_part, 8 * sqrt(taking_part)) * u32 + drift + most_lost,
+        .worst = fmin(taking_part, 8 * sqrt(taking_part)) * u32 + drift + most_absorbed,
         .walk = 0.41 * sqrt(taking_part) * u32,
         .drift = drift,
-        .lost = lost,
+        .absorbed = absorbed,
     };
 }
 

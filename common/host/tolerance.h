@@ -1,5 +1,5 @@
-// How far a right kernel may be from the reference, which starts from the inputs as the kernel gets them. Derived from
-// what the kernel adds up and where it has to round, never a flat constant.
+// The tolerance of a right kernel relative to the reference, which uses the same rounded inputs. It is derived from the
+// sums and roundings of the kernel, and is never a flat constant.
 #ifndef HOST_TOLERANCE_H
 #define HOST_TOLERANCE_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The bound of one element of attention, for tensors of a type:
+// The tolerance of one element of attention, for tensors of a type:
 //     (u_P + 2 delta_s) A + u_out |reference| + 1e-6,   delta_s = scale (d + 4) u_s max_k sum|q||k|
 // A = sum p|v| is what was added up, u_P the error of a weight, delta_s that of a score, u_out that of the rounded
 // result. fp32: u_P = 2^-20, of the exponential; u_s = u_out = 2^-24. 16 bits: the weights are rounded to the type
@@ -20,19 +20,19 @@ double tolerance_attention(enum attention_dtype dtype, double reference, double 
 // How far the fp32 sums over the keys of a row may be off in whatever order they are taken, one key after the other
 // included, with a running maximum or without; relative to the largest partial sum. tolerance.c derives it.
 struct summation {
-    double worst; // of one sum
-    double walk;  // in the root mean square, as far as the rounding errors know nothing of each other,
-    double drift; // what those add that are all alike, since the weights are,
-    double lost;  // and the share of the weights that are too small to be added up one by one
+    double worst;    // of one sum
+    double walk;     // in the root mean square, as far as the rounding errors know nothing of each other,
+    double drift;    // what those add that are all alike, since the weights are,
+    double absorbed; // and the share of the weights that are too small to be added up one by one
 };
 
 // A weight below this share of the sum may be lost.
-static const double tolerance_lost_share = 0x1p-24;
+static const double tolerance_absorbed_fraction = 0x1p-24;
 
 // weight: [keys], in the order of the keys; sum: of all of them. room: for
-// tolerance_summation_room(keys) numbers.
-struct summation tolerance_summation(const double *weight, int keys, double sum, uint64_t *room);
-int64_t tolerance_summation_room(int keys);
+// tolerance_summation_scratch(keys) numbers.
+struct summation tolerance_summation(const double *weight, int keys, double sum, uint64_t *scratch);
+int64_t tolerance_summation_scratch(int keys);
 
 // What the sums add to the bound of one element: of the numerator, whose partial sums are at most (A + |reference|) / 2
 // whatever the order, and of the denominator.
@@ -45,7 +45,7 @@ double tolerance_sums(const struct summation *summation, double reference, doubl
 double tolerance_rms(enum attention_dtype dtype, double score_walk, double softmax_scale, int head_dim, int nk,
                      double sum_walk, int64_t rows);
 
-// In the place of rows: one row judged by itself. It has fewer elements to average over than the whole: in fp32 this
+// Instead of rows: one row judged by itself. It has fewer elements to average over than the whole: in fp32 this
 // times the gate of very many rows.
 enum { TOLERANCE_ONE_ROW = 0 };
 static const double tolerance_row_factor = 4.0;
@@ -59,7 +59,7 @@ double tolerance_lse(enum attention_dtype dtype, double reference, double score_
 // The bound of one element of a row softmax: x is the input, maximum the row's, drift that of the row's sum.
 double tolerance_softmax(double reference, double x, double maximum, int columns, double drift);
 
-// True where got is what the reference asks for: within the bound, or the same infinity, or NaN where it is NaN.
+// True if got is within the bound of the reference, or the same infinity, or NaN as the reference.
 bool tolerance_holds(double got, double reference, double bound);
 
 #endif

@@ -55,7 +55,7 @@ static void check_plain_row(struct verdict *v, int64_t row, const float *got) {
     for (int c = 0; c < v->tensor->columns; c++) {
         bool poison = is_poison(got[c]), number = v->output ? !isnan(got[c]) : isfinite(got[c]);
         if (poison && v->partly) {
-            v->left_out++;
+            v->skipped++;
             continue;
         }
         bool stray = !poison && v->problem->finite && !number;
@@ -82,7 +82,7 @@ static void check_sampled_row(struct verdict *v, int64_t row, const float *got) 
         double expected = e->value[c], difference = got[c] - expected;
         bool poison = is_poison(got[c]);
         if (poison && v->partly) {
-            v->left_out++;
+            v->skipped++;
             continue;
         }
         add_bits(v, got[c]);
@@ -163,9 +163,10 @@ double verdict_error(const struct verdict *v) {
 }
 
 static void explain_first(const struct verdict *v, FILE *out) {
-    char place[96];
-    v->problem->operation->place(&v->problem->which, v->output, v->first_row, v->first_column, place, sizeof place);
-    fprintf(out, "  first: %s%s", v->tensor->name, place);
+    char location[96];
+    v->problem->operation->describe_element(&v->problem->which, v->output, v->first_row, v->first_column, location,
+                                            sizeof location);
+    fprintf(out, "  first: %s%s", v->tensor->name, location);
     if (is_poison(v->first_got))
         fprintf(out, " was not written");
     else if (isnan(v->first_got))
@@ -227,8 +228,8 @@ static void explain_map(const struct verdict *v, FILE *out) {
         return;
     if (operation->group_text)
         operation->group_text(&v->problem->which, shown, name, sizeof name);
-    fprintf(out, "  output%s%s: a line is %lld %s, a character %lld element%s, # wrong, . right\n", *name ? " of " : "",
-            name, (long long)row_tile, row_tile > 1 ? operation->rows_name : operation->row_name,
+    fprintf(out, "  map of the output%s%s (line: %lld %s; character: %lld element%s; # wrong, . right)\n",
+            *name ? " of " : "", name, (long long)row_tile, row_tile > 1 ? operation->rows_name : operation->row_name,
             (long long)column_tile, column_tile > 1 ? "s" : "");
     for (int64_t l = 0, end; l < lines; l = end) {
         for (end = l + 1; end < lines && !strcmp(map[end], map[l]);)
@@ -237,39 +238,41 @@ static void explain_map(const struct verdict *v, FILE *out) {
         for (int64_t i = l; i < (folded ? l + 1 : end); i++)
             fprintf(out, "  %7lld |%s|\n", (long long)(i * row_tile), map[i]);
         if (folded)
-            fprintf(out, "          the same down to %lld\n", (long long)((end - 1) * row_tile));
+            fprintf(out, "          ... the same lines until %lld\n", (long long)((end - 1) * row_tile));
     }
 }
 
 void verdict_explain(const struct verdict *v, bool with_map, FILE *out) {
     const char *of = v->output ? " of " : "", *name = v->output ? v->tensor->name : "";
     if (v->wrong)
-        fprintf(out, "  %lld of %lld element%s%s%s wrong%s\n", (long long)v->wrong, (long long)v->compared,
-                v->compared == 1 ? "" : "s", of, name, v->compared < v->elements ? " (a sample of the rows)" : "");
+        fprintf(out, "  %lld of %lld element%s%s%s wrong%s [wrong-elements]\n", (long long)v->wrong,
+                (long long)v->compared, v->compared == 1 ? "" : "s", of, name,
+                v->compared < v->elements ? " (a sample of the rows)" : "");
     if (v->unwritten == v->elements)
-        fprintf(out, "  all of the output%s%s was never written: whatever ran, it has stored nothing there\n", of,
-                name);
+        fprintf(out, "  the whole output%s%s was never written: the kernel stored nothing there [unwritten-output]\n",
+                of, name);
     else if (v->unwritten)
-        fprintf(out, "  %lld of %lld elements%s%s %s never written: %s the poison\n", (long long)v->unwritten,
-                (long long)v->elements, of, name, v->unwritten == 1 ? "was" : "were",
+        fprintf(out, "  %lld of %lld elements%s%s %s never written: %s the initial poison value [unwritten-elements]\n",
+                (long long)v->unwritten, (long long)v->elements, of, name, v->unwritten == 1 ? "was" : "were",
                 v->unwritten == 1 ? "it still holds" : "they still hold");
     if (v->nan)
-        fprintf(out, "  %lld element%s%s%s %s NaN or infinite where the reference is a number\n", (long long)v->nan,
-                v->nan == 1 ? "" : "s", of, name, v->nan == 1 ? "is" : "are");
+        fprintf(out, "  %lld element%s%s%s %s NaN or infinite instead of finite [not-finite-elements]\n",
+                (long long)v->nan, v->nan == 1 ? "" : "s", of, name, v->nan == 1 ? "is" : "are");
     if (v->first_row >= 0 && v->unwritten < v->elements) {
         explain_first(v, out);
         if (with_map && v->wrong && v->wrong < v->compared && v->tensor->columns > 1)
             explain_map(v, out);
     }
     if (v->rms_failed && !v->wrong) {
-        fprintf(out, "  every element is within its own bound, but the relative RMS error is %.1e", v->rms_failed_at);
+        fprintf(out, "  every element is within its own tolerance, but the relative RMS error is %.1e",
+                v->rms_failed_at);
         if (v->rms_row >= 0) {
             int64_t group = v->problem->operation->group(&v->problem->which);
             fprintf(out, " in %s %lld of head %lld", v->problem->operation->row_name, (long long)(v->rms_row % group),
                     (long long)(v->rms_row / group));
         }
-        fprintf(out, ", the limit %.1e: too large for %s\n", v->rms_limit,
-                v->tensor->dtype == ATTENTION_FP32 ? "fp32 arithmetic" : "weights and results of 16 bits");
+        fprintf(out, "; the limit for %s is %.1e [rms-error]\n",
+                v->tensor->dtype == ATTENTION_FP32 ? "fp32 arithmetic" : "16-bit weights and results", v->rms_limit);
     }
 }
 

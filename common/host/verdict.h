@@ -1,4 +1,4 @@
-// Compares an output with the reference, and remembers enough to show where it is wrong.
+// Compares an output with the reference, and records where it is wrong.
 #ifndef HOST_VERDICT_H
 #define HOST_VERDICT_H
 
@@ -9,67 +9,67 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// What is expected of a row.
+// The expected values of a row.
 struct expected_row {
     double *value; // [columns]
-    double *bound; // [columns], how far off an element may be
-    double *size;  // [columns], what its rounding error is measured by; NaN: it takes no part in the RMS error
+    double *bound; // [columns], tolerance of each element
+    double *size;  // [columns], scale of its rounding error; NaN: not part of the RMS error
 };
 
 struct verdict {
     const struct host_problem *problem;
-    const struct host_tensor *tensor; // the output that is judged
+    const struct host_tensor *tensor; // the output that is compared
     const struct row_sample *sample;
     const void *reference;
     int output;
-    bool partly;                    // what was not written was not to be
-    uint64_t bits;                  // of all that was compared: the same where the bits are
-    struct expected_row expected;   // of the row that is looked at
-    int64_t next;                   // index in sample of the next row that is expected
+    bool partly;                    // unwritten elements are skipped, since only part of the launches was simulated
+    uint64_t bits;                  // hash of all compared elements
+    struct expected_row expected;   // of the current row
+    int64_t next;                   // index in sample of the next compared row
     uint8_t *wrong_at;              // [sample rows][columns], 1 where the element is outside its tolerance
     double *row_error, *row_signal; // [sample rows], sums of squares
 
     int64_t elements;          // of the whole output
     int64_t compared;          // with the reference
     int64_t wrong;             // of those
-    int64_t left_out;          // of the whole output: the poison is still there, and partly is set
-    int64_t unwritten;         // of the whole output: the poison is still there
-    int64_t nan;               // of the whole output: NaN where the reference has none, or where it cannot have one
-    double relative_rms;       // of all that was compared
+    int64_t skipped;           // of the whole output: unwritten, and partly is set
+    int64_t unwritten;         // of the whole output: it still holds the poison
+    int64_t nan;               // of the whole output: NaN where the reference has or can have none
+    double relative_rms;       // of all compared elements
     double max_relative_error; // of an element
-    bool rms_failed;           // the RMS error was too large, or the one of a group or of a row
-    int64_t rms_row;           // the row whose RMS error failed, -1 where the whole or a group did
-    double rms_failed_at;      // how large it was
-    double rms_limit;          // and could have been
+    bool rms_failed;           // the RMS error of the whole, a group or a row exceeds its limit
+    int64_t rms_row;           // the row whose RMS error failed, -1: the whole or a group
+    double rms_failed_at;      // that RMS error
+    double rms_limit;          // and its limit
 
-    int64_t first_row; // the first element that is wrong; -1: none
+    int64_t first_row; // the first wrong element; -1: none
     int first_column;
-    bool first_sampled; // false: the row was not in the sample, so that nothing is expected of it
+    bool first_sampled; // false: the row is not in the sample and has no expected values
     double first_expected, first_bound;
     float first_got;
 };
 
-// reference: as the problem's operation has made it for the sample.
+// reference: the result of the operation's refer() for the sample.
 void verdict_begin(struct verdict *verdict, const struct host_problem *problem, const struct row_sample *sample,
                    const void *reference, int output);
 
-// The next rows of the output, from first_row on; called once for each row, in the order of the host.
+// Compares the next rows of the output, from first_row on; each row is passed once, in the order of the host.
 void verdict_rows(struct verdict *verdict, int64_t first_row, int64_t rows, const float *values /* [rows][columns] */);
 
-// Computes the RMS errors. True where the output is right.
+// Computes the RMS errors. True if the output is right.
 bool verdict_end(struct verdict *verdict);
 
-// The error of a right output, as its operation gives it.
+// The error of a right output, as its operation defines it.
 double verdict_error(const struct verdict *verdict);
 
-// Says in a few lines what is wrong: how many, the first expected and got and, where it is asked for and only parts are
-// wrong, a map of right and wrong tiles.
+// Prints the number of wrong elements, the first one with its expected value and, if requested and if some elements are
+// right, a map of right and wrong tiles.
 void verdict_explain(const struct verdict *verdict, bool with_map, FILE *out);
 
 void verdict_free(struct verdict *verdict);
 
-// All of that for each output of the problem, which stand one after the other: whether all are right, by the rows that
-// the seed samples.
+// Compares all outputs of the problem, stored one after the other, in the rows that the seed samples. True if all are
+// right.
 bool verdict_of_all(const struct host_problem *problem, const float *outputs, uint64_t seed);
 
 #endif

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE_SECONDS = 20 };
+enum { DRIVER_TIMEOUT_SECONDS = 20 };
 
-static bool ask_driver(void) {
+static bool query_driver(void) {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     if (!driver)
         return false;
@@ -26,8 +26,8 @@ bool device_gpu_answers(void) {
         int null = open("/dev/null", O_WRONLY);
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
-        alarm(PATIENCE_SECONDS);
-        _exit(ask_driver() ? 0 : 1);
+        alarm(DRIVER_TIMEOUT_SECONDS);
+        _exit(query_driver() ? 0 : 1);
     }
     int status;
     while (waitpid(child, &status, 0) < 0)

@@ -15,36 +15,37 @@ enum { SERIALISED_TEXT = 4096 };
 static enum device_choice choose_device(const struct arguments *arguments) {
     bool bench = arguments->action == ACTION_BENCH;
     if (bench && arguments->device == DEVICE_SIMULATOR)
-        message_exit(EXIT_BAD_INPUT, "bench needs a GPU: how long the simulator takes says nothing about a GPU");
+        message_exit(EXIT_BAD_INPUT, "bench needs a GPU: times of the simulator tell nothing about a GPU");
     if (arguments->device == DEVICE_SIMULATOR)
         return DEVICE_SIMULATOR;
     if (device_gpu_answers())
         return DEVICE_GPU;
     if (bench)
         message_exit(EXIT_BAD_INPUT,
-                     "bench needs a GPU, and none answers: nvidia-smi says more; make check runs without one");
+                     "bench needs a GPU, and none answers: see nvidia-smi; make check runs without one");
     if (arguments->device == DEVICE_GPU)
-        message_exit(EXIT_BAD_INPUT, "DEVICE=gpu, but no GPU answers: nvidia-smi says more; DEVICE=sim needs none");
+        message_exit(EXIT_BAD_INPUT, "DEVICE=gpu, but no GPU answers: see nvidia-smi; DEVICE=sim needs none");
     return DEVICE_SIMULATOR;
 }
 
-// What ptxas serialises is a matter of the machine code: a GPU is refused it, and the simulator runs PTX.
+// Serialization by ptxas concerns the machine code only: such a kernel is refused on a GPU, while the simulator runs
+// PTX.
 static void refuse_serialised(const struct arguments *arguments) {
     char line[SERIALISED_TEXT];
     for (int i = 0; i < arguments->kernels; i++)
         if (serialised_read(arguments->kernel[i].library, line, sizeof line))
             message_exit(EXIT_BAD_INPUT, "%s%s", line,
-                         arguments->action == ACTION_CHECK ? "; DEVICE=sim checks it all the same" : "");
+                         arguments->action == ACTION_CHECK ? "; DEVICE=sim still checks it" : "");
 }
 
-static void remark_serialised(const struct arguments *arguments) {
+static void warn_serialised(const struct arguments *arguments) {
     char line[SERIALISED_TEXT];
     if (arguments->sample == SAMPLE_NONE && serialised_read(arguments->kernel[0].library, line, sizeof line))
-        printf("A GPU is refused this kernel: %s\n", line);
+        printf("This kernel will not run on a GPU: %s\n", line);
 }
 
 // The folder of this executable.
-static void own_folder(char *folder, size_t size) {
+static void executable_folder(char *folder, size_t size) {
     ssize_t length = readlink("/proc/self/exe", folder, size - 1);
     if (length < 0)
         message_exit(EXIT_CHECK_FAILED, "/proc/self/exe cannot be read");
@@ -52,7 +53,7 @@ static void own_folder(char *folder, size_t size) {
     *strrchr(folder, '/') = 0;
 }
 
-// The simulator's libcudart is found before NVIDIA's, which the runner's own RUNPATH names.
+// LD_LIBRARY_PATH puts the simulator's libcudart before NVIDIA's, which is in the runner's RUNPATH.
 static void use_simulator(const char *folder) {
     char path[2 * PATH_MAX];
     const char *old = getenv("LD_LIBRARY_PATH");
@@ -70,7 +71,7 @@ int main(int argc, char **argv) {
     enum device_choice device = choose_device(&arguments);
     if (arguments.ready)
         return 0;
-    own_folder(folder, sizeof folder);
+    executable_folder(folder, sizeof folder);
     snprintf(runner, sizeof runner, "%s/runner", folder);
     if (device == DEVICE_SIMULATOR)
         use_simulator(folder);
@@ -78,11 +79,11 @@ int main(int argc, char **argv) {
         refuse_serialised(&arguments);
 
     arguments.device = device;
-    arguments_leave(&arguments);
+    arguments_send(&arguments);
     fflush(stdout);
     const char *kept = arguments.action == ACTION_BENCH ? "stopped: nothing was recorded" : NULL;
     int status = supervise(runner, arguments.time_limit, kept);
     if (device == DEVICE_SIMULATOR && (status == 0 || status == EXIT_CHECK_FAILED))
-        remark_serialised(&arguments);
+        warn_serialised(&arguments);
     return status;
 }

@@ -17,8 +17,8 @@
 
 enum { STEP_TEXT = 160, KEPT_TEXT = 400, GRACE_MILLISECONDS = 200 };
 
-// What the child has said of itself.
-struct said {
+// The reports of the child so far.
+struct child_report {
     char step[STEP_TEXT], kept[KEPT_TEXT];
     char rest[4096]; // the beginning of a line that has not ended
 };
@@ -32,7 +32,7 @@ static void on_signal(int number) {
         ending_signal = number;
 }
 
-// Signals are blocked but while ppoll() waits, so that none is lost between looking at a flag and waiting.
+// Signals are blocked except while ppoll() waits, so that no signal is lost between testing a flag and waiting.
 static void catch_signals(sigset_t *normal) {
     static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
     struct sigaction action = {.sa_handler = on_signal};
@@ -65,37 +65,37 @@ static pid_t start(const char *program, int pipe_end, const sigset_t *normal) {
     _exit(EXIT_BAD_INPUT);
 }
 
-// Reads what has arrived and keeps the last whole lines. Returns true where there was a step.
-static bool read_steps(int pipe_end, struct said *said) {
-    size_t held = strlen(said->rest);
+// Reads the pipe and keeps the last whole lines. Returns true if one of them was a step.
+static bool read_steps(int pipe_end, struct child_report *child_report) {
+    size_t held = strlen(child_report->rest);
     ssize_t length;
     bool any = false;
-    while ((length = read(pipe_end, said->rest + held, sizeof said->rest - 1 - held)) > 0) {
-        char *line = said->rest, *end;
-        said->rest[held + (size_t)length] = 0;
+    while ((length = read(pipe_end, child_report->rest + held, sizeof child_report->rest - 1 - held)) > 0) {
+        char *line = child_report->rest, *end;
+        child_report->rest[held + (size_t)length] = 0;
         for (; (end = strchr(line, '\n')); line = end + 1) {
             *end = 0;
             bool kept = !strncmp(line, STEP_KEPT, strlen(STEP_KEPT));
             if (kept)
-                snprintf(said->kept, KEPT_TEXT, "%.*s", KEPT_TEXT - 1, line + strlen(STEP_KEPT));
+                snprintf(child_report->kept, KEPT_TEXT, "%.*s", KEPT_TEXT - 1, line + strlen(STEP_KEPT));
             else
-                snprintf(said->step, STEP_TEXT, "%.*s", STEP_TEXT - 1, line);
+                snprintf(child_report->step, STEP_TEXT, "%.*s", STEP_TEXT - 1, line);
             any = any || !kept;
         }
         held = strlen(line);
-        if (held == sizeof said->rest - 1)
-            held = 0; // no line is so long
-        memmove(said->rest, line, held);
-        said->rest[held] = 0;
+        if (held == sizeof child_report->rest - 1)
+            held = 0; // no line is that long
+        memmove(child_report->rest, line, held);
+        child_report->rest[held] = 0;
     }
     return any;
 }
 
-// What of a run that did not come to its end is there.
-static void say_kept(int pipe_end, struct said *said) {
-    read_steps(pipe_end, said);
-    if (*said->kept)
-        fprintf(stderr, "%s\n", said->kept);
+// Prints which results of an interrupted run are recorded.
+static void print_kept(int pipe_end, struct child_report *child_report) {
+    read_steps(pipe_end, child_report);
+    if (*child_report->kept)
+        fprintf(stderr, "%s\n", child_report->kept);
 }
 
 static void end_child(pid_t child) {
@@ -105,18 +105,18 @@ static void end_child(pid_t child) {
         ;
 }
 
-// The exit status for what became of the child. One that ended well but not by its own last step was ended by a kernel
-// file, and has judged nothing.
+// The exit status for a child that has ended. A child that exited with 0 before its own last step was ended by a kernel
+// file, and has checked nothing.
 static int explain_end(int status, const char *step) {
     const char *where = *step ? step : "start-up";
     if (WIFSIGNALED(status) || strcmp(step, STEP_END))
         message_before_error();
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE)
-        return 128 + SIGPIPE; // nobody reads any more
+        return 128 + SIGPIPE; // the reader of stdout has closed it
     if (WIFSIGNALED(status))
-        fprintf(stderr, "error: crashed in %s: %s\n", where, strsignal(WTERMSIG(status)));
+        fprintf(stderr, "error: crashed in %s: %s [crashed]\n", where, strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) == 0 && strcmp(step, STEP_END))
-        fprintf(stderr, "error: the program was ended in %s: a kernel file must not call exit()\n", where);
+        fprintf(stderr, "error: the process exited in %s: a kernel file must not call exit() [exited]\n", where);
     else
         return WEXITSTATUS(status);
     return EXIT_CHECK_FAILED;
@@ -125,9 +125,9 @@ static int explain_end(int status, const char *step) {
 int supervise(const char *program, int limit, const char *kept) {
     int ends[2];
     sigset_t normal;
-    struct said said = {0};
+    struct child_report child_report = {0};
     if (kept)
-        snprintf(said.kept, KEPT_TEXT, "%s", kept);
+        snprintf(child_report.kept, KEPT_TEXT, "%s", kept);
     if (pipe2(ends, O_CLOEXEC))
         message_exit(EXIT_CHECK_FAILED, "no pipe: %s", strerror(errno));
     fcntl(ends[1], F_SETFD, 0); // the child's end stays open through execl()
@@ -145,39 +145,39 @@ int supervise(const char *program, int limit, const char *kept) {
         struct timespec timeout = {.tv_sec = left > 0 ? (time_t)left : 0,
                                    .tv_nsec = left > 0 ? GRACE_MILLISECONDS * 1000000 : 0};
         ppoll(&wait, 1, &timeout, &normal);
-        if (read_steps(ends[0], &said))
+        if (read_steps(ends[0], &child_report))
             deadline = clock_seconds() + limit;
         if (wait.revents & POLLHUP)
             open = false;
         int status;
         if (child_ended && waitpid(child, &status, WNOHANG) == child) {
-            kill(-child, SIGKILL); // whatever it left behind
-            read_steps(ends[0], &said);
-            status = explain_end(status, said.step);
-            if (status && status != EXIT_BAD_INPUT && strcmp(said.step, STEP_END))
-                say_kept(ends[0], &said);
+            kill(-child, SIGKILL); // processes that it has started
+            read_steps(ends[0], &child_report);
+            status = explain_end(status, child_report.step);
+            if (status && status != EXIT_BAD_INPUT && strcmp(child_report.step, STEP_END))
+                print_kept(ends[0], &child_report);
             return status;
         }
         if (ending_signal) {
             end_child(child);
             fputc('\n', stderr);
-            say_kept(ends[0], &said);
+            print_kept(ends[0], &child_report);
             return 128 + ending_signal;
         }
         if (clock_seconds() >= deadline) {
             end_child(child);
             message_before_error();
-            if (!strcmp(said.step, "diagnosis"))
+            if (!strcmp(child_report.step, "diagnosis"))
                 fprintf(stderr,
-                        "error: the diagnosis took more than %d s and was stopped; what the check found is above, and "
-                        "TIME_LIMIT=%d allows more\n",
+                        "error: the diagnosis took more than %d s and was stopped; the results of the check are above. "
+                        "TIME_LIMIT=%d raises the limit [time-limit]\n",
                         limit, 5 * limit);
             else
                 fprintf(stderr,
-                        "error: %s took more than %d s and was stopped: a loop that never ends? TIME_LIMIT=%d allows "
-                        "more\n",
-                        *said.step ? said.step : "start-up", limit, 5 * limit);
-            say_kept(ends[0], &said);
+                        "error: %s took more than %d s and was stopped: an endless loop? TIME_LIMIT=%d raises the "
+                        "limit [time-limit]\n",
+                        *child_report.step ? child_report.step : "start-up", limit, 5 * limit);
+            print_kept(ends[0], &child_report);
             return EXIT_CHECK_FAILED;
         }
     }

@@ -3,7 +3,7 @@
 #include "attention.h"
 #include "host/parallel.h"
 #include "host/tolerance.h"
-#include "operations/attention_ask.h"
+#include "operations/attention_explain.h"
 #include "operations/attention_reference.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static const char *lacking(const void *contract) {
     return lesson->unavailable ? lesson->unavailable() : NULL;
 }
 
-static bool gives_lse(const void *contract) {
+static bool writes_lse(const void *contract) {
     return ((const struct attention_lesson *)contract)->lse;
 }
 
@@ -141,7 +141,8 @@ static bool covers(const void *contract, const char *name, const struct problem_
     }
     struct attention_problem problem = sizes(which);
     if (lesson->row_multiple && !rows_are_multiples(&problem, lesson->row_multiple, name, reason)) {
-        snprintf(obstacle->part, sizeof obstacle->part, "rows that are no multiples of %d", lesson->row_multiple);
+        snprintf(obstacle->part, sizeof obstacle->part, "head dimensions that are no multiples of %d",
+                 lesson->row_multiple);
         return false;
     }
     if (limits->compute_capability < lesson->min_compute_capability)
@@ -201,7 +202,8 @@ static double rms_limit(const struct host_problem *problem, const void *opaque, 
            r->sum_drift;
 }
 
-static void place(const struct problem_case *which, int output, int64_t row, int column, char *text, size_t size) {
+static void describe_element(const struct problem_case *which, int output, int64_t row, int column, char *text,
+                             size_t size) {
     const struct attention_shape *s = &which->attention;
     long long head = row / s->nq % s->heads, batch = row / s->nq / s->heads, query = row % s->nq;
     if (output == OUTPUT_LSE)
@@ -290,10 +292,11 @@ const struct operation attention_operation = {
     .dtypes = dtypes,
     .lacking = lacking,
     .covers = covers,
-    .gives_optional = gives_lse,
+    .writes_optional = writes_lse,
     .workspace_bytes = workspace_bytes,
     .repeats = repeats,
-    .gpu_adds = "tensors of more than 2^31 elements, up to 8192 queries and keys, each of 64 places of the diagonal",
+    .gpu_adds = "tensors of more than 2^31 elements, up to 8192 queries and keys, each of 64 positions of the causal "
+                "limit in a tile",
     .cases = attention_cases,
     .make = attention_make,
     .load = attention_load,
@@ -305,14 +308,14 @@ const struct operation attention_operation = {
     .rms_limit = rms_limit,
     .release = release,
     .error = ERROR_RELATIVE_RMS,
-    .place = place,
+    .describe_element = describe_element,
     .group = group,
     .group_text = group_text,
     .row_name = "query",
     .rows_name = "queries",
     .groups_name = "heads",
-    .suspects = attention_suspects_of_all,
-    .ask = attention_ask,
+    .mistake_models = attention_mistake_models,
+    .explain = attention_explain,
     .plan = attention_plan,
     .seconds = 2.0,
     .warm = warm,

@@ -177,9 +177,9 @@ static void build_simulator(struct list *list) {
     add_causal(list, 1, 60, 140, 130, 40);
     // More heads than twice a GPU's multiprocessors: blocks that stay take three of them.
     add_causal(list, 1, 270, 2, 70, 8);
-    // For who begins with the last keys the maximum grows from far below 0 to less far.
+    // For a kernel that starts with the last keys, the maximum grows from far below 0 to less far.
     add(list, 1, 2, 3, 283, 64)->family = INPUTS_FALLING;
-    // And for who begins with the first ones: from so far below 0 that exp(-maximum) is infinite.
+    // And for a kernel that starts with the first keys: from so far below 0 that exp(-maximum) is infinite.
     add(list, 1, 2, 3, 283, 64)->family = INPUTS_LATE;
     add(list, 1, 3, 16, 640, 64)->family = INPUTS_TWINS;
     // Keys that all queries see, by more than a tile of any size.
@@ -218,7 +218,7 @@ static void build_gpu(struct list *list) {
     add_causal(list, 1, 4, 4096, 4096, 64);
     add(list, 4, 16, 1024, 1024, 64);
     add(list, 1, 1, 8192, 8192, 64);
-    // Many tiles of keys for whoever works on a query, and maxima that still grow in late ones.
+    // Many tiles of keys for each thread of a query, and maxima that still grow in late tiles.
     add(list, 1, 16, 2048, 2011, 64)->family = INPUTS_RISING;
     add(list, 1, 16, 2048, 2048, 128)->family = INPUTS_LARGE;
     add_causal(list, 1, 60, 140, 130, 40);
@@ -232,7 +232,7 @@ static void build_gpu(struct list *list) {
     add(list, 1, 3, 64, 640, 64)->family = INPUTS_TWINS;
     add(list, 1, 3, 64, 640, 128)->family = INPUTS_TWINS;
     add(list, 1, 3, 64, 1930, 40)->family = INPUTS_TWINS;
-    // More heads than multiprocessors, of whose queries the first 64 see one tile of keys less than the last: blocks
+    // More heads than SMs, of whose queries the first 64 see one tile of keys less than the last: blocks
     // that stay pass by a tile in their second item.
     add_causal(list, 1, 280, 66, 66, 64);
     struct problem_case *c = add(list, 2, 6, 65, 1000, 128);

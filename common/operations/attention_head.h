@@ -8,7 +8,7 @@
 struct row {
     const float *at;
     int64_t step;
-    bool stray; // it lies outside the tensor; its elements are zeros
+    bool out_of_bounds; // it lies outside the tensor; its elements are zeros
 };
 
 struct head {
@@ -20,35 +20,35 @@ struct head {
     double *score_scale; // [nq]
     double *sum;         // [nq], of the weights, this variant's
     double *weight;      // [nk], of the values
-    double *share;       // [nk], of the sum
+    double *sum_weight;  // [nk], of the sum
     double *running;     // [nq][tiles], the maximum that a row has after each tile, where the variant rescales
-    bool *borderline;    // [nq], whether it is raised hangs on the rounding of a score
-    float *moved[3];     // q, k and v as the kernel finds them, [n][padded_columns], where the variant moves elements
+    bool *ambiguous;     // [nq], whether it is raised hangs on the rounding of a score
+    float *permuted[3];  // q, k and v as the kernel finds them, [n][padded_columns], where the variant moves elements
     struct row *keys, *values; // [nk]
     double *o, *bound;         // [nq][head_dim]
-    bool stray;                // what lies outside the tensors was asked for
+    bool out_of_bounds;        // what lies outside the tensors was asked for
 };
 
 // Row j of this head's q, k or v (own), n being how many rows such a head has.
 struct row find_row(const struct head *h, const struct source *from, enum tensor_kind own, int n, int j);
 
-// Fills keys and values, of what move_elements() moved.
+// Fills keys and values, of what permute_elements() moved.
 void find_rows(struct head *h);
 
 // A row of shared memory has slices of 64 columns.
 int padded_columns(const struct attention_shape *shape);
 
 // Fills moved for this head.
-void move_elements(struct head *h);
+void permute_elements(struct head *h);
 
 // The weight that row i's key j has as an operand of the product with the values, where the variant moves it.
-double moved_weight(const struct head *h, int i, int j);
+double permuted_weight(const struct head *h, int i, int j);
 
 // Which row, in the host's order, stands where a kernel looks for row that takes the tensor for contiguous; -1: a gap.
-int64_t row_in_place_of(const struct host_tensor *tensor, int64_t row);
+int64_t row_at_contiguous(const struct host_tensor *tensor, int64_t row);
 
 // How many keys query i sees, the first ones.
-int visible_keys(const struct variant *variant, const struct attention_shape *shape, int i);
+int attended_keys(const struct variant *variant, const struct attention_shape *shape, int i);
 
 // Past the last key that a query of i's block sees.
 int key_end(const struct variant *variant, const struct attention_shape *shape, int i);
@@ -76,7 +76,7 @@ void compute_weights(struct head *h, int i);
 double maximum_of(const double *score, int first, int end, int step);
 
 // How many pieces the keys of row i are cut into, and the weight of one of them.
-int count_pieces(const struct variant *variant, const struct attention_shape *shape, int i);
-double piece_weight(const struct head *h, int i, int piece);
+int count_partials(const struct variant *variant, const struct attention_shape *shape, int i);
+double partial_weight(const struct head *h, int i, int partial);
 
 #endif

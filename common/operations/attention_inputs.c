@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 // The streams of chance: the tensors by their index, and places. It is the place's number that older seeds know.
-enum { STREAM_PLACE = 4 };
+enum { STREAM_POSITION = 4 };
 
 static void scale_row(float *row, int length, float factor) {
     for (int c = 0; c < length; c++)
@@ -153,25 +153,25 @@ static void fill_v(int64_t begin, int64_t end, void *context) {
 // does: one that all see, or none, would not ask whether hidden keys are left out.
 static int64_t special_row(const struct filling *f, int64_t k_rows) {
     const struct attention_shape *s = f->shape;
-    uint64_t chance = inputs_random(f->seed, STREAM_PLACE, 0);
+    uint64_t chance = inputs_random(f->seed, STREAM_POSITION, 0);
     int64_t row = (int64_t)(chance % (uint64_t)k_rows), key = row % s->nk;
-    int first_hidden = s->nk < s->nq ? 0 : s->nk - s->nq + 1;
+    int first_masked = s->nk < s->nq ? 0 : s->nk - s->nq + 1;
     // Behind the first half of a tile, which a kernel may take in slices.
     if (s->causal && f->family == INPUTS_NAN_VALUE && s->nk > 64)
         key |= 32, row = row / s->nk * s->nk + key;
     if (key >= s->nk)
         row -= key - 32, key = 32;
-    if (!s->causal || first_hidden >= s->nk || key >= first_hidden)
+    if (!s->causal || first_masked >= s->nk || key >= first_masked)
         return row;
-    int64_t hidden = row - key + first_hidden + (int64_t)(chance / (uint64_t)k_rows % (uint64_t)(s->nk - first_hidden));
-    return hidden < k_rows ? hidden : row; // of a tensor that repeats itself not every head is kept whole
+    int64_t masked = row - key + first_masked + (int64_t)(chance / (uint64_t)k_rows % (uint64_t)(s->nk - first_masked));
+    return masked < k_rows ? masked : row; // of a tensor that repeats itself not every head is kept whole
 }
 
 // Puts the NaN or the infinity of the families that have one into its place.
 static void fill_special(const struct filling *f, int64_t k_rows) {
     int d = f->shape->head_dim;
     int64_t row = special_row(f, k_rows);
-    int column = (int)(inputs_random(f->seed, STREAM_PLACE, 1) % (uint64_t)d);
+    int column = (int)(inputs_random(f->seed, STREAM_POSITION, 1) % (uint64_t)d);
     if (f->family == INPUTS_NAN_KEY)
         for (int c = 0; c < d; c++)
             f->k[row * d + c] = NAN;
@@ -179,7 +179,7 @@ static void fill_special(const struct filling *f, int64_t k_rows) {
         f->v[row * d + column] = NAN;
     else if (f->family == INPUTS_INF_KEY) {
         f->k[row * d + column] = INFINITY;
-        // And the first key of the next head: whoever begins with a score of -infinity has no maximum yet.
+        // And the first key of the next head: a kernel whose first score is -infinity has no maximum yet.
         const int64_t nk = f->shape->nk, head = row / nk, next = (head + 1) % (k_rows / nk);
         if (!f->shape->causal && next != head)
             f->k[next * nk * d + column] = INFINITY;
@@ -196,10 +196,11 @@ static struct row_layout layout_of(const struct attention_shape *shape, int tens
     if (shape->layout == LAYOUT_MIXED)
         own.layout = tensor == Q || tensor == V ? LAYOUT_BHND : LAYOUT_BNHD;
     shape_strides(&own, heads, n, layout.stride);
-    // Batches lie apart, each tensor's by a distance of its own: whoever takes one's stride for another's misses them.
+    // Batches lie apart, each tensor's by a distance of its own: a kernel that uses another tensor's stride reads other
+    // rows.
     if (shape->layout == LAYOUT_MIXED)
         layout.stride[0] += (tensor + 1) * ALIGNED_ELEMENTS;
-    if (shape->layout == LAYOUT_APART && shape->stride[0] == tensor) {
+    if (shape->layout == LAYOUT_PADDED && shape->stride[0] == tensor) {
         layout.stride[2] += shape->stride[1] >= 2 ? 2 * ALIGNED_ELEMENTS : 0;
         layout.stride[1] = n * layout.stride[2] + (shape->stride[1] >= 1 ? 2 * ALIGNED_ELEMENTS : 0);
         layout.stride[0] = heads * layout.stride[1] + 2 * ALIGNED_ELEMENTS;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// As observed_ask(), and lse where that is not NULL.
-static bool ask(struct observed *x, const float *q, const float *v, float *o, float *lse) {
+// As observed_run(), and lse where that is not NULL.
+static bool run_probe(struct observed *x, const float *q, const float *v, float *o, float *lse) {
     const struct host_tensor *out = &x->problem.tensor[O];
     struct host_tensor *queries = &x->problem.tensor[Q], *values = &x->problem.tensor[V];
     float *outputs = host_allocate(problem_output_elements(&x->problem), sizeof *outputs);
@@ -25,8 +25,8 @@ static bool ask(struct observed *x, const float *q, const float *v, float *o, fl
     return ran;
 }
 
-bool observed_ask(struct observed *x, const float *q, const float *v, float *o) {
-    return ask(x, q, v, o, NULL);
+bool observed_run(struct observed *x, const float *q, const float *v, float *o) {
+    return run_probe(x, q, v, o, NULL);
 }
 
 // What is known of a row by now.
@@ -34,12 +34,12 @@ static void note_row(struct observed *x, int64_t row, const float *o, int column
     int finite = 0;
     for (int c = 0; c < columns; c++)
         finite += isfinite(o[c]) && !is_poison(o[c]);
-    x->lost_in_part = x->lost_in_part || (finite > 0 && finite < columns);
+    x->missing_in_part = x->missing_in_part || (finite > 0 && finite < columns);
     for (int c = 0; c < columns; c++)
         if (is_poison(o[c]))
-            x->lost[row] = ROW_UNWRITTEN;
-        else if (!isfinite(o[c]) && !x->lost[row])
-            x->lost[row] = ROW_NO_NUMBERS;
+            x->missing[row] = ROW_UNWRITTEN;
+        else if (!isfinite(o[c]) && !x->missing[row])
+            x->missing[row] = ROW_NOT_FINITE;
 }
 
 // Keys first .. first + head_dim: key first + c has the value 1 in column c.
@@ -52,7 +52,7 @@ bool observed_weights(struct observed *x, const float *q, double *weight) {
         for (int64_t r = 0; r < rows; r++)
             for (int c = 0; c < d; c++)
                 v[r * d + c] = r % nk == first + c;
-        ran = ask(x, q, v, o, NULL);
+        ran = run_probe(x, q, v, o, NULL);
         for (int64_t r = 0; r < x->rows && ran; r++) {
             if (!q)
                 note_row(x, r, o + r * d, d);
@@ -70,7 +70,7 @@ static void compute_right(const struct host_problem *problem, struct observed *x
     int nk = s->nk, d = s->head_dim;
     for (int64_t r = 0; r < x->rows; r++) {
         int64_t keys = shape_first_key(s, r);
-        int visible = shape_visible_keys(s, (int)(r % s->nq));
+        int attended = shape_attended_keys(s, (int)(r % s->nq));
         const float *q = host_row(&problem->tensor[Q], r);
         double maximum = -INFINITY, sum = 0;
         for (int j = 0; j < nk; j++) {
@@ -78,15 +78,15 @@ static void compute_right(const struct host_problem *problem, struct observed *x
             double dot = 0;
             for (int c = 0; c < d; c++)
                 dot += (double)q[c] * k[c];
-            x->score[r * nk + j] = j < visible ? dot * problem->softmax_scale : -INFINITY;
+            x->score[r * nk + j] = j < attended ? dot * problem->softmax_scale : -INFINITY;
             maximum = fmax(maximum, x->score[r * nk + j]);
         }
         for (int j = 0; j < nk; j++)
-            sum += x->right[r * nk + j] = j < visible ? exp(x->score[r * nk + j] - maximum) : 0;
-        for (int j = 0; j < visible; j++)
+            sum += x->right[r * nk + j] = j < attended ? exp(x->score[r * nk + j] - maximum) : 0;
+        for (int j = 0; j < attended; j++)
             x->right[r * nk + j] /= sum;
-        x->largest[r] = visible ? 1 / sum : 0;
-        x->right_lse[r] = visible ? maximum + log(sum) : -INFINITY;
+        x->largest[r] = attended ? 1 / sum : 0;
+        x->right_lse[r] = attended ? maximum + log(sum) : -INFINITY;
     }
 }
 
@@ -94,11 +94,11 @@ static void compute_right(const struct host_problem *problem, struct observed *x
 static void note_zeros(struct observed *x) {
     const struct attention_shape *s = &x->which.attention;
     for (int64_t r = 0; r < x->rows; r++) {
-        bool zero = !x->lost[r] && shape_visible_keys(s, (int)(r % s->nq)) > 0;
+        bool zero = !x->missing[r] && shape_attended_keys(s, (int)(r % s->nq)) > 0;
         for (int j = 0; j < s->nk && zero; j++)
             zero = x->got[r * s->nk + j] == 0;
         if (zero)
-            x->lost[r] = ROW_ZERO;
+            x->missing[r] = ROW_ZERO;
     }
 }
 
@@ -109,7 +109,7 @@ static double sums_off(const struct observed *x, const float *o) {
     double worst = 0;
     for (int64_t r = 0; r < x->rows; r++) {
         int64_t keys = shape_first_key(s, r);
-        for (int c = 0; c < d && !x->lost[r]; c++) {
+        for (int c = 0; c < d && !x->missing[r]; c++) {
             double sum = 0, sizes = 0;
             for (int j = 0; j < nk; j++) {
                 double term = x->got[r * nk + j] * x->own_v[(keys + j) * d + c];
@@ -125,13 +125,14 @@ static double sums_off(const struct observed *x, const float *o) {
 // Whether two results for the same inputs are the same.
 static bool are_same(const struct observed *x, const float *a, const float *b) {
     for (int64_t i = 0; i < x->rows * x->which.attention.head_dim; i++)
-        if (isfinite(a[i]) != isfinite(b[i]) || (isfinite(a[i]) && fabsf(a[i] - b[i]) > x->near * fabsf(a[i]) + 1e-6))
+        if (isfinite(a[i]) != isfinite(b[i]) ||
+            (isfinite(a[i]) && fabsf(a[i] - b[i]) > x->tolerance * fabsf(a[i]) + 1e-6))
             return false;
     return true;
 }
 
 // Some roundings of the type, of the weight and of the output.
-static double near_of(enum attention_dtype dtype) {
+static double tolerance_of(enum attention_dtype dtype) {
     return dtype == ATTENTION_BF16 ? 1e-2 : dtype == ATTENTION_FP16 ? 2e-3 : 2e-4;
 }
 
@@ -144,20 +145,21 @@ static float *copy_of(const struct host_tensor *tensor) {
 
 static bool observe(struct observed *x) {
     int64_t elements = x->rows * x->which.attention.head_dim;
-    float *o = host_allocate(elements, sizeof *o), *again = host_allocate(elements, sizeof *again);
-    bool good = ask(x, NULL, NULL, o, x->lse) && observed_weights(x, NULL, x->got) && ask(x, NULL, NULL, again, NULL);
+    float *o = host_allocate(elements, sizeof *o), *repeated = host_allocate(elements, sizeof *repeated);
+    bool good = run_probe(x, NULL, NULL, o, x->lse) && observed_weights(x, NULL, x->got) &&
+                run_probe(x, NULL, NULL, repeated, NULL);
     if (good) {
         compute_right(&x->problem, x);
         note_zeros(x);
         // Where blocks take what is next by chance, the same may come out a few times.
-        x->repeats = are_same(x, o, again);
-        for (int i = 0; i < 3 && x->repeats && ask(x, NULL, NULL, again, NULL); i++)
-            x->repeats = are_same(x, o, again);
+        x->repeats = are_same(x, o, repeated);
+        for (int i = 0; i < 3 && x->repeats && run_probe(x, NULL, NULL, repeated, NULL); i++)
+            x->repeats = are_same(x, o, repeated);
         x->off = sums_off(x, o);
-        x->weighs_as_shown = x->off <= x->near;
+        x->weighs_as_shown = x->off <= x->tolerance;
     }
     free(o);
-    free(again);
+    free(repeated);
     return good;
 }
 
@@ -166,10 +168,10 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
     int64_t nk = which->attention.nk;
     if (!kernel->covers(kernel->context, which))
         return false;
-    *x = (struct observed){.kernel = kernel, .which = *which, .near = near_of(which->dtype)};
+    *x = (struct observed){.kernel = kernel, .which = *which, .tolerance = tolerance_of(which->dtype)};
     attention_make(which, seed, true, &x->problem);
     if (!kernel->optional)
-        problem_leave_optional(&x->problem);
+        problem_omit_optional(&x->problem);
     bool whole = x->problem.finite;
     for (int i = 0; i < x->problem.inputs; i++)
         whole = whole && x->problem.tensor[i].kept == x->problem.tensor[i].rows;
@@ -184,7 +186,7 @@ bool attention_observe(const struct diagnosed *kernel, const struct problem_case
     x->right = host_allocate(rows * nk, sizeof *x->right);
     x->score = host_allocate(rows * nk, sizeof *x->score);
     x->largest = host_allocate(rows, sizeof *x->largest);
-    x->lost = host_zeros(rows, sizeof *x->lost);
+    x->missing = host_zeros(rows, sizeof *x->missing);
     x->right_lse = host_allocate(rows, sizeof *x->right_lse);
     if (x->problem.outputs > OUTPUT_LSE)
         x->lse = host_allocate(rows, sizeof *x->lse);
@@ -202,11 +204,11 @@ void attention_observed_free(struct observed *x) {
     free(x->right);
     free(x->score);
     free(x->largest);
-    free(x->lost);
+    free(x->missing);
     free(x->lse);
     free(x->right_lse);
 }
 
-bool observed_near(const struct observed *x, int64_t row, double weight, double other) {
-    return fabs(weight - other) <= x->near * (fmax(fabs(weight), fabs(other)) + x->largest[row] / 16);
+bool observed_matches(const struct observed *x, int64_t row, double weight, double other) {
+    return fabs(weight - other) <= x->tolerance * (fmax(fabs(weight), fabs(other)) + x->largest[row] / 16);
 }

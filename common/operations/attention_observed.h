@@ -1,11 +1,11 @@
-// The weights that a kernel gives to the keys of a case, found out by asking it: the output is a sum of values, so that
-// values that are 1 at one key and 0 elsewhere show the weight of that key.
+// The weights that a kernel gives to the keys of a case, measured by probes: the output is a weighted sum of the
+// values, so values that are 1 at one key and 0 elsewhere show the weight of that key.
 #ifndef OPERATIONS_ATTENTION_OBSERVED_H
 #define OPERATIONS_ATTENTION_OBSERVED_H
 
 #include "host/diagnosis.h"
 
-enum lost_row { ROW_IS_THERE, ROW_UNWRITTEN, ROW_NO_NUMBERS, ROW_ZERO };
+enum row_state { ROW_PRESENT, ROW_UNWRITTEN, ROW_NOT_FINITE, ROW_ZERO };
 
 struct observed {
     const struct diagnosed *kernel;
@@ -16,30 +16,30 @@ struct observed {
     double *got, *right;         // [rows][nk], each divided by its sum already
     double *largest;             // [rows], of right
     double *score;               // [rows][nk], scaled; -infinity where the key is hidden
-    enum lost_row *lost;         // [rows]
-    bool lost_in_part;           // a row without numbers has some in other columns
+    enum row_state *missing;     // [rows]
+    bool missing_in_part;        // a row without numbers has some in other columns
     float *lse;                  // [rows], the kernel's; NULL where it gives none
     double *right_lse;           // [rows]
     bool weighs_as_shown;        // the case's own values come out as the sum of them by these weights
     double off;                  // how far they do not at most, relatively
     bool repeats;                // the same inputs give the same results, whatever was asked between
-    double near;                 // how far two weights may lie apart, relatively
+    double tolerance;            // how far two weights may lie apart, relatively
     double seconds;              // that a call takes
 };
 
-// False where the kernel could not be asked; then there is nothing to free.
+// False if the kernel could not run; then there is nothing to free.
 bool attention_observe(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed,
                        struct observed *observed);
 
 void attention_observed_free(struct observed *observed);
 
-// What the kernel gives for the case with these queries and values in the place of its own; NULL: its own.
-bool observed_ask(struct observed *observed, const float *q, const float *v, float *o /* [rows][head_dim] */);
+// The output of the kernel for the case with these queries and values; NULL: the case's own.
+bool observed_run(struct observed *observed, const float *q, const float *v, float *o /* [rows][head_dim] */);
 
 // The weights for these queries.
 bool observed_weights(struct observed *observed, const float *q, double *weight /* [rows][nk] */);
 
 // Whether a weight of a row is this one.
-bool observed_near(const struct observed *observed, int64_t row, double weight, double other);
+bool observed_matches(const struct observed *observed, int64_t row, double weight, double other);
 
 #endif

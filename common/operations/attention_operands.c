@@ -1,8 +1,8 @@
 // Which element of which row each product takes: one column of the scores after another is asked for, with queries, or
 // keys, that differ in one bit of the number of their row or of their column.
 #include "host/parallel.h"
-#include "operations/attention_ask.h"
-#include "operations/attention_pattern.h"
+#include "operations/attention_conditions.h"
+#include "operations/attention_explain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ struct operands {
     float *q, *k, *v, *o; // [ROWS][d], [KEYS][d], [KEYS][d], [ROWS][d]
 };
 
-static bool ask(const struct operands *x, int nk) {
-    return attention_ask_head(x->kernel, x->dtype, x->d, ROWS, nk, x->q, x->k, x->v, x->o);
+static bool run_probe(const struct operands *x, int nk) {
+    return attention_run_head(x->kernel, x->dtype, x->d, ROWS, nk, x->q, x->k, x->v, x->o);
 }
 
 static void clear(const struct operands *x) {
@@ -40,7 +40,7 @@ static bool is_set(struct bit bit, int row, int column) {
 
 // Queries are large at the elements that have the bit, the second of two keys is 1 at one column: met[i] is set where
 // query i meets an element that has it. False where a result is neither.
-static bool ask_queries(const struct operands *x, int column, struct bit bit, bool *met) {
+static bool probe_queries(const struct operands *x, int column, struct bit bit, bool *met) {
     clear(x);
     for (int i = 0; i < ROWS; i++)
         for (int c = 0; c < x->d; c++)
@@ -48,7 +48,7 @@ static bool ask_queries(const struct operands *x, int column, struct bit bit, bo
     x->k[x->d + column] = 1;
     for (int c = 0; c < x->d; c++)
         x->v[x->d + c] = 1;
-    bool known = ask(x, 2);
+    bool known = run_probe(x, 2);
     for (int i = 0; i < ROWS && known; i++) {
         float o = x->o[i * x->d];
         met[i] = fabsf(o - 1) < 0.01f;
@@ -59,7 +59,7 @@ static bool ask_queries(const struct operands *x, int column, struct bit bit, bo
 
 // All queries are large at one column; keys are 1 at the elements that have the bit. Key 0 is a half throughout: it
 // takes all the weight where none of the others has it. met[j]: key j has some weight.
-static bool ask_keys(const struct operands *x, int column, struct bit bit, bool *met) {
+static bool probe_keys(const struct operands *x, int column, struct bit bit, bool *met) {
     clear(x);
     for (int i = 0; i < ROWS; i++)
         x->q[i * x->d + column] = 100 * sqrtf((float)x->d);
@@ -68,7 +68,7 @@ static bool ask_keys(const struct operands *x, int column, struct bit bit, bool 
             x->k[j * x->d + c] = j == 0 ? 0.5f : is_set(bit, j, c);
     for (int j = 0; j < KEYS; j++)
         x->v[j * x->d + j] = 1;
-    if (!ask(x, KEYS))
+    if (!run_probe(x, KEYS))
         return false;
     bool none = x->o[0] > 1e-3f;
     for (int j = 0; j < KEYS; j++) {
@@ -85,7 +85,7 @@ static bool find(const struct operands *x, bool of_keys, int column, int *from_r
     bool met[ROWS];
     int unknown = 0;
     const struct bit all = {false, ALL};
-    if (!(of_keys ? ask_keys : ask_queries)(x, column, all, met))
+    if (!(of_keys ? probe_keys : probe_queries)(x, column, all, met))
         return false;
     for (int i = 0; i < ROWS; i++) {
         from_row[i] = from_column[i] = met[i] ? 0 : UNKNOWN;
@@ -96,7 +96,7 @@ static bool find(const struct operands *x, bool of_keys, int column, int *from_r
     for (int of_columns = 0; of_columns < 2; of_columns++)
         for (int b = 0; 1 << b < (of_columns ? x->d : ROWS); b++) {
             const struct bit bit = {of_columns, b};
-            if (!(of_keys ? ask_keys : ask_queries)(x, column, bit, met))
+            if (!(of_keys ? probe_keys : probe_queries)(x, column, bit, met))
                 return false;
             for (int i = 0; i < ROWS; i++)
                 if (from_row[i] != UNKNOWN)
@@ -106,7 +106,7 @@ static bool find(const struct operands *x, bool of_keys, int column, int *from_r
 }
 
 // Whether row i of the queries, or of the keys, meets this one element, where all others are 0.
-static bool meets(const struct operands *x, bool of_keys, int column, int i, int row, int element) {
+static bool is_multiplied(const struct operands *x, bool of_keys, int column, int i, int row, int element) {
     clear(x);
     float large = 100 * sqrtf((float)x->d);
     for (int r = 0; r < ROWS && of_keys; r++)
@@ -121,14 +121,14 @@ static bool meets(const struct operands *x, bool of_keys, int column, int i, int
         x->v[j * x->d + j] = 1;
     for (int c = 0; c < x->d && !of_keys; c++)
         x->v[x->d + c] = 1;
-    return ask(x, of_keys ? KEYS : 2) && x->o[of_keys ? i : i * x->d] > (of_keys ? 0.2f : 0.9f);
+    return run_probe(x, of_keys ? KEYS : 2) && x->o[of_keys ? i : i * x->d] > (of_keys ? 0.2f : 0.9f);
 }
 
 // Whether weights of random scores add up to 1, and are the same in all columns. Scores that are others than they
 // should be do so; weights that change places between their sum and the output, or are a column's own, do not, and
 // would pass for scores here.
 static bool weights_are_of_scores(const struct operands *x) {
-    const float near = x->dtype == ATTENTION_FP32 ? 1e-3f : 3e-2f;
+    const float tolerance = x->dtype == ATTENTION_FP32 ? 1e-3f : 3e-2f;
     unsigned state = 1;
     clear(x);
     for (int i = 0; i < ROWS * x->d; i++) {
@@ -136,19 +136,19 @@ static bool weights_are_of_scores(const struct operands *x) {
         x->k[i] = (float)((state = state * 1664525 + 1013904223) >> 24) / 64 - 2;
         x->v[i] = 1;
     }
-    bool are = ask(x, KEYS);
+    bool are = run_probe(x, KEYS);
     for (int i = 0; i < ROWS * x->d && are; i++)
-        are = fabsf(x->o[i] - 1) <= near;
+        are = fabsf(x->o[i] - 1) <= tolerance;
     for (int i = 0; i < KEYS * x->d; i++)
         x->v[i] = (float)(i / x->d) / KEYS;
-    are = are && ask(x, KEYS);
+    are = are && run_probe(x, KEYS);
     for (int i = 0; i < ROWS * x->d && are; i++)
-        are = fabsf(x->o[i] - x->o[i / x->d * x->d]) <= near;
+        are = fabsf(x->o[i] - x->o[i / x->d * x->d]) <= tolerance;
     return are;
 }
 
 // Says of the first row that takes another element which one it is.
-static bool say(const struct operands *x, bool of_keys, int column, FILE *out) {
+static bool report_operand(const struct operands *x, bool of_keys, int column, FILE *out) {
     int from_row[ROWS], from_column[ROWS], first = UNKNOWN, others = 0;
     if (!find(x, of_keys, column, from_row, from_column))
         return false;
@@ -162,20 +162,20 @@ static bool say(const struct operands *x, bool of_keys, int column, FILE *out) {
     if (!others)
         return false;
     const char *what = of_keys ? "key" : "query";
-    bool own = meets(x, of_keys, column, first, first, column);
-    if (own && !meets(x, of_keys, column, first, from_row[first], from_column[first]))
+    bool own = is_multiplied(x, of_keys, column, first, first, column);
+    if (own && !is_multiplied(x, of_keys, column, first, from_row[first], from_column[first]))
         return false;
     fprintf(out,
-            "\nasked which elements meet in the scores (head_dim %d), the kernel\n  has %s %s %d's element "
-            "%d that of %s %d's element %d; so or alike in at least %d of %d rows\n",
-            x->d, own ? "beside" : "in the place of", what, first, column, what, from_row[first], from_column[first],
-            others, ROWS);
+            "\nProbe of Q K^T (head_dim %d):\n  %s %s %d's element %d, the kernel reads %s %d's element %d. The same "
+            "pattern holds in at least %d of %d rows [%s-elements-%s]\n",
+            x->d, own ? "In addition to" : "Instead of", what, first, column, what, from_row[first], from_column[first],
+            others, ROWS, what, own ? "added" : "replaced");
     return true;
 }
 
 bool attention_operands(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {
     struct operands x = {.kernel = kernel, .dtype = which->dtype, .d = which->attention.head_dim};
-    bool said = false;
+    bool explained = false;
     if (x.d < KEYS || x.d > MOST_D)
         return false;
     x.q = host_allocate(ROWS * x.d, sizeof *x.q);
@@ -184,11 +184,11 @@ bool attention_operands(const struct diagnosed *kernel, const struct problem_cas
     x.o = host_allocate(ROWS * x.d, sizeof *x.o);
     const int columns[] = {1, x.d / 2 + 4, x.d - 2};
     for (int of_keys = 0; of_keys < 2 && weights_are_of_scores(&x); of_keys++)
-        for (int i = 0; i < 3 && !said; i++)
-            said = say(&x, of_keys, columns[i], out);
+        for (int i = 0; i < 3 && !explained; i++)
+            explained = report_operand(&x, of_keys, columns[i], out);
     free(x.q);
     free(x.k);
     free(x.v);
     free(x.o);
-    return said;
+    return explained;
 }

@@ -2,9 +2,9 @@
 #ifndef OPERATIONS_ATTENTION_H
 #define OPERATIONS_ATTENTION_H
 
+#include "host/candidates.h"
 #include "host/matrix.h"
 #include "host/problem.h"
-#include "host/suspects.h"
 #include "operation.h"
 
 // The tensors of its problem, by their index.
@@ -33,6 +33,6 @@ int attention_cases(enum matrix_kind kind, struct problem_case cases[MAX_CASES])
 // The cases of a bench.
 int attention_plan(const struct arguments *arguments, enum attention_dtype dtype, struct problem_case *cases);
 
-const struct suspects *attention_suspects_of_all(void);
+const struct mistake_models *attention_mistake_models(void);
 
 #endif

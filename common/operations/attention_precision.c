@@ -1,7 +1,7 @@
 // Which of queries, keys, weights, values and sums a kernel rounds.
 #include "attention.h"
 #include "host/parallel.h"
-#include "operations/attention_ask.h"
+#include "operations/attention_explain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { D = 64, RATIOS = 8 };
 struct precision_probe {
     const struct diagnosed *kernel;
     enum attention_dtype dtype;
-    void (*say)(void *context, const char *text);
+    void (*report)(void *context, const char *code, const char *text);
     void *context;
 };
 
@@ -20,15 +20,15 @@ struct precision_probe {
 
 // The mean of many values of equal keys, each column with others, whose sum a kernel keeps in fp32: it is rounded once,
 // in the end. Only the first `full` keys have values. How far the columns are off, in roundings of the type.
-static bool ask_mean(const struct diagnosed *kernel, enum attention_dtype dtype, int keys, int full, double unit,
-                     double *off) {
+static bool probe_mean(const struct diagnosed *kernel, enum attention_dtype dtype, int keys, int full, double unit,
+                       double *off) {
     float *q = host_zeros(D, sizeof *q), *k = host_zeros(keys * D, sizeof *k);
     float *v = host_zeros(keys * D, sizeof *v), *o = host_zeros(D, sizeof *o);
     double squares = 0;
     for (int j = 0; j < full; j++)
         for (int c = 0; c < D; c++)
             v[j * D + c] = 1 + (float)((j * 37 + c * 11 + j / 16 * 5) % 128) / 128; // numbers that all types have
-    bool known = attention_ask_head(kernel, dtype, D, 1, keys, q, k, v, o);
+    bool known = attention_run_head(kernel, dtype, D, 1, keys, q, k, v, o);
     for (int c = 0; c < D && known; c++) {
         double sum = 0;
         for (int j = 0; j < full; j++)
@@ -45,26 +45,28 @@ static bool ask_mean(const struct diagnosed *kernel, enum attention_dtype dtype,
 
 // Whether the mean of 4096 equal keys' values is off by more roundings than one of few, and grows with the keys as
 // roundings do; then what is to be said of it.
-static bool sum_rounds(const struct diagnosed *kernel, enum attention_dtype dtype, char *text, size_t size) {
+static bool sum_rounds(const struct diagnosed *kernel, enum attention_dtype dtype, const char **code, char *text,
+                       size_t size) {
     enum { FEW = 16, MANY = 4096 };
     const double unit = dtype == ATTENTION_BF16 ? 0x1p-8 : 0x1p-11; // of fp32, what is worth saying
     const double most_growth = 8, least_growth = 1.2;               // from half as many keys; from a quarter
     double few, many, half, quarter, weights;
-    if (!ask_mean(kernel, dtype, FEW, FEW, unit, &few) || few > 0.75 ||
-        !ask_mean(kernel, dtype, MANY, MANY, unit, &many) || !(many > 1.25))
+    if (!probe_mean(kernel, dtype, FEW, FEW, unit, &few) || few > 0.75 ||
+        !probe_mean(kernel, dtype, MANY, MANY, unit, &many) || !(many > 1.25))
         return false;
     // Roundings add up, few by few; keys that are lost from some number on are no rounding.
-    if (!ask_mean(kernel, dtype, MANY / 2, MANY / 2, unit, &half) || half < many / most_growth ||
-        !ask_mean(kernel, dtype, MANY / 4, MANY / 4, unit, &quarter) || quarter < half / most_growth ||
+    if (!probe_mean(kernel, dtype, MANY / 2, MANY / 2, unit, &half) || half < many / most_growth ||
+        !probe_mean(kernel, dtype, MANY / 4, MANY / 4, unit, &quarter) || quarter < half / most_growth ||
         many < quarter * least_growth)
         return false;
     // Where few keys have values there is nothing to be lost of their sum, but as much as before of that of the
     // weights.
-    if (!ask_mean(kernel, dtype, MANY, FEW, unit, &weights))
+    if (!probe_mean(kernel, dtype, MANY, FEW, unit, &weights))
         return false;
+    *code = weights > 1.25 ? "probe-row-sum-rounded" : "probe-weighted-sum-rounded";
     snprintf(text, size,
-             "rounds the sum of the %s on the way, as often as there are keys or tiles: of %d equal keys it is off "
-             "by %.2g roundings to %d bits, of %d by %.2g",
+             "The sum of the %s is rounded while it is accumulated, once per key or tile: for %d equal keys it is off "
+             "by %.2g roundings to %d bits, for %d by %.2g",
              weights > 1.25 ? "weights" : "values", FEW, few, dtype == ATTENTION_BF16 ? 8 : 11, MANY, many);
     return true;
 }
@@ -107,22 +109,24 @@ static struct precision precision_of(const double *got, const double *exact, int
     return (struct precision){0, false};
 }
 
-static void say_precision(const struct precision_probe *probe, const char *what, struct precision p) {
-    char text[160];
-    snprintf(text, sizeof text, "%s %s to %d bits, as %s has%s", p.cut ? "cuts" : "rounds", what, p.bits,
+static void report_precision(const struct precision_probe *probe, const char *name, const char *what,
+                             struct precision p) {
+    char code[64], text[160];
+    snprintf(code, sizeof code, "probe-%s-%s", p.cut ? "truncated" : "rounded", name);
+    snprintf(text, sizeof text, "%s are %s to %d bits, as in %s%s", what, p.cut ? "truncated" : "rounded", p.bits,
              p.bits == 8 ? "bf16"
              : p.cut     ? "TF32"
                          : "TF32 or fp16",
-             p.cut ? ", without rounding them: the lower ones are dropped" : "");
-    probe->say(probe->context, text);
+             p.cut ? ", without rounding" : "");
+    probe->report(probe->context, code, text);
 }
 
-static void ask_value_precision(const struct precision_probe *probe) {
+static void probe_value_precision(const struct precision_probe *probe) {
     static float q[D], k[D], v[D], o[D];
     double got[D], exact[D];
     for (int c = 0; c < D; c++)
         v[c] = 1 + (float)(c * 37 % D + 1) / 127.37f;
-    if (!attention_ask_head(probe->kernel, probe->dtype, D, 1, 1, q, k, v, o))
+    if (!attention_run_head(probe->kernel, probe->dtype, D, 1, 1, q, k, v, o))
         return;
     for (int c = 0; c < D; c++) {
         got[c] = o[c];
@@ -130,19 +134,19 @@ static void ask_value_precision(const struct precision_probe *probe) {
     }
     struct precision found = precision_of(got, exact, D);
     if (found.bits)
-        say_precision(probe, "values or the output", found);
+        report_precision(probe, "values", "Values or the output", found);
 }
 
 // Key 1 lies below key 0 by a known difference; column 0 of the output has the weight of key 0, column 1 that of key 1.
 // Their quotient knows nothing of the sum.
-static bool ask_ratios(const struct precision_probe *probe, const float *factor_q, const float *factor_k,
-                       double ratio[RATIOS]) {
+static bool probe_ratios(const struct precision_probe *probe, const float *factor_q, const float *factor_k,
+                         double ratio[RATIOS]) {
     static float q[D], k[2 * D], v[2 * D], o[D];
     v[0] = v[D + 1] = 1;
     for (int i = 0; i < RATIOS; i++) {
         q[0] = factor_q[i] * sqrtf(D);
         k[D] = -factor_k[i];
-        if (!attention_ask_head(probe->kernel, probe->dtype, D, 1, 2, q, k, v, o) || !(o[0] > 0) || !(o[1] > 0))
+        if (!attention_run_head(probe->kernel, probe->dtype, D, 1, 2, q, k, v, o) || !(o[0] > 0) || !(o[1] > 0))
             return false;
         ratio[i] = (double)o[1] / o[0];
     }
@@ -161,7 +165,7 @@ static bool is_power(const double *ratio /* [RATIOS] */, const float *steps, dou
     return most - least < 2e-5;
 }
 
-static void ask_weight_precision(const struct precision_probe *probe) {
+static void probe_weight_precision(const struct precision_probe *probe) {
     float one[RATIOS], steps[RATIOS];
     double ratio[RATIOS], exact[RATIOS], worst = 0, times;
     char text[250];
@@ -170,25 +174,24 @@ static void ask_weight_precision(const struct precision_probe *probe) {
         steps[i] = 0.5f * (float)(i + 1);
         exact[i] = exp(-(double)steps[i]);
     }
-    if (!ask_ratios(probe, one, steps, ratio))
+    if (!probe_ratios(probe, one, steps, ratio))
         return;
     for (int i = 0; i < RATIOS; i++)
         worst = fmax(worst, fabs(ratio[i] / exact[i] - 1));
     struct precision found = precision_of(ratio, exact, RATIOS);
     if (found.bits) {
-        say_precision(probe, "the weights", found);
+        report_precision(probe, "weights", "The weights", found);
     } else if (worst > 1e-5 && worst < 0.05 && is_power(ratio, steps, &times)) {
         snprintf(text, sizeof text,
-                 "weighs as if such scores were %.6f times the right ones, by a constant or by what is rounded before "
-                 "them: exp(-0.5) comes out as %.7f, not %.7f",
+                 "The exponential is that of scores %.6f times the right ones, because of a constant or of a rounding "
+                 "before it: exp(-0.5) is %.7f instead of %.7f",
                  times, ratio[0], exact[0]);
-        probe->say(probe->context, text);
+        probe->report(probe->context, "probe-scores-scaled", text);
     } else if (worst > 1e-5 && worst < 0.05) {
         snprintf(text, sizeof text,
-                 "has an exponential that is off by up to %.1e from exp(-%g) to exp(0): exp(-0.5) comes out as %.7f, "
-                 "not %.7f",
+                 "The exponential is off by up to %.1e between exp(-%g) and exp(0): exp(-0.5) is %.7f instead of %.7f",
                  worst, steps[RATIOS - 1], ratio[0], exact[0]);
-        probe->say(probe->context, text);
+        probe->report(probe->context, "probe-exponential-inexact", text);
     }
 }
 
@@ -204,7 +207,7 @@ static bool are_rounded(const float *x, const float *y, const double *ratio, str
     return fits && differs;
 }
 
-static void ask_score_precision(const struct precision_probe *probe) {
+static void probe_score_precision(const struct precision_probe *probe) {
     // Of x 11 bits hold nearly all, of y they do not; queries and keys have each of them once.
     float x[RATIOS], y[RATIOS];
     double ratio[RATIOS], swapped[RATIOS];
@@ -212,7 +215,7 @@ static void ask_score_precision(const struct precision_probe *probe) {
         x[i] = 2.13671875f + 0.0371093f * (float)i; // q[0] / 8, which has the same bits
         y[i] = 1.52734f + 0.0291748f * (float)i;
     }
-    if (!ask_ratios(probe, x, y, ratio) || !ask_ratios(probe, y, x, swapped))
+    if (!probe_ratios(probe, x, y, ratio) || !probe_ratios(probe, y, x, swapped))
         return;
     for (int b = 0; b < PRECISIONS; b++)
         for (int which = 1; which < 4; which++) {
@@ -221,21 +224,29 @@ static void ask_score_precision(const struct precision_probe *probe) {
             // Each of them where it is y, which is rounded by more than what may be off.
             if ((keys ? are_rounded(x, y, ratio, p, queries, true) : !are_rounded(x, y, ratio, p, true, true)) &&
                 (queries ? are_rounded(y, x, swapped, p, true, keys) : !are_rounded(y, x, swapped, p, true, true))) {
-                say_precision(probe, which == 3 ? "queries and keys" : queries ? "queries" : "keys", p);
+                report_precision(probe,
+                                 which == 3 ? "queries-and-keys"
+                                 : queries  ? "queries"
+                                            : "keys",
+                                 which == 3 ? "Queries and keys"
+                                 : queries  ? "Queries"
+                                            : "Keys",
+                                 p);
                 return;
             }
         }
 }
 
 void attention_precision(const struct diagnosed *kernel, enum attention_dtype dtype,
-                         void (*say)(void *context, const char *text), void *context) {
-    const struct precision_probe probe = {kernel, dtype, say, context};
-    char text[200];
-    if (sum_rounds(kernel, dtype, text, sizeof text))
-        say(context, text);
+                         void (*report)(void *context, const char *code, const char *text), void *context) {
+    const struct precision_probe probe = {kernel, dtype, report, context};
+    const char *code;
+    char text[250];
+    if (sum_rounds(kernel, dtype, &code, text, sizeof text))
+        report(context, code, text);
     if (dtype == ATTENTION_FP32) {
-        ask_value_precision(&probe);
-        ask_weight_precision(&probe);
-        ask_score_precision(&probe);
+        probe_value_precision(&probe);
+        probe_weight_precision(&probe);
+        probe_score_precision(&probe);
     }
 }

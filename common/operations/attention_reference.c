@@ -14,7 +14,7 @@ struct job {
 };
 
 // What a row is computed in.
-struct room {
+struct scratch {
     double *p, *partial; // [nk], [3][head_dim]
     uint64_t *groups;    // for tolerance_summation()
 };
@@ -28,39 +28,39 @@ double attention_size(const struct attention_reference *r, int64_t index, int co
 // Turns what the sums may be off by into its part in the row's relative RMS error. The numerators are off by so much of
 // their largest partial sum, from the first key on or from the last one, all elements by what the denominator is. What
 // is lost of the values keeps its sign.
-static void weigh_summation(const struct job *job, int64_t index, const struct room *room, int64_t first_key, int keys,
-                            double sum) {
+static void weigh_summation(const struct job *job, int64_t index, const struct scratch *scratch, int64_t first_key,
+                            int keys, double sum) {
     const struct attention_reference *r = job->out;
     struct summation *s = &r->summation[index];
     int d = r->head_dim;
-    double *partial = room->partial, *largest = room->partial + d, *lost = room->partial + 2 * d;
-    double moved = 0, missing = 0, signal = 0;
-    memset(room->partial, 0, 3 * (size_t)d * sizeof *partial);
+    double *partial = scratch->partial, *largest = scratch->partial + d, *absorbed = scratch->partial + 2 * d;
+    double permuted = 0, missing = 0, signal = 0;
+    memset(scratch->partial, 0, 3 * (size_t)d * sizeof *partial);
     for (int j = 0; j < keys; j++) {
         const float *v = host_row(&job->in->tensor[V], first_key + j);
-        double weight = room->p[j] / sum;
+        double weight = scratch->p[j] / sum;
         for (int c = 0; c < d; c++) {
             double size = fabs(partial[c] += weight * v[c]);
             largest[c] = size > largest[c] ? size : largest[c];
         }
-        for (int c = 0; c < d && weight < tolerance_lost_share; c++)
-            lost[c] += weight * v[c];
+        for (int c = 0; c < d && weight < tolerance_absorbed_fraction; c++)
+            absorbed[c] += weight * v[c];
     }
     for (int c = 0; c < d; c++) {
         double size = attention_size(r, index, c), value = fabs(r->o[index * d + c]);
         if (isnan(size))
             continue;
-        moved += (largest[c] + 2 * value) * (largest[c] + 2 * value);
-        missing += (fabs(lost[c]) + s->lost * value) * (fabs(lost[c]) + s->lost * value);
+        permuted += (largest[c] + 2 * value) * (largest[c] + 2 * value);
+        missing += (fabs(absorbed[c]) + s->absorbed * value) * (fabs(absorbed[c]) + s->absorbed * value);
         signal += size * size;
     }
-    double leverage = signal > 0 ? sqrt(moved / signal) : 0;
+    double leverage = signal > 0 ? sqrt(permuted / signal) : 0;
     s->walk *= leverage;
     s->drift = s->drift * leverage + (signal > 0 ? sqrt(missing / signal) : 0);
 }
 
 // One row of attention.
-static void compute_row(const struct job *job, int64_t index, const struct room *room) {
+static void compute_row(const struct job *job, int64_t index, const struct scratch *scratch) {
     const struct host_problem *in = job->in;
     const struct attention_shape *shape = &in->which.attention;
     const int d = shape->head_dim;
@@ -68,8 +68,8 @@ static void compute_row(const struct job *job, int64_t index, const struct room 
     int64_t first_key = shape_first_key(shape, row);
     const float *q = host_row(&in->tensor[Q], row);
     double *o = job->out->o + index * d, *a = job->out->a + index * d;
-    int keys = shape_visible_keys(shape, (int)(row % shape->nq));
-    double *p = room->p;
+    int keys = shape_attended_keys(shape, (int)(row % shape->nq));
+    double *p = scratch->p;
 
     // 1. Scores.
     double score_scale = 0, score_walk = 0, maximum = -INFINITY;
@@ -114,21 +114,21 @@ static void compute_row(const struct job *job, int64_t index, const struct room 
     job->out->score_scale[index] = score_scale;
     job->out->score_walk[index] = score_walk;
     job->out->weight_norm[index] = keys ? sqrt(squares) / sum : 0;
-    job->out->summation[index] = tolerance_summation(p, keys, sum, room->groups);
-    weigh_summation(job, index, room, first_key, keys, sum);
+    job->out->summation[index] = tolerance_summation(p, keys, sum, scratch->groups);
+    weigh_summation(job, index, scratch, first_key, keys, sum);
 }
 
 static void compute_rows(int64_t begin, int64_t end, void *context) {
     const struct job *job = context;
     int nk = job->in->which.attention.nk, d = job->out->head_dim;
-    struct room room = {.p = host_allocate(nk, sizeof(double)),
-                        .partial = host_allocate(3 * d, sizeof(double)),
-                        .groups = host_allocate(tolerance_summation_room(nk), sizeof(uint64_t))};
+    struct scratch scratch = {.p = host_allocate(nk, sizeof(double)),
+                              .partial = host_allocate(3 * d, sizeof(double)),
+                              .groups = host_allocate(tolerance_summation_scratch(nk), sizeof(uint64_t))};
     for (int64_t i = begin; i < end; i++)
-        compute_row(job, i, &room);
-    free(room.p);
-    free(room.partial);
-    free(room.groups);
+        compute_row(job, i, &scratch);
+    free(scratch.p);
+    free(scratch.partial);
+    free(scratch.groups);
 }
 
 struct attention_reference attention_refer(const struct host_problem *problem, const struct row_sample *sample) {

@@ -45,14 +45,14 @@ static bool is_raised(struct head *h, int first, int end, int tile) {
         close |= fabs(growth - lazy) <= error;
     }
     for (int i = first; i < end && close && !raised; i++)
-        h->borderline[i] = true;
+        h->ambiguous[i] = true;
     return raised;
 }
 
 void compute_running_maxima(struct head *h) {
     const struct variant *v = h->variant;
     const struct attention_shape *s = &h->in->which.attention;
-    memset(h->borderline, 0, (size_t)s->nq * sizeof *h->borderline);
+    memset(h->ambiguous, 0, (size_t)s->nq * sizeof *h->ambiguous);
     if (!v->rescale)
         return;
     int tiles = tile_count(v, s), rows = rows_together(v, s);
@@ -87,24 +87,24 @@ void mistake_rescaling(struct head *h, int i) {
     const double *running = h->running + (int64_t)i * tiles; // [tiles]
     double last = running[tiles - 1];
     for (int j = 0; j < s->nk; j++) {
-        h->share[j] = h->weight[j] = 0;
+        h->sum_weight[j] = h->weight[j] = 0;
         if (score[j] == -INFINITY)
             continue;
         double now = running[j / keys], old = j < keys ? now : running[j / keys - 1];
         double final = exp_in_fp32(score[j] - last), kept = exp_in_fp32(score[j] - now);
-        h->share[j] = v->rescale == RESCALE_OUTPUT_ONLY || v->rescale == RESCALE_NONE ? kept : final;
+        h->sum_weight[j] = v->rescale == RESCALE_OUTPUT_ONLY || v->rescale == RESCALE_NONE ? kept : final;
         h->weight[j] = v->rescale == RESCALE_SUM_ONLY || v->rescale == RESCALE_NONE ? kept : final;
-        if (v->rescale == RESCALE_UPSIDE_DOWN)
-            h->share[j] = h->weight[j] = kept * exp_in_fp32(last - now);
-        if (v->rescale == RESCALE_NOT_TILE)
-            h->share[j] = h->weight[j] = exp_in_fp32(score[j] - old) * exp_in_fp32(now - last);
+        if (v->rescale == RESCALE_INVERTED)
+            h->sum_weight[j] = h->weight[j] = kept * exp_in_fp32(last - now);
+        if (v->rescale == RESCALE_TILE_OLD_MAXIMUM)
+            h->sum_weight[j] = h->weight[j] = exp_in_fp32(score[j] - old) * exp_in_fp32(now - last);
         if (v->rescale == RESCALE_BASE_E)
-            h->share[j] = h->weight[j] = kept * exp_in_fp32((now - last) * M_LOG2E);
+            h->sum_weight[j] = h->weight[j] = kept * exp_in_fp32((now - last) * M_LOG2E);
         if (v->rescale == RESCALE_LATE && isinf(dtype_round(h->in->which.dtype, (float)kept)))
             h->weight[j] = INFINITY;
         if (v->rescale == RESCALE_LATE && h->in->which.dtype == ATTENTION_FP16 && fabs(kept - 65520) < 16)
-            h->borderline[i] = true;
+            h->ambiguous[i] = true;
     }
     if (v->rescale == RESCALE_EMPTY && exp_in_fp32(-running[0]) == INFINITY && empty_is_rescaled(h, i))
-        h->share[0] = h->weight[0] = NAN;
+        h->sum_weight[0] = h->weight[0] = NAN;
 }

@@ -27,7 +27,7 @@ static int64_t find_head(const struct head *h, const struct source *from, int he
     }
 }
 
-int64_t row_in_place_of(const struct host_tensor *tensor, int64_t row) {
+int64_t row_at_contiguous(const struct host_tensor *tensor, int64_t row) {
     const struct row_layout *l = &tensor->layout;
     int64_t at = row * tensor->columns, rows = tensor->rows;
     if (layout_is_plain(tensor))
@@ -40,22 +40,22 @@ int64_t row_in_place_of(const struct host_tensor *tensor, int64_t row) {
 
 struct row find_row(const struct head *h, const struct source *from, enum tensor_kind own, int n, int j) {
     static const float zero = 0;
-    static const struct row stray = {&zero, 0, true};
+    static const struct row out_of_bounds = {&zero, 0, true};
     const struct attention_shape *s = &h->in->which.attention;
     enum tensor_kind kind = from->tensor ? from->tensor : own;
     const struct host_tensor *tensor = &h->in->tensor[kind == TENSOR_OF_Q ? Q : kind == TENSOR_OF_K ? K : V];
-    if (from->place)
-        return (struct row){h->moved[own - TENSOR_OF_Q] + (int64_t)j * padded_columns(s), 1, false};
+    if (from->operand)
+        return (struct row){h->permuted[own - TENSOR_OF_Q] + (int64_t)j * padded_columns(s), 1, false};
     int64_t head = find_head(h, from, own == TENSOR_OF_Q ? s->heads : s->kv_heads), step = from->transposed ? n : 1;
     int64_t first = head * (from->head == HEAD_STRIDE_OF_QUERIES ? s->nq : n);
     int row = from->shift ? clamp(j + from->shift, n) : j;
     int64_t start = from->transposed ? first * s->head_dim + row : (first + row) * s->head_dim;
     if (start + (s->head_dim - 1) * step >= tensor->rows * s->head_dim)
-        return stray;
+        return out_of_bounds;
     if (from->contiguous) {
-        int64_t instead = row_in_place_of(tensor, first + row);
+        int64_t instead = row_at_contiguous(tensor, first + row);
         if (instead < 0)
-            return stray;
+            return out_of_bounds;
         start = instead * s->head_dim;
     }
     return (struct row){tensor->values + start, step, false};
@@ -89,17 +89,17 @@ static double scale_of(const struct variant *v, const struct host_problem *in) {
     }
 }
 
-int visible_keys(const struct variant *v, const struct attention_shape *s, int i) {
-    int keys = shape_visible_keys(s, i);
-    if (v->mask == MASK_NOTHING || (v->mask == MASK_OVERFLOW && !s->causal))
+int attended_keys(const struct variant *v, const struct attention_shape *s, int i) {
+    int keys = shape_attended_keys(s, i);
+    if (v->mask == MASK_ALL || (v->mask == MASK_OVERFLOW && !s->causal))
         return 0;
     if (!s->causal)
         return keys;
     switch (v->mask) {
-    case MASK_HIDES_OWN:
+    case MASK_LIMIT_TOO_LOW:
         keys = i + s->nk - s->nq;
         break;
-    case MASK_SHOWS_NEXT:
+    case MASK_LIMIT_TOO_HIGH:
         keys = i + s->nk - s->nq + 2;
         // A warp of so many queries does not begin with 16 keys past its last query's.
         if (v->queries && i % v->queries == v->queries - 1 && (keys - 1) % 16 == 0)
@@ -159,24 +159,24 @@ void compute_scores(struct head *h) {
     const struct variant *v = h->variant;
     const struct attention_shape *s = &h->in->which.attention;
     // Where the elements of both are moved, what lay within a row meets beyond it.
-    int columns = v->q.place && v->k.place ? padded_columns(s) : s->head_dim;
+    int columns = v->q.operand && v->k.operand ? padded_columns(s) : s->head_dim;
     h->scale = scale_of(v, h->in);
     for (int i = 0; i < s->nq; i++) {
         double *score = h->score + (int64_t)i * s->nk;
-        int keys = visible_keys(v, s, i);
+        int keys = attended_keys(v, s, i);
         struct row q = find_row(h, &v->q, TENSOR_OF_Q, s->nq, query_row(v, i));
-        h->stray |= q.stray;
+        h->out_of_bounds |= q.out_of_bounds;
         h->score_scale[i] = 0;
         for (int j = 0; j < s->nk; j++) {
             score[j] = -INFINITY;
             if (j >= keys)
                 continue;
-            h->stray |= h->keys[j].stray;
+            h->out_of_bounds |= h->keys[j].out_of_bounds;
             double size, dot = multiply(&q, &h->keys[j], &v->columns, columns, s->head_dim, &size);
             if (v->scores_rounded)
                 dot = dtype_round(h->in->which.dtype, (float)dot);
             score[j] = h->scale * dot;
-            if (v->scores_kept && j >= v->tile)
+            if (v->scores_not_cleared && j >= v->tile)
                 score[j] += score[j - v->tile];
             if (isfinite(size))
                 h->score_scale[i] = fmax(h->score_scale[i], size);

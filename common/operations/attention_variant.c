@@ -22,7 +22,7 @@ static int times_added(const struct variant *v, int head_dim, int j) {
 
 // Whether a hidden value is multiplied by 0: its tile is one that the block of query i works on.
 static bool is_touched(const struct variant *v, const struct attention_shape *s, int i, int j) {
-    int end = v->hidden_multiplied ? key_end(v, s, i) : 0;
+    int end = v->masked_multiplied ? key_end(v, s, i) : 0;
     return end > 0 && j < (end + v->tile - 1) / v->tile * v->tile;
 }
 
@@ -37,18 +37,18 @@ static void add_values(struct head *h, int i) {
     int d = s->head_dim;
     double *o = h->o + (int64_t)i * d, *bound = h->bound + (int64_t)i * d;
     double lane_weight[32];
-    bool by_lanes = v->pieces == PIECES_WEIGHT_OF_LANE && count_pieces(v, s, i) > 1;
+    bool by_lanes = v->partials == PARTIALS_WEIGHT_OF_LANE && count_partials(v, s, i) > 1;
     for (int lane = 0; lane < 32 && by_lanes; lane++)
-        lane_weight[lane] = lane < count_pieces(v, s, i) ? piece_weight(h, i, lane) : 0;
+        lane_weight[lane] = lane < count_partials(v, s, i) ? partial_weight(h, i, lane) : 0;
     for (int c = 0; c < d; c++)
         o[c] = bound[c] = 0;
     for (int j = 0; j < s->nk; j++) {
-        bool hidden = h->score[(int64_t)i * s->nk + j] == -INFINITY;
-        if ((hidden && !v->weight_place && !is_touched(v, s, i, j)) || !subset_has(v->value_keys, j, s->nk))
+        bool masked = h->score[(int64_t)i * s->nk + j] == -INFINITY;
+        if ((masked && !v->weight_operand && !is_touched(v, s, i, j)) || !subset_has(v->value_keys, j, s->nk))
             continue;
         double weight = v->value_step ? times_added(v, d, j) * h->weight[j] : h->weight[j];
         const struct row value = h->values[j];
-        h->stray |= value.stray;
+        h->out_of_bounds |= value.out_of_bounds;
         if (by_lanes)
             for (int c = 0; c < d; c++)
                 add_term(&o[c], &bound[c], weight * value.at[c * value.step] * lane_weight[c % 32]);
@@ -64,7 +64,7 @@ static void divide(struct head *h, int i, const double *lane_sum /* [threads] */
     const struct attention_shape *s = &h->in->which.attention;
     int d = s->head_dim;
     double sum = h->sum[v->division == DIVISION_OF_BLOCK ? i / v->queries * v->queries : i];
-    bool sees = visible_keys(v, s, i) > 0;
+    bool sees = attended_keys(v, s, i) > 0;
     for (int c = 0; c < d; c++) {
         double *o = h->o + (int64_t)i * d + c, *bound = h->bound + (int64_t)i * d + c, by = sum;
         if (v->division == DIVISION_OF_THREAD)
@@ -77,13 +77,13 @@ static void divide(struct head *h, int i, const double *lane_sum /* [threads] */
             by *= sum;
         if (!sees && !isnan(sum) && (v->division != DIVISION_BY_0 || (v->queries && key_end(v, s, i) <= 0)))
             by = 1; // the sums are 0, or NaN where hidden values are multiplied
-        *o = v->weight_place && !sees ? 0 : *o / by;
+        *o = v->weight_operand && !sees ? 0 : *o / by;
         *bound = widening *
                  tolerance_attention(h->in->which.dtype, *o, *bound / fabs(by), h->score_scale[i], fabs(h->scale), d);
-        if (h->stray || h->borderline[i] || (sum > 0 && sum < 1e-30)) // a denormal may be flushed to 0
+        if (h->out_of_bounds || h->ambiguous[i] || (sum > 0 && sum < 1e-30)) // a denormal may be flushed to 0
             *bound = INFINITY;
         if (isnan(*bound) || !isfinite(*o))
-            *bound = h->stray ? INFINITY : 0;
+            *bound = h->out_of_bounds ? INFINITY : 0;
     }
 }
 
@@ -97,7 +97,7 @@ static void compute_rows(struct head *h) {
         for (int t = 0; t < v->threads; t++)
             lane_sum[t] = 0;
         for (int j = 0; j < s->nk && v->threads; j++)
-            lane_sum[v->division == DIVISION_OF_LANE ? j % 8 / 2 : j % v->threads] += h->share[j];
+            lane_sum[v->division == DIVISION_OF_LANE ? j % 8 / 2 : j % v->threads] += h->sum_weight[j];
         divide(h, i, lane_sum);
     }
     free(lane_sum);
@@ -126,7 +126,7 @@ static void transpose(double *matrix, int rows, int columns) {
 }
 
 // Where a kernel puts the rows that takes o for contiguous: what is found at each row's place afterwards.
-static void misplace(const struct host_tensor *o, struct prediction *p) {
+static void apply_operand_layout(const struct host_tensor *o, struct prediction *p) {
     int64_t elements = o->rows * o->columns;
     double *value = host_allocate(elements, sizeof *value), *bound = host_allocate(elements, sizeof *bound);
     memcpy(value, p->value, (size_t)elements * sizeof *value);
@@ -134,7 +134,7 @@ static void misplace(const struct host_tensor *o, struct prediction *p) {
     for (int64_t i = 0; i < elements; i++)
         p->bound[i] = INFINITY; // where no row ends up, whatever was there before
     for (int64_t r = 0; r < o->rows; r++) {
-        int64_t to = row_in_place_of(o, r), columns = o->columns;
+        int64_t to = row_at_contiguous(o, r), columns = o->columns;
         for (int64_t c = 0; to >= 0 && c < columns; c++) {
             p->value[to * columns + c] = value[r * columns + c];
             p->bound[to * columns + c] = bound[r * columns + c];
@@ -165,7 +165,7 @@ static double lse_of(const struct variant *v, const struct head *h, int i) {
     const double *score = h->score + (int64_t)i * s->nk;
     double maximum = maximum_of(score, 0, s->nk, 1);
     if (maximum == -INFINITY)
-        return v->lse == LSE_OF_NOTHING ? NAN : -INFINITY;
+        return v->lse == LSE_OF_MASKED_ROW ? NAN : -INFINITY;
     switch (v->lse) {
     case LSE_MAXIMUM:
         return maximum;
@@ -260,18 +260,18 @@ void variant_predict(const struct variant *v, const struct host_problem *in, str
     h.score_scale = host_allocate(s->nq, sizeof *h.score_scale);
     h.sum = host_allocate(s->nq, sizeof *h.sum);
     h.weight = host_allocate(s->nk, sizeof *h.weight);
-    h.share = host_allocate(s->nk, sizeof *h.share);
+    h.sum_weight = host_allocate(s->nk, sizeof *h.sum_weight);
     h.running = host_allocate(v->rescale ? (int64_t)s->nq * tile_count(v, s) : 0, sizeof *h.running);
     h.keys = host_allocate(s->nk, sizeof *h.keys);
     h.values = host_allocate(s->nk, sizeof *h.values);
-    h.borderline = host_allocate(s->nq, sizeof *h.borderline);
+    h.ambiguous = host_allocate(s->nq, sizeof *h.ambiguous);
     for (int i = 0; i < 3; i++)
-        h.moved[i] = host_allocate((int64_t)(i == Q ? s->nq : s->nk) * padded_columns(s), sizeof(float));
+        h.permuted[i] = host_allocate((int64_t)(i == Q ? s->nq : s->nk) * padded_columns(s), sizeof(float));
     for (h.index = 0; h.index < (int64_t)s->batch * s->heads; h.index++) {
         h.o = p->value + h.index * per_head;
         h.bound = p->bound + h.index * per_head;
-        h.stray = false;
-        move_elements(&h);
+        h.out_of_bounds = false;
+        permute_elements(&h);
         find_rows(&h);
         compute_scores(&h);
         if (v->over_queries)
@@ -287,16 +287,16 @@ void variant_predict(const struct variant *v, const struct host_problem *in, str
                         p->bound + all + h.index * s->nq);
     }
     if (v->output_contiguous)
-        misplace(&in->tensor[O], p);
+        apply_operand_layout(&in->tensor[O], p);
     for (int i = 0; i < 3; i++)
-        free(h.moved[i]);
+        free(h.permuted[i]);
     free(h.score);
     free(h.score_scale);
     free(h.sum);
     free(h.weight);
-    free(h.share);
+    free(h.sum_weight);
     free(h.running);
     free(h.keys);
     free(h.values);
-    free(h.borderline);
+    free(h.ambiguous);
 }

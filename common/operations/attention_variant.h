@@ -2,8 +2,8 @@
 #ifndef OPERATIONS_ATTENTION_VARIANT_H
 #define OPERATIONS_ATTENTION_VARIANT_H
 
+#include "host/candidates.h"
 #include "host/subset.h"
-#include "host/suspects.h"
 
 enum row_kind { ROW_OWN, ROW_FIRST, ROW_MODULO, ROW_BLOCK };
 enum head_kind {
@@ -19,16 +19,16 @@ enum tensor_kind { TENSOR_OWN, TENSOR_OF_Q, TENSOR_OF_K, TENSOR_OF_V };
 
 // Where a kernel finds the element of row r and column c of a matrix that passes through fragments of products, and
 // through rows of shared memory that are swizzled.
-enum place_kind {
-    PLACE_OWN,
-    PLACE_TRANSPOSED,   // in blocks of 8 x 8
-    PLACE_QUARTERS,     // of a block of 16 x 16: upper right and lower left have each other's place
-    PLACE_ROWS_SWAPPED, // r ^ 8
-    PLACE_PAIRS,        // r ^ 1
-    PLACE_SWIZZLED,     // chunk c / 8 ^ r % 8
-    PLACE_STEPS_HALVED, // 16 columns begin 8 after those before; told of rows of one slice, 64 columns
-    PLACE_FIRST_TILE,   // r % tile
-    PLACE_TILE_BEFORE,  // r - tile, but for the first tile
+enum operand_layout {
+    OPERAND_RIGHT,
+    OPERAND_TRANSPOSED,       // in blocks of 8 x 8
+    OPERAND_MATRICES_SWAPPED, // of a block of 16 x 16: upper right and lower left have each other's place
+    OPERAND_ROWS_SWAPPED,     // r ^ 8
+    OPERAND_PAIRS_SWAPPED,    // r ^ 1
+    OPERAND_SWIZZLED,         // chunk c / 8 ^ r % 8
+    OPERAND_STEPS_HALVED,     // 16 columns begin 8 after those before; told of rows of one slice, 64 columns
+    OPERAND_FIRST_TILE,       // r % tile
+    OPERAND_PREVIOUS_TILE,    // r - tile, but for the first tile
 };
 
 // Where a kernel finds a row of q, k or v.
@@ -38,18 +38,18 @@ struct source {
     int shift;       // of the row, kept within the head
     bool transposed; // read as [head_dim][n]
     bool contiguous; // its strides are ignored: [batch][heads][n][head_dim]
-    enum place_kind place;
+    enum operand_layout operand;
 };
 
 enum scale_kind { SCALE_RIGHT, SCALE_MISSING, SCALE_TWICE, SCALE_PADDED, SCALE_BASE_2, SCALE_ZERO };
 
 enum mask_kind {
     MASK_RIGHT,
-    MASK_HIDES_OWN,
-    MASK_SHOWS_NEXT,
+    MASK_LIMIT_TOO_LOW,
+    MASK_LIMIT_TOO_HIGH,
     MASK_TOP_LEFT,
     MASK_MISSING,
-    MASK_NOTHING,  // is seen,
+    MASK_ALL,      // is seen,
     MASK_OVERFLOW, // unless the problem is causal
 };
 
@@ -68,11 +68,11 @@ enum rescale_kind { // when a tile raises the maximum
     RESCALE_SUM_ONLY,
     RESCALE_OUTPUT_ONLY,
     RESCALE_NONE,
-    RESCALE_UPSIDE_DOWN, // exp(new - old)
-    RESCALE_NOT_TILE,    // all before, while the weights of the tile at hand stay relative to the old maximum
-    RESCALE_EMPTY,       // 0 * exp(0 - new), too, before the first key
-    RESCALE_BASE_E,      // exp of an exponent that is meant for a power of 2
-    RESCALE_LATE,        // right, but weights grow too large for fp16 before
+    RESCALE_INVERTED,         // exp(new - old)
+    RESCALE_TILE_OLD_MAXIMUM, // all before, while the weights of the tile at hand stay relative to the old maximum
+    RESCALE_EMPTY,            // 0 * exp(0 - new), too, before the first key
+    RESCALE_BASE_E,           // exp of an exponent that is meant for a power of 2
+    RESCALE_LATE,             // right, but weights grow too large for fp16 before
 };
 
 enum weight_kind { WEIGHT_RIGHT, WEIGHT_ONE, WEIGHT_SCORE, WEIGHT_SQUARED }; // of a value
@@ -91,16 +91,16 @@ enum division_kind {
 };
 
 // Where the keys of a row are cut into pieces of one tile each, and the pieces put together.
-enum pieces_kind {
-    PIECES_RIGHT,
-    PIECES_AS_THEY_STAND,  // added up, each relative to its own maximum
-    PIECES_LAST_LEFT_OUT,  // where there are several
-    PIECES_NOT_SHIFTED,    // weights relative to 0, taken for relative to the piece's maximum
-    PIECES_FIRST_RESCALED, // 0 * exp(-maximum), when a piece's first keys are seen
-    PIECES_BASE_E,         // relative to the others by a power of e, whose exponent is meant for one of 2
-    PIECES_WEIGHT_OF_LANE, // column c weights each piece by the weight of piece c % 32
-    PIECES_WITHOUT_SUMS,   // a piece is divided by its sum, and then weighted by its maximum alone
-    PIECES_EQUAL,          // and then their mean is taken
+enum partials_kind {
+    PARTIALS_RIGHT,
+    PARTIALS_NOT_RESCALED,   // added up, each relative to its own maximum
+    PARTIALS_LAST_MISSING,   // where there are several
+    PARTIALS_OLD_MAXIMUM,    // weights relative to 0, taken for relative to the piece's maximum
+    PARTIALS_EMPTY_RESCALED, // 0 * exp(-maximum), when a piece's first keys are seen
+    PARTIALS_BASE_E,         // relative to the others by a power of e, whose exponent is meant for one of 2
+    PARTIALS_WEIGHT_OF_LANE, // column c weights each piece by the weight of piece c % 32
+    PARTIALS_WITHOUT_SUMS,   // a piece is divided by its sum, and then weighted by its maximum alone
+    PARTIALS_EQUAL,          // and then their mean is taken
 };
 
 // Of the log-sum-exp.
@@ -113,7 +113,7 @@ enum lse_kind {
     LSE_UNSCALED,     // the maximum of the scores before they are scaled
     LSE_SCALED_TWICE, // the maximum of the scores, scaled once more
     LSE_ROUNDED,      // the sum is of the weights in the type of the tensors
-    LSE_OF_NOTHING    // a row that sees no key has 0 or NaN in the place of -infinity
+    LSE_OF_MASKED_ROW // a row that sees no key has 0 or NaN instead of -infinity
 };
 
 // All zeros is the right kernel.
@@ -122,20 +122,20 @@ struct variant {
     enum mask_kind mask;
     enum maximum_kind maximum;
     enum rescale_kind rescale;
-    enum pieces_kind pieces;
+    enum partials_kind partials;
     enum weight_kind weight;
     enum division_kind division;
     enum lse_kind lse;
     enum row_kind query;
     struct source q, k, v;
-    enum place_kind weight_place; // of the weights as an operand, [nq][nk]
-    struct subset columns;        // of the dot product
-    struct subset sum_keys;       // of the sum of the weights
-    struct subset value_keys;     // of the weighted sum
-    int heads;                    // with fewer heads in all batches it is the right kernel
-    int tile;                     // keys in a tile
-    int wide_tile;                // in its place where head_dim > wide, unless 0
-    int wide;                     // 0: 256
+    enum operand_layout weight_operand; // of the weights as an operand, [nq][nk]
+    struct subset columns;              // of the dot product
+    struct subset sum_keys;             // of the sum of the weights
+    struct subset value_keys;           // of the weighted sum
+    int heads;                          // with fewer heads in all batches it is the right kernel
+    int tile;                           // keys in a tile
+    int wide_tile;                      // in its place where head_dim > wide, unless 0
+    int wide;                           // 0: 256
     int lazy_rows;  // that raise their maxima together, once one has passed its old one by far; 0: each, at each tile
     int lazy_bits;  // how far is far: by a factor of 2^8, unless given
     int known_keys; // of rows with more keys, or half as many where head_dim > 128, it tells nothing, unless 0
@@ -143,15 +143,15 @@ struct variant {
     int shrunk_blocks; // outputs of so many blocks of 64 queries are right, of the others rows are too small; 0: all
     int queries;       // in a block
     int threads;
-    int value_step;         // the weighted sum steps by this, each of its threads / float4s of a row threads
-    bool tail_counted;      // keys up to the end of a tile, with a score of 0
-    bool scores_kept;       // the score of a key is added to those of the same lane in later tiles
-    bool scores_rounded;    // to the type of the tensors, before they are scaled
-    bool hidden_multiplied; // hidden values are multiplied by 0
-    bool over_queries;      // the softmax goes down a column of the scores
-    bool output_transposed; // stored as [head_dim][nq] within a head
-    bool output_contiguous; // stored as [batch][heads][nq][head_dim], whatever the strides
-    bool unwritten;         // where it was written, it is right
+    int value_step;          // the weighted sum steps by this, each of its threads / float4s of a row threads
+    bool padding_counted;    // keys up to the end of a tile, with a score of 0
+    bool scores_not_cleared; // the score of a key is added to those of the same lane in later tiles
+    bool scores_rounded;     // to the type of the tensors, before they are scaled
+    bool masked_multiplied;  // hidden values are multiplied by 0
+    bool over_queries;       // the softmax goes down a column of the scores
+    bool output_transposed;  // stored as [head_dim][nq] within a head
+    bool output_contiguous;  // stored as [batch][heads][nq][head_dim], whatever the strides
+    bool unwritten;          // where it was written, it is right
 };
 
 // All outputs, o and then lse where the problem has it; of the right kernel where variant is NULL. A mistake in o

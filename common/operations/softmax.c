@@ -79,18 +79,19 @@ static void expect(const struct host_problem *problem, const void *reference, in
     int columns = problem->which.matrix.columns;
     const float *in = host_row(&problem->tensor[0], sample->row[index]);
     double maximum = softmax_reference(in, columns, row->value);
-    uint64_t *room = host_allocate(tolerance_summation_room(columns), sizeof *room);
+    uint64_t *scratch = host_allocate(tolerance_summation_scratch(columns), sizeof *scratch);
     (void)output;
-    struct summation summation = tolerance_summation(row->value, columns, 1, room);
-    double drift = summation.drift + summation.lost;
-    free(room);
+    struct summation summation = tolerance_summation(row->value, columns, 1, scratch);
+    double drift = summation.drift + summation.absorbed;
+    free(scratch);
     for (int c = 0; c < columns; c++) {
         row->bound[c] = tolerance_softmax(row->value[c], in[c], maximum, columns, drift);
         row->size[c] = NAN;
     }
 }
 
-static void place(const struct problem_case *which, int output, int64_t row, int column, char *text, size_t size) {
+static void describe_element(const struct problem_case *which, int output, int64_t row, int column, char *text,
+                             size_t size) {
     (void)which;
     (void)output;
     snprintf(text, size, "[%lld][%d] (row, column)", (long long)row, column);
@@ -135,7 +136,7 @@ const struct operation softmax_operation = {
     .work_shape = "4096,4096",
     .explore_shape = "16,256",
     .no_data = "tensors of attention",
-    .no_causal = "a row softmax has no mask",
+    .no_causal = "a row softmax has no causal mask",
     .dtypes = dtypes,
     .covers = covers,
     .workspace_bytes = workspace_bytes,
@@ -149,14 +150,14 @@ const struct operation softmax_operation = {
     .expect = expect,
     .release = free,
     .error = ERROR_LARGEST_RELATIVE,
-    .place = place,
+    .describe_element = describe_element,
     .group = group,
     .row_name = "row",
     .rows_name = "rows",
-    .suspects = softmax_suspects,
+    .mistake_models = softmax_models,
     .plan = plan,
     .seconds = 1.0,
-    .beside_copy = true,
+    .times_copy = true,
     .table = "median min p95 gb_per_s of_copy of_peak before error",
     .flops = bytes,
     .bytes = bytes,

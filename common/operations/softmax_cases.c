@@ -8,7 +8,7 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-enum { STREAM_MATRIX = 3, STREAM_PLACE };
+enum { STREAM_MATRIX = 3, STREAM_POSITION };
 
 struct filling {
     enum input_family family;
@@ -27,7 +27,7 @@ static void fill_matrix(int64_t begin, int64_t end, void *context) {
     int columns = f->shape.columns;
     for (int64_t r = begin; r < end; r++) {
         float *x = f->in + r * columns;
-        int place = (int)(inputs_random(f->seed, STREAM_PLACE, (uint64_t)r) % (uint64_t)columns);
+        int place = (int)(inputs_random(f->seed, STREAM_POSITION, (uint64_t)r) % (uint64_t)columns);
         inputs_normal_row(x, r, columns, f->seed, STREAM_MATRIX);
         if (f->family == INPUTS_LARGE)
             scale_row(x, columns, 1e4f);
@@ -51,7 +51,7 @@ static void fill_matrix(int64_t begin, int64_t end, void *context) {
             else if (f->family == INPUTS_CONSTANT_VALUE)
                 x[c] = (float)(r % 5) - 2.0f;
             else if (f->family == INPUTS_MASKED && c != place &&
-                     (inputs_random(f->seed, STREAM_PLACE, (uint64_t)(f->shape.rows + r * columns + c)) & 3) == 0)
+                     (inputs_random(f->seed, STREAM_POSITION, (uint64_t)(f->shape.rows + r * columns + c)) & 3) == 0)
                 x[c] = -INFINITY;
         }
     }

@@ -176,14 +176,15 @@ static void resume(struct bench *bench, const struct plan *plan) {
         for (int i = 0; i < bench->estimate.units; i++)
             kept += bench->estimate.unit[i].done = is_recorded(bench, &plan->step[i]);
         if (kept && resume_same(&old, &facts, &message)) {
-            printf("goes on with run %s, %d of %d steps are there already; FRESH=1 starts over\n", run, kept,
+            printf("resumes run %s: %d of %d steps are already recorded; FRESH=1 starts over [resumed]\n", run, kept,
                    bench->estimate.units);
             return;
         }
         for (int i = 0; i < bench->estimate.units; i++)
             bench->estimate.unit[i].done = false;
         if (kept)
-            printf("run %s was stopped and cannot go on: %s; a new run begins\n", run, message.text);
+            printf("run %s was interrupted and cannot be resumed: %s; starting a new run [not-resumed]\n", run,
+                   message.text);
     }
     snprintf(bench->run.run, sizeof bench->run.run, "%s", fresh);
     if (!resume_save(plan->state, bench->run.run, &facts, &message))
@@ -191,28 +192,28 @@ static void resume(struct bench *bench, const struct plan *plan) {
 }
 
 // For the launcher, which says it where this process is stopped, and till then that nothing was recorded.
-static void tell_kept(const struct bench *bench, const struct plan *plan) {
+static void send_progress(const struct bench *bench, const struct plan *plan) {
     char slug[128];
     int finished = estimate_finished(&bench->estimate);
     results_slug(bench->run.device, slug, sizeof slug);
     if (bench->run.folder && finished)
-        step_kept("stopped: %d of %d steps are kept in %s/%s as run %s%s", finished, bench->estimate.units,
+        step_kept("stopped: %d of %d steps are recorded in %s/%s as run %s%s", finished, bench->estimate.units,
                   bench->run.folder, slug, bench->run.run,
-                  *plan->state ? "; the same command goes on with the others, with FRESH=1 it starts over" : "");
+                  *plan->state ? "; the same command resumes the run, FRESH=1 starts over" : "");
 }
 
-static bool take(struct bench *bench, const struct step *step) {
+static bool run_step(struct bench *bench, const struct step *step) {
     return step->operation ? bench_case(bench, step->operation, &step->which, step->seed) : bench_ceilings(bench);
 }
 
 // A library that a baseline needs may be missing: the others are timed without it.
-static void leave_out_unavailable(struct bench *bench) {
+static void skip_unavailable(struct bench *bench) {
     for (int i = 0; i < bench->kernels; i++) {
         const struct kernel *kernel = &bench->kernel[i];
         if (!kernel->lacking)
             continue;
-        printf("%s is left out: %s\n", kernel->argument->name, kernel->lacking);
-        bench->left_out[i] = true;
+        printf("%s is skipped: %s [skipped]\n", kernel->argument->name, kernel->lacking);
+        bench->skipped[i] = true;
         bench->rejected += !bench_is_baseline(kernel);
     }
 }
@@ -227,7 +228,7 @@ static void require_files(const struct bench *bench) {
         message_exit(EXIT_BAD_INPUT, "%s", error.text);
 }
 
-static void say_end(const struct bench *bench) {
+static void print_end(const struct bench *bench) {
     char slug[128];
     results_slug(bench->run.device, slug, sizeof slug);
     if (bench->noisy)
@@ -245,24 +246,24 @@ int bench(const struct kernel *kernels, int count, const struct device *device, 
     bench = (struct bench){.device = device, .arguments = arguments, .kernel = kernels, .kernels = count};
     bench.run = describe_run(device, arguments);
     require_files(&bench);
-    leave_out_unavailable(&bench);
+    skip_unavailable(&bench);
     make_plan(&bench, &plan);
     choose_state(&bench, &plan);
     resume(&bench, &plan);
     bench_progress_start(&bench.estimate);
     fflush(stdout);
     for (int i = 0; i < bench.estimate.units; i++) {
-        tell_kept(&bench, &plan);
+        send_progress(&bench, &plan);
         if (bench.estimate.unit[i].done) {
             bench.timed += plan.step[i].operation != NULL;
             continue;
         }
         bench_unit_begin(i, plan.step[i].text);
-        bench.timed += take(&bench, &plan.step[i]) && plan.step[i].operation;
+        bench.timed += run_step(&bench, &plan.step[i]) && plan.step[i].operation;
         bench_unit_end();
     }
     if (*plan.state)
         resume_forget(plan.state);
-    say_end(&bench);
+    print_end(&bench);
     return bench.rejected || !bench.timed ? EXIT_CHECK_FAILED : 0;
 }

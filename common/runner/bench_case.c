@@ -18,14 +18,14 @@ struct sets {
     struct device_tensor workspace;
 };
 
-struct contender {
+struct timed_kernel {
     const struct kernel *kernel; // NULL: a copy of as many bytes
     const struct sets *sets;
     double error;
 };
 
 // A case with what is needed to time kernels there.
-struct round {
+struct case_timing {
     struct bench *bench;
     const struct operation *operation;
     const struct problem_case *which;
@@ -33,29 +33,30 @@ struct round {
     struct sets sets;
     bool warm;
     bool taken[MAX_KERNELS]; // kernels that cover the case and whose memory is there
-    struct contender contender[MAX_KERNELS + 1];
+    struct timed_kernel timed_kernel[MAX_KERNELS + 1];
     struct timed timed[2 * (MAX_KERNELS + 1)]; // [count] cold, then the copy where there is one, then [count] warm
     int count;
 };
 
 static cudaError_t launch(void *context, int set, cudaStream_t stream) {
-    const struct contender *contender = context;
-    return problem_launch(&contender->sets->set[set], contender->kernel, contender->sets->workspace.data, stream);
+    const struct timed_kernel *timed_kernel = context;
+    return problem_launch(&timed_kernel->sets->set[set], timed_kernel->kernel, timed_kernel->sets->workspace.data,
+                          stream);
 }
 
 static cudaError_t launch_copy(void *context, int set, cudaStream_t stream) {
-    const struct contender *contender = context;
-    const struct device_problem *p = &contender->sets->set[set];
+    const struct timed_kernel *timed_kernel = context;
+    const struct device_problem *p = &timed_kernel->sets->set[set];
     const struct device_tensor *from = &p->tensor[0], *to = &p->tensor[p->host->inputs];
     return cudaMemcpyAsync(to->data, from->data, from->bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
-static void say(const struct kernel *kernel, const char *what, const char *why) {
+static void print_kernel_line(const struct kernel *kernel, const char *what, const char *why) {
     message_clear_line();
     printf("  %-36s %s%s\n", kernel->argument->name, what, why);
 }
 
-static bool judge(struct round *r, struct contender *contender, const struct row_sample *sample,
+static bool judge(struct case_timing *r, struct timed_kernel *timed_kernel, const struct row_sample *sample,
                   const void *reference) {
     const struct device_problem *set = &r->sets.set[0];
     bool right = true;
@@ -67,10 +68,10 @@ static bool judge(struct round *r, struct contender *contender, const struct row
         problem_judge(set, &verdict);
         bool good = verdict_end(&verdict);
         if (right && !good)
-            say(contender->kernel, "is wrong here and was not timed: make check says more", "");
+            print_kernel_line(timed_kernel->kernel, "wrong output, so not timed: run make check", "");
         if (!good)
             verdict_explain(&verdict, true, stdout);
-        contender->error = i ? contender->error : verdict_error(&verdict);
+        timed_kernel->error = i ? timed_kernel->error : verdict_error(&verdict);
         right = right && good;
         verdict_free(&verdict);
     }
@@ -78,31 +79,32 @@ static bool judge(struct round *r, struct contender *contender, const struct row
 }
 
 // Runs the kernel once on set 0 and compares the outputs with the reference.
-static bool verify(struct round *r, struct contender *contender, int k, const struct row_sample *sample,
+static bool verify(struct case_timing *r, struct timed_kernel *timed_kernel, int k, const struct row_sample *sample,
                    const void *reference) {
-    const struct kernel *kernel = contender->kernel;
+    const struct kernel *kernel = timed_kernel->kernel;
     struct message cause;
     enum device_state state;
     bench_step("verifying %s", kernel->argument->name);
     problem_poison(&r->sets.set[0]);
     CUDA(cudaDeviceSynchronize());
     struct device_counts before = device_counts();
-    if (!launch_finish(launch(contender, 0, NULL), &before, r->operation->forward, &state, &cause)) {
-        r->bench->left_out[k] = bench_is_baseline(kernel);
-        say(kernel, r->bench->left_out[k] ? "cannot run here and is left out from here on: " : "", cause.text);
+    if (!launch_finish(launch(timed_kernel, 0, NULL), &before, r->operation->forward, &state, &cause)) {
+        r->bench->skipped[k] = bench_is_baseline(kernel);
+        print_kernel_line(kernel, r->bench->skipped[k] ? "cannot run here and is skipped from here on: " : "",
+                          cause.text);
         if (state != DEVICE_WELL)
             message_exit(EXIT_CHECK_FAILED,
-                         "%s broke the device's context: make check says more; nothing of this shape was recorded",
+                         "%s broke the device's context: run make check; nothing was recorded for this shape",
                          kernel->argument->name);
-        r->bench->rejected += !r->bench->left_out[k];
+        r->bench->rejected += !r->bench->skipped[k];
         return false;
     }
-    bool right = judge(r, contender, sample, reference);
+    bool right = judge(r, timed_kernel, sample, reference);
     r->bench->rejected += !right;
     return right;
 }
 
-static void print_heading(const struct round *r) {
+static void print_heading(const struct case_timing *r) {
     char text[160];
     int sets = r->sets.rotation.count - r->sets.rotation.first;
     case_title(r->operation, r->which, text, sizeof text);
@@ -114,50 +116,50 @@ static void print_heading(const struct round *r) {
 }
 
 // The number of the timing that is compared with the kernels, count, or none.
-static const struct results_timing *copy_of(const struct round *r) {
-    return r->operation->beside_copy ? &r->timed[r->count].result : NULL;
+static const struct results_timing *copy_of(const struct case_timing *r) {
+    return r->operation->times_copy ? &r->timed[r->count].result : NULL;
 }
 
-static void print_row(const struct round *r, int k) {
-    const struct contender *contender = r->timed[k].context;
-    bool ladder = contender->kernel && k && !bench_is_baseline(contender->kernel);
+static void print_row(const struct case_timing *r, int k) {
+    const struct timed_kernel *timed_kernel = r->timed[k].context;
+    bool ladder = timed_kernel->kernel && k && !bench_is_baseline(timed_kernel->kernel);
     bench_print_row(&(struct bench_row){
         .operation = r->operation,
         .which = r->which,
         .device = r->bench->device,
-        .kernel = contender->kernel,
+        .kernel = timed_kernel->kernel,
         .timing = &r->timed[k].result,
-        .warm = r->warm ? &r->timed[r->count + r->operation->beside_copy + k].result : NULL,
+        .warm = r->warm ? &r->timed[r->count + r->operation->times_copy + k].result : NULL,
         .copy = copy_of(r),
         .before = ladder ? &r->timed[k - 1].result : NULL,
-        .first = k && contender->kernel ? &r->timed[0].result : NULL,
-        .error = contender->error,
+        .first = k && timed_kernel->kernel ? &r->timed[0].result : NULL,
+        .error = timed_kernel->error,
     });
 }
 
 // Prints and records what was timed.
-static void finish(struct round *r, int all) {
+static void finish(struct case_timing *r, int all) {
     struct bench *bench = r->bench;
     const struct device *device = bench->device;
     const struct results_timing *copy = copy_of(r);
     struct results_rows rows = {0};
     message_clear_line();
-    for (int k = 0; k < r->count + r->operation->beside_copy; k++) {
+    for (int k = 0; k < r->count + r->operation->times_copy; k++) {
         print_row(r, k);
         estimate_kernel(&bench->estimate, 1e-6 * r->timed[k].result.median_us);
     }
     for (int i = 0; i < all; i++) {
-        const struct contender *contender = r->timed[i].context;
-        if (!contender->kernel)
+        const struct timed_kernel *timed_kernel = r->timed[i].context;
+        if (!timed_kernel->kernel)
             continue;
         bench->noisy += r->timed[i].result.noisy;
         results_add(&rows, &bench->run,
                     &(struct results_row){
                         .operation = r->operation,
                         .which = r->which,
-                        .lesson = contender->kernel->argument->name,
+                        .lesson = timed_kernel->kernel->argument->name,
                         .timing = &r->timed[i].result,
-                        .error = contender->error,
+                        .error = timed_kernel->error,
                         .peak_tflops = device->peak_tflops[r->which->dtype],
                         .peak_gb_per_s = device->peak_gb_per_s,
                         .copy_gb_per_s = copy ? 1e-3 * r->operation->bytes(r->which) / copy->median_us : 0,
@@ -169,35 +171,35 @@ static void finish(struct round *r, int all) {
 }
 
 // Fills timed with the kernels that were right, and returns how many there are in all.
-static int line_up(struct round *r) {
-    int count = r->count, copies = r->operation->beside_copy;
+static int line_up(struct case_timing *r) {
+    int count = r->count, copies = r->operation->times_copy;
     for (int k = 0; k < count; k++) {
-        r->timed[k] = (struct timed){.launch = launch, .context = &r->contender[k]};
-        r->timed[count + copies + k] = (struct timed){.launch = launch, .context = &r->contender[k], .warm = true};
+        r->timed[k] = (struct timed){.launch = launch, .context = &r->timed_kernel[k]};
+        r->timed[count + copies + k] = (struct timed){.launch = launch, .context = &r->timed_kernel[k], .warm = true};
     }
     if (copies) {
-        r->contender[count] = (struct contender){.sets = &r->sets};
-        r->timed[count] = (struct timed){.launch = launch_copy, .context = &r->contender[count]};
+        r->timed_kernel[count] = (struct timed_kernel){.sets = &r->sets};
+        r->timed[count] = (struct timed){.launch = launch_copy, .context = &r->timed_kernel[count]};
     }
     return count + copies + (r->warm ? count : 0);
 }
 
 // Verifies and times the kernels on sets that are there.
-static void time_kernels(struct round *r) {
+static void time_kernels(struct case_timing *r) {
     const struct operation *operation = r->operation;
     int failed;
     struct row_sample sample = sample_rows(problem_output(&r->host, 0)->rows, operation->group(r->which),
                                            operation->row_cost(r->which), (uint64_t)r->bench->run.sm_count);
     void *reference = operation->refer(&r->host, &sample);
     for (int i = 0; i < r->bench->kernels; i++) {
-        r->contender[r->count] = (struct contender){&r->bench->kernel[i], &r->sets, 0};
-        r->count += r->taken[i] && verify(r, &r->contender[r->count], i, &sample, reference);
+        r->timed_kernel[r->count] = (struct timed_kernel){&r->bench->kernel[i], &r->sets, 0};
+        r->count += r->taken[i] && verify(r, &r->timed_kernel[r->count], i, &sample, reference);
     }
     int all = r->count ? line_up(r) : 0;
     if (all && !timing_run(r->timed, all, &r->sets.rotation, operation->seconds, &failed)) {
-        const struct contender *contender = r->timed[failed].context;
+        const struct timed_kernel *timed_kernel = r->timed[failed].context;
         message_exit(EXIT_CHECK_FAILED, "%s failed while it was timed: %s",
-                     contender->kernel ? contender->kernel->argument->name : "cudaMemcpyAsync",
+                     timed_kernel->kernel ? timed_kernel->kernel->argument->name : "cudaMemcpyAsync",
                      cudaGetErrorString(cudaGetLastError()));
     }
     if (all)
@@ -208,19 +210,19 @@ static void time_kernels(struct round *r) {
 
 // Chooses the kernels that can run here, and leaves of each other one why it cannot; "" of one that is of another
 // operation or type. Returns the bytes of the largest workspace, -1 where no kernel can.
-static int64_t choose(struct round *r, struct message *why /* [kernels] */) {
+static int64_t choose(struct case_timing *r, struct message *why /* [kernels] */) {
     int64_t most = -1;
     for (int i = 0; i < r->bench->kernels; i++) {
         const struct kernel *kernel = &r->bench->kernel[i];
         struct obstacle obstacle = {.part = ""};
         why[i].text[0] = 0;
         r->taken[i] = false;
-        if (kernel->operation != r->operation || r->bench->left_out[i] ||
+        if (kernel->operation != r->operation || r->bench->skipped[i] ||
             !(kernel_dtypes(kernel) & 1u << r->which->dtype))
             continue;
         r->taken[i] = kernel_covers(kernel, r->which, r->bench->device, &obstacle) &&
                       problem_fits(kernel, r->which, r->bench->device, r->sets.rotation.count, &obstacle.reason);
-        if (r->taken[i] && r->bench->arguments->lse && !kernel_gives_optional(kernel))
+        if (r->taken[i] && r->bench->arguments->lse && !kernel_writes_optional(kernel))
             r->taken[i] = message_set(&obstacle.reason, "%s does not write the log-sum-exp", kernel->argument->name);
         if (!r->taken[i])
             why[i] = obstacle.reason;
@@ -239,10 +241,10 @@ static const char *first_reason(const struct bench *bench, const struct message 
 
 bool bench_case(struct bench *bench, const struct operation *operation, const struct problem_case *which,
                 uint64_t seed) {
-    static struct round r;
+    static struct case_timing r;
     static struct message why[MAX_KERNELS];
     char text[160];
-    r = (struct round){
+    r = (struct case_timing){
         .bench = bench, .operation = operation, .which = which, .warm = operation->warm && operation->warm(which)};
     case_title(operation, which, text, sizeof text);
     r.sets.rotation = timing_sets(operation->bytes(which), bench->device->l2_bytes, MAX_SETS, r.warm);
@@ -259,7 +261,7 @@ bool bench_case(struct bench *bench, const struct operation *operation, const st
     print_heading(&r);
     for (int i = 0; i < bench->kernels; i++)
         if (*why[i].text)
-            say(&bench->kernel[i], "not timed: ", why[i].text);
+            print_kernel_line(&bench->kernel[i], "not timed: ", why[i].text);
     operation->make(which, seed, true, &r.host);
     for (int i = 0; i < r.sets.rotation.count; i++)
         r.sets.set[i] = problem_create(&r.host, NULL, bench->device, bench->arguments->lse, 0);

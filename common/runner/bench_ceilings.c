@@ -23,7 +23,7 @@ static const double basic_seconds = 0.6;
 
 // What multiplies on the tensor cores, each in a library of its own beside that of the copy, since each is compiled for
 // other architectures.
-struct products {
+struct tensor_cores {
     const char *what, *instruction, *file;
     int least_capability, most_capability;
     cudaError_t (*launch)(const void *operands, float *sink, cudaStream_t stream);
@@ -100,7 +100,7 @@ static cudaError_t launch_fma(void *context, int set, cudaStream_t stream) {
 }
 
 // False, and one line, where the GPU has no such instruction or the library is not there.
-static bool load_products(struct products *p, const struct bench *bench) {
+static bool load_tensor_cores(struct tensor_cores *p, const struct bench *bench) {
     const char *ceilings = bench->arguments->ceilings, *slash = strrchr(ceilings, '/');
     int capability = bench->device->limits.compute_capability;
     char file[PATH_MAX];
@@ -116,15 +116,15 @@ static bool load_products(struct products *p, const struct bench *bench) {
         return false;
     }
     void *library = open_library(file);
-    *(void **)&p->launch = symbol(library, file, "ceiling_products");
-    *(void **)&p->operand_count = symbol(library, file, "ceiling_products_operands");
-    *(void **)&p->threads = symbol(library, file, "ceiling_products_threads");
-    *(void **)&p->flops = symbol(library, file, "ceiling_products_flops");
+    *(void **)&p->launch = symbol(library, file, "ceiling_tensor_cores");
+    *(void **)&p->operand_count = symbol(library, file, "ceiling_tensor_cores_operands");
+    *(void **)&p->threads = symbol(library, file, "ceiling_tensor_cores_threads");
+    *(void **)&p->flops = symbol(library, file, "ceiling_tensor_cores_flops");
     return true;
 }
 
 // N(0,1), rounded to bf16.
-static void create_operands(struct products *p) {
+static void create_operands(struct tensor_cores *p) {
     size_t count = p->operand_count();
     float *normal = malloc(count * sizeof *normal);
     uint16_t *rounded = malloc(count * sizeof *rounded);
@@ -139,33 +139,33 @@ static void create_operands(struct products *p) {
     free(normal);
 }
 
-static cudaError_t launch_products(void *context, int set, cudaStream_t stream) {
-    const struct products *p = context;
+static cudaError_t launch_tensor_cores(void *context, int set, cudaStream_t stream) {
+    const struct tensor_cores *p = context;
     (void)set;
     return p->launch(p->operands, p->sink, stream);
 }
 
 // The rates of the tensor cores, as far as this GPU has them: a line, and a row each.
-static void bench_products(struct bench *bench, struct results_rows *rows) {
-    struct products all[] = {{.what = "mma_bf16",
-                              .instruction = "mma.sync",
-                              .file = "ceiling_mma.so",
-                              .least_capability = 80,
-                              .most_capability = INT_MAX},
-                             {.what = "wgmma_bf16",
-                              .instruction = "wgmma",
-                              .file = "ceiling_wgmma.so",
-                              .least_capability = 90,
-                              .most_capability = 90}};
+static void bench_tensor_cores(struct bench *bench, struct results_rows *rows) {
+    struct tensor_cores all[] = {{.what = "mma_bf16",
+                                  .instruction = "mma.sync",
+                                  .file = "ceiling_mma.so",
+                                  .least_capability = 80,
+                                  .most_capability = INT_MAX},
+                                 {.what = "wgmma_bf16",
+                                  .instruction = "wgmma",
+                                  .file = "ceiling_wgmma.so",
+                                  .least_capability = 90,
+                                  .most_capability = 90}};
     enum { KINDS = sizeof all / sizeof *all };
-    struct products *measured[KINDS];
+    struct tensor_cores *measured[KINDS];
     struct timed timed[KINDS];
     struct timing_sets sets = {0, 1, 0};
     int count = 0, failed;
     for (int i = 0; i < KINDS; i++)
-        if (load_products(&all[i], bench)) {
+        if (load_tensor_cores(&all[i], bench)) {
             create_operands(&all[i]);
-            timed[count] = (struct timed){.launch = launch_products, .context = &all[i]};
+            timed[count] = (struct timed){.launch = launch_tensor_cores, .context = &all[i]};
             measured[count++] = &all[i];
         }
     if (!count)
@@ -217,7 +217,7 @@ bool bench_ceilings(struct bench *bench) {
            best == memcpy_time ? "a float4 kernel" : "cudaMemcpy", teraflops / timed[FMA].result.median_us,
            bench_noise(timed[FMA].result.noisy ? &timed[FMA].result : best));
     bench->noisy += noisy;
-    bench_products(bench, &rows);
+    bench_tensor_cores(bench, &rows);
     bench_record(&bench->run, results_ceilings, &rows);
     fflush(stdout);
     tensor_free(&c.from);

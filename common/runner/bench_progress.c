@@ -42,8 +42,12 @@ void bench_step(const char *format, ...) {
     if (!message_on_terminal())
         return;
     double time = clock_seconds();
-    struct progress progress = {
-        estimate_finished(plan), plan->units, unit_text, step, time - start, estimate_left(plan, time - unit_start)};
+    struct progress progress = {estimate_finished(plan),
+                                plan->units,
+                                unit_text,
+                                step,
+                                time - start,
+                                estimate_remaining(plan, time - unit_start)};
     ioctl(STDOUT_FILENO, TIOCGWINSZ, &window);
     progress_text(&progress, window.ws_col, text);
     printf("\r\033[K%s%s%s", colour(COLOUR_FAINT), text, colour(COLOUR_PLAIN));

@@ -13,7 +13,7 @@ struct bench {
     const struct arguments *arguments;
     const struct kernel *kernel; // [kernels]
     int kernels;
-    bool left_out[MAX_KERNELS]; // a baseline that cannot run here
+    bool skipped[MAX_KERNELS]; // a baseline that cannot run here
     struct results_run run;
     struct estimate estimate;
     int timed, rejected, noisy; // cases in which something was timed, kernels that were wrong in a case, rows

@@ -15,17 +15,17 @@ enum input_family cases_family(const struct arguments *arguments) {
 }
 
 // Counts what is not part of a lesson by its name.
-struct left_out {
+struct skipped {
     char part[16][sizeof((struct obstacle *)NULL)->part];
     int cases[16];
 };
 
-static void leave_out(struct left_out *left_out, const char *part) {
+static void count_skipped(struct skipped *skipped, const char *part) {
     int i = 0;
-    while (*left_out->part[i] && strcmp(left_out->part[i], part))
+    while (*skipped->part[i] && strcmp(skipped->part[i], part))
         i++;
-    strcpy(left_out->part[i], part);
-    left_out->cases[i]++;
+    strcpy(skipped->part[i], part);
+    skipped->cases[i]++;
 }
 
 // Tiles of 128 queries and 64 keys, as a kernel of the tensor cores may have them.
@@ -46,7 +46,7 @@ int cases_thin(const struct operation *operation, struct problem_case *cases, in
 }
 
 int cases_select(const struct worker *worker, struct problem_case *cases, int count, FILE *out) {
-    struct left_out left_out = {.cases = {0}};
+    struct skipped skipped = {.cases = {0}};
     struct message first = {""};
     int kept = 0;
     for (int i = 0; i < count; i++) {
@@ -56,7 +56,7 @@ int cases_select(const struct worker *worker, struct problem_case *cases, int co
         if (worker_covers(worker, &cases[i], &obstacle) && worker_fits(worker, &cases[i], &obstacle.reason))
             cases[kept++] = cases[i];
         else if (*obstacle.part)
-            leave_out(&left_out, obstacle.part);
+            count_skipped(&skipped, obstacle.part);
         else
             fprintf(out, "  not run: %s: %s\n", text, obstacle.reason.text);
         if (!*first.text)
@@ -64,10 +64,10 @@ int cases_select(const struct worker *worker, struct problem_case *cases, int co
     }
     if (!kept)
         message_exit(EXIT_BAD_INPUT, "%s", first.text);
-    for (int i = 0; *left_out.part[i]; i++)
-        fprintf(out, "%s%s (%d case%s)", i ? ", " : "  not part of this lesson: ", left_out.part[i], left_out.cases[i],
-                left_out.cases[i] == 1 ? "" : "s");
-    if (*left_out.part[0])
+    for (int i = 0; *skipped.part[i]; i++)
+        fprintf(out, "%s%s (%d case%s)", i ? ", " : "  not part of this lesson: ", skipped.part[i], skipped.cases[i],
+                skipped.cases[i] == 1 ? "" : "s");
+    if (*skipped.part[0])
         fputc('\n', out);
     return kept;
 }

@@ -17,7 +17,7 @@ int cases_list(const struct worker *worker, const struct arguments *arguments, e
 // seed; 0: none. A kernel's second type has its own way of rounding, and the same loops. Returns how many are left.
 int cases_thin(const struct operation *operation, struct problem_case *cases, int count, uint64_t seed);
 
-// Keeps the cases that can be run, and writes to left_out why the others are not. Ends the process where none can.
-int cases_select(const struct worker *worker, struct problem_case *cases, int count, FILE *left_out);
+// Keeps the cases that can be run, and writes to skipped why the others are not. Ends the process where none can.
+int cases_select(const struct worker *worker, struct problem_case *cases, int count, FILE *skipped);
 
 #endif

@@ -66,19 +66,19 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 } // namespace
 
-size_t ceiling_products_operands(void) {
+size_t ceiling_tensor_cores_operands(void) {
     return 2 * THREAD_WORDS * THREADS;
 }
 
-size_t ceiling_products_threads(void) {
+size_t ceiling_tensor_cores_threads(void) {
     return static_cast<size_t>(sm_count()) * THREADS;
 }
 
-double ceiling_products_flops(void) {
-    return MMA_FLOPS * ROWS * COLUMNS * STEPS * ROUNDS * static_cast<double>(ceiling_products_threads() / 32);
+double ceiling_tensor_cores_flops(void) {
+    return MMA_FLOPS * ROWS * COLUMNS * STEPS * ROUNDS * static_cast<double>(ceiling_tensor_cores_threads() / 32);
 }
 
-cudaError_t ceiling_products(const void *operands, float *sink, cudaStream_t stream) {
+cudaError_t ceiling_tensor_cores(const void *operands, float *sink, cudaStream_t stream) {
     multiply<<<sm_count(), THREADS, 0, stream>>>(static_cast<const uint32_t *>(operands), sink);
     return cudaGetLastError();
 }

@@ -110,19 +110,19 @@ __global__ void __launch_bounds__(THREADS, 1) multiply(const uint4 *__restrict__
 
 } // namespace
 
-size_t ceiling_products_operands(void) {
+size_t ceiling_tensor_cores_operands(void) {
     return SHARED_BYTES / 2;
 }
 
-size_t ceiling_products_threads(void) {
+size_t ceiling_tensor_cores_threads(void) {
     return static_cast<size_t>(sm_count()) * THREADS;
 }
 
-double ceiling_products_flops(void) {
+double ceiling_tensor_cores_flops(void) {
     return WGMMA_FLOPS * PASSES * CHUNKS * (CHUNK / K) * ROUNDS * WARPGROUPS * sm_count();
 }
 
-cudaError_t ceiling_products(const void *operands, float *sink, cudaStream_t stream) {
+cudaError_t ceiling_tensor_cores(const void *operands, float *sink, cudaStream_t stream) {
     cudaError_t error = cudaFuncSetAttribute(multiply, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
     if (error != cudaSuccess)
         return error;

@@ -5,8 +5,8 @@
 #include "runner/diagnose.h"
 #include "runner/judge.h"
 #include "runner/output.h"
-#include "runner/own_output.h"
 #include "runner/report.h"
+#include "runner/user_output.h"
 #include "runner/worker.h"
 
 #include <stdio.h>
@@ -60,17 +60,17 @@ static bool is_partly(const struct check *check, const struct problem_case *whic
 
 // Whether a wrong case says no more than those before it: of one that is run in part the diagnosis sees only a smaller
 // shape, which need not be wrong for the same reason.
-static bool adds_nothing(const struct check *check, const struct problem_case *which, bool right) {
+static bool is_redundant(const struct check *check, const struct problem_case *which, bool right) {
     return !right && check->wrong && is_partly(check, which);
 }
 
 // Data of the user's own cannot be drawn again: the diagnosis has its own inputs.
-static void remember(struct check *check, const struct problem_case *which, uint64_t seed, bool right, bool optional,
-                     bool ended_badly) {
-    bool told = adds_nothing(check, which, right);
+static void record_evidence(struct check *check, const struct problem_case *which, uint64_t seed, bool right,
+                            bool optional, bool ended_badly) {
+    bool redundant = is_redundant(check, which, right);
     check->wrong |= !right;
     check->ended_badly |= ended_badly;
-    if (!*check->arguments->data && check->tried < MAX_CASES && !told)
+    if (!*check->arguments->data && check->tried < MAX_CASES && !redundant)
         check->evidence[check->tried++] =
             (struct evidence){*which, seed, right ? OUTCOME_RIGHT : OUTCOME_WRONG, optional};
 }
@@ -79,9 +79,10 @@ static void explain(const struct check *check, const struct host_problem *host, 
                     uint64_t seed) {
     char options[512];
     if (j->changed)
-        printf("  %s is not what it was: a kernel wrote to its inputs\n", j->changed);
+        printf("  input %s has changed: the kernel must not write to it\n", j->changed);
     if (j->guard)
-        printf("  a kernel wrote before the start or past the end of %s, or between its rows\n", j->guard);
+        printf("  the kernel wrote before the start or past the end of %s, or into the gap between two of its rows\n",
+               j->guard);
     // Of a launch that failed at once there is nothing to say but that.
     for (int i = 0; i < host->outputs; i++)
         if (j->judged[i] && (j->verdict[i].unwritten < j->verdict[i].elements || !*j->cause.text))
@@ -104,7 +105,7 @@ static bool fails_alone(struct check *check, const struct host_problem *host, st
     struct judgement j;
     judge_begin(&j, host, seed, call.budget);
     check->worker = &fresh;
-    call.again = false;
+    call.rerun = false;
     call.out = "";
     bool right = run_kernel(check, &call, &j);
     check->worker = all;
@@ -118,40 +119,40 @@ static bool fails_alone(struct check *check, const struct host_problem *host, st
 // Every fourth case calls the kernel again, in the same process and the same tensors, with the outputs and the
 // workspace as the first call has left them: with the same inputs, or with others. Which cases says the seed, so that
 // the same seed does the same.
-enum again { NOT_AGAIN, SAME_INPUTS, OTHER_INPUTS };
-static enum again again_of(const struct check *check, const struct problem_case *which, uint64_t seed) {
+enum rerun { NO_RERUN, SAME_INPUTS, OTHER_INPUTS };
+static enum rerun rerun_of(const struct check *check, const struct problem_case *which, uint64_t seed) {
     if (*check->arguments->data || check->arguments->sample || is_partly(check, which))
-        return NOT_AGAIN;
-    return seed % 8 == 1 ? SAME_INPUTS : seed % 8 == 5 ? OTHER_INPUTS : NOT_AGAIN;
+        return NO_RERUN;
+    return seed % 8 == 1 ? SAME_INPUTS : seed % 8 == 5 ? OTHER_INPUTS : NO_RERUN;
 }
 
 // False, and explained, where the second call is wrong.
-static bool run_again(struct check *check, const struct host_problem *first, struct worker_call call, enum again again,
-                      uint64_t seed, uint64_t bits) {
+static bool run_second_call(struct check *check, const struct host_problem *first, struct worker_call call,
+                            enum rerun rerun, uint64_t seed, uint64_t bits) {
     struct host_problem host;
     struct judgement j;
-    check->operation->make(&first->which, again == OTHER_INPUTS ? ~seed : seed, true, &host);
-    call.again = true;
-    call.beside = false;
+    check->operation->make(&first->which, rerun == OTHER_INPUTS ? ~seed : seed, true, &host);
+    call.rerun = true;
+    call.concurrent = false;
     call.order = call.order ? ~call.order : 0;
     call.out = "";
     judge_begin(&j, &host, seed, false);
     bool right = run_kernel(check, &call, &j);
-    if (right && again == SAME_INPUTS && check->worker->repeats && j.verdict[0].bits != bits) {
+    if (right && rerun == SAME_INPUTS && check->worker->repeats && j.verdict[0].bits != bits) {
         right = false;
-        report_failed(&check->report, "a second call with the same inputs gives other bits; the lesson says that it "
-                                      "gives the same");
-        printf("  which sum is taken in an order that may change from call to call?\n");
+        report_failed(&check->report, "a second call with the same inputs gives different bits; this lesson requires "
+                                      "bitwise reproducible results [not-reproducible]");
+        printf("  Which sum is computed in an order that can change from call to call?\n");
         explain(check, &host, &j, seed);
     } else if (!right) {
-        report_failed(&check->report, "%s in a second call with %s; the first one was right", judge_failed(&j),
-                      again == OTHER_INPUTS ? "other inputs" : "the same inputs");
+        report_failed(&check->report, "in a second call with %s (the first call was right): %s",
+                      rerun == OTHER_INPUTS ? "other inputs" : "the same inputs", judge_failed(&j));
         if (j.result.first_finding < 0) // else the simulator has said what it is
-            puts(
-                !*j.cause.text && fails_alone(check, &host, call, seed)
-                    ? "  so it is where no call comes before it: it hangs on the inputs, or on the order of blocks and "
-                      "warps"
-                    : "  what does the first call leave behind: in the output, the workspace, a counter, a variable?");
+            puts(!*j.cause.text && fails_alone(check, &host, call, seed)
+                     ? "  The same call fails in a fresh process, too. So no state was left behind by the first call; "
+                       "the failure depends on the inputs or on the order of blocks and warps. [fails-alone]"
+                     : "  Which state does the first call leave behind: in the output, the workspace, a counter, a "
+                       "global variable? [state-of-first-call]");
         explain(check, &host, &j, seed);
     }
     judge_end(&j);
@@ -163,22 +164,23 @@ static bool run_again(struct check *check, const struct host_problem *first, str
 static bool run_part(struct check *check, const struct host_problem *host, uint64_t seed, struct worker_call *call,
                      struct judgement *j, const char **why) {
     *why = NULL;
-    for (bool asked_whole = false;;) {
+    for (bool whole_requested = false;;) {
         bool right = run_kernel(check, call, j);
         const struct worker_result *result = &j->result;
         if (!result->good || result->part == PART_WHOLE || (result->part == PART_SOME && !j->nothing))
             return right;
-        bool cheap = result->part == PART_ENTANGLED && result->whole && result->whole <= MOST_WHOLE && !asked_whole;
-        *why = result->part == PART_SKIPPED     ? "it has more launches than the simulator runs of so large a case"
-               : result->part == PART_ENTANGLED ? "blocks read what others wrote, and of so large a case the simulator "
-                                                  "runs a part"
-               : call->budget >= MOST_BUDGET    ? "of so large a case the simulator runs a part, and that has finished "
-                                                  "no row"
-                                                : NULL;
+        bool cheap = result->part == PART_ENTANGLED && result->whole && result->whole <= MOST_WHOLE && !whole_requested;
+        *why = result->part == PART_SKIPPED
+                   ? "the simulator runs only part of so large a case, and this case has too many launches"
+               : result->part == PART_ENTANGLED
+                   ? "the simulator runs only part of so large a case, and its blocks read data that other blocks wrote"
+               : call->budget >= MOST_BUDGET
+                   ? "the simulator runs only part of so large a case, and that part finishes no row"
+                   : NULL;
         if (*why && !cheap)
             return true;
         *why = NULL;
-        asked_whole |= cheap;
+        whole_requested |= cheap;
         call->budget = cheap ? 2 * result->whole + FIRST_BUDGET : 4 * call->budget;
         judge_end(j);
         judge_begin(j, host, seed, true);
@@ -206,26 +208,26 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
     bool partly = is_partly(check, &host->which);
     const char *why = NULL;
     judge_begin(&j, host, seed, partly);
-    optional = optional && check->worker->gives_optional;
+    optional = optional && check->worker->writes_optional;
     // Of three cases in four the tensors begin anywhere that the contract allows. Where memory traffic is counted they
     // begin where cudaMalloc puts them, so that the counts are the same each time.
     struct worker_call call = {.optional = optional,
                                .delayed = true,
-                               .places = seed % 4 && !check->arguments->sample ? seed : 0,
-                               .beside = seed % 4 == 3 && !check->arguments->sample && !partly,
+                               .offset_seed = seed % 4 && !check->arguments->sample ? seed : 0,
+                               .concurrent = seed % 4 == 3 && !check->arguments->sample && !partly,
                                .budget = partly ? FIRST_BUDGET : 0,
                                .order = check->arguments->sample ? 0 : seed,
                                .out = check->arguments->out};
-    bool right = partly ? run_partly(check, host, seed, &call, &j, &why) : run_kernel(check, &call, &j), again = true;
+    bool right = partly ? run_partly(check, host, seed, &call, &j, &why) : run_kernel(check, &call, &j), rerun = true;
     if (why) {
-        report_not_compared(&check->report, why);
+        report_not_verified(&check->report, why);
         judge_end(&j);
         return;
     }
-    remember(check, &host->which, seed, right, optional, *j.cause.text || j.guard || j.changed);
-    if (right && again_of(check, &host->which, seed))
-        again = run_again(check, host, call, again_of(check, &host->which, seed), seed, j.verdict[0].bits);
-    if (right && again) {
+    record_evidence(check, &host->which, seed, right, optional, *j.cause.text || j.guard || j.changed);
+    if (right && rerun_of(check, &host->which, seed))
+        rerun = run_second_call(check, host, call, rerun_of(check, &host->which, seed), seed, j.verdict[0].bits);
+    if (right && rerun) {
         report_passed(&check->report, operation->error == ERROR_RELATIVE_RMS ? "rms" : "largest relative error",
                       verdict_error(&j.verdict[0]));
     } else if (!right) {
@@ -233,7 +235,8 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
         explain(check, host, &j, seed);
         // What was printed of a finding says it all.
         if (check->report.begun > 1 && !*j.cause.text && !fails_alone(check, host, call, seed)) {
-            puts("  alone this case is right: what do the cases before it leave behind, in a variable, a buffer?");
+            puts("  This case passes in a fresh process. Which state do earlier cases leave behind: a global variable, "
+                 "a buffer? [passes-alone]");
             report_repeat_all(&check->report);
         }
     }
@@ -262,23 +265,23 @@ static void require(const struct check *check, const struct problem_case *which)
     if (!worker_covers(check->worker, which, &obstacle))
         message_exit(EXIT_BAD_INPUT, "%s", obstacle.reason.text);
     if (!worker_fits(check->worker, which, &reason))
-        message_exit(EXIT_BAD_INPUT, "%s %s: use a smaller one", text, reason.text);
+        message_exit(EXIT_BAD_INPUT, "%s %s: use a smaller shape", text, reason.text);
 }
 
 // The types that are checked: the one that was asked for, or all that the kernel has. The first one is the least bit.
 static unsigned chosen_dtypes(const struct check *check) {
-    unsigned has = check->worker->dtypes, asked = 1u << check->arguments->dtype;
+    unsigned has = check->worker->dtypes, requested = 1u << check->arguments->dtype;
     char names[32];
     if (!check->arguments->has_dtype)
         return has;
-    if (!(has & asked))
+    if (!(has & requested))
         message_exit(EXIT_BAD_INPUT, "DTYPE=%s: %s takes %s", dtype_of(check->arguments->dtype)->name,
                      check->worker->argument->name, dtype_names(has, names));
-    return asked;
+    return requested;
 }
 
 // The shape that was asked for, or the operation's own for counting.
-static struct shape_argument asked_shape(const struct check *check) {
+static struct shape_argument requested_shape(const struct check *check) {
     const struct arguments *arguments = check->arguments;
     const struct operation *operation = check->operation;
     struct shape_argument shape = arguments->shape;
@@ -300,7 +303,7 @@ static int check_shape(struct check *check, unsigned dtypes, uint64_t seed) {
     const struct arguments *arguments = check->arguments;
     struct problem_case which = {
         .family = cases_family(arguments), .has_scale = arguments->has_scale, .scale = arguments->scale};
-    struct shape_argument shape = asked_shape(check);
+    struct shape_argument shape = requested_shape(check);
     if (arguments->sample)
         dtypes &= dtypes & 1u << ATTENTION_BF16 ? 1u << ATTENTION_BF16 : -dtypes;
     if (check->operation->is_matrix)
@@ -338,18 +341,18 @@ static int check_data(struct check *check, uint64_t seed) {
         message_exit(EXIT_BAD_INPUT, "%s", error.text);
     require(check, &host.which);
     if (host.which.dtype != ATTENTION_FP32)
-        printf("q, k and v are taken as %s\n", dtype_of(host.which.dtype)->name);
+        printf("q, k and v are read as %s\n", dtype_of(host.which.dtype)->name);
     if (!host.finite)
-        printf("%s holds NaN or infinity; what they reach in the output is none either\n", folder);
+        printf("%s contains NaN or infinity. Output elements that depend on them are not finite either.\n", folder);
     // A seed draws no inputs here, and the rows that are compared only where there are too many.
-    bool seeded = own_output_is_sampled(&host, seed);
+    bool seeded = user_output_is_sampled(&host, seed);
     if (check->arguments->has_seed && !seeded)
-        printf("SEED changes nothing: the inputs are those of %s, and all rows are compared\n", folder);
+        printf("SEED has no effect: the inputs come from %s, and all rows are compared\n", folder);
     check->report = report_begin(check->arguments, check->worker->argument, check->device, 1, seed, seeded);
     run_case(check, &host, seed, true);
     int status = finish(check);
     if (output)
-        own_output_compare(&host, output, seed, folder);
+        user_output_compare(&host, output, seed, folder);
     free(output);
     host_problem_free(&host);
     return status;
@@ -357,9 +360,8 @@ static int check_data(struct check *check, uint64_t seed) {
 
 // What a check here cannot see, and would see on the other kind of device.
 static const char *other_device_adds(const struct check *check) {
-    return check->device->limits.simulated
-               ? check->operation->gpu_adds
-               : "races, reads of what nobody wrote or beyond the end, barriers and waits that are missing";
+    return check->device->limits.simulated ? check->operation->gpu_adds
+                                           : "races, uninitialized and out-of-bounds reads, missing barriers and waits";
 }
 
 static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
@@ -370,16 +372,16 @@ static int check_matrix(struct check *check, unsigned dtypes, uint64_t seed) {
             count += cases_thin(check->operation, cases + count,
                                 cases_list(check->worker, check->arguments, (enum attention_dtype)type, cases + count),
                                 count && !check->arguments->quick ? seed : 0);
-    char *left_out = NULL;
+    char *skipped = NULL;
     size_t length = 0;
-    FILE *text = open_memstream(&left_out, &length);
+    FILE *text = open_memstream(&skipped, &length);
     if (!text)
         message_exit(EXIT_CHECK_FAILED, "the host has no memory left");
     count = cases_select(check->worker, cases, count, text);
     fclose(text);
     check->report = report_begin(check->arguments, check->worker->argument, check->device, count, seed, true);
-    fputs(left_out, stdout);
-    free(left_out);
+    fputs(skipped, stdout);
+    free(skipped);
     for (int i = 0; i < count && !report_enough(&check->report) && check->state != DEVICE_LOST; i++) {
         struct host_problem host;
         uint64_t case_seed = seed + (uint64_t)i;
@@ -406,18 +408,19 @@ static int check_with(const struct worker *worker, const struct arguments *argum
     if (*worker->lacking)
         message_exit(EXIT_BAD_INPUT, "%s cannot run here: %s", name, worker->lacking);
     if (*arguments->data && operation->no_data) {
-        printf("%s: DATA holds %s, a %s has nothing to check there\n", name, operation->no_data, operation->name);
+        printf("%s: DATA holds %s, which a %s does not use: nothing to check\n", name, operation->no_data,
+               operation->name);
         return 0;
     }
     if (arguments->causal && operation->no_causal)
-        printf("%s: %s, CAUSAL=1 changes nothing\n", name, operation->no_causal);
+        printf("%s: %s, CAUSAL=1 has no effect\n", name, operation->no_causal);
     if (*arguments->out)
         output_prepare(arguments->out);
     if (*arguments->data)
         return check_data(&check, seed);
     unsigned dtypes = chosen_dtypes(&check);
     if (*arguments->out && !arguments->has_shape)
-        message_exit(EXIT_BAD_INPUT, "OUT=%s: it takes the output of one case: add SHAPE=B,H,N,D or DATA=folder",
+        message_exit(EXIT_BAD_INPUT, "OUT=%s holds the output of a single case: add SHAPE=B,H,N,D or DATA=folder",
                      arguments->out);
     if (*arguments->out && __builtin_popcount(dtypes) > 1)
         message_exit(EXIT_BAD_INPUT, "OUT=%s: %s has several types: add DTYPE=", arguments->out, name);

@@ -14,8 +14,8 @@ void cuda_require(cudaError_t status, const char *call, const char *file, int li
                      cudaGetErrorName(status));
 }
 
-// One line; without a launcher at the other end there is nobody to tell.
-static void tell(const char *start, const char *format, va_list arguments) {
+// Sends one line to the launcher, if there is one.
+static void send_line(const char *start, const char *format, va_list arguments) {
     const char *descriptor = getenv(STEP_VARIABLE);
     char text[512];
     if (!descriptor)
@@ -35,7 +35,7 @@ const char *step_last(void) {
     return last;
 }
 
-void step_leave(void) {
+void step_detach(void) {
     const char *descriptor = getenv(STEP_VARIABLE);
     if (descriptor)
         close(atoi(descriptor));
@@ -48,13 +48,13 @@ void step_begin(const char *format, ...) {
     vsnprintf(last, sizeof last, format, arguments);
     va_end(arguments);
     va_start(arguments, format);
-    tell("", format, arguments);
+    send_line("", format, arguments);
     va_end(arguments);
 }
 
 void step_kept(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    tell(STEP_KEPT, format, arguments);
+    send_line(STEP_KEPT, format, arguments);
     va_end(arguments);
 }

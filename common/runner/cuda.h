@@ -16,7 +16,7 @@ void step_begin(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *step_last(void);
 
 // This process tells the launcher nothing any more, and nothing that it loads can.
-void step_leave(void);
+void step_detach(void);
 
 // Tells it what has been recorded so far, and how to go on, for when this process is stopped.
 void step_kept(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -64,7 +64,7 @@ struct device device_open(enum device_choice choice) {
                                          : "DEVICE=sim, but the simulator's libcudart is missing: build it with make");
     cudaError_t status = cudaGetDeviceCount(&devices);
     if (status != cudaSuccess || devices == 0)
-        message_exit(EXIT_BAD_INPUT, "no GPU answers (%s): nvidia-smi says more; DEVICE=sim needs none",
+        message_exit(EXIT_BAD_INPUT, "no GPU answers (%s): see nvidia-smi; DEVICE=sim needs none",
                      cudaGetErrorString(status));
     CUDA(cudaSetDevice(0));
     CUDA(cudaGetDeviceProperties(&properties, 0));
@@ -106,7 +106,8 @@ bool device_holds(const struct device *device, double device_bytes, double host_
     CUDA(cudaMemGetInfo(&free_bytes, &total));
     // Some is left over for the context, kernels and printf buffers.
     double device_free = 0.95 * (double)free_bytes;
-    // Simulated memory is the host's, and remembers for each byte whether it was written and who touched it.
+    // Simulated memory is the host's, and records for each byte whether it was written and by which threads it was
+    // accessed.
     if (device->limits.simulated && host_free > 0 && host_free / 4 < device_free)
         device_free = host_free / 4;
     if (device_bytes > device_free)
@@ -129,7 +130,7 @@ struct device_counts device_counts(void) {
                                   .findings = findings ? findings() : 0,
                                   .launches = counted("simulator_launches"),
                                   .failed = counted("simulator_failed_launches"),
-                                  .early = counted("simulator_early_launches")};
+                                  .early = counted("simulator_unordered_launches")};
 }
 
 static uint64_t secret;
@@ -146,75 +147,76 @@ void device_lock(void) {
     lock("simulator_lock");
 }
 
-void *device_steer(const char *name) {
+void *device_control_function(const char *name) {
     lock("simulator_unlock");
     return dlsym(RTLD_DEFAULT, name);
 }
 
-void device_steered(void) {
+void device_control_end(void) {
     lock("simulator_lock");
 }
 
 void device_inputs_on(cudaStream_t stream) {
-    void (*inputs_on)(cudaStream_t) = (void (*)(cudaStream_t))device_steer("simulator_inputs_on");
+    void (*inputs_on)(cudaStream_t) = (void (*)(cudaStream_t))device_control_function("simulator_set_input_stream");
     if (inputs_on)
         inputs_on(stream);
-    device_steered();
+    device_control_end();
 }
 
-static void tell(const char *name, uint64_t value) {
-    void (*function)(uint64_t) = (void (*)(uint64_t))device_steer(name);
+static void control(const char *name, uint64_t value) {
+    void (*function)(uint64_t) = (void (*)(uint64_t))device_control_function(name);
     if (function)
         function(value);
-    device_steered();
+    device_control_end();
 }
 
 void device_order(uint64_t seed) {
-    tell("simulator_order", seed);
+    control("simulator_set_order", seed);
 }
 
 void device_budget(uint64_t warp_instructions) {
-    tell("simulator_budget", warp_instructions);
+    control("simulator_set_budget", warp_instructions);
 }
 
-void device_concurrent(enum device_beside state) {
-    tell("simulator_concurrent", state);
+void device_concurrent(enum device_concurrency state) {
+    control("simulator_set_concurrency", state);
 }
 
 enum device_part device_part(void) {
-    enum device_part (*part)(void) = (enum device_part(*)(void))dlsym(RTLD_DEFAULT, "simulator_part");
+    enum device_part (*part)(void) = (enum device_part(*)(void))dlsym(RTLD_DEFAULT, "simulator_coverage");
     return part ? part() : PART_WHOLE;
 }
 
 uint64_t device_whole(void) {
-    uint64_t (*whole)(void) = (uint64_t(*)(void))dlsym(RTLD_DEFAULT, "simulator_whole");
+    uint64_t (*whole)(void) = (uint64_t(*)(void))dlsym(RTLD_DEFAULT, "simulator_total_instructions");
     return whole ? whole() : 0;
 }
 
 void device_withdraw(void *device, size_t bytes, int value) {
-    void (*withdraw)(void *, size_t, int) = (void (*)(void *, size_t, int))device_steer("simulator_withdraw");
+    void (*withdraw)(void *, size_t, int) =
+        (void (*)(void *, size_t, int))device_control_function("simulator_overwrite_unwritten");
     if (withdraw)
         withdraw(device, bytes, value);
-    device_steered();
+    device_control_end();
 }
 
 uint64_t device_overlaps(const void *device, size_t bytes) {
     uint64_t (*overlaps)(const void *, size_t) =
-        (uint64_t(*)(const void *, size_t))dlsym(RTLD_DEFAULT, "simulator_overlaps");
+        (uint64_t(*)(const void *, size_t))dlsym(RTLD_DEFAULT, "simulator_overlap_distance");
     return overlaps ? overlaps(device, bytes) : 0;
 }
 
-static bool was_copied(const char *question, const void *device, size_t bytes) {
-    bool (*copied)(const void *, size_t) = (bool (*)(const void *, size_t))dlsym(RTLD_DEFAULT, question);
+static bool was_copied(const char *predicate, const void *device, size_t bytes) {
+    bool (*copied)(const void *, size_t) = (bool (*)(const void *, size_t))dlsym(RTLD_DEFAULT, predicate);
     return copied && copied(device, bytes);
 }
 
 bool device_from_host(const void *device, size_t bytes) {
-    return was_copied("simulator_from_host", device, bytes);
+    return was_copied("simulator_copied_from_host", device, bytes);
 }
 
 bool device_to_host(const void *device, size_t bytes) {
-    return was_copied("simulator_to_host", device, bytes);
+    return was_copied("simulator_copied_to_host", device, bytes);
 }
 
 int device_first_finding(void) {

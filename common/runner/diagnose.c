@@ -10,13 +10,15 @@ struct subject {
     enum device_state state; // after the last launch
 };
 
-static void print(const char *heading, const struct mistake *mistake) {
+// code: NULL for a finding of the simulator, which has printed its own.
+static void print_advice(const char *heading, const struct advice *advice, const char *code) {
     enum { WIDTH = 100 };
-    if (!mistake)
-        return;
-    printf("\n%s: %s\n ", heading, mistake->title);
+    printf("\n%s: %s", heading, advice->title);
+    if (code)
+        printf(" [%s]", code);
+    printf("\n ");
     int column = 1;
-    for (const char *word = mistake->reasoning; *word;) {
+    for (const char *word = advice->reasoning; *word;) {
         int length = (int)strcspn(word, " ");
         if (column + 1 + length > WIDTH) {
             printf("\n ");
@@ -28,6 +30,10 @@ static void print(const char *heading, const struct mistake *mistake) {
     }
     putchar('\n');
     fflush(stdout);
+}
+
+static void print_mistake(const struct mistake *mistake) {
+    print_advice("diagnosis", &mistake->advice, mistake->code);
 }
 
 // Where the next output of all begins, for each of them.
@@ -65,27 +71,31 @@ static bool covers(void *context, const struct problem_case *which) {
 void diagnose(const struct worker *worker, const struct evidence *evidence, int count) {
     struct subject subject = {worker, DEVICE_WELL};
     struct diagnosed diagnosed = {.operation = worker->operation,
-                                  .optional = worker->gives_optional,
+                                  .optional = worker->writes_optional,
                                   .covers = covers,
                                   .run = run,
                                   .context = &subject};
     step_begin("diagnosis");
     const struct mistake *mistake = diagnosis(&diagnosed, evidence, count);
-    print("diagnosis", mistake);
-    if (!mistake && worker->operation->ask)
-        worker->operation->ask(&diagnosed, evidence, count, stdout);
+    if (mistake)
+        print_mistake(mistake);
+    else if (worker->operation->explain)
+        worker->operation->explain(&diagnosed, evidence, count, stdout);
     fflush(stdout);
 }
 
 void diagnose_nothing(void) {
     static const struct mistake nothing = {
-        "nothing is written",
-        "The kernel was launched and ended, and in no case has it stored anything to the output. Does a thread return "
-        "before it comes to the store, does the store stand in a branch that nobody takes, or does it go somewhere "
-        "else?"};
-    print("diagnosis", &nothing);
+        "nothing-written",
+        {"the kernel writes no output",
+         "The kernel was launched and ended, and in no case did it store anything to the output. Does every thread "
+         "return "
+         "before the store, is the store in a branch that no thread takes, or does it go to another address?"}};
+    print_mistake(&nothing);
 }
 
 void diagnose_finding(int finding) {
-    print("about the finding", diagnosis_finding(finding));
+    const struct advice *advice = diagnosis_finding(finding);
+    if (advice)
+        print_advice("about the finding", advice, NULL);
 }

@@ -1,4 +1,4 @@
-// After a check that failed: names the mistake where the harness can tell which it is.
+// After a check that failed: prints a diagnosis, or an explanation if no known mistake fits.
 #ifndef RUNNER_DIAGNOSE_H
 #define RUNNER_DIAGNOSE_H
 
@@ -7,10 +7,10 @@
 
 void diagnose(const struct worker *worker, const struct evidence *evidence /* [count] */, int count);
 
-// What a finding of the simulator means; -1: there was none.
+// Prints advice about a finding of the simulator; -1: there was none.
 void diagnose_finding(int finding);
 
-// The same of a kernel that has written nothing at all.
+// Prints the diagnosis of a kernel that has written no output.
 void diagnose_nothing(void);
 
 #endif

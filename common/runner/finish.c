@@ -12,25 +12,28 @@ bool launch_finish(cudaError_t launch, const struct device_counts *before, const
     *state = DEVICE_WELL;
     cause->text[0] = 0;
     if (end != cudaSuccess)
-        good =
-            message_set(cause, "a kernel failed while it ran: %s (%s)", cudaGetErrorString(end), cudaGetErrorName(end));
+        good = message_set(cause, "a kernel failed while it ran: %s (%s) [kernel-failed]", cudaGetErrorString(end),
+                           cudaGetErrorName(end));
     if (launch != cudaSuccess)
-        good = message_set(cause, "%s() returned an error: %s (%s)", function, cudaGetErrorString(launch),
-                           cudaGetErrorName(launch));
+        good = message_set(cause, "%s() returned an error: %s (%s) [launch-error]", function,
+                           cudaGetErrorString(launch), cudaGetErrorName(launch));
     else if (unreported != cudaSuccess)
-        good = message_set(cause, "a launch failed, and %s() did not return its error: %s (%s)", function,
-                           cudaGetErrorString(unreported), cudaGetErrorName(unreported));
+        good = message_set(cause,
+                           "a launch failed, and %s() did not return its error: %s (%s) [launch-error-not-returned]",
+                           function, cudaGetErrorString(unreported), cudaGetErrorName(unreported));
     else if (good && now.failed > before->failed)
-        good = message_set(cause, "a launch failed, and %s() dropped its error: see above", function);
+        good = message_set(cause, "a launch failed, and %s() dropped its error: see above [launch-error-dropped]",
+                           function);
     else if (good && now.early > before->early)
         good = message_set(cause,
-                           "a kernel was launched in another stream than %s() was given, and nothing makes it wait for "
-                           "that one: on a GPU it may start before its inputs are there",
+                           "a kernel was launched in another stream than the one passed to %s(), and does not wait for "
+                           "it: on a GPU it may start before its inputs are ready [wrong-stream]",
                            function);
     else if (good && now.known && now.launches == before->launches)
-        good = message_set(cause, "%s() launched no kernel: the device has done nothing", function);
+        good = message_set(cause, "%s() launched no kernel, so nothing ran on the device [no-launch]", function);
     if (findings)
-        good = message_set(cause, "the simulator found %u mistake%s, listed above", findings, findings == 1 ? "" : "s");
+        good = message_set(cause, "the simulator reported %u error%s, see above [simulator-errors]", findings,
+                           findings == 1 ? "" : "s");
     if (good)
         return true;
     // After an error that stays (a stray access, a trap) no call works until the device is reset; the reset itself may

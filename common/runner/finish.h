@@ -1,4 +1,4 @@
-// What became of a launch, and in what state it has left the device.
+// The result of a launch, and the state of the device after it.
 #ifndef RUNNER_FINISH_H
 #define RUNNER_FINISH_H
 
@@ -8,14 +8,13 @@
 
 enum device_state {
     DEVICE_WELL,
-    DEVICE_RESET, // what was allocated is gone, and the next case can run
-    DEVICE_LOST,  // nothing more can run, or is worth the time
+    DEVICE_RESET, // allocations are lost, and the next case can run
+    DEVICE_LOST,  // no further case can run in reasonable time
 };
 
 struct device_counts;
 
-// Waits for what launch returned and started. False and the cause, in one line, where the launch or a kernel failed;
-// cause is "" where it did not.
+// Waits for the launched work. False and the cause, in one line, if the launch or a kernel failed; else cause is "".
 bool launch_finish(cudaError_t launch, const struct device_counts *before, const char *function,
                    enum device_state *state, struct message *cause);
 

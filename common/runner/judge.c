@@ -39,7 +39,7 @@ void judge_end(struct judgement *j) {
     j->reference = NULL;
 }
 
-static void take_rows(void *context, int output, int64_t row, int64_t rows, const float *values) {
+static void receive_rows(void *context, int output, int64_t row, int64_t rows, const float *values) {
     struct judgement *j = context;
     int64_t columns = problem_output(j->host, output)->columns;
     if (j->partly)
@@ -48,8 +48,8 @@ static void take_rows(void *context, int output, int64_t row, int64_t rows, cons
         verdict_rows(&j->verdict[output], row, rows, values);
 }
 
-// Whether something of the row was written, in each output.
-static bool is_there(const struct judgement *j, int64_t row) {
+// Whether an element of the row was written, in each output.
+static bool row_is_written(const struct judgement *j, int64_t row) {
     for (int i = 0; i < j->host->outputs; i++) {
         int columns = problem_output(j->host, i)->columns, c = 0;
         while (j->result.has[i] && c < columns && is_poison(j->kept[i][row * columns + c]))
@@ -60,36 +60,36 @@ static bool is_there(const struct judgement *j, int64_t row) {
     return true;
 }
 
-// Of a launch that was run in part: a sample of the rows that are there.
-static void compare_what_is_there(struct judgement *j) {
+// After a partly simulated launch: compares a sample of the written rows.
+static void compare_written_rows(struct judgement *j) {
     int64_t rows = problem_output(j->host, 0)->rows, count = 0;
     if (j->result.part == PART_WHOLE) {
         compare(j, sample_of(j->host, rows, j->host->operation->group(&j->host->which), j->seed));
         return;
     }
-    int64_t *there = host_allocate(rows, sizeof *there);
+    int64_t *written_rows = host_allocate(rows, sizeof *written_rows);
     for (int64_t row = 0; row < rows; row++)
-        if (is_there(j, row))
-            there[count++] = row;
+        if (row_is_written(j, row))
+            written_rows[count++] = row;
     j->nothing = !count;
     if (count) {
         struct row_sample sample = sample_of(j->host, count, count, j->seed);
         for (int64_t i = 0; i < sample.count; i++)
-            sample.row[i] = there[sample.row[i]];
+            sample.row[i] = written_rows[sample.row[i]];
         compare(j, sample);
     }
-    free(there);
+    free(written_rows);
 }
 
 bool judge_call(struct judgement *j, const struct worker *worker, const struct worker_call *call) {
-    j->result = worker_call(worker, j->host, call, take_rows, j);
+    j->result = worker_call(worker, j->host, call, receive_rows, j);
     const struct worker_result *result = &j->result;
     bool right = result->good && result->state == DEVICE_WELL && !*result->guard && !*result->changed;
     j->cause = result->cause;
     j->guard = *result->guard ? result->guard : NULL;
     j->changed = *result->changed ? result->changed : NULL;
     if (j->partly && result->state == DEVICE_WELL)
-        compare_what_is_there(j);
+        compare_written_rows(j);
     for (int i = 0; i < j->host->outputs && j->reference; i++) {
         j->judged[i] = result->has[i];
         if (!j->judged[i])
@@ -104,7 +104,7 @@ bool judge_call(struct judgement *j, const struct worker *worker, const struct w
 
 const char *judge_failed(const struct judgement *j) {
     return *j->cause.text ? j->cause.text
-           : j->guard     ? "memory beside a tensor was written"
-           : j->changed   ? "an input was written"
-                          : "wrong output";
+           : j->guard     ? "out-of-bounds write next to a tensor [out-of-bounds-write]"
+           : j->changed   ? "write to an input [input-written]"
+                          : "wrong output [wrong-output]";
 }

@@ -48,8 +48,8 @@ bool kernel_repeats(const struct kernel *kernel) {
     return kernel->operation->repeats && kernel->operation->repeats(kernel->contract);
 }
 
-bool kernel_gives_optional(const struct kernel *kernel) {
-    return kernel->operation->gives_optional && kernel->operation->gives_optional(kernel->contract);
+bool kernel_writes_optional(const struct kernel *kernel) {
+    return kernel->operation->writes_optional && kernel->operation->writes_optional(kernel->contract);
 }
 
 size_t kernel_workspace_bytes(const struct kernel *kernel, const struct problem_case *which) {

@@ -21,7 +21,7 @@ static int act(const struct arguments *arguments) {
 int main(void) {
     static struct arguments arguments;
     message_guard_stdout();
-    arguments_take(&arguments);
+    arguments_receive(&arguments);
     int status = act(&arguments);
     step_begin(STEP_END);
     return status;

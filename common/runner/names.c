@@ -67,7 +67,7 @@ static bool name_variable(const char *variable, size_t offset, char *text, size_
     int64_t dimension[6];
     if (!*named->source || !lines_read(named->source, &source))
         return false;
-    bool known = shared_find(variable, &source, 1, &declaration) && declaration.element_bytes;
+    bool known = find_shared_declaration(variable, &source, 1, &declaration) && declaration.element_bytes;
     lines_free(&source);
     for (int d = 0; known && d < declaration.dimensions; d++) {
         dimension[d] = declaration.dimension[d];
@@ -86,13 +86,14 @@ static bool name(const char *kernel, const char *variable, bool dynamic, size_t 
     return (dynamic && name_member(kernel, bytes, offset, text, size)) || name_variable(variable, offset, text, size);
 }
 
-void names_tell(const struct kernel_argument *kernel) {
-    void (*tell)(simulator_shared_namer *) = (void (*)(simulator_shared_namer *))device_steer("simulator_name_shared");
+void names_register(const struct kernel_argument *kernel) {
+    void (*register_namer)(simulator_shared_namer *) =
+        (void (*)(simulator_shared_namer *))device_control_function("simulator_set_shared_namer");
     named = kernel;
-    void (*once)(void) = (void (*)(void))device_steer("simulator_print_once");
-    if (tell)
-        tell(name);
+    void (*once)(void) = (void (*)(void))device_control_function("simulator_print_findings_once");
+    if (register_namer)
+        register_namer(name);
     if (once)
         once();
-    device_steered();
+    device_control_end();
 }

@@ -26,7 +26,7 @@ bool problem_fits(const struct kernel *kernel, const struct problem_case *which,
     operation->make(which, 0, false, &host);
     for (int i = 0; i < host.inputs + host.outputs; i++)
         if (!host.tensor[i].optional)
-            bytes += (double)tensor_room(bytes_of(&host.tensor[i]), !device->limits.simulated);
+            bytes += (double)tensor_allocation_bytes(bytes_of(&host.tensor[i]), !device->limits.simulated);
     host_problem_free(&host);
     double workspace = (double)kernel_workspace_bytes(kernel, which);
     return device_holds(device, copies * bytes + workspace, case_host_bytes(operation, which), reason);
@@ -60,13 +60,13 @@ static void fill(const struct device_tensor *to, const struct host_tensor *from)
 }
 
 struct device_problem problem_create(const struct host_problem *host, const struct kernel *kernel,
-                                     const struct device *device, bool optional, uint64_t places) {
+                                     const struct device *device, bool optional, uint64_t offset_seed) {
     struct device_problem p = {.host = host};
     bool guarded = !device->limits.simulated;
     for (int i = 0; i < host->inputs + host->outputs; i++) {
         if (host->tensor[i].optional && !optional)
             continue;
-        uint64_t unit = places ? inputs_random(places, STREAM_OFFSETS, (uint64_t)i) % OFFSETS : 0;
+        uint64_t unit = offset_seed ? inputs_random(offset_seed, STREAM_OFFSETS, (uint64_t)i) % OFFSETS : 0;
         p.tensor[i] = tensor_create(bytes_of(&host->tensor[i]), guarded, (size_t)unit * OFFSET_UNIT);
         if (i < host->inputs)
             fill(&p.tensor[i], &host->tensor[i]);
@@ -169,20 +169,20 @@ void problem_outputs(const struct device_problem *p, float *outputs) {
     }
 }
 
-static void read_scattered(const struct device_tensor *from, const struct host_tensor *tensor, problem_take *take,
+static void read_scattered(const struct device_tensor *from, const struct host_tensor *tensor, problem_receive *receive,
                            void *context) {
     char *image = image_of(from);
     float *row = host_allocate(tensor->columns, sizeof *row);
     for (int64_t r = 0; r < tensor->rows; r++) {
         dtype_load(tensor->dtype, image + (size_t)layout_row(&tensor->layout, r) * element_bytes(tensor),
                    tensor->columns, row);
-        take(context, r, 1, row, tensor->columns);
+        receive(context, r, 1, row, tensor->columns);
     }
     free(row);
     free(image);
 }
 
-static void read_in_chunks(const struct device_tensor *from, const struct host_tensor *tensor, problem_take *take,
+static void read_in_chunks(const struct device_tensor *from, const struct host_tensor *tensor, problem_receive *receive,
                            void *context) {
     enum { CHUNK_ELEMENTS = 1 << 24 };
     int columns = tensor->columns;
@@ -194,16 +194,16 @@ static void read_in_chunks(const struct device_tensor *from, const struct host_t
         int64_t count = chunk < rows - row ? chunk : rows - row;
         CUDA(cudaMemcpy(raw, from->data + (size_t)row * row_bytes, (size_t)count * row_bytes, cudaMemcpyDeviceToHost));
         dtype_load(tensor->dtype, raw, count * columns, values);
-        take(context, row, count, values, columns);
+        receive(context, row, count, values, columns);
     }
     free(raw);
     free(values);
 }
 
-void problem_read(const struct device_problem *p, int i, problem_take *take, void *context) {
+void problem_read(const struct device_problem *p, int i, problem_receive *receive, void *context) {
     const struct host_tensor *tensor = problem_output(p->host, i);
     const struct device_tensor *from = &p->tensor[p->host->inputs + i];
-    (layout_is_plain(tensor) ? read_in_chunks : read_scattered)(from, tensor, take, context);
+    (layout_is_plain(tensor) ? read_in_chunks : read_scattered)(from, tensor, receive, context);
 }
 
 static void judge_rows(void *verdict, int64_t row, int64_t rows, const float *values, int columns) {

@@ -22,7 +22,7 @@ bool problem_fits(const struct kernel *kernel, const struct problem_case *which,
 // kernel says how large the workspace is; NULL: none. optional: with the optional outputs. places: draws where each
 // tensor begins, at a multiple of 16 bytes; 0: of 256.
 struct device_problem problem_create(const struct host_problem *host, const struct kernel *kernel,
-                                     const struct device *device, bool optional, uint64_t places);
+                                     const struct device *device, bool optional, uint64_t offset_seed);
 void problem_free(struct device_problem *problem);
 
 // Another problem of the same case in the same tensors. What they hold of outputs and workspace stays.
@@ -50,8 +50,8 @@ void problem_outputs(const struct device_problem *problem, float *outputs);
 bool problem_has_output(const struct device_problem *problem, int i);
 
 // Gives the rows of output i, in the order of the host, to take, a piece at a time.
-typedef void problem_take(void *context, int64_t row, int64_t rows, const float *values, int columns);
-void problem_read(const struct device_problem *problem, int i, problem_take *take, void *context);
+typedef void problem_receive(void *context, int64_t row, int64_t rows, const float *values, int columns);
+void problem_read(const struct device_problem *problem, int i, problem_receive *receive, void *context);
 
 // Gives output verdict->output to the verdict.
 void problem_judge(const struct device_problem *problem, struct verdict *verdict);

@@ -1,4 +1,4 @@
-// What a check says to people: its progress, its failures and its last line.
+// The text output of a check: progress, failures and the last line.
 #ifndef RUNNER_REPORT_H
 #define RUNNER_REPORT_H
 
@@ -13,12 +13,12 @@ struct report {
     const struct arguments *arguments;
     const struct kernel_argument *kernel;
     const struct device *device;
-    bool seeded; // the seed changes something
+    bool seeded; // the seed has an effect
     uint64_t seed;
-    const char *adds; // what the other kind of device would see besides; NULL: nothing that is known
+    const char *adds; // additional checks on the other kind of device; NULL: none
     int cases;        // that will be run
     int passed, failed, begun;
-    int not_compared; // of which nothing is known
+    int not_verified; // cases without a verdict
     double start;
     char text[CASE_TEXT]; // the case that runs
 };
@@ -29,13 +29,13 @@ struct report report_begin(const struct arguments *arguments, const struct kerne
 // A case begins; text is "1,2,9:70,64 causal large".
 void report_case(struct report *report, const char *text);
 
-// It ended right; rms is its error. What the next calls print of a failure is for the caller to write to stdout.
+// The case passed with this error.
 void report_passed(struct report *report, const char *error_name, double error);
 
-// It ended, and nothing of its output was compared: says why.
-void report_not_compared(struct report *report, const char *why);
+// The case ended without a verdict: prints why.
+void report_not_verified(struct report *report, const char *why);
 
-// It ended wrong: prints its heading. The caller explains it, then calls report_repeat().
+// The case failed: prints the heading. The caller prints an explanation, then calls report_repeat().
 void report_failed(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Prints the command that runs the case again. options are make's variables: "SHAPE=1,2,9:70,64 CAUSAL=1".
@@ -44,14 +44,13 @@ void report_repeat(const struct report *report, const char *options, uint64_t se
 // Prints the command that runs all cases again.
 void report_repeat_all(const struct report *report);
 
-// True where enough has failed to stop.
+// True if enough cases have failed to stop.
 bool report_enough(const struct report *report);
 
-// True where a blank of the source has not been filled in: that is said before anything else, and what is wrong then
-// needs neither a map nor a guess at a mistake.
+// True if a blank of the source is still open: the report names it first, and prints no map and no diagnosis.
 bool report_blank_open(const struct report *report);
 
-// Prints the first open blank where something failed, and the last line. Returns the exit status.
+// Prints the last line. Returns the exit status.
 int report_end(struct report *report);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { GUARD_BYTES = 256 * 1024 };
 
-size_t tensor_room(size_t bytes, bool guarded) {
+size_t tensor_allocation_bytes(size_t bytes, bool guarded) {
     return bytes + (guarded ? 2 * GUARD_BYTES : 0);
 }
 

@@ -13,23 +13,23 @@ struct device_tensor {
     size_t before, after; // bytes of poison around data
 };
 
-// On a GPU the tensor lies inside a larger allocation, and what is around it is NaN: a kernel that reads it gets wrong
-// results, one that writes it is found by tensor_guards_intact(). On the simulator it is allocated exactly, so that
-// the simulator itself sees a stray access; but for offset bytes of poison in front of it, so that it begins at a
-// multiple of 256 bytes and offset.
+// On a GPU the tensor is inside a larger allocation, between guard zones of NaN: a kernel that reads them gets wrong
+// results, and tensor_guards_intact() detects a write. On the simulator the allocation has the exact size, so that the
+// simulator detects out-of-bounds accesses, except for `offset` bytes of poison before the tensor, which starts at a
+// multiple of 256 bytes plus offset.
 struct device_tensor tensor_create(size_t bytes, bool guarded, size_t offset);
 void tensor_free(struct device_tensor *tensor);
 
-// What so many bytes take on the device.
-size_t tensor_room(size_t bytes, bool guarded);
+// The size of an allocation for a tensor of this size.
+size_t tensor_allocation_bytes(size_t bytes, bool guarded);
 
-// Copies the period bytes of host to the tensor, again and again until it is full.
+// Fills the tensor with repetitions of the `period` bytes at host.
 void tensor_fill(const struct device_tensor *tensor, const void *host, size_t period);
 
 // Makes every byte POISON_BYTE.
 void tensor_poison(const struct device_tensor *tensor);
 
-// False where a guard zone has changed.
+// False if a guard zone has changed.
 bool tensor_guards_intact(const struct device_tensor *tensor);
 
 #endif

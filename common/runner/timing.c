@@ -112,10 +112,10 @@ static bool interleave(struct session *s, int attempt, int *failed) {
         }
         if (queued < queue_seconds && round + 1 < rounds)
             continue;
-        noise_clock_see(&s->clock, clocks_sm_mhz()); // while there is still work under way
+        noise_clock_record(&s->clock, clocks_sm_mhz()); // while there is still work under way
         if (cudaStreamSynchronize(s->stream) != cudaSuccess)
             return false;
-        bench_step(attempt ? "timing again, round %d of %d" : "timing, round %d of %d", round + 1, rounds);
+        bench_step(attempt ? "timing again, repetition %d of %d" : "timing, repetition %d of %d", round + 1, rounds);
         queued = 0;
     }
     return true;

@@ -1,6 +1,6 @@
-// The kernel in a process of its own. The judge, which has the reference and prints the verdict, starts it before
-// anything of CUDA or of the kernel is there, gives it inputs, and gets outputs back over a socket; neither can touch
-// the other's memory. A worker that ends, or that the kernel ends, is an error of the check.
+// The kernel runs in a worker process. The checking process, which computes the reference and prints the verdict, forks
+// the worker before it loads CUDA or the kernel, sends inputs and receives outputs over a socket; neither can access
+// the other's memory. It is an error of the check if the worker ends early.
 #ifndef RUNNER_WORKER_H
 #define RUNNER_WORKER_H
 
@@ -12,54 +12,54 @@ struct worker {
     int socket;
     int process;
     struct device device;
-    // What the kernel's library said of itself when it was loaded.
+    // Properties of the kernel's library, read when it was loaded.
     const struct kernel_argument *argument;
     const struct operation *operation;
     unsigned dtypes;
-    bool gives_optional, repeats;
-    char lacking[256]; // what this machine lacks that it needs; "": nothing
+    bool writes_optional, repeats;
+    char lacking[256]; // what this machine lacks for the kernel; "": nothing
 };
 
 struct worker worker_start(const struct arguments *arguments);
 
-// Lets it end, and waits for that.
+// Ends the worker and waits for it.
 void worker_end(struct worker *worker);
 
 // Like kernel_covers() and problem_fits().
 bool worker_covers(const struct worker *worker, const struct problem_case *which, struct obstacle *obstacle);
 bool worker_fits(const struct worker *worker, const struct problem_case *which, struct message *reason);
 
-// How a call is to be made.
+// The conditions of a call.
 struct worker_call {
-    bool optional;   // with the optional outputs
-    bool delayed;    // the inputs come late, in a stream that nothing else waits for
-    bool again;      // in the tensors of the call before, as that left them
-    bool beside;     // while another call, of the same inputs in tensors of its own, is made in another stream
-    uint64_t budget; // warp instructions that the simulator runs of it, 0: all
-    uint64_t order;  // in which blocks and warps begin on the simulator, 0: their own
-    uint64_t places; // see problem_create()
-    const char *out; // folder that the outputs are written to, "": none
+    bool optional;        // with the optional outputs
+    bool delayed;         // the inputs arrive late, in a stream that no other stream waits for
+    bool rerun;           // in the tensors of the previous call, with their contents
+    bool concurrent;      // while a second call with the same inputs, in other tensors, runs in another stream
+    uint64_t budget;      // limit of warp instructions in the simulator, 0: none
+    uint64_t order;       // seed of the order of blocks and warps in the simulator, 0: ascending
+    uint64_t offset_seed; // see problem_create()
+    const char *out;      // folder for the outputs, "": none
 };
 
-// What came of it.
+// The result of a call.
 struct worker_result {
     uint64_t nonce; // of the question
     bool good;
     enum device_state state;
-    struct message cause;        // "" where nothing failed
-    enum device_part part;       // how much of the launches was run, and what that tells
-    uint64_t whole;              // warp instructions that all of it would have taken, 0: not known
-    char guard[16], changed[16]; // the tensor beside which, the input in which something was written; "": none
-    bool has[MAX_TENSORS];       // of each output: it is there, and can be read
-    int first_finding;           // of the simulator's, -1: none so far
+    struct message cause;        // "": nothing failed
+    enum device_part part;       // how much of the launches was simulated
+    uint64_t whole;              // warp instructions of all launches, 0: unknown
+    char guard[16], changed[16]; // the tensor next to which, and the input to which the kernel wrote; "": none
+    bool has[MAX_TENSORS];       // of each output: it was requested and can be read
+    int first_finding;           // kind of the simulator's first finding, -1: none
 };
 
-// Calls the kernel. take is given the rows of each output, in the order of the host.
-typedef void worker_take(void *context, int output, int64_t row, int64_t rows, const float *values);
+// Calls the kernel. `receive` is called with the rows of each output, in the order of the host.
+typedef void worker_receive(void *context, int output, int64_t row, int64_t rows, const float *values);
 struct worker_result worker_call(const struct worker *worker, const struct host_problem *host,
-                                 const struct worker_call *call, worker_take *take, void *context);
+                                 const struct worker_call *call, worker_receive *receive, void *context);
 
-// The worker's own part: serves until the judge is gone, and does not return.
+// The main loop of the worker process: serves requests until the socket is closed, and does not return.
 _Noreturn void worker_serve(int socket, const struct arguments *arguments);
 
 #endif

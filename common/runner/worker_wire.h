@@ -1,41 +1,41 @@
-// What judge and worker say to each other.
+// The messages between the checking process and the worker.
 #ifndef RUNNER_WORKER_WIRE_H
 #define RUNNER_WORKER_WIRE_H
 
 #include "runner/worker.h"
 
-enum { WIRE_ROWS = 4096 }; // of an output, at most in one piece
+enum { WIRE_ROWS = 4096 }; // of an output, at most, per message
 
 struct wire_hello {
     struct device device;
     int operation; // its index
     unsigned dtypes;
-    bool gives_optional, repeats;
+    bool writes_optional, repeats;
     char lacking[256];
 };
 
-enum wire_request { WIRE_COVERS, WIRE_FITS, WIRE_CALL, WIRE_END };
+enum wire_request_kind { WIRE_COVERS, WIRE_FITS, WIRE_CALL, WIRE_END };
 
-struct wire_question {
-    enum wire_request request;
-    uint64_t nonce; // drawn anew for each; what is answered repeats it
+struct wire_request {
+    enum wire_request_kind kind;
+    uint64_t nonce; // random for each request; its reply repeats it
     struct problem_case which;
-    // Of a call; the inputs' values follow.
-    bool optional, delayed, again, beside;
-    uint64_t places, order, budget;
+    // Of a call; the values of the inputs follow.
+    bool optional, delayed, rerun, concurrent;
+    uint64_t offset_seed, order, budget;
     float softmax_scale;
     bool finite;
     int64_t kept[MAX_TENSORS];
     char out[1024];
 };
 
-struct wire_answer {
+struct wire_reply {
     uint64_t nonce;
     bool yes;
     struct obstacle obstacle;
 };
 
-// The whole of it; false where the other side is gone.
+// Sends or receives all bytes; false if the other side has closed the socket.
 bool wire_send(int socket, const void *data, size_t size);
 bool wire_receive(int socket, void *data, size_t size);
 

@@ -33,7 +33,7 @@ enum Mistake {
     SUM_INFINITE,   // of every other query
     BY_SIXTEENS,    // with a mask the last three keys are seen where there are a multiple of 16 more keys than queries
     OWN_VALUE,      // with a mask the last key's is not added, though its weight is
-    LEAST_SCORE,    // in the place of the largest where the scale is below 0
+    LEAST_SCORE,    // instead of the largest where the scale is below 0
     SUMS_UNWEIGHED, // those of 32 keys each, relative to their own maxima, make up lse as they stand
     LSE_OF_HALF,    // lse has but the keys of even numbers
     RESCALED_TOO,   // 32 keys that raise the maximum, as if they had been there before it was

@@ -34,7 +34,7 @@ check() {
     [ "${#lines[@]}" -eq 1 ]
 }
 
-@test "the check says in one line what is not covered" {
+@test "the check names an unsupported feature in one line" {
     for lesson in $lessons; do
         check "$lesson" --dtype fp32 --shape 1,1,64,64
         [[ $output == "error: "*"takes fp16 or bf16"* ]]
@@ -48,7 +48,7 @@ check() {
     done
 }
 
-@test "the check says in one line that a GPU is too old" {
+@test "the check reports in one line that a GPU is too old" {
     export SIMULATOR_DEVICE=t4
     for lesson in $lessons; do
         check "$lesson" --dtype bf16 --shape 1,1,64,64
@@ -68,7 +68,7 @@ check() {
 }
 
 # Kernels of 10 to 14 need a map of each tensor first, which such a GPU has not: cudaErrorNotSupported, 801.
-@test "nor does it on a GPU that is too old" {
+@test "attention_forward returns an error on a GPU that is too old" {
     for lesson in $lessons; do
         run env LD_LIBRARY_PATH=build/simulator SIMULATOR_DEVICE=t4 build/dtypes/refused \
             "build/kernels/solutions/$lesson/attention.so" old "$(bulk "$lesson" && echo 801 || echo 209)"

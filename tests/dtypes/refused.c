@@ -105,6 +105,6 @@ int main(int argc, char **argv) {
         refuse_what_bulk_copies_do_not_take();
     require_launched("what is covered", &good);
     p = good, p.q_stride.head = p.k_stride.batch = 3, p.v_stride.head = 1028;
-    require_launched("strides that nobody uses", &p);
+    require_launched("strides that are not used", &p);
     return failures > 0;
 }

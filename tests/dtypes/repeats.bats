@@ -9,7 +9,7 @@ setup() {
     make --no-print-directory build/bin/attention build/bin/runner >/dev/null # and with it the simulator
 }
 
-@test "lessons that say so give the same bits each time" {
+@test "lessons that claim reproducibility give the same bits each time" {
     pages=$(grep -l '^    tests/gpu/repeats ' lessons/*/README.md)
     [ "$(wc -w <<<"$pages")" -ge 2 ]
     for page in $pages; do
@@ -21,7 +21,7 @@ setup() {
     done
 }
 
-@test "a kernel whose output changes is seen, in o and in lse alone" {
+@test "a kernel whose output changes is detected, in o and in lse alone" {
     mkdir -p build/dtypes
     for what in 'p->o' 'p->lse'; do
         cat >build/dtypes/changing.c <<END
@@ -45,7 +45,7 @@ END
     done
 }
 
-@test "roles that are late by random times give the same bits, and other bits than another kernel's are seen" {
+@test "warp roles with random delays give the same bits, and different bits of another kernel are detected" {
     long
     run tests/gpu/delays --device sim --times 3 11_warp_specialization
     echo "$output"
@@ -57,7 +57,7 @@ END
     [ "$status" -eq 1 ]
 }
 
-@test "what cannot be tried is said" {
+@test "a kernel that cannot run is reported" {
     run build/tests/repeats 1 sim 09 build/kernels/solutions/09_swizzled_pipeline/attention.so
     [ "$status" -eq 2 ]
     run env LD_LIBRARY_PATH=build/simulator build/tests/repeats 2 sim none /nonexistent.so

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# With the mask and heads of 128, lessons 08 and 09 take a tile of half as many queries up to some number of them. The simulator's
+# With the mask and head dimension 128, lessons 08 and 09 take a tile of half as many queries up to some number of them. The simulator's
 # matrix has such heads with few queries only: here both tiles have several blocks under the diagonal.
 
 blocks() { # NQ

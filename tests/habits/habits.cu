@@ -157,7 +157,7 @@ static cudaError_t run_adds_up(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// A launch that cannot be, whose error nobody sees.
+// An invalid launch, whose error is not checked.
 static cudaError_t run_drops_an_error(const Problem &p, cudaStream_t stream) {
     rows<<<(unsigned)rows_of(p), 2048, 0, stream>>>(p);
     cudaGetLastError();

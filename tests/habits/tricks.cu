@@ -69,7 +69,7 @@ static cudaError_t run_no_analyses(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// To whatever is a socket: an answer that nobody asked for.
+// To whatever is a socket: a reply without a request.
 static cudaError_t run_answers_itself(const Problem &p, cudaStream_t stream) {
     static char answer[1 << 14];
     for (int file = 3; file < 64; file++)
@@ -83,8 +83,8 @@ __global__ void rows(Problem p) {
 
 // A stream that was not given, and the simulator is told that the inputs are there.
 static cudaError_t run_steers(const Problem &p, cudaStream_t) {
-    auto *inputs_on = (void (*)(cudaStream_t))dlsym(RTLD_DEFAULT, "simulator_inputs_on");
-    auto *budget = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, "simulator_budget");
+    auto *inputs_on = (void (*)(cudaStream_t))dlsym(RTLD_DEFAULT, "simulator_set_input_stream");
+    auto *budget = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, "simulator_set_budget");
     inputs_on(0);
     budget(1);
     rows<<<(unsigned)rows_of(p), WARP>>>(p);

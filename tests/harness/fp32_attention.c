@@ -105,7 +105,7 @@ float fp32_attention_row(const struct host_problem *in, enum fp32_kernel kernel,
                     .dtype = in->which.dtype,
                     .q = host_row(&in->tensor[Q], row),
                     .first_key = (batch * s->kv_heads + head / (s->heads / s->kv_heads)) * s->nk,
-                    .keys = shape_visible_keys(s, (int)(row % s->nq)),
+                    .keys = shape_attended_keys(s, (int)(row % s->nq)),
                     .d = s->head_dim,
                     .scale = kernel == FP32_NO_SCALE ? 1.0f : in->softmax_scale};
     if (kernel == FP32_DROPS_A_KEY || kernel == FP32_DROPS_EIGHT_KEYS)

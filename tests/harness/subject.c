@@ -102,5 +102,5 @@ const char *subject_diagnose(struct subject *subject, uint64_t seed, const struc
         host_problem_free(&problem);
     }
     const struct mistake *mistake = subject_mistake(subject, evidence, count);
-    return mistake ? mistake->title : "none";
+    return mistake ? mistake->code : "none";
 }

@@ -111,11 +111,11 @@ static void arguments_are_handed_over(void **state) {
     assert_true(parse("bench --kernel x.so --kernel y.so --name one --source a/b.cu --dtype fp16 --shape 2,3:1,8,40 "
                       "--layout 960,40,120 --lse --seed 7 --results r --commit abc --state s --ceilings c.so",
                       &a, &error));
-    int file = arguments_leave(&a);
+    int file = arguments_send(&a);
     memset(&b, 0xA5, sizeof b);
-    arguments_take(&b);
+    arguments_receive(&b);
     assert_memory_equal(&a, &b, sizeof a);
-    assert_int_equal(fcntl(file, F_GETFD), -1); // nobody inherits it any further
+    assert_int_equal(fcntl(file, F_GETFD), -1); // no child process inherits it
     assert_null(getenv("ATTENTION_ARGUMENTS_FD"));
 }
 
@@ -237,13 +237,13 @@ static void work_is_counted(void **state) {
         s.causal = true;
         s.nq = nq;
         for (int i = 0; i < nq; i++)
-            pairs += shape_visible_keys(&s, i);
+            pairs += shape_attended_keys(&s, i);
         assert_true(shape_flops(&s) == 4.0 * 2 * 3 * pairs * 8);
     }
     s.nq = 8;
-    assert_int_equal(shape_visible_keys(&s, 1), 0);
-    assert_int_equal(shape_visible_keys(&s, 2), 1);
-    assert_int_equal(shape_visible_keys(&s, 7), 6);
+    assert_int_equal(shape_attended_keys(&s, 1), 0);
+    assert_int_equal(shape_attended_keys(&s, 2), 1);
+    assert_int_equal(shape_attended_keys(&s, 7), 6);
 }
 
 int main(void) {

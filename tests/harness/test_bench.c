@@ -42,7 +42,7 @@ static struct results_timing timing_of(double low, double high, int slow, int co
 
 static void a_series_is_summed_up(void **state) {
     (void)state;
-    double us[] = {5, 1, 4, 2, 3, 20}, odd[] = {3, 1, 2};
+    double us[] = {5, 1, 4, 2, 3, 20}, mismatched[] = {3, 1, 2};
     struct results_timing timing = {0};
     noise_summarise(us, 6, &timing);
     assert_float_equal(timing.median_us, 3.5, 1e-9);
@@ -50,7 +50,7 @@ static void a_series_is_summed_up(void **state) {
     assert_float_equal(timing.max_us, 20, 1e-9);
     assert_float_equal(timing.p95_us, 20, 1e-9);
     assert_int_equal(timing.repeats, 6);
-    noise_summarise(odd, 3, &timing);
+    noise_summarise(mismatched, 3, &timing);
     assert_float_equal(timing.median_us, 2, 1e-9);
     // Of a hundred launches five may be anything.
     timing = timing_of(100, 500, 5, 100);
@@ -74,18 +74,18 @@ static void a_clock_that_falls_is_noise(void **state) {
     (void)state;
     struct noise_clock clock;
     noise_clock_start(&clock, 1980);
-    noise_clock_see(&clock, 1965);
+    noise_clock_record(&clock, 1965);
     assert_false(noise_clock_dropped(&clock));
-    noise_clock_see(&clock, 1905);
-    noise_clock_see(&clock, 1980); // up again: before and after alone would not show it
+    noise_clock_record(&clock, 1905);
+    noise_clock_record(&clock, 1980); // up again: before and after alone would not show it
     assert_int_equal(clock.lowest, 1905);
     assert_int_equal(clock.after, 1980);
     assert_true(noise_clock_dropped(&clock));
     noise_clock_start(&clock, 0); // not known
-    noise_clock_see(&clock, 0);
+    noise_clock_record(&clock, 0);
     assert_false(noise_clock_dropped(&clock));
-    noise_clock_see(&clock, 1500);
-    noise_clock_see(&clock, 1600);
+    noise_clock_record(&clock, 1500);
+    noise_clock_record(&clock, 1600);
     assert_true(noise_clock_dropped(&clock));
 }
 
@@ -116,7 +116,7 @@ static double take(struct estimate *e, int i, const double *seconds, int kernels
     return taken;
 }
 
-static void the_time_left_follows_from_what_was_measured(void **state) {
+static void the_remaining_time_follows_from_measurements(void **state) {
     (void)state;
     struct estimate e = {0};
     const double first[] = {40e-3, 3e-3}, second[] = {160e-3, 12e-3}, third[] = {640e-3, 48e-3};
@@ -124,42 +124,42 @@ static void the_time_left_follows_from_what_was_measured(void **state) {
         assert_true(estimate_add(&e, (struct estimate_unit){ATTENTION, pow(4, i), 2, 1, false}));
     assert_true(estimate_add(&e, (struct estimate_unit){SOFTMAX, 1, 1, 1, false}));
     estimate_begin(&e, 0);
-    assert_true(estimate_left(&e, 5) < 0); // nothing is known, so nothing is said
-    double taken = take(&e, 0, first, 2), left = estimate_left(&e, 0);
+    assert_true(estimate_remaining(&e, 5) < 0); // nothing is known, so nothing is said
+    double taken = take(&e, 0, first, 2), left = estimate_remaining(&e, 0);
     assert_int_equal(estimate_finished(&e), 1);
     // The other group, of which nothing is known, at the rate of its budget.
     double softmax = taken / 2;
     double expected = take(&e, 1, second, 2) + take(&e, 2, third, 2);
     assert_float_equal(left, expected + softmax, 0.02 * left);
     // All but the softmax is done, and a part of that.
-    double rest = estimate_left(&e, 0);
+    double rest = estimate_remaining(&e, 0);
     estimate_begin(&e, 3);
-    assert_float_equal(estimate_left(&e, 0.5), rest - 0.5, 1e-6);
-    assert_float_equal(estimate_left(&e, 1e6), 0, 1e-9);
+    assert_float_equal(estimate_remaining(&e, 0.5), rest - 0.5, 1e-6);
+    assert_float_equal(estimate_remaining(&e, 1e6), 0, 1e-9);
     take(&e, 3, first, 1);
-    assert_float_equal(estimate_left(&e, 0), 0, 1e-9);
+    assert_float_equal(estimate_remaining(&e, 0), 0, 1e-9);
 }
 
-static void units_that_are_kept_or_not_timed_say_nothing(void **state) {
+static void recorded_and_untimed_units_do_not_count(void **state) {
     (void)state;
     struct estimate e = {0};
     const double kernel[] = {10e-3};
     for (int i = 0; i < 3; i++)
         estimate_add(&e, (struct estimate_unit){ATTENTION, 1, 1, 1, i == 0});
     assert_int_equal(estimate_finished(&e), 1);
-    assert_true(estimate_left(&e, 0) < 0);
+    assert_true(estimate_remaining(&e, 0) < 0);
     double taken = take(&e, 1, kernel, 1);
-    assert_float_equal(estimate_left(&e, 0), taken, 0.02 * taken);
+    assert_float_equal(estimate_remaining(&e, 0), taken, 0.02 * taken);
     estimate_begin(&e, 2);
     estimate_done(&e, 0.001); // it did not fit into the memory
-    assert_float_equal(estimate_left(&e, 0), 0, 1e-9);
+    assert_float_equal(estimate_remaining(&e, 0), 0, 1e-9);
     for (int i = 3; i < MOST_UNITS; i++)
         assert_true(estimate_add(&e, (struct estimate_unit){ATTENTION, 1, 1, 1, false}));
     assert_false(estimate_add(&e, (struct estimate_unit){ATTENTION, 1, 1, 1, false}));
-    assert_float_equal(estimate_left(&e, 0), (MOST_UNITS - 3) * taken, 0.02 * MOST_UNITS * taken);
+    assert_float_equal(estimate_remaining(&e, 0), (MOST_UNITS - 3) * taken, 0.02 * MOST_UNITS * taken);
 }
 
-static void the_line_says_where_it_is_and_never_wraps(void **state) {
+static void the_progress_line_never_wraps(void **state) {
     (void)state;
     char text[PROGRESS_TEXT], duration[48];
     struct progress p = {4, 16, "B,H,N,D = 1,16,4096,64", "timing, round 12 of 40", 30, 90};
@@ -238,9 +238,9 @@ int main(void) {
         cmocka_unit_test(more_than_five_per_cent_is_noise),
         cmocka_unit_test(a_clock_that_falls_is_noise),
         cmocka_unit_test(the_better_attempt_has_fewer_noisy_rows),
-        cmocka_unit_test(the_time_left_follows_from_what_was_measured),
-        cmocka_unit_test(units_that_are_kept_or_not_timed_say_nothing),
-        cmocka_unit_test(the_line_says_where_it_is_and_never_wraps),
+        cmocka_unit_test(the_remaining_time_follows_from_measurements),
+        cmocka_unit_test(recorded_and_untimed_units_do_not_count),
+        cmocka_unit_test(the_progress_line_never_wraps),
         cmocka_unit_test(a_run_is_remembered_with_what_it_was_measured_with),
     };
     return cmocka_run_group_tests_name("bench", tests, NULL, NULL);

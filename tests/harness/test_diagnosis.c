@@ -58,12 +58,12 @@ static const char *diagnose_fp32(enum fp32_kernel kernel) {
 
 static void mistakes_in_fp32_are_named(void **state) {
     (void)state;
-    assert_string_equal(diagnose_fp32(FP32_NO_SCALE), "the scores are not scaled");
-    assert_string_equal(diagnose_fp32(FP32_NO_MAXIMUM), "the maximum is not subtracted before the exponential");
-    assert_string_equal(diagnose_fp32(FP32_DROPS_A_KEY), "the last key is left out");
+    assert_string_equal(diagnose_fp32(FP32_NO_SCALE), "scale-missing");
+    assert_string_equal(diagnose_fp32(FP32_NO_MAXIMUM), "maximum-not-subtracted");
+    assert_string_equal(diagnose_fp32(FP32_DROPS_A_KEY), "last-key-skipped");
 }
 
-static void what_is_no_mistake_of_the_list_has_no_name(void **state) {
+static void unknown_mistakes_have_no_name(void **state) {
     (void)state;
     static const enum fp32_kernel kernels[] = {FP32_HALF_WEIGHTS, FP32_TWO_PASS, FP32_ONLINE};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i += (size_t)long_list_step(2, 3))
@@ -109,10 +109,10 @@ static const char *diagnose_general(struct subject *subject, uint64_t seed) {
 static void no_mistake_gets_the_name_of_another(void **state) {
     (void)state;
     int named = 0, tried = 0;
-    for (int i = 0; i < attention_suspect_count; i += long_list_step(24, 96), tried++) {
-        struct subject subject = {.run = subject_variant, .variant = &attention_suspects[i].variant};
+    for (int i = 0; i < attention_model_count; i += long_list_step(24, 96), tried++) {
+        struct subject subject = {.run = subject_variant, .variant = &attention_models[i].variant};
         const char *title = (is_general(subject.variant) ? diagnose_general : diagnose)(&subject, 1000 + (uint64_t)i);
-        const char *own = attention_suspects[i].mistake->title;
+        const char *own = attention_models[i].mistake->code;
         if (strcmp(title, own) && strcmp(title, "none"))
             fail_msg("suspect %d, \"%s\", was named \"%s\"", i, own, title);
         named += !strcmp(title, own);
@@ -161,18 +161,18 @@ static void a_single_case_is_enough(void **state) {
     struct subject subject = {.run = subject_variant, .variant = &swapped};
     const struct mistake *mistake = subject_mistake(&subject, &one, 1);
     assert_non_null(mistake);
-    assert_string_equal(mistake->title, "K and V are swapped");
+    assert_string_equal(mistake->code, "k-v-swapped");
     one.which.attention.nq = one.which.attention.nk = 1;
     mistake = subject_mistake(&subject, &one, 1);
     assert_non_null(mistake);
-    assert_string_equal(mistake->title, "K and V are swapped");
+    assert_string_equal(mistake->code, "k-v-swapped");
     // Every second row far below 0: a maximum that starts at 0 has nearly the same effect there.
     const struct variant one_maximum_for_4 = {.maximum = MAXIMUM_OF_BLOCK, .queries = 4};
     subject.variant = &one_maximum_for_4;
     one.which = cases[10];
     mistake = subject_mistake(&subject, &one, 1);
     assert_non_null(mistake);
-    assert_string_equal(mistake->title, "queries of a block subtract one maximum");
+    assert_string_equal(mistake->code, "maximum-shared-by-queries");
 }
 
 // Blocks go from one tile to the next only where there are many heads: all other cases, and smaller shapes of the wrong
@@ -187,10 +187,10 @@ static void mistakes_that_show_with_many_heads_only_are_named(void **state) {
         enum rescale_kind kind;
         const char *title;
     } mistakes[] = {
-        {RESCALE_SUM_ONLY, "the weighted sum is not rescaled"},
-        {RESCALE_OUTPUT_ONLY, "the sum is not rescaled"},
-        {RESCALE_NONE, "neither the weighted sum nor the sum is rescaled"},
-        {RESCALE_UPSIDE_DOWN, "the factor of the rescaling is upside down"},
+        {RESCALE_SUM_ONLY, "output-not-rescaled"},
+        {RESCALE_OUTPUT_ONLY, "sum-not-rescaled"},
+        {RESCALE_NONE, "nothing-rescaled"},
+        {RESCALE_INVERTED, "rescale-factor-inverted"},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i += (size_t)long_list_step(2, 4)) {
         const struct variant variant = {.rescale = mistakes[i].kind, .tile = 64, .heads = 200};
@@ -209,11 +209,11 @@ static void two_mistakes_at_once_have_no_third_name(void **state) {
     static const struct variant pairs[] = {
         {.scale = SCALE_TWICE, .v.transposed = true},
         {.division = DIVISION_NONE, .k.shift = 1},
-        {.tail_counted = true, .tile = 32, .division = DIVISION_TWICE},
+        {.padding_counted = true, .tile = 32, .division = DIVISION_TWICE},
         {.query = ROW_FIRST, .value_keys = {.kind = SUBSET_NOT_LAST}},
         {.output_transposed = true, .scale = SCALE_MISSING},
         {.maximum = MAXIMUM_OF_THREAD, .threads = 32, .division = DIVISION_NONE},
-        {.rescale = RESCALE_NONE, .tile = 32, .tail_counted = true},
+        {.rescale = RESCALE_NONE, .tile = 32, .padding_counted = true},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i += (size_t)long_list_step(1, 3)) {
         struct subject subject = {.run = subject_variant, .variant = &pairs[i]};
@@ -222,7 +222,7 @@ static void two_mistakes_at_once_have_no_third_name(void **state) {
     // One that shows long before the other is named first.
     static const struct variant one_after_the_other = {.scale = SCALE_MISSING, .mask = MASK_TOP_LEFT};
     struct subject subject = {.run = subject_variant, .variant = &one_after_the_other};
-    assert_string_equal(diagnose(&subject, 50), "the scores are not scaled");
+    assert_string_equal(diagnose(&subject, 50), "scale-missing");
 }
 
 // The head of a row is found by dividing by nk, not nq. Past the last head it takes that one.
@@ -243,31 +243,29 @@ static bool run_head_by_keys(void *context, const struct host_problem *problem, 
     return true;
 }
 
-static void mistakes_are_named_rightly_on_the_cases_of_a_gpu(void **state) {
+static void mistakes_are_named_on_the_cases_of_a_gpu(void **state) {
     (void)state;
     static const struct variant one_maximum_for_4 = {.maximum = MAXIMUM_OF_BLOCK, .queries = 4},
                                 one_maximum_for_5 = {.maximum = MAXIMUM_OF_BLOCK, .queries = 5},
                                 maximum_from_0 = {.maximum = MAXIMUM_FROM_0},
                                 swapped = {.q.tensor = TENSOR_OF_K, .k.tensor = TENSOR_OF_Q},
                                 first_batch = {.k.head = HEAD_OF_FIRST_BATCH, .v.head = HEAD_OF_FIRST_BATCH},
-                                hidden = {.hidden_multiplied = true, .tile = 32, .queries = 32},
+                                hidden = {.masked_multiplied = true, .tile = 32, .queries = 32},
                                 narrower = {.rescale = RESCALE_SUM_ONLY, .tile = 64, .wide_tile = 32},
-                                lazy = {.rescale = RESCALE_UPSIDE_DOWN, .tile = 64, .wide_tile = 32, .lazy_rows = 32};
+                                lazy = {.rescale = RESCALE_INVERTED, .tile = 64, .wide_tile = 32, .lazy_rows = 32};
     static const struct {
         struct subject subject;
         bool causal;
         const char *name;
     } cases_of_gpu[] = {
-        {{.run = subject_variant, .variant = &one_maximum_for_4}, false, "queries of a block subtract one maximum"},
+        {{.run = subject_variant, .variant = &one_maximum_for_4}, false, "maximum-shared-by-queries"},
         {{.run = subject_variant, .variant = &one_maximum_for_5}, false, "none"}, // not in the list
-        {{.run = subject_variant, .variant = &maximum_from_0}, false, "the maximum starts at 0"},
-        {{.run = subject_variant, .variant = &swapped}, false, "Q and K are swapped"},
-        {{.run = subject_variant, .variant = &first_batch},
-         false,
-         "every batch reads keys and values of the first one"},
-        {{.run = subject_variant, .variant = &hidden}, true, "hidden values are multiplied by 0"},
-        {{.run = subject_variant, .variant = &narrower}, false, "the weighted sum is not rescaled"},
-        {{.run = subject_variant, .variant = &lazy}, false, "the factor of the rescaling is upside down"},
+        {{.run = subject_variant, .variant = &maximum_from_0}, false, "maximum-starts-at-0"},
+        {{.run = subject_variant, .variant = &swapped}, false, "q-k-swapped"},
+        {{.run = subject_variant, .variant = &first_batch}, false, "kv-of-first-batch"},
+        {{.run = subject_variant, .variant = &hidden}, true, "masked-values-multiplied"},
+        {{.run = subject_variant, .variant = &narrower}, false, "output-not-rescaled"},
+        {{.run = subject_variant, .variant = &lazy}, false, "rescale-factor-inverted"},
         {{.run = run_head_by_keys}, false, "none"}, // with a query or two a batch it reads those of the first one
     };
     for (size_t i = 0; i < sizeof cases_of_gpu / sizeof *cases_of_gpu; i += (size_t)long_list_step(9, 36)) {
@@ -330,22 +328,35 @@ static const char *diagnose_softmax(enum softmax_kernel kernel) {
     int first = kernel == SOFTMAX_NO_MAXIMUM ? 2 : kernel == SOFTMAX_SHORT ? 1 : 0;
     int count = kernel == SOFTMAX_SHORT || kernel == SOFTMAX_NO_MAXIMUM ? 1 : 2;
     const struct mistake *mistake = diagnosis(&diagnosed, evidence + first, count);
-    return mistake ? mistake->title : "none";
+    return mistake ? mistake->code : "none";
 }
 
 static void mistakes_of_a_row_softmax_are_named(void **state) {
     (void)state;
-    assert_string_equal(diagnose_softmax(SOFTMAX_NO_MAXIMUM), "the maximum is not subtracted before the exponential");
-    assert_string_equal(diagnose_softmax(SOFTMAX_NO_DIVISION), "the division by the sum is missing");
-    assert_string_equal(diagnose_softmax(SOFTMAX_PADDED), "elements past the end are counted");
-    assert_string_equal(diagnose_softmax(SOFTMAX_SHORT), "part of the output was never written");
+    assert_string_equal(diagnose_softmax(SOFTMAX_NO_MAXIMUM), "maximum-not-subtracted");
+    assert_string_equal(diagnose_softmax(SOFTMAX_NO_DIVISION), "division-missing");
+    assert_string_equal(diagnose_softmax(SOFTMAX_PADDED), "padding-counted");
+    assert_string_equal(diagnose_softmax(SOFTMAX_SHORT), "output-unwritten");
     assert_string_equal(diagnose_softmax(SOFTMAX_SQUARE), "none");
     assert_string_equal(diagnose_softmax(SOFTMAX_RIGHT), "none");
 }
 
+// Tests and scripts compare codes, so no two mistakes may share one.
+static void codes_are_unique_and_well_formed(void **state) {
+    (void)state;
+    for (int i = 0; i < attention_model_count; i++) {
+        const struct mistake *mistake = attention_models[i].mistake;
+        assert_int_equal(strspn(mistake->code, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(mistake->code));
+        for (int j = 0; j < i; j++)
+            assert_true(attention_models[j].mistake == mistake ||
+                        (strcmp(attention_models[j].mistake->code, mistake->code) &&
+                         strcmp(attention_models[j].mistake->advice.title, mistake->advice.title)));
+    }
+}
+
 static void findings_have_a_meaning(void **state) {
     (void)state;
-    assert_non_null(diagnosis_finding(SIM_FINDING_RACE_SHARED));
+    assert_non_null(diagnosis_finding(SIM_FINDING_RACE_BLOCK));
     assert_string_equal(diagnosis_finding(SIM_FINDING_RACE_WARP)->title, "race within a warp");
     assert_null(diagnosis_finding(-1));
     assert_null(diagnosis_finding(SIM_FINDING_KINDS));
@@ -355,15 +366,16 @@ static void findings_have_a_meaning(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mistakes_in_fp32_are_named),
-        cmocka_unit_test(what_is_no_mistake_of_the_list_has_no_name),
+        cmocka_unit_test(unknown_mistakes_have_no_name),
         cmocka_unit_test(right_outputs_are_never_named),
         cmocka_unit_test(no_mistake_gets_the_name_of_another),
         cmocka_unit_test(other_outputs_have_no_name),
         cmocka_unit_test(a_single_case_is_enough),
         cmocka_unit_test(mistakes_that_show_with_many_heads_only_are_named),
         cmocka_unit_test(two_mistakes_at_once_have_no_third_name),
-        cmocka_unit_test(mistakes_are_named_rightly_on_the_cases_of_a_gpu),
+        cmocka_unit_test(mistakes_are_named_on_the_cases_of_a_gpu),
         cmocka_unit_test(mistakes_of_a_row_softmax_are_named),
+        cmocka_unit_test(codes_are_unique_and_well_formed),
         cmocka_unit_test(findings_have_a_meaning),
     };
     return cmocka_run_group_tests_name("diagnosis", tests, NULL, NULL);

@@ -34,28 +34,27 @@ static const struct {
     const char *title;
     struct variant variant;
 } mistakes[] = {
-    {"rows of a fragment are swapped", {.q.place = PLACE_ROWS_SWAPPED}},
-    {"rows of a fragment are swapped", {.weight_place = PLACE_ROWS_SWAPPED}},
-    {"the quarters of a fragment are in the wrong order", {.q.place = PLACE_QUARTERS}},
-    {"the quarters of a fragment are in the wrong order", {.k.place = PLACE_QUARTERS}},
-    {"the quarters of a fragment are in the wrong order", {.v.place = PLACE_QUARTERS}},
-    {"the quarters of a fragment are in the wrong order", {.weight_place = PLACE_QUARTERS}},
-    {"the matrices of V are not transposed", {.v.place = PLACE_TRANSPOSED}},
-    {"the matrices of K are transposed", {.k.place = PLACE_TRANSPOSED}},
-    {"chunks are swizzled on one side only", {.k.place = PLACE_SWIZZLED}},
-    {"chunks are swizzled on one side only", {.v.place = PLACE_SWIZZLED}},
-    {"chunks are swizzled on one side only",
-     {.q.place = PLACE_SWIZZLED, .k.place = PLACE_SWIZZLED, .v.place = PLACE_SWIZZLED}},
-    {"two neighbouring keys have each other's weights", {.v.place = PLACE_PAIRS}},
-    {"threads subtract different maxima", {.maximum = MAXIMUM_OF_LANE}},
-    {"the sum is not added up over the threads", {.division = DIVISION_OF_LANE, .threads = 4}},
-    {"the scores are rounded to 16 bits", {.scores_rounded = true}},
-    {"the log-sum-exp is of rounded weights", {.lse = LSE_ROUNDED, .known_keys = 64}},
-    {"a step of a descriptor is in elements", {.k.place = PLACE_STEPS_HALVED}},
-    {"every tile is the first one", {.k.place = PLACE_FIRST_TILE, .v.place = PLACE_FIRST_TILE, .tile = 64}},
-    {"the values are those of the tile before", {.v.place = PLACE_TILE_BEFORE, .tile = 64}},
-    {"the keys are those of the tile before", {.k.place = PLACE_TILE_BEFORE, .tile = 64}},
-    {"the sum begins with that of another row", {.shrunk_blocks = 100}},
+    {"fragment-rows-swapped", {.q.operand = OPERAND_ROWS_SWAPPED}},
+    {"fragment-rows-swapped", {.weight_operand = OPERAND_ROWS_SWAPPED}},
+    {"fragment-matrices-swapped", {.q.operand = OPERAND_MATRICES_SWAPPED}},
+    {"fragment-matrices-swapped", {.k.operand = OPERAND_MATRICES_SWAPPED}},
+    {"fragment-matrices-swapped", {.v.operand = OPERAND_MATRICES_SWAPPED}},
+    {"fragment-matrices-swapped", {.weight_operand = OPERAND_MATRICES_SWAPPED}},
+    {"v-fragment-not-transposed", {.v.operand = OPERAND_TRANSPOSED}},
+    {"k-fragment-transposed", {.k.operand = OPERAND_TRANSPOSED}},
+    {"swizzle-mismatch", {.k.operand = OPERAND_SWIZZLED}},
+    {"swizzle-mismatch", {.v.operand = OPERAND_SWIZZLED}},
+    {"swizzle-mismatch", {.q.operand = OPERAND_SWIZZLED, .k.operand = OPERAND_SWIZZLED, .v.operand = OPERAND_SWIZZLED}},
+    {"packed-keys-swapped", {.v.operand = OPERAND_PAIRS_SWAPPED}},
+    {"maximum-not-reduced", {.maximum = MAXIMUM_OF_LANE}},
+    {"sum-not-reduced", {.division = DIVISION_OF_LANE, .threads = 4}},
+    {"scores-rounded", {.scores_rounded = true}},
+    {"lse-of-rounded-weights", {.lse = LSE_ROUNDED, .known_keys = 64}},
+    {"descriptor-offset-in-elements", {.k.operand = OPERAND_STEPS_HALVED}},
+    {"stage-not-advanced", {.k.operand = OPERAND_FIRST_TILE, .v.operand = OPERAND_FIRST_TILE, .tile = 64}},
+    {"values-of-previous-tile", {.v.operand = OPERAND_PREVIOUS_TILE, .tile = 64}},
+    {"keys-of-previous-tile", {.k.operand = OPERAND_PREVIOUS_TILE, .tile = 64}},
+    {"sum-not-reset", {.shrunk_blocks = 100}},
 };
 enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
 
@@ -70,7 +69,7 @@ static void mistakes_are_named_in_both_types(void **state) {
 static void weights_overflow_in_fp16_only(void **state) {
     (void)state;
     static const struct variant late = {.rescale = RESCALE_LATE, .tile = 64, .lazy_rows = 32, .lazy_bits = 24};
-    assert_named(&late, ATTENTION_FP16, "weights are too large for fp16");
+    assert_named(&late, ATTENTION_FP16, "weights-overflow-fp16");
     assert_named(&late, ATTENTION_BF16, "none");
 }
 
@@ -78,12 +77,12 @@ static void weights_overflow_in_fp16_only(void **state) {
 static void what_is_like_a_mistake_has_no_name(void **state) {
     (void)state;
     static const struct variant like[] = {
-        {.k.place = PLACE_FIRST_TILE, .v.place = PLACE_FIRST_TILE, .tile = 48},
-        {.v.place = PLACE_TILE_BEFORE, .tile = 48},
-        {.k.place = PLACE_SWIZZLED, .v.place = PLACE_PAIRS},
-        {.k.place = PLACE_TRANSPOSED, .v.place = PLACE_TRANSPOSED},
-        {.weight_place = PLACE_SWIZZLED},
-        {.weight_place = PLACE_TRANSPOSED},
+        {.k.operand = OPERAND_FIRST_TILE, .v.operand = OPERAND_FIRST_TILE, .tile = 48},
+        {.v.operand = OPERAND_PREVIOUS_TILE, .tile = 48},
+        {.k.operand = OPERAND_SWIZZLED, .v.operand = OPERAND_PAIRS_SWAPPED},
+        {.k.operand = OPERAND_TRANSPOSED, .v.operand = OPERAND_TRANSPOSED},
+        {.weight_operand = OPERAND_SWIZZLED},
+        {.weight_operand = OPERAND_TRANSPOSED},
     };
     for (size_t i = 0; i < sizeof like / sizeof *like; i += (size_t)long_list_step(1, 3))
         assert_named(&like[i], ATTENTION_BF16, "none");

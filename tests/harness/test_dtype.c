@@ -101,7 +101,7 @@ static void bf16_is_rounded_as_by_hand(void **state) {
 }
 
 // Every 16 bits: the number comes back, a NaN stays a NaN, and what lies between two neighbours goes to the nearer one.
-static void every_bit_pattern_comes_back(void **state) {
+static void every_bit_pattern_round_trips(void **state) {
     (void)state;
     for (enum attention_dtype dtype = ATTENTION_FP16; dtype <= ATTENTION_BF16; dtype++) {
         int nans = 0, infinities = 0;
@@ -119,7 +119,7 @@ static void every_bit_pattern_comes_back(void **state) {
     }
 }
 
-static void what_lies_between_goes_to_the_nearer_one(void **state) {
+static void values_between_round_to_nearest(void **state) {
     (void)state;
     for (enum attention_dtype dtype = ATTENTION_FP16; dtype <= ATTENTION_BF16; dtype++) {
         uint16_t infinity = dtype == ATTENTION_FP16 ? 0x7C00 : 0x7F80;
@@ -138,7 +138,7 @@ static void what_lies_between_goes_to_the_nearer_one(void **state) {
     }
 }
 
-static void nan_and_poison_are_told_apart(void **state) {
+static void nan_and_poison_are_distinguished(void **state) {
     (void)state;
     float poison, values[2];
     memset(&poison, POISON_BYTE, sizeof poison);
@@ -163,7 +163,7 @@ static void nan_and_poison_are_told_apart(void **state) {
     assert_false(is_poison(value) || is_poison(dtype_round(ATTENTION_BF16, value)));
 }
 
-static void fp32_is_left_as_it_is(void **state) {
+static void fp32_is_unchanged(void **state) {
     (void)state;
     static const float values[] = {0, -0.0f, 0x1p-149f, 1 + 0x1p-23f, -INFINITY};
     float back[5], raw[5];
@@ -176,7 +176,7 @@ static void fp32_is_left_as_it_is(void **state) {
     assert_true(dtype_of(ATTENTION_FP32)->unit_roundoff == 0x1p-24);
 }
 
-static void names_go_both_ways(void **state) {
+static void names_round_trip(void **state) {
     (void)state;
     enum attention_dtype dtype;
     struct message error = {""};
@@ -203,11 +203,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fp16_is_rounded_as_by_hand),
         cmocka_unit_test(bf16_is_rounded_as_by_hand),
-        cmocka_unit_test(every_bit_pattern_comes_back),
-        cmocka_unit_test(what_lies_between_goes_to_the_nearer_one),
-        cmocka_unit_test(nan_and_poison_are_told_apart),
-        cmocka_unit_test(fp32_is_left_as_it_is),
-        cmocka_unit_test(names_go_both_ways),
+        cmocka_unit_test(every_bit_pattern_round_trips),
+        cmocka_unit_test(values_between_round_to_nearest),
+        cmocka_unit_test(nan_and_poison_are_distinguished),
+        cmocka_unit_test(fp32_is_unchanged),
+        cmocka_unit_test(names_round_trip),
     };
     return cmocka_run_group_tests_name("dtype", tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static void all_are_finite_but_where_they_should_not_be(void **state) {
 }
 
 // Of any seed: the key that holds it is hidden from the first query and seen by the last.
-static void what_must_stay_hidden_is_hidden_from_someone(void **state) {
+static void special_values_are_masked_for_some_queries(void **state) {
     (void)state;
     for (int nq = 2; nq <= 50; nq += 16) {
         struct attention_shape s = {
@@ -96,7 +96,7 @@ static void what_must_stay_hidden_is_hidden_from_someone(void **state) {
             int64_t i = 0;
             while (!isnan(in.tensor[V].values[i]))
                 i++;
-            assert_true(i / s.head_dim % s.nk >= shape_visible_keys(&s, 0));
+            assert_true(i / s.head_dim % s.nk >= shape_attended_keys(&s, 0));
             host_problem_free(&in);
         }
     }
@@ -228,7 +228,7 @@ static void matrices_are_repeatable_and_masked_rows_keep_an_element(void **state
     }
 }
 
-static void names_go_both_ways(void **state) {
+static void names_round_trip(void **state) {
     (void)state;
     enum input_family family;
     struct message error;
@@ -269,12 +269,12 @@ int main(void) {
         cmocka_unit_test(a_seed_repeats_itself),
         cmocka_unit_test(normal_is_normal),
         cmocka_unit_test(all_are_finite_but_where_they_should_not_be),
-        cmocka_unit_test(what_must_stay_hidden_is_hidden_from_someone),
+        cmocka_unit_test(special_values_are_masked_for_some_queries),
         cmocka_unit_test(what_shows_in_a_slice_and_in_a_sum_is_there),
         cmocka_unit_test(families_do_what_they_are_for),
         cmocka_unit_test(long_tensors_repeat_odd_blocks),
         cmocka_unit_test(matrices_are_repeatable_and_masked_rows_keep_an_element),
-        cmocka_unit_test(names_go_both_ways),
+        cmocka_unit_test(names_round_trip),
         cmocka_unit_test(samples_hold_the_corners),
     };
     return cmocka_run_group_tests_name("inputs", tests, NULL, NULL);

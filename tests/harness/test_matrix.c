@@ -157,18 +157,18 @@ static void softmax_has_odd_and_long_rows(void **state) {
     struct problem_case cases[MAX_CASES];
     static const enum matrix_kind kinds[] = {MATRIX_GPU, MATRIX_SIMULATOR};
     for (int k = 0; k < 2; k++) {
-        int count = softmax_cases(kinds[k], cases), odd = 0, one = 0, family[INPUT_FAMILIES] = {0};
+        int count = softmax_cases(kinds[k], cases), mismatched = 0, one = 0, family[INPUT_FAMILIES] = {0};
         int64_t longest = 0, elements = 0, largest = 0;
         for (int i = 0; i < count; i++) {
             int64_t size = cases[i].matrix.rows * cases[i].matrix.columns;
-            odd += cases[i].matrix.columns % 2;
+            mismatched += cases[i].matrix.columns % 2;
             one += cases[i].matrix.columns == 1;
             longest = cases[i].matrix.columns > longest ? cases[i].matrix.columns : longest;
             largest = size > largest ? size : largest;
             elements += size;
             family[cases[i].family]++;
         }
-        assert_true(odd > 10 && one);
+        assert_true(mismatched > 10 && one);
         assert_true(k == 0 ? longest >= 131072 && largest > INT64_C(1) << 31 : longest >= 32768 && elements < 500000);
         assert_true(family[INPUTS_MASKED] && family[INPUTS_LARGE] && family[INPUTS_NAN_KEY] && family[INPUTS_OFFSET]);
     }

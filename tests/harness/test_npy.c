@@ -241,7 +241,7 @@ static void damaged_files_get_one_line(void **state) {
     refuse("empty dimension");
     write_file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 9223372036854775807), }\n",
                24);
-    refuse("fits no memory");
+    refuse("too large for any memory");
     write_file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", 23);
     refuse("truncated");
     write_file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", 25);

@@ -128,7 +128,7 @@ static void rows_of_another_gpu_and_half_rows_are_refused(void **state) {
     refused(&run, "ends in half a row");
 }
 
-static void another_header_is_left_alone(void **state) {
+static void a_file_with_another_header_is_unchanged(void **state) {
     (void)state;
     struct results_run run = run_of("old");
     struct message error;
@@ -197,7 +197,7 @@ static void add_case(const struct results_run *run, const struct problem_case *w
     assert_true(results_write(run, results_file_of(&attention_operation), &rows, &error));
 }
 
-static void types_and_layouts_are_recorded_and_told_apart(void **state) {
+static void types_and_layouts_are_recorded(void **state) {
     (void)state;
     struct results_run run = run_of("Typed");
     struct problem_case cases[] = {
@@ -245,10 +245,10 @@ int main(void) {
         cmocka_unit_test(softmax_and_ceilings_have_files_of_their_own),
         cmocka_unit_test(rows_of_a_run_are_found_by_their_shape),
         cmocka_unit_test(rows_of_another_gpu_and_half_rows_are_refused),
-        cmocka_unit_test(another_header_is_left_alone),
+        cmocka_unit_test(a_file_with_another_header_is_unchanged),
         cmocka_unit_test(without_a_folder_nothing_is_written),
         cmocka_unit_test(four_writers_lose_nothing),
-        cmocka_unit_test(types_and_layouts_are_recorded_and_told_apart),
+        cmocka_unit_test(types_and_layouts_are_recorded),
         cmocka_unit_test(slugs_are_file_names),
     };
     return cmocka_run_group_tests_name("results", tests, make_folder, remove_folder);

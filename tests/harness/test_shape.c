@@ -65,7 +65,7 @@ static void bad_layouts_get_one_line(void **state) {
 }
 
 // Whether no element of the tensor lies where another one does: each row marks its elements.
-static bool is_apart(const struct attention_shape *s, int heads, int n) {
+static bool is_disjoint(const struct attention_shape *s, int heads, int n) {
     struct row_layout layout = {.heads = heads, .n = n};
     shape_strides(s, heads, n, layout.stride);
     struct host_tensor tensor = {.rows = (int64_t)s->batch * heads * n, .columns = s->head_dim, .layout = layout};
@@ -93,7 +93,7 @@ static void strides_that_overlap_are_refused(void **state) {
         for (s.stride[1] = 1; s.stride[1] < 30; s.stride[1]++)
             for (s.stride[2] = 1; s.stride[2] < 30; s.stride[2]++) {
                 struct message error = {""};
-                bool good = shape_strides_apart(&s, &error), apart = is_apart(&s, 4, 3) && is_apart(&s, 2, 2);
+                bool good = shape_strides_disjoint(&s, &error), apart = is_disjoint(&s, 4, 3) && is_disjoint(&s, 2, 2);
                 if (good && !apart)
                     fail_msg("%d,%d,%d overlap", (int)s.stride[0], (int)s.stride[1], (int)s.stride[2]);
                 if (!good) {
@@ -107,21 +107,21 @@ static void strides_that_overlap_are_refused(void **state) {
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct message error;
         memcpy(s.stride, good[i], sizeof s.stride);
-        assert_true(shape_strides_apart(&s, &error));
+        assert_true(shape_strides_disjoint(&s, &error));
     }
     // A dimension of one makes no step.
     s = (struct attention_shape){1, 1, 1, 5, 5, 8, .layout = LAYOUT_STRIDES, .stride = {1, 1, 8}};
     struct message error;
-    assert_true(shape_strides_apart(&s, &error));
+    assert_true(shape_strides_disjoint(&s, &error));
     s.stride[2] = 7;
-    assert_false(shape_strides_apart(&s, &error));
+    assert_false(shape_strides_disjoint(&s, &error));
     assert_non_null(strstr(error.text, "q and o overlap: from one row to the next are 7 elements, and 8 are needed"));
     // Keys may overlap where queries do not.
     s = (struct attention_shape){1, 2, 2, 2, 9, 8, .layout = LAYOUT_STRIDES, .stride = {1, 16, 8}};
-    assert_false(shape_strides_apart(&s, &error));
+    assert_false(shape_strides_disjoint(&s, &error));
     assert_non_null(strstr(error.text, "k and v overlap"));
     s.layout = LAYOUT_BNHD; // strides of its own
-    assert_true(shape_strides_apart(&s, &error));
+    assert_true(shape_strides_disjoint(&s, &error));
 }
 
 // 2^31 rows that are 2^40 elements apart: no number of 64 bits counts them.
@@ -130,17 +130,17 @@ static void strides_past_any_memory_are_refused(void **state) {
     struct attention_shape s = {
         1, 1, 1, 2147483647, 1, 1, .layout = LAYOUT_STRIDES, .stride = {1, 1, INT64_C(1) << 40}};
     struct message error = {""};
-    assert_false(shape_strides_apart(&s, &error));
+    assert_false(shape_strides_disjoint(&s, &error));
     assert_non_null(strstr(error.text, "no device has the memory"));
     s.nq = 1, s.nk = 2147483647;
-    assert_false(shape_strides_apart(&s, &error));
+    assert_false(shape_strides_disjoint(&s, &error));
     s.nk = 1 << 16;
-    assert_false(shape_strides_apart(&s, &error)); // 2^56 elements
+    assert_false(shape_strides_disjoint(&s, &error)); // 2^56 elements
     s.stride[2] = 1 << 12;
-    assert_true(shape_strides_apart(&s, &error));
+    assert_true(shape_strides_disjoint(&s, &error));
 }
 
-static void rows_lie_where_the_layout_says(void **state) {
+static void rows_are_stored_as_the_layout_says(void **state) {
     (void)state;
     struct problem_case which = {.attention = {2, 6, 3, 5, 7, 8}};
     struct host_problem p;
@@ -181,9 +181,11 @@ static void rows_lie_where_the_layout_says(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layouts_are_understood),           cmocka_unit_test(bad_layouts_get_one_line),
-        cmocka_unit_test(strides_that_overlap_are_refused), cmocka_unit_test(strides_past_any_memory_are_refused),
-        cmocka_unit_test(rows_lie_where_the_layout_says),
+        cmocka_unit_test(layouts_are_understood),
+        cmocka_unit_test(bad_layouts_get_one_line),
+        cmocka_unit_test(strides_that_overlap_are_refused),
+        cmocka_unit_test(strides_past_any_memory_are_refused),
+        cmocka_unit_test(rows_are_stored_as_the_layout_says),
     };
     return cmocka_run_group_tests_name("shape", tests, NULL, NULL);
 }

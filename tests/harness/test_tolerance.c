@@ -41,7 +41,7 @@ static const char *const algorithm_name[] = {"two passes", "one pass", "lanes", 
 
 enum order { FORWARD, BACKWARD, ODD_AFTER_EVEN, ORDERS };
 
-static int place(enum order order, int i, int n) {
+static int operand(enum order order, int i, int n) {
     int even = (n + 1) / 2;
     return order == FORWARD ? i : order == BACKWARD ? n - 1 - i : i < even ? 2 * i : 2 * (i - even) + 1;
 }
@@ -134,7 +134,7 @@ static struct sums two_passes(const float *score, const struct host_tensor *v, i
     for (int i = 0; i < n; i++)
         s.maximum = fmaxf(s.maximum, score[i]);
     for (int i = 0; i < n; i++) {
-        int j = place(order, i, n);
+        int j = operand(order, i, n);
         float p = expf(score[j] - s.maximum);
         add(&s, host_row(v, j), half ? dtype_round(ATTENTION_FP16, p) : p, v->columns);
     }
@@ -144,7 +144,7 @@ static struct sums two_passes(const float *score, const struct host_tensor *v, i
 static struct sums one_pass(const float *score, const struct host_tensor *v, int n, enum order order) {
     struct sums s = {.maximum = -INFINITY};
     for (int i = 0; i < n; i++) {
-        int j = place(order, i, n);
+        int j = operand(order, i, n);
         float larger = fmaxf(s.maximum, score[j]);
         rise(&s, expf(s.maximum - larger), v->columns);
         s.maximum = larger;
@@ -159,7 +159,7 @@ static struct sums lanes(const float *score, const struct host_tensor *v, int n,
     for (int i = 0; i < n; i++)
         maximum = fmaxf(maximum, score[i]);
     for (int i = 0; i < n; i++) {
-        int j = place(order, i, n);
+        int j = operand(order, i, n);
         add(&lane[i % 32], host_row(v, j), expf(score[j] - maximum), v->columns);
     }
     for (int distance = 16; distance; distance /= 2)
@@ -179,13 +179,13 @@ static struct sums tiles(const float *score, const struct host_tensor *v, int n,
     for (int first = 0; first < n; first += TILE) {
         float larger = s.maximum;
         for (int i = first; i < n && i < first + TILE; i++)
-            larger = fmaxf(larger, score[place(order, i, n)]);
+            larger = fmaxf(larger, score[operand(order, i, n)]);
         if (larger > s.maximum + most || first == 0) {
             rise(&s, exp2f((s.maximum - larger) * log2_e), v->columns);
             s.maximum = larger;
         }
         for (int i = first; i < n && i < first + TILE; i++) {
-            int j = place(order, i, n);
+            int j = operand(order, i, n);
             add(&s, host_row(v, j), exp2f(fmaf(score[j], log2_e, -s.maximum * log2_e)), v->columns);
         }
     }

@@ -198,7 +198,7 @@ static void rows_outside_the_sample_are_looked_at(void **state) {
 }
 
 // Of a launch that was run partly what is there is judged.
-static void of_a_part_what_is_there_is_judged(void **state) {
+static void written_rows_of_a_part_are_judged(void **state) {
     (void)state;
     struct attention_shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .nq = 10, .nk = 5, .head_dim = 4};
     for (int wrong = 0; wrong < 2; wrong++) {
@@ -215,7 +215,7 @@ static void of_a_part_what_is_there_is_judged(void **state) {
         verdict_rows(&j.verdict, 0, 10, o);
         assert_int_equal(verdict_end(&j.verdict), !wrong);
         assert_int_equal(j.verdict.compared, 4);
-        assert_int_equal(j.verdict.left_out, 36);
+        assert_int_equal(j.verdict.skipped, 36);
         judged_end(&j);
     }
 }
@@ -267,11 +267,12 @@ static void explanation_shows_the_tile(void **state) {
     FILE *out = open_memstream(&text, &size);
     verdict_explain(&j.verdict, true, out);
     fclose(out);
-    assert_non_null(strstr(text, "32 of 16384 elements wrong\n"));
+    assert_non_null(strstr(text, "  32 of 16384 elements wrong [wrong-elements]\n"));
     assert_non_null(strstr(text, "first: o[1][0][32][62] (batch, head, query, element)"));
     assert_non_null(strstr(text, "heads with wrong elements: 1 of 4\n"));
-    assert_non_null(strstr(text, "      0 |................................|\n          the same down to 28\n"
-                                 "       32 |...............................#|\n          the same down to 60\n"));
+    assert_non_null(strstr(text,
+                           "      0 |................................|\n          ... the same lines until 28\n"
+                           "       32 |...............................#|\n          ... the same lines until 60\n"));
     free(text);
     out = open_memstream(&text, &size);
     verdict_explain(&j.verdict, false, out);
@@ -282,7 +283,7 @@ static void explanation_shows_the_tile(void **state) {
     judged_end(&j);
 }
 
-static void explanation_is_short_where_all_is_wrong(void **state) {
+static void the_explanation_of_a_wholly_wrong_output_is_short(void **state) {
     (void)state;
     struct attention_shape shape = {.batch = 1, .heads = 1, .kv_heads = 1, .nq = 16, .nk = 8, .head_dim = 8};
     struct judged j;
@@ -301,7 +302,7 @@ static void explanation_is_short_where_all_is_wrong(void **state) {
         verdict_explain(&j.verdict, true, out);
         fclose(out);
         assert_null(strstr(text, "|"));
-        assert_non_null(strstr(text, poisoned ? "all of the output was never written" : "128 of 128 elements wrong"));
+        assert_non_null(strstr(text, poisoned ? "[unwritten-output]" : "128 of 128 elements wrong [wrong-elements]"));
         assert_true(poisoned != (strstr(text, "first: ") != NULL));
         free(text);
         judged_end(&j);
@@ -340,11 +341,11 @@ int main(void) {
         cmocka_unit_test(unwritten_fails_where_the_reference_is_nan),
         cmocka_unit_test(nan_stays_where_it_belongs),
         cmocka_unit_test(rows_outside_the_sample_are_looked_at),
-        cmocka_unit_test(of_a_part_what_is_there_is_judged),
+        cmocka_unit_test(written_rows_of_a_part_are_judged),
         cmocka_unit_test(missing_rows_fail),
         cmocka_unit_test(lse_is_judged),
         cmocka_unit_test(explanation_shows_the_tile),
-        cmocka_unit_test(explanation_is_short_where_all_is_wrong),
+        cmocka_unit_test(the_explanation_of_a_wholly_wrong_output_is_short),
         cmocka_unit_test(bounds_are_the_stated_ones),
     };
     return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);

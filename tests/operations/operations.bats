@@ -54,7 +54,7 @@ attention() {
 
 @test "a new operation takes under 200 lines, and no other file knows of it" {
     [ "$(wc -l <tests/operations/row_sum.c)" -lt 200 ]
-    run grep -rlE --exclude=README.md 'row_sum_|row sum' common make scripts simulator Makefile
+    run grep -rlE --exclude=README.md 'row_sum_|"row sum"' common make scripts simulator Makefile
     [ "$output" = "" ]
 }
 
@@ -69,11 +69,11 @@ attention() {
     [ "$output" = "error: DTYPE=bf16: sum takes fp32" ]
 }
 
-@test "its mistake is named" {
+@test "its mistake is diagnosed" {
     attention check --name sum --kernel build/kernels/build/operations/short.so --device sim --seed 1
     [ "$status" -eq 1 ]
     [[ $output == *"first: out[0] (row) is "* ]]
-    [[ $output == *"diagnosis: the last element is not added"* ]]
+    [[ $output == *"diagnosis: the last element is not added [last-element-missing]"* ]]
 }
 
 @test "its traffic is counted" {

@@ -1,4 +1,4 @@
-// The entry of the row sum, its reference and its cases: all that a new operation adds. It stands in the place of
+// The entry of the row sum, its reference and its cases: all that a new operation adds. It stands instead of
 // common/operations/operations.c where the runner of the test is linked.
 #include "row_sum.h"
 
@@ -85,7 +85,8 @@ static void expect(const struct host_problem *problem, const void *reference, in
     row->size[0] = NAN;
 }
 
-static void place(const struct problem_case *which, int output, int64_t row, int column, char *text, size_t size) {
+static void describe_element(const struct problem_case *which, int output, int64_t row, int column, char *text,
+                             size_t size) {
     (void)which;
     (void)output;
     (void)column;
@@ -96,15 +97,16 @@ static int64_t group(const struct problem_case *which) {
     return which->matrix.rows;
 }
 
-static const struct mistake last_missing = {"the last element is not added", "Which index does the loop end with?"};
+static const struct mistake last_missing = {"last-element-missing",
+                                            {"the last element is not added", "Which index does the loop end with?"}};
 
-static const struct mistake *mistake_of(int suspect) {
-    (void)suspect;
+static const struct mistake *mistake_of(int model) {
+    (void)model;
     return &last_missing;
 }
 
-static void predict(int suspect, const struct host_problem *problem, struct prediction *prediction) {
-    int columns = problem->which.matrix.columns, end = columns - (suspect != NO_MISTAKE);
+static void predict(int model, const struct host_problem *problem, struct prediction *prediction) {
+    int columns = problem->which.matrix.columns, end = columns - (model != NO_MISTAKE);
     for (int64_t r = 0; r < problem->which.matrix.rows; r++) {
         prediction->value[r] = 0;
         for (int c = 0; c < end; c++)
@@ -113,8 +115,8 @@ static void predict(int suspect, const struct host_problem *problem, struct pred
     }
 }
 
-static bool never(int suspect) {
-    return suspect < NO_MISTAKE;
+static bool never(int model) {
+    return model < NO_MISTAKE;
 }
 
 static bool is_finite(const struct host_problem *problem) {
@@ -129,9 +131,9 @@ static bool reduce(struct problem_case *which) {
     return which->matrix.rows > 0;
 }
 
-static const struct suspects *suspects(void) {
-    static const struct suspects all = {1,        mistake_of, predict, never, is_finite, always, reduce,
-                                        row_cost, INFINITY,   NULL,    0,     always,    NULL};
+static const struct mistake_models *mistake_models(void) {
+    static const struct mistake_models all = {1,        mistake_of, predict, never, is_finite, always, reduce,
+                                              row_cost, INFINITY,   NULL,    0,     always,    NULL};
     return &all;
 }
 
@@ -173,11 +175,11 @@ const struct operation row_sum_operation = {
     .expect = expect,
     .release = free,
     .error = ERROR_LARGEST_RELATIVE,
-    .place = place,
+    .describe_element = describe_element,
     .group = group,
     .row_name = "row",
     .rows_name = "rows",
-    .suspects = suspects,
+    .mistake_models = mistake_models,
     .plan = plan,
     .seconds = 0.1,
     .warm = always,

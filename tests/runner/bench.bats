@@ -73,7 +73,7 @@ stop_after() {
     [ -z "$(ls state)" ]
 }
 
-@test "the figures are those of the clock: medians, TFLOP/s, ceilings" {
+@test "medians, TFLOP/s and ceilings follow from the clock" {
     bench $ladder
     # 200 us at 64 x 64, in proportion to the pairs below that.
     [ "$(column median_us $rows ,64,64,64,0, | sort -u)" = 200.000 ]
@@ -86,17 +86,17 @@ stop_after() {
     [ "$(column sm_clock_before_mhz $rows | sort -u)" = 1980 ]
 }
 
-@test "stopped: whole shapes are kept and it says so; the next one goes on with the rest, in the same run" {
+@test "a stopped bench keeps whole shapes and reports them; the next bench resumes the same run" {
     stop_after 5
     kept=$(tail -n +2 $rows | wc -l)
     [ $((kept % 4)) -eq 0 ] # the rows of a shape are there or not
     [ "$(grep -c . err)" -eq 1 ]
-    [[ $(cat err) =~ ^$'\n'?"stopped: "([0-9]+)" of 10 steps are kept in results/fake-gpu as run "([-T0-9]+)"; the same command goes on with the others, with FRESH=1 it starts over"$ ]]
+    [[ $(cat err) =~ ^$'\n'?"stopped: "([0-9]+)" of 10 steps are recorded in results/fake-gpu as run "([-T0-9]+)"; the same command resumes the run, FRESH=1 starts over"$ ]]
     steps=${BASH_REMATCH[1]} first=${BASH_REMATCH[2]}
     [ $((steps - 1)) -eq $((kept / 4)) ]
     bench $ladder
     [ "$status" -eq 0 ]
-    [[ $output == *"goes on with run $first, $steps of 10 steps are there already; FRESH=1 starts over"* ]]
+    [[ $output == *"resumes run $first: $steps of 10 steps are already recorded; FRESH=1 starts over [resumed]"* ]]
     [ "$(column run $rows | sort -u)" = "$first" ]
     [ "$(tail -n +2 $rows | wc -l)" -eq 32 ]
     [ "$(cut -d , -f 2,11,13,29 $rows | tail -n +2 | sort -u | wc -l)" -eq 32 ]
@@ -104,10 +104,10 @@ stop_after() {
     # Complete: the next one is another run.
     bench $ladder
     [ "$(column run $rows | sort -u | wc -l)" -eq 2 ]
-    [[ $output != *"goes on"* ]]
+    [[ $output != *"[resumed]"* ]]
 }
 
-@test "a run does not go on on another driver, GPU, commit or kernel, and FRESH starts over" {
+@test "a run is not resumed with another driver, GPU, commit or kernel, and FRESH starts over" {
     long
     ladder=${ladder/16,32,48,64/16,32}
     stop_after 1
@@ -115,20 +115,20 @@ stop_after() {
     cp -r results kept && cp -r state remembered
     again() { rm -rf results state; cp -r kept results; cp -r remembered state; }
     DRIVER=600.2 bench $ladder
-    [[ $output == *"run $first was stopped and cannot go on: the driver was 500.1 and is 600.2; a new run begins"* ]]
+    [[ $output == *"run $first was interrupted and cannot be resumed: the driver was 500.1 and is 600.2; starting a new run [not-resumed]"* ]]
     [ "$(column run $rows | sort -u | wc -l)" -eq 2 ]
     again
     bench $ladder --commit abc-dirty
-    [[ $output == *"cannot go on: the commit was abc and is abc-dirty; a new run begins"* ]]
+    [[ $output == *"the commit was abc and is abc-dirty"*"[not-resumed]"* ]]
     again
     cp "$place/timed.so" changed.so
     echo >>changed.so
     bench ${ladder/$place\/timed.so/changed.so}
-    [[ $output == *"cannot go on: the library of solution-01_first was "*" and is "*"; a new run begins"* ]]
+    [[ $output == *"the library of solution-01_first was "*" and is "*"[not-resumed]"* ]]
     again
     FAKE_NAME="Other GPU" bench $ladder
     [ "$status" -eq 0 ]
-    [[ $output != *"goes on"* ]]
+    [[ $output != *"[resumed]"* ]]
     [ "$(wc -l <results/other-gpu/attention.csv)" -eq 17 ]
     [ "$(cat results/fake-gpu/attention.csv | cksum)" = "$(cat kept/fake-gpu/attention.csv | cksum)" ]
     again
@@ -140,15 +140,15 @@ stop_after() {
     [[ $output != *"$first"* ]] # another list of sizes is another run
 }
 
-@test "a kernel that crashes: what was recorded before is kept, and said" {
+@test "a kernel that crashes: the rows recorded before are kept and reported" {
     CRASH=32 bench $ladder
     [ "$status" -eq 1 ]
-    [[ $output == *"error: crashed in B,H,N,D = 1,16,32,64, verifying solution-01_first: Segmentation fault"* ]]
-    [[ ${lines[-1]} == "stopped: 2 of 10 steps are kept in results/fake-gpu as run "* ]]
+    [[ $output == *"error: "*" B,H,N,D = 1,16,32,64, verifying solution-01_first: Segmentation fault [crashed]"* ]]
+    [[ ${lines[-1]} == "stopped: 2 of 10 steps are recorded in results/fake-gpu as run "* ]]
     [ "$(tail -n +2 $rows | wc -l)" -eq 4 ]
     bench $ladder
     [ "$status" -eq 0 ]
-    [[ $output == *", 2 of 10 steps are there already"* ]]
+    [[ $output == *": 2 of 10 steps "*"[resumed]"* ]]
     [ "$(tail -n +2 $rows | wc -l)" -eq 32 ]
     bench $two --shape 1,100,1000000,64 --results results # bad input is one line, and keeps nothing
     [ "$status" -eq 2 ]
@@ -156,7 +156,7 @@ stop_after() {
     [[ ${lines[1]} == "error: SHAPE=1,100,1000000,64: needs "* ]]
 }
 
-@test "stopped before anything was recorded, it says that" {
+@test "a bench that is stopped before it records a row reports that" {
     PAUSE=300 "$place/bin/attention" bench --device gpu $two --sizes 16 --results results --state state >out 2>err &
     launcher=$!
     until_running
@@ -165,10 +165,10 @@ stop_after() {
     [ "$(grep . err)" = "stopped: nothing was recorded" ]
     [ ! -e results ]
     bench $two --sizes 16 --results results --state state
-    [[ $output != *"goes on"* ]]
+    [[ $output != *"[resumed]"* ]]
 }
 
-@test "noise that passes is timed again and leaves no mark" {
+@test "a case that is noisy once is timed again and not marked" {
     # Every fifth launch takes twice as long, but only for a while.
     NOISE=20 NOISE_LAUNCHES=100 bench $two --shape 1,16,64,64 --results results --commit abc
     [ "$status" -eq 0 ]
@@ -177,7 +177,7 @@ stop_after() {
     [[ $output != *noisy* ]]
 }
 
-@test "noise that stays is marked, in the rows, in the table and at the end" {
+@test "a case that stays noisy is marked in the rows, in the table and at the end" {
     NOISE=20 bench $two --shape 1,16,64,64 --results results --commit abc
     [ "$status" -eq 0 ]
     [ "$(column noise $rows | sort -u)" = noisy ]
@@ -192,7 +192,7 @@ stop_after() {
     [[ $output == *"or the SM clock dropped"* ]]
 }
 
-@test "short launches are timed many at a time; what events cannot tell is no noise" {
+@test "short launches are timed in batches; differences below the resolution of events are no noise" {
     long
     # 1.25 us a launch, 80 of them between two events that are off by up to 0.9 us.
     export US=20
@@ -209,7 +209,7 @@ stop_after() {
     [ "$(column noise $rows ,cold, | sort -u)" = noisy ]
 }
 
-@test "inputs too small to rotate through L2: it is overwritten, and the table says so" {
+@test "inputs too small to rotate through L2: L2 is overwritten, and the table says so" {
     bench $two --shape 1,1,16,16 --results results --commit abc
     [[ $output == *"64 sets of inputs, L2 overwritten before each launch"* || $output == *"63 sets of inputs, L2 overwritten before each launch"* ]]
     bench $two --shape 1,16,64,64 --results results --commit abc
@@ -231,7 +231,7 @@ stop_after() {
     [[ ${lines[-1]} == *"ends in half a row: delete its last line first" ]]
 }
 
-@test "results that cannot be written are known before anything is timed" {
+@test "results that cannot be written are refused before anything is timed" {
     # Root may write everywhere, unless it gives that up.
     as=
     [ "$(id -u)" -ne 0 ] || as="setpriv --bounding-set -dac_override"
@@ -242,14 +242,14 @@ stop_after() {
     echo "$output"
     [ "$status" -eq 2 ]
     [ "${#lines[@]}" -eq 2 ]
-    [[ ${lines[1]} == "error: results/own/fake-gpu/attention.csv cannot be written, as results: Permission denied; RESULTS=folder names another place" ]]
+    [[ ${lines[1]} == "error: results/own/fake-gpu/attention.csv cannot be written, as results: Permission denied; RESULTS=folder selects another folder" ]]
 }
 
-@test "a baseline that cannot run here is said once, and the others are timed" {
+@test "a baseline that cannot run here is reported once, and the others are timed" {
     bench $two --name baseline-cublas_unfused --kernel "$place/lacking.so" --sizes 16,32 --results results --commit abc
     [ "$status" -eq 0 ]
     [ "$(grep -c 'baseline-cublas_unfused' <<<"$output")" -eq 1 ]
-    [[ $output == *"baseline-cublas_unfused is left out: a library is missing"* ]]
+    [[ $output == *"baseline-cublas_unfused is skipped: a library is missing [skipped]"* ]]
     [ "$(grep -c baseline $rows)" -eq 0 ]
     [ "$(tail -n +2 $rows | wc -l)" -eq 16 ]
     bench $two --name solution-03_third --kernel "$place/lacking.so" --sizes 16 --results results --commit abc
@@ -266,19 +266,19 @@ stop_after() {
     [ "$(column rows results/fake-gpu/softmax.csv)" = 256 ]
 }
 
-@test "a terminal shows one line, rewritten: shape, step, share done, time left; elsewhere there is none" {
+@test "a terminal shows one progress line: shape, step, percentage, time left; other outputs have none" {
     export TERM=xterm
     run script -qec "stty cols 200; $place/bin/attention bench --device gpu $ladder" /dev/null
     [[ $output == *$'\r\033[K'* ]]
     grep -aq '  0 % (1 of 10) ceilings: ' <<<"$output"
-    grep -aqE ' [0-9]+ % \([0-9]+ of 10\) B,H,N,D = 1,16,[0-9]+,(64|128): timing, round [0-9]+ of [0-9]+; about [0-9]+ s left' <<<"$output"
+    grep -aqE ' [0-9]+ % \([0-9]+ of 10\) B,H,N,D = 1,16,[0-9]+,(64|128): timing, repetition [0-9]+ of [0-9]+; about [0-9]+ s left' <<<"$output"
     # Each table row is a line of its own once the terminal has done what it is told.
     [ "$(tr '\r' '\n' <<<"$output" | sed 's/^\x1b\[K//' | grep -ac '^  solution-01_first ')" -eq 8 ]
     run script -qec "stty cols 50; $place/bin/attention bench --device gpu $ladder" /dev/null
     tr '\r' '\n' <<<"$output" | sed 's/\x1b\[K//g' | grep -a ' of 10) ' | awk 'length($0) > 49 { exit 1 }'
     # What ends a run takes the place of that line.
     CRASH=32 run script -qec "$place/bin/attention bench --device gpu $ladder" /dev/null
-    [[ $output == *$'\r\033[K'"error: crashed in B,H,N,D = 1,16,32,64"* ]]
+    [[ $output == *$'\r\033[K'"error: "*"B,H,N,D = 1,16,32,64"*"[crashed]"* ]]
     # Asked whether it could run, it says nothing where it could.
     [ -z "$(bench --ready --sizes 16 --results results)" ]
     bench $ladder --fresh

@@ -17,14 +17,14 @@ setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
 }
 
-@test "the copy copies every byte, whatever the size, and the simulator finds nothing" {
+@test "the copy kernel copies every byte of any size, without a finding of the simulator" {
     LD_LIBRARY_PATH=build/simulator run "$BATS_FILE_TMPDIR/run" "$library"
     echo "$output"
     [ "$status" -eq 0 ]
     [ "$(grep -c ': same$' <<<"$output")" -eq 7 ]
 }
 
-@test "the loop of the multiply-adds holds those that are counted, and next to nothing else" {
+@test "the loop of multiply-adds contains the counted ones and few other instructions" {
     "${NVCC:-nvcc}" -std=c++20 -O3 -Icommon -arch=compute_75 -ptx -o "$BATS_TEST_TMPDIR/ptx" common/runner/ceilings.cu
     awk '/[.]entry.*multiply_add/ { inside = 1 }
         inside && /^\$/ { adds = others = 0 }
@@ -49,7 +49,7 @@ counted() {
         /bra/ && inside { print inside == all && !loops++ ? inside * rounds : "elsewhere too" }' "$BATS_TEST_TMPDIR/ptx"
 }
 
-@test "the loops of the tensor cores hold the products that are counted" {
+@test "the loops of the tensor cores contain the counted MMA instructions" {
     long
     read -r mma <<<"$(counted common/runner/ceiling_mma.cu 80 mma.sync)"
     read -r wgmma <<<"$(counted common/runner/ceiling_wgmma.cu 90a wgmma.mma_async)"
@@ -60,9 +60,9 @@ counted() {
         said=$(LD_LIBRARY_PATH=build/simulator python3 -c '
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
-library.ceiling_products_flops.restype = ctypes.c_double
-library.ceiling_products_threads.restype = ctypes.c_size_t
-print(int(library.ceiling_products_flops() * int(sys.argv[2]) / library.ceiling_products_threads()))' \
+library.ceiling_tensor_cores_flops.restype = ctypes.c_double
+library.ceiling_tensor_cores_threads.restype = ctypes.c_size_t
+print(int(library.ceiling_tensor_cores_flops() * int(sys.argv[2]) / library.ceiling_tensor_cores_threads()))' \
             "$BATS_TEST_TMPDIR/$name.so" "$threads")
         echo "$name: $flops operations in the PTX, $said counted"
         [ "$flops" -gt 1000000000 ]
@@ -85,7 +85,7 @@ measure() {
     $compile "$root/tests/runner/fake_timed.c" -o timed.so -lm
     $compile "$root/tests/runner/fake_ceilings.c" -o ceilings.so -lm
     for name in "${@:2}"; do
-        $compile "$root/tests/runner/fake_products.c" -o "$name.so" -lm
+        $compile "$root/tests/runner/fake_tensor_cores.c" -o "$name.so" -lm
     done
     FAKE_CAPABILITY=$1 FAKE_CLOCK=1 NO_COLOR=1 LD_LIBRARY_PATH=gpu run "$root/build/bin/attention" bench --device gpu \
         --name solution-01_first --kernel ./timed.so --sizes 16 --ceilings ceilings.so --results results
@@ -95,7 +95,7 @@ measure() {
     echo "$measured"
 }
 
-@test "bench measures the tensor cores that the GPU has, and says which it has not" {
+@test "bench measures the tensor cores of the GPU and lists missing ones" {
     long
     root=$PWD
     basic="copy,GB/s,2.684 fma_fp32,TFLOP/s,0.100"

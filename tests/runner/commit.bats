@@ -33,7 +33,7 @@ END
     scripts/compile-kernel build/one.so bin/nvcc kernels/one.cu
 }
 
-@test "the commit, and -dirty where a tracked file outside results/ is another" {
+@test "the commit, and -dirty if a tracked file outside results/ differs" {
     [ "$(scripts/commit build/one.so)" = "$hash" ]
     echo row >>results/rows.csv
     [ "$(scripts/commit build/one.so)" = "$hash" ]
@@ -63,24 +63,24 @@ refused() {
 
 @test "a library is not timed as the commit when a source or a header has changed since it was built" {
     echo changed >>kernels/one.cu
-    refused "kernels/one.cu is not what was compiled"
+    refused "kernels/one.cu changed after it was compiled"
     # As committed again: it is what was compiled.
     git checkout -q kernels/one.cu
     [ "$(scripts/commit build/one.so)" = "$hash" ]
     # Older or newer does not matter, and what was compiled counts, not what is committed.
     echo changed >>kernels/shared.h
     touch -d 2000-01-01 kernels/shared.h
-    refused "kernels/shared.h is not what was compiled"
+    refused "kernels/shared.h changed after it was compiled"
     git commit -q -a -m second
-    refused "kernels/shared.h is not what was compiled"
+    refused "kernels/shared.h changed after it was compiled"
     rm kernels/shared.h
-    refused "kernels/shared.h is not what was compiled"
+    refused "kernels/shared.h changed after it was compiled"
 }
 
-@test "a source that changes while it is compiled is seen" {
+@test "a source that changes while it is compiled is detected" {
     unset KERNEL_CACHE # it has to be compiled, and not known already
     MEANWHILE=late scripts/compile-kernel build/one.so bin/nvcc kernels/one.cu
-    refused "changed while it was compiled: run make again"
+    refused "changed during its compilation: rerun make"
     # make sees that the source is newer.
     [ kernels/one.cu -nt build/one.so ]
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The launcher and the runner with kernels that are C functions, on a CUDA runtime that has no device: every way in which
-# a kernel can fail, and what is said about it.
+# a kernel can fail, and its message.
 
 load ../long
 load helpers
@@ -64,7 +64,7 @@ wrong() {
     [[ ${lines[-1]} =~ ^"lesson-04: "([0-9]+)" of "([0-9]+)" cases right on Fake GPU (simulated), " ]]
     [ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ]
     [ "${BASH_REMATCH[1]}" -gt 40 ]
-    # Three cases have more keys than this device has shared memory for; and what a GPU would see is said.
+    # Three cases have more keys than this device has shared memory for; and the additional checks on a GPU are listed.
     [ "$(grep -c '^  not run: .* of shared memory a block here' <<<"$output")" -eq 3 ]
     [[ ${lines[-2]} == "  a GPU would add: tensors of more than 2^31 elements"* ]]
     [ "${#lines[@]}" -eq 6 ]
@@ -92,7 +92,7 @@ wrong() {
     [ "$status" -eq 0 ]
 }
 
-@test "what a lesson does not claim is said, and is an error when it is asked for" {
+@test "cases outside a lesson are listed, and are an error when they are requested" {
     run "$place/bin/attention" check --name lesson-01 --kernel "$place/modest.so" --device sim
     [ "$status" -eq 0 ]
     [[ $output =~ "not part of this lesson: causal masks ("[1-9][0-9]*" cases)" ]]
@@ -108,7 +108,7 @@ wrong() {
     [[ $output == "error: lesson-04 needs 125.0 KiB of shared memory a block here, and Fake GPU (simulated) has 99.0 KiB" ]]
 }
 
-@test "tensors of 16 bits: both types, grouped heads, strides, log-sum-exp; what the kernel rounds is allowed for" {
+@test "16-bit tensors: both types, grouped heads, strides, log-sum-exp, and the tolerance of their roundings" {
     sixteen="$place/bin/attention check --name lesson-08 --kernel $place/sixteen.so --device sim --seed 7"
     if [ "${TEST_ALL-}" ]; then
         run $sixteen
@@ -127,7 +127,7 @@ wrong() {
     [[ $output == *"right  SHAPE=1,8:2,9,64 fp16 causal 4608,64,512 "* ]]
 }
 
-@test "a few keys of many left out, half of the type's precision: mistakes of 16 bits fail, and say how to repeat them" {
+@test "a few skipped keys of many, and half of the type's precision fail in 16 bits, with a command that repeats them" {
     long
     for mistake in eight-keys coarse-weights; do
         MISTAKE=$mistake run "$place/bin/attention" check --name lesson-08 --kernel "$place/sixteen.so" --device sim --seed 7 \
@@ -154,10 +154,10 @@ wrong() {
     refused "strides in LAYOUT are those of one shape: give SHAPE=B,H,N,D, too" --layout 576,64,64
 }
 
-@test "wrong numbers: how many, where, the first, how to repeat it, the open blank" {
-    wrong last-key "wrong output" --shape 1,2,9:70,64
-    [[ $output == *"wrong  case SHAPE=1,2,9:70,64: wrong output"* ]]
-    [[ $output == *" of 1152 elements wrong"* ]]
+@test "a wrong output: number, map, first element, command that repeats it, open blank" {
+    wrong last-key "[wrong-output]" --shape 1,2,9:70,64
+    [[ $output == *"wrong  case SHAPE=1,2,9:70,64: wrong output [wrong-output]"* ]]
+    [[ $output == *" of 1152 elements wrong [wrong-elements]"* ]]
     [[ $output == *"first: o[0][0]["*", expected "* ]]
     [[ $output != *" |"* ]] # no map of what is not finished
     [[ $output == *"again: make lesson-04 check SHAPE=1,2,9:70,64 SEED=7 DEVICE=sim"* ]]
@@ -167,7 +167,7 @@ wrong() {
     rm blank.cu
     wrong last-key "heads with wrong elements: 2 of 2" --shape 1,2,9:70,64
     [[ $output != *" |"* ]] # nor of what has nothing that is right
-    wrong last-key "a character " --shape 1,2,30:20,64 --causal # rows that see no key are right
+    wrong last-key "  map of the output of batch 0 head 0 (line: 2 queries; character: 2 elements; # wrong, . right)" --shape 1,2,30:20,64 --causal # fully masked rows are right
     [[ $output == *" |"* ]]
     wrong last-key "SHAPE=2,3,5,8 CAUSAL=1 LAYOUT=bnhd INPUTS=large SEED=7" --shape 2,3,5,8 --causal --layout bnhd --inputs large
 }
@@ -186,38 +186,38 @@ wrong() {
 }
 
 @test "a wrong log-sum-exp, one wrong head, unwritten elements, NaN" {
-    wrong lse "33 of 33 elements of lse wrong"
-    rm blank.cu # where no blank is open the mistake gets its name
-    wrong lse "diagnosis: the log-sum-exp lacks the maximum"
+    wrong lse "33 of 33 elements of lse wrong [wrong-elements]"
+    rm blank.cu # without an open blank there is a diagnosis
+    wrong lse "diagnosis: the log-sum-exp lacks the maximum [lse-without-maximum]"
     wrong first-head "heads with wrong elements: 1 of 2" --shape 1,2,9,64
-    wrong unwritten "1 of 576 elements was never written: it still holds the poison" --shape 1,1,9,64
-    wrong nothing "all of the output was never written" --shape 1,1,9,64
-    wrong nothing "diagnosis: nothing is written" --shape 1,1,9,64
-    wrong nan "1 element is NaN" --shape 1,1,9,64
+    wrong unwritten "  1 of 576 elements was never written: it still holds the initial poison value [unwritten-elements]" --shape 1,1,9,64
+    wrong nothing "  the whole output was never written: the kernel stored nothing there [unwritten-output]" --shape 1,1,9,64
+    wrong nothing "diagnosis: the kernel writes no output [nothing-written]" --shape 1,1,9,64
+    wrong nan "  1 element is NaN or infinite instead of finite [not-finite-elements]" --shape 1,1,9,64
     wrong nan "first: o[0][0][0][0]" --shape 1,1,9,64
 }
 
 @test "errors of launches and kernels" {
-    wrong error "attention_forward() returned an error: some other error (cudaErrorOther)"
-    wrong unreported "a launch failed, and attention_forward() did not return its error"
-    wrong asynchronous "a kernel failed while it ran"
-    wrong illegal-address "a kernel failed while it ran: an illegal memory access was encountered (cudaErrorIllegalAddress)"
+    wrong error "attention_forward() returned an error: some other error (cudaErrorOther) [launch-error]"
+    wrong unreported "[launch-error-not-returned]"
+    wrong asynchronous "[kernel-failed]"
+    wrong illegal-address "a kernel failed while it ran: an illegal memory access was encountered (cudaErrorIllegalAddress) [kernel-failed]"
     [ "$(grep -c '^wrong ' <<<"$output")" -eq 3 ] # the device was reset and the check went on
     FAKE_NO_RESET=1 wrong illegal-address "stopped after 1 of "
 }
 
 @test "a finding of the simulator fails a case with the right numbers" {
-    wrong finding "the simulator found 1 mistake, listed above" --shape 1,1,9,64
+    wrong finding "the simulator reported 1 error, see above [simulator-errors]" --shape 1,1,9,64
     [[ $output == *"race: two threads wrote the same byte"* ]]
-    [[ $output != *"elements wrong"* ]]
+    [[ $output != *"[wrong-elements]"* ]]
 }
 
-@test "a kernel that crashes, aborts or never ends takes only the runner with it" {
-    wrong crash "error: crashed in case SHAPE=1,1,9,64: Segmentation fault" --shape 1,1,9,64
-    wrong abort "error: crashed in case SHAPE=1,1,9,64: Aborted" --shape 1,1,9,64
-    wrong exit "error: the program was ended in case SHAPE=1,1,9,64" --shape 1,1,9,64
+@test "a kernel that crashes, aborts or hangs ends only the runner" {
+    wrong crash "error: crashed in case SHAPE=1,1,9,64: Segmentation fault [crashed]" --shape 1,1,9,64
+    wrong abort "error: crashed in case SHAPE=1,1,9,64: Aborted [crashed]" --shape 1,1,9,64
+    wrong exit "error: the process exited in case SHAPE=1,1,9,64: a kernel file must not call exit() [exited]" --shape 1,1,9,64
     SECONDS=0
-    wrong endless "error: case SHAPE=1,1,9,64 took more than 1 s and was stopped" --shape 1,1,9,64 --time-limit 1
+    wrong endless "error: case SHAPE=1,1,9,64 took more than 1 s and was stopped: an endless loop? TIME_LIMIT=5 raises the limit [time-limit]" --shape 1,1,9,64 --time-limit 1
     [ "$SECONDS" -le 30 ]
     [ -z "$(pgrep -f "$place/bin/runner")" ]
 }
@@ -233,20 +233,20 @@ wrong() {
     [ -z "$(pgrep -f "$place/bin/runner")" ]
 }
 
-@test "on a GPU the memory around the tensors is watched" {
+@test "on a GPU writes around the tensors are detected" {
     gpu check --kernel "$place/attention.so" --shape 2,3,17,33
     [ "$status" -eq 0 ]
     MISTAKE=past-the-end gpu check --kernel "$place/attention.so" --shape 2,3,17,33
     [ "$status" -eq 1 ]
-    [[ $output == *"memory beside a tensor was written"*"past the end of o"* ]]
+    [[ $output == *"out-of-bounds write next to a tensor [out-of-bounds-write]"*"past the end of o,"* ]]
     MISTAKE=before-the-start gpu check --kernel "$place/attention.so" --shape 2,3,17,33
     [ "$status" -eq 1 ]
     MISTAKE=past-the-end gpu check --kernel "$place/softmax.so" --shape 5,7
     [ "$status" -eq 1 ]
-    [[ $output == *"past the end of out"* ]]
+    [[ $output == *"[out-of-bounds-write]"*"past the end of out,"* ]]
 }
 
-@test "tensors of more than 2^24 values repeat themselves, on the device and in the reference" {
+@test "tensors of more than 2^24 values repeat, on the device and in the reference" {
     long
     gpu check --kernel "$place/attention.so" --shape 1,3,12001:3,512
     [ "$status" -eq 0 ]
@@ -254,13 +254,13 @@ wrong() {
     [ "$status" -eq 1 ]
 }
 
-@test "of very many rows a sample is compared, and all are looked at" {
+@test "of very many rows a sample is compared, and all are checked for unwritten elements" {
     MISTAKE=first-head gpu check --kernel "$place/attention.so" --shape 1,2,70000:2,8
     [ "$status" -eq 1 ]
     [[ $output == *"(a sample of the rows)"* ]]
     MISTAKE=unwritten gpu check --kernel "$place/attention.so" --shape 1,2,70000:2,8
     [ "$status" -eq 1 ]
-    [[ $output == *"1 of 1120000 elements was never written"* ]]
+    [[ $output == *"1 of 1120000 elements "*"[unwritten-elements]"* ]]
 }
 
 @test "SHAPE that is too large for the memory" {
@@ -328,7 +328,7 @@ wrong() {
     [ "$status" -eq 2 ]
 }
 
-@test "no colour where nobody sees it, and none with NO_COLOR" {
+@test "no colour outside a terminal, and none with NO_COLOR" {
     simulated check --quick
     [[ $output != *$'\033'* ]]
     run script -qec "$place/bin/attention check --kernel $place/attention.so --device sim --quick" /dev/null
