@@ -1,12 +1,12 @@
 # The whole interface of the workbook; `make help` lists it.
 #
-# A goal chooses the lesson (lesson-02, or solution-02), another one the action (check, bench, ...), in any order:
+# One goal selects the lesson (lesson-02, or solution-02), another the action (check, bench, ...), in any order:
 #   make lesson-02 check
-# What is refused is in make/refuse.mk and words.mk, how things are built in build.mk, which GPU a kernel is for in architecture.mk, what
-# the actions run in run.mk, programs of anybody's in program.mk, hints and what else teaches in teach.mk, and the project's own tests in test.mk.
+# make/: refuse.mk and words.mk validate the command line, build.mk builds, architecture.mk selects the GPUs of a kernel file,
+# run.mk runs the actions, program.mk runs other CUDA programs, teach.mk has hints, quiz and progress, test.mk the tests.
 
 MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
-# As many jobs as there are processors, unless -j says otherwise.
+# One job per processor; -j overrides it.
 ifeq (0,$(MAKELEVEL))
 MAKEFLAGS += --jobs=$(shell nproc)
 endif
@@ -14,8 +14,8 @@ $(V).SILENT:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-# Variables of the command line. An empty one is not given to the program, which then decides. Only DEVICE may come from
-# the environment; names like DATA may be there for other reasons.
+# Variables of the command line. An empty one is not passed to the program, which then uses its default. Only DEVICE may come
+# from the environment: names like DATA may be set there for other purposes.
 DEVICE     ?=
 SHAPE      :=
 CAUSAL     :=
@@ -49,39 +49,39 @@ solutions := $(numbers:%=solution-%)
 actions   := check bench trace explore profile diff reset hint quiz repair watch peers
 others    := all run plots post stills doctor test test-all help clean progress flashcards update compile_commands.json
 
-# ---- What was asked for -------------------------------------------------------------------------------------------
+# ---- Selected goals -------------------------------------------------------------------------------------------
 
 goals   := $(or $(MAKECMDGOALS),help)
-asked   := $(filter $(actions),$(goals))
-unknown := $(filter-out $(lessons) $(solutions) lessons solutions $(actions) $(others) words build/%,$(goals))
-# What shells ask for when they complete a goal by themselves, with make -n -p -q.
-unknown := $(filter-out .%,$(unknown))
-chosen  := $(filter $(lessons) $(solutions),$(goals)) \
+selected_actions   := $(filter $(actions),$(goals))
+unknown_goals := $(filter-out $(lessons) $(solutions) lessons solutions $(actions) $(others) words build/%,$(goals))
+# The goal that shells pass when they complete goals with make -n -p -q.
+unknown_goals := $(filter-out .%,$(unknown_goals))
+selected_lessons  := $(filter $(lessons) $(solutions),$(goals)) \
            $(if $(filter lessons,$(goals)),$(lessons)) $(if $(filter solutions,$(goals)),$(solutions))
-chosen  := $(strip $(chosen))
+selected_lessons  := $(strip $(selected_lessons))
 
-# What each action works on. Alone, check is about the learner's files and bench about the ladder of solutions.
-checked := $(if $(KERNEL),kernel,$(or $(chosen),$(lessons)))
-benched := $(if $(KERNEL),kernel,$(or $(chosen),$(solutions)))
-# Where several are checked, one that fails does not keep the others from being checked.
-ifneq (,$(and $(filter all check,$(goals)),$(word 2,$(checked))))
+# The units of each action. By default, check runs the learner's files and bench the ladder of solutions.
+checked_units := $(if $(KERNEL),kernel,$(or $(selected_lessons),$(lessons)))
+benched_units := $(if $(KERNEL),kernel,$(or $(selected_lessons),$(solutions)))
+# If several lessons are checked, a failure does not stop the others.
+ifneq (,$(and $(filter all check,$(goals)),$(word 2,$(checked_units))))
 MAKEFLAGS += --keep-going
 endif
 
 comma := ,
-# A user's text on a shell's command line.
-quoted = '$(subst ','\'',$1)'
+# Quotes the user's text for the shell.
+shell_quote = '$(subst ','\'',$1)'
 
-# Of lesson-02: its kind, lesson; its number, 02; its folder, lessons/02_vectorized; its title, lesson-02_vectorized; and
-# the files that a learner writes there, in the order of the page, attention.cu last: those whose solution has blanks. All
-# lessons are known by their solutions.
+# For lesson-02: kind lesson, number 02, folder lessons/02_vectorized, title lesson-02_vectorized, and the files that a learner
+# writes: those whose solution has blanks, in the order of the page, attention.cu last. The solutions define which lessons
+# exist.
 kind     = $(firstword $(subst -, ,$1))
 number   = $(lastword $(subst -, ,$1))
 solution = $(wildcard solutions/$(number)_*)
 folder   = $(patsubst solutions/%,$(kind)s/%,$(solution))
 title    = $(kind)-$(notdir $(solution))
-blanked := $(sort $(shell grep -ls '^ *// TODO [0-9]' solutions/[0-9][0-9]_*/*.cu))
-files    = $(addprefix $(folder)/,$(filter-out attention.cu,$(notdir $(filter $(solution)/%,$(blanked)))) attention.cu)
+solutions_with_blanks := $(sort $(shell grep -ls '^ *// TODO [0-9]' solutions/[0-9][0-9]_*/*.cu))
+files    = $(addprefix $(folder)/,$(filter-out attention.cu,$(notdir $(filter $(solution)/%,$(solutions_with_blanks)))) attention.cu)
 
 include make/words.mk
 include make/refuse.mk
@@ -99,15 +99,15 @@ include make/test.mk
 
 .PHONY: $(lessons) $(solutions) lessons solutions $(actions) $(others)
 
-# Where nothing is built, what is asked for comes in the order of the command line, and not mixed.
+# If nothing is built, the output of the goals comes in the order of the command line.
 ifeq (,$(builds))
 .NOTPARALLEL:
 endif
 
 $(lessons) $(solutions):
-	$(if $(asked),:,scripts/lesson $@ $(call folder,$@) $(call files,$@))
+	$(if $(selected_actions),:,scripts/lesson $@ $(call folder,$@) $(call files,$@))
 lessons solutions:
-	$(if $(asked),:,$(foreach u,$($@),scripts/lesson --title $u $(call folder,$u) || exit;))
+	$(if $(selected_actions),:,$(foreach u,$($@),scripts/lesson --title $u $(call folder,$u) || exit;))
 
 all: check-solutions plots
 	echo "Next: make $(firstword $(lessons))"
@@ -115,18 +115,18 @@ ifneq (,$(filter all,$(goals)))
 plots: | check-solutions
 endif
 
-check: $(checked:%=%/check)
+check: $(checked_units:%=%/check)
 bench: run-bench
-trace: $(checked:%=%/trace)
-explore: $(checked:%=%/explore)
-profile: $(checked:%=%/profile)
-diff: $(chosen:%=%/diff)
-reset: $(chosen:%=%/reset)
+trace: $(checked_units:%=%/trace)
+explore: $(checked_units:%=%/explore)
+profile: $(checked_units:%=%/profile)
+diff: $(selected_lessons:%=%/diff)
+reset: $(selected_lessons:%=%/reset)
 
 plots:
-	plots/draw $(if $(filter 1,$(ALL)),--all) $(call quoted,$(RESULTS))
+	plots/draw $(if $(filter 1,$(ALL)),--all) $(call shell_quote,$(RESULTS))
 
-# CHECK=1: draws nothing, and fails where one is not what would be drawn.
+# CHECK=1: draws nothing, and fails if a still differs from a new drawing.
 stills:
 	MAKE='$(MAKE)' explorer/stills $(if $(CHECK),--check) $(foreach u,$(lessons),'$(u:lesson-%=solution-%) $(call folder,$u)')
 
@@ -142,65 +142,66 @@ clean:
 define help_text
 make lesson-02             what the lesson is about, which file to edit
 make lesson-02 check       build it, run it over its matrix of shapes and data, compare with the fp64 reference
-make lesson-02 bench       time it over sizes beside the lesson before, on a GPU; adds rows to results/
-make lesson-02 trace       memory traffic by source line, counted by the simulator
-make lesson-02 explore     a page that shows, line by line, which lane touches what: build/explore/ (lessons/explore.md)
-make lesson-02 profile     the counters of trace from a GPU, by Nsight Compute
-make lesson-02 diff        what separates the file from its solution (solution-02: from the solution before it)
+make lesson-02 bench       time it over sizes together with the previous lesson, on a GPU; adds rows to results/
+make lesson-02 trace       memory traffic by source line (requests, sectors, wavefronts), counted by the simulator
+make lesson-02 explore     a page that shows, line by line, what each lane accesses: build/explore/ (lessons/explore.md)
+make lesson-02 profile     the counters of trace measured on a GPU, by Nsight Compute
+make lesson-02 diff        the difference between the file and its solution (solution-02: from the previous solution)
 make lesson-02 reset       a fresh skeleton; the old file is kept as attention.cu.1, .2, ...
-make lesson-02 hint        the next hint for the first open blank (AGAIN=1: those shown so far; BLANK=n: another blank)
-make lesson-02 quiz        predict, then measure: questions that the simulator answers (AGAIN=1: all of them again)
+make lesson-02 hint        the next hint for the first open blank (AGAIN=1: all hints shown so far; BLANK=n: another blank)
+make lesson-02 quiz        predict, then measure: questions graded by the simulator's counts (AGAIN=1: all questions again)
 make lesson-02 repair      a broken kernel to repair; you work on a copy
-All of these up to diff work on solution-02 too. `lessons` and `solutions` choose all of a kind.
+All of these up to diff also work for solution-02. `lessons` and `solutions` select all of a kind.
 
-make all                   every solution checked, on a GPU or the simulator, and the charts drawn
-make check                 every lesson checked (your files)
-make bench                 the ladder of solutions, timed interleaved in one run; Ctrl-C stops it, the next one goes on
-make peers                 optional: the solutions beside PyTorch's and Triton's kernels (peers/README.md); or make
-                           lesson-05 peers. PYTHON=... names a Python that has PyTorch; EAGER=1: with the cost of launches;
-                           DTYPE=bf16: in 16 bits; FA3=folder: with FlashAttention-3 of that source tree
-make plots                 the charts, drawn into build/plots/ from results/ alone; ALL=1: every one, not only those that say most
-make post                  a page and Markdown for a blog, build/post/: the ladder's story from results/ and post/outline.md
-make stills                the stills of the lessons' pages, drawn by the page of explore; CHECK=1: says which are not up to date
-make run PROGRAM=file.cu   any CUDA program, built and run on the simulator with all analyses; ARGS='...' for the program,
+make all                   check every solution, on a GPU or the simulator, and draw the charts
+make check                 check every lesson (your files)
+make bench                 time the ladder of solutions, interleaved in one run; after Ctrl-C the next call resumes
+make peers                 optional: compare the solutions with PyTorch, FlashAttention and Triton (peers/README.md); or make
+                           lesson-05 peers. PYTHON=... is a Python that has PyTorch; EAGER=1: includes the launch overhead;
+                           DTYPE=bf16: in 16 bits; FA3=folder: also FlashAttention-3 of that source tree; UNITS=1: count
+                           with Nsight Compute which units each kernel computes on
+make plots                 draw the charts from results/ into build/plots/; ALL=1: every chart, not only the main ones
+make post                  an HTML page and Markdown for a blog, build/post/: the ladder, from results/ and post/outline.md
+make stills                redraw the stills of the lessons' pages with the page of explore; CHECK=1: list outdated stills
+make run PROGRAM=file.cu   build any CUDA program and run it on the simulator with all analyses; ARGS='...' for the program,
                            FLAGS='...' for nvcc (simulator/runtime/programs.md)
-make progress              how far each lesson is
-make watch                 checks again at each save and says what comes next, lesson after lesson; or make lesson-02 watch
+make progress              the state of each lesson and the next step
+make watch                 check again at each save and print the next step, lesson after lesson; or make lesson-02 watch
 make flashcards            the lessons' self-checks as cards to print, build/flashcards.html
-make doctor                what is installed, and how to get the rest
+make doctor                what is installed, and how to install the rest
 make test                  the project's own tests
-make test-all              the same with the long lists whole
-make update                a newer workbook; the lessons that you have edited stay as they are
+make test-all              the same without skipping the long ones
+make update                a newer workbook; lessons that you have edited stay as they are
 make compile_commands.json how each file is compiled, for clangd in an editor
-make clean                 removes build/, and nothing of lessons/ or results/
+make clean                 remove build/, and nothing of lessons/ or results/
 
-DEVICE=gpu|sim             where to run; a GPU where one answers, else the simulator
+DEVICE=gpu|sim             where to run; default: a GPU if one responds, else the simulator
 SHAPE=B,H,N,D              one shape instead of the matrix; N may be NQ:NK; ROWS,COLUMNS for a lesson's softmax.cu
-CAUSAL=1                   with the causal mask
-SCALE=x                    the factor of the scores in the place of 1/sqrt(head_dim), for a check
-DTYPE=fp32|fp16|bf16       one element type instead of all that the lesson has
-DATA=folder                q.npy, k.npy, v.npy and, where there is one, o.npy, instead of made-up inputs
-V=1                        shows every command; without it a compiler is named where it takes more than three seconds
+CAUSAL=1                   causal attention
+SCALE=x                    the softmax scale instead of 1/sqrt(head_dim), for a check
+DTYPE=fp32|fp16|bf16       one element type instead of all that the lesson supports
+DATA=folder                q.npy, k.npy, v.npy and, optionally, o.npy instead of generated inputs
+V=1                        show every command; without it a file is named if its compiler takes longer than three seconds
 KERNEL=file.cu             any kernel file instead of the lesson's
-PART=softmax               one part of a lesson that has several: softmax.cu or attention.cu of lesson-03
-OUT=folder                 check writes the output of the one case of SHAPE= or DATA= there, as o.npy
+PART=softmax               one file of a lesson that has several: softmax.cu or attention.cu of lesson-03
+OUT=folder                 check writes the output for the one case of SHAPE= or DATA= to this folder, as o.npy
 SEED=n                     the seed of the inputs
-TIME_LIMIT=s               how long one step of a check may take (60 seconds)
-BESIDE=solution-01         what explore shows beside the kernel; none: nothing. Beside a lesson stands its solution
-INPUTS=kind  LAYOUT=bnhd   what the inputs look like and how they lie in memory (or mixed, or three strides in elements, batch,head,row):
+TIME_LIMIT=s               the time limit of one step of a check (60 seconds)
+BESIDE=solution-01         the kernel that explore shows side by side; none: no other. Default for a lesson: its solution
+INPUTS=kind  LAYOUT=bnhd   distribution and memory layout of the inputs (or mixed, or three strides in elements, batch,head,row):
                            a check that fails prints them
 QUICK=1                    a few small cases, or one shape to time
 SIZES=256,1024,4096        the numbers of queries and keys that bench times, instead of 256 to 8192
-LSE=1                      bench times the lessons with the log-sum-exp written, too
-FRESH=1                    bench starts over where it would go on with a run that was stopped
-RESULTS=folder             where bench writes and plots and post read, instead of results/
-GPU=folder                 of several in results/ the one that a post is about
+LSE=1                      bench also times the lessons with the log-sum-exp output
+FRESH=1                    bench starts over instead of resuming an interrupted run
+RESULTS=folder             the folder that bench writes and plots and post read, instead of results/
+GPU=folder                 the GPU (folder of results/) that a post is about
 OUTLINE=file.md            the text of the post, instead of post/outline.md
-LINKS=https://.../blob/main/  what goes before a path of the repository in the links of a post; else they are relative
-URL=https://.../        the address of the folder that a post is published in, for its preview image
+LINKS=https://.../blob/main/  prefix of repository links in a post; default: relative links
+URL=https://.../        the URL of the folder where a post is published, for its preview image
 
-The exit status is 0 only where all held, else 2. make's own last line names what failed, with Error 1 for a check
-that failed and Error 2 for bad input.
+The exit status is 0 if everything passed, else 2. make's own last line names the failed goal: Error 1 is a failed check,
+Error 2 is bad input.
 endef
 export help_text
 

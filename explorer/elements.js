@@ -1,8 +1,8 @@
-// What the parts of the page are made of: elements, choices, a stepper, a picture that can be pointed at.
+// Building blocks of the page: elements, choices, a stepper, tables, interactive pictures.
 
 const $ = id => document.getElementById(id);
 
-// An element; attributes that are functions are listeners, and text is text whatever it holds.
+// Creates an element; attributes that are functions become event listeners; text children are never parsed as HTML.
 function h(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes))
@@ -23,17 +23,17 @@ const choice = (label, options, chosen, change) => h("label", {}, `${label} `,
 
 const laneChoice = () => choice("Lane", [...Array(LANES).keys()].map(l => [l, l]), page.lane, lane => show({lane: Number(lane)}));
 
-// A slider between two buttons; change gets the number, and which of the three it came from.
+// A slider between two buttons. change receives the number and the id of the control that was used.
 function stepper(text, n, most, change) {
-    const end = (id, sign, to, said) =>
-        button(sign, () => change(to, id), {id, "aria-label": `${text}: ${said}`, disabled: to < 0 || to > most});
-    return h("div", {class: "row"}, end("before", "‹", n - 1, "the one before"),
+    const stepButton = (id, sign, to, meaning) =>
+        button(sign, () => change(to, id), {id, "aria-label": `${text}: ${meaning}`, disabled: to < 0 || to > most});
+    return h("div", {class: "row"}, stepButton("before", "‹", n - 1, "previous"),
         h("input", {type: "range", id: "range", min: 0, max: Math.max(0, most), value: n, "aria-label": text,
             "aria-valuetext": `${n + 1} of ${most + 1}`, input: e => change(Number(e.target.value), "range")}),
-        end("next", "›", n + 1, "next"), h("span", {}, text));
+        stepButton("next", "›", n + 1, "next"), h("span", {}, text));
 }
 
-// head: texts; rows: lists of texts or elements; numeric: which columns are numbers.
+// head: texts; rows: lists of texts or elements; numeric: indices of number columns.
 function table(head, rows, numeric = [], rowClass = () => null) {
     const kind = i => numeric.includes(i) ? "number" : null;
     return h("div", {class: "wide", tabindex: 0, role: "group", "aria-label": `Table: ${head.join(", ")}`}, h("table", {class: "numbers"},
@@ -41,15 +41,15 @@ function table(head, rows, numeric = [], rowClass = () => null) {
         h("tbody", {}, rows.map((row, r) => h("tr", {class: rowClass(r)}, row.map((text, i) => h("td", {class: kind(i)}, text)))))));
 }
 
-// pick: gets the lane of a cell that is clicked.
+// pick: called with the lane of a clicked cell.
 function figure(picture, id, pick) {
     const readout = h("p", {class: "readout faint", "aria-live": "polite"},
-        "Point at a cell, touch it or go there by arrow keys: this says what it is.");
-    const box = h("div", {class: "picture", tabindex: 0, role: "group", "aria-label": `${picture.title}. Left and right go from cell to cell.`});
+        "Point at a cell, touch it or move with the arrow keys: this line describes it.");
+    const box = h("div", {class: "picture", tabindex: 0, role: "group", "aria-label": `${picture.title}. Left and right move from cell to cell.`});
     box.innerHTML = picture.svg(`${id}-`);
     const cells = [...box.querySelectorAll("[data-tip]")];
     let at = -1;
-    const tell = i => {
+    const showTip = i => {
         if (i < 0 || i >= cells.length)
             return;
         at = i;
@@ -59,10 +59,10 @@ function figure(picture, id, pick) {
         readout.classList.remove("faint");
     };
     const cellOf = event => cells.indexOf(event.target.closest("[data-tip]"));
-    box.addEventListener("pointerover", event => tell(cellOf(event)));
+    box.addEventListener("pointerover", event => showTip(cellOf(event)));
     box.addEventListener("click", event => {
         const i = cellOf(event);
-        tell(i);
+        showTip(i);
         if (pick && i >= 0 && cells[i].dataset.lanes)
             pick(Number(cells[i].dataset.lanes.trim().split(" ")[0]));
     });
@@ -71,13 +71,13 @@ function figure(picture, id, pick) {
         if (to === undefined)
             return;
         event.preventDefault();
-        tell(Math.max(0, Math.min(cells.length - 1, to)));
+        showTip(Math.max(0, Math.min(cells.length - 1, to)));
     });
     return h("figure", {}, box, readout);
 }
 
-// Two beside each other have half of the room each, where that is enough.
+// Side by side, each picture gets half of the width if that is wide enough.
 function pictureWidth() {
-    const room = $("detail").clientWidth;
-    return Math.max(296, Math.min(760, page.both && innerWidth >= 1200 ? room / 2 - 16 : room - 8));
+    const available = $("detail").clientWidth;
+    return Math.max(296, Math.min(760, page.both && innerWidth >= 1200 ? available / 2 - 16 : available - 8));
 }

@@ -1,13 +1,13 @@
-// Registers of an mma, a wgmma, an ldmatrix: which lane holds which element, by the simulator's own map.
+// Register fragments of mma, wgmma and ldmatrix: which lane holds which element, from the simulator's layout.
 
-// One operand, or its rows from row0 on: neighbours that a lane holds in one register, or in two of an element each, are one cell. Returns
-// its edges.
+// Draws one operand, or its rows from row0 on. Adjacent elements in one register of a lane (or in two one-element registers) are one
+// cell. Returns the right and bottom edges.
 function drawOperand(picture, x, y, operand, cell, chosen, name) {
     const {rows, columns, row0 = 0, title = `${name}, ${rows} × ${columns}, ${operand.element}`} = operand, each = Math.max(2, operand.per_register), owner = new Map(), left = x + 22;
     const at = (row, column) => row >= 0 && column >= 0 ? owner.get(row * columns + column) : undefined;
     operand.at.forEach((elements, lane) => elements.forEach(([row, column], i) =>
         owner.set((row - row0) * columns + column, {lane, register: Math.floor(i / each), first: Math.floor(i / operand.per_register)})));
-    const together = (a, b) => b && a.lane === b.lane && a.register === b.register && !b.drawn;
+    const sameRegister = (a, b) => b && a.lane === b.lane && a.register === b.register && !b.drawn;
     picture.text(x, y + 12, title, {bold: true});
     y += 20;
     for (let row = 0; row < rows; row++) {
@@ -17,20 +17,20 @@ function drawOperand(picture, x, y, operand, cell, chosen, name) {
             const own = at(row, column);
             if (!own || own.drawn)
                 continue;
-            let wide = 1, high = 1;
-            while (column + wide < columns && together(own, at(row, column + wide)))
-                at(row, column + wide++).drawn = true;
-            while (wide === 1 && row + high < rows && together(own, at(row + high, column)))
-                at(row + high++, column).drawn = true;
-            const its = own.lane === chosen, box = [left + column * cell.w, y + row * cell.h, wide * cell.w, high * cell.h];
-            const register = `${name.toLowerCase()}[${own.first}${operand.per_register === 1 && wide > 1 ? `..${own.first + 1}` : ""}]`;
-            picture.rect(...box, {...(its ? MARKS.chosen : {fill: "var(--paper)", stroke: "var(--rule)"}), lanes: [own.lane],
+            let columnSpan = 1, rowSpan = 1;
+            while (column + columnSpan < columns && sameRegister(own, at(row, column + columnSpan)))
+                at(row, column + columnSpan++).drawn = true;
+            while (columnSpan === 1 && row + rowSpan < rows && sameRegister(own, at(row + rowSpan, column)))
+                at(row + rowSpan++, column).drawn = true;
+            const isChosen = own.lane === chosen, box = [left + column * cell.w, y + row * cell.h, columnSpan * cell.w, rowSpan * cell.h];
+            const register = `${name.toLowerCase()}[${own.first}${operand.per_register === 1 && columnSpan > 1 ? `..${own.first + 1}` : ""}]`;
+            picture.rect(...box, {...(isChosen ? MARKS.chosen : {fill: "var(--paper)", stroke: "var(--rule)"}), lanes: [own.lane],
                 tip: `${operand.at.length > LANES ? "thread" : "lane"} ${own.lane} in ${register}: ${name}, row ` +
-                    `${row0 + row}${high > 1 ? `–${row0 + row + high - 1}` : ""}, column ${column}${wide > 1 ? `–${column + wide - 1}` : ""}`});
-            picture.label(...box, [String(own.lane)], its ? {fill: "var(--paper)", bold: true} : {});
+                    `${row0 + row}${rowSpan > 1 ? `–${row0 + row + rowSpan - 1}` : ""}, column ${column}${columnSpan > 1 ? `–${column + columnSpan - 1}` : ""}`});
+            picture.label(...box, [String(own.lane)], isChosen ? {fill: "var(--paper)", bold: true} : {});
         }
     }
-    // Where the register changes, a thick line.
+    // A thick line separates registers.
     let thick = "";
     for (const [place, own] of owner) {
         const row = Math.floor(place / columns), column = place % columns, px = left + column * cell.w, py = y + row * cell.h;
@@ -42,46 +42,46 @@ function drawOperand(picture, x, y, operand, cell, chosen, name) {
     return {right: left + columns * cell.w, bottom: y + rows * cell.h};
 }
 
-// An operand of a warpgroup: the rows of each of its warps, two warps beside each other. Returns its bottom.
+// Draws an operand of a warpgroup: the rows of each warp, two warps per line. Returns the bottom edge.
 function drawWarps(picture, y, operand, chosen, name) {
     const {rows, element} = operand, columns = Math.min(operand.columns, picture.width >= 500 ? 16 : 8), warps = operand.at.length / LANES;
-    const high = rows / warps, half = picture.width / 2, w = Math.min(26, (half - 36) / columns);
+    const rowSpan = rows / warps, half = picture.width / 2, w = Math.min(26, (half - 36) / columns);
     picture.text(0, y + 12, `${name}, ${rows} × ${operand.columns}, ${element}`, {bold: true});
     y += 20;
     for (let warp = 0; warp < warps; warp++) {
-        const row0 = warp * high, at = operand.at.map(e => e.filter(([row, column]) => column < columns && row >= row0 && row < row0 + high));
-        const {bottom} = drawOperand(picture, warp % 2 * (half + 6), y, {...operand, at, rows: high, columns, row0, title: `warp ${warp}`}, {w, h: 18}, chosen, name);
+        const row0 = warp * rowSpan, at = operand.at.map(e => e.filter(([row, column]) => column < columns && row >= row0 && row < row0 + rowSpan));
+        const {bottom} = drawOperand(picture, warp % 2 * (half + 6), y, {...operand, at, rows: rowSpan, columns, row0, title: `warp ${warp}`}, {w, h: 18}, chosen, name);
         y = warp % 2 || warp === warps - 1 ? bottom + 10 : y;
     }
     if (columns < operand.columns)
-        picture.says.push(`Of the ${operand.columns} columns of ${name} the first ones are drawn; the others follow in the same way.`);
+        picture.description.push(`Of the ${operand.columns} columns of ${name} only the first are drawn; the others continue the pattern.`);
     return y;
 }
 
-// What a lane holds, register by register.
-function held(operand, lane) {
+// Describes the elements that a lane holds, register by register.
+function describeRegisters(operand, lane) {
     const each = operand.per_register, at = operand.at[lane], name = operand.name.toLowerCase(), parts = [];
     for (let r = 0; r * each < at.length && r < 8; r++) {
         const own = at.slice(r * each, (r + 1) * each), across = own.every(e => e[0] === own[0][0]);
         parts.push(`${name}[${r}] row ${across ? own[0][0] : ranges(own.map(e => e[0]))}, ` +
             `column ${across ? ranges(own.map(e => e[1])) : own[0][1]}`);
     }
-    return `${operand.at.length > LANES ? "Thread" : "Lane"} ${lane}: ${parts.join("; ")}${at.length > 8 * each ? "; and so on" : ""}.`;
+    return `${operand.at.length > LANES ? "Thread" : "Lane"} ${lane}: ${parts.join("; ")}${at.length > 8 * each ? "; ..." : ""}.`;
 }
 
 function drawFragment(group, wanted, width) {
     const fragment = group.kernel.fragments[group.fragment], {operands} = fragment;
-    const lane = Math.min(wanted, operands[0].at.length - 1), who = fragment.warps ? "thread" : "lane";
-    const picture = new Picture(width, `${fragment.name.split(" ")[0]}: which ${who} holds which element; ${who} ${lane} is marked`);
+    const lane = Math.min(wanted, operands[0].at.length - 1), unit = fragment.warps ? "thread" : "lane";
+    const picture = new Picture(width, `${fragment.name.split(" ")[0]}: which ${unit} holds which element; ${unit} ${lane} is marked`);
     const [a, b, c] = ["A", "B", "C"].map(name => operands.find(o => o.name === name));
     let y = picture.heading(0);
-    picture.says.push(`A number is a ${who}, which holds that element in a register. A thick line: another register.`,
-        ...operands.map(o => held(o, lane)));
+    picture.description.push(`A number is the ${unit} that holds the element in a register. A thick line separates registers.`,
+        ...operands.map(o => describeRegisters(o, lane)));
     if (a && b && c && width >= 500 && c.columns <= 16) {
-        // As one writes it down: B above C, A left of it, so that rows and columns meet.
+        // B above C and A to its left, so that rows of A and columns of B line up with C.
         const w = Math.min(26, (width - 76) / (a.columns * 0.7 + c.columns)), left = Math.min(17, w * 0.7), x = 48 + a.columns * left;
         const top = drawOperand(picture, x, y, b, {w, h: 13}, lane, "B");
-        const below = picture.says.reduce((at, sentence) => picture.paragraph(0, at, sentence, x - 24) + 4, y);
+        const below = picture.description.reduce((at, sentence) => picture.paragraph(0, at, sentence, x - 24) + 4, y);
         const middle = Math.max(top.bottom, below) + 12;
         drawOperand(picture, 0, middle, a, {w: left, h: ROW}, lane, "A");
         y = drawOperand(picture, x, middle, c, {w, h: ROW}, lane, "C").bottom + 10;
@@ -101,12 +101,12 @@ function drawFragment(group, wanted, width) {
             lowest = Math.max(lowest, end.bottom);
             x = end.right + 20;
             if (columns < operand.columns)
-                picture.says.push(`Of the ${operand.columns} columns of ${name} 16 are drawn; the others follow in the same way.`);
+                picture.description.push(`Of the ${operand.columns} columns of ${name} 16 are drawn; the others continue the pattern.`);
         }
         if (operands[0].name === "M")
-            picture.says.push("Row 0 is the one whose address lane 0 gave, row 1 that of lane 1, and so on: a matrix has eight.");
-        y = picture.says.reduce((at, sentence) => picture.paragraph(0, at, sentence), lowest + 8);
+            picture.description.push("Lane i provides the address of row i; each matrix has eight rows.");
+        y = picture.description.reduce((at, sentence) => picture.paragraph(0, at, sentence), lowest + 8);
     }
-    picture.legend(y + 2, [["chosen", `held by ${who} ${lane}`]]);
+    picture.legend(y + 2, [["chosen", `held by ${unit} ${lane}`]]);
     return picture;
 }

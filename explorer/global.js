@@ -1,9 +1,9 @@
-// Global memory: the tensor as the matrix that it is; of the rows that a warp touches, the sectors and cache lines, which lane
-// takes what, and what is fetched for nothing.
+// Global memory: the tensor as a matrix, and for the rows that a warp accesses the sectors and cache lines, the bytes of each lane,
+// and the unused bytes of each sector.
 
-// Which bytes of which rows: {rows: [{start, name, ordinal, cells: [{from, to, lanes}], unused: [[from, to]]}], sectors, lines,
-// used, unused}; from and to count from the row's start, used and unused are bytes.
-function touched(sample, matrix, bytes) {
+// The accessed bytes by row: {rows: [{start, name, ordinal, cells: [{from, to, lanes}], unused: [[from, to]]}], sectors, lines,
+// used, unused}. from and to are offsets in the row; used and unused are numbers of bytes.
+function accessedBytes(sample, matrix, bytes) {
     const rows = new Map(), used = new Set(), sectors = new Set(), eb = matrix.elementBytes;
     const row = at => rows.get(at.start) || rows.set(at.start, {...at, cells: [], unused: []}).get(at.start);
     for (const {lane, from} of sample.accesses) {
@@ -39,7 +39,7 @@ function touched(sample, matrix, bytes) {
     return {rows: sorted, sectors, lines: new Set([...sectors].map(s => Math.floor(s * SECTOR / CACHE_LINE))), used: used.size * eb, unused};
 }
 
-// The whole matrix, small: where this warp is, and grey where the block's others are in the same execution.
+// The whole matrix in small: the position of this warp, and in grey those of the block's other warps in the same execution.
 function overview(picture, y, matrix, area, others) {
     const {tensor} = matrix, scale = Math.min(96 / matrix.rows, 96 / matrix.columns), taken = area.rows.filter(r => r.cells.length);
     const h = Math.max(14, matrix.rows * scale), w = Math.max(14, matrix.columns * scale);
@@ -50,25 +50,25 @@ function overview(picture, y, matrix, area, others) {
     };
     picture.rect(0.5, y, w + 1, h, MARKS.sector);
     for (const other of others)
-        touched(other, matrix, other.site.bytes).rows.filter(r => r.cells.length).forEach(r => mark(r, "var(--faint)"));
+        accessedBytes(other, matrix, other.site.bytes).rows.filter(r => r.cells.length).forEach(r => mark(r, "var(--faint)"));
     taken.forEach(r => mark(r, "var(--accent)"));
-    const says = [matrix.known ? `${tensor.name}, the whole of it: ${count(matrix.rows)} × ${matrix.columns}, ${tensor.dtype}.`
-        : `${tensor.name}, ${count(tensor.bytes)} bytes, whose shape is not known; in rows of 256 bytes.`,
-    `This warp is at ${taken[0].name}${taken.length > 1 ? ` to ${taken[taken.length - 1].name}` : ""}` +
+    const sentences = [matrix.known ? `${tensor.name}, complete: ${count(matrix.rows)} × ${matrix.columns}, ${tensor.dtype}.`
+        : `${tensor.name}, ${count(tensor.bytes)} bytes of unknown shape, in rows of 256 bytes.`,
+    `This warp accesses ${taken[0].name}${taken.length > 1 ? ` to ${taken[taken.length - 1].name}` : ""}` +
         `${others.length ? "; grey: the other warps of its block in the same execution." : "."}`];
-    picture.says.push(...says);
-    const below = says.reduce((at, sentence) => picture.paragraph(w + 14, at, sentence), y - 2);
+    picture.description.push(...sentences);
+    const below = sentences.reduce((at, sentence) => picture.paragraph(w + 14, at, sentence), y - 2);
     return Math.max(y + h, below) + 10;
 }
 
-// One row: what is not used, what the lanes take, and over it the edges of sectors and lines.
+// One row: unused bytes, the bytes of each lane, and over them the edges of sectors and cache lines.
 function drawRow(picture, row, y, {at, first, last, unit, matrix, verb}) {
     const place = byte => matrix.known ? byte / matrix.elementBytes : row.start + byte, h = ROW - 4;
     const span = (from, to) => ranges([...Array(Math.max(1, place(to) - place(from))).keys()].map(i => place(from) + i));
     const box = (from, to) => [at(from), y + 1, at(to) - at(from), h];
     picture.text(0, y + 14, row.name, FAINT);
     for (const [from, to] of row.unused)
-        picture.hatch(...box(from, to), {tip: `${row.name}, ${unit} ${span(from, to)}: in a sector that is touched, asked for by no lane`});
+        picture.hatch(...box(from, to), {tip: `${row.name}, ${unit} ${span(from, to)}: in an accessed sector, requested by no lane`});
     for (const {from, to, lanes} of row.cells)
         picture.rect(...box(from, to), {...MARKS.used, line: 0.7, lanes,
             tip: `lane ${ranges(lanes)} ${verb} ${matrix.tensor.name}, ${row.name}, ${unit} ${span(from, to)}`});
@@ -80,16 +80,16 @@ function drawRow(picture, row, y, {at, first, last, unit, matrix, verb}) {
             picture.path(`M${at(byte)} ${y - 1}v${ROW}`, {stroke: "var(--ink)", line: 2});
 }
 
-// most: rows that are drawn.
-function drawGlobal(run, group, sample, others, width, most = 32) {
-    const matrix = new Matrix(run.tensors[sample.tensor], group.bytes), {tensor} = matrix, area = touched(sample, matrix, group.bytes);
+// maxRows: number of rows to draw.
+function drawGlobal(run, group, sample, others, width, maxRows = 32) {
+    const matrix = new Matrix(run.tensors[sample.tensor], group.bytes), {tensor} = matrix, area = accessedBytes(sample, matrix, group.bytes);
     const writes = isWrite(group), verb = writes ? "writes" : "reads";
-    const vain = writes ? "in a touched sector, not written" : "fetched, not used";
+    const unusedLabel = writes ? "in an accessed sector, not written" : "loaded, not used";
     const picture = new Picture(width, `${plural(sample.lanes.length, "lane")} of a warp, ${group.bytes} bytes each, of ${tensor.name}: ` +
-        `${plural(area.sectors.size, "sector")} in ${plural(area.lines.size, "line")}`);
+        `${plural(area.sectors.size, "sector")} in ${plural(area.lines.size, "cache line")}`);
     let y = overview(picture, picture.heading(0), matrix, area, others);
 
-    // The whole row where that can be read, else the lines that are touched.
+    // The whole row if it is legible, else only the accessed cache lines.
     const gutter = Math.max(...area.rows.map(r => textWidth(r.name))) + 12;
     let first = 0, last = matrix.rowBytes;
     if (last > (width > 500 ? 512 : 256)) {
@@ -103,7 +103,7 @@ function drawGlobal(run, group, sample, others, width, most = 32) {
     for (let byte = first; byte < last && at(byte) + 40 < width; byte += step)
         picture.text(at(byte) + 1, y + 12, `${byte === first ? `${unit} ` : ""}${matrix.known ? byte / matrix.elementBytes : byte}`, FAINT);
     y += 18;
-    const shown = area.rows.slice(0, most);
+    const shown = area.rows.slice(0, maxRows);
     shown.forEach((row, i) => {
         const between = i ? row.ordinal - shown[i - 1].ordinal - 1 : 0;
         if (between > 0)
@@ -112,12 +112,12 @@ function drawGlobal(run, group, sample, others, width, most = 32) {
         y += ROW;
     });
     if (area.rows.length > shown.length)
-        y = picture.paragraph(gutter, y, `and ${plural(area.rows.length - shown.length, "row")} more, not drawn`);
-    picture.legend(y + 6, [["used", "a lane's, by its number"], ...(area.unused ? [["unused", `${vain}: ${count(area.unused)} bytes`]] : []),
-        ["sector", "a sector, 32 bytes"], ["line", "between thick bars a line, 128 bytes"]]);
-    picture.says.push(`Warp ${sample.warp} ${verb} ${count(area.used)} different bytes of ${tensor.name} in ` +
-        `${plural(area.sectors.size, "sector")} of 32 bytes; ${Math.ceil(area.used / SECTOR)} could hold them.`,
-    area.unused ? `${count(area.unused)} bytes are ${vain}.` : "",
+        y = picture.paragraph(gutter, y, `${plural(area.rows.length - shown.length, "more row")} not drawn`);
+    picture.legend(y + 6, [["used", "bytes of a lane (its number)"], ...(area.unused ? [["unused", `${unusedLabel}: ${count(area.unused)} bytes`]] : []),
+        ["sector", "a sector, 32 bytes"], ["line", "thick bars: edges of a cache line, 128 bytes"]]);
+    picture.description.push(`Warp ${sample.warp} ${verb} ${count(area.used)} different bytes of ${tensor.name} in ` +
+        `${plural(area.sectors.size, "sector")} of 32 bytes (ideal: ${Math.ceil(area.used / SECTOR)}).`,
+    area.unused ? `${count(area.unused)} bytes are ${unusedLabel}.` : "",
     ...area.rows.slice(0, 8).filter(r => r.cells.length).map(r => `${r.name}: lanes ${ranges(r.cells.flatMap(c => c.lanes))}.`));
     return picture;
 }

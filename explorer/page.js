@@ -1,13 +1,13 @@
-// The page: what is chosen, how it changes by click, touch and key, and what is shown of it.
+// The page: its state, how clicks, touches and keys change it, and the selected view.
 
 const VIEWS = [["line", "Lines", showLine], ["steps", "Steps", showSteps], ["order", "Copies and barriers", showOrder],
     ["findings", "Findings", showFindings], ["totals", "Totals", showTotals]];
 
-// key: of the access among those of the line; n: the execution; at: the step; band: of copies and barriers.
+// key: the access at the line; n: the execution; at: the step; band: the barrier interval.
 const page = {runs: [], run: null, other: null, both: false, view: "line", source: 0, line: 0, key: null, otherKey: null, kernel: 0,
     block: null, warp: null, n: 0, lane: 0, at: 0, band: 0, value: null, column: "requests"};
 
-// change: what is to be chosen; focus: the id of what was used to choose it.
+// change: the new state; focus: the id of the control that was used.
 function show(change = {}, focus = null) {
     const leaving = page.view, active = document.activeElement, detail = $("detail"), top = detail.scrollTop;
     const inside = detail.contains(active), label = inside && active.getAttribute("aria-label");
@@ -22,7 +22,7 @@ function show(change = {}, focus = null) {
     detail.replaceChildren(...VIEWS.find(([view]) => view === page.view)[2]().filter(Boolean));
     detail.setAttribute("aria-labelledby", `view-${page.view}`);
     detail.scrollTop = change.line || change.view ? 0 : top;
-    // What had the focus was drawn anew: the new one takes it.
+    // The focused control was redrawn: its replacement gets the focus.
     if (inside) {
         const same = focus ? $(focus) : [...detail.querySelectorAll("[aria-label]")].find(e => e.getAttribute("aria-label") === label);
         (same && !same.disabled ? same : focus ? $("range") : detail).focus({preventScroll: true});
@@ -51,13 +51,13 @@ function chooseRun(which) {
     document.body.classList.toggle("both", page.both);
     for (const b of $("runs").children)
         b.setAttribute("aria-pressed", String(b.dataset.run === which));
-    $("name").textContent = run.name + (page.both ? ` beside ${page.other.name}` : "");
-    document.title = `${run.name}: what a line does`;
+    $("name").textContent = run.name + (page.both ? ` and ${page.other.name}` : "");
+    document.title = `${run.name}: memory accesses by line`;
     const shape = run.shape || {};
     $("about").textContent = [...run.kernels.map(k => `${k.name}: ${plural(k.blocks, "block")} of ${plural(k.warps, "warp")}`),
         shape.text && `B,H,N,D = ${shape.text}`, shape.dtype, shape.causal && "causal", run.device,
-        {right: "the check passes", wrong: "the check fails", failed: "it stopped before its end"}[run.status],
-        kernel ? `drawn: block ${ranges(kernel.sampled.blocks)}` : "no kernel ran"].filter(Boolean).join(" · ");
+        {right: "passes its check", wrong: "fails its check", failed: "stopped before its end"}[run.status],
+        kernel ? `recorded: block ${ranges(kernel.sampled.blocks)}` : "no kernel ran"].filter(Boolean).join(" · ");
     $("view-findings").textContent = `Findings (${run.findings.length})`;
     const busiest = [...run.counts(run.source)].filter(([, c]) => c.requests).sort((a, b) => b[1].requests - a[1].requests)[0];
     Object.assign(page, {source: run.source, line: busiest ? busiest[0] : 0, key: null, otherKey: null, n: 0, at: 0, band: 0},
@@ -101,7 +101,7 @@ function start() {
     $("views").append(...VIEWS.map(([view, name]) =>
         button(name, () => show({view}), {role: "tab", "data-view": view, id: `view-${view}`, "aria-controls": "detail"})));
     if (page.runs.length > 1)
-        $("runs").append(...[["0", page.runs[0].name], ["1", page.runs[1].name], ["both", "beside each other"]].map(([which, name]) =>
+        $("runs").append(...[["0", page.runs[0].name], ["1", page.runs[1].name], ["both", "side by side"]].map(([which, name]) =>
             button(name, () => chooseRun(which), {"data-run": which})));
     $("column").append(...COLUMNS.map(([name, head]) => h("option", {value: name}, head)));
     $("column").addEventListener("change", e => {

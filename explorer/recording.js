@@ -1,9 +1,9 @@
-// What the simulator recorded (simulator/recording/README.md), made ready to be asked: which accesses stand at a line, which lanes
-// took part, what lies at an address. Nothing is modelled here: sectors are 32-byte pieces of addresses, wavefronts the simulator's own.
+// Queries on the simulator's recording (simulator/recording/README.md): the accesses of a line, the active lanes, the array element at an
+// address. Nothing is modelled here: sectors follow from the addresses, wavefronts come from the simulator.
 
 const SECTOR = 32, CACHE_LINE = 128, BANKS = 32, LANES = 32;
 
-// [first, step, count, ...] to numbers.
+// Expands [first, step, count, ...] to a list of numbers.
 function expanded(runs = []) {
     const all = [];
     for (let i = 0; i < runs.length; i += 3)
@@ -19,25 +19,25 @@ const added = (a, b) => b ? Object.fromEntries(Object.keys(a).map(k => [k, a[k] 
 
 const isWrite = ({kind, space}) => /store|reduction/.test(kind) || (/copy/.test(kind) && space === "shared");
 
-// One execution of a site by a warp. parts: for each wavefront the part of the request that it serves; one that needs more than one
-// has a bank conflict.
+// One execution of an instruction by a warp. parts: for each wavefront the part of the request that it serves; a part with several
+// wavefronts has a bank conflict.
 class Sample {
     constructor(site, [block, warp, n, seq, mask, tensor, addresses, passes, parts, tiles = []]) {
         Object.assign(this, {site, block, warp, n, seq, tensor, addresses, passes, tiles, lanes: lanesOf(mask), parts: expanded(parts)});
     }
-    // [{lane, from}]: the byte offset where each lane's access begins.
+    // [{lane, from}]: the byte offset of each lane's access.
     get accesses() {
         return expanded(this.addresses).map((from, i) => ({lane: i in this.lanes ? this.lanes[i] : i, from}));
     }
-    // Of shared memory, [{lane, word, pass}]: which wavefront brings which word to which lane; word is the offset / 4.
+    // For shared memory, [{lane, word, wavefront}]: which wavefront serves which word for which lane; word is the offset / 4.
     get words() {
         const each = Math.max(1, Math.ceil(this.site.bytes / 4)), passes = expanded(this.passes);
         return this.accesses.flatMap(({lane, from}, i) =>
-            [...Array(each).keys()].map(w => ({lane, word: Math.floor(from / 4) + w, pass: passes[i * each + w]})));
+            [...Array(each).keys()].map(w => ({lane, word: Math.floor(from / 4) + w, wavefront: passes[i * each + w]})));
     }
 }
 
-// The rows and columns that a byte offset of a tensor has. Memory without a shape is shown as rows of 256 bytes.
+// Maps byte offsets of a tensor to rows and columns. Memory without a shape has rows of 256 bytes.
 class Matrix {
     constructor(tensor, bytes) {
         const known = Boolean(tensor.shape), elementBytes = known ? tensor.element_bytes : Math.min(bytes, 4);
@@ -64,7 +64,7 @@ class Matrix {
     }
 }
 
-// K[1][3][8], or the byte where no array is known.
+// "K[1][3][8]", or the byte offset if no array is known.
 function sharedName(kernel, offset) {
     const array = kernel.shared.find(a => offset >= a.offset && offset < a.offset + a.bytes);
     if (!array || !array.element_bytes)
@@ -89,12 +89,12 @@ class Run {
             chain.push(this.places[p]);
         return chain.map(([source, line]) => [source, line]);
     }
-    // Where in a source a place is counted: the innermost line that stands there.
+    // The innermost line in a source for a location.
     lineIn(place, source) {
         const own = this.chain(place).find(([s]) => s === source);
         return own && own[1];
     }
-    // Copies of an access, from unrolling, are one: their counts are summed, their executions come in turn.
+    // Merges copies of an instruction (from unrolling): counts are summed, executions are interleaved.
     grouped(kernel) {
         const groups = new Map();
         kernel.sites.forEach(site => {
@@ -113,13 +113,13 @@ class Run {
             group.samples.sort((a, b) => a.block - b.block || a.warp - b.warp || a.seq - b.seq);
         return [...groups.values()];
     }
-    // What stands at a line itself, and what in functions that were inlined there.
+    // The accesses at a line itself, and then those in functions that were inlined there.
     at(source, line) {
         const own = this.groups.filter(g => this.lineIn(g.place, source) === line);
         const inside = this.groups.filter(g => !own.includes(g) && this.chain(g.place).some(([s, l]) => s === source && l === line));
         return [...own, ...inside];
     }
-    // Line by line of a source: the sums of what is counted there.
+    // The sums of all counts per line of a source.
     counts(source) {
         const lines = new Map();
         const add = (place, counts) => {
@@ -140,7 +140,7 @@ class Run {
         }
         return totals;
     }
-    // The sources that something of this run stands in, its own file first.
+    // The sources with code of this run, the kernel file first.
     get shownSources() {
         const used = new Set(this.kernels.flatMap(k => k.lines.flatMap(([place]) => this.chain(place).map(([s]) => s))));
         this.groups.forEach(g => this.chain(g.place).forEach(([s]) => used.add(s)));
@@ -151,15 +151,15 @@ class Run {
         return text === null ? "" : (text.split("\n")[line - 1] || "").trim();
     }
     placeName(place) {
-        return this.chain(place).map(([s, l]) => `${s === null ? "a file that is not there" : baseName(this.files[s].name)}:${l}`).join(", from ");
+        return this.chain(place).map(([s, l]) => `${s === null ? "unknown file" : baseName(this.files[s].name)}:${l}`).join(", from ");
     }
 }
 
 const baseName = path => path.replace(/.*\//, "");
 
-// Which lines of two texts belong together: the longest common sequence of lines, and between two of its lines those that differ,
-// in turn. Returns [line of b] for each line of a, from 1; index 0 is not used.
-function sameLines(a, b) {
+// Matches the lines of two texts by their longest common subsequence; lines between two matches are paired in order. Returns the
+// line of b for each line of a, from 1; index 0 is unused.
+function matchingLines(a, b) {
     const left = a.split("\n").map(t => t.trim()), right = b.split("\n").map(t => t.trim());
     const width = right.length + 1, longest = new Uint16Array((left.length + 1) * width);
     for (let i = left.length - 1; i >= 0; i--)

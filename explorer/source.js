@@ -1,10 +1,10 @@
-// The source with counts at each line.
+// The source with its counts per line.
 
 const COLUMNS = [
-    ["requests", "requests", "executions by a warp that went to memory"],
-    ["sectors", "sectors (ideal)", "32-byte pieces of global memory touched, and the fewest that could hold what was asked for"],
-    ["wavefronts", "wavefronts (ideal)", "what shared memory delivers in one clock each, and how many there would be without conflicts"],
-    ["instructions", "lane-instructions", "instructions, each counted for every lane that executed it"]];
+    ["requests", "requests", "memory instructions executed by a warp"],
+    ["sectors", "sectors (ideal)", "32-byte sectors of global memory accessed; ideal: if every byte of a sector were requested"],
+    ["wavefronts", "wavefronts (ideal)", "cycles of shared memory; ideal: without bank conflicts"],
+    ["instructions", "thread instructions", "instructions, counted once per active lane"]];
 
 const short = n => n < 10000 ? count(n) : n < 1e6 ? `${(n / 1e3).toFixed(n < 1e5 ? 1 : 0)}k`
     : n < 1e9 ? `${(n / 1e6).toFixed(n < 1e8 ? 1 : 0)}M` : `${(n / 1e9).toFixed(1)}G`;
@@ -47,12 +47,12 @@ function markChosen() {
             code[own ? "setAttribute" : "removeAttribute"]("aria-current", "true");
         }
     }
-    // One line is always there to be reached by the Tab key.
+    // One line is always reachable with the Tab key.
     const all = [...$("lines").querySelectorAll("button.source")];
     (all.find(code => code.tabIndex === 0) || all[0] || {}).tabIndex = 0;
 }
 
-// warps: Map from a line to the warps that are there.
+// warps: Map from a line to the warps at that line.
 function markWarps(warps) {
     for (const row of $("lines").querySelectorAll("tr[data-line]")) {
         const here = warps.get(Number(row.dataset.line));

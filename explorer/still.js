@@ -1,12 +1,12 @@
-// Pictures alone, for files: page.html#still?line=TEXT&kind=KIND&...#still?... leaves nothing on the page but their SVG as text, each
-// in a pre of its own; "none" where the recording has no such access.
+// Pictures for files: page.html#still?line=TEXT&kind=KIND&...#still?... replaces the page by the SVG texts of the pictures, each in its
+// own <pre>; "none" if the recording has no such access.
 //
 //     line     a part of the text of the line, in the kernel's own file      width, type   in pixels: of the picture, of its letters
-//     kind     which of its accesses: "global load", "shared matrix load", "mma"; the first where it is left out
-//     block, warp, n   which execution; the first ones where left out        picture  of several that it has, from 0
+//     kind     which of its accesses: "global load", "shared matrix load", "mma"; default: the first
+//     block, warp, n   which execution; default: the first           picture  index of the picture, from 0
 //     most     rows, and wavefronts, that are drawn                          lane     that is marked in registers
-//     view=order, band, bands   copies and barriers instead of a line: from which band, and how many
-//     view=waits, warps, boxes  who waits for whom: which warps, 4,0,8, and at most how many boxes of each
+//     view=order, band, bands   copies and barriers instead of a line: first barrier interval, number of intervals
+//     view=waits, warps, boxes  dependencies between warps: which warps (4,0,8), maximum number of boxes per warp
 
 function stillOf(wanted) {
     const run = page.runs[0], kernel = run.kernels[0], number = (name, otherwise) => wanted.has(name) ? Number(wanted.get(name)) : otherwise;

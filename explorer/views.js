@@ -1,16 +1,16 @@
-// The views beside that of a line: steps, copies and barriers, findings, totals.
+// The other views: steps, copies and barriers, findings, totals.
 
-// Which blocks have a recording of that kind (steps or events), and the choice among them.
+// The selected block among those that have a recording of that kind (steps or events), and the control to select one.
 function blockChoice(list) {
     const all = page.run.kernels.flatMap(kernel => distinct(kernel[list].map(s => s.block)).map(block => ({kernel, block})));
-    const own = Math.max(0, all.findIndex(c => c.kernel.number === page.kernel && c.block === page.block));
+    const selected = Math.max(0, all.findIndex(c => c.kernel.number === page.kernel && c.block === page.block));
     const name = c => page.run.kernels.length > 1 ? `${c.block} of ${c.kernel.name}` : c.block;
-    return {...all[own], element: all.length > 1 && choice("Block", all.map((c, i) => [i, name(c)]), own,
+    return {...all[selected], element: all.length > 1 && choice("Block", all.map((c, i) => [i, name(c)]), selected,
         i => show({kernel: all[i].kernel.number, block: all[i].block, at: 0, band: 0}))};
 }
 
 const valueName = (run, {name, copy, copies, place}) =>
-    `${name || "no name"}${copies > 1 ? `, copy ${copy + 1} of ${copies}` : ""}, ${run.placeName(place).split(",")[0]}`;
+    `${name || "unnamed"}${copies > 1 ? `, copy ${copy + 1} of ${copies}` : ""}, ${run.placeName(place).split(",")[0]}`;
 
 function laneValues(run, value, sample) {
     return h("ul", {class: "lanes", "aria-label": `${valueName(run, value)}, lane by lane`}, Array.from({length: LANES}, (_, lane) =>
@@ -36,29 +36,29 @@ function showSteps() {
     const values = kernel.values.filter(v => v.samples.some(s => s[0] === block && s[1] === warp));
     const known = values.map(v => ({v, key: kernel.values.indexOf(v), sample: lastOf(v, block, warp, until)})).filter(k => k.sample)
         .sort((a, b) => (b.v.name ? 1 : 0) - (a.v.name ? 1 : 0) || b.sample.seq - a.sample.seq);
-    // First a running maximum or sum, of a row that was computed most often.
-    const telling = k => (/max|sum/.test(k.v.name || "") ? 1000 : 0) + k.v.samples.length - k.v.copy / 100;
-    const value = known.find(k => k.key === page.value) || [...known].sort((a, b) => telling(b) - telling(a))[0];
-    // Beside a running maximum the sum of the same row, and the other way round: the same copy of its line.
+    // The default is a running maximum or sum, of the row that was computed most often.
+    const relevance = k => (/max|sum/.test(k.v.name || "") ? 1000 : 0) + k.v.samples.length - k.v.copy / 100;
+    const value = known.find(k => k.key === page.value) || [...known].sort((a, b) => relevance(b) - relevance(a))[0];
+    // A running maximum is shown together with the sum of the same row (the same copy of the line), and vice versa.
     const pair = value && /max|sum/.test(value.v.name || "") && [...known].reverse().find(k => k.v.copy === value.v.copy &&
         (/max/.test(value.v.name) ? /sum/ : /max/).test(k.v.name || ""));
-    const missing = unknownNames(run.lineText(now.place), new Set(values.map(v => v.name).filter(Boolean)));
-    const rows = places.map(([w, s]) => [w, s ? run.placeName(s.place) : "has not begun", h("code", {}, s ? run.lineText(s.place) : "")]);
+    const unrecorded = unknownNames(run.lineText(now.place), new Set(values.map(v => v.name).filter(Boolean)));
+    const rows = places.map(([w, s]) => [w, s ? run.placeName(s.place) : "not started", h("code", {}, s ? run.lineText(s.place) : "")]);
     return [h("h2", {}, "Steps"),
-        h("p", {class: "faint"}, "Where each warp is, in the simulator's order: it runs a warp for as long as that can go on, then the next. " +
-            "A GPU keeps to this order at barriers and waits, and nowhere else."),
+        h("p", {class: "faint"}, "The position of each warp in the simulator's execution order: it runs one warp until it must wait, then the next. " +
+            "A GPU guarantees this order only at barriers and waits."),
         h("div", {class: "row"}, element, choice("Warp", warps.map(w => [w, w]), warp, w => show({warp: Number(w), at: 0}))),
         stepper(`step ${at + 1} of ${own.length} of warp ${warp}`, at, own.length - 1, (to, focus) => show({at: to}, focus)),
         table(["warp", "is at", "source"], rows, [0], r => places[r][0] === warp ? "chosen" : null),
-        h("h3", {}, `What the lanes of warp ${warp} hold by then`),
+        h("h3", {}, `Values in the lanes of warp ${warp} at this step`),
         ...(value ? [
             h("div", {class: "row"}, choice("Variable", known.map(k => [k.key, valueName(run, k.v)]), value.key, v => show({value: Number(v)}))),
             laneValues(run, value.v, value.sample), h("div", {class: "row"}, laneChoice()),
             figure(drawSeries(value.v, block, warp, page.lane, until, pictureWidth()), "series"),
             pair ? figure(drawSeries(pair.v, block, warp, page.lane, until, pictureWidth()), "pair") : null]
-            : [h("p", {}, "No value is known yet.")]),
-        h("p", {class: "faint"}, missing.length ? `Not known at this line: ${missing.join(", ")}. Optimised away, or not told by the line table.`
-            : "A variable that is not in the list was optimised away, or its line computes too many values to tell which is which.")];
+            : [h("p", {}, "No value is known at this step.")]),
+        h("p", {class: "faint"}, unrecorded.length ? `Not known at this line: ${unrecorded.join(", ")}. Optimized away, or missing in the line table.`
+            : "A variable missing in the list was optimized away, or its line computes too many values to identify it.")];
 }
 
 function showOrder() {
@@ -71,13 +71,13 @@ function showOrder() {
     const waiting = waitingWarps(lists, Math.floor(width / 110));
     const all = bandsOf(lists, () => 0).length, band = Math.min(page.band, all - 1);
     return [h("h2", {}, "Copies and barriers"),
-        h("p", {class: "faint"}, "An order of events, not time: how long anything takes is not known here."),
+        h("p", {class: "faint"}, "The order of events, without durations."),
         h("div", {class: "row"}, element,
             warps.length > fit ? choice("From warp", warps.map(w => [w, w]), warps[from], w => show({warp: Number(w)})) : null),
-        all > 1 ? stepper(`from band ${band + 1} of ${all}`, band, all - 1, (to, focus) => show({band: to}, focus)) : null,
+        all > 1 ? stepper(`from barrier interval ${band + 1} of ${all}`, band, all - 1, (to, focus) => show({band: to}, focus)) : null,
         figure(drawOrder(run, kernel, block, band, from, width), "order"),
-        ...(waiting.length > 1 ? [h("h3", {}, "Who waits for whom"), figure(drawWaits(run, kernel, block, width, waiting, 40), "waits")] : []),
-        lists.some(l => !l.complete) ? h("p", {}, "There were more events than were kept.") : null];
+        ...(waiting.length > 1 ? [h("h3", {}, "Dependencies between warps"), figure(drawWaits(run, kernel, block, width, waiting, 40), "waits")] : []),
+        lists.some(l => !l.complete) ? h("p", {}, "Later events were not recorded.") : null];
 }
 
 function showFindings() {
@@ -87,7 +87,7 @@ function showFindings() {
     return [h("h2", {}, "Findings"), run.findings.length ? null : h("p", {}, "The simulator found nothing wrong."),
         ...run.findings.flatMap((f, i) => [h("p", {class: "alarm"}, f.text), figure(drawFinding(run, f, pictureWidth()), `f${i}`),
             h("div", {class: "row"}, lines(f).map(([s, line]) => button(`Show ${baseName(run.files[s].name)}:${line}`, () => goTo(s, line))))]),
-        ...(run.said.length ? [h("h3", {}, "What the check said"), h("pre", {}, run.said.join("\n"))] : [])];
+        ...(run.log.length ? [h("h3", {}, "Output of the check"), h("pre", {}, run.log.join("\n"))] : [])];
 }
 
 function showTotals() {
@@ -95,9 +95,9 @@ function showTotals() {
     return [h("h2", {}, "Totals"),
         ...[...new Set(totals.flatMap(t => [...t.keys()]))].flatMap(kind =>
             [h("h3", {}, kind), countsTable(runs.map((r, i) => [r.name, totals[i].get(kind) || null]))]),
-        h("h3", {}, "How much of it is here"),
-        ...page.run.kernels.map(k => h("p", {}, `${k.name}: counts are of ${k.complete ? "all" : "those that ran before the end, of"} ` +
-            `${plural(k.blocks, "block")}. Executions were kept of block ${ranges(k.sampled.blocks)}` +
-            `${k.sampled.warps ? `, of its first ${plural(k.sampled.warps, "warp")}` : ""}: of each access at most ${k.sampled.executions}.`)),
+        h("h3", {}, "What was recorded"),
+        ...page.run.kernels.map(k => h("p", {}, `${k.name}: counts cover ${k.complete ? "all" : "the blocks that ran before the failure, of"} ` +
+            `${plural(k.blocks, "block")}. Executions were recorded for block ${ranges(k.sampled.blocks)}` +
+            `${k.sampled.warps ? `, of its first ${plural(k.sampled.warps, "warp")}` : ""}: at most ${k.sampled.executions} per access.`)),
         ...page.run.notes.map(n => h("p", {}, n))];
 }

@@ -1,9 +1,9 @@
-// Who waits for whom: a column for a warp of each warpgroup, in which a box stands below all that it waits for. By the events alone: who
-// arrives at a barrier in a phase, and who waits for that phase.
+// Dependencies between warps: one column per warp, one warp per warpgroup. Each box is below all boxes that it waits for. Derived from
+// the events alone: the arrivals at a barrier in a phase, and the waits for that phase.
 
 const WAITS_ROW = 24;
 
-// The names of the block's mbarriers, as the line has them that makes them: Map(offset -> "K_full[0]").
+// The names of the block's mbarriers, from the lines that initialize them: Map(offset -> "K_full[0]").
 function barrierNames(run, kernel, events) {
     const made = new Map();
     for (const [, kind, site, offset] of events.flatMap(e => e.list))
@@ -15,26 +15,26 @@ function barrierNames(run, kernel, events) {
     return new Map([...made].flatMap(([name, offsets]) => offsets.map((offset, i) => [offset, offsets.length > 1 ? `${name}[${i}]` : name])));
 }
 
-// The function of the kernel's own file that a wgmma stands in, as it is called there.
+// The name of the function call in the kernel's file that issues a wgmma.
 function calledBy(run, place) {
     const own = run.chain(place).filter(([source]) => source === run.source), [, line] = own[1] || own[0] || [];
     const called = /\b(\w+)\s*[<(]/.exec(run.files[run.source].text.split("\n")[line - 1] || "");
     return called ? called[1] : "wgmma";
 }
 
-// What a warp did, one item a box: {kind, seq, text: [longest first], key: what it arrives at or waits for, free}.
+// The boxes of a warp: {kind, seq, text: [longest first], key: the barrier and phase that it arrives at or waits for}.
 function itemsOf(run, kernel, {warp, list}, nameOf, phases) {
     const items = [], last = kind => items.length && items[items.length - 1].kind === kind ? items[items.length - 1] : null;
     list.forEach(([seq, kind, site, a, b], i) => {
         const name = nameOf.get(a), add = (kind, text, key) => items.push({kind, seq, warp, text, key, from: site});
         if (kind === "expect")
-            add("copy", [`copy to ${name}`, name], null);
+            add("copy", [`TMA ${name}`, name], null);
         else if (kind === "signal" && last("copy") && last("copy").seq === seq)
             last("copy").key = `${a}:${b}`;
         else if (kind === "signal")
-            add("tell", [`arrive ${name}`, name], `${a}:${b}`);
+            add("arrive", [`arrive ${name}`, name], `${a}:${b}`);
         else if (kind === "ready") {
-            // The latest phase of that parity that somebody has arrived in; none: that before the first one.
+            // The latest phase of that parity with an arrival; if there is none, the phase before the first one, which is complete.
             const phase = Math.max(-1, ...[...(phases.get(a) || [])].filter(([p, at]) => p % 2 === b && at < seq).map(([p]) => p));
             add("wait", [`wait ${name}`, name], phase < 0 ? null : `${a}:${phase}`);
         } else if (kind === "wgmma" && !(last("wgmma") && last("wgmma").group === a)) {
@@ -44,11 +44,11 @@ function itemsOf(run, kernel, {warp, list}, nameOf, phases) {
         } else if (kind === "wgmma wait" && a === 0 && last("wgmma"))
             last("wgmma").text.unshift(`${last("wgmma").text[0]}, wait`);
         else if (kind === "wgmma wait")
-            add("end", a ? [`wait: all but ${a} group`, `all but ${a}`] : ["wait: all groups", "all groups"], null);
+            add("end", a ? [`wait_group ${a}`, `wait ${a}`] : ["wait_group 0", "wait 0"], null);
         else if (kind === "arrive" && a > 0) {
-            // bar.sync, if what it does there next is to go on.
+            // bar.sync if the next event at this barrier is that the warp passes it, else bar.arrive.
             const next = list.slice(i + 1).find(e => /arrive|pass/.test(e[1]) && e[3] === a), waits = next && next[1] === "pass";
-            add(waits ? "wait" : "tell", [`${waits ? "wait" : "arrive"} at bar ${a}`, `bar ${a}`], `bar ${a}:${b}`);
+            add(waits ? "wait" : "arrive", [`${waits ? "wait" : "arrive"} at bar ${a}`, `bar ${a}`], `bar ${a}:${b}`);
             if (waits)
                 items[items.length - 1].seq = next[0];
         }
@@ -56,54 +56,54 @@ function itemsOf(run, kernel, {warp, list}, nameOf, phases) {
     return items;
 }
 
-// The first warps of warpgroups that wait at mbarriers, at most so many; who copies for two others stands between them.
-function waitingWarps(lists, most) {
-    const own = lists.filter(l => l.warp % 4 === 0 && l.list.some(e => e[1] === "ready")).sort((a, b) => a.warp - b.warp).slice(0, most);
+// The first warp of each warpgroup that waits at mbarriers, at most maxWarps; a producer of two consumers is drawn between them.
+function waitingWarps(lists, maxWarps) {
+    const own = lists.filter(l => l.warp % 4 === 0 && l.list.some(e => e[1] === "ready")).sort((a, b) => a.warp - b.warp).slice(0, maxWarps);
     const warps = own.map(l => l.warp);
     return own.length === 3 && own[0].list.some(e => e[1] === "expect") ? [warps[1], warps[0], warps[2]] : warps;
 }
 
-// warps: which ones, from left to right; most: boxes of a column.
-function drawWaits(run, kernel, block, width, warps, most = 99) {
+// warps: from left to right; maxBoxes: per column.
+function drawWaits(run, kernel, block, width, warps, maxBoxes = 99) {
     const events = kernel.events.filter(e => e.block === block), nameOf = barrierNames(run, kernel, events), phases = new Map();
     for (const [seq, kind, , a, b] of events.flatMap(e => e.list).filter(e => e[1] === "signal"))
         phases.set(a, (phases.get(a) || new Map()).set(b, Math.min(seq, (phases.get(a) || new Map()).get(b) || Infinity)));
     const columns = warps.map(warp => itemsOf(run, kernel, events.find(e => e.warp === warp), nameOf, phases));
-    // A barrier within a warpgroup is not between columns.
+    // Barriers that only warps of one column use are omitted.
     const bar = item => /^bar \d+/.exec(item.key), between = item => !bar(item) ||
         columns.some(c => c[0].warp !== item.warp && c.some(o => bar(o) && bar(o)[0] === bar(item)[0]));
-    const shown = columns.map(c => c.filter(between).slice(0, most)), level = new Map(), lowest = warps.map(() => 0), arrows = [];
+    const shown = columns.map(c => c.filter(between).slice(0, maxBoxes)), level = new Map(), lowest = warps.map(() => 0), arrows = [];
     for (const item of shown.flat().sort((a, b) => a.seq - b.seq || shown.flat().indexOf(a) - shown.flat().indexOf(b))) {
         const own = warps.indexOf(item.warp), others = item.kind !== "wait" || item.key === null ? [] : shown.flat().filter(o => o.key === item.key &&
-            o.warp !== item.warp && (o.kind === "tell" || o.kind === "copy") && level.has(o));
+            o.warp !== item.warp && (o.kind === "arrive" || o.kind === "copy") && level.has(o));
         level.set(item, lowest[own] = Math.max(lowest[own] + 1, ...others.map(o => level.get(o) + 1)));
         others.forEach(o => arrows.push([o, item]));
     }
-    const picture = new Picture(width, "Who waits for whom: an arrow goes from who arrives to who waits. An order, not time");
-    const column = width / warps.length, gap = width >= 500 ? 44 : 24, room = column - gap, top = picture.heading(0) + 22;
+    const picture = new Picture(width, "Dependencies between warps: an arrow leads from an arrival to the wait that it completes (no time axis)");
+    const column = width / warps.length, gap = width >= 500 ? 44 : 24, boxWidth = column - gap, top = picture.heading(0) + 22;
     const x = item => warps.indexOf(item.warp) * column + gap / 2, y = item => top + (level.get(item) - 1) * WAITS_ROW;
-    const looks = {copy: MARKS.used, wgmma: MARKS.other, end: MARKS.other, tell: MARKS.chosen, wait: MARKS.waits};
-    const who = warp => `warp ${warp} ${shown[warps.indexOf(warp)].some(i => i.kind === "copy") ? "copies" : "computes"}`;
+    const looks = {copy: MARKS.used, wgmma: MARKS.other, end: MARKS.other, arrive: MARKS.chosen, wait: MARKS.waits};
+    const roleOf = warp => `warp ${warp} ${shown[warps.indexOf(warp)].some(i => i.kind === "copy") ? "(producer)" : "(consumer)"}`;
     for (const [from, to] of arrows) {
-        const right = warps.indexOf(to.warp) > warps.indexOf(from.warp), [x1, x2] = right ? [x(from) + room, x(to)] : [x(from), x(to) + room];
+        const right = warps.indexOf(to.warp) > warps.indexOf(from.warp), [x1, x2] = right ? [x(from) + boxWidth, x(to)] : [x(from), x(to) + boxWidth];
         const y1 = y(from) + 9, y2 = y(to) + 9, long = Math.hypot(x2 - x1, y2 - y1), ux = (x2 - x1) / long * 6, uy = (y2 - y1) / long * 6;
         picture.path(`M${x1} ${y1}L${x2} ${y2}M${x2 - ux - uy / 2} ${y2 - uy + ux / 2}L${x2} ${y2}L${x2 - ux + uy / 2} ${y2 - uy - ux / 2}`,
             {stroke: from.kind === "copy" ? "var(--accent)" : "var(--ink)", line: 1.2});
     }
-    warps.forEach((warp, i) => picture.label(i * column + 8, top - 22, column - 16, 18, [who(warp), `warp ${warp}`], {bold: true}));
+    warps.forEach((warp, i) => picture.label(i * column + 8, top - 22, column - 16, 18, [roleOf(warp), `warp ${warp}`], {bold: true}));
     for (const item of shown.flat()) {
-        const told = item.kind === "tell", free = item.kind === "wait" && item.key === null;
-        const text = free ? [`${item.text[0]}: free`, item.text[1]] : item.text;
-        picture.rect(x(item), y(item), room, 18, {...(free ? {...MARKS.empty, fill: "var(--paper)"} : looks[item.kind]), round: 3, tip: `warp ${item.warp}: ${item.text[0]}`});
-        picture.label(x(item), y(item), room, 18, text, told ? {fill: "var(--paper)"} : free ? FAINT : {});
+        const arrives = item.kind === "arrive", free = item.kind === "wait" && item.key === null;
+        const text = free ? [`${item.text[0]}: ready`, item.text[1]] : item.text;
+        picture.rect(x(item), y(item), boxWidth, 18, {...(free ? {...MARKS.empty, fill: "var(--paper)"} : looks[item.kind]), round: 3, tip: `warp ${item.warp}: ${item.text[0]}`});
+        picture.label(x(item), y(item), boxWidth, 18, text, arrives ? {fill: "var(--paper)"} : free ? FAINT : {});
     }
-    const there = test => shown.flat().some(test);
-    const bottom = picture.legend(top + Math.max(...lowest) * WAITS_ROW + 4, [...(there(i => i.kind === "copy") ? [["used", "starts a copy, and arrives"]] : []),
-        ["chosen", "arrives"], ["waits", "waits"], ...(there(i => i.kind === "wait" && i.key === null) ? [["empty", "need not wait"]] : []), ["other", "products"]]);
-    picture.paragraph(0, bottom, "A box stands below all that it waits for. Of four warps that do the same one is drawn." +
-        (there(i => i.kind === "copy") ? "" : " What waits without an arrow waits for a warp that is not drawn, or for itself."));
+    const some = test => shown.flat().some(test);
+    const bottom = picture.legend(top + Math.max(...lowest) * WAITS_ROW + 4, [...(some(i => i.kind === "copy") ? [["used", "issues a TMA load (expect-tx)"]] : []),
+        ["chosen", "arrives"], ["waits", "waits"], ...(some(i => i.kind === "wait" && i.key === null) ? [["empty", "wait returns immediately"]] : []), ["other", "wgmma"]]);
+    picture.paragraph(0, bottom, "Each box is below all boxes that it waits for. One warp is drawn per warpgroup." +
+        (some(i => i.kind === "copy") ? "" : " A wait without an arrow depends on a warp that is not drawn, or on its own warp."));
     for (const [i, warp] of warps.entries())
-        picture.says.push(`${who(warp).replace("w", "W")}: ${shown[i].map(item => item.text[0] + (item.kind !== "wait" ? "" : item.key === null ? " (nobody)"
-            : ` (for ${arrows.some(a => a[1] === item) ? `warp ${ranges(arrows.filter(a => a[1] === item).map(a => a[0].warp))}` : "a warp that is not drawn, or itself"})`)).join("; ")}.`);
+        picture.description.push(`${roleOf(warp).replace("w", "W")}: ${shown[i].map(item => item.text[0] + (item.kind !== "wait" ? "" : item.key === null ? " (returns immediately)"
+            : ` (for ${arrows.some(a => a[1] === item) ? `warp ${ranges(arrows.filter(a => a[1] === item).map(a => a[0].warp))}` : "a warp that is not drawn, or its own"})`)).join("; ")}.`);
     return picture;
 }

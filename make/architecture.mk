@@ -1,38 +1,38 @@
-# Which GPU a kernel file is for says a line of its own, `// architecture: sm_80` (teach/architecture.c). Where the GPU here is
-# none of those and was asked for, that is refused before anything is built; where nobody chose, the simulator runs it, and it
-# is said.
+# The line `// architecture: sm_80` of a kernel file names the GPUs that it supports (teach/architecture.c). If the user
+# requests a GPU that cannot run the file, make stops before anything is built; without DEVICE the simulator runs the file,
+# and a line reports that.
 
-for_gpu := $(filter bench profile peers,$(asked))
+gpu_actions := $(filter bench profile peers,$(selected_actions))
 ifneq (,$(filter all check bench trace explore profile peers repair,$(goals)))
   unit_files    = $(if $(filter kernel,$1),$(KERNEL),$(files))
   kernel_files := $(sort $(wildcard solutions/*/*.cu baselines/*.cu common/runner/*.cu) \
-                  $(foreach u,$(checked) $(benched),$(call unit_files,$u) $(wildcard $(call folder,$u)/repaired.cu)))
-  facts        := $(shell scripts/architecture facts $(call quoted,$(cuda)) $(kernel_files))
+                  $(foreach u,$(checked_units) $(benched_units),$(call unit_files,$u) $(wildcard $(call folder,$u)/repaired.cu)))
+  architecture_facts        := $(shell scripts/architecture facts $(call shell_quote,$(cuda)) $(kernel_files))
 endif
-# $(call where,file): gpu and sim, those of the two that can run it, or none of them; wrong, where the line is.
-where = $(or $(subst $(comma), ,$(lastword $(subst |, ,$(filter $1|%,$(facts))))),gpu sim)
-why   = $(shell scripts/architecture why $(call quoted,$(cuda)) $1)
+# $(call devices_of,file): those of gpu and sim that can run the file, or none; wrong if its architecture line is wrong.
+devices_of = $(or $(subst $(comma), ,$(lastword $(subst |, ,$(filter $1|%,$(architecture_facts))))),gpu sim)
+architecture_reason   = $(shell scripts/architecture why $(call shell_quote,$(cuda)) $1)
 
-# $(call device_of,file), $(call said_device,unit,file): for a check.
-simulated_only = $(if $(DEVICE),,$(filter sim,$(firstword $(call where,$1))))
+# $(call device_of,file): the option --device of a check; $(call report_simulated,unit,file): the line that reports it.
+simulated_only = $(if $(DEVICE),,$(filter sim,$(firstword $(call devices_of,$1))))
 device_of      = $(if $(call simulated_only,$1),--device sim)
-said_device    = $(if $(call simulated_only,$2),echo $(call quoted,$(name) runs on the simulator: $(call why,$2));)
+report_simulated    = $(if $(call simulated_only,$2),echo $(call shell_quote,$(name) runs on the simulator: $(call architecture_reason,$2));)
 
-# $(call on_this_gpu,files): those of a ladder that can be timed here; what is left out is said.
-on_this_gpu = $(foreach s,$1,$(if $(filter-out gpu,$(firstword $(call where,$s))),$(info $s is left out: $(call why,$s)),$s))
+# $(call filter_gpu_files,files): the files that the local GPU can run; each of the others is reported.
+filter_gpu_files = $(foreach s,$1,$(if $(filter-out gpu,$(firstword $(call devices_of,$s))),$(info $s is skipped: $(call architecture_reason,$s)),$s))
 
-# What was asked for by name, or is to be checked, is refused where it cannot run.
-refused_on = $(error $2 cannot run on $1: $(call why,$2)$3)
-hint_sim  := $(if $(for_gpu),,; leave DEVICE out and the simulator runs it)
-runnable   = $(if $(filter wrong,$(call where,$1)),$(error $(call why,$1)))\
-             $(if $(for_gpu)$(filter gpu,$(DEVICE)),$(if $(filter gpu,$(call where,$1)),,\
-                 $(call refused_on,the GPU here,$1,$(if $(filter sim,$(call where,$1)),$(hint_sim)))))\
-             $(if $(filter sim,$(DEVICE))$(filter trace explore,$(asked)),$(if $(filter sim,$(call where,$1)),,\
-                 $(call refused_on,the simulator,$1)))\
-             $(if $(filter none,$(call where,$1)),$(call refused_on,anything here,$1))
-asked_units := $(if $(filter all,$(goals)),$(solutions)) $(if $(filter check,$(asked)),$(checked)) \
-               $(if $(filter bench trace explore profile peers,$(asked)),$(if $(KERNEL),kernel,$(chosen)))
-asked_files := $(sort $(foreach u,$(asked_units),$(call unit_files,$u)) \
-               $(if $(filter repair,$(asked)),$(foreach u,$(chosen),\
+# A selected file that cannot run on the requested device is an error.
+refuse_on = $(error $2 cannot run on $1: $(call architecture_reason,$2)$3 [unsupported-architecture])
+simulator_hint  := $(if $(gpu_actions),,; omit DEVICE to run it on the simulator)
+require_device   = $(if $(filter wrong,$(call devices_of,$1)),$(error $(call architecture_reason,$1)))\
+             $(if $(gpu_actions)$(filter gpu,$(DEVICE)),$(if $(filter gpu,$(call devices_of,$1)),,\
+                 $(call refuse_on,the local GPU,$1,$(if $(filter sim,$(call devices_of,$1)),$(simulator_hint)))))\
+             $(if $(filter sim,$(DEVICE))$(filter trace explore,$(selected_actions)),$(if $(filter sim,$(call devices_of,$1)),,\
+                 $(call refuse_on,the simulator,$1)))\
+             $(if $(filter none,$(call devices_of,$1)),$(call refuse_on,the local GPU or the simulator,$1))
+units_to_run := $(if $(filter all,$(goals)),$(solutions)) $(if $(filter check,$(selected_actions)),$(checked_units)) \
+               $(if $(filter bench trace explore profile peers,$(selected_actions)),$(if $(KERNEL),kernel,$(selected_lessons)))
+files_to_run := $(sort $(foreach u,$(units_to_run),$(call unit_files,$u)) \
+               $(if $(filter repair,$(selected_actions)),$(foreach u,$(selected_lessons),\
                $(or $(wildcard $(call folder,$u)/repaired.cu),$(call solution,$u)/attention.cu))))
-$(foreach s,$(asked_files),$(call runnable,$s))
+$(foreach s,$(files_to_run),$(call require_device,$s))

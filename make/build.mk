@@ -1,12 +1,12 @@
-# How the harness, the simulator and the kernels are built. Everything goes to build/, first under a name of its own and
-# is then renamed, so that two makes at once never see half a file.
+# Builds the harness, the simulator and the kernels. Each file in build/ is written under a temporary name and then renamed,
+# so that concurrent makes never see an incomplete file.
 
 builds := $(filter-out build/bin/teach build/sql_text.so,$(filter all check bench trace explore profile peers quiz repair run test test-all build/% \
           compile_commands.json,$(goals)))
 ifneq (,$(builds))
   cuda := $(shell scripts/find-cuda --architectures)
   ifeq (error:,$(firstword $(cuda)))
-    $(error $(wordlist 2,99,$(cuda)))
+    $(error $(wordlist 2,99,$(cuda)) [no-compiler])
   endif
 endif
 NVCC       := $(word 1,$(cuda))
@@ -15,74 +15,75 @@ CUDA_MAJOR := $(firstword $(subst ., ,$(word 3,$(cuda))))
 CUDA_LIB   := $(firstword $(wildcard $(CUDA)/lib64 $(CUDA)/lib))
 
 CC       = gcc
-# What needs gcc alone, where it has not been built.
-needs_gcc := $(if $(wildcard build/bin/teach),,$(filter hint progress watch reset flashcards diff build/bin/teach,$(goals))) \
+# Goals that compile with gcc alone, if their program has not been built yet.
+goals_needing_gcc := $(if $(wildcard build/bin/teach),,$(filter hint progress watch reset flashcards diff build/bin/teach,$(goals))) \
              $(if $(wildcard build/sql_text.so),,$(filter build/sql_text.so,$(goals))) \
              $(if $(wildcard build/bin/post),,$(filter post,$(goals)))
-ifneq (,$(strip $(builds) $(needs_gcc)))
-  $(if $(shell command -v $(firstword $(CC))),,$(error $(CC) is not installed; run ./setup))
+ifneq (,$(strip $(builds) $(goals_needing_gcc)))
+  $(if $(shell command -v $(firstword $(CC))),,$(error $(CC) is not installed; run ./setup [no-compiler]))
 endif
-# Without -fno-var-tracking an eighth of gcc's time goes into where each variable of optimised code stands, address by address.
+# -fno-var-tracking saves an eighth of gcc's time: variable locations in optimized code are not needed.
 CFLAGS   = -std=c17 -O2 -g -fno-var-tracking -fPIC -pthread -Wall -Wextra -Werror
 CPPFLAGS = -D_GNU_SOURCE -Icommon -Isimulator -Iteach -isystem $(CUDA)/include
-# -ffp-contract=off and what follows it: the simulator adds and multiplies exactly as the kernel's PTX says.
+# -ffp-contract=off and the options after it: the simulator must round exactly as the kernel's PTX specifies.
 SIMULATOR_CFLAGS = -O3 -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math
-# Less optimised than what people run: it is compiled more often than it is run.
+# -O1: sanitized tests are compiled more often than they are run.
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
-# For which architecture says the line of each file (teach/architecture.c). -g is for the host alone: it says where the members
-# of a structure lie that a kernel lays over its shared memory (teach/layout.h). nvcc's -O is for the host alone, too, and makes only
-# gcc slower: what runs on the GPU is optimised without it.
+# The architecture comes from a line of each file (teach/architecture.c). -g affects only host code: it gives the layout of the
+# structure that a kernel places in shared memory (teach/layout.h). -O also affects only host code and would only slow gcc
+# down: device code is optimized by default.
 NVCCFLAGS = -shared -std=c++20 -g -lineinfo -cudart shared --no-compress -Icommon \
             -Xcompiler -fPIC,-Wall,-Wextra,-Wno-missing-field-initializers
 
-# What is compiled is said where that takes longer than three seconds, or at once with V=1.
-said = $(if $(V),echo '$1';,{ sleep 3 >/dev/null 2>&1 </dev/null && echo '$1'; } & slow=$$!; \
+# Names the file being compiled if that takes longer than three seconds, or at once with V=1.
+report_if_slow = $(if $(V),echo '$1';,{ sleep 3 >/dev/null 2>&1 </dev/null && echo '$1'; } & slow=$$!; \
        trap 'kill $$slow 2>/dev/null' EXIT; trap 'exit 130' INT TERM HUP;)
-# The first build takes a while without any one of its files being slow.
+# The first build takes a minute although no single file is slow.
 ifneq (,$(filter all check bench trace explore profile peers quiz repair,$(goals)))
-  $(if $(V)$(wildcard build/bin/runner),,$(info Building the harness and the simulator; once, about a minute))
+  $(if $(V)$(wildcard build/bin/runner),,$(info Building the harness and the simulator (once, about a minute)))
 endif
 
-# build/flags is written anew when the toolkit or a flag changes, build/kernel-flags when the GPU does, too; all that is built
+# build/flags is rewritten when the toolkit or a flag changes, build/kernel-flags also when the GPU changes; every built file
 # depends on one of them.
 ifneq (,$(builds))
-  stamped := $(shell scripts/stamp build/flags '$(wordlist 1,3,$(cuda)) $(CC) $(CFLAGS) $(CPPFLAGS) $(SIMULATOR_CFLAGS)') \
-             $(shell scripts/stamp build/kernel-flags '$(cuda) $(NVCCFLAGS)')
+  flags_written := $(shell scripts/write-if-changed build/flags '$(wordlist 1,3,$(cuda)) $(CC) $(CFLAGS) $(CPPFLAGS) $(SIMULATOR_CFLAGS)') \
+             $(shell scripts/write-if-changed build/kernel-flags '$(cuda) $(NVCCFLAGS)')
 endif
 build/flags build/kernel-flags: ;
 
 # ---- Kernels: lessons/02_vectorized/attention.cu -> build/kernels/lessons/02_vectorized/attention.so ----------------
 
-# Warnings are shown to a learner, and are errors in a solution.
+# In solutions, baselines and common/, warnings are errors; a learner's file may have warnings.
 build/kernels/solutions/% build/kernels/baselines/% build/kernels/common/%: NVCCFLAGS += -Werror all-warnings
 
 kernel_code    = code
 kernel_tools   = build/kernel-flags scripts/compile-kernel teach/architecture.c | build/bin/teach
-compile_kernel = code=$$(build/bin/teach architecture $(kernel_code) $(call quoted,$(cuda)) $<) || exit; $(call said,nvcc $<) \
-                 $(refused_later) scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $$code $<
+compile_kernel = code=$$(build/bin/teach architecture $(kernel_code) $(call shell_quote,$(cuda)) $<) || exit; $(call report_if_slow,nvcc $<) \
+                 $(serialised_later) scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $$code $<
 
 build/kernels/%.so: %.cu $(kernel_tools)
 	$(compile_kernel)
 
-# A file from anywhere keeps its whole path, so that two of the same name never share a library.
+# The library of KERNEL= has the whole path of the file in its name, so that two files of the same name do not share it.
 kernel_library = build/kernels/any/$(subst ../,up/,$(patsubst /%,root/%,$(basename $(KERNEL)))).so
 ifneq (,$(KERNEL))
 $(kernel_library): $(KERNEL) $(kernel_tools)
 	$(compile_kernel)
 endif
 
-# What a learner has in work the simulator runs even where ptxas serialises its products; the launcher refuses it on a GPU.
-build/kernels/lessons/% build/kernels/build/quiz/% $(kernel_library): refused_later = SERIALISED=later
+# For a learner's file, serialized wgmma is not a compile error: the simulator can run the file, and only the launcher refuses
+# to run it on a GPU.
+build/kernels/lessons/% build/kernels/build/quiz/% $(kernel_library): serialised_later = SERIALISED=later
 
-# Somebody waits for these: nvcc's passes use all processors, where it knows how. What is timed as the ladder does without.
-split = $(shell $(NVCC) --help 2>/dev/null | grep -q -e '^--split-compile ' && echo --split-compile=0)
-build/kernels/lessons/% build/kernels/build/quiz/% $(kernel_library): NVCCFLAGS += $(split)
+# A learner waits for these files, so nvcc uses all processors if it can. Solutions, which are timed, do not use the option.
+split_compile = $(shell $(NVCC) --help 2>/dev/null | grep -q -e '^--split-compile ' && echo --split-compile=0)
+build/kernels/lessons/% build/kernels/build/quiz/% $(kernel_library): NVCCFLAGS += $(split_compile)
 
-# ---- Objects: build/objects/ as they run, build/sanitized/ with ASan and UBSan for the tests -------------------------
+# ---- Objects: build/objects/, and build/sanitized/ with ASan and UBSan for the tests -------------------------
 
 # $(call compile,flags)
-compile = mkdir -p $(@D); $(call said,cc $<) \
+compile = mkdir -p $(@D); $(call report_if_slow,cc $<) \
           $(CC) $(CPPFLAGS) $(CFLAGS) $(if $(filter simulator/%,$<),$(SIMULATOR_CFLAGS)) $1 \
           -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@.$$$$ && mv $@.$$$$ $@
 AVX2    = -DLANES_AVX2 -mavx2 -mfma -mf16c
@@ -115,14 +116,14 @@ archive = mkdir -p $(@D); rm -f $@.$$$$; ar rcs $@.$$$$ $(filter %.o,$^) && mv $
 build/bin/attention: $(call objects,common common/launcher)
 	$(call link,,-ldl -lm)
 
-# The loader's path comes before this RUNPATH, so that the launcher can put the simulator in the place of NVIDIA's library.
+# RUNPATH, not RPATH: LD_LIBRARY_PATH precedes it, so that the launcher can load the simulator instead of NVIDIA's library.
 build/bin/runner: $(call objects,common common/host common/operations common/runner) \
     $(patsubst %,build/objects/teach/%.o,layout shared expression text process)
 	$(call link,,-L$(CUDA_LIB) -lcudart -Wl$(comma)--enable-new-dtags$(comma)-rpath$(comma)$(CUDA_LIB) -ldl -lm)
 
 # ---- The simulator: a CUDA runtime library of the same name and symbol version as NVIDIA's ---------------------------
 
-# What works on all lanes of a warp is compiled twice and chosen at run time (simulator/lanes/lanes.h).
+# Functions on all lanes of a warp are compiled for AVX2 and generic, and selected at run time (simulator/lanes/lanes.h).
 lanes := $(filter-out simulator/lanes/lanes.c,$(wildcard simulator/lanes/*.c))
 simulator_sources := $(filter-out $(lanes),$(wildcard simulator/*/*.c))
 simulator_objects := $(simulator_sources:.c=.o) $(lanes:.c=.generic.o) \
@@ -137,6 +138,6 @@ $(simulator_library): build/simulator/exports.map $(simulator_objects:%=build/ob
 
 include $(wildcard simulator/*/build.mk)
 
-# Nobody makes these by themselves: without a rule that says so, make seeks one for each of hundreds, in half a second.
+# An empty rule for dependency files: without it make spends half a second searching implicit rules for them.
 %.d: ;
 -include $(shell test ! -d build || find build -name '*.d' 2>/dev/null)

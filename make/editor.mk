@@ -1,9 +1,9 @@
-# What an editor needs to know how each file is compiled: compile_commands.json, for clangd (.clangd) and others. It holds the
-# place of this clone, so it is made where it is used, and not committed.
+# compile_commands.json, for clangd (.clangd) and other editors. It contains the path of this clone, so it is generated and
+# not committed.
 
 editor_c    = $(wildcard common/*.c common/*/*.c simulator/*/*.c simulator/*/*/*.c teach/*.c post/*.c tests/harness/*.c tests/simulator/*.c tests/teach/*.c)
 editor_cuda = $(wildcard lessons/*/*.cu solutions/*/*.cu baselines/*.cu common/runner/*.cu)
-# clang reads the toolkit's headers, needs none of its libraries, and may be older than it.
+# clang only parses the toolkit's headers; it may be older than the toolkit.
 editor_nvcc = clang++ -x cuda --cuda-path=$(CUDA) --no-cuda-version-check -Wno-unknown-cuda-version -nocudalib \
               --cuda-gpu-arch=sm_80 -std=c++20 -Icommon -Wall -Wextra -Wno-missing-field-initializers
 editor_gcc  = $(CC) $(CPPFLAGS) $(CFLAGS) $(if $(filter simulator/%,$1),$(SIMULATOR_CFLAGS) $(AVX2))

@@ -1,79 +1,80 @@
-# Bad input gets one line that says what is wrong and what to do, before anything is built; make's exit status is then 2.
+# Bad input is rejected before anything is built, with one line that says what is wrong and what to do, and ends with a
+# stable code in brackets. The exit status of make is then 2.
 
-stranger := $(firstword $(filter lesson-% solution-%,$(unknown)) $(unknown))
-meant_by := $(if $(stranger),$(shell scripts/nearest $(call quoted,$(stranger)) $(lessons) $(solutions) lessons solutions $(actions) $(others)))
-$(if $(meant_by),$(error there is no $(stranger); did you mean $(meant_by)?))
-$(if $(filter lesson-% solution-%,$(stranger)),\
-$(error there is no $(stranger); there are $(lessons), and solution-NN for the solution of each))
-$(if $(stranger),$(error there is no goal '$(stranger)'; make help lists them))
+unknown_goal := $(firstword $(filter lesson-% solution-%,$(unknown_goals)) $(unknown_goals))
+goal_suggestion := $(if $(unknown_goal),$(shell scripts/nearest $(call shell_quote,$(unknown_goal)) $(lessons) $(solutions) lessons solutions $(actions) $(others)))
+$(if $(goal_suggestion),$(error there is no $(unknown_goal); did you mean $(goal_suggestion)? [unknown-goal]))
+$(if $(filter lesson-% solution-%,$(unknown_goal)),\
+$(error there is no $(unknown_goal); the lessons are $(lessons), and solution-NN is the solution of each [unknown-goal]))
+$(if $(unknown_goal),$(error there is no goal '$(unknown_goal)'; make help lists all goals [unknown-goal]))
 
-company := $(filter-out clean,$(goals))
-$(if $(filter clean,$(goals)),$(if $(company),$(error clean goes alone: first make clean, then make $(company))))
+other_goals := $(filter-out clean,$(goals))
+$(if $(filter clean,$(goals)),$(if $(other_goals),$(error clean cannot be combined with other goals: first make clean, then make $(other_goals) [exclusive-goal])))
 
-needy := $(firstword $(filter trace explore profile diff reset,$(asked)))
-$(if $(needy),$(if $(chosen)$(KERNEL),,$(error $(needy) needs a lesson: make $(firstword $(lessons)) $(needy))))
-$(if $(filter reset,$(asked)),$(if $(filter solution-%,$(chosen)),\
-$(error reset writes the skeleton of a lesson; a solution comes back with: git checkout solutions)))
+goal_without_lesson := $(firstword $(filter trace explore profile diff reset,$(selected_actions)))
+$(if $(goal_without_lesson),$(if $(selected_lessons)$(KERNEL),,$(error $(goal_without_lesson) needs a lesson: make $(firstword $(lessons)) $(goal_without_lesson) [needs-lesson])))
+$(if $(filter reset,$(selected_actions)),$(if $(filter solution-%,$(selected_lessons)),\
+$(error reset writes the skeleton of a lesson; to restore a solution: git checkout solutions [lessons-only])))
 
-$(if $(filter reset,$(asked)),$(if $(filter-out reset,$(asked)),\
-$(error reset goes alone: first make $(chosen) reset, then make $(chosen) $(filter-out reset,$(asked)))))
+$(if $(filter reset,$(selected_actions)),$(if $(filter-out reset,$(selected_actions)),\
+$(error reset cannot be combined with other actions: first make $(selected_lessons) reset, then make $(selected_lessons) $(filter-out reset,$(selected_actions)) [exclusive-goal])))
 
-$(if $(filter-out gpu sim,$(DEVICE)),$(error DEVICE=$(DEVICE) is not known; it is gpu or sim))
-$(if $(filter-out fp32 fp16 bf16,$(DTYPE))$(word 2,$(DTYPE)),$(error DTYPE=$(DTYPE) is not known; it is fp32, fp16 or bf16))
-# Of switches that other files define, only the command line's are looked at.
-given = $(if $(findstring command,$(origin $1)),$($1))
-$(foreach s,CAUSAL QUICK FRESH LSE EAGER AGAIN ALL,$(if $(filter-out 0 1,$(call given,$s)),\
-$(error $s=$($s) is not known; it is 0 or 1)))
+$(if $(filter-out gpu sim,$(DEVICE)),$(error DEVICE=$(DEVICE) is unknown; use gpu or sim [unknown-value]))
+$(if $(filter-out fp32 fp16 bf16,$(DTYPE))$(word 2,$(DTYPE)),$(error DTYPE=$(DTYPE) is unknown; use fp32, fp16 or bf16 [unknown-value]))
+# Only values from the command line are validated: other makefiles define defaults.
+from_command_line = $(if $(findstring command,$(origin $1)),$($1))
+$(foreach s,CAUSAL QUICK FRESH LSE EAGER UNITS AGAIN ALL,$(if $(filter-out 0 1,$(call from_command_line,$s)),\
+$(error $s=$($s) is unknown; use 0 or 1 [unknown-value])))
 
-$(if $(OUT),$(if $(filter check,$(asked)),,$(error OUT=$(OUT) goes with check: make lesson-02 check SHAPE=1,1,64,64 OUT=folder)))
-$(if $(OUT),$(if $(word 2,$(checked)),$(error OUT=$(OUT) takes the output of one lesson; choose one)))
+$(if $(OUT),$(if $(filter check,$(selected_actions)),,$(error OUT is only for check: make lesson-02 check SHAPE=1,1,64,64 OUT=$(OUT) [wrong-action])))
+$(if $(OUT),$(if $(word 2,$(checked_units)),$(error OUT=$(OUT) holds the output of one lesson; select exactly one [one-lesson])))
 
-# nvcc writes the name of each source into the PTX, where " and \ mean something else.
+# nvcc writes source paths into the PTX without escaping " and \.
 $(if $(findstring ",$(CURDIR))$(findstring \,$(CURDIR)),\
-$(error the path of this folder has a " or a \ in it, which nvcc cannot handle: give it another name))
+$(error the path of this folder contains " or \, which nvcc cannot handle; rename the folder [bad-path]))
 
 ifneq (,$(KERNEL))
-  odd := $(if $(word 2,$(KERNEL)),,$(shell printf %s $(call quoted,$(value KERNEL)) | LC_ALL=C tr -d 'a-zA-Z0-9.,_/+@~\200-\377-'))
-  $(if $(odd),$(error KERNEL=$(value KERNEL) has a character in its name that make or a shell takes for something else; rename the file))
-  $(if $(word 2,$(KERNEL)),$(error KERNEL=$(KERNEL) has a space in its name, which make cannot handle; rename the file))
-  $(if $(filter %.cu,$(KERNEL)),,$(error KERNEL=$(KERNEL) is no CUDA source; give a file whose name ends in .cu))
-  $(if $(wildcard $(KERNEL)),,$(error KERNEL=$(KERNEL) does not exist; give the path of a .cu file))
-  $(if $(wildcard $(KERNEL)/.),$(error KERNEL=$(KERNEL) is a folder; give the path of a .cu file))
-  $(if $(word 2,$(chosen)),$(error KERNEL takes the place of one lesson's file; choose one lesson, or none))
-  $(if $(filter diff reset,$(asked)),$(error KERNEL does not go with diff or reset))
+  forbidden_characters := $(if $(word 2,$(KERNEL)),,$(shell printf %s $(call shell_quote,$(value KERNEL)) | LC_ALL=C tr -d 'a-zA-Z0-9.,_/+@~\200-\377-'))
+  $(if $(forbidden_characters),$(error KERNEL=$(value KERNEL) contains a character that is special to make or the shell; rename the file [bad-path]))
+  $(if $(word 2,$(KERNEL)),$(error KERNEL=$(KERNEL) contains a space, which make cannot handle; rename the file [bad-path]))
+  $(if $(filter %.cu,$(KERNEL)),,$(error KERNEL=$(KERNEL) is not a CUDA source; its name must end in .cu [not-a-source]))
+  $(if $(wildcard $(KERNEL)),,$(error KERNEL=$(KERNEL) does not exist; give the path of a .cu file [no-file]))
+  $(if $(wildcard $(KERNEL)/.),$(error KERNEL=$(KERNEL) is a folder; give the path of a .cu file [not-a-source]))
+  $(if $(word 2,$(selected_lessons)),$(error KERNEL replaces the file of one lesson; select one lesson, or none [one-lesson]))
+  $(if $(filter diff reset,$(selected_actions)),$(error KERNEL cannot be combined with diff or reset [wrong-action]))
 endif
 
 ifneq (,$(BESIDE))
   $(if $(word 2,$(BESIDE))$(filter-out $(lessons) $(solutions) none,$(BESIDE)),\
-  $(error BESIDE=$(BESIDE) is not known; it is one of $(lessons), solution-NN for the solution of each, or none))
-  $(if $(filter explore,$(asked)),,$(error BESIDE is for explore: make $(or $(firstword $(chosen)),lesson-02) explore BESIDE=$(BESIDE)))
+  $(error BESIDE=$(BESIDE) is unknown; use one of $(lessons), solution-NN for the solution of each, or none [unknown-value]))
+  $(if $(filter explore,$(selected_actions)),,$(error BESIDE is only for explore: make $(or $(firstword $(selected_lessons)),lesson-02) explore BESIDE=$(BESIDE) [wrong-action]))
 endif
 
 ifneq (,$(PART))
-  parts    = $(basename $(notdir $(call files,$1)))
-  partless := $(firstword $(foreach u,$(chosen),$(if $(filter-out $(call parts,$u),$(PART))$(word 2,$(PART)),$u)))
-  $(if $(and $(chosen),$(filter check bench trace explore profile,$(asked))),,\
-  $(error PART=$(PART) is a part of a lesson: make lesson-03 check PART=softmax))
-  $(if $(KERNEL),$(error PART does not go with KERNEL, which is one file))
-  $(if $(partless),$(error PART=$(PART): $(partless) has no such part; it has $(call parts,$(partless))))
+  parts_of    = $(basename $(notdir $(call files,$1)))
+  unit_without_part := $(firstword $(foreach u,$(selected_lessons),$(if $(filter-out $(call parts_of,$u),$(PART))$(word 2,$(PART)),$u)))
+  $(if $(and $(selected_lessons),$(filter check bench trace explore profile,$(selected_actions))),,\
+  $(error PART=$(PART) needs a lesson and an action: make lesson-03 check PART=softmax [needs-lesson]))
+  $(if $(KERNEL),$(error PART cannot be combined with KERNEL, which is a single file [conflict]))
+  $(if $(unit_without_part),$(error PART=$(PART): $(unit_without_part) has no such part; its parts: $(call parts_of,$(unit_without_part)) [unknown-value]))
 endif
 
-# A lesson's file that is not there.
-used    := $(if $(filter check,$(asked)),$(checked),$(if $(filter bench trace explore profile peers diff,$(asked)),$(chosen)))
-missing := $(strip $(foreach u,$(filter-out kernel,$(used)),$(foreach f,$(call files,$u),$(if $(wildcard $f),,$u $f))))
-cure     = $(if $(filter lesson-%,$(firstword $(missing))),make $(firstword $(missing)) reset,git checkout $(word 2,$(missing)))
-$(if $(missing),$(error $(word 2,$(missing)) is missing; it comes back with: $(cure)))
+# Missing files of a lesson.
+units_read    := $(if $(filter check,$(selected_actions)),$(checked_units),$(if $(filter bench trace explore profile peers diff,$(selected_actions)),$(selected_lessons)))
+missing_files := $(strip $(foreach u,$(filter-out kernel,$(units_read)),$(foreach f,$(call files,$u),$(if $(wildcard $f),,$u $f))))
+restore_command     = $(if $(filter lesson-%,$(firstword $(missing_files))),make $(firstword $(missing_files)) reset,git checkout $(word 2,$(missing_files)))
+$(if $(missing_files),$(error $(word 2,$(missing_files)) is missing; restore it with: $(restore_command) [missing-file]))
 
-# A place for what is built, and for what is temporary.
-taught  := $(if $(wildcard build/bin/teach),,$(filter hint progress watch reset,$(goals)))
-writers := $(strip $(taught) $(filter all check bench trace explore profile peers quiz repair run watch test test-all plots post flashcards clean build/%,$(goals)))
-$(if $(writers),$(if $(shell if test -e build; then test -d build -a -w build; else test -w .; fi || echo no),\
-$(error build/ cannot be written: work in a clone of your own, or have the user whose it is remove it)))
+# build/ and TMPDIR must be writable.
+teach_goals  := $(if $(wildcard build/bin/teach),,$(filter hint progress watch reset,$(goals)))
+writing_goals := $(strip $(teach_goals) $(filter all check bench trace explore profile peers quiz repair run watch test test-all plots post flashcards clean build/%,$(goals)))
+$(if $(writing_goals),$(if $(shell if test -e build; then test -d build -a -w build; else test -w .; fi || echo no),\
+$(error build/ cannot be written: work in your own clone, or ask the owner of build/ to remove it [cannot-write])))
 ifneq (,$(TMPDIR))
-$(if $(filter-out help,$(goals)),$(if $(shell test -d $(call quoted,$(TMPDIR)) -a -w $(call quoted,$(TMPDIR)) || echo no),\
-$(error TMPDIR=$(TMPDIR) is no folder that can be written: unset it, or name another)))
+$(if $(filter-out help,$(goals)),$(if $(shell test -d $(call shell_quote,$(TMPDIR)) -a -w $(call shell_quote,$(TMPDIR)) || echo no),\
+$(error TMPDIR=$(TMPDIR) is not a writable folder; unset it, or set it to another one [cannot-write])))
 endif
 
-$(if $(filter profile,$(asked)),$(if $(shell command -v ncu),,\
-$(error profile needs a GPU and ncu, which is not installed: it comes with the CUDA Toolkit, as Nsight Compute; without them \
-make $(or $(firstword $(chosen)),$(firstword $(lessons))) trace counts on the simulator)))
+$(if $(filter profile,$(selected_actions)),$(if $(shell command -v ncu),,\
+$(error profile needs a GPU and Nsight Compute, and ncu is not installed; it is part of the CUDA Toolkit. On the simulator: \
+make $(or $(firstword $(selected_lessons)),$(firstword $(lessons))) trace [no-ncu])))

@@ -1,151 +1,151 @@
-# The actions: how a lesson that is built is checked, timed, traced, compared and started afresh.
+# The actions on a built lesson: check, bench, trace, profile, explore, diff, reset.
 
 harness := build/bin/attention build/bin/runner $(simulator_library)
 .PHONY: build/harness
 build/harness: $(harness)
 
-option  = $(if $2,$1 $(call quoted,$2))
+option  = $(if $2,$1 $(call shell_quote,$2))
 options = $(call option,--device,$(DEVICE)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
           $(call option,--data,$(DATA)) $(call option,--seed,$(SEED)) $(call option,--time-limit,$(TIME_LIMIT)) \
           $(call option,--dtype,$(DTYPE)) $(call option,--inputs,$(INPUTS)) $(call option,--layout,$(LAYOUT)) $(call option,--scale,$(SCALE)) $(if $(filter 1,$(QUICK)),--quick)
 
-# Of lesson-03, or of `kernel`, which stands for KERNEL=file.cu: its name in what is printed, the sources that an action
-# works on, and what they are built to. A shape of two numbers is a matrix, which is nothing for attention.cu; any other, data
-# and a mask are for attention.cu alone.
-matrix    := $(filter 2,$(words $(subst $(comma), ,$(SHAPE))))
-part       = $(if $(PART),$(filter %/$(PART).cu,$1),$1)
-meant      = $(if $(matrix),$(filter-out %/attention.cu,$1),$(if $(SHAPE)$(DATA)$(filter 1,$(CAUSAL)),$(filter %/attention.cu,$1),$1))
+# For a unit (lesson-03, or `kernel` for KERNEL=file.cu): its name in the output, the sources that an action runs, and their
+# libraries. A SHAPE of two numbers is a matrix and selects softmax.cu; any other SHAPE, DATA and CAUSAL select attention.cu.
+shape_is_matrix    := $(filter 2,$(words $(subst $(comma), ,$(SHAPE))))
+filter_by_part       = $(if $(PART),$(filter %/$(PART).cu,$1),$1)
+filter_by_shape      = $(if $(shape_is_matrix),$(filter-out %/attention.cu,$1),$(if $(SHAPE)$(DATA)$(filter 1,$(CAUSAL)),$(filter %/attention.cu,$1),$1))
 name       = $(if $(filter kernel,$1),kernel-$(notdir $(KERNEL)),$(call title,$1))
-sources    = $(if $(filter kernel,$1),$(KERNEL),$(call part,$(or $(call meant,$(files)),$(files))))
-$(if $(PART),$(foreach u,$(chosen),$(if $(call sources,$u),,$(error PART=$(PART) and SHAPE=$(SHAPE) do not go together: it takes \
-$(if $(matrix),B$(comma)H$(comma)N$(comma)D,ROWS$(comma)COLUMNS)))))
+sources    = $(if $(filter kernel,$1),$(KERNEL),$(call filter_by_part,$(or $(call filter_by_shape,$(files)),$(files))))
+$(if $(PART),$(foreach u,$(selected_lessons),$(if $(call sources,$u),,$(error PART=$(PART) and SHAPE=$(SHAPE) conflict: SHAPE of this part is \
+$(if $(shape_is_matrix),B$(comma)H$(comma)N$(comma)D,ROWS$(comma)COLUMNS) [conflict]))))
 library    = $(if $(filter $(KERNEL),$1),$(kernel_library),$(1:%.cu=build/kernels/%.so))
 libraries  = $(foreach s,$(sources),$(call library,$s))
-# What a file computes says its name, attention.cu or softmax.cu; of a file from anywhere, the name of its function.
-defined   := $(if $(KERNEL),$(shell sed -n 's/^.*cudaError_t  *\([a-z0-9_]*\)_forward[^a-z0-9_].*/\1/p' $(KERNEL)))
-operation  = $(if $(filter $(KERNEL),$1),$(or $(firstword $(defined)),attention),$(basename $(notdir $1)))
+# The operation of a file is its name, attention.cu or softmax.cu; for KERNEL=, the name of the function that it defines.
+defined_operation   := $(if $(KERNEL),$(shell sed -n 's/^.*cudaError_t  *\([a-z0-9_]*\)_forward[^a-z0-9_].*/\1/p' $(KERNEL)))
+operation  = $(if $(filter $(KERNEL),$1),$(or $(firstword $(defined_operation)),attention),$(basename $(notdir $1)))
 
-# $(call alone,commands): one recipe runs kernels at a time, so that timings are not disturbed and lines do not mix.
-alone = exec 9>build/.running; flock -w 5 9 || { echo 'waiting for another run to end' >&2; flock 9; }; ($1) 9>&-
-described = --name $(name) --source $2 --kernel $(call library,$2)
+# $(call run_exclusively,commands): only one recipe runs kernels at a time, so that timings are undisturbed and output lines do
+# not mix.
+run_exclusively = exec 9>build/.running; flock -w 5 9 || { echo 'waiting for another run to finish' >&2; flock 9; }; ($1) 9>&-
+kernel_options = --name $(name) --source $2 --kernel $(call library,$2)
 
-# ---- check: one kernel after the other, the second one too where the first fails -------------------------------------
+# ---- check: one kernel after the other; a failure does not stop the others -------------------------------------
 
-# A part of a lesson that has several has a verdict of its own: lesson-03_fused_softmax/softmax.
-verdict = $(name)$(if $(word 2,$(files)),/$(basename $(notdir $2)))
+# If a lesson has several files, each has its own verdict: lesson-03_fused_softmax/softmax.
+verdict_name = $(name)$(if $(word 2,$(files)),/$(basename $(notdir $2)))
 
-# How the check of a lesson ends is remembered, for make progress.
-partial  := $(strip $(SHAPE)$(DATA)$(DTYPE)$(INPUTS)$(LAYOUT)$(SCALE)$(filter 1,$(QUICK) $(CAUSAL)))
-recorded  = $(if $(filter lesson-%,$1),build/bin/teach record $2 $(if $(partial),part,whole))
+# The outcome of a lesson's check is recorded for make progress.
+partial_check  := $(strip $(SHAPE)$(DATA)$(DTYPE)$(INPUTS)$(LAYOUT)$(SCALE)$(filter 1,$(QUICK) $(CAUSAL)))
+record_command  = $(if $(filter lesson-%,$1),build/bin/teach record $2 $(if $(partial_check),part,whole))
 
 define check_rule
 .PHONY: $1/check
 $1/check: $(libraries) $(harness) $(if $(filter lesson-%,$1),build/bin/teach)
-	$(call alone,status=0; $(foreach s,$(sources),$(if $(word 2,$(sources)),echo '$s:';) $(call said_device,$1,$s) \
-	    { $(call recorded,$1,$s) build/bin/attention check --name $(call verdict,$1,$s) --source $s --kernel $(call library,$s) $(call device_of,$s) $$(options) $$(call option,--out,$$(OUT)) \
-	    $(if $(filter lesson-%,$1),$(if $(partial),,&& build/bin/teach price $(call described,$1,$s))); } || \
+	$(call run_exclusively,status=0; $(foreach s,$(sources),$(if $(word 2,$(sources)),echo '$s:';) $(call report_simulated,$1,$s) \
+	    { $(call record_command,$1,$s) build/bin/attention check --name $(call verdict_name,$1,$s) --source $s --kernel $(call library,$s) $(call device_of,$s) $$(options) $$(call option,--out,$$(OUT)) \
+	    $(if $(filter lesson-%,$1),$(if $(partial_check),,&& build/bin/teach compare $(call kernel_options,$1,$s))); } || \
 	    status=$$$$?;) \
 	    exit $$$$status)
 endef
-$(foreach u,$(sort $(checked) $(solutions)),$(eval $(call check_rule,$u)))
+$(foreach u,$(sort $(checked_units) $(solutions)),$(eval $(call check_rule,$u)))
 
 .PHONY: check-solutions
 check-solutions: $(solutions:%=%/check)
 
-# ---- bench: what is asked for beside lesson 01 and the lesson before it, in one interleaved run ----------------------
+# ---- bench: selected units, lesson 01 and the previous solution as baselines, interleaved in one run ----------------------
 
-follows := $(join $(addsuffix <,$(wordlist 2,99,$(numbers))),$(numbers))
-before   = $(patsubst $(number)<%,solution-%,$(filter $(number)<%,$(follows)))
-wanted  := $(sort $(firstword $(solutions)) $(foreach u,$(benched) $(chosen),$(call before,$u)) $(benched))
-ladder  := $(foreach n,$(numbers),$(filter solution-$n,$(wanted)) $(filter lesson-$n,$(wanted))) $(filter kernel,$(wanted))
+previous_numbers := $(join $(addsuffix <,$(wordlist 2,99,$(numbers))),$(numbers))
+previous_solution   = $(patsubst $(number)<%,solution-%,$(filter $(number)<%,$(previous_numbers)))
+bench_units  := $(sort $(firstword $(solutions)) $(foreach u,$(benched_units) $(selected_lessons),$(call previous_solution,$u)) $(benched_units))
+ladder  := $(foreach n,$(numbers),$(filter solution-$n,$(bench_units)) $(filter lesson-$n,$(bench_units))) $(filter kernel,$(bench_units))
 
-ifneq (,$(filter bench,$(asked)))
-  # The whole ladder has the baselines beside it.
-  baselines      := $(if $(chosen)$(KERNEL),,$(wildcard baselines/*.cu))
-  timed_here     := $(call on_this_gpu,$(sort $(foreach u,$(ladder) $(benched),$(call sources,$u)) $(baselines)))
-  timed_files     = $(filter $(timed_here),$(sources))
+ifneq (,$(filter bench,$(selected_actions)))
+  # The whole ladder is timed together with baselines/.
+  baselines      := $(if $(selected_lessons)$(KERNEL),,$(wildcard baselines/*.cu))
+  runnable_files     := $(call filter_gpu_files,$(sort $(foreach u,$(ladder) $(benched_units),$(call sources,$u)) $(baselines)))
+  timed_files     = $(filter $(runnable_files),$(sources))
   attention_of    = $(foreach s,$(timed_files),$(if $(filter attention,$(call operation,$s)),$s))
   others_of       = $(foreach s,$(timed_files),$(if $(filter attention,$(call operation,$s)),,$s))
-  bare            = --name $1$(basename $(notdir $2)) --source $2 --kernel $(call library,$2)
-  attention_runs := $(if $(matrix)$(if $(KERNEL),$(call others_of,kernel)),,\
-                    $(foreach u,$(ladder),$(foreach s,$(call attention_of,$u),$(call described,$u,$s))))
-  attention_runs += $(if $(attention_runs),$(foreach s,$(filter $(timed_here),$(baselines)),$(call bare,baseline-,$s)))
-  # Another file of a lesson has for a rival what computes the same and has no blanks: unfused_softmax.cu for softmax.cu.
-  rivals_of       = $(filter-out $(blanked),$(wildcard solutions/*/*_$(operation).cu))
-  rivals         := $(sort $(foreach u,$(benched),$(foreach s,$(call others_of,$u),$(call rivals_of,$s))))
-  other_runs     := $(foreach s,$(call on_this_gpu,$(rivals)),$(call bare,,$s)) \
-                    $(foreach u,$(benched),$(foreach s,$(call others_of,$u),$(call described,$u,$s)))
+  file_options            = --name $1$(basename $(notdir $2)) --source $2 --kernel $(call library,$2)
+  attention_runs := $(if $(shape_is_matrix)$(if $(KERNEL),$(call others_of,kernel)),,\
+                    $(foreach u,$(ladder),$(foreach s,$(call attention_of,$u),$(call kernel_options,$u,$s))))
+  attention_runs += $(if $(attention_runs),$(foreach s,$(filter $(runnable_files),$(baselines)),$(call file_options,baseline-,$s)))
+  # The baseline of another file of a lesson is the file without blanks that computes the same: unfused_softmax.cu for softmax.cu.
+  baselines_of       = $(filter-out $(solutions_with_blanks),$(wildcard solutions/*/*_$(operation).cu))
+  operation_baselines         := $(sort $(foreach u,$(benched_units),$(foreach s,$(call others_of,$u),$(call baselines_of,$s))))
+  other_runs     := $(foreach s,$(call filter_gpu_files,$(operation_baselines)),$(call file_options,,$s)) \
+                    $(foreach u,$(benched_units),$(foreach s,$(call others_of,$u),$(call kernel_options,$u,$s)))
 endif
-# What the GPU reaches at most is measured with the sizes of the ladder, not with a shape of the user's.
+# The GPU's ceilings are measured together with the ladder's sizes, but not for a user's SHAPE.
 ceilings     := $(if $(attention_runs),$(if $(SHAPE),,$(patsubst %.cu,build/kernels/%.so,\
-                $(call on_this_gpu,common/runner/ceilings.cu))))
+                $(call filter_gpu_files,common/runner/ceilings.cu))))
 bench_options = $(options) $(call option,--sizes,$(SIZES)) $(call option,--ceilings,$(ceilings)) \
-                --results $(call quoted,$(RESULTS)) --state build/bench $(if $(filter 1,$(LSE)),--lse) $(if $(filter 1,$(FRESH)),--fresh)
-# Those of the tensor cores lie beside that of the copy; where this GPU has no such instruction, bench says so.
+                --results $(call shell_quote,$(RESULTS)) --state build/bench $(if $(filter 1,$(LSE)),--lse) $(if $(filter 1,$(FRESH)),--fresh)
+# Ceilings of the tensor cores are next to the ceiling of the copy; bench reports those that this GPU does not support.
 ceiling_all  := $(if $(ceilings),$(patsubst %.cu,build/kernels/%.so,$(wildcard common/runner/ceiling*.cu)))
-timed        := $(filter %.so,$(attention_runs) $(other_runs)) $(ceiling_all)
+timed_libraries        := $(filter %.so,$(attention_runs) $(other_runs)) $(ceiling_all)
 
-# Whether it can run at all the launcher says before anything else is compiled, where nothing else is asked for, or where
-# DEVICE=sim says already that it cannot.
+# If bench is the only action, or DEVICE=sim rules it out, the launcher checks that bench can run before anything else is
+# compiled.
 .PHONY: bench-ready
 bench-ready: build/bin/attention
 	build/bin/attention bench --ready $(bench_options)
-behind_launcher = $(filter-out $(call objects,common common/launcher),$(call objects,common/host common/operations common/runner) \
+built_after_launcher = $(filter-out $(call objects,common common/launcher),$(call objects,common/host common/operations common/runner) \
                   $(simulator_objects:%=build/objects/%)) $(simulator_stubs:%.c=build/objects/%.o) $(simulator_stubs) \
                   build/simulator/exports.map build/bin/teach
-ifneq (,$(and $(filter bench,$(asked)),$(if $(word 2,$(asked)),$(filter sim,$(DEVICE)),alone)))
-$(timed) $(behind_launcher): | bench-ready
+ifneq (,$(and $(filter bench,$(selected_actions)),$(if $(word 2,$(selected_actions)),$(filter sim,$(DEVICE)),alone)))
+$(timed_libraries) $(built_after_launcher): | bench-ready
 endif
 
 .PHONY: run-bench
-run-bench: $(timed) $(harness)
-	$(call alone,commit=$$(scripts/commit $(timed)) || exit 2; \
+run-bench: $(timed_libraries) $(harness)
+	$(call run_exclusively,commit=$$(scripts/commit $(timed_libraries)) || exit 2; \
 	    build/bin/attention bench $(attention_runs) $(other_runs) $(bench_options) --commit "$$commit")
 
 # ---- trace, profile: memory traffic, counted by the simulator and by a GPU --------------------------------------------
 
-# Where no SHAPE is given, the operation itself has one for either.
-define look_rules
+# Without SHAPE, the operation itself has a default shape for each.
+define trace_rules
 .PHONY: $1/trace $1/profile
 $1/trace: $(libraries) $(harness) build/bin/teach
-	$(call alone,$(foreach s,$(sources),build/bin/teach trace $(call described,$1,$s) $$(options) &&) :)
+	$(call run_exclusively,$(foreach s,$(sources),build/bin/teach trace $(call kernel_options,$1,$s) $$(options) &&) :)
 $1/profile: $(libraries) $(harness)
-	$(call alone,$(foreach s,$(sources),scripts/profile build/bin/attention check $(call described,$1,$s) \
+	$(call run_exclusively,$(foreach s,$(sources),scripts/profile build/bin/attention check $(call kernel_options,$1,$s) \
 	    --device gpu --time-limit $(or $(TIME_LIMIT),600) $(if $(filter 1,$(CAUSAL)),--causal) \
 	    $(call option,--shape,$(SHAPE)) --sample profile &&) :)
 endef
-$(foreach u,$(checked),$(eval $(call look_rules,$u)))
+$(foreach u,$(checked_units),$(eval $(call trace_rules,$u)))
 
-# ---- explore: a page that shows what lanes do ---------------------------------------------------------------------------
+# ---- explore: a page that shows what each lane does ---------------------------------------------------------------------------
 
-# Beside a lesson its solution, or what BESIDE says; the same file of it, where it has one.
+# Next to a lesson explore shows its solution, or the unit in BESIDE: the file of the same name, if that unit has it.
 beside_unit = $(filter-out none,$(or $(BESIDE),$(if $(filter lesson,$(call kind,$1)),$(1:lesson-%=solution-%))))
 beside_file = $(foreach u,$(beside_unit),$(wildcard $(call folder,$u)/$(if $(filter kernel,$1),attention.cu,$(notdir $2))))
 beside_name = $(foreach u,$(beside_unit),$(call title,$u))
-said_beside = $(if $(call beside_unit,$1),$(if $(call beside_file,$1,$2),,echo '$(call beside_name,$1) has no $(notdir $2): it is shown alone';))
+report_shown_alone = $(if $(call beside_unit,$1),$(if $(call beside_file,$1,$2),,echo '$(call beside_name,$1) has no $(notdir $2): the kernel is shown alone';))
 beside      = $(foreach s,$(call beside_file,$1,$2),--beside $(call beside_name,$1) $s $(s:%.cu=build/kernels/%.so))
 
 define explore_rule
 .PHONY: $1/explore
 $1/explore: $(libraries) $(foreach s,$(sources),$(patsubst %.cu,build/kernels/%.so,$(call beside_file,$1,$s))) $(harness) \
     build/bin/teach
-	$(call alone,status=0; $(foreach s,$(sources),$(call said_beside,$1,$s) build/bin/teach explore $(call described,$1,$s) $(call beside,$1,$s) \
+	$(call run_exclusively,status=0; $(foreach s,$(sources),$(call report_shown_alone,$1,$s) build/bin/teach explore $(call kernel_options,$1,$s) $(call beside,$1,$s) \
 	    $$(options) || status=$$$$?;) exit $$$$status)
 endef
-ifneq (,$(filter explore,$(asked)))
-$(foreach u,$(checked),$(eval $(call explore_rule,$u)))
+ifneq (,$(filter explore,$(selected_actions)))
+$(foreach u,$(checked_units),$(eval $(call explore_rule,$u)))
 endif
 
-# ---- diff, reset: a lesson against its solution, a solution against the one before it ---------------------------------
+# ---- diff, reset: a lesson compared with its solution, a solution compared with the previous one ---------------------------------
 
 define file_rules
 .PHONY: $1/diff $1/reset
 $1/diff: $(if $(filter solution,$(call kind,$1)),build/bin/teach)
-	$(foreach s,$(call files,$1),scripts/diff $(call in_order,$1,$s,$(call compared,$1,$(notdir $s)));)
+	$(foreach s,$(call files,$1),scripts/diff $(call diff_order,$1,$s,$(call diff_counterpart,$1,$(notdir $s)));)
 $1/reset: build/bin/teach
 	$(foreach s,$(call files,$1),scripts/reset $(s:lessons/%=solutions/%) $s &&) :
 endef
-# From what a learner has, or from the solution before, to the solution.
-in_order = $(if $3,$(if $(filter lesson,$(call kind,$1)),$2 $3,$3 $2),$2)
-compared = $(wildcard $(if $(filter lesson,$(call kind,$1)),$(call solution,$1),$(call folder,$(call before,$1)))/$2)
-$(foreach u,$(chosen),$(eval $(call file_rules,$u)))
+# The diff leads from the learner's file, or from the previous solution, to the solution.
+diff_order = $(if $3,$(if $(filter lesson,$(call kind,$1)),$2 $3,$3 $2),$2)
+diff_counterpart = $(wildcard $(if $(filter lesson,$(call kind,$1)),$(call solution,$1),$(call folder,$(call previous_solution,$1)))/$2)
+$(foreach u,$(selected_lessons),$(eval $(call file_rules,$u)))

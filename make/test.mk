@@ -1,54 +1,54 @@
-# The project's own tests. A file test_*.c in tests/harness, tests/simulator or tests/teach is a program, linked with what it
-# tests; it is run as it is and, by make test-all, with ASan and UBSan. What else is run, and in which order, says tests/run.
+# The project's own tests. Each test_*.c in tests/harness, tests/simulator or tests/teach is a program linked with the code under
+# test; make test-all also runs it with ASan and UBSan. tests/run lists the other tests and their order.
 
 test:
 	tests/run
-# The same, and what `make test` says that it leaves out.
+# The same, with the tests that `make test` reports as skipped.
 test-all:
 	TEST_ALL=1 tests/run
 
-# What a test does itself takes no time; what it tests is compiled as people run it.
+# Test code itself is not optimized; the code under test is compiled as users run it.
 build/objects/tests/%: CFLAGS += -O0
 
 harness_tests   := $(patsubst %.c,%,$(wildcard tests/harness/test_*.c))
 simulator_tests := $(patsubst %.c,%,$(wildcard tests/simulator/test_*.c))
 teach_tests     := $(patsubst %.c,%,$(wildcard tests/teach/test_*.c))
 test_programs   := $(harness_tests) $(simulator_tests) $(teach_tests)
-# What several tests of a folder share.
-shared = $(patsubst %.c,%.o,$(filter-out $(wildcard $1/test_*.c),$(wildcard $1/*.c)))
-tested = $(patsubst %.c,%.o,$(wildcard common/*.c common/host/*.c common/operations/*.c)) $(call shared,tests/harness)
+# Objects shared by several tests of a folder.
+shared_objects = $(patsubst %.c,%.o,$(filter-out $(wildcard $1/test_*.c),$(wildcard $1/*.c)))
+harness_objects = $(patsubst %.c,%.o,$(wildcard common/*.c common/host/*.c common/operations/*.c)) $(call shared_objects,tests/harness)
 
-$(harness_tests:%=build/%): build/%: build/objects/%.o $(tested:%=build/objects/%)
+$(harness_tests:%=build/%): build/%: build/objects/%.o $(harness_objects:%=build/objects/%)
 	$(call link,,-lcmocka -lm)
-$(harness_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(tested:%=build/sanitized/%)
+$(harness_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(harness_objects:%=build/sanitized/%)
 	$(call link,$(SANITIZE),-lcmocka -lm)
 
-simulated = $(simulator_objects) $(call shared,tests/simulator)
-$(simulator_tests:%=build/%): build/%: build/objects/%.o $(simulated:%=build/objects/%)
+simulator_test_objects = $(simulator_objects) $(call shared_objects,tests/simulator)
+$(simulator_tests:%=build/%): build/%: build/objects/%.o $(simulator_test_objects:%=build/objects/%)
 	$(call link,,-lcmocka -lzstd -ldl -lm)
-$(simulator_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(simulated:%=build/sanitized/%)
+$(simulator_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(simulator_test_objects:%=build/sanitized/%)
 	$(call link,$(SANITIZE),-lcmocka -lzstd -ldl -lm)
 
-# The objects of build/bin/teach, so that they are compiled once.
-taught_objects = $(patsubst %.c,%.o,$(filter-out teach/main.c,$(teach_sources)))
-$(teach_tests:%=build/%): build/%: build/objects/%.o $(taught_objects:%=build/objects/plain/%)
+# The objects of build/bin/teach, to compile them only once.
+teach_objects = $(patsubst %.c,%.o,$(filter-out teach/main.c,$(teach_sources)))
+$(teach_tests:%=build/%): build/%: build/objects/%.o $(teach_objects:%=build/objects/plain/%)
 	$(call link,,-lcmocka -lm)
-$(teach_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(taught_objects:%=build/sanitized/%)
+$(teach_tests:%=build/sanitized/%): build/sanitized/%: build/sanitized/%.o $(teach_objects:%=build/sanitized/%)
 	$(call link,$(SANITIZE),-lcmocka -lm)
 
-# What gives a test its limit of CPU time.
+# Limits the CPU time of a test.
 build/tests/limit: build/objects/tests/limit.o
 	$(call link)
 
-# Skeletons as they come from the solutions; a learner's own files are not looked at. One that comes out as it was is left alone,
-# so that it is not compiled again.
-skeletons := $(patsubst solutions/%,build/skeletons/%,$(blanked))
+# Skeletons generated from the solutions, independent of the learner's files. An unchanged skeleton is not rewritten, so that it
+# is not compiled again.
+skeletons := $(patsubst solutions/%,build/skeletons/%,$(solutions_with_blanks))
 build/skeletons/%.cu: solutions/%.cu build/bin/teach
 	mkdir -p $(@D)
 	build/bin/teach skeleton $< >$@.$$$$ && { cmp -s $@.$$$$ $@ && rm $@.$$$$ || mv $@.$$$$ $@; }
-# What runs on the simulator alone needs no machine code.
+# Kernels that run only on the simulator need no machine code.
 build/kernels/build/right/% build/kernels/tests/dtypes/% build/kernels/build/dtypes/%: kernel_code = ptx
-# A skeleton computes nothing: it is compiled for the simulator alone, and less optimised, which takes a quarter of the time.
+# A skeleton computes nothing: -O1 and PTX only take a quarter of the compile time.
 build/kernels/build/skeletons/%: NVCCFLAGS += -Werror all-warnings -Xcicc -O1
 build/kernels/build/skeletons/%: kernel_code = ptx
 
@@ -56,8 +56,8 @@ build/kernels/build/skeletons/%: kernel_code = ptx
 build/tests/all: $(harness) build/bin/teach build/bin/post build/sql_text.so $(test_programs:%=build/%) $(if $(TEST_ALL),$(test_programs:%=build/sanitized/%)) \
     $(patsubst %.cu,build/kernels/%.so,$(wildcard solutions/*/*.cu baselines/*.cu) $(if $(TEST_ALL),$(skeletons)))
 
-# libFuzzer wants its own build of what it exercises, by clang. Optimised it tries more inputs a second, but clang then takes three times
-# as long as they are tried.
+# libFuzzer needs an instrumented build by clang. -O0: optimization would triple the total time, since clang would take longer
+# than the fuzzing.
 FUZZED = clang $(CPPFLAGS) -std=c17 -O0 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 build/fuzz/%.o: %.c build/flags
 	mkdir -p $(@D)

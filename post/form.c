@@ -34,7 +34,7 @@ static const char *const forms[] = {
     "reproduce",
 };
 
-// Whether a word of so many letters is one of "this|that", which ends as a word of a form does.
+// Whether a word is one of the alternatives "this|that" of a form.
 static bool is_one_of(const char *words, const char *word, int letters) {
     for (;; words++) {
         int length = (int)strcspn(words, "| ]");
@@ -46,7 +46,7 @@ static bool is_one_of(const char *words, const char *word, int letters) {
     }
 }
 
-// Whether it is what a word of a form stands for.
+// Whether a word matches a word of a form.
 static bool is_for(const char *kind, int length, const char *word, int letters) {
     int digits = (int)strspn(word, "0123456789");
     if (islower((unsigned char)*kind))
@@ -55,10 +55,10 @@ static bool is_for(const char *kind, int length, const char *word, int letters) 
         return digits == letters;
     if (is_one_of("LESSON|OVER", kind, length))
         return (digits == 2 && letters == 2) || is_one_of("first|last|best", word, letters) ||
-               text_after(word, "peer-") || text_after(word, "baseline-");
-    if (text_after(kind, "ROWS"))
+               text_after_prefix(word, "peer-") || text_after_prefix(word, "baseline-");
+    if (text_after_prefix(kind, "ROWS"))
         return digits > 0 && word[digits] == 'x' && isdigit((unsigned char)word[digits + 1]);
-    if (text_after(kind, "FILE"))
+    if (text_after_prefix(kind, "FILE"))
         return letters > length - 4 && !strncmp(word + letters - (length - 4), kind + 4, (size_t)length - 4);
     return true;
 }

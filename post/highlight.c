@@ -17,7 +17,7 @@ void html_text(FILE *out, const char *text, size_t length) {
             fputc(*at, out);
 }
 
-// The kind of a token, NULL for a word of the kernel's own.
+// The kind of a token, NULL for an identifier of the kernel.
 static const char *kind_of(const char *token, int length) {
     static const char *const keywords =
         " if else for while do return const constexpr static inline template typename struct enum using auto break "
@@ -39,7 +39,7 @@ static const char *kind_of(const char *token, int length) {
     if (strstr(types, key))
         return "t";
     for (size_t i = 0; i < sizeof of_cuda / sizeof *of_cuda; i++)
-        if (text_after(token, of_cuda[i]))
+        if (text_after_prefix(token, of_cuda[i]))
             return "g";
     return NULL;
 }
@@ -61,7 +61,7 @@ static void write_line(FILE *out, const regex_t *tokens, const char *text, const
 }
 
 void highlight(FILE *out, const char *code, bool is_diff) {
-    regex_t tokens; // comments, texts in quotes, words and numbers
+    regex_t tokens; // comments, string literals, words and numbers
     regcomp(&tokens, "//.*|\"([^\"\\]|\\\\.)*\\\\?\"?|[A-Za-z_][A-Za-z0-9_]*|[0-9][A-Za-z0-9.]*", REG_EXTENDED);
     for (const char *end; *code; code = end + 1) {
         end = strchr(code, '\n');

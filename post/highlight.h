@@ -1,14 +1,14 @@
-// Lines of CUDA C as HTML, with what a reader looks for in colours.
+// CUDA C as HTML with syntax highlighting.
 #ifndef HIGHLIGHT_H
 #define HIGHLIGHT_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-// Writes text with what HTML takes as its own escaped.
+// Writes text with HTML characters escaped.
 void html_text(FILE *out, const char *text, size_t length);
 
-// code: lines, each with its end. is_diff: each begins with "+ " where it is new, and with two blanks where it is not.
+// code: lines with their newlines. is_diff: each begins with "+ ", "- " or two spaces.
 void highlight(FILE *out, const char *code, bool is_diff);
 
 #endif

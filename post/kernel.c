@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 20, MOST_CHANGED = 26 }; // lines of a listing, and of one with what is gone
+enum { MOST = 20, MOST_CHANGED = 26 }; // lines of a listing, and of a listing with removed lines
 
 void kernel_free(struct kernel *kernel) {
     lines_free(&kernel->file);
@@ -15,8 +15,8 @@ void kernel_free(struct kernel *kernel) {
     free(kernel->line);
 }
 
-// The lines of a file without the marks of its blanks and what these ask; returns how many.
-static int without_marks(const struct lines *file, struct kernel_line *code) {
+// Reads a file without the markers and tasks of its blanks; returns the number of lines.
+static int read_without_markers(const struct lines *file, struct kernel_line *code) {
     struct blank_reader reader = {0};
     int count = 0;
     for (int i = 0; i < file->count; i++) {
@@ -27,29 +27,29 @@ static int without_marks(const struct lines *file, struct kernel_line *code) {
     return count;
 }
 
-// Puts both together, by a longest common part of theirs.
-static void compare(struct kernel *kernel, const struct kernel_line *old, int olds, const struct kernel_line *new,
-                    int news) {
-    // common[i][j]: the longest common part of what follows line i of one and line j of the other.
-    int(*common)[news + 1] = calloc((size_t)olds + 1, sizeof *common);
-    for (int i = olds - 1; i >= 0; i--)
-        for (int j = news - 1; j >= 0; j--) {
+// Merges both versions by their longest common subsequence.
+static void compare(struct kernel *kernel, const struct kernel_line *old, int old_count, const struct kernel_line *new,
+                    int new_count) {
+    // common[i][j]: length of the longest common subsequence from line i of one and line j of the other.
+    int(*common)[new_count + 1] = calloc((size_t)old_count + 1, sizeof *common);
+    for (int i = old_count - 1; i >= 0; i--)
+        for (int j = new_count - 1; j >= 0; j--) {
             int down = common[i + 1][j], right = common[i][j + 1];
             bool same = !strcmp(old[i].text, new[j].text);
             common[i][j] = same ? common[i + 1][j + 1] + 1 : down > right ? down : right;
         }
-    for (int i = 0, j = 0; i < olds || j < news;) {
+    for (int i = 0, j = 0; i < old_count || j < new_count;) {
         struct kernel_line *line = &kernel->line[kernel->count++];
-        bool same = i < olds && j < news && !strcmp(old[i].text, new[j].text);
-        bool goes = !same && i < olds && (j == news || common[i + 1][j] >= common[i][j + 1]);
-        *line = goes ? old[i] : new[j];
-        line->mark = same ? ' ' : goes ? '-' : '+';
-        if (goes)
+        bool same = i < old_count && j < new_count && !strcmp(old[i].text, new[j].text);
+        bool is_removed = !same && i < old_count && (j == new_count || common[i + 1][j] >= common[i][j + 1]);
+        *line = is_removed ? old[i] : new[j];
+        line->mark = same ? ' ' : is_removed ? '-' : '+';
+        if (is_removed)
             line->blank = 0;
-        i += same || goes;
-        j += !goes;
-        kernel->gone += goes;
-        kernel->news += !same && !goes;
+        i += same || is_removed;
+        j += !is_removed;
+        kernel->removed += is_removed;
+        kernel->added += !same && !is_removed;
     }
     free(common);
 }
@@ -70,8 +70,8 @@ bool kernel_read(const char *figures, const char *lesson, const char *file, bool
     size_t most = (size_t)(kernel->file.count + kernel->before.count) + 1;
     struct kernel_line *old = calloc(most, sizeof *old), *new = calloc(most, sizeof *new);
     kernel->line = calloc(most, sizeof *kernel->line);
-    int olds = without_marks(&kernel->before, old), news = without_marks(&kernel->file, new);
-    compare(kernel, old, olds, new, news);
+    int old_count = read_without_markers(&kernel->before, old), new_count = read_without_markers(&kernel->file, new);
+    compare(kernel, old, old_count, new, new_count);
     free(old);
     free(new);
     return true;
@@ -81,7 +81,7 @@ static bool is_empty(const char *line) {
     return line[strspn(line, " \t\r")] == '\0';
 }
 
-// How many lines of the kernel it has: what is gone is not counted.
+// The number of lines of the kernel in the snippet, without removed lines.
 static int length_of(const struct kernel *kernel, struct snippet snippet) {
     int lines = 0;
     for (int i = snippet.first; i < snippet.end; i++)
@@ -130,37 +130,38 @@ struct snippet kernel_hunk(const struct kernel *kernel, struct snippet snippet) 
     return kernel->compared && hunk.end - hunk.first <= MOST_CHANGED ? hunk : snippet;
 }
 
-void kernel_print(FILE *out, const struct kernel *kernel, struct snippet snippet, bool with_gone, const char *links) {
-    int news = 0, gone = 0, first = 0, last = 0, indent = -1;
+void kernel_print(FILE *out, const struct kernel *kernel, struct snippet snippet, bool with_removed,
+                  const char *links) {
+    int added = 0, removed = 0, first = 0, last = 0, indent = -1;
     for (int i = snippet.first; i < snippet.end; i++) {
         const struct kernel_line *line = &kernel->line[i];
         int blanks = (int)strspn(line->text, " ");
-        news += line->mark == '+';
-        gone += line->mark == '-';
-        if (line->mark == '-' && !with_gone)
+        added += line->mark == '+';
+        removed += line->mark == '-';
+        if (line->mark == '-' && !with_removed)
             continue;
         last = line->mark == '-' ? last : line->number;
         first = first ? first : last;
-        // Directives stand at the margin of a source and do not count.
+        // Preprocessor directives are not indented and do not count.
         if (!is_empty(line->text) && *line->text != '#' && (indent < 0 || blanks < indent))
             indent = blanks;
     }
-    bool marked = kernel->compared && ((with_gone && gone) || (news && news < length_of(kernel, snippet)));
+    bool marked = kernel->compared && ((with_removed && removed) || (added && added < length_of(kernel, snippet)));
     fprintf(out, marked ? "```diff\n" : "```cuda\n");
     for (int i = snippet.first; i < snippet.end; i++) {
         const struct kernel_line *line = &kernel->line[i];
         int blanks = (int)strspn(line->text, " ");
-        if (line->mark == '-' && !with_gone)
+        if (line->mark == '-' && !with_removed)
             continue;
         if (marked)
             fprintf(out, "%c ", line->mark);
         fprintf(out, "%s\n", line->text + (blanks < indent ? blanks : indent));
     }
     fprintf(out, "```\n\n*From [`%s`, lines %d to %d](%s%s#L%d-L%d)%s", kernel->path, first, last, links, kernel->path,
-            first, last, text_after(kernel->path, "lessons/") ? "; an own kernel" : "");
-    if (marked && news)
-        fprintf(out, "; %d of these lines are new", news);
-    if (marked && with_gone && gone)
-        fprintf(out, ", %d are gone", gone);
+            first, last, text_after_prefix(kernel->path, "lessons/") ? "; an own kernel" : "");
+    if (marked && added)
+        fprintf(out, "; %d of these lines are new", added);
+    if (marked && with_removed && removed)
+        fprintf(out, ", %d were removed", removed);
     fprintf(out, ".*\n");
 }

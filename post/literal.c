@@ -15,7 +15,7 @@ static const char *const patterns[] = {
     "([0-9][0-9.,]*[ -]?" UNIT ")([^A-Za-z0-9_/]|$)",
 };
 
-// The texts are UTF-8, and the patterns of bytes.
+// Patterns match bytes of UTF-8 texts.
 static void replace(char *text, const char *from, char to) {
     for (char *at = text; (at = strstr(at, from)) != NULL; at++) {
         *at = to;
@@ -29,7 +29,7 @@ bool literal_figure(const char *text, char *figure, size_t size) {
     replace(copy, "\303\227", 'x');
     replace(copy, "\302\265", 'u');
     replace(copy, "\316\274", 'u');
-    // A shape, 4096 x 64, goes on with a number.
+    // A shape such as 4096 x 64 continues with a number.
     for (char *at = copy; (at = strstr(at, " x ")) != NULL; at++)
         if (strchr("0123456789(", at[3]) && at[3])
             at[1] = ' ';

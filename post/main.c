@@ -1,7 +1,7 @@
-// post check OUTLINE                             whether it is written as it should be, whatever results hold
-// post markdown OUTLINE FIGURES LINKS DRAWINGS   its Markdown on stdout, the paths of its drawings into a file
-// post page POST.md FOLDER URL                   its page on stdout, with the pictures of the folder
-// post/write calls them. Exit status 2: bad input, each mistake on stderr with file and line.
+// post check OUTLINE                             checks the syntax, independent of results
+// post markdown OUTLINE FIGURES LINKS DRAWINGS   prints Markdown, writes the paths of the drawings to a file
+// post page POST.md FOLDER URL                   prints the HTML page, with the pictures of the folder
+// Called by post/write. Exit status 2: bad input, each error on stderr with file and line.
 
 #include "figures.h"
 #include "message.h"
@@ -15,7 +15,7 @@ static bool write_markdown(char **word) {
     char *figures = figures_read(word[1]);
     FILE *drawings = fopen(word[3], "w");
     if (!drawings)
-        message_exit(EXIT_BAD_INPUT, "%s cannot be written", word[3]);
+        message_exit(EXIT_BAD_INPUT, "%s cannot be written [cannot-write]", word[3]);
     struct outline outline = {.path = word[0], .figures = figures, .links = word[2]};
     bool ok = outline_write(&outline, stdout, drawings);
     free(figures);
@@ -32,8 +32,8 @@ int main(int argc, char **argv) {
     else if (argc == 5 && !strcmp(argv[1], "page"))
         ok = page_write(stdout, argv[2], argv[3], argv[4]);
     else
-        message_exit(EXIT_BAD_INPUT, "it is called by post/write");
+        message_exit(EXIT_BAD_INPUT, "usage: called by post/write [usage]");
     if (fflush(stdout) || ferror(stdout))
-        message_exit(EXIT_BAD_INPUT, "the post cannot be written; is the disk full?");
+        message_exit(EXIT_BAD_INPUT, "the post cannot be written; is the disk full? [cannot-write]");
     return ok ? 0 : EXIT_BAD_INPUT;
 }

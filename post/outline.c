@@ -12,45 +12,46 @@
 
 enum { TEXT = 1024 };
 
-// Stands for the charts that the text does not name until it is known which these are.
-static const char rest_of_charts[] = "\f{{charts}}";
+// Placeholder for the charts that the text does not name, which are known only after the last line.
+static const char remaining_charts_mark[] = "\f{{charts}}";
 
-// One pass over an outline. Text is collected first, since a section may be taken back.
+// One pass over an outline. Text is collected in memory, since a whole section may be dropped.
 struct pass {
     const struct outline *outline;
     FILE *text, *drawings;
     int line;          // of the outline, from 1
     int level;         // of the last heading
-    long heading;      // where that stands in text
-    int skipped_level; // of the heading whose section is left out, 0 where none is
-    int mistakes;
+    long heading;      // its position in text
+    int skipped_level; // level of the heading whose section is skipped, 0 if none is
+    int errors;
     char shown[TEXT * 4]; // " name name ": the charts that the text names
 };
 
-enum remark { NOTE, MISTAKE };
+enum severity { NOTE, ERROR };
 
-__attribute__((format(printf, 3, 4))) static void say(struct pass *pass, enum remark remark, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void report(struct pass *pass, enum severity severity, const char *format,
+                                                         ...) {
     fprintf(stderr, "%s:%d: ", pass->outline->path, pass->line);
     va_list words;
     va_start(words, format);
     vfprintf(stderr, format, words);
     va_end(words);
     fputc('\n', stderr);
-    pass->mistakes += remark == MISTAKE;
+    pass->errors += severity == ERROR;
 }
 
-// What is wrong with a placeholder that is written as it should be, and that results do not answer.
+// Reports a well-formed placeholder for which the results have no value.
 static void refuse(struct pass *pass, const char *inner) {
-    say(pass, MISTAKE,
-        "{{%s}} is not in these results; a line or section that may go without it begins with {{needs ...}}", inner);
+    report(pass, ERROR,
+           "{{%s}} is not in these results; a line or section that may go without it begins with {{needs ...}}", inner);
 }
 
 struct placeholder {
-    const char *begin, *end; // where it stands, with its braces
-    char inner[TEXT];        // what they hold
+    const char *begin, *end; // with its braces
+    char inner[TEXT];        // between the braces
 };
 
-// The first placeholder of a text; false where there is none.
+// Finds the first placeholder of a text.
 static bool next_placeholder(const char *text, struct placeholder *found) {
     found->begin = strstr(text, "{{");
     const char *close = found->begin ? strstr(found->begin, "}}") : NULL;
@@ -61,7 +62,7 @@ static bool next_placeholder(const char *text, struct placeholder *found) {
     return true;
 }
 
-// ---- What stands alone on a line --------------------------------------------------------------------------
+// ---- Placeholders alone on a line --------------------------------------------------------------------------
 
 // word: "code" or "diff", the lesson, and a file, a blank, both or neither.
 static void show_code(struct pass *pass, const char *inner, char word[4][TEXT]) {
@@ -76,17 +77,19 @@ static void show_code(struct pass *pass, const char *inner, char word[4][TEXT]) 
     struct snippet snippet;
     bool own = figures_find(figures, "own %s", lesson) && kernel_read(figures, lesson, file, true, &kernel);
     if (own && !kernel_snippet(&kernel, blank, &snippet)) {
-        say(pass, NOTE, "TODO %d is not marked in %s; the solution's lines are shown", blank, kernel.path);
+        report(pass, NOTE, "TODO %d is not marked in %s; showing the lines of the solution [unmarked-blank]", blank,
+               kernel.path);
         kernel_free(&kernel);
         own = false;
     }
     if (own || (kernel_read(figures, lesson, file, false, &kernel) && kernel_snippet(&kernel, blank, &snippet))) {
-        bool with_gone = !strcmp(word[0], "diff");
-        kernel_print(pass->text, &kernel, with_gone ? kernel_hunk(&kernel, snippet) : snippet, with_gone,
+        bool with_removed = !strcmp(word[0], "diff");
+        kernel_print(pass->text, &kernel, with_removed ? kernel_hunk(&kernel, snippet) : snippet, with_removed,
                      pass->outline->links);
         fputc('\n', pass->text);
     } else
-        say(pass, MISTAKE, "{{%s}}: %s has no such lines", inner, *kernel.path ? kernel.path : "the repository");
+        report(pass, ERROR, "{{%s}}: %s has no such lines [no-lines]", inner,
+               *kernel.path ? kernel.path : "the repository");
     kernel_free(&kernel);
 }
 
@@ -96,10 +99,10 @@ static void show_figure(struct pass *pass, const char *path) {
     title = title ? strchr(title, '>') : NULL;
     char *end = title ? strstr(title, "</title>") : NULL;
     if (end) {
-        fprintf(pass->text, "![%.*s](%s)\n\n", (int)(end - title - 1), title + 1, text_base(path));
+        fprintf(pass->text, "![%.*s](%s)\n\n", (int)(end - title - 1), title + 1, base_name(path));
         fprintf(pass->drawings, "%s\n", path);
     } else
-        say(pass, MISTAKE, "{{figure %s}}: there is no such SVG with a title", path);
+        report(pass, ERROR, "{{figure %s}}: no SVG file of this name with a title [no-figure]", path);
     free(svg);
 }
 
@@ -114,14 +117,14 @@ static void show_chart(struct pass *pass, const char *inner, const char *name) {
     fprintf(pass->text, "%s\n\n", text);
 }
 
-// Lines or pictures in the place of a placeholder that stands alone. False where it is none of these.
+// Replaces a placeholder that is alone on its line by lines or pictures. False if it is none of these.
 static bool show_block(struct pass *pass, const char *inner) {
     char word[4][TEXT] = {"", "", "", ""};
     sscanf(inner, "%1023s %1023s %1023s %1023s", word[0], word[1], word[2], word[3]);
     if (!strcmp(word[0], "chart"))
         show_chart(pass, inner, word[1]);
     else if (!strcmp(word[0], "charts"))
-        fprintf(pass->text, "%s\n", rest_of_charts);
+        fprintf(pass->text, "%s\n", remaining_charts_mark);
     else if (!strcmp(word[0], "figure"))
         show_figure(pass, word[1]);
     else if (!strcmp(word[0], "code") || !strcmp(word[0], "diff"))
@@ -133,17 +136,18 @@ static bool show_block(struct pass *pass, const char *inner) {
 
 // ---- Figures within a sentence ----------------------------------------------------------------------------
 
-// NULL where there is none.
+// NULL if there is none.
 static const char *figure_of(struct pass *pass, const char *inner, char text[TEXT]) {
-    const char *of_new = text_after(inner, "new "), *lesson = of_new ? of_new : text_after(inner, "gone ");
+    const char *of_new = text_after_prefix(inner, "new "),
+               *lesson = of_new ? of_new : text_after_prefix(inner, "gone ");
     struct kernel kernel;
     if (lesson && kernel_read(pass->outline->figures, lesson, "attention.cu", false, &kernel)) {
         bool compared = kernel.compared;
-        snprintf(text, TEXT, "%d", of_new ? kernel.news : kernel.gone);
+        snprintf(text, TEXT, "%d", of_new ? kernel.added : kernel.removed);
         kernel_free(&kernel);
         return compared ? text : NULL;
     }
-    bool is_of_lines = text_after(inner, "needs") || text_after(inner, "chart");
+    bool is_of_lines = text_after_prefix(inner, "needs") || text_after_prefix(inner, "chart");
     return is_of_lines ? NULL : figures_find(pass->outline->figures, "%s", inner);
 }
 
@@ -159,31 +163,33 @@ static void resolve(struct pass *pass, const char *line) {
     fprintf(pass->text, "%s\n", line);
 }
 
-// ---- Mistakes that show without results -------------------------------------------------------------------
+// ---- Errors that do not depend on results -------------------------------------------------------------------
 
 static void check_literal(struct pass *pass, const char *text) {
     char figure[64];
     if (literal_figure(text, figure, sizeof figure))
-        say(pass, MISTAKE,
-            "'%s' is a figure written by hand; a figure comes from results/ by a placeholder (post/README.md)", figure);
+        report(pass, ERROR,
+               "'%s' is a figure written by hand; a figure comes from results/ by a placeholder (post/README.md)",
+               figure);
 }
 
 static void check_forms(struct pass *pass, const char *line) {
     struct placeholder found;
     for (; next_placeholder(line, &found); line = found.end) {
-        const char *what = text_after(found.inner, "needs ");
+        const char *what = text_after_prefix(found.inner, "needs ");
         bool fits;
         const char *form = form_of(found.inner, &fits);
         if (!fits && what)
             form_of(what, &fits);
         if (!fits && form)
-            say(pass, MISTAKE, "{{%s}} is not known; it is written {{%s}}", found.inner, form);
+            report(pass, ERROR, "{{%s}} is malformed; write {{%s}} [bad-placeholder]", found.inner, form);
         else if (!fits)
-            say(pass, MISTAKE, "{{%s}} is not known; post/README.md lists what there is", found.inner);
+            report(pass, ERROR, "{{%s}} is unknown; post/README.md lists all placeholders [bad-placeholder]",
+                   found.inner);
     }
 }
 
-// Takes what stands between two marks out of a text, and the marks.
+// Removes two marks and the text between them.
 static void cut(char *text, const char *open, const char *close) {
     for (char *from, *to; (from = strstr(text, open)) && (to = strstr(from + strlen(open), close));) {
         to += strlen(close);
@@ -195,7 +201,7 @@ static void check(struct pass *pass, const char *line) {
     char *text = text_copy(line, strlen(line));
     cut(text, "{{", "}}");
     if (strstr(text, "{{") || strstr(text, "}}"))
-        say(pass, MISTAKE, "a placeholder is written {{name ...}}, on one line");
+        report(pass, ERROR, "a placeholder is {{name ...}}, on one line [bad-placeholder]");
     check_literal(pass, text);
     check_forms(pass, line);
     cut(text, "`", "`");
@@ -203,29 +209,29 @@ static void check(struct pass *pass, const char *line) {
     while (html && !isalpha((unsigned char)html[1]) && html[1] != '/' && html[1] != '!')
         html = strchr(html + 1, '<');
     if (html)
-        say(pass, MISTAKE, "HTML cannot be used here; write Markdown");
+        report(pass, ERROR, "HTML is not allowed; write Markdown [raw-html]");
     if (strstr(text, "!["))
-        say(pass, MISTAKE, "a picture is written {{chart NAME}} or {{figure FILE.svg}}");
+        report(pass, ERROR, "write a picture as {{chart NAME}} or {{figure FILE.svg}} [bad-picture]");
     free(text);
 }
 
 // ---- Lines ------------------------------------------------------------------------------------------------
 
-// {{needs WHAT}} at the beginning of a line: what follows it, or NULL where the line, or alone on it the section, is
-// left out.
+// {{needs WHAT}} at the beginning of a line: returns the rest of the line, or NULL if the line is skipped; alone on a
+// line it skips the section.
 static const char *after_needs(struct pass *pass, const char *line) {
     struct placeholder first;
     bool begins = next_placeholder(line, &first) && first.begin == line;
-    const char *what = begins ? text_after(first.inner, "needs ") : NULL, *figures = pass->outline->figures;
+    const char *what = begins ? text_after_prefix(first.inner, "needs ") : NULL, *figures = pass->outline->figures;
     if (!what)
         return line;
     const char *rest = first.end + strspn(first.end, " ");
     if (figures_find(figures, "needs %s", what) || figures_find(figures, "%s", what))
         return *rest ? rest : NULL;
     if (*rest) {
-        say(pass, NOTE, "left out the sentence: results hold no %s", what);
+        report(pass, NOTE, "skipped the sentence: the results have no %s [skipped]", what);
     } else {
-        say(pass, NOTE, "left out this section: results hold no %s", what);
+        report(pass, NOTE, "skipped this section: the results have no %s [skipped]", what);
         fseek(pass->text, pass->heading, SEEK_SET);
         pass->skipped_level = pass->level;
     }
@@ -269,11 +275,11 @@ static void write_rest(const struct pass *pass, FILE *post) {
     free(copy);
 }
 
-// Whether a line of text stands below a heading before the next one of its level. below: lines, each with its end.
+// Whether there is text between a heading and the next heading of its level. below: the lines after the heading.
 static bool is_filled(const char *below, int level) {
     bool fenced = false;
     for (; *below; below = strchr(below, '\n') + 1) {
-        fenced ^= text_after(below, "```") != NULL;
+        fenced ^= text_after_prefix(below, "```") != NULL;
         int other = fenced ? 0 : (int)strspn(below, "#");
         if (other && below[other] == ' ' && other <= level)
             return false;
@@ -286,14 +292,14 @@ static bool is_filled(const char *below, int level) {
 static void write_post(const struct pass *pass, char *text, FILE *post) {
     bool fenced = false, was_empty = true;
     for (const char *line; (line = strsep(&text, "\n")) && text;) {
-        fenced ^= text_after(line, "```") != NULL;
+        fenced ^= text_after_prefix(line, "```") != NULL;
         if (!fenced && *line == '#' && !is_filled(text, (int)strspn(line, "#")))
             fprintf(stderr, "%s: left out the heading '%s': nothing is left below it\n", pass->outline->path, line);
-        else if (strcmp(line, rest_of_charts)) {
+        else if (strcmp(line, remaining_charts_mark)) {
             if (*line || !was_empty || fenced)
                 fprintf(post, "%s\n", line);
             was_empty = !*line;
-        } else if (!strstr(text, rest_of_charts))
+        } else if (!strstr(text, remaining_charts_mark))
             write_rest(pass, post);
     }
 }
@@ -301,7 +307,7 @@ static void write_post(const struct pass *pass, char *text, FILE *post) {
 bool outline_write(const struct outline *outline, FILE *post, FILE *drawings) {
     struct lines source;
     if (!lines_read(outline->path, &source)) {
-        fprintf(stderr, "post: %s cannot be read\n", outline->path);
+        fprintf(stderr, "post: %s cannot be read [cannot-read]\n", outline->path);
         return false;
     }
     char *text;
@@ -312,24 +318,24 @@ bool outline_write(const struct outline *outline, FILE *post, FILE *drawings) {
         char *line = source.line[i];
         line[strcspn(line, "\r")] = '\0';
         pass.line = i + 1;
-        if (!fenced && (in_comment || text_after(line, "<!--"))) {
+        if (!fenced && (in_comment || text_after_prefix(line, "<!--"))) {
             in_comment = !strstr(line, "-->");
             continue;
         }
-        bool is_fence = text_after(line, "```") != NULL;
+        bool is_fence = text_after_prefix(line, "```") != NULL;
         fenced ^= is_fence;
         take_line(&pass, line, fenced || is_fence);
     }
     fclose(pass.text);
-    const char *facts = text_after(text, "---\n"), *end = facts ? strstr(facts, "---\n") : NULL;
+    const char *facts = text_after_prefix(text, "---\n"), *end = facts ? strstr(facts, "---\n") : NULL;
     const char *body = end ? end + strlen("---\n") : text;
-    if (outline->figures && !pass.mistakes && !body[strspn(body, " \t\n")]) {
+    if (outline->figures && !pass.errors && !body[strspn(body, " \t\n")]) {
         fprintf(stderr, "%s: nothing in it makes a post\n", outline->path);
-        pass.mistakes++;
+        pass.errors++;
     }
-    if (outline->figures && !pass.mistakes)
+    if (outline->figures && !pass.errors)
         write_post(&pass, text, post);
     free(text);
     lines_free(&source);
-    return !pass.mistakes;
+    return !pass.errors;
 }

@@ -1,5 +1,4 @@
-// An outline to Markdown: every placeholder is replaced by what results say. post/README.md says what an outline may
-// hold.
+// Converts an outline to Markdown: placeholders are replaced by values from the results. Syntax: post/README.md.
 #ifndef OUTLINE_H
 #define OUTLINE_H
 
@@ -8,13 +7,12 @@
 
 struct outline {
     const char *path;
-    const char
-        *figures; // of figures_read; NULL: it is checked as far as that goes without results, and nothing is written
-    const char *links; // what goes before a path of the repository in a link
+    const char *figures; // from figures_read; NULL: only check what does not depend on results, and write nothing
+    const char *links;   // prefix of repository paths in links
 };
 
-// Writes the post, and the paths of the drawings that it shows, a line each. False where there is a mistake; each is
-// then said on stderr with file and line.
+// Writes the post, and the paths of its drawings, one per line. False if there is an error; each error is reported on
+// stderr with file and line.
 bool outline_write(const struct outline *outline, FILE *post, FILE *drawings);
 
 #endif

@@ -16,7 +16,7 @@ enum fact { AUTHOR, DESCRIPTION, IMAGE, DATE, FACTS };
 struct page {
     FILE *out;
     const char *folder, *url, *title;
-    const char *fact[FACTS]; // "" where there is none
+    const char *fact[FACTS]; // "" if there is none
     int pictures, tables;
     bool has_contents, failed;
 };
@@ -24,7 +24,7 @@ struct page {
 static char *read_source(const char *path) {
     char *text = text_read(path);
     if (!text) {
-        fprintf(stderr, "post: %s cannot be read\n", path);
+        fprintf(stderr, "post: %s cannot be read [cannot-read]\n", path);
         exit(EXIT_BAD_INPUT);
     }
     return text;
@@ -32,14 +32,14 @@ static char *read_source(const char *path) {
 
 // ---- Nodes ------------------------------------------------------------------------------------------------
 
-// What a paragraph consists of, where that is one node of this type.
+// The only child of a paragraph, if it has this type.
 static cmark_node *alone_in(cmark_node *paragraph, cmark_node_type type) {
     bool is_paragraph = cmark_node_get_type(paragraph) == CMARK_NODE_PARAGRAPH;
     cmark_node *child = is_paragraph ? cmark_node_first_child(paragraph) : NULL;
     return cmark_node_get_type(child) == type && !cmark_node_next(child) ? child : NULL;
 }
 
-// Writes the HTML of what a node holds, without its own tags.
+// Writes the HTML of a node's children, without its own tags.
 static void write_words(FILE *out, cmark_node *node) {
     char *html = cmark_render_html(node, CMARK_OPT_DEFAULT, NULL);
     const char *words = strchr(html, '>') + 1;
@@ -60,18 +60,18 @@ static bool holds_html(cmark_node *document) {
 
 // ---- Figures ----------------------------------------------------------------------------------------------
 
-// A chart serves every width; a drawing may have another for a phone.
+// A chart is used at every width; a drawing may have a second version for phones.
 static void write_picture(struct page *page, cmark_node *image) {
     const char *url = cmark_node_get_url(image), *dot = strrchr(url, '.');
     if (strchr(url, ':') || !dot) {
-        fprintf(stderr, "post: a picture from elsewhere: %s\n", url);
+        fprintf(stderr, "post: a picture from another place: %s [foreign-picture]\n", url);
         page->failed = true;
         return;
     }
     char wide[PATH_TEXT], phone[PATH_TEXT];
     snprintf(wide, sizeof wide, "%s/%.*s.svg", page->folder, (int)(dot - url), url);
     snprintf(phone, sizeof phone, "%s/%.*s-phone.svg", page->folder, (int)(dot - url), url);
-    bool is_chart = !strcmp(dot, ".png"), has_phone = !is_chart && files_exist(phone);
+    bool is_chart = !strcmp(dot, ".png"), has_phone = !is_chart && file_exists(phone);
     const char *class = is_chart ? "chart" : has_phone ? "wide drawing" : "drawing";
     page->failed |= !picture_write(page->out, wide, class, ++page->pictures);
     if (has_phone)
@@ -88,7 +88,7 @@ static void write_code(FILE *out, cmark_node *node) {
     fputs("</code></pre>", out);
 }
 
-// Reached by keyboard, since it scrolls where the page is narrow.
+// Focusable by keyboard, since it scrolls on a narrow page.
 static void write_table(struct page *page, cmark_node *node) {
     char *table = cmark_render_html(node, CMARK_OPT_TABLE_PREFER_STYLE_ATTRIBUTES, NULL);
     fprintf(page->out, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"Table %d\">\n%s</div>",
@@ -96,8 +96,8 @@ static void write_table(struct page *page, cmark_node *node) {
     free(table);
 }
 
-// Writes a picture, code or a table, with a paragraph in italics that follows as its caption. Returns the last node of
-// the figure, NULL where the node is none of these.
+// Writes a picture, code or a table, with a following paragraph in italics as its caption. Returns the last node of the
+// figure, NULL if the node is none of these.
 static cmark_node *write_figure(struct page *page, cmark_node *node) {
     cmark_node *image = alone_in(node, CMARK_NODE_IMAGE);
     bool is_code = cmark_node_get_type(node) == CMARK_NODE_CODE_BLOCK;
@@ -139,7 +139,7 @@ static size_t make_id(cmark_node *heading, char id[ID_TEXT]) {
     return length;
 }
 
-// The same, with a number behind it where headings before it have it, too.
+// The same, with a number appended if earlier headings have the same id.
 static void make_unique_id(cmark_node *heading, char id[ID_TEXT]) {
     size_t length = make_id(heading, id);
     int same = 1;
@@ -154,7 +154,7 @@ static void make_unique_id(cmark_node *heading, char id[ID_TEXT]) {
         snprintf(id + length, ID_TEXT - length, "-%d", same);
 }
 
-// Links to the sections, from their first heading on.
+// The table of contents.
 static void write_contents(FILE *out, cmark_node *heading) {
     fputs("<nav aria-label=\"Contents\">\n<ul>\n", out);
     for (; heading; heading = cmark_node_next(heading))
@@ -182,18 +182,19 @@ static void write_heading(struct page *page, cmark_node *heading, int level) {
 
 // ---- The page ---------------------------------------------------------------------------------------------
 
-// Reads the facts, "author: ...", between two lines of --- at the beginning; returns what stands behind them.
+// Reads the metadata, "author: ...", between two lines of --- at the beginning; returns the rest of the text.
 static const char *read_facts(struct page *page, char *markdown) {
     static const char *const name[FACTS] = {"author:", "description:", "image:", "date:"};
     for (int i = 0; i < FACTS; i++)
         page->fact[i] = "";
-    char *facts = markdown + strlen("---\n"), *end = text_after(markdown, "---\n") ? strstr(facts, "\n---\n") : NULL;
+    char *facts = markdown + strlen("---\n"),
+         *end = text_after_prefix(markdown, "---\n") ? strstr(facts, "\n---\n") : NULL;
     if (!end)
         return markdown;
     *end = '\0';
     for (char *line = strtok(facts, "\n"); line; line = strtok(NULL, "\n"))
         for (int i = 0; i < FACTS; i++) {
-            const char *value = text_after(line, name[i]);
+            const char *value = text_after_prefix(line, name[i]);
             if (value && !*page->fact[i])
                 page->fact[i] = value + strspn(value, " ");
         }
@@ -202,7 +203,7 @@ static const char *read_facts(struct page *page, char *markdown) {
 
 static void write_meta(const struct page *page) {
     const char *image = page->fact[IMAGE];
-    char address[PATH_TEXT]; // what shows a preview takes no relative one
+    char address[PATH_TEXT]; // link previews need an absolute URL
     snprintf(address, sizeof address, "%s%s", *image && !strchr(image, ':') ? page->url : "", image);
     const char *const meta[][3] = {
         {"name", "author", page->fact[AUTHOR]},
@@ -271,11 +272,11 @@ bool page_write(FILE *out, const char *markdown, const char *folder, const char 
     cmark_parser_free(parser);
     page.failed = holds_html(document);
     if (page.failed)
-        fprintf(stderr, "post: %s holds raw HTML\n", markdown);
+        fprintf(stderr, "post: %s contains raw HTML [raw-html]\n", markdown);
     bool has_title = cmark_node_get_heading_level(heading) > 0;
     char *title = cmark_render_plaintext(has_title ? heading : document, CMARK_OPT_DEFAULT, 0);
     page.title = has_title ? text_trim(title) : "Attention in CUDA";
-    if (heading && (*page.fact[AUTHOR] || *page.fact[DATE])) // the place of the byline
+    if (heading && (*page.fact[AUTHOR] || *page.fact[DATE])) // the byline comes after the title
         cmark_node_insert_after(heading, cmark_node_new(CMARK_NODE_CUSTOM_BLOCK));
 
     char *rest = template;

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The opening tag: its size is the page's business, what it is labelled by gets the prefix.
+// The opening tag, without its size (the page sets it), with prefixed aria-labelledby.
 static void write_tag(FILE *out, const char *tag, const char *class, const char *prefix) {
     fprintf(out, "<svg class=\"%s\"", class);
     const char *name = tag + strlen("<svg");
     for (const char *quote; *(quote = strpbrk(name, "\"'>")) != '>';) {
         const char *close = strchr(quote + 1, *quote);
         name += strspn(name, " \t\r\n");
-        if (text_after(name, "aria-labelledby=")) {
+        if (text_after_prefix(name, "aria-labelledby=")) {
             const char *before = " aria-labelledby=\"";
             for (const char *id = quote + 1; id < close; id += strspn(id, " ")) {
                 int length = (int)strcspn(id, " \"'");
@@ -22,14 +22,14 @@ static void write_tag(FILE *out, const char *tag, const char *class, const char 
                 id += length;
             }
             fputc('"', out);
-        } else if (!text_after(name, "width=") && !text_after(name, "height="))
+        } else if (!text_after_prefix(name, "width=") && !text_after_prefix(name, "height="))
             fprintf(out, " %.*s", (int)(close + 1 - name), name);
         name = close + 1;
     }
     fputc('>', out);
 }
 
-// Without styles and empty lines, and with the prefix before each id. False where one is not of this SVG.
+// Removes styles and empty lines and prefixes each id. False if a reference is not to this SVG.
 static bool write_rest(FILE *out, const char *rest, const char *prefix) {
     bool own = true;
     regex_t special;
@@ -62,7 +62,9 @@ bool picture_write(FILE *out, const char *path, const char *class, int number) {
         write_tag(out, tag, class, prefix);
     bool own = end && write_rest(out, end + 1, prefix);
     if (!own)
-        fprintf(stderr, end ? "post: %s refers to something outside the page\n" : "post: there is no SVG in %s\n",
+        fprintf(stderr,
+                end ? "post: %s refers to something outside the page [foreign-reference]\n"
+                    : "post: %s is not an SVG [no-figure]\n",
                 path);
     free(svg);
     return own;

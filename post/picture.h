@@ -1,17 +1,15 @@
-// Pictures within a page.
+// Pictures of a page.
 #ifndef PICTURE_H
 #define PICTURE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-// Writes an SVG into a page, with a class in the place of its size, without its own styles, and with ids that begin
-// with the number. False, and one line on stderr, where there is no such file or it refers to something outside the
-// page.
+// Writes an SVG into a page, with a class instead of its size, without its own styles, and with ids prefixed by the
+// number. False, with one line on stderr, if the file does not exist or refers to something outside of the page.
 bool picture_write(FILE *out, const char *path, const char *class, int number);
 
-// The colours of charts on white and on dark paper, as rules of CSS for svg.chart. Takes the text of plots/palette
-// apart.
+// Prints CSS rules for the colours of charts in the light and dark theme. Modifies the text of plots/palette.
 void picture_colours(FILE *out, char *palette);
 
 #endif

@@ -1,5 +1,5 @@
-# . scripts/completion.sh: goals, variables and their values at Tab after make, in this workbook's folder, for bash and zsh.
-# Elsewhere make is completed as before.
+# . scripts/completion.sh: completes goals, variables and values after make, in this workbook's folder, for bash and zsh. In
+# other folders the previous completion of make is used.
 # shellcheck shell=bash disable=SC2206,SC2207,SC2154
 
 if [ -n "${ZSH_VERSION-}" ]; then
@@ -9,7 +9,7 @@ if [ -n "${ZSH_VERSION-}" ]; then
 fi
 
 _workbook_make() {
-    # bash breaks words at =, so it wants what stands behind; zsh does not, and gives the whole word.
+    # bash breaks words at = and expects only the part after it; zsh passes the whole word.
     local current=$2 line
     if [ -n "${BASH_VERSION-}" ]; then
         line=${COMP_LINE:0:$COMP_POINT}
@@ -21,9 +21,9 @@ _workbook_make() {
     fi
     COMPREPLY=($(compgen -W "$(command make words 2>/dev/null)" -- "$current"))
     if [ -n "${BASH_VERSION-}" ]; then
-        # Without a value in the list none is left, and bash completes the name of a file.
+        # If the variable has no listed values, bash completes file names.
         case $current in *=*) COMPREPLY=(${COMPREPLY[@]#*=}) ;; esac
-        # A variable is followed by its value.
+        # No space after NAME=, since the value follows.
         case ${#COMPREPLY[@]}:${COMPREPLY[*]-} in 1:*=) compopt -o nospace ;; esac
     fi
 }

@@ -1,16 +1,16 @@
-# . scripts/shared.sh: what scripts share, from the top of the repository.
+# . scripts/shared.sh: functions shared by scripts that run at the top of the repository.
 # shellcheck shell=sh
 
-# fail MESSAGE [STATUS]: says in which script what is wrong, and ends; status 2 is bad input.
+# fail MESSAGE [STATUS]: prints the script's name and the message, and exits; status 2 is bad input.
 fail() {
     echo "$(echo "$0" | grep -o '[^/]*/[^/]*$'): $1" >&2
     exit "${2:-2}"
 }
-# check_or_write [WORD]: of a script that writes pages.
+# check_or_write [OPTION]: validates the option of a script that writes pages.
 check_or_write() {
-    case ${1-} in --check | '') ;; *) fail "there is no option $1; the only one is --check" ;; esac
+    case ${1-} in --check | '') ;; *) fail "unknown option $1; the only option is --check [usage]" ;; esac
 }
-# scratch [FILE...]: a folder $work, which goes at the end, whatever that is, with the files, of which the shell makes names then.
+# scratch [PATTERN...]: creates the folder $work, which is removed at exit together with all files that match the patterns.
 scratch() {
     work=$(mktemp -d)
     rubbish=$*

@@ -1,7 +1,7 @@
-// Which GPUs a kernel file is for, by its line
+// The GPUs that a kernel file supports, by its line
 //     // architecture: sm_80
-// which says the least compute capability that it needs; with an a, as in sm_90a, the only one: what such code uses is
-// there on no other GPU, be it newer (PTX ISA, .target). Without that line it is for any.
+// which is the minimum compute capability. With the suffix a, as in sm_90a, it is the only one: architecture-specific
+// features exist on no other GPU, not even on newer ones (PTX ISA, .target). Without the line any GPU is supported.
 #include "commands.h"
 
 #include "text.h"
@@ -12,148 +12,155 @@
 #include <strings.h>
 
 enum {
-    SIMULATOR = 90,   // simulator/runtime/device.c
-    FIRST_ALONE = 90, // nvcc does not list those with an a; each from 9.0 on has one
-    MOST_KNOWN = 64,
+    SIMULATOR = 90,           // simulator/runtime/device.c
+    FIRST_ARCH_SPECIFIC = 90, // nvcc does not list sm_NNa targets; they exist from 9.0 on
+    MAX_KNOWN = 64,
 };
 
-// What find-cuda --architectures says: NVCC FOLDER VERSION COMPILED GPU KNOWN...
-struct found {
+// The output of find-cuda --architectures: NVCC FOLDER VERSION COMPILE_CAPABILITY GPU KNOWN...
+struct toolkit {
     const char *nvcc, *version;
-    int compiled, gpu, known[MOST_KNOWN], count; // gpu: 0 where none answers
+    int compile_capability, gpu, known[MAX_KNOWN], count; // gpu: 0 if none responds
 };
 
-struct needed {
-    int least; // 0: any
-    bool alone;
-    struct message wrong; // "" where the line is right
+struct requirement {
+    int min_capability; // 0: any
+    bool exact;
+    struct message error; // "" if the line is valid
 };
 
-static struct found read_found(char *text) {
-    struct found found = {.nvcc = strtok(text, " ")};
+static struct toolkit parse_toolkit(char *text) {
+    struct toolkit toolkit = {.nvcc = strtok(text, " ")};
     strtok(NULL, " ");
-    found.version = strtok(NULL, " ");
-    const char *compiled = strtok(NULL, " "), *gpu = strtok(NULL, " ");
+    toolkit.version = strtok(NULL, " ");
+    const char *compile_capability = strtok(NULL, " "), *gpu = strtok(NULL, " ");
     if (!gpu)
-        message_exit(EXIT_BAD_INPUT, "architecture needs what scripts/find-cuda --architectures says");
-    found.compiled = atoi(compiled);
-    found.gpu = atoi(gpu);
-    for (const char *word; (word = strtok(NULL, " ")) && found.count < MOST_KNOWN;)
-        found.known[found.count++] = atoi(word);
-    return found;
+        message_exit(EXIT_BAD_INPUT, "architecture needs the output of scripts/find-cuda --architectures [usage]");
+    toolkit.compile_capability = atoi(compile_capability);
+    toolkit.gpu = atoi(gpu);
+    for (const char *word; (word = strtok(NULL, " ")) && toolkit.count < MAX_KNOWN;)
+        toolkit.known[toolkit.count++] = atoi(word);
+    return toolkit;
 }
 
-static bool knows(const struct found *found, const struct needed *needed) {
-    for (int i = 0; i < found->count; i++)
-        if (found->known[i] == needed->least)
-            return !needed->alone || needed->least >= FIRST_ALONE;
+static bool toolkit_knows(const struct toolkit *toolkit, const struct requirement *requirement) {
+    for (int i = 0; i < toolkit->count; i++)
+        if (toolkit->known[i] == requirement->min_capability)
+            return !requirement->exact || requirement->min_capability >= FIRST_ARCH_SPECIFIC;
     return false;
 }
 
-// "sm_80" or "sm_90a" as a whole.
-static bool read_architecture(const char *text, struct needed *needed) {
+// Exactly "sm_80" or "sm_90a".
+static bool parse_architecture(const char *text, struct requirement *requirement) {
     char *end;
-    const char *digits = text_after(text, "sm_");
+    const char *digits = text_after_prefix(text, "sm_");
     if (!digits || !isdigit((unsigned char)*digits))
         return false;
-    needed->least = (int)strtol(digits, &end, 10);
-    needed->alone = *end == 'a';
-    return !end[needed->alone];
+    requirement->min_capability = (int)strtol(digits, &end, 10);
+    requirement->exact = *end == 'a';
+    return !end[requirement->exact];
 }
 
-static bool says_architecture(const char *line) {
+static bool is_architecture_line(const char *line) {
     line += strspn(line, " \t");
-    const char *words = text_after(line, "//");
+    const char *words = text_after_prefix(line, "//");
     return words && !strncasecmp(words + strspn(words, " \t"), "architecture:", strlen("architecture:"));
 }
 
-static struct needed read_file(const char *file, const struct found *found) {
-    struct needed needed = {.least = 0};
+static struct requirement read_requirement(const char *file, const struct toolkit *toolkit) {
+    struct requirement requirement = {.min_capability = 0};
     struct lines lines;
-    int said = 0;
+    int lines_found = 0;
     lines_read(file, &lines);
     for (int i = 0; i < lines.count; i++) {
         char *line = lines.line[i];
-        if (!says_architecture(line))
+        if (!is_architecture_line(line))
             continue;
         line[strcspn(line, "\r")] = 0;
         for (size_t length = strlen(line); length && isspace((unsigned char)line[length - 1]);)
             line[--length] = 0;
-        const char *architecture = text_after(line, "// architecture: ");
-        if (said++)
-            message_set(&needed.wrong, "%s:%d: a second line that says the architecture; there is one", file, i + 1);
-        else if (!architecture || !read_architecture(architecture, &needed))
-            message_set(&needed.wrong,
-                        "%s:%d: '%.200s' is not known; it is written '// architecture: sm_80', or sm_90a", file, i + 1,
-                        line);
-        else if (!knows(found, &needed))
-            message_set(&needed.wrong, "%s:%d: CUDA %s knows no %s; %s --list-gpu-code lists what it knows", file,
-                        i + 1, found->version, architecture, found->nvcc);
+        const char *architecture = text_after_prefix(line, "// architecture: ");
+        if (lines_found++)
+            message_set(&requirement.error, "%s:%d: second architecture line; a file has only one [architecture-line]",
+                        file, i + 1);
+        else if (!architecture || !parse_architecture(architecture, &requirement))
+            message_set(&requirement.error,
+                        "%s:%d: '%.200s' is not an architecture line; write '// architecture: sm_80', or sm_90a "
+                        "[architecture-line]",
+                        file, i + 1, line);
+        else if (!toolkit_knows(toolkit, &requirement))
+            message_set(
+                &requirement.error,
+                "%s:%d: CUDA %s does not support %s; %s --list-gpu-code lists what it supports [architecture-line]",
+                file, i + 1, toolkit->version, architecture, toolkit->nvcc);
     }
     lines_free(&lines);
-    return needed;
+    return requirement;
 }
 
-static bool runs(const struct needed *needed, int compute_capability) {
-    return needed->alone ? compute_capability == needed->least : compute_capability >= needed->least;
+static bool runs_on(const struct requirement *requirement, int compute_capability) {
+    return requirement->exact ? compute_capability == requirement->min_capability
+                              : compute_capability >= requirement->min_capability;
 }
 
-static void print_facts(const char *file, const struct needed *needed, const struct found *found) {
-    // Where no GPU answers, whoever runs the kernel says so.
-    bool gpu = runs(needed, found->gpu ? found->gpu : SIMULATOR), simulator = runs(needed, SIMULATOR),
-         wrong = *needed->wrong.text;
+static void print_facts(const char *file, const struct requirement *requirement, const struct toolkit *toolkit) {
+    // If no GPU responds, the launcher reports it when the kernel is run.
+    bool gpu = runs_on(requirement, toolkit->gpu ? toolkit->gpu : SIMULATOR),
+         simulator = runs_on(requirement, SIMULATOR), error = *requirement->error.text;
     char line[32] = "any";
-    if (needed->least && !wrong)
-        snprintf(line, sizeof line, "sm_%d%s", needed->least, needed->alone ? "a" : "");
+    if (requirement->min_capability && !error)
+        snprintf(line, sizeof line, "sm_%d%s", requirement->min_capability, requirement->exact ? "a" : "");
     printf("%s|%s|%s\n", file, line,
-           wrong              ? "wrong"
+           error              ? "wrong"
            : gpu && simulator ? "gpu,sim"
            : gpu              ? "gpu"
            : simulator        ? "sim"
                               : "none");
 }
 
-static void print_why(const struct needed *needed, const struct found *found) {
-    if (*needed->wrong.text) {
-        puts(needed->wrong.text);
+static void print_reason(const struct requirement *requirement, const struct toolkit *toolkit) {
+    if (*requirement->error.text) {
+        puts(requirement->error.text);
         return;
     }
-    printf("it is for sm_%d%s, and ", needed->least, needed->alone ? " alone" : " and newer");
-    if (found->gpu)
-        printf("the GPU here is an sm_%d", found->gpu);
+    printf("the file requires sm_%d%s, and ", requirement->min_capability,
+           requirement->exact ? "a exactly" : " or newer");
+    if (toolkit->gpu)
+        printf("the GPU here is an sm_%d", toolkit->gpu);
     else
-        printf("no GPU answers");
-    if (!runs(needed, SIMULATOR))
-        printf(", the simulator an sm_%d", SIMULATOR);
+        printf("no GPU responds");
+    if (!runs_on(requirement, SIMULATOR))
+        printf(", the simulator is an sm_%d", SIMULATOR);
     putchar('\n');
 }
 
-static void print_code(const struct needed *needed, const struct found *found, bool simulated) {
-    int compiled = simulated ? SIMULATOR : found->compiled;
-    int target = needed->alone || needed->least > compiled ? needed->least : compiled;
-    const char *alone = needed->alone ? "a" : "";
-    if (*needed->wrong.text)
-        message_exit(EXIT_BAD_INPUT, "%s", needed->wrong.text);
+static void print_code(const struct requirement *requirement, const struct toolkit *toolkit, bool simulated) {
+    int compile_capability = simulated ? SIMULATOR : toolkit->compile_capability;
+    int target = requirement->exact || requirement->min_capability > compile_capability ? requirement->min_capability
+                                                                                        : compile_capability;
+    const char *exact = requirement->exact ? "a" : "";
+    if (*requirement->error.text)
+        message_exit(EXIT_BAD_INPUT, "%s", requirement->error.text);
     if (simulated) {
-        printf("-gencode arch=compute_%d%s,code=compute_%d%s\n", target, alone, target, alone);
+        printf("-gencode arch=compute_%d%s,code=compute_%d%s\n", target, exact, target, exact);
         return;
     }
-    printf("-gencode arch=compute_%d%s,code=[compute_%d%s,sm_%d%s]", target, alone, target, alone, target, alone);
-    if (target > SIMULATOR && runs(needed, SIMULATOR))
+    printf("-gencode arch=compute_%d%s,code=[compute_%d%s,sm_%d%s]", target, exact, target, exact, target, exact);
+    if (target > SIMULATOR && runs_on(requirement, SIMULATOR))
         printf(" -gencode arch=compute_%d,code=compute_%d", SIMULATOR, SIMULATOR);
     putchar('\n');
 }
 
 int teach_architecture(int count, char **word) {
-    struct found found = read_found(word[1]);
+    struct toolkit toolkit = parse_toolkit(word[1]);
     for (int i = 2; i < count; i++) {
-        struct needed needed = read_file(word[i], &found);
+        struct requirement requirement = read_requirement(word[i], &toolkit);
         if (!strcmp(word[0], "facts"))
-            print_facts(word[i], &needed, &found);
+            print_facts(word[i], &requirement, &toolkit);
         else if (!strcmp(word[0], "why"))
-            print_why(&needed, &found);
+            print_reason(&requirement, &toolkit);
         else
-            print_code(&needed, &found, !strcmp(word[0], "ptx"));
+            print_code(&requirement, &toolkit, !strcmp(word[0], "ptx"));
     }
     return 0;
 }

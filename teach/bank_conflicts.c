@@ -1,10 +1,11 @@
 // Register-bank conflicts of a kernel's multiply-adds, counted in its machine code.
 //
-// The registers of sm_70 and later lie in two banks, even and odd, and a multiply-add reads three. A conflict is a
-// register more from one bank than its ports. On Volta a bank was measured to give two a clock (Jia et al., "Dissecting
-// the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018): with two ports, what is left are three in one bank.
-// What the instruction before has marked .reuse in the same place of its operands is not read again. This is a static
-// count: it does not know when another warp's instruction comes between the two, which loses what was kept.
+// The registers of sm_70 and later are in two banks, even and odd, and an FFMA reads three. Each register read from a
+// bank beyond its number of ports is one conflict. Volta was measured to read two registers per bank and clock (Jia et
+// al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018), so with two ports a conflict needs
+// three registers in one bank. An operand that the previous instruction marked .reuse in the same operand position
+// comes from the reuse cache. The count is static: it ignores that an instruction of another warp in between clears
+// that cache.
 #include "commands.h"
 
 #include "text.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPERANDS = 4, MOST_LOOPS = 1000 };
+enum { OPERANDS = 4, MAX_LOOPS = 1000 };
 
 struct multiply_add {
     unsigned long address;
@@ -22,54 +23,53 @@ struct multiply_add {
 
 struct function {
     char name[512];
-    struct multiply_add *done; // [count]
-    int count, room;
+    struct multiply_add *ffma; // [count]
+    int count, capacity;
     struct {
         unsigned long first, last;
-    } loop[MOST_LOOPS]; // from where a branch goes back to, to that branch
+    } loop[MAX_LOOPS]; // from the target of a backward branch to the branch
     int loops;
-    int kept[OPERANDS]; // register that the instruction before has kept, -1 none
+    int reuse_cache[OPERANDS]; // register in the reuse cache per operand position, -1 none
 };
 
-static void keep_nothing(struct function *f) {
+static void clear_reuse_cache(struct function *f) {
     for (int i = 0; i < OPERANDS; i++)
-        f->kept[i] = -1;
+        f->reuse_cache[i] = -1;
 }
 
 static bool is_innermost(const struct function *f, int loop) {
     for (int j = 0; j < f->loops; j++) {
         bool inside = f->loop[j].first >= f->loop[loop].first && f->loop[j].last <= f->loop[loop].last;
         bool same = f->loop[j].first == f->loop[loop].first && f->loop[j].last == f->loop[loop].last;
-        // Of two branches of one loop the first stands for it.
+        // If one loop has two backward branches, the first one represents it.
         if (j != loop && inside && (j < loop || !same))
             return false;
     }
     return true;
 }
 
-static void end_function(struct function *f, int least) {
-    int all = 0, wrong = 0;
+static void end_function(struct function *f, int min_ffma) {
+    int ffma_total = 0, conflict_sum = 0;
     for (int i = 0; i < f->loops; i++) {
-        int done = 0, conflicts = 0;
+        int ffma = 0, conflicts = 0;
         for (int j = 0; j < f->count; j++)
-            if (f->done[j].address >= f->loop[i].first && f->done[j].address <= f->loop[i].last) {
-                done++;
-                conflicts += f->done[j].conflicts;
+            if (f->ffma[j].address >= f->loop[i].first && f->ffma[j].address <= f->loop[i].last) {
+                ffma++;
+                conflicts += f->ffma[j].conflicts;
             }
-        if (done >= least && is_innermost(f, i)) {
-            all += done;
-            wrong += conflicts;
+        if (ffma >= min_ffma && is_innermost(f, i)) {
+            ffma_total += ffma;
+            conflict_sum += conflicts;
         }
     }
-    if (all)
-        printf("%s\t%d\t%.3f\n", f->name, all, (double)wrong / all);
+    if (ffma_total)
+        printf("%s\t%d\t%.3f\n", f->name, ffma_total, (double)conflict_sum / ffma_total);
     f->count = f->loops = 0;
 }
 
-// How many registers beyond its ports a bank has to give to the operands behind the first, and remembers which are
-// kept.
+// The number of bank conflicts of the source operands; updates the reuse cache.
 static int read_operands(struct function *f, char *text, int ports) {
-    int bank[2] = {0, 0}, seen[OPERANDS], count = 0, kept[OPERANDS] = {-1, -1, -1, -1};
+    int bank[2] = {0, 0}, distinct_registers[OPERANDS], count = 0, reuse_cache[OPERANDS] = {-1, -1, -1, -1};
     char *operand = strsep(&text, ",");
     for (int i = 0; i < OPERANDS && (operand = strsep(&text, ",")); i++) {
         operand += strspn(operand, " |-");
@@ -77,26 +77,26 @@ static int read_operands(struct function *f, char *text, int ports) {
             continue;
         int number = atoi(operand + 1), j = 0;
         if (strstr(operand, ".reuse"))
-            kept[i] = number;
-        while (j < count && seen[j] != number)
+            reuse_cache[i] = number;
+        while (j < count && distinct_registers[j] != number)
             j++;
-        if (f->kept[i] == number || j < count)
+        if (f->reuse_cache[i] == number || j < count)
             continue;
-        seen[count++] = number;
+        distinct_registers[count++] = number;
         bank[number % 2]++;
     }
-    memcpy(f->kept, kept, sizeof kept);
+    memcpy(f->reuse_cache, reuse_cache, sizeof reuse_cache);
     return (bank[0] > ports ? bank[0] - ports : 0) + (bank[1] > ports ? bank[1] - ports : 0);
 }
 
-static void add(struct function *f, unsigned long address, int conflicts) {
-    if (f->count == f->room) {
-        f->room = f->room ? 2 * f->room : 1024;
-        f->done = realloc(f->done, (size_t)f->room * sizeof *f->done);
-        if (!f->done)
+static void add_ffma(struct function *f, unsigned long address, int conflicts) {
+    if (f->count == f->capacity) {
+        f->capacity = f->capacity ? 2 * f->capacity : 1024;
+        f->ffma = realloc(f->ffma, (size_t)f->capacity * sizeof *f->ffma);
+        if (!f->ffma)
             message_exit(EXIT_CHECK_FAILED, "out of memory");
     }
-    f->done[f->count++] = (struct multiply_add){address, conflicts};
+    f->ffma[f->count++] = (struct multiply_add){address, conflicts};
 }
 
 // "        /*0a10*/   @P0 BRA 0x8f0 ;"
@@ -109,16 +109,16 @@ static void read_instruction(struct function *f, char *line, int ports) {
     if (strncmp(end, "*/ ", 3) || (*words != '@' && !isupper((unsigned char)*words)))
         return;
     end[2 + strcspn(end + 2, ";")] = 0;
-    if (text_after(words, "FFMA ")) {
-        add(f, address, read_operands(f, end + 2, ports));
+    if (text_after_prefix(words, "FFMA ")) {
+        add_ffma(f, address, read_operands(f, end + 2, ports));
         return;
     }
-    keep_nothing(f);
+    clear_reuse_cache(f);
     const char *branch = strstr(end, " BRA "), *target = NULL;
     for (const char *at = branch; at && (at = strstr(at, "0x")); at++)
         target = at;
     unsigned long to = target ? strtoul(target, NULL, 16) : address + 1;
-    if (to <= address && f->loops < MOST_LOOPS) {
+    if (to <= address && f->loops < MAX_LOOPS) {
         f->loop[f->loops].first = to;
         f->loop[f->loops++].last = address;
     }
@@ -126,22 +126,22 @@ static void read_instruction(struct function *f, char *line, int ports) {
 
 int teach_bank_conflicts(int count, char **word) {
     static struct function function;
-    int least = count > 0 ? atoi(word[0]) : 256, ports = count > 1 ? atoi(word[1]) : 1;
+    int min_ffma = count > 0 ? atoi(word[0]) : 256, ports = count > 1 ? atoi(word[1]) : 1;
     char *line = NULL;
     size_t size = 0;
-    keep_nothing(&function);
+    clear_reuse_cache(&function);
     while (getline(&line, &size, stdin) >= 0) {
         const char *name = strstr(line, "Function : ");
         if (!name) {
             read_instruction(&function, line, ports);
             continue;
         }
-        end_function(&function, least);
+        end_function(&function, min_ffma);
         name += strlen("Function : ");
         snprintf(function.name, sizeof function.name, "%.*s", (int)strcspn(name, " \n"), name);
     }
-    end_function(&function, least);
+    end_function(&function, min_ffma);
     free(line);
-    free(function.done);
+    free(function.ffma);
     return 0;
 }

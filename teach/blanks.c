@@ -10,7 +10,7 @@ bool blank_list_add(struct blank_list *list, const char *file) {
     struct listed_blank blank = {.file = file};
     if (!lines_read(file, &lines))
         return false;
-    for (int i = 0; i < lines.count && list->count < MOST_BLANKS; i++) {
+    for (int i = 0; i < lines.count && list->count < MAX_BLANKS; i++) {
         enum blank_line kind = blank_read(&reader, lines.line[i]);
         if (kind == BLANK_BEGIN) {
             blank.number = reader.number;
@@ -25,7 +25,7 @@ bool blank_list_add(struct blank_list *list, const char *file) {
     return true;
 }
 
-const struct listed_blank *blank_list_open(const struct blank_list *list) {
+const struct listed_blank *first_open_blank(const struct blank_list *list) {
     for (int i = 0; i < list->count; i++)
         if (list->blank[i].open)
             return &list->blank[i];
@@ -37,7 +37,7 @@ int teach_blanks(int count, char **word) {
     for (int i = 0; i < count; i++) {
         struct blank_list list = {.count = 0};
         if (!blank_list_add(&list, word[i])) {
-            fprintf(stderr, "%s cannot be read\n", word[i]);
+            fprintf(stderr, "%s cannot be read [cannot-read]\n", word[i]);
             status = EXIT_BAD_INPUT;
         }
         for (int j = 0; j < list.count; j++) {

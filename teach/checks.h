@@ -1,19 +1,20 @@
-// How checks of a learner's files ended, a line each in .progress/checks: "check FILE STAMP right|wrong DATE",
-// tab-separated. The stamp is of the file as it was (stamp.h).
+// Outcomes of the checks of a learner's files, one line per check in .progress/checks: "check FILE CHECKSUM right|wrong
+// DATE", tab-separated. The stamp is of the file as it was (stamp.h).
 #ifndef CHECKS_H
 #define CHECKS_H
 
 #include "text.h"
 
-enum check_outcome { CHECK_UNKNOWN, CHECK_RIGHT, CHECK_WRONG };
+enum check_outcome { CHECK_UNKNOWN, CHECK_PASSED, CHECK_FAILED };
 
-// Adds a line for now. False where it cannot be written.
-bool checks_add(const char *file, const char *stamp, enum check_outcome outcome);
+// Appends an outcome with the current time. False if the file cannot be written.
+bool add_check(const char *file, const char *checksum, enum check_outcome outcome);
 
-// All that is remembered; none where nothing is.
-void checks_read(struct lines *checks);
+// All recorded outcomes, possibly none.
+void read_checks(struct lines *checks);
 
-// How the last check of the file with this stamp ended; with NULL, right where any check of the file did.
-enum check_outcome checks_of(const struct lines *checks, const char *file, const char *stamp);
+// The outcome of the last check of the file with this checksum. With NULL: CHECK_PASSED if any check of the file
+// passed.
+enum check_outcome last_check_outcome(const struct lines *checks, const char *file, const char *checksum);
 
 #endif

@@ -1,18 +1,32 @@
 #include "counts.h"
 
-#include "measured.h"
+#include "results.h"
 #include "sources.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SECTOR_BYTES = 32 };
 
 bool counts_load(struct counts *counts, const char *label, const char *path, struct message *error) {
-    if (counts->runs == MOST_RUNS)
-        return message_set(error, "has more than %d runs", MOST_RUNS);
+    if (counts->runs == MAX_RUNS)
+        return message_set(error, "has more than %d runs [too-many-runs]", MAX_RUNS);
     if (!traffic_read(path, &counts->run[counts->runs].traffic))
-        return message_set(error, "cannot be graded: %s holds no counts; make clean, and ask again", path);
+        return message_set(
+            error, "cannot be graded: %s holds no counts; run make clean, then the quiz again [no-counts]", path);
+    snprintf(counts->run[counts->runs].label, sizeof counts->run->label, "%s", label);
+    counts->runs++;
+    return true;
+}
+
+bool counts_load_outcome(struct counts *counts, const char *label, const char *path, struct message *error) {
+    if (counts->runs == MAX_RUNS)
+        return message_set(error, "has more than %d runs [too-many-runs]", MAX_RUNS);
+    char *outcome = text_read(path);
+    if (!outcome)
+        return message_set(error, "cannot be graded: %s cannot be read; make clean, and ask again", path);
+    counts->run[counts->runs].outcome = outcome;
     snprintf(counts->run[counts->runs].label, sizeof counts->run->label, "%s", label);
     counts->runs++;
     return true;
@@ -20,64 +34,71 @@ bool counts_load(struct counts *counts, const char *label, const char *path, str
 
 void counts_free(struct counts *counts) {
     for (int i = 0; i < counts->runs; i++)
-        traffic_free(&counts->run[i].traffic);
+        if (counts->run[i].outcome)
+            free(counts->run[i].outcome);
+        else
+            traffic_free(&counts->run[i].traffic);
     counts->runs = 0;
 }
 
-// What a function is given and what it gives.
+// The arguments and the result of a function call.
 struct call {
     struct counts *counts;
     const struct value *argument;
     int count;
-    const struct traffic *traffic; // of the run that the first argument names, where it names one
+    const struct traffic *traffic; // of the run named by the first argument, or NULL
+    const char *outcome;           // of the check named by the first argument, or NULL
     struct value *value;
     struct message *error;
 };
 
-static bool give(struct call *call, double number) {
+static bool return_number(struct call *call, double number) {
     *call->value = value_number(number);
     return true;
 }
 
-static bool at_line(const struct traffic_access *access, const char *text) {
+static bool matches_line(const struct traffic_access *access, const char *text) {
     return !*text || strstr(source_line(access->file, access->line), text) ||
            strstr(source_line(access->outer_file, access->outer_line), text);
 }
 
 // "global async copy bytes": the last word is the quantity.
-static bool sum(struct call *call, const char *what, const char *text, double *sum) {
+static bool sum_quantity(struct call *call, const char *what, const char *text, double *sum) {
     const char *last = strrchr(what, ' ');
     enum quantity quantity;
     bool found = false;
-    if (!last || !traffic_quantity(last + 1, &quantity))
-        return message_set(call->error, "asks for '%.60s', and no such quantity is counted", what);
+    if (!last || !quantity_of_name(last + 1, &quantity))
+        return message_set(call->error, "needs '%.60s', but the simulator counts no such quantity [unknown-quantity]",
+                           what);
     *sum = 0;
     for (int i = 0; i < call->traffic->count; i++) {
         const struct traffic_access *access = &call->traffic->access[i];
         char name[64];
         snprintf(name, sizeof name, "%s %s", access->space, access->access);
-        if (strlen(name) != (size_t)(last - what) || strncmp(name, what, strlen(name)) || !at_line(access, text))
+        if (strlen(name) != (size_t)(last - what) || strncmp(name, what, strlen(name)) || !matches_line(access, text))
             continue;
         found = true;
         *sum += access->quantity[quantity];
     }
-    return found || message_set(call->error, "asks for %.*s at a line with '%.120s', and the run '%.30s' has none",
+    return found || message_set(call->error,
+                                "needs the %.*s at a line with '%.120s', but the run '%.30s' has none [no-such-access]",
                                 (int)(last - what), what, text, call->argument[0].text);
 }
 
 static bool call_count(struct call *call) {
     double total;
-    return sum(call, call->argument[1].text, call->count > 2 ? call->argument[2].text : "", &total) &&
-           give(call, total);
+    return sum_quantity(call, call->argument[1].text, call->count > 2 ? call->argument[2].text : "", &total) &&
+           return_number(call, total);
 }
 
 static bool call_conflicts(struct call *call) {
-    char taken[64], needed[64];
-    double wavefronts, ideal;
-    snprintf(taken, sizeof taken, "shared %.30s wavefronts", call->argument[1].text);
-    snprintf(needed, sizeof needed, "shared %.30s ideal_wavefronts", call->argument[1].text);
-    return sum(call, taken, call->argument[2].text, &wavefronts) && sum(call, needed, call->argument[2].text, &ideal) &&
-           (ideal > 0 || message_set(call->error, "divides by 0")) && give(call, wavefronts / ideal);
+    char actual_name[64], ideal_name[64];
+    double actual, ideal;
+    snprintf(actual_name, sizeof actual_name, "shared %.30s wavefronts", call->argument[1].text);
+    snprintf(ideal_name, sizeof ideal_name, "shared %.30s ideal_wavefronts", call->argument[1].text);
+    return sum_quantity(call, actual_name, call->argument[2].text, &actual) &&
+           sum_quantity(call, ideal_name, call->argument[2].text, &ideal) &&
+           (ideal > 0 || message_set(call->error, "divides by 0")) && return_number(call, actual / ideal);
 }
 
 static bool call_streamed(struct call *call) {
@@ -88,11 +109,11 @@ static bool call_streamed(struct call *call) {
             access->quantity[BYTES] == SECTOR_BYTES * access->quantity[IDEAL_SECTORS])
             bytes += access->quantity[BYTES];
     }
-    return give(call, bytes);
+    return return_number(call, bytes);
 }
 
 static bool call_shared_bytes(struct call *call) {
-    return give(call, call->traffic->access[0].shared_bytes);
+    return return_number(call, call->traffic->access[0].shared_bytes);
 }
 
 static bool call_launches(struct call *call) {
@@ -100,28 +121,52 @@ static bool call_launches(struct call *call) {
     for (int i = 0; i < call->traffic->count; i++)
         if (!i || call->traffic->access[i].group != call->traffic->access[i - 1].group)
             launches += call->traffic->access[i].launches;
-    return give(call, launches);
+    return return_number(call, launches);
+}
+
+static bool call_passes(struct call *call) {
+    return return_number(call, strtol(call->outcome + strlen("status "), NULL, 10) == 0);
+}
+
+static bool call_found(struct call *call) {
+    char code[80];
+    snprintf(code, sizeof code, "[%.70s]", call->argument[1].text);
+    return return_number(call, strstr(call->outcome, code) != NULL);
+}
+
+static bool call_slowdown(struct call *call) {
+    const struct value *argument = call->argument;
+    double us[2];
+    for (int i = 0; i < 2; i++) {
+        char wanted[240], text[VALUE_TEXT];
+        snprintf(wanted, sizeof wanted, "lesson=%.60s version=%.60s Nq=4096 Nk=4096 D=%.0f causal=%.0f",
+                 argument[0].text, i ? "solution" : argument[1].text, argument[2].number, argument[3].number);
+        if (!results_value(call->counts->results, "versions.csv", wanted, "median_us", text, call->error))
+            return false;
+        us[i] = strtod(text, NULL);
+    }
+    return (us[1] > 0 || message_set(call->error, "divides by 0")) && return_number(call, us[0] / us[1]);
 }
 
 static bool call_line(struct call *call) {
     const char *text = call->argument[1].text;
     for (int i = 0; i < call->traffic->count; i++) {
         const char *file = call->traffic->access[i].outer_file;
-        int line = source_find(file, text);
+        int line = find_source_line(file, text);
         if (!line)
             continue;
         *call->value = (struct value){.is_text = true};
-        snprintf(call->value->text, VALUE_TEXT, "%.200s:%d", text_base(file), line);
+        snprintf(call->value->text, VALUE_TEXT, "%.200s:%d", base_name(file), line);
         return true;
     }
-    return message_set(call->error, "asks for a line with '%.120s', and the run '%.30s' has none", text,
+    return message_set(call->error, "needs a line with '%.120s', but the run '%.30s' has none [no-such-line]", text,
                        call->argument[0].text);
 }
 
 static bool call_measured(struct call *call) {
     char text[VALUE_TEXT];
-    if (!measured(call->counts->results, call->argument[0].text, call->argument[1].text, call->argument[2].text, text,
-                  call->error))
+    if (!results_value(call->counts->results, call->argument[0].text, call->argument[1].text, call->argument[2].text,
+                       text, call->error))
         return false;
     *call->value = value_text(text);
     return true;
@@ -129,26 +174,26 @@ static bool call_measured(struct call *call) {
 
 static bool call_busy(struct call *call) {
     double percent;
-    return measured_busy(call->counts->results, call->argument[0].text, (int)call->argument[1].number,
-                         call->argument[2].text, &percent, call->error) &&
-           give(call, percent);
+    return read_utilization(call->counts->results, call->argument[0].text, (int)call->argument[1].number,
+                            call->argument[2].text, &percent, call->error) &&
+           return_number(call, percent);
 }
 
 static bool call_gpu(struct call *call) {
     char text[VALUE_TEXT];
-    if (!measured(call->counts->results, "attention.csv", "dtype=fp32", "device", text, call->error))
+    if (!results_value(call->counts->results, "attention.csv", "dtype=fp32", "device", text, call->error))
         return false;
     *call->value = value_text(text);
     return true;
 }
 
 static bool call_near(struct call *call) {
-    return give(call, -fabs(call->argument[0].number - call->argument[1].number));
+    return return_number(call, -fabs(call->argument[0].number - call->argument[1].number));
 }
 
 static bool call_number(struct call *call) {
     *call->value = (struct value){.is_text = true};
-    text_number(call->argument[0].number, call->value->text);
+    format_number(call->argument[0].number, call->value->text);
     return true;
 }
 
@@ -160,48 +205,50 @@ static bool call_percent(struct call *call) {
 
 static const struct {
     const char *name;
-    const char *takes; // r: the label of a run, t: a text, n: a number
+    const char *parameters; // r: the label of a run, c: of a check, t: a text, n: a number
     int least;
     bool (*call)(struct call *call);
 } functions[] = {
-    {"count", "rtt", 2, call_count},
-    {"conflicts", "rtt", 3, call_conflicts},
-    {"streamed", "r", 1, call_streamed},
-    {"shared_bytes", "r", 1, call_shared_bytes},
-    {"launches", "r", 1, call_launches},
-    {"line", "rt", 2, call_line},
-    {"measured", "ttt", 3, call_measured},
-    {"busy", "tnt", 3, call_busy},
-    {"gpu", "", 0, call_gpu},
-    {"near", "nn", 2, call_near},
-    {"number", "n", 1, call_number},
+    {"count", "rtt", 2, call_count},     {"conflicts", "rtt", 3, call_conflicts},
+    {"streamed", "r", 1, call_streamed}, {"shared_bytes", "r", 1, call_shared_bytes},
+    {"launches", "r", 1, call_launches}, {"passes", "c", 1, call_passes},
+    {"found", "ct", 2, call_found},      {"slowdown", "ttnn", 4, call_slowdown},
+    {"line", "rt", 2, call_line},        {"measured", "ttt", 3, call_measured},
+    {"busy", "tnt", 3, call_busy},       {"gpu", "", 0, call_gpu},
+    {"near", "nn", 2, call_near},        {"number", "n", 1, call_number},
     {"percent", "n", 1, call_percent},
 };
 
-static const struct traffic *find_run(const struct counts *counts, const char *label) {
+// The run or check that the first argument names.
+static bool find_run(struct call *call, bool check) {
+    struct counts *counts = call->counts;
+    const char *label = call->argument[0].text;
     for (int i = 0; i < counts->runs; i++)
-        if (!strcmp(counts->run[i].label, label))
-            return &counts->run[i].traffic;
-    return NULL;
+        if (!strcmp(counts->run[i].label, label) && check == !!counts->run[i].outcome) {
+            call->traffic = &counts->run[i].traffic;
+            call->outcome = counts->run[i].outcome;
+            return true;
+        }
+    return message_set(call->error, "has no %s '%.30s' [no-such-run]", check ? "check" : "run", label);
 }
 
 static bool call_function(void *context, const char *name, const struct value *argument, int count, struct value *value,
                           struct message *error) {
-    struct call call = {context, argument, count, NULL, value, error};
+    struct call call = {context, argument, count, NULL, NULL, value, error};
     size_t i = 0;
     while (i < sizeof functions / sizeof *functions && strcmp(name, functions[i].name))
         i++;
     if (i == sizeof functions / sizeof *functions)
         return false;
-    const char *takes = functions[i].takes;
-    if (count < functions[i].least || count > (int)strlen(takes))
+    const char *parameters = functions[i].parameters;
+    if (count < functions[i].least || count > (int)strlen(parameters))
         return message_set(error, "gives %s() %d argument%s", name, count, count == 1 ? "" : "s");
     for (int a = 0; a < count; a++)
-        if (argument[a].is_text != (takes[a] != 'n'))
-            return message_set(error, "gives %s() a %s where it takes a %s", name, takes[a] != 'n' ? "number" : "text",
-                               takes[a] != 'n' ? "text" : "number");
-    if (*takes == 'r' && !(call.traffic = find_run(call.counts, argument[0].text)))
-        return message_set(error, "has no run '%.30s'", argument[0].text);
+        if (argument[a].is_text != (parameters[a] != 'n'))
+            return message_set(error, "calls %s() with a %s instead of a %s [wrong-type]", name,
+                               parameters[a] != 'n' ? "number" : "text", parameters[a] != 'n' ? "text" : "number");
+    if (*parameters && strchr("rc", *parameters) && !find_run(&call, *parameters == 'c'))
+        return false;
     return functions[i].call(&call);
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The next field, its quotes taken away in place; *line is then behind its comma, or NULL at the end.
+// The next field, unquoted in place; *line then points after its comma, or is NULL at the end.
 static const char *next_field(char **line) {
     char *start = *line, *to = start;
     bool quoted = false;
@@ -66,7 +66,7 @@ void csv_free(struct csv *csv) {
 
 int csv_column(const struct csv *csv, const char *name) {
     for (int i = 0; i < csv->columns; i++)
-        if (*csv->cell[i] == *name && !strcmp(csv->cell[i], name)) // the letter alone tells most apart
+        if (*csv->cell[i] == *name && !strcmp(csv->cell[i], name)) // the first letter rejects most columns
             return i;
     return -1;
 }

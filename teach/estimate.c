@@ -2,29 +2,29 @@
 
 #include <math.h>
 
-// What an H200 does, per SM and cycle where nothing else is said. SMs, lanes and products: NVIDIA's H100 white paper
-// and the CUDA C++ Programming Guide; clock: that of all rows in fp32 of results/nvidia-h200; measured there:
-// mma.sync's share of the tensor cores' rate and the bandwidth of device memory (ceilings.csv), that of L2 (bytes by
-// the share that Nsight Compute gives them in profile.csv), and by how much the power limit lowers the clock where
-// tensor cores work all the time (the cycles that Nsight Compute counts of lessons 08 to 14, beside their times).
+// Peak rates of an H200, per SM and cycle unless a comment says otherwise. The number of SMs, the pipe widths and the
+// MMA rate come from NVIDIA's H100 white paper and the CUDA C++ Programming Guide; the clock from the fp32 rows of
+// results/nvidia-h200. Measured there: the fraction of the tensor cores' peak that mma.sync reaches and the bandwidth
+// of device memory (ceilings.csv), the bandwidth of L2 (profile.csv), and how far the power limit lowers the clock
+// while the tensor cores are busy (the cycles of Nsight Compute compared with the times of lessons 08 to 14).
 static const struct gpu {
-    double sms, clock, slowdown; // cycles a microsecond; the share of them that tensor cores may cost
-    double schedulers, fma_warps, alu_warps, xu_warps, passes;
-    double products, mma_share;      // multiply-adds in 16 bits
-    double l2_bytes_sm, l1_bytes_sm; // from L2 to an SM, and from its L1
-    double l2_bytes, dram_bytes;     // a microsecond, of the whole GPU
-    double l1_bytes;                 // of an SM, shared memory included
+    double sms, clock, tensor_slowdown; // cycles per microsecond; fraction of them lost at full tensor load
+    double schedulers, fma_warps, alu_warps, xu_warps, shared_passes;
+    double mma_rate, mma_sync_fraction; // 16-bit multiply-adds
+    double l2_bytes_sm, l1_bytes_sm;    // from L2 to an SM, from its own L1
+    double l2_bytes, dram_bytes;        // per microsecond, of the whole GPU
+    double l1_bytes;                    // capacity of an SM, shared memory included
 } h200 = {
     .sms = 132,
     .clock = 1980,
-    .slowdown = 0.2,
+    .tensor_slowdown = 0.2,
     .schedulers = 4,
     .fma_warps = 4,
     .alu_warps = 2,
     .xu_warps = 0.5,
-    .passes = 1,
-    .products = 2048,
-    .mma_share = 0.655,
+    .shared_passes = 1,
+    .mma_rate = 2048,
+    .mma_sync_fraction = 0.655,
     .l2_bytes_sm = 64,
     .l1_bytes_sm = 128,
     .l2_bytes = 10.5e6,
@@ -32,90 +32,95 @@ static const struct gpu {
     .l1_bytes = 256 << 10,
 };
 
-// Chosen, not measured: so that lessons 01, 02, 05, 08, 10 and 13 come out. The others are the test.
-static const double in_order = 1.15;      // the way through a block as ptxas orders it, of that by what waits for what
-static const double turns_overlap = 1.25; // 1: what other blocks need comes behind that way; large: during it
-static const double parts_overlap = 2;    // the same of that, of shared memory and of what loads bring
-static const double block_cycles = 2000;  // of the way through a block, until it has its place and what it begins with
-static const double launch_us = 4;        // until the first block begins, and from the last one's end
+// Fitted, not measured: to lessons 01, 02, 05, 08, 10 and 13. The other lessons are the held-out test set.
+static const double schedule_stretch =
+    1.15; // critical path in the order of ptxas / critical path of the dependencies alone
+static const double issue_overlap = 1.25; // 1: issue time of other blocks adds to the critical path; large: it overlaps
+static const double memory_overlap = 2;   // the same for issue time, shared memory and L2
+static const double prologue_cycles = 2000; // of the critical path: block launch and first loads
+static const double launch_overhead_us = 4; // before the first block starts and after the last block ends
 
-enum part { ISSUE, XU, SHARED, TENSOR, L2, DRAM, PARTS };
-static const char *const part_name[PARTS] = {
+enum unit { ISSUE, XU, SHARED, TENSOR, L2, DRAM, UNITS };
+static const char *const unit_name[UNITS] = {
     "issue slots", "exponentials and conversions", "shared memory", "tensor cores", "L2 cache", "device memory",
 };
 
 enum { SECTOR_BYTES = 32 };
 
-// (a^p + b^p)^(1/p): between the sum and the larger one.
-static double both(double a, double b, double power) {
+// Time of two activities that overlap in part, (a^p + b^p)^(1/p): a + b for p = 1, the longer one for large p.
+static double overlap(double a, double b, double power) {
     double larger = fmax(a, b), smaller = fmin(a, b);
     return larger > 0 ? larger * pow(1 + pow(smaller / larger, power), 1 / power) : 0;
 }
 
-// What one of so many blocks on an SM loads, in bytes.
-static double loaded(const struct work *work) {
+// Bytes that one block loads, hits in its own L1 lines excluded.
+static double bytes_loaded(const struct work *work) {
     return work->count[WORK_MISSED_SECTORS] / work->blocks_run * SECTOR_BYTES;
 }
 
-// What of it comes from L2: what the others have loaded is found in L1, as far as their shared memory leaves room.
-static double from_l2(const struct gpu *gpu, const struct work *work, double blocks) {
+// The part of these bytes that L2 delivers: the rest was loaded by other blocks of the SM and hits in L1, whose size is
+// what shared memory leaves.
+static double bytes_from_l2(const struct gpu *gpu, const struct work *work, double blocks) {
     double others = blocks > 1 ? (blocks - 1) / blocks : 0;
-    return loaded(work) * (1 - others * fmax(0, 1 - blocks * work->shared_bytes / gpu->l1_bytes));
+    return bytes_loaded(work) * (1 - others * fmax(0, 1 - blocks * work->shared_bytes / gpu->l1_bytes));
 }
 
-// Cycles that each part of an SM works for one block; of L2: that L1 takes to hand on what it has, or waits for.
-static void of_block(const struct gpu *gpu, const struct work *work, double blocks_on_sm, double cycles[PARTS]) {
-    double one[WORK_COUNTS], l2 = from_l2(gpu, work, blocks_on_sm);
+// Cycles for which one block keeps each unit of an SM busy; for L2, the cycles of transfers from L2 and from L1.
+static void block_unit_cycles(const struct gpu *gpu, const struct work *work, double blocks_on_sm,
+                              double cycles[UNITS]) {
+    double per_block[WORK_COUNTS], l2 = bytes_from_l2(gpu, work, blocks_on_sm);
     for (int c = 0; c < WORK_COUNTS; c++)
-        one[c] = work->count[c] / work->blocks_run;
-    double units = fmax(one[WORK_FMA] / gpu->fma_warps, one[WORK_ALU] / gpu->alu_warps);
-    cycles[ISSUE] = fmax(one[WORK_ISSUE] / gpu->schedulers, units);
-    cycles[XU] = one[WORK_XU] / gpu->xu_warps;
-    cycles[SHARED] = (one[WORK_PASSES] + one[WORK_WAVEFRONTS]) / gpu->passes;
-    cycles[TENSOR] = one[WORK_MMA] / (gpu->products * gpu->mma_share) + one[WORK_WGMMA] / gpu->products;
-    cycles[L2] = l2 / gpu->l2_bytes_sm + (loaded(work) - l2) / gpu->l1_bytes_sm;
+        per_block[c] = work->count[c] / work->blocks_run;
+    double units = fmax(per_block[WORK_FMA] / gpu->fma_warps, per_block[WORK_ALU] / gpu->alu_warps);
+    cycles[ISSUE] = fmax(per_block[WORK_ISSUE] / gpu->schedulers, units);
+    cycles[XU] = per_block[WORK_XU] / gpu->xu_warps;
+    cycles[SHARED] = (per_block[WORK_PASSES] + per_block[WORK_WAVEFRONTS]) / gpu->shared_passes;
+    cycles[TENSOR] =
+        per_block[WORK_MMA] / (gpu->mma_rate * gpu->mma_sync_fraction) + per_block[WORK_WGMMA] / gpu->mma_rate;
+    cycles[L2] = l2 / gpu->l2_bytes_sm + (bytes_loaded(work) - l2) / gpu->l1_bytes_sm;
     cycles[DRAM] = 0;
 }
 
-// Of so many blocks on an SM. On its way through one of them its own warps have taken turns already at all but shared
-// memory and L1.
-static double of_wave(double blocks, double way, const double cycles[PARTS]) {
-    double own = fmax(fmax(cycles[ISSUE], cycles[XU]), cycles[TENSOR]);
-    double turns = both(way, (blocks - 1) * own, turns_overlap);
-    double memory = both(blocks * cycles[SHARED], blocks * cycles[L2], parts_overlap);
-    return fmax(both(turns, memory, parts_overlap), blocks * own);
+// Cycles of `blocks` concurrent blocks on an SM. The critical path of a block already contains the issue time of its
+// own warps, but neither shared memory nor L1.
+static double wave_cycles(double blocks, double critical_path, const double cycles[UNITS]) {
+    double busiest_unit_cycles = fmax(fmax(cycles[ISSUE], cycles[XU]), cycles[TENSOR]);
+    double issue_cycles = overlap(critical_path, (blocks - 1) * busiest_unit_cycles, issue_overlap);
+    double memory = overlap(blocks * cycles[SHARED], blocks * cycles[L2], memory_overlap);
+    return fmax(overlap(issue_cycles, memory, memory_overlap), blocks * busiest_unit_cycles);
 }
 
-// Blocks come in waves, as many at a time as fit.
-static double of_launch(const struct gpu *gpu, const struct work *work, double busy_us[PARTS]) {
-    double fit = fmax(1, round(work->resident_blocks / gpu->sms)), cycles[PARTS];
-    double waves = floor(work->blocks / (gpu->sms * fit)), rest = work->blocks - waves * gpu->sms * fit;
-    of_block(gpu, work, fmin(fit, fmax(1, work->blocks / gpu->sms)), cycles);
-    double way = block_cycles + in_order * work->count[WORK_CYCLES] / work->blocks_run;
-    double time = waves * of_wave(fit, way, cycles);
-    if (rest > 0)
-        time += of_wave(ceil(rest / gpu->sms), way, cycles);
-    double l2 = from_l2(gpu, work, fit) * work->blocks / gpu->l2_bytes;
-    for (int p = 0; p < PARTS; p++)
+// Blocks run in waves of all resident blocks; the last wave may be partial.
+static double launch_us(const struct gpu *gpu, const struct work *work, double busy_us[UNITS]) {
+    double resident = fmax(1, round(work->resident_blocks / gpu->sms)), cycles[UNITS];
+    double waves = floor(work->blocks / (gpu->sms * resident)),
+           remaining_blocks = work->blocks - waves * gpu->sms * resident;
+    block_unit_cycles(gpu, work, fmin(resident, fmax(1, work->blocks / gpu->sms)), cycles);
+    double critical_path = prologue_cycles + schedule_stretch * work->count[WORK_CYCLES] / work->blocks_run;
+    double time = waves * wave_cycles(resident, critical_path, cycles);
+    if (remaining_blocks > 0)
+        time += wave_cycles(ceil(remaining_blocks / gpu->sms), critical_path, cycles);
+    double l2 = bytes_from_l2(gpu, work, resident) * work->blocks / gpu->l2_bytes;
+    for (int p = 0; p < UNITS; p++)
         busy_us[p] += p == L2 ? l2 : cycles[p] * work->blocks / gpu->sms / gpu->clock;
     return fmax(time / gpu->clock, l2);
 }
 
-struct estimate estimate_of(const struct works *works, double bytes) {
-    double busy[PARTS] = {0}, us = 0;
-    int most = 0, next = -1;
-    for (int i = 0; i < works->launches; i++)
-        us += of_launch(&h200, &works->launch[i], busy);
-    double slower = us > 0 ? 1 / (1 - h200.slowdown * busy[TENSOR] / us) : 1;
-    us *= slower;
-    for (int p = 0; p < PARTS; p++)
-        busy[p] *= slower;
+struct estimate estimate_time(const struct run_work *run_work, double bytes) {
+    double busy[UNITS] = {0}, us = 0;
+    int busiest = 0, tied = -1;
+    for (int i = 0; i < run_work->launches; i++)
+        us += launch_us(&h200, &run_work->launch[i], busy);
+    double clock_factor = us > 0 ? 1 / (1 - h200.tensor_slowdown * busy[TENSOR] / us) : 1;
+    us *= clock_factor;
+    for (int p = 0; p < UNITS; p++)
+        busy[p] *= clock_factor;
     busy[DRAM] = bytes / h200.dram_bytes;
-    us = fmax(us, busy[DRAM]) + launch_us * works->launches;
-    for (int p = 0; p < PARTS; p++)
-        most = busy[p] > busy[most] ? p : most;
-    for (int p = 0; p < PARTS; p++)
-        if (p != most && busy[p] >= (1 - ESTIMATE_TIE) * busy[most])
-            next = p;
-    return (struct estimate){us, part_name[most], next < 0 ? NULL : part_name[next], busy[most] / us};
+    us = fmax(us, busy[DRAM]) + launch_overhead_us * run_work->launches;
+    for (int p = 0; p < UNITS; p++)
+        busiest = busy[p] > busy[busiest] ? p : busiest;
+    for (int p = 0; p < UNITS; p++)
+        if (p != busiest && busy[p] >= (1 - TIE_TOLERANCE) * busy[busiest])
+            tied = p;
+    return (struct estimate){us, unit_name[busiest], tied < 0 ? NULL : unit_name[tied], busy[busiest] / us};
 }

@@ -1,4 +1,4 @@
-// The time that a run would take on a GPU, estimated from what it asks of the GPU's parts. How, and how far it is off:
+// Estimates the time of a run on a GPU from the work it gives to each unit. The model and its error:
 // lessons/estimate.md.
 #ifndef ESTIMATE_H
 #define ESTIMATE_H
@@ -7,18 +7,18 @@
 
 struct estimate {
     double us;
-    const char *busiest; // "shared memory"
-    const char *as_busy; // another part, whose count is as large but for ESTIMATE_TIE; NULL: none
-    double busy;         // so much of the time, 0 to 1
+    const char *busiest;      // "shared memory"
+    const char *equally_busy; // another unit, busy to within TIE_TOLERANCE as long; NULL: none
+    double busy;              // fraction of the time for which it is busy, 0 to 1
 };
 
-// bytes: that have to come from device memory or go there.
-struct estimate estimate_of(const struct works *works, double bytes);
+// bytes: compulsory traffic to and from device memory.
+struct estimate estimate_time(const struct run_work *run_work, double bytes);
 
-// Counts are no more exact than this, so that neither of two parts can be said to be the limit.
-#define ESTIMATE_TIE 0.02
+// Counts are not more accurate than this, so two units this close are both reported as the bottleneck.
+#define TIE_TOLERANCE 0.02
 
-// Below it the GPU waits more than any part of it works: what limits a kernel then is latency.
-#define ESTIMATE_WAITS 0.6
+// If the busiest unit is busy for less than this fraction of the time, the bottleneck is latency.
+#define LATENCY_BOUND_BELOW 0.6
 
 #endif

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 100, MOST_RUNS = 2 };
+enum { MAX_WORDS = 100, MAX_RUNS = 2 };
 
-// A loop that does not end is a finding after so many instructions of a block: some seconds, recorded.
+// An endless loop is reported after this many warp instructions of a block, which take a few seconds when recorded.
 #define INSTRUCTION_LIMIT "20000000"
 #define TIME_LIMIT "300"
 
@@ -23,37 +23,38 @@ struct kernel {
 };
 
 struct exploration {
-    struct kernel kernel[MOST_RUNS];
+    struct kernel kernel[MAX_RUNS];
     int kernels;
-    const char *option[MOST_WORDS]; // of the check
+    const char *option[MAX_WORDS]; // passed on to the check
     int options;
     bool causal;
     char stem[PATH_TEXT]; // build/explore/solution-02_vectorized-attention
 };
 
-static struct exploration read_words(int count, char **word) {
+static struct exploration parse_options(int count, char **word) {
     struct exploration e = {.kernels = 1, .kernel = {{"kernel", "", ""}}};
     bool has_device = false, has_limit = false;
-    if (count > MOST_WORDS - 8)
-        message_exit(EXIT_BAD_INPUT, "explore takes no more than %d words", MOST_WORDS - 8);
+    if (count > MAX_WORDS - 8)
+        message_exit(EXIT_BAD_INPUT, "explore takes at most %d arguments [usage]", MAX_WORDS - 8);
     for (int i = 0; i < count; i++) {
         const char *value = i + 1 < count ? word[i + 1] : "";
-        const char **taken = !strcmp(word[i], "--name")     ? &e.kernel[0].name
-                             : !strcmp(word[i], "--source") ? &e.kernel[0].source
-                             : !strcmp(word[i], "--kernel") ? &e.kernel[0].library
-                                                            : NULL;
-        if (taken) {
-            *taken = value;
+        const char **option = !strcmp(word[i], "--name")     ? &e.kernel[0].name
+                              : !strcmp(word[i], "--source") ? &e.kernel[0].source
+                              : !strcmp(word[i], "--kernel") ? &e.kernel[0].library
+                                                             : NULL;
+        if (option) {
+            *option = value;
             i++;
         } else if (!strcmp(word[i], "--beside")) {
             if (i + 3 >= count)
-                message_exit(EXIT_BAD_INPUT, "--beside takes NAME FILE.cu FILE.so");
+                message_exit(EXIT_BAD_INPUT, "--beside takes NAME FILE.cu FILE.so [usage]");
             e.kernel[e.kernels = 1] = (struct kernel){word[i + 1], word[i + 2], word[i + 3]};
             e.kernels = 2;
             i += 3;
         } else {
             if (!strcmp(word[i], "--device") && !strcmp(value, "gpu"))
-                message_exit(EXIT_BAD_INPUT, "explore records on the simulator, not on a GPU; leave DEVICE away");
+                message_exit(EXIT_BAD_INPUT,
+                             "explore records on the simulator, not on a GPU; omit DEVICE [simulator-only]");
             has_device |= !strcmp(word[i], "--device");
             has_limit |= !strcmp(word[i], "--time-limit");
             e.causal |= !strcmp(word[i], "--causal");
@@ -73,21 +74,21 @@ static struct exploration read_words(int count, char **word) {
     return e;
 }
 
-static void name_files(struct exploration *e) {
-    const char *file = text_base(e->kernel[0].source);
+static void set_file_names(struct exploration *e) {
+    const char *file = base_name(e->kernel[0].source);
     const size_t length = strlen(file);
     const int stem = (int)(length > 3 && !strcmp(file + length - 3, ".cu") ? length - 3 : length);
     if (snprintf(e->stem, sizeof e->stem, "build/explore/%s-%.*s", e->kernel[0].name, stem, file) > PATH_TEXT - 32)
-        message_exit(EXIT_BAD_INPUT, "%.60s... is too long a name", e->kernel[0].name);
-    if (!files_make_folder(e->stem) || access("build/explore", W_OK))
-        message_exit(EXIT_BAD_INPUT, "build/explore cannot be written");
+        message_exit(EXIT_BAD_INPUT, "the name %.60s... is too long [name-too-long]", e->kernel[0].name);
+    if (!make_parent_folder(e->stem) || access("build/explore", W_OK))
+        message_exit(EXIT_BAD_INPUT, "build/explore cannot be written [cannot-write]");
 }
 
-// The harness's exit status; ends the process where the input was bad.
+// Returns the exit status of the check; ends the process if the input was bad.
 static int run_kernel(const struct exploration *e, const struct kernel *kernel, const char *recording,
                       const char *log) {
-    const char *command[MOST_WORDS + 16] = {"build/bin/attention", "check",    "--name",       kernel->name, "--source",
-                                            kernel->source,        "--kernel", kernel->library};
+    const char *command[MAX_WORDS + 16] = {"build/bin/attention", "check",    "--name",       kernel->name, "--source",
+                                           kernel->source,        "--kernel", kernel->library};
     char folder[PATH_MAX], *target = NULL;
     int words = 8;
     for (int i = 0; i < e->options; i++)
@@ -100,14 +101,14 @@ static int run_kernel(const struct exploration *e, const struct kernel *kernel, 
     free(target);
     const int status = process_run_to(log, true, command);
     if (status == EXIT_BAD_INPUT || status == 127) {
-        files_show(log);
+        print_file(log);
         exit(status == 127 ? EXIT_CHECK_FAILED : status);
     }
     return status;
 }
 
 struct data {
-    struct recorded_run run[MOST_RUNS];
+    struct recorded_run run[MAX_RUNS];
     int runs;
 };
 
@@ -116,7 +117,7 @@ static void print_data(FILE *to, const void *context) {
     recording_print(to, data->run, data->runs);
 }
 
-// Under a name of its own first, so that a page that is there stays until the new one is whole.
+// Written to a temporary file first, so that an existing page stays until the new one is complete.
 static void write_page(const char *path, const struct data *data) {
     char scratch[PATH_TEXT + 48];
     struct message error = {""};
@@ -136,11 +137,11 @@ static void write_page(const char *path, const struct data *data) {
 }
 
 int teach_explore(int count, char **word) {
-    struct exploration e = read_words(count, word);
+    struct exploration e = parse_options(count, word);
     struct data data = {.runs = e.kernels};
-    char recording[MOST_RUNS][PATH_TEXT + 32], log[MOST_RUNS][PATH_TEXT + 32], page[PATH_TEXT + 32], size[NUMBER_TEXT];
+    char recording[MAX_RUNS][PATH_TEXT + 32], log[MAX_RUNS][PATH_TEXT + 32], page[PATH_TEXT + 32], size[NUMBER_TEXT];
     struct stat written;
-    name_files(&e);
+    set_file_names(&e);
     for (int i = 0; i < e.kernels; i++) {
         snprintf(recording[i], sizeof recording[i], "%s.%d.json", e.stem, i);
         snprintf(log[i], sizeof log[i], "%s.%d.log", e.stem, i);
@@ -156,7 +157,7 @@ int teach_explore(int count, char **word) {
     write_page(page, &data);
     for (int i = 0; i < e.kernels; i++)
         if (data.run[i].status)
-            printf("%s fails its check; the page shows it as far as it came\n", e.kernel[i].name);
-    printf("%s (%s)\n", page, stat(page, &written) ? "" : text_bytes((double)written.st_size, size));
+            printf("%s fails its check; the page shows the run up to the failure [check-failed]\n", e.kernel[i].name);
+    printf("%s (%s)\n", page, stat(page, &written) ? "" : format_bytes((double)written.st_size, size));
     return data.run[0].status ? EXIT_CHECK_FAILED : 0;
 }

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A recursive descent, a function a level of precedence. Where unused is set it only reads on: the branch of a ?: that
-// is not taken is neither computed nor are its functions called.
-enum { MOST_NESTED = 100, NAME_TEXT = 32 };
+// Recursive descent, one function per level of precedence. With skip_evaluation set it only parses: in a branch of ?:
+// that is not selected, nothing is computed and no function is called.
+enum { MAX_NESTING = 100, NAME_TEXT = 32 };
 
 struct parser {
     const char *at;
     const struct scope *scope;
     struct message *error;
     int depth;
-    bool unused;
+    bool skip_evaluation;
 };
 
 struct value value_number(double number) {
@@ -32,7 +32,7 @@ struct value value_text(const char *text) {
     return value;
 }
 
-static bool conditional(struct parser *p, struct value *value);
+static bool parse_conditional(struct parser *p, struct value *value);
 
 static char peek(struct parser *p) {
     while (isspace((unsigned char)*p->at))
@@ -40,8 +40,8 @@ static char peek(struct parser *p) {
     return *p->at;
 }
 
-// Takes the operator where it comes next, and is no longer one: "<" is not in "<=".
-static bool take(struct parser *p, const char *operator) {
+// Consumes the operator if it comes next; "<" does not match "<=".
+static bool accept(struct parser *p, const char *operator) {
     size_t length = strlen(operator);
     peek(p);
     if (strncmp(p->at, operator, length) || (length == 1 && strchr("<>!=", *operator) && p->at[1] == '='))
@@ -50,29 +50,29 @@ static bool take(struct parser *p, const char *operator) {
     return true;
 }
 
-static bool need_number(struct parser *p, const struct value *value) {
+static bool require_number(struct parser *p, const struct value *value) {
     return !value->is_text || message_set(p->error, "has the text '%.60s' where a number is needed", value->text);
 }
 
-static bool outside(struct parser *p, const char *what) {
+static bool report_unknown(struct parser *p, const char *what) {
     return message_set(p->error, "uses more than %s: %.60s", p->scope->vocabulary, what);
 }
 
 // ---- Numbers, texts, names and calls --------------------------------------------------------------------------------
 
-static bool number(struct parser *p, struct value *value) {
+static bool parse_number(struct parser *p, struct value *value) {
     char *end;
     *value = value_number(strtod(p->at, &end));
-    // "0x10", and what strtod() takes for more than a decimal number.
+    // Rejects "0x10" and everything else that strtod() accepts beyond decimal numbers.
     if (*p->at == '0' && (p->at[1] == 'x' || p->at[1] == 'X'))
-        return outside(p, p->at);
+        return report_unknown(p, p->at);
     if (end == p->at || isalnum((unsigned char)*end) || *end == '.' || !isfinite(value->number))
-        return outside(p, p->at);
+        return report_unknown(p, p->at);
     p->at = end;
     return true;
 }
 
-static bool quoted(struct parser *p, struct value *value) {
+static bool parse_text(struct parser *p, struct value *value) {
     size_t length = 0;
     *value = (struct value){.is_text = true};
     for (p->at++; *p->at && *p->at != '"'; p->at++) {
@@ -87,7 +87,7 @@ static bool quoted(struct parser *p, struct value *value) {
     return true;
 }
 
-static bool call_own(const char *name, const struct value *argument, int count, struct value *value) {
+static bool call_builtin(const char *name, const struct value *argument, int count, struct value *value) {
     double x = argument[0].number, y = argument[1].number;
     if (count == 1 && !strcmp(name, "ceil"))
         *value = value_number(ceil(x));
@@ -102,81 +102,83 @@ static bool call_own(const char *name, const struct value *argument, int count, 
     return true;
 }
 
-static bool is_own(const char *name) {
+static bool is_builtin(const char *name) {
     return !strcmp(name, "ceil") || !strcmp(name, "floor") || !strcmp(name, "min") || !strcmp(name, "max");
 }
 
-static bool call(struct parser *p, const char *name, struct value *value) {
+static bool parse_call(struct parser *p, const char *name, struct value *value) {
     struct value argument[MAX_ARGUMENTS] = {{0}};
     int count = 0;
     while (peek(p) != ')' || count) {
         if (count == MAX_ARGUMENTS)
             return message_set(p->error, "gives %s() more than %d arguments", name, MAX_ARGUMENTS);
-        if (!conditional(p, &argument[count++]))
+        if (!parse_conditional(p, &argument[count++]))
             return false;
-        if (!take(p, ","))
+        if (!accept(p, ","))
             break;
     }
-    if (!take(p, ")"))
+    if (!accept(p, ")"))
         return message_set(p->error, "has no ) for the ( of %s", name);
     *value = value_number(0);
-    if (is_own(name)) {
+    if (is_builtin(name)) {
         for (int i = 0; i < count; i++)
-            if (!need_number(p, &argument[i]))
+            if (!require_number(p, &argument[i]))
                 return false;
-        return call_own(name, argument, count, value) ||
+        return call_builtin(name, argument, count, value) ||
                message_set(p->error, "gives %s() %d argument%s", name, count, count == 1 ? "" : "s");
     }
     p->error->text[0] = 0;
-    if (p->unused || (p->scope->call && p->scope->call(p->scope->context, name, argument, count, value, p->error)))
+    if (p->skip_evaluation ||
+        (p->scope->call && p->scope->call(p->scope->context, name, argument, count, value, p->error)))
         return true;
-    return *p->error->text ? false : outside(p, name);
+    return *p->error->text ? false : report_unknown(p, name);
 }
 
-static bool name(struct parser *p, struct value *value) {
+static bool parse_name(struct parser *p, struct value *value) {
     char word[NAME_TEXT];
     size_t length = 0;
     while (isalnum((unsigned char)p->at[length]) || p->at[length] == '_')
         length++;
     if (length >= sizeof word)
-        return outside(p, p->at);
+        return report_unknown(p, p->at);
     memcpy(word, p->at, length);
     word[length] = 0;
     p->at += length;
-    if (take(p, "("))
-        return call(p, word, value);
+    if (accept(p, "("))
+        return parse_call(p, word, value);
     *value = value_number(0);
-    return (p->scope->name && p->scope->name(p->scope->context, word, &value->number)) || outside(p, word);
+    return (p->scope->name && p->scope->name(p->scope->context, word, &value->number)) || report_unknown(p, word);
 }
 
-static bool primary(struct parser *p, struct value *value) {
+static bool parse_primary(struct parser *p, struct value *value) {
     char c = peek(p);
     if (isdigit((unsigned char)c) || c == '.')
-        return number(p, value);
+        return parse_number(p, value);
     if (c == '"')
-        return quoted(p, value);
+        return parse_text(p, value);
     if (isalpha((unsigned char)c))
-        return name(p, value);
+        return parse_name(p, value);
     if (!c)
         return message_set(p->error, "ends where a number should follow");
     if (c == ')' || strchr("*/%<>=&|?:,", c))
         return message_set(p->error, "has %c where a number should be", c);
-    if (!take(p, "("))
-        return outside(p, p->at);
-    if (!conditional(p, value))
+    if (!accept(p, "("))
+        return report_unknown(p, p->at);
+    if (!parse_conditional(p, value))
         return false;
-    return take(p, ")") || message_set(p->error, "has no ) for its (");
+    return accept(p, ")") || message_set(p->error, "has no ) for its (");
 }
 
-// ---- Operators, from those that bind most ---------------------------------------------------------------------------
+// ---- Operators, in order of decreasing precedence
+// ---------------------------------------------------------------------------
 
-static bool unary(struct parser *p, struct value *value) {
-    const char *sign = take(p, "-") ? "-" : take(p, "+") ? "+" : take(p, "!") ? "!" : NULL;
+static bool parse_unary(struct parser *p, struct value *value) {
+    const char *sign = accept(p, "-") ? "-" : accept(p, "+") ? "+" : accept(p, "!") ? "!" : NULL;
     if (!sign)
-        return primary(p, value);
-    if (++p->depth > MOST_NESTED)
+        return parse_primary(p, value);
+    if (++p->depth > MAX_NESTING)
         return message_set(p->error, "is nested too deep");
-    bool right = unary(p, value) && need_number(p, value);
+    bool right = parse_unary(p, value) && require_number(p, value);
     p->depth--;
     if (*sign == '-')
         value->number = -value->number;
@@ -185,16 +187,16 @@ static bool unary(struct parser *p, struct value *value) {
     return right;
 }
 
-static bool product(struct parser *p, struct value *value) {
-    if (!unary(p, value))
+static bool parse_product(struct parser *p, struct value *value) {
+    if (!parse_unary(p, value))
         return false;
     for (char c = peek(p); c && strchr("*/%", c); c = peek(p)) {
         struct value right;
         p->at++;
-        if (!unary(p, &right) || !need_number(p, value) || !need_number(p, &right))
+        if (!parse_unary(p, &right) || !require_number(p, value) || !require_number(p, &right))
             return false;
         if (c != '*' && right.number == 0) {
-            if (!p->unused)
+            if (!p->skip_evaluation)
                 return message_set(p->error, "divides by 0");
             right.number = 1;
         }
@@ -205,13 +207,13 @@ static bool product(struct parser *p, struct value *value) {
     return true;
 }
 
-static bool sum(struct parser *p, struct value *value) {
-    if (!product(p, value))
+static bool parse_sum(struct parser *p, struct value *value) {
+    if (!parse_product(p, value))
         return false;
     for (char c = peek(p); c == '+' || c == '-'; c = peek(p)) {
         struct value right;
         p->at++;
-        if (!product(p, &right) || !need_number(p, value) || !need_number(p, &right))
+        if (!parse_product(p, &right) || !require_number(p, value) || !require_number(p, &right))
             return false;
         value->number += c == '+' ? right.number : -right.number;
     }
@@ -231,15 +233,15 @@ static bool compare(const char *operator, double x, double y) {
     }
 }
 
-static bool comparison(struct parser *p, struct value *value) {
+static bool parse_comparison(struct parser *p, struct value *value) {
     static const char *const operators[] = {"<=", ">=", "==", "!=", "<", ">"};
-    if (!sum(p, value))
+    if (!parse_sum(p, value))
         return false;
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         struct value right;
-        if (!take(p, operators[i]))
+        if (!accept(p, operators[i]))
             continue;
-        if (!sum(p, &right) || !need_number(p, value) || !need_number(p, &right))
+        if (!parse_sum(p, &right) || !require_number(p, value) || !require_number(p, &right))
             return false;
         value->number = compare(operators[i], value->number, right.number);
         return true;
@@ -247,58 +249,58 @@ static bool comparison(struct parser *p, struct value *value) {
     return true;
 }
 
-static bool both(struct parser *p, struct value *value) {
-    if (!comparison(p, value))
+static bool parse_and(struct parser *p, struct value *value) {
+    if (!parse_comparison(p, value))
         return false;
-    while (take(p, "&&")) {
+    while (accept(p, "&&")) {
         struct value right;
-        bool unused = p->unused;
-        p->unused |= value->number == 0;
-        if (!comparison(p, &right) || !need_number(p, value) || !need_number(p, &right))
+        bool skip_evaluation = p->skip_evaluation;
+        p->skip_evaluation |= value->number == 0;
+        if (!parse_comparison(p, &right) || !require_number(p, value) || !require_number(p, &right))
             return false;
-        p->unused = unused;
+        p->skip_evaluation = skip_evaluation;
         value->number = value->number != 0 && right.number != 0;
     }
     return true;
 }
 
-static bool either(struct parser *p, struct value *value) {
-    if (!both(p, value))
+static bool parse_or(struct parser *p, struct value *value) {
+    if (!parse_and(p, value))
         return false;
-    while (take(p, "||")) {
+    while (accept(p, "||")) {
         struct value right;
-        bool unused = p->unused;
-        p->unused |= value->number != 0;
-        if (!both(p, &right) || !need_number(p, value) || !need_number(p, &right))
+        bool skip_evaluation = p->skip_evaluation;
+        p->skip_evaluation |= value->number != 0;
+        if (!parse_and(p, &right) || !require_number(p, value) || !require_number(p, &right))
             return false;
-        p->unused = unused;
+        p->skip_evaluation = skip_evaluation;
         value->number = value->number != 0 || right.number != 0;
     }
     return true;
 }
 
-static bool choose(struct parser *p, struct value *value) {
+static bool parse_conditional_branches(struct parser *p, struct value *value) {
     struct value yes, no;
-    bool taken = value->number != 0, unused = p->unused;
-    if (!need_number(p, value))
+    bool taken = value->number != 0, skip_evaluation = p->skip_evaluation;
+    if (!require_number(p, value))
         return false;
-    p->unused = unused || !taken;
-    if (!conditional(p, &yes))
+    p->skip_evaluation = skip_evaluation || !taken;
+    if (!parse_conditional(p, &yes))
         return false;
-    if (!take(p, ":"))
+    if (!accept(p, ":"))
         return message_set(p->error, "has no : for its ?");
-    p->unused = unused || taken;
-    if (!conditional(p, &no))
+    p->skip_evaluation = skip_evaluation || taken;
+    if (!parse_conditional(p, &no))
         return false;
-    p->unused = unused;
+    p->skip_evaluation = skip_evaluation;
     *value = taken ? yes : no;
     return true;
 }
 
-static bool conditional(struct parser *p, struct value *value) {
-    if (++p->depth > MOST_NESTED)
+static bool parse_conditional(struct parser *p, struct value *value) {
+    if (++p->depth > MAX_NESTING)
         return message_set(p->error, "is nested too deep");
-    bool right = either(p, value) && (!take(p, "?") || choose(p, value));
+    bool right = parse_or(p, value) && (!accept(p, "?") || parse_conditional_branches(p, value));
     p->depth--;
     return right;
 }
@@ -306,13 +308,13 @@ static bool conditional(struct parser *p, struct value *value) {
 bool expression_evaluate(const char *text, const struct scope *scope, struct value *value, struct message *error) {
     struct parser parser = {.at = text, .scope = scope, .error = error};
     error->text[0] = 0;
-    if (!conditional(&parser, value))
+    if (!parse_conditional(&parser, value))
         return false;
     if (peek(&parser))
         return isalnum((unsigned char)*parser.at) || strchr("\"(", *parser.at)
                    ? message_set(error, "has no operator before %.60s", parser.at)
                : *parser.at == ')' ? message_set(error, "has a ) without its (")
-                                   : outside(&parser, parser.at);
+                                   : report_unknown(&parser, parser.at);
     return value->is_text || isfinite(value->number) || message_set(error, "is too large for a number");
 }
 

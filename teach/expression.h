@@ -1,9 +1,9 @@
-// Arithmetic as predictions.csv, the questions of a quiz and those who answer them write it:
+// The arithmetic of predictions.csv, of the questions of a quiz and of typed answers:
 //
 //     + - * / % ( ), < <= > >= == !=, && || !, condition ? one : other, numbers, "text",
-//     ceil(x) floor(x) min(x, y) max(x, y), and what a scope adds of names and functions.
+//     ceil(x) floor(x) min(x, y) max(x, y), and the names and functions of a scope.
 //
-// Only the branch of ?: that is taken has to have a value.
+// Only the selected branch of ?: is evaluated.
 #ifndef EXPRESSION_H
 #define EXPRESSION_H
 
@@ -18,24 +18,25 @@ struct value {
 };
 
 struct value value_number(double number);
-// A text that is a number as a whole is that number.
+// A text that is a number becomes a number.
 struct value value_text(const char *text);
 
 struct scope {
-    // The value of a name; false where there is none. NULL: there are no names.
+    // The value of a name; false if it is unknown. NULL: there are no names.
     bool (*name)(void *context, const char *name, double *value);
-    // Calls a function with count arguments. False with an error, or with an empty one where there is no such function.
-    // NULL: there are none but those above.
+    // Calls a function with `count` arguments. False with an error, or with an empty error if the function is unknown.
+    // NULL: there are only the built-in functions.
     bool (*call)(void *context, const char *name, const struct value *argument, int count, struct value *value,
                  struct message *error);
     void *context;
-    const char *vocabulary; // what an expression may use, for who uses more
+    const char *vocabulary; // describes what an expression may use, for error messages
 };
 
-// The value of the whole text. Else an error to follow the expression in a line: "divides by 0", "uses more than ...".
+// Evaluates the whole text. Otherwise false with an error that continues a sentence about the expression: "divides by
+// 0".
 bool expression_evaluate(const char *text, const struct scope *scope, struct value *value, struct message *error);
 
-// The same where only a number will do.
+// The same for an expression that must be a number.
 bool expression_number(const char *text, const struct scope *scope, double *number, struct message *error);
 
 #endif

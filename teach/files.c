@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool files_make_folder(const char *file) {
+bool make_parent_folder(const char *file) {
     char path[PATH_TEXT];
     struct stat folder;
     if ((size_t)snprintf(path, sizeof path, "%s", file) >= sizeof path)
@@ -23,8 +23,8 @@ bool files_make_folder(const char *file) {
     return !*path || (!stat(path, &folder) && S_ISDIR(folder.st_mode));
 }
 
-bool files_append(const char *file, const char *format, ...) {
-    if (!files_make_folder(file))
+bool append_line(const char *file, const char *format, ...) {
+    if (!make_parent_folder(file))
         return false;
     FILE *to = fopen(file, "ae");
     if (!to)
@@ -36,11 +36,11 @@ bool files_append(const char *file, const char *format, ...) {
     return fclose(to) == 0 && written;
 }
 
-bool files_exist(const char *file) {
+bool file_exists(const char *file) {
     return !access(file, F_OK);
 }
 
-void files_show(const char *file) {
+void print_file(const char *file) {
     FILE *from = fopen(file, "re");
     char buffer[4096];
     fflush(stdout);

@@ -1,4 +1,4 @@
-// Folders and files that the commands write.
+// Files that the commands write.
 #ifndef FILES_H
 #define FILES_H
 
@@ -6,15 +6,15 @@
 
 enum { PATH_TEXT = 4096 };
 
-// Makes the folder of a file with all above it. False where that cannot be done.
-bool files_make_folder(const char *file);
+// Creates the folder of a file and all its parents. False if that fails.
+bool make_parent_folder(const char *file);
 
-// Adds a line at the end of a file, in a folder that is made where it is missing. False where that cannot be done.
-bool files_append(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Appends a line to a file, whose folder is created if needed. False if that fails.
+bool append_line(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-bool files_exist(const char *file);
+bool file_exists(const char *file);
 
 // Prints a file on stderr.
-void files_show(const char *file);
+void print_file(const char *file);
 
 #endif

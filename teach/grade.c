@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// "16k", "3 MiB": a thousand, or 1024? Ends behind a digit, with one of these letters and what may follow.
+// "16k", "3 MiB": a unit prefix after a digit, which is ambiguous (1000 or 1024).
 static bool has_prefix(const char *text) {
     size_t end = strlen(text);
     if (end && tolower((unsigned char)text[end - 1]) == 'b')
@@ -22,8 +22,8 @@ static bool has_prefix(const char *text) {
     return end && isdigit((unsigned char)text[end - 1]);
 }
 
-// Without what people write for themselves: commas and blanks between digits, a unit at the end; x is *.
-static void plain(const char *given, char *text, size_t size) {
+// Removes commas and spaces between digits and a unit at the end; x becomes *.
+static void strip_formatting(const char *given, char *text, size_t size) {
     size_t length = 0;
     for (; *given && length + 1 < size; given++)
         if (!strchr(", _", *given))
@@ -49,7 +49,7 @@ enum grade grade_number(const char *given, double answer, double within, struct 
         message_set(unclear, "write the number in full; 2 * 64 * 1024 is a number, too");
         return GRADE_UNCLEAR;
     }
-    plain(given, text, sizeof text);
+    strip_formatting(given, text, sizeof text);
     if (!*text) {
         message_set(unclear, "answer with a number, or with an expression like 2 * 64 * 4");
         return GRADE_UNCLEAR;
@@ -59,7 +59,7 @@ enum grade grade_number(const char *given, double answer, double within, struct 
                     reason.text);
         return GRADE_UNCLEAR;
     }
-    return fabs(value - answer) <= within * fabs(answer) ? GRADE_RIGHT : GRADE_WRONG;
+    return fabs(value - answer) <= within * fabs(answer) ? GRADE_CORRECT : GRADE_WRONG;
 }
 
 enum grade grade_letter(const char *given, int choices, int right, struct message *unclear) {
@@ -74,5 +74,5 @@ enum grade grade_letter(const char *given, int choices, int right, struct messag
         message_set(unclear, "answer with one letter, a to %c", 'a' + choices - 1);
         return GRADE_UNCLEAR;
     }
-    return letter - 'a' == right ? GRADE_RIGHT : GRADE_WRONG;
+    return letter - 'a' == right ? GRADE_CORRECT : GRADE_WRONG;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An entry of the debug information, as readelf prints it.
+// A DWARF entry, as readelf prints it.
 struct entry {
     long offset, type, size, location, bound;
     int depth;
@@ -19,12 +19,11 @@ struct entries {
     int count;
 };
 
-static bool is(const struct entry *entry, const char *tag) {
+static bool has_tag(const struct entry *entry, const char *tag) {
     return !strcmp(entry->tag, tag);
 }
 
-// Of ": 31", ": (data1) 31" and ": (indirect string, offset: 0x5c7): Tile<64>", as versions of readelf print them, what
-// comes last.
+// The value in ": 31", ": (data1) 31" or ": (indirect string, offset: 0x5c7): Tile<64>": versions of readelf differ.
 static const char *value_of(const char *line) {
     const char *value = strchr(line, ':'), *form;
     if (!value)
@@ -54,17 +53,17 @@ static void read_attribute(const char *line, struct entry *entry) {
     const char *at = strstr(line, "DW_AT_");
     if (!at)
         return;
-    if (text_after(at, "DW_AT_name"))
+    if (text_after_prefix(at, "DW_AT_name"))
         entry->name = value_of(at);
-    else if (text_after(at, "DW_AT_linkage_name"))
+    else if (text_after_prefix(at, "DW_AT_linkage_name"))
         entry->linkage = value_of(at);
-    else if (text_after(at, "DW_AT_byte_size"))
+    else if (text_after_prefix(at, "DW_AT_byte_size"))
         entry->size = number_of(at);
-    else if (text_after(at, "DW_AT_type"))
+    else if (text_after_prefix(at, "DW_AT_type"))
         entry->type = number_of(at);
-    else if (text_after(at, "DW_AT_data_member_location"))
+    else if (text_after_prefix(at, "DW_AT_data_member_location"))
         entry->location = number_of(at);
-    else if (text_after(at, "DW_AT_upper_bound"))
+    else if (text_after_prefix(at, "DW_AT_upper_bound"))
         entry->bound = number_of(at);
 }
 
@@ -86,26 +85,26 @@ static bool read_entries(const char *library, const char *scratch, struct entrie
     return entries->count;
 }
 
-static int by_offset(const void *a, const void *b) {
+static int compare_offsets(const void *a, const void *b) {
     const long x = ((const struct entry *)a)->offset, y = ((const struct entry *)b)->offset;
     return x < y ? -1 : x > y;
 }
 
-// Behind names that a type has besides its own, NULL where it is not there.
+// The type at an offset, with typedef, const and volatile resolved; NULL if there is none.
 static const struct entry *type_at(const struct entries *entries, long offset) {
     const struct entry *found = NULL;
-    for (int hops = 0; hops < 16; hops++) {
+    for (int depth_left = 0; depth_left < 16; depth_left++) {
         const struct entry wanted = {.offset = offset};
-        found = bsearch(&wanted, entries->entry, (size_t)entries->count, sizeof wanted, by_offset);
-        if (!found || !(is(found, "typedef") || is(found, "const_type") || is(found, "volatile_type")))
+        found = bsearch(&wanted, entries->entry, (size_t)entries->count, sizeof wanted, compare_offsets);
+        if (!found || !(has_tag(found, "typedef") || has_tag(found, "const_type") || has_tag(found, "volatile_type")))
             break;
         offset = found->type;
     }
     return found;
 }
 
-static const struct entry *child(const struct entries *entries, const struct entry *parent,
-                                 const struct entry *before) {
+static const struct entry *next_child(const struct entries *entries, const struct entry *parent,
+                                      const struct entry *before) {
     const struct entry *end = entries->entry + entries->count;
     for (const struct entry *one = before ? before + 1 : parent + 1; one < end && one->depth > parent->depth; one++)
         if (one->depth == parent->depth + 1)
@@ -119,9 +118,9 @@ static bool read_member(const struct entries *entries, const struct entry *from,
     int64_t elements = 1;
     if (!type || from->location < 0)
         return false;
-    if (is(type, "array_type")) {
-        for (const struct entry *one = child(entries, type, NULL); one; one = child(entries, type, one)) {
-            if (!is(one, "subrange_type") || one->bound < 0 || member->dimensions == LAYOUT_DIMENSIONS)
+    if (has_tag(type, "array_type")) {
+        for (const struct entry *one = next_child(entries, type, NULL); one; one = next_child(entries, type, one)) {
+            if (!has_tag(one, "subrange_type") || one->bound < 0 || member->dimensions == LAYOUT_DIMENSIONS)
                 return false;
             member->dimension[member->dimensions++] = one->bound + 1;
             elements *= one->bound + 1;
@@ -140,8 +139,9 @@ static bool read_member(const struct entries *entries, const struct entry *from,
 static bool read_members(const struct entries *entries, const struct entry *structure, struct shared_layout *layout) {
     bool arrays = false;
     layout->members = 0;
-    for (const struct entry *one = child(entries, structure, NULL); one; one = child(entries, structure, one)) {
-        if (!is(one, "member") || layout->members == LAYOUT_MEMBERS ||
+    for (const struct entry *one = next_child(entries, structure, NULL); one;
+         one = next_child(entries, structure, one)) {
+        if (!has_tag(one, "member") || layout->members == LAYOUT_MEMBERS ||
             !read_member(entries, one, &layout->member[layout->members]))
             continue;
         arrays |= layout->member[layout->members++].dimensions > 0;
@@ -149,11 +149,13 @@ static bool read_members(const struct entries *entries, const struct entry *stru
     return arrays;
 }
 
-// Whether the kernel's mangled name has that of the structure in it, which its constants tell: _ZN NAME 4KEYS E.
+// Whether the kernel's mangled name contains the structure's, which is in the linkage names of its constants: _ZN NAME
+// 4KEYS E.
 static bool is_named(const struct entries *entries, const struct entry *structure, const char *kernel) {
-    for (const struct entry *one = child(entries, structure, NULL); one; one = child(entries, structure, one)) {
+    for (const struct entry *one = next_child(entries, structure, NULL); one;
+         one = next_child(entries, structure, one)) {
         char ending[LAYOUT_NAME + 16], name[512];
-        const char *start = text_after(one->linkage, "_ZN");
+        const char *start = text_after_prefix(one->linkage, "_ZN");
         const int length = snprintf(ending, sizeof ending, "%zu%sE", strlen(one->name), one->name);
         const int rest = start ? (int)strlen(start) - length : 0;
         if (rest <= 0 || strcmp(start + rest, ending))
@@ -164,12 +166,13 @@ static bool is_named(const struct entries *entries, const struct entry *structur
     return false;
 }
 
-static bool find(const struct entries *entries, const char *kernel, int64_t bytes, struct shared_layout *layout) {
+static bool find_structure(const struct entries *entries, const char *kernel, int64_t bytes,
+                           struct shared_layout *layout) {
     struct shared_layout other;
     int found = 0;
     for (int i = 0; i < entries->count; i++) {
         const struct entry *one = &entries->entry[i];
-        if (!is(one, "structure_type") || one->size != bytes || !read_members(entries, one, &other))
+        if (!has_tag(one, "structure_type") || one->size != bytes || !read_members(entries, one, &other))
             continue;
         const bool named = is_named(entries, one, kernel);
         if (named || !found++)
@@ -183,7 +186,7 @@ static bool find(const struct entries *entries, const char *kernel, int64_t byte
 bool layout_read(const char *library, const char *scratch, const char *kernel, int64_t bytes,
                  struct shared_layout *layout) {
     struct entries entries;
-    const bool found = read_entries(library, scratch, &entries) && find(&entries, kernel, bytes, layout);
+    const bool found = read_entries(library, scratch, &entries) && find_structure(&entries, kernel, bytes, layout);
     free(entries.entry);
     lines_free(&entries.lines);
     remove(scratch);

@@ -1,5 +1,5 @@
-// Where the members of a structure lie, by the debug information of the host's part of a kernel's library: nvcc
-// compiles a structure that a kernel lays over its dynamic shared memory for the host as well, which takes its size.
+// The layout of the structure that a kernel places in dynamic shared memory, from the debug information of the host
+// code: the host takes the size of the structure, so nvcc compiles it for the host as well.
 #ifndef LAYOUT_H
 #define LAYOUT_H
 
@@ -20,9 +20,9 @@ struct shared_layout {
     struct layout_member member[LAYOUT_MEMBERS];
 };
 
-// The structure of so many bytes that the kernel is a template of, by its mangled name, or the only one of that size
-// that has arrays. Calls readelf, which comes with the compiler; what it prints goes to the file `scratch`. False where
-// the library says nothing of such a structure.
+// Finds the structure of `bytes` bytes that is a template argument of the kernel (by its mangled name), or else the
+// only structure of that size that has arrays. Calls readelf, which comes with the compiler and writes to the file
+// `scratch`. False if the library has no such structure.
 bool layout_read(const char *library, const char *scratch, const char *kernel, int64_t bytes,
                  struct shared_layout *layout);
 

@@ -1,4 +1,4 @@
-// The page of make ... explore: explorer/page.html with its style, its scripts and its data put in.
+// The page of make ... explore: explorer/page.html with its style, its scripts and its data inserted.
 #ifndef PAGE_H
 #define PAGE_H
 
@@ -6,9 +6,8 @@
 
 #include <stdio.h>
 
-// A line of the template that holds nothing but @style@, @script@ or @data@ is replaced: by folder's *.css, by its
-// *.js, each in the order of their names, and by what data prints. Text in a script or a style that would end it is an
-// error.
+// Replaces the template lines @style@, @script@ and @data@ by the folder's *.css files, by its *.js files (each in the
+// order of their names) and by the output of data(). A script or style that contains its own end tag is an error.
 bool page_write(FILE *to, const char *folder, void (*data)(FILE *to, const void *context), const void *context,
                 struct message *error);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Names that a shape does not have, ROWS of attention, are 0.
+// A name that does not apply to the shape, such as ROWS for attention, is 0.
 static bool shape_name(void *context, const char *name, double *value) {
     const struct shape_argument *shape = context;
     const struct attention_shape *a = &shape->attention;
@@ -43,7 +43,7 @@ bool predictions_read(const char *path, const struct shape_argument *shape, stru
     *predictions = (struct predictions){.count = 0};
     struct csv *csv = &predictions->csv;
     if (!csv_read(path, csv))
-        return message_set(error, "%s cannot be read", path);
+        return message_set(error, "%s cannot be read [cannot-read]", path);
     predictions->prediction = calloc((size_t)csv->rows + 1, sizeof *predictions->prediction);
     if (!predictions->prediction)
         message_exit(EXIT_CHECK_FAILED, "out of memory");

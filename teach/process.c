@@ -21,12 +21,12 @@ int process_run(const char *const *command) {
     return run(NULL, command);
 }
 
-int process_run_to(const char *output, bool both, const char *const *command) {
+int process_run_to(const char *output, bool with_stderr, const char *const *command) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (both)
+    if (with_stderr)
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
     int status = run(&actions, command);
     posix_spawn_file_actions_destroy(&actions);

@@ -1,14 +1,14 @@
-// Other programs.
+// Runs other programs.
 #ifndef PROCESS_H
 #define PROCESS_H
 
 #include <stdbool.h>
 
-// Runs a command, its words up to a NULL, and waits for it: its exit status, 128 and more where a signal ended it, 127
-// where it could not be started.
+// Runs a command, a NULL-terminated argument vector, and waits for it. Returns its exit status; 128 + the signal number
+// if a signal ended it; 127 if it could not be started.
 int process_run(const char *const *command);
 
-// The same with stdin empty, and with all that it prints in the file `output`, or its stdout alone.
-int process_run_to(const char *output, bool both, const char *const *command);
+// The same with empty stdin, and with stdout, or stdout and stderr, redirected to the file `output`.
+int process_run_to(const char *output, bool with_stderr, const char *const *command);
 
 #endif

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SOURCES = 256, MOST_SOURCE_BYTES = 256 << 10 };
+enum { MAX_SOURCES = 256, MAX_SOURCE_BYTES = 256 << 10 };
 
 // ---- Text ----------------------------------------------------------------------------------------------------------
 
-// The bytes of a UTF-8 character among `left`; 0: it is none.
+// The length of the UTF-8 character at the start of `left` bytes; 0 if it is invalid.
 static size_t utf8_length(const unsigned char *text, size_t left) {
     const unsigned char c = text[0];
     const size_t length = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
@@ -20,7 +20,7 @@ static size_t utf8_length(const unsigned char *text, size_t left) {
     for (size_t i = 1; i < length; i++)
         if ((text[i] & 0xc0) != 0x80)
             return 0;
-    // Longer than need be, half of a pair, beyond the last character.
+    // Overlong encodings, surrogates, code points above U+10FFFF.
     const bool wrong = (c == 0xe0 && text[1] < 0xa0) || (c == 0xf0 && text[1] < 0x90) ||
                        (c == 0xed && text[1] >= 0xa0) || (c == 0xf4 && text[1] >= 0x90);
     return wrong ? 0 : length;
@@ -60,7 +60,7 @@ static void print_text(FILE *to, const char *text) {
     recording_string(to, text, strlen(text), !recording_is_utf8(text, strlen(text)));
 }
 
-// A recording is JSON already; its '<' are in strings alone.
+// A recording is JSON, which has '<' only in strings.
 static void print_escaped(FILE *to, const char *text) {
     for (; *text; text++) {
         if (*text == '<')
@@ -73,32 +73,32 @@ static void print_escaped(FILE *to, const char *text) {
 // ---- Sources -------------------------------------------------------------------------------------------------------
 
 struct sources {
-    char *name[MOST_SOURCES];
+    char *name[MAX_SOURCES];
     int count;
 };
 
-// -1 where there are too many.
-static int source_number(struct sources *sources, const char *name, size_t length) {
+// -1 if there are too many sources.
+static int source_index(struct sources *sources, const char *name, size_t length) {
     for (int i = 0; i < sources->count; i++)
         if (strlen(sources->name[i]) == length && !strncmp(sources->name[i], name, length))
             return i;
-    if (sources->count == MOST_SOURCES)
+    if (sources->count == MAX_SOURCES)
         return -1;
     sources->name[sources->count] = text_copy(name, length);
     return sources->count++;
 }
 
-// The text of kernels and of what lies beside them; not the toolkit's headers.
+// Kernels and the project's headers are shown, the toolkit's headers are not.
 static bool is_shown(const char *name) {
     const char *dot = strrchr(name, '.');
     return *name != '/' || (dot && (!strcmp(dot, ".cu") || !strcmp(dot, ".cuh")));
 }
 
-// NULL where it cannot be read; *length is at most MOST_SOURCE_BYTES.
+// NULL if it cannot be read; *length is at most MAX_SOURCE_BYTES.
 static char *read_source(const char *name, size_t *length) {
     FILE *file = is_shown(name) ? fopen(name, "re") : NULL;
-    char *text = file ? malloc(MOST_SOURCE_BYTES) : NULL;
-    *length = text ? fread(text, 1, MOST_SOURCE_BYTES, file) : 0;
+    char *text = file ? malloc(MAX_SOURCE_BYTES) : NULL;
+    *length = text ? fread(text, 1, MAX_SOURCE_BYTES, file) : 0;
     if (text && ferror(file)) {
         free(text);
         text = NULL;
@@ -129,24 +129,23 @@ static void print_sources(FILE *to, const struct sources *sources) {
 
 // ---- A recording ---------------------------------------------------------------------------------------------------
 
-// The strings of ["a","b"], each found or added, as the file writes them: a name has neither quotes nor escapes, or is
-// one that no file has.
-static int read_names(const char *line, struct sources *sources, int number[MOST_SOURCES]) {
+// Maps the names in ["a","b"] to indices of sources. Names are taken as written: a name with escapes matches no file.
+static int read_names(const char *line, struct sources *sources, int number[MAX_SOURCES]) {
     const char *at = strchr(line, '[');
     int count = 0;
-    while (at && (at = strchr(at, '"')) && count < MOST_SOURCES) {
+    while (at && (at = strchr(at, '"')) && count < MAX_SOURCES) {
         const char *end = at + 1;
         while (*end && *end != '"')
             end += *end == '\\' && end[1] ? 2 : 1;
         if (!*end)
             break;
-        number[count++] = source_number(sources, at + 1, (size_t)(end - at - 1));
+        number[count++] = source_index(sources, at + 1, (size_t)(end - at - 1));
         at = end + 1;
     }
     return count;
 }
 
-// "places":[[0,12,null],...] with the numbers of its files as they are in the page.
+// "places":[[0,12,null],...] with the file indices of the page instead of the recording.
 static void print_places(FILE *to, const char *line, const int *number, int count) {
     const char *at = strchr(line, '[');
     if (!at)
@@ -167,8 +166,8 @@ static void print_places(FILE *to, const char *line, const int *number, int coun
     putc('\n', to);
 }
 
-// What stands behind a word in the first line of the log that has it, up to one of the characters of `end`.
-static void find_word(const struct lines *log, const char *word, const char *end, char *text, size_t size) {
+// The text after a word in the first line of the log that contains it, up to one of the characters in `end`.
+static void find_log_text(const struct lines *log, const char *word, const char *end, char *text, size_t size) {
     *text = 0;
     for (int i = 0; i < log->count && !*text; i++) {
         const char *at = strstr(log->line[i], word);
@@ -177,19 +176,19 @@ static void find_word(const struct lines *log, const char *word, const char *end
     }
 }
 
-static void print_head(FILE *to, const struct recorded_run *run, struct sources *sources) {
+static void print_run_header(FILE *to, const struct recorded_run *run, struct sources *sources) {
     struct lines log = {NULL, NULL, 0};
     char shape[64], seed[32], words[256];
     lines_read(run->log, &log);
-    find_word(&log, "SHAPE=", " ", shape, sizeof shape);
-    // A case that fails is followed by what is wrong; a colon inside belongs to the shape.
+    find_log_text(&log, "SHAPE=", " ", shape, sizeof shape);
+    // In a failing case a colon separates the shape from the error; a colon inside is part of the shape.
     if (*shape && shape[strlen(shape) - 1] == ':')
         shape[strlen(shape) - 1] = 0;
-    find_word(&log, "SHAPE=", "", words, sizeof words);
-    find_word(&log, ", seed ", " ,", seed, sizeof seed);
+    find_log_text(&log, "SHAPE=", "", words, sizeof words);
+    find_log_text(&log, ", seed ", " ,", seed, sizeof seed);
     fputs("{\"name\":", to);
     print_text(to, run->name);
-    fprintf(to, ",\"source\":%d,\"shape\":{\"text\":", source_number(sources, run->source, strlen(run->source)));
+    fprintf(to, ",\"source\":%d,\"shape\":{\"text\":", source_index(sources, run->source, strlen(run->source)));
     print_text(to, shape);
     fprintf(to, ",\"causal\":%s,\"dtype\":\"%s\"},\"seed\":", run->causal ? "true" : "false",
             strstr(words, " bf16")   ? "bf16"
@@ -199,7 +198,7 @@ static void print_head(FILE *to, const struct recorded_run *run, struct sources 
         print_text(to, seed);
     else
         fputs("null", to);
-    fputs(",\"said\":[", to);
+    fputs(",\"log\":[", to);
     for (int i = 0; i < log.count; i++) {
         if (i)
             putc(',', to);
@@ -209,7 +208,7 @@ static void print_head(FILE *to, const struct recorded_run *run, struct sources 
     lines_free(&log);
 }
 
-// What stands between the quotes behind "mangled": in the line of a kernel.
+// The value of "mangled" in the line of a kernel.
 static void find_mangled(const char *line, char *mangled, size_t size) {
     const char *at = strstr(line, "\"mangled\":\"");
     if (at)
@@ -219,12 +218,12 @@ static void find_mangled(const char *line, char *mangled, size_t size) {
 static void print_kernels_memory(FILE *to, const struct recorded_run *run, const char *line, const char *mangled,
                                  const struct sources *sources) {
     char scratch[PATH_TEXT];
-    struct lines lines[MOST_SOURCES];
+    struct lines lines[MAX_SOURCES];
     for (int i = 0; i < sources->count; i++)
         if (!is_shown(sources->name[i]) || !lines_read(sources->name[i], &lines[i]))
             lines[i] = (struct lines){NULL, NULL, 0};
     snprintf(scratch, sizeof scratch, "%.4000s.layout", run->recording);
-    shared_print(to, line, mangled, run->library, scratch, lines, sources->count);
+    print_shared_arrays(to, line, mangled, run->library, scratch, lines, sources->count);
     for (int i = 0; i < sources->count; i++)
         lines_free(&lines[i]);
 }
@@ -232,25 +231,26 @@ static void print_kernels_memory(FILE *to, const struct recorded_run *run, const
 static void print_run(FILE *to, const struct recorded_run *run, struct sources *sources) {
     struct lines recorded = {NULL, NULL, 0};
     char mangled[2048] = "";
-    int number[MOST_SOURCES], names = 0;
+    int number[MAX_SOURCES], names = 0;
     const bool whole = lines_read(run->recording, &recorded) && recorded.count > 2;
-    print_head(to, run, sources);
+    print_run_header(to, run, sources);
     bool ended = whole;
     for (int i = 0; i < recorded.count; i++)
         ended = ended && !strstr(recorded.line[i], "\"complete\":false,\"sampled\"");
     fprintf(to, "\"status\":\"%s\",\"notes\":[", run->status == 0 ? "right" : ended ? "wrong" : "failed");
     if (!whole)
-        fputs("\"Nothing was recorded: the kernel was not launched, or was stopped before its launch had ended.\"", to);
+        fputs("\"Nothing was recorded: the kernel was not launched, or its launch was stopped before it completed.\"",
+              to);
     fputs("],\n", to);
     if (!whole)
         fputs("\"device\":\"\",\"places\":[],\"tensors\":[],\"kernels\":[],\"findings\":[]}", to);
     for (int i = 0; i < recorded.count && whole; i++) {
         const char *line = recorded.line[i];
-        if (text_after(line, "{\"files\":"))
+        if (text_after_prefix(line, "{\"files\":"))
             names = read_names(line, sources, number);
-        else if (text_after(line, "\"places\":"))
+        else if (text_after_prefix(line, "\"places\":"))
             print_places(to, line, number, names);
-        else if (text_after(line, "\"shared\":"))
+        else if (text_after_prefix(line, "\"shared\":"))
             print_kernels_memory(to, run, line, mangled, sources);
         else {
             find_mangled(line, mangled, sizeof mangled);

@@ -1,5 +1,5 @@
-// Recordings of the simulator (simulator/recording/README.md) as the page of make ... explore takes them: joined to one
-// JSON object, with the sources that they name.
+// Joins the simulator's recordings (simulator/recording/README.md) and the sources that they name into one JSON object
+// for the page of make ... explore.
 #ifndef RECORDING_H
 #define RECORDING_H
 
@@ -8,18 +8,19 @@
 struct recorded_run {
     const char *name;      // solution-02_vectorized
     const char *source;    // its .cu file
-    const char *library;   // what was made of it
-    const char *recording; // the simulator's file, which need not be there
-    const char *log;       // what the check said
+    const char *library;   // compiled from it
+    const char *recording; // the simulator's file, which may be missing
+    const char *log;       // output of the check
     int status;            // of the check
     bool causal;
 };
 
-// Writes { "format": 1, "sources": ..., "runs": ... }. Every '<' in it is \u003c.
+// Writes { "format": 1, "sources": ..., "runs": ... }. Every '<' is written as \u003c, so no text can end the script
+// element.
 void recording_print(FILE *to, const struct recorded_run *run, int runs);
 
-// A JSON string with its quotes. Where the text is not UTF-8, all its bytes from 128 on are taken for Latin-1. A zero
-// byte, of which `length` may hold some, becomes U+FFFD.
+// Writes a quoted JSON string. latin1: the text is not UTF-8, and bytes from 128 on are read as Latin-1. Zero bytes
+// become U+FFFD.
 void recording_string(FILE *to, const char *text, size_t length, bool latin1);
 bool recording_is_utf8(const char *text, size_t length);
 

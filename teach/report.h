@@ -1,17 +1,16 @@
-// What `make lesson-NN trace` prints of a run's memory traffic: each source line, what it loads and stores, and what
-// the page predicts beside what was counted.
+// The report of `make lesson-NN trace`: loads and stores by source line, and predicted compared with counted traffic.
 #ifndef REPORT_H
 #define REPORT_H
 
 #include "predictions.h"
 #include "traffic.h"
 
-// Prints each kernel with its accesses, merged. ptxas: the log of ptxas -v.
+// Prints each kernel with its merged accesses. ptxas: the log of ptxas -v.
 void report_kernels(const struct traffic *traffic, const char *ptxas);
 
 void report_predictions(const struct traffic *traffic, const struct predictions *predictions);
 
-// What accesses named SPACE_ACCESS_QUANTITY, or NAME@TEXT, add up to over one launch of each kernel (predictions.h).
-double report_counted(const struct traffic *traffic, const char *name);
+// The sum of the quantity SPACE_ACCESS_QUANTITY, or NAME@TEXT, over one launch of each kernel (predictions.h).
+double counted_quantity(const struct traffic *traffic, const char *name);
 
 #endif

@@ -14,33 +14,33 @@ struct constants {
     int count, depth;
 };
 
-static bool is_letter(char c) {
+static bool is_identifier_character(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-// The word in a text, NULL where it is not there.
+// Finds a whole identifier in a text; NULL if it does not occur.
 static const char *find_word(const char *text, const char *word) {
     const size_t length = strlen(word);
     for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
-        if ((at == text || !is_letter(at[-1])) && !is_letter(at[length]))
+        if ((at == text || !is_identifier_character(at[-1])) && !is_identifier_character(at[length]))
             return at;
     return NULL;
 }
 
-static bool value_of(void *context, const char *name, double *value);
+static bool constant_value(void *context, const char *name, double *value);
 
-// What stands behind "NAME =" in a line, up to the next comma or the end of the statement.
+// Evaluates an initializer or an array bound, with constants of the sources as names.
 static bool evaluate(struct constants *constants, const char *text, size_t length, double *value) {
     char part[200];
     struct message error;
     struct constants deeper = {constants->source, constants->count, constants->depth + 1};
-    const struct scope scope = {.name = value_of, .context = &deeper};
+    const struct scope scope = {.name = constant_value, .context = &deeper};
     snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part - 1), text);
     return deeper.depth < 8 && expression_number(part, &scope, value, &error);
 }
 
-// constexpr int NAME = EXPRESSION, in any of the sources.
-static bool value_of(void *context, const char *name, double *value) {
+// The value of constexpr int NAME = EXPRESSION in any of the sources.
+static bool constant_value(void *context, const char *name, double *value) {
     struct constants *constants = context;
     for (int s = 0; s < constants->count; s++) {
         for (int l = 0; l < constants->source[s].count; l++) {
@@ -56,7 +56,7 @@ static bool value_of(void *context, const char *name, double *value) {
 
 // ---- A declaration -------------------------------------------------------------------------------------------------
 
-static int bytes_of(const char *element) {
+static int element_size(const char *element) {
     static const struct {
         const char *name;
         int bytes;
@@ -70,7 +70,7 @@ static int bytes_of(const char *element) {
     return 0;
 }
 
-// The type behind __shared__, without what aligns it.
+// The type after __shared__, without an alignment specifier.
 static void read_element(const char *text, char *element, size_t size) {
     text += strspn(text, " ");
     if (!strncmp(text, "alignas", 7) || !strncmp(text, "__align__", 9)) {
@@ -79,12 +79,13 @@ static void read_element(const char *text, char *element, size_t size) {
         text += strspn(text, " ");
     }
     size_t length = 0;
-    while (is_letter(text[length]) || text[length] == ':')
+    while (is_identifier_character(text[length]) || text[length] == ':')
         length++;
     snprintf(element, size, "%.*s", (int)(length < size ? length : size - 1), text);
 }
 
-bool shared_find(const char *name, const struct lines *source, int count, struct shared_declaration *declaration) {
+bool find_shared_declaration(const char *name, const struct lines *source, int count,
+                             struct shared_declaration *declaration) {
     struct constants constants = {source, count, 0};
     for (int s = 0; s < count; s++) {
         for (int l = 0; l < source[s].count; l++) {
@@ -94,7 +95,7 @@ bool shared_find(const char *name, const struct lines *source, int count, struct
                 continue;
             *declaration = (struct shared_declaration){.dimensions = 0};
             read_element(shared + strlen("__shared__"), declaration->element, sizeof declaration->element);
-            declaration->element_bytes = bytes_of(declaration->element);
+            declaration->element_bytes = element_size(declaration->element);
             for (at += strlen(name); *at == '[' && declaration->dimensions < 6;) {
                 const size_t length = strcspn(at + 1, "]");
                 double value = 0;
@@ -124,29 +125,29 @@ static void print_array(FILE *to, bool first, const char *name, long long offset
         fputs(",\"element_bytes\":null,\"dims\":", to);
 }
 
-// One dimension that is not known follows from the others.
-static bool complete(struct shared_declaration *d, long long bytes) {
+// Infers one unknown dimension from the size of the array.
+static bool infer_dimension(struct shared_declaration *d, long long bytes) {
     long long elements = d->element_bytes ? bytes / d->element_bytes : 0, product = 1;
-    int open = -1, opens = 0;
+    int unknown = -1, unknown_count = 0;
     for (int i = 0; i < d->dimensions; i++) {
         if (d->dimension[i])
             product *= d->dimension[i];
         else {
-            open = i;
-            opens++;
+            unknown = i;
+            unknown_count++;
         }
     }
-    if (opens == 1 && elements % product == 0)
-        product *= d->dimension[open] = elements / product;
-    return opens < 2 && product == elements && d->dimensions > 0;
+    if (unknown_count == 1 && elements % product == 0)
+        product *= d->dimension[unknown] = elements / product;
+    return unknown_count < 2 && product == elements && d->dimensions > 0;
 }
 
 static void print_static(FILE *to, bool first, const char *name, long long offset, long long bytes,
                          const struct lines *source, int count) {
     struct shared_declaration d = {.dimensions = 0};
-    shared_find(name, source, count, &d);
+    find_shared_declaration(name, source, count, &d);
     print_array(to, first, name, offset, bytes, d.element, d.element_bytes);
-    if (!complete(&d, bytes)) {
+    if (!infer_dimension(&d, bytes)) {
         fputs("null}", to);
         return;
     }
@@ -167,8 +168,8 @@ static void print_members(FILE *to, bool first, long long offset, const struct s
     }
 }
 
-void shared_print(FILE *to, const char *line, const char *kernel, const char *library, const char *scratch,
-                  const struct lines *source, int count) {
+void print_shared_arrays(FILE *to, const char *line, const char *kernel, const char *library, const char *scratch,
+                         const struct lines *source, int count) {
     bool first = true;
     fputs("\"shared\":[", to);
     for (const char *at = strstr(line, "{\"name\":\""); at; at = strstr(at + 1, "{\"name\":\"")) {

@@ -6,19 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_FILES = 64 };
+enum { MAX_FILES = 64 };
 
 static const struct lines *file_lines(const char *path) {
     static struct {
         char *path;
         struct lines lines;
-    } file[MOST_FILES];
+    } file[MAX_FILES];
     static int files;
     for (int i = 0; i < files; i++)
         if (!strcmp(file[i].path, path))
             return &file[i].lines;
-    if (files == MOST_FILES)
-        message_exit(EXIT_CHECK_FAILED, "a kernel of more than %d source files cannot be shown", MOST_FILES);
+    if (files == MAX_FILES)
+        message_exit(EXIT_CHECK_FAILED, "a kernel with more than %d source files cannot be shown", MAX_FILES);
     file[files].path = text_copy(path, strlen(path));
     if (lines_read(path, &file[files].lines))
         for (int i = 0; i < file[files].lines.count; i++)
@@ -31,7 +31,7 @@ const char *source_line(const char *path, int line) {
     return line >= 1 && line <= lines->count ? lines->line[line - 1] : "";
 }
 
-int source_find(const char *path, const char *text) {
+int find_source_line(const char *path, const char *text) {
     const struct lines *lines = file_lines(path);
     for (int i = 0; i < lines->count; i++)
         if (strstr(lines->line[i], text))
@@ -42,7 +42,7 @@ int source_find(const char *path, const char *text) {
 enum { NAME_TEXT = 256 };
 
 static void split(const char *source, const char *what, char folder[PATH_TEXT], char name[NAME_TEXT]) {
-    const char *file = text_base(source);
+    const char *file = base_name(source);
     snprintf(folder, PATH_TEXT, "%.*s", file > source ? (int)(file - source) - 1 : 1, file > source ? source : ".");
     if (strcmp(file, "attention.cu"))
         snprintf(name, NAME_TEXT, "%.*s_%s.csv", (int)strcspn(file, "."), file, what);
@@ -50,14 +50,14 @@ static void split(const char *source, const char *what, char folder[PATH_TEXT], 
         snprintf(name, NAME_TEXT, "%s.csv", what);
 }
 
-bool source_table_beside(const char *source, const char *what, char path[PATH_TEXT]) {
+bool source_table(const char *source, const char *what, char path[PATH_TEXT]) {
     char folder[PATH_TEXT], name[NAME_TEXT];
     split(source, what, folder, name);
     return snprintf(path, PATH_TEXT, "%s/%s", folder, name) < PATH_TEXT;
 }
 
-bool source_table_of_lesson(const char *source, const char *what, char path[PATH_TEXT]) {
+bool lesson_table(const char *source, const char *what, char path[PATH_TEXT]) {
     char folder[PATH_TEXT], name[NAME_TEXT];
     split(source, what, folder, name);
-    return snprintf(path, PATH_TEXT, "lessons/%s/%s", text_base(folder), name) < PATH_TEXT;
+    return snprintf(path, PATH_TEXT, "lessons/%s/%s", base_name(folder), name) < PATH_TEXT;
 }

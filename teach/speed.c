@@ -6,35 +6,36 @@
 #include <glob.h>
 #include <string.h>
 
-static bool is_reference(const struct csv *csv, int row) {
+static bool is_reference_case(const struct csv *csv, int row) {
     return !strcmp(csv_text(csv, row, "dtype"), "fp32") && csv_number(csv, row, "B") == 1 &&
            csv_number(csv, row, "H") == 16 && csv_number(csv, row, "Nq") == 4096 &&
            csv_number(csv, row, "Nk") == 4096 && csv_number(csv, row, "causal") == 0 &&
            csv_number(csv, row, "median_us") > 0 && strcmp(csv_text(csv, row, "cache"), "warm") != 0;
 }
 
-// The row of `lesson` in the run and with the head dimension of another row, the last one; -1 where there is none.
-static int beside(const struct csv *csv, const char *lesson, int row) {
+// The last row of `lesson` with the run and the head dimension of another row; -1 if there is none.
+static int row_in_same_run(const struct csv *csv, const char *lesson, int row) {
     int found = -1;
     for (int i = 0; i < csv->rows; i++)
-        if (!strcmp(csv_text(csv, i, "lesson"), lesson) && is_reference(csv, i) &&
+        if (!strcmp(csv_text(csv, i, "lesson"), lesson) && is_reference_case(csv, i) &&
             !strcmp(csv_text(csv, i, "run"), csv_text(csv, row, "run")) &&
             csv_number(csv, i, "D") == csv_number(csv, row, "D"))
             found = i;
     return found;
 }
 
-static void newest(const struct csv *csv, const char *lesson, const char *rival, struct speed *speed) {
+static void update_from_newest_run(const struct csv *csv, const char *lesson, const char *baseline,
+                                   struct speed *speed) {
     const char *best = NULL;
     for (int row = 0; row < csv->rows; row++) {
-        if (strcmp(csv_text(csv, row, "lesson"), lesson) || !is_reference(csv, row))
+        if (strcmp(csv_text(csv, row, "lesson"), lesson) || !is_reference_case(csv, row))
             continue;
-        int other = beside(csv, rival, row);
+        int baseline_row = row_in_same_run(csv, baseline, row);
         const char *run = csv_text(csv, row, "run"), *date = csv_text(csv, row, "date");
         bool same = best && !strcmp(best, run);
-        if (other < 0 || (!same && strcmp(date, speed->date) <= 0))
+        if (baseline_row < 0 || (!same && strcmp(date, speed->date) <= 0))
             continue;
-        double ratio = csv_number(csv, other, "median_us") / csv_number(csv, row, "median_us");
+        double ratio = csv_number(csv, baseline_row, "median_us") / csv_number(csv, row, "median_us");
         if (!same || ratio < speed->ratio)
             speed->ratio = ratio;
         best = run;
@@ -43,7 +44,7 @@ static void newest(const struct csv *csv, const char *lesson, const char *rival,
     }
 }
 
-bool speed_of(const char *results, const char *lesson, const char *rival, struct speed *speed) {
+bool read_speedup(const char *results, const char *lesson, const char *baseline, struct speed *speed) {
     char pattern[PATH_TEXT];
     struct tm time = {0};
     glob_t found;
@@ -55,7 +56,7 @@ bool speed_of(const char *results, const char *lesson, const char *rival, struct
         struct csv csv;
         if (!csv_read(found.gl_pathv[i], &csv))
             continue;
-        newest(&csv, lesson, rival, speed);
+        update_from_newest_run(&csv, lesson, baseline, speed);
         csv_free(&csv);
     }
     globfree(&found);

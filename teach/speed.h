@@ -1,4 +1,4 @@
-// How fast a lesson was beside another kernel, in results/*/attention.csv.
+// The speedup of a lesson over a baseline, from results/*/attention.csv.
 #ifndef SPEED_H
 #define SPEED_H
 
@@ -6,12 +6,12 @@
 #include <time.h>
 
 struct speed {
-    double ratio;    // the rival's time over the lesson's, the least over the head dimensions
-    char date[32];   // of the run, as results have it
-    time_t measured; // the same
+    double ratio;    // baseline time / lesson time, the minimum over head dimensions
+    char date[32];   // of the run, in the format of results/
+    time_t measured; // the same as a time
 };
 
-// At B=1 H=16 N=4096 in fp32, no mask, on cold inputs, in the newest run that has both. False where none has.
-bool speed_of(const char *results, const char *lesson, const char *rival, struct speed *speed);
+// At B=1 H=16 N=4096, fp32, non-causal, cold cache, in the newest run that has both kernels. False if there is none.
+bool read_speedup(const char *results, const char *lesson, const char *baseline, struct speed *speed);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *enough(void *memory) {
+static void *check_allocation(void *memory) {
     if (!memory)
         message_exit(EXIT_CHECK_FAILED, "out of memory");
     return memory;
@@ -15,12 +15,12 @@ char *text_read(const char *path) {
     FILE *file = fopen(path, "re");
     if (!file)
         return NULL;
-    size_t size = 0, room = 4096;
-    char *text = enough(malloc(room));
-    for (size_t got; (got = fread(text + size, 1, room - size - 1, file)) > 0;) {
+    size_t size = 0, capacity = 4096;
+    char *text = check_allocation(malloc(capacity));
+    for (size_t got; (got = fread(text + size, 1, capacity - size - 1, file)) > 0;) {
         size += got;
-        if (size + 1 == room)
-            text = enough(realloc(text, room *= 2));
+        if (size + 1 == capacity)
+            text = check_allocation(realloc(text, capacity *= 2));
     }
     text[size] = 0;
     if (ferror(file)) {
@@ -35,10 +35,10 @@ bool lines_read(const char *path, struct lines *lines) {
     *lines = (struct lines){.text = text_read(path)};
     if (!lines->text)
         return false;
-    int room = 2;
+    int capacity = 2;
     for (const char *c = lines->text; *c; c++)
-        room += *c == '\n';
-    lines->line = enough(calloc((size_t)room, sizeof *lines->line));
+        capacity += *c == '\n';
+    lines->line = check_allocation(calloc((size_t)capacity, sizeof *lines->line));
     for (char *at = lines->text; *at;) {
         lines->line[lines->count++] = at;
         at += strcspn(at, "\n");
@@ -64,22 +64,22 @@ char *text_trim(char *text) {
 }
 
 char *text_copy(const char *text, size_t length) {
-    return enough(strndup(text, length));
+    return check_allocation(strndup(text, length));
 }
 
-const char *text_base(const char *path) {
+const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-const char *text_after(const char *text, const char *prefix) {
+const char *text_after_prefix(const char *text, const char *prefix) {
     size_t length = strlen(prefix);
     return strncmp(text, prefix, length) ? NULL : text + length;
 }
 
-const char *text_grouped(double number, char text[NUMBER_TEXT]) {
+const char *format_grouped(double number, char text[NUMBER_TEXT]) {
     char digits[NUMBER_TEXT];
-    // Beyond that a double has no digits to show.
+    // From 1e24 on the digits would be noise.
     int length = snprintf(digits, sizeof digits, fabs(number) < 1e24 ? "%.0f" : "%.4g", number), out = 0;
     if (strpbrk(digits, "ein"))
         return strcpy(text, digits);
@@ -92,14 +92,14 @@ const char *text_grouped(double number, char text[NUMBER_TEXT]) {
     return text;
 }
 
-const char *text_number(double number, char text[NUMBER_TEXT]) {
+const char *format_number(double number, char text[NUMBER_TEXT]) {
     if (number == trunc(number) || number >= 1000)
-        return text_grouped(number, text);
+        return format_grouped(number, text);
     snprintf(text, NUMBER_TEXT, "%.4g", number);
     return text;
 }
 
-const char *text_bytes(double bytes, char text[NUMBER_TEXT]) {
+const char *format_bytes(double bytes, char text[NUMBER_TEXT]) {
     enum { KIB = 1024 };
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB"};
     int i = 0;

@@ -14,7 +14,7 @@ static const char *const quantity_name[QUANTITIES] = {
     [IDEAL_WAVEFRONTS] = "ideal_wavefronts",
 };
 
-bool traffic_quantity(const char *name, enum quantity *quantity) {
+bool quantity_of_name(const char *name, enum quantity *quantity) {
     for (int q = 0; q < QUANTITIES; q++)
         if (!strcmp(name, quantity_name[q])) {
             *quantity = (enum quantity)q;
@@ -68,7 +68,7 @@ void traffic_free(struct traffic *traffic) {
     *traffic = (struct traffic){.count = 0};
 }
 
-// To a tenth, as people read it.
+// Equal to the one decimal place that the report prints.
 static bool same_cost(const struct traffic_access *a, const struct traffic_access *b, enum quantity quantity) {
     return round(10 * a->quantity[quantity] / a->quantity[REQUESTS]) ==
            round(10 * b->quantity[quantity] / b->quantity[REQUESTS]);
@@ -81,7 +81,7 @@ static bool are_copies(const struct traffic_access *a, const struct traffic_acce
            same_cost(a, b, SECTORS) && same_cost(a, b, WAVEFRONTS);
 }
 
-void traffic_merge(struct traffic *traffic) {
+void merge_copies(struct traffic *traffic) {
     int kept = 0;
     for (int i = 0; i < traffic->count; i++) {
         const struct traffic_access *access = &traffic->access[i];

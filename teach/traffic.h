@@ -1,5 +1,5 @@
-// The memory traffic of one run, as the simulator writes it where SIMULATOR_TRACE_CSV names a file: a row for each
-// instruction that reads or writes memory, of each kernel.
+// The memory traffic of one run, from the file that the simulator writes to SIMULATOR_TRACE_CSV: one row per load or
+// store instruction of each kernel.
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
 
@@ -8,16 +8,16 @@
 enum quantity { REQUESTS, LANES, BYTES, SECTORS, IDEAL_SECTORS, WAVEFRONTS, IDEAL_WAVEFRONTS, QUANTITIES };
 
 struct traffic_access {
-    int group; // rows of one kernel with one grid and block
+    int group; // index of a kernel with one grid and block size
     const char *kernel, *mangled, *grid, *block;
     double launches, shared_bytes;  // of the group
-    const char *file, *outer_file;  // the line, and that of the kernel which called what was inlined
-    int line, outer_line, own_line; // own_line: the innermost one of outer_file
+    const char *file, *outer_file;  // of the line, and of the kernel's line that calls an inlined function
+    int line, outer_line, own_line; // own_line: the innermost line in outer_file
     const char *space, *access;     // "global", "async copy"
     int bytes_a_lane;
     double quantity[QUANTITIES]; // of all launches
     const char *note;
-    int copies; // of the instruction, from unrolling or inlining
+    int copies; // of the instruction, due to unrolling or inlining
 };
 
 struct traffic {
@@ -26,14 +26,14 @@ struct traffic {
     int count;
 };
 
-// False where the file cannot be read or holds no access.
+// False if the file cannot be read or has no access.
 bool traffic_read(const char *path, struct traffic *traffic);
 void traffic_free(struct traffic *traffic);
 
-// Makes one of the copies of an access whose requests cost the same.
-void traffic_merge(struct traffic *traffic);
+// Merges copies of an instruction that have the same cost per request.
+void merge_copies(struct traffic *traffic);
 
-// "ideal_sectors"; false where there is no such quantity.
-bool traffic_quantity(const char *name, enum quantity *quantity);
+// "ideal_sectors", ...; false if there is no such quantity.
+bool quantity_of_name(const char *name, enum quantity *quantity);
 
 #endif

@@ -1,5 +1,5 @@
-// What a run asks of the parts of a GPU, counted by the simulator on a sample of each launch's blocks
-// (simulator/traffic/work.h): for an estimate of its time.
+// The work that a run gives to each unit of a GPU, counted by the simulator on a sample of each launch's blocks
+// (simulator/traffic/work.h). The estimate of the time is made from it.
 #ifndef WORK_H
 #define WORK_H
 
@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
-// Of all blocks that were run. Slots and warp instructions of the schedulers' units; passes through shared memory, of
-// shuffles and barriers and of accesses; multiply-adds of mma.sync and wgmma; sectors of 32 bytes that L1 does not
-// hold; cycles of the longest way through a block, added up.
+// Sums over the blocks that were run: issue slots; warp instructions of the FMA, ALU and XU pipes; shared-memory
+// cycles of shuffles and barriers (passes) and of accesses (wavefronts); multiply-adds of mma.sync and wgmma; 32-byte
+// sectors that miss L1; cycles on the critical path of a block.
 enum work_count {
     WORK_ISSUE,
     WORK_FMA,
@@ -24,29 +24,29 @@ enum work_count {
     WORK_COUNTS
 };
 
-// A launch.
+// Of one launch.
 struct work {
-    double blocks, blocks_run, resident_blocks; // of the grid; those that were run; as many as the GPU holds at a time
-    double shared_bytes;                        // of a block
+    double blocks, blocks_run, resident_blocks; // of the grid; simulated; resident on the GPU at a time
+    double shared_bytes;                        // per block
     double count[WORK_COUNTS];
 };
 
-enum { MOST_LAUNCHES = 16 };
-struct works {
+enum { MAX_LAUNCHES = 16 };
+struct run_work {
     char dtype[8], shape[64]; // "bf16"; "1,16,4096,64"
     bool causal;
     int launches;
-    struct work launch[MOST_LAUNCHES];
+    struct work launch[MAX_LAUNCHES];
 };
 
-// A row of a file that the simulator or scripts/record-work has written.
-struct work work_of_row(const struct csv *csv, int row);
+// From a row of a CSV file of the simulator or of scripts/record-work.
+struct work work_from_row(const struct csv *csv, int row);
 
-// Runs a kernel on the simulator, for so many seconds at most. The words are those of teach trace; a shape that they do
-// not name is the operation's. 0, or the status of a run that failed, or that launched nothing.
-int work_run(const char *seconds, int count, char **word, struct works *works);
+// Runs a kernel on the simulator, for at most `seconds`. The arguments are those of teach trace; the default shape is
+// the one that the operation names for this. Returns 0, or a nonzero status if the run failed or launched nothing.
+int work_run(const char *seconds, int count, char **word, struct run_work *run_work);
 
-// Bytes of the inputs, read once, and of the outputs, written once.
-double work_bytes(const struct works *works);
+// Compulsory traffic: each input read once, each output written once.
+double work_bytes(const struct run_work *run_work);
 
 #endif

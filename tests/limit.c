@@ -1,8 +1,8 @@
-// limit SECONDS FILE COMMAND...: runs COMMAND and stops it, with all that it started, once together they have used
-// SECONDS of CPU time: on a machine that is busy with something else a test takes longer, and is no worse for it. What
-// waits for something that never comes uses none, so that thirty times SECONDS on the clock are a limit, too. Nothing
-// that COMMAND started lives on after it. The CPU time used is written to FILE, in whole seconds. Ends with COMMAND's
-// status, with 128 and the signal that ended it, with 124 where it was stopped, or with 2 and a line.
+// limit SECONDS FILE COMMAND...: runs COMMAND and stops it and all its descendants once they have used SECONDS of CPU
+// time in total. CPU time, since a test takes longer on a busy machine; a deadlocked test uses none, so thirty times
+// SECONDS of wall-clock time is also a limit. No descendant survives. Writes the used CPU time to FILE, in whole
+// seconds. Exits with COMMAND's status, 128 + the signal that ended it, 124 if it was stopped, or 2 and one line for
+// bad input.
 
 #include <ctype.h>
 #include <dirent.h>
@@ -20,7 +20,7 @@ enum { CLOCK_LIMITS = 30, PROCESSES = 32768, POLL_MS = 200 };
 
 struct process {
     pid_t pid, parent;
-    double seconds; // its own, and of children that it has waited for
+    double seconds; // its own and those of waited-for children
     bool ours;
 };
 
@@ -36,7 +36,7 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-// The process of /proc/NAME; false where there is none (any more).
+// Reads /proc/NAME; false if the process does not exist or has ended.
 static bool read_process(const char *name, struct process *process) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%.20s/stat", name);
@@ -44,8 +44,8 @@ static bool read_process(const char *name, struct process *process) {
     if (!file)
         return false;
     unsigned long times[4];
-    // The second field is the program's name in parentheses, which may hold spaces and parentheses itself, but no
-    // digits after its last one; states are one letter.
+    // The second field is the program's name in parentheses, which may contain spaces and parentheses: the other fields
+    // start after the last one.
     char line[1024];
     bool whole = fgets(line, sizeof line, file);
     fclose(file);
@@ -65,8 +65,8 @@ static bool read_process(const char *name, struct process *process) {
     return true;
 }
 
-// Sums the CPU time of all descendants that live, and sends them the signal where it is not 0; *count is how many there
-// are. What a process leaves behind becomes a child of this one (PR_SET_CHILD_SUBREAPER), so that none is missed.
+// Sums the CPU time of all live descendants and sends them the signal if it is not 0; *count is their number. Orphans
+// become children of this process (PR_SET_CHILD_SUBREAPER), so that none is missed.
 static double descendants(int signal, int *count) {
     static struct process all[PROCESSES];
     int n = 0;
@@ -113,7 +113,7 @@ static void end_all(void) {
     }
 }
 
-// Waits for the command; true where it ended by itself within the limits.
+// Waits for the command; true if it ended by itself within the limits.
 static bool wait_for(pid_t child, double limit, int *status) {
     double start = now();
     for (;;) {

@@ -1,11 +1,11 @@
-# For the shell tests: . tests/tap.sh, from the root of the repository. Ends with the plan, so that a script that breaks off
-# early is seen to have done so.
+# For the shell tests: . tests/tap.sh, from the root of the repository. finish prints the plan last, so that an aborted script is
+# detected.
 tap_count=0
 tap_failed=0
 tap_log=$(mktemp)
 trap 'rm -f "$tap_log"' EXIT
 
-# ok DESCRIPTION COMMAND...: passes where COMMAND succeeds, and shows what it printed where it does not.
+# ok DESCRIPTION COMMAND...: passes if COMMAND succeeds; otherwise shows its output.
 ok() {
     tap_count=$((tap_count + 1))
     tap_description=$1

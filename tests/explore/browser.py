@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows pages of `make ... explore` in headless Chromium and prints what is wrong with them.
+"""Shows pages of `make ... explore` in headless Chromium and prints errors.
 
     browser.py [--shots DIR] PAGE.html...
 

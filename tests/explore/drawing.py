@@ -1,4 +1,4 @@
-"""What the programs here read of a drawing, and of the page that it is of."""
+"""Parses a drawing, and the recording in the page that it was drawn from."""
 import json
 import re
 import xml.etree.ElementTree as xml
@@ -23,7 +23,7 @@ class Drawing:
         root = xml.parse(name).getroot()
         number = lambda e, attribute: float(e.get(attribute, 0))
         self.unit = float(root.get("font-size")) / 12
-        self.title, self.said = root.find(SVG + "title").text, root.find(SVG + "desc").text
+        self.title, self.description = root.find(SVG + "title").text, root.find(SVG + "desc").text
         self.rects = [(*(number(e, a) for a in ("x", "y", "width", "height")), e.get("fill")) for e in root.iter(SVG + "rect") if e.get("x")]
         self.texts = [(number(e, "x"), number(e, "y"), e.text) for e in root.iter(SVG + "text")]
         self.paths = [e.get("d") for e in root.iter(SVG + "path")]

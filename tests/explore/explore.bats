@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# `make ... explore`: what it prints, and the data in the page that it writes. What the page draws of them is tested by
-# tests/explore/browser.py. Works in the checkout itself: explore writes to build/ only.
+# `make ... explore`: its output, and the data in its page. The drawings are tested by tests/explore/browser.py. Works in the checkout
+# itself: explore writes only to build/.
 
 load ../long
 
@@ -17,10 +17,10 @@ query() {
     sqlite3 :memory: "select $2 from (select readfile('$BATS_TEST_TMPDIR/data.json') as data)"
 }
 
-# of RUN PATH: what that is in a run
+# of RUN PATH: the SQL expression for a value of a run
 of() { echo "json_extract(data, '\$.runs[$1].$2')"; }
 
-# broken NAME PATCH: build/explore/test/NAME.cu is the solution that the patch is of, with it.
+# broken NAME PATCH: creates build/explore/test/NAME.cu from the solution that PATCH applies to.
 broken() {
     solution=$(sed -n 's,^+++ b/,,p' "$2")
     rm -rf "build/explore/test/$1"
@@ -30,7 +30,7 @@ broken() {
     mv "build/explore/test/$1/$solution" "build/explore/test/$1.cu"
 }
 
-@test "a solution's page, with another beside it" {
+@test "the page of a solution, side by side with another one" {
     run make solution-02 explore BESIDE=solution-01 SHAPE=1,2,40,32 SEED=7
     echo "$output"
     [ "$status" -eq 0 ]
@@ -49,7 +49,7 @@ broken() {
         from $sites)")" = q ]
 }
 
-@test "counts are those of trace" {
+@test "the counts equal those of trace" {
     make solution-02 explore SHAPE=1,1,64,64
     # By a name of its own: other tests trace the solution, too.
     build/bin/teach trace --name explored --source solutions/02_vectorized/attention.cu \
@@ -62,7 +62,7 @@ broken() {
     done
 }
 
-@test "arrays in shared memory: declared with constants, and members of the structure over dynamic memory" {
+@test "arrays in shared memory: static arrays, and members of a structure in dynamic shared memory" {
     shared="$(of 0 kernels[0].shared)"
     array() { query "$1" "(select json_extract(value, '\$.element') || json_extract(value, '\$.dims') || json_extract(value, '\$.offset')
         from json_each($shared) where json_extract(value, '\$.name') = '$2')"; }
@@ -84,7 +84,7 @@ broken() {
     done
 }
 
-@test "a kernel with a race in a source that is neither UTF-8 nor harmless: the page has the finding, and the source as text" {
+@test "a race in a source with Latin-1 and HTML text: the page has the finding, and the source as text" {
     long
     mkdir -p build/explore/test
     broken race tests/broken/02-barrier-missing-after-query.patch
@@ -92,7 +92,7 @@ broken() {
     run make explore KERNEL=build/explore/test/race.cu SHAPE=1,1,64,32
     echo "$output"
     [ "$status" -eq 2 ]
-    [[ $output == *"kernel-race.cu fails its check; the page shows it as far as it came"* ]]
+    [[ $output == *kernel-race.cu*"[check-failed]"* ]]
     page=build/explore/kernel-race.cu-race.html
     [ "$(grep -c 'alert(1)' $page)" -eq 1 ]
     [ "$(grep -c '</script><script>alert' $page)" -eq 0 ]
@@ -111,7 +111,7 @@ broken() {
     [ "$(access there 6)" = "[0,16,8]" ]
 }
 
-@test "a kernel that does not come to its end has its page up to there" {
+@test "the page of a kernel that fails shows the run up to the failure" {
     mkdir -p build/explore/test
     broken endless tests/broken/01-reads-past-the-end.patch
     run make explore KERNEL=build/explore/test/endless.cu SHAPE=1,1,64,33 BESIDE=none
@@ -122,23 +122,23 @@ broken() {
     [ "$(query $page "json_array_length($(of 0 kernels[0].steps))")" -gt 0 ]
 }
 
-@test "a kernel that nothing could be recorded of has a page that says so" {
+@test "the page of a kernel without a recording reports that" {
     run make solution-01 explore SHAPE=1,1,512:600,64 TIME_LIMIT=1
     [ "$status" -eq 2 ]
     page=build/explore/solution-01_basic_attention-attention.html
     [ "$(query $page "$(of 0 status) || ' ' || json_array_length($(of 0 kernels)) || ' ' || $(of 0 shape.text)")" = "failed 0 1,1,512:600,64" ]
     [[ $(query $page "$(of 0 notes[0])") == "Nothing was recorded"* ]]
-    [[ $(query $page "$(of 0 said[1])") == *"took more than 1 s and was stopped"* ]]
+    [[ $(query $page "$(of 0 log[1])") == *"took more than 1 s and was stopped"* ]]
 }
 
-@test "two types of kernels beside each other, and a part that the other has not" {
+@test "a kernel without a counterpart is shown alone" {
     run make solution-03 explore SHAPE=16,256 BESIDE=solution-02
     echo "$output"
     [[ $output == *"solution-02_vectorized has no softmax.cu"* ]]
     [[ $output == *"build/explore/solution-03_fused_softmax-softmax.html ("* ]]
 }
 
-@test "bad input is one line" {
+@test "bad input is a one-line error" {
     for words in "explore" "solution-02 explore BESIDE=lesson-77" "solution-02 check BESIDE=none" "lesson-77 explore" \
         "solution-02 explore SHAPE=x" "solution-02 explore DEVICE=gpu" "solution-02 explore DTYPE=fp16" \
         "explore KERNEL=no/such/file.cu"; do
@@ -150,7 +150,7 @@ broken() {
     done
 }
 
-@test "the page that was there stays where a new one cannot be made" {
+@test "an existing page stays if a new one cannot be written" {
     make solution-02 explore SHAPE=1,1,8,8
     top=$BATS_TEST_TMPDIR/top
     mkdir -p "$top/build/explore"
@@ -161,11 +161,11 @@ broken() {
     run build/bin/teach explore --name x --source a.cu --kernel build/kernels/solutions/02_vectorized/attention.so --shape 1,1,8,8
     echo "$output"
     [ "$status" -eq 1 ]
-    [ "$output" = "error: explorer/page.html is missing; git checkout explorer brings it back" ]
+    [ "$output" = "error: explorer/page.html is missing; restore it with: git checkout explorer [missing-file]" ]
     [ "$(cat build/explore/*html*)" = old ]
 }
 
-@test "a build that cannot be written is one line" {
+@test "an unwritable build/explore is a one-line error" {
     top=$BATS_TEST_TMPDIR/readonly
     mkdir -p "$top/build"
     touch "$top/build/explore"
@@ -173,5 +173,5 @@ broken() {
     run "$BATS_TEST_DIRNAME/../../build/bin/teach" explore --name x --source a.cu --kernel a.so
     [ "$status" -eq 2 ]
     [ "${#lines[@]}" -eq 1 ]
-    [[ $output == "error: build/explore cannot be written" ]]
+    [[ $output == "error: build/explore cannot be written [cannot-write]" ]]
 }

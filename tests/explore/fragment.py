@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""fragment.py PAGE.html DRAWING.svg...: each drawing shows the map of lanes to elements that the simulator wrote into the page.
+"""fragment.py PAGE.html DRAWING.svg...: checks that each drawing shows the simulator's map of lanes to elements from the page.
 
-Read from the drawing itself: the number in the box that an element lies in. Prints what differs; exit status 1.
+Parses the drawing: the number in the box of each element. Prints differences; the exit status is then 1.
 """
 import sys
 
@@ -37,10 +37,10 @@ def main():
                     for row, column in elements:
                         if not row0 <= row < row0 + rows or column >= columns:
                             continue
-                        said = drawing.texts_at(frame[0] + (column + 0.5) * width, frame[1] + (row - row0 + 0.5) * height)
+                        texts = drawing.texts_at(frame[0] + (column + 0.5) * width, frame[1] + (row - row0 + 0.5) * height)
                         looked += 1
-                        if said != [str(lane)]:
-                            print("%s: %s[%d][%d] is lane %d's, and the drawing says %s" % (name, operand["name"], row, column, lane, said))
+                        if texts != [str(lane)]:
+                            print("%s: %s[%d][%d] is held by lane %d, but the drawing shows %s" % (name, operand["name"], row, column, lane, texts))
                             wrong = 1
             if looked < operand["rows"] * 8:
                 print("%s: of %s %d elements are drawn" % (name, operand["name"], looked))

@@ -88,7 +88,7 @@ nothing_of() {
 import json, sys
 data = json.load(open(sys.argv[1]))
 data["sources"][0]["text"] = None
-data["runs"] = [dict(data["runs"][0], kernels=[], findings=[], tensors=[], places=[], said=["stopped: no kernel was launched"])]
+data["runs"] = [dict(data["runs"][0], kernels=[], findings=[], tensors=[], places=[], log=["stopped: no kernel was launched"])]
 json.dump(data, sys.stdout)
 END
     page_of "$BATS_TEST_TMPDIR/nothing.json" >"$BATS_TEST_TMPDIR/nothing.html"
@@ -101,7 +101,7 @@ states${TAB}10" ]
     long
     sed -e 's|</footer>|</footer><p style="width: 2000px">a</p><p style="font-size: 9px">b</p><p style="color: var(--rule)">c</p><button></button>&|' \
         -e 's|</footer>|<h5>d</h5><img src="data:,"><i id="x"></i><i id="x"></i>|' \
-        -e 's|^const SECTOR|console.error("said"); fetch("https://example.invalid/"); &|' -e 's|escaped(this.says.*join(" "))|""|' \
+        -e 's|^const SECTOR|console.error("said"); fetch("https://example.invalid/"); &|' -e 's|escaped(this.description.*join(" "))|""|' \
         -e 's|y + h / 2 + 4.3|y + 4.3|; s|x + w / 2, y|40, y|; s|, 0, y + 13|, -9, y + 13|; s|this.text(0, y|this.text(-9, y|' \
         -e 's|key === "n"|key === "q"|; s|box.addEventListener("click"|box.addEventListener("x"|; s|"pointerover"|"y"|' \
         "$BATS_FILE_TMPDIR/known.html" >"$BATS_TEST_TMPDIR/wrong.html"
@@ -125,7 +125,7 @@ states${TAB}10" ]
     run explorer/stills --check "solution-08 $BATS_TEST_TMPDIR/08_tensor_cores"
     echo "$output"
     [ "$status" -eq 1 ]
-    [ "$output" = "$BATS_TEST_TMPDIR/08_tensor_cores/fragment.svg is not what would be drawn; make stills draws it" ]
+    [ "$output" = "$BATS_TEST_TMPDIR/08_tensor_cores/fragment.svg is out of date; run make stills [out-of-date]" ]
 }
 
 @test "the drawing of a fragment is the simulator's own map" {

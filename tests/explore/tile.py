@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""tile.py PAGE.html DRAWING.svg...: each drawing shows what lies where in shared memory, and what a product reads of it, as the simulator
-wrote it into the page; and that is the swizzle that lessons speak of, chunk c of row r at c ^ (r % 8).
+"""tile.py PAGE.html DRAWING.svg...: checks that each drawing shows the contents of shared memory and the elements that a wgmma reads,
+as recorded in the page, and that both follow the 128-byte swizzle: chunk c of row r at c ^ (r % 8).
 
-Read from the drawing itself: the text and the colour of each cell. Prints what differs; exit status 1.
+Parses the drawing: the text and the colour of each cell. Prints differences; the exit status is then 1.
 """
 import re
 import sys
@@ -12,8 +12,8 @@ from drawing import Drawing, expanded, recording
 UNIT, ROW = 16, 128
 
 
-def landed(run, kernel):
-    """{address: (row, column)} of each 16 bytes that the bulk copies of a box put into shared memory, by the box's first address."""
+def tile_contents(run, kernel):
+    """{address: (row, column)} of each 16 bytes that TMA loads of a box write to shared memory, by the box's first address."""
     samples = lambda space: [s for site in kernel["sites"] if site["kind"] == "bulk copy" and site["space"] == space for s in site["samples"]]
     boxes = {}
     for block, warp, _, seq, _, _, (first, row_bytes, _), _, _, *tiles in samples("shared"):
@@ -29,23 +29,23 @@ def landed(run, kernel):
 def main():
     run = recording(sys.argv[1])
     kernel, wrong = run["kernels"][0], []
-    boxes = landed(run, kernel)
+    boxes = tile_contents(run, kernel)
     tiles = [tile for site in kernel["sites"] if site["kind"] == "wgmma" for s in site["samples"] for tile in (s[9] if len(s) > 9 else [])]
     for name in sys.argv[2:]:
         drawing, cells, marked = Drawing(name), 0, 0
-        said = re.search(r"descriptor says: (\w) begins at byte (\d+); eight rows further on are ([\d,]+) bytes on; "
-                         r"(?:the next slice is ([\d,]+) bytes on; )?swizzled within (\d+) bytes", drawing.said).groups()
-        operand, start, stride, leading, swizzle = [int(s.replace(",", "")) if s and s[0].isdigit() else s for s in said]
+        fields = re.search(r"descriptor: start address of (\w) (\d+); stride byte offset \(eight rows\) ([\d,]+); "
+                           r"(?:leading byte offset \(next panel\) ([\d,]+); )?(\d+)-byte swizzle", drawing.description).groups()
+        operand, start, stride, leading, swizzle = [int(s.replace(",", "")) if s and s[0].isdigit() else s for s in fields]
         tile = next(t for t in tiles if (t["name"], t["start"]) == (operand, start))
         read = set(expanded(tile["units"]))
         if (stride, swizzle) != (tile["stride"], tile["swizzle"]) or leading != (tile["leading"] if tile["mn_major"] else None):
             wrong.append("%s: the descriptor is %s" % (name, tile))
         labels = [(x, y, int(text)) for x, y, text in drawing.texts if text.isdigit()]
         for x, y, text in drawing.texts:
-            if not text.startswith("slice "):
+            if not text.startswith("panel "):
                 continue
             number, first = map(int, re.findall(r"\d+", text))
-            end = min([other for _, other, t in drawing.texts if t.startswith("slice ") and other > y + 1] or [1e9])
+            end = min([other for _, other, t in drawing.texts if t.startswith("panel ") and other > y + 1] or [1e9])
             own = sorted((r for r in drawing.rects if y < r[1] < end and r[0] > x - 2 and r[0] + r[2] < x + 8 * r[2] + 2), key=lambda r: (r[1], r[0]))
             for i, cell in enumerate(own[:len(own) // 8 * 8]):
                 middle = cell[1] + cell[3] / 2

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""waits.py PAGE.html WARP,WARP,... DRAWING.svg...: the arrows of each drawing go from who arrives to who waits, as the events say that the
-simulator wrote into the page.
+"""waits.py PAGE.html WARP,WARP,... DRAWING.svg...: checks that the arrows of each drawing lead from arrivals to the waits that they
+complete, according to the simulator's events in the page.
 
-Read from the drawing itself: which boxes an arrow joins, and the how manieth wait or arrival of its warp a box is. Prints what differs;
-exit status 1.
+Parses the drawing: the two boxes of each arrow, and the index of each box among the waits or arrivals of its warp. Prints differences;
+the exit status is then 1.
 """
 import re
 import sys
@@ -12,7 +12,7 @@ from drawing import Drawing, recording
 
 
 def known(events, warps):
-    """{warp: [arrivals]}, {warp: [waits]}: (barrier, phase) each. A barrier with a number counts if several of the warps are at it."""
+    """{warp: [arrivals]}, {warp: [waits]}: (barrier, phase) each. A named barrier counts if several of the warps use it."""
     arrivals, waits, seen = {}, {}, {}
     at = {w: {e[3] for e in events[w] if e[1] == "arrive"} for w in warps}
     shared = {n for n in set().union(*at.values()) if n and sum(n in at[w] for w in warps) > 1}
@@ -61,7 +61,7 @@ def main():
         for what, pairs in (("lacks", expected - drawn), ("has", drawn - expected)):
             wrong += ["%s: %s the arrow from %s to %s" % (name, what, *pair) for pair in sorted(pairs)]
         if len(expected) < 3:
-            wrong.append("%s: %d arrows are all" % (name, len(expected)))
+            wrong.append("%s: only %d arrows" % (name, len(expected)))
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(bool(wrong))
 

@@ -38,13 +38,13 @@ completes() {
     done
 }
 
-@test "what shells ask make by themselves is answered" {
+@test "the call of make by the shells' own completion works" {
     run make -npq __BASH_MAKE_COMPLETION__=1 .DEFAULT
     grep -q '^lesson-02:' <<<"$output"
 }
 
-# says WORDS COMMAND...: one line, status 2.
-says() {
+# suggests TEXT COMMAND...: one line with TEXT, status 2.
+suggests() {
     words=$1
     shift
     run "$@"
@@ -53,20 +53,20 @@ says() {
     [[ ${#lines[@]} -eq 1 && $output == *"$words"* ]]
 }
 
-@test "did you mean: goals, lessons and variables; capitals count" {
-    says "there is no chekc; did you mean check?" make lesson-01 chekc
-    says "did you mean lesson-02?" make lesson-2 check
-    says "did you mean solution-02?" make solution_02 check
-    says "there is no goal 'frobnicate'; make help" make frobnicate
-    says "there is no lesson-99; there are lesson-01 " make lesson-99
-    says "there is no variable shape; did you mean SHAPE?" make lesson-01 check shape=1,1,16,16
-    says "there is no variable DEVCE; did you mean DEVICE?" make lesson-01 check DEVCE=sim
-    says "there is no variable files; make help lists them" make lesson-01 check files=x
-    # One that a makefile uses without being in the help is none of these.
+@test "misspelled goals, lessons and variables: the nearest one is suggested" {
+    suggests "check?" make lesson-01 chekc
+    suggests "lesson-02?" make lesson-2 check
+    suggests "solution-02?" make solution_02 check
+    suggests "'frobnicate'; make help" make frobnicate
+    suggests "lesson-01 " make lesson-99
+    suggests "SHAPE?" make lesson-01 check shape=1,1,16,16
+    suggests "DEVICE?" make lesson-01 check DEVCE=sim
+    suggests " files; make help" make lesson-01 check files=x
+    # A variable that a makefile uses is valid even if make help does not list it.
     make -n lessons CFLAGS=-g DEVICE=sim >/dev/null
 }
 
-@test "the nearest of some words" {
+@test "scripts/nearest finds the nearest of several words" {
     [ "$(scripts/nearest hnit check hint)" = hint ]
     [ "$(scripts/nearest lesson-12 lesson-01 lesson-02)" = "" ]
     [ "$(scripts/nearest Lesson02 lesson-01 lesson-02)" = lesson-02 ]

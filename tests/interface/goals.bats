@@ -6,7 +6,7 @@ load helpers
 
 small=SHAPE=1,2,20,16
 
-@test "make alone and make help list every goal" {
+@test "make and make help list every goal" {
     run make
     [ "$status" -eq 0 ]
     for goal in check bench trace profile diff reset all plots post doctor test clean; do
@@ -18,7 +18,7 @@ small=SHAPE=1,2,20,16
     [ "$(make help)" = "$output" ]
 }
 
-@test "make lesson-02 says what it is about, which file to edit and what follows" {
+@test "make lesson-02 prints the subject, the files to edit and the next commands" {
     run make lesson-02
     [ "$status" -eq 0 ]
     [[ $output == *lessons/02_vectorized/attention.cu* ]]
@@ -29,7 +29,7 @@ small=SHAPE=1,2,20,16
     [ "$(make -j4 lesson-01 lesson-02 lesson-03)" = "$(make lesson-01 && make lesson-02 && make lesson-03)" ]
 }
 
-@test "check passes for a solved lesson, and says on which device" {
+@test "check passes for a solved lesson and names the device" {
     solve 01
     run make lesson-01 check $small
     echo "$output"
@@ -47,12 +47,12 @@ small=SHAPE=1,2,20,16
     [[ $output == *"Error 1"* ]]
 }
 
-@test "the goals' order does not matter" {
+@test "the order of goals does not matter" {
     solve 01
     make check lesson-01 $small
 }
 
-@test "lesson 03 checks softmax.cu, then attention.cu, and the second even where the first fails" {
+@test "lesson 03 checks softmax.cu and then attention.cu, even if the first fails" {
     long
     fresh 03
     solution=solutions/03_fused_softmax
@@ -72,7 +72,7 @@ small=SHAPE=1,2,20,16
     make lesson-03 check QUICK=1
 }
 
-@test "two lessons at once, and solutions beside lessons" {
+@test "check runs several lessons and solutions in one call" {
     solve 01 02
     run make lesson-01 lesson-02 solution-01 check $small
     echo "$output"
@@ -80,7 +80,7 @@ small=SHAPE=1,2,20,16
     [[ $output == *lesson-01* && $output == *lesson-02* && $output == *solution-01* ]]
 }
 
-@test "make check is about every lesson, and one that fails does not keep the others from being checked" {
+@test "make check checks every lesson, and a failure does not stop the others" {
     long
     solve 01 03 04
     fresh 02
@@ -91,7 +91,7 @@ small=SHAPE=1,2,20,16
     [[ $output == *"lessons/02_vectorized/attention.cu:"*TODO* ]]
 }
 
-@test "solutions check is about every solution" {
+@test "make solutions check checks every solution" {
     run make solutions check $small
     echo "$output"
     [ "$status" -eq 0 ]
@@ -100,7 +100,7 @@ small=SHAPE=1,2,20,16
     done
 }
 
-@test "what a failed check says to run again runs that case again" {
+@test "the command that a failed check prints reruns that case" {
     fresh 01
     run make lesson-01 check
     again=$(sed -n 's/^  again: //p' <<<"$output" | tail -n 1)
@@ -125,7 +125,7 @@ small=SHAPE=1,2,20,16
     [ "$status" -eq 0 ]
 }
 
-@test "OUT=folder has what the kernel computed, as DATA=folder would take it" {
+@test "OUT=folder receives the output in the format that DATA=folder reads" {
     data=$BATS_TEST_TMPDIR/data
     cp -R tests/fixtures/torch/batch_heads "$data"
     rm "$data/o.npy"
@@ -137,12 +137,12 @@ small=SHAPE=1,2,20,16
     [ "$status" -eq 0 ]
     [[ $output == *"/o.npy differs from the reference by a relative rms of "*e-07* ]]
     refused "add SHAPE=B,H,N,D or DATA=folder" make solution-04 check OUT="$data"
-    refused "choose one" make lesson-01 lesson-02 check SHAPE=1,1,16,16 OUT="$data"
-    refused "goes with check" make lesson-01 trace OUT="$data"
+    refused "[one-lesson]" make lesson-01 lesson-02 check SHAPE=1,1,16,16 OUT="$data"
+    refused "[wrong-action]" make lesson-01 trace OUT="$data"
     refused "OUT=Makefile is no folder" make solution-01 check SHAPE=1,1,16,16 OUT=Makefile
 }
 
-@test "KERNEL takes the place of the lesson's file, from any folder" {
+@test "KERNEL replaces the lesson's file, from any folder" {
     mkdir -p "$BATS_TEST_TMPDIR/mine"
     cp solutions/01_basic_attention/attention.cu "$BATS_TEST_TMPDIR/mine/my_kernel.cu"
     run make check KERNEL="$BATS_TEST_TMPDIR/mine/my_kernel.cu" $small
@@ -153,7 +153,7 @@ small=SHAPE=1,2,20,16
     make lesson-02 check KERNEL="$BATS_TEST_TMPDIR/mine/my_kernel.cu" $small
 }
 
-@test "bench is given what was asked for, and the row softmax where a lesson of it has one" {
+@test "bench times the selected lessons, and the row softmax of a lesson that has one" {
     run make -n lesson-02 lesson-04 bench DEVICE= RESULTS= FRESH=0 QUICK=0
     echo "$output"
     [ "$status" -eq 0 ]
@@ -170,7 +170,7 @@ small=SHAPE=1,2,20,16
     [[ $output == *sectors* ]]
 }
 
-@test "diff shows what is missing, and nothing for a solved lesson" {
+@test "diff shows the missing lines, and nothing for a solved lesson" {
     fresh 02
     run make lesson-02 diff
     [ "$status" -eq 0 ]
@@ -213,7 +213,7 @@ small=SHAPE=1,2,20,16
     [ "$(ls lessons/01_basic_attention/*.cu*)" = lessons/01_basic_attention/attention.cu ]
 }
 
-@test "resets at once lose nothing" {
+@test "concurrent resets lose no file" {
     file=lessons/01_basic_attention/attention.cu
     fresh 01
     for round in 1 2 3 4 5; do
@@ -229,7 +229,7 @@ small=SHAPE=1,2,20,16
     [ ! -e $file.6 ]
 }
 
-# A program that adds up what its arguments say, and ends with the status that it is told.
+# A program that sums its arguments on the GPU and exits with the status in its first argument.
 own_program() {
     cat >"$1" <<'END'
 #include "own.h"
@@ -254,7 +254,7 @@ END
     echo '#define THREADS 32' >"$(dirname "$1")/own.h"
 }
 
-@test "run builds a program of one's own, again when a file of it has changed, and ends as it does" {
+@test "run builds a program, rebuilds it when one of its files changes, and exits with its status" {
     long
     own_program "$BATS_TEST_TMPDIR/my program's.cu"
     run make run PROGRAM="$BATS_TEST_TMPDIR/my program's.cu" ARGS="0 1 '2 x'"
@@ -268,7 +268,7 @@ END
     [[ $output == "4 of '1'"*"program.mk:"*"run] Error 5" ]]
 }
 
-@test "run takes several files" {
+@test "run accepts several files" {
     printf '%s\n' 'int twice(int x) { return 2 * x; }' >"$BATS_TEST_TMPDIR/twice.cpp"
     printf '%s\n' '#include <cstdio>' 'int twice(int x);' '__global__ void show(int x) { printf("%d\n", x); }' \
         'int main() { show<<<1, 1>>>(twice(21)); return cudaDeviceSynchronize(); }' >"$BATS_TEST_TMPDIR/main.cu"
@@ -278,7 +278,7 @@ END
     [ "$output" = 42 ]
 }
 
-@test "run knows how many registers a thread has, of a program in one file and of linked device code" {
+@test "run reports the registers per thread, for one file and for linked device code" {
     cat >"$BATS_TEST_TMPDIR/many.cu" <<'END'
 #include <cstdio>
 
@@ -315,7 +315,7 @@ END
     done
 }
 
-@test "run fails where the simulator has found something, though the program ends with 0" {
+@test "run fails if the simulator reports a finding, even if the program exits with 0" {
     cat >"$BATS_TEST_TMPDIR/race.cu" <<'END'
 __global__ void reversed(int *to) {
     __shared__ int tile[64];
@@ -332,10 +332,10 @@ END
     run make run PROGRAM="$BATS_TEST_TMPDIR/race.cu"
     echo "$output"
     [ "$status" -eq 2 ]
-    [[ $output == *"race.cu:4 "*"no barrier"*"ends with status 0, but there was 1 finding (above): status 1"*"Error 1" ]]
+    [[ $output == *"race.cu:4"*"[block-race]"*"status 0, but 1 finding "*"status 1"*"Error 1" ]]
 }
 
-@test "clean removes build/ and touches neither lessons/ nor results/" {
+@test "clean removes build/ and changes neither lessons/ nor results/" {
     solve 01
     cp -a build "$BATS_TEST_TMPDIR/kept"
     echo row >results/row.csv
@@ -348,7 +348,7 @@ END
     rm results/row.csv
 }
 
-@test "doctor says what is there, and where the compiler is" {
+@test "doctor lists the installed tools and the path of the compiler" {
     run make doctor
     echo "$output"
     [ "$status" -eq 0 ]

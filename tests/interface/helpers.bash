@@ -1,10 +1,10 @@
-# For the tests of the interface. Each file of tests works in a copy of the project, with what is built already, so that
-# nobody's lessons/ or results/ are touched.
+# Helpers for the tests of the interface. Each file of tests works in its own copy of the project, including build/, so that the
+# user's lessons/ and results/ are not changed.
 
 bats_require_minimum_version 1.5.0
 
-# What a make writes before it renames it.
-half_made() {
+# Temporary files that a running make has not renamed yet.
+temporary_files() {
     find build -name '*.[0-9]*' ! -name 'libcudart*' ! -name '*.cu.*'
 }
 
@@ -22,16 +22,15 @@ copy_project() {
         mkdir -p "$project/lessons/$(basename "$folder")"
         cp -a "lessons/$(basename "$folder")/README.md" "$project/lessons/$(basename "$folder")" || true
     done
-    # Another test may be building: what it renames while it is copied is missed and built again, what it has not renamed
-    # yet is none of this copy's.
+    # Another test may be building: a file that it renames during the copy is missed and built again; temporary files are removed.
     cp -a build/flags build/kernel-flags build/bin build/simulator build/objects build/kernels "$project/build" || true
     cd "$project" || return 1
-    half_made | xargs -r rm -rf
+    temporary_files | xargs -r rm -rf
     make lessons reset >/dev/null
     export project
 }
 
-# The first lessons are quick to compile, and the interface is the same for all.
+# The first lessons compile quickly, and the interface is the same for all.
 setup_file() {
     copy_project 01 02 03 04
 }
@@ -47,8 +46,7 @@ numbers() {
     printf '%s\n' solutions/[0-9][0-9]_* | sed 's,.*/\(..\)_.*,\1,'
 }
 
-# lesson-02 solved, as a learner would have it at the end. What is so already is not written again, so that make has
-# nothing to build.
+# solve NUMBER...: copies the solutions to the lessons. Equal files are not rewritten, so that make has nothing to build.
 solve() {
     for number; do
         for file in $(grep -l '// TODO ' solutions/"$number"_*/*.cu); do
@@ -64,17 +62,17 @@ fresh() {
     make "${@/#/lesson-}" reset >/dev/null
 }
 
-# refused WORDS COMMAND...: the command ends with status 2, and of the lines that it prints, make's own and those about
-# compiling aside, one holds WORDS and there is no other.
+# refused TEXT COMMAND...: the command exits with status 2 and prints exactly one line that contains TEXT, not counting make's own
+# lines and those about compiling. TEXT is the code of an error, [code], or a name or number; the wording is in messages.tsv.
 refused() {
-    words=$1
+    expected=$1
     shift
     run "$@"
     echo "$output"
     [ "$status" -eq 2 ]
-    said=$(grep -v -e '^make: \*\*\* \[' -e '^make: Target ' -e '^nvcc ' -e '^cc ' <<<"$output")
-    [[ $said == *"$words"* ]]
-    [ "$(wc -l <<<"$said")" -eq 1 ]
+    printed=$(grep -v -e '^make: \*\*\* \[' -e '^make: Target ' -e '^nvcc ' -e '^cc ' <<<"$output")
+    [[ $printed == *"$expected"* ]]
+    [ "$(wc -l <<<"$printed")" -eq 1 ]
 }
 
 # kernel_file FILE LAUNCH: a kernel file whose attention_forward() does what LAUNCH says, on the problem p.

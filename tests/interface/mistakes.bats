@@ -1,44 +1,42 @@
 #!/usr/bin/env bats
-# Bad input, and kernels with a mistake in them: one clear line each, exit status 2, nothing written or lost.
+# Bad input and broken kernels: one clear line each, exit status 2, and no file is changed. Wordings: messages.bats.
 
 load ../long
 load helpers
 
 small=SHAPE=1,1,16,16
 
-@test "an unknown lesson or goal" {
-    refused "lesson-99" make lesson-99 check
-    refused "solution-99" make solution-99
-    refused "lesson-2" make lesson-2 check
-    refused "chekc" make lesson-01 chekc
+@test "an unknown lesson or goal is an error" {
+    for goal in lesson-99 solution-99 lesson-2 chekc; do
+        refused " $goal" make $goal check
+        [[ $output == *"[unknown-goal]"* ]]
+    done
 }
 
-@test "an action without a lesson, or on what it is not for" {
-    refused "trace needs a lesson" make trace
-    refused "reset needs a lesson" make reset
-    refused "diff needs a lesson" make diff
-    refused "reset" make solution-01 reset
-    refused "goes alone" make lesson-01 reset check
-    refused "goes alone" make clean check
+@test "an action without a lesson, or on the wrong kind of unit, is an error" {
+    for action in trace reset diff; do
+        refused "$action" make $action
+        [[ $output == *"[needs-lesson]"* ]]
+    done
+    refused "[lessons-only]" make solution-01 reset
+    refused "[exclusive-goal]" make lesson-01 reset check
+    refused "[exclusive-goal]" make clean check
 }
 
-@test "a DEVICE or a switch that does not exist" {
-    export V=1 # what is compiled is said
-    refused "QUICK=yes" make lesson-01 check QUICK=yes
-    refused "lesson-01 has no such part; it has attention" make lesson-01 check PART=softmax
-    refused "PART=softmax is a part of a lesson" make check PART=softmax
-    refused "PART=attention and SHAPE=64,1024 do not go together: it takes B,H,N,D" make lesson-03 check PART=attention SHAPE=64,1024
-    refused "FRESH=no" make bench DEVICE= FRESH=no
-    refused "DEVICE=tpu" make lesson-01 check DEVICE=tpu
-    refused "CAUSAL=yes" make lesson-01 check CAUSAL=yes
-    for dtype in fp64 FP16 float "fp32 fp16" "it's"; do
-        refused "DTYPE=$dtype is not known; it is fp32, fp16 or bf16" make lesson-01 check DTYPE="$dtype"
+@test "an unknown value of a variable is an error, before anything is compiled" {
+    export V=1 # prints each compiler command
+    refused "[unknown-value]" make lesson-01 check PART=softmax
+    refused "[needs-lesson]" make check PART=softmax
+    refused "[conflict]" make lesson-03 check PART=attention SHAPE=64,1024
+    for value in QUICK=yes FRESH=no DEVICE=tpu CAUSAL=yes DTYPE=fp64 DTYPE=FP16 DTYPE=float "DTYPE=fp32 fp16" "DTYPE=it's"; do
+        refused "$value" make lesson-01 check "$value"
+        [[ $output == *"[unknown-value]"* ]]
     done
     run ! grep -qE '^(nvcc|cc) ' <<<"$output"
     make -n lesson-01 check DTYPE=bf16 | grep -q -- "attention check .*--dtype 'bf16'"
 }
 
-@test "DEVICE=gpu with no GPU" {
+@test "DEVICE=gpu without a GPU is an error" {
     nvidia-smi >/dev/null 2>&1 && skip "there is a GPU"
     refused "no GPU answers" make solution-01 check DEVICE=gpu
     # Nothing was compiled before.
@@ -49,7 +47,7 @@ small=SHAPE=1,1,16,16
     [ solutions/01_basic_attention/attention.cu -nt build/kernels/solutions/01_basic_attention/attention.so ]
 }
 
-@test "a SHAPE that does not parse, or is zero, negative or too large" {
+@test "a SHAPE that does not parse, or is zero, negative or too large, is an error" {
     for shape in abc 1,2,3 1,2,3,4,5 1,2,3,x 0,1,16,16 1,1,-5,16 1,1,0,16 1,1,16, 1.5,1,16,16 '1, 1,16,16' \
         99999999999999999999,1,1,1 1,1,16,513 1,1,2147483647,512 "1,1,16,16'; touch pwned; '"; do
         refused "SHAPE=" make solution-01 check SHAPE="$shape"
@@ -57,7 +55,7 @@ small=SHAPE=1,1,16,16
     [ ! -e pwned ]
 }
 
-@test "tensors of the wrong magic, dtype, order, shape or length, truncated, or absent" {
+@test "a tensor with wrong magic, dtype, order, shape or length, truncated or missing, is an error" {
     long
     tests/fixtures/make-malformed "$BATS_TEST_TMPDIR/malformed"
     for data in "$BATS_TEST_TMPDIR"/malformed/*/; do
@@ -66,41 +64,42 @@ small=SHAPE=1,1,16,16
     refused "nowhere" make solution-01 check DATA=nowhere
 }
 
-@test "a SEED or TIME_LIMIT that is no number" {
+@test "a SEED or TIME_LIMIT that is not a number is an error" {
     refused "SEED=x" make solution-01 check SEED=x
-    refused "imit" make solution-01 check TIME_LIMIT=-1
+    refused " -1 " make solution-01 check TIME_LIMIT=-1
 }
 
-@test "a KERNEL that is not there, is no CUDA source, or cannot be chosen" {
-    refused "nowhere.cu does not exist" make check KERNEL=nowhere.cu
-    refused "Makefile" make check KERNEL=Makefile
-    refused "choose one" make lesson-01 lesson-02 check KERNEL=solutions/01_basic_attention/attention.cu
+@test "a KERNEL that does not exist, is not a CUDA source, or has a bad path is an error" {
+    refused "[no-file]" make check KERNEL=nowhere.cu
+    refused "[not-a-source]" make check KERNEL=Makefile
+    refused "[one-lesson]" make lesson-01 lesson-02 check KERNEL=solutions/01_basic_attention/attention.cu
     cp solutions/01_basic_attention/attention.cu "$BATS_TEST_TMPDIR/a b.cu"
-    refused "space" make check KERNEL="$BATS_TEST_TMPDIR/a b.cu"
+    refused "[bad-path]" make check KERNEL="$BATS_TEST_TMPDIR/a b.cu"
     for name in "it's.cu" 'a"b.cu' 'a#b.cu' 'a$b.cu' 'a(b.cu' 'a;b.cu' 'a\b.cu' 'a=b.cu'; do
         cp solutions/01_basic_attention/attention.cu "$BATS_TEST_TMPDIR/$name"
-        refused "$name has a character in its name" make check KERNEL="$BATS_TEST_TMPDIR/$name"
+        refused "$name" make check KERNEL="$BATS_TEST_TMPDIR/$name"
+        [[ $output == *"[bad-path]"* ]]
     done
 }
 
-@test "a PROGRAM that is not there, is none, or cannot be built; words for run without it" {
+@test "a PROGRAM that does not exist, is not a source, or cannot be built; options of run without run" {
     long
     program=$BATS_TEST_TMPDIR/program.cu
     echo 'int broken() { return 0; }' >"$program"
-    refused "needs a program of your own" make run
+    refused "run needs a program: make run" make run
     refused "nowhere.cu does not exist" make run PROGRAM=nowhere.cu
-    refused "there is no b.cu" make run PROGRAM="$program b.cu"
+    refused "b.cu does not exist" make run PROGRAM="$program b.cu"
     refused "is a folder" make run PROGRAM="$BATS_TEST_TMPDIR"
-    refused "is no source" make run PROGRAM=Makefile
+    refused "is not a source file" make run PROGRAM=Makefile
     for name in 'a"b.cu' 'a$b.cu' 'a,b.cu' 'a\b.cu'; do
         cp "$program" "$BATS_TEST_TMPDIR/$name"
         refused "$name has one of" make run PROGRAM="$BATS_TEST_TMPDIR/$name"
     done
-    refused "ARGS='x has a quote without its partner" make run PROGRAM="$program" ARGS="'x"
-    refused 'FLAGS=-D"x has a quote without its partner' make run PROGRAM="$program" FLAGS='-D"x'
-    refused "run goes alone" make lesson-01 run PROGRAM="$program"
-    refused "for the simulator" make run PROGRAM="$program" DEVICE=gpu
-    refused "ARGS=x goes with run" make lesson-01 check ARGS=x
+    refused "ARGS='x has an unmatched quote" make run PROGRAM="$program" ARGS="'x"
+    refused 'FLAGS=-D"x has an unmatched quote' make run PROGRAM="$program" FLAGS='-D"x'
+    refused "run cannot be combined with other goals" make lesson-01 run PROGRAM="$program"
+    refused "run uses the simulator" make run PROGRAM="$program" DEVICE=gpu
+    refused "ARGS=x is an option of run" make lesson-01 check ARGS=x
     refused "program.cu has no main()" make run PROGRAM="$program"
     echo 'int broken() { return it; }' >"$program"
     run make run PROGRAM="$program"
@@ -111,16 +110,16 @@ small=SHAPE=1,1,16,16
     [ ! -e pwned ]
 }
 
-@test "a program whose kernel the simulator cannot run says so, though it asks for no error" {
+@test "a kernel that the simulator cannot run is reported, even if the program does not check errors" {
     long
     printf '%s\n' '__global__ void marked() { asm volatile("pmevent.mask 1;"); }' 'int main() { marked<<<1, 1>>>(); }' >"$BATS_TEST_TMPDIR/marked.cu"
     run make run PROGRAM="$BATS_TEST_TMPDIR/marked.cu"
     echo "$output"
     [ "$status" -eq 2 ]
-    [[ $output == *"marked.cu:1: the simulator does not know '.mask' after 'pmevent'"*"nothing asked for its error"*"run] Error 1" ]]
+    [[ $output == *"marked.cu:1: unsupported suffix '.mask' of 'pmevent'"*"its error was not checked"*"run] Error 1" ]]
 }
 
-@test "a clone in a folder with quotes in its name: the ones that work do, the others are refused" {
+@test "a clone in a folder with quotes in its name works, or is an error" {
     for name in "it's #1" 'a "b"'; do
         mkdir "$BATS_TEST_TMPDIR/$name"
         cp -a Makefile make scripts common solutions lessons teach "$BATS_TEST_TMPDIR/$name"
@@ -130,22 +129,22 @@ small=SHAPE=1,1,16,16
     run make -C "$BATS_TEST_TMPDIR/a \"b\"" lesson-01
     echo "$output"
     [ "$status" -eq 2 ]
-    [[ $output == *'has a " or a \ in it'* ]]
+    [[ $output == *'[bad-path]'* ]]
 }
 
-@test "what is printed cannot be written" {
+@test "a full disk or a closed stdout is an error" {
     for goals in help lesson-01 lessons progress doctor "lesson-02 hint" "solution-01 check $small" flashcards; do
         # shellcheck disable=SC2086 # goals
         run bash -c "make $goals >/dev/full"
         echo "$goals: $status $output"
         [ "$status" -eq 2 ]
     done
-    # A skeleton that could not be written takes no learner's place.
+    # A skeleton that could not be written does not replace the learner's file.
     run bash -c 'build/bin/teach skeleton solutions/01_basic_attention/attention.cu >/dev/full'
     [ "$status" -eq 2 ]
 }
 
-@test "inputs of one's own with a NaN in them, and a SEED that they make meaningless, are remarked on" {
+@test "NaN in the user's inputs, and a SEED without effect, are reported" {
     cp -R tests/fixtures/torch/batch_heads "$BATS_TEST_TMPDIR/data"
     run make solution-04 check DATA="$BATS_TEST_TMPDIR/data"
     echo "$output"
@@ -155,11 +154,11 @@ small=SHAPE=1,1,16,16
     run make solution-04 check DATA="$BATS_TEST_TMPDIR/data" SEED=3
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ $output == *"data holds NaN or infinity"*"SEED changes nothing"*", 1 case"$'\n'* ]]
+    [[ $output == *NaN*"SEED has no effect"*", 1 case"$'\n'* ]]
 }
 
-@test "no place for what is built, nor for what is temporary; results that are not there" {
-    refused "TMPDIR=/nowhere" env TMPDIR=/nowhere make plots
+@test "an unwritable build/ or TMPDIR, or missing results, are errors" {
+    refused "[cannot-write]" env TMPDIR=/nowhere make plots
     mv build "$BATS_TEST_TMPDIR/kept"
     touch build
     make help >"$BATS_TEST_TMPDIR/help" # builds nothing
@@ -169,18 +168,18 @@ small=SHAPE=1,1,16,16
     mv "$BATS_TEST_TMPDIR/kept" build
     echo "$output"
     [ "$status" -eq 2 ]
-    [[ $output == *"build/ cannot be written"* && ${#lines[@]} -eq 1 ]]
+    [[ $output == *"build/"*"[cannot-write]"* && ${#lines[@]} -eq 1 ]]
     mv build "$BATS_TEST_TMPDIR/kept"
     touch build
     run make watch
     rm build
     mv "$BATS_TEST_TMPDIR/kept" build
-    [[ $status -eq 2 && $output == *"build/ cannot be written"* ]]
-    refused "there is no folder nowhere" make progress RESULTS=nowhere
+    [[ $status -eq 2 && $output == *"build/"*"[cannot-write]"* ]]
+    refused "[no-folder]" make progress RESULTS=nowhere
     refused "there is no folder it's here" make plots RESULTS="it's here"
 }
 
-@test "a lesson's file that is missing" {
+@test "a missing file of a lesson is an error, and reset restores it" {
     fresh 02
     rm lessons/02_vectorized/attention.cu
     refused "make lesson-02 reset" make lesson-02 check
@@ -198,9 +197,9 @@ path_without() {
     echo "$BATS_TEST_TMPDIR/bin"
 }
 
-@test "nvcc absent, or too old" {
+@test "a missing or outdated nvcc is an error" {
     path=$(path_without nvcc)
-    # The places where this machine has one are written away.
+    # Hides the installed toolkits.
     mv scripts/find-cuda "$BATS_TEST_TMPDIR/kept"
     sed 's,/usr/local/cuda,/nowhere,; s,$PWD/toolchain,/nowhere,' "$BATS_TEST_TMPDIR/kept" >scripts/find-cuda
     chmod +x scripts/find-cuda
@@ -211,31 +210,31 @@ path_without() {
     chmod +x "$BATS_TEST_TMPDIR/old/bin/nvcc"
     run env CUDA_HOME="$BATS_TEST_TMPDIR/old" CUDA_PATH= PATH="$path" make lesson-01 check
     old="$output $status"
-    # What needs no compiler works all the same.
+    # Goals that need no compiler work anyway.
     env CUDA_HOME= CUDA_PATH= PATH="$path" make help >/dev/null
     env CUDA_HOME= CUDA_PATH= PATH="$path" make lesson-01 >/dev/null
     mv "$BATS_TEST_TMPDIR/kept" scripts/find-cuda
     echo "$missing"
     echo "$old"
-    [[ $missing == *"nvcc is not installed; run ./setup"*" 2" ]]
+    [[ $missing == *"nvcc"*"./setup"*"[no-compiler]"*" 2" ]]
     [[ $old == *"11.8"*"12.4"*" 2" ]]
     [ "$(wc -l <<<"$missing$old")" -eq 1 ]
 }
 
-@test "a CUDA_HOME that holds no toolkit" {
-    refused "CUDA_HOME=/nowhere has no bin/nvcc" env CUDA_HOME=/nowhere make solution-01 check
+@test "a CUDA_HOME without a toolkit is an error" {
+    refused "[no-compiler]" env CUDA_HOME=/nowhere make solution-01 check
     run env CUDA_HOME=/nowhere ./setup
     echo "$output"
-    [[ $status -eq 2 && ${#lines[@]} -eq 1 && $output == *"CUDA_HOME=/nowhere has no bin/nvcc"* ]]
+    [[ $status -eq 2 && ${#lines[@]} -eq 1 && $output == *"CUDA_HOME=/nowhere"*"[no-compiler]" ]]
 }
 
-@test "make test without what the tests need" {
+@test "make test without the tools of the tests is an error" {
     cp "$BATS_TEST_DIRNAME/../run" tests/run
-    refused "the tests need bats; run ./setup --tests" env PATH="$(path_without bats)" make test
+    refused "the tests need bats" env PATH="$(path_without bats)" make test
     rm tests/run
 }
 
-@test "doctor has one line a tool, with its version once" {
+@test "doctor prints one line per tool, with its version once" {
     make doctor >"$BATS_TEST_TMPDIR/said" || true
     cat "$BATS_TEST_TMPDIR/said"
     grep -qE '^make +[0-9][0-9.]*$' "$BATS_TEST_TMPDIR/said"
@@ -245,25 +244,25 @@ path_without() {
     [ "$(grep -c nvcc <<<"$output")" -eq 1 ]
 }
 
-@test "gnuplot, gcc or Python absent" {
-    refused "gcc is not installed; run ./setup" env PATH="$(path_without gcc)" make lesson-01 check
+@test "a missing gnuplot, gcc or Python is an error" {
+    refused "[no-compiler]" env PATH="$(path_without gcc)" make lesson-01 check
     [[ $output != *"cc common"* ]]
     mv build/bin/teach "$BATS_TEST_TMPDIR/teach"
     run env PATH="$(path_without gcc)" make lesson-01 hint
     mv "$BATS_TEST_TMPDIR/teach" build/bin/teach
     echo "$output"
-    [ "$status" -eq 2 ] && [[ $output == *"gcc is not installed; run ./setup"* ]] && [ "${#lines[@]}" -eq 1 ]
-    refused "/nowhere is not there; PYTHON=" make peers DEVICE= PYTHON=/nowhere
-    refused "gnuplot is not installed; run ./setup" env PATH="$(path_without gnuplot gnuplot-nox)" make plots
+    [ "$status" -eq 2 ] && [[ $output == *"gcc"*"[no-compiler]"* ]] && [ "${#lines[@]}" -eq 1 ]
+    refused "PYTHON=" make peers DEVICE= PYTHON=/nowhere
+    refused "gnuplot is not installed" env PATH="$(path_without gnuplot gnuplot-nox)" make plots
 }
 
-@test "ncu absent" {
-    command -v ncu >/dev/null && skip "ncu is here"
-    refused "profile needs a GPU and ncu, which is not installed" make solution-01 profile
-    [[ $output == *"make solution-01 trace counts on the simulator"* ]]
+@test "a missing ncu is an error" {
+    command -v ncu >/dev/null && skip "ncu is installed"
+    refused "[no-ncu]" make solution-01 profile
+    [[ $output == *"make solution-01 trace"* ]]
 }
 
-@test "a kernel that does not compile: the compiler's message, and only make's line after it" {
+@test "a kernel that does not compile: the compiler's messages, followed only by make's line" {
     fresh 01
     file=lessons/01_basic_attention/attention.cu
     echo 'int broken = ;' >>$file
@@ -277,7 +276,7 @@ path_without() {
     [[ $(tail -n 2 <<<"$output" | head -n 1) == *"error"*"compilation of"* ]]
 }
 
-# fails WORDS FILE: the check of a kernel file fails with these words, and the harness itself is not hurt.
+# fails TEXT FILE: the check of a kernel file fails and prints TEXT, and the harness itself does not crash.
 fails() {
     run make check KERNEL="$2" $small
     echo "$output"
@@ -286,30 +285,30 @@ fails() {
     [[ $output == *$1* ]]
 }
 
-@test "a kernel that crashes" {
+@test "a kernel that crashes fails its check" {
     kernel_file "$BATS_TEST_TMPDIR/crash.cu" '*(volatile int *)8 = 1;'
     fails "crashed" "$BATS_TEST_TMPDIR/crash.cu"
 }
 
-@test "a kernel that aborts" {
+@test "a kernel that aborts fails its check" {
     long
     kernel_file "$BATS_TEST_TMPDIR/abort.cu" 'abort();'
     fails "crashed" "$BATS_TEST_TMPDIR/abort.cu"
 }
 
-@test "a kernel that ends the whole process" {
+@test "a kernel that exits the process fails its check" {
     long
     kernel_file "$BATS_TEST_TMPDIR/leave.cu" 'exit(0);'
     fails "" "$BATS_TEST_TMPDIR/leave.cu"
 }
 
-@test "a kernel that writes where nothing is allocated" {
+@test "a kernel that writes out of bounds fails its check" {
     long
     kernel_file "$BATS_TEST_TMPDIR/stray.cu" 'stray<<<1, 32, 0, stream>>>(o);'
     fails "stray.cu:" "$BATS_TEST_TMPDIR/stray.cu"
 }
 
-@test "a kernel that leaves the output unwritten" {
+@test "a kernel that does not write its output fails its check" {
     long
     kernel_file "$BATS_TEST_TMPDIR/none.cu" 'fill<<<1, 1, 0, stream>>>(o, 0, 0.0f);'
     fails "written" "$BATS_TEST_TMPDIR/none.cu"
@@ -317,19 +316,19 @@ fails() {
     fails "launched no kernel" "$BATS_TEST_TMPDIR/idle.cu"
 }
 
-@test "a kernel that writes NaN" {
+@test "a kernel that writes NaN fails its check" {
     long
     kernel_file "$BATS_TEST_TMPDIR/nan.cu" 'fill<<<(count + 255) / 256, 256, 0, stream>>>(o, count, NAN);'
     fails "an" "$BATS_TEST_TMPDIR/nan.cu"
 }
 
-@test "a kernel that writes zeros" {
+@test "a kernel that writes zeros fails its check" {
     long
     kernel_file "$BATS_TEST_TMPDIR/zeros.cu" 'fill<<<(count + 255) / 256, 256, 0, stream>>>(o, count, 0.0f);'
     fails "" "$BATS_TEST_TMPDIR/zeros.cu"
 }
 
-@test "a kernel that never ends, on the host and on the device" {
+@test "a kernel that never ends, on the host or on the device, fails its check" {
     long
     kernel_file "$BATS_TEST_TMPDIR/forever.cu" 'for (volatile int i = 0; i >= 0;) i = 1;'
     run make check KERNEL="$BATS_TEST_TMPDIR/forever.cu" TIME_LIMIT=2 $small
@@ -343,7 +342,7 @@ fails() {
     [[ $output == *TIME_LIMIT* || $output == *instructions* ]]
 }
 
-@test "a file that defines no lesson" {
+@test "a file that defines no operation is an error" {
     echo 'int nothing;' >"$BATS_TEST_TMPDIR/empty.cu"
     refused "attention_forward" make check KERNEL="$BATS_TEST_TMPDIR/empty.cu" $small
 }

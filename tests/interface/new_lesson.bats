@@ -21,17 +21,18 @@ setup_file() {
     cp -R "$root/baselines" "$root/post" "$root/peers" .
 }
 
-@test "make lists it, and says what it is about" {
+@test "make lists the new lesson and prints its subject" {
     make lessons | grep -q '^lesson-90  '
     run make lesson-90
     [[ $output == *"Edit   lessons/90_throwaway/attention.cu, "[1-9]*" blanks"* ]]
-    refused "lesson-90, and solution-NN" make lesson-99
+    refused "lesson-90" make lesson-99
+    [[ $output == *"[unknown-goal]"* ]]
     make -n post | grep -q lessons/90_throwaway
     make flashcards && grep -q 'Lesson 90' build/flashcards.html
     DEVICE='' make -n peers PYTHON=true | grep -q build/kernels/solutions/90_throwaway/attention.so
 }
 
-@test "its skeleton fails and is reset, its solution passes, and both are among those that check takes" {
+@test "its skeleton fails and can be reset, its solution passes, and check runs both" {
     long
     run make lesson-90 check SHAPE=1,1,16,16
     echo "$output"
@@ -102,7 +103,7 @@ bench() {
     LD_LIBRARY_PATH=$toolkit/gpu FAKE_CLOCK=1 DEVICE='' make -o build/flags "$@" bench
 }
 
-@test "bench times it beside the lessons before it, with the ladder, and charts draw it" {
+@test "bench times it together with the previous lessons and the ladder, and it is in the charts" {
     long
     fake_toolkit
     before=$(printf '%s\n' solutions/[0-8]*_* | tail -n 1)
@@ -128,7 +129,7 @@ bench() {
     rm -r results/fake-gpu
 }
 
-@test "the tests check it, its skeleton, and compile it for each architecture" {
+@test "the tests check it and its skeleton, and compile it for each architecture" {
     # All that they call succeeds. The new lesson is none of those that make test takes.
     export TEST_ALL=1
     for name in make nvcc; do

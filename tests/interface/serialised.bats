@@ -27,34 +27,34 @@ END
     library=build/kernels/any/root${kernel%.cu}.so
 }
 
-# remembered CODE: make builds it, and leaves a line beside the library that says this and what it means.
-remembered() {
+# serialised CODE: make builds the kernel and writes one line with this ptxas code to LIBRARY.serialised.
+serialised() {
     run make "$library" KERNEL="$kernel"
     echo "$output"
     [ "$status" -eq 0 ]
     [ -e "$library" ]
     cat "$library.serialised"
     [ "$(wc -l <"$library.serialised")" -eq 1 ]
-    grep -q "^$kernel: ptxas lets each wgmma end before the next one begins, .* ($1)\. Usual causes: a blank that is still open," \
+    grep -q "^$kernel: ptxas serializes wgmma: each one completes before the next is issued, which costs most of the throughput: .* ($1)\. Usual causes: an open blank,.* \[wgmma-serialized\]$" \
         "$library.serialised"
 }
 
-@test "registers of a product that are used before it is over; mended, nothing is left of it" {
+@test "accumulator registers used before the wgmma completes are reported; after a fix the report is gone" {
     kernel "S_rmem[0][0] += 1.0f;"
-    remembered C7511
+    serialised C7511
     kernel ""
     make "$library" KERNEL="$kernel"
     [ -e "$library" ]
     [ ! -e "$library.serialised" ]
 }
 
-@test "a product in a branch that the compiler does not know to be taken by all" {
+@test "a wgmma in a branch that is not known to be warp-uniform is reported" {
     long
     kernel 'if (operands[4 + threadIdx.x])'
-    remembered C7520
+    serialised C7520
 }
 
-@test "in a solution it is an error, in one line, and no library is left" {
+@test "in a solution, serialized wgmma is a one-line error, and no library is written" {
     kernel "S_rmem[0][0] += 1.0f;"
     mkdir -p solutions/98_products
     cp "$kernel" solutions/98_products/attention.cu
@@ -64,19 +64,19 @@ remembered() {
     rm -r solutions/98_products
     [ "$status" -eq 2 ]
     [[ $output == *"(C7511)"* ]]
-    [ "$(grep -c "^error: solutions/98_products/attention.cu: ptxas lets each wgmma end before the next one begins" <<<"$output")" -eq 1 ]
+    [ "$(grep -c "^error: solutions/98_products/attention.cu: .*\[wgmma-serialized\]$" <<<"$output")" -eq 1 ]
     [ ! -e $library ]
     [ ! -e $library.serialised ]
 }
 
-# A driver that says that there is a GPU; nobody gets as far as to use it.
+# A driver that reports a GPU, which is never used.
 driver() {
     echo 'int cuInit(unsigned f) { return (int)f; } int cuDeviceGetCount(int *n) { return *n = 1, 0; }' |
         gcc -shared -fPIC -x c - -o "$BATS_TEST_TMPDIR/libcuda.so.1"
     export LD_LIBRARY_PATH=$BATS_TEST_TMPDIR
 }
 
-@test "the simulator checks such a kernel and says after the verdict that a GPU is refused it; a GPU is" {
+@test "the simulator checks such a kernel and reports after the verdict that it cannot run on a GPU" {
     kernel_file "$BATS_TEST_TMPDIR/wrong.cu" "fill<<<1, 256, 0, stream>>>(o, count, 1.0f);"
     library=build/kernels/any/root$BATS_TEST_TMPDIR/wrong.so
     make "$library" KERNEL="$BATS_TEST_TMPDIR/wrong.cu"
@@ -84,7 +84,7 @@ driver() {
     run make check KERNEL="$BATS_TEST_TMPDIR/wrong.cu" SHAPE=1,1,8,8
     echo "$output"
     [ "$status" -eq 2 ]
-    [[ $output == *"kernel-wrong.cu: 0 of 1 case right on "*$'\n'"A GPU is refused this kernel: wrong.cu: ptxas says something"* ]]
+    [[ $output == *"kernel-wrong.cu: 0 of 1 case right on "*$'\n'*"GPU"*": wrong.cu: ptxas says something"* ]]
     driver
     for action in check bench; do
         run build/bin/attention $action --device gpu --name mine --kernel "$library"
@@ -95,16 +95,16 @@ driver() {
     done
 }
 
-@test "lesson 12 with blank 2 open and 14 alike: what the simulator finds is said, and that a GPU is refused them" {
+@test "lessons 12 and 14 with an open blank 2: findings of the simulator, and the report of serialized wgmma" {
     long
     for lesson in 12_overlap 14_critical_path; do
         half=$BATS_TEST_TMPDIR/$lesson.cu
         sed '/\/\/ TODO 2 /,/\/\/ END TODO 2/{//!d}' "$BATS_TEST_DIRNAME/../../solutions/$lesson/attention.cu" >"$half"
         run make check KERNEL="$half" DTYPE=fp16 SHAPE=1,1,129,64
         echo "$output"
-        [[ $output == *"A GPU is refused this kernel: $half: ptxas lets each wgmma end before the next one begins, "* ]]
+        [[ $output == *"$half: ptxas serializes wgmma: "*"[wgmma-serialized]"* ]]
         case $lesson in
-        12*) [[ $output == *"simulator: wgmma's registers used too early: "*"0 of 1 case right"* ]] ;;
+        12*) [[ $output == *"[missing-wgmma-wait]"*"0 of 1 case right"* ]] ;;
         *) [[ $output == *"1 of 1 case right"* ]] ;; # only slower
         esac
     done

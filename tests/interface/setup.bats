@@ -20,15 +20,15 @@ stand_in() {
     chmod +x "$BATS_TEST_TMPDIR/bin/$1"
 }
 
-# Nobody's root, and a gnuplot that cannot draw.
-nobody() {
+# An unprivileged user, and a gnuplot that cannot draw.
+unprivileged_user() {
     stand_in id 'echo 1000'
     stand_in gnuplot 'exit 1'
     stand_in apt-get "rm -f '$BATS_TEST_TMPDIR/bin/gnuplot'"
     stand_in sudo 'exec "$@"'
 }
 
-@test "where all is there it says which compiler, installs nothing, and can be run again" {
+@test "if everything is installed, setup names the compiler, installs nothing, and can be rerun" {
     stand_in apt-get 'exit 1'
     for _ in 1 2; do
         run ./setup
@@ -39,7 +39,7 @@ nobody() {
     [ ! -s "$calls" ]
 }
 
-@test "a folder whose path nvcc cannot handle is refused at once" {
+@test "a folder whose path nvcc cannot handle is an error" {
     stand_in apt-get 'exit 1'
     for name in 'a"b' 'a\b'; do
         mkdir "$BATS_TEST_TMPDIR/$name"
@@ -47,19 +47,19 @@ nobody() {
         cd "$BATS_TEST_TMPDIR/$name/project"
         run ./setup
         [ "$status" -eq 2 ]
-        [ "$output" = 'setup: the path of this folder has a " or a \ in it, which nvcc cannot handle: give it another name' ]
+        [ "$output" = 'setup: the path of this folder contains " or \, which nvcc cannot handle; rename the folder [bad-path]' ]
     done
     [ ! -s "$calls" ]
 }
 
-@test "an option that does not exist" {
+@test "an unknown option is an error" {
     run ./setup --all
     [ "$status" -eq 2 ]
     [[ $output == *"'--all'"* ]]
 }
 
-@test "without a terminal and without --yes it says the command, and runs nothing" {
-    nobody
+@test "without a terminal and without --yes it prints the command and runs nothing" {
+    unprivileged_user
     run ./setup </dev/null
     echo "$output"
     [ "$status" -eq 2 ]
@@ -67,8 +67,8 @@ nobody() {
     run ! grep -E '^(sudo|apt-get)' "$calls"
 }
 
-@test "with --yes it installs with sudo what is missing, and nothing else" {
-    nobody
+@test "with --yes it installs the missing packages with sudo, and nothing else" {
+    unprivileged_user
     run ./setup --yes </dev/null
     echo "$output"
     cat "$calls"
@@ -77,9 +77,9 @@ nobody() {
     grep -q '^apt-get install --no-install-recommends -y -qq gnuplot-nox$' "$calls"
 }
 
-@test "on a terminal it asks first, and no is no" {
+@test "on a terminal it asks first and accepts no" {
     script -qec true /dev/null >/dev/null 2>&1 || skip "script cannot make a pseudo-terminal here"
-    nobody
+    unprivileged_user
     run script -qec "./setup" /dev/null <<<"n"
     echo "$output"
     [ "$status" -eq 2 ]
@@ -91,8 +91,8 @@ nobody() {
     grep -q '^apt-get install' "$calls"
 }
 
-@test "an apt-get that fails is shown" {
-    nobody
+@test "the output of a failing apt-get is shown" {
+    unprivileged_user
     stand_in apt-get 'echo "E: no such mirror" >&2; exit 100'
     run ./setup --yes
     echo "$output"
@@ -100,7 +100,7 @@ nobody() {
     [[ $output == *"E: no such mirror"* ]]
 }
 
-@test "a compiler that cannot compile is not taken for one" {
+@test "a compiler that cannot compile is an error" {
     mkdir -p "$BATS_TEST_TMPDIR/cuda/bin"
     printf '#!/bin/sh\ncase $1 in --version) echo "release 13.0, V13" ;; --list-gpu-code) echo sm_90 ;; *) echo "cicc: not found" >&2; exit 1 ;; esac\n' \
         >"$BATS_TEST_TMPDIR/cuda/bin/nvcc"
@@ -109,5 +109,5 @@ nobody() {
     echo "$output"
     [ "$status" -eq 2 ]
     [[ $output == *"cicc: not found"* ]]
-    [[ $output == *"cannot compile a kernel"* ]]
+    [[ $output == *"[no-compiler]"* ]]
 }

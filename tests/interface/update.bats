@@ -22,20 +22,20 @@ publish() {
     git -C "$theirs" add -A && git -C "$theirs" commit -q -m "$1"
 }
 
-@test "what was not edited is new, what was edited stays, with the new skeleton beside it" {
+@test "unedited files are updated; an edited file is kept, and the new skeleton is written next to it" {
     echo work >>$file
     echo "skeleton 2" | tee "$theirs/$file" >"$theirs/lessons/02_second/attention.cu"
     publish two
     run scripts/update
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ $output == *"$file is yours and stays; the new skeleton is $file.new"*"Updated to "*two ]]
+    [[ $output == *"$file: your version is kept; the new skeleton is $file.new"*"Updated to "*two ]]
     [ "$(cat $file)" = "$(printf 'skeleton\nwork')" ]
     [ "$(cat $file.new)" = "skeleton 2" ]
     [ "$(cat lessons/02_second/attention.cu)" = "skeleton 2" ]
     [ ! -e $file.kept ]
     run scripts/update
-    [ "$output" = "Nothing is newer." ]
+    [ "$output" = "Already up to date." ]
 }
 
 @test "a lesson that the project has moved: the learner's file stays where it was" {
@@ -56,7 +56,7 @@ publish() {
     [ "$(cat lessons/04_fourth/attention.cu)$(cat lessons/04_fourth/attention.cu.new)" = minetheirs ]
 }
 
-@test "anything else that both changed, commits of one's own, no upstream: one line, and nothing is changed" {
+@test "other conflicts, own commits, no upstream: one line, and nothing is changed" {
     echo work >>$file
     echo note >>README.md
     echo other >"$theirs/README.md"
@@ -66,31 +66,31 @@ publish() {
     run scripts/update
     echo "$output"
     [ "$status" -eq 2 ]
-    [[ ${#lines[@]} -eq 1 && $output == *"README.md is changed by you and by the project"* ]]
+    [[ ${#lines[@]} -eq 1 && $output == *"README.md"*"[conflict]"* ]]
     git checkout -q README.md
     git commit -q -a -m mine
     run scripts/update
     [ "$status" -eq 2 ]
-    [[ ${#lines[@]} -eq 1 && $output == *"you have commits of your own: git merge origin/"* ]]
+    [[ ${#lines[@]} -eq 1 && $output == *"git merge origin/"*"[own-commits]"* ]]
     [ "$(tail -n 1 $file)" = work ]
     git branch -q --unset-upstream
     run scripts/update
     [ "$status" -eq 2 ]
-    [[ ${#lines[@]} -eq 1 && $output == *"follows none"* ]]
+    [[ ${#lines[@]} -eq 1 && $output == *"[no-upstream]"* ]]
 }
 
-@test "a folder of another user's, and one that is no clone: one line that says which" {
+@test "a folder of another user, or one that is not a clone: one line" {
     GIT_TEST_ASSUME_DIFFERENT_OWNER=1 run scripts/update
     echo "$output"
     [ "$status" -eq 2 ]
-    [ "$output" = "update: this folder is another user's, so git leaves it alone: git config --global --add safe.directory '$PWD'" ]
+    [ "$output" = "update: git refuses this folder because another user owns it: git config --global --add safe.directory '$PWD' [not-owner]" ]
     rm -rf .git
     run scripts/update
     [ "$status" -eq 2 ]
-    [ "$output" = "update: this is no clone, so there is nothing to fetch from" ]
+    [ "$output" = "update: this folder is not a git clone, so there is no remote to fetch from [no-clone]" ]
 }
 
-@test "git cannot go forward: the learner's files are as they were" {
+@test "git merge fails: the learner's files are unchanged" {
     echo work >>$file
     echo "skeleton 2" >"$theirs/$file"
     publish two

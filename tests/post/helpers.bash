@@ -26,7 +26,7 @@ copy_sources() {
     export root project
 }
 
-# In the place of plots/draw: the charts that are asked for, drawn by nobody.
+# Replaces plots/draw by a stub that writes placeholder charts.
 stand_in_for_charts() {
     cat >"$project/plots/draw" <<'END'
 #!/bin/sh

@@ -26,7 +26,7 @@ nothing_of() {
     done
 }
 
-@test "nothing in the console, and nothing is loaded" {
+@test "the page prints nothing to the console and loads nothing" {
     nothing_of console load
 }
 
@@ -34,7 +34,7 @@ nothing_of() {
     nothing_of overflow cut
 }
 
-@test "a narrow screen shows drawings for a phone; no text of a chart or drawing is under 11 pixels or covers another at any width" {
+@test "narrow screens show phone drawings; at any width, no text is under 11 pixels or overlaps another" {
     nothing_of size small covered
 }
 
@@ -42,7 +42,7 @@ nothing_of() {
     nothing_of theme toggle
 }
 
-@test "every picture has its alternative, every id is there once, every heading has something below it" {
+@test "every picture has a text alternative, every id is unique, every heading has text" {
     nothing_of alternative id heading
 }
 
@@ -56,7 +56,7 @@ nothing_of() {
     grep -a -q '^%PDF' "$BATS_FILE_TMPDIR/page.pdf"
 }
 
-@test "the browser finds what is wrong" {
+@test "the browser test detects errors" {
     long
     nothing_of overflow
     sed -e 's|</main>|<p style="width: 2000px">wide</p><svg width="5" height="5"></svg><h2>Empty</h2></main>|' \

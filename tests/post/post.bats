@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# make post: what stands in a post, and what is refused. Charts are stand-ins; page.bats has the real ones.
+# make post: the contents of a post and the errors. Charts are placeholders here; page.bats uses real ones.
 
 load ../long
 load helpers
@@ -40,7 +40,7 @@ checked() {
     scripts/teach record "lessons/$1" whole "$2" || true
 }
 
-@test "every figure of the post from the committed results is what results say" {
+@test "every figure in the post of the committed results equals the results" {
     cp -R "$root"/results/*/ results
     rm -r results/example-gpu
     run post_of
@@ -62,7 +62,7 @@ checked() {
     [ "$status" -eq 1 ]
 }
 
-@test "what each placeholder of a figure becomes" {
+@test "placeholders are replaced by figures" {
     told "a {{time 04 64}} b {{time 03 128}} c {{tflops 04 64}} d {{share 04 64}} e {{speedup 04 03 64}} f" \
         "g {{time first 64}} h {{time last 64}} i {{speedup last first 128}} j {{device}} k {{count}} l {{title 02}} m" \
         "n {{commit}} o {{date}} p {{clock}} q {{peak}} r {{driver}} s {{cuda}} t {{sms}} u"
@@ -93,7 +93,7 @@ checked() {
     [[ $output == *"outline.md:4: {{speedup 01 peer-torch_efficient 64}} is not in these results"* ]]
 }
 
-@test "a figure written by hand is refused, with file and line" {
+@test "a figure typed by hand is an error, with file and line" {
     long
     for figure in "3.19 ms" "12us" "12 µs" "24.8 TFLOP/s" "4015 GB/s" "4.2 TB/s" "32 %" "45%" "1.8×" "1.8 x" "12x" "4 times" \
         "3-fold" "1980 MHz" "1.35 GB" "2 s" "40 seconds"; do
@@ -119,7 +119,7 @@ checked() {
     has_line "N=4096, .* 2 keys\."
 }
 
-@test "a drawing comes with the one for a phone where there is one, and alone where there is none" {
+@test "a drawing is shown with its phone version if it has one" {
     sed 's/>One block/>Own block/' lessons/01_basic_attention/block-per-query.svg >own.svg
     told "{{figure lessons/01_basic_attention/block-per-query.svg}}" "" "{{figure own.svg}}"
     rm own.svg
@@ -131,7 +131,7 @@ checked() {
     [ "$(grep -c '<svg class=".*drawing"' "$page")" -eq 3 ]
 }
 
-@test "an unknown placeholder is an error with file and line, and the post there was stays" {
+@test "an unknown placeholder is an error with file and line, and the old post stays" {
     long
     told "An older post."
     for placeholder in "{{tiem 04 64}}" "{{time 04}}" "{{time four 64}}" "{{speedup 04 64}}" "{{softmax x 1x1}}" "{{ceiling a}}" "{{table x}}" \
@@ -163,14 +163,14 @@ checked() {
     [ "$(grep -c "outline.md:[345]: " <<<"$output")" -eq 4 ]
 }
 
-@test "what may be missing says so: a sentence or a section, by {{needs ...}}; a figure without it is an error" {
+@test "{{needs ...}} skips a sentence or section if results are missing; without it that is an error" {
     sed -i '/02_vec/d; /03_fus/d; /04_til.*,128,0,/d' results/example-gpu/attention.csv
     told "## One" "{{needs time 02 64}} Gone {{time 02 64}}." "{{needs 01}} Kept {{time 01 64}}." "## Two" "{{needs softmax}}" "" \
         "All gone {{softmax share 1x1}}." "### Below" "Gone." "## Three" "{{table ladder 64}}" "" "{{reproduce}}"
     [ "$(grep -c Gone "$post")" -eq 0 ]
     [ "$(grep '^#' "$post" | tr '\n' ' ')" = "# Title ## One ## Three " ]
-    [[ $output == *"outline.md:4: left out the sentence: results hold no time 02 64"* ]]
-    [[ $output == *"outline.md:7: left out this section: results hold no softmax"* ]]
+    [[ $output == *"outline.md:4: "*"sentence"*"time 02 64 [skipped]"* ]]
+    [[ $output == *"outline.md:7: "*"section"*"softmax [skipped]"* ]]
     has_line "Kept 80.0.*ms."
     has_line "| 02 vectorized | not measured |.*"
     has_line "| 04 tiled online softmax | 3.20.*ms |.*| - | 25.0× |"
@@ -182,7 +182,7 @@ checked() {
     [[ $output == *"outline.md:3: {{time 02 64}} is not in these results"* ]]
 }
 
-@test "the committed outline makes a post of results that hold four lessons alone" {
+@test "the committed outline works with results of only four lessons" {
     run post_of
     echo "$output"
     [ "$status" -eq 0 ]
@@ -190,11 +190,11 @@ checked() {
     [ "$(grep -c '^## 05' "$post")" -eq 0 ]
 }
 
-@test "a heading with nothing below it goes, and an empty outline is an error" {
+@test "a heading without text is dropped, and an empty outline is an error" {
     told "## Empty" "{{needs peers}} Nothing." "" "## Kept" "" "### Empty too" "{{needs peers}} {{chart peers}}" "" "### Full" "Text." "## Last" "The end."
     [ "$(grep '^#' "$post" | tr '\n' ' ')" = "# Title ## Kept ### Full ## Last " ]
     [[ $output == *"left out the heading '## Empty'"* ]]
-    for nothing in '' '\n   \n' '---\nauthor: nobody\n---\n\n'; do
+    for nothing in '' '\n   \n' '---\nauthor: no one\n---\n\n'; do
         # shellcheck disable=SC2059 # a format
         printf -- "$nothing" >"$BATS_TEST_TMPDIR/empty.md"
         run post_of OUTLINE="$BATS_TEST_TMPDIR/empty.md"
@@ -203,7 +203,7 @@ checked() {
     done
 }
 
-@test "facts at the beginning of the text go to the head of the page, and stay with the Markdown" {
+@test "metadata at the beginning goes to the head of the page and stays in the Markdown" {
     { printf '%s\n' --- "author: A. Writer" "date: {{date}}" 'description: From {{time first 64}} to {{time last 64}}, "so".' "image: ladder-d64.png" --- \
         "" "# Title" "" Text.; } >"$BATS_TEST_TMPDIR/outline.md"
     post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
@@ -219,7 +219,7 @@ checked() {
     grep -q '<meta property="og:image" content="https://example.org/post/ladder-d64.png"/>' "$page"
 }
 
-@test "an outline whose lines end as on Windows" {
+@test "an outline with Windows line ends works" {
     outline "a {{time 04 64}}" "" "{{table ladder 64}}"
     sed 's/$/\r/' "$BATS_TEST_TMPDIR/outline.md" >"$BATS_TEST_TMPDIR/crlf.md"
     post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
@@ -228,14 +228,14 @@ checked() {
     cmp "$post" "$BATS_TEST_TMPDIR/lf"
 }
 
-@test "results without any run, and no results" {
+@test "results without a run, and missing results, are errors" {
     rm results/example-gpu/attention.csv
     run post_of
     [ "$status" -eq 2 ]
-    [[ $output == *"make bench takes them on a GPU"* ]]
+    [[ $output == *"[no-results]"* ]]
     run post_of RESULTS=nowhere
     [ "$status" -eq 2 ]
-    [[ $output == *"there is no folder nowhere"* ]]
+    [[ $output == *"nowhere "*"[no-folder]"* ]]
     run post_of OUTLINE=nowhere.md
     [ "$status" -eq 2 ]
     mkdir -p results/example-gpu build
@@ -244,10 +244,10 @@ checked() {
     outline "{{count}} of them."
     run post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
     [ "$status" -eq 2 ]
-    [ "$(grep -v -e '^make' <<<"$output")" = "post/write: build/post/example-gpu cannot be written; is the disk full?" ]
+    [ "$(grep -v -e '^make' <<<"$output")" = "post/write: build/post/example-gpu cannot be written; is the disk full? [cannot-write]" ]
 }
 
-@test "where sqlite3 is missing one line says so" {
+@test "a missing sqlite3 is a one-line error" {
     post_of
     mkdir -p "$BATS_TEST_TMPDIR/bin"
     ln -sf /usr/bin/* "$BATS_TEST_TMPDIR/bin"
@@ -255,10 +255,10 @@ checked() {
     PATH=$BATS_TEST_TMPDIR/bin run post_of
     echo "$output"
     [ "$status" -eq 2 ]
-    [ "$(grep -v '^make' <<<"$output")" = "post/write: sqlite3 is not installed; run ./setup" ]
+    [ "$(grep -v '^make' <<<"$output")" = "post/write: sqlite3 is not installed; run ./setup [no-sqlite3]" ]
 }
 
-@test "a folder a GPU; GPU= chooses one" {
+@test "each GPU has a folder; GPU= selects one" {
     mkdir results/other-gpu
     ladder r9 2099-01-01T00:00:00Z solution-01_basic_attention=50000 | "$BATS_TEST_DIRNAME/make-results" "Other GPU" \
         >results/other-gpu/attention.csv
@@ -274,18 +274,18 @@ checked() {
     rm -r results/other-gpu
     run post_of
     [ "$status" -eq 0 ]
-    [ "$(grep -c '^post/write: build/post/other-gpu was not of these results, and is removed$' <<<"$output")" -eq 1 ]
+    [ "$(grep -c '^post/write: .*build/post/other-gpu.*\[removed\]$' <<<"$output")" -eq 1 ]
     [ "$(ls build/post | xargs)" = "example-gpu mine" ]
     run post_of GPU=third-gpu
     [ "$status" -eq 2 ]
-    [[ $output == *"'third-gpu'; there are: example-gpu"* ]]
+    [[ $output == *"'third-gpu' [no-results]; available: example-gpu"* ]]
     mv results/example-gpu "results/example gpu"
     run post_of
     [ "$status" -eq 2 ]
-    [[ $output == "post/write: results/example gpu has a space in its name; rename it"* ]]
+    [[ $output == "post/write: results/example gpu "*"[bad-path]"* ]]
 }
 
-@test "lines that end as on Windows, and a folder of results of any name" {
+@test "results with Windows line ends, in a folder of any name, work" {
     sed -i 's/,steady$/,noisy/' results/example-gpu/attention.csv
     post_of
     grep -q '~' "$post"
@@ -299,7 +299,7 @@ checked() {
     cmp "$post" "$BATS_TEST_TMPDIR/post.md"
 }
 
-@test "the lines of a kernel are those of the file it names" {
+@test "the listed lines of a kernel are the lines of its file" {
     told "{{code 01 2}}" "" "{{code 03 softmax.cu}}" "" "{{code 04}}"
     awk -v out="$BATS_TEST_TMPDIR/code" '
         /^```(cuda|diff)$/ { n++; inside = 1; next }
@@ -325,12 +325,12 @@ checked() {
     grep -q '^\*From \[`solutions/04_tiled_online_softmax/attention.cu`, lines' "$post"
 }
 
-@test "a step is shown with what is gone and what stands around it" {
+@test "a diff shows removed lines and context" {
     told "{{diff 02 2}}"
     has_line '  float share = 0.0f;'
     has_line '- .*share += q\[column\] \* k_row\[column\];'
     has_line '+ .*share += dot(Q_smem\[column\], .*;'
-    grep -q '; 2 of these lines are new, 2 are gone\.\*$' "$post"
+    grep -q '; 2 of these lines are new, 2 were removed\.\*$' "$post"
     [ "$(sed -n '/^```diff$/,/^```$/p' "$post" | grep -c '^[+-]')" -eq 4 ]
     [ "$(grep -c '^<span class="gone">- ' "$page")" -eq 2 ]
     # Too long a step, or one without a solution before it, is shown as by {{code}}.
@@ -339,7 +339,7 @@ checked() {
     [ "$(grep -c '^```cuda$' "$post")" -eq 2 ]
 }
 
-@test "a commit that the repository has can be checked out; of another one that is said" {
+@test "a commit in the repository can be checked out; any other commit is marked" {
     told "{{reproduce}}"
     grep -q '^- Run r1: the ladder in fp32.*; 2099-01-01 00:00, commit abc1234 (not in this repository), SM clock' "$post"
     [ "$(grep -c 'git checkout' "$post")" -eq 0 ]
@@ -351,7 +351,7 @@ checked() {
     [ "$(grep -c 'not in this repository' "$post")" -eq 0 ]
 }
 
-@test "a learner's own kernel is told of where it passes and was timed since, and nowhere else" {
+@test "a learner's own kernel is shown only if it passes and was timed after its last change" {
     own=lessons/02_vectorized/attention.cu
     cp solutions/02_vectorized/attention.cu $own
     sed -i 's/share += dot(Q_smem\[column\]/share += 1.0f * dot(Q_smem[column]/' $own
@@ -365,7 +365,7 @@ checked() {
     # 02 is the own one; 03, which never passed, is the solution.
     has_line '| 02 vectorized | 10.0.*ms |.*| 8.0× |'
     has_line '| 03 fused softmax \\\* | 8.00.*ms |.*'
-    [[ $output == *"left out the rows of lesson-03_fused_softmax: as it stands it has not passed"* ]]
+    [[ $output == *"rows of lesson-03_fused_softmax: "*"[not-passing]"* ]]
     grep -q 'share += 1.0f \* dot' "$post"
     grep -q '^\*From \[`lessons/02_vectorized/attention.cu`, lines .*; an own kernel' "$post"
     has_line '- Kernels: own ones for 02; the solutions for 01, 03, 04.*'
@@ -382,20 +382,20 @@ checked() {
     checked 02_vectorized/attention.cu true
     touch -d 2099-06-01 $own
     run post_of
-    [[ $output == *"left out the rows of lesson-02_vectorized: it was changed after it was timed"* ]]
+    [[ $output == *"rows of lesson-02_vectorized: "*"[outdated-timing]"* ]]
     has_line '| 02 vectorized | 20.0.*ms |.*'
     # A blank that is no longer marked: the lines are the solution's, and the page says so.
     sed -i '/TODO 2/d' $own
     checked 02_vectorized/attention.cu true
     touch -d 2099-04-01 $own
     run post_of
-    [[ $output == *"TODO 2 is not marked in $own; the solution's lines are shown"* ]]
+    [[ $output == *"TODO 2 "*"$own; "*"[unmarked-blank]"* ]]
     has_line '| 02 vectorized | 10.0.*ms |.*'
     grep -q '^\*From \[`solutions/02_vectorized/attention.cu`' "$post"
     scripts/teach skeleton solutions/02_vectorized/attention.cu >$own
 }
 
-@test "the page holds all that it shows, and is well-formed" {
+@test "the page is self-contained and well-formed" {
     post_of
     xmllint --noout "$page"
     run ! grep -E '<(img|link|iframe|object|embed|source|base)\b|\bsrc=|@import|https?://' <(sed 's/xmlns[:a-z]*="[^"]*"//g; s/<a href="https:[^"]*"//g' "$page")

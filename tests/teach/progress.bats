@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# make progress: what a check, a change, clean, reset and a bench make of it.
+# make progress: the states after a check, a change, clean, reset and a bench.
 
 load ../long
 load helpers
@@ -21,22 +21,22 @@ setup() {
     fresh $(ls lessons | sed -n "s/^\([0-9][0-9]\)_.*/\1/p")
 }
 
-# checked FILE true|false [part]: what a check leaves behind that ends like this.
+# checked FILE true|false [part]: records the outcome of a check.
 checked() {
     scripts/teach record "lessons/$1" "${3:-whole}" "$2" || true
 }
 
-@test "make check leaves behind what progress needs" {
+@test "make check records its outcome for progress" {
     solve 02
     make lesson-02 check >/dev/null
     [ "$(state 02)" = passing ]
     # Part of a check can make it fail, and not make it pass.
-    sed -i 's/key < nk; key += keys_at_once/key < nk - 1; key += keys_at_once/' lessons/02_vectorized/attention.cu
+    sed -i 's/key < nk; key += keys_per_iteration/key < nk - 1; key += keys_per_iteration/' lessons/02_vectorized/attention.cu
     make lesson-02 check SHAPE=1,1,16:1,16 INPUTS=constant-value >/dev/null 2>&1 || true
     make lesson-02 check SHAPE=1,1,16,16 >/dev/null 2>&1 || true
     [ "$(state 02)" = failing ]
     [ "$(cut -f 4 .progress/checks | tr '\n' ' ')" = "right wrong wrong " ]
-    # A check of another kernel is none of the lesson's.
+    # A check with KERNEL= is not recorded for the lesson.
     make lesson-01 check QUICK=1 KERNEL=solutions/02_vectorized/attention.cu >/dev/null
     ! grep -q 01_basic .progress/checks
 }
@@ -45,7 +45,7 @@ checked() {
     [ "$(state 01)" = untouched ]
     checked 01_basic_attention/attention.cu false
     [ "$(state 01)" = untouched ]
-    sed -i 's/^    float share = 0.0f;/    float share = 1.0f;/' lessons/01_basic_attention/attention.cu
+    sed -i 's/^    float partial = 0.0f;/    float partial = 1.0f;/' lessons/01_basic_attention/attention.cu
     [ "$(state 01)" = begun ]
     checked 01_basic_attention/attention.cu false
     [ "$(state 01)" = failing ]
@@ -69,7 +69,7 @@ checked() {
     [ "$(state 03)" = passing ]
 }
 
-@test "it is kept over clean and reset" {
+@test "recorded outcomes survive clean and reset" {
     long
     solve 02
     checked 02_vectorized/attention.cu true
@@ -80,12 +80,12 @@ checked() {
     cp lessons/02_vectorized/attention.cu "$BATS_TEST_TMPDIR/mine.cu"
     make lesson-02 reset >/dev/null
     run make progress
-    grep -q '^lesson-02 *untouched.*it passed once' <<<"$output"
+    grep -q '^lesson-02 *untouched.*passed earlier' <<<"$output"
     cp "$BATS_TEST_TMPDIR/mine.cu" lessons/02_vectorized/attention.cu
     [ "$(state 02)" = passing ]
 }
 
-@test "fast: against the solution before it, in one run, at the reference size, after the last change" {
+@test "fast: speedup over the previous solution, in one run, at the reference size, after the last change" {
     solve 01 02
     checked 01_basic_attention/attention.cu true
     checked 02_vectorized/attention.cu true
@@ -96,10 +96,10 @@ checked() {
     [ "$(state 01)" = passing ]
     { echo "$header"; bench_row r1 solution-01_basic_attention 1400; bench_row r1 lesson-02_vectorized 1000; } >results/example-gpu/attention.csv
     [ "$(state 02)" = passing ]
-    # Lesson 01 has none before it: its own solution.
+    # Lesson 01 is compared with its own solution.
     { echo "$header"; bench_row r1 solution-01_basic_attention 1000; bench_row r1 lesson-01_basic_attention 1050; } >results/example-gpu/attention.csv
     [ "$(state 01)" = fast ]
-    # Of two runs, and of another size: no speed-up.
+    # Rows of two runs, or of another size, give no speedup.
     { echo "$header"; bench_row r1 solution-01_basic_attention 1600; bench_row r2 lesson-02_vectorized 1000; } >results/example-gpu/attention.csv
     [ "$(state 02)" = passing ]
     { echo "$header"; { bench_row r1 solution-01_basic_attention 1600; bench_row r1 lesson-02_vectorized 1000; } | sed 's/4096,4096/256,256/'; } >results/example-gpu/attention.csv
@@ -111,7 +111,7 @@ checked() {
     [[ $(make progress) == *"before the last change"* ]]
 }
 
-@test "it says what comes next" {
+@test "progress prints the next step" {
     long
     [[ $(make progress) == *"Next: lessons/01_basic_attention/attention.cu:15: TODO 1"* ]]
     solve 01

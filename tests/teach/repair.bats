@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# make lesson-NN repair, and the broken kernels themselves.
+# make lesson-NN repair, and the broken kernels.
 
 load ../long
 load helpers
@@ -8,15 +8,15 @@ copy_of() {
     echo lessons/"$1"_*/README.md | sed 's/README\.md/repaired.cu/'
 }
 
-# make test repairs lesson 02's: the whole check of 01 takes long, and so do the compilers of most others.
+# make test repairs only lesson 02: the whole check of 01, and compiling most others, takes long.
 
-# rejected NUMBER WORDS: the broken kernel is, with these words.
+# rejected NUMBER TEXT: the broken kernel of the lesson is rejected, and the output contains TEXT.
 rejected() {
     rm -f "$(copy_of "$1")"
     run make "lesson-$1" repair
     echo "$output"
     [ "$status" -eq 2 ]
-    [[ $output == *"$2"* && $output != *"Repaired"* ]]
+    [[ $output == *"$2"* && $output != *"[repaired]"* ]]
     cmp "build/repair/lesson-$1/repaired.cu" "$(copy_of "$1")"
 }
 
@@ -25,7 +25,7 @@ repaired() {
     run make "lesson-$1" repair
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ $output == *"Repaired"* ]]
+    [[ $output == *"[repaired]"* ]]
 }
 
 @test "every broken kernel is its solution with the patch, and the tests' patch repairs it" {
@@ -38,16 +38,16 @@ repaired() {
     done
 }
 
-@test "01: rejected where head_dim is under 128, as its page says, and right once it is repaired" {
+@test "01: rejected for head_dim under 128, as its page says, and passes once it is repaired" {
     long
-    rejected 01 "uninitialised shared memory"
+    rejected 01 "[uninitialized-shared]"
     [[ $output == *"elements wrong"* ]]
     make lesson-01 repair SHAPE=1,1,20:40,128
     run ! make lesson-01 repair SHAPE=1,1,20:40,96
     repaired 01
 }
 
-@test "02: rejected where the keys are no multiple of four, as its page says, and right once it is repaired" {
+@test "02: rejected if the number of keys is not a multiple of four, as its page says, and passes once it is repaired" {
     rejected 02 "repaired.cu:"
     for keys in 36 64 100; do
         make lesson-02 repair "SHAPE=1,1,5:$keys,64"
@@ -56,21 +56,21 @@ repaired() {
     repaired 02
 }
 
-@test "03: rejected as a race, and right once it is repaired" {
+@test "03: rejected for a race, and passes once it is repaired" {
     long
     rejected 03 "race: "
     repaired 03
 }
 
-@test "04: its numbers are right, it is rejected by its bank conflicts, trace names the line; right once it is repaired" {
+@test "04: rejected for bank conflicts with correct results, trace names the line, and passes once it is repaired" {
     long
     rm -rf .progress
-    rejected 04 "Every number is right, and yet it is not repaired"
-    [[ $output == *"wavefronts of shared memory"* ]]
-    # A part of the check proves nothing.
+    rejected 04 "[bank-conflicts]"
+    [[ $output != *"elements wrong"* ]]
+    # A partial check does not prove the repair.
     run make lesson-04 repair SHAPE=1,1,20:20,64
     [ "$status" -eq 0 ]
-    [[ $output == *"Right so far"* ]]
+    [[ $output == *"[partial-check]"* ]]
     [ ! -e .progress/repairs ]
     library=$(copy_of 04)
     run scripts/teach trace --name repaired --source "$(copy_of 04)" --kernel "build/kernels/${library%.cu}.so"
@@ -78,13 +78,13 @@ repaired() {
     repaired 04
 }
 
-@test "05: rejected as a race of the weights, and right once it is repaired" {
+@test "05: rejected for a race on P, and passes once it is repaired" {
     long
     rejected 05 "race within a warp: "
     repaired 05
 }
 
-@test "06: rejected as a race of a copy where a block has several tiles, and right once it is repaired" {
+@test "06: rejected for a race of an asynchronous copy if a block has several tiles, and passes once it is repaired" {
     long
     rejected 06 "race: cp_async.cuh:"
     make lesson-06 repair SHAPE=1,1,64,64
@@ -92,14 +92,14 @@ repaired() {
     repaired 06
 }
 
-@test "07: rejected where a share has pieces of two items, and right once it is repaired" {
+@test "07: rejected if a work range has partial tiles of two work tiles, and passes once it is repaired" {
     long
     rejected 07 "elements wrong"
     make lesson-07 repair SHAPE=1,1,64,64
     repaired 07
 }
 
-@test "08: rejected where a row has more than eight keys or a warp more than eight rows, and right once it is repaired" {
+@test "08: rejected if a row has more than eight keys or a warp more than eight rows, and passes once it is repaired" {
     long
     rejected 08 "elements wrong"
     make lesson-08 repair SHAPE=1,1,8:8,64
@@ -108,13 +108,13 @@ repaired() {
     repaired 08
 }
 
-@test "09: its numbers are right, it is rejected by its bank conflicts, and right once it is repaired" {
+@test "09: rejected for bank conflicts with correct results, and passes once it is repaired" {
     long
-    rejected 09 "Every number is right, and yet it is not repaired"
+    rejected 09 "[bank-conflicts]"
     repaired 09
 }
 
-@test "10: rejected where heads are larger than 128, as its page says, and right once it is repaired" {
+@test "10: rejected for head_dim over 128, as its page says, and passes once it is repaired" {
     long
     rejected 10 "repaired.cu:"
     make lesson-10 repair SHAPE=1,1,130:200,128
@@ -122,13 +122,13 @@ repaired() {
     repaired 10
 }
 
-@test "11: rejected by the simulator, and right once it is repaired" {
+@test "11: rejected by the simulator, and passes once it is repaired" {
     long
     rejected 11 "simulator: "
     repaired 11
 }
 
-@test "12: rejected where there are two tiles of keys, as its page says, and right once it is repaired" {
+@test "12: rejected for two tiles of keys, as its page says, and passes once it is repaired" {
     long
     rejected 12 "elements wrong"
     make lesson-12 repair SHAPE=1,1,70:128,128
@@ -136,14 +136,14 @@ repaired() {
     repaired 12
 }
 
-@test "13: its numbers are right, it is rejected by the simulator, and right once it is repaired" {
+@test "13: rejected by the simulator with correct results, and passes once it is repaired" {
     long
     rejected 13 "simulator: "
     [[ $output != *"elements wrong"* ]]
     repaired 13
 }
 
-@test "14: rejected where there are two tiles of keys, as its page says, and right once it is repaired" {
+@test "14: rejected for two tiles of keys, as its page says, and passes once it is repaired" {
     long
     rejected 14 "elements wrong"
     make lesson-14 repair SHAPE=1,1,70:128,128 CAUSAL=1
@@ -151,14 +151,14 @@ repaired() {
     repaired 14
 }
 
-@test "the copy is never written over, and progress knows what is repaired" {
+@test "the learner's copy is never overwritten, and progress shows repairs" {
     long
     rm -rf .progress
     rm -f lessons/*/repaired.cu
     [[ $(make progress | grep lesson-02) == *" -" ]]
-    # As if it were in work.
+    # A repair in progress.
     make lesson-02 repair >/dev/null || true
-    sed -i 's/key < nk ? p.softmax_scale \* score_sum(share) : 0.0f/p.softmax_scale * score_sum(share)/' "$(copy_of 02)"
+    sed -i 's/key < nk ? p.softmax_scale \* reduce_score(partial) : 0.0f/p.softmax_scale * reduce_score(partial)/' "$(copy_of 02)"
     cp "$(copy_of 02)" "$BATS_TEST_TMPDIR/mine.cu"
     [[ $(make progress | grep lesson-02) == *begun* ]]
     make lesson-02 repair
@@ -166,7 +166,7 @@ repaired() {
     [[ $(make progress | grep lesson-02) == *" done"* ]]
 }
 
-@test "repair without a lesson, or for a solution" {
-    refused "repair needs a lesson" make repair
-    refused "repair is for lessons" make solution-02 repair
+@test "repair without a lesson, or for a solution, is an error" {
+    refused "[needs-lesson]" make repair
+    refused "[lessons-only]" make solution-02 repair
 }

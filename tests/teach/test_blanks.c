@@ -1,5 +1,4 @@
-// The markers of blanks, line by line: common/host/blanks.h. What a file's blanks come to is in
-// tests/harness/test_blanks.c.
+// The markers of blanks, line by line: common/host/blanks.h. Whole files are tested in tests/harness/test_blanks.c.
 #include "../harness/cmocka_all.h"
 #include "host/blanks.h"
 
@@ -19,7 +18,7 @@ static int start(void **state) {
     return 0;
 }
 
-static void a_blank_from_its_task_to_its_end(void **state) {
+static void reads_a_blank(void **state) {
     (void)state;
     assert_int_equal(read_line("int a;"), BLANK_OUTSIDE);
     assert_int_equal(reader.begun, 0);
@@ -42,7 +41,7 @@ static void a_blank_from_its_task_to_its_end(void **state) {
     assert_int_equal(reader.line, 8);
 }
 
-static void how_many_lines_it_says(void **state) {
+static void reads_the_number_of_lines(void **state) {
     (void)state;
     const struct {
         const char *line;
@@ -66,7 +65,7 @@ static void how_many_lines_it_says(void **state) {
     }
 }
 
-static void what_is_no_marker(void **state) {
+static void ignores_other_comments(void **state) {
     (void)state;
     assert_int_equal(read_line("x(); // TODO 1 (about 1 line): x"), BLANK_OUTSIDE);
     assert_int_equal(read_line("// what TODO 1 says"), BLANK_OUTSIDE);
@@ -79,12 +78,12 @@ static void what_is_no_marker(void **state) {
     assert_int_equal(reader.begun, 0);
 }
 
-static void markers_out_of_order(void **state) {
+static void accepts_markers_out_of_order(void **state) {
     (void)state;
-    // An end without a beginning: there is no blank that it ends.
+    // An end without a beginning ends no blank.
     assert_int_equal(read_line("// END TODO 1"), BLANK_END);
     assert_int_equal(reader.begun, 0);
-    // A second beginning takes the place of the first.
+    // A second beginning replaces the first.
     assert_int_equal(read_line("// TODO 1 (about 1 line): x"), BLANK_BEGIN);
     assert_int_equal(read_line("x;"), BLANK_INSIDE);
     assert_int_equal(read_line("// TODO 2 (about 1 line): y"), BLANK_BEGIN);
@@ -92,7 +91,7 @@ static void markers_out_of_order(void **state) {
     assert_false(reader.filled);
     assert_int_equal(read_line("// END TODO 1"), BLANK_END);
     assert_int_equal(reader.number, 1);
-    // And two ends: the second ends nothing.
+    // A second end ends no blank.
     assert_int_equal(read_line("// END TODO 2"), BLANK_END);
     assert_int_equal(reader.begun, 0);
     assert_int_equal(read_line("// TODO 99999999999999999999 (about 1 line): far"), BLANK_BEGIN);
@@ -100,10 +99,10 @@ static void markers_out_of_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_blank_from_its_task_to_its_end, start),
-        cmocka_unit_test_setup(how_many_lines_it_says, start),
-        cmocka_unit_test_setup(what_is_no_marker, start),
-        cmocka_unit_test_setup(markers_out_of_order, start),
+        cmocka_unit_test_setup(reads_a_blank, start),
+        cmocka_unit_test_setup(reads_the_number_of_lines, start),
+        cmocka_unit_test_setup(ignores_other_comments, start),
+        cmocka_unit_test_setup(accepts_markers_out_of_order, start),
     };
     return cmocka_run_group_tests_name("blanks, line by line", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-// Arithmetic of formulas, questions and answers: what it gives, and that everything else gets one line.
+// The arithmetic of formulas, questions and answers: values and one-line errors.
 #include "../harness/cmocka_all.h"
 #include "expression.h"
 
@@ -13,7 +13,7 @@ static bool shape_name(void *context, const char *name, double *value) {
     return true;
 }
 
-// twice(x), which counts its calls in the context; fail(), which has an error of its own.
+// twice(x) counts its calls in the context; fail() sets an error.
 static bool call(void *context, const char *name, const struct value *argument, int count, struct value *value,
                  struct message *error) {
     if (!strcmp(name, "fail"))
@@ -36,7 +36,7 @@ static double number(const char *text) {
     return value;
 }
 
-static void refused(const char *text, const char *words) {
+static void assert_error(const char *text, const char *words) {
     struct message error = {""};
     double value;
     if (expression_number(text, &scope, &value, &error))
@@ -45,7 +45,7 @@ static void refused(const char *text, const char *words) {
         fail_msg("%s: '%s' lacks '%s'", text, error.text, words);
 }
 
-static void operators_bind_as_in_c(void **state) {
+static void operators_have_the_precedence_of_c(void **state) {
     (void)state;
     assert_true(number("1 + 2 * 3") == 7);
     assert_true(number("(1 + 2) * 3") == 9);
@@ -74,7 +74,7 @@ static void functions_and_names(void **state) {
     assert_true(number("twice(twice(D))") == 256);
 }
 
-static void the_branch_that_is_not_taken_needs_no_value(void **state) {
+static void skips_the_branch_that_is_not_selected(void **state) {
     (void)state;
     calls = 0;
     assert_true(number("D > 0 ? D : 1 / 0") == 64);
@@ -83,9 +83,9 @@ static void the_branch_that_is_not_taken_needs_no_value(void **state) {
     assert_true(number("0 ? twice(1) : 2") == 2);
     assert_true(number("0 ? fail() : 1 ? 5 : fail()") == 5);
     assert_int_equal(calls, 0);
-    // Its form still has to be right.
-    refused("1 ? 2 : (3", "has no )");
-    refused("1 ? 2 : nothing", "uses more than");
+    // Its syntax must still be valid.
+    assert_error("1 ? 2 : (3", "has no )");
+    assert_error("1 ? 2 : nothing", "uses more than");
 }
 
 static void texts(void **state) {
@@ -95,62 +95,62 @@ static void texts(void **state) {
     assert_true(expression_evaluate("twice(\"a \\\"b\\\" (c)\")", &scope, &value, &error));
     assert_true(value.is_text);
     assert_string_equal(value.text, "a \"b\" (c)");
-    // What reads as a number is one.
+    // A text that is a number is a number.
     assert_true(number("twice(\"-12.5\") + 1") == -11.5);
     assert_true(value_text("12 GB").is_text);
     assert_true(value_text("").is_text);
     assert_true(value_text("nan").is_text);
 }
 
-static void bad_input_gets_a_line(void **state) {
+static void reports_bad_input(void **state) {
     (void)state;
-    refused("", "ends where a number should follow");
-    refused("  ", "ends where a number should follow");
-    refused("2 *", "ends where a number should follow");
-    refused("2 * * 3", "has * where a number should be");
-    refused("(2", "has no )");
-    refused("2)", "has a ) without its (");
-    refused("2 3", "has no operator before 3");
-    refused("2 (3)", "has no operator before (3)");
-    refused("1 ? 2", "has no :");
-    refused("1 / 0", "divides by 0");
-    refused("5 % (D - 64)", "divides by 0");
-    refused("1e300 * 1e300", "too large");
-    refused("1e999", "uses more than what there is");
-    refused("system(1)", "uses more than what there is: system");
-    refused("x", "uses more than what there is: x");
-    refused("0x10", "uses more than what there is");
-    refused("1.2.3", "uses more than what there is");
-    refused("16k", "uses more than what there is: 16k");
-    refused("2 = 2", "uses more than what there is: = 2");
-    refused("2 ; 3", "uses more than what there is: ; 3");
-    refused("$(id)", "uses more than what there is");
-    refused("ceil(1, 2)", "gives ceil() 2 arguments");
-    refused("min(1)", "gives min() 1 argument");
-    refused("max()", "gives max() 0 arguments");
-    refused("min(1, 2, 3, 4, 5)", "more than 4 arguments");
-    refused("ceil(", "ends where");
-    refused("ceil(1", "has no ) for the ( of ceil");
-    refused("ceil(\"a\")", "has the text 'a' where a number is needed");
-    refused("\"a\" * 2", "has the text 'a' where a number is needed");
-    refused("\"a\"", "has the text 'a' where a number is needed");
-    refused("\"a", "has a text without its end");
-    refused("fail()", "fails");
-    refused("a_name_that_is_much_longer_than_any_that_there_is", "uses more than");
+    assert_error("", "ends where a number should follow");
+    assert_error("  ", "ends where a number should follow");
+    assert_error("2 *", "ends where a number should follow");
+    assert_error("2 * * 3", "has * where a number should be");
+    assert_error("(2", "has no )");
+    assert_error("2)", "has a ) without its (");
+    assert_error("2 3", "has no operator before 3");
+    assert_error("2 (3)", "has no operator before (3)");
+    assert_error("1 ? 2", "has no :");
+    assert_error("1 / 0", "divides by 0");
+    assert_error("5 % (D - 64)", "divides by 0");
+    assert_error("1e300 * 1e300", "too large");
+    assert_error("1e999", "uses more than what there is");
+    assert_error("system(1)", "uses more than what there is: system");
+    assert_error("x", "uses more than what there is: x");
+    assert_error("0x10", "uses more than what there is");
+    assert_error("1.2.3", "uses more than what there is");
+    assert_error("16k", "uses more than what there is: 16k");
+    assert_error("2 = 2", "uses more than what there is: = 2");
+    assert_error("2 ; 3", "uses more than what there is: ; 3");
+    assert_error("$(id)", "uses more than what there is");
+    assert_error("ceil(1, 2)", "gives ceil() 2 arguments");
+    assert_error("min(1)", "gives min() 1 argument");
+    assert_error("max()", "gives max() 0 arguments");
+    assert_error("min(1, 2, 3, 4, 5)", "more than 4 arguments");
+    assert_error("ceil(", "ends where");
+    assert_error("ceil(1", "has no ) for the ( of ceil");
+    assert_error("ceil(\"a\")", "has the text 'a' where a number is needed");
+    assert_error("\"a\" * 2", "has the text 'a' where a number is needed");
+    assert_error("\"a\"", "has the text 'a' where a number is needed");
+    assert_error("\"a", "has a text without its end");
+    assert_error("fail()", "fails");
+    assert_error("a_name_that_is_much_longer_than_any_that_there_is", "uses more than");
 }
 
-static void nesting_and_length_end_in_a_line(void **state) {
+static void reports_deep_nesting_and_long_texts(void **state) {
     (void)state;
     char text[4000];
     memset(text, '(', 3000);
     strcpy(text + 3000, "1");
-    refused(text, "is nested too deep");
+    assert_error(text, "is nested too deep");
     memset(text, '-', 3000);
-    refused(text, "is nested too deep");
+    assert_error(text, "is nested too deep");
     strcpy(text, "\"");
     memset(text + 1, 'x', 3000);
     strcpy(text + 3001, "\"");
-    refused(text, "has a text of more than");
+    assert_error(text, "has a text of more than");
     memset(text, ' ', 3000);
     strcpy(text + 3000, "7");
     assert_true(number(text) == 7);
@@ -158,12 +158,12 @@ static void nesting_and_length_end_in_a_line(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators_bind_as_in_c),
+        cmocka_unit_test(operators_have_the_precedence_of_c),
         cmocka_unit_test(functions_and_names),
-        cmocka_unit_test(the_branch_that_is_not_taken_needs_no_value),
+        cmocka_unit_test(skips_the_branch_that_is_not_selected),
         cmocka_unit_test(texts),
-        cmocka_unit_test(bad_input_gets_a_line),
-        cmocka_unit_test(nesting_and_length_end_in_a_line),
+        cmocka_unit_test(reports_bad_input),
+        cmocka_unit_test(reports_deep_nesting_and_long_texts),
     };
     return cmocka_run_group_tests_name("expression", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-// What a learner types as an answer: right, wrong, or one line that says what to write.
+// Typed answers: correct, wrong, or unclear with one line.
 #include "../harness/cmocka_all.h"
 #include "grade.h"
 
@@ -17,27 +17,27 @@ static void unclear(const char *given, const char *words) {
         fail_msg("%s: %s", given, line.text);
 }
 
-static void numbers_as_people_write_them(void **state) {
+static void accepts_formatted_numbers(void **state) {
     (void)state;
-    number("768", 768, GRADE_RIGHT);
-    number("3 * 1024 / 4", 768, GRADE_RIGHT);
-    number("3x256", 768, GRADE_RIGHT);
-    number("(1 + 2) * 2 * 128", 768, GRADE_RIGHT);
-    number("768 bytes", 768, GRADE_RIGHT);
-    number("33,554,432", 33554432, GRADE_RIGHT);
-    number("33 554 432", 33554432, GRADE_RIGHT);
-    number("1_024", 1024, GRADE_RIGHT);
-    number("3/4", 0.75, GRADE_RIGHT);
-    number(".75", 0.75, GRADE_RIGHT);
-    number("771", 768, GRADE_RIGHT);
+    number("768", 768, GRADE_CORRECT);
+    number("3 * 1024 / 4", 768, GRADE_CORRECT);
+    number("3x256", 768, GRADE_CORRECT);
+    number("(1 + 2) * 2 * 128", 768, GRADE_CORRECT);
+    number("768 bytes", 768, GRADE_CORRECT);
+    number("33,554,432", 33554432, GRADE_CORRECT);
+    number("33 554 432", 33554432, GRADE_CORRECT);
+    number("1_024", 1024, GRADE_CORRECT);
+    number("3/4", 0.75, GRADE_CORRECT);
+    number(".75", 0.75, GRADE_CORRECT);
+    number("771", 768, GRADE_CORRECT);
     number("773", 768, GRADE_WRONG);
     number("-768", 768, GRADE_WRONG);
     number("0", 768, GRADE_WRONG);
-    number("0", 0, GRADE_RIGHT);
-    number("97 %", 97, GRADE_RIGHT);
+    number("0", 0, GRADE_CORRECT);
+    number("97 %", 97, GRADE_CORRECT);
 }
 
-static void what_is_no_number_says_what_is_wrong(void **state) {
+static void reports_unclear_answers(void **state) {
     (void)state;
     unclear("many", "answer with a number");
     unclear("1/0", "1/0 divides by 0");
@@ -59,8 +59,8 @@ static void what_is_no_number_says_what_is_wrong(void **state) {
 static void letters(void **state) {
     (void)state;
     struct message line;
-    assert_int_equal(grade_letter("b", 4, 1, &line), GRADE_RIGHT);
-    assert_int_equal(grade_letter("(B).", 4, 1, &line), GRADE_RIGHT);
+    assert_int_equal(grade_letter("b", 4, 1, &line), GRADE_CORRECT);
+    assert_int_equal(grade_letter("(B).", 4, 1, &line), GRADE_CORRECT);
     assert_int_equal(grade_letter("a", 4, 1, &line), GRADE_WRONG);
     const char *const none[] = {"e", "ab", "2", "", "()", "A B"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
@@ -71,8 +71,8 @@ static void letters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_as_people_write_them),
-        cmocka_unit_test(what_is_no_number_says_what_is_wrong),
+        cmocka_unit_test(accepts_formatted_numbers),
+        cmocka_unit_test(reports_unclear_answers),
         cmocka_unit_test(letters),
     };
     return cmocka_run_group_tests_name("grade", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-// predictions.csv: its values at a shape, and a line for what is wrong in it.
+// predictions.csv: values at a shape, and one-line errors.
 #include "../harness/cmocka_all.h"
 #include "predictions.h"
 
@@ -44,7 +44,7 @@ static void values_at_a_shape(void **state) {
     predictions_free(&p);
 }
 
-static void nothing_is_predicted(void **state) {
+static void accepts_a_file_without_predictions(void **state) {
     (void)state;
     struct predictions p;
     struct message error;
@@ -56,7 +56,7 @@ static void nothing_is_predicted(void **state) {
     predictions_free(&p);
 }
 
-static void refused(const char *formula, const char *words) {
+static void assert_error(const char *formula, const char *words) {
     struct predictions p;
     struct message error = {""};
     char text[400], line[100];
@@ -67,25 +67,25 @@ static void refused(const char *formula, const char *words) {
         fail_msg("%s", error.text);
 }
 
-static void what_is_wrong_is_said_with_its_line(void **state) {
+static void reports_errors_with_their_line(void **state) {
     (void)state;
     struct predictions p;
     struct message error;
     struct shape_argument shape = {.is_matrix = true};
-    refused("system(1)", "system(1) uses more than numbers, + - * / % ? : and B H");
-    refused("B * N", "uses more than");
-    refused("B / CAUSAL", "divides by 0");
-    refused("(B", "has no )");
-    refused("", "ends where a number should follow");
+    assert_error("system(1)", "system(1) uses more than numbers, + - * / % ? : and B H");
+    assert_error("B * N", "uses more than");
+    assert_error("B / CAUSAL", "divides by 0");
+    assert_error("(B", "has no )");
+    assert_error("", "ends where a number should follow");
     assert_false(predictions_read("/nowhere.csv", &shape, &p, &error));
-    assert_string_equal(error.text, "/nowhere.csv cannot be read");
+    assert_string_equal(error.text, "/nowhere.csv cannot be read [cannot-read]");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_at_a_shape),
-        cmocka_unit_test(nothing_is_predicted),
-        cmocka_unit_test(what_is_wrong_is_said_with_its_line),
+        cmocka_unit_test(accepts_a_file_without_predictions),
+        cmocka_unit_test(reports_errors_with_their_line),
     };
     return cmocka_run_group_tests_name("predictions", tests, NULL, NULL);
 }
