@@ -7,21 +7,21 @@ override PYTHON := $(or $(PYTHON),python3)
 EAGER  :=
 # 1: times nothing, and counts with Nsight Compute which units each kernel computes on.
 UNITS  :=
-# A source tree of FlashAttention-3, and the CUTLASS that it takes in the place of its own.
+# A source tree of FlashAttention-3, and the CUTLASS that it takes instead of its own.
 FA3     :=
 CUTLASS :=
 
 $(if $(FA3)$(CUTLASS),$(if $(filter peers build/%,$(goals)),,$(error FA3 and CUTLASS go with peers: make peers DTYPE=bf16 FA3=folder)))
 
-ifneq (,$(filter peers,$(asked)))
-  $(if $(filter-out peers,$(asked)),$(error peers goes alone: first make $(filter-out peers,$(asked)), then make peers))
+ifneq (,$(filter peers,$(selected_actions)))
+  $(if $(filter-out peers,$(selected_actions)),$(error peers goes alone: first make $(filter-out peers,$(selected_actions)), then make peers))
   $(if $(filter sim,$(DEVICE)),$(error peers needs a GPU: how long the simulator takes says nothing about a GPU))
   $(if $(shell command -v $(firstword $(PYTHON))),,$(error $(PYTHON) is not there; PYTHON=... names the Python that has PyTorch))
   $(if $(KERNEL)$(DATA),$(error peers takes lessons and solutions, and no KERNEL or DATA: make lesson-02 peers))
 
   # Every solution and the baselines, or what was asked for; the rival of a row softmax in any case.
   space        := $(subst ,, )
-  peer_sources := $(if $(chosen),$(foreach u,$(chosen),$(call files,$u)),$(wildcard solutions/*/*.cu baselines/*.cu))
+  peer_sources := $(if $(selected_lessons),$(foreach u,$(selected_lessons),$(call files,$u)),$(wildcard solutions/*/*.cu baselines/*.cu))
   compared_libraries := $(patsubst %.cu,build/kernels/%.so,$(sort $(peer_sources) $(wildcard solutions/*/unfused_*.cu)))
   # Whether it can run at all is known before anything is compiled.
   $(compared_libraries): | peers-ready
@@ -31,7 +31,7 @@ endif
 
 ifneq (,$(FA3))
   $(if $(filter fp16 bf16,$(DTYPE)),,$(error FA3 takes part in 16 bits only: make peers DTYPE=bf16 FA3=$(FA3)))
-  fa3_tree := $(shell peers/fa3/find-tree $(DTYPE) $(call quoted,$(FA3)) $(call quoted,$(CUTLASS)))
+  fa3_tree := $(shell peers/fa3/find-tree $(DTYPE) $(call shell_quote,$(FA3)) $(call shell_quote,$(CUTLASS)))
   $(if $(filter error:,$(firstword $(fa3_tree))),$(error $(wordlist 2,99,$(fa3_tree))))
   fa3_hopper  := $(word 1,$(fa3_tree))
   fa3_cutlass := $(word 2,$(fa3_tree))
@@ -50,18 +50,18 @@ ifneq (,$(FA3))
                -I$(fa3_hopper) -I$(fa3_cutlass)/include
   FA3_LAUNCHER_FLAGS := -std=c++20 -O2 $(fa3_host),-Wall,-Wextra,-Wno-missing-field-initializers -Icommon -I$(fa3_hopper) \
                -DELEMENT=$(fa3_element) -DDTYPE=$(fa3_macro)
-  fa3_stamped := $(shell test ! -d $(fa3_build)/failed || rmdir $(fa3_build)/failed; scripts/stamp $(fa3_build)/flags $(call quoted,$(NVCC) $(FA3_FLAGS) $(FA3_LAUNCHER_FLAGS)))
+  fa3_flags_written := $(shell test ! -d $(fa3_build)/failed || rmdir $(fa3_build)/failed; scripts/write-if-changed $(fa3_build)/flags $(call shell_quote,$(NVCC) $(FA3_FLAGS) $(FA3_LAUNCHER_FLAGS)))
   fa3_objects := $(foreach d,64 96 128,$(fa3_build)/hdim$d.o) $(fa3_build)/launcher.o
 
   $(fa3_build)/flags: ;
   $(fa3_objects): $(fa3_build)/flags peers/fa3/compile
-  $(if $(filter peers,$(asked)),$(eval $(fa3_objects): | peers-ready))
+  $(if $(filter peers,$(selected_actions)),$(eval $(fa3_objects): | peers-ready))
 
   $(fa3_build)/hdim%.o: $(fa3_hopper)/instantiations/flash_fwd_hdim%_$(DTYPE)_sm90.cu
 	echo 'nvcc $< (takes minutes)'
 	peers/fa3/compile $@ $(NVCC) $(FA3_FLAGS) -c $<
   $(fa3_build)/launcher.o: peers/fa3/attention.cpp
-	$(call said,nvcc $<) peers/fa3/compile $@ $(NVCC) $(FA3_LAUNCHER_FLAGS) -c $<
+	$(call report_if_slow,nvcc $<) peers/fa3/compile $@ $(NVCC) $(FA3_LAUNCHER_FLAGS) -c $<
   $(fa3_library): $(fa3_objects)
 	peers/fa3/compile $@ $(NVCC) -shared -cudart shared $(filter %.o,$^)
 endif
@@ -70,8 +70,8 @@ endif
 
 peer_options = $(strip $(call option,--dtype,$(DTYPE)) $(call option,--fa3,$(fa3_library)) \
                $(call option,--fa3-version,$(fa3_version)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
-               $(call option,--seed,$(SEED)) $(if $(chosen),--lessons $(subst $(space),$(comma),$(strip $(chosen)))) \
-               --results $(call quoted,$(RESULTS)) $(if $(filter 1,$(EAGER)),--eager --attention))
+               $(call option,--seed,$(SEED)) $(if $(selected_lessons),--lessons $(subst $(space),$(comma),$(strip $(selected_lessons)))) \
+               --results $(call shell_quote,$(RESULTS)) $(if $(filter 1,$(EAGER)),--eager --attention))
 
 .PHONY: peers-ready
 peers-ready:
@@ -79,5 +79,5 @@ peers-ready:
 
 peers: $(compared_libraries) $(fa3_library)
 	for library in $(compared_libraries:%=%.serialised); do [ ! -e $$library ] || { sed 's/^/error: /' $$library >&2; exit 2; }; done
-	$(call alone,commit=$$(scripts/commit $(compared_libraries)) || exit 2; \
+	$(call run_exclusively,commit=$$(scripts/commit $(compared_libraries)) || exit 2; \
 	    $(if $(filter 1,$(UNITS)),scripts/count-units $(PYTHON),$(PYTHON) peers/compare.py) $(peer_options) --commit "$$commit")

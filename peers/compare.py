@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
-    sys.path[0] = str(ROOT)  # in the place of this folder, which PyTorch's own imports must not see
+    sys.path[0] = str(ROOT)  # instead of this folder, which PyTorch's own imports must not see
 
 from peers import fa4, lessons, shapes, torch_paths, triton_paths
 from peers.comparison import FAILED, Comparison

@@ -102,17 +102,17 @@ SELECT own.*, other.kind AS other_kind, other.name AS other, other.us AS other_u
 FROM grid AS own JOIN grid AS other USING (gpu, run, dtype, causal, Nq, D) WHERE own.kind = 'solution';
 
 -- The libraries that solutions are compared with in 16 bits, and how pages call them.
-CREATE TABLE library (name, words, rank);
-INSERT INTO library VALUES ('fa3', 'FlashAttention-3', 1), ('fa4', 'FlashAttention-4', 2), ('torch_cudnn', 'cuDNN', 3),
+CREATE TABLE compared_library (name, words, rank);
+INSERT INTO compared_library VALUES ('fa3', 'FlashAttention-3', 1), ('fa4', 'FlashAttention-4', 2), ('torch_cudnn', 'cuDNN', 3),
     ('torch_flash', 'FlashAttention-2', 4);
 
 -- Each solution of the grid over the libraries of its run, shape by shape. best: whichever of them is the fastest at the shape.
 CREATE VIEW over_library AS
 SELECT gpu, run, p.name, dtype, causal, Nq, D, other AS library, other_us / us AS ratio, any_noisy
-FROM grid_pair AS p JOIN library ON library.name = other WHERE other_kind = 'peer'
+FROM grid_pair AS p JOIN compared_library AS l ON l.name = other WHERE other_kind = 'peer'
 UNION ALL
 SELECT gpu, run, p.name, dtype, causal, Nq, D, 'best', min(other_us) / us, any_noisy
-FROM grid_pair AS p JOIN library ON library.name = other WHERE other_kind = 'peer' GROUP BY gpu, run, p.name, dtype, causal, Nq, D;
+FROM grid_pair AS p JOIN compared_library AS l ON l.name = other WHERE other_kind = 'peer' GROUP BY gpu, run, p.name, dtype, causal, Nq, D;
 
 -- "PyTorch 2.11.0; flash-attn-4 4.0.0b36, CuTe DSL 4.8.1": what a run of make peers was taken with.
 CREATE VIEW run_versions AS
@@ -177,7 +177,7 @@ SELECT pair.* FROM pair JOIN chosen USING (gpu, run) WHERE place = 1 ORDER BY gp
 
 -- ---- The row softmax ---------------------------------------------------------------------------------------------------
 
--- One size timed both ways outweighs any number timed one way; the five passes alone are nobody's result.
+-- One size timed both ways outweighs any number timed one way; the five passes alone are no result.
 CREATE TABLE softmax_run AS
 SELECT gpu, run FROM (
     SELECT own.gpu, own.run, row_number() OVER (PARTITION BY own.gpu
@@ -256,7 +256,7 @@ WITH step AS (
     FROM segment GROUP BY gpu, causal, number)
 SELECT gpu, causal, number, place, words.text, whole(cycles) AS value FROM segment JOIN (
     SELECT 1 AS place, 'turn' AS segment, 'waits for the tile''s keys and for its turn' AS text
-    UNION ALL SELECT 2, 'ask', 'asks for both products'
+    UNION ALL SELECT 2, 'ask', 'issues both GEMMs'
     UNION ALL SELECT 3, 'scores', 'waits for the scores'
     UNION ALL SELECT 4, 'vote', 'finds out whether maxima have to be raised'
     UNION ALL SELECT 5, 'early', 'exponentials before the wait for the products'

@@ -60,7 +60,7 @@ CREATE VIEW library_mean AS
 SELECT gpu, run, name, dtype, group_concat(text, '; ') AS text FROM (
     SELECT gpu, run, o.name, dtype, printf('%s: %.3f in the geometric mean of %d shapes, %.3f at least', coalesce(words, 'the best library'),
         exp(avg(ln(ratio))), count(*), min(ratio)) AS text
-    FROM over_library AS o LEFT JOIN library AS l ON l.name = o.library GROUP BY gpu, run, o.name, dtype, library
+    FROM over_library AS o LEFT JOIN compared_library AS l ON l.name = o.library GROUP BY gpu, run, o.name, dtype, library
     ORDER BY coalesce(rank, 0))
 GROUP BY gpu, run, name, dtype;
 INSERT INTO block
@@ -82,7 +82,7 @@ SELECT 'lengths', name, gpu || dtype, place, text FROM (
 -- The last lesson compared with the best library at each shape, and with each library.
 CREATE VIEW last_over AS
 SELECT o.*, coalesce(words, 'the best library') AS words, coalesce(rank, 0) AS rank
-FROM over_library AS o LEFT JOIN library AS l ON l.name = o.library WHERE o.name = (SELECT max(folder) FROM lesson);
+FROM over_library AS o LEFT JOIN compared_library AS l ON l.name = o.library WHERE o.name = (SELECT max(folder) FROM lesson);
 INSERT INTO block
 SELECT 'libraries', '', gpu || dtype, place, text FROM (
     SELECT gpu, dtype, 1 AS place, table_head(dtype || ' |', group_concat('N=' || Nq, ' | '), 'geometric mean') AS text

@@ -25,9 +25,9 @@ FROM timing JOIN chosen USING (gpu) GROUP BY NULL
 UNION ALL
 SELECT 2, printf('- **bf16** (tensor cores; B=4 H=16 N=4096 D=128, no mask): %s TFLOP/s in lesson %s. Compared at each of %d shapes with the'
         || ' fastest library there (%s), it is %.2f times as fast in the geometric mean and %.3f times at least. It is %s.',
-    z.shown, z.number, b.shapes, (SELECT group_concat(words, ', ') FROM (SELECT words FROM mean JOIN library ON library.name = mean.library
+    z.shown, z.number, b.shapes, (SELECT group_concat(words, ', ') FROM (SELECT words FROM mean JOIN compared_library AS l ON l.name = mean.library
         ORDER BY rank)), b.ratio, b.least, (SELECT group_concat(text, ', ') FROM (SELECT printf('%.2f times as fast as %s', ratio, words) AS text
-        FROM mean JOIN library ON library.name = mean.library ORDER BY rank)))
+        FROM mean JOIN compared_library AS l ON l.name = mean.library ORDER BY rank)))
 FROM last AS z JOIN mean AS b ON b.library = 'best' WHERE dtype = 'bf16'
 UNION ALL
 SELECT 3, printf('- **fp32** (TF32 off; B=1 H=16 N=4096 D=64): from %s TFLOP/s in lesson %s to %s in lesson %s, %s times as fast, on the FMA'

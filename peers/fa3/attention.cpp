@@ -42,7 +42,7 @@ const char *unavailable() {
     return capability == 90 ? nullptr : "its kernels are for compute capability 9.0 alone";
 }
 
-// Its kernel writes the log-sum-exp in any case; where nobody wants it, here: [batch][heads][nq].
+// Its kernel writes the log-sum-exp in any case; if the caller does not want it, here: [batch][heads][nq].
 size_t workspace_bytes(const attention_problem *p) {
     return p->lse ? 0 : sizeof(float) * p->batch * p->heads * p->nq;
 }

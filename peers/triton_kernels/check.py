@@ -111,7 +111,7 @@ def attention_inputs(batch, heads, nq, nk, head_dim, inputs):
     softmax_scale = head_dim**-0.5
     if inputs == "large":  # whole numbers: the scores reach far beyond exp's range and are still exact
         q, k, softmax_scale = (4 * q).round(), (4 * k).round(), 1.0
-    elif inputs == "negative":  # every score far below 0: what is masked with 0 in the place of -inf would win
+    elif inputs == "negative":  # every score far below 0: what is masked with 0 instead of -inf would win
         q, k = 0.1 * q + 12, 0.1 * k - 12
         q, k = (8 * q).round() / 8, (8 * k).round() / 8
         softmax_scale = 0.125

@@ -8,7 +8,7 @@ from .problem import dimensions, grid
 
 NAME = "peer-triton_02_vectorized"
 THREADS = 256
-KEYS_AT_ONCE = 32
+KEYS_PER_ITERATION = 32
 
 
 # Grid: one program for each query of each head of each batch.
@@ -77,6 +77,6 @@ def attention(q, k, v, softmax_scale, causal=False):
     block_d = triton.next_power_of_2(head_dim)
     vectorized_attention[grid(heads * nq)](
         q, k, v, o, scores, nq, nk, softmax_scale, CAUSAL=causal, HEAD_DIM=head_dim,
-        BLOCK_D=block_d, KEYS=KEYS_AT_ONCE, SCORES=THREADS, num_warps=THREADS // 32,
+        BLOCK_D=block_d, KEYS=KEYS_PER_ITERATION, SCORES=THREADS, num_warps=THREADS // 32,
     )
     return o

@@ -103,7 +103,7 @@ __version__ = "1.0"'
     [[ ${lines[-1]} == *"peers/compare.py --dtype 'bf16' --results 'results'"* ]]
     run make -n peers
     [[ ${lines[-1]} != *"--dtype"* ]]
-    refused "DTYPE=fp8 is not known" make peers DTYPE=fp8
+    refused "DTYPE=fp8 is unknown" make peers DTYPE=fp8
 }
 
 @test "it can be started from anywhere, as a file and as a module" {

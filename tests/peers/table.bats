@@ -81,7 +81,7 @@ row() {
     grep -qxF '| 64 × 32 | 10.0 | 95 % | 16.0 | 1.60× | 5.50× |' README.md
 }
 
-@test "where nobody has measured it says how" {
+@test "a page without measurements says how to take them" {
     run plots/tables
     [ "$status" -eq 0 ]
     grep -q 'Not measured yet: `make peers`' README.md

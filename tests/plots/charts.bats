@@ -51,7 +51,7 @@ drawn() {
     sed -n 's/.*<text[^>]*>\(.*\)<\/text>.*/\1/p' "$1"
 }
 
-# In the place of the small results: all that results can hold, of $1 lessons.
+# Instead of the small results: all that results can hold, of $1 lessons.
 full() {
     rm -r results/example-gpu
     "$project/tests/plots/make-results" results/example-gpu "$1"

@@ -138,7 +138,7 @@ lacks() {
     [ ! -e "$charts/tflops-bf16-d64.svg" ]
 }
 
-@test "a learner's own lesson stands in the place of its solution in 16 bits, and without one there is no chart of their own" {
+@test "a learner's own lesson stands instead of its solution in 16 bits, and without one there is no chart of their own" {
     long
     for lesson in solution-08_one solution-09_two lesson-09_two; do
         grep '^grid1,peer-fa3' "$gpu/attention.csv" | sed "s/^grid1,peer-fa3/grid2,$lesson/; /,64,1,/d"

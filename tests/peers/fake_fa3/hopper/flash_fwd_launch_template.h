@@ -1,4 +1,4 @@
-// In the place of the kernels: says what it was called with, and leaves the counter used, as the causal kernel does.
+// Instead of the kernels: says what it was called with, and leaves the counter used, as the causal kernel does.
 #pragma once
 
 #include "flash.h"

@@ -1,1 +1,1 @@
-// In the place of CUTLASS.
+// Instead of CUTLASS.
