@@ -37,7 +37,7 @@ SELECT w.value, n.value
 FROM (SELECT 'attention attention-eager' AS kinds, 'run lesson device driver cuda dtype causal peak_tflops date commit cache noise B H Hkv
     Nq Nk D median_us repeats tflops' AS names
     UNION ALL SELECT 'softmax', 'run lesson device driver cuda dtype copy_gb_per_s date commit noise rows columns median_us repeats gb_per_s'
-    UNION ALL SELECT 'versions', 'run version device driver cuda spill_stores spill_loads bank_conflicts date commit noise B H Nq Nk D
+    UNION ALL SELECT 'ablations', 'run ablation device driver cuda spill_stores spill_loads bank_conflicts date commit noise B H Nq Nk D
     median_us repeats tflops registers'
     UNION ALL SELECT 'steps', 'run lesson device driver cuda dtype B H Nq Nk D causal warpgroups queries keys segment cycles steps
     over_solution date commit'
@@ -53,7 +53,7 @@ CREATE TABLE form (name, pattern, kind);
 INSERT INTO form VALUES
     ('run', '^.', 'the name of a run'),
     ('lesson', '^((solution|lesson)-[0-9][0-9]_[a-z0-9_]+|(baseline|peer)-[a-z0-9_]+|kernel-.+|unfused_softmax)$', 'the name of a lesson'),
-    ('version', '^[a-z0-9][-a-z0-9]*$', 'the name of a version'),
+    ('ablation', '^[a-z0-9][-a-z0-9]*$', 'the name of an ablation'),
     ('bank_conflicts', '^(-|[0-9.]+)$', 'a number, or -'),
     ('counter', '^(-|[a-z_]+)$', 'the name of a counter, or -'),
     ('counted', '^(-|[0-9.]+)$', 'a number, or -'),
@@ -84,7 +84,7 @@ FROM cell JOIN (SELECT file, count(*) AS columns FROM header GROUP BY file) USIN
 GROUP BY file, line HAVING count(*) <> columns
 UNION ALL
 SELECT file, line, name || ' is ''' || value || ''', not ' || kind || '; mend or delete this line'
-FROM field JOIN form USING (name) WHERE value NOT REGEXP pattern AND (what, name) <> ('libraries', 'version')
+FROM field JOIN form USING (name) WHERE value NOT REGEXP pattern
 UNION ALL
 SELECT file, line, 'gb_per_s is ''' || value || ''', not a number above zero; mend or delete this line'
 FROM field WHERE what = 'softmax' AND name = 'gb_per_s' AND NOT CAST(value AS REAL) > 0;
@@ -131,13 +131,13 @@ SELECT gpu, kind, name, Nq AS N, D, f->>'metric' AS metric, f->>'unit' AS unit, 
 FROM record WHERE source = 'profile' AND B = 1 AND H = 16 AND f->>'Nq' = f->>'Nk' AND causal = 0
 GROUP BY gpu, f->>'lesson', f->>'Nq', f->>'D', f->>'metric';
 
--- A timing of a version of a lesson's kernel, or of the solution. A file from before there were several lessons has rows of lesson 07.
-CREATE TABLE version_timing AS
-SELECT *, coalesce(name, '07_even_shares') AS lesson, f->>'version' AS version, coalesce(f->>'counter', '-') AS counter,
+-- A timing of an ablation of a lesson's kernel, or of the solution. A file from before there were several lessons has rows of lesson 07.
+CREATE TABLE ablation_timing AS
+SELECT *, coalesce(name, '07_even_shares') AS lesson, f->>'ablation' AS ablation, coalesce(f->>'counter', '-') AS counter,
     coalesce(f->>'counted', '-') AS counted, coalesce(f->>'counted_solution', '-') AS counted_solution,
     B || ',' || H || ',' || Nq || ',' || D || iif(causal, ' causal', '') AS shape, f->>'registers' AS registers,
     (f->>'spill_stores') + (f->>'spill_loads') AS spilled, f->>'bank_conflicts' AS bank_conflicts
-FROM record WHERE source = 'versions';
+FROM record WHERE source = 'ablations';
 
 -- What a segment of a step takes in a lesson's kernel with time stamps, in cycles.
 CREATE TABLE segment_timing AS

@@ -7,7 +7,7 @@
 CREATE TABLE run AS
 WITH row AS (
     SELECT *, iif(source = 'attention-eager', 'eager', source) AS what FROM record
-    WHERE source IN ('attention', 'attention-eager', 'versions', 'steps') OR source = 'softmax' AND dtype = 'fp32'),
+    WHERE source IN ('attention', 'attention-eager', 'ablations', 'steps') OR source = 'softmax' AND dtype = 'fp32'),
 last AS (SELECT what, gpu, run, max(line) AS line, device, sm_count, driver, cuda, commit_name FROM row GROUP BY what, gpu, run),
 span AS (
     SELECT *, substr(time, 1, 10) AS date, replace(substr(time, 1, 16), 'T', ' ') AS minute,
@@ -220,20 +220,20 @@ FROM (SELECT *, (value >= 999.5) + (value >= 999.5e3) + (value >= 999.5e6) + (va
 
 -- ---- Versions of a kernel ----------------------------------------------------------------------------------------------
 
--- Each shape of a lesson from the newest of the runs with nearly the most versions, on whichever GPU, so that the
+-- Each shape of a lesson from the newest of the runs with nearly the most ablations, on whichever GPU, so that the
 -- kernel is that of now or nearly so. number: its place among the lesson's shapes; slower: by how much than the solution.
-CREATE TABLE version AS
+CREATE TABLE ablation AS
 WITH chosen AS (
     SELECT *, row_number() OVER (PARTITION BY lesson, dtype, shape ORDER BY many DESC, time DESC) AS place
     FROM (SELECT gpu, lesson, dtype, shape, run, time,
             count(*) >= 0.9 * max(count(*)) OVER (PARTITION BY lesson, dtype, shape) AS many
-        FROM version_timing JOIN run USING (gpu, run) WHERE what = 'versions' GROUP BY gpu, lesson, dtype, shape, run
-        HAVING max(version = 'solution'))),
+        FROM ablation_timing JOIN run USING (gpu, run) WHERE what = 'ablations' GROUP BY gpu, lesson, dtype, shape, run
+        HAVING max(ablation = 'solution'))),
 row AS (
     SELECT *, min(line) OVER (PARTITION BY gpu, lesson, dtype, shape) AS first,
-        us / max(us) FILTER (WHERE version = 'solution') OVER (PARTITION BY gpu, lesson, dtype, shape, run) AS over_solution
-    FROM version_timing)
-SELECT row.*, iif(version = 'solution', NULL, printf('%+.1f %%', 100 * (over_solution - 1))) AS slower, time,
+        us / max(us) FILTER (WHERE ablation = 'solution') OVER (PARTITION BY gpu, lesson, dtype, shape, run) AS over_solution
+    FROM ablation_timing)
+SELECT row.*, iif(ablation = 'solution', NULL, printf('%+.1f %%', 100 * (over_solution - 1))) AS slower, time,
     dense_rank() OVER (PARTITION BY gpu, lesson ORDER BY first) AS number
 FROM row JOIN chosen USING (gpu, lesson, dtype, shape, run) WHERE place = 1 ORDER BY gpu, lesson, number, us;
 

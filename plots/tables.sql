@@ -215,32 +215,32 @@ SELECT 'triton', name, '2' || gpu, place, text FROM (
     UNION ALL SELECT DISTINCT name, gpu, 1e9, 'Triton''s row softmax compared with the solution; fp32; ' || how || ' of one run. ' || measured_on
     FROM softmax_beside JOIN timed USING (gpu, run) WHERE what = 'softmax' AND peer = 'triton_' || name);
 
--- ---- Versions ----------------------------------------------------------------------------------------------------------
+-- ---- Ablations ---------------------------------------------------------------------------------------------------------
 
--- patch (lesson, version, idea): the versions that there are, as plots/tables found them.
+-- patch (lesson, ablation, idea): the ablations that exist, as plots/tables found them.
 -- The notes of a solution have a table a shape, with what is known of the code.
 INSERT INTO block
-SELECT 'versions', lesson, gpu, number + us / 1e9, iif(us > min(us) OVER (PARTITION BY gpu, lesson, number), '',
-        iif(number > 1, char(10), '') || 'B,H,N,D = ' || shape || ':' || char(10, 10) || table_head('version', 'us', 'TFLOP/s',
+SELECT 'ablations', lesson, gpu, number + us / 1e9, iif(us > min(us) OVER (PARTITION BY gpu, lesson, number), '',
+        iif(number > 1, char(10), '') || 'B,H,N,D = ' || shape || ':' || char(10, 10) || table_head('ablation', 'us', 'TFLOP/s',
             'time against the solution', 'registers', 'spilled, bytes', 'bank conflicts a multiply-add') || char(10)) ||
-    table_row(iif(idea IS NULL, version, '[' || version || '](versions/' || version || '.patch)'), three_digits(us),
+    table_row(iif(idea IS NULL, ablation, '[' || ablation || '](ablations/' || ablation || '.patch)'), three_digits(us),
         three_digits(tflops), coalesce(slower, '-') || iif(noisy, ', noisy', ''), registers, spilled, bank_conflicts)
-FROM version LEFT JOIN patch USING (lesson, version);
+FROM ablation LEFT JOIN patch USING (lesson, ablation);
 
--- A lesson's page has one table: a version a row, what is changed, and its time at each shape. Those that cost most come last; one
+-- A lesson's page has one table: a row per ablation, what is changed, and its time at each shape. Those that cost most come last; one
 -- whose patch has gone is part of the solution by now.
-CREATE VIEW ablation_shape AS SELECT DISTINCT gpu, lesson, number, shape, D FROM version ORDER BY number;
+CREATE VIEW ablation_shape AS SELECT DISTINCT gpu, lesson, number, shape, D FROM ablation ORDER BY number;
 CREATE VIEW ablation_row AS
-SELECT gpu, lesson, dense_rank() OVER (PARTITION BY gpu, lesson ORDER BY version <> 'solution', average, version) AS place,
-    table_row(coalesce('[' || idea || '](@up@solutions/' || lesson || '/versions/' || version || '.patch)', 'the solution, us'),
+SELECT gpu, lesson, dense_rank() OVER (PARTITION BY gpu, lesson ORDER BY ablation <> 'solution', average, ablation) AS place,
+    table_row(coalesce('[' || idea || '](@up@solutions/' || lesson || '/ablations/' || ablation || '.patch)', 'the solution, us'),
         (SELECT group_concat(coalesce(coalesce(slower || iif(noisy, ', noisy', ''), three_digits(us)), '-'), ' | ')
-        FROM (SELECT * FROM ablation_shape AS at LEFT JOIN version AS v ON (v.gpu, v.lesson, v.number, v.version)
-            = (at.gpu, at.lesson, at.number, one.version) WHERE (at.gpu, at.lesson) = (one.gpu, one.lesson) ORDER BY at.number)),
+        FROM (SELECT * FROM ablation_shape AS at LEFT JOIN ablation AS v ON (v.gpu, v.lesson, v.number, v.ablation)
+            = (at.gpu, at.lesson, at.number, one.ablation) WHERE (at.gpu, at.lesson) = (one.gpu, one.lesson) ORDER BY at.number)),
         code, iif(counted = '-', '', printf('`%s`: %,d, not %,d', counter, counted, counted_solution))) AS text
-FROM (SELECT gpu, lesson, version, avg(over_solution) AS average, counter, counted, counted_solution, max(D),
+FROM (SELECT gpu, lesson, ablation, avg(over_solution) AS average, counter, counted, counted_solution, max(D),
         registers || iif(spilled, ', ' || spilled || ' B spilled', '') AS code
-    FROM version GROUP BY gpu, lesson, version) AS one LEFT JOIN patch USING (lesson, version)
-WHERE version = 'solution' OR idea IS NOT NULL;
+    FROM ablation GROUP BY gpu, lesson, ablation) AS one LEFT JOIN patch USING (lesson, ablation)
+WHERE ablation = 'solution' OR idea IS NOT NULL;
 
 INSERT INTO block
 SELECT 'ablation', lesson, gpu, 0, table_head('what is changed', group_concat(shape, ' | '), 'registers at D=' || max(D),
@@ -251,9 +251,9 @@ UNION ALL SELECT 'ablation', lesson, gpu, place, text FROM ablation_row;
 INSERT INTO block
 SELECT name, lesson, gpu, 1e9, iif(name = 'ablation', 'B,H,N,D; ', '') || dtypes || '; ' || how || ' of one run a shape. ' || measured_on
 FROM (SELECT gpu, lesson, newest AS run, group_concat(DISTINCT dtype) || iif(max(causal), '', ', no mask') AS dtypes
-        FROM (SELECT *, first_value(run) OVER (PARTITION BY gpu, lesson ORDER BY time DESC) AS newest FROM version) GROUP BY gpu, lesson)
-    JOIN timed USING (gpu, run), (SELECT 'versions' AS name UNION ALL SELECT 'ablation')
-WHERE what = 'versions';
+        FROM (SELECT *, first_value(run) OVER (PARTITION BY gpu, lesson ORDER BY time DESC) AS newest FROM ablation) GROUP BY gpu, lesson)
+    JOIN timed USING (gpu, run), (SELECT 'ablations' AS name UNION ALL SELECT 'ablation')
+WHERE what = 'ablations';
 
 -- ---- Segments of a step ------------------------------------------------------------------------------------------------
 
@@ -304,7 +304,7 @@ missing (name, per, text) AS (VALUES
     ('libraries', '', '`make peers` does it, on a GPU with PyTorch and FlashAttention-3.'),
     ('peers', '', '`make peers` does it, on a GPU with PyTorch.'), ('softmax-peers', '', '`make peers` does it, on a GPU with PyTorch.'),
     ('triton', 'lesson', '`make peers` does it, on a GPU with PyTorch and Triton.'), ('charts', 'charts', 'nothing is charted.'),
-    ('versions', 'patch', '`scripts/versions NN` does it, on a GPU.'), ('ablation', 'patch', '`scripts/versions NN` does it, on a GPU.'))
+    ('ablations', 'patch', '`scripts/ablations NN` does it, on a GPU.'), ('ablation', 'patch', '`scripts/ablations NN` does it, on a GPU.'))
 SELECT name, page, '', 1, 'Not measured yet: ' || replace(text, 'NN', substr(page, 1, 2)) || char(10)
 FROM missing JOIN page USING (per)
 WHERE NOT EXISTS (SELECT 1 FROM block WHERE block.name = missing.name AND block.lesson = page);

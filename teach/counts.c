@@ -139,9 +139,9 @@ static bool call_slowdown(struct call *call) {
     double us[2];
     for (int i = 0; i < 2; i++) {
         char wanted[240], text[VALUE_TEXT];
-        snprintf(wanted, sizeof wanted, "lesson=%.60s version=%.60s Nq=4096 Nk=4096 D=%.0f causal=%.0f",
+        snprintf(wanted, sizeof wanted, "lesson=%.60s ablation=%.60s Nq=4096 Nk=4096 D=%.0f causal=%.0f",
                  argument[0].text, i ? "solution" : argument[1].text, argument[2].number, argument[3].number);
-        if (!results_value(call->counts->results, "versions.csv", wanted, "median_us", text, call->error))
+        if (!results_value(call->counts->results, "ablations.csv", wanted, "median_us", text, call->error))
             return false;
         us[i] = strtod(text, NULL);
     }

@@ -45,7 +45,7 @@ static int read_case(const struct csv *csv, int row, struct validated_case *c) {
 // ----------------------------------------------------------------------------------------------
 
 struct timings {
-    struct csv attention, versions, softmax;
+    struct csv attention, ablations, softmax;
 };
 
 static bool column_equals(const struct csv *csv, int row, const char *column, const char *text, const char *otherwise) {
@@ -66,12 +66,12 @@ static bool shape_equals(const struct csv *csv, int row, const char *shape) {
 // The time in the last matching row, 0 if no row matches. A column that the file lacks has the default value.
 static double measured_us(const struct timings *measured, const struct validated_case *c) {
     bool matrix = is_solution(c) && strchr(c->run_work.shape, ',') == strrchr(c->run_work.shape, ',');
-    const struct csv *csv = matrix ? &measured->softmax : is_solution(c) ? &measured->attention : &measured->versions;
+    const struct csv *csv = matrix ? &measured->softmax : is_solution(c) ? &measured->attention : &measured->ablations;
     double us = 0;
     // The most selective columns come first, numbers last: parsing a number takes as long as twenty comparisons.
     for (int row = 0; row < csv->rows; row++)
         if (column_equals(csv, row, "lesson", c->lesson, "solution-07_even_shares") &&
-            column_equals(csv, row, "version", c->kernel, "solution") &&
+            column_equals(csv, row, "ablation", c->kernel, "solution") &&
             column_equals(csv, row, "dtype", c->run_work.dtype, "fp32") &&
             column_equals(csv, row, "causal", c->run_work.causal ? "1" : "0", "0") &&
             column_equals(csv, row, "cache", "cold", "cold") && column_equals(csv, row, "layout", "bhnd", "bhnd") &&
@@ -126,13 +126,13 @@ struct validation validate_estimates(const char *results) {
     if (glob("lessons/*/*work.csv", 0, NULL, &found))
         return validation;
     read_timings(results, "attention.csv", &measured.attention);
-    read_timings(results, "versions.csv", &measured.versions);
+    read_timings(results, "ablations.csv", &measured.ablations);
     read_timings(results, "softmax.csv", &measured.softmax);
     for (size_t i = 0; i < found.gl_pathc; i++)
         add_lesson(&validation, &measured, found.gl_pathv[i]);
     globfree(&found);
     csv_free(&measured.attention);
-    csv_free(&measured.versions);
+    csv_free(&measured.ablations);
     csv_free(&measured.softmax);
     return validation;
 }

@@ -327,9 +327,9 @@ checked() {
 
 @test "a diff shows removed lines and context" {
     told "{{diff 02 2}}"
-    has_line '  float share = 0.0f;'
-    has_line '- .*share += q\[column\] \* k_row\[column\];'
-    has_line '+ .*share += dot(Q_smem\[column\], .*;'
+    has_line '  float partial = 0.0f;'
+    has_line '- .*partial += q\[column\] \* k_row\[column\];'
+    has_line '+ .*partial += dot(Q_smem\[column\], .*;'
     grep -q '; 2 of these lines are new, 2 were removed\.\*$' "$post"
     [ "$(sed -n '/^```diff$/,/^```$/p' "$post" | grep -c '^[+-]')" -eq 4 ]
     [ "$(grep -c '^<span class="gone">- ' "$page")" -eq 2 ]
@@ -354,7 +354,7 @@ checked() {
 @test "a learner's own kernel is shown only if it passes and was timed after its last change" {
     own=lessons/02_vectorized/attention.cu
     cp solutions/02_vectorized/attention.cu $own
-    sed -i 's/share += dot(Q_smem\[column\]/share += 1.0f * dot(Q_smem[column]/' $own
+    sed -i 's/partial += dot(Q_smem\[column\]/partial += 1.0f * dot(Q_smem[column]/' $own
     ladder r2 2099-05-01T00:00:00Z solution-01_basic_attention=80000 lesson-02_vectorized=10000 solution-02_vectorized=20000 \
         solution-03_fused_softmax=8000 lesson-03_fused_softmax=1000 solution-04_tiled_online_softmax=3200 |
         "$BATS_TEST_DIRNAME/make-results" | tail -n +2 >>results/example-gpu/attention.csv
@@ -366,7 +366,7 @@ checked() {
     has_line '| 02 vectorized | 10.0.*ms |.*| 8.0× |'
     has_line '| 03 fused softmax \\\* | 8.00.*ms |.*'
     [[ $output == *"rows of lesson-03_fused_softmax: "*"[not-passing]"* ]]
-    grep -q 'share += 1.0f \* dot' "$post"
+    grep -q 'partial += 1.0f \* dot' "$post"
     grep -q '^\*From \[`lessons/02_vectorized/attention.cu`, lines .*; an own kernel' "$post"
     has_line '- Kernels: own ones for 02; the solutions for 01, 03, 04.*'
     grep -q '^make solution-01 lesson-02 solution-03 solution-04 .*bench$' "$post"
@@ -376,7 +376,7 @@ checked() {
     checked 02_vectorized/attention.cu false
     post_of
     has_line '| 02 vectorized | 20.0.*ms |.*'
-    [ "$(grep -c 'share += 1.0f' "$post")" -eq 0 ]
+    [ "$(grep -c 'partial += 1.0f' "$post")" -eq 0 ]
     # It passes, but was changed after it was timed.
     echo "// changed" >>$own
     checked 02_vectorized/attention.cu true

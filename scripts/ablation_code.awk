@@ -1,4 +1,4 @@
-# What ptxas and a disassembly say of a kernel:  awk -v type=TYPE -v d=D -f version_code.awk CONFLICTS FILE.ptxas
+# What ptxas and a disassembly say of a kernel:  awk -v type=TYPE -v d=D -f ablation_code.awk CONFLICTS FILE.ptxas
 # Of the kernels for this type and head dimension the one with the most registers, of these the one that spills most. Prints
 # registers, bytes of spill stores and of spill loads a thread, and bank conflicts a multiply-add, "-" where CONFLICTS has none.
 BEGIN {

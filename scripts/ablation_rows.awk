@@ -1,22 +1,22 @@
-# results/<gpu>/versions.csv with more rows:  awk -v lesson=solution-NN_name -f version_rows.awk FACTS KEPT attention.csv
-# FACTS has lines of name, type, D and what is known of a version's code and trace (scripts/versions); KEPT the rows so far, of lesson 07
-# where it has no column for that; attention.csv what bench measured of version-NAME, and of others, which are left out.
+# results/<gpu>/ablations.csv with more rows:  awk -v lesson=solution-NN_name -f ablation_rows.awk FACTS KEPT attention.csv
+# FACTS has lines of name, type, D and what is known of an ablation's code and trace (scripts/ablations); KEPT the rows so far, of lesson 07
+# where it has no column for that; attention.csv what bench measured of ablation-NAME, and of others, which are left out.
 BEGIN {
     FS = OFS = ","
     names = "device sm_count driver cuda B H Nq Nk D median_us min_us p95_us repeats sm_clock_before_mhz sm_clock_after_mhz tflops rel_rms_error noise"
     columns = split(names, column, " ")
     gsub(/ /, ",", names)
-    print "run,version," names ",registers,spill_stores,spill_loads,bank_conflicts,date,commit,lesson,dtype,causal,counter,counted,counted_solution"
+    print "run,ablation," names ",registers,spill_stores,spill_loads,bank_conflicts,date,commit,lesson,dtype,causal,counter,counted,counted_solution"
 }
 FILENAME ~ /facts$/ {
     split($0, f, " ")
     code[f[1], f[2], f[3]] = f[4] OFS f[5] OFS f[6] OFS f[7]
     counted[f[1]] = f[8] OFS f[9] OFS f[10]
 }
-FILENAME ~ /versions.csv$/ && FNR == 1 { older = $0 !~ /,lesson,/ ? ",solution-07_even_shares,fp32,0,-,-,-" : "" }
-FILENAME ~ /versions.csv$/ && FNR > 1 { print $0 older }
+FILENAME ~ /ablations.csv$/ && FNR == 1 { older = $0 !~ /,lesson,/ ? ",solution-07_even_shares,fp32,0,-,-,-" : "" }
+FILENAME ~ /ablations.csv$/ && FNR > 1 { print $0 older }
 FILENAME ~ /attention.csv$/ && FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-FILENAME ~ /attention.csv$/ && $at["cache"] == "cold" && sub(/^version-/, "", $at["lesson"]) {
+FILENAME ~ /attention.csv$/ && $at["cache"] == "cold" && sub(/^ablation-/, "", $at["lesson"]) {
     name = $at["lesson"]
     line = $at["run"] OFS name
     if (!((name, $at["dtype"], $at["D"]) in code)) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Versions of lessons' kernels: their patches and the notes on them, scripts/versions with a compiler, a GPU and a disassembler that
-# are made up, the tables, and some versions on the simulator.
+# Ablations of lessons' kernels: their patches and the notes on them, scripts/ablations with a compiler, a GPU and a disassembler that
+# are made up, the tables, and some ablations on the simulator.
 
 bats_require_minimum_version 1.5.0
 load ../long
@@ -12,12 +12,12 @@ setup() {
     export LC_ALL=C
 }
 
-# A tree in which scripts/versions runs: two versions of lesson 07 and one of a lesson in bf16, make and nvcc that do nothing, a
+# A tree in which scripts/ablations runs: two ablations of lesson 07 and one of a lesson in bf16, make and nvcc that do nothing, a
 # bench that knows its times, a trace that knows its counts.
 make_tree() {
     cd "$BATS_TEST_TMPDIR" || return 1
     other=solutions/09_other
-    mkdir -p "$solution/versions" "$other/versions" solutions/08_plain common build/bin build/kernels/{$solution,$other} cuda/bin \
+    mkdir -p "$solution/ablations" "$other/ablations" solutions/08_plain common build/bin build/kernels/{$solution,$other} cuda/bin \
         cuda/include bin results lessons
     make -C "$project" --no-print-directory build/bin/teach
     cp -R "$project/scripts" "$project/plots" .
@@ -43,13 +43,13 @@ END
     echo x >common/reduce.cuh
     printf 'first\nTile<64, 4, 8, 8, 64>, Tile<64, 4, 16, 8, 64>\nTile<128, 8, 8, 8, 64>\nlast\n' >$solution/attention.cu
     cp $solution/attention.cu $other
-    printf '# comment\nfp32 1,16,4096,64\nfp32 1,16,4096,128\nfp32 1,1,4096,64\n' >$solution/versions/shapes
-    printf 'bf16 4,16,4096,64\nbf16 4,16,4096,64 causal\n' >$other/versions/shapes
+    printf '# comment\nfp32 1,16,4096,64\nfp32 1,16,4096,128\nfp32 1,1,4096,64\n' >$solution/ablations/shapes
+    printf 'bf16 4,16,4096,64\nbf16 4,16,4096,64 causal\n' >$other/ablations/shapes
     printf 'Idea: Its y is z.\nCounter: shared_matrix_load_requests 1,1,256,64\n\n--- a/common/reduce.cuh\n+++ b/common/reduce.cuh\n@@ -1 +1 @@\n-x\n+y\n' \
-        >$other/versions/other.patch
+        >$other/ablations/other.patch
     for name in slow wrong; do
         printf 'Idea: x.\n\n--- a/%s/attention.cu\n+++ b/%s/attention.cu\n@@ -3,2 +3,2 @@\n Tile<128, 8, 8, 8, 64>\n-last\n+%s\n' \
-            $solution $solution $name >$solution/versions/$name.patch
+            $solution $solution $name >$solution/ablations/$name.patch
     done
     printf '#!/bin/sh\n' >bin/make
     printf '#!/bin/sh\necho abc1234\n' >scripts/commit
@@ -73,7 +73,7 @@ END
 #!/bin/sh
 echo "$*" >>calls
 if [ "$1" = check ]; then
-    case $* in *version-wrong*) echo "wrong" && exit 1 ;; esac
+    case $* in *ablation-wrong*) echo "wrong" && exit 1 ;; esac
     exit
 fi
 option() {
@@ -90,10 +90,10 @@ mkdir -p "$results/fake-gpu"
 file=$results/fake-gpu/attention.csv
 [ -f "$file" ] || echo run,lesson,device,sm_count,driver,cuda,dtype,B,H,Nq,Nk,D,causal,median_us,min_us,p95_us,repeats,sm_clock_before_mhz,sm_clock_after_mhz,tflops,rel_rms_error,date,commit,cache,noise >"$file"
 run=r$(grep -c ^bench calls)
-for name in first-of-a-round version-solution version-slow version-other; do
+for name in first-of-a-round ablation-solution ablation-slow ablation-other; do
     us=1000
-    [ $name != version-slow ] || us=1250
-    [ $name != version-other ] || us=900
+    [ $name != ablation-slow ] || us=1250
+    [ $name != ablation-other ] || us=900
     for cache in cold warm; do
         case $* in *"--name $name "*) echo "$run,$name,Fake GPU,2,1.0,13.0,$dtype,$heads,$n,$n,$d,$causal,$us,1,1,9,1500,1490,40.5,1e-7,2026-01-02T03:04:05Z,abc1234,$cache,steady" ;; esac
     done
@@ -124,21 +124,21 @@ END
     unset DEVICE WORK
 }
 
-# column NAME of the row of version $2 at D=$3 in results/fake-gpu/versions.csv
+# column NAME of the row of ablation $2 at D=$3 in results/fake-gpu/ablations.csv
 field() {
-    awk -F , -v name="$1" -v version="$2" -v d="$3" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        $at["version"] == version && $at["D"] == d && $at["H"] == 16 { print $at[name] }' results/fake-gpu/versions.csv
+    awk -F , -v name="$1" -v ablation="$2" -v d="$3" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["ablation"] == ablation && $at["D"] == d && $at["H"] == 16 { print $at[name] }' results/fake-gpu/ablations.csv
 }
 
 @test "every patch applies to its solution and says its idea; every lesson from 05 on has some, and shapes to time them at" {
     cd "$project"
     for folder in solutions/0[5-9]_* solutions/1*; do
-        [ "$(ls "$folder"/versions/*.patch | wc -l)" -ge 5 ]
-        grep -q '^[^#]' "$folder/versions/shapes"
-        run grep -vxE '#.*|(fp32|fp16|bf16) [0-9]+,[0-9]+,[0-9]+,[0-9]+( causal)?' "$folder/versions/shapes"
+        [ "$(ls "$folder"/ablations/*.patch | wc -l)" -ge 5 ]
+        grep -q '^[^#]' "$folder/ablations/shapes"
+        run grep -vxE '#.*|(fp32|fp16|bf16) [0-9]+,[0-9]+,[0-9]+,[0-9]+( causal)?' "$folder/ablations/shapes"
         [ "$status" -eq 1 ]
     done
-    for patch in solutions/*/versions/*.patch; do
+    for patch in solutions/*/ablations/*.patch; do
         echo "$patch"
         git apply --check "$patch"
         [ "$(sed '/^---/,$d' "$patch" | grep -c '^Idea: .*[^.]\.$')" -eq 1 ]
@@ -150,20 +150,20 @@ field() {
     done
 }
 
-@test "every version of every lesson compiles" {
+@test "every ablation of every lesson compiles" {
     long
     cd "$project"
-    for folder in solutions/*/versions; do
+    for folder in solutions/*/ablations; do
         number=${folder#solutions/}
-        STEPS=compile DEVICE=sim JOBS=2 WORK=build/tests/versions run scripts/versions "${number%%_*}"
+        STEPS=compile DEVICE=sim JOBS=2 WORK=build/tests/ablations run scripts/ablations "${number%%_*}"
         echo "$output"
         [ "$status" -eq 0 ]
     done
 }
 
-@test "of lesson 07 every version has a prediction and is in the notes, and only they are" {
+@test "of lesson 07 every ablation has a prediction and is in the notes, and only they are" {
     cd "$project"
-    for patch in $solution/versions/*.patch; do
+    for patch in $solution/ablations/*.patch; do
         grep -q '^Predicted: ' "$patch"
         basename "$patch" .patch
     done | sort >"$BATS_TEST_TMPDIR/patches"
@@ -182,99 +182,99 @@ field() {
     [ -z "$output" ]
 }
 
-@test "a wrong version is named and left out; the others are timed in one run and recorded with what their code is like" {
+@test "a wrong ablation is named and left out; the others are timed in one run and recorded with what their code is like" {
     make_tree
-    run scripts/versions 07
+    run scripts/ablations 07
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"wrong is not right and is left out: see build/versions/07/wrong/check"* ]]
+    [[ $output == *"wrong is not right and is left out: see build/ablations/07/wrong/check"* ]]
     [ "$(grep -c '^bench' calls)" -eq 3 ]
-    run grep '^bench.*version-wrong' calls
+    run grep '^bench.*ablation-wrong' calls
     [ "$status" -eq 1 ]
-    grep -q '^bench .* --name first-of-a-round .*version-solution.*version-slow.*--commit abc1234$' calls
-    [ "$(tail -n +2 results/fake-gpu/versions.csv | wc -l)" -eq 6 ] # two versions, three shapes, cold
+    grep -q '^bench .* --name first-of-a-round .*ablation-solution.*ablation-slow.*--commit abc1234$' calls
+    [ "$(tail -n +2 results/fake-gpu/ablations.csv | wc -l)" -eq 6 ] # two ablations, three shapes, cold
     [ "$(field registers slow 64) $(field registers slow 128)" = "164 228" ]
     [ "$(field spill_stores slow 64) $(field spill_stores slow 128) $(field spill_loads slow 128)" = "8 16 12" ]
     [ "$(field bank_conflicts slow 64) $(field bank_conflicts slow 128)" = "0.250 -" ]
     [ "$(field median_us slow 64) $(field run slow 64) $(field commit slow 64)" = "1250 r1 abc1234" ]
     [ "$(field lesson slow 64) $(field dtype slow 64) $(field causal slow 64)" = "solution-07_even_shares fp32 0" ]
-    scripts/versions 07 slow
-    [ "$(grep -c '^run,' results/fake-gpu/versions.csv)" -eq 1 ]
-    [ "$(tail -n +2 results/fake-gpu/versions.csv | wc -l)" -eq 12 ]
+    scripts/ablations 07 slow
+    [ "$(grep -c '^run,' results/fake-gpu/ablations.csv)" -eq 1 ]
+    [ "$(tail -n +2 results/fake-gpu/ablations.csv | wc -l)" -eq 12 ]
 }
 
 @test "what does not compile or apply is named; without a right solution nothing is timed" {
     make_tree
-    sed -i 's/+wrong/+BROKEN/' $solution/versions/wrong.patch
-    sed -i 's/^-last/-gone/' $solution/versions/slow.patch
-    run scripts/versions 07
+    sed -i 's/+wrong/+BROKEN/' $solution/ablations/wrong.patch
+    sed -i 's/^-last/-gone/' $solution/ablations/slow.patch
+    run scripts/ablations 07
     [ "$status" -eq 1 ]
-    [[ $output == *"wrong does not compile: see build/versions/07/wrong/log"* ]]
+    [[ $output == *"wrong does not compile: see build/ablations/07/wrong/log"* ]]
     [[ $output == *"slow: the patch no longer applies to the solution"* ]]
-    [ "$(grep -c version-solution calls)" -eq 4 ] # checked once, timed at three shapes
-    sed -i 's/version-wrong/version-solution/' build/bin/attention
+    [ "$(grep -c ablation-solution calls)" -eq 4 ] # checked once, timed at three shapes
+    sed -i 's/ablation-wrong/ablation-solution/' build/bin/attention
     rm -r results calls
-    run scripts/versions 07
+    run scripts/ablations 07
     [ "$status" -eq 1 ]
-    [[ ${lines[-1]} == "scripts/versions: the solution itself is not right; nothing is timed" ]]
+    [[ ${lines[-1]} == "scripts/ablations: the solution itself is not right; nothing is timed" ]]
     [ ! -e results ]
 }
 
-@test "a version or device that does not exist: one line, status 2" {
+@test "an ablation or device that does not exist: one line, status 2" {
     make_tree
-    for call in "scripts/versions" "scripts/versions fast" "scripts/versions 08" "scripts/versions 10" "scripts/versions 07 fast" \
-        "scripts/versions 07 --all" "env DEVICE=tpu scripts/versions 07"; do
+    for call in "scripts/ablations" "scripts/ablations fast" "scripts/ablations 08" "scripts/ablations 10" "scripts/ablations 07 fast" \
+        "scripts/ablations 07 --all" "env DEVICE=tpu scripts/ablations 07"; do
         run $call
         [ "$status" -eq 2 ]
         [ "${#lines[@]}" -eq 1 ]
     done
-    run scripts/versions 07 fast
-    [[ $output == "scripts/versions: there is no version fast of lesson 07; there are slow wrong" ]]
-    run scripts/versions 08
-    [[ $output == "scripts/versions: lesson 08 has no versions: solutions/08_plain/versions/ is not there" ]]
-    run scripts/versions 10
-    [[ $output == "scripts/versions: there is no lesson 10" ]]
-    run scripts/versions
-    [[ $output == "scripts/versions: which lesson? Those with versions are 07 09" ]]
+    run scripts/ablations 07 fast
+    [[ $output == "scripts/ablations: there is no ablation fast of lesson 07; there are slow wrong" ]]
+    run scripts/ablations 08
+    [[ $output == "scripts/ablations: lesson 08 has no ablations: solutions/08_plain/ablations/ is not there" ]]
+    run scripts/ablations 10
+    [[ $output == "scripts/ablations: there is no lesson 10" ]]
+    run scripts/ablations
+    [[ $output == "scripts/ablations: which lesson? Those with ablations are 07 09" ]]
     [ ! -e calls ]
 }
 
 @test "the tables of the notes: the newest run with the solution, fastest first, against the solution" {
     make_tree
-    scripts/versions 07 slow
-    printf '<!-- results:begin versions -->\n<!-- results:end versions -->\n' >$solution/NOTES.md
+    scripts/ablations 07 slow
+    printf '<!-- results:begin ablations -->\n<!-- results:end ablations -->\n' >$solution/NOTES.md
     printf 'no marker\n' >README.md
     plots/tables
     [ "$(grep '^B,H,N,D' $solution/NOTES.md | xargs)" = "B,H,N,D = 1,16,4096,64: B,H,N,D = 1,16,4096,128: B,H,N,D = 1,1,4096,64:" ]
     grep -qF '| solution | 1000 | 40.5 | - | 164 | 20 | 0.250 |' $solution/NOTES.md
-    grep -qF '| [slow](versions/slow.patch) | 1250 | 40.5 | +25.0 % | 228 | 28 | - |' $solution/NOTES.md
+    grep -qF '| [slow](ablations/slow.patch) | 1250 | 40.5 | +25.0 % | 228 | 28 | - |' $solution/NOTES.md
     grep -q 'Fake GPU: driver 1.0, CUDA 13.0, SM clock 1490 to 1500 MHz, 2026-01-02, commit abc1234' $solution/NOTES.md
     plots/tables --check
     # A newer run without the solution is no run to compare in; one with it is, and is ordered by time.
-    sed -n '/^r1,slow,.*,64,1250,/{s/^r1/r9/;s/2026-01-02/2026-01-03/;p}' results/fake-gpu/versions.csv >newer
-    cat newer >>results/fake-gpu/versions.csv
+    sed -n '/^r1,slow,.*,64,1250,/{s/^r1/r9/;s/2026-01-02/2026-01-03/;p}' results/fake-gpu/ablations.csv >newer
+    cat newer >>results/fake-gpu/ablations.csv
     plots/tables --check
-    sed 's/,slow,/,solution,/;s/,64,1250,/,64,1500,/' newer >>results/fake-gpu/versions.csv
+    sed 's/,slow,/,solution,/;s/,64,1250,/,64,1500,/' newer >>results/fake-gpu/ablations.csv
     plots/tables
-    [ "$(grep -A 2 '^|---' $solution/NOTES.md | sed -n 2,3p | cut -d ' ' -f 2,4,8,9)" = "$(printf '[slow](versions/slow.patch) 1250 -16.7 %%\nsolution 1500 - |')" ]
+    [ "$(grep -A 2 '^|---' $solution/NOTES.md | sed -n 2,3p | cut -d ' ' -f 2,4,8,9)" = "$(printf '[slow](ablations/slow.patch) 1250 -16.7 %%\nsolution 1500 - |')" ]
     rm -r results/fake-gpu
     plots/tables
-    grep -q '^Not measured yet: `scripts/versions 07`' $solution/NOTES.md
+    grep -q '^Not measured yet: `scripts/ablations 07`' $solution/NOTES.md
 }
 
-@test "a malformed row of versions: one line, status 2, the notes untouched" {
+@test "a malformed row of ablations: one line, status 2, the notes untouched" {
     make_tree
-    scripts/versions 07 slow
-    printf '<!-- results:begin versions -->\n<!-- results:end versions -->\n' >$solution/NOTES.md
+    scripts/ablations 07 slow
+    printf '<!-- results:begin ablations -->\n<!-- results:end ablations -->\n' >$solution/NOTES.md
     for change in 's/,0.250,/,many,/' 's/,1250,/,fast,/' 's/,slow,/,slow one,/'; do
-        cp results/fake-gpu/versions.csv kept
-        sed -i "$change" results/fake-gpu/versions.csv
+        cp results/fake-gpu/ablations.csv kept
+        sed -i "$change" results/fake-gpu/ablations.csv
         run plots/tables
         [ "$status" -eq 2 ]
         [ "${#lines[@]}" -eq 1 ]
-        [[ $output == results/fake-gpu/versions.csv:* ]]
+        [[ $output == results/fake-gpu/ablations.csv:* ]]
         [ "$(wc -l <$solution/NOTES.md)" -eq 2 ]
-        cp kept results/fake-gpu/versions.csv
+        cp kept results/fake-gpu/ablations.csv
     done
 }
 
@@ -287,67 +287,67 @@ field() {
     done
     printf 'no marker\n' >README.md
     plots/tables
-    grep -qx 'Not measured yet: `scripts/versions 09` does it, on a GPU.' lessons/09_other/README.md
-    grep -qx 'Not measured yet: `scripts/versions 07` does it, on a GPU.' $solution/NOTES.md
-    scripts/versions 09
-    cat results/fake-gpu/versions.csv traces
-    [ "$(cut -d , -f 27- results/fake-gpu/versions.csv | sort)" = "$(printf '%s\n' lesson,dtype,causal,counter,counted,counted_solution \
+    grep -qx 'Not measured yet: `scripts/ablations 09` does it, on a GPU.' lessons/09_other/README.md
+    grep -qx 'Not measured yet: `scripts/ablations 07` does it, on a GPU.' $solution/NOTES.md
+    scripts/ablations 09
+    cat results/fake-gpu/ablations.csv traces
+    [ "$(cut -d , -f 27- results/fake-gpu/ablations.csv | sort)" = "$(printf '%s\n' lesson,dtype,causal,counter,counted,counted_solution \
         solution-09_other,bf16,{0,1}',-,-,-' solution-09_other,bf16,{0,1},shared_matrix_load_requests,42,9 | sort)" ]
     [ "$(grep -c -- '--dtype bf16 --shape 1,1,256,64$' traces)" -eq 2 ]
     grep -q '^bench .*--dtype bf16 --shape 4,16,4096,64 --causal ' calls
-    cmp build/versions/09/other/reduce.cuh <(echo y)
-    cmp build/versions/09/solution/reduce.cuh <(echo x)
+    cmp build/ablations/09/other/reduce.cuh <(echo y)
+    cmp build/ablations/09/solution/reduce.cuh <(echo x)
     plots/tables
     cat lessons/09_other/README.md
     grep -qxF '| what is changed | 4,16,4096,64 | 4,16,4096,64 causal | registers at D=64 | what the trace counts |' lessons/09_other/README.md
     grep -qxF '| the solution, us | 1000 | 1000 | 168 |  |' lessons/09_other/README.md
-    grep -qxF '| [Its y is z](../../solutions/09_other/versions/other.patch) | -10.0 % | -10.0 % | 168 | `shared_matrix_load_requests`: 42, not 9 |' \
+    grep -qxF '| [Its y is z](../../solutions/09_other/ablations/other.patch) | -10.0 % | -10.0 % | 168 | `shared_matrix_load_requests`: 42, not 9 |' \
         lessons/09_other/README.md
-    grep -q '^Not measured yet: `scripts/versions 07`' $solution/NOTES.md # another lesson's rows are not its own
-    scripts/versions 07 slow
-    [ "$(grep -c 'solution-09_other' results/fake-gpu/versions.csv)" -eq 4 ]
+    grep -q '^Not measured yet: `scripts/ablations 07`' $solution/NOTES.md # another lesson's rows are not its own
+    scripts/ablations 07 slow
+    [ "$(grep -c 'solution-09_other' results/fake-gpu/ablations.csv)" -eq 4 ]
     plots/tables
     cat $solution/NOTES.md
-    grep -qxF '| [x](../../solutions/07_even_shares/versions/slow.patch) | +25.0 % | +25.0 % | +25.0 % | 228, 28 B spilled |  |' $solution/NOTES.md
-    rm $solution/versions/slow.patch # it is what the solution does now
+    grep -qxF '| [x](../../solutions/07_even_shares/ablations/slow.patch) | +25.0 % | +25.0 % | +25.0 % | 228, 28 B spilled |  |' $solution/NOTES.md
+    rm $solution/ablations/slow.patch # it is what the solution does now
     plots/tables
     run grep -c '^| ' $solution/NOTES.md
     [ "$output" = 2 ] # the heading and the solution
 }
 
-@test "a trace that cannot be counted, a counter that does not move: one line, and the version is timed all the same" {
+@test "a trace that cannot be counted, a counter that does not move: one line, and the ablation is timed all the same" {
     make_tree
-    sed -i 's/_load_requests/_load_wavefronts/' $other/versions/other.patch
-    run scripts/versions 09
+    sed -i 's/_load_requests/_load_wavefronts/' $other/ablations/other.patch
+    run scripts/ablations 09
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"other: shared_matrix_load_wavefronts is 88 of the version and of the solution: name a counter that the change moves"* ]]
-    [ "$(grep -c ',shared_matrix_load_wavefronts,88,88$' results/fake-gpu/versions.csv)" -eq 2 ]
+    [[ $output == *"other: shared_matrix_load_wavefronts is 88 of the ablation and of the solution: name a counter that the change moves"* ]]
+    [ "$(grep -c ',shared_matrix_load_wavefronts,88,88$' results/fake-gpu/ablations.csv)" -eq 2 ]
     rm -r results/fake-gpu
     touch no-trace
-    run scripts/versions 09
+    run scripts/ablations 09
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"other: its trace cannot be counted: see build/versions/09/other/trace"* ]]
-    [ "$(grep -c ',bf16,[01],-,-,-$' results/fake-gpu/versions.csv)" -eq 4 ]
+    [[ $output == *"other: its trace cannot be counted: see build/ablations/09/other/trace"* ]]
+    [ "$(grep -c ',bf16,[01],-,-,-$' results/fake-gpu/ablations.csv)" -eq 4 ]
 }
 
 @test "rows from before there were several lessons are lesson 07's, alone and with newer ones behind them" {
     make_tree
-    scripts/versions 07 slow
-    cut -d , -f 1-26 results/fake-gpu/versions.csv >older
-    cp older results/fake-gpu/versions.csv
-    printf '<!-- results:begin versions -->\n<!-- results:end versions -->\n' >$solution/NOTES.md
+    scripts/ablations 07 slow
+    cut -d , -f 1-26 results/fake-gpu/ablations.csv >older
+    cp older results/fake-gpu/ablations.csv
+    printf '<!-- results:begin ablations -->\n<!-- results:end ablations -->\n' >$solution/NOTES.md
     printf 'no marker\n' >README.md
     plots/tables
-    grep -qF '| [slow](versions/slow.patch) | 1250 | 40.5 | +25.0 % | 228 | 28 | - |' $solution/NOTES.md
-    scripts/versions 09
+    grep -qF '| [slow](ablations/slow.patch) | 1250 | 40.5 | +25.0 % | 228 | 28 | - |' $solution/NOTES.md
+    scripts/ablations 09
     plots/tables --check # nothing of it is new
-    diff <(cut -d , -f 1-26 results/fake-gpu/versions.csv | head -n "$(wc -l <older)") older
-    [ "$(awk -F , '{ print NF }' results/fake-gpu/versions.csv | sort -u)" = 32 ]
+    diff <(cut -d , -f 1-26 results/fake-gpu/ablations.csv | head -n "$(wc -l <older)") older
+    [ "$(awk -F , '{ print NF }' results/fake-gpu/ablations.csv | sort -u)" = 32 ]
 }
 
-@test "what a version counts: an access by its name, blocks, shared memory" {
+@test "what an ablation counts: an access by its name, blocks, shared memory" {
     cd "$project"
     {
         printf 'grid,shared_bytes,launches,file,space,access,requests,bytes\n2x3x1,100,1,"a, b",shared,load,5,7\n'
@@ -358,15 +358,15 @@ field() {
     done
 }
 
-@test "versions of a lesson in fp32 and of one in bf16 are right on the simulator, and move what they say" {
+@test "ablations of a lesson in fp32 and of one in bf16 are right on the simulator, and move what they say" {
     long
     cd "$project"
-    DEVICE=sim JOBS=2 WORK=build/tests/versions run scripts/versions 07 whole-items sums-in-memory
+    DEVICE=sim JOBS=2 WORK=build/tests/ablations run scripts/ablations 07 whole-items sums-in-memory
     echo "$output"
     [ "$status" -eq 0 ]
     [[ $output == *"whole-items fp32 128 "* ]]
-    [ "$(grep -l 'right' build/tests/versions/07/*/check | wc -l)" -eq 3 ]
-    DEVICE=sim JOBS=2 WORK=build/tests/versions run scripts/versions 09 unswizzled
+    [ "$(grep -l 'right' build/tests/ablations/07/*/check | wc -l)" -eq 3 ]
+    DEVICE=sim JOBS=2 WORK=build/tests/ablations run scripts/ablations 09 unswizzled
     echo "$output"
     [ "$status" -eq 0 ]
     [[ $output == *" shared_matrix_load_wavefronts 40960 5120"* ]]
