@@ -52,7 +52,9 @@ WITH bf16 AS (
     SELECT name, kind, kind IN ('peer', 'baseline') AS is_library, Nq AS N, D, tflops, us, peak, iif(noisy, '~', '') AS mark
     FROM our_grid WHERE dtype = 'bf16' AND causal = 0)
 SELECT who, bf16.* FROM bf16 JOIN alias USING (name) WHERE role = iif(is_library, kind, 'lesson')
-UNION ALL SELECT 'best', * FROM bf16 WHERE name = (SELECT max(name) FROM bf16 WHERE NOT is_library);
+UNION ALL SELECT 'best', * FROM bf16 WHERE name = (SELECT max(name) FROM bf16 WHERE NOT is_library)
+UNION ALL SELECT 'peer-best', name, kind, is_library, N, D, max(tflops), us, peak, mark
+FROM bf16 JOIN compared_library USING (name) WHERE is_library GROUP BY N, D;
 INSERT INTO figure
 SELECT printf('bf16 %s %s %d %d', what, who, D, N), text FROM (
     SELECT 'tflops' AS what, who, D, N, mark || whole(tflops) || char(160) || 'TFLOP/s' AS text FROM grid_at
@@ -232,7 +234,7 @@ SELECT 'table bf16 ' || D, place, text FROM (
         iif(a.is_library, coalesce(title, 'Triton, ' || substr(name, 8, 2)), replace(name, '_', ' ')), a.mark || whole(a.tflops),
         z.mark || whole(z.tflops), replace(percent(z.tflops, z.peak), ' ', char(160)))
     FROM grid_at AS a JOIN grid_at AS z USING (who, name, D) LEFT JOIN peer_title USING (name)
-    WHERE who NOT IN ('best', 'first', 'last') AND a.N = 1024 AND z.N = 4096
+    WHERE who NOT IN ('best', 'peer-best', 'first', 'last') AND a.N = 1024 AND z.N = 4096
     UNION ALL SELECT DISTINCT D, 1e12, char(10) || '*TFLOP/s; 16384 tokens, H × D = 2048, no mask. ' || text || '*'
     FROM our_grid JOIN measured USING (run) WHERE dtype = 'bf16' AND causal = 0 AND what = 'attention')
 WHERE EXISTS (SELECT 1 FROM grid_at WHERE who = 'best');
