@@ -1,36 +1,36 @@
-# The comparison with what PyTorch and Triton offer, and FlashAttention-3 (peers/README.md). Optional: PYTHON names a Python
-# that has PyTorch, and nothing else here needs one.
+# The comparison with kernels of PyTorch, FlashAttention and Triton (peers/README.md). Optional: PYTHON names a Python that has
+# PyTorch; no other goal needs PyTorch.
 
 PYTHON := python3
 override PYTHON := $(or $(PYTHON),python3)
-# One call at a time, with what a launch costs the CPU.
+# 1: times one call at a time, including the launch overhead of the CPU.
 EAGER  :=
-# 1: times nothing, and counts with Nsight Compute which units each kernel computes on.
+# 1: instead of timing, counts with Nsight Compute on which units each kernel computes.
 UNITS  :=
-# A source tree of FlashAttention-3, and the CUTLASS that it takes instead of its own.
+# A source tree of FlashAttention-3, and a CUTLASS that replaces the tree's submodule.
 FA3     :=
 CUTLASS :=
 
-$(if $(FA3)$(CUTLASS),$(if $(filter peers build/%,$(goals)),,$(error FA3 and CUTLASS go with peers: make peers DTYPE=bf16 FA3=folder)))
+$(if $(FA3)$(CUTLASS),$(if $(filter peers build/%,$(goals)),,$(error FA3 and CUTLASS are only for peers: make peers DTYPE=bf16 FA3=folder [wrong-action])))
 
 ifneq (,$(filter peers,$(selected_actions)))
-  $(if $(filter-out peers,$(selected_actions)),$(error peers goes alone: first make $(filter-out peers,$(selected_actions)), then make peers))
-  $(if $(filter sim,$(DEVICE)),$(error peers needs a GPU: how long the simulator takes says nothing about a GPU))
-  $(if $(shell command -v $(firstword $(PYTHON))),,$(error $(PYTHON) is not there; PYTHON=... names the Python that has PyTorch))
-  $(if $(KERNEL)$(DATA),$(error peers takes lessons and solutions, and no KERNEL or DATA: make lesson-02 peers))
+  $(if $(filter-out peers,$(selected_actions)),$(error peers cannot be combined with other actions: first make $(filter-out peers,$(selected_actions)), then make peers [exclusive-goal]))
+  $(if $(filter sim,$(DEVICE)),$(error peers times kernels and needs a GPU; omit DEVICE [needs-gpu]))
+  $(if $(shell command -v $(firstword $(PYTHON))),,$(error PYTHON=$(PYTHON) does not exist; set PYTHON to a Python that has PyTorch [no-python]))
+  $(if $(KERNEL)$(DATA),$(error peers times lessons and solutions, not KERNEL or DATA: make lesson-02 peers [wrong-action]))
 
-  # Every solution and the baselines, or what was asked for; the rival of a row softmax in any case.
+  # All solutions and baselines, or the selected lessons; in both cases the unfused row softmax, which is their baseline.
   space        := $(subst ,, )
   peer_sources := $(if $(selected_lessons),$(foreach u,$(selected_lessons),$(call files,$u)),$(wildcard solutions/*/*.cu baselines/*.cu))
   compared_libraries := $(patsubst %.cu,build/kernels/%.so,$(sort $(peer_sources) $(wildcard solutions/*/unfused_*.cu)))
-  # Whether it can run at all is known before anything is compiled.
+  # peers-ready fails before the compilation if the comparison cannot run.
   $(compared_libraries): | peers-ready
 endif
 
-# ---- FlashAttention-3: its own instantiations, and the functions of attention.h in front of them ----------------------
+# ---- FlashAttention-3: its kernel instantiations, and the interface of attention.h ----------------------
 
 ifneq (,$(FA3))
-  $(if $(filter fp16 bf16,$(DTYPE)),,$(error FA3 takes part in 16 bits only: make peers DTYPE=bf16 FA3=$(FA3)))
+  $(if $(filter fp16 bf16,$(DTYPE)),,$(error FA3 needs DTYPE=bf16 or fp16: make peers DTYPE=bf16 FA3=$(FA3) [conflict]))
   fa3_tree := $(shell peers/fa3/find-tree $(DTYPE) $(call shell_quote,$(FA3)) $(call shell_quote,$(CUTLASS)))
   $(if $(filter error:,$(firstword $(fa3_tree))),$(error $(wordlist 2,99,$(fa3_tree))))
   fa3_hopper  := $(word 1,$(fa3_tree))
@@ -41,7 +41,7 @@ ifneq (,$(FA3))
   fa3_element := $(if $(filter bf16,$(DTYPE)),cutlass::bfloat16_t,cutlass::half_t)
   fa3_macro   := $(if $(filter bf16,$(DTYPE)),ATTENTION_BF16,ATTENTION_FP16)
 
-  # The flags of its setup.py, with every feature off that a plain forward pass does without: minutes instead of hours.
+  # The flags of its setup.py. All features that a plain forward pass does not need are disabled: minutes instead of hours.
   fa3_off   := BACKWARD SPLIT PAGEDKV APPENDKV LOCAL SOFTCAP PACKGQA FP8 VARLEN HDIM192 HDIM256 SM8x HDIMDIFF64 HDIMDIFF192
   fa3_host  := -Xcompiler -fPIC,-fvisibility=hidden
   FA3_FLAGS := -std=c++17 -O3 -gencode arch=compute_90a,code=sm_90a --use_fast_math --expt-relaxed-constexpr \

@@ -1,1 +1,1 @@
-"""Compares the built lessons with what PyTorch and Triton offer for the same problem. Optional: see peers/README.md."""
+"""Compares the built lessons with kernels of PyTorch, FlashAttention and Triton for the same problem. Optional: see peers/README.md."""

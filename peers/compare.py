@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the built lessons interleaved with what PyTorch, FlashAttention and Triton offer for the same problem. `make peers` calls it."""
+"""Times the kernels lessons, interleaved with kernels of PyTorch, FlashAttention and Triton for the same problem. `make peers` calls it."""
 
 import argparse
 import math
@@ -9,188 +9,189 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
-    sys.path[0] = str(ROOT)  # instead of this folder, which PyTorch's own imports must not see
+    sys.path[0] = str(ROOT)  # replaces this folder, which would shadow modules that PyTorch imports
 
 from peers import fa4, lessons, shapes, torch_paths, triton_paths
 from peers.comparison import FAILED, Comparison
 from peers.device import Clocks, open_device
 from peers.results import Run
-from peers.timing import REST
+from peers.timing import COOLDOWN
 
 BAD_INPUT = 2
 
 
-class Arguments(argparse.ArgumentParser):
+class ArgumentParser(argparse.ArgumentParser):
     def error(self, message: str) -> None:
-        raise ValueError(message)
+        raise ValueError(f"{message} [usage]")
 
 
-def arguments(argv: list[str]) -> argparse.Namespace:
-    """ValueError with one line where they cannot be used."""
-    parser = Arguments(prog="peers/compare.py", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--shape", help="B,H,N,D (N may be NQ:NK) or ROWS,COLUMNS instead of the usual ones")
+def parse_arguments(argv: list[str]) -> argparse.Namespace:
+    """Raises ValueError with a message of one line if the arguments are invalid."""
+    parser = ArgumentParser(prog="peers/compare.py", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--shape", help="B,H,N,D (N may be NQ:NK) or ROWS,COLUMNS instead of the default shapes")
     parser.add_argument("--lessons", help="04,05 or lesson-05, separated by commas; default: every solution")
-    parser.add_argument("--causal", action="store_true", help="with the causal mask")
+    parser.add_argument("--causal", action="store_true", help="apply the causal mask")
     parser.add_argument("--attention", action="store_true", help="only attention")
     parser.add_argument("--softmax", action="store_true", help="only the row softmax")
-    parser.add_argument("--dtype", choices=["fp32", "fp16", "bf16"], default="fp32", help="of attention (fp32)")
-    parser.add_argument("--fa3", type=Path, help="FlashAttention-3 behind attention.h, a library that make builds")
-    parser.add_argument("--fa3-version", default="unknown", metavar="TEXT", help="which version of it that is, for results")
+    parser.add_argument("--dtype", choices=["fp32", "fp16", "bf16"], default="fp32", help="element type of attention (fp32)")
+    parser.add_argument("--fa3", type=Path, help="library with FlashAttention-3 behind the interface of attention.h; make builds it")
+    parser.add_argument("--fa3-version", default="unknown", metavar="TEXT", help="version of FlashAttention-3, written to results")
     parser.add_argument(
-        "--no-triton", action="store_true", help="without the Triton kernels, which compile for a while"
+        "--no-triton", action="store_true", help="skip the Triton kernels, which take long to compile"
     )
-    parser.add_argument("--warm", action="store_true", help="the same inputs again and again, so that L2 holds them")
-    parser.add_argument("--eager", action="store_true", help="times hold what a launch costs the CPU; recorded apart")
-    parser.add_argument("--seed", type=int, help="of the inputs")
-    parser.add_argument("--amplitude", type=float, default=1, metavar="X", help="inputs X times as large; not recorded")
-    parser.add_argument("--time-budget", type=float, default=180, metavar="S", help="seconds for everything (180)")
-    parser.add_argument("--results", type=Path, help="the folder that rows are added to; default: none")
-    parser.add_argument("--commit", default="none", help="the state of the repository, for the rows")
+    parser.add_argument("--warm", action="store_true", help="reuse one set of inputs, which stays in L2")
+    parser.add_argument("--eager", action="store_true", help="times include the launch overhead of the CPU; written to a file of their own")
+    parser.add_argument("--seed", type=int, help="seed of the inputs")
+    parser.add_argument("--amplitude", type=float, default=1, metavar="X", help="multiply the inputs by X; timings are not recorded")
+    parser.add_argument("--time-budget", type=float, default=180, metavar="S", help="seconds for the whole comparison (180)")
+    parser.add_argument("--results", type=Path, help="folder to which rows are appended; default: none")
+    parser.add_argument("--commit", default="none", help="commit of the repository, written to each row")
     parser.add_argument(
-        "--launch-once", type=Path, metavar="FILE", help="time nothing, launch each kernel once for a profiler; FILE gets their names"
+        "--launch-once", type=Path, metavar="FILE", help="no timing: launch each kernel once for a profiler, and write the names to FILE"
     )
-    parser.add_argument("--ready", action="store_true", help="only say whether a comparison can run here")
-    asked = parser.parse_args(argv)
-    if asked.attention and asked.softmax:
-        raise ValueError("--attention and --softmax exclude each other; without either both are compared")
-    if asked.time_budget <= 0:
-        raise ValueError("--time-budget is a number of seconds above 0")
-    if not 0 < asked.amplitude < math.inf:
-        raise ValueError("--amplitude is a number above 0")
-    if asked.amplitude != 1 and (asked.results or asked.softmax):
-        raise ValueError("--amplitude is of attention's inputs, and rows of other inputs are not added to --results")
-    if asked.fa3 and asked.dtype == "fp32":
-        raise ValueError("--fa3 takes part in --dtype bf16 and fp16 only")
-    asked.lessons = asked.lessons.split(",") if asked.lessons else None
-    choose_shapes(asked)
-    return asked
+    parser.add_argument("--ready", action="store_true", help="only check that a comparison can run here")
+    arguments = parser.parse_args(argv)
+    if arguments.attention and arguments.softmax:
+        raise ValueError("--attention and --softmax exclude each other; omit both to compare both [conflict]")
+    if arguments.time_budget <= 0:
+        raise ValueError("--time-budget must be a number of seconds above 0 [unknown-value]")
+    if not 0 < arguments.amplitude < math.inf:
+        raise ValueError("--amplitude must be a number above 0 [unknown-value]")
+    if arguments.amplitude != 1 and (arguments.results or arguments.softmax):
+        raise ValueError("--amplitude scales the inputs of attention only, and cannot be combined with --softmax or --results [conflict]")
+    if arguments.fa3 and arguments.dtype == "fp32":
+        raise ValueError("--fa3 needs --dtype bf16 or fp16 [conflict]")
+    arguments.lessons = arguments.lessons.split(",") if arguments.lessons else None
+    choose_shapes(arguments)
+    return arguments
 
 
-def choose_shapes(asked: argparse.Namespace) -> None:
-    """Fills asked.attention_shapes and asked.matrices."""
-    asked.attention_shapes, asked.matrices = list(shapes.ATTENTION), list(shapes.SOFTMAX)
-    if asked.dtype != "fp32":
-        asked.attention_shapes = [shape for shape in shapes.GRID if shape.causal or not asked.causal]
-    if asked.shape:
-        shape = shapes.parse(asked.shape)
+def choose_shapes(arguments: argparse.Namespace) -> None:
+    """Sets arguments.attention_shapes and arguments.matrices."""
+    arguments.attention_shapes, arguments.matrices = list(shapes.ATTENTION), list(shapes.SOFTMAX)
+    if arguments.dtype != "fp32":
+        arguments.attention_shapes = [shape for shape in shapes.GRID if shape.causal or not arguments.causal]
+    if arguments.shape:
+        shape = shapes.parse(arguments.shape)
         is_matrix = isinstance(shape, shapes.Matrix)
-        if is_matrix and (asked.attention or asked.causal) or not is_matrix and asked.softmax:
-            raise ValueError(f"SHAPE={asked.shape} is {'a matrix' if is_matrix else 'no matrix, ROWS,COLUMNS'}")
-        asked.attention_shapes, asked.matrices = ([], [shape]) if is_matrix else ([shape], [])
-    if asked.softmax:
-        asked.attention_shapes = []
-    if asked.attention or asked.causal or asked.dtype != "fp32":
-        asked.matrices = []
-    if not asked.attention_shapes and not asked.matrices:
-        raise ValueError("the row softmax is compared in fp32 only, and without a mask")
-    if asked.causal:
-        asked.attention_shapes = [
-            shapes.Attention(s.batch, s.heads, s.nq, s.nk, s.head_dim, True) for s in asked.attention_shapes
+        if is_matrix and (arguments.attention or arguments.causal) or not is_matrix and arguments.softmax:
+            problem, form = ("the row softmax", "ROWS,COLUMNS") if is_matrix else ("attention", "B,H,N,D")
+            raise ValueError(f"SHAPE={arguments.shape} is a shape of {problem} ({form}), which the other options exclude [conflict]")
+        arguments.attention_shapes, arguments.matrices = ([], [shape]) if is_matrix else ([shape], [])
+    if arguments.softmax:
+        arguments.attention_shapes = []
+    if arguments.attention or arguments.causal or arguments.dtype != "fp32":
+        arguments.matrices = []
+    if not arguments.attention_shapes and not arguments.matrices:
+        raise ValueError("the row softmax is compared in fp32 and without a mask only [conflict]")
+    if arguments.causal:
+        arguments.attention_shapes = [
+            shapes.Attention(s.batch, s.heads, s.nq, s.nk, s.head_dim, True) for s in arguments.attention_shapes
         ]
 
 
 def import_torch():
-    """ValueError where there is no PyTorch, or no GPU that it can use."""
+    """Raises ValueError if PyTorch is not installed, or finds no GPU."""
     try:
         import torch
     except ImportError as error:
         raise ValueError(
             f"PyTorch cannot be imported by {sys.executable}: {triton_paths.first_line(error)}; install it with "
-            "'python3 -m pip install torch', or name the Python that has it: make peers PYTHON=..."
+            "'python3 -m pip install torch', or select another Python: make peers PYTHON=... [no-torch]"
         ) from None
     if not torch.cuda.is_available():
-        raise ValueError("a comparison needs a GPU, and none answers PyTorch: nvidia-smi says more")
+        raise ValueError("PyTorch finds no GPU, which a comparison needs; see nvidia-smi [no-gpu]")
     try:
         import torch.nn.attention
     except ImportError:
-        raise ValueError(f"PyTorch {torch.__version__} is too old: 2.3 or newer is needed") from None
+        raise ValueError(f"PyTorch {torch.__version__} is too old; use 2.3 or newer [old-torch]") from None
     return torch
 
 
-def introduce(torch, comparison: Comparison, optional: list[str]) -> None:
-    """Prints what is compared, on what, and how. optional: a line for each package that may be missing."""
+def print_header(torch, comparison: Comparison, package_lines: list[str]) -> None:
+    """Prints the GPU, the versions and the method. package_lines: one line per optional package."""
     gpu, precision = comparison.device, torch.get_float32_matmul_precision()
     print(f"{gpu.name}, {gpu.sm_count} SMs, driver {comparison.run.driver or 'unknown'}, CUDA {gpu.cuda}")
-    print(f"PyTorch {torch.__version__}, cuDNN {torch_paths.cudnn_version(torch)}, fp32 GEMMs at precision '{precision}', without TF32")
-    if comparison.asked.fa3:
-        optional = [f"FlashAttention-3: {comparison.asked.fa3_version}", *optional]
-    print("\n".join(optional))
+    print(f"PyTorch {torch.__version__}, cuDNN {torch_paths.cudnn_version(torch)}, fp32 GEMMs at precision '{precision}', TF32 off")
+    if comparison.arguments.fa3:
+        package_lines = [f"FlashAttention-3: {comparison.arguments.fa3_version}", *package_lines]
+    print("\n".join(package_lines))
     print(f"seed {comparison.seed}")
-    if comparison.asked.amplitude != 1:
-        print(f"inputs are {comparison.asked.amplitude:g} times as large as those of N(0,1)")
-    if comparison.asked.eager:
-        print("times hold what a launch costs the CPU")
+    if comparison.arguments.amplitude != 1:
+        print(f"inputs are {comparison.arguments.amplitude:g} times samples of N(0,1)")
+    if comparison.arguments.eager:
+        print("times include the launch overhead of the CPU")
     else:
-        print("times are the GPU's alone: it is kept waiting until all launches of a sample are in its queue")
-    if comparison.asked.dtype == "fp32":
-        print("best library, efficient, torch.softmax: how many times faster than the fastest of PyTorch's paths and cuBLAS, than")
-        print("PyTorch's memory-efficient kernel, than torch.softmax")
+        print("times are GPU time only: a spin kernel delays the GPU until all launches of a sample are enqueued")
+    if comparison.arguments.dtype == "fp32":
+        print("best library, efficient, torch.softmax: speed-up over the fastest of PyTorch's paths and cuBLAS, over PyTorch's")
+        print("memory-efficient kernel, over torch.softmax")
     else:
-        print("best library, FA3: how many times faster than the fastest library, than FlashAttention-3; the GPU rests for")
-        print(f"{1e3 * REST:.0f} ms after each round, so that its power limit is not reached")
+        print("best library, FA3: speed-up over the fastest library, over FlashAttention-3; the GPU idles for")
+        print(f"{1e3 * COOLDOWN:.0f} ms after each repetition, which keeps it below its power limit")
 
 
-def lessons_of_dtype(built: list, asked: argparse.Namespace) -> tuple[list, list[str]]:
-    """Those that say that they take the type, and the names of the others. fp32 has all: they say themselves what they do
-    not cover. ValueError where a lesson was asked for that does not take the type."""
-    if asked.dtype == "fp32":
-        return built, []
-    left_out = [kernel.name for kernel in built if not kernel.takes(asked.dtype)]
-    if asked.lessons and left_out:
-        raise ValueError(f"{left_out[0]} does not take {asked.dtype}; the peers alone: make peers DTYPE={asked.dtype}")
-    return [kernel for kernel in built if kernel.takes(asked.dtype)], left_out
+def select_by_dtype(kernels: list, arguments: argparse.Namespace) -> tuple[list, list[str]]:
+    """The kernels that support the element type, and the names of the others. In fp32 all kernels are returned: prepare() raises
+    Unsupported for a kernel that lacks fp32. Raises ValueError if --lessons names a lesson that lacks the type."""
+    if arguments.dtype == "fp32":
+        return kernels, []
+    skipped = [kernel.name for kernel in kernels if not kernel.supports(arguments.dtype)]
+    if arguments.lessons and skipped:
+        raise ValueError(f"{skipped[0]} does not support {arguments.dtype}; make peers DTYPE={arguments.dtype} times the libraries alone [unsupported-dtype]")
+    return [kernel for kernel in kernels if kernel.supports(arguments.dtype)], skipped
 
 
 def require_hopper(torch) -> None:
-    """FlashAttention-3 takes minutes to compile: known before."""
+    """Checked before FlashAttention-3 is compiled, which takes minutes."""
     capability = torch.cuda.get_device_capability()
     if capability != (9, 0):
         raise ValueError(
-            f"FlashAttention-3's kernels are for compute capability 9.0 alone, and this GPU has {capability[0]}.{capability[1]}: "
-            "leave FA3= away"
+            f"FlashAttention-3 needs compute capability 9.0, and this GPU has {capability[0]}.{capability[1]}; "
+            "omit FA3 [unsupported-gpu]"
         )
 
 
-def compare(torch, asked: argparse.Namespace, begun: float) -> int:
+def compare(torch, arguments: argparse.Namespace, start_time: float) -> int:
     torch.set_float32_matmul_precision("highest")
     torch.cuda.init()
-    built = [lessons.AttentionKernel(library) for library in lessons.find_attention(asked.lessons)]
-    softmax = [lessons.SoftmaxKernel(library) for library in lessons.find_softmax(asked.lessons)]
-    runtime = (built + softmax)[0].library
+    kernels = [lessons.AttentionKernel(library) for library in lessons.find_attention(arguments.lessons)]
+    softmax = [lessons.SoftmaxKernel(library) for library in lessons.find_softmax(arguments.lessons)]
+    runtime = (kernels + softmax)[0].library
     device, clocks = open_device(torch, runtime), Clocks(runtime)
-    attention, left_out = lessons_of_dtype(built, asked)
-    fa3 = [lessons.Fa3Kernel(lessons.find_fa3(asked.fa3), asked.fa3_version)] if asked.fa3 else []
-    fa4_kernels, fa4_line = fa4.load(asked.dtype)
-    triton_attention, triton_softmax, triton_line = triton_paths.load(asked.dtype, asked.no_triton)
-    run = Run(asked.results, asked.commit, clocks.driver(), device)
-    comparison = Comparison(torch, asked, device, clocks, run, begun)
-    introduce(torch, comparison, [triton_line] if asked.dtype == "fp32" else [fa4_line, triton_line])
-    if left_out:
-        print(f"not {asked.dtype}, so left out: {', '.join(left_out)}")
-    peers = torch_paths.attention_paths(torch, asked.dtype) + fa3 + fa4_kernels + triton_attention
-    if asked.launch_once:
-        return comparison.launch_once(asked.attention_shapes[0], attention + peers, asked.launch_once)
-    for shape in asked.attention_shapes:
-        comparison.attention(shape, attention + peers)
-    for matrix in asked.matrices:
-        comparison.softmax(matrix, softmax + torch_paths.softmax_paths(torch) + triton_softmax)
-    return comparison.end()
+    attention, skipped = select_by_dtype(kernels, arguments)
+    fa3 = [lessons.Fa3Kernel(lessons.find_fa3(arguments.fa3), arguments.fa3_version)] if arguments.fa3 else []
+    fa4_kernels, fa4_line = fa4.load(arguments.dtype)
+    triton_attention, triton_softmax, triton_line = triton_paths.load(arguments.dtype, arguments.no_triton)
+    run = Run(arguments.results, arguments.commit, clocks.driver(), device)
+    comparison = Comparison(torch, arguments, device, clocks, run, start_time)
+    print_header(torch, comparison, [triton_line] if arguments.dtype == "fp32" else [fa4_line, triton_line])
+    if skipped:
+        print(f"skipped, {arguments.dtype} is not supported: {', '.join(skipped)}")
+    peers = torch_paths.attention_paths(torch, arguments.dtype) + fa3 + fa4_kernels + triton_attention
+    if arguments.launch_once:
+        return comparison.launch_once(arguments.attention_shapes[0], attention + peers, arguments.launch_once)
+    for shape in arguments.attention_shapes:
+        comparison.time_attention(shape, attention + peers)
+    for matrix in arguments.matrices:
+        comparison.time_softmax(matrix, softmax + torch_paths.softmax_paths(torch) + triton_softmax)
+    return comparison.finish()
 
 
 def main(argv: list[str]) -> int:
-    begun = time.monotonic()
+    start_time = time.monotonic()
     sys.stdout.reconfigure(line_buffering=True)
     try:
-        asked = arguments(argv)
+        arguments = parse_arguments(argv)
         torch = import_torch()
-        if asked.fa3:
+        if arguments.fa3:
             require_hopper(torch)
-        return 0 if asked.ready else compare(torch, asked, begun)
+        return 0 if arguments.ready else compare(torch, arguments, start_time)
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
-        print("stopped; the shapes that were printed are recorded", file=sys.stderr)
+        print("interrupted; all printed shapes are recorded", file=sys.stderr)
         return 130
     except RuntimeError as error:
         print(f"error: {triton_paths.first_line(error)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""What the GPU is, its peaks as common/runner/device.c counts them, and its clock while it works."""
+"""Properties of the GPU, its peaks by the rules of common/runner/device.c, and its SM clock."""
 
 import ctypes
 from dataclasses import dataclass
@@ -14,33 +14,33 @@ class Device:
     sm_count: int
     compute_capability: int  # 90 for sm_90
     l2_bytes: int
-    shared_bytes: int  # that a block can have
-    clock_hz: float  # the highest of the SMs
-    peak_tflops: dict[str, float]  # of each type; 0 where the GPU has no tensor cores for it
+    shared_bytes: int  # maximum per block
+    clock_hz: float  # maximum SM clock
+    peak_tflops: dict[str, float]  # per element type; 0 if the tensor cores do not support the type
     peak_gb_per_s: float
     cuda: str
 
 
 def tensor_operations(capability: int, dtype: str) -> int:
-    """What the tensor cores of an SM start in a clock, dense; as tensor_operations() in common/runner/device.c."""
+    """Dense operations per clock of the tensor cores of one SM; the same as tensor_operations() in common/runner/device.c."""
     if capability < 70 or dtype == "bf16" and capability < 80:
         return 0
     return {80: 2048, 90: 4096, 100: 8192, 103: 8192}.get(capability, 1024)
 
 
 def open_device(torch, runtime: ctypes.CDLL) -> Device:
-    """Device 0. runtime is a library that exports the CUDA runtime, or depends on one that does."""
+    """Properties of device 0. runtime: a library that exports the CUDA runtime or is linked with it."""
 
-    def attribute(which: int) -> int:
+    def attribute(attribute_id: int) -> int:
         value = ctypes.c_int()
-        status = runtime.cudaDeviceGetAttribute(ctypes.byref(value), which, 0)
+        status = runtime.cudaDeviceGetAttribute(ctypes.byref(value), attribute_id, 0)
         if status:
-            raise RuntimeError(f"cudaDeviceGetAttribute({which}) returned {status}")
+            raise RuntimeError(f"cudaDeviceGetAttribute({attribute_id}) returned {status}")
         return value.value
 
     properties = torch.cuda.get_device_properties(0)
     capability = 10 * properties.major + properties.minor
-    # fp32 additions or multiplications that an SM starts in a clock (CUDA C++ Programming Guide).
+    # fp32 additions or multiplications per clock and SM (CUDA C++ Programming Guide).
     operations = {"fp32": 2 * (64 if capability in (60, 70, 72, 75, 80) else 128)}
     operations |= {dtype: tensor_operations(capability, dtype) for dtype in ("fp16", "bf16")}
     clock_hz = 1e3 * attribute(CLOCK_RATE)
@@ -62,7 +62,7 @@ def open_device(torch, runtime: ctypes.CDLL) -> Device:
 
 
 class Clocks:
-    """The SM clock by NVML; 0 where NVML is not there."""
+    """Reads the SM clock through NVML; 0 if NVML is not available."""
 
     def __init__(self, runtime: ctypes.CDLL) -> None:
         bus = ctypes.create_string_buffer(32)

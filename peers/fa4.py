@@ -1,17 +1,17 @@
-"""FlashAttention-4, the package flash-attn-4, if this Python can import it. Its kernels are written in CuTe DSL and compiled at their
+"""FlashAttention-4, the package flash-attn-4, if this Python can import it. CuTe DSL compiles its kernels at their
 first call, which is not timed."""
 
 from importlib import metadata
 
 from peers.inputs import Tensors
-from peers.lessons import NotCovered
+from peers.lessons import Unsupported
 from peers.triton_paths import first_line
 
 INSTALL = "python3 -m pip install 'flash-attn-4[cu13]'"
 
 
 class Fa4Kernel:
-    """flash_attn_func, as its users call it. It takes [batch][n][heads][head_dim] and strides, so that views of the inputs do."""
+    """flash_attn_func. It takes strided tensors [batch][n][heads][head_dim], so it gets views of the inputs and no copies."""
 
     name = "peer-fa4"
 
@@ -19,7 +19,7 @@ class Fa4Kernel:
         self.flash_attn_func, self.version = flash_attn_func, version
 
     def prepare(self, torch, tensors: Tensors, _device):
-        """launch(set) -> o [batch][heads][nq][head_dim], a view. NotCovered, with the package's own words, if it refuses the shape."""
+        """launch(set) -> o [batch][heads][nq][head_dim], a view. Raises Unsupported with the package's message if the package rejects the shape."""
         q, k, v = (tensor.transpose(2, 3) for tensor in (tensors.q, tensors.k, tensors.v))  # [sets][batch][n][heads][head_dim]
 
         def launch(i: int):
@@ -29,21 +29,21 @@ class Fa4Kernel:
 
         try:
             launch(0)
-        except (AssertionError, NotImplementedError, ValueError) as refusal:
-            raise NotCovered(first_line(refusal)) from None
+        except (AssertionError, NotImplementedError, ValueError) as error:
+            raise Unsupported(first_line(error)) from None
         return launch
 
 
 def load(dtype: str) -> tuple[list, str]:
-    """The kernel, if there is one for the type, and one line that says which version it is or why there is none."""
+    """The kernel if it supports the element type, and one line with its version or the reason why it is skipped."""
     if dtype == "fp32":
-        return [], "no FlashAttention-4: it does not take fp32"
+        return [], "no FlashAttention-4: it does not support fp32"
     try:
         from flash_attn.cute import flash_attn_func
 
         version = f"flash-attn-4 {metadata.version('flash-attn-4')}, CuTe DSL {metadata.version('nvidia-cutlass-dsl')}"
     except ModuleNotFoundError as error:
         return [], f"no FlashAttention-4: {first_line(error)} ({INSTALL})"
-    except Exception as error:  # whatever a half-installed package raises, the comparison goes on without it
+    except Exception as error:  # a broken installation may raise anything; the comparison continues without the package
         return [], f"no FlashAttention-4: its package cannot be imported: {first_line(error)} ({INSTALL})"
     return [Fa4Kernel(flash_attn_func, version)], f"FlashAttention-4: {version}"

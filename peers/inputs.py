@@ -1,4 +1,4 @@
-"""Inputs drawn in PyTorch, in as many sets as it takes to pass twice the L2 cache."""
+"""Random inputs of PyTorch, in enough sets to exceed twice the size of the L2 cache."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ ELEMENT_BYTES = {"fp32": 4, "fp16": 2, "bf16": 2}
 
 @dataclass
 class Tensors:
-    """Sets of inputs, and an output for each: q, o [sets][batch][heads][nq][head_dim], k, v the same with nk."""
+    """Sets of inputs and outputs: q, o [sets][batch][heads][nq][head_dim]; k, v [sets][batch][heads][nk][head_dim]."""
 
     shape: Attention
     dtype: str
@@ -41,7 +41,7 @@ class Matrices:
 
 
 def count_sets(size: float, l2_bytes: int, warm: bool) -> int:
-    """So many sets of so many bytes each that none is still in L2 when its turn comes again; 1 where warm."""
+    """The number of sets, of size bytes each, that evicts a set from L2 before it is used again; 1 for a warm cache."""
     return 1 if warm else max(1, min(MAX_SETS, math.ceil(2 * l2_bytes / size)))
 
 
@@ -50,13 +50,13 @@ def torch_dtype(torch, dtype: str):
 
 
 def draw_attention(torch, shape: Attention, dtype: str, sets: int, seed: int, amplitude: float = 1, device: str = "cuda") -> Tensors:
-    """N(0,1) times amplitude, rounded to dtype; the outputs are NaN."""
+    """Inputs: amplitude times samples of N(0,1), rounded to dtype. Outputs: NaN."""
     generator = torch.Generator(device=device).manual_seed(seed)
-    kind = torch_dtype(torch, dtype)
+    element_type = torch_dtype(torch, dtype)
 
     def normal(n: int):
         size = (sets, shape.batch, shape.heads, n, shape.head_dim)
-        return (amplitude * torch.randn(size, generator=generator, device=device)).to(kind)
+        return (amplitude * torch.randn(size, generator=generator, device=device)).to(element_type)
 
     q, k, v = normal(shape.nq), normal(shape.nk), normal(shape.nk)
     return Tensors(shape, dtype, 1 / math.sqrt(shape.head_dim), q, k, v, torch.full_like(q, math.nan))

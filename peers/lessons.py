@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "build" / "kernels"
 
 
-class NotCovered(Exception):
-    """One line that says why a kernel cannot run this problem."""
+class Unsupported(Exception):
+    """The kernel does not support the problem; the message is one line with the reason."""
 
 
 class LaunchFailed(Exception):
@@ -24,34 +24,34 @@ class LaunchFailed(Exception):
 
 @dataclass(frozen=True)
 class Library:
-    """Where a lesson's shared library lies, and the name of its rows in results/."""
+    """The path of a lesson's shared library, and the name of its rows in results/."""
 
     name: str
     path: Path
 
 
-def find_attention(chosen: list[str] | None) -> list[Library]:
-    """The solutions' attention.so in order, then the baselines; or those chosen: 04, solution-04, lesson-04.
-    ValueError where one of them is not built."""
-    if chosen is None:
+def find_attention(names: list[str] | None) -> list[Library]:
+    """Libraries of the named lessons (04, solution-04 or lesson-04), or of all solutions and then all baselines.
+    Raises ValueError if one of them is not built."""
+    if names is None:
         found = sorted((KERNELS / "solutions").glob("[0-9][0-9]_*/attention.so"))
         libraries = [Library(f"solution-{path.parent.name}", path) for path in found]
         libraries += [Library(f"baseline-{path.stem}", path) for path in sorted((KERNELS / "baselines").glob("*.so"))]
     else:
-        libraries = [find_lesson(name, "attention.so") for name in chosen]
+        libraries = [find_lesson(name, "attention.so") for name in names]
     if not libraries:
-        raise ValueError("no lesson is built: make peers builds the solutions, make lesson-NN check a lesson")
+        raise ValueError("no lesson is built; make peers builds the solutions, make lesson-NN check builds a lesson [not-built]")
     return libraries
 
 
-def find_softmax(chosen: list[str] | None) -> list[Library]:
-    """The row softmaxes of the solutions and the one in five passes, or of the lessons chosen."""
+def find_softmax(names: list[str] | None) -> list[Library]:
+    """The row softmax in five passes, and the row softmax of the named lessons or of all solutions."""
     five_passes = sorted((KERNELS / "solutions").glob("*/unfused_softmax.so"))
     libraries = [Library("unfused_softmax", path) for path in five_passes]
-    if chosen is None:
+    if names is None:
         found = sorted((KERNELS / "solutions").glob("[0-9][0-9]_*/softmax.so"))
         return libraries + [Library(f"solution-{path.parent.name}", path) for path in found]
-    for name in chosen:
+    for name in names:
         try:
             libraries.append(find_lesson(name, "softmax.so"))
         except ValueError:
@@ -63,30 +63,30 @@ def find_lesson(name: str, file: str) -> Library:
     """name is 04, solution-04 or lesson-04."""
     match = re.fullmatch(r"(?:(solution|lesson)-)?([0-9][0-9])", name)
     if not match:
-        raise ValueError(f"there is no lesson '{name}'; lessons are written 04, solution-04 or lesson-04")
+        raise ValueError(f"there is no lesson '{name}'; write 04, solution-04 or lesson-04 [unknown-lesson]")
     kind = match[1] or "solution"
     for path in (KERNELS / f"{kind}s").glob(f"{match[2]}_*/{file}"):
         return Library(f"{kind}-{path.parent.name}", path)
-    raise ValueError(f"{kind}-{match[2]} is not built: make {kind}-{match[2]} check builds it")
+    raise ValueError(f"{kind}-{match[2]} is not built; make {kind}-{match[2]} check builds it [not-built]")
 
 
 def find_fa3(path: Path) -> Library:
-    """FlashAttention-3 behind attention.h, which make builds from a tree that the user names."""
+    """The library that make builds from the source tree FA3: FlashAttention-3 behind the interface of attention.h."""
     return Library("peer-fa3", path)
 
 
-def is_lesson(name: str) -> bool:
-    """Whether a kernel is of this project, so that its failure is one of the comparison."""
+def is_own_kernel(name: str) -> bool:
+    """Whether a kernel belongs to this project; if it fails, the comparison fails."""
     return not name.startswith("peer-")
 
 
 def load(path: Path) -> ctypes.CDLL:
-    """Loads a lesson. The CUDA runtime that it needs is the toolkit's where PyTorch has not brought it."""
+    """Loads a lesson, and the CUDA runtime of the toolkit if PyTorch has not loaded one."""
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
         if "libcudart" not in str(error):
-            raise ValueError(f"{path} cannot be loaded: {error}") from None
+            raise ValueError(f"{path} cannot be loaded: {error} [cannot-load]") from None
     toolkit = subprocess.run(["scripts/find-cuda"], cwd=ROOT, capture_output=True, text=True).stdout.split()
     folder = Path(toolkit[1] if len(toolkit) == 4 else "/")
     for runtime in sorted(folder.glob("lib*/libcudart.so.[0-9][0-9]")):
@@ -94,7 +94,7 @@ def load(path: Path) -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(path))
     except OSError as error:
-        raise ValueError(f"{path} cannot be loaded: {error}") from None
+        raise ValueError(f"{path} cannot be loaded: {error} [cannot-load]") from None
 
 
 class AttentionKernel:
@@ -107,38 +107,38 @@ class AttentionKernel:
         self.forward.argtypes = [ctypes.POINTER(AttentionProblem), ctypes.c_void_p]
         self.lesson = AttentionLesson.in_dll(self.library, "attention_lesson")
 
-    def takes(self, dtype: str) -> bool:
+    def supports(self, dtype: str) -> bool:
         return bool(self.lesson.dtypes & 1 << DTYPES[dtype])
 
-    def refuse(self, tensors: Tensors, device: Device) -> None:
-        """NotCovered where the lesson or the device cannot run the problem."""
+    def check_supported(self, tensors: Tensors, device: Device) -> None:
+        """Raises Unsupported if the lesson or the device cannot run the problem."""
         lesson, shape = self.lesson, tensors.shape
-        lacking = lesson.unavailable() if lesson.unavailable else None
-        if lacking:
-            raise NotCovered(lacking.decode())
-        if not self.takes(tensors.dtype):
-            raise NotCovered(f"does not take {tensors.dtype}")
+        reason = lesson.unavailable() if lesson.unavailable else None
+        if reason:
+            raise Unsupported(reason.decode())
+        if not self.supports(tensors.dtype):
+            raise Unsupported(f"does not support {tensors.dtype}")
         if device.compute_capability < lesson.min_compute_capability:
-            raise NotCovered(f"needs compute capability {lesson.min_compute_capability / 10}")
+            raise Unsupported(f"needs compute capability {lesson.min_compute_capability / 10}")
         if shape.head_dim > lesson.max_head_dim:
-            raise NotCovered(f"covers head dimensions up to {lesson.max_head_dim}")
+            raise Unsupported(f"supports head dimensions up to {lesson.max_head_dim}")
         if shape.causal and not lesson.causal:
-            raise NotCovered("does not cover causal masks")
-        shared = lesson.shared_bytes(ctypes.byref(describe(tensors, 0))) if lesson.shared_bytes else 0
+            raise Unsupported("does not support causal masks")
+        shared = lesson.shared_bytes(ctypes.byref(make_problem(tensors, 0))) if lesson.shared_bytes else 0
         if shared > device.shared_bytes:
-            raise NotCovered(f"needs {shared / 1024:.1f} KiB of shared memory a block here")
+            raise Unsupported(f"needs {shared / 1024:.1f} KiB of shared memory per block at this shape")
 
     def prepare(self, torch, tensors: Tensors, device: Device):
-        """launch(set) -> o [batch][heads][nq][head_dim]. NotCovered where it cannot run."""
-        self.refuse(tensors, device)
-        problems = [describe(tensors, i) for i in range(tensors.sets)]
+        """launch(set) -> o [batch][heads][nq][head_dim]. Raises Unsupported if the kernel cannot run."""
+        self.check_supported(tensors, device)
+        problems = [make_problem(tensors, i) for i in range(tensors.sets)]
         size = self.lesson.workspace_bytes(ctypes.byref(problems[0])) if self.lesson.workspace_bytes else 0
         workspace = torch.empty(size, dtype=torch.uint8, device=tensors.q.device)
         for problem in problems:
             problem.workspace = workspace.data_ptr() if size else None
-        stream = stream_of(torch, tensors.q)
+        stream = current_stream(torch, tensors.q)
 
-        def launch(i: int, workspace=workspace):  # which must live as long as the launches
+        def launch(i: int, workspace=workspace):  # keeps the workspace alive as long as the function
             status = self.forward(ctypes.byref(problems[i]), stream)
             if status:
                 raise LaunchFailed(f"attention_forward() returned {error_text(self.library, status)}")
@@ -148,7 +148,7 @@ class AttentionKernel:
 
 
 class Fa3Kernel(AttentionKernel):
-    """The same of FlashAttention-3, which is built for three head dimensions only."""
+    """FlashAttention-3, which is built for three head dimensions only."""
 
     HEAD_DIMS = (64, 96, 128)
 
@@ -156,10 +156,10 @@ class Fa3Kernel(AttentionKernel):
         super().__init__(library)
         self.version = version
 
-    def refuse(self, tensors: Tensors, device: Device) -> None:
-        super().refuse(tensors, device)
+    def check_supported(self, tensors: Tensors, device: Device) -> None:
+        super().check_supported(tensors, device)
         if tensors.shape.head_dim not in self.HEAD_DIMS:
-            raise NotCovered("is built for D = 64, 96 and 128")
+            raise Unsupported("is built for D = 64, 96 and 128")
 
 
 class SoftmaxKernel:
@@ -185,7 +185,7 @@ class SoftmaxKernel:
         workspace = torch.empty(size, dtype=torch.uint8, device=matrices.x.device)
         for problem in problems:
             problem.workspace = workspace.data_ptr() if size else None
-        stream = stream_of(torch, matrices.x)
+        stream = current_stream(torch, matrices.x)
 
         def launch(i: int, workspace=workspace):
             status = self.forward(ctypes.byref(problems[i]), stream)
@@ -196,8 +196,8 @@ class SoftmaxKernel:
         return launch
 
 
-def describe(tensors: Tensors, i: int) -> AttentionProblem:
-    """Set i of the tensors, without a workspace."""
+def make_problem(tensors: Tensors, i: int) -> AttentionProblem:
+    """The problem of set i; its workspace is not set."""
     shape = tensors.shape
     q = AttentionStrides(shape.heads * shape.nq * shape.head_dim, shape.nq * shape.head_dim, shape.head_dim)
     k = AttentionStrides(shape.heads * shape.nk * shape.head_dim, shape.nk * shape.head_dim, shape.head_dim)
@@ -222,8 +222,8 @@ def describe(tensors: Tensors, i: int) -> AttentionProblem:
     )
 
 
-def stream_of(torch, tensor) -> int | None:
-    """PyTorch's current stream, so that events and kernels are on the same one."""
+def current_stream(torch, tensor) -> int | None:
+    """PyTorch's current stream, on which PyTorch records its events."""
     return torch.cuda.current_stream().cuda_stream if tensor.is_cuda else None
 
 

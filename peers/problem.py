@@ -1,4 +1,4 @@
-"""The structs of common/attention.h and common/softmax.h for ctypes; tests/peers compares them with the compiler's."""
+"""The structs of common/attention.h and common/softmax.h for ctypes; tests/peers compares their layout with the C compiler's."""
 
 import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_void_p
@@ -39,11 +39,11 @@ class AttentionProblem(Structure):
     ]
 
 
-BYTES_OF_PROBLEM = ctypes.CFUNCTYPE(c_size_t, POINTER(AttentionProblem))
+SIZE_FUNCTION = ctypes.CFUNCTYPE(c_size_t, POINTER(AttentionProblem))
 
 
 class AttentionLesson(Structure):
-    """struct attention_lesson: what a lesson can do."""
+    """struct attention_lesson: the capabilities of a lesson."""
 
     _fields_ = [
         ("dtypes", c_uint),
@@ -54,8 +54,8 @@ class AttentionLesson(Structure):
         ("strided", c_int),
         ("grouped_heads", c_int),
         ("min_compute_capability", c_int),
-        ("workspace_bytes", BYTES_OF_PROBLEM),
-        ("shared_bytes", BYTES_OF_PROBLEM),
+        ("workspace_bytes", SIZE_FUNCTION),
+        ("shared_bytes", SIZE_FUNCTION),
         ("unavailable", ctypes.CFUNCTYPE(c_char_p)),
         ("positive_scale", c_int),
         ("repeats", c_int),
@@ -83,11 +83,11 @@ STRUCTS = {
 
 
 def describe_layout() -> str:
-    """A line a field, "struct field offset size", and one a struct, "struct size", as the test's C program prints it."""
+    """One line per field, "struct field offset size", and one per struct, "struct size", as the C program of the test prints them."""
     lines = []
     for name, struct in STRUCTS.items():
         for field, _ in struct._fields_:
-            place = getattr(struct, field)
-            lines.append(f"{name} {field.rstrip('_')} {place.offset} {place.size}")
+            descriptor = getattr(struct, field)
+            lines.append(f"{name} {field.rstrip('_')} {descriptor.offset} {descriptor.size}")
         lines.append(f"{name} {ctypes.sizeof(struct)}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Attention and row softmax in double precision, in pieces that fit in memory, and how far an output is from them."""
+"""Reference attention and row softmax in fp64, computed in chunks that fit in memory, and the check of an output against them."""
 
 import math
 from dataclasses import dataclass
@@ -6,66 +6,66 @@ from typing import Any
 
 from peers.inputs import Matrices, Tensors
 
-PIECE = 2**26  # scores at a time: 512 MiB of doubles, a few times over
+MAX_SCORES = 2**26  # scores per chunk: 512 MiB in fp64 for each temporary tensor
 # The project's gates on the relative RMS error.
 GATE = {"fp32": 5e-6, "fp16": 8e-4, "bf16": 5e-3}
-# Half of the distance between 1 and the next number: what rounding a number to this type may change of it.
+# Half of the distance between 1 and the next larger value of the type: the largest relative rounding error.
 UNIT_ROUNDOFF = {"fp16": 2.0**-11, "bf16": 2.0**-8}
 
 
 @dataclass
 class Expected:
-    """o and bound are [batch][heads][nq][head_dim] in fp64; bound is None in fp32, where the gate alone judges."""
+    """o and bound are [batch][heads][nq][head_dim] in fp64; bound is None in fp32, which has only the gate."""
 
     o: Any
     bound: Any
 
 
 def attention_reference(torch, tensors: Tensors) -> Expected:
-    """What is right for set 0, from its inputs as they are, rounded already.
+    """The expected output for set 0, computed from the rounded inputs.
 
-    In 16 bits an element may be off by (u + 2 delta) a + u |o| + 1e-6. u: the weights and the output are each rounded to the
-    type once; a is the sum of |weight| |v|, what all the weights' roundings can add up to. delta: a score of head_dim
-    products in fp32 is off by at most scale (head_dim + 4) 2^-24 sum |q| |k|, and twice that is the change of a weight's
-    numerator and of the row's sum."""
+    In 16 bits the error bound of an element is (u + 2 delta) a + u |o| + 1e-6. u is the unit roundoff: a kernel rounds each weight
+    and each output once. a is the sum of |weight| |v|, by which the rounding errors of the weights are multiplied. delta bounds the
+    error of a score, which is an fp32 dot product of head_dim terms: scale (head_dim + 4) 2^-24 sum |q| |k|. The factor 2 is for
+    the numerator of the weight and the row sum."""
     shape = tensors.shape
     o = torch.empty(tensors.q[0].shape, dtype=torch.float64, device=tensors.q.device)
     roundoff = UNIT_ROUNDOFF.get(tensors.dtype)
     bound = torch.empty_like(o) if roundoff else None
-    step = max(1, min(shape.nq, PIECE // shape.nk))
+    chunk = max(1, min(shape.nq, MAX_SCORES // shape.nk))
     for batch in range(shape.batch):
         for head in range(shape.heads):
             k = tensors.k[0, batch, head].double()
             v = tensors.v[0, batch, head].double()
-            for first in range(0, shape.nq, step):
-                q = tensors.q[0, batch, head, first : first + step].double()
-                rows = (batch, head, slice(first, first + step))
-                weights = weigh(torch, shape, first, q, k, tensors.scale)
+            for first in range(0, shape.nq, chunk):
+                q = tensors.q[0, batch, head, first : first + chunk].double()
+                rows = (batch, head, slice(first, first + chunk))
+                weights = attention_weights(torch, shape, first, q, k, tensors.scale)
                 o[rows] = weights @ v
                 if roundoff:
-                    sizes = hide(torch, shape, first, q.abs() @ k.abs().T, 0.0).amax(dim=-1, keepdim=True)
-                    delta = tensors.scale * (shape.head_dim + 4) * 2.0**-24 * sizes
+                    magnitudes = apply_mask(torch, shape, first, q.abs() @ k.abs().T, 0.0).amax(dim=-1, keepdim=True)
+                    delta = tensors.scale * (shape.head_dim + 4) * 2.0**-24 * magnitudes
                     bound[rows] = (roundoff + 2 * delta) * (weights @ v.abs()) + roundoff * o[rows].abs() + 1e-6
     return Expected(o, bound)
 
 
-def weigh(torch, shape, first: int, q, k, scale: float):
-    """The weights of queries first .. of one head, fp64: q [queries][head_dim], k [nk][head_dim] -> [queries][nk]."""
-    scores = hide(torch, shape, first, scale * (q @ k.T), -math.inf)
+def attention_weights(torch, shape, first: int, q, k, scale: float):
+    """fp64 weights of one head for the queries from first on: q [queries][head_dim], k [nk][head_dim] -> [queries][nk]."""
+    scores = apply_mask(torch, shape, first, scale * (q @ k.T), -math.inf)
     weights = torch.softmax(scores, dim=-1)
-    return torch.nan_to_num(weights, nan=0.0) if shape.causal else weights  # a row that sees no key is 0
+    return torch.nan_to_num(weights, nan=0.0) if shape.causal else weights  # fully masked rows are 0
 
 
-def hide(torch, shape, first: int, scores, value: float):
-    """scores [queries][nk] of queries first .., with value where a query does not see the key."""
+def apply_mask(torch, shape, first: int, scores, value: float):
+    """Replaces masked elements of scores [queries][nk], whose first row is query first, by value."""
     if not shape.causal:
         return scores
     query = torch.arange(first, first + scores.shape[0], device=scores.device)[:, None]
-    hidden = torch.arange(shape.nk, device=scores.device)[None, :] > query + shape.nk - shape.nq
-    return scores.masked_fill(hidden, value)
+    masked = torch.arange(shape.nk, device=scores.device)[None, :] > query + shape.nk - shape.nq
+    return scores.masked_fill(masked, value)
 
 
-def judge(torch, o, expected: Expected, dtype: str) -> tuple[float, bool]:
+def check_output(torch, o, expected: Expected, dtype: str) -> tuple[float, bool]:
     """The relative RMS error of o, and whether it is within the gate and each element within its bound."""
     error = relative_rms(torch, o, expected.o)
     exact = error <= GATE[dtype]
@@ -75,24 +75,24 @@ def judge(torch, o, expected: Expected, dtype: str) -> tuple[float, bool]:
 
 
 def relative_rms(torch, o, reference) -> float:
-    """sqrt(sum (o - reference)^2 / sum reference^2); infinite where o has an element that is no number."""
+    """sqrt(sum (o - reference)^2 / sum reference^2); infinite if o has a NaN or an infinity."""
     if o.shape != reference.shape or not torch.isfinite(o).all():
         return math.inf
     difference = (o.double() - reference).square().sum()
     return math.sqrt((difference / reference.square().sum()).item())
 
 
-def softmax_error(torch, matrices: Matrices, out) -> tuple[float, bool]:
+def check_softmax(torch, matrices: Matrices, out) -> tuple[float, bool]:
     """The largest relative error of out [rows][columns] for set 0, and whether each element is within the bound of
     tolerance_softmax() in common/host/tolerance.c."""
     columns, worst, within = matrices.shape.columns, 0.0, True
-    step = max(1, PIECE // columns)
-    for first in range(0, matrices.shape.rows, step):
-        x = matrices.x[0, first : first + step].double()
+    chunk = max(1, MAX_SCORES // columns)
+    for first in range(0, matrices.shape.rows, chunk):
+        x = matrices.x[0, first : first + chunk].double()
         reference = torch.softmax(x, dim=-1)
         maximum = x.amax(dim=-1, keepdim=True).abs()
         bound = 2.0**-20 + 2.0**-22 * torch.maximum(x.abs(), maximum) + 2.0**-23 * math.sqrt(columns)
-        difference = (out[first : first + step].double() - reference).abs()
+        difference = (out[first : first + chunk].double() - reference).abs()
         within = within and bool((difference <= bound * reference + 2.0**-126).all())
         worst = max(worst, (difference / reference).max().item())
     return worst, within

@@ -1,5 +1,5 @@
 """Rows of results/<GPU>/attention.csv, attention-eager.csv and softmax.csv, with the columns of common/host/results.c, and of
-libraries.csv, which says of each run which version of each library was timed."""
+libraries.csv, which has the version of each library that a run timed."""
 
 import fcntl
 import os
@@ -16,8 +16,8 @@ ATTENTION_COLUMNS = (
     "sm_clock_before_mhz,sm_clock_after_mhz,tflops,bytes,gb_per_s,rel_rms_error,peak_tflops,peak_gb_per_s,date,"
     "commit,cache,noise,layout,lse"
 )
-# As it was before there were the last two columns: a file that has these alone gets rows like its own. Without the columns
-# a row is of the layout bhnd and without lse, as all rows of the peers are.
+# Older files lack the last two columns, and new rows in them lack these columns too. Without the columns a row has the layout
+# bhnd and no lse; all rows of peers do.
 OLDER_ATTENTION_COLUMNS = ATTENTION_COLUMNS.removesuffix(",layout,lse")
 SOFTMAX_COLUMNS = (
     "run,lesson,device,sm_count,driver,cuda,dtype,rows,columns,median_us,min_us,p95_us,repeats,"
@@ -31,17 +31,17 @@ class Timing:
     """Times of one launch, in microseconds."""
 
     median: float
-    least: float
+    minimum: float
     p95: float
     repeats: int
-    clock_before: int = 0  # MHz, 0: not known
+    clock_before: int = 0  # MHz; 0: unknown
     clock_after: int = 0
     noisy: bool = False
 
 
 @dataclass
 class Run:
-    """What the rows of one interleaved run have in common."""
+    """One interleaved run: the fields that all its rows share."""
 
     folder: Path | None  # None: nothing is recorded
     commit: str
@@ -55,14 +55,14 @@ class Run:
         self.date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
 
     def path(self, name: str) -> Path:
-        """results/nvidia-h200/NAME: anything of the device's name but letters and digits becomes a hyphen."""
+        """results/nvidia-h200/NAME: each character of the device name that is not a letter or digit is replaced by a hyphen."""
         return Path(self.folder) / re.sub(r"[^a-z0-9]", "-", self.gpu.name.lower()) / name
 
-    def common(self, lesson: str, dtype: str) -> dict:
+    def common_fields(self, lesson: str, dtype: str) -> dict:
         return {
             "run": self.name,
-            "lesson": field(lesson),
-            "device": field(self.gpu.name),
+            "lesson": csv_field(lesson),
+            "device": csv_field(self.gpu.name),
             "sm_count": self.gpu.sm_count,
             "driver": self.driver,
             "cuda": self.gpu.cuda,
@@ -76,46 +76,46 @@ class Run:
         lesson: str,
         shape: Attention,
         dtype: str,
-        element: int,
+        element_bytes: int,
         cache: str,
         timing: Timing,
         error: float,
         file: str = "attention.csv",
     ) -> None:
-        """A row of attention.csv or one like it; element is the size of one in bytes, error the relative RMS error."""
-        row = self.common(lesson, dtype) | timing_fields(timing)
+        """Appends a row to attention.csv or attention-eager.csv; error is the relative RMS error."""
+        row = self.common_fields(lesson, dtype) | timing_fields(timing)
         row |= {"B": shape.batch, "H": shape.heads, "Hkv": shape.heads, "Nq": shape.nq, "Nk": shape.nk}
         row |= {"D": shape.head_dim, "causal": int(shape.causal), "cache": cache, "layout": "bhnd", "lse": 0}
         row |= {
             "tflops": f"{shape.flops() / timing.median * 1e-6:.4f}",
-            "bytes": f"{shape.bytes(element):.0f}",
-            "gb_per_s": f"{shape.bytes(element) / timing.median * 1e-3:.2f}",
+            "bytes": f"{shape.bytes(element_bytes):.0f}",
+            "gb_per_s": f"{shape.bytes(element_bytes) / timing.median * 1e-3:.2f}",
             "rel_rms_error": f"{error:.3e}",
             "peak_tflops": f"{self.gpu.peak_tflops[dtype.removesuffix('-inexact')]:.2f}",
             "peak_gb_per_s": f"{self.gpu.peak_gb_per_s:.1f}",
         }
         self.append(file, ATTENTION_COLUMNS, row)
 
-    def add_softmax(self, lesson: str, dtype: str, matrix: Matrix, timing: Timing, error: float, copy: float) -> None:
-        """A row of softmax.csv; error is the largest relative error, copy the GB/s of a copy in the same rounds."""
-        row = self.common(lesson, dtype) | timing_fields(timing)
+    def add_softmax(self, lesson: str, dtype: str, matrix: Matrix, timing: Timing, error: float, copy_gb_per_s: float) -> None:
+        """Appends a row to softmax.csv; error is the largest relative error, copy_gb_per_s the rate of a copy in the same run."""
+        row = self.common_fields(lesson, dtype) | timing_fields(timing)
         row |= {
             "rows": matrix.rows,
             "columns": matrix.columns,
             "gb_per_s": f"{matrix.bytes() / timing.median * 1e-3:.2f}",
             "bytes": f"{matrix.bytes():.0f}",
             "max_rel_error": f"{error:.3e}",
-            "copy_gb_per_s": f"{copy:.1f}",
+            "copy_gb_per_s": f"{copy_gb_per_s:.1f}",
         }
         self.append("softmax.csv", SOFTMAX_COLUMNS, row)
 
     def add_library(self, lesson: str, version: str) -> None:
-        """version: the names and versions of all that the timing of the library depends on, separated by commas."""
-        row = self.common(lesson, "") | {"version": field(version.replace(", ", "; "))}
+        """version: names and versions of the library and of its dependencies that affect the timing, separated by commas."""
+        row = self.common_fields(lesson, "") | {"version": csv_field(version.replace(", ", "; "))}
         self.append("libraries.csv", LIBRARY_COLUMNS, row)
 
     def append(self, name: str, columns: str, row: dict) -> None:
-        """One write under a lock. ValueError where the file has other columns: it is left as it is."""
+        """Appends a row with a single write under a file lock. Raises ValueError, and leaves the file unchanged, if its columns differ."""
         if self.folder is None:
             return
         path = self.path(name)
@@ -127,20 +127,20 @@ class Run:
             if header == OLDER_ATTENTION_COLUMNS and columns == ATTENTION_COLUMNS:
                 columns = header
             if header and header != columns:
-                raise ValueError(f"{path} has other columns than this version writes: move it away first")
+                raise ValueError(f"{path} has other columns than this version writes; move the file away [other-columns]")
             line = ",".join(str(row[column]) for column in columns.split(",")) + "\n"
             file.write(line if header else columns + "\n" + line)
 
 
-def field(text: str) -> str:
-    """A name without the characters that CSV gives a meaning."""
+def csv_field(text: str) -> str:
+    """Replaces the characters that are special in CSV by hyphens."""
     return re.sub(r'[,"\x00-\x1f]', "-", text)
 
 
 def timing_fields(timing: Timing) -> dict:
     return {
         "median_us": f"{timing.median:.3f}",
-        "min_us": f"{timing.least:.3f}",
+        "min_us": f"{timing.minimum:.3f}",
         "p95_us": f"{timing.p95:.3f}",
         "repeats": timing.repeats,
         "sm_clock_before_mhz": timing.clock_before,

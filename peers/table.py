@@ -1,12 +1,12 @@
-"""The tables that a comparison prints."""
+"""Prints the tables of a comparison."""
 
 from peers.inputs import ELEMENT_BYTES
 from peers.shapes import Attention, Matrix
 from peers.timing import TimedKernel
 
 NAME_WIDTH = 36
-# The library that has a column of its own after the fastest one: its heading, and its name.
-NAMED = {"fp32": ("efficient", "peer-torch_efficient"), "fp16": ("FA3", "peer-fa3"), "bf16": ("FA3", "peer-fa3")}
+# The library with a column of its own next to the fastest library: heading and name.
+REFERENCE_LIBRARY = {"fp32": ("efficient", "peer-torch_efficient"), "fp16": ("FA3", "peer-fa3"), "bf16": ("FA3", "peer-fa3")}
 
 
 def duration(microseconds: float) -> str:
@@ -17,36 +17,36 @@ def duration(microseconds: float) -> str:
     return f"{microseconds * 1e-6:.3f} s "
 
 
-def ratio(library: float | None, own: float) -> str:
-    """How many times faster than the library."""
-    return f"{library / own:.2f}x" if library else "-"
+def speedup(library: float | None, kernel: float) -> str:
+    """The speed-up over the library."""
+    return f"{library / kernel:.2f}x" if library else "-"
 
 
 def is_library(name: str) -> bool:
-    """Triton's kernels are this project's own."""
+    """Triton kernels belong to this project and are not libraries."""
     return name.startswith(("peer-", "baseline-")) and not name.startswith("peer-triton")
 
 
-def fastest(kernels: list[TimedKernel], counts) -> float | None:
-    """The least median of the kernels of right results whose names count."""
-    return min((k.timing.median for k in kernels if k.exact and counts(k.name)), default=None)
+def fastest(kernels: list[TimedKernel], is_included) -> float | None:
+    """The smallest median among the accurate kernels whose names is_included() accepts."""
+    return min((k.timing.median for k in kernels if k.exact and is_included(k.name)), default=None)
 
 
 def print_attention(shape: Attention, dtype: str, kernels: list[TimedKernel]) -> None:
     if not kernels:
         return
-    element, (heading, name) = ELEMENT_BYTES[dtype], NAMED[dtype]
-    best, named = fastest(kernels, is_library), fastest(kernels, name.__eq__)
+    element, (heading, name) = ELEMENT_BYTES[dtype], REFERENCE_LIBRARY[dtype]
+    best, reference = fastest(kernels, is_library), fastest(kernels, name.__eq__)
     print(
         f"  {'':{NAME_WIDTH}} {'median':>10} {'min':>10} {'p95':>10} {'samples':>7} {'TFLOP/s':>8} {'GB/s':>8} "
         f"{'best library':>12} {heading:>9} {'rms':>8}"
     )
-    for c in kernels:
-        t = c.timing
+    for kernel in kernels:
+        t = kernel.timing
         print(
-            f"  {c.name:{NAME_WIDTH}} {duration(t.median):>10} {duration(t.least):>10} {duration(t.p95):>10} "
+            f"  {kernel.name:{NAME_WIDTH}} {duration(t.median):>10} {duration(t.minimum):>10} {duration(t.p95):>10} "
             f"{t.repeats:>7} {shape.flops() / t.median * 1e-6:>8.2f} {shape.bytes(element) / t.median * 1e-3:>8.1f} "
-            f"{ratio(best, t.median):>12} {ratio(named, t.median):>9} {c.error:>8.1e}{remarks(c)}"
+            f"{speedup(best, t.median):>12} {speedup(reference, t.median):>9} {kernel.error:>8.1e}{notes(kernel)}"
         )
 
 
@@ -56,23 +56,23 @@ def print_softmax(matrix: Matrix, kernels: list[TimedKernel], copy: TimedKernel)
         f"  {'':{NAME_WIDTH}} {'median':>10} {'min':>10} {'p95':>10} {'samples':>7} {'GB/s':>8} {'of copy':>8} "
         f"{'torch.softmax':>13} {'error':>8}"
     )
-    for c in [*kernels, copy]:
-        t = c.timing
+    for kernel in [*kernels, copy]:
+        t = kernel.timing
         print(
-            f"  {c.name:{NAME_WIDTH}} {duration(t.median):>10} {duration(t.least):>10} {duration(t.p95):>10} "
+            f"  {kernel.name:{NAME_WIDTH}} {duration(t.median):>10} {duration(t.minimum):>10} {duration(t.p95):>10} "
             f"{t.repeats:>7} {matrix.bytes() / t.median * 1e-3:>8.1f} {100 * copy.timing.median / t.median:>7.1f}% "
-            f"{ratio(library, t.median):>13} {c.error:>8.1e}{remarks(c)}"
+            f"{speedup(library, t.median):>13} {kernel.error:>8.1e}{notes(kernel)}"
         )
 
 
-def remarks(kernel: TimedKernel) -> str:
-    words = [] if kernel.exact else ["less accurate, so not compared with"]
-    if kernel.late:
-        words.append("waited for the CPU")
+def notes(kernel: TimedKernel) -> str:
+    found = [] if kernel.exact else ["less accurate, excluded from the comparison"]
+    if kernel.late_samples:
+        found.append("GPU waited for the CPU")
     elif kernel.timing.noisy:
-        words.append("noisy")
-    return "".join("  " + word for word in words)
+        found.append("noisy")
+    return "".join("  " + word for word in found)
 
 
-def report(name: str, text: str) -> None:
+def print_status(name: str, text: str) -> None:
     print(f"  {name:{NAME_WIDTH}} {text}", flush=True)

@@ -1,10 +1,10 @@
-"""What PyTorch offers: scaled_dot_product_attention by each of its backends, and both problems written out in steps."""
+"""PyTorch's scaled_dot_product_attention with each of its backends, and unfused attention and softmax."""
 
 import math
 import warnings
 
 from peers.inputs import Matrices, Tensors
-from peers.lessons import NotCovered
+from peers.lessons import Unsupported
 
 BACKENDS = {
     "peer-torch_flash": "FLASH_ATTENTION",
@@ -12,11 +12,11 @@ BACKENDS = {
     "peer-torch_efficient": "EFFICIENT_ATTENTION",
     "peer-torch_math": "MATH",
 }
-HALF_ONLY = ("peer-torch_flash", "peer-torch_cudnn")  # made for 16 bits, and all that is compared there
+HALF_PRECISION_ONLY = ("peer-torch_flash", "peer-torch_cudnn")  # these backends support 16 bits only, and only these are compared in 16 bits
 
 
 class SdpaBackend:
-    """scaled_dot_product_attention through one backend and no other."""
+    """scaled_dot_product_attention restricted to one backend."""
 
     def __init__(self, torch, name: str) -> None:
         self.name = name
@@ -27,28 +27,28 @@ class SdpaBackend:
         from torch.nn.attention import SDPBackend, sdpa_kernel
 
         backend = getattr(SDPBackend, BACKENDS[self.name])
-        attend = torch.nn.functional.scaled_dot_product_attention
-        refuse_ragged_causal(tensors)
+        sdpa = torch.nn.functional.scaled_dot_product_attention
+        check_causal_is_square(tensors)
 
         def launch(i: int):
             q, k, v = tensors.q[i], tensors.k[i], tensors.v[i]
             with sdpa_kernel(backend):
-                return attend(q, k, v, is_causal=tensors.shape.causal, scale=tensors.scale)
+                return sdpa(q, k, v, is_causal=tensors.shape.causal, scale=tensors.scale)
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a backend says in warnings why it refuses
+            warnings.simplefilter("ignore")  # a backend reports its reasons as warnings
             try:
                 launch(0)
             except RuntimeError as error:
                 if not str(error).startswith(("No available kernel", "No viable backend")):
                     raise
-                half_only = tensors.dtype == "fp32" and self.name in HALF_ONLY
-                raise NotCovered("does not take fp32" if half_only else "has no kernel for this shape") from None
+                half_only = tensors.dtype == "fp32" and self.name in HALF_PRECISION_ONLY
+                raise Unsupported("does not support fp32" if half_only else "has no kernel for this shape") from None
         return launch
 
 
 class Unfused:
-    """Three kernels: the scaled product of q and k, torch.softmax, the product with v; causal, one that masks."""
+    """Unfused attention: scaled QK^T GEMM, torch.softmax, PV GEMM, and a kernel that applies the mask if causal."""
 
     name = "peer-torch_unfused"
 
@@ -57,23 +57,23 @@ class Unfused:
 
     def prepare(self, torch, tensors: Tensors, _device):
         """launch(set) -> o [batch][heads][nq][head_dim]."""
-        refuse_ragged_causal(tensors)
+        check_causal_is_square(tensors)
         shape = tensors.shape
         heads = shape.batch * shape.heads
-        nothing = torch.empty((1, 1, 1), dtype=tensors.q.dtype, device=tensors.q.device)
-        hidden = None
+        no_bias = torch.empty((1, 1, 1), dtype=tensors.q.dtype, device=tensors.q.device)
+        masked = None
         if shape.causal:
             ones = torch.ones((shape.nq, shape.nk), dtype=torch.bool, device=tensors.q.device)
-            hidden = ones.triu(1)
+            masked = ones.triu(1)
 
         def launch(i: int):
             q = tensors.q[i].view(heads, shape.nq, shape.head_dim)
             k = tensors.k[i].view(heads, shape.nk, shape.head_dim)
             v = tensors.v[i].view(heads, shape.nk, shape.head_dim)
-            # A product whose factor is part of it: softmax_scale takes no kernel of its own.
-            scores = torch.baddbmm(nothing, q, k.transpose(1, 2), beta=0, alpha=tensors.scale)
-            if hidden is not None:
-                scores.masked_fill_(hidden, -math.inf)
+            # The GEMM applies softmax_scale as its alpha, without a separate kernel.
+            scores = torch.baddbmm(no_bias, q, k.transpose(1, 2), beta=0, alpha=tensors.scale)
+            if masked is not None:
+                scores.masked_fill_(masked, -math.inf)
             return torch.bmm(torch.softmax(scores, dim=-1), v).view(tensors.q[i].shape)
 
         return launch
@@ -93,7 +93,7 @@ class Softmax:
 
 
 class UnfusedSoftmax:
-    """The same in five operations, each a kernel."""
+    """Row softmax in five operations, one kernel each."""
 
     name = "peer-torch_unfused_softmax"
 
@@ -113,7 +113,7 @@ class UnfusedSoftmax:
 
 def attention_paths(torch, dtype: str) -> list:
     if dtype != "fp32":
-        return [SdpaBackend(torch, name) for name in HALF_ONLY]
+        return [SdpaBackend(torch, name) for name in HALF_PRECISION_ONLY]
     return [SdpaBackend(torch, name) for name in BACKENDS] + [Unfused(torch)]
 
 
@@ -122,20 +122,20 @@ def softmax_paths(torch) -> list:
 
 
 def version(torch) -> str:
-    """Without the suffix that names the CUDA it was built for: a row has that in a column of its own."""
+    """The version without its CUDA suffix; a row has a column for the CUDA version."""
     return f"PyTorch {torch.__version__.partition('+')[0]}"
 
 
 def cudnn_version(torch) -> str:
-    """9.19.0; PyTorch counts 91900."""
+    """For example 9.19.0, which PyTorch reports as 91900."""
     try:
         version = torch.backends.cudnn.version() or 0
-    except (RuntimeError, ValueError):  # of another version than PyTorch was built for, or made for other GPUs
+    except (RuntimeError, ValueError):  # cuDNN does not match PyTorch's version or the GPU
         version = 0
     return f"{version // 10000}.{version // 100 % 100}.{version % 100}" if version else "unknown"
 
 
-def refuse_ragged_causal(tensors: Tensors) -> None:
-    """PyTorch's causal mask starts at the top left, this project's ends at the bottom right."""
+def check_causal_is_square(tensors: Tensors) -> None:
+    """PyTorch aligns the causal mask at the top left, this project at the bottom right."""
     if tensors.shape.causal and tensors.shape.nq != tensors.shape.nk:
-        raise NotCovered("has another causal mask where NQ is not NK")
+        raise Unsupported("aligns the causal mask differently if NQ is not NK")

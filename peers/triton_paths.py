@@ -1,7 +1,7 @@
-"""The Triton kernels of peers/triton_kernels, where Triton is installed."""
+"""The Triton kernels of peers/triton_kernels, if Triton is installed."""
 
 from peers.inputs import Matrices, Tensors
-from peers.lessons import NotCovered
+from peers.lessons import Unsupported
 
 
 class TritonAttention:
@@ -13,7 +13,7 @@ class TritonAttention:
     def prepare(self, _torch, tensors: Tensors, _device):
         """launch(set) -> o [batch][heads][nq][head_dim]."""
         if tensors.dtype not in self.dtypes:
-            raise NotCovered(f"does not take {tensors.dtype}")
+            raise Unsupported(f"does not support {tensors.dtype}")
         q, k, v, scale, causal = tensors.q, tensors.k, tensors.v, tensors.scale, tensors.shape.causal
         return lambda i: self.attention(q[i], k[i], v[i], scale, causal)
 
@@ -28,10 +28,10 @@ class TritonSoftmax:
         return lambda i: self.softmax(matrices.x[i])
 
 
-def load(dtype: str, left_out: bool = False) -> tuple[list, list, str]:
-    """The attention kernels of the type and the row softmaxes, which are fp32, and one line that says which Triton it is, or
-    why there are none."""
-    if left_out:
+def load(dtype: str, skip: bool = False) -> tuple[list, list, str]:
+    """The attention kernels that support the type, the fp32 row softmaxes, and one line with Triton's version or the reason why the
+    kernels are skipped."""
+    if skip:
         return [], [], "no Triton kernels: --no-triton"
     try:
         import triton
@@ -49,6 +49,6 @@ def load(dtype: str, left_out: bool = False) -> tuple[list, list, str]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an exception says, in one line."""
+    """The first line of an exception's message."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

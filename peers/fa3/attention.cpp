@@ -1,6 +1,6 @@
-// FlashAttention-3's forward pass behind the functions of attention.h, so that whatever runs a lesson can run it.
-// Compiled against the flash.h of a source tree that the user names, and linked with that tree's own instantiations;
-// nothing of the tree is a part of this project. ELEMENT is CUTLASS's name of the element type, DTYPE the project's.
+// FlashAttention-3's forward pass behind the interface of attention.h, so that any program that runs a lesson can run it.
+// It is compiled against flash.h of the source tree FA3 and linked with the tree's kernel instantiations; the project contains
+// no part of the tree. ELEMENT is CUTLASS's name of the element type, DTYPE the project's name.
 #include "attention.h"
 #include "flash.h"
 
@@ -11,20 +11,20 @@ struct half_t;
 
 namespace {
 
-// The causal kernel deals its tiles out by a counter in device memory that has to be 0 when it starts. Every launch
-// takes the next of a ring of counters, which is zeroed once a turn: so almost no launch has a memset of its own, and a
-// timing of one launch is a timing of the kernel. Launches have to be on one stream.
+// The tile scheduler of the causal kernel uses a counter in device memory that must be 0 at the start of a launch. Each launch
+// uses the next counter of a ring, which is zeroed once per COUNTERS launches, so that almost no timing includes a memset.
+// All launches must be on one stream.
 constexpr int COUNTERS = 4096;
 
-cudaError_t take_counter(int **counter, cudaStream_t stream) {
+cudaError_t next_counter(int **counter, cudaStream_t stream) {
     static int *ring;
-    static int next;
+    static int index;
     cudaError_t error = ring ? cudaSuccess : cudaMalloc(reinterpret_cast<void **>(&ring), COUNTERS * sizeof *ring);
-    if (error == cudaSuccess && next == 0)
+    if (error == cudaSuccess && index == 0)
         error = cudaMemsetAsync(ring, 0, COUNTERS * sizeof *ring, stream);
     if (error == cudaSuccess) {
-        *counter = ring + next;
-        next = (next + 1) % COUNTERS;
+        *counter = ring + index;
+        index = (index + 1) % COUNTERS;
     }
     return error;
 }
@@ -39,15 +39,15 @@ int device_attribute(cudaDeviceAttr attribute) {
 const char *unavailable() {
     static const int capability =
         10 * device_attribute(cudaDevAttrComputeCapabilityMajor) + device_attribute(cudaDevAttrComputeCapabilityMinor);
-    return capability == 90 ? nullptr : "its kernels are for compute capability 9.0 alone";
+    return capability == 90 ? nullptr : "FlashAttention-3 needs compute capability 9.0";
 }
 
-// Its kernel writes the log-sum-exp in any case; if the caller does not want it, here: [batch][heads][nq].
+// The kernel always writes the log-sum-exp [batch][heads][nq]; if the caller passes no array, it goes to the workspace.
 size_t workspace_bytes(const attention_problem *p) {
     return p->lse ? 0 : sizeof(float) * p->batch * p->heads * p->nq;
 }
 
-Flash_fwd_params describe(const attention_problem &p, int *counter) {
+Flash_fwd_params make_parameters(const attention_problem &p, int *counter) {
     static const int sm_count = device_attribute(cudaDevAttrMultiProcessorCount);
     Flash_fwd_params f = {};
     f.q_ptr = const_cast<void *>(p.q);
@@ -79,7 +79,7 @@ Flash_fwd_params describe(const attention_problem &p, int *counter) {
     f.total_k = p.batch * p.nk;
     f.d = f.dv = f.d_rounded = f.dv_rounded = p.head_dim;
     f.scale_softmax = p.softmax_scale;
-    // No dropout, as its own interface says it: everything is kept.
+    // No dropout: the probability of keeping an element is 1.
     f.p_dropout = f.rp_dropout = 1;
     f.p_dropout_in_uint8_t = 255;
     f.is_bf16 = DTYPE == ATTENTION_BF16;
@@ -117,10 +117,10 @@ cudaError_t attention_forward(const attention_problem *p, cudaStream_t stream) {
     if (p->dtype != DTYPE || (p->head_dim != 64 && p->head_dim != 96 && p->head_dim != 128))
         return cudaErrorNotSupported;
     int *counter = nullptr;
-    cudaError_t error = p->causal ? take_counter(&counter, stream) : cudaSuccess;
+    cudaError_t error = p->causal ? next_counter(&counter, stream) : cudaSuccess;
     if (error != cudaSuccess)
         return error;
-    Flash_fwd_params parameters = describe(*p, counter);
+    Flash_fwd_params parameters = make_parameters(*p, counter);
     if (p->head_dim == 64)
         run_mha_fwd_<90, ELEMENT, 64, 64, false, false, false, false>(parameters, stream);
     else if (p->head_dim == 96)

@@ -1,8 +1,8 @@
-"""Triton kernels of the same ideas as lessons 01 to 04, and 08 and 09, for comparison. Needs PyTorch and Triton.
+"""Triton kernels with the ideas of lessons 01 to 04, 08 and 09, for comparison. They need PyTorch and Triton.
 
 ATTENTION: (name, attention(q, k, v, softmax_scale, causal=False) -> o), fp32 tensors [batch][heads][n][head_dim].
-HALF_ATTENTION: the same of tensors in fp16 and bf16, of head dimensions up to 256.
-SOFTMAX: (name, softmax(x) -> y), fp32 [rows][columns]. Names are those of the column `lesson` in results/."""
+HALF_ATTENTION: the same for fp16 and bf16 tensors with head dimensions up to 256.
+SOFTMAX: (name, softmax(x) -> y), fp32 [rows][columns]. The names appear in the column `lesson` of results/."""
 
 from . import lesson_01_basic_attention as lesson_01
 from . import lesson_02_vectorized as lesson_02

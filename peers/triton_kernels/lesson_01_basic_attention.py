@@ -1,4 +1,4 @@
-"""Lesson 01 in Triton: one program a query, one key at a time, the scores in device memory."""
+"""Lesson 01 in Triton: one program per query, one key per iteration, scores in device memory."""
 
 import torch
 import triton
@@ -24,7 +24,7 @@ def basic_attention(
     CAUSAL: tl.constexpr,
     HEAD_DIM: tl.constexpr,
     BLOCK_D: tl.constexpr,  # HEAD_DIM rounded up to a power of two
-    KEYS: tl.constexpr,  # scores that the softmax handles at once
+    KEYS: tl.constexpr,  # scores per iteration of the softmax
 ):
     row = tl.program_id(0).to(tl.int64)
     head = row // nq
@@ -32,11 +32,11 @@ def basic_attention(
     if CAUSAL:
         key_end = tl.minimum(nk, (row % nq + 1 + nk - nq).to(tl.int32))
     column = tl.arange(0, BLOCK_D)
-    inside = column < HEAD_DIM
-    q = tl.load(Q + row * HEAD_DIM + column, mask=inside, other=0.0)
+    in_bounds = column < HEAD_DIM
+    q = tl.load(Q + row * HEAD_DIM + column, mask=in_bounds, other=0.0)
 
     for key in range(0, key_end):
-        k = tl.load(K + (head * nk + key) * HEAD_DIM + column, mask=inside, other=0.0)
+        k = tl.load(K + (head * nk + key) * HEAD_DIM + column, mask=in_bounds, other=0.0)
         tl.store(scores + row * nk + key, softmax_scale * tl.sum(q * k))
     tl.debug_barrier()  # one thread stored the scores, all threads load them
 
@@ -52,15 +52,15 @@ def basic_attention(
         weight = tl.exp(score - row_max)
         tl.store(scores + row * nk + keys, weight, mask=keys < key_end)
         row_sum += tl.sum(weight)
-    tl.debug_barrier()  # the weights of all threads are read by all threads
+    tl.debug_barrier()  # each thread loads weights that other threads stored
 
     o = tl.zeros([BLOCK_D], tl.float32)
     for key in range(0, key_end):
-        v = tl.load(V + (head * nk + key) * HEAD_DIM + column, mask=inside, other=0.0)
+        v = tl.load(V + (head * nk + key) * HEAD_DIM + column, mask=in_bounds, other=0.0)
         o += tl.load(scores + row * nk + key) * v
     if CAUSAL:
-        row_sum = tl.where(key_end > 0, row_sum, 1.0)  # a row that sees no key is 0
-    tl.store(O + row * HEAD_DIM + column, o / row_sum, mask=inside)
+        row_sum = tl.where(key_end > 0, row_sum, 1.0)  # fully masked rows are 0
+    tl.store(O + row * HEAD_DIM + column, o / row_sum, mask=in_bounds)
 
 
 def attention(q, k, v, softmax_scale, causal=False):

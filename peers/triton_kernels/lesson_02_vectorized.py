@@ -1,4 +1,4 @@
-"""Lesson 02 in Triton: a tile of keys at once, 16-byte loads, the query kept on the chip; scores in device memory."""
+"""Lesson 02 in Triton: one tile of keys per iteration, 16-byte loads, the query in registers, scores in device memory."""
 
 import torch
 import triton
@@ -25,8 +25,8 @@ def vectorized_attention(
     CAUSAL: tl.constexpr,
     HEAD_DIM: tl.constexpr,
     BLOCK_D: tl.constexpr,  # HEAD_DIM rounded up to a power of two
-    KEYS: tl.constexpr,  # a tile of K or V
-    SCORES: tl.constexpr,  # scores that the softmax handles at once
+    KEYS: tl.constexpr,  # keys per tile of K or V
+    SCORES: tl.constexpr,  # scores per iteration of the softmax
 ):
     row = tl.program_id(0).to(tl.int64)
     head = row // nq
@@ -38,8 +38,8 @@ def vectorized_attention(
 
     for key0 in range(0, key_end, KEYS):
         key = key0 + tl.arange(0, KEYS)
-        inside = (key[:, None] < key_end) & (column[None, :] < HEAD_DIM)
-        k = tl.load(K + (head * nk + key[:, None]) * HEAD_DIM + column[None, :], mask=inside, other=0.0)
+        in_bounds = (key[:, None] < key_end) & (column[None, :] < HEAD_DIM)
+        k = tl.load(K + (head * nk + key[:, None]) * HEAD_DIM + column[None, :], mask=in_bounds, other=0.0)
         score = softmax_scale * tl.sum(q[None, :] * k, axis=1)
         tl.store(scores + row * nk + key, score, mask=key < key_end)
     tl.debug_barrier()  # some threads stored the scores, all threads load them
@@ -56,18 +56,18 @@ def vectorized_attention(
         weight = tl.exp(score - row_max)
         tl.store(scores + row * nk + key, weight, mask=key < key_end)
         row_sum += tl.sum(weight)
-    tl.debug_barrier()  # the weights of all threads are read by all threads
+    tl.debug_barrier()  # each thread loads weights that other threads stored
 
-    share = tl.zeros([KEYS, BLOCK_D], tl.float32)  # of every KEYS-th key; added up once, at the end
+    partial_o = tl.zeros([KEYS, BLOCK_D], tl.float32)  # element [i]: keys i, i + KEYS, ...; reduced once, in the epilogue
     for key0 in range(0, key_end, KEYS):
         key = key0 + tl.arange(0, KEYS)
-        inside = (key[:, None] < key_end) & (column[None, :] < HEAD_DIM)
-        v = tl.load(V + (head * nk + key[:, None]) * HEAD_DIM + column[None, :], mask=inside, other=0.0)
+        in_bounds = (key[:, None] < key_end) & (column[None, :] < HEAD_DIM)
+        v = tl.load(V + (head * nk + key[:, None]) * HEAD_DIM + column[None, :], mask=in_bounds, other=0.0)
         weight = tl.load(scores + row * nk + key, mask=key < key_end, other=0.0)
-        share += weight[:, None] * v
+        partial_o += weight[:, None] * v
     if CAUSAL:
-        row_sum = tl.where(key_end > 0, row_sum, 1.0)  # a row that sees no key is 0
-    tl.store(O + row * HEAD_DIM + column, tl.sum(share, axis=0) / row_sum, mask=column < HEAD_DIM)
+        row_sum = tl.where(key_end > 0, row_sum, 1.0)  # fully masked rows are 0
+    tl.store(O + row * HEAD_DIM + column, tl.sum(partial_o, axis=0) / row_sum, mask=column < HEAD_DIM)
 
 
 def attention(q, k, v, softmax_scale, causal=False):

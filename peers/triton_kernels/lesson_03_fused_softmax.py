@@ -1,9 +1,9 @@
 """Lesson 03 in Triton: a row softmax in one kernel; then scores, softmax and weighted sum in one kernel.
 
-A tensor of Triton lives in registers and cannot be written or read in part, so there is no array on the chip in which
-the scores of a row could wait for their maximum. The attention kernel computes them twice instead: once for the maximum,
-once for the weights. As in CUDA every key and value that is loaded serves four queries, and the score matrix never
-exists. A hidden value of a tile on the diagonal is multiplied by its zero weight, so a NaN there comes through."""
+A Triton tensor lives in registers and cannot be indexed, so a program has no on-chip array for the scores of a row while it
+computes their maximum. The attention kernel computes the scores twice instead: once for the maximum, once for the weights.
+As in CUDA, each loaded key and value serves four queries, and the score matrix is never stored. In a tile on the diagonal
+the kernel multiplies masked values by weights of zero, so a masked NaN reaches the output."""
 
 import torch
 import triton
@@ -13,12 +13,12 @@ from .problem import dimensions, grid
 
 NAME = "peer-triton_03_fused_softmax"
 QUERIES = 4
-TILE = 2048  # elements of a tile of K or V at most; QUERIES times as many running sums have to fit in registers
+TILE = 2048  # maximum elements of a tile of K or V; QUERIES * TILE running sums must fit in registers
 MAX_REGISTER_COLUMNS = 32768
 LONG_ROW_BLOCK = 4096
 
 
-# Rows of up to BLOCK columns. Grid: one program a row.
+# Rows of up to BLOCK columns. Grid: one program per row.
 @triton.jit
 def row_softmax(
     X,  # [rows][columns]
@@ -33,7 +33,7 @@ def row_softmax(
     tl.store(Y + row + column, weight / tl.sum(weight), mask=column < columns)
 
 
-# Rows that do not fit in a program's registers: read once for maximum and sum together, once more for the quotients.
+# Rows that do not fit in a program's registers: the first pass computes maximum and sum (online softmax), the second the output.
 @triton.jit
 def long_row_softmax(
     X,  # [rows][columns]
@@ -42,7 +42,7 @@ def long_row_softmax(
     BLOCK: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64) * columns
-    running_max = tl.full([BLOCK], -float("inf"), tl.float32)  # of every BLOCK-th column
+    running_max = tl.full([BLOCK], -float("inf"), tl.float32)  # element i: columns i, i + BLOCK, ...
     running_sum = tl.zeros([BLOCK], tl.float32)
     for column0 in range(0, columns, BLOCK):
         column = column0 + tl.arange(0, BLOCK)
@@ -61,7 +61,7 @@ def long_row_softmax(
 
 def softmax(x):
     if x.dim() != 2 or x.dtype != torch.float32 or not x.is_contiguous() or min(x.shape) < 1:
-        raise ValueError("x has to be a contiguous float32 tensor [rows][columns]")
+        raise ValueError("x must be a contiguous float32 tensor [rows][columns] [unsupported-input]")
     rows, columns = x.shape
     y = torch.empty_like(x)
     if columns > MAX_REGISTER_COLUMNS:
@@ -72,7 +72,7 @@ def softmax(x):
     return y
 
 
-# The scaled scores of a tile of keys, -inf where a query does not see a key.
+# The scaled scores of a tile of keys; masked scores are -inf.
 @triton.jit
 def tile_scores(
     q,  # [QUERIES][1][BLOCK_D]
@@ -85,13 +85,13 @@ def tile_scores(
     CAUSAL: tl.constexpr,
 ):
     score = softmax_scale * tl.sum(q * k, axis=2)
-    visible = key < nk
+    unmasked = key < nk
     if CAUSAL:
-        visible = visible & (key <= query + nk - nq)
-    return tl.where(visible, score, -float("inf"))
+        unmasked = unmasked & (key <= query + nk - nq)
+    return tl.where(unmasked, score, -float("inf"))
 
 
-# Grid: programs of QUERIES queries, ceil(nq / QUERIES) for each head of each batch.
+# Grid: ceil(nq / QUERIES) programs for each head of each batch, QUERIES queries per program.
 @triton.jit
 def fused_attention(
     Q,  # [batch][heads][nq][HEAD_DIM]
@@ -105,17 +105,17 @@ def fused_attention(
     HEAD_DIM: tl.constexpr,
     BLOCK_D: tl.constexpr,  # HEAD_DIM rounded up to a power of two
     QUERIES: tl.constexpr,
-    KEYS: tl.constexpr,  # a tile
+    KEYS: tl.constexpr,  # keys per tile
 ):
     query_blocks = tl.cdiv(nq, QUERIES)
     head = (tl.program_id(0) // query_blocks).to(tl.int64)
     query0 = tl.program_id(0) % query_blocks * QUERIES
-    # Tensors have a side for queries, then one for keys, then one for columns.
+    # Axes of the tensors: queries, keys, columns.
     query = query0 + tl.arange(0, QUERIES)[:, None]
     column = tl.arange(0, BLOCK_D)[None, None, :]
     q_rows = (head * nq + query[:, :, None]) * HEAD_DIM + column
-    q_inside = (query[:, :, None] < nq) & (column < HEAD_DIM)
-    q = tl.load(Q + q_rows, mask=q_inside, other=0.0)
+    q_in_bounds = (query[:, :, None] < nq) & (column < HEAD_DIM)
+    q = tl.load(Q + q_rows, mask=q_in_bounds, other=0.0)
     key_end = nk
     if CAUSAL:
         key_end = tl.minimum(nk, query0 + QUERIES + nk - nq)
@@ -127,23 +127,23 @@ def fused_attention(
         k = tl.load(K + tile, mask=(key[:, :, None] < nk) & (column < HEAD_DIM), other=0.0)
         score = tile_scores(q, k, query, key, nq, nk, softmax_scale, CAUSAL)
         row_max = tl.maximum(row_max, tl.max(score, axis=1, keep_dims=True))
-    row_max = tl.where(row_max == -float("inf"), 0.0, row_max)  # a row that sees no key: -inf - -inf would be NaN
+    row_max = tl.where(row_max == -float("inf"), 0.0, row_max)  # fully masked row: -inf - -inf would be NaN
 
-    share = tl.zeros([QUERIES, KEYS, BLOCK_D], tl.float32)  # of every KEYS-th key; added up once, at the end
-    weights = tl.zeros([QUERIES, KEYS], tl.float32)
+    partial_o = tl.zeros([QUERIES, KEYS, BLOCK_D], tl.float32)  # [:, i]: keys i, i + KEYS, ...; reduced once, in the epilogue
+    partial_sum = tl.zeros([QUERIES, KEYS], tl.float32)
     for key0 in range(0, key_end, KEYS):
         key = key0 + tl.arange(0, KEYS)[None, :]
         tile = (head * nk + key[:, :, None]) * HEAD_DIM + column
-        in_tile = (key[:, :, None] < nk) & (column < HEAD_DIM)
-        k = tl.load(K + tile, mask=in_tile, other=0.0)
+        in_bounds = (key[:, :, None] < nk) & (column < HEAD_DIM)
+        k = tl.load(K + tile, mask=in_bounds, other=0.0)
         weight = tl.exp(tile_scores(q, k, query, key, nq, nk, softmax_scale, CAUSAL) - row_max)
-        weights += weight
-        share += weight[:, :, None] * tl.load(V + tile, mask=in_tile, other=0.0)
+        partial_sum += weight
+        partial_o += weight[:, :, None] * tl.load(V + tile, mask=in_bounds, other=0.0)
 
-    row_sum = tl.sum(weights, axis=1)
-    row_sum = tl.where(row_sum == 0.0, 1.0, row_sum)  # a row that sees no key is 0
-    o = tl.sum(share, axis=1) / row_sum[:, None]
-    tl.store(O + q_rows, o[:, None, :], mask=q_inside)
+    row_sum = tl.sum(partial_sum, axis=1)
+    row_sum = tl.where(row_sum == 0.0, 1.0, row_sum)  # fully masked rows are 0
+    o = tl.sum(partial_o, axis=1) / row_sum[:, None]
+    tl.store(O + q_rows, o[:, None, :], mask=q_in_bounds)
 
 
 def attention(q, k, v, softmax_scale, causal=False):

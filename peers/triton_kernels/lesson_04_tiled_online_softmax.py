@@ -1,7 +1,7 @@
-"""Lesson 04 in Triton: K and V in tiles, with a running maximum and a running sum.
+"""Lesson 04 in Triton: tiles of K and V, with a running maximum and a running sum (online softmax).
 
-A hidden value of a tile on the diagonal is multiplied by its zero weight, so a NaN there comes through; the CUDA kernel
-leaves it out."""
+In a tile on the diagonal the kernel multiplies masked values by weights of zero, so a masked NaN reaches the output; the CUDA
+kernel skips masked values."""
 
 import torch
 import triton
@@ -14,7 +14,7 @@ QUERIES = 32
 KEYS = 32
 
 
-# Grid: programs of QUERIES queries, ceil(nq / QUERIES) for each head of each batch.
+# Grid: ceil(nq / QUERIES) programs for each head of each batch, QUERIES queries per program.
 @triton.jit
 def tiled_attention(
     Q,  # [batch][heads][nq][HEAD_DIM]
@@ -28,16 +28,16 @@ def tiled_attention(
     HEAD_DIM: tl.constexpr,
     BLOCK_D: tl.constexpr,  # HEAD_DIM rounded up to a power of two, at least 16
     QUERIES: tl.constexpr,
-    KEYS: tl.constexpr,  # a tile
+    KEYS: tl.constexpr,  # keys per tile
 ):
     query_blocks = tl.cdiv(nq, QUERIES)
     head = (tl.program_id(0) // query_blocks).to(tl.int64)
     query0 = tl.program_id(0) % query_blocks * QUERIES
     query = query0 + tl.arange(0, QUERIES)
     column = tl.arange(0, BLOCK_D)
-    rows = (head * nq + query[:, None]) * HEAD_DIM + column[None, :]  # of Q and O
-    inside = (query[:, None] < nq) & (column[None, :] < HEAD_DIM)
-    q = tl.load(Q + rows, mask=inside, other=0.0)
+    rows = (head * nq + query[:, None]) * HEAD_DIM + column[None, :]  # offsets in Q and O
+    in_bounds = (query[:, None] < nq) & (column[None, :] < HEAD_DIM)
+    q = tl.load(Q + rows, mask=in_bounds, other=0.0)
     key_end = nk
     if CAUSAL:
         key_end = tl.minimum(nk, query0 + QUERIES + nk - nq)
@@ -48,15 +48,15 @@ def tiled_attention(
     for key0 in range(0, key_end, KEYS):
         key = key0 + tl.arange(0, KEYS)
         tile = (head * nk + key[:, None]) * HEAD_DIM + column[None, :]
-        in_tile = (key[:, None] < nk) & (column[None, :] < HEAD_DIM)
-        k = tl.load(K + tile, mask=in_tile, other=0.0)
-        v = tl.load(V + tile, mask=in_tile, other=0.0)
+        in_bounds = (key[:, None] < nk) & (column[None, :] < HEAD_DIM)
+        k = tl.load(K + tile, mask=in_bounds, other=0.0)
+        v = tl.load(V + tile, mask=in_bounds, other=0.0)
 
         score = softmax_scale * tl.dot(q, tl.trans(k), input_precision="ieee")
-        visible = key[None, :] < nk
+        unmasked = key[None, :] < nk
         if CAUSAL:
-            visible = visible & (key[None, :] <= query[:, None] + nk - nq)
-        score = tl.where(visible, score, -float("inf"))
+            unmasked = unmasked & (key[None, :] <= query[:, None] + nk - nq)
+        score = tl.where(unmasked, score, -float("inf"))
 
         new_max = tl.maximum(row_max, tl.max(score, axis=1))
         shift = tl.where(new_max == -float("inf"), 0.0, new_max)  # -inf - -inf would be NaN
@@ -66,15 +66,15 @@ def tiled_attention(
         o = o * rescale[:, None] + tl.dot(weight, v, input_precision="ieee")
         row_max = new_max
 
-    row_sum = tl.where(row_sum == 0.0, 1.0, row_sum)  # a row that sees no key is 0
-    tl.store(O + rows, o / row_sum[:, None], mask=inside)
+    row_sum = tl.where(row_sum == 0.0, 1.0, row_sum)  # fully masked rows are 0
+    tl.store(O + rows, o / row_sum[:, None], mask=in_bounds)
 
 
 def attention(q, k, v, softmax_scale, causal=False):
     heads, nq, nk, head_dim = dimensions(q, k, v)
     o = torch.empty_like(q)
-    block_d = max(16, triton.next_power_of_2(head_dim))  # tl.dot adds up 16 products or more
-    warps = 4 if head_dim <= 64 else 8  # with four, many registers of longer rows would spill
+    block_d = max(16, triton.next_power_of_2(head_dim))  # tl.dot needs a K dimension of at least 16
+    warps = 4 if head_dim <= 64 else 8  # longer rows would spill registers with 4 warps
     tiled_attention[grid(heads * triton.cdiv(nq, QUERIES))](
         q, k, v, o, nq, nk, softmax_scale, CAUSAL=causal, HEAD_DIM=head_dim,
         BLOCK_D=block_d, QUERIES=QUERIES, KEYS=KEYS, num_warps=warps, num_stages=1,

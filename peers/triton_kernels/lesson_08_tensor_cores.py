@@ -1,21 +1,21 @@
-"""Lesson 08 in Triton: both products of 16-bit tiles on tensor cores, the sums in fp32.
+"""Lesson 08 in Triton: both GEMMs (QK^T and PV) of 16-bit tiles on tensor cores with fp32 accumulators.
 
-On a GPU of compute capability 9.0 Triton takes wgmma for them, which lesson 10 is about. A hidden value of a tile on the
-diagonal is multiplied by its zero weight, so a NaN there comes through; the CUDA kernel leaves it out."""
+On a GPU of compute capability 9.0 Triton uses wgmma, the subject of lesson 10. In a tile on the diagonal the kernel multiplies
+masked values by weights of zero, so a masked NaN reaches the output; the CUDA kernel skips masked values."""
 
 import torch
 import triton
 import triton.language as tl
 
-from .problem import HALVES, dimensions, grid
+from .problem import HALF_DTYPES, dimensions, grid
 
 NAME = "peer-triton_08_tensor_cores"
-DTYPES = HALVES
+DTYPES = HALF_DTYPES
 MAX_HEAD_DIM = 256
 LOG2_E = 1.44269504
 
 
-# Grid: programs of QUERIES queries, ceil(nq / QUERIES) for each head of each batch, those that see the most keys first.
+# Grid: ceil(nq / QUERIES) programs for each head of each batch, QUERIES queries per program; longest work first.
 @triton.jit
 def tensor_core_attention(
     Q,  # [batch][heads][nq][HEAD_DIM]
@@ -24,22 +24,22 @@ def tensor_core_attention(
     O,  # [batch][heads][nq][HEAD_DIM]
     nq,
     nk,
-    scale,  # softmax_scale log2(e): exponentials are powers of two
+    scale,  # softmax_scale * log2(e), for exp2
     CAUSAL: tl.constexpr,
     HEAD_DIM: tl.constexpr,
     BLOCK_D: tl.constexpr,  # HEAD_DIM rounded up to a power of two, at least 16
     QUERIES: tl.constexpr,
-    KEYS: tl.constexpr,  # a tile
-    STAGES: tl.constexpr,  # of the loop over the keys: with two and more the next tiles are copied ahead
+    KEYS: tl.constexpr,  # keys per tile
+    STAGES: tl.constexpr,  # pipeline stages of the main loop; with 2 or more Triton prefetches tiles
 ):
     query_blocks = tl.cdiv(nq, QUERIES)
     head = (tl.program_id(0) // query_blocks).to(tl.int64)
     query0 = (query_blocks - 1 - tl.program_id(0) % query_blocks) * QUERIES
     query = query0 + tl.arange(0, QUERIES)
     column = tl.arange(0, BLOCK_D)
-    rows = (head * nq + query[:, None]) * HEAD_DIM + column[None, :]  # of Q and O
-    inside = (query[:, None] < nq) & (column[None, :] < HEAD_DIM)
-    q = tl.load(Q + rows, mask=inside, other=0.0)
+    rows = (head * nq + query[:, None]) * HEAD_DIM + column[None, :]  # offsets in Q and O
+    in_bounds = (query[:, None] < nq) & (column[None, :] < HEAD_DIM)
+    q = tl.load(Q + rows, mask=in_bounds, other=0.0)
     key_end = nk
     if CAUSAL:
         key_end = tl.minimum(nk, query0 + QUERIES + nk - nq)
@@ -50,15 +50,15 @@ def tensor_core_attention(
     for key0 in tl.range(0, key_end, KEYS, num_stages=STAGES):
         key = key0 + tl.arange(0, KEYS)
         tile = (head * nk + key[:, None]) * HEAD_DIM + column[None, :]
-        in_tile = (key[:, None] < nk) & (column[None, :] < HEAD_DIM)
-        k = tl.load(K + tile, mask=in_tile, other=0.0)
-        v = tl.load(V + tile, mask=in_tile, other=0.0)
+        in_bounds = (key[:, None] < nk) & (column[None, :] < HEAD_DIM)
+        k = tl.load(K + tile, mask=in_bounds, other=0.0)
+        v = tl.load(V + tile, mask=in_bounds, other=0.0)
 
         score = tl.dot(q, tl.trans(k))
-        visible = key[None, :] < nk
+        unmasked = key[None, :] < nk
         if CAUSAL:
-            visible = visible & (key[None, :] <= query[:, None] + nk - nq)
-        score = tl.where(visible, scale * score, -float("inf"))
+            unmasked = unmasked & (key[None, :] <= query[:, None] + nk - nq)
+        score = tl.where(unmasked, scale * score, -float("inf"))
 
         new_max = tl.maximum(row_max, tl.max(score, axis=1))
         shift = tl.where(new_max == -float("inf"), 0.0, new_max)  # -inf - -inf would be NaN
@@ -68,8 +68,8 @@ def tensor_core_attention(
         o = tl.dot(weight.to(v.dtype), v, o * rescale[:, None])
         row_max = new_max
 
-    row_sum = tl.where(row_sum == 0.0, 1.0, row_sum)  # a row that sees no key is 0
-    tl.store(O + rows, (o / row_sum[:, None]).to(q.dtype), mask=inside)
+    row_sum = tl.where(row_sum == 0.0, 1.0, row_sum)  # fully masked rows are 0
+    tl.store(O + rows, (o / row_sum[:, None]).to(q.dtype), mask=in_bounds)
 
 
 def attention(q, k, v, softmax_scale, causal=False, stages=1):

@@ -1,10 +1,10 @@
-"""Lesson 09 in Triton: the kernel of lesson 08 with another number of stages. Triton swizzles in both."""
+"""Lesson 09 in Triton: the kernel of lesson 08 with two pipeline stages. Triton swizzles shared memory in both."""
 
 from . import lesson_08_tensor_cores as lesson_08
 
 NAME = "peer-triton_09_swizzled_pipeline"
 DTYPES = lesson_08.DTYPES
-STAGES = 2  # of K and V
+STAGES = 2  # pipeline stages of K and V
 
 
 def attention(q, k, v, softmax_scale, causal=False):

@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
-# The baseline that calls cuBLAS: on the simulator with a stand-in for cuBLAS, without one, and beside lessons that run.
+# The baseline that calls cuBLAS: on the simulator with a fake cuBLAS, without cuBLAS, and timed together with lessons.
 
 bats_require_minimum_version 1.5.0
 load ../long
 
 setup_file() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1
-    place=$BATS_FILE_TMPDIR
+    folder=$BATS_FILE_TMPDIR
     include=${CUDA_HOME:-/usr/local/cuda}/include
     compile="gcc -std=c17 -D_GNU_SOURCE=1 -O2 -Wall -Wextra -Werror -shared -fPIC -Icommon -isystem $include"
-    $compile tests/peers/fake_cublas.c -o "$place/cublas.so" || return 1
-    export place compile
+    $compile tests/peers/fake_cublas.c -o "$folder/cublas.so" || return 1
+    export folder compile
 }
 
 setup() {
@@ -18,22 +18,22 @@ setup() {
     unset DEVICE SHAPE CAUSAL DATA KERNEL SEED QUICK MAKEFLAGS MAKELEVEL
 }
 
-# stand_in NAME LIBRARY LIMIT: the baseline with that library instead of cuBLAS, and scores of at most LIMIT bytes.
-stand_in() {
-    cat >"$place/$1.cu" <<EOF
+# check_baseline NAME LIBRARY LIMIT: checks the baseline with LIBRARY instead of cuBLAS and at most LIMIT bytes of scores.
+check_baseline() {
+    cat >"$folder/$1.cu" <<EOF
 #define CUBLAS_STAND_IN "$2"
 #define SCORES_LIMIT ((size_t)$3)
 #include "$PWD/baselines/cublas_unfused.cu"
 EOF
-    run make check KERNEL="$place/$1.cu" DEVICE=sim "${@:4}"
+    run make check KERNEL="$folder/$1.cu" DEVICE=sim "${@:4}"
     echo "$output"
 }
 
-@test "what the baseline does around cuBLAS is right, in one step and in many" {
+@test "the baseline is correct with all scores in one chunk and in many chunks" {
     long
-    # In one step, in several, and a row at a time.
+    # One chunk, several chunks, one row per chunk.
     for limit in 1073741824 20000 60; do
-        stand_in whole "$place/cublas.so" "$limit" QUICK=$([ "${TEST_ALL-}" ] || [ "$limit" = 20000 ] || echo 1)
+        check_baseline whole "$folder/cublas.so" "$limit" QUICK=$([ "${TEST_ALL-}" ] || [ "$limit" = 20000 ] || echo 1)
         [ "$status" -eq 0 ]
         [[ ${lines[-1]} =~ ": "([0-9]+)" of "([0-9]+)" cases right" ]]
         [ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ]
@@ -42,23 +42,23 @@ EOF
     done
 }
 
-@test "a hidden NaN gets through without the sums over the visible keys" {
-    sed 's/if (error != cudaSuccess || !p->causal)/if (true)/' baselines/cublas_unfused.cu >"$place/without.cu"
-    ! cmp -s baselines/cublas_unfused.cu "$place/without.cu"
-    printf '#define CUBLAS_STAND_IN "%s"\n' "$place/cublas.so" | cat - "$place/without.cu" >"$place/nan.cu"
-    run make check KERNEL="$place/nan.cu" DEVICE=sim SHAPE=1,2,35,64 CAUSAL=1 INPUTS=nan-value
+@test "a masked NaN reaches the output if masked values are multiplied" {
+    sed 's/if (error != cudaSuccess || !p->causal)/if (true)/' baselines/cublas_unfused.cu >"$folder/without.cu"
+    ! cmp -s baselines/cublas_unfused.cu "$folder/without.cu"
+    printf '#define CUBLAS_STAND_IN "%s"\n' "$folder/cublas.so" | cat - "$folder/without.cu" >"$folder/nan.cu"
+    run make check KERNEL="$folder/nan.cu" DEVICE=sim SHAPE=1,2,35,64 CAUSAL=1 INPUTS=nan-value
     echo "$output"
     [ "$status" -ne 0 ]
     [[ $output == *"[masked-values-multiplied]"* ]]
 }
 
-@test "without cuBLAS it says so in one line" {
-    stand_in missing "$place/nowhere.so" 1000
+@test "without cuBLAS one line reports the missing library" {
+    check_baseline missing "$folder/nowhere.so" 1000
     [ "$status" -eq 2 ]
     [[ $output == *"error: kernel-missing.cu cannot run here: libcublas is not installed"* ]]
 }
 
-@test "on the simulator it says that cuBLAS does not run there" {
+@test "on the simulator the baseline reports that cuBLAS needs a GPU" {
     for shape in "" 1,1,8,8; do
         run make check KERNEL=baselines/cublas_unfused.cu DEVICE=sim SHAPE=$shape
         echo "$output"
@@ -67,17 +67,17 @@ EOF
     done
 }
 
-@test "bench times the lessons where a baseline cannot run, and says what is lacking" {
+@test "bench times the lessons if a baseline cannot run, and reports the reason" {
     long
     library=$(ldd build/bin/runner | awk '$1 ~ /^libcudart/ { print $1 }')
-    echo "$library { global: *; };" >"$place/map"
-    mkdir -p "$place/gpu"
-    $compile -Wl,--version-script="$place/map" -Wl,-soname="$library" tests/runner/fake_cudart.c -o "$place/gpu/$library"
+    echo "$library { global: *; };" >"$folder/map"
+    mkdir -p "$folder/gpu"
+    $compile -Wl,--version-script="$folder/map" -Wl,-soname="$library" tests/runner/fake_cudart.c -o "$folder/gpu/$library"
     for name in libcuda.so.1 libnvidia-ml.so.1; do
-        $compile -Wl,-soname=$name tests/runner/fake_driver.c -o "$place/gpu/$name"
+        $compile -Wl,-soname=$name tests/runner/fake_driver.c -o "$folder/gpu/$name"
     done
-    $compile tests/runner/fake_attention.c common/dtype.c common/message.c -o "$place/attention.so" -lm
-    cat >"$place/lacking.c" <<'EOF'
+    $compile tests/runner/fake_attention.c common/dtype.c common/message.c -o "$folder/attention.so" -lm
+    cat >"$folder/lacking.c" <<'EOF'
 #include "attention.h"
 static const char *unavailable(void) {
     return "a library is not installed";
@@ -89,17 +89,17 @@ cudaError_t attention_forward(const struct attention_problem *problem, cudaStrea
     return cudaErrorSharedObjectInitFailed;
 }
 EOF
-    $compile "$place/lacking.c" -o "$place/lacking.so"
-    LD_LIBRARY_PATH=$place/gpu run build/bin/attention bench --name lesson-01 --kernel "$place/attention.so" \
-        --name baseline-lacking --kernel "$place/lacking.so" --shape 1,2,64,32 --device gpu --results "$place/results"
+    $compile "$folder/lacking.c" -o "$folder/lacking.so"
+    LD_LIBRARY_PATH=$folder/gpu run build/bin/attention bench --name lesson-01 --kernel "$folder/attention.so" \
+        --name baseline-lacking --kernel "$folder/lacking.so" --shape 1,2,64,32 --device gpu --results "$folder/results"
     echo "$output"
     [ "$status" -eq 0 ]
     [[ $output == *"baseline-lacking"*": a library is not installed"* ]]
-    grep -q lesson-01 "$place"/results/*/attention.csv
-    run ! grep -q baseline "$place"/results/*/attention.csv
+    grep -q lesson-01 "$folder"/results/*/attention.csv
+    run ! grep -q baseline "$folder"/results/*/attention.csv
 }
 
-@test "the whole ladder has the baseline beside it, one lesson has not" {
+@test "bench times the baseline with the complete ladder, but not with one lesson" {
     run make -n bench
     [[ $output == *"--name baseline-cublas_unfused --source baselines/cublas_unfused.cu"* ]]
     run make -n solution-02 bench

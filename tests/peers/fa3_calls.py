@@ -1,4 +1,4 @@
-"""fa3_calls.py LIBRARY DTYPE: calls FlashAttention-3's stand-in with problems of all kinds; it prints what it gets."""
+"""fa3_calls.py LIBRARY DTYPE: calls the fake FlashAttention-3 with problems of all kinds; the fake prints its arguments."""
 
 import ctypes
 import sys
@@ -11,7 +11,7 @@ from peers.problem import DTYPES, AttentionLesson, AttentionProblem, AttentionSt
 
 
 def problem(head_dim: int, causal: int, lse: int | None) -> AttentionProblem:
-    """Strides and pointers that are all different."""
+    """A problem in which all strides and pointers differ."""
     return AttentionProblem(
         q=0x1000, k=0x2000, v=0x3000, o=0x4000, lse=lse, workspace=0x6000,
         q_stride=AttentionStrides(11, 12, 13), k_stride=AttentionStrides(21, 22, 23),
@@ -32,12 +32,12 @@ def main() -> None:
         if status:
             print("status", status, flush=True)
 
-    print("takes", [name for name, bit in DTYPES.items() if lesson.dtypes & 1 << bit])
+    print("supports", [name for name, bit in DTYPES.items() if lesson.dtypes & 1 << bit])
     without = problem(64, 0, None)
     print("workspace", lesson.workspace_bytes(ctypes.byref(without)), lesson.workspace_bytes(problem(64, 0, 0x5000)), flush=True)
     call(without)
     call(problem(128, 1, 0x5000))
-    # More than a turn of the ring of counters: each launch finds 0.
+    # More launches than the ring has counters: each launch must read a counter of 0.
     for _ in range(5000):
         call(problem(64, 1, None))
     call(problem(96, 0, None))

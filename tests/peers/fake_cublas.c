@@ -1,5 +1,5 @@
-// cuBLAS's product on the host, over memory of the simulator: what the baseline does around it can then be checked
-// without a GPU. It takes what the baseline asks for and nothing else.
+// A fake cuBLAS that computes the GEMM on the host in the simulator's memory, so that the rest of the baseline can be checked
+// without a GPU. It supports only the calls of the baseline.
 #include <assert.h>
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 enum { OP_N = 0, OP_T = 1 };
 
 int cublasCreate_v2(void **handle) {
-    static int made;
-    *handle = &made;
+    static int context;
+    *handle = &context;
     return 0;
 }
 
@@ -21,27 +21,27 @@ int cublasSetMathMode(void *handle, int mode) {
     return handle && mode == 0 ? 0 : 1;
 }
 
-// Both by way of other memory of the device: the check takes no input that was copied to the host, and no output that
-// was copied from there.
+// fetch() and store() copy through a second device allocation: the check rejects inputs that were copied to the host, and
+// outputs that were copied from the host.
 static float *fetch(const float *device, long long count) {
     const size_t bytes = (size_t)count * sizeof(float);
-    float *host = malloc(bytes), *between;
-    assert(host && cudaMalloc((void **)&between, bytes) == cudaSuccess);
-    assert(cudaMemcpy(between, device, bytes, cudaMemcpyDeviceToDevice) == cudaSuccess);
-    assert(cudaMemcpy(host, between, bytes, cudaMemcpyDeviceToHost) == cudaSuccess);
-    cudaFree(between);
+    float *host = malloc(bytes), *staging;
+    assert(host && cudaMalloc((void **)&staging, bytes) == cudaSuccess);
+    assert(cudaMemcpy(staging, device, bytes, cudaMemcpyDeviceToDevice) == cudaSuccess);
+    assert(cudaMemcpy(host, staging, bytes, cudaMemcpyDeviceToHost) == cudaSuccess);
+    cudaFree(staging);
     return host;
 }
 
 static void store(float *device, const float *host, size_t count) {
-    float *between;
-    assert(cudaMalloc((void **)&between, count * sizeof *host) == cudaSuccess);
-    assert(cudaMemcpy(between, host, count * sizeof *host, cudaMemcpyHostToDevice) == cudaSuccess);
-    assert(cudaMemcpy(device, between, count * sizeof *host, cudaMemcpyDeviceToDevice) == cudaSuccess);
-    cudaFree(between);
+    float *staging;
+    assert(cudaMalloc((void **)&staging, count * sizeof *host) == cudaSuccess);
+    assert(cudaMemcpy(staging, host, count * sizeof *host, cudaMemcpyHostToDevice) == cudaSuccess);
+    assert(cudaMemcpy(device, staging, count * sizeof *host, cudaMemcpyDeviceToDevice) == cudaSuccess);
+    cudaFree(staging);
 }
 
-// c = alpha op(a) b, column by column: a is [m][lda] where transposed, else [k][lda]; b is [n][ldb]; c is [n][m].
+// c = alpha op(a) b in column-major order: a is [m][lda] if transposed, otherwise [k][lda]; b is [n][ldb]; c is [n][m].
 static void multiply(int transposed, int m, int n, int k, float alpha, const float *a, int lda, const float *b, int ldb,
                      float *c) {
     float *host_a = fetch(a, (long long)lda * ((transposed ? m : k) - 1) + (transposed ? k : m));
@@ -50,8 +50,8 @@ static void multiply(int transposed, int m, int n, int k, float alpha, const flo
         for (int i = 0; i < m; i++) {
             double sum = 0;
             for (int l = 0; l < k; l++) {
-                long long at = transposed ? (long long)i * lda + l : (long long)l * lda + i;
-                sum += (double)host_a[at] * host_b[(long long)j * ldb + l];
+                long long index = transposed ? (long long)i * lda + l : (long long)l * lda + i;
+                sum += (double)host_a[index] * host_b[(long long)j * ldb + l];
             }
             host_c[(long long)j * m + i] = (float)(alpha * sum);
         }

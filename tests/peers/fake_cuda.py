@@ -1,4 +1,4 @@
-"""A torch.cuda with a clock of its own: what the CPU enqueues takes CPU time, what the GPU runs takes GPU time."""
+"""A fake torch.cuda with simulated CPU and GPU clocks: enqueuing takes CPU time, execution takes GPU time."""
 
 from types import SimpleNamespace
 
@@ -8,7 +8,7 @@ CLOCK_HZ = 1e9
 class FakeCuda:
     def __init__(self) -> None:
         self.cpu = 0.0  # seconds
-        self.gpu = 0.0  # when the GPU has done all that is enqueued
+        self.gpu = 0.0  # time at which the GPU has finished all enqueued work
         cuda = self
 
         class Event:
@@ -33,10 +33,10 @@ class FakeCuda:
     def synchronize(self) -> None:
         self.cpu = max(self.cpu, self.gpu)
 
-    def run(self, enqueue: float, take: float) -> None:
-        """One launch: enqueue seconds of the CPU, take seconds of the GPU."""
+    def run(self, enqueue: float, duration: float) -> None:
+        """One launch: enqueue is the CPU time, duration the GPU time, in seconds."""
         self.cpu += enqueue
-        self.gpu = max(self.gpu, self.cpu) + take
+        self.gpu = max(self.gpu, self.cpu) + duration
 
     def _sleep(self, cycles: int) -> None:
         self.run(0, cycles / CLOCK_HZ)

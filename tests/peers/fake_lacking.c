@@ -1,4 +1,4 @@
-// A baseline that this machine lacks something for.
+// A baseline whose library is not installed.
 #include "attention.h"
 
 static const char *unavailable(void) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The comparison with PyTorch, as far as it goes without one, and without a GPU.
+# The comparison with PyTorch: the parts that need no GPU and no PyTorch.
 
 bats_require_minimum_version 1.5.0
 load ../long
@@ -16,19 +16,19 @@ unit() {
     [ "$status" -eq 0 ]
 }
 
-# refused WORDS COMMAND...: status 2, and one line that holds WORDS, make's own aside.
+# refused TEXT COMMAND...: status 2, and one line, not counting make's own, that contains TEXT.
 refused() {
-    words=$1
+    text=$1
     shift
     run "$@"
     echo "$output"
     [ "$status" -eq 2 ]
-    said=$(grep -v -e '^make: \*\*\* \[' -e '^make: Target ' <<<"$output")
-    [[ $said == *"$words"* ]]
-    [ "$(wc -l <<<"$said")" -eq 1 ]
+    message=$(grep -v -e '^make: \*\*\* \[' -e '^make: Target ' <<<"$output")
+    [[ $message == *"$text"* ]]
+    [ "$(wc -l <<<"$message")" -eq 1 ]
 }
 
-# A Python with a torch package that does what $1 says.
+# A Python with a fake package torch whose source is $1.
 python_with() {
     mkdir -p "$BATS_TEST_TMPDIR/packages"
     echo "$1" >"$BATS_TEST_TMPDIR/packages/torch.py"
@@ -36,7 +36,7 @@ python_with() {
     chmod +x "$BATS_TEST_TMPDIR/python"
 }
 
-@test "the structs are those of the headers" {
+@test "the structs have the layout of the headers" {
     unit test_structs
 }
 
@@ -48,18 +48,18 @@ python_with() {
     unit test_results
 }
 
-@test "the lessons are called as they want to be, on the simulator" {
+@test "the lessons run on the simulator through ctypes" {
     long
     export LD_LIBRARY_PATH=$PWD/build/simulator
     unit test_lessons
 }
 
-@test "what is right in 16 bits, PyTorch on the CPU" {
+@test "the check of outputs in 16 bits, PyTorch on the CPU" {
     python3 -c 'import torch' 2>/dev/null || skip "PyTorch is not installed"
     unit test_reference
 }
 
-@test "samples, waits and rounds" {
+@test "samples, spin kernels and repetitions" {
     unit test_timing
 }
 
@@ -68,45 +68,45 @@ python_with() {
     unit test_whole
 }
 
-@test "without PyTorch, without a GPU, with a PyTorch that is too old: one line, before anything is built" {
+@test "without PyTorch, without a GPU, with an old PyTorch: one line, before anything is built" {
     python_with 'raise ImportError("No module named torch")'
-    refused "PyTorch cannot be imported by" make peers PYTHON="$BATS_TEST_TMPDIR/python"
+    refused "[no-torch]" make peers PYTHON="$BATS_TEST_TMPDIR/python"
     python_with 'class cuda: is_available = lambda: False'
-    refused "a comparison needs a GPU, and none answers PyTorch" make peers PYTHON="$BATS_TEST_TMPDIR/python"
+    refused "PyTorch finds no GPU, which a comparison needs; see nvidia-smi [no-gpu]" make peers PYTHON="$BATS_TEST_TMPDIR/python"
     python_with '
 class cuda: is_available = lambda: True
 class nn: pass
 __version__ = "1.0"'
-    refused "PyTorch 1.0 is too old" make peers PYTHON="$BATS_TEST_TMPDIR/python"
+    refused "[old-torch]" make peers PYTHON="$BATS_TEST_TMPDIR/python"
 }
 
-@test "what it cannot compare" {
+@test "arguments that exclude a comparison" {
     long
-    refused "SHAPE=1,2,3 cannot be read" make peers SHAPE=1,2,3
-    refused "SHAPE=3,4" make peers SHAPE=3,4 CAUSAL=1
-    refused "peers needs a GPU" make peers DEVICE=sim
-    refused "no KERNEL or DATA" make peers KERNEL=baselines/cublas_unfused.cu
-    refused "peers goes alone" make lesson-01 check peers
-    refused "there is no lesson-99" make lesson-99 peers
+    refused "[bad-shape]" make peers SHAPE=1,2,3
+    refused "[conflict]" make peers SHAPE=3,4 CAUSAL=1
+    refused "[needs-gpu]" make peers DEVICE=sim
+    refused "[wrong-action]" make peers KERNEL=baselines/cublas_unfused.cu
+    refused "[exclusive-goal]" make lesson-01 check peers
+    refused "[unknown-goal]" make lesson-99 peers
 }
 
-@test "a lesson that was asked for is built and named" {
+@test "a selected lesson is built and named" {
     run make -n solution-01 solution-04 peers SHAPE=1,1,8,8 SEED=3
     echo "$output"
     [ "$status" -eq 0 ]
     [[ ${lines[-1]} == *"peers/compare.py --shape '1,1,8,8' "*"--seed '3' --lessons solution-01,solution-04 --results 'results'"* ]]
 }
 
-@test "the element type is passed on, and one that is not known is refused" {
+@test "the element type is passed on, and an unknown one is rejected" {
     run make -n peers DTYPE=bf16
     echo "$output"
     [[ ${lines[-1]} == *"peers/compare.py --dtype 'bf16' --results 'results'"* ]]
     run make -n peers
     [[ ${lines[-1]} != *"--dtype"* ]]
-    refused "DTYPE=fp8 is unknown" make peers DTYPE=fp8
+    refused "[unknown-value]" make peers DTYPE=fp8
 }
 
-@test "it can be started from anywhere, as a file and as a module" {
+@test "it starts from any folder, as a file and as a module" {
     python3 -m peers.compare --help | grep -q -- --time-budget
     cd /
     python3 "$OLDPWD/peers/compare.py" --help | grep -q -- --time-budget

@@ -1,5 +1,5 @@
-"""peers/lessons.py with the real lessons: loaded through ctypes and run by the simulator, whose runtime library has to be
-the first in the loader's path. No PyTorch: a tensor here is an allocation with a shape."""
+"""peers/lessons.py with the real lessons, which ctypes loads and the simulator runs; the simulator's runtime library must come
+first in the loader's path. PyTorch is not needed: a tensor is an allocation with a shape."""
 
 import ctypes
 import math
@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from peers import lessons
 from peers.inputs import Matrices, Tensors
-from peers.lessons import AttentionKernel, NotCovered, SoftmaxKernel
+from peers.lessons import AttentionKernel, Unsupported, SoftmaxKernel
 from peers.shapes import Attention, Matrix
 
 SETS = 2
@@ -39,9 +39,9 @@ class Allocation:
         return self.address
 
     def copy(self, host, kind: int) -> None:
-        to, source = (self.address, host) if kind == HOST_TO_DEVICE else (host, self.address)
+        destination, source = (self.address, host) if kind == HOST_TO_DEVICE else (host, self.address)
         size = ctypes.c_size_t(4 * math.prod(self.shape))
-        assert self.runtime.cudaMemcpy(ctypes.c_void_p(to), ctypes.c_void_p(source), size, kind) == 0
+        assert self.runtime.cudaMemcpy(ctypes.c_void_p(destination), ctypes.c_void_p(source), size, kind) == 0
 
     def fill(self, values: list[float]) -> None:
         host = (ctypes.c_float * len(values))(*values)
@@ -59,15 +59,15 @@ def softmax(scores: list[float]) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
-def attend(tensors: Tensors, i: int) -> list[float]:
-    """o of set i, in double precision."""
+def attention(tensors: Tensors, i: int) -> list[float]:
+    """o of set i in fp64."""
     s, o = tensors.shape, []
     q, k, v = (tensor[i].values() for tensor in (tensors.q, tensors.k, tensors.v))
     for head in range(s.batch * s.heads):
         for query in range(s.nq):
             row = q[(head * s.nq + query) * s.head_dim :][: s.head_dim]
-            seen = min(s.nk, query + s.nk - s.nq + 1) if s.causal else s.nk
-            keys = [(head * s.nk + key) * s.head_dim for key in range(seen)]
+            key_end = min(s.nk, query + s.nk - s.nq + 1) if s.causal else s.nk
+            keys = [(head * s.nk + key) * s.head_dim for key in range(key_end)]
             weights = softmax([tensors.scale * sum(a * b for a, b in zip(row, k[at:])) for at in keys])
             o += [sum(w * v[at + column] for w, at in zip(weights, keys)) for column in range(s.head_dim)]
     return o
@@ -90,40 +90,40 @@ class RealLessons(unittest.TestCase):
         return Tensors(shape, "fp32", 1 / math.sqrt(shape.head_dim), q, k, v, o)
 
     def check(self, shape: Attention) -> tuple[int, list[str]]:
-        """Runs every lesson on each set; how many were right, and what those said that were not run."""
-        tensors, run, refused = self.tensors(shape), 0, []
-        expected = [attend(tensors, i) for i in range(SETS)]
+        """Runs each lesson on each set. Returns the number of lessons that ran, and the reasons why the others did not."""
+        tensors, run, reasons = self.tensors(shape), 0, []
+        expected = [attention(tensors, i) for i in range(SETS)]
         for library in self.libraries:
             with self.subTest(library.name):
                 try:
                     launch = AttentionKernel(library).prepare(self.torch, tensors, DEVICE)
-                except NotCovered as reason:
-                    refused.append(f"{library.name} {reason}")
+                except Unsupported as reason:
+                    reasons.append(f"{library.name} {reason}")
                     continue
                 for i in range(SETS):
-                    for got, right in zip(launch(i).values(), expected[i], strict=True):
-                        self.assertAlmostEqual(got, right, delta=2e-5)
+                    for actual, expected_value in zip(launch(i).values(), expected[i], strict=True):
+                        self.assertAlmostEqual(actual, expected_value, delta=2e-5)
                 run += 1
-        return run, refused
+        return run, reasons
 
-    def test_every_lesson_computes_what_it_is_given(self):
-        # Those in 16 bits say so; what they compute is compared by the check.
-        takers = [library for library in self.libraries if AttentionKernel(library).takes("fp32")]
-        solutions = sum(library.name.startswith("solution-") for library in takers)
+    def test_each_lesson_computes_attention(self):
+        # Lessons in 16 bits report that they lack fp32; make check tests their output.
+        fp32_libraries = [library for library in self.libraries if AttentionKernel(library).supports("fp32")]
+        solutions = sum(library.name.startswith("solution-") for library in fp32_libraries)
         self.assertGreaterEqual(solutions, 4)
-        run, refused = self.check(Attention(2, 3, 5, 37, 40))
+        run, reasons = self.check(Attention(2, 3, 5, 37, 40))
         self.assertEqual(run, solutions)
-        for line in refused:
-            self.assertRegex(line, "^(baseline-cublas_unfused cuBLAS runs on a GPU only|solution-.* does not take fp32$)")
+        for line in reasons:
+            self.assertRegex(line, "^(baseline-cublas_unfused cuBLAS runs on a GPU only|solution-.* does not support fp32$)")
 
-    def test_causal_where_a_lesson_covers_it(self):
-        run, refused = self.check(Attention(1, 2, 5, 9, 32, causal=True))
+    def test_causal_if_a_lesson_supports_it(self):
+        run, reasons = self.check(Attention(1, 2, 5, 9, 32, causal=True))
         self.assertGreaterEqual(run, 1)
-        self.assertIn("solution-01_basic_attention does not cover causal masks", refused)
+        self.assertIn("solution-01_basic_attention does not support causal masks", reasons)
 
-    def test_what_is_not_covered(self):
+    def test_unsupported_shape(self):
         third = next(library for library in self.libraries if library.name.startswith("solution-03"))
-        with self.assertRaisesRegex(NotCovered, "needs .* KiB of shared memory a block here"):
+        with self.assertRaisesRegex(Unsupported, "needs .* KiB of shared memory per block"):
             AttentionKernel(third).prepare(self.torch, self.tensors(Attention(1, 1, 2, 20000, 1)), DEVICE)
 
     def test_row_softmax(self):
@@ -135,8 +135,8 @@ class RealLessons(unittest.TestCase):
             for i in range(SETS):
                 values = x[i].values()
                 expected = sum((softmax(values[row : row + 50]) for row in range(0, 150, 50)), [])
-                for got, right in zip(launch(i).values(), expected, strict=True):
-                    self.assertAlmostEqual(got, right, delta=1e-6)
+                for actual, expected_value in zip(launch(i).values(), expected, strict=True):
+                    self.assertAlmostEqual(actual, expected_value, delta=1e-6)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""peers/results.py: the same columns and the same fields as common/host/results.c writes."""
+"""peers/results.py: it writes the same columns and fields as common/host/results.c."""
 
 import re
 import tempfile
@@ -22,16 +22,16 @@ def run_into(folder) -> Run:
 
 class Rows(unittest.TestCase):
     def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.folder = Path(place.name) / "results"
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name) / "results"
         self.timing = Timing(2000.0, 1990.5, 2010.25, 30, 1980, 1975)
 
-    def test_columns_are_those_of_the_c_writer(self):
+    def test_columns_equal_the_columns_of_the_c_writer(self):
         source = "".join(path.read_text() for path in sorted((ROOT / "common" / "operations").glob("*.c")))
         literals = re.findall(r'((?:"[^"\n]*"\s*)+)', source)
         listed = {"".join(re.findall(r'"([^"]*)"', literal)) for literal in literals}
-        # Behind a '=' stands what rows have that were written before there was the column.
+        # After '=' comes the value of the column in files that lack the column.
         headers = {re.sub(r"=[^,]*", "", columns) for columns in listed}
         older = {re.sub(r",[a-z_]+=[^,]*", "", columns) for columns in listed}
         for columns in (results.ATTENTION_COLUMNS, results.SOFTMAX_COLUMNS):
@@ -57,7 +57,7 @@ class Rows(unittest.TestCase):
         self.assertEqual((fields["rel_rms_error"], fields["cache"], fields["noise"]), ("2.500e-07", "cold", "steady"))
         self.assertTrue(second.endswith(",abc1234,warm,noisy,bhnd,0"))
 
-    def test_a_file_of_the_older_columns_gets_rows_like_its_own(self):
+    def test_a_file_without_the_last_columns_gets_rows_without_them(self):
         run = run_into(self.folder)
         path = run.path("attention.csv")
         path.parent.mkdir(parents=True)
@@ -78,12 +78,12 @@ class Rows(unittest.TestCase):
         self.assertEqual((fields["rows"], fields["columns"], fields["copy_gb_per_s"]), ("4096", "1024", "2688.7"))
         self.assertEqual((fields["gb_per_s"], fields["noise"]), ("16.78", "steady"))
 
-    def test_a_file_of_other_columns_is_left_as_it_is(self):
+    def test_a_file_with_other_columns_is_not_changed(self):
         run = run_into(self.folder)
         path = run.path("attention.csv")
         path.parent.mkdir(parents=True)
         path.write_text("run,lesson\n")
-        with self.assertRaisesRegex(ValueError, "other columns"):
+        with self.assertRaisesRegex(ValueError, r"\[other-columns\]$"):
             run.add_attention("a", Attention(1, 1, 1, 1, 1), "fp32", 4, "cold", self.timing, 0)
         self.assertEqual(path.read_text(), "run,lesson\n")
 

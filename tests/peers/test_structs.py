@@ -1,4 +1,4 @@
-"""peers/problem.py against the C compiler."""
+"""compares the layouts of peers/problem.py with the C compiler."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ def program() -> str:
 
 
 class Structs(unittest.TestCase):
-    def test_fields_and_sizes_are_those_of_the_headers(self):
+    def test_fields_and_sizes_equal_the_headers(self):
         toolkit = subprocess.run(["scripts/find-cuda"], cwd=ROOT, capture_output=True, text=True).stdout.split()
         with tempfile.TemporaryDirectory() as folder:
             executable = os.path.join(folder, "layout")
@@ -36,9 +36,9 @@ class Structs(unittest.TestCase):
                 text=True,
                 check=True,
             )
-            told = subprocess.run([executable], capture_output=True, text=True, check=True).stdout
+            printed = subprocess.run([executable], capture_output=True, text=True, check=True).stdout
         dtypes = "".join(f"{name} {value}\n" for name, value in problem.DTYPES.items())
-        self.assertEqual(told, problem.describe_layout() + "\n" + dtypes)
+        self.assertEqual(printed, problem.describe_layout() + "\n" + dtypes)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""A whole comparison with PyTorch on the CPU: the lessons are C functions, and the GPU's clock is a pretence. Skipped
-where there is no PyTorch."""
+"""A complete comparison with PyTorch on the CPU: the lessons are C functions, and the GPU's clock is simulated. Skipped if
+PyTorch is not installed."""
 
 import contextlib
 import csv
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Event:
-    """A CUDA event of work that is done as soon as it is enqueued; the GPU is never seen to be early."""
+    """A CUDA event of work that completes when it is enqueued; query() never reports that the spin kernel ended early."""
 
     def __init__(self, enable_timing: bool) -> None:
         assert enable_timing
@@ -48,7 +48,7 @@ class Event:
         return 1e3 * (end.at - self.at)
 
 
-def build_lessons(place: Path) -> Path:
+def build_lessons(folder: Path) -> Path:
     """build/kernels with two attention lessons, one that is unavailable, and two row softmaxes."""
     toolkit = subprocess.run(["scripts/find-cuda"], cwd=ROOT, capture_output=True, text=True).stdout.split()
     flags = ["-std=c17", "-D_GNU_SOURCE=1", "-O2", "-shared", "-fPIC", "-Icommon", "-isystem", f"{toolkit[1]}/include"]
@@ -57,14 +57,14 @@ def build_lessons(place: Path) -> Path:
         output.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["gcc", *flags, *arguments, "-o", str(output), "-lm"], cwd=ROOT, check=True)
 
-    kernels = place / "kernels"
-    runtime = place / "libfakecuda.so"
-    compile_to(runtime, "-Wl,-Bsymbolic", "tests/runner/fake_cudart.c")  # PyTorch may have brought the real one
-    linked = ["common/dtype.c", "common/message.c", str(runtime), f"-Wl,-rpath,{place}"]
+    kernels = folder / "kernels"
+    runtime = folder / "libfakecuda.so"
+    compile_to(runtime, "-Wl,-Bsymbolic", "tests/runner/fake_cudart.c")  # PyTorch may have loaded the real runtime
+    linked = ["common/dtype.c", "common/message.c", str(runtime), f"-Wl,-rpath,{folder}"]
     compile_to(kernels / "solutions/01_first/attention.so", "tests/runner/fake_attention.c", *linked)
     compile_to(kernels / "solutions/02_second/attention.so", "-DMODEST", "tests/runner/fake_attention.c", *linked)
-    compile_to(place / "half/solutions/08_half/attention.so", "-DSIXTEEN_BITS", "tests/runner/fake_attention.c", *linked)
-    compile_to(place / "fa3.so", "-DSIXTEEN_BITS", "tests/runner/fake_attention.c", *linked)
+    compile_to(folder / "half/solutions/08_half/attention.so", "-DSIXTEEN_BITS", "tests/runner/fake_attention.c", *linked)
+    compile_to(folder / "fa3.so", "-DSIXTEEN_BITS", "tests/runner/fake_attention.c", *linked)
     compile_to(kernels / "solutions/03_third/softmax.so", "tests/runner/fake_softmax.c", *linked)
     shutil.copy(kernels / "solutions/03_third/softmax.so", kernels / "solutions/03_third/unfused_softmax.so")
     compile_to(kernels / "baselines/lacking.so", "tests/peers/fake_lacking.c", *linked)
@@ -75,17 +75,17 @@ def build_lessons(place: Path) -> Path:
 class Whole(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        place = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(place.cleanup)
-        cls.kernels = build_lessons(Path(place.name))
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.kernels = build_lessons(Path(folder.name))
         torch.set_num_threads(1)
 
     def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.results = Path(place.name) / "results"
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.results = Path(folder.name) / "results"
         properties = SimpleNamespace(name="Fake GPU", major=8, minor=6, multi_processor_count=10)
-        stand_ins = {
+        fakes = {
             "is_available": lambda: True,
             "init": lambda: None,
             "get_device_properties": lambda _: properties,
@@ -94,36 +94,36 @@ class Whole(unittest.TestCase):
             "_sleep": lambda cycles: None,
             "Event": Event,
         }
-        for name, stand_in in stand_ins.items():
-            self.patch(torch.cuda, name, stand_in)
+        for name, fake in fakes.items():
+            self.patch(torch.cuda, name, fake)
         self.patch(comparison, "draw_attention", functools.partial(comparison.draw_attention, device="cpu"))
         self.patch(comparison, "draw_softmax", functools.partial(comparison.draw_softmax, device="cpu"))
-        self.patch(comparison, "REST", 0.001)
+        self.patch(comparison, "COOLDOWN", 0.001)
         self.patch(lessons, "KERNELS", self.kernels)
 
-    def patch(self, place, name, stand_in):
-        patch = mock.patch.object(place, name, stand_in)
+    def patch(self, target, name, fake):
+        patch = mock.patch.object(target, name, fake)
         patch.start()
         self.addCleanup(patch.stop)
 
     def compare(self, *arguments: str) -> tuple[int, str]:
-        told = io.TextIOWrapper(io.BytesIO())
-        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+        printed = io.TextIOWrapper(io.BytesIO())
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             status = compare.main(["--time-budget", "6", "--results", str(self.results), "--commit", "abc", *arguments])
-        told.seek(0)
-        return status, told.read()
+        printed.seek(0)
+        return status, printed.read()
 
     def rows(self, name: str) -> dict[str, dict[str, str]]:
         with open(self.results / "fake-gpu" / name, encoding="ascii") as file:
             return {row["lesson"]: row for row in csv.DictReader(file)}
 
     def test_attention(self):
-        status, told = self.compare("--shape", "2,3,40:56,32", "--seed", "5")
-        self.assertEqual(status, 0, told)
-        self.assertIn("seed 5", told)
-        self.assertIn("baseline-lacking                     not covered: a library is not installed", told)
-        self.assertRegex(told, "peer-torch_cudnn +not covered: does not take fp32")
-        self.assertRegex(told, "peer-torch_efficient +not covered: has no kernel for this shape")
+        status, printed = self.compare("--shape", "2,3,40:56,32", "--seed", "5")
+        self.assertEqual(status, 0, printed)
+        self.assertIn("seed 5", printed)
+        self.assertIn("baseline-lacking                     not supported: a library is not installed", printed)
+        self.assertRegex(printed, "peer-torch_cudnn +not supported: does not support fp32")
+        self.assertRegex(printed, "peer-torch_efficient +not supported: has no kernel for this shape")
         rows = self.rows("attention.csv")
         here = {"solution-01_first", "solution-02_second", "peer-torch_math", "peer-torch_unfused"}
         self.assertLessEqual(here, set(rows))
@@ -132,88 +132,88 @@ class Whole(unittest.TestCase):
             self.assertLess(float(row["rel_rms_error"]), 5e-6)
             self.assertEqual((row["B"], row["H"], row["Nq"], row["Nk"], row["D"]), ("2", "3", "40", "56", "32"))
             self.assertGreaterEqual(int(row["repeats"]), 5)
-        self.assertIn(f"added {len(rows)} rows to ", told)
+        self.assertIn(f"added {len(rows)} rows to ", printed)
 
     def test_causal(self):
-        status, told = self.compare("--shape", "1,2,33,16", "--causal", "--lessons", "01")
-        self.assertEqual(status, 0, told)
+        status, printed = self.compare("--shape", "1,2,33,16", "--causal", "--lessons", "01")
+        self.assertEqual(status, 0, printed)
         rows = self.rows("attention.csv")
         self.assertLessEqual({"solution-01_first", "peer-torch_math", "peer-torch_unfused"}, set(rows))
         self.assertTrue(all(row["causal"] == "1" for row in rows.values()))
-        status, told = self.compare("--shape", "1,2,20:33,16", "--causal", "--lessons", "01")
-        self.assertEqual(status, 0, told)
-        self.assertRegex(told, "peer-torch_math +not covered: has another causal mask")
+        status, printed = self.compare("--shape", "1,2,20:33,16", "--causal", "--lessons", "01")
+        self.assertEqual(status, 0, printed)
+        self.assertRegex(printed, "peer-torch_math +not supported: aligns the causal mask differently")
 
     def test_softmax(self):
-        status, told = self.compare("--shape", "50,70")
-        self.assertEqual(status, 0, told)
+        status, printed = self.compare("--shape", "50,70")
+        self.assertEqual(status, 0, printed)
         rows = self.rows("softmax.csv")
         here = {"unfused_softmax", "solution-03_third", "peer-torch_softmax", "peer-torch_unfused_softmax"}
         self.assertLessEqual(here, set(rows))
-        self.assertRegex(told, r"\n  copy ")
+        self.assertRegex(printed, r"\n  copy ")
         for row in rows.values():
             self.assertLess(float(row["max_rel_error"]), 1e-5)
             self.assertGreater(float(row["copy_gb_per_s"]), 0)
 
     def test_a_wrong_lesson_is_not_timed(self):
         with mock.patch.dict(os.environ, {"MISTAKE": "last-key"}):
-            status, told = self.compare("--shape", "1,2,30,16")
-        self.assertEqual(status, 1, told)
-        self.assertRegex(told, r"solution-01_first +is wrong here \(error .*make check says more")
+            status, printed = self.compare("--shape", "1,2,30,16")
+        self.assertEqual(status, 1, printed)
+        self.assertRegex(printed, r"solution-01_first +skipped: wrong output .*\[wrong-output\]")
         self.assertNotIn("solution-01_first", self.rows("attention.csv"))
         with mock.patch.dict(os.environ, {"MISTAKE": "unwritten"}):
-            status, told = self.compare("--shape", "30,16")
-        self.assertEqual(status, 1, told)
-        self.assertRegex(told, r"solution-03_third +is wrong here")
+            status, printed = self.compare("--shape", "30,16")
+        self.assertEqual(status, 1, printed)
+        self.assertRegex(printed, r"solution-03_third +skipped: wrong output")
 
-    def test_a_lesson_that_fails_is_told(self):
+    def test_a_failing_lesson_is_reported(self):
         with mock.patch.dict(os.environ, {"MISTAKE": "error"}):
-            status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01")
-        self.assertEqual(status, 1, told)
-        self.assertRegex(told, r"solution-01_first +failed: attention_forward\(\) returned error \d+: some other error")
+            status, printed = self.compare("--shape", "1,2,30,16", "--lessons", "01")
+        self.assertEqual(status, 1, printed)
+        self.assertRegex(printed, r"solution-01_first +failed: attention_forward\(\) returned error \d+: some other error")
 
-    def test_a_less_accurate_peer_is_not_compared_with(self):
+    def test_a_less_accurate_peer_is_excluded(self):
         exact = torch.baddbmm
 
         def rounded(*arguments, **keywords):
             return exact(*arguments, **keywords).bfloat16().float()
 
         with mock.patch.object(torch, "baddbmm", rounded):
-            status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01")
-        self.assertEqual(status, 0, told)
-        self.assertRegex(told, r"peer-torch_unfused .*less accurate, so not compared with")
+            status, printed = self.compare("--shape", "1,2,30,16", "--lessons", "01")
+        self.assertEqual(status, 0, printed)
+        self.assertRegex(printed, r"peer-torch_unfused .*less accurate, excluded from the comparison")
         self.assertEqual(self.rows("attention.csv")["peer-torch_unfused"]["dtype"], "fp32-inexact")
 
-    def test_bf16_without_a_lesson_that_takes_it(self):
-        status, told = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
-        self.assertEqual(status, 0, told)
-        self.assertIn("not bf16, so left out: solution-01_first, solution-02_second, baseline-lacking\n", told)
+    def test_bf16_without_a_lesson_that_supports_it(self):
+        status, printed = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
+        self.assertEqual(status, 0, printed)
+        self.assertIn("skipped, bf16 is not supported: solution-01_first, solution-02_second, baseline-lacking\n", printed)
         rows = self.rows("attention.csv")
-        self.assertEqual(set(rows), {"peer-torch_flash"})  # there is no cuDNN on the CPU
+        self.assertEqual(set(rows), {"peer-torch_flash"})  # cuDNN does not run on the CPU
         row = rows["peer-torch_flash"]
         self.assertEqual((row["dtype"], row["bytes"], row["layout"], row["lse"]), ("bf16", "7680", "bhnd", "0"))
         self.assertTrue(0 < float(row["rel_rms_error"]) < 5e-3)
 
     def test_bf16_with_a_lesson_and_flashattention_3(self):
         self.patch(lessons, "KERNELS", self.kernels.parent / "half")
-        chosen = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so"), "--fa3-version", "flash-attention abc, CUTLASS def"]
-        status, told = self.compare("--shape", "1,2,40,64", "--causal", *chosen)
-        self.assertEqual(status, 0, told)
-        self.assertIn("FlashAttention-3: flash-attention abc, CUTLASS def\n", told)
-        self.assertNotIn("left out", told)
+        options = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so"), "--fa3-version", "flash-attention abc, CUTLASS def"]
+        status, printed = self.compare("--shape", "1,2,40,64", "--causal", *options)
+        self.assertEqual(status, 0, printed)
+        self.assertIn("FlashAttention-3: flash-attention abc, CUTLASS def\n", printed)
+        self.assertNotIn("skipped", printed)
         rows = self.rows("attention.csv")
         self.assertEqual(set(rows), {"solution-08_half", "peer-torch_flash", "peer-fa3"})
         self.assertEqual(len({row["run"] for row in rows.values()}), 1)
         self.assertEqual({(row["dtype"], row["causal"]) for row in rows.values()}, {("bf16", "1")})
-        self.assertRegex(told, r"samples +TFLOP/s +GB/s best library +FA3 +rms")
-        self.assertRegex(told, r"\n  peer-fa3 .* 1\.00x +[0-9.e-]+")
+        self.assertRegex(printed, r"samples +TFLOP/s +GB/s best library +FA3 +rms")
+        self.assertRegex(printed, r"\n  peer-fa3 .* 1\.00x +[0-9.e-]+")
         versions = self.rows("libraries.csv")
         self.assertEqual(versions["peer-fa3"]["version"], "flash-attention abc; CUTLASS def")
         self.assertRegex(versions["peer-torch_flash"]["version"], r"^PyTorch [0-9.]+$")
         self.assertEqual({row["run"] for row in versions.values()}, {row["run"] for row in rows.values()})
-        status, told = self.compare("--shape", "1,1,16,32", *chosen)
-        self.assertEqual(status, 0, told)
-        self.assertRegex(told, "peer-fa3 +not covered: is built for D = 64, 96 and 128")
+        status, printed = self.compare("--shape", "1,1,16,32", *options)
+        self.assertEqual(status, 0, printed)
+        self.assertRegex(printed, "peer-fa3 +not supported: is built for D = 64, 96 and 128")
 
     def with_fa4(self, flash_attn_func=None, error=None):
         """A package flash-attn-4 whose function is this, or whose import raises this."""
@@ -228,7 +228,7 @@ class Whole(unittest.TestCase):
         self.patch(fa4.metadata, "version", {"flash-attn-4": "4.0.0", "nvidia-cutlass-dsl": "4.8.1"}.__getitem__)
 
     def test_flashattention_4(self):
-        """It is given views of the inputs, in its own order of dimensions, and its output is viewed in ours."""
+        """flash_attn_func gets views of the inputs in its own order of dimensions; the output is viewed in this project's order."""
 
         def flash_attn_func(q, k, v, softmax_scale, causal):
             self.assertEqual(tuple(q.shape), (1, 40, 2, 64))
@@ -238,35 +238,35 @@ class Whole(unittest.TestCase):
             return o.transpose(1, 2).contiguous(), None
 
         self.with_fa4(flash_attn_func)
-        status, told = self.compare("--shape", "1,2,40,64", "--dtype", "bf16", "--causal")
-        self.assertEqual(status, 0, told)
-        self.assertIn("FlashAttention-4: flash-attn-4 4.0.0, CuTe DSL 4.8.1\n", told)
+        status, printed = self.compare("--shape", "1,2,40,64", "--dtype", "bf16", "--causal")
+        self.assertEqual(status, 0, printed)
+        self.assertIn("FlashAttention-4: flash-attn-4 4.0.0, CuTe DSL 4.8.1\n", printed)
         self.assertEqual(self.rows("attention.csv")["peer-fa4"]["dtype"], "bf16")
         self.assertEqual(self.rows("libraries.csv")["peer-fa4"]["version"], "flash-attn-4 4.0.0; CuTe DSL 4.8.1")
-        status, told = self.compare("--shape", "1,2,40,64")
-        self.assertNotIn("peer-fa4", told)  # nor asked for fp32
+        status, printed = self.compare("--shape", "1,2,40,64")
+        self.assertNotIn("peer-fa4", printed)  # not called in fp32
 
-    def test_flashattention_4_refuses_a_shape(self):
+    def test_flashattention_4_rejects_a_shape(self):
         def flash_attn_func(q, k, v, softmax_scale, causal):
             raise AssertionError("head_dim must be a multiple of 8\nand more")
 
         self.with_fa4(flash_attn_func)
-        status, told = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
-        self.assertEqual(status, 0, told)
-        self.assertRegex(told, r"peer-fa4 +not covered: head_dim must be a multiple of 8\n")
+        status, printed = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
+        self.assertEqual(status, 0, printed)
+        self.assertRegex(printed, r"peer-fa4 +not supported: head_dim must be a multiple of 8\n")
         self.assertNotIn("peer-fa4", self.rows("attention.csv"))
 
-    def test_a_broken_flashattention_4_is_one_line(self):
+    def test_a_broken_flashattention_4_is_reported_in_one_line(self):
         for error, words in (
             (ImportError("libcute_dsl_runtime.so: cannot open shared object file"), "its package cannot be imported: libcute"),
             (OSError("a library of another architecture\nmore"), "its package cannot be imported: a library of another"),
             (ModuleNotFoundError("No module named 'cutlass'"), "No module named 'cutlass'"),
         ):
             self.with_fa4(error=error)
-            status, told = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
-            self.assertEqual(status, 0, told)
-            self.assertEqual(told.count("FlashAttention-4"), 1)
-            self.assertRegex(told, f"no FlashAttention-4: {words}")
+            status, printed = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
+            self.assertEqual(status, 0, printed)
+            self.assertEqual(printed.count("FlashAttention-4"), 1)
+            self.assertRegex(printed, f"no FlashAttention-4: {words}")
             self.assertIn("peer-torch_flash", self.rows("attention.csv"))
 
     def test_each_kernel_is_launched_once_for_a_profiler(self):
@@ -274,82 +274,82 @@ class Whole(unittest.TestCase):
         self.patch(torch.cuda, "profiler", profiler)
         order = self.results.parent / "order"
         with mock.patch.object(torch.cuda, "_sleep") as sleep:
-            status, told = self.compare("--shape", "1,2,30,16", "--launch-once", str(order))
-        self.assertEqual(status, 0, told)
+            status, printed = self.compare("--shape", "1,2,30,16", "--launch-once", str(order))
+        self.assertEqual(status, 0, printed)
         names = order.read_text().split()
         self.assertLessEqual({"solution-01_first", "peer-torch_math"}, set(names))
         self.assertEqual(sleep.call_count, len(names))
         self.assertEqual((profiler.start.call_count, profiler.stop.call_count), (1, 1))
         self.assertFalse(self.results.exists())
 
-    def test_a_wrong_bf16_lesson_is_not_timed_and_a_wrong_peer_is_not_compared_with(self):
+    def test_a_wrong_bf16_lesson_is_skipped_and_a_wrong_peer_is_excluded(self):
         self.patch(lessons, "KERNELS", self.kernels.parent / "half")
-        chosen = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so")]
+        options = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so")]
         with mock.patch.dict(os.environ, {"MISTAKE": "eight-keys"}):
-            status, told = self.compare("--shape", "1,1,40,64", *chosen)
-        self.assertEqual(status, 1, told)
-        self.assertRegex(told, r"solution-08_half +is wrong here")
+            status, printed = self.compare("--shape", "1,1,40,64", *options)
+        self.assertEqual(status, 1, printed)
+        self.assertRegex(printed, r"solution-08_half +skipped: wrong output")
         rows = self.rows("attention.csv")
         self.assertNotIn("solution-08_half", rows)
         self.assertEqual(rows["peer-fa3"]["dtype"], "bf16-inexact")
 
-    def test_a_peer_that_fails_is_told_and_no_failure(self):
-        chosen = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so")]
+    def test_a_failing_peer_is_reported_but_is_no_failure(self):
+        options = ["--dtype", "bf16", "--fa3", str(self.kernels.parent / "fa3.so")]
         with mock.patch.dict(os.environ, {"MISTAKE": "error"}):
-            status, told = self.compare("--shape", "1,1,40,64", *chosen)
-        self.assertEqual(status, 0, told)
-        self.assertRegex(told, r"peer-fa3 +failed: attention_forward\(\) returned error")
+            status, printed = self.compare("--shape", "1,1,40,64", *options)
+        self.assertEqual(status, 0, printed)
+        self.assertRegex(printed, r"peer-fa3 +failed: attention_forward\(\) returned error")
         self.assertEqual(set(self.rows("attention.csv")), {"peer-torch_flash"})
 
-    def test_a_lesson_that_was_asked_for_lacks_the_type(self):
-        status, told = self.compare("--lessons", "01", "--dtype", "fp16")
+    def test_a_selected_lesson_lacks_the_type(self):
+        status, printed = self.compare("--lessons", "01", "--dtype", "fp16")
         self.assertEqual(status, 2)
-        self.assertTrue(re.fullmatch(r"error: solution-01_first does not take fp16; .*\n", told), told)
+        self.assertTrue(re.fullmatch(r"error: solution-01_first does not support fp16; .* \[unsupported-dtype\]\n", printed), printed)
 
     def test_flashattention_3_on_another_gpu(self):
         self.patch(torch.cuda, "get_device_capability", lambda: (8, 6))
         for ready in ([], ["--ready"]):
-            status, told = self.compare("--dtype", "bf16", "--fa3", "not-built-yet.so", *ready)
+            status, printed = self.compare("--dtype", "bf16", "--fa3", "not-built-yet.so", *ready)
             self.assertEqual(status, 2)
-            self.assertTrue(re.fullmatch(r"error: FlashAttention-3's kernels are for .* 9\.0 alone, .* has 8\.6: .*\n", told), told)
+            self.assertTrue(re.fullmatch(r"error: FlashAttention-3 needs .* 9\.0, .* has 8\.6; .* \[unsupported-gpu\]\n", printed), printed)
 
-    def test_eager_rows_are_kept_apart(self):
-        status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01", "--eager", "--no-triton")
-        self.assertEqual(status, 0, told)
+    def test_eager_rows_have_a_file_of_their_own(self):
+        status, printed = self.compare("--shape", "1,2,30,16", "--lessons", "01", "--eager", "--no-triton")
+        self.assertEqual(status, 0, printed)
         self.assertIn("peer-torch_unfused", self.rows("attention-eager.csv"))
         self.assertFalse((self.results / "attention.csv").exists() or list(self.results.glob("*/attention.csv")))
 
-    def test_warm_rows_say_so(self):
-        status, told = self.compare("--shape", "1,2,30,16", "--lessons", "01", "--warm", "--no-triton")
-        self.assertEqual(status, 0, told)
-        self.assertIn("1 set of inputs", told)
-        self.assertIn("no Triton kernels", told)
+    def test_warm_rows_are_marked(self):
+        status, printed = self.compare("--shape", "1,2,30,16", "--lessons", "01", "--warm", "--no-triton")
+        self.assertEqual(status, 0, printed)
+        self.assertIn("1 set of inputs", printed)
+        self.assertIn("no Triton kernels", printed)
         self.assertEqual({row["cache"] for row in self.rows("attention.csv").values()}, {"warm"})
 
-    def test_time_that_is_used_up_is_told(self):
+    def test_an_exhausted_time_budget_is_reported(self):
         clock = itertools.count(0, 10)
         with mock.patch.object(comparison.time, "monotonic", lambda: next(clock)):
-            status, told = self.compare("--attention")
-        self.assertEqual(status, 1, told)
-        self.assertRegex(told, "not timed, the time is used up: --time-budget")
+            status, printed = self.compare("--attention")
+        self.assertEqual(status, 1, printed)
+        self.assertRegex(printed, "skipped, the time budget is exhausted; .*\\[out-of-time\\]")
 
-    def test_lessons_that_are_not_there(self):
+    def test_missing_lessons(self):
         for chosen, words in (
-            ("09", "solution-09 is not built"),
-            ("lesson-01", "lesson-01 is not built"),
-            ("x", "no lesson"),
+            ("09", r"solution-09 .*\[not-built\]"),
+            ("lesson-01", r"lesson-01 .*\[not-built\]"),
+            ("x", r"'x'.*\[unknown-lesson\]"),
         ):
-            status, told = self.compare("--lessons", chosen)
+            status, printed = self.compare("--lessons", chosen)
             self.assertEqual(status, 2)
-            self.assertTrue(re.fullmatch(rf"error: .*{words}.*\n", told), told)
+            self.assertTrue(re.fullmatch(rf"error: .*{words}\n", printed), printed)
 
-    def test_results_of_other_columns_are_left_as_they_are(self):
+    def test_results_with_other_columns_are_not_changed(self):
         file = self.results / "fake-gpu" / "attention.csv"
         file.parent.mkdir(parents=True)
         file.write_text("old\n")
-        status, told = self.compare("--shape", "1,1,8,8")
+        status, printed = self.compare("--shape", "1,1,8,8")
         self.assertEqual(status, 2)
-        self.assertIn("has other columns", told)
+        self.assertIn("[other-columns]", printed)
         self.assertEqual(file.read_text(), "old\n")
 
 

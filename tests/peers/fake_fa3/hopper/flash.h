@@ -1,4 +1,4 @@
-// The parameters of FlashAttention-3 that its launcher fills, by their names there.
+// A fake flash.h: the parameters that peers/fa3/attention.cpp sets, with FlashAttention-3's names.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Instead of the kernels: says what it was called with, and leaves the counter used, as the causal kernel does.
+// Fake kernels: they print their arguments and change the counter, as the causal kernel does.
 #pragma once
 
 #include "flash.h"
