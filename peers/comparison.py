@@ -11,7 +11,7 @@ from peers.device import Clocks, Device
 from peers.inputs import ELEMENT_BYTES, count_sets, draw_attention, draw_softmax
 from peers.lessons import Unsupported, is_own_kernel
 from peers.results import Run
-from peers.timing import COOLDOWN, Stopwatch, TimedKernel
+from peers.timing import COOLDOWN, LaunchError, Stopwatch, TimedKernel
 from peers.triton_paths import first_line
 
 FAILED = 1
@@ -28,6 +28,7 @@ class Comparison:
         self.records_rows = arguments.results is not None
         self.failed = self.skipped = 0
         self.row_counts: dict[str, int] = {}  # rows added to each file
+        self.dropped: set[str] = set()  # libraries that failed
         self.versions: set[str] = set()  # names of libraries whose version has been recorded
 
     def seconds_for_next_shape(self) -> float:
@@ -49,15 +50,16 @@ class Comparison:
             launch = kernel.prepare(self.torch, problem, self.device)
             error, exact = check(launch(0))
         except Unsupported as reason:
-            table.print_status(kernel.name, f"not supported: {reason}")
+            table.print_status(kernel.name, f"not covered: {reason}")
             return None
         except self.torch.cuda.OutOfMemoryError:
             self.torch.cuda.empty_cache()
             table.print_status(kernel.name, "skipped: not enough GPU memory at this shape [out-of-memory]")
             return None
-        except Exception as failure:  # a failure of one library must not end the comparison
-            self.failed += is_own
-            table.print_status(kernel.name, f"failed: {first_line(failure)}")
+        except KeyboardInterrupt:
+            raise
+        except BaseException as failure:  # whatever one library raises must not end the comparison
+            self.drop(kernel.name, failure)
             return None
         if is_own and not exact:
             self.failed += 1
@@ -65,10 +67,20 @@ class Comparison:
             return None
         return TimedKernel(kernel.name, launch, error, exact)
 
+    def drop(self, name: str, failure: BaseException) -> None:
+        """Reports a kernel that failed. A library is not tried again in this run; a lesson's failure is a failure of the run."""
+        if is_own_kernel(name):
+            self.failed += 1
+            table.print_status(name, f"failed: {first_line(failure)} [failed]")
+        else:
+            self.dropped.add(name)
+            table.print_status(name, f"failed, and is skipped from here on: {first_line(failure)} [failed]")
+
     def prepare_all(self, kernels: list, tensors, check) -> list[TimedKernel]:
         """The kernels that can be timed. Preparation, including compilation at the first call, is not charged to the time budget."""
         start_time = time.monotonic()
-        ready = [kernel for kernel in (self.prepare_and_check(kernel, tensors, check) for kernel in kernels) if kernel]
+        tried = [kernel for kernel in kernels if kernel.name not in self.dropped]
+        ready = [kernel for kernel in (self.prepare_and_check(kernel, tensors, check) for kernel in tried) if kernel]
         self.deadline += time.monotonic() - start_time
         return ready
 
@@ -140,10 +152,16 @@ class Comparison:
                 self.run.add_softmax(kernel.name, "fp32" if kernel.exact else "fp32-inexact", matrix, kernel.timing, kernel.error, copy_gb_per_s)
 
     def time_kernels(self, timed: list[TimedKernel], sets: int, seconds: float) -> None:
+        """Times the kernels. One that fails meanwhile leaves the list, and the others are timed anew."""
         self.remaining -= 1
-        if timed:
-            cooldown = COOLDOWN if self.arguments.dtype != "fp32" else 0
-            Stopwatch(self.torch, self.device, self.clocks, sets, self.arguments.eager, cooldown).time(timed, max(seconds, 2))
+        cooldown = COOLDOWN if self.arguments.dtype != "fp32" else 0
+        while timed:
+            try:
+                Stopwatch(self.torch, self.device, self.clocks, sets, self.arguments.eager, cooldown).time(timed, max(seconds, 2))
+                break
+            except LaunchError as failure:
+                self.drop(failure.kernel.name, failure.__cause__)
+                timed.remove(failure.kernel)
         sys.stdout.flush()
 
     def record(self, file: str, kernels: list, name: str) -> bool:

@@ -1,7 +1,9 @@
 """FlashAttention-4, the package flash-attn-4, if this Python can import it. CuTe DSL compiles its kernels at their
 first call, which is not timed."""
 
+import traceback
 from importlib import metadata
+from pathlib import Path
 
 from peers.inputs import Tensors
 from peers.lessons import Unsupported
@@ -28,10 +30,27 @@ class Fa4Kernel:
             return (o[0] if isinstance(o, tuple) else o).transpose(1, 2)
 
         try:
-            launch(0)
-        except (AssertionError, NotImplementedError, ValueError) as error:
-            raise Unsupported(first_line(error)) from None
+            o = launch(0)
+        except (AssertionError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+            raise Unsupported(reason(error)) from None
+        if o.dtype != tensors.q.dtype:
+            raise Unsupported(f"returns {o.dtype} for {tensors.q.dtype}")
         return launch
+
+
+def reason(error: Exception) -> str:
+    """The first line of the message; of a bare assertion the place where it is."""
+    if str(error).strip():
+        return first_line(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {frame.name}(), {Path(frame.filename).name}:{frame.lineno}"
+
+
+def version_of(package: str) -> str:
+    try:
+        return metadata.version(package) or "unknown"
+    except metadata.PackageNotFoundError:
+        return "unknown"
 
 
 def load(dtype: str) -> tuple[list, str]:
@@ -40,10 +59,11 @@ def load(dtype: str) -> tuple[list, str]:
         return [], "no FlashAttention-4: it does not support fp32"
     try:
         from flash_attn.cute import flash_attn_func
-
-        version = f"flash-attn-4 {metadata.version('flash-attn-4')}, CuTe DSL {metadata.version('nvidia-cutlass-dsl')}"
+    except KeyboardInterrupt:
+        raise
     except ModuleNotFoundError as error:
         return [], f"no FlashAttention-4: {first_line(error)} ({INSTALL})"
-    except Exception as error:  # a broken installation may raise anything; the comparison continues without the package
+    except BaseException as error:  # a broken installation may raise anything; the comparison continues without the package
         return [], f"no FlashAttention-4: its package cannot be imported: {first_line(error)} ({INSTALL})"
+    version = f"flash-attn-4 {version_of('flash-attn-4')}, CuTe DSL {version_of('nvidia-cutlass-dsl')}"
     return [Fa4Kernel(flash_attn_func, version)], f"FlashAttention-4: {version}"

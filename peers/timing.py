@@ -40,6 +40,14 @@ class TimedKernel:
     timing: Timing | None = None
 
 
+class LaunchError(Exception):
+    """A kernel's launch raised an exception, which is the __cause__."""
+
+    def __init__(self, kernel: TimedKernel) -> None:
+        super().__init__(kernel.name)
+        self.kernel = kernel
+
+
 class Stopwatch:
     def __init__(self, torch, device, clocks, sets: int, eager: bool = False, cooldown: float = 0) -> None:
         self.torch, self.device, self.clocks, self.sets, self.eager = torch, device, clocks, sets, eager
@@ -56,7 +64,10 @@ class Stopwatch:
         """Enqueues count launches between two events. Each launch, of any kernel, uses the next set of inputs."""
         start = self.event()
         for _ in range(count):
-            kernel.launch(self.launches % self.sets)
+            try:
+                kernel.launch(self.launches % self.sets)
+            except Exception as error:
+                raise LaunchError(kernel) from error
             self.launches += 1
         return start, self.event()
 

@@ -24,7 +24,7 @@ try:
 except ImportError:
     torch = None
 
-from peers import compare, comparison, fa4, lessons
+from peers import compare, comparison, fa4, lessons, shapes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -121,9 +121,9 @@ class Whole(unittest.TestCase):
         status, printed = self.compare("--shape", "2,3,40:56,32", "--seed", "5")
         self.assertEqual(status, 0, printed)
         self.assertIn("seed 5", printed)
-        self.assertIn("baseline-lacking                     not supported: a library is not installed", printed)
-        self.assertRegex(printed, "peer-torch_cudnn +not supported: does not support fp32")
-        self.assertRegex(printed, "peer-torch_efficient +not supported: has no kernel for this shape")
+        self.assertIn("baseline-lacking                     not covered: a library is not installed", printed)
+        self.assertRegex(printed, "peer-torch_cudnn +not covered: does not support fp32")
+        self.assertRegex(printed, "peer-torch_efficient +not covered: has no kernel for this shape")
         rows = self.rows("attention.csv")
         here = {"solution-01_first", "solution-02_second", "peer-torch_math", "peer-torch_unfused"}
         self.assertLessEqual(here, set(rows))
@@ -142,7 +142,7 @@ class Whole(unittest.TestCase):
         self.assertTrue(all(row["causal"] == "1" for row in rows.values()))
         status, printed = self.compare("--shape", "1,2,20:33,16", "--causal", "--lessons", "01")
         self.assertEqual(status, 0, printed)
-        self.assertRegex(printed, "peer-torch_math +not supported: aligns the causal mask differently")
+        self.assertRegex(printed, "peer-torch_math +not covered: aligns the causal mask differently")
 
     def test_softmax(self):
         status, printed = self.compare("--shape", "50,70")
@@ -213,7 +213,7 @@ class Whole(unittest.TestCase):
         self.assertEqual({row["run"] for row in versions.values()}, {row["run"] for row in rows.values()})
         status, printed = self.compare("--shape", "1,1,16,32", *options)
         self.assertEqual(status, 0, printed)
-        self.assertRegex(printed, "peer-fa3 +not supported: is built for D = 64, 96 and 128")
+        self.assertRegex(printed, "peer-fa3 +not covered: is built for D = 64, 96 and 128")
 
     def with_fa4(self, flash_attn_func=None, error=None):
         """A package flash-attn-4 whose function is this, or whose import raises this."""
@@ -253,7 +253,7 @@ class Whole(unittest.TestCase):
         self.with_fa4(flash_attn_func)
         status, printed = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
         self.assertEqual(status, 0, printed)
-        self.assertRegex(printed, r"peer-fa4 +not supported: head_dim must be a multiple of 8\n")
+        self.assertRegex(printed, r"peer-fa4 +not covered: head_dim must be a multiple of 8\n")
         self.assertNotIn("peer-fa4", self.rows("attention.csv"))
 
     def test_a_broken_flashattention_4_is_reported_in_one_line(self):
@@ -261,6 +261,7 @@ class Whole(unittest.TestCase):
             (ImportError("libcute_dsl_runtime.so: cannot open shared object file"), "its package cannot be imported: libcute"),
             (OSError("a library of another architecture\nmore"), "its package cannot be imported: a library of another"),
             (ModuleNotFoundError("No module named 'cutlass'"), "No module named 'cutlass'"),
+            (SystemExit("unsupported CUDA"), "its package cannot be imported: unsupported CUDA"),
         ):
             self.with_fa4(error=error)
             status, printed = self.compare("--shape", "1,2,30,16", "--dtype", "bf16")
@@ -268,6 +269,46 @@ class Whole(unittest.TestCase):
             self.assertEqual(printed.count("FlashAttention-4"), 1)
             self.assertRegex(printed, f"no FlashAttention-4: {words}")
             self.assertIn("peer-torch_flash", self.rows("attention.csv"))
+
+    def test_a_library_that_fails_is_dropped_and_the_others_are_timed(self):
+        """At its first call, with one line in all; and while it is timed, after it was right."""
+        right = torch.nn.functional.scaled_dot_product_attention
+
+        def missing_runtime(q, k, v, softmax_scale, causal):
+            raise OSError("libcute_dsl_runtime.so: cannot open shared object file")
+
+        self.with_fa4(missing_runtime)
+        self.patch(shapes, "GRID", [shapes.Attention(1, 2, 30, 30, 16), shapes.Attention(1, 2, 40, 40, 16)])
+        status, printed = self.compare("--dtype", "bf16")
+        self.assertEqual(status, 0, printed)
+        self.assertEqual(len(re.findall("peer-fa4 .*libcute_dsl_runtime.so", printed)), 1)
+        self.assertEqual(len(re.findall(r"\n  peer-torch_flash ", printed)), 2)
+
+        calls = itertools.count()
+
+        def fails_later(q, k, v, softmax_scale, causal):
+            if next(calls) > 3:
+                raise RuntimeError("CUDA driver error: an illegal memory access")
+            return right(*(x.transpose(1, 2) for x in (q, k, v)), scale=softmax_scale, is_causal=causal).transpose(1, 2), None
+
+        self.with_fa4(fails_later)
+        status, printed = self.compare("--dtype", "bf16", "--shape", "1,2,30,16")
+        self.assertEqual(status, 0, printed)
+        self.assertRegex(printed, r"peer-fa4 +failed, and is skipped from here on: CUDA driver error: an illegal .*\[failed\]")
+        self.assertNotIn("peer-fa4", self.rows("attention.csv"))
+        self.assertIn("peer-torch_flash", self.rows("attention.csv"))
+
+    def test_flashattention_4_without_words_or_with_another_type(self):
+        def bare(q, k, v, softmax_scale, causal):
+            assert q.shape[-1] == 64
+
+        self.with_fa4(bare)
+        status, printed = self.compare("--dtype", "bf16", "--shape", "1,2,30,16")
+        self.assertRegex(printed, r"peer-fa4 +not covered: AssertionError in bare\(\), test_whole.py:[0-9]+")
+
+        self.with_fa4(lambda q, k, v, softmax_scale, causal: q.float())
+        status, printed = self.compare("--dtype", "bf16", "--shape", "1,2,30,16")
+        self.assertRegex(printed, r"peer-fa4 +not covered: returns torch.float32 for torch.bfloat16")
 
     def test_each_kernel_is_launched_once_for_a_profiler(self):
         profiler = SimpleNamespace(start=mock.Mock(), stop=mock.Mock())
@@ -298,7 +339,7 @@ class Whole(unittest.TestCase):
         with mock.patch.dict(os.environ, {"MISTAKE": "error"}):
             status, printed = self.compare("--shape", "1,1,40,64", *options)
         self.assertEqual(status, 0, printed)
-        self.assertRegex(printed, r"peer-fa3 +failed: attention_forward\(\) returned error")
+        self.assertRegex(printed, r"peer-fa3 +failed, and is skipped from here on: attention_forward\(\) returned error")
         self.assertEqual(set(self.rows("attention.csv")), {"peer-torch_flash"})
 
     def test_a_selected_lesson_lacks_the_type(self):
