@@ -1,98 +1,122 @@
 #!/usr/bin/env python3
-"""tests/plots/check_claims.py [ROOT]: what pages, chart titles and quizzes say of the libraries that lessons are compared with.
+"""tests/plots/check_claims.py [ROOT] [--list]: what pages, quizzes and chart titles say of the libraries that lessons are compared with.
 
-A sentence about a library must not contradict the units that were counted (results/*/units.csv), and a version of a library that is
-named must be one that was timed (results/*/libraries.csv). A sentence about fp32 that denies tensor cores and
-names neither a library nor a lesson is about all libraries in fp32. One line a contradiction; the exit status is 1 if there is one, 2 if nothing
-was counted."""
+A sentence that names a unit (tensor cores, FMA units, TF32, ...) and a library, or all of them, has to be in tests/plots/claims.tsv, with what it
+claims: "LIBRARY=UNIT, ...", or "-" if it claims nothing of a library. No program understands sentences, so a person reads each once; a sentence
+that is new or has changed fails until somebody has. The claims are then compared with what was counted (results/*/units.csv), on each GPU.
+A version of a library has to be one that was timed (results/*/libraries.csv), unless the sentence says what is required at least.
+Text between generated markers comes from results/ and is not read, and figures in charts are read as N. --list prints the sentences that are not listed, for claims.tsv.
+The exit status is 1 if something is wrong, a line each, and 2 if results/ cannot be read."""
 
 import csv
 import re
 import sys
 from pathlib import Path
 
-ROOT = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-# How pages call what a row of results calls NAME, and the type that a sentence is about if it names none.
-CALLED = {
-    "peer-torch_efficient": (r"memory-efficient", "fp32"),
-    "peer-torch_math": (r"PyTorch, math|math (path|kernel|backend)", "fp32"),
-    "peer-torch_unfused": (r"PyTorch, unfused|unfused path", "fp32"),
-    "baseline-cublas_unfused": (r"cuBLAS", "fp32"),
-    "peer-torch_flash": (r"flash path|FlashAttention-2", "bf16"),
-    "peer-torch_cudnn": (r"cuDNN", "bf16"),
-    "peer-fa3": (r"FlashAttention-3|FA3", "bf16"),
-    "peer-fa4": (r"FlashAttention-4|FA4", "bf16"),
-}
-TENSOR = re.compile(r"tensor[ -]cores?|3xTF32", re.I)
-FMA = re.compile(r"FMA units|\bFFMA\b|CUDA cores", re.I)
-DENIED = re.compile(r"\b(no|not|nothing|none|without|never|neither)\b[^.;:]*tensor[ -]cores?|tensor[ -]cores? (are|is) not", re.I)
-OURS = re.compile(r"\b(lessons?|solutions?|kernels?|ours?)\b", re.I)
-VERSION = re.compile(
-    r"\b(PyTorch|cuDNN|Triton|flash-attn-4|CuTe DSL|CUTLASS|flash-attention)(?:'s)? (?:at )?(?:commit )?v?([0-9]+(?:\.[0-9]+)+[a-z0-9]*|[0-9a-f]{7,})(?! or newer)\b"
-)
+ARGUMENTS = [word for word in sys.argv[1:] if word != "--list"]
+ROOT = Path(ARGUMENTS[0] if ARGUMENTS else ".")
+CLAIMS = Path(__file__).with_name("claims.tsv")
+LIBRARY = re.compile(r"PyTorch|\btorch\b|torch[._]|cuBLAS|cuDNN|FlashAttention|\bFA[234]\b|memory-efficient|EFFICIENT_ATTENTION|Triton|\blibrar(y|ies)\b|\bpeers?\b", re.I)
+UNIT = re.compile(r"tensor[ -]?cores?|\bF?FMAs?\b|CUDA cores|TF32|single precision|(plain|ordinary|true) fp32|fp32 units", re.I)
+PRODUCT = r"(PyTorch|torch|cuDNN|Triton|flash-attn-4|FlashAttention-[234]|CuTe DSL|nvidia-cutlass-dsl|CUTLASS|flash-attention)"
+VERSION = re.compile(PRODUCT + r"`?(?:'s)?[ ,=(*]{1,4}(?:at )?(?:commit |version )?`?v?([0-9]+\.[0-9]+[0-9.]*(?:[a-z]+[0-9]+)?|[0-9a-f]{7,40})\b", re.I)
+# Said of no library by name, and so of all that are compared in fp32.
+GENERAL = re.compile(r"\b(nothing|none|neither|everything|nowhere|no kernel|all|tables?)\b.*(fp32|single precision|TF32)|(fp32|single precision|TF32).*\b(nothing|none|neither|everything|nowhere|no kernel|all)\b", re.I)
+REQUIRED = re.compile(r"or (newer|later)|at least|too old|times|×", re.I)
+ALIASES = {"torch": "pytorch", "nvidia-cutlass-dsl": "cute dsl", "flashattention-3": "flash-attention", "flashattention-4": "flash-attn-4"}
+
+
+def fail(message: str) -> None:
+    print(message)
+    sys.exit(2)
 
 
 def rows(name: str) -> list[dict[str, str]]:
-    return [row for path in sorted(ROOT.glob(f"results/*/{name}")) for row in csv.DictReader(open(path, encoding="utf-8"))]
-
-
-def on_tensor_cores(row: dict[str, str]) -> bool:
-    """If fewer multiply-adds run on the FMA units than half of those that both GEMMs need."""
-    return float(row["ffma"]) < int(row["B"]) * int(row["H"]) * int(row["Nq"]) * int(row["Nk"]) * int(row["D"])
-
-
-def texts() -> list[tuple[str, str]]:
-    """Where, and a paragraph, a table's row or a title."""
     found = []
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("results/*.md"), *ROOT.glob("peers/*.md"), *ROOT.glob("lessons/**/*.md"), *ROOT.glob("solutions/*/NOTES.md")]
-    for path in sorted({*pages, *ROOT.glob("post/outline.md"), *ROOT.glob("lessons/*/questions")}):
-        block, start = "", 1
-        for number, line in enumerate([*path.read_text(encoding="utf-8").splitlines(), ""], 1):
-            if line.strip() and not line.startswith(("|", "#", "- ", "==", "ask:", "why:")):
-                start, block = (number if not block else start), f"{block} {line.strip()}"
-                continue
-            found.append((f"{path.relative_to(ROOT)}:{start}", block))
-            start, block = number, line
-        found.append((f"{path.relative_to(ROOT)}:{start}", block))
-    for path in sorted(ROOT.glob("plots/charts/*/charts.tsv")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            found += [(f"{path.relative_to(ROOT)}, chart {line.split(chr(9))[0]}", cell) for cell in line.split("\t")[1:]]
-    for path in sorted(ROOT.glob("plots/charts/*/*.svg")):
-        words = " ".join(re.findall(r">([^<>]+)<", path.read_text(encoding="utf-8")))
-        found.append((str(path.relative_to(ROOT)), words))
+    for path in sorted(ROOT.glob(f"results/*/{name}")):
+        try:
+            with open(path, encoding="utf-8") as file:
+                found += [row | {"gpu": path.parent.name} for row in csv.DictReader(file)]
+        except (UnicodeDecodeError, csv.Error) as error:
+            fail(f"{path}: {error}")
     return found
 
 
-def main() -> int:
-    units = {(row["lesson"], row["dtype"]): on_tensor_cores(row) for row in rows("units.csv")}
+def counted_units() -> dict[str, set[str]]:
+    """Of each library "tensor cores" or "FMA units", whichever does at least half of the multiply-adds that both GEMMs need, on each GPU."""
+    units: dict[str, set[str]] = {}
+    for row in rows("units.csv"):
+        try:
+            half = int(row["B"]) * int(row["H"]) * int(row["Nq"]) * int(row["Nk"]) * int(row["D"])
+            on_fma = float(row["ffma"]) >= half
+        except (KeyError, TypeError, ValueError):
+            fail(f"results/{row['gpu']}/units.csv: a row of {row.get('lesson')} has no number where one belongs")
+        units.setdefault(row["lesson"], set()).add("FMA units" if on_fma else "tensor cores")
     if not units:
-        print("results/ has no units.csv: make peers UNITS=1 counts them, on a GPU")
-        return 2
-    timed = {name: set() for name in ("PyTorch", "cuDNN", "Triton", "flash-attn-4", "CuTe DSL", "CUTLASS", "flash-attention")}
+        fail("results/ has no units.csv: make peers UNITS=1 counts them, on a GPU")
+    return units
+
+
+def sentences() -> list[tuple[str, str]]:
+    """Each sentence, table row and title, without Markdown's marks, and where it begins."""
+    found = []
+    pages = {path for pattern in ("*.md", "results/*.md", "peers/*.md", "plots/*.md", "post/*.md", "examples/*.md", "lessons/**/*.md", "solutions/*/NOTES.md",
+             "lessons/*/questions", "lessons/*/hints", "notebook.ipynb", "baselines/*.cu") for path in ROOT.glob(pattern)}
+    for path in sorted(pages):
+        block, start, generated = "", 1, False
+        for number, line in enumerate([*path.read_text(encoding="utf-8").splitlines(), ""], 1):
+            if re.match(r"<!-- \w+:(begin|end) ", line):
+                generated, line = ":begin" in line, ""
+            if generated:
+                continue
+            line = re.sub(r"^\s*(//|#+|[-*]|\"|ask:|why:|choice:)\s*", "" if block else " ", line).strip()
+            starts_anew = not line or line.startswith("|") or block.startswith("|")
+            if starts_anew:
+                found += split(f"{path.relative_to(ROOT)}:{start}", block)
+                block = ""
+            start, block = (start if block else number), f"{block} {line}".strip()
+        found += split(f"{path.relative_to(ROOT)}:{start}", block)
+    for path in sorted(ROOT.glob("plots/charts/*/charts.tsv")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            name, *cells = line.split("\t")
+            found += [(f"{path.relative_to(ROOT)}, chart {name}", re.sub(r"[0-9][0-9.]*", "N", cell)) for cell in cells[:3]]
+    return found
+
+
+def split(where: str, block: str) -> list[tuple[str, str]]:
+    plain = re.sub(r"\]\([^)]*\)|\{\{[^}]*\}\}|[*`\[\]]", "", block)
+    parts = [plain] if plain.startswith("|") else re.split(r"(?<=[.?!])\s+(?=[A-Z(])", plain)
+    return [(where, re.sub(r"\s+", " ", part).strip()) for part in parts if part]
+
+
+def main() -> int:
+    units = counted_units()
+    timed: dict[str, set[str]] = {}
     for row in rows("libraries.csv"):
-        for part in row["version"].split("; "):
+        for part in (row.get("version") or "").split("; "):
             name, _, version = part.rpartition(" ")
-            timed.setdefault(name, set()).add(version)
-    wrong = []
-    for where, text in texts():
-        for sentence in [text] if text.startswith("|") else re.split(r"(?<=[.;:?])\s", text):
-            named = [(name, dtype) for name, (words, dtype) in CALLED.items() if re.search(f"{words}|`{name}`", sentence)]
-            denied = bool(DENIED.search(sentence))
-            if denied and not named and not OURS.search(sentence) and "fp32" in text:
-                named = [key for key in units if key[1] == "fp32" and not key[0].startswith("solution") and "triton" not in key[0]]
-            for key in named:
-                if key not in units:
-                    continue
-                says_tensor = TENSOR.search(sentence) and not denied
-                says_other = denied or FMA.search(sentence) and not TENSOR.search(sentence)
-                if units[key] and says_other:
-                    wrong.append(f"{where}: {key[0]} runs on tensor cores in {key[1]}, as counted: {sentence.strip()[:150]}")
-                elif not units[key] and says_tensor and len(named) == 1:
-                    wrong.append(f"{where}: {key[0]} runs on FMA units in {key[1]}, as counted: {sentence.strip()[:150]}")
-        for name, version in VERSION.findall(text):
-            if not any(known.startswith(version) or version.startswith(known) for known in timed[name]):
-                wrong.append(f"{where}: no row of results/ is of {name} {version}")
-    print("\n".join(wrong))
+            timed.setdefault(name.lower(), set()).add(version)
+    listed = {}
+    for line in CLAIMS.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            claims, _, sentence = line.partition("\t")
+            listed[sentence] = [] if claims == "-" else [tuple(claim.split("=")) for claim in claims.split(", ")]
+    wrong, unlisted = [], []
+    for where, sentence in sentences():
+        if UNIT.search(sentence) and (LIBRARY.search(sentence) or GENERAL.search(sentence)):
+            if sentence not in listed:
+                unlisted.append(f"-\t{sentence}")
+                wrong.append(f"{where}: say in tests/plots/claims.tsv what this claims of a library: {sentence}")
+            for library, unit in listed.get(sentence, []):
+                if units.get(library) != {unit}:
+                    wrong.append(f"{where}: {library} runs on {' or '.join(sorted(units.get(library, {'units that were not counted'})))}, not on {unit}: {sentence}")
+        for match in VERSION.finditer(sentence):
+            name, version = ALIASES.get(match[1].lower(), match[1].lower()), match[2].rstrip(".")
+            is_commit = "." not in version
+            known = any(v == version or v.startswith(version + ".") or is_commit and (v.startswith(version) or version.startswith(v)) for v in timed.get(name, ()))
+            if not known and not REQUIRED.search(sentence[match.start() : match.end() + 12]):
+                wrong.append(f"{where}: no row of results/ is of {match[1]} {version}: {sentence}")
+    print("\n".join(dict.fromkeys(unlisted) if "--list" in sys.argv else wrong))
     return 1 if wrong else 0
 
 
