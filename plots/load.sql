@@ -53,6 +53,13 @@ CREATE TABLE form (name, pattern, kind);
 INSERT INTO form VALUES
     ('run', '^.', 'the name of a run'),
     ('lesson', '^((solution|lesson)-[0-9][0-9]_[a-z0-9_]+|(baseline|peer)-[a-z0-9_]+|kernel-.+|unfused_softmax)$', 'the name of a lesson'),
+    ('dtype', '^(fp32|fp16|bf16)(-inexact)?$', 'an element type'),
+    ('ffma', '^[0-9]+$', 'a count'),
+    ('tensor_instructions', '^[0-9]*$', 'a count, or empty'),
+    ('tf32_operations', '^[0-9]*$', 'a count, or empty'),
+    ('fp16_operations', '^[0-9]*$', 'a count, or empty'),
+    ('bf16_operations', '^[0-9]*$', 'a count, or empty'),
+    ('version', '^[A-Za-z][^;]* [^; ]+(; [A-Za-z][^;]* [^; ]+)*$', 'names of libraries, each with its version'),
     ('ablation', '^[a-z0-9][-a-z0-9]*$', 'the name of an ablation'),
     ('bank_conflicts', '^(-|[0-9.]+)$', 'a number, or -'),
     ('counter', '^(-|[a-z_]+)$', 'the name of a counter, or -'),
@@ -85,6 +92,11 @@ GROUP BY file, line HAVING count(*) <> columns
 UNION ALL
 SELECT file, line, name || ' is ''' || value || ''', not ' || kind || '; mend or delete this line'
 FROM field JOIN form USING (name) WHERE value NOT REGEXP pattern
+UNION ALL
+SELECT file, line, 'device is ''' || value || ''' in the folder of an ' || device || '; move or delete this line'
+FROM field JOIN (SELECT gpu, value AS device, max(rows) FROM (SELECT gpu, value, count(*) AS rows FROM field WHERE name = 'device'
+    GROUP BY gpu, value) GROUP BY gpu) USING (gpu)
+WHERE name = 'device' AND value <> device
 UNION ALL
 SELECT file, line, 'gb_per_s is ''' || value || ''', not a number above zero; mend or delete this line'
 FROM field WHERE what = 'softmax' AND name = 'gb_per_s' AND NOT CAST(value AS REAL) > 0;

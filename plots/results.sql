@@ -106,13 +106,16 @@ CREATE TABLE compared_library (name, words, rank);
 INSERT INTO compared_library VALUES ('fa3', 'FlashAttention-3', 1), ('fa4', 'FlashAttention-4', 2), ('torch_cudnn', 'cuDNN', 3),
     ('torch_flash', 'FlashAttention-2', 4);
 
--- Each solution of the grid over the libraries of its run, shape by shape. best: whichever of them is the fastest at the shape.
+-- Each solution of the grid over the libraries of its run, shape by shape. best: whichever of them is the fastest at the shape, if all of
+-- them were timed there; a library that is missing must not make the others' best look slower.
 CREATE VIEW over_library AS
 SELECT gpu, run, p.name, dtype, causal, Nq, D, other AS library, other_us / us AS ratio, any_noisy
 FROM grid_pair AS p JOIN compared_library AS l ON l.name = other WHERE other_kind = 'peer'
 UNION ALL
 SELECT gpu, run, p.name, dtype, causal, Nq, D, 'best', min(other_us) / us, any_noisy
-FROM grid_pair AS p JOIN compared_library AS l ON l.name = other WHERE other_kind = 'peer' GROUP BY gpu, run, p.name, dtype, causal, Nq, D;
+FROM grid_pair AS p JOIN compared_library AS l ON l.name = other WHERE other_kind = 'peer' GROUP BY gpu, run, p.name, dtype, causal, Nq, D
+HAVING count(*) = (SELECT count(DISTINCT g.name) FROM grid AS g JOIN compared_library AS c ON c.name = g.name
+    WHERE g.gpu = p.gpu AND g.run = p.run AND g.dtype = p.dtype AND g.kind = 'peer');
 
 -- "PyTorch 2.11.0; flash-attn-4 4.0.0b36, CuTe DSL 4.8.1": what a run of make peers was taken with.
 CREATE VIEW run_versions AS

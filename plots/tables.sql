@@ -88,11 +88,16 @@ SELECT 'libraries', '', gpu || dtype, place, text FROM (
     SELECT gpu, dtype, 1 AS place, table_head(dtype || ' |', group_concat('N=' || Nq, ' | '), 'geometric mean') AS text
     FROM (SELECT DISTINCT gpu, dtype, Nq FROM last_over ORDER BY Nq) GROUP BY gpu, dtype
     UNION ALL SELECT gpu, dtype, 2 + rank + D / 1e3 + causal / 1e4, table_row(words, printf('D=%d%s', D, iif(causal, ', causal', '')),
-        group_concat(times(ratio, any_noisy), ' | '), printf('%.3f', exp(avg(ln(ratio)))))
-    FROM (SELECT * FROM last_over ORDER BY D, causal, Nq) GROUP BY gpu, dtype, words, D, causal
+        group_concat(coalesce(times(ratio, any_noisy), '-'), ' | '), coalesce(printf('%.3f', exp(avg(ln(ratio)))), '-') ||
+        iif(count(ratio) < count(*), printf(' of %d', count(ratio)), ''))
+    FROM (SELECT * FROM (SELECT DISTINCT gpu, dtype, words, rank FROM last_over) JOIN (SELECT DISTINCT gpu, dtype, D, causal, Nq FROM last_over)
+            USING (gpu, dtype) LEFT JOIN last_over USING (gpu, dtype, words, rank, D, causal, Nq) ORDER BY D, causal, Nq)
+    GROUP BY gpu, dtype, words, D, causal
     UNION ALL SELECT gpu, dtype, 2.9 + rank, table_row(words, 'all shapes', printf('at least %.3f', min(ratio)) ||
-        replace(hex(zeroblob(count(DISTINCT Nq) - 1)), '00', ' |'), printf('%.3f', exp(avg(ln(ratio)))))
-    FROM last_over GROUP BY gpu, dtype, words
+        replace(hex(zeroblob((SELECT count(DISTINCT Nq) FROM last_over AS l WHERE (l.gpu, l.dtype) = (o.gpu, o.dtype)) - 1)), '00', ' |'),
+        printf('%.3f', exp(avg(ln(ratio)))) || iif(count(*) < (SELECT count(*) FROM (SELECT DISTINCT D, causal, Nq FROM last_over AS l
+            WHERE (l.gpu, l.dtype) = (o.gpu, o.dtype))), ' of ' || count(*), ''))
+    FROM last_over AS o GROUP BY gpu, dtype, words
     UNION ALL SELECT gpu, dtype, 1e9, 'The library''s time over the time of lesson ' || substr(name, 1, 2) ||
         '; the best library is, at each shape, the fastest of ' || (SELECT group_concat(words, ', ') FROM (SELECT DISTINCT words, rank
             FROM last_over AS l WHERE (l.gpu, l.dtype) = (one.gpu, one.dtype) AND rank > 0 ORDER BY rank)) ||

@@ -37,7 +37,7 @@ SELECT 3, printf('- **fp32** (TF32 off; B=1 H=16 N=4096 D=64): from %s TFLOP/s i
             '3xTF32)') || ',' FROM runs_on JOIN chosen USING (gpu) WHERE name = 'torch_efficient' AND dtype = 'fp32' AND units LIKE 'tensor%'), ''),
     c.efficient_us / c.us, z.number, c.baseline_us / c.us)
 FROM (SELECT *, min(name) FROM measured WHERE dtype = 'fp32') AS a, last AS z, compared AS c JOIN chosen USING (gpu)
-WHERE z.dtype = 'fp32' AND c.name = z.name AND shape = '1,16,4096,64' AND NOT eager;
+WHERE z.dtype = 'fp32' AND c.name = z.name AND shape = '1,16,4096,64' AND NOT eager AND c.efficient_us > 0 AND c.baseline_us > 0;
 
 CREATE TEMP VIEW ladder_table AS
 SELECT '' AS place, '| lesson | its one idea | takes about | TFLOP/s |' AS text
