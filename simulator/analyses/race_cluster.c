@@ -141,7 +141,7 @@ static void report_lifetime(struct warp *warp, const struct bound *bound, int la
                             const char *why) {
     struct sim_dim at = target->index;
     warp_report(warp, SIM_FINDING_CLUSTER_LIFETIME, bound, NULL, lane,
-                "{here} accesses shared memory of block (%u,%u,%u), %s", at.x, at.y, at.z, why);
+                "{op} accesses shared memory of block (%u,%u,%u), %s", at.x, at.y, at.z, why);
 }
 
 static struct remote_shadow *remote_shadow_of(struct warp *warp, struct block *block) {
@@ -165,13 +165,13 @@ bool race_cluster_check_alive(struct warp *warp, const struct bound *bound, int 
     if (target == warp->block)
         return true;
     if (target->ended) {
-        report_lifetime(warp, bound, lane, target, "whose threads have all exited [cluster-exited]");
+        report_lifetime(warp, bound, lane, target, "which has exited [cluster-exited]");
         warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return false;
     }
     if (warp->block->race.on && !race_cluster_has_synchronized(warp, target))
         report_lifetime(warp, bound, lane, target,
-                        "with no synchronization that ensures that this block has started [cluster-not-started]");
+                        "which may not have started: no cluster barrier precedes this access [cluster-not-started]");
     return true;
 }
 
@@ -208,12 +208,12 @@ static void report_race(struct warp *warp, const struct bound *bound, int lane, 
         snprintf(accessor, sizeof accessor, "warp %u of block (%u,%u,%u)", earlier->agent, by->index.x, by->index.y,
                  by->index.z);
     else
-        snprintf(accessor, sizeof accessor, "an asynchronous copy or wgmma of block (%u,%u,%u)", by->index.x,
+        snprintf(accessor, sizeof accessor, "the %s of block (%u,%u,%u)", sim_report_operation(other->ptx), by->index.x,
                  by->index.y, by->index.z);
     warp_report(warp, SIM_FINDING_RACE_CLUSTER, bound, other, lane,
-                "{here} %s %s%s, which %s %s at {there}, with no cluster barrier between them (%s)",
+                "{here} %s %s%s, which %s %s at {there}, with no cluster barrier between that %s and this %s (%s)",
                 writes ? "writes" : "reads", element, owner_name, accessor, earlier->wrote ? "wrote" : "read",
-                race_hazard(writes, earlier->wrote));
+                earlier->wrote ? "write" : "read", writes ? "write" : "read", race_hazard(writes, earlier->wrote));
 }
 
 static void check_against(struct warp *warp, const struct bound *bound, int lane, const struct block *target,
@@ -256,9 +256,11 @@ static void report_pending(struct warp *warp, const struct bound *bound, int lan
     char element[ELEMENT_NAME_TEXT];
     const struct run *run = warp->run;
     element_name_shared(run->kernel->ptx, run->own_shared, cell << run->kernel->shadow_shift, element);
-    warp_report(warp, SIM_FINDING_MISSING_WAIT, bound, &warp->code[(target->race.pending[cell] - 1) >> 6], lane,
-                "{here} %s %s of block (%u,%u,%u), which the asynchronous copy issued at {there} is still writing",
-                writes ? "writes" : "reads", element, target->index.x, target->index.y, target->index.z);
+    const struct bound *copy = &warp->code[(target->race.pending[cell] - 1) >> 6];
+    warp_report(warp, SIM_FINDING_MISSING_WAIT, bound, copy, lane,
+                "{here} %s %s of block (%u,%u,%u), which the {other} may still write: wait for the %s first (%s)",
+                writes ? "writes" : "reads", element, target->index.x, target->index.y, target->index.z,
+                sim_report_operation(copy->ptx), race_wait_for(copy, true));
 }
 
 // Checks one cell of another block, and notes the access in its shadow.
@@ -362,11 +364,10 @@ void race_cluster_check_cell(struct warp *warp, const struct bound *bound, size_
     check_against(warp, bound, lane, warp->block, cell, w, true, writes, atomic);
     if (w->clock && race_uses_async_proxy(bound) && !writes && is_ordered(warp, w->rank, w->warp, w->clock) &&
         w->rank != warp->block->rank && warp->cluster->known[w->rank * CLOCKS + CLOCK_VISIBLE + w->warp] < w->clock) {
-        warp_report(
-            warp, SIM_FINDING_PROXY_FENCE, bound, &warp->code[w->by >> 6], lane,
-            "{here} reads byte %zu of shared memory through the async proxy, which another block of the cluster "
-            "wrote at {there} through the generic proxy, with no fence.proxy.async after the store",
-            cell << warp->run->kernel->shadow_shift);
+        warp_report(warp, SIM_FINDING_PROXY_FENCE, bound, &warp->code[w->by >> 6], lane,
+                    "{op} reads byte %zu of shared memory through the async proxy, which another block of the cluster "
+                    "wrote at {there} through the generic proxy, with no fence.proxy.async after that write",
+                    cell << warp->run->kernel->shadow_shift);
     }
     for (int i = 0; writes && i < READERS; i++)
         check_against(warp, bound, lane, warp->block, cell, &remote->read[i], false, true, false);

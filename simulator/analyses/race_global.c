@@ -293,13 +293,13 @@ static void report_race(struct warp *warp, const struct bound *bound, const stru
     warp_report(warp, kind, bound, other, lane, "{here} %s %s, which %s %s at {there} in the same launch%s",
                 writes ? "writes" : "reads", element, accessor, other_wrote ? "wrote" : "read",
                 mixed                                      ? ""
-                : is_of_block(bound) || is_of_block(other) ? ": the scope of one of the two accesses is its own block "
-                                                             "(.cta) [grid-race-scope]"
-                : counted     ? ": this block has incremented a counter since, with no __threadfence() after the atomic"
-                : seen        ? ": this block has read a flag or a counter since, with no __threadfence() after that "
+                : is_of_block(bound) || is_of_block(other) ? ": one of the two accesses has .cta scope, which orders "
+                                                             "nothing between blocks [grid-race-scope]"
+                : counted     ? ": this block has since incremented a counter, with no __threadfence() after the atomic"
+                : seen        ? ": this block has since read a flag or a counter, with no __threadfence() after that "
                                 "read [grid-race-acquire]"
-                : unpublished ? ", without releasing its write: each thread that writes needs a __threadfence(), and a "
-                                "barrier, before the block's atomic [grid-race-release]"
+                : unpublished ? ": the write is not released; each writing thread must execute __threadfence(), and a "
+                                "barrier must follow, before the writing block's atomic [grid-race-release]"
                               : "");
 }
 

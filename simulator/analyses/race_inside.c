@@ -73,7 +73,7 @@ void inside_report(struct warp *warp, const struct bound *bound, const struct ac
     enum sim_finding_kind kind = mixed    ? SIM_FINDING_MIXED_ACCESS
                                  : within ? SIM_FINDING_RACE_WARP
                                           : SIM_FINDING_RACE_BLOCK;
-    char accessor[64], element[ELEMENT_NAME_TEXT];
+    char accessor[64], element[ELEMENT_NAME_TEXT], order[RACE_ORDER_TEXT];
     if (warp_reported(warp, kind, bound, other))
         return;
     if (shadow_lane(when) < LANES) {
@@ -83,9 +83,9 @@ void inside_report(struct warp *warp, const struct bound *bound, const struct ac
         snprintf(accessor, sizeof accessor, "a thread of warp %u of the same block", when & 31);
     }
     element_name_global(access->allocation, 4 * word, element);
+    race_missing_order(warp, inside_epoch(warp, when), writes, other_wrote, order);
     warp_report(warp, kind, bound, other, lane, "{here} %s %s, which %s %s at {there}, with no %s (%s)",
-                writes ? "writes" : "reads", element, accessor, other_wrote ? "wrote" : "read",
-                within ? "__syncwarp() between them" : race_missing_order(warp, inside_epoch(warp, when)),
+                writes ? "writes" : "reads", element, accessor, other_wrote ? "wrote" : "read", order,
                 race_hazard(writes, other_wrote));
 }
 

@@ -64,8 +64,8 @@ static void check_cell(struct warp *warp, const struct bound *bound, int lane, s
     bool written = epoch >= race->first_epoch && !(race->pending_cells && race->pending[cell]);
     if (written && (by & 63) != SHADOW_ASYNC && epoch >> 5 > warp->clock[CLOCK_VISIBLE + (epoch & 31)]) {
         warp_report(warp, SIM_FINDING_PROXY_FENCE, bound, &warp->code[by >> 6], lane,
-                    "{here} reads byte %zu of shared memory through the async proxy, which {there} wrote through the "
-                    "generic proxy, with no fence.proxy.async after the store",
+                    "{op} reads byte %zu of shared memory through the async proxy, which the {other} wrote through the "
+                    "generic proxy, with no fence.proxy.async after that write",
                     cell << warp->run->kernel->shadow_shift);
     }
 }

@@ -7,13 +7,41 @@
 
 #include <stdio.h>
 
-const char *race_missing_order(const struct warp *warp, uint32_t epoch) {
+static const char *noun(bool writes) {
+    return writes ? "write" : "read";
+}
+
+void race_missing_order(const struct warp *warp, uint32_t epoch, bool writes, bool other_wrote, char *text) {
     unsigned other = epoch & 31;
-    bool parts = warp->clock[CLOCK_HAS_LANES] && epoch >> 5 <= warp->clock[CLOCK_LANE + other] >> 5;
-    return parts ? "__syncwarp() between this access and the signal of another lane of the same warp"
-           : warp->has_pending_acquire && epoch >> 5 <= warp->pending_acquire[other]
-               ? "fence between this warp's read of the flag or counter and this line"
-               : "barrier between them";
+    if (other == warp->index)
+        snprintf(text, RACE_ORDER_TEXT, "__syncwarp() between that %s and this %s", noun(other_wrote), noun(writes));
+    else if (warp->clock[CLOCK_HAS_LANES] && epoch >> 5 <= warp->clock[CLOCK_LANE + other] >> 5)
+        snprintf(text, RACE_ORDER_TEXT,
+                 "__syncwarp() between that %s and the arrival, or the flag, of another lane of that thread's warp",
+                 noun(other_wrote));
+    else if (warp->has_pending_acquire && epoch >> 5 <= warp->pending_acquire[other])
+        snprintf(text, RACE_ORDER_TEXT, "fence between this warp's read of the flag or counter and this %s",
+                 noun(writes));
+    else
+        snprintf(text, RACE_ORDER_TEXT, "barrier between that %s and this %s", noun(other_wrote), noun(writes));
+}
+
+const char *race_wait_for(const struct bound *operation, bool wrote) {
+    switch (operation->ptx->opcode) {
+    case PTX_OP_WGMMA_MMA_ASYNC:
+        return "wgmma.wait_group";
+    case PTX_OP_CP_ASYNC:
+        return "cp.async.wait_group";
+    case PTX_OP_CP_ASYNC_BULK_TENSOR:
+    case PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR:
+    case PTX_OP_CP_ASYNC_BULK:
+    case PTX_OP_CP_REDUCE_ASYNC_BULK:
+        if (operation->ptx->space == PTX_GLOBAL)
+            return wrote ? "cp.async.bulk.wait_group" : "cp.async.bulk.wait_group.read";
+        return "mbarrier.try_wait";
+    default:
+        return "mbarrier.try_wait";
+    }
 }
 
 static void name_cell(const struct warp *warp, size_t cell, char text[ELEMENT_NAME_TEXT]) {
@@ -34,30 +62,40 @@ void race_report_shared(struct warp *warp, const struct bound *bound, int lane, 
                                  : async  ? SIM_FINDING_RACE_ASYNC
                                  : within ? SIM_FINDING_RACE_WARP
                                           : SIM_FINDING_RACE_BLOCK;
-    char accessor[96], element[ELEMENT_NAME_TEXT];
+    const char *actor = race_uses_async_proxy(bound) ? "{op}" : "{here}";
+    char accessor[96], element[ELEMENT_NAME_TEXT], order[RACE_ORDER_TEXT];
     if (warp_reported(warp, kind, bound, other))
         return;
     if (unit) {
         name_cell(warp, cell, element);
         warp_report(
             warp, kind, bound, other, lane,
-            "{here} %s %s, which the asynchronous copy or wgmma issued at {there} may still %s: this warp has not "
-            "waited for its completion (%s)",
-            writes ? "writes" : "reads", element, other_wrote ? "write" : "read", race_hazard(writes, other_wrote));
+            "%s %s %s, which the {other} may still %s: wait for the %s first (%s, then a barrier if another thread "
+            "waits) (%s)",
+            actor, writes ? "writes" : "reads", element, noun(other_wrote), sim_report_operation(other->ptx),
+            race_wait_for(other, other_wrote), race_hazard(writes, other_wrote));
         return;
     }
+    race_missing_order(warp, epoch, writes, other_wrote, order);
     if ((by & 63) == SHADOW_ASYNC) {
-        snprintf(accessor, sizeof accessor, "a bulk copy");
-    } else if ((by & 63) < LANES) {
+        name_cell(warp, cell, element);
+        warp_report(warp, kind, bound, other, lane,
+                    "%s %s %s, which the {other} %s; %s waited for the %s, with no %s after the wait (%s)", actor,
+                    writes ? "writes" : "reads", element, other_wrote ? "wrote" : "read",
+                    within ? "only another lane of this warp has" : "another warp has",
+                    sim_report_operation(other->ptx), within ? "__syncwarp()" : "barrier",
+                    race_hazard(writes, other_wrote));
+        return;
+    }
+    if ((by & 63) < LANES) {
         struct sim_dim thread = warp_thread(warp, epoch & 31, (int)(by & 63));
         snprintf(accessor, sizeof accessor, "thread (%u,%u,%u)", thread.x, thread.y, thread.z);
     } else {
         snprintf(accessor, sizeof accessor, "a thread of warp %u", epoch & 31);
     }
     name_cell(warp, cell, element);
-    warp_report(warp, kind, bound, other, lane, "{here} %s %s, which %s %s at {there}, with no %s (%s)",
-                writes ? "writes" : "reads", element, accessor, other_wrote ? "wrote" : "read",
-                within ? "__syncwarp() between them" : race_missing_order(warp, epoch),
+    warp_report(warp, kind, bound, other, lane, "%s %s %s, which %s %s at {there}, with no %s (%s)", actor,
+                writes ? "writes" : "reads", element, accessor, other_wrote ? "wrote" : "read", order,
                 race_hazard(writes, other_wrote));
 }
 
@@ -68,7 +106,10 @@ void race_report_pending(struct warp *warp, const struct bound *bound, int lane,
         return;
     name_cell(warp, cell, element);
     warp_report(warp, SIM_FINDING_MISSING_WAIT, bound, &warp->code[by >> 6], lane,
-                "{here} %s %s, which the asynchronous copy issued at {there} is still writing", does, element);
+                "%s %s %s, which the {other} may still write: wait for the %s first (%s, then a barrier if another "
+                "thread waits)",
+                race_uses_async_proxy(bound) ? "{op}" : "{here}", does, element,
+                sim_report_operation(warp->code[by >> 6].ptx), race_wait_for(&warp->code[by >> 6], true));
 }
 
 void race_report_uninitialized(struct warp *warp, const struct bound *bound, int lane, size_t cell) {

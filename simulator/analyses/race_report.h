@@ -10,8 +10,13 @@ static inline const char *race_hazard(bool writes, bool other_wrote) {
     return !writes ? "read-after-write hazard" : other_wrote ? "write-after-write hazard" : "write-after-read hazard";
 }
 
-// The synchronization that is missing between two warps that race, for a message.
-const char *race_missing_order(const struct warp *warp, uint32_t epoch);
+// The synchronization that is missing between an earlier access of another warp and this one: "barrier between that
+// write and this read". RACE_ORDER_TEXT bytes.
+enum { RACE_ORDER_TEXT = 160 };
+void race_missing_order(const struct warp *warp, uint32_t epoch, bool writes, bool other_wrote, char *text);
+
+// The wait that orders what follows after the asynchronous operation: "wgmma.wait_group".
+const char *race_wait_for(const struct bound *operation, bool wrote);
 
 // Reports that the lane's access to a cell races with the earlier access of the shadow's entry (epoch, by).
 void race_report_shared(struct warp *warp, const struct bound *bound, int lane, size_t cell, uint32_t epoch,

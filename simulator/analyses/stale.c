@@ -57,7 +57,7 @@ void stale_load(struct warp *warp, const struct bound *bound, const struct acces
         warp_report(
             warp, SIM_FINDING_MISSING_SYNCWARP, bound, NULL, lane,
             "{here} reads volatile shared memory that another lane of the warp has stored to, with no __syncwarp() "
-            "between them: it gets the old value");
+            "between the store and the read; the read returns the old value");
     }
 }
 

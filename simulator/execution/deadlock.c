@@ -146,7 +146,9 @@ void deadlock_report(struct block *block) {
     struct warp *warp = found.warp;
     sim_report(found.kind, block->run->kernel->ptx, found.split->pc, -1, warp->block->index,
                warp_thread(warp, warp->index, first_lane(found.split->mask)),
-               "no thread of the %s can make progress; the list below shows where each one waits%s",
+               "the %s at {here} never completes: no thread of the %s can make progress; the list below shows where "
+               "each warp waits%s",
+               sim_report_operation(warp->code[found.split->pc].ptx),
                cluster && cluster->blocks > 1 ? "cluster" : "block", list);
     warp_fatal(warp, SIM_LAUNCH_FAILURE);
 }

@@ -80,7 +80,7 @@ static bool within_limit(struct warp *warp) {
     char last_observed[SPIN_TEXT];
     spin_describe(warp, last_observed);
     warp_report(warp, SIM_FINDING_INSTRUCTION_LIMIT, &warp->code[split->pc], NULL, first_lane(split->mask),
-                "the block has executed %llu warp instructions and is still in the loop at this line%s. If the loop is "
+                "the block has executed %llu warp instructions and is still in the loop at {here}%s. If the loop is "
                 "finite, rerun with SIMULATOR_INSTRUCTION_LIMIT=%llu",
                 (unsigned long long)done, last_observed, (unsigned long long)run->options.instruction_limit * 10);
     warp_fatal(warp, SIM_LAUNCH_TIMEOUT);

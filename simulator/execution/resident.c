@@ -197,9 +197,9 @@ static void report_not_resident(const struct residents *r) {
     struct warp *warp = first_live(r->block[0]);
     warp_report(
         warp, SIM_FINDING_NOT_RESIDENT, &warp->code[warp->block->poll_pc], NULL, first_lane(warp->live),
-        "{here} waits in a loop for other blocks; of the grid's %llu blocks %llu fit on the GPU at a time, all of them "
-        "wait, and the others cannot start",
-        (unsigned long long)run->blocks, (unsigned long long)run->launch->resident_blocks);
+        "{here} waits in a loop for other blocks; only %llu of the grid's %llu blocks fit on the GPU at a time, all "
+        "resident blocks wait, and the other blocks cannot start",
+        (unsigned long long)run->launch->resident_blocks, (unsigned long long)run->blocks);
     warp_fatal(warp, SIM_LAUNCH_TIMEOUT);
 }
 

@@ -119,12 +119,12 @@ static void arrive(struct warp *warp, const struct bound *bound, unsigned id, un
     } else if (threads == 0 && barrier->expected == 0 && !same_line(warp, pc, barrier->first_pc)) {
         warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, bound, &warp->code[barrier->first_pc],
                     first_lane(warp->live ? warp->live : 1),
-                    "warps of the block wait at different __syncthreads(): this warp at {here}, warp %d at {there}",
-                    __builtin_ctz(barrier->warps));
+                    "warps of the block wait at different __syncthreads(): warp %u at {here}, and warp %d at {there}",
+                    warp->index, __builtin_ctz(barrier->warps));
     } else if (threads != barrier->expected) {
         warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, bound, &warp->code[barrier->first_pc],
                     first_lane(warp->live ? warp->live : 1),
-                    "named barrier %u is used with %u threads at {here} and with %u at {there}", id, threads,
+                    "named barrier %u has a count of %u threads at {here}, but of %u threads at {there}", id, threads,
                     barrier->expected);
     }
     recording_event(warp, bound, RECORDING_ARRIVE, id, 0);
@@ -176,9 +176,10 @@ enum step run_barrier(struct warp *warp, const struct bound *bound, uint32_t mas
     int lane = first_lane(mask);
     unsigned id = value_of(warp, bound->a, lane, 0), threads = value_of(warp, bound->b, lane, 0);
     if (id >= BARRIERS || threads % LANES != 0 || (bound->extra == BAR_ARRIVE && threads == 0)) {
-        warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, bound, NULL, lane,
-                    "named barrier %u with %u threads: barrier IDs are 0 to 15, and thread counts are multiples of 32",
-                    id, threads);
+        warp_report(
+            warp, SIM_FINDING_DIVERGENT_BARRIER, bound, NULL, lane,
+            "{op} names barrier %u and %u threads; a barrier ID is 0 to 15, and a thread count is a multiple of 32", id,
+            threads);
         return warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }
     if (bound->extra == BAR_ARRIVE) {
@@ -222,8 +223,10 @@ bool barrier_release_divergent(struct block *block) {
                 if (b->state == SPLIT_AT_BARRIER && b->barrier == a->barrier && !same_line(warp, a->pc, b->pc)) {
                     warp_report(warp, SIM_FINDING_DIVERGENT_BARRIER, &warp->code[a->pc], &warp->code[b->pc],
                                 first_lane(a->mask),
-                                "threads of one warp wait at different barriers: %d threads at {here}, %d at {there}",
-                                __builtin_popcount(a->mask), __builtin_popcount(b->mask));
+                                "%d threads of warp %u wait at the barrier at {here}, but %d threads of the same warp "
+                                "wait at the "
+                                "barrier at {there}",
+                                __builtin_popcount(a->mask), warp->index, __builtin_popcount(b->mask));
                 }
             }
             count_waiting(warp, &warp->code[a->pc], a->barrier, a->barrier_threads);

@@ -47,7 +47,7 @@ void cluster_lanes_exited(struct warp *warp) {
 
 static enum step misuse(struct warp *warp, const struct bound *bound, const struct bound *other, uint32_t lanes,
                         const char *what) {
-    warp_report(warp, SIM_FINDING_CLUSTER_BARRIER, bound, other, first_lane(lanes), "{here} %s", what);
+    warp_report(warp, SIM_FINDING_CLUSTER_BARRIER, bound, other, first_lane(lanes), "%s", what);
     return warp_fatal(warp, SIM_LAUNCH_FAILURE);
 }
 
@@ -58,8 +58,8 @@ static enum step run_arrive(struct warp *warp, const struct bound *bound, uint32
     bool relaxed = bound->ptx->flags & PTX_VOLATILE && !(bound->ptx->flags & PTX_RELEASE);
     if (mine->due & mask)
         return misuse(warp, bound, &warp->code[mine->arrive_pc], mine->due & mask,
-                      "arrives at the cluster barrier, at which the same thread has arrived at {there} and has not "
-                      "waited since [barrier-cluster-arrive]");
+                      "the thread executes the {op} after the {other}, with no barrier.cluster.wait between the two "
+                      "arrivals [barrier-cluster-arrive]");
     mine->arrived |= mask;
     mine->due |= mask;
     mine->arrive_pc = pc_of(warp, bound);
@@ -77,7 +77,8 @@ static enum step run_wait(struct warp *warp, const struct bound *bound, uint32_t
     struct cluster_warp *mine = warp->cluster;
     if (mask & ~mine->due)
         return misuse(warp, bound, NULL, mask & ~mine->due,
-                      "waits at the cluster barrier, at which this thread has not arrived [barrier-cluster-wait]");
+                      "the thread executes the {op} without a preceding barrier.cluster.arrive "
+                      "[barrier-cluster-wait]");
     if (mine->arrived & mask)
         return warp_wait(warp, mask);
     mine->due &= ~mask;
@@ -92,7 +93,7 @@ bool cluster_describe(const struct warp *warp, const struct split *split, char *
     size_t length = 0;
     if (warp->code[split->pc].ptx->opcode != PTX_OP_BARRIER_CLUSTER_WAIT || split->state != SPLIT_AT_EVENT)
         return false;
-    length += (size_t)snprintf(text, size, "barrier.cluster, missing arrivals:");
+    length += (size_t)snprintf(text, size, "barrier.cluster; missing arrivals:");
     for (unsigned r = 0; r < cluster->blocks && length < size; r++) {
         const struct sim_dim *at = &cluster->block[r]->index;
         if (missing(cluster, r))
@@ -120,7 +121,7 @@ static bool is_shared(struct warp *warp, const struct bound *bound, uint64_t add
     if (bound->ptx->space != PTX_GENERIC || (address & WINDOW_MASK) == SIM_SHARED_WINDOW)
         return true;
     warp_report(warp, SIM_FINDING_CLUSTER_ADDRESS, bound, NULL, lane,
-                "{here} maps address 0x%llx, which is not in shared memory, to another block of the cluster",
+                "{op} maps address 0x%llx to another block of the cluster, but the address is not in shared memory",
                 (unsigned long long)address);
     warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     return false;

@@ -27,7 +27,8 @@ static void check_metadata(struct warp *warp, const struct bound *bound, const s
                 continue;
             if (!warp_reported(warp, SIM_FINDING_SPARSE_METADATA, bound, NULL))
                 warp_report(warp, SIM_FINDING_SPARSE_METADATA, bound, NULL, lane,
-                            "{here} has metadata 0x%08x in lane %d, whose bits %d to %d name indices %u and %u",
+                            "{op} has metadata 0x%08x in lane %d: bits %d to %d select elements %u and %u of a chunk, "
+                            "which is not a valid pair",
                             metadata[lane], lane, 4 * i, 4 * i + 3, places & 3, places >> 2);
             return;
         }

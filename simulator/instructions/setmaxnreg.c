@@ -52,18 +52,21 @@ static enum step run_setmaxnreg(struct warp *warp, const struct bound *bound, ui
     bool more = bound->ptx->opcode == PTX_OP_SETMAXNREG_INC;
     uint32_t wanted = bound->extra, held = warp->registers;
     if (mask != ALL_LANES) {
+        char active[LANE_LIST_TEXT];
+        lane_list(mask, active);
         warp_report(warp, SIM_FINDING_DIVERGENT_WARPGROUP, bound, NULL, first_lane(mask),
-                    "{here} needs all 128 threads of warpgroup %u; not all lanes of this warp are active",
-                    warp->index / 4);
+                    "{op} must be executed by all 128 threads of warpgroup %u, but in warp %u only %s %s active",
+                    warp->index / 4, warp->index, active, mask & (mask - 1) ? "are" : "is");
         return warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }
     if (!held) {
-        warp_report(warp, SIM_FINDING_SETMAXNREG_IGNORED, bound, NULL, 0, "{here} has no effect: ptxas ignores it");
+        warp_report(warp, SIM_FINDING_SETMAXNREG_IGNORED, bound, NULL, 0,
+                    "{op} has no effect, because ptxas ignores the instruction");
         return STEP_NEXT;
     }
     if (more ? wanted < held : wanted > held) {
         warp_report(warp, SIM_FINDING_REGISTER_BUDGET, bound, NULL, 0,
-                    "{here} requests %u registers per thread, %s than the %u that a thread has", wanted,
+                    "{op} requests %u registers per thread, which is %s than the %u that each thread has", wanted,
                     more ? "fewer" : "more", held);
         return warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }

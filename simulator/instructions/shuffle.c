@@ -42,7 +42,7 @@ static enum step run_shuffle(struct warp *warp, const struct bound *bound, uint3
         int from = source_lane(bound->ptx->variant, lane, b[lane], c[lane], &valid);
         if (!(mask >> from & 1)) {
             warp_report(warp, SIM_FINDING_INACTIVE_LANES, bound, NULL, lane,
-                        "{here} reads the value of lane %d, which %s: the result is undefined", from,
+                        "{op} reads the value of lane %d, which %s; the result is undefined", from,
                         warp->live >> from & 1 ? "does not execute the shuffle" : "has exited or does not exist");
         }
         result[lane] = a[from];

@@ -30,7 +30,7 @@ static bool join_holding(struct warp *warp) {
 static void check_own_mask(struct warp *warp, const struct bound *bound, int lane, uint32_t members) {
     if (!(members >> lane & 1)) {
         warp_report(warp, SIM_FINDING_INACTIVE_LANES, bound, NULL, lane,
-                    "{here} is executed by lane %d, which is not in its own mask %08x", lane, members);
+                    "{op} is executed by lane %d, but the mask %08x does not contain lane %d", lane, members, lane);
     }
 }
 
@@ -110,7 +110,7 @@ bool sync_whole_warp(struct warp *warp, const struct bound *bound, uint32_t mask
         return true;
     if (sync_converge(warp, bound, &mask, NO_OPERAND, step)) {
         warp_report(warp, SIM_FINDING_INACTIVE_LANES, bound, NULL, first_lane(mask),
-                    "{here} needs all 32 lanes of the warp; lanes %08x have exited or do not exist", ~mask);
+                    "{op} must be executed by all 32 lanes of the warp; lanes %08x have exited or do not exist", ~mask);
         *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }
     return false;

@@ -48,7 +48,7 @@ static void store_map(struct warp *warp, const struct bound *bound, const struct
 
 static enum step report_misaligned(struct warp *warp, const struct bound *bound, int lane) {
     warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
-                "{here} modifies a tensor map at address 0x%llx, which is not a multiple of %d",
+                "{op} modifies the tensor map at address 0x%llx, which is not a multiple of %d bytes",
                 (unsigned long long)held.base, TENSOR_MAP_ALIGNMENT);
     return warp_fatal(warp, SIM_MISALIGNED_ADDRESS);
 }
@@ -158,10 +158,10 @@ static enum step replace(struct warp *warp, const struct bound *bound, int lane)
         return step;
     if (!initialize_map(&map)) {
         warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
-                    "{here} modifies a tensor map at address 0x%llx that %s [tensor-map-invalid]",
+                    "{op} modifies the tensor map at address 0x%llx, which %s [tensor-map-invalid]",
                     (unsigned long long)held.base,
                     map.magic == TENSOR_MAP_MAGIC
-                        ? "cuTensorMapEncodeIm2col wrote; tensormap.replace modifies tiled maps only"
+                        ? "was written by cuTensorMapEncodeIm2col; tensormap.replace modifies tiled maps only"
                         : "was neither written by cuTensorMapEncodeTiled nor filled with zeros");
         return warp_fatal(warp, SIM_ILLEGAL_INSTRUCTION);
     }

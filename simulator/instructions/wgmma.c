@@ -12,6 +12,7 @@
 #include "../recording/recording.h"
 #include "families.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,16 +137,21 @@ void wgmma_report_in_flight(struct warp *warp, const struct bound *bound, uint32
 static enum step diverged(struct warp *warp, const struct bound *bound, const struct bound *other, int lane,
                           const char *what) {
     warp_report(warp, SIM_FINDING_DIVERGENT_WARPGROUP, bound, other, lane,
-                "{here} needs all 128 threads of warpgroup %u; %s", warp->index / WARPGROUP, what);
+                "{op} must be executed by all 128 threads of warpgroup %u, but %s", warp->index / WARPGROUP, what);
     return warp_fatal(warp, SIM_LAUNCH_FAILURE);
 }
 
 // All lanes of the warp, and all four warps, have to execute the instruction.
 static enum step check_warpgroup(struct warp *warp, const struct bound *bound, uint32_t mask) {
-    if (mask != ALL_LANES)
-        return diverged(warp, bound, NULL, first_lane(mask), "not all lanes of this warp are active");
+    char active[LANE_LIST_TEXT + 40];
+    if (mask != ALL_LANES) {
+        int length = snprintf(active, sizeof active, "in warp %u only ", warp->index);
+        lane_list(mask, active + length);
+        strcat(active, mask & (mask - 1) ? " are active" : " is active");
+        return diverged(warp, bound, NULL, first_lane(mask), active);
+    }
     if (warp->index / WARPGROUP * WARPGROUP + WARPGROUP > warp->block->warps)
-        return diverged(warp, bound, NULL, 0, "the block has fewer threads");
+        return diverged(warp, bound, NULL, 0, "the block has no such threads");
     return STEP_NEXT;
 }
 
@@ -167,9 +173,9 @@ static void check_swizzle(struct warp *warp, const struct bound *bound, const st
     int swizzle = race_proxy_swizzle(warp->block, at, &pc);
     if (swizzle >= 0 && swizzle != tile->swizzle)
         warp_report(warp, SIM_FINDING_WGMMA_OPERAND, bound, &warp->code[pc], 0,
-                    "{here} reads byte %u of shared memory for %s with %s, by its descriptor; the copy at {there} has "
-                    "written it with %s, by its tensor map [wgmma-swizzle]",
-                    at, name, order[tile->swizzle], order[swizzle]);
+                    "the descriptor of %s of the {op} specifies %s, but the {other} wrote byte %u of shared memory "
+                    "with %s [wgmma-swizzle]",
+                    name, order[tile->swizzle], at, order[swizzle]);
 }
 
 // Checks a read of rows [first, first + rows): they are within the block's shared memory, and written.
@@ -185,9 +191,9 @@ static enum step read_tile(struct warp *warp, const struct bound *bound, const s
             if (at + 16 > warp->run->shared_bytes) {
                 warp_report(
                     warp, SIM_FINDING_WGMMA_OPERAND, bound, NULL, 0,
-                    "{here} reads byte %u of shared memory for row %u of %s, which is out of bounds: the block has "
-                    "%zu bytes; the descriptor has start address %u, leading dimension byte offset %u and "
-                    "stride byte offset %u [wgmma-out-of-bounds]",
+                    "{op} reads byte %u of shared memory for row %u of %s, but the block has only %zu bytes; the "
+                    "descriptor has start address %u, leading dimension byte offset %u, and stride byte offset %u "
+                    "[wgmma-out-of-bounds]",
                     at, row, name, warp->run->shared_bytes, tile->start, tile->leading, tile->stride);
                 return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
             }
@@ -230,7 +236,7 @@ static enum step issue(struct warp *warp, const struct bound *bound, uint32_t *n
             race_agent_of_wgmma(warp->block, warp->index, &agent) ? race_agent_issue(warp->block, agent) : 0;
     } else if (unit->group[g].pc[slot] != pc_of(warp, bound)) {
         return diverged(warp, bound, &warp->code[unit->group[g].pc[slot]], 0,
-                        "another warp of the warpgroup is at {there}");
+                        "another warp of the warpgroup executes the {other}");
     }
     *number = n;
     *clock = unit->group[g].clock[slot];
@@ -270,7 +276,7 @@ static void check_metadata(struct warp *warp, const struct bound *bound, const s
         if (!wrong || lane % 4 / 2 != (int)what->selector)
             continue;
         warp_report(warp, SIM_FINDING_WGMMA_OPERAND, bound, NULL, lane,
-                    "{here} uses 0x%08x as tf32 metadata, whose hexadecimal digits have to be 4 or e [wgmma-metadata]",
+                    "{op} has tf32 sparsity metadata 0x%08x; each hexadecimal digit must be 4 or e [wgmma-metadata]",
                     word);
         return;
     }
@@ -287,12 +293,12 @@ static enum step run_mma(struct warp *warp, const struct bound *bound, uint32_t 
         return warp_fatal(warp, SIM_OUT_OF_HOST_MEMORY);
     struct wgmma_warp *mine = &warp->block->wgmma->warp[warp->index];
     if (mine->issued - slowest(warp, &gone) >= MOST_IN_FLIGHT - 1)
-        return gone ? diverged(warp, bound, NULL, 0, "one of its warps has exited") : warp_wait(warp, mask);
+        return gone ? diverged(warp, bound, NULL, 0, "a warp of the warpgroup has exited") : warp_wait(warp, mask);
     if (!mine->fenced)
         warp_report(
             warp, SIM_FINDING_WGMMA_FENCE, bound, NULL, first_lane(mask),
-            "{here} is a wgmma with no wgmma.fence before it: earlier writes to its registers may not be visible "
-            "to it");
+            "no wgmma.fence precedes the {op}; earlier writes to the accumulator or A registers may not be visible to "
+            "the wgmma");
     step = issue(warp, bound, &n, &clock, &first);
     struct lane_wgmma what = operands.what;
     what.keeps = operands.keeps == NO_OPERAND || ((*predicate(warp, operands.keeps) & 1) != operands.keeps_flipped);
@@ -341,7 +347,7 @@ static enum step wait_group(struct warp *warp, const struct bound *bound, struct
         return STEP_NEXT;
     uint32_t n = mine->group_end[(group - 1) % GROUPS];
     if (slowest(warp, &gone) < n)
-        return gone ? diverged(warp, bound, NULL, 0, "one of its warps has exited before it issued what is waited for")
+        return gone ? diverged(warp, bound, NULL, 0, "a warp of the warpgroup has exited before issuing the wgmma")
                     : warp_wait(warp, mask);
     mine->waited = group;
     mine->retired = n;

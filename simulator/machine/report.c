@@ -95,6 +95,32 @@ void sim_report_location(const struct ptx_kernel *kernel, int32_t instruction, c
     }
 }
 
+const char *sim_report_operation(const struct ptx_instruction *instruction) {
+    bool stores = instruction->space == PTX_GLOBAL;
+    switch (instruction->opcode) {
+    case PTX_OP_LD:
+    case PTX_OP_LDU:
+        return "load";
+    case PTX_OP_ST:
+        return "store";
+    case PTX_OP_ATOM:
+    case PTX_OP_RED:
+        return "atomic";
+    case PTX_OP_BAR:
+        return "barrier";
+    case PTX_OP_SHFL:
+        return "shfl.sync";
+    case PTX_OP_WGMMA_MMA_ASYNC:
+        return "wgmma";
+    case PTX_OP_CP_ASYNC_BULK_TENSOR:
+        return stores ? "TMA store" : "TMA load";
+    case PTX_OP_CP_REDUCE_ASYNC_BULK_TENSOR:
+        return "TMA reduction";
+    default:
+        return ptx_opcode_name(instruction->opcode);
+    }
+}
+
 // Replaces {here} and {there} by the locations of the two instructions.
 static void insert_locations(const char *detail, const char *here, const char *there, char *text, size_t size) {
     size_t length = 0;
@@ -146,12 +172,62 @@ static uint64_t hash_of(const char *text, uint64_t hash) {
     return hash;
 }
 
-// Two threads that write one element by one instruction compute the same index.
+// Causes of findings whose details contain these words: they show more than the kind does. The first one counts.
+static const struct {
+    enum sim_finding_kind kind;
+    const char *words, *cause;
+} shown_cause[] = {
+    {SIM_FINDING_RACE_ASYNC, " may still ",
+     "the wait is missing, comes after this access or after the arrival that releases the stage, or leaves too many "
+     "groups in flight."},
+    {SIM_FINDING_RACE_ASYNC, " waited for ",
+     "one thread waits for the copy, and no barrier follows: each thread that accesses the data must wait on the "
+     "mbarrier, or pass a barrier after the wait."},
+    {SIM_FINDING_RACE_ASYNC, "",
+     "the thread that issues the asynchronous operation does not wait until all other threads have arrived after their "
+     "accesses: consumers at the stage's empty mbarrier, threads that store a tile at a barrier."},
+    {SIM_FINDING_MISSING_WAIT, " when the block exits",
+     "cp.async.bulk.wait_group.read 0 is missing before the end of the block, in the thread that issued the store."},
+    {SIM_FINDING_MISSING_WAIT, "(mbarrier.try_wait",
+     "the thread does not wait on the mbarrier that the copy signals, waits for the wrong phase, or accesses the data "
+     "before the wait."},
+    {SIM_FINDING_MISSING_WAIT, "(cp.async.wait_group",
+     "cp.async.wait_group (or __pipeline_wait_prior) is missing before the access, or leaves too many groups in "
+     "flight."},
+    {SIM_FINDING_OUT_OF_BOUNDS, " (0 = innermost)",
+     "an index is not checked before the TMA store or reduction: a TMA load fills elements outside of the tensor with "
+     "zeros, but a TMA store must start inside the tensor."},
+    {SIM_FINDING_MISALIGNED, " (innermost)",
+     "the innermost coordinate, times the element size, must be a multiple of 16 bytes."},
+    {SIM_FINDING_MISALIGNED, " of 0x",
+     "a bulk copy needs 16-byte aligned addresses and a size that is a multiple of 16 bytes; a TMA box needs a "
+     "128-byte "
+     "aligned address in shared memory."},
+    {SIM_FINDING_WGMMA_OPERAND, " swizzle",
+     "the swizzle mode in the wgmma descriptor (bits 62 and 63) must be that of the tensor map "
+     "(CU_TENSOR_MAP_SWIZZLE_...)."},
+    {SIM_FINDING_WGMMA_OPERAND, " sparsity metadata ", "the metadata belongs to other elements, or to other lanes."},
+    {SIM_FINDING_WGMMA_OPERAND, " descriptor ",
+     "the start address or a byte offset of the descriptor does not match the layout of the tile in shared memory."},
+    {SIM_FINDING_MBARRIER, " never initialized ",
+     "mbarrier.init is missing, or initializes an mbarrier at another address."},
+    {SIM_FINDING_MBARRIER, " after the initialization ",
+     "a __syncthreads(), or cluster.sync() for an mbarrier of another block, is missing after mbarrier.init."},
+    {SIM_FINDING_MBARRIER, " one arrival too many ",
+     "the arrival count of mbarrier.init is less than the number of arrivals per phase, or the transaction byte count "
+     "of the phase is too large, so that the phase does not complete."},
+};
+
+// The cause that the details show, or else the usual one of the kind. Two threads that write one element by one
+// instruction compute the same index.
 static const char *cause_of(enum sim_finding_kind kind, bool same, const char *words) {
     bool races = kind == SIM_FINDING_RACE_BLOCK || kind == SIM_FINDING_RACE_WARP;
-    return races && same && strstr(words, " writes ") && strstr(words, " wrote ")
-               ? "the index is the same for two threads: a barrier would not help."
-               : kinds[kind].usual_cause;
+    if (races && same && strstr(words, " writes ") && strstr(words, " wrote "))
+        return "the index is the same for two threads: a barrier would not help.";
+    for (size_t i = 0; i < sizeof shown_cause / sizeof *shown_cause; i++)
+        if (shown_cause[i].kind == kind && strstr(words, shown_cause[i].words))
+            return shown_cause[i].cause;
+    return kinds[kind].usual_cause;
 }
 
 static char *make_details(const char *cause, const char *listing) {
@@ -339,7 +415,7 @@ unsigned sim_report_flush(void) {
             print_finding(one);
     }
     if (omitted)
-        fprintf(stderr, "simulator: and %u more findings of this launch\n", omitted);
+        fprintf(stderr, "simulator: %u more findings of this launch are not shown\n", omitted);
     for (unsigned i = 0; i < unprinted; i++) {
         free(findings[i].title);
         free(findings[i].details);

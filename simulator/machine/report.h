@@ -23,6 +23,9 @@ void sim_report(enum sim_finding_kind kind, const struct ptx_kernel *kernel, int
 // yet.
 _Atomic uint64_t *sim_report_counter(enum sim_finding_kind kind, int32_t instruction, int32_t other_instruction);
 
+// The name of the operation that a reader of the PTX ISA knows: "mbarrier.try_wait", "TMA load", "wgmma".
+const char *sim_report_operation(const struct ptx_instruction *instruction);
+
 // "file.cu:line", with the calls it was inlined through.
 void sim_report_location(const struct ptx_kernel *kernel, int32_t instruction, char *text, size_t size);
 

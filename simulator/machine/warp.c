@@ -58,6 +58,22 @@ struct sim_dim warp_thread(const struct warp *warp, unsigned warp_index, int lan
     return (struct sim_dim){thread % size.x, thread / size.x % size.y, thread / size.x / size.y};
 }
 
+void lane_list(uint32_t mask, char text[LANE_LIST_TEXT]) {
+    int length = snprintf(text, LANE_LIST_TEXT, "%s ", mask & (mask - 1) ? "lanes" : "lane");
+    for (int first = 0, end; first < LANES; first = end + 1) {
+        for (end = first; end < LANES && mask >> end & 1;)
+            end++;
+        if (end == first)
+            continue;
+        bool last = end == LANES || mask >> end == 0, is_first = text[length - 1] == ' ';
+        length += snprintf(text + length, (size_t)(LANE_LIST_TEXT - length), end - first > 1 ? "%s%d to %d" : "%s%d",
+                           is_first ? ""
+                           : last   ? " and "
+                                    : ", ",
+                           first, end - 1);
+    }
+}
+
 bool warp_reported(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound,
                    const struct bound *other) {
     int32_t line = bound->line, other_line = other ? other->line : -1;
@@ -80,15 +96,34 @@ bool warp_reported(struct warp *warp, enum sim_finding_kind kind, const struct b
     return count;
 }
 
+// Replaces {op} and {other} by the operation and its place.
+static void insert_operations(const char *detail, const struct bound *bound, const struct bound *other, char *text,
+                              size_t size) {
+    size_t length = 0;
+    while (*detail && length + 1 < size) {
+        bool is_op = strncmp(detail, "{op}", 4) == 0, is_other = other && strncmp(detail, "{other}", 7) == 0;
+        if (is_op || is_other) {
+            length += (size_t)snprintf(text + length, size - length, is_op ? "%s at {here}" : "%s at {there}",
+                                       sim_report_operation(is_op ? bound->ptx : other->ptx));
+            length = length < size ? length : size - 1;
+            detail += is_op ? 4 : 7;
+        } else {
+            text[length++] = *detail++;
+        }
+    }
+    text[length] = 0;
+}
+
 void warp_report(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound, const struct bound *other,
                  int lane, const char *detail, ...) {
-    char text[768];
+    char detailed[768], text[1024];
     va_list arguments;
     if (warp_reported(warp, kind, bound, other))
         return;
     va_start(arguments, detail);
-    vsnprintf(text, sizeof text, detail, arguments);
+    vsnprintf(detailed, sizeof detailed, detail, arguments);
     va_end(arguments);
+    insert_operations(detailed, bound, other, text, sizeof text);
     sim_report(kind, warp->run->kernel->ptx, bound->line, other ? other->line : -1, warp->block->index,
                warp_thread(warp, warp->index, lane), "%s", text);
 }

@@ -204,7 +204,13 @@ void warp_remove_split(struct warp *warp, struct split *split);
 // before composing a message.
 bool warp_reported(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound, const struct bound *other);
 
-// Reports a finding at an instruction that this warp executes. A fatal one ends the launch with status.
+// "lanes 0 to 15", "lane 3", "lanes 0 to 3 and 8 to 11": the lanes of a mask, for a message.
+enum { LANE_LIST_TEXT = 160 };
+void lane_list(uint32_t mask, char text[LANE_LIST_TEXT]);
+
+// Reports a finding at an instruction that this warp executes. A fatal one ends the launch with status. In addition to
+// sim_report's {here} and {there}, {op} and {other} in the detail are replaced by the operation of bound or other and
+// its location: "mbarrier.try_wait at file.cu:12".
 void warp_report(struct warp *warp, enum sim_finding_kind kind, const struct bound *bound, const struct bound *other,
                  int lane, const char *detail, ...) __attribute__((format(printf, 6, 7)));
 enum step warp_fatal(struct warp *warp, enum sim_status status);

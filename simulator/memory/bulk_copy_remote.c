@@ -21,7 +21,7 @@ enum step bulk_copy_remote(struct warp *warp, const struct bound *bound, int lan
     if (step == STEP_NEXT)
         step = bulk_check_shared(warp, bound, lane, to, bytes, BULK_UNIT);
     if (step == STEP_NEXT && (bytes == 0 || bytes % BULK_UNIT))
-        return bulk_misaligned(warp, bound, lane, "the number of bytes", bytes, BULK_UNIT);
+        return bulk_misaligned(warp, bound, lane, "a size", bytes, BULK_UNIT);
     if (step != STEP_NEXT)
         return step;
     struct bulk_copy *copy = bulk_make(warp, bound, lane, bytes);

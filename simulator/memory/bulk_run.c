@@ -148,12 +148,12 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
     struct mbarrier *barrier = mbarrier_for_access(warp, bound, barrier_address, lane, &step);
     bool by_proxy = bound->ptx->opcode != PTX_OP_ST_ASYNC && !copy->reduces;
     if (barrier && barrier->owner != target) {
-        warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-                    "{here} copies to shared memory of block (%u,%u,%u) and signals an mbarrier of block (%u,%u,%u): "
-                    "both have to "
-                    "be in the same block [mbarrier-block]",
-                    target->index.x, target->index.y, target->index.z, barrier->owner->index.x, barrier->owner->index.y,
-                    barrier->owner->index.z);
+        warp_report(
+            warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+            "{op} writes to shared memory of block (%u,%u,%u), but signals an mbarrier of block (%u,%u,%u); the "
+            "destination and the mbarrier must be in the same block [mbarrier-block]",
+            target->index.x, target->index.y, target->index.z, barrier->owner->index.x, barrier->owner->index.y,
+            barrier->owner->index.z);
         step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
         barrier = NULL;
     }
@@ -163,8 +163,8 @@ enum step bulk_issue(struct warp *warp, const struct bound *bound, int lane, str
     }
     if (!barrier->fenced && warp->block->race.on && by_proxy)
         warp_report(warp, SIM_FINDING_MBARRIER_INIT_FENCE, bound, &warp->code[barrier->init_pc], lane,
-                    "{here} issues a bulk copy that signals the mbarrier at byte %u of shared memory, which {there} "
-                    "initializes, with no fence.mbarrier_init between them",
+                    "{op} signals the mbarrier at byte %u of shared memory, with no fence.mbarrier_init after the "
+                    "{other}",
                     barrier->offset);
     copy->phase = barrier->phase;
     copy->swizzle = box ? box->map.swizzle : -1;
@@ -277,9 +277,9 @@ enum step bulk_check_plain(struct warp *warp, const struct bound *bound, int lan
                            uint32_t bytes, struct sim_allocation **allocation) {
     enum step step = bulk_check_shared(warp, bound, lane, offset, bytes, BULK_UNIT);
     if (step == STEP_NEXT && (bytes == 0 || bytes % BULK_UNIT))
-        return bulk_misaligned(warp, bound, lane, "the number of bytes", bytes, BULK_UNIT);
+        return bulk_misaligned(warp, bound, lane, "a size", bytes, BULK_UNIT);
     if (step == STEP_NEXT && address % BULK_UNIT)
-        return bulk_misaligned(warp, bound, lane, "the address in global memory", address, BULK_UNIT);
+        return bulk_misaligned(warp, bound, lane, "a global memory address", address, BULK_UNIT);
     bool writes = bound->ptx->space == PTX_GLOBAL;
     return step == STEP_NEXT ? bulk_check_global(warp, bound, lane, address, bytes, writes, false, allocation) : step;
 }

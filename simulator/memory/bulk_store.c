@@ -105,8 +105,8 @@ static enum step check_corner(struct warp *warp, const struct bound *bound, int 
         if (box->at[i] >= 0)
             continue;
         warp_report(warp, SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
-                    "{here} stores a box that starts at coordinate %d of dimension %u: a box that is stored or reduced "
-                    "cannot start at a negative coordinate [negative-coordinate]",
+                    "{op} has coordinate %d in dimension %u (0 = innermost); only a TMA load may start below 0 "
+                    "[negative-coordinate]",
                     box->at[i], i);
         return warp_fatal(warp, SIM_ILLEGAL_INSTRUCTION);
     }
@@ -122,7 +122,7 @@ enum step bulk_store_tensor(struct warp *warp, const struct bound *bound, int la
         bound->ptx->opcode == PTX_OP_CP_ASYNC_BULK_TENSOR ? PTX_NO_TYPE : (enum ptx_type)box.map.type;
     if (reduces && !can_reduce(bound->ptx->variant, reduces)) {
         warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
-                    "{here} uses a reduction that is not defined for the element type of the tensor map "
+                    "{op} uses a reduction that is not defined for the element type of the tensor map "
                     "[tensor-map-reduction]");
         return warp_fatal(warp, SIM_LAUNCH_FAILURE);
     }
@@ -239,9 +239,9 @@ static void report_unfinished_copies(struct block *block) {
     for (unsigned w = 0; w < block->warps && !known; w++)
         known = block->warp[w].clock[agent] >= last->clock;
     if (!known)
-        warp_report(&block->warp[last->warp], SIM_FINDING_CLUSTER_LIFETIME, &block->warp[0].code[last->pc], NULL,
-                    last->lane,
-                    "the block exits while the copy at {here} may still read its shared memory [cluster-early-exit]");
+        warp_report(
+            &block->warp[last->warp], SIM_FINDING_CLUSTER_LIFETIME, &block->warp[0].code[last->pc], NULL, last->lane,
+            "the {op} may still read shared memory of the issuing block when the block exits [cluster-early-exit]");
     *last = (struct block_copy){0};
 }
 
@@ -253,9 +253,8 @@ void bulk_end(struct block *block) {
         struct bulk_store *store = block->stores->first;
         struct warp *warp = &block->warp[store->warp];
         if (!store->read && block->race.on)
-            warp_report(
-                warp, SIM_FINDING_MISSING_WAIT, &warp->code[store->copy->pc], NULL, store->lane,
-                "the block exits while the copy at {here} may still read its shared memory [missing-store-wait]");
+            warp_report(warp, SIM_FINDING_MISSING_WAIT, &warp->code[store->copy->pc], NULL, store->lane,
+                        "the {op} may still read shared memory when the block exits [missing-store-wait]");
         block->stores->first = store->next;
         finish(store);
     }

@@ -4,10 +4,10 @@
 #include "spaces.h"
 
 static enum step report_mapped_address(struct warp *warp, const struct bound *bound, int lane, uint64_t rank) {
-    struct cluster *cluster = warp->block->cluster;
+    const struct cluster *cluster = warp->block->cluster;
     warp_report(warp, SIM_FINDING_CLUSTER_ADDRESS, bound, NULL, lane,
-                "{here} accesses shared memory of the block of rank %llu in a cluster of %u blocks",
-                (unsigned long long)rank, cluster ? cluster->blocks : 1);
+                "{op} accesses shared memory of cluster rank %llu, but the largest rank in the cluster is %u",
+                (unsigned long long)rank, cluster ? cluster->blocks - 1 : 0);
     return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
 }
 
@@ -85,9 +85,8 @@ enum step access_in_cluster(struct warp *warp, const struct bound *bound, struct
     access_fill(access);
     if (!check_remote_access(bound, access)) {
         warp_report(warp, SIM_FINDING_SHARED_OUT_OF_BOUNDS, bound, NULL, first_lane(access->mask),
-                    "{here} uses an address that mapa has returned; this instruction accesses the shared memory of its "
-                    "own block "
-                    "only, .shared::cluster accesses the cluster's [shared-cta-address]");
+                    "{op} uses an address that mapa has returned, but accesses only the block's own shared memory "
+                    "(.shared::cta); the address needs the .shared::cluster form [shared-cta-address]");
         return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     }
     for (uint32_t left = access->mask; left && step == STEP_NEXT;) {

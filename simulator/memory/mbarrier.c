@@ -107,15 +107,15 @@ struct mbarrier *mbarrier_for_access(struct warp *warp, const struct bound *boun
         return NULL;
     if (!barrier) {
         if (offset == UINT64_MAX || offset % 8 || offset + 8 > warp->run->shared_bytes)
-            warp_report(
-                warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-                "{here} uses an mbarrier at byte 0x%llx, which is not a multiple of 8 within the block's shared memory "
-                "[mbarrier-address]",
-                (unsigned long long)offset);
+            warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+                        "{op} accesses an mbarrier at byte 0x%llx, which is not a multiple of 8 bytes within the "
+                        "block's shared memory "
+                        "[mbarrier-address]",
+                        (unsigned long long)offset);
         else
             warp_report(
                 warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-                "{here} uses the mbarrier at byte %llu of shared memory, which no mbarrier.init has initialized "
+                "{op} accesses the mbarrier at byte %llu of shared memory, which was never initialized (mbarrier.init) "
                 "[mbarrier-uninitialized]",
                 (unsigned long long)offset);
         *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
@@ -124,8 +124,8 @@ struct mbarrier *mbarrier_for_access(struct warp *warp, const struct bound *boun
     if (warp->block->race.on && !is_init_visible(warp, barrier, lane))
         warp_report(
             warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
-            "{here} uses the mbarrier at byte %u of shared memory without synchronizing with its initialization by "
-            "warp %u at {there} [mbarrier-init-race]",
+            "{op} accesses the mbarrier at byte %u of shared memory, with no barrier after the initialization by warp "
+            "%u (the {other}) [mbarrier-init-race]",
             barrier->offset, barrier->init_epoch & 31);
     return barrier;
 }
@@ -154,12 +154,11 @@ static void complete_phase_if_due(struct mbarrier *barrier) {
 bool mbarrier_arrive(struct warp *warp, const struct bound *bound, struct mbarrier *barrier, uint32_t count, int lane,
                      uint32_t mask) {
     if (count > barrier->pending) {
-        warp_report(
-            warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
-            "too many arrivals: {here} arrives at the mbarrier at byte %u of shared memory, whose phase %u already "
-            "has all %u expected arrivals (initialized at {there}) and still waits for %lld bytes "
-            "[mbarrier-arrivals]",
-            barrier->offset, barrier->phase, barrier->count, (long long)barrier->bytes);
+        warp_report(warp, SIM_FINDING_MBARRIER, bound, &warp->code[barrier->init_pc], lane,
+                    "{op} is one arrival too many at the mbarrier at byte %u of shared memory (initialized at "
+                    "{there}): phase %u "
+                    "already has all %u expected arrivals, and waits only for %lld bytes [mbarrier-arrivals]",
+                    barrier->offset, barrier->phase, barrier->count, (long long)barrier->bytes);
         warp_fatal(warp, SIM_LAUNCH_FAILURE);
         return false;
     }
@@ -196,8 +195,8 @@ static void report_bytes(struct warp *warp, const struct mbarrier *barrier, int3
     warp_report(
         warp, SIM_FINDING_TRANSACTION_BYTES, &warp->code[barrier->expect_pc], &warp->code[pc],
         first_lane(warp->now->mask),
-        "{here} expects %lld bytes in phase %u of the mbarrier at byte %u of shared memory, but with the copy at "
-        "{there} %lld bytes arrive",
+        "{op} expects %lld bytes in phase %u of the mbarrier at byte %u of shared memory, but %lld bytes arrive, the "
+        "last by the {other}",
         (long long)barrier->expected, barrier->phase, barrier->offset, (long long)arrived);
 }
 
@@ -286,7 +285,7 @@ void mbarrier_end(struct block *block) {
             if (warp && warp->block != block)
                 warp_report(
                     warp, SIM_FINDING_CLUSTER_LIFETIME, &warp->code[copy->pc], NULL, copy->lane,
-                    "{here} copies to shared memory of block (%u,%u,%u), which exits without waiting for the copy "
+                    "{op} writes to shared memory of block (%u,%u,%u), which exits without waiting for the copy "
                     "[cluster-early-exit]",
                     block->index.x, block->index.y, block->index.z);
         }

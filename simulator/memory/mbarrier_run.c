@@ -38,9 +38,10 @@ static struct mbarrier *own_barrier_of(struct warp *warp, const struct bound *bo
     struct mbarrier *barrier = barrier_of(warp, bound, lane, step);
     if (!barrier || barrier->owner == warp->block)
         return barrier;
-    warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-                "{here} uses an mbarrier of block (%u,%u,%u); other blocks can only arrive at it [mbarrier-remote]",
-                barrier->owner->index.x, barrier->owner->index.y, barrier->owner->index.z);
+    warp_report(
+        warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+        "{op} accesses an mbarrier of block (%u,%u,%u); other blocks can only arrive at the mbarrier [mbarrier-remote]",
+        barrier->owner->index.x, barrier->owner->index.y, barrier->owner->index.z);
     *step = warp_fatal(warp, SIM_LAUNCH_FAILURE);
     return NULL;
 }
@@ -53,10 +54,11 @@ static enum step run_init(struct warp *warp, const struct bound *bound, uint32_t
         uint32_t count = value_of(warp, operands->value, lane, 0);
         if (offset == UINT64_MAX || offset % 8 || offset + 8 > warp->run->shared_bytes || count < 1 ||
             count > MOST_ARRIVALS) {
-            warp_report(warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
-                        "{here} initializes an mbarrier with an expected arrival count of %u at byte 0x%llx of shared "
-                        "memory; the byte has to be a multiple of 8, and the count 1 to %u [mbarrier-init]",
-                        count, (unsigned long long)offset, MOST_ARRIVALS);
+            warp_report(
+                warp, SIM_FINDING_MBARRIER, bound, NULL, lane,
+                "{op} has an arrival count of %u, and an mbarrier at byte 0x%llx of shared memory; the count "
+                "must be 1 to %u, and the byte a multiple of 8 within the block's shared memory [mbarrier-init]",
+                count, (unsigned long long)offset, MOST_ARRIVALS);
             return warp_fatal(warp, SIM_LAUNCH_FAILURE);
         }
         if (!mbarrier_init(warp, bound, (uint32_t)offset, count))
@@ -230,7 +232,7 @@ bool mbarrier_describe(const struct warp *warp, const struct split *split, char 
         queued += copy->bytes;
     snprintf(text, size,
              "mbarrier at byte %u of shared memory, initialized at %s; phase %u (parity %u) lacks %u of %u arrivals; "
-             "%lld bytes expected, %lld arrived",
+             "%lld bytes expected, %lld bytes arrived",
              barrier->offset, where, barrier->phase, barrier->phase & 1, barrier->pending, barrier->count,
              (long long)barrier->expected, (long long)(barrier->expected - barrier->bytes + queued));
     return true;

@@ -21,8 +21,8 @@ static enum step report_misaligned(struct warp *warp, const struct bound *bound,
     for (int lane = 0; lane < LANES; lane++) {
         if (access->mask >> lane & 1 && access->address[lane] % unit) {
             warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
-                        "{here} %s %u bytes at address 0x%llx, which is not a multiple of %u", access_verb(access),
-                        access->bytes, (unsigned long long)access->address[lane], unit);
+                        "{here} %s %u bytes at address 0x%llx, which is not a multiple of %u bytes",
+                        access_verb(access), access->bytes, (unsigned long long)access->address[lane], unit);
             return warp_fatal(warp, SIM_MISALIGNED_ADDRESS);
         }
     }

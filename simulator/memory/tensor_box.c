@@ -5,12 +5,13 @@
 #include "../machine/access.h"
 #include "../machine/block.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum step bulk_misaligned(struct warp *warp, const struct bound *bound, int lane, const char *what, uint64_t value,
                           unsigned unit) {
     warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
-                "{here} is a bulk copy; %s, 0x%llx, is not a multiple of %u", what, (unsigned long long)value, unit);
+                "{op} has %s of 0x%llx, which is not a multiple of %u bytes", what, (unsigned long long)value, unit);
     return warp_fatal(warp, SIM_MISALIGNED_ADDRESS);
 }
 
@@ -18,24 +19,23 @@ enum step bulk_check_shared(struct warp *warp, const struct bound *bound, int la
                             unsigned unit) {
     if (offset == UINT64_MAX || offset + bytes > warp->run->shared_bytes) {
         warp_report(warp, SIM_FINDING_SHARED_OUT_OF_BOUNDS, bound, NULL, lane,
-                    "{here} copies %u bytes at byte 0x%llx of the block's shared memory, which has %zu bytes", bytes,
+                    "{op} copies %u bytes at byte 0x%llx of the block's shared memory, which has %zu bytes", bytes,
                     (unsigned long long)offset, warp->run->shared_bytes);
         return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     }
-    return offset % unit ? bulk_misaligned(warp, bound, lane, "the offset in shared memory", offset, unit) : STEP_NEXT;
+    return offset % unit ? bulk_misaligned(warp, bound, lane, "a shared memory offset", offset, unit) : STEP_NEXT;
 }
 
 enum step bulk_check_global(struct warp *warp, const struct bound *bound, int lane, uint64_t address, uint64_t bytes,
                             bool writes, bool by_map, struct sim_allocation **allocation) {
     *allocation = sim_memory_find(address, bytes);
     if (!*allocation || (writes && (*allocation)->kind == SIM_ALLOCATION_CONST_VARIABLE)) {
-        warp_report(
-            warp, by_map ? SIM_FINDING_TENSOR_MAP : SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
-            "{here} %s %llu bytes at address 0x%llx, which are not within one allocation of device memory%s",
-            writes ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)address,
-            by_map
-                ? ": the tensor of the map is larger than the allocation, or its memory was freed [tensor-map-bounds]"
-                : "");
+        warp_report(warp, by_map ? SIM_FINDING_TENSOR_MAP : SIM_FINDING_OUT_OF_BOUNDS, bound, NULL, lane,
+                    "{op} %s %llu bytes at address 0x%llx, which are not within one allocation of device memory%s",
+                    writes ? "writes" : "reads", (unsigned long long)bytes, (unsigned long long)address,
+                    by_map ? ": the tensor of the map is larger than the allocation, or the allocation was freed "
+                             "[tensor-map-bounds]"
+                           : "");
         return warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     }
     struct access access = {
@@ -56,13 +56,14 @@ enum step bulk_check_global(struct warp *warp, const struct bound *bound, int la
 bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uint64_t address, struct tensor_map *map) {
     const struct run *run = warp->run;
     const char *wrong = NULL;
+    char rank[96];
     const uint8_t *from = NULL;
     if ((address & WINDOW_MASK) == PARAM_WINDOW) {
         uint64_t offset = address & ~WINDOW_MASK;
         if (offset + TENSOR_MAP_BYTES <= run->kernel->ptx->param_bytes)
             from = (const uint8_t *)run->launch->parameters + offset;
     } else if ((address & WINDOW_MASK) == SIM_LOCAL_WINDOW) {
-        wrong = "is in the thread's local memory: the parameter is not const __grid_constant__ [tensor-map-local]";
+        wrong = "is in the thread's local memory; declare the parameter as const __grid_constant__ [tensor-map-local]";
     } else if ((address & WINDOW_MASK) == SIM_SHARED_WINDOW) {
         wrong = "is in shared memory";
     } else {
@@ -76,17 +77,19 @@ bool tensor_map_read(struct warp *warp, const struct bound *bound, int lane, uin
         wrong = "is not in device memory";
     if (!wrong) {
         memcpy(map, from, sizeof *map);
+        snprintf(rank, sizeof rank, "has rank %u, but the instruction has %d coordinates [tensor-map-rank]", map->rank,
+                 bound->vector);
         if (map->magic != TENSOR_MAP_MAGIC)
             wrong = "was not written by cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col";
         else if (map->rank != bound->vector)
-            wrong = "has another rank than the instruction [tensor-map-rank]";
+            wrong = rank;
         else if (map->pixels != ((bound->ptx->flags & PTX_IM2COL) != 0))
             wrong = map->pixels ? "was written by cuTensorMapEncodeIm2col; the instruction is not .im2col"
                                 : "was written by cuTensorMapEncodeTiled; the instruction is .im2col";
     }
     if (!wrong)
         return !map->changed || tensor_map_check(warp, bound, lane, address, map);
-    warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane, "{here} uses a tensor map at address 0x%llx that %s",
+    warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane, "{op} uses the tensor map at address 0x%llx, which %s",
                 (unsigned long long)address, wrong);
     warp_fatal(warp, SIM_ILLEGAL_ADDRESS);
     return false;
@@ -111,7 +114,8 @@ enum step tensor_box_find(struct warp *warp, const struct bound *bound, const op
     if (begins % 16 == 0)
         return STEP_NEXT;
     warp_report(warp, SIM_FINDING_MISALIGNED, bound, NULL, lane,
-                "{here} copies a box whose rows start at element %d, byte %lld, which is not a multiple of 16",
+                "{op} has coordinate %d in dimension 0 (innermost): the box starts at byte %lld of a row, which is not "
+                "a multiple of 16 bytes",
                 box->at[0], (long long)begins);
     return warp_fatal(warp, SIM_ILLEGAL_INSTRUCTION);
 }

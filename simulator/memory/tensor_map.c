@@ -80,15 +80,16 @@ static bool is_floating(enum ptx_type type) {
 static bool is_dimension_wrong(const struct tensor_map *map, unsigned i, char text[WRONG_TEXT]) {
     unsigned long long stride = i + 1u < map->rank ? map->stride[i] : 0;
     if (map->no_size >> i & 1)
-        snprintf(text, WRONG_TEXT, "the size of dimension %u is 0", i);
+        snprintf(text, WRONG_TEXT, "dimension %u (globalDim) has size 0", i);
     else if (map->box[i] == 0 || map->box[i] > TENSOR_MOST_BOX)
-        snprintf(text, WRONG_TEXT, "its box has %u%s elements in dimension %u; 1 to %d are allowed", map->box[i],
-                 map->box[i] == UINT16_MAX ? " or more" : "", i, TENSOR_MOST_BOX);
+        snprintf(text, WRONG_TEXT, "the box has %u%s elements in dimension %u (boxDim); 1 to %d are allowed",
+                 map->box[i], map->box[i] == UINT16_MAX ? " or more" : "", i, TENSOR_MOST_BOX);
     else if (map->step[i] == 0 || map->step[i] > TENSOR_MOST_STEP)
-        snprintf(text, WRONG_TEXT, "the element stride of dimension %u is %u%s; 1 to %d are allowed", i, map->step[i],
-                 map->step[i] == UINT8_MAX ? " or more" : "", TENSOR_MOST_STEP);
+        snprintf(text, WRONG_TEXT, "the element stride of dimension %u (elementStrides) is %u%s; 1 to %d are allowed",
+                 i, map->step[i], map->step[i] == UINT8_MAX ? " or more" : "", TENSOR_MOST_STEP);
     else if (stride % 16 || stride >= TENSOR_STRIDE_END)
-        snprintf(text, WRONG_TEXT, "stride %u is %llu bytes; it has to be a multiple of 16 and less than 2^40", i,
+        snprintf(text, WRONG_TEXT,
+                 "globalStrides[%u] is %llu bytes; a stride must be a multiple of 16 bytes and less than 2^40 bytes", i,
                  stride);
     else
         return false;
@@ -103,18 +104,18 @@ static bool is_wrong(const struct tensor_map *map, char text[WRONG_TEXT]) {
             return true;
     if (map->address == 0 || map->address % 16)
         snprintf(text, WRONG_TEXT,
-                 "its tensor starts at address 0x%llx, which is not a multiple of 16 bytes in device memory",
+                 "the tensor starts at address 0x%llx, which is not a multiple of 16 bytes in device memory",
                  (unsigned long long)map->address);
     else if (map->interleave)
-        snprintf(text, WRONG_TEXT, "it has an interleaved layout, which the simulator does not support");
+        snprintf(text, WRONG_TEXT, "the layout is interleaved, which the simulator does not support");
     else if (map->nan_fill && !is_floating((enum ptx_type)map->type))
         snprintf(text, WRONG_TEXT,
-                 "it fills out-of-bounds elements with NaN, but its elements are not floating-point numbers");
+                 "the out-of-bounds fill is NaN (oobFill), but the element type is not a floating-point type");
     else if (bytes % 16)
-        snprintf(text, WRONG_TEXT, "a row of its box has %u bytes; it has to be a multiple of 16", bytes);
+        snprintf(text, WRONG_TEXT, "the inner box dimension is %u bytes, which is not a multiple of 16 bytes", bytes);
     else if (map->swizzle && bytes > span)
-        snprintf(text, WRONG_TEXT, "a row of its box has %u bytes, more than the span of its %u-byte swizzle", bytes,
-                 span);
+        snprintf(text, WRONG_TEXT, "the inner box dimension is %u bytes, but %u-byte swizzle allows at most %u bytes",
+                 bytes, span, span);
     else
         return false;
     return true;
@@ -127,19 +128,20 @@ bool tensor_map_check(struct warp *warp, const struct bound *bound, int lane, ui
     char text[WRONG_TEXT];
     if (of_this_launch && !map->released && map->changed > atomic_load(&run->maps_released))
         warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
-                    "{here} uses a tensor map at address 0x%llx that the kernel has modified, with neither a "
-                    "tensormap.cp_fenceproxy nor a fence.proxy.tensormap::generic.release after the modification "
+                    "{op} uses the tensor map at address 0x%llx, which the kernel has modified, with neither "
+                    "tensormap.cp_fenceproxy nor fence.proxy.tensormap::generic.release after the modification "
                     "[tensor-map-release]",
                     (unsigned long long)address);
     else if (of_this_launch && !is_acquired(warp->block, address, map->changed))
         warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
-                    "{here} uses a tensor map at address 0x%llx that the kernel has modified, and the block has not "
-                    "executed a fence.proxy.tensormap::generic.acquire on it since [tensor-map-acquire]",
+                    "{op} uses the tensor map at address 0x%llx, which the kernel has modified; after the modification "
+                    "the block has executed no fence.proxy.tensormap::generic.acquire on the map [tensor-map-acquire]",
                     (unsigned long long)address);
     if (!is_wrong(map, text))
         return true;
     warp_report(warp, SIM_FINDING_TENSOR_MAP, bound, NULL, lane,
-                "{here} uses a tensor map at address 0x%llx that tensormap.replace has modified: %s [tensor-map-field]",
+                "{op} uses the tensor map at address 0x%llx, which tensormap.replace has modified; %s "
+                "[tensor-map-field]",
                 (unsigned long long)address, text);
     warp_fatal(warp, SIM_ILLEGAL_INSTRUCTION);
     return false;

@@ -147,17 +147,17 @@ END
 
 @test "addresses that are not in the cluster's shared memory" {
     broken no_such_rank "[cluster-address]"
-    [[ $output == *" rank 4 in a cluster of 4 "* ]]
+    [[ $output == *" cluster rank 4, but the largest rank in the cluster is 3;"* ]]
     broken no_such_bin "[shared-out-of-bounds]"
     broken own_only "[shared-cta-address]"
     broken unaligned "[misaligned-access]"
-    [[ $output == *" multiple of 16;"* ]]
+    [[ $output == *" multiple of 16 bytes;"* ]]
 }
 
 @test "barrier.cluster in the wrong order, and a block that never reaches it" {
     broken twice "[barrier-cluster-arrive]"
     broken unarrived "[barrier-cluster-wait]"
-    broken one_alone "barrier.cluster, missing arrivals: 96 threads of block (1,0,0)"
+    broken one_alone "barrier.cluster; missing arrivals: 96 threads of block (1,0,0)"
     [[ $output == *"phase 4 (parity 0) lacks 1 of 1 arrivals"* ]]
 }
 

@@ -108,7 +108,7 @@ END
     run "$programs/all" sparse zeros
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *" 0x00000000 "*"[wgmma-metadata]"* ]]
+    [[ $output == *" sparsity metadata 0x00000000;"*"[wgmma-metadata]"* ]]
     golden
 }
 
@@ -153,12 +153,13 @@ END
 @test "tiles that are read without waiting on the mbarrier that TMA signals" {
     for variant in no_wait_k no_wait_q; do
         broken $variant "[missing-wait]"
-        [[ $output == *"missing wait: wgmma.cuh"* ]]
+        [[ $output == *"missing wait: wgmma at wgmma.cuh"* ]]
     done
 }
 
 @test "a stage that is refilled before its consumers have released it" {
     broken early_release "[async-race]"
+    [[ $output == *": TMA load at "*", which the wgmma at "*" may still read: wait for the wgmma first (wgmma.wait_group, "* ]]
     broken no_wait_empty "[mbarrier-arrivals]"
     broken other_parity "[deadlock]"
 }
@@ -178,7 +179,7 @@ END
     broken few_bytes "[transaction-bytes]"
     [[ $output == *" 16384 bytes in phase 0 "* ]]
     broken many_bytes "[transaction-bytes]"
-    [[ $output == *"lacks 0 of 1 arrivals; 65536 bytes expected, 32768 arrived"* ]]
+    [[ $output == *"lacks 0 of 1 arrivals; 65536 bytes expected, 32768 bytes arrived"* ]]
 }
 
 @test "an arrival count that is never reached, and a wait for the wrong phase" {
@@ -216,16 +217,16 @@ END
 
 @test "a box that starts between multiples of 16 bytes is an illegal instruction" {
     broken between "[misaligned-access]"
-    [[ $output == *" element 3, byte 6,"* ]]
+    [[ $output == *": TMA load at "*" coordinate 3 in dimension 0 (innermost)"*" byte 6 of a row,"* ]]
     [[ $output == *cudaErrorIllegalInstruction* || $output == *"an illegal instruction was encountered"* ]]
 }
 
 @test "a store of a box that starts before its tensor is an illegal instruction" {
     broken before "[negative-coordinate]"
-    [[ $output == *" coordinate -8 of dimension 1:"* ]]
+    [[ $output == *": TMA store at "*" has coordinate -8 in dimension 1 (0 = innermost);"* ]]
     [[ $output == *cudaErrorIllegalInstruction* || $output == *"an illegal instruction was encountered"* ]]
     broken left "[negative-coordinate]"
-    [[ $output == *" coordinate -64 of dimension 0:"* ]]
+    [[ $output == *" has coordinate -64 in dimension 0 (0 = innermost);"* ]]
 }
 
 @test "warps of a warpgroup that diverge" {
@@ -284,13 +285,13 @@ swizzle() {
     done
     source=$sources/swizzles.cu
     swizzle 3 1
-    for words in "for A with 32-byte swizzle" "with 128-byte swizzle, by its tensor map" \
+    for words in "the descriptor of A of the wgmma at " " specifies 32-byte swizzle, but the TMA load at " " with 128-byte swizzle;" \
         "swizzles.cu:$(grep -n '// product$' "$source" | cut -d : -f 1)" "swizzles.cu:$(grep -n '// load a$' "$source" | cut -d : -f 1)"; do
         [[ $output == *"$words"* ]]
     done
     golden
     swizzle 3 0
-    [[ $output == *"with no swizzle, by its descriptor"* ]]
+    [[ $output == *"specifies no swizzle, but the TMA load at "* ]]
     swizzle 3 3 again # by ordinary stores, whose swizzle is not known
     [ "$status" -eq 0 ]
     swizzle 2 1 again

@@ -113,17 +113,18 @@ static void test_sparse_metadata(void **state) {
     uint64_t a = expected_zeros();
     must_be_silent(RUN("sparse_product", 1, 32, 2, {a, 0x4e4e94c1}));
     must_find(RUN("sparse_product", 1, 32, 2, {a, 0x44454444}), SIM_LAUNCH_FAILURE, "[sparse-metadata]", false);
-    must_mention("sparse_product", "0x44454444 in lane 0, whose bits 16 to 19 name indices 1 and 1");
+    must_mention("sparse_product", "0x44454444 in lane 0: bits 16 to 19 select elements 1 and 1 ");
     must_be_silent(RUN("sparse_product_in_order", 1, 32, 2, {a, 0x4ee4eee4}));
     must_find(RUN("sparse_product_in_order", 1, 32, 2, {a, 0x4ee4eec4}), SIM_LAUNCH_FAILURE, "[sparse-metadata]",
               false);
-    must_mention("sparse_product_in_order", "in lane 2, whose bits 4 to 7 name indices 0 and 3");
+    must_mention("sparse_product_in_order", "in lane 2: bits 4 to 7 select elements 0 and 3 ");
 }
 
 static void test_asynchronous_copies(void **state) {
     (void)state;
     uint64_t a = expected_zeros(), b = expected_zeros();
     must_find(RUN("missing_wait", 1, 64, 2, {a, b}), SIM_LAUNCH_FAILURE, "[missing-wait]", true);
+    must_mention("missing_wait", " may still write: wait for the cp.async first (cp.async.wait_group, ");
     must_be_silent(RUN("with_wait", 1, 64, 2, {a, b}));
 }
 

@@ -80,7 +80,7 @@ static void test_more_blocks_than_fit(void **state) {
         uint64_t arrived = zeros(), sum = zeros();
         enum sim_status status = run("grid_barrier", 17, threads, 16, arrived, sum);
         must_report(status, "[not-resident]");
-        assert_non_null(strstr(driver_findings(), " 17 blocks 16 fit "));
+        assert_non_null(strstr(driver_findings(), " only 16 of the grid's 17 blocks fit "));
         assert_null(strstr(driver_findings(), "[instruction-limit]"));
         driver_free(arrived);
         driver_free(sum);
