@@ -37,7 +37,7 @@ static void close_stdout(void) {
     bool failed = ferror(stdout);
     if (fflush(stdout) == 0 && !failed)
         return;
-    fputs("error: what is printed cannot be written: is the disk full?\n", stderr);
+    fputs("error: stdout cannot be written: is the disk full?\n", stderr);
     _exit(EXIT_BAD_INPUT);
 }
 

@@ -125,7 +125,7 @@ static bool check_header(const char *path, const struct header *h, struct npy *a
     if (!read_descr(path, h->descr, array, error))
         return false;
     if (h->fortran_order)
-        return message_set(error, "%s is in Fortran order: save numpy.ascontiguousarray() of it", path);
+        return message_set(error, "%s is in Fortran order: save numpy.ascontiguousarray(array)", path);
     array->elements = 1;
     for (int i = 0; i < array->dimensions; i++) {
         if (array->size[i] < 1)
@@ -166,7 +166,7 @@ static bool read_open_file(FILE *file, const char *path, struct npy *array, stru
     int64_t start = (int64_t)(sizeof prefix + length_bytes + header_bytes),
             size = (int64_t)dtype_of(array->dtype)->size, expected = array->elements * size;
     if (status.st_size - start != expected)
-        return message_set(error, "%s has %lld bytes of data where its shape asks for %lld: it is %s", path,
+        return message_set(error, "%s has %lld bytes of data, but the shape needs %lld bytes: the file is %s", path,
                            (long long)(status.st_size - start), (long long)expected,
                            status.st_size - start < expected ? "truncated" : "too long");
     void *raw = malloc((size_t)expected);

@@ -172,7 +172,7 @@ static bool add_columns(const char *path, const char *text, const char *columns,
     if (file >= 0)
         close(file);
     return good || message_set(error, "%s cannot be written: %s%s", path, strerror(errno ? errno : ENOSPC),
-                               restored ? "" : "; it is damaged now");
+                               restored ? "" : "; the file is damaged now");
 }
 
 bool results_csv_append(const char *path, const char *columns, const char *device, const char *sm_count,

@@ -111,7 +111,7 @@ bool resume_same(const struct resume_facts *old, const struct resume_facts *new,
     int most = old->count > new->count ? old->count : new->count;
     for (int i = 0; i < most; i++) {
         if (i >= old->count || i >= new->count || strcmp(old->fact[i].name, new->fact[i].name))
-            return message_set(why, "it was another list of kernels");
+            return message_set(why, "that run had another list of kernels");
         if (strcmp(old->fact[i].value, new->fact[i].value))
             return message_set(why, "%s was %s and is %s", new->fact[i].name, old->fact[i].value, new->fact[i].value);
     }

@@ -50,40 +50,43 @@ static void report_inputs(const struct diagnosed *kernel, const struct problem_c
     struct problem_case plain = *which;
     plain.dtype = ATTENTION_BF16;
     if (which->dtype == ATTENTION_FP16 && is_right(kernel, &plain))
-        fprintf(out, "  right in bf16, which has a wider range at both ends, wrong in fp16 [wrong-in-fp16]\n");
+        fprintf(out, "  The output is right in bf16, and wrong in fp16, which has a narrower range [wrong-in-fp16]\n");
     plain = *which;
     plain.family = INPUTS_NORMAL;
     if (which->family != INPUTS_NORMAL && is_right(kernel, &plain))
-        fprintf(out, "  right with INPUTS=normal, wrong with INPUTS=%s [wrong-with-inputs]\n",
+        fprintf(out, "  The output is right with INPUTS=normal, and wrong with INPUTS=%s [wrong-with-inputs]\n",
                 inputs_name(which->family));
     plain = *which;
     plain.has_scale = false;
     if (which->has_scale && is_right(kernel, &plain))
-        fprintf(out, "  right with the default scale, wrong with a scale of %g [wrong-with-scale]\n", which->scale);
+        fprintf(out, "  The output is right with the default scale, and wrong with a scale of %g [wrong-with-scale]\n",
+                which->scale);
     plain.has_scale = true;
     plain.scale = -which->scale;
     if (which->has_scale && which->scale < 0 && is_right(kernel, &plain))
-        fprintf(out, "  right with a scale of %g, wrong with a scale of %g [wrong-with-negative-scale]\n", plain.scale,
-                which->scale);
+        fprintf(out,
+                "  The output is right with a scale of %g, and wrong with a scale of %g [wrong-with-negative-scale]\n",
+                plain.scale, which->scale);
     plain = *which;
     plain.attention.causal = false;
     if (which->attention.causal && is_right(kernel, &plain))
-        fprintf(out, "  right if not causal, wrong if causal [wrong-if-causal]\n");
+        fprintf(out, "  The output is right without a causal mask, and wrong with a causal mask [wrong-if-causal]\n");
     plain = *which;
     plain.attention.layout = LAYOUT_BHND;
     if (which->attention.layout != LAYOUT_BHND && is_right(kernel, &plain))
-        fprintf(out, "  right with contiguous tensors (LAYOUT=bhnd), wrong with these strides [wrong-with-strides]\n");
+        fprintf(out, "  The output is right with contiguous tensors (LAYOUT=bhnd), and wrong with these strides "
+                     "[wrong-with-strides]\n");
     plain.attention.layout = LAYOUT_BNHD;
     if (which->attention.layout == LAYOUT_MIXED && is_right(kernel, &plain))
-        fprintf(out, "  right if all tensors have the same strides (LAYOUT=bnhd), wrong if they differ "
-                     "[wrong-with-mixed-strides]\n");
+        fprintf(out, "  The output is right if all tensors have the same strides (LAYOUT=bnhd), and wrong if the "
+                     "strides differ [wrong-with-mixed-strides]\n");
     if (which->attention.layout != LAYOUT_BHND)
         attention_strides(kernel, which, out);
     plain = *which;
     plain.attention.kv_heads = plain.attention.heads;
     if (is_grouped(&which->attention) && is_right(kernel, &plain))
-        fprintf(out, "  right if each query head has a key head of its own, wrong if query heads share one "
-                     "[wrong-if-grouped]\n");
+        fprintf(out, "  The output is right if each query head has its own key head, and wrong if query heads share a "
+                     "key head [wrong-if-grouped]\n");
 }
 
 // Halves one number after another as long as the case stays wrong, until it is small.
@@ -154,46 +157,87 @@ void attention_conditions(const struct diagnosed *kernel, const struct problem_c
     free(explained);
 }
 
-// Marked ranges one after the other; false where they are more than `most`.
-static bool list_ranges(const bool *marked, int count, int most, const char *one, const char *many, char *text,
-                        size_t size) {
-    size_t length = 0;
-    int found = 0;
-    for (int i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && marked[end] == marked[i];)
-            end++;
-        if (!marked[i])
-            continue;
-        if (found++ == most)
-            return false;
-        length += (size_t)snprintf(text + length, size - length, end - i > 1 ? "%s%s %d to %d" : "%s%s %d",
-                                   found > 1 ? ", " : "", end - i > 1 ? many : one, i, end - 1);
-    }
-    return found;
+// The next run of marked numbers from `from` on, as [*first, *end); false where there is none.
+static bool next_range(const bool *marked, int count, int from, int *first, int *end) {
+    while (from < count && !marked[from])
+        from++;
+    *first = from;
+    while (from < count && marked[from])
+        from++;
+    *end = from;
+    return *first < count;
 }
 
-// The same, of each period that they repeat in.
-static bool list_repeating(const bool *marked, int count, int most, const char *one, const char *many, char *text,
-                           size_t size) {
-    char within[100];
+static int count_ranges(const bool *marked, int count) {
+    int ranges = 0;
+    for (int first, end = 0; next_range(marked, count, end, &first, &end);)
+        ranges++;
+    return ranges;
+}
+
+static void append(char *text, size_t size, size_t *length, const char *separator, int first, int end) {
+    if (*length < size)
+        *length += (size_t)snprintf(text + *length, size - *length, end - first > 1 ? "%s%d to %d" : "%s%d", separator,
+                                    first, end - 1);
+}
+
+// All ranges; with a period those of the first period, the next one and the last: "8 to 15, 24 to 31, ..., 56 to 63".
+static void list_ranges(const bool *marked, int count, int period, char *text, size_t size) {
+    const int ranges = count_ranges(marked, count);
+    int before = period ? count_ranges(marked, period) + 1 : ranges; // before the dots
+    before = before + 2 > ranges ? ranges : before;
+    size_t length = 0;
+    for (int i = 0, first, end = 0; next_range(marked, count, end, &first, &end); i++)
+        if (i < before || i == ranges - 1)
+            append(text, size, &length,
+                   i == 0            ? ""
+                   : i < ranges - 1  ? ", "
+                   : before < ranges ? ", ..., "
+                   : ranges == 2     ? " and "
+                                     : ", and ",
+                   first, end);
+}
+
+// The least power of two in which the marks repeat with at most so many ranges; 0: none.
+static int period_of(const bool *marked, int count, int most) {
     for (int period = 2; 2 * period <= count; period *= 2) {
         bool repeats = true;
         for (int i = period; i < count && repeats; i++)
             repeats = marked[i] == marked[i - period];
-        if (repeats && list_ranges(marked, period, most, one, many, within, sizeof within)) {
-            snprintf(text, size, "%s of each %d", within, period);
-            return true;
-        }
+        const int ranges = repeats ? count_ranges(marked, period) : 0;
+        if (ranges && ranges <= most)
+            return period;
     }
-    return false;
+    return 0;
+}
+
+bool pattern_list(const bool *marked, int count, int *period, char *text, size_t size) {
+    enum { FEW = 2, SOME = 4 };
+    const int ranges = count_ranges(marked, count);
+    *period = 0;
+    if (ranges > FEW)
+        *period = period_of(marked, count, FEW);
+    if (ranges > SOME && !*period)
+        *period = period_of(marked, count, SOME);
+    if (!ranges || (ranges > SOME && !*period))
+        return false;
+    list_ranges(marked, count, *period, text, size);
+    return true;
 }
 
 bool pattern_ranges(const bool *marked, int count, const char *one, const char *many, char *text, size_t size) {
-    enum { FEW = 2, SOME = 4 };
-    return list_ranges(marked, count, FEW, one, many, text, size) ||
-           list_repeating(marked, count, FEW, one, many, text, size) ||
-           list_ranges(marked, count, SOME, one, many, text, size) ||
-           list_repeating(marked, count, SOME, one, many, text, size);
+    char list[120];
+    int marks = 0, period;
+    for (int i = 0; i < count; i++)
+        marks += marked[i];
+    if (!pattern_list(marked, count, &period, list, sizeof list))
+        return false;
+    const char *name = marks > 1 ? many : one;
+    if (period)
+        snprintf(text, size, "%s %s (period %d, of %d)", name, list, period, count);
+    else
+        snprintf(text, size, "%s %s (of %d)", name, list, count);
+    return true;
 }
 
 void pattern_values(const int *values, const bool *marked, bool which, int count, const char *last, FILE *out) {

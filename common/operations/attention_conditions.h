@@ -41,9 +41,13 @@ void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dty
 // Whether a maximum that grows by little comes out wrong at some key where one that grows by far comes out right.
 bool attention_survives_steps(const struct diagnosed *kernel, enum attention_dtype dtype);
 
-// "elements 32 to 63", "elements 4 to 7 of each 8": those of 0 .. count - 1 that are marked. False where they are too
-// many to be told in a few words, or none.
+// "elements 32 to 63 (of 64)", "columns 8 to 15, 24 to 31, ..., 56 to 63 (period 16, of 64)": the marked ones of
+// 0 .. count - 1. False if a few words cannot list the marked ones, or if there is none.
 bool pattern_ranges(const bool *marked, int count, const char *one, const char *many, char *text, size_t size);
+
+// The same without the name, the period and the count: "8 to 15, 24 to 31, ..., 56 to 63"; *period is 0 if all ranges
+// are listed.
+bool pattern_list(const bool *marked, int count, int *period, char *text, size_t size);
 
 // "16, 32 and 64", with " and " as the last of its commas: the values that are marked, or those that are not.
 void pattern_values(const int *values, const bool *marked, bool which, int count, const char *last, FILE *out);

@@ -16,8 +16,9 @@ static bool read_tensor(const char *folder, const char *name, struct npy *array,
     if (!npy_read(path, array, error))
         return false;
     if (array->dimensions < 2 || array->dimensions > DIMENSIONS)
-        return message_set(error, "%s has %d dimensions: give [batch][heads][n][head_dim], or less from the left", path,
-                           array->dimensions);
+        return message_set(
+            error, "%s has %d dimensions: give [batch][heads][n][head_dim]; dimensions at the left may be omitted",
+            path, array->dimensions);
     // Missing dimensions on the left are 1.
     int missing = DIMENSIONS - array->dimensions;
     memmove(array->size + missing, array->size, (size_t)array->dimensions * sizeof *array->size);
@@ -35,7 +36,8 @@ static bool read_tensor(const char *folder, const char *name, struct npy *array,
 static bool same_shape(const char *folder, const struct npy *array, int a, int b, struct message *error) {
     if (!memcmp(array[a].size, array[b].size, DIMENSIONS * sizeof *array[a].size))
         return true;
-    return message_set(error, "%s/%s.npy is %lldx%lldx%lldx%lld and %s.npy is %lldx%lldx%lldx%lld: they must be equal",
+    return message_set(error,
+                       "%s/%s.npy is %lldx%lldx%lldx%lld and %s.npy is %lldx%lldx%lldx%lld: the shapes must be equal",
                        folder, names[a], (long long)array[a].size[0], (long long)array[a].size[1],
                        (long long)array[a].size[2], (long long)array[a].size[3], names[b], (long long)array[b].size[0],
                        (long long)array[b].size[1], (long long)array[b].size[2], (long long)array[b].size[3]);
@@ -60,11 +62,12 @@ static bool choose_dtype(const struct arguments *arguments, const struct npy *ar
     *dtype = arguments->has_dtype ? arguments->dtype : array[Q].dtype;
     for (int i = K; i <= V; i++)
         if (array[i].dtype != array[Q].dtype)
-            return message_set(error, "%s: q.npy is %s and %s.npy %s: save them as one type", arguments->data,
-                               dtype_of(array[Q].dtype)->name, names[i], dtype_of(array[i].dtype)->name);
+            return message_set(error, "%s: q.npy is %s, but %s.npy is %s: save both with the same type",
+                               arguments->data, dtype_of(array[Q].dtype)->name, names[i],
+                               dtype_of(array[i].dtype)->name);
     if (array[Q].dtype != ATTENTION_FP32 && *dtype != array[Q].dtype)
         return message_set(error,
-                           "%s holds %s, and DTYPE=%s asks for another type: leave DTYPE out, or save it as fp32",
+                           "%s holds %s, and DTYPE=%s asks for another type: leave DTYPE out, or save the file as fp32",
                            arguments->data, dtype_of(array[Q].dtype)->name, dtype_of(*dtype)->name);
     return true;
 }

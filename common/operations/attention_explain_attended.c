@@ -66,16 +66,15 @@ bool explain_attended(const struct explainer *s) {
             attends_to_nothing = !shape_attended_keys(shape, (int)(r % shape->nq)) &&
                                  fabs(got_of(s, r)[j] * shape->nk - 1) <= 4 * s->x.tolerance;
     if (in_sum && !zero_weight)
-        explain_line(
-            s, "values-missing-for-query",
-            "The weighted sum has the values of only %d of %d keys for query %d instead of %d, but the row sum "
-            "is right; at least %lld of %lld rows have too few values",
-            attended_by_first, shape->nk, (int)(first % shape->nq), expected_keys, (long long)count,
-            (long long)s->x.rows);
+        explain_line(s, "values-missing-for-query",
+                     "For query %d the weighted sum has the values of only %d of %d keys instead of %d keys, but the "
+                     "row sum is right; at least %lld of %lld rows have too few values",
+                     (int)(first % shape->nq), attended_by_first, shape->nk, expected_keys, (long long)count,
+                     (long long)s->x.rows);
     else
         explain_line(
             s, "attended-keys-wrong",
-            "Query %d attends to %d of %d keys instead of %d; at least %lld of %lld rows attend to too %s keys",
+            "Query %d attends to %d of %d keys instead of %d keys; at least %lld of %lld rows attend to too %s keys",
             (int)(first % shape->nq), attended_by_first, shape->nk, expected_keys, (long long)count,
             (long long)s->x.rows,
             !alike                              ? "few or too many"
@@ -83,10 +82,10 @@ bool explain_attended(const struct explainer *s) {
                                                 : "many");
     if (attends_to_nothing)
         explain_line(s, "masked-rows-have-weights",
-                     "Fully masked rows give all keys the same weight: their masked scores are finite instead of "
-                     "-infinity, or become finite when the maximum is subtracted");
+                     "Fully masked rows give all keys the same weight: the masked scores are finite instead of "
+                     "-infinity, or become finite after subtracting the maximum");
     if (count > 1 && same)
-        explain_line(s, "attended-keys-off-by", "Each of these rows has %d key%s %s", abs(difference),
+        explain_line(s, "attended-keys-off-by", "Each wrong row attends to %d key%s %s", abs(difference),
                      abs(difference) == 1 ? "" : "s", difference < 0 ? "too few" : "too many");
     return true;
 }

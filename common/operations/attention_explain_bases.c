@@ -79,26 +79,26 @@ static bool report_power(const struct explainer *s, enum power_of what, int thre
     const bool is_mixed = fabs(power - M_LOG2E) < 1e-2 || fabs(power - M_LN2) < 1e-2;
     char of[60] = "";
     if (threads > 1)
-        snprintf(of, sizeof of, " (maximum of keys j, j + %d, ...)", threads);
+        snprintf(of, sizeof of, " (running maximum of keys j, j + %d, ...)", threads);
     else if (tile > 1)
         snprintf(of, sizeof of, " (in tiles of %d keys)", tile);
     if (what == OF_WEIGHTS)
         explain_line(s, is_mixed ? "weights-mix-bases" : "weights-power",
-                     "The weights are exp(s - running maximum) raised to the power %.4g%s, but rescaling is right%s",
+                     "The weights are exp(s - running maximum) to the power %.4g%s, but the rescale factor is right%s",
                      power, of,
-                     is_mixed ? ". Base 2 and base e are mixed in the weights: check which exponential they use and "
-                                "whether log2(e) is in the scale"
+                     is_mixed ? ". The weights mix base 2 and base e: check which exponential (exp or exp2) computes "
+                                "the weights, and whether the scale contains log2(e)"
                               : "");
     else if (power == 0)
         explain_line(s, "keys-not-rescaled",
-                     "Each key is relative to the running maximum at that time%s, and is not rescaled when a later key "
-                     "raises the maximum",
+                     "The weight of each key is relative to the running maximum at that key%s, and is not rescaled "
+                     "when a later key raises the maximum",
                      of);
     else
         explain_line(s, is_mixed ? "rescaling-mixes-bases" : "rescaling-power",
-                     "Each key is relative to the running maximum at that time%s, and is rescaled to the final maximum "
-                     "with the right factor to the power %.4g%s",
-                     of, power, is_mixed ? ". Base 2 and base e are mixed in the rescale factor" : "");
+                     "The weight of each key is relative to the running maximum at that key%s, and is rescaled to the "
+                     "final maximum with the right factor to the power %.4g%s",
+                     of, power, is_mixed ? ". The rescale factor mixes base 2 and base e" : "");
     return true;
 }
 

@@ -58,13 +58,13 @@ static bool report_rows_elsewhere(struct explainer *s) {
     free(o);
     if (!known || found < 2 || 5 * found < 4 * wrong)
         return false;
-    explain_line(
-        s, "rows-permuted",
-        "Rows of the output are permuted: batch %d head %d query %d holds the result of batch %d head %d query "
-        "%d. The same pattern holds in %lld of %lld rows",
-        (int)(first / shape->nq / shape->heads), (int)(first / shape->nq % shape->heads), (int)(first % shape->nq),
-        (int)(actual / shape->nq / shape->heads), (int)(actual / shape->nq % shape->heads), (int)(actual % shape->nq),
-        (long long)found, (long long)s->x.rows);
+    explain_line(s, "rows-permuted",
+                 "Rows of the output are permuted: the row of batch %d head %d query %d holds the result of batch %d "
+                 "head %d query %d. The same pattern holds in %lld of %lld rows",
+                 (int)(first / shape->nq / shape->heads), (int)(first / shape->nq % shape->heads),
+                 (int)(first % shape->nq), (int)(actual / shape->nq / shape->heads),
+                 (int)(actual / shape->nq % shape->heads), (int)(actual % shape->nq), (long long)found,
+                 (long long)s->x.rows);
     return true;
 }
 
@@ -104,8 +104,8 @@ static bool report_heads(struct explainer *s) {
         return false;
     const int64_t own = shape_first_key(shape, reported * shape->nq) / shape->nk;
     explain_line(s, "values-of-other-head",
-                 "Heads use the values of another head: batch %d head %d uses V of batch %d head %d instead of %d and "
-                 "%d; %d of %d heads are affected",
+                 "Heads use the values of another head: batch %d head %d uses V of batch %d head %d instead of V of "
+                 "batch %d head %d; %d of %d heads are affected",
                  (int)(reported / shape->heads), (int)(reported % shape->heads), (int)(actual / shape->kv_heads),
                  (int)(actual % shape->kv_heads), (int)(own / shape->kv_heads), (int)(own % shape->kv_heads), others,
                  shape->batch * shape->heads);
@@ -231,7 +231,6 @@ static bool row_is_significant(const struct columns *w, int64_t r) {
 // known what they are.
 static bool report_kind(const struct columns *w, int c, const char *where) {
     const struct observed *x = &w->s->x;
-    const int d = x->which.attention.head_dim;
     double least = INFINITY, most = -INFINITY;
     bool own = true, of_a_row = true, none = true;
     int64_t first = NONE, actual = NONE;
@@ -255,21 +254,20 @@ static bool report_kind(const struct columns *w, int c, const char *where) {
         first = first == NONE ? r : first;
     }
     if (column_is_right(w, c))
-        explain_line(w->s, "columns-right", "In %s of %d the weights are right", where, d);
+        explain_line(w->s, "columns-right", "The weights are right in %s", where);
     else if (none)
-        explain_line(w->s, "columns-without-weights", "In %s of %d all weights are 0", where, d);
+        explain_line(w->s, "columns-without-weights", "All weights are 0 in %s", where);
     else if (own)
         explain_line(w->s, "columns-scaled",
-                     "In %s of %d the weights are %.4g to %.4g times the right ones: these columns are divided by "
-                     "another sum, or rescaled by another factor",
-                     where, d, least, most);
+                     "The weights are %.4g to %.4g times the right ones in %s: these columns are divided by another "
+                     "sum, or rescaled by another factor",
+                     least, most, where);
     else if (of_a_row)
         explain_line(w->s, "columns-of-other-rows",
-                     "In %s of %d rows have the weights of other rows: query %d has the weights of query %d", where, d,
+                     "Rows have the weights of other rows in %s: query %d has the weights of query %d", where,
                      (int)(first % x->which.attention.nq), (int)(actual % x->which.attention.nq));
     else
-        explain_line(w->s, "columns-wrong", "In %s of %d the weights are wrong, by more than one common factor", where,
-                     d);
+        explain_line(w->s, "columns-wrong", "The weights are wrong in %s, by more than one common factor", where);
     return own || of_a_row || none;
 }
 
@@ -285,7 +283,7 @@ static void list_some(const bool *marked, int d, char *text, size_t size) {
             others += marked[c];
     }
     if (others)
-        snprintf(text + length, size - length, " and %d others", others);
+        snprintf(text + length, size - length, ", and %d others", others);
 }
 
 // Columns that have the same weights, kind by kind. Whether it is known what those of the first unusual kind are.
@@ -351,15 +349,15 @@ void explain_columns(struct explainer *s) {
     if (!is_linear(s)) {
         if (wrong) // else it is the values alone
             explain_line(s, "weights-depend-on-values",
-                         "The weights change with the values: the scores are accumulated on top of data left in "
+                         "The weights change with the values: the kernel accumulates the scores on top of data left in "
                          "registers, in O, or in shared memory that the block has not cleared");
         return;
     }
     s->unexplained = true;
     if (wrong)
         explain_line(s, "not-one-weight-per-key",
-                     "The output is not a sum of its head's values with one weight per key: the weights differ between "
-                     "columns, or columns, rows or heads are permuted");
+                     "The output of a head is not a sum of that head's values with one weight per key: the weights "
+                     "differ between columns, or columns, rows, or heads are permuted");
     struct columns w = {.s = s, .keys = shape->nk < MOST_PROBED ? shape->nk : MOST_PROBED};
     for (int i = 0; i < w.keys; i++) // of any tile, lane and step
         w.key[i] = (int)((int64_t)i * shape->nk / w.keys + (shape->nk > MOST_PROBED ? i % 3 : 0)) % shape->nk;

@@ -32,11 +32,11 @@ static bool report_by_steps(const struct explainer *s) {
     for (int step = 4; step < nk; step += 4)
         for (int all = 0; all < 2; all++)
             if (are_displaced(s, step, all)) {
-                explain_line(s, "values-of-earlier-keys", "The weights of keys %d to %d multiply the values of %s",
-                             step, nk - 1,
-                             all || nk <= 2 * step ? "the first keys, repeatedly" : "the keys one tile earlier");
+                explain_line(s, "values-of-earlier-keys",
+                             "The weights of keys %d to %d are multiplied by the values of %s", step, nk - 1,
+                             all || nk <= 2 * step ? "the first keys, repeatedly" : "the keys of the previous tile");
                 if (nk <= 2 * step || all)
-                    explain_line(s, "values-never-used", "The values of keys from %d on are never used", step);
+                    explain_line(s, "values-never-used", "The kernel never uses the values from key %d on", step);
                 return true;
             }
     return false;
@@ -194,7 +194,7 @@ bool explain_permuted(const struct explainer *s) {
     if (!all || reported == NONE || from == NONE)
         return false;
     explain_line(s, "weights-permuted",
-                 "Each row has its right weights, but permuted: in query %d, key %d has the weight of key %d",
+                 "Each row has the right weights in a wrong order: in query %d, key %d has the weight of key %d",
                  (int)(row % s->x.which.attention.nq), reported, from);
     return true;
 }
@@ -239,11 +239,12 @@ static bool report_times(const struct explainer *s, int64_t row, char *text, siz
         }
         known = ++kinds <= KINDS && pattern_ranges(same, nk, "key", "keys", where, sizeof where);
         if (known && length < size)
-            length +=
-                (size_t)snprintf(text + length, size - length, "%s%s %.3g times", kinds > 1 ? ", " : "", where, of_key);
+            length += (size_t)snprintf(
+                text + length, size - length, of_key == 0 ? "%s%s %s weight 0" : "%s%s %s weight %.3g/n",
+                kinds > 1 ? "; " : "", where, strncmp(where, "keys", 4) == 0 ? "have" : "has", of_key);
     }
     if (kinds == 2 && known && length < size && times[0] > 0 && times[1] > 0)
-        snprintf(text + length, size - length, ": the %s %.3g times as often as the others",
+        snprintf(text + length, size - length, "; the %s weight is %.3g times the other one",
                  times[0] > times[1] ? "first" : "last", fmax(times[0], times[1]) / fmin(times[0], times[1]));
     free(reported);
     free(same);
@@ -264,8 +265,7 @@ void explain_extra_keys(const struct explainer *s) {
         }
     }
     if (!isnan(extra))
-        explain_line(s, "equal-scores-extra-keys",
-                     "With equal scores, the row sum counts %.0f more key%s than there are", extra,
+        explain_line(s, "equal-scores-extra-keys", "With equal scores, the row sum counts %.0f key%s too many", extra,
                      extra > 1 ? "s" : "");
 }
 
@@ -282,10 +282,10 @@ bool explain_equal_scores(const struct explainer *s) {
     if (row == NONE || !report_times(s, row, text, sizeof text))
         return row != NONE;
     if (!shape->causal && rows_agree(s, 0))
-        explain_line(s, "equal-scores-counts", "With equal scores, keys are not counted equally: %s", text);
+        explain_line(s, "equal-scores-counts", "With equal scores each of n keys should have weight 1/n, but %s", text);
     else
         explain_line(s, "equal-scores-counts",
-                     "With equal scores, keys are not counted equally in query %d of batch %d head %d: %s",
+                     "With equal scores each of n keys should have weight 1/n, but in query %d of batch %d head %d %s",
                      (int)(row % shape->nq), (int)(row / shape->nq / shape->heads),
                      (int)(row / shape->nq % shape->heads), text);
     return true;

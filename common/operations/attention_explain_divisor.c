@@ -100,17 +100,16 @@ static bool find_lazy(const struct explainer *s, struct growth *g, double *least
 static void report_growth(const struct explainer *s, const struct growth *g, double least, double most) {
     char raised[120] = "", how[100] = "is not rescaled", keys[40] = "each key", runs[100] = "";
     if (most > 0)
-        snprintf(raised, sizeof raised, ", which is updated only when it has grown by more than %.3g to %.3g", least,
-                 most);
+        snprintf(raised, sizeof raised, ", which is updated only after growing by more than %.3g to %.3g", least, most);
     if (g->power != 0)
         snprintf(how, sizeof how, "is rescaled with the right factor to the power %.3g", g->power);
     if (g->tile > 1)
-        snprintf(keys, sizeof keys, "each %d keys", g->tile);
+        snprintf(keys, sizeof keys, "every %d keys", g->tile);
     if (g->run < s->x.which.attention.nk)
-        snprintf(runs, sizeof runs, ", within runs of %d keys that are combined correctly", g->run);
+        snprintf(runs, sizeof runs, ", within runs of %d keys; the combination of the runs is right", g->run);
     explain_line(s, g->power != 0 ? "row-sum-rescale-power" : "row-sum-not-rescaled",
-                 "The row sum %s: it adds the weights of %s relative to the running maximum at that time%s%s%s", how,
-                 keys, g->last_first ? ", the last keys first" : "", raised, runs);
+                 "The row sum %s: the kernel adds the weights of %s relative to the running maximum at that key%s%s%s",
+                 how, keys, g->last_first ? ", the last keys first" : "", raised, runs);
 }
 
 static bool report_not_rescaled(const struct explainer *s) {
@@ -179,15 +178,14 @@ static bool report_parts_added(const struct explainer *s) {
                              parts, run, one);
                 if (one < 0)
                     explain_line(s, "partial-sums-not-rescaled",
-                                 "The row sum adds the partial sums of %s without rescaling: each is relative to the "
-                                 "maximum of its own keys",
+                                 "The row sum adds the partial sums of %s without rescaling: each partial sum is "
+                                 "relative to the maximum of its own keys",
                                  keys);
                 else
-                    explain_line(
-                        s, "one-partial-sum-not-rescaled",
-                        "The row sum adds the partial sum of %s without rescaling it from the maximum of these "
-                        "keys; the other keys are right",
-                        keys);
+                    explain_line(s, "one-partial-sum-not-rescaled",
+                                 "The row sum adds the partial sum of %s without rescaling from the maximum of these "
+                                 "keys; the other keys are right",
+                                 keys);
                 return true;
             }
     return false;
@@ -308,16 +306,13 @@ void explain_divisor(const struct explainer *s) {
     if (most == 0)
         explain_line(s, "no-weights", "No key has any weight");
     else if (same)
-        explain_line(
-            s, "divisor-off-by-factor",
-            "The weights are %.4g times the right ones: they are right up to this factor, and the divisor is wrong",
-            most);
+        explain_line(s, "divisor-off-by-factor",
+                     "The weights are %.4g times the right ones: the divisor is wrong by this factor", most);
     else
-        explain_line(
-            s, "divisor-wrong",
-            "The weights of a row are right up to one common factor, but the divisor is wrong: rows are %.4g to "
-            "%.4g times the right ones",
-            least, most);
+        explain_line(s, "divisor-wrong",
+                     "The weights of a row are right up to one common factor, so the divisor is wrong: rows are %.4g "
+                     "to %.4g times the right ones",
+                     least, most);
     // A sum that is nearly the right one is not told from that, whatever else it may be; a rounding does as much.
     const bool is_significant = fmax(fabs(least - 1), fabs(most - 1)) > 8 * s->x.tolerance;
     if (extra_fits && is_significant)
@@ -327,7 +322,7 @@ void explain_divisor(const struct explainer *s) {
     if (lacking == 1 && is_significant)
         for (int j = 0; j < nk; j++)
             if (lacks[j])
-                explain_line(s, "row-sum-misses-key", "The row sum misses the weight of key %d of %d", j, nk);
+                explain_line(s, "row-sum-misses-key", "The row sum omits the weight of key %d (of %d)", j, nk);
     if (is_significant && !same && !extra_fits && lacking != 1 && !report_sum_rounded(s, least, most) &&
         !report_not_rescaled(s) && !report_parts_added(s) && !report_masked_counted(s))
         report_which_divisor(s);

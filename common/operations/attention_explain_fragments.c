@@ -66,11 +66,10 @@ static void report_exchange(const struct explainer *s, const struct move *move) 
     while (permuted(move, position) == position)
         position++;
     const int from = permuted(move, position);
-    explain_line(
-        s, "fragment-permuted",
-        "Weights are permuted within their tile of %d queries and %d keys: query %d key %d has, up to a factor, "
-        "the weight of query %d key %d",
-        SIDE, SIDE, position % SIDE, position / SIDE, from % SIDE, from / SIDE);
+    explain_line(s, "fragment-permuted",
+                 "Weights are permuted within a tile of %d queries and %d keys: query %d key %d has, up to a factor, "
+                 "the weight of query %d key %d",
+                 SIDE, SIDE, position % SIDE, position / SIDE, from % SIDE, from / SIDE);
     const char *name[POSITIONS] = {"bit 0 of the query", "bit 1 of the query", "bit 2 of the query",
                                    "bit 3 of the query", "bit 0 of the key",   "bit 1 of the key",
                                    "bit 2 of the key",   "bit 3 of the key"};

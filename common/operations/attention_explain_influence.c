@@ -84,7 +84,8 @@ bool explain_influence(struct explainer *s) {
     describe_row(s, row, one, sizeof one);
     describe_row(s, other, another, sizeof another);
     explain_line(s, "depends-on-other-query",
-                 "The output of %s changes when only the query of %s changes: data of that row is left behind, or read",
+                 "The output of %s changes when only the query of %s changes: the kernel reads, or has left behind, "
+                 "data of the other row",
                  one, another);
     return true;
 }
@@ -178,12 +179,11 @@ bool explain_other_head(struct explainer *s) {
                      (int)(first % shape->kv_heads));
         right_without_others = probe_values(&x, x.own, x.own + 1) && is_right(&x);
         describe_row(s, row, name, sizeof name);
-        explain_line(
-            s, right_without_others ? "other-head-added" : "other-head-included",
-            "The output of %s contains values of %s%s", name, other_heads,
-            right_without_others
-                ? "; if the values of all other heads are 0, it is right: the accumulator of another head is added"
-                : "");
+        explain_line(s, right_without_others ? "other-head-added" : "other-head-included",
+                     "The output of %s contains values of %s%s", name, other_heads,
+                     right_without_others ? "; the output is right if the values of all other heads are 0: the kernel "
+                                            "adds the accumulator of another head"
+                                          : "");
     }
     free(x.v);
     free(x.o);

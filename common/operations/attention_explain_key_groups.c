@@ -130,10 +130,10 @@ static bool are_relative(const struct classes *c, bool around, bool exact) {
 
 // ---- Their names ----------------------------------------------------------------------------------------------------
 
-// "keys 0 to 20", "keys 1, 3, ... 19"; false where it takes more words.
+// "keys 0 to 20", "keys 1, 3, ..., 19"; false where it takes more words.
 static bool name_class(const struct classes *c, int class, char *text, size_t size) {
     const int nk = c->s->x.which.attention.nk;
-    int first = NONE, second = NONE, last = NONE, count = 0;
+    int first = NONE, second = NONE, last = NONE, count = 0, period;
     bool even_steps = true;
     bool *marked = host_allocate(nk, sizeof *marked);
     for (int j = 0; j < nk; j++) {
@@ -155,9 +155,9 @@ static bool name_class(const struct classes *c, int class, char *text, size_t si
     else if (named && second == first + 1)
         snprintf(text, size, "%d to %d", first, last);
     else if (named && count > 1)
-        snprintf(text, size, "%d, %d, ... %d", first, second, last);
+        snprintf(text, size, "%d, %d, ..., %d", first, second, last);
     else
-        named = pattern_ranges(marked, nk, "", "", text, size);
+        named = pattern_list(marked, nk, &period, text, size);
     free(marked);
     return named || count == 1;
 }
@@ -173,8 +173,8 @@ static bool report_names(const struct classes *c) {
             return false;
     }
     explain_line(c->s, "key-groups-differ",
-                 "Within each of these groups of keys the weights are right up to one factor, but the factor differs "
-                 "between groups: keys %s",
+                 "Within each of these groups of keys the weights are right up to one common factor, but each group "
+                 "has another factor: keys %s",
                  all);
     return true;
 }
@@ -185,15 +185,15 @@ bool explain_key_groups(const struct explainer *s) {
     const bool explained = find(&c) && report_names(&c);
     if (explained && are_relative(&c, false, false))
         explain_line(s, "group-maximum-not-reduced",
-                     "Each group subtracts the maximum of its own keys and is never rescaled to the row max");
+                     "Each group of keys subtracts the maximum of the group and is never rescaled to the row max");
     else if (explained && are_mixed(&c) && are_relative(&c, true, true))
         explain_line(s, "overlapping-group-maximum-not-reduced",
-                     "Each group subtracts the maximum of its own keys and is never rescaled to the maximum of the "
-                     "groups whose key ranges overlap it");
+                     "Each group of keys subtracts the maximum of the group and is never rescaled to the maximum of "
+                     "the groups with overlapping key ranges");
     else if (explained && are_mixed(&c) && are_relative(&c, true, false))
         explain_line(s, "overlapping-group-maximum-and-sum",
-                     "Each group subtracts the maximum of its own keys and is never rescaled to the maximum of the "
-                     "groups whose key ranges overlap it. In addition, the rows are divided by a wrong sum");
+                     "Each group of keys subtracts the maximum of the group and is never rescaled to the maximum of "
+                     "the groups with overlapping key ranges. In addition, the rows are divided by a wrong sum");
     if (explained)
         explain_sums(s);
     free(c.factor);

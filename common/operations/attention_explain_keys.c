@@ -88,21 +88,22 @@ void explain_keys(const struct explainer *s, int mismatched) {
         same_shift = same_shift && g != NONE && g - j == shift;
     }
     if (!pattern_ranges(s->mismatched, nk, "key", "keys", text, sizeof text))
-        snprintf(text, sizeof text, "%d keys (the first is key %d)", mismatched, first);
+        snprintf(text, sizeof text, "%d keys (of %d; the first one is key %d)", mismatched, nk, first);
     if (mismatched_keys_have_no_weight(s))
-        explain_line(s, "keys-without-weight", "No weight for %s of %d", text, nk);
+        explain_line(s, "keys-without-weight", "The weighted sum has no weight for %s", text);
     else if (known == followed && mismatched > 1 && same_shift)
-        explain_line(s, "keys-shifted", "Weights are shifted: %s of %d have the weights of the keys %d %s them", text,
-                     nk, abs(shift), shift < 0 ? "before" : "after");
+        explain_line(s, "keys-shifted", "Weights are shifted: key j has the weight of key j %c %d, for %s",
+                     shift < 0 ? '-' : '+', abs(shift), text);
     else if (known == 1 && mismatched == 1)
-        explain_line(s, "key-has-weight-of-other", "Key %d of %d has the weight of key %d", first, nk, from);
+        explain_line(s, "key-has-weight-of-other", "Key %d (of %d) has the weight of key %d", first, nk, from);
     else if (known == followed)
         explain_line(s, "keys-permuted",
-                     "Weights are permuted: %s of %d have the weights of other keys, key %d the weight of key %d", text,
-                     nk, first, from);
+                     "Weights are permuted: %s have the weights of other keys; key %d has the weight of key %d", text,
+                     first, from);
     else
-        explain_line(s, "keys-wrong",
-                     "Wrong weights for %s of %d%s; the weights of the other keys are right up to one common factor%s",
-                     text, nk, as_if_zero(s) ? ", equal to the weights of keys whose elements are all 0" : "",
-                     all_are_significant(s) ? "" : ", or too small to be compared");
+        explain_line(
+            s, "keys-wrong",
+            "The weights are wrong for %s%s; the weights of the other keys are right up to one common factor%s", text,
+            as_if_zero(s) ? ", and equal to the weights of keys whose elements are all 0" : "",
+            all_are_significant(s) ? "" : ", or too small to be compared");
 }

@@ -90,13 +90,12 @@ static bool report_rule_of_queries(const struct limits *l) {
     snprintf(remainder, sizeof remainder, ") %% %d", l->nq);
     const int64_t most = is_remainder ? by_remainder : by_packed_row;
     if (3 * most > l->rows) {
-        explain_line(
-            s, "limit-of-packed-row",
-            "Causal limit: query i of head h has the limit of query %s%d i + h %% %d%s, its row index among the "
-            "%d rows that share keys%s. This holds in %lld of %lld rows%s",
-            is_remainder ? "(" : "", l->group, l->group, is_remainder ? remainder : "", l->group * l->nq,
-            is_remainder ? ", minus the queries of whole heads" : "", (long long)most, (long long)l->rows,
-            most < l->rows ? "; the others attend to fewer keys" : "");
+        explain_line(s, "limit-of-packed-row",
+                     "Causal limit: query i of head h has the limit of query %s%d i + h %% %d%s, which is the index of "
+                     "the row among the %d rows that share keys%s. This holds in %lld of %lld rows%s",
+                     is_remainder ? "(" : "", l->group, l->group, is_remainder ? remainder : "", l->group * l->nq,
+                     is_remainder ? ", minus the queries of whole heads" : "", (long long)most, (long long)l->rows,
+                     most < l->rows ? "; the other rows attend to fewer keys" : "");
         return true;
     }
     for (int by = 2; by <= 64; by++)
@@ -106,11 +105,10 @@ static bool report_rule_of_queries(const struct limits *l) {
         }
     for (int by = 8; by <= 64; by *= 2)
         if (fits_rule(l, WITHOUT, by)) {
-            explain_line(
-                s, "limit-of-remainder",
-                "Causal limit: query i has the limit of query i %% %d within each %d queries: of those %d, each "
-                "%d start again with the first limit",
-                by, 4 * by, 4 * by, by);
+            explain_line(s, "limit-of-remainder",
+                         "Causal limit: within each block of %d queries, query i has the limit of query i %% %d: every "
+                         "%d of the %d queries start again with the first limit",
+                         4 * by, by, by, 4 * by);
             return true;
         }
     for (int by = 2; by <= 16; by *= 2)
@@ -165,9 +163,10 @@ static int largest_tile(const struct limits *l, int block, int tile, bool last, 
 
 static bool report_blocks(const struct limits *l) {
     const struct explainer *s = l->s;
-    static const char *const does[] = {"no query attends to more keys than the %s query may",
-                                       "no query attends to fewer keys than the %s query may",
-                                       "every query attends to as many keys as the %s query may"};
+    static const char *const does[] = {
+        "no query attends to more keys than the causal limit of the %s query",
+        "no query attends to fewer keys than the causal limit of the %s query",
+        "every query attends to as many keys as the causal limit of the %s query allows"};
     static const char *const codes[][2] = {{"limit-at-most-of-first", "limit-at-most-of-last"},
                                            {"limit-at-least-of-first", "limit-at-least-of-last"},
                                            {"limit-of-first", "limit-of-last"}};
@@ -189,8 +188,8 @@ static bool report_blocks(const struct limits *l) {
                                  tile, largest);
                     if (block < l->nq)
                         snprintf(of, sizeof of, "in each block of %d queries, ", block);
-                    explain_line(s, codes[how][last], "Causal limit: %s%s%s%s. Each row needs its own limit", of, what,
-                                 to, but_last ? " (except if that would be all keys)" : "");
+                    explain_line(s, codes[how][last], "Wrong causal limit: %s%s%s%s. Each row needs its own limit", of,
+                                 what, to, but_last ? " (except if the limit would be all keys)" : "");
                     return true;
                 }
     for (int tile = 2; tile <= 128; tile *= 2) {
@@ -201,10 +200,10 @@ static bool report_blocks(const struct limits *l) {
             down = down && l->attended[r] == own / tile * tile;
         }
         if (up || down) {
-            explain_line(
-                s, up ? "limit-at-tile-end" : "limit-at-tile-start",
-                "Causal limit: each query attends to keys up to %s of the tile of %d keys that contains its limit",
-                up ? "the end" : "the beginning", tile);
+            explain_line(s, up ? "limit-at-tile-end" : "limit-at-tile-start",
+                         "Causal limit: each query attends to all keys up to %s of the tile of %d keys that contains "
+                         "the query's limit",
+                         up ? "the end" : "the beginning", tile);
             return true;
         }
     }
@@ -250,7 +249,7 @@ static void report_shared_end(const struct limits *l, bool fewer) {
         end = l->attended[r];
     }
     if (rows > 1)
-        explain_line(l->s, "limit-shared", "Each of the %lld rows that attend to too %s keys attends to %d",
+        explain_line(l->s, "limit-shared", "All %lld rows that attend to too %s keys attend to %d keys",
                      (long long)rows, fewer ? "few" : "many", end);
 }
 
@@ -260,7 +259,7 @@ static void report_examples(const struct limits *l) {
     int length = 0, reported = 0;
     for (int i = 0; i < l->nq && reported < 5; i++)
         if (l->attended[i] != right_limit(l, i)) {
-            length += snprintf(text + length, sizeof text - (size_t)length, "%squery %d: %d instead of %d",
+            length += snprintf(text + length, sizeof text - (size_t)length, "%squery %d: %d instead of %d keys",
                                reported ? ", " : "", i, l->attended[i], right_limit(l, i));
             reported++;
         }
@@ -276,8 +275,9 @@ static void report_counts(const struct limits *l, int64_t few, int64_t many) {
     int length = snprintf(text, sizeof text, "%lld of %lld rows attend to too %s keys", (long long)(few ? few : many),
                           (long long)l->rows, few ? "few" : "many");
     if (few && many)
-        snprintf(text + length, sizeof text - (size_t)length, ", %lld to too many", (long long)many);
-    explain_line(l->s, "limit-wrong", "Query %d attends to %d of %d keys instead of %d; %s", (int)(first % l->nq),
+        snprintf(text + length, sizeof text - (size_t)length, ", and %lld rows attend to too many keys",
+                 (long long)many);
+    explain_line(l->s, "limit-wrong", "Query %d attends to %d of %d keys instead of %d keys; %s", (int)(first % l->nq),
                  l->attended[first], l->nk, right_limit(l, first % l->nq), text);
 }
 
@@ -302,10 +302,10 @@ static bool report_rule(const struct limits *l) {
     for (int64_t r = 0; r < l->rows; r++)
         all = all && l->attended[r] == l->nk;
     if (difference)
-        explain_line(l->s, "limit-off-by", "Each of these rows has %d key%s too %s", abs(difference),
+        explain_line(l->s, "limit-off-by", "Each wrong row attends to %d key%s too %s", abs(difference),
                      abs(difference) == 1 ? "" : "s", difference < 0 ? "few" : "many");
     else if (all)
-        explain_line(l->s, "limit-missing", "Every query attends to all keys");
+        explain_line(l->s, "limit-missing", "Every query attends to all keys: the causal mask is missing");
     return difference || all || report_rule_of_queries(l) || report_blocks(l) || report_as_if_square(l);
 }
 

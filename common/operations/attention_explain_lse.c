@@ -74,8 +74,8 @@ static bool report_combination(const struct explainer *s) {
                              "lse is %.4g times the %s plus %.4g times the logarithm of the row sum%s%s", x[0], maximum,
                              x[1], tiles[i] < nk ? ", which is relative to this maximum" : "", constant);
                 if (fabs(x[0] - 1) < 0.01 && fabs(x[1] - 1) < 0.01)
-                    explain_line(s, "lse-sum-factor", "This is the lse of a row sum that is %.4g times the right one",
-                                 exp(x[2]));
+                    explain_line(s, "lse-sum-factor",
+                                 "Such an lse results from a row sum that is %.4g times the right one", exp(x[2]));
                 return true;
             }
     return false;
@@ -102,11 +102,10 @@ static bool report_other_maximum(const struct explainer *s, const bool *off) {
             }
         }
         if (found > 1 && 5 * found >= 4 * rows) { // a row beyond the last one has no number
-            explain_line(
-                s, "lse-maximum-of-other-row",
-                "lse is off by the difference of two row maxima: query %d of head %d has subtracted the row max "
-                "of query %d of head %d",
-                (int)(first % nq), (int)(first / nq), (int)(actual % nq), (int)(actual / nq));
+            explain_line(s, "lse-maximum-of-other-row",
+                         "lse is off by the difference of two row maxima: for query %d of head %d the kernel has "
+                         "subtracted the row max of query %d of head %d",
+                         (int)(first % nq), (int)(first / nq), (int)(actual % nq), (int)(actual / nq));
             return true;
         }
     }
@@ -138,14 +137,14 @@ bool explain_lse(struct explainer *s) {
     double largest = fmax(most, -least);
     bool wrong = rows && !(largest <= 1e-5);
     if (wrong)
-        explain_line(s, "lse-wrong", "Every key has its right weight, within %.2g, but lse is off by %.2g to %.2g",
+        explain_line(s, "lse-wrong", "Every key has the right weight, within %.2g, but lse is off by %.2g to %.2g",
                      s->x.tolerance, least, most);
     if (wrong && s->x.which.dtype != ATTENTION_FP32 && rows > 4 && least < 0 && most > 0 && largest < 8 * rounding)
         explain_lse_rounding(s);
     else if (wrong && off_rows && others == off_rows)
         explain_line(s, "lse-of-other-row",
-                     "lse is another row's: query %d of head %d has the lse of query %d of head %d", (int)(first % nq),
-                     (int)(first / nq), (int)(actual % nq), (int)(actual / nq));
+                     "lse is the lse of another row: query %d of head %d has the lse of query %d of head %d",
+                     (int)(first % nq), (int)(first / nq), (int)(actual % nq), (int)(actual / nq));
     else if (wrong && !report_combination(s) && off_rows && !explain_lse_tiles(s) && !report_other_maximum(s, off)) {
         s->unexplained = true;
         explain_queries(s, "lse-rows-wrong", "Rows with a wrong lse", off);

@@ -46,8 +46,8 @@ void explain_lse_rounding(const struct explainer *s) {
     for (enum rounded kind = 0; kind < ROUNDED_KINDS; kind++)
         if (is_rounded(s, kind)) {
             explain_line(s, "lse-of-rounded",
-                         "This is the lse of %s rounded to %s: lse must be computed from fp32 values", ROUNDED[kind],
-                         type);
+                         "Such an lse results from %s rounded to %s: lse must be computed from fp32 values",
+                         ROUNDED[kind], type);
             return;
         }
     explain_line(s, "lse-rounded",

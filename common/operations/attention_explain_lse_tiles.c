@@ -25,11 +25,11 @@ static const char *const CODE[ASSEMBLIES] = {"lse-partial-sums-not-rescaled", "l
                                              "lse-of-largest-tile", "lse-sum-of-last-maximum"};
 
 static const char *const DESCRIPTION[ASSEMBLIES] = {
-    "the partial sum of each tile is relative to the tile's own maximum, and they are added without rescaling them to "
-    "the row max",
+    "the partial sum of each tile is relative to the tile's own maximum, and the partial sums are added without "
+    "rescaling to the row max",
     "the row sum is not rescaled when a later tile raises the running maximum",
-    "it is the largest lse of a tile, not the lse of all tiles",
-    "the row sum is relative to the maximum of the last tile, but the row max is added to its logarithm",
+    "lse is the largest lse of a tile, not the lse of all tiles",
+    "the row sum is relative to the maximum of the last tile, but the row max is added to the logarithm of the sum",
 };
 
 static double assemble(const struct explainer *s, int64_t r, int part, enum assembly how) {
@@ -115,8 +115,8 @@ static bool report_of(const struct explainer *s, const bool *marked) {
     if (!is_of(s, marked) || !pattern_ranges(marked, nk, "key", "keys", text, sizeof text))
         return false;
     explain_line(s, "lse-of-some-keys",
-                 "lse counts only %s of %d: the other keys are in the row sum of the output, but not in the sum of lse",
-                 text, nk);
+                 "lse counts only %s: the row sum of the output contains the other keys, but the sum in lse does not",
+                 text);
     return true;
 }
 
@@ -175,12 +175,11 @@ static bool report_earlier_maximum(const struct explainer *s) {
     }
     if (off < LEAST)
         return false;
-    explain_line(
-        s, "lse-sum-of-earlier-maximum",
-        "lse is too large by the difference between the row max and an earlier running maximum: the row sum is "
-        "relative to a running maximum that was not updated (in query %d the maximum up to key %d of %d), but "
-        "the row max is added to its logarithm",
-        (int)(first % s->x.which.attention.nq), key, nk);
+    explain_line(s, "lse-sum-of-earlier-maximum",
+                 "lse is too large by the difference between the row max and an earlier running maximum: the row sum "
+                 "is relative to a running maximum that was not updated (in query %d the maximum up to key %d of %d), "
+                 "but the row max is added to the logarithm of that sum",
+                 (int)(first % s->x.which.attention.nq), key, nk);
     return true;
 }
 

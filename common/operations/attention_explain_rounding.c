@@ -111,7 +111,7 @@ static bool report_factor(const struct explainer *s, double off) {
     if (!(worst < off / 8))
         return false;
     explain_line(s, "constant-slightly-wrong",
-                 "The weights are those of scores that are %.6f times the right ones: a constant is slightly wrong",
+                 "The weights result from scores that are %.6f times the right scores: a constant is slightly wrong",
                  factor);
     return true;
 }
@@ -163,11 +163,10 @@ bool explain_rounding(const struct explainer *s) {
                                        [OF_QUERIES | OF_KEYS] = "rounded-queries-and-keys",
                                        [OF_SCORES] = "rounded-scores",
                                        [OF_WEIGHTS] = "rounded-weights"};
-    explain_line(
-        s, code[best.of],
-        "The weights match rounding the %s to %d bits (%s; %s) within %.1g, and are off from the right ones by "
-        "up to %.2g",
-        name_of(best.of), best.bits, best.bits == 8 ? "as in bf16" : "as in fp16 and TF32", as[best_times], nearest,
-        off);
+    explain_line(s, code[best.of],
+                 "The weights match a computation that rounds the %s to %d bits (%s; %s) within %.1g, and are off from "
+                 "the right weights by up to %.2g",
+                 name_of(best.of), best.bits, best.bits == 8 ? "as in bf16" : "as in fp16 and TF32", as[best_times],
+                 nearest, off);
     return true;
 }

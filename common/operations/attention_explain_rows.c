@@ -37,14 +37,14 @@ void explain_queries(const struct explainer *s, const char *code, const char *wh
     if (!agree)
         snprintf(where, sizeof where, "in batch %d head %d ", batch, head);
     if (count < shape->nq && pattern_ranges(of_first, shape->nq, "query", "queries", text, sizeof text))
-        explain_line(s, code, "%s: %s%s of %d%s", what, where, text, shape->nq,
-                     agree ? "" : "; other queries in some other heads");
+        explain_line(s, code, "%s: %s%s%s", what, where, text,
+                     agree ? "" : "; some other heads have other such queries");
     else if (count < shape->nq || !agree)
-        explain_line(s, code, "%s: some rows, the first is query %d of batch %d head %d", what,
+        explain_line(s, code, "%s: some rows; the first one is query %d of batch %d head %d", what,
                      (int)(first % shape->nq), batch, head);
     if (bad_heads < heads)
-        explain_line(s, code, "%s: %d of %d heads, the first is batch %d head %d", what, bad_heads, (int)heads, batch,
-                     head);
+        explain_line(s, code, "%s: rows of %d of %d heads; the first head is batch %d head %d", what, bad_heads,
+                     (int)heads, batch, head);
 }
 
 int describe_row(const struct explainer *s, int64_t row, char *text, size_t size) {
@@ -84,7 +84,8 @@ bool explain_row_alone(const struct explainer *s) {
         return false;
     char text[100];
     describe_row(s, row, text, sizeof text);
-    explain_line(s, "row-right-alone", "The output of %s is right when it is the only row of the only head", text);
+    explain_line(s, "row-right-alone",
+                 "The output of %s is right if the problem has only this row (one query, one head)", text);
     return true;
 }
 
@@ -117,8 +118,8 @@ static void report_pairs(const struct explainer *s, const char *code, const char
             continue;
         describe_row(s, r, one, sizeof one);
         describe_row(s, from[r], other, sizeof other);
-        length += snprintf(text + length, sizeof text - (size_t)length, "%s%s has those of %s", reported ? ", " : "",
-                           one, other);
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s%s has the weights of %s",
+                           reported ? ", " : "", one, other);
         reported++;
     }
     explain_line(s, code, "%s %s", what, text);
@@ -152,8 +153,8 @@ bool explain_rows_of_others(const struct explainer *s) {
                      from);
         if (most - least > 4 * s->x.tolerance)
             explain_line(s, "row-sum-of-third-row",
-                         "These rows are divided by the sum of yet another row: their weights add up to %.4g to %.4g "
-                         "instead of 1",
+                         "These rows are divided by the sum of a third row: the weights of a row add up to %.4g to "
+                         "%.4g instead of 1",
                          least, most);
     }
     free(from);
@@ -295,7 +296,7 @@ static bool find_mixture(const struct explainer *s, int64_t r, char *text, size_
             return false;
         others += from != r && longest >= LEAST_KEYS;
         if (length < size)
-            length += (size_t)snprintf(text + length, size - length, "%s keys %d to %d have those of query %d",
+            length += (size_t)snprintf(text + length, size - length, "%s keys %d to %d have the weights of query %d",
                                        length ? "," : "", j, j + longest - 1, (int)(from % shape->nq));
     }
     return others > 0;
@@ -319,7 +320,7 @@ bool explain_mixed_rows(const struct explainer *s) {
     }
     if (!found || 5 * found < 4 * wrong)
         return false;
-    explain_line(s, "key-ranges-of-other-rows", "Ranges of keys have the weights of other rows: in query %d%s",
+    explain_line(s, "key-ranges-of-other-rows", "Ranges of keys have the weights of other rows. In query %d%s",
                  (int)(first % s->x.which.attention.nq), reported);
     return true;
 }

@@ -49,11 +49,11 @@ bool explain_scores(const struct explainer *s) {
         wrong++;
         found += other != NONE && other != r;
         if (other != NONE && other != r && reported++ < MOST_REPORTED)
-            length += snprintf(rows + length, sizeof rows - (size_t)length, "%squery %d has those of query %d",
+            length += snprintf(rows + length, sizeof rows - (size_t)length, "%squery %d has the scores of query %d",
                                reported > 1 ? ", " : "", (int)(r % nq), (int)(other % nq));
     }
     if (!found || 5 * found < 4 * wrong || !pattern_ranges(s->mismatched, nk, "key", "keys", keys, sizeof keys))
         return false;
-    explain_line(s, "scores-of-other-rows", "The scores of %s of %d are those of other rows: %s", keys, nk, rows);
+    explain_line(s, "scores-of-other-rows", "The scores of %s are the scores of other rows: %s", keys, rows);
     return true;
 }

@@ -19,10 +19,10 @@ bool explain_sums(const struct explainer *s) {
     }
     if (fabs(least - 1) < 4 * s->x.tolerance && fabs(most - 1) < 4 * s->x.tolerance)
         return false;
-    explain_line(
-        s, "row-sum-of-other-weights",
-        "The weights add up to %.4g to %.4g instead of 1: the row sum is computed from other weights than the output",
-        least, most);
+    explain_line(s, "row-sum-of-other-weights",
+                 "The weights of a row add up to between %.4g and %.4g instead of 1: the row sum is computed from "
+                 "other weights than the output",
+                 least, most);
     return true;
 }
 
@@ -61,7 +61,7 @@ bool explain_scale(const struct explainer *s) {
     bool usual = which->has_scale &&
                  fabs(factor * s->x.problem.softmax_scale * sqrt(which->attention.head_dim) - 1) < 4 * s->x.tolerance;
     explain_line(s, usual ? "scale-ignored" : "scores-scaled",
-                 "The weights are those of scores that are %.4g times the right ones%s", factor,
+                 "The weights result from scores that are %.4g times the right scores%s", factor,
                  usual ? ": the kernel uses the scale 1 / sqrt(head_dim) instead of the requested one" : "");
     explain_sums(s);
     return true;
@@ -120,8 +120,8 @@ bool explain_dropped(const struct explainer *s) {
         else if (tiles[i] < nk)
             snprintf(until, sizeof until, "running maximum (in tiles of %d keys)", tiles[i]);
         explain_line(s, "small-weights-dropped",
-                     "Keys whose score is more than %.3g below the %s have no weight instead of up to %.2g of the "
-                     "largest; the weights of the other keys are right up to one common factor",
+                     "Keys with a score of more than %.3g below the %s have weight 0 instead of up to %.2g of the "
+                     "largest weight; the weights of the other keys are right up to one common factor",
                      (kept + least) / 2, until, exp(-least));
         return true;
     }
@@ -189,11 +189,10 @@ bool explain_exponential(const struct explainer *s) {
                 snprintf(text + length, sizeof text - (size_t)length,
                          "%s%.2f below the maximum %.4g times the right weight", i > 1 ? ", " : "", p->below, p->times);
         }
-        explain_line(
-            s, "not-an-exponential",
-            "The weights depend only on how far a score is below the row max, but not by exp: %s; in total from "
-            "%.4g to %.4g times",
-            text, lowest, highest);
+        explain_line(s, "not-an-exponential",
+                     "The weights depend only on the distance of a score from the row max, but the function is not "
+                     "exp: %s; over all distances the factor is %.4g to %.4g",
+                     text, lowest, highest);
         explain_sums(s);
     }
     free(points);

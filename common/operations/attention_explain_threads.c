@@ -38,14 +38,19 @@ static void report_relative_to_threads(const struct explainer *s, int threads) {
         int length = 0;
         if (!are_relative_to_threads(s, threads, mask))
             continue;
-        for (int t = 0; t < threads && length < (int)sizeof keys - 20; t++)
+        for (int t = 0, of = 1 << __builtin_popcount((unsigned)mask), i = 0;
+             t < threads && length < (int)sizeof keys - 20; t++)
             if (!(t & ~mask))
-                length += snprintf(keys + length, sizeof keys - (size_t)length, "%s%d", length ? ", " : "", t);
-        explain_line(
-            s, "maximum-of-some-lanes",
-            "Each key is relative to the maximum of only some keys and is never rescaled to the row max: key 0 "
-            "to the maximum of keys %s of each %d",
-            keys, threads);
+                length += snprintf(keys + length, sizeof keys - (size_t)length, "%s%d",
+                                   i++ == 0  ? ""
+                                   : i < of  ? ", "
+                                   : of == 2 ? " and "
+                                             : ", and ",
+                                   t);
+        explain_line(s, "maximum-of-some-lanes",
+                     "The weight of each key is relative to the maximum of only some keys and is never rescaled to the "
+                     "row max: key 0 uses the maximum of keys %s (period %d)",
+                     keys, threads);
         return;
     }
 }
@@ -61,8 +66,8 @@ bool explain_threads(const struct explainer *s) {
         if (!all)
             continue;
         explain_line(s, "threads-differ",
-                     "The weights of keys j, j + %d, ... are right up to one factor, but the factor differs with j. "
-                     "Likely cause: threads or lanes subtract different maxima",
+                     "The weights of keys j, j + %d, ... are right up to one common factor, but each j has another "
+                     "factor: threads or lanes subtract different maxima",
                      threads);
         report_relative_to_threads(s, threads);
         return true;
@@ -124,17 +129,16 @@ bool explain_quads(const struct explainer *s) {
             continue;
         const bool neighbours = lanes_share(s, tile, 1), others = lanes_share(s, tile, 2);
         if (neighbours || others)
-            explain_line(
-                s, "quad-maximum-half-reduced",
-                "The four lanes that share a row use two different maxima: lanes %s agree, lanes %s agree, but "
-                "the two pairs do not (lane t holds keys 2t and 2t + 1 of each 8, in tiles of %d). Likely "
-                "cause: the row max is reduced over two lanes instead of four",
-                neighbours ? "0 and 1" : "0 and 2", neighbours ? "2 and 3" : "1 and 3", tile);
+            explain_line(s, "quad-maximum-half-reduced",
+                         "The four lanes that share a row use two different maxima: lanes %s agree, and lanes %s "
+                         "agree, but the two pairs differ (lane t holds keys 2t and 2t + 1 of every 8 keys, in tiles "
+                         "of %d keys). The row max is reduced over two lanes instead of four",
+                         neighbours ? "0 and 1" : "0 and 2", neighbours ? "2 and 3" : "1 and 3", tile);
         else
             explain_line(
                 s, "quad-maximum-not-reduced",
-                "Each of the four lanes that share a row uses a maximum of its own (lane t holds keys 2t and 2t "
-                "+ 1 of each 8, in tiles of %d). Likely cause: the row max is not reduced over the quad",
+                "Each of the four lanes that share a row uses its own maximum (lane t holds keys 2t and 2t + 1 of "
+                "every 8 keys, in tiles of %d keys): the row max is not reduced over the four lanes of the quad",
                 tile);
         return true;
     }

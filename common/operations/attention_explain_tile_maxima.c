@@ -169,11 +169,11 @@ static bool report_some(const struct explainer *s, const int *begin /* [parts + 
                 if (every == 2)
                     snprintf(which, sizeof which, "every second key, starting with key %d", from);
                 else
-                    snprintf(which, sizeof which, "keys %d to %d of each %d", from, from + every / 2 - 1, every);
-                explain_line(
-                    s, "tile-maximum-incomplete",
-                    "Each tile subtracts the maximum of only some of its keys: %s, counted from the start of the tile",
-                    which);
+                    snprintf(which, sizeof which, "keys %d to %d of every %d", from, from + every / 2 - 1, every);
+                explain_line(s, "tile-maximum-incomplete",
+                             "Each tile subtracts the maximum of only some keys of the tile: %s, counted from the "
+                             "start of the tile",
+                             which);
                 return true;
             }
     return false;
@@ -213,13 +213,13 @@ static bool report_sums_of_some(const struct explainer *s, const int *begin /* [
                 if (have_sums_of_some(s, begin, parts, every, width, from)) {
                     char which[60];
                     if (width == 1)
-                        snprintf(which, sizeof which, "key %d of each %d", from, every);
+                        snprintf(which, sizeof which, "key %d of every %d", from, every);
                     else
-                        snprintf(which, sizeof which, "keys %d to %d of each %d", from, from + width - 1, every);
-                    explain_line(
-                        s, "tile-sum-incomplete",
-                        "Each tile has the row sum of only some of its keys: %s, counted from the start of the tile",
-                        which);
+                        snprintf(which, sizeof which, "keys %d to %d of every %d", from, from + width - 1, every);
+                    explain_line(s, "tile-sum-incomplete",
+                                 "Each tile has the row sum of only some keys of the tile: %s, counted from the start "
+                                 "of the tile",
+                                 which);
                     return true;
                 }
     return false;
@@ -252,18 +252,16 @@ static double fitting_power(const struct explainer *s, const int *begin /* [part
 static bool report_relation(const struct explainer *s, const int *begin /* [parts + 1] */, int parts) {
     // Of two parts the second one's own is the largest so far in all rows that are wrong.
     if (are_relative_to(s, begin, parts, OF_KEYS_SO_FAR, 0))
-        explain_line(
-            s, "tiles-not-rescaled",
-            "Each tile keeps the running maximum at that time: it is not rescaled when a later tile raises the "
-            "maximum");
+        explain_line(s, "tiles-not-rescaled",
+                     "The weights of each tile are relative to the running maximum at that tile, and are not rescaled "
+                     "when a later tile raises the maximum");
     else if (are_relative_to(s, begin, parts, OF_ITS_KEYS, 0))
         explain_line(s, "tile-maximum-not-combined",
-                     "Each tile subtracts the maximum of its own keys and is never rescaled to the row max");
+                     "Each tile subtracts the maximum of the tile and is never rescaled to the row max");
     else if (are_relative_to(s, begin, parts, OF_KEYS_FROM_IT_ON, 0))
-        explain_line(
-            s, "tiles-not-rescaled-backwards",
-            "Each tile keeps the maximum of its own and all later keys: the tiles are processed last to first, "
-            "and are not rescaled when an earlier tile raises the maximum");
+        explain_line(s, "tiles-not-rescaled-backwards",
+                     "The weights of each tile are relative to the maximum of the tile and all later tiles: the tiles "
+                     "are processed last to first, and are not rescaled when an earlier tile raises the maximum");
     else if (are_relative_to(s, begin, parts, OF_EVERY_SECOND, 0))
         explain_line(
             s, "two-groups-of-tiles",
@@ -276,12 +274,12 @@ static bool report_relation(const struct explainer *s, const int *begin /* [part
             "the row max");
     else if (are_rescaled_too(s, begin, parts, 1) || are_rescaled_too(s, begin, parts, 0))
         explain_line(s, "tile-rescaled-with-earlier-ones",
-                     "A tile that raises the running maximum is rescaled together with the tiles before it. Likely "
-                     "cause: the tile is added to the accumulator before the accumulator is rescaled");
+                     "A tile that raises the running maximum is rescaled together with the earlier tiles: the tile is "
+                     "added to the accumulator before the accumulator is rescaled");
     else if (parts > 2 && (miss_one_rescaling(s, begin, parts, false) || miss_one_rescaling(s, begin, parts, true)))
         explain_line(s, "tile-misses-next-rescale",
-                     "Each tile is rescaled for every later maximum except the next tile's. Likely cause: the "
-                     "accumulator is rescaled before the product of the previous tile is added to it");
+                     "Each tile is rescaled for every later maximum except the maximum of the next tile: the "
+                     "accumulator is rescaled before the product of the previous tile is added");
     else
         return false;
     return true;
@@ -293,13 +291,14 @@ bool explain_tile_maxima(const struct explainer *s, const int *begin /* [parts +
         report_sums_of_some(s, begin, parts))
         return true;
     if (are_times_sums(s, begin, parts, -1)) {
-        explain_line(
-            s, "tile-divided-by-own-sum",
-            "Each tile is divided by its own row sum, and is not multiplied by that sum when the tiles are combined");
+        explain_line(s, "tile-divided-by-own-sum",
+                     "Each tile is divided by the row sum of the tile, and is not multiplied by that sum when the "
+                     "tiles are combined");
         return true;
     }
     if (are_times_sums(s, begin, parts, 1)) {
-        explain_line(s, "tile-multiplied-by-own-sum", "Each tile is multiplied by its own row sum once too often");
+        explain_line(s, "tile-multiplied-by-own-sum",
+                     "Each tile is multiplied by the row sum of the tile once too often");
         return true;
     }
     for (size_t i = 0; i <= sizeof powers / sizeof *powers; i++)

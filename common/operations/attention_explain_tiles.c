@@ -47,13 +47,13 @@ bool explain_tiles(const struct explainer *s) {
         parts = tiles[i] < s->x.which.attention.nk ? cut(s, tiles[i], begin) : 0;
     if (!have_factors(s, begin, parts))
         return false;
-    fprintf(s->out, "  The weights are right up to one factor within keys 0 to %d", begin[1] - 1);
+    fprintf(s->out, "  The weights are right up to one common factor within keys 0 to %d", begin[1] - 1);
     for (int i = 1; i < parts; i++) {
         fprintf(s->out, "%s%d", i < parts - 1 ? ", " : parts == 2 ? " and " : ", and ", begin[i]);
         if (begin[i + 1] - begin[i] > 1)
             fprintf(s->out, " to %d", begin[i + 1] - 1);
     }
-    fprintf(s->out, ", but the factor differs between these tiles [tiles-differ]\n");
+    fprintf(s->out, ", but each of these tiles has another factor [tiles-differ]\n");
     // A run of several tiles whose factors happen to be alike is as many parts.
     int tile = 128, count = 0, of_tiles[MOST_PARTS + 1];
     for (int i = 1; i < parts; i++)

@@ -54,17 +54,17 @@ bool explain_warps(const struct explainer *s, const int *begin /* [parts + 1] */
     for (int warps = 2; warps <= 8 && warps < parts; warps *= 2)
         for (size_t p = 0; p < sizeof powers / sizeof *powers; p++) {
             if (are_of_warps(s, begin, parts, warps, powers[p], 1)) {
-                explain_line(
-                    s, "warp-tiles-rescaled-wrong",
-                    "Each tile is relative to the running maximum over every %d%s tile, including itself, and is "
-                    "brought to the final maximum of that group %s; from there to the row max it is rescaled correctly",
-                    warps, warps == 2 ? "nd" : "th", power_text(powers[p], text, sizeof text));
+                explain_line(s, "warp-tiles-rescaled-wrong",
+                             "Each tile is relative to the running maximum over every %d%s tile, including the tile "
+                             "itself, and is rescaled to the final maximum of that group %s; the rescaling from that "
+                             "maximum to the row max is right",
+                             warps, warps == 2 ? "nd" : "th", power_text(powers[p], text, sizeof text));
                 return true;
             }
             if (are_of_warps(s, begin, parts, warps, 1, powers[p])) {
                 explain_line(s, "warp-tiles-combined-wrong",
-                             "Each tile is relative to the maximum over every %d%s tile, including itself, and is "
-                             "brought from there to the row max %s",
+                             "Each tile is relative to the maximum over every %d%s tile, including the tile itself, "
+                             "and is rescaled from that maximum to the row max %s",
                              warps, warps == 2 ? "nd" : "th", power_text(powers[p], text, sizeof text));
                 return true;
             }

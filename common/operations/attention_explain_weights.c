@@ -73,10 +73,9 @@ static void report_total(struct explainer *s, bool keys_count_once) {
     s->unexplained = true;
     explain_line(s, "weights-wrong", "The weights are wrong, by more than one common factor");
     if (!explain_sums(s) && keys_count_once)
-        explain_line(
-            s, "scores-wrong",
-            "The weights add up to 1, so they are divided by their own sum. Likely cause: wrong scores, or a wrong "
-            "exponential");
+        explain_line(s, "scores-wrong",
+                     "The weights of a row add up to 1, so the kernel divides by the sum of the wrong weights: the "
+                     "scores or the exponential are wrong");
 }
 
 // Rows that are not there, of which no weight is known. Returns how many.
@@ -95,7 +94,7 @@ static int64_t report_missing(struct explainer *s, enum row_state kind, const ch
 // many.
 static int64_t report_zeros(struct explainer *s) {
     bool low = s->x.lse, good = s->x.lse, infinite = s->x.lse;
-    int64_t missing = report_missing(s, ROW_ZERO, "rows-zero", "Rows that are 0");
+    int64_t missing = report_missing(s, ROW_ZERO, "rows-zero", "Output rows that are zero");
     for (int64_t r = 0; r < s->x.rows && s->x.lse; r++) {
         float lse = s->x.lse[r];
         if (s->x.missing[r] != ROW_ZERO)
@@ -107,16 +106,15 @@ static int64_t report_zeros(struct explainer *s) {
     if (missing && low)
         explain_line(
             s, "zero-rows-masked",
-            "The lse of these rows is -infinity: all their keys are masked, or the sum of their weights is lost");
+            "The lse of the zero rows is -infinity: all keys of a row are masked, or the sum of the weights is lost");
     else if (missing && good)
-        explain_line(
-            s, "zero-rows-lse-right",
-            "The lse of these rows is right, and so are their scores and row sums: the values are lost, or the "
-            "weights that multiply them, or the accumulator O");
+        explain_line(s, "zero-rows-lse-right",
+                     "The lse of the zero rows is right, so the scores and row sums are right, too: the values, the "
+                     "weights in P V, or the accumulator O are lost");
     else if (missing && infinite)
-        explain_line(
-            s, "zero-rows-sum-infinite",
-            "The lse of these rows is infinite or NaN, and so is the row sum: a finite value divided by infinity is 0");
+        explain_line(s, "zero-rows-sum-infinite",
+                     "The lse of the zero rows is infinite or NaN, so the row sum is infinite or NaN, too: a finite "
+                     "value divided by infinity is 0");
     return missing;
 }
 
@@ -129,7 +127,7 @@ static bool report_equal(const struct explainer *s) {
             if (!observed_matches(&s->x, r, got_of(s, r)[j], 1.0 / attended))
                 return false;
     }
-    explain_line(s, "equal-weights", "All keys of these rows have the same weight, as if their scores were equal");
+    explain_line(s, "equal-weights", "All keys of the wrong rows have the same weight, as if all scores were equal");
     return true;
 }
 
@@ -219,7 +217,8 @@ static void report_wrong_rows(struct explainer *s, int64_t wrong) {
     if (find_few(s, wrong, few)) {
         for (int64_t r = 0; r < s->x.rows; r++)
             s->wrong[r] = s->wrong[r] && !few[r];
-        explain_queries(s, "rows-excluded", "Rows with many more wrong weights than the others, excluded below", few);
+        explain_queries(s, "rows-excluded", "Rows with many more wrong weights than the other rows (excluded below)",
+                        few);
     }
     report_rows(s);
     free(few);
@@ -266,7 +265,7 @@ bool explain_column(const struct explainer *s, int column) {
             report_rows(&one);
         fclose(one.out);
         if (size && !one.unexplained)
-            fprintf(s->out, "  In column %d: [one-column]\n%s", column, text);
+            fprintf(s->out, "  Weights in column %d: [one-column]\n%s", column, text);
         free(text);
     }
     free(v);
@@ -292,10 +291,9 @@ static void report_all(struct explainer *s) {
     const bool alone = explain_row_alone(s);
     const bool foreign = explain_other_head(s);
     if (!s->x.repeats) {
-        explain_line(
-            s, "not-reproducible",
-            "A second call with the same inputs gives different results: the kernel reads data that it has not "
-            "written in this call, that earlier calls left behind, or that depends on the order of blocks");
+        explain_line(s, "not-reproducible",
+                     "A second call with the same inputs gives different results: the kernel reads data that this call "
+                     "has not written, that earlier calls left behind, or that depends on the order of blocks");
         return;
     }
     if (alone)
@@ -304,14 +302,14 @@ static void report_all(struct explainer *s) {
         return;
     if (!wrong && !s->x.weighs_as_shown)
         explain_line(s, "output-not-weighted-sum",
-                     "Every key has its right weight in one column, but the output is not the sum of the values with "
-                     "these weights: it is off by up to %.2g of their magnitudes",
+                     "Every key has the right weight in one column, but the output is not the sum of the values with "
+                     "these weights: the output is off by up to %.2g of the magnitude of the values",
                      s->x.off);
     else if (!wrong && !explain_lse(s))
-        explain_line(
-            s, "weights-right",
-            "Every key has its right weight, within %g: the error is smaller, the rounding of an intermediate result",
-            s->x.tolerance);
+        explain_line(s, "weights-right",
+                     "Every key has the right weight, within %g: the error is smaller, and comes from rounding an "
+                     "intermediate result",
+                     s->x.tolerance);
     if (wrong && wrong + missing < s->x.rows)
         explain_queries(s, "rows-wrong", "Wrong rows", s->wrong);
     // What is off by so little is rounded, and columns by themselves, too.

@@ -131,26 +131,28 @@ static void report_steps(struct extremes *e, bool alone, double sign, FILE *out,
     if (!(*explained)++)
         fprintf(out, "\nProbe (%d queries, %d keys, head_dim %d%s): all scores are 0, except as stated\n", QUERIES,
                 KEYS, D, e->negative ? ", scale -0.125" : "");
-    fprintf(out, "  %s if the %s ", reported == NOT_FINITE ? "NaN or infinity" : "wrong results",
+    fprintf(out, "  The output %s if the %s ", reported == NOT_FINITE ? "is NaN or infinite" : "is wrong",
             alone ? "score of key" : "scores from key");
     pattern_values(positions, wrong, true, POSITIONS, " or ", out);
-    fprintf(out, "%s %s by %g", alone ? " is" : " on are", sign > 0 ? "above the others" : "below the earlier ones",
-            failing_height);
+    fprintf(out, "%s %s by %g", alone ? " is" : " on are",
+            sign > 0 ? "above the other scores" : "below the earlier scores", failing_height);
     if (!all) {
-        fprintf(out, "; right within %g %% if the %s ", 100 * tolerance_of(e),
+        fprintf(out, "; the output is right within %g %% if the %s ", 100 * tolerance_of(e),
                 alone ? "score of key" : "scores from key");
         pattern_values(positions, wrong, false, POSITIONS, " or ", out);
         fprintf(out, "%s", alone ? " is" : " on are");
     }
     fprintf(out, " [extreme-step-%s]\n", reported == NOT_FINITE ? "not-finite" : "wrong");
     if (height > 1 && height < failing_height)
-        fprintf(out, "  the same for key %d and %g; with %g the result is right within %g %% [extreme-step-smallest]\n",
+        fprintf(out,
+                "  The smallest such step for key %d is %g; with a step of %g the output is right within %g %% "
+                "[extreme-step-smallest]\n",
                 first, height, right, 100 * tolerance_of(e));
     if (how == NOT_FINITE && !e->reported_overflow &&
         height == (e->dtype == ATTENTION_FP16 ? FP16_OVERFLOWS : FP32_OVERFLOWS)) {
         fprintf(out,
-                "  e^%g overflows %s: a weight or a rescale factor was computed with a maximum far below the row max "
-                "[exponential-overflows]\n",
+                "  The exponential e^%g overflows %s: the kernel has computed a weight or a rescale factor with a "
+                "maximum far below the row max [exponential-overflows]\n",
                 height, e->dtype == ATTENTION_FP16 ? "fp16" : "fp32");
         e->reported_overflow = true;
     }
@@ -173,8 +175,8 @@ void attention_extremes(const struct diagnosed *kernel, enum attention_dtype dty
         if (!explained++)
             fprintf(out, "\nProbe (%d queries, %d keys, head_dim %d%s): all scores are 0, except as stated\n", QUERIES,
                     KEYS, D, negative ? ", scale -0.125" : "");
-        fprintf(out, "  %s if all scores are %g [extreme-equal-scores-%s]\n",
-                how == NOT_FINITE ? "NaN or infinity" : "wrong results", sign * height,
+        fprintf(out, "  The output %s if all scores are %g [extreme-equal-scores-%s]\n",
+                how == NOT_FINITE ? "is NaN or infinite" : "is wrong", sign * height,
                 how == NOT_FINITE ? "not-finite" : "wrong");
     }
 }

@@ -166,9 +166,9 @@ static bool report_operand(const struct operands *x, bool of_keys, int column, F
     if (own && !is_multiplied(x, of_keys, column, first, from_row[first], from_column[first]))
         return false;
     fprintf(out,
-            "\nProbe of Q K^T (head_dim %d):\n  %s %s %d's element %d, the kernel reads %s %d's element %d. The same "
+            "\nProbe of Q K^T (head_dim %d):\n  %s element %d of %s %d, the kernel reads element %d of %s %d. The same "
             "pattern holds in at least %d of %d rows [%s-elements-%s]\n",
-            x->d, own ? "In addition to" : "Instead of", what, first, column, what, from_row[first], from_column[first],
+            x->d, own ? "In addition to" : "Instead of", column, what, first, from_column[first], what, from_row[first],
             others, ROWS, what, own ? "added" : "replaced");
     return true;
 }

@@ -65,8 +65,8 @@ static bool sum_rounds(const struct diagnosed *kernel, enum attention_dtype dtyp
         return false;
     *code = weights > 1.25 ? "probe-row-sum-rounded" : "probe-weighted-sum-rounded";
     snprintf(text, size,
-             "The sum of the %s is rounded while it is accumulated, once per key or tile: for %d equal keys it is off "
-             "by %.2g roundings to %d bits, for %d by %.2g",
+             "The accumulated sum of the %s is rounded once per key or tile: for %d equal keys the sum is off by %.2g "
+             "roundings to %d bits, for %d keys by %.2g",
              weights > 1.25 ? "weights" : "values", FEW, few, dtype == ATTENTION_BF16 ? 8 : 11, MANY, many);
     return true;
 }
@@ -117,7 +117,7 @@ static void report_precision(const struct precision_probe *probe, const char *na
              p.bits == 8 ? "bf16"
              : p.cut     ? "TF32"
                          : "TF32 or fp16",
-             p.cut ? ", without rounding" : "");
+             p.cut ? " without rounding" : "");
     probe->report(probe->context, code, text);
 }
 
@@ -183,8 +183,8 @@ static void probe_weight_precision(const struct precision_probe *probe) {
         report_precision(probe, "weights", "The weights", found);
     } else if (worst > 1e-5 && worst < 0.05 && is_power(ratio, steps, &times)) {
         snprintf(text, sizeof text,
-                 "The exponential is that of scores %.6f times the right ones, because of a constant or of a rounding "
-                 "before it: exp(-0.5) is %.7f instead of %.7f",
+                 "The exponential is computed from scores that are %.6f times the right scores, because of a constant "
+                 "or a rounding before the exponential: exp(-0.5) is %.7f instead of %.7f",
                  times, ratio[0], exact[0]);
         probe->report(probe->context, "probe-scores-scaled", text);
     } else if (worst > 1e-5 && worst < 0.05) {

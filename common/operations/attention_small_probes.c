@@ -125,7 +125,7 @@ static void probe_elements(struct probe *probe) {
         (!is_met(probe, d, left_out, left_out, &any) || any || !counts_anywhere(probe, d, left_out, &any) || any))
         return;
     if (pattern_ranges(lacks, d, "element", "elements", where, sizeof where)) {
-        snprintf(text, sizeof text, "The dot product q.k misses %s (head_dim %d)", where, d);
+        snprintf(text, sizeof text, "Q K^T omits %s of the queries and keys", where);
         report(probe, "q-k-misses-elements", text);
     }
     for (int bit = 0; 1 << bit < d; bit++) {
@@ -149,13 +149,13 @@ static void probe_elements(struct probe *probe) {
         snprintf(where, sizeof where, "%d elements", permuted);
     if (same_shift && permuted > 1)
         snprintf(text, sizeof text,
-                 "The dot product q.k is shifted: %s of q are multiplied by the elements of k %d %s (head_dim %d)",
-                 where, abs(from[first] - first), from[first] < first ? "before" : "after", d);
+                 "Q K^T is shifted: element i of a query is multiplied by element i %c %d of the key, for %s",
+                 from[first] < first ? '-' : '+', abs(from[first] - first), where);
     else
-        snprintf(
-            text, sizeof text,
-            "The dot product q.k is permuted: %s of q are multiplied by other elements of k, %d by %d (head_dim %d)",
-            where, first, from[first], d);
+        snprintf(text, sizeof text,
+                 "Q K^T is permuted: %s of a query are multiplied by other elements of the key; element %d of the "
+                 "query by element %d of the key",
+                 where, first, from[first]);
     report(probe, same_shift && permuted > 1 ? "q-k-shifted" : "q-k-permuted", text);
 }
 
@@ -205,9 +205,8 @@ static void probe_keys(struct probe *probe) {
         if (!probe_missing(probe, lacks, &elsewhere, &with_more))
             return;
         snprintf(text, sizeof text,
-                 elsewhere ? "The values of %s of %d are lost in some columns%s"
-                           : "The values of %s of %d are never added%s",
-                 where, KEYS, with_more ? ", if there is only one query" : "");
+                 elsewhere ? "The values of %s are lost in some columns%s" : "The values of %s are never added%s",
+                 where, with_more ? ", if there is only one query" : "");
         report(probe, elsewhere ? "values-lost-in-columns" : "values-never-added", text);
     } else if (known && !missing && !is_close(each, 1.0 / KEYS)) {
         snprintf(text, sizeof text,
@@ -244,7 +243,7 @@ static void probe_sum(struct probe *probe) {
                 return;
     }
     if (lacking < KEYS && pattern_ranges(lacks, KEYS, "key", "keys", where, sizeof where)) {
-        snprintf(text, sizeof text, "The row sum misses the weights of %s of %d", where, KEYS);
+        snprintf(text, sizeof text, "The row sum omits the weights of %s", where);
         report(probe, "row-sum-misses-keys", text);
     }
 }
@@ -271,9 +270,9 @@ static void probe_columns(struct probe *probe) {
             while (from[first] == first)
                 first++;
             snprintf(text, sizeof text,
-                     "Columns are permuted: for a single key, the output has element %d of its value in column %d; %d "
-                     "of %d columns are affected",
-                     from[first], first, permuted, D);
+                     "Columns are permuted: with a single key, column %d of the output is column %d of V; %d of %d "
+                     "columns are affected",
+                     first, from[first], permuted, D);
             report(probe, "single-key-columns-permuted", text);
         }
     }
@@ -281,7 +280,7 @@ static void probe_columns(struct probe *probe) {
     for (int c = 0; c < D; c++)
         times = times && is_close(o[c], (double)o[0] * v[c]);
     if (times) {
-        snprintf(text, sizeof text, "A single key gives %.6g times its value", o[0]);
+        snprintf(text, sizeof text, "With a single key, the output is %.6g times the value of that key", o[0]);
         report(probe, "single-key-scaled", text);
     }
 }

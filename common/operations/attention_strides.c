@@ -35,13 +35,13 @@ void attention_strides(const struct diagnosed *kernel, const struct problem_case
     }
     if (!wrong)
         return;
-    fprintf(out, "  fails (wrong result or out-of-bounds access) if only ");
+    fprintf(out, "  The kernel fails (wrong result or out-of-bounds access) if only ");
     for (int i = 0, reported = 0; i < TENSORS; i++)
         if (level[i] < LEVELS)
-            fprintf(out, "%s%s has a %s stride of its own", reported++ ? ", and if only " : "", names[i],
-                    strides[level[i]]);
+            fprintf(out, "%s%s has another %s stride than a contiguous tensor", reported++ ? ", and if only " : "",
+                    names[i], strides[level[i]]);
     fprintf(out, ", and all other tensors are contiguous%s [stride-of",
-            wrong == 2 ? ". One of the two may be addressed with the stride of the other" : "");
+            wrong == 2 ? ". The kernel may address one of the two tensors with the stride of the other" : "");
     for (int i = 0; i < TENSORS; i++)
         if (level[i] < LEVELS)
             fprintf(out, "-%s-%s", names[i], strides[level[i]]);

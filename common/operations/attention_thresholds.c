@@ -135,16 +135,19 @@ static void report_border(const struct varied *v, int right, int wrong, FILE *ou
     bool sure = wrong == right + v->step;
     int earlier = find_exception(v, right, -1, &sure), right_again = find_exception(v, wrong, 1, &sure);
     if (sure && !earlier && !right_again) {
-        fprintf(out, "  right up to %s %d, wrong from %d on [right-up-to]\n", text, right, wrong);
+        fprintf(out, "  The output is right up to %s %d, and wrong from %s %d on [right-up-to]\n", text, right, text,
+                wrong);
         return;
     }
     if (earlier)
-        fprintf(out, "  wrong with %s %d, right with %d, wrong with %d", text, earlier, right, wrong);
+        fprintf(out, "  With these inputs the output is wrong with %s %d, right with %s %d, and wrong with %s %d", text,
+                earlier, text, right, text, wrong);
     else
-        fprintf(out, "  right with %s %d, wrong with %d", text, right, wrong);
+        fprintf(out, "  With these inputs the output is right with %s %d, and wrong with %s %d", text, right, text,
+                wrong);
     if (right_again)
-        fprintf(out, ", right again with %d", right_again);
-    fprintf(out, ", with the inputs tried [right-with-some]\n");
+        fprintf(out, "; the output is right again with %s %d", text, right_again);
+    fprintf(out, " [right-with-some]\n");
 }
 
 // Wrong down to the least value; a larger one, with which it is right, may be what a kernel takes for granted.
@@ -155,8 +158,8 @@ static void report_larger(const struct varied *v, FILE *out) {
         int larger = (value / multiples[i] + 1) * multiples[i];
         if (larger % v->step || run_probe(v, larger, SEED) != RIGHT || !is_always(v, larger, RIGHT))
             continue;
-        fprintf(out, "  wrong with %s %d, right with %d, with the inputs tried [right-with-larger]\n", v->number->text,
-                value, larger);
+        fprintf(out, "  With these inputs the output is wrong with %s %d, and right with %s %d [right-with-larger]\n",
+                v->number->text, value, v->number->text, larger);
         return;
     }
 }
@@ -184,8 +187,11 @@ static void report_heads_together(const struct diagnosed *kernel, const struct p
     together.attention.batch = right;
     if (attention_case_result(kernel, &together, SEED) != RIGHT)
         return;
-    fprintf(out, "  right up to %d heads of all batches together, wrong from %d on%s [right-up-to-heads]\n", right,
-            wrong, right == PROCESSORS ? ", the first number that gives a persistent block a second work tile" : "");
+    fprintf(out,
+            "  The output is right with at most %d head%s in total (batch size times heads), and wrong from %d heads "
+            "on%s [right-up-to-heads]\n",
+            right, right == 1 ? "" : "s", wrong,
+            right == PROCESSORS ? ", the first number of heads that gives a persistent block a second work tile" : "");
 }
 
 // Rows may have to be of whole 16 bytes.
@@ -246,15 +252,16 @@ static void report_differences(const struct diagnosed *kernel, const struct prob
         rights += right[i];
     }
     if (!rights && tried_all) {
-        fprintf(out, "  right if nq = nk, wrong if nq %c nk [wrong-if-lengths-differ]\n", nq > nk ? '>' : '<');
+        fprintf(out, "  The output is right if nq = nk, and wrong if nq %c nk [wrong-if-lengths-differ]\n",
+                nq > nk ? '>' : '<');
         return;
     }
-    fprintf(out, "  with %s %d: right if nq = nk", nq > nk ? "nk" : "nq", less);
+    fprintf(out, "  With %s = %d and these inputs, the output is right if nq = nk", nq > nk ? "nk" : "nq", less);
     fprintf(out, rights ? " and if %s is " : "", nq > nk ? "nq - nk" : "nk - nq");
     pattern_values(values, right, true, count, " and ", out);
-    fprintf(out, ", wrong if %s is ", rights ? "it" : nq > nk ? "nq - nk" : "nk - nq");
+    fprintf(out, "; the output is wrong if %s is ", nq > nk ? "nq - nk" : "nk - nq");
     pattern_values(values, wrong, true, count, " and ", out);
-    fprintf(out, ", with the inputs tried [right-for-differences]\n");
+    fprintf(out, " [right-for-differences]\n");
 }
 
 void attention_thresholds(const struct diagnosed *kernel, const struct problem_case *which, FILE *out) {

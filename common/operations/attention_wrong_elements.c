@@ -58,7 +58,7 @@ static void report_columns(const struct wrong_elements *w, FILE *out) {
     for (int c = 0; c < d; c++)
         wrong += w->column[c];
     if (wrong && wrong < d && pattern_ranges(w->column, d, "column", "columns", text, sizeof text))
-        fprintf(out, "  wrong in %s of %d, right in the others [wrong-columns]\n", text, d);
+        fprintf(out, "  Output %s are wrong; the other columns are right [wrong-columns]\n", text);
 }
 
 static void report_rows(const struct wrong_elements *w, FILE *out) {
@@ -75,13 +75,14 @@ static void report_rows(const struct wrong_elements *w, FILE *out) {
     }
     if (first == NONE || !pattern_ranges(w->row + first * s->nq, s->nq, "query", "queries", text, sizeof text))
         return;
-    fprintf(out, "  wrong in %lld of %lld heads; in batch %lld head %lld: %s of %d [wrong-rows]\n", (long long)bad,
-            (long long)heads, (long long)(first / s->heads), (long long)(first % s->heads), text, s->nq);
+    fprintf(out,
+            "  The output is wrong in %lld of %lld heads; in batch %lld head %lld the wrong rows are %s [wrong-rows]\n",
+            (long long)bad, (long long)heads, (long long)(first / s->heads), (long long)(first % s->heads), text);
     fprintf(out, "  %s\n",
             w->not_finite && w->finite_instead
-                ? "some of these elements are NaN or infinite, others are finite [some-not-finite]"
-            : w->not_finite ? "these elements are NaN or infinite and should be finite [not-finite]"
-                            : "these elements are finite but wrong [finite-but-wrong]");
+                ? "Some of the wrong elements are NaN or infinite, others are finite [some-not-finite]"
+            : w->not_finite ? "The wrong elements are NaN or infinite and should be finite [not-finite]"
+                            : "The wrong elements are finite [finite-but-wrong]");
 }
 
 static void report_special(const struct host_problem *problem, FILE *out) {

@@ -142,16 +142,16 @@ static bool run_second_call(struct check *check, const struct host_problem *firs
         right = false;
         report_failed(&check->report, "a second call with the same inputs gives different bits; this lesson requires "
                                       "bitwise reproducible results [not-reproducible]");
-        printf("  Which sum is computed in an order that can change from call to call?\n");
+        printf("  Which sum does the kernel add up in an order that can change from call to call?\n");
         explain(check, &host, &j, seed);
     } else if (!right) {
         report_failed(&check->report, "in a second call with %s (the first call was right): %s",
                       rerun == OTHER_INPUTS ? "other inputs" : "the same inputs", judge_failed(&j));
         if (j.result.first_finding < 0) // else the simulator has said what it is
             puts(!*j.cause.text && fails_alone(check, &host, call, seed)
-                     ? "  The same call fails in a fresh process, too. So no state was left behind by the first call; "
-                       "the failure depends on the inputs or on the order of blocks and warps. [fails-alone]"
-                     : "  Which state does the first call leave behind: in the output, the workspace, a counter, a "
+                     ? "  The same call also fails in a fresh process, so the first call left no state behind; the "
+                       "failure depends on the inputs or on the order of blocks and warps. [fails-alone]"
+                     : "  Which state does the first call leave behind: in the output, the workspace, a counter, or a "
                        "global variable? [state-of-first-call]");
         explain(check, &host, &j, seed);
     }
@@ -171,11 +171,11 @@ static bool run_part(struct check *check, const struct host_problem *host, uint6
             return right;
         bool cheap = result->part == PART_ENTANGLED && result->whole && result->whole <= MOST_WHOLE && !whole_requested;
         *why = result->part == PART_SKIPPED
-                   ? "the simulator runs only part of so large a case, and this case has too many launches"
-               : result->part == PART_ENTANGLED
-                   ? "the simulator runs only part of so large a case, and its blocks read data that other blocks wrote"
+                   ? "the simulator runs only part of a case of this size, and this case has too many launches"
+               : result->part == PART_ENTANGLED ? "the simulator runs only part of a case of this size, and blocks of "
+                                                  "this kernel read data that other blocks wrote"
                : call->budget >= MOST_BUDGET
-                   ? "the simulator runs only part of so large a case, and that part finishes no row"
+                   ? "the simulator runs only part of a case of this size, and that part finishes no row"
                    : NULL;
         if (*why && !cheap)
             return true;
@@ -235,8 +235,8 @@ static void run_case(struct check *check, const struct host_problem *host, uint6
         explain(check, host, &j, seed);
         // What was printed of a finding says it all.
         if (check->report.begun > 1 && !*j.cause.text && !fails_alone(check, host, call, seed)) {
-            puts("  This case passes in a fresh process. Which state do earlier cases leave behind: a global variable, "
-                 "a buffer? [passes-alone]");
+            puts("  This case passes in a fresh process. Which state do earlier cases leave behind: a global variable "
+                 "or a buffer? [passes-alone]");
             report_repeat_all(&check->report);
         }
     }
@@ -343,7 +343,8 @@ static int check_data(struct check *check, uint64_t seed) {
     if (host.which.dtype != ATTENTION_FP32)
         printf("q, k and v are read as %s\n", dtype_of(host.which.dtype)->name);
     if (!host.finite)
-        printf("%s contains NaN or infinity. Output elements that depend on them are not finite either.\n", folder);
+        printf("%s contains NaN or infinity. Output elements that depend on such inputs are not finite either.\n",
+               folder);
     // A seed draws no inputs here, and the rows that are compared only where there are too many.
     bool seeded = user_output_is_sampled(&host, seed);
     if (check->arguments->has_seed && !seeded)

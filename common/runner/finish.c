@@ -19,16 +19,17 @@ bool launch_finish(cudaError_t launch, const struct device_counts *before, const
                            cudaGetErrorString(launch), cudaGetErrorName(launch));
     else if (unreported != cudaSuccess)
         good = message_set(cause,
-                           "a launch failed, and %s() did not return its error: %s (%s) [launch-error-not-returned]",
+                           "a launch failed, and %s() did not return the error: %s (%s) [launch-error-not-returned]",
                            function, cudaGetErrorString(unreported), cudaGetErrorName(unreported));
     else if (good && now.failed > before->failed)
-        good = message_set(cause, "a launch failed, and %s() dropped its error: see above [launch-error-dropped]",
+        good = message_set(cause, "a launch failed, and %s() dropped the error: see above [launch-error-dropped]",
                            function);
     else if (good && now.early > before->early)
-        good = message_set(cause,
-                           "a kernel was launched in another stream than the one passed to %s(), and does not wait for "
-                           "it: on a GPU it may start before its inputs are ready [wrong-stream]",
-                           function);
+        good =
+            message_set(cause,
+                        "a kernel was launched in another stream than the one passed to %s(), without waiting for the "
+                        "passed stream: on a GPU the kernel may start before the inputs are ready [wrong-stream]",
+                        function);
     else if (good && now.known && now.launches == before->launches)
         good = message_set(cause, "%s() launched no kernel, so nothing ran on the device [no-launch]", function);
     if (findings)

@@ -104,7 +104,7 @@ bool judge_call(struct judgement *j, const struct worker *worker, const struct w
 
 const char *judge_failed(const struct judgement *j) {
     return *j->cause.text ? j->cause.text
-           : j->guard     ? "out-of-bounds write next to a tensor [out-of-bounds-write]"
-           : j->changed   ? "write to an input [input-written]"
+           : j->guard     ? "the kernel writes out of bounds, next to a tensor [out-of-bounds-write]"
+           : j->changed   ? "the kernel writes to an input [input-written]"
                           : "wrong output [wrong-output]";
 }

@@ -157,7 +157,7 @@ static void types_of_a_folder_are_judged(void **state) {
     }
     write_typed("v", ATTENTION_FP16, 2);
     assert_false(load_as(NULL, &in, &error));
-    assert_non_null(strstr(error.text, "q.npy is bf16 and v.npy fp16: save them as one type"));
+    assert_non_null(strstr(error.text, "q.npy is bf16, but v.npy is fp16: save both with the same type"));
     assert_false(load_as("bf16", &in, &error));
     write_typed("v", ATTENTION_BF16, 2);
     write_typed("k", ATTENTION_FP32, 1);

@@ -230,7 +230,7 @@ static void damaged_files_get_one_line(void **state) {
     write_halves(">f2", (const uint16_t[]){0, 0}, 2);
     refuse("big-endian '>f2'");
     write_file(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }\n", 11);
-    refuse("has 11 bytes of data where its shape asks for 12: it is truncated");
+    refuse("has 11 bytes of data, but the shape needs 12 bytes: the file is truncated");
     write_file(1, "{'descr': '<V2', 'fortran_order': False, 'shape': (2, 3), }\n", 24);
     refuse("too long");
     write_file(1, "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }\n", 24);

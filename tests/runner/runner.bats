@@ -238,7 +238,7 @@ wrong() {
     [ "$status" -eq 0 ]
     MISTAKE=past-the-end gpu check --kernel "$place/attention.so" --shape 2,3,17,33
     [ "$status" -eq 1 ]
-    [[ $output == *"out-of-bounds write next to a tensor [out-of-bounds-write]"*"past the end of o,"* ]]
+    [[ $output == *"the kernel writes out of bounds, next to a tensor [out-of-bounds-write]"*"past the end of o,"* ]]
     MISTAKE=before-the-start gpu check --kernel "$place/attention.so" --shape 2,3,17,33
     [ "$status" -eq 1 ]
     MISTAKE=past-the-end gpu check --kernel "$place/softmax.so" --shape 5,7
