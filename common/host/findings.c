@@ -9,9 +9,9 @@ static const char *const explanation[SIM_FINDING_KINDS] = {
         "into the index: which thread computes the largest index, and does that element exist? An unused value "
         "is no excuse: on a GPU the address may belong to another tensor, or end the program.",
     [SIM_FINDING_SHARED_OUT_OF_BOUNDS] =
-        "The index is past the end of the block's shared memory. Compare the largest index with the size of the "
-        "array or, for extern __shared__, with the dynamic shared memory bytes of the launch: on which "
-        "dimensions of the problem does each depend?",
+        "The index is past the end of the block's shared memory. Compare the largest index with the size of the array "
+        "or, for extern __shared__, with the dynamic shared memory bytes of the launch: on which dimensions of the "
+        "problem does each of the two sizes depend?",
     [SIM_FINDING_MISALIGNED] =
         "A 16-byte load needs an address that is a multiple of 16. A row starts at its index times its length: "
         "for which lengths is that a multiple of four floats, for every row?",
@@ -27,10 +27,9 @@ static const char *const explanation[SIM_FINDING_KINDS] = {
         "One thread writes an element that another one reads or writes, and no synchronization orders the two "
         "accesses. The warps of a block run in any order: a correct result only shows that this order was a "
         "lucky one. Which of the two accesses has to come first, and what makes the other thread wait?",
-    [SIM_FINDING_RACE_WARP] =
-        "Lanes of one warp exchange data through memory, and nothing makes the reading lane wait for the writing "
-        "lane. Since Volta the lanes of a warp need not run in lockstep, even if they mostly do: what "
-        "synchronizes them?",
+    [SIM_FINDING_RACE_WARP] = "Lanes of one warp exchange data through memory, and nothing makes the reading lane wait "
+                              "for the writing lane. Since Volta the lanes of a warp need not run in lockstep, even if "
+                              "the lanes mostly do: what synchronizes the two lanes?",
     [SIM_FINDING_RACE_GRID] =
         "Two blocks access the same element, and one of them writes it. Blocks run in any order and "
         "concurrently. Compute the first element of two neighbouring blocks: does every block own a separate "
@@ -40,22 +39,20 @@ static const char *const explanation[SIM_FINDING_KINDS] = {
         "a GPU they run concurrently. What owns the element: the source file (a device variable, a buffer that "
         "is kept), instead of the call?",
     [SIM_FINDING_DIVERGENT_BARRIER] =
-        "A barrier waits for all threads of the block, and here not all of them reach the same barrier. Which "
-        "threads skip it, because of which condition, and can the barrier move to a place that all threads reach?",
-    [SIM_FINDING_DEADLOCK] =
-        "Every thread waits, and the threads that it waits for wait as well. In the list of threads: which one "
-        "has not arrived, and which branch did it take?",
+        "A barrier waits for all threads of the block, and here not all of them reach the same barrier. Which threads "
+        "skip the barrier, because of which condition, and can the barrier move to a place that all threads reach?",
+    [SIM_FINDING_DEADLOCK] = "Every thread waits, and the threads that it waits for wait as well. In the list of "
+                             "threads: which thread has not arrived, and which branch did that thread take?",
     [SIM_FINDING_INACTIVE_LANES] =
-        "A shuffle exchanges values among all lanes that its mask names, and some of these lanes do not execute "
-        "it: they returned, or took the other branch. Can those lanes take part with a neutral value?",
-    [SIM_FINDING_INSTRUCTION_LIMIT] =
-        "The loop does not end. Write down its variable in the last iterations, in the variable's type: does the "
-        "condition ever become false?",
+        "A shuffle exchanges values among all lanes that its mask names, and some of these lanes do not execute the "
+        "shuffle: such a lane has returned, or took the other branch. Can those lanes take part with a neutral value?",
+    [SIM_FINDING_INSTRUCTION_LIMIT] = "The loop does not end. Write down the loop variable in the last iterations, in "
+                                      "the type of the variable: does the condition ever become false?",
     [SIM_FINDING_MISSING_WAIT] =
-        "An asynchronous copy is complete when the program has waited for it, and no earlier. Count the groups "
-        "that were committed before this read: how many of them may still be in flight after the wait that "
-        "precedes it, and is the group with this data among them? A wait covers the thread's own copies: what "
-        "makes the other threads' copies visible?",
+        "An asynchronous copy is complete when the program has waited for it, and no earlier. Count the groups that "
+        "were committed before this read: how many groups may still be in flight after the wait that precedes the "
+        "read, and is the group with this data among them? A wait covers the thread's own copies: what makes the other "
+        "threads' copies visible?",
     [SIM_FINDING_NOT_RESIDENT] =
         "A block of the grid waits for a block that has not started, and cannot start before another block "
         "exits: the GPU does not hold the whole grid at a time. How many blocks fit on an SM, by registers, "
@@ -72,9 +69,9 @@ static const char *const explanation[SIM_FINDING_KINDS] = {
     [SIM_FINDING_TRANSACTION_BYTES] =
         "A phase completes when exactly the expected transaction bytes have arrived. How many bytes does each "
         "copy of the phase write, and is their sum the byte count of expect-tx?",
-    [SIM_FINDING_PROXY_FENCE] =
-        "Bulk copies and wgmma access shared memory through the async proxy; ordinary stores become visible to "
-        "it by a proxy fence. Which threads store, and what do they execute between the store and the barrier?",
+    [SIM_FINDING_PROXY_FENCE] = "Bulk copies and wgmma access shared memory through the async proxy; ordinary stores "
+                                "become visible to the async proxy by a proxy fence. Which threads store, and what do "
+                                "these threads execute between the store and the barrier?",
     [SIM_FINDING_TENSOR_MAP] =
         "The TMA unit reads the tensor map itself, from the kernel's parameters or from device memory. Where is "
         "the map that is used here stored, and which tensor does it describe?",
@@ -85,18 +82,16 @@ static const char *const explanation[SIM_FINDING_KINDS] = {
         "A wgmma sees earlier writes to its registers only after a wgmma.fence. Which instruction writes these "
         "registers last before the wgmma, and where is the fence?",
     [SIM_FINDING_WGMMA_OPERAND] =
-        "A descriptor has the tile's start address, the byte offsets between its parts, and its swizzle mode. "
-        "Compute the address of the tile's last row from it: is that row stored there?",
+        "A descriptor has the tile's start address, the byte offsets between its parts, and its swizzle mode. Compute "
+        "the address of the tile's last row from the descriptor: is that row stored there?",
     [SIM_FINDING_SPARSE_METADATA] =
-        "Two 2-bit indices name the elements of a chunk that a sparse A stores. Which lanes hold the metadata "
-        "for this shape, and what is its value there?",
-    [SIM_FINDING_DIVERGENT_WARPGROUP] =
-        "wgmma is one instruction of 128 threads. Which of them execute it, and which condition excludes the "
-        "others?",
-    [SIM_FINDING_REGISTER_BUDGET] =
-        "The launch allocates the block's registers, and setmaxnreg only moves them from one warpgroup to "
-        "another. Add up the registers that all warpgroups request, times 128 threads, and compare the sum with "
-        "the launch's allocation.",
+        "Two 2-bit indices name the elements of a chunk that a sparse A stores. Which lanes hold the metadata for this "
+        "shape, and what is the value of the metadata there?",
+    [SIM_FINDING_DIVERGENT_WARPGROUP] = "wgmma is one instruction of 128 threads. Which of these threads execute the "
+                                        "instruction, and which condition excludes the other threads?",
+    [SIM_FINDING_REGISTER_BUDGET] = "The launch allocates the block's registers, and setmaxnreg only moves registers "
+                                    "from one warpgroup to another. Add up the registers that all warpgroups request, "
+                                    "times 128 threads, and compare the sum with the launch's allocation.",
     [SIM_FINDING_RACE_CLUSTER] =
         "Two blocks of a cluster access the same element in the shared memory of one of them. Which barrier "
         "makes the second block wait for the first: barrier.cluster, or an mbarrier at which the other block "

@@ -178,7 +178,7 @@ static enum cudaMemcpyKind copy_kind(enum cudaMemcpyKind kind, bool to_array, bo
 // Copies each slice of rows separately; asynchronously in a stream, or synchronously.
 static cudaError_t copy_slices(const cudaStream_t *stream, const struct copy_side *to, const struct copy_side *from,
                                size_t width, size_t height, size_t depth, enum cudaMemcpyKind kind) {
-    cudaError_t error = stream ? cudaSuccess : capture_reject_all("it synchronizes with the device");
+    cudaError_t error = stream ? cudaSuccess : capture_reject_all("the call synchronizes with the device");
     for (size_t z = 0; z < depth && width && height && error == cudaSuccess; z++) {
         struct operation *operation = new_memcpy_operation(
             to->at + z * to->slice, to->pitch, from->at + z * from->slice, from->pitch, width, height, kind);

@@ -74,8 +74,8 @@ static cudaError_t apply_preferred_size(const struct function *function, dim3 gr
     if (preferred.x == 0 || preferred.y == 0 || preferred.z == 0 || !divides(*size, preferred) ||
         !divides(preferred, grid))
         return api_error(cudaErrorInvalidClusterSize,
-                         "invalid preferred cluster of %u x %u x %u blocks for kernel %s: it must be a multiple of the "
-                         "cluster of %u x %u x %u and divide the grid of %u x %u x %u",
+                         "invalid preferred cluster of %u x %u x %u blocks for kernel %s: the preferred cluster must "
+                         "be a multiple of the cluster of %u x %u x %u and divide the grid of %u x %u x %u",
                          preferred.x, preferred.y, preferred.z, function->plain_name, size->x, size->y, size->z, grid.x,
                          grid.y, grid.z);
     bool fits = size_of(preferred) <= (uint64_t)max_cluster_blocks(function) &&
@@ -138,7 +138,8 @@ static cudaError_t set_size(struct function *function, int axis, int value) {
         return api_error(cudaErrorNotPermitted, "the cluster size of kernel %s is fixed by __cluster_dims__",
                          function->plain_name);
     if (value < 0 || value > MAX_BLOCKS)
-        return api_error(cudaErrorInvalidValue, "invalid cluster dimension %d: it must be 0 to %d", value, MAX_BLOCKS);
+        return api_error(cudaErrorInvalidValue, "invalid cluster dimension %d: the dimension must be 0 to %d", value,
+                         MAX_BLOCKS);
     function->cluster[axis] = value;
     return cudaSuccess;
 }

@@ -102,8 +102,8 @@ static cudaError_t copy_rows(void *to_address, size_t to_pitch, const void *from
                              size_t width, size_t height, enum cudaMemcpyKind kind) {
     if (width > to_pitch || width > from_pitch) {
         return api_error(cudaErrorInvalidPitchValue,
-                         "rows of %zu bytes are wider than a pitch: %zu (destination), %zu (source)", width, to_pitch,
-                         from_pitch);
+                         "rows of %zu bytes are wider than a pitch: %zu bytes (destination), %zu bytes (source)", width,
+                         to_pitch, from_pitch);
     }
     if (width == 0 || height == 0)
         return cudaSuccess;
@@ -119,7 +119,7 @@ static cudaError_t copy_rows(void *to_address, size_t to_pitch, const void *from
 static cudaError_t set_rows(void *address, int value, size_t element, const struct region *region) {
     struct region bytes = {region->pitch, region->width * element, region->height};
     if (bytes.width > bytes.pitch) {
-        return api_error(cudaErrorInvalidValue, "rows of %zu bytes are wider than the pitch of %zu", bytes.width,
+        return api_error(cudaErrorInvalidValue, "rows of %zu bytes are wider than the pitch of %zu bytes", bytes.width,
                          bytes.pitch);
     }
     if (extent(&bytes) == 0)
@@ -190,7 +190,7 @@ struct operation *new_memset_operation(void *address, size_t pitch, int value, s
 
 static cudaError_t copy_rows_sync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                   size_t height, enum cudaMemcpyKind kind) {
-    cudaError_t error = capture_reject_all("it synchronizes with the device");
+    cudaError_t error = capture_reject_all("the call synchronizes with the device");
     return error == cudaSuccess ? copy_rows(to, to_pitch, from, from_pitch, width, height, kind) : error;
 }
 
@@ -202,7 +202,7 @@ static cudaError_t copy_rows_async(cudaStream_t stream, void *to, size_t to_pitc
 }
 
 cudaError_t copy_bytes_sync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind) {
-    cudaError_t error = capture_reject_all("it synchronizes with the device");
+    cudaError_t error = capture_reject_all("the call synchronizes with the device");
     return error == cudaSuccess ? copy_bytes(to, from, size, kind) : error;
 }
 

@@ -216,7 +216,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
 
 static cudaError_t synchronize(void) {
     streams_mark_all_after_inputs();
-    return capture_reject_all("it synchronizes with the device");
+    return capture_reject_all("the call synchronizes with the device");
 }
 
 cudaError_t cudaDeviceSynchronize(void) {

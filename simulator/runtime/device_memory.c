@@ -56,8 +56,8 @@ cudaError_t device_memory_allocate(void **pointer, size_t size) {
         size_t used, capacity;
         sim_memory_usage(&used, &capacity);
         return api_error(cudaErrorMemoryAllocation,
-                         "cannot allocate %zu bytes: %zu of the device's %zu are in use, and the host also has to "
-                         "provide the memory",
+                         "cannot allocate %zu bytes: %zu bytes of the device's %zu bytes are in use, and the host must "
+                         "also provide the memory",
                          size, used, capacity);
     }
     *pointer = (void *)(uintptr_t)allocation->address;
@@ -65,7 +65,8 @@ cudaError_t device_memory_allocate(void **pointer, size_t size) {
 }
 
 static cudaError_t allocate_sync(void **pointer, size_t size) {
-    cudaError_t error = capture_reject_all("it may synchronize; allocate before the capture, or use cudaMallocAsync");
+    cudaError_t error =
+        capture_reject_all("the call may synchronize; allocate before the capture, or use cudaMallocAsync");
     return error == cudaSuccess ? device_memory_allocate(pointer, size) : error;
 }
 
@@ -138,7 +139,7 @@ static cudaError_t release(void *pointer) {
 }
 
 static cudaError_t release_sync(void *pointer) {
-    cudaError_t error = pointer ? capture_reject_all("it synchronizes with the device") : cudaSuccess;
+    cudaError_t error = pointer ? capture_reject_all("the call synchronizes with the device") : cudaSuccess;
     return error == cudaSuccess ? release(pointer) : error;
 }
 

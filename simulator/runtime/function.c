@@ -46,8 +46,8 @@ static cudaError_t allow_dynamic_shared(struct function *function, int bytes) {
     if (bytes < 0 || (size_t)bytes > max_bytes) {
         return api_error(
             cudaErrorInvalidValue,
-            "%d bytes of dynamic shared memory for kernel %s are out of range: at most %zu are allowed on %s", bytes,
-            function->plain_name, max_bytes, gpu->name);
+            "%d bytes of dynamic shared memory for kernel %s are out of range: at most %zu bytes are allowed on %s",
+            bytes, function->plain_name, max_bytes, gpu->name);
     }
     function->max_dynamic_shared = (size_t)bytes;
     return cudaSuccess;
@@ -64,7 +64,8 @@ static cudaError_t set_attribute(const void *host, enum cudaFuncAttribute attrib
     case cudaFuncAttributePreferredSharedMemoryCarveout:
         if (value < -1 || value > 100)
             return api_error(cudaErrorInvalidValue,
-                             "invalid shared-memory carveout of %d %%: it must be -1 (default) or 0 to 100", value);
+                             "invalid shared-memory carveout of %d %%: the carveout must be -1 (default) or 0 to 100",
+                             value);
         function->carveout = value;
         return cudaSuccess;
     default:

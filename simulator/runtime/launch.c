@@ -69,7 +69,8 @@ static cudaError_t check_block(const struct function *function, dim3 block) {
     }
     if (threads > (uint64_t)function_max_threads(function)) {
         return api_error(cudaErrorInvalidValue,
-                         "invalid block of %u x %u x %u threads for kernel %s: its __launch_bounds__ allows at most %d",
+                         "invalid block of %u x %u x %u threads for kernel %s: __launch_bounds__ of the kernel allows "
+                         "at most %d threads",
                          block.x, block.y, block.z, function->plain_name, function_max_threads(function));
     }
     return cudaSuccess;
@@ -109,13 +110,13 @@ static cudaError_t check_shared(const struct function *function, size_t dynamic)
     if (dynamic <= function->max_dynamic_shared)
         return cudaSuccess;
     if (dynamic + fixed > gpu->shared_per_block_optin || dynamic + fixed < fixed) {
-        return api_error(
-            cudaErrorInvalidValue,
-            "%zu + %zu bytes of dynamic and static shared memory for kernel %s are too many: %s allows %zu per block",
-            dynamic, fixed, function->plain_name, gpu->name, gpu->shared_per_block_optin);
+        return api_error(cudaErrorInvalidValue,
+                         "%zu + %zu bytes of dynamic and static shared memory for kernel %s are too many: %s allows "
+                         "%zu bytes per block",
+                         dynamic, fixed, function->plain_name, gpu->name, gpu->shared_per_block_optin);
     }
     return api_error(cudaErrorInvalidValue,
-                     "%zu bytes of dynamic shared memory for kernel %s exceed its limit of %zu; call "
+                     "%zu bytes of dynamic shared memory for kernel %s exceed the kernel's limit of %zu bytes; call "
                      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, %zu) before the launch",
                      dynamic, function->plain_name, function->max_dynamic_shared, dynamic);
 }

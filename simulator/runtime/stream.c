@@ -128,7 +128,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 static cudaError_t synchronize(cudaStream_t stream) {
     cudaError_t error = stream_check(stream);
     if (error == cudaSuccess)
-        error = capture_reject(stream, "it synchronizes with the stream");
+        error = capture_reject(stream, "the call synchronizes with the stream");
     if (error == cudaSuccess && stream_is_after_inputs(stream))
         streams_mark_all_after_inputs();
     return error;

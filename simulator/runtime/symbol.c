@@ -20,7 +20,7 @@ cudaError_t symbol_range(const void *symbol, size_t offset, size_t size, void **
         return error;
     if (offset > variable->size || size > variable->size - offset) {
         return api_error(cudaErrorInvalidValue,
-                         "%zu bytes at offset %zu are out of bounds of variable %s, which has %zu", size, offset,
+                         "%zu bytes at offset %zu are out of bounds of variable %s, which has %zu bytes", size, offset,
                          variable->name, variable->size);
     }
     *device = (void *)(uintptr_t)(address + offset);
