@@ -140,7 +140,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 
 static cudaError_t query(cudaStream_t stream) {
     cudaError_t error = stream_check(stream);
-    return error == cudaSuccess ? capture_reject(stream, "it queries the stream's completion") : error;
+    return error == cudaSuccess ? capture_reject(stream, "the call queries the completion of the stream") : error;
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {

@@ -80,13 +80,13 @@ static CUresult check_sizes(const struct tensor_map *map, const cuuint64_t *size
                             const cuuint32_t *box, const cuuint32_t *step) {
     for (unsigned i = 0; i < map->rank; i++) {
         if (size[i] == 0 || size[i] > MAX_GLOBAL_DIM)
-            return INVALID_VALUE("globalDim[%u] is %llu; it must be 1 to 2^32", i, (unsigned long long)size[i]);
+            return INVALID_VALUE("globalDim[%u] is %llu, but must be 1 to 2^32", i, (unsigned long long)size[i]);
         if (box && (box[i] == 0 || box[i] > TENSOR_MOST_BOX))
-            return INVALID_VALUE("boxDim[%u] is %u; it must be 1 to %d", i, box[i], TENSOR_MOST_BOX);
+            return INVALID_VALUE("boxDim[%u] is %u, but must be 1 to %d", i, box[i], TENSOR_MOST_BOX);
         if (step[i] == 0 || step[i] > TENSOR_MOST_STEP)
-            return INVALID_VALUE("elementStrides[%u] is %u; it must be 1 to %d", i, step[i], TENSOR_MOST_STEP);
+            return INVALID_VALUE("elementStrides[%u] is %u, but must be 1 to %d", i, step[i], TENSOR_MOST_STEP);
         if (i + 1 < map->rank && (stride[i] % 16 || stride[i] >= TENSOR_STRIDE_END))
-            return INVALID_VALUE("globalStrides[%u] is %llu bytes; it must be a multiple of 16 and less than 2^40", i,
+            return INVALID_VALUE("globalStrides[%u] is %llu bytes, but must be a multiple of 16 and less than 2^40", i,
                                  (unsigned long long)stride[i]);
     }
     return CUDA_SUCCESS;
@@ -98,28 +98,29 @@ static CUresult check_interleave(const struct tensor_map *map, const void *addre
     if (interleave == CU_TENSOR_MAP_INTERLEAVE_NONE)
         return CUDA_SUCCESS;
     if (map->rank < 3)
-        return INVALID_VALUE("tensorRank is %u; with an interleaved layout it must be 3 to %d", map->rank,
+        return INVALID_VALUE("tensorRank is %u; with an interleaved layout the rank must be 3 to %d", map->rank,
                              TENSOR_MOST_DIMENSIONS);
     if (interleave == CU_TENSOR_MAP_INTERLEAVE_16B)
         return CUDA_SUCCESS;
     if (map->swizzle != CU_TENSOR_MAP_SWIZZLE_32B)
-        return INVALID_VALUE("swizzle is %d; with an interleave of 32 bytes it must be CU_TENSOR_MAP_SWIZZLE_32B",
-                             map->swizzle);
+        return INVALID_VALUE(
+            "swizzle is %d; with an interleave of 32 bytes the swizzle must be CU_TENSOR_MAP_SWIZZLE_32B",
+            map->swizzle);
     if ((uintptr_t)address % 32)
         return INVALID_VALUE("globalAddress, %p, must be a multiple of 32 bytes with an interleave of 32 bytes",
                              address);
     for (unsigned i = 0; i + 1 < map->rank; i++)
         if (stride[i] % 32)
             return INVALID_VALUE(
-                "globalStrides[%u] is %llu bytes; with an interleave of 32 bytes it must be a multiple of 32", i,
-                (unsigned long long)stride[i]);
+                "globalStrides[%u] is %llu bytes; with an interleave of 32 bytes the stride must be a multiple of 32",
+                i, (unsigned long long)stride[i]);
     return CUDA_SUCCESS;
 }
 
 static CUresult check_inner(const struct tensor_map *map, const char *name, cuuint32_t elements) {
     unsigned bytes = elements * map->element_bytes, span = 16u << map->swizzle;
     if (bytes % 16)
-        return INVALID_VALUE("%s is %u elements, %u bytes; it must be a multiple of 16 bytes", name, elements, bytes);
+        return INVALID_VALUE("%s is %u elements, %u bytes, but must be a multiple of 16 bytes", name, elements, bytes);
     if (map->swizzle && bytes > span)
         return INVALID_VALUE(
             "%s is %u elements, %u bytes; the inner dimension must not exceed the swizzle span of %u bytes", name,
@@ -130,18 +131,19 @@ static CUresult check_inner(const struct tensor_map *map, const char *name, cuui
 static CUresult check_pixels(const struct tensor_map *map, const cuuint64_t *size, const struct im2col_box *pixels) {
     static const int max_corner[] = {32768, 128, 16}; // of rank 3, 4, 5
     if (map->rank < 3)
-        return INVALID_VALUE("tensorRank is %u; it must be 3 to %d", map->rank, TENSOR_MOST_DIMENSIONS);
+        return INVALID_VALUE("tensorRank is %u, but must be 3 to %d", map->rank, TENSOR_MOST_DIMENSIONS);
     if (!pixels->lower || !pixels->upper)
         return INVALID_VALUE("%s is NULL", pixels->lower ? "pixelBoxUpperCorner" : "pixelBoxLowerCorner");
     if (pixels->channels_per_pixel == 0 || pixels->channels_per_pixel > TENSOR_MOST_BOX)
-        return INVALID_VALUE("channelsPerPixel is %u; it must be 1 to %d", pixels->channels_per_pixel, TENSOR_MOST_BOX);
+        return INVALID_VALUE("channelsPerPixel is %u, but must be 1 to %d", pixels->channels_per_pixel,
+                             TENSOR_MOST_BOX);
     if (pixels->pixels_per_column == 0 || pixels->pixels_per_column > MAX_PIXELS)
-        return INVALID_VALUE("pixelsPerColumn is %u; it must be 1 to %d", pixels->pixels_per_column, MAX_PIXELS);
+        return INVALID_VALUE("pixelsPerColumn is %u, but must be 1 to %d", pixels->pixels_per_column, MAX_PIXELS);
     for (unsigned i = 0; i + 2 < map->rank; i++) {
         const int limit = max_corner[map->rank - 3], corner[2] = {pixels->lower[i], pixels->upper[i]};
         for (int k = 0; k < 2; k++)
             if (corner[k] < -limit || corner[k] >= limit)
-                return INVALID_VALUE("pixelBox%sCorner[%u] is %d; it must be %d to %d", k ? "Upper" : "Lower", i,
+                return INVALID_VALUE("pixelBox%sCorner[%u] is %d, but must be %d to %d", k ? "Upper" : "Lower", i,
                                      corner[k], -limit, limit - 1);
         if ((int64_t)size[i + 1] + corner[1] <= corner[0])
             return INVALID_VALUE("the box from pixelBoxLowerCorner[%u], %d, to pixelBoxUpperCorner[%u], %d, is empty",
@@ -168,11 +170,11 @@ static CUresult encode(CUtensorMap *result, CUtensorMapDataType type, cuuint32_t
     if (!map.element_bytes)
         return INVALID_VALUE("tensorDataType is %d, which is not supported", (int)type);
     if (rank < 1 || rank > TENSOR_MOST_DIMENSIONS)
-        return INVALID_VALUE("tensorRank is %u; it must be 1 to %d", rank, TENSOR_MOST_DIMENSIONS);
+        return INVALID_VALUE("tensorRank is %u, but must be 1 to %d", rank, TENSOR_MOST_DIMENSIONS);
     if (interleave > CU_TENSOR_MAP_INTERLEAVE_32B)
-        return INVALID_VALUE("interleave is %d; it must be NONE, 16B or 32B", (int)interleave);
+        return INVALID_VALUE("interleave is %d, but must be NONE, 16B or 32B", (int)interleave);
     if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
-        return INVALID_VALUE("swizzle is %d; on Hopper it must be NONE, 32B, 64B or 128B", (int)swizzle);
+        return INVALID_VALUE("swizzle is %d, but on Hopper must be NONE, 32B, 64B or 128B", (int)swizzle);
     if (l2_promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B)
         return INVALID_VALUE("l2Promotion is %d, which is unknown", (int)l2_promotion);
     if (fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)

@@ -162,7 +162,7 @@ static void types_of_a_folder_are_judged(void **state) {
     write_typed("v", ATTENTION_BF16, 2);
     write_typed("k", ATTENTION_FP32, 1);
     assert_false(load_as("bf16", &in, &error));
-    assert_non_null(strstr(error.text, "q.npy is bf16 and k.npy fp32"));
+    assert_non_null(strstr(error.text, "q.npy is bf16, but k.npy is fp32"));
     assert_null(strchr(error.text, '\n'));
 }
 

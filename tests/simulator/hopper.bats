@@ -116,7 +116,7 @@ END
     run "$programs/all" forms encoder
     for argument in globalAddress 'globalAddress is NULL' tensorRank 'globalDim[1]' 'globalStrides[0]' 'boxDim[0]' 'boxDim[1]' 'elementStrides[1]' oobFill \
         'tensorRank is 2; with an interleave' 'globalStrides[1] is 8208 bytes; with an interleave' 'swizzle is 2; with an interleave' \
-        'interleave is 3; it must be NONE' 'interleave is 16B, which the driver accepts' 'interleave is 32B, which the driver accepts'; do
+        'interleave is 3, but must be NONE' 'interleave is 16B, which the driver accepts' 'interleave is 32B, which the driver accepts'; do
         [[ $output == *"cuTensorMapEncodeTiled: $argument"* ]]
     done
     [[ $output == *", must be a multiple of 32 bytes with an interleave"* ]]
