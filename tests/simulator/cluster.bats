@@ -114,7 +114,7 @@ END
     run env SIMULATOR_DEVICE=a100 "$programs/older"
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"of kernel plain need a GPU of compute capability 9.0 or higher"*cudaErrorInvalidClusterSize ]]
+    [[ $output == *"of kernel plain need compute capability 9.0 or higher, which "*cudaErrorInvalidClusterSize ]]
     SIMULATOR_DEVICE=h200 "$programs/older"
 }
 
