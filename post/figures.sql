@@ -274,7 +274,7 @@ SELECT 'reproduce', place, text FROM facts, (
     UNION ALL SELECT 11, 'make ' || iif(max(kind = 'lesson'), group_concat(kind || '-' || number, ' ') || ' ', '') || 'bench'
     FROM lesson_row
     UNION ALL SELECT 12, 'make peers  # PyTorch and Triton' WHERE EXISTS (SELECT 1 FROM beside)
-    UNION ALL SELECT 13, 'make peers DTYPE=bf16  # FA3=folder: FlashAttention-3, too' WHERE EXISTS (SELECT 1 FROM grid_at)
+    UNION ALL SELECT 13, 'make peers DTYPE=bf16  # FlashAttention-4 if the package is there; FA3=folder: FlashAttention-3, too' WHERE EXISTS (SELECT 1 FROM grid_at)
     UNION ALL SELECT 14, 'scripts/measure  # all of fp32, and counted' WHERE EXISTS (SELECT 1 FROM counted)
     UNION ALL SELECT 15, 'make post' || char(10) || '```');
 
