@@ -1,6 +1,6 @@
-# Horizontal bars with their figures: gnuplot SETTINGS bars.gp
-# Rows of `data`: y in pixels from the top of the plot, 1 for a head, text of a head, value, figure, hue (0: grey), mark (or 0), where the figure stands.
-# Settings beside those of style.gp: plot_height; end, of the axis; tics, what stands left of the bars; line_value and line_label of a
+# Horizontal bars with figures: gnuplot SETTINGS bars.gp
+# Rows of `data`: y in pixels from the top of the plot, 1 for a head, text of a head, value, figure, hue (0: grey), mark (or 0), x of the figure.
+# Settings in addition to style.gp's: plot_height; end of the axis; tics, the labels left of the bars; line_value and line_label of a
 # vertical line, "" for none.
 
 below = 0

@@ -1,6 +1,6 @@
-# Dots on a logarithmic axis of bytes, one row a lesson: gnuplot SETTINGS dots.gp
-# Rows of `data`: row (from 1), series (1 predicted, 2 loaded, 3 through L2, 4 device memory), bytes, name of the row, words behind it.
-# Settings beside those of style.gp: rows, least, most.
+# Dots on a logarithmic axis of bytes, one row per lesson: gnuplot SETTINGS dots.gp
+# Rows of `data`: row (from 1), series (1 predicted, 2 loaded, 3 through L2, 4 device memory), bytes, name of the row, text at its end.
+# Settings in addition to style.gp's: rows, least, most.
 
 row_height = 44
 key_height = 50
@@ -20,7 +20,7 @@ set xtics offset 0, 0.4
 set key on at screen x_at(width - 20), screen y_at(plot_top + 4) horizontal maxcols 2 width 2 samplen 1 textcolor rgb ink
 y_of(row) = key_height + row_height * (row - 1)
 
-# A line of text stands on paper, not on the grid.
+# A line of text has the colour of the background behind it, not the grid.
 do for [i = 1:rows] {
     set object i rectangle from graph 0, first y_of(i) to graph 1, first y_of(i) + 22 fillstyle solid noborder fillcolor rgb paper
     set arrow i from graph 0, first y_of(i) + 32 to graph 1, first y_of(i) + 32 nohead linecolor rgb rule

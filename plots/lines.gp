@@ -1,7 +1,7 @@
-# Lines over N, and level ones, each with its name at its end: gnuplot SETTINGS lines.gp
-# Rows of `data`: line (from 1), hue (0: grey), N, value, 1 where it is noisy. Rows of `ends`: N, where the name stands, name, hue, and
-# the value that it belongs to. Rows of `levels`: value.
-# Settings beside those of style.gp: lines, n_least, n_most, most (of values and levels).
+# Lines over N and horizontal lines, with their names at the right end: gnuplot SETTINGS lines.gp
+# Rows of `data`: line (from 1), hue (0: grey), N, value, 1 if noisy. Rows of `ends`: N, y of the name, name, hue, and
+# y of the end of the line. Rows of `levels`: value.
+# Settings in addition to style.gp's: lines, n_least, n_most, most (of values and levels).
 
 plot_height = 330
 below = 62
@@ -9,7 +9,7 @@ load style
 
 set rmargin at screen x_at(width - 104)
 set logscale x 2
-# Behind the last point there is room for a stroke from it to its name.
+# The space after the last point is for a stroke from the point to the name.
 n_end = n_most * (n_most / n_least) ** 0.05
 set xrange [n_least / 1.1 : n_end]
 set yrange [0 : most * 1.08]

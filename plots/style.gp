@@ -1,13 +1,13 @@
-# The one style of all charts. Before it is loaded are set
-#     output                        NAME.png is a bitmap of twice the size, anything else an SVG
-#     paper, ink, faint, rule, neutral, colour[1] to colour[8]    what plots/palette has for white paper
-#     title, what, footnote         the finding, what is shown, how it was measured; each may have lines
-#     plot_height, below            in pixels: of the plot, and of what stands below its axis
-# It opens the terminal, writes the texts, and gives hue(), and x_at() and y_at(), which turn pixels into a place on the screen.
+# The common style of all charts. These variables must be set before it is loaded:
+#     output                        NAME.png is a bitmap of twice the size; other names are SVGs
+#     paper, ink, faint, rule, neutral, colour[1] to colour[8]    the colours for a white background in plots/palette
+#     title, subtitle, footnote     the result, the quantities shown, the method; each may have several lines
+#     plot_height, below            heights in pixels: of the plot, and of the area below its axis
+# It opens the terminal, writes the texts, and defines hue(), x_at() and y_at(); the latter convert pixels to screen coordinates.
 #
-# A chart is 440 pixels wide with type of 15 or more: on a phone of 360, whose page leaves it 328, that is 11.2 pixels. The colours are
-# Okabe and Ito's, darker on white and lighter on black until each has a contrast of 3 to 1; the words beside a line or a bar, not its
-# colour, say what it is. plots/svg.awk adds those for black paper.
+# A chart is 440 pixels wide with type of 15 pixels or more; on a phone 360 pixels wide, whose page has 328 for it, type is 11.2 pixels. The
+# colours are Okabe and Ito's, darker on white and lighter on black until each has a contrast of 3 to 1. Labels identify lines and bars;
+# colour alone does not. plots/svg.awk adds the colours for a black background.
 
 set encoding utf8
 width = 440
@@ -16,14 +16,14 @@ hue(i) = i == 0 ? neutral : colour[(int(i) - 1) % 8 + 1]
 
 rows_of(text) = strstrt(text, "\n") ? 1 + rows_of(text[strstrt(text, "\n") + 1:]) : 1
 line_height = 21
-what_top = 14 + 27 * rows_of(title)
-plot_top = what_top + line_height * rows_of(what) + 10
+subtitle_top = 14 + 27 * rows_of(title)
+plot_top = subtitle_top + line_height * rows_of(subtitle) + 10
 plot_bottom = plot_top + plot_height
 height = plot_bottom + below + 14 + line_height * rows_of(footnote)
 x_at(pixels) = real(pixels) / width
 y_at(pixels) = 1 - real(pixels) / height
 
-# Cairo counts type in points and SVG in pixels.
+# Cairo measures type in points, SVG in pixels.
 if (strlen(output) > 4 && output[strlen(output) - 3:] eq ".png") {
     points = 0.75
     set terminal pngcairo size 2 * width, 2 * height font sprintf("DejaVu Sans,%g", points * 15) fontscale 2 \
@@ -35,7 +35,7 @@ if (strlen(output) > 4 && output[strlen(output) - 3:] eq ".png") {
 set output output
 
 set label 1 title at screen x_at(margin), screen y_at(24) left textcolor rgb ink font sprintf("DejaVu Sans:Bold,%g", 18 * points)
-set label 2 what at screen x_at(margin), screen y_at(what_top + 12) left textcolor rgb faint
+set label 2 subtitle at screen x_at(margin), screen y_at(subtitle_top + 12) left textcolor rgb faint
 set label 3 footnote at screen x_at(margin), screen y_at(plot_bottom + below + 16) left textcolor rgb faint
 set tmargin at screen y_at(plot_top)
 set bmargin at screen y_at(plot_bottom)

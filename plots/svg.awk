@@ -1,4 +1,4 @@
-# Gives a gnuplot SVG a title, a text alternative, the colours for dark paper and names of its own:
+# Adds a title, a text alternative, colours for a dark background and unique ids to an SVG of gnuplot:
 #     awk -v name=NAME -v title=TEXT -v text=TEXT -f svg.awk palette CHART.svg
 function escaped(s) {
     gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s)
@@ -11,7 +11,7 @@ NR == FNR {
 /<filter /, /<\/filter>/ { next }
 /<text><\/text>/ { next }
 {
-    # gnuplot writes rgb( 26,  26,  26); the rules for dark paper need one form.
+    # gnuplot writes rgb( 26,  26,  26); the rules for the dark background match #rrggbb.
     while (match($0, /rgb\( *[0-9]+, *[0-9]+, *[0-9]+\)/)) {
         split(substr($0, RSTART + 4, RLENGTH - 5), part, ",")
         $0 = substr($0, 1, RSTART - 1) sprintf("#%02x%02x%02x", part[1], part[2], part[3]) substr($0, RSTART + RLENGTH)

@@ -1,5 +1,5 @@
 -- What the placeholders of an outline become: figure (key, text), the key being what stands between the braces. Run after
--- plots/charts.sql, which gives this_gpu, chart, star and busiest. A placeholder whose key is not here is not measured, or a mistake.
+-- plots/charts.sql, which defines this_gpu, chart, ladder_on_gpu and busiest. A placeholder whose key is not here is not measured, or a mistake.
 -- char(160) keeps a figure with its unit, ~ marks a noisy one.
 
 CREATE TABLE figure (key, text);
@@ -9,13 +9,13 @@ CREATE TABLE figure (key, text);
 CREATE TABLE ladder_of AS SELECT run FROM ladder_run JOIN this_gpu USING (gpu);
 CREATE TABLE alias AS
 SELECT number AS who, folder AS name, 'lesson' AS role FROM lesson
-UNION ALL SELECT 'first', min(name), 'lesson' FROM star GROUP BY NULL
-UNION ALL SELECT 'last', max(name), 'lesson' FROM star GROUP BY NULL
+UNION ALL SELECT 'first', min(name), 'lesson' FROM ladder_on_gpu GROUP BY NULL
+UNION ALL SELECT 'last', max(name), 'lesson' FROM ladder_on_gpu GROUP BY NULL
 UNION ALL SELECT DISTINCT kind || '-' || name, name, kind FROM timing WHERE kind IN ('peer', 'baseline');
 CREATE TABLE at AS
 SELECT who, role, r.* FROM (
     SELECT gpu, run, kind, name, B, H, Nq AS N, D, us, tflops, peak, noisy FROM rung
-    UNION ALL SELECT gpu, run, kind, name, B, H, Nq, D, us, tflops, peak, noisy FROM plain WHERE kind IN ('peer', 'baseline')) AS r
+    UNION ALL SELECT gpu, run, kind, name, B, H, Nq, D, us, tflops, peak, noisy FROM standard_timing WHERE kind IN ('peer', 'baseline')) AS r
     JOIN this_gpu USING (gpu) JOIN alias USING (name)
 WHERE B = 1 AND role = iif(r.kind IN ('peer', 'baseline'), r.kind, 'lesson');
 
@@ -50,7 +50,7 @@ WHERE (is_named OR N = 4096) AND text IS NOT NULL;
 CREATE TABLE grid_at AS
 WITH bf16 AS (
     SELECT name, kind, kind IN ('peer', 'baseline') AS is_library, Nq AS N, D, tflops, us, peak, iif(noisy, '~', '') AS mark
-    FROM our_grid WHERE dtype = 'bf16' AND causal = 0)
+    FROM grid_on_gpu WHERE dtype = 'bf16' AND causal = 0)
 SELECT who, bf16.* FROM bf16 JOIN alias USING (name) WHERE role = iif(is_library, kind, 'lesson')
 UNION ALL SELECT 'best', * FROM bf16 WHERE name = (SELECT max(name) FROM bf16 WHERE NOT is_library)
 UNION ALL SELECT 'peer-best', name, kind, is_library, N, D, max(tflops), us, peak, mark
@@ -64,7 +64,7 @@ SELECT printf('bf16 %s %s %d %d', what, who, D, N), text FROM (
 
 -- ---- The row softmax ---------------------------------------------------------------------------------------------------
 
-CREATE VIEW softmax_one AS SELECT *, rows || 'x' || columns AS size, iif(noisy, '~', '') AS mark FROM our_softmax;
+CREATE VIEW softmax_one AS SELECT *, rows || 'x' || columns AS size, iif(noisy, '~', '') AS mark FROM softmax_on_gpu;
 INSERT INTO figure
 SELECT 'softmax time ' || size, mark || duration(us) FROM softmax_one
 UNION ALL SELECT 'softmax rate ' || size, mark || whole(gb_per_s) || char(160) || 'GB/s' FROM softmax_one
@@ -80,19 +80,19 @@ SELECT 'counter ' || who || ' ' || D || ' ' || metric, replace(text, ' ', char(1
 FROM counter_text AS c JOIN this_gpu USING (gpu) JOIN alias USING (name)
 WHERE N = 4096 AND role = 'lesson'
 -- Of a lesson in 16 bits, which is none of the fp32 ladder, the solution's.
-    AND (EXISTS (SELECT 1 FROM star AS s WHERE s.name = c.name AND s.D = c.D AND s.kind = c.kind)
-        OR c.kind = 'solution' AND c.name NOT IN (SELECT name FROM star));
+    AND (EXISTS (SELECT 1 FROM ladder_on_gpu AS s WHERE s.name = c.name AND s.D = c.D AND s.kind = c.kind)
+        OR c.kind = 'solution' AND c.name NOT IN (SELECT name FROM ladder_on_gpu));
 INSERT INTO figure
-SELECT 'limit ' || who || ' ' || substr(chart, 9), part || ', at ' || whole(percent) || char(160) || '%'
+SELECT 'limit ' || who || ' ' || substr(chart, 9), unit || ', at ' || whole(percent) || char(160) || '%'
 FROM busiest JOIN alias USING (name) WHERE role = 'lesson';
-INSERT INTO figure SELECT 'ceiling ' || what, three_digits(median) || char(160) || unit FROM reached;
+INSERT INTO figure SELECT 'ceiling ' || what, three_digits(median) || char(160) || unit FROM ceiling_on_gpu;
 INSERT INTO figure SELECT 'title ' || who, replace(name, '_', ' ') FROM alias WHERE role = 'lesson';
 INSERT INTO figure SELECT 'folder ' || who, name FROM alias WHERE role = 'lesson';
-INSERT INTO figure SELECT DISTINCT 'own ' || substr(name, 1, 2), '' FROM star WHERE kind = 'lesson';
+INSERT INTO figure SELECT DISTINCT 'own ' || substr(name, 1, 2), '' FROM ladder_on_gpu WHERE kind = 'lesson';
 INSERT INTO figure SELECT 'count', coalesce((SELECT value
     FROM json_each('["one","two","three","four","five","six","seven","eight","nine","ten","eleven","twelve"]') WHERE key = n - 1), n)
-FROM (SELECT count(DISTINCT name) AS n FROM star) WHERE n > 0;
-CREATE VIEW facts AS SELECT said.* FROM said JOIN ladder_of USING (run) WHERE what = 'attention';
+FROM (SELECT count(DISTINCT name) AS n FROM ladder_on_gpu) WHERE n > 0;
+CREATE VIEW facts AS SELECT run_on_gpu.* FROM run_on_gpu JOIN ladder_of USING (run) WHERE what = 'attention';
 -- The runs that figures and charts come from, and what they have of each. known_commit: those that a reader can check out.
 CREATE TABLE taken AS
 SELECT words, run, time, minute, commit_name, replace(clock, ' MHz', char(160) || 'MHz') AS clock, driver, cuda,
@@ -100,11 +100,11 @@ SELECT words, run, time, minute, commit_name, replace(clock, ' MHz', char(160) |
 FROM (SELECT run, group_concat(words, ', ') AS words, min(place) AS place FROM (
         SELECT 1 AS place, 'the ladder in fp32' AS words, run FROM ladder_of
         UNION SELECT 2, 'fp32 over N', run FROM sizes_run JOIN this_gpu USING (gpu)
-        UNION SELECT 3, 'the libraries', run FROM beside
+        UNION SELECT 3, 'the libraries', run FROM over_fastest_library
         UNION SELECT 4, 'the row softmax', run FROM softmax_run JOIN this_gpu USING (gpu)
-        UNION SELECT 5, 'bf16', run FROM our_grid WHERE dtype = 'bf16' AND NOT causal
-        UNION SELECT 6, 'the ceilings', run FROM reached ORDER BY place) GROUP BY run)
-    JOIN (SELECT *, min(line) FROM said GROUP BY run) USING (run) LEFT JOIN known_commit ON known_commit.name = commit_name
+        UNION SELECT 5, 'bf16', run FROM grid_on_gpu WHERE dtype = 'bf16' AND NOT causal
+        UNION SELECT 6, 'the ceilings', run FROM ceiling_on_gpu ORDER BY place) GROUP BY run)
+    JOIN (SELECT *, min(line) FROM run_on_gpu GROUP BY run) USING (run) LEFT JOIN known_commit ON known_commit.name = commit_name
 ORDER BY place;
 INSERT INTO figure
 SELECT 'device', device FROM facts
@@ -114,21 +114,21 @@ UNION ALL SELECT 'cuda', cuda FROM facts
 UNION ALL SELECT 'clock', replace(clock, ' MHz', char(160) || 'MHz') FROM facts WHERE clock IS NOT NULL
 UNION ALL SELECT 'date', max(substr(time, 1, 10)) FROM taken GROUP BY NULL
 UNION ALL SELECT 'commit', commit_name FROM facts
-UNION ALL SELECT 'peak', three_digits(max(peak)) || char(160) || 'TFLOP/s' FROM star WHERE peak > 0 GROUP BY NULL
-UNION ALL SELECT 'wins', printf('%d of %d', sum(ratio >= 1), count(*)) FROM beside GROUP BY NULL
-UNION ALL SELECT 'worst', printf('%.2f×', min(ratio)) FROM beside GROUP BY NULL
+UNION ALL SELECT 'peak', three_digits(max(peak)) || char(160) || 'TFLOP/s' FROM ladder_on_gpu WHERE peak > 0 GROUP BY NULL
+UNION ALL SELECT 'wins', printf('%d of %d', sum(ratio >= 1), count(*)) FROM over_fastest_library GROUP BY NULL
+UNION ALL SELECT 'worst', printf('%.2f×', min(ratio)) FROM over_fastest_library GROUP BY NULL
 UNION ALL SELECT 'worst shape', shape FROM (SELECT printf('B=%d H=%d N=%d D=%d', B, H, N, D) AS shape, min(ratio)
-    FROM beside GROUP BY NULL);
+    FROM over_fastest_library GROUP BY NULL);
 
 -- ---- What there is -------------------------------------------------------------------------------------------------------
 
 INSERT INTO figure
 SELECT 'needs ' || who, '' FROM alias
-WHERE role = 'lesson' AND name IN (SELECT name FROM star UNION SELECT name FROM our_grid)
+WHERE role = 'lesson' AND name IN (SELECT name FROM ladder_on_gpu UNION SELECT name FROM grid_on_gpu)
 UNION ALL SELECT 'needs ' || name, '' FROM chart WHERE name IN ('softmax', 'peers', 'triton')
-UNION ALL SELECT 'needs triton', '' WHERE EXISTS (SELECT 1 FROM beside_triton JOIN this_gpu USING (gpu))
+UNION ALL SELECT 'needs triton', '' WHERE EXISTS (SELECT 1 FROM over_triton JOIN this_gpu USING (gpu))
 UNION ALL SELECT 'needs profile', '' WHERE EXISTS (SELECT 1 FROM counted)
-UNION ALL SELECT 'needs ceilings', '' WHERE (SELECT count(*) FROM reached WHERE what IN ('copy', 'fma_fp32')) = 2
+UNION ALL SELECT 'needs ceilings', '' WHERE (SELECT count(*) FROM ceiling_on_gpu WHERE what IN ('copy', 'fma_fp32')) = 2
 UNION ALL SELECT 'needs bf16', '' WHERE EXISTS (SELECT 1 FROM grid_at WHERE who = 'best');
 
 -- ---- Charts ------------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ SELECT name, replace(replace(replace(replace(alt, '\', '\\'), '[', '\['), ']', '
     replace(replace(replace(caption, '\', '\\'), '*', '\*'), '_', '\_') AS caption FROM chart;
 INSERT INTO figure SELECT 'chart ' || name, '![' || alt || '](' || name || '.png)' || char(10, 10) || '*' || caption || '*'
     FROM plain_chart;
-INSERT INTO figure SELECT 'charts', group_concat(name, ' ') FROM chart WHERE shown;
+INSERT INTO figure SELECT 'charts', group_concat(name, ' ') FROM chart WHERE is_default;
 
 -- ---- Tables ------------------------------------------------------------------------------------------------------------
 
@@ -149,28 +149,28 @@ CREATE VIEW own AS SELECT iif((SELECT kind FROM setting) = 'lesson', ' Own kerne
 CREATE VIEW measured AS
 SELECT 'Median of interleaved timings by CUDA events; ' || device || ', run of ' || minute || ', commit ' || commit_name || '.' AS text,
     run, what
-FROM said;
+FROM run_on_gpu;
 
 -- The shape that most tables are of.
 CREATE VIEW one_4096 AS SELECT * FROM one_text WHERE H = 16 AND N = 4096;
 CREATE VIEW two_4096 AS SELECT * FROM two_text WHERE H = 16 AND N = 4096;
 
 INSERT INTO row
-SELECT DISTINCT 'table ladder ' || D, 0, table_head('kernel, D=' || D, '>time', '>TFLOP/s', '>of peak', '>step', '>in all') FROM star;
+SELECT DISTINCT 'table ladder ' || D, 0, table_head('kernel, D=' || D, '>time', '>TFLOP/s', '>of peak', '>step', '>in all') FROM ladder_on_gpu;
 INSERT INTO row
 SELECT 'table ladder ' || d.D, CAST(l.number AS INTEGER), table_row(l.title || iif(st.kind <> (SELECT kind FROM setting), ' \*', ''),
     coalesce(o.time_text, 'not measured'), o.rate_text, o.share_text, before.ratio_text, first.ratio_text)
-FROM (SELECT DISTINCT D FROM star) AS d JOIN lesson AS l
+FROM (SELECT DISTINCT D FROM ladder_on_gpu) AS d JOIN lesson AS l
     LEFT JOIN one_4096 AS o ON o.who = l.number AND o.D = d.D AND o.run = (SELECT run FROM ladder_of)
     LEFT JOIN two_4096 AS before ON before.who = o.who AND before.D = o.D AND before.over = printf('%02d', l.number - 1)
     LEFT JOIN two_4096 AS first ON first.who = o.who AND first.D = o.D AND first.over = '01' AND l.number > '01'
-    LEFT JOIN star AS st ON st.name = l.folder AND st.D = d.D
+    LEFT JOIN ladder_on_gpu AS st ON st.name = l.folder AND st.D = d.D
 WHERE takes_fp32 OR o.run IS NOT NULL;
 INSERT INTO row
 SELECT DISTINCT 'table ladder ' || D, 1000, char(10) || '*One batch of 16 heads, N=4096, fp32, no mask. Of peak: of what all ' ||
     'fp32 units could do. Step: times as fast as the kernel before it; in all: as the first. ' || text || own ||
-    iif((SELECT max(noisy) FROM star), ' ~ marks noisy timings.', '') || '*'
-FROM star JOIN measured USING (run), own WHERE what = 'attention';
+    iif((SELECT max(noisy) FROM ladder_on_gpu), ' ~ marks noisy timings.', '') || '*'
+FROM ladder_on_gpu JOIN measured USING (run), own WHERE what = 'attention';
 
 -- The last lesson beside each library, of the newest run that timed both at a shape.
 CREATE TABLE library_run AS
@@ -215,7 +215,7 @@ SELECT 'table triton', place, text FROM (
     WHERE t.over = 'peer-triton_' || o.name AND t.who = substr(o.name, 1, 2) AND t.D = 64
     UNION ALL SELECT 1e12, char(10) || '*One batch of 16 heads, N=4096, D=64, fp32, no mask. ' || text || own || '*'
     FROM measured JOIN ladder_of USING (run), own WHERE what = 'attention')
-WHERE EXISTS (SELECT 1 FROM beside_triton JOIN this_gpu USING (gpu));
+WHERE EXISTS (SELECT 1 FROM over_triton JOIN this_gpu USING (gpu));
 
 INSERT INTO row
 SELECT 'table softmax', place, text FROM (
@@ -236,18 +236,18 @@ SELECT 'table bf16 ' || D, place, text FROM (
     FROM grid_at AS a JOIN grid_at AS z USING (who, name, D) LEFT JOIN peer_title USING (name)
     WHERE who NOT IN ('best', 'peer-best', 'first', 'last') AND a.N = 1024 AND z.N = 4096
     UNION ALL SELECT DISTINCT D, 1e12, char(10) || '*TFLOP/s; 16384 tokens, H × D = 2048, no mask. ' || text || '*'
-    FROM our_grid JOIN measured USING (run) WHERE dtype = 'bf16' AND causal = 0 AND what = 'attention')
+    FROM grid_on_gpu JOIN measured USING (run) WHERE dtype = 'bf16' AND causal = 0 AND what = 'attention')
 WHERE EXISTS (SELECT 1 FROM grid_at WHERE who = 'best');
 
 -- ---- How it was measured -----------------------------------------------------------------------------------------------
 
-CREATE VIEW lesson_row AS SELECT DISTINCT name, kind, substr(name, 1, 2) AS number FROM star;
+CREATE VIEW lesson_row AS SELECT DISTINCT name, kind, substr(name, 1, 2) AS number FROM ladder_on_gpu;
 -- What is not there, a row each.
 CREATE VIEW unmeasured AS
-SELECT title || ' at ' || group_concat('D=' || D, ' and ') AS text FROM lesson, width AS d
-WHERE takes_fp32 AND NOT EXISTS (SELECT 1 FROM star WHERE star.name = folder AND star.D = d.D) GROUP BY folder
+SELECT title || ' at ' || group_concat('D=' || D, ' and ') AS text FROM lesson, head_dimension AS d
+WHERE takes_fp32 AND NOT EXISTS (SELECT 1 FROM ladder_on_gpu WHERE ladder_on_gpu.name = folder AND ladder_on_gpu.D = d.D) GROUP BY folder
 UNION ALL SELECT 'the row softmax' WHERE NOT EXISTS (SELECT 1 FROM softmax_one)
-UNION ALL SELECT 'the libraries' WHERE NOT EXISTS (SELECT 1 FROM beside)
+UNION ALL SELECT 'the libraries' WHERE NOT EXISTS (SELECT 1 FROM over_fastest_library)
 UNION ALL SELECT 'the ceilings of a copy and of multiply-adds' WHERE NOT EXISTS (SELECT 1 FROM figure WHERE key = 'needs ceilings')
 UNION ALL SELECT 'the counters of Nsight Compute' WHERE NOT EXISTS (SELECT 1 FROM counted);
 
@@ -273,7 +273,7 @@ SELECT 'reproduce', place, text FROM facts, (
     UNION ALL SELECT 10, './setup'
     UNION ALL SELECT 11, 'make ' || iif(max(kind = 'lesson'), group_concat(kind || '-' || number, ' ') || ' ', '') || 'bench'
     FROM lesson_row
-    UNION ALL SELECT 12, 'make peers  # PyTorch and Triton' WHERE EXISTS (SELECT 1 FROM beside)
+    UNION ALL SELECT 12, 'make peers  # PyTorch and Triton' WHERE EXISTS (SELECT 1 FROM over_fastest_library)
     UNION ALL SELECT 13, 'make peers DTYPE=bf16  # FlashAttention-4 if the package is there; FA3=folder: FlashAttention-3, too' WHERE EXISTS (SELECT 1 FROM grid_at)
     UNION ALL SELECT 14, 'scripts/measure  # all of fp32, and counted' WHERE EXISTS (SELECT 1 FROM counted)
     UNION ALL SELECT 15, 'make post' || char(10) || '```');

@@ -1,6 +1,6 @@
-# What ptxas and a disassembly say of a kernel:  awk -v type=TYPE -v d=D -f ablation_code.awk CONFLICTS FILE.ptxas
-# Of the kernels for this type and head dimension the one with the most registers, of these the one that spills most. Prints
-# registers, bytes of spill stores and of spill loads a thread, and bank conflicts a multiply-add, "-" where CONFLICTS has none.
+# Extracts properties of a kernel's machine code from the output of ptxas and a disassembly:  awk -v type=TYPE -v d=D -f ablation_code.awk CONFLICTS FILE.ptxas
+# Of the kernels for this type and head dimension it selects the one with the most registers, and among equals the one with the most
+# spills. Prints registers, bytes of spill stores and spill loads per thread, and bank conflicts per multiply-add ("-" if unknown).
 BEGIN {
     kernel = "attention_kernelI4TileI" (type == "bf16" ? "13__nv_bfloat16" : type == "fp16" ? "6__half" : "") "Li" d "E"
     most = -1

@@ -1,6 +1,6 @@
-# results/<gpu>/ablations.csv with more rows:  awk -v lesson=solution-NN_name -f ablation_rows.awk FACTS KEPT attention.csv
-# FACTS has lines of name, type, D and what is known of an ablation's code and trace (scripts/ablations); KEPT the rows so far, of lesson 07
-# where it has no column for that; attention.csv what bench measured of ablation-NAME, and of others, which are left out.
+# Prints results/<gpu>/ablations.csv with additional rows:  awk -v lesson=solution-NN_name -f ablation_rows.awk FACTS KEPT attention.csv
+# FACTS: lines of name, type, D and the properties of an ablation's code and trace (scripts/ablations). KEPT: the existing rows; older
+# files without the column lesson are about lesson 07. attention.csv: the timings of bench; only rows of ablation-NAME are used.
 BEGIN {
     FS = OFS = ","
     names = "device sm_count driver cuda B H Nq Nk D median_us min_us p95_us repeats sm_clock_before_mhz sm_clock_after_mhz tflops rel_rms_error noise"
@@ -20,7 +20,7 @@ FILENAME ~ /attention.csv$/ && $at["cache"] == "cold" && sub(/^ablation-/, "", $
     name = $at["lesson"]
     line = $at["run"] OFS name
     if (!((name, $at["dtype"], $at["D"]) in code)) {
-        print FILENAME ":" FNR ": nothing is known of the code of " name " in " $at["dtype"] " at D=" $at["D"] > "/dev/stderr"
+        print FILENAME ":" FNR ": FACTS has no line for " name " in " $at["dtype"] " at D=" $at["D"] " [no-facts]" > "/dev/stderr"
         exit 1
     }
     for (i = 1; i <= columns; i++)

@@ -187,7 +187,7 @@ field() {
     run scripts/ablations 07
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"wrong is not right and is left out: see build/ablations/07/wrong/check"* ]]
+    [[ $output == *"build/ablations/07/wrong/check [wrong-output]"* ]]
     [ "$(grep -c '^bench' calls)" -eq 3 ]
     run grep '^bench.*ablation-wrong' calls
     [ "$status" -eq 1 ]
@@ -216,7 +216,7 @@ field() {
     rm -r results calls
     run scripts/ablations 07
     [ "$status" -eq 1 ]
-    [[ ${lines[-1]} == "scripts/ablations: the solution itself is not right; nothing is timed" ]]
+    [[ ${lines[-1]} == "scripts/ablations: the solution "*" [wrong-output]" ]]
     [ ! -e results ]
 }
 
@@ -229,13 +229,13 @@ field() {
         [ "${#lines[@]}" -eq 1 ]
     done
     run scripts/ablations 07 fast
-    [[ $output == "scripts/ablations: there is no ablation fast of lesson 07; there are slow wrong" ]]
+    [[ $output == "scripts/ablations: lesson 07 has no ablation fast; its ablations: slow wrong [no-patch]" ]]
     run scripts/ablations 08
-    [[ $output == "scripts/ablations: lesson 08 has no ablations: solutions/08_plain/ablations/ is not there" ]]
+    [[ $output == "scripts/ablations: lesson 08 has no ablations: solutions/08_plain/ablations/shapes is missing [no-patch]" ]]
     run scripts/ablations 10
-    [[ $output == "scripts/ablations: there is no lesson 10" ]]
+    [[ $output == "scripts/ablations: there is no lesson 10 [unknown-lesson]" ]]
     run scripts/ablations
-    [[ $output == "scripts/ablations: which lesson? Those with ablations are 07 09" ]]
+    [[ $output == "scripts/ablations: no lesson is given; lessons with ablations are 07 09 [needs-lesson]" ]]
     [ ! -e calls ]
 }
 
@@ -287,8 +287,8 @@ field() {
     done
     printf 'no marker\n' >README.md
     plots/tables
-    grep -qx 'Not measured yet: `scripts/ablations 09` does it, on a GPU.' lessons/09_other/README.md
-    grep -qx 'Not measured yet: `scripts/ablations 07` does it, on a GPU.' $solution/NOTES.md
+    grep -qx 'Not measured yet: `scripts/ablations 09` measures it, on a GPU.' lessons/09_other/README.md
+    grep -qx 'Not measured yet: `scripts/ablations 07` measures it, on a GPU.' $solution/NOTES.md
     scripts/ablations 09
     cat results/fake-gpu/ablations.csv traces
     [ "$(cut -d , -f 27- results/fake-gpu/ablations.csv | sort)" = "$(printf '%s\n' lesson,dtype,causal,counter,counted,counted_solution \
@@ -299,9 +299,9 @@ field() {
     cmp build/ablations/09/solution/reduce.cuh <(echo x)
     plots/tables
     cat lessons/09_other/README.md
-    grep -qxF '| what is changed | 4,16,4096,64 | 4,16,4096,64 causal | registers at D=64 | what the trace counts |' lessons/09_other/README.md
+    grep -qxF '| change | 4,16,4096,64 | 4,16,4096,64 causal | registers at D=64 | counter of the trace |' lessons/09_other/README.md
     grep -qxF '| the solution, us | 1000 | 1000 | 168 |  |' lessons/09_other/README.md
-    grep -qxF '| [Its y is z](../../solutions/09_other/ablations/other.patch) | -10.0 % | -10.0 % | 168 | `shared_matrix_load_requests`: 42, not 9 |' \
+    grep -qxF '| [Its y is z](../../solutions/09_other/ablations/other.patch) | -10.0 % | -10.0 % | 168 | `shared_matrix_load_requests`: 42 instead of 9 |' \
         lessons/09_other/README.md
     grep -q '^Not measured yet: `scripts/ablations 07`' $solution/NOTES.md # another lesson's rows are not its own
     scripts/ablations 07 slow
@@ -321,14 +321,14 @@ field() {
     run scripts/ablations 09
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"other: shared_matrix_load_wavefronts is 88 of the ablation and of the solution: name a counter that the change moves"* ]]
+    [[ $output == *"other: shared_matrix_load_wavefronts is 88 "*" [same-count]"* ]]
     [ "$(grep -c ',shared_matrix_load_wavefronts,88,88$' results/fake-gpu/ablations.csv)" -eq 2 ]
     rm -r results/fake-gpu
     touch no-trace
     run scripts/ablations 09
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"other: its trace cannot be counted: see build/ablations/09/other/trace"* ]]
+    [[ $output == *"build/ablations/09/other/trace [count-failed]"* ]]
     [ "$(grep -c ',bf16,[01],-,-,-$' results/fake-gpu/ablations.csv)" -eq 4 ]
 }
 

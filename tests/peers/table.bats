@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The table of the peers, made from results/ as plots/tables makes the others.
+# The tables of peers that plots/tables makes from results/.
 
 setup() {
     project=$BATS_TEST_TMPDIR/project
@@ -46,7 +46,7 @@ row() {
     grep -q '2026-01-02, commit abc' README.md
 }
 
-@test "which units a library runs on, as multiples of the multiply-adds that both GEMMs need" {
+@test "the units that a library uses, as multiples of the multiply-adds of both GEMMs" {
     {
         echo lesson,device,dtype,B,H,Nq,Nk,D,causal,kernels,tensor_instructions,ffma,tf32_operations,fp16_operations,bf16_operations,date,commit
         # Both GEMMs are 2 * 1 * 2 * 8 * 8 * 4 = 1024 multiply-adds.
@@ -64,7 +64,7 @@ row() {
     grep -qxF '| `peer-fa3` | fp16 | tensor cores | - | 0.00 | `flash` |' README.md
 }
 
-@test "the row softmax beside torch.softmax and its five operations" {
+@test "the row softmax compared with torch.softmax and with five operations" {
     softmax='run,lesson,device,sm_count,driver,cuda,dtype,rows,columns,median_us,min_us,p95_us,repeats,'
     softmax+='sm_clock_before_mhz,sm_clock_after_mhz,gb_per_s,bytes,max_rel_error,copy_gb_per_s,date,commit,noise'
     {
@@ -81,7 +81,7 @@ row() {
     grep -qxF '| 64 × 32 | 10.0 | 95 % | 16.0 | 1.60× | 5.50× |' README.md
 }
 
-@test "a page without measurements says how to take them" {
+@test "a page without measurements names the command that takes them" {
     run plots/tables
     [ "$status" -eq 0 ]
     grep -q 'Not measured yet: `make peers`' README.md

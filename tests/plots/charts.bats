@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# plots/draw on made-up results of GPUs that do not exist, in a copy of what it needs.
+# plots/draw with synthetic results of nonexistent GPUs, in a copy of the files that it needs.
 
 bats_require_minimum_version 1.5.0
 load ../long
@@ -23,7 +23,7 @@ setup() {
     cd "$root"
 }
 
-# Rows of the CSV that awk's condition chooses, beside the header; columns are $1, $2, ... as in the file.
+# keep CONDITION: keeps the header and the rows of the CSV that match awk's condition on the columns $1, $2, ...
 keep() {
     awk -F , "NR == 1 || ($1)" "$csv" >"$csv.new"
     mv "$csv.new" "$csv"
@@ -41,17 +41,17 @@ text() {
     sed -n 's/<desc id="[a-z0-9-]*-text">\(.*\)<\/desc>/\1/p' "$charts/$1.svg"
 }
 
-# Reads what must not have a line that matches; bats lets a bare `! grep` pass.
+# Fails if a line of stdin matches; bats ignores the status of a bare `! grep`.
 lacks() {
     if grep -- "$1"; then return 1; fi
 }
 
-# The texts that are drawn, one a line.
+# The texts in an SVG, one per line.
 drawn() {
     sed -n 's/.*<text[^>]*>\(.*\)<\/text>.*/\1/p' "$1"
 }
 
-# Instead of the small results: all that results can hold, of $1 lessons.
+# full N: replaces the small results by complete results of N lessons.
 full() {
     rm -r results/example-gpu
     "$project/tests/plots/make-results" results/example-gpu "$1"
@@ -63,7 +63,7 @@ full() {
         >lessons/05_register_tiling/predictions.csv
 }
 
-@test "from whole results every chart is drawn, and nothing is said to be missing; without --all those that say most" {
+@test "complete results give every chart and no warning; without --all the default charts" {
     full 5
     run --separate-stderr plots/draw --svg --all
     [ "$status" -eq 0 ]
@@ -83,7 +83,7 @@ full() {
     [ "$(cut -f 1 "$charts/charts.tsv")" = triton ]
 }
 
-@test "a chart is drawn again only where what it shows has changed" {
+@test "a chart is drawn again only if its data has changed" {
     long
     plots/draw --svg
     for chart in "$charts"/*.svg; do echo "$(basename "$chart")" >>"$chart"; done
@@ -98,12 +98,12 @@ full() {
     plots/draw
     for file in "$charts"/*.svg; do
         size=$(sed -n 's/^<rect x="0" y="0" width="\([0-9]*\)" height="\([0-9]*\)".*/\1 \2/p' "$file")
-        # Width and height are the bytes 16 to 23 of a PNG.
+        # Bytes 16 to 23 of a PNG are its width and height.
         [ "$(od -An -tx1 -j16 -N8 "${file%.svg}.png" | tr -d ' ')" = "$(printf '%08x%08x' $((2 * ${size% *})) $((2 * ${size#* })))" ]
     done
 }
 
-@test "no text covers another, leaves the picture, is too small or too faint, light or dark: 5 lessons, 12, two GPUs, own lessons" {
+@test "texts do not overlap, stay inside the picture, are large enough and have contrast, light and dark: 5 and 12 lessons, two GPUs, own lessons" {
     long
     full 5
     sed -e '/Example GPU/!d' -e 's/bench1/own1/; s/solution-0[45]/lesson-0&/; s/lesson-0solution-/lesson-/' "$csv" |
@@ -117,7 +117,7 @@ full() {
     "$project/tests/plots/check_svg.py" build/plots/*/*/*.svg
 }
 
-@test "check_svg.py finds what it looks for" {
+@test "check_svg.py finds each kind of error" {
     long
     plots/draw --svg
     good=$charts/softmax.svg
@@ -134,7 +134,7 @@ full() {
     done
 }
 
-@test "a chart says GPU, dtype, shape, run and how it was measured, in what is drawn; its title is what the figures say" {
+@test "a chart shows GPU, dtype, shape, run and method; its title states the main result" {
     plots/draw --svg --all
     for chart in ladder-d64 ladder-d128 tflops-d128 softmax; do
         drawn "$charts/$chart.svg" | tr '\n' ' ' >texts
@@ -148,7 +148,7 @@ full() {
     drawn "$charts/ladder-d64.svg" | tr '\n' ' ' | grep -q 'From 0.382 to 17.2 TFLOP/s, 84 % of the fp32 peak'
 }
 
-@test "a title speaks of the largest N that is not noisy, and no line of it ends between a number and its unit" {
+@test "a title is about the largest N that is not noisy, and no line breaks between a number and its unit" {
     plots/draw --svg
     title() { cut -f 1,2 "$charts/charts.tsv" | sed -n "s/^$1	//p"; }
     [[ $(title tflops-d64) == "04 tiled online softmax reaches "*" at N=8192"* ]]
@@ -161,7 +161,7 @@ full() {
     lacks '[0-9]$' <broken
 }
 
-@test "the figures on the bars are those of the medians" {
+@test "the figures on the bars are computed from the medians" {
     plots/draw --svg --all
     [ "$(drawn "$charts/ladder-d64.svg" | grep -E '^[0-9.]+( \(.*\))?$' | xargs)" = "0.382 2.29 (6.0×) 7.63 (3.3×) 17.2 (2.2×)" ]
     text softmax | grep -q '32768 × 8192: five passes 156; one pass 742'
@@ -173,7 +173,7 @@ full() {
     plots/draw --svg
     text ladder-d64 | grep -q '04 tiled online softmax: 17.2'
     text ladder-d64 | grep -q '2026-01-02'
-    # With as many lessons, the newer one is charted, wherever it stands in the file.
+    # Of two runs with the same number of lessons the newer one is charted, at any position in the file.
     add run9 solution-01_basic_attention 100 2026-02-02T00:00:00Z
     keep '$1 == "run9" || $2 ~ /-0[14]/ && $13 == 64 && $11 == 4096'
     (head -n 1 "$csv" && grep '^run9' "$csv" && grep '^run[12]' "$csv") >"$csv.new"
@@ -182,28 +182,28 @@ full() {
     text ladder-d64 | grep -q '2026-02-02'
 }
 
-@test "a missing lesson is said, its bar is left out, and the one after has no lesson before it" {
+@test "a missing lesson is reported and skipped, and the next lesson has no speed-up" {
     keep '$2 !~ /-02_/'
     run --separate-stderr plots/draw --svg
     [ "$status" -eq 0 ]
-    [ "$(grep -c 'N=4096: 02_vectorized (D=64, D=128)' <<<"$stderr")" -eq 1 ]
+    [ "$(grep -c 'N=4096: 02_vectorized (D=64, D=128) \[missing-timings\]' <<<"$stderr")" -eq 1 ]
     text ladder-d64 | grep -q '03 fused softmax: 7.63; 04 tiled online softmax: 17.2 (2.2×)'
     text ladder-d64 | lacks '02 vectorized'
 }
 
-@test "a lesson that takes no fp32 is not missed" {
+@test "a lesson without fp32 is not reported as missing" {
     keep '$2 !~ /-02_/'
     echo '    .dtypes = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16,' >solutions/02_vectorized/attention.cu
     run --separate-stderr plots/draw --svg
-    lacks 'lacks at N=4096' <<<"$stderr"
+    lacks 'N=4096: ' <<<"$stderr"
 }
 
-@test "one head dimension, or one size, gives the charts that can be drawn" {
+@test "with one head dimension or one size the possible charts are drawn" {
     keep '$13 == 64 && $11 == 4096'
     rm results/example-gpu/softmax.csv results/example-gpu/profile.csv
     run --separate-stderr plots/draw --svg --all
     [ "$status" -eq 0 ]
-    grep -q 'two sizes or more' <<<"$stderr"
+    grep -q 'missing-timings' <<<"$stderr"
     [ "$(cut -f 1 "$charts/charts.tsv" | xargs)" = "ladder-d64" ]
 }
 
@@ -238,7 +238,7 @@ full() {
     [ ! -e "$charts/softmax.svg" ]
 }
 
-@test "a learner's lessons are charted apart, beside the solutions of the same run" {
+@test "a learner's lessons have charts of their own, completed by solutions of the same run" {
     long
     add run5 solution-01_basic_attention 1000 2026-01-05
     add run5 lesson-02_vectorized 250 2026-01-05
@@ -249,13 +249,13 @@ full() {
     text ladder-d64 | grep -q 'own lessons.*01 basic attention\*: .*; 02 vectorized: .* (4.0×)'
 }
 
-@test "other shapes, masks and kernels are not mixed in, and that is said" {
+@test "other shapes, masks and kernels are skipped and reported" {
     awk -F , -v OFS=, 'NR == 2 { $8 = 2; print; $8 = 1; $14 = 1; print; $14 = 0; $2 = "kernel-mine.cu"; print }' \
         "$csv" >rows
     cat rows >>"$csv"
     run --separate-stderr plots/draw --svg
     [ "$status" -eq 0 ]
-    grep -q '3 rows are in no chart' <<<"$stderr"
+    grep -q ' 3 rows .*\[uncharted-rows\]' <<<"$stderr"
 }
 
 @test "empty results: one line, nothing drawn" {
@@ -263,7 +263,7 @@ full() {
     run plots/draw --svg
     [ "$status" -eq 0 ]
     [ "${#lines[@]}" -eq 1 ]
-    [[ $output == *"results holds no measurements"*"make bench"* ]]
+    [[ $output == *"[no-results]" ]]
     mkdir results/example-gpu
     head -n 1 "$fixtures/attention.csv" >"$csv"
     run plots/draw --svg
@@ -272,14 +272,14 @@ full() {
     [ ! -e build/plots ]
 }
 
-@test "no chart shows code beside the pointer; charts can stand in one page, no name being in two of them" {
+@test "no chart has a tooltip with code, and charts can share a page because their ids are unique" {
     plots/draw --svg
     for file in "$charts"/*.svg; do [ "$(grep -c '<title' "$file")" -eq 1 ]; done
     grep -ho " id=['\"][^'\"]*['\"]" "$charts"/*.svg | sort | uniq -d >twice
     [ ! -s twice ]
 }
 
-@test "a malformed row is said with file and line, and nothing is drawn or lost" {
+@test "an invalid row is reported with file and line, and no chart is drawn or removed" {
     plots/draw --svg
     before=$(cat "$charts"/* | cksum)
     for wrong in 's/,fp32,1,16/,fp32,16/' 's/,fp32.*//' 's/,[0-9.]*,[0-9.]*,[0-9.]*,50,/,fast,1,1,50,/' 's/^run1/run1,/' \
@@ -290,17 +290,17 @@ full() {
         run plots/draw --svg
         [ "$status" -eq 2 ]
         [ "${#lines[@]}" -eq 1 ]
-        [[ $output == "results/example-gpu/attention.csv:5: "*"delete this line" ]]
+        [[ $output == "results/example-gpu/attention.csv:5: "*" [invalid-row]" ]]
     done
     [ "$(cat "$charts"/* | cksum)" = "$before" ]
 }
 
-@test "a file without the columns is said" {
+@test "a file without required columns is reported" {
     sed '1s/,copy_gb_per_s//' "$fixtures/softmax.csv" >results/example-gpu/softmax.csv
     run plots/draw --svg
     [ "$status" -eq 2 ]
     [ "${#lines[@]}" -eq 1 ]
-    [[ $output == "results/example-gpu/softmax.csv:1: the header has no column 'copy_gb_per_s'; "* ]]
+    [[ $output == "results/example-gpu/softmax.csv:1: the header has no column 'copy_gb_per_s'; "*" [invalid-row]" ]]
 }
 
 @test "without gnuplot: one line, status 2" {
@@ -310,14 +310,14 @@ full() {
     done
     run env PATH="$root/bin" plots/draw
     [ "$status" -eq 2 ]
-    [ "$output" = "plots/draw: gnuplot is not installed; run ./setup" ]
+    [ "$output" = "plots/draw: gnuplot is not installed; run ./setup [no-gnuplot]" ]
     [ ! -e build/plots ]
 }
 
 @test "wrong arguments: one line, status 2" {
     run plots/draw nowhere
     [ "$status" -eq 2 ]
-    [ "$output" = "plots/draw: there is no folder nowhere; make bench writes results on a machine with a GPU" ]
+    [ "$output" = "plots/draw: nowhere is not a folder; make bench writes results on a machine with a GPU [no-folder]" ]
     run plots/draw --fast
     [ "$status" -eq 2 ]
     [ "${#lines[@]}" -eq 1 ]
@@ -340,7 +340,7 @@ full() {
     [ -e "$charts/softmax.svg" ]
 }
 
-@test "a chart that can no longer be drawn does not stay behind" {
+@test "a chart that can no longer be drawn is removed" {
     long
     plots/draw --svg
     rm results/example-gpu/softmax.csv

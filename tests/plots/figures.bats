@@ -1,42 +1,42 @@
 #!/usr/bin/env bats
-# The figures of charts of whole results (tests/plots/make-results), each against what the rows say, and what is said where a
-# part of them is missing or wrong.
+# Figures of charts of complete results (tests/plots/make-results), compared with the rows, and the messages if rows are missing or
+# invalid.
 
 bats_require_minimum_version 1.5.0
 load ../long
 
-# A project with whole results, and its charts, which are drawn once.
+# A project with complete results; its charts are drawn once.
 setup_file() {
-    export whole=$BATS_FILE_TMPDIR/whole
+    export complete=$BATS_FILE_TMPDIR/complete
     project=$BATS_TEST_DIRNAME/../..
-    mkdir -p "$whole/results" "$whole/solutions" "$whole/scripts" "$whole/lessons/05_register_tiling"
-    cp -R "$project/plots" "$whole/"
-    cp "$project/scripts/shared.sh" "$whole/scripts/"
-    rm -rf "$whole/plots/charts"
-    mkdir "$whole/build"
-    cp "$project/build/sql_text.so" "$whole/build/"
-    cp -R "$project"/lessons/0[1-4]_* "$whole/lessons/"
-    ln -s "$project/scripts/teach" "$whole/scripts/"
+    mkdir -p "$complete/results" "$complete/solutions" "$complete/scripts" "$complete/lessons/05_register_tiling"
+    cp -R "$project/plots" "$complete/"
+    cp "$project/scripts/shared.sh" "$complete/scripts/"
+    rm -rf "$complete/plots/charts"
+    mkdir "$complete/build"
+    cp "$project/build/sql_text.so" "$complete/build/"
+    cp -R "$project"/lessons/0[1-4]_* "$complete/lessons/"
+    ln -s "$project/scripts/teach" "$complete/scripts/"
     printf 'name,unit,formula\nglobal_async_copy_bytes,bytes,"B*H*ceil(NQ/64) * 2 * 4 * NK * D"\n' \
-        >"$whole/lessons/05_register_tiling/predictions.csv"
+        >"$complete/lessons/05_register_tiling/predictions.csv"
     for lesson in 01_basic_attention 02_vectorized 03_fused_softmax 04_tiled_online_softmax 05_register_tiling; do
-        mkdir "$whole/solutions/$lesson"
+        mkdir "$complete/solutions/$lesson"
     done
-    "$BATS_TEST_DIRNAME/make-results" "$whole/results/example-gpu"
-    (cd "$whole" && plots/draw --svg --all && mv build/plots ../drawn)
+    "$BATS_TEST_DIRNAME/make-results" "$complete/results/example-gpu"
+    (cd "$complete" && plots/draw --svg --all && mv build/plots ../drawn)
 }
 
 setup() {
     project=$BATS_TEST_DIRNAME/../..
     root=$BATS_TEST_TMPDIR/root
-    cp -R "$whole" "$root"
+    cp -R "$complete" "$root"
     gpu=$root/results/example-gpu
     charts=$root/build/plots/example-gpu/solutions
     cd "$root"
 }
 
-# The charts of the whole results.
-draw_whole() {
+# Restores the charts of the complete results.
+use_charts() {
     cp -R "$BATS_FILE_TMPDIR/drawn" build/plots
 }
 
@@ -52,8 +52,8 @@ lacks() {
     if grep -- "$1"; then return 1; fi
 }
 
-@test "a library stands in the ladder of a run that timed it, and nothing of one run is scaled to another" {
-    draw_whole
+@test "the ladder shows libraries of its own run only" {
+    use_charts
     text ladder-d64 | grep -q 'cuBLAS and a softmax: 26.9'
     text ladder-d64 | lacks efficient
     sed -i 's/^peers1/bench1/' "$gpu/attention.csv"
@@ -63,21 +63,21 @@ lacks() {
     drawn ladder-d64 | tr '\n' ' ' | grep -q 'the best library reaches 32.3'
 }
 
-@test "the libraries of peers are those that were timed at every one of its shapes" {
-    draw_whole
+@test "the chart of peers includes only libraries that were timed at every shape" {
+    use_charts
     # 46 * 8192 / 8492 over 34 TFLOP/s.
     text peers | grep -q 'N=8192 D=64 1.31× efficient'
     text peers | grep -q 'N=128 D=64 0.40× efficient'
-    drawn peers | tr '\n' ' ' | grep -q '05 register tiling beats the fastest library at 4 of 8 shapes, and is 0.40 of it at worst'
-    # One shape lacks it: then it stands beside none.
+    drawn peers | tr '\n' ' ' | grep -q '05 register tiling beats the fastest library at 4 of 8 shapes; worst ratio 0.40'
+    # A library that lacks one shape is excluded.
     sed -i '/^peers1,peer-torch_efficient,.*,8192,8192,64,/d' "$gpu/attention.csv"
     plots/draw --svg
     text peers | lacks efficient
     text peers | grep -q 'N=4096 D=64 1.95× unfused'
 }
 
-@test "noisy timings are marked where they are drawn, and in words" {
-    draw_whole
+@test "noisy timings are marked in the chart and in its text" {
+    use_charts
     drawn tflops-d64 | tr '\n' ' ' | grep -q 'Ringed: noisy'
     text softmax | grep -q '4096 × 1024: five passes ~565; one pass ~2771'
     sed -i 's/,noisy\(,bhnd,0\)\{0,1\}$/,steady\1/' "$gpu"/*.csv
@@ -85,38 +85,38 @@ lacks() {
     cat "$charts"/*.svg | lacks 'oisy\|~'
 }
 
-@test "what falls as N grows stands in the title" {
+@test "the title names a lesson whose rate falls as N grows" {
     awk -F , -v OFS=, '$2 == "solution-03_fused_softmax" && $11 == 8192 && $13 == 64 { $21 = 4.7 } { print }' "$gpu/attention.csv" >rows
     mv rows "$gpu/attention.csv"
     plots/draw --svg
     drawn tflops-d64 | tr '\n' ' ' | grep -q '; 03 falls from 11.2 at N=4096 to 4.7 at N=8192'
 }
 
-@test "the roofline's points are the FLOPs over the bytes of device memory, its lines what was measured" {
-    draw_whole
+@test "the points of the roofline are FLOP per byte of device memory, its lines are measured ceilings" {
+    use_charts
     # 4 * 16 * 4096^2 * 64 = 68.7e9 FLOP; 107e6 + 1.1e9 bytes.
-    text roofline-d64 | grep -q '01: 0.466 TFLOP/s at 57 FLOP a byte'
+    text roofline-d64 | grep -q '01: 0.466 TFLOP/s at 57 FLOP/byte'
     drawn roofline-d64 | grep -qx 'copy 4.28 TB/s'
     drawn roofline-d64 | grep -qx 'peak 66.9'
 }
 
-@test "bytes predicted are the pages' formulas at the counted shape, bytes counted are ncu's" {
-    draw_whole
+@test "predicted bytes come from the pages' formulas at the counted shape, counted bytes from ncu" {
+    use_charts
     # B*H*NQ * (4 * 4 * NK * D + 2 * 4 * NK) = 277 GB; 225 GB in sectors; 0.43 of them through L2.
     text bytes-d64 | grep -q '01 basic attention: predicted 277 GB, loaded 225 GB, through L2 96.8 GB, device memory 1.21 GB'
     text bytes-d64 | grep -q '05 register tiling: predicted 2.15 GB, loaded 2.2 GB, through L2 1.98 GB'
     drawn bytes-d64 | grep -qx '0.81×'
-    drawn bytes-d64 | tr '\n' ' ' | grep -q 'falls from 225 GB to 2.2 GB; 4 of 5 pages predict it within 10 %'
+    drawn bytes-d64 | tr '\n' ' ' | grep -q 'fall from 225 GB to 2.2 GB; 4 of 5 pages predict them within 10 %'
 }
 
-@test "shares of the limits, and what is busiest" {
-    draw_whole
+@test "utilization of each unit, and the busiest unit" {
+    use_charts
     # 42.86 of 60.3 TFLOP/s; 61.5e6 bytes in 1.603 ms, of 4280 GB/s.
     text limits-d64 | grep -q '05 register tiling: useful FLOP/s 71 %, FMA units 64 %, issue slots 67 %, shared memory 56 %, L2 cache 10 %, device memory 1 %'
     drawn limits-d64 | tr '\n' ' ' | grep -q 'shared memory in 01; L2 cache in 02'
 }
 
-@test "16 bits: the run with the most lessons, in colour before the peers, below what the tensor cores reach alone" {
+@test "16 bits: the run with the most lessons, lessons in colour before the peers, below the ceilings of the tensor cores" {
     long
     grep '^grid1,peer-fa3' "$gpu/attention.csv" | sed 's/^grid1,peer-fa3/grid2,solution-08_one/; s/2026-01-04/2026-01-03/' >rows
     cat rows >>"$gpu/attention.csv"
@@ -126,7 +126,7 @@ lacks() {
     text tflops-bf16-d128 | lacks cuDNN
     drawn tflops-bf16-d128 | grep -qx 'wgmma alone 911'
     drawn tflops-bf16-d128 | tr '\n' ' ' | grep -q 'in another run'
-    # A file from before there were the last columns is read as one with bhnd and 0.
+    # An older file without the last columns is read as bhnd without lse.
     cp "$charts/tflops-bf16-d64.svg" new.svg
     sed -i 's/,layout,lse$//; s/,bhnd,0$//' "$gpu/attention.csv"
     plots/draw --svg --all
@@ -134,11 +134,11 @@ lacks() {
     # Rows of another layout or with lse are in no chart.
     sed -i '1 s/$/,layout,lse/; 1 !s/$/,bhnd,1/' "$gpu/attention.csv"
     run --separate-stderr plots/draw --svg --all
-    [[ $stderr == *"rows are in no chart"* ]]
+    [[ $stderr == *"[uncharted-rows]"* ]]
     [ ! -e "$charts/tflops-bf16-d64.svg" ]
 }
 
-@test "a learner's own lesson stands instead of its solution in 16 bits, and without one there is no chart of their own" {
+@test "a learner's own lesson replaces its solution in 16 bits; without one there is no chart of own lessons" {
     long
     for lesson in solution-08_one solution-09_two lesson-09_two; do
         grep '^grid1,peer-fa3' "$gpu/attention.csv" | sed "s/^grid1,peer-fa3/grid2,$lesson/; /,64,1,/d"
@@ -150,9 +150,9 @@ lacks() {
     text tflops-bf16-d64 | grep -q 'own lessons, .*08: .*; 09: '
 }
 
-@test "several GPUs stand side by side, and one alone does not; charts of a GPU that is gone go" {
+@test "the chart of several GPUs needs two GPUs; charts of a removed GPU are removed" {
     long
-    draw_whole
+    use_charts
     [ ! -e "$charts/gpus-d64.svg" ]
     "$BATS_TEST_DIRNAME/make-results" results/other-gpu 4 "Other GPU" 0.5
     plots/draw --svg --all
@@ -160,21 +160,21 @@ lacks() {
     rm -r results/other-gpu
     run --separate-stderr plots/draw --svg
     [ "$status" -eq 0 ]
-    grep -qx 'plots/draw: build/plots/other-gpu was not of these results, and is removed' <<<"$stderr"
+    grep -qx 'plots/draw: removed build/plots/other-gpu, which belongs to other results \[removed\]' <<<"$stderr"
     [ "$(ls build/plots | xargs)" = "drawn example-gpu" ]
 }
 
-@test "a place that cannot be written: one line, status 2" {
+@test "a folder that cannot be written: one line, status 2" {
     long
     mkdir -p build
     touch build/plots
     run plots/draw --svg
     echo "$output"
     [ "$status" -eq 2 ]
-    [ "$output" = "plots/draw: build/plots/example-gpu/solutions cannot be written; is the disk full?" ]
+    [ "$output" = "plots/draw: build/plots/example-gpu/solutions cannot be written; is the disk full? [cannot-write]" ]
 }
 
-@test "what is missing is said in a line, and the other charts are drawn" {
+@test "missing data is reported in one line, and the other charts are drawn" {
     long
     missing() { # file pattern message absent...
         "$BATS_TEST_DIRNAME/make-results" results/example-gpu
@@ -187,19 +187,19 @@ lacks() {
         for chart; do [ ! -e "$charts/$chart.svg" ]; done
         [ -e "$charts/ladder-d64.svg" ]
     }
-    missing ceilings.csv '' 'no ceilings are measured'
-    missing profile.csv '' 'no charts of limits and bytes' bytes-d64 limits-d64
-    missing profile.csv '04_tiled.*,64,0,' 'not counted: 04_tiled_online_softmax'
+    missing ceilings.csv '' '[missing-ceilings]'
+    missing profile.csv '' '[missing-counters]' bytes-d64 limits-d64
+    missing profile.csv '04_tiled.*,64,0,' '04_tiled_online_softmax: not in the charts of utilization and bytes [missing-counters]'
     text limits-d64 | grep -q '03 fused softmax'
     text limits-d64 | lacks '04 tiled'
-    missing softmax.csv '' 'no row softmax is timed' softmax
+    missing softmax.csv '' '[missing-timings]' softmax
     sed -i '/peer-/d' "$gpu/attention.csv"
     run --separate-stderr plots/draw --svg
-    [[ $stderr == *'no peers are timed'* ]]
+    [[ $stderr == *'no timings of peers'*'[missing-timings]'* ]]
     [ ! -e "$charts/peers.svg" ]
 }
 
-@test "malformed rows of any file end it before anything is drawn" {
+@test "an invalid row in any file stops plots/draw before anything is drawn" {
     long
     for wrong in 'ceilings.csv s/4280.00/fast/' 'ceilings.csv s/,50,1980/,50,1980,1980/' 'profile.csv s/,byte,/,byte,none,/' \
         'profile.csv s/,[0-9.]*,2026/,much,2026/' 'attention.csv s/,cold,/,cool,/' 'softmax.csv s/,steady$/,quiet/' \
@@ -220,10 +220,10 @@ lacks() {
     run plots/draw --svg
     echo "$output"
     [ "$status" -eq 2 ]
-    [ "$output" = "results/example-gpu/softmax.csv is a folder, not a file of results; move it away" ]
+    [ "$output" = "results/example-gpu/softmax.csv is a folder, not a file of results; move it away [bad-path]" ]
 }
 
-@test "colours can be told apart, and the check of that finds colours that cannot" {
+@test "colours are distinguishable, and check_palette.py finds colours that are not" {
     "$BATS_TEST_DIRNAME/check_palette.py" plots/palette
     for wrong in 's/#af9025/#ffee99/' 's/#659178/#d41f0a/' '/colour.8/d'; do
         sed "$wrong" plots/palette >wrong
@@ -232,7 +232,7 @@ lacks() {
     done
 }
 
-@test "every solution's idea has its words" {
+@test "every solution has an idea file" {
     for folder in "$project"/solutions/[0-9][0-9]_*/; do
         grep -q . "$project/lessons/$(basename "$folder")/idea"
     done

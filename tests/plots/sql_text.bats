@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
-# The functions that plots/sql_text.c gives to sqlite3.
+# The SQL functions of plots/sql_text.c.
 
-ask() {
+query() {
     sqlite3 -bail -cmd ".load $BATS_TEST_DIRNAME/../../build/sql_text" :memory: "$@"
 }
 
-# Each function beside its rule in SQL: multiples of a half in the third digit, which lie between two figures, what is
-# next to 1, 10 and 100, and quotients. SQLite 3.45 cuts where it is to print no digit, so what is printed is rounded first.
-@test "figures are what their rules in SQL make of them, also between two figures" {
-    run ask "
+# Each function is compared with its rule in SQL: for ties in the third digit, numbers close to 1, 10 and 100, and quotients. SQLite 3.45
+# truncates when it prints no decimal place, so the rules round first.
+@test "formatted numbers equal their rules in SQL, also at ties" {
+    run query "
         CREATE TABLE number AS
         WITH RECURSIVE i(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM i WHERE i < 20000)
         SELECT i * 0.0005 AS x FROM i UNION ALL SELECT i * 0.005 FROM i UNION ALL SELECT i * 0.05 FROM i
@@ -39,13 +39,13 @@ ask() {
     [ "$output" = 140012 ]
 }
 
-@test "of nothing there is no figure" {
-    run ask "SELECT coalesce(three_digits(NULL), whole(NULL), rounded(NULL, 1), percent(NULL, 2), percent(1, 0),
+@test "NULL gives NULL" {
+    run query "SELECT coalesce(three_digits(NULL), whole(NULL), rounded(NULL, 1), percent(NULL, 2), percent(1, 0),
         percent(1, NULL), ratio(NULL), short_ratio(NULL), times(NULL, 1), duration(NULL), 'none')" "SELECT times(1.5, 1)"
     [ "$output" = "$(printf 'none\n1.50×, noisy')" ]
 }
 
-@test "a row of a table, and its head" {
-    run ask "SELECT table_row('a', NULL, 1, '')" "SELECT table_head('a', '>b', '', 'c | d', '>e')"
+@test "a table row and a table head" {
+    run query "SELECT table_row('a', NULL, 1, '')" "SELECT table_head('a', '>b', '', 'c | d', '>e')"
     [ "$output" = "$(printf '| a | - | 1 |  |\n| a | b |  | c | d | e |\n|---|--:|---|---|---|--:|')" ]
 }

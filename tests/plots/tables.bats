@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# plots/tables on made-up results, and the committed README and pages against the committed results.
+# plots/tables with synthetic results, and the committed pages compared with the committed results.
 
 bats_require_minimum_version 1.5.0
 load ../long
@@ -26,12 +26,12 @@ setup() {
     cd "$root"
 }
 
-# Reads what must not have a line that matches; bats lets a bare `! grep` pass.
+# Fails if a line of stdin matches; bats ignores the status of a bare `! grep`.
 lacks() {
     if grep -- "$1"; then return 1; fi
 }
 
-@test "the ladder's table has every lesson's figures, and the text around the markers stays" {
+@test "the table of the ladder has all lessons, and the text around the markers is kept" {
     run plots/tables
     [ "$status" -eq 0 ]
     [ "${#lines[@]}" -eq 5 ]
@@ -44,7 +44,7 @@ lacks() {
     [ "$(sed -n '1p;$p' lessons/02_vectorized/README.md | xargs)" = "before after" ]
 }
 
-@test "a lesson's page has that lesson's figures, lesson 03's the softmax too" {
+@test "a lesson's page has the figures of that lesson; the page of lesson 03 also has the softmax" {
     plots/tables
     page=lessons/03_fused_softmax/README.md
     grep -qF '| Example GPU | 64 | 9.01 | 7.63 | 37 % | 3.3× | 20.0× |' "$page"
@@ -54,7 +54,7 @@ lacks() {
     grep -qF '| Example GPU | 64 | 180 | 0.382 | 2 % | - | 1.0× |' lessons/01_basic_attention/README.md
 }
 
-@test "a page has what Nsight Compute counted, in words where there are some" {
+@test "a page has the counters of Nsight Compute, with labels if counters.tsv has them" {
     page=lessons/02_vectorized/README.md
     printf '<!-- results:begin profile -->\nold\n<!-- results:end profile -->\n' | tee "$page" \
         >lessons/01_basic_attention/README.md
@@ -71,7 +71,7 @@ lacks() {
     cat lessons/01_basic_attention/README.md | lacks 'Nsight\|old'
 }
 
-@test "a counter is folded away on the pages of the lessons that do not speak of it" {
+@test "a counter is folded on the pages of lessons that do not mention it" {
     sed -i '/issue slots busy$/s/$/\t01 02/; /written to device memory$/s/$/\t01/' plots/counters.tsv
     printf '<!-- results:begin profile -->\n<!-- results:end profile -->\n' >lessons/02_vectorized/README.md
     plots/tables
@@ -80,7 +80,7 @@ lacks() {
     sed '1,/<details>/d' lessons/02_vectorized/README.md | grep -qF '| issue slots busy | 67 % | 50 % |'
 }
 
-@test "counters without words are rows of their own" {
+@test "counters without labels have rows of their own" {
     for counter in another__metric.sum,inst,34 third__metric.sum,inst,56; do
         echo "solution-02_vectorized,Example GPU,1,16,4096,4096,128,0,$counter,2026-01-02,abc1234" >>results/example-gpu/profile.csv
     done
@@ -91,7 +91,7 @@ lacks() {
     grep -qF '| `third__metric.sum` | - | 56 |' lessons/02_vectorized/README.md
 }
 
-@test "Nsight Compute's own CSV becomes rows of profile.csv; the last launch counts" {
+@test "the CSV of Nsight Compute becomes rows of profile.csv; the last launch is used" {
     cat >ncu.csv <<'END'
 "ID","Kernel Name","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
 "0","void vectorized_attention<1>(const float *, int)","0","9.0","Command line profiler metrics","dram__bytes_read.sum","byte","1"
@@ -108,7 +108,7 @@ END
     [ "${#lines[@]}" -eq 1 ]
 }
 
-@test "sums of several kernels are added up; of what is no sum the larger kernel counts" {
+@test "sums are added over several kernels; other metrics are taken from the larger kernel" {
     cat >ncu.csv <<'END'
 "ID","Kernel Name","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
 "0","combine(float *, int)","0","9.0","Command line profiler metrics","smsp__inst_executed.sum","inst","1,000"
@@ -124,7 +124,7 @@ END
         smsp__issue_active.avg.pct_of_peak_sustained_active,%,66.6 | cmp - added
 }
 
-@test "charts that were drawn for the README are shown, with a text alternative of less than 200 letters" {
+@test "charts drawn for README.md are shown, with a text alternative of less than 200 letters" {
     plots/draw --readme
     plots/tables
     grep -qx '<img alt="Bars: 4 lessons from 0.382 to 17.2 TFLOP/s.*" src="plots/charts/example-gpu/ladder-d64.svg" width="440">' README.md
@@ -135,7 +135,7 @@ END
     cat README.md lessons/*/README.md | awk -F '"' '/<img/ && length($2) >= 200 { exit 1 }'
 }
 
-@test "run again, it changes nothing; --check tells a page that was written by hand" {
+@test "a second run changes nothing; --check finds a page that was edited by hand" {
     plots/tables
     run plots/tables
     [ "$status" -eq 0 ]
@@ -145,11 +145,11 @@ END
     sed -i 's/| 3.3× |/| 3.4× |/' lessons/03_fused_softmax/README.md
     run plots/tables --check
     [ "$status" -eq 1 ]
-    [ "$output" = "lessons/03_fused_softmax/README.md is not what results/ say; run plots/tables" ]
+    [ "$output" = "lessons/03_fused_softmax/README.md is out of date; run plots/tables [out-of-date]" ]
     grep -q '3.4×' lessons/03_fused_softmax/README.md
 }
 
-@test "two GPUs: a page shows the one that was measured last, and results/MEASURED.md both, never in one table" {
+@test "two GPUs: a page shows the GPU measured last, results/MEASURED.md both, in separate tables" {
     mkdir results/other-gpu
     sed 's/Example GPU/Other GPU/; s/,20.5,/,41.0,/; s/,2026-01-/,2026-02-/' "$fixtures/attention.csv" >results/other-gpu/attention.csv
     printf '<!-- results:begin ladder -->\n<!-- results:end ladder -->\n' >results/MEASURED.md
@@ -161,14 +161,14 @@ END
     [ "$(grep -o '^| lesson |\|Other GPU: \|Example GPU: ' results/MEASURED.md | xargs)" = "| lesson | Other GPU: | lesson | Example GPU:" ]
 }
 
-@test "what a run lacks is a dash, never taken from another run" {
+@test "a value that a run lacks is a dash, never taken from another run" {
     csv=results/example-gpu/attention.csv
     # Both runs now have seven of the eight timings at N=4096; the newer one lacks lesson 02 at D=64.
     awk -F , '!($1 == "run2" && $2 ~ /02_/ && $13 == 64) && !($1 == "run1" && $2 ~ /03_/ && $13 == 128)' \
         "$fixtures/attention.csv" >"$csv"
     run --separate-stderr plots/tables
     [ "$status" -eq 0 ]
-    grep -q '02_vectorized (D=64)' <<<"$stderr"
+    grep -q '02_vectorized (D=64) \[missing-timings\]' <<<"$stderr"
     grep -qF '[02 vectorized](lessons/02_vectorized/README.md) | - / 56.0 | - / 2.45 | - / 6.0× | - / 6.0× |' README.md
     grep -qF '[03 fused softmax](lessons/03_fused_softmax/README.md) | 9.01 / 16.8 | 7.63 / 8.18 | - / 3.3× | 20.0× / 20.0× |' README.md
 }
@@ -193,7 +193,7 @@ add_triton() { # run factor
     done
 }
 
-@test "a Triton kernel stands beside the solution of its lesson, from a run that has both" {
+@test "a Triton kernel is compared with the solution of its lesson, in a run that has both" {
     for lesson in 01_basic_attention 03_fused_softmax; do
         printf '<!-- results:begin triton -->\nold\n<!-- results:end triton -->\n' >>"lessons/$lesson/README.md"
     done
@@ -213,7 +213,7 @@ add_triton() { # run factor
     grep -qF '| Example GPU | 64 | 9.01 | 7.63 | 37 % | 3.3× | 20.0× |' "$page"
 }
 
-# add_grid RUN FACTOR: the solutions of the fixture in bf16 and at the shapes of its grid, and Triton beside them.
+# add_grid RUN FACTOR: the solutions of the fixture in bf16 and at the shapes of its grid, and the Triton kernels.
 add_grid() {
     awk -F , -v OFS=, -v run="$1" -v factor="$2" 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $2 !~ /^solution-02/ || $1 == "run1" || $at["Nq"] != 4096 || $at["causal"] != 0 { next }
@@ -223,7 +223,7 @@ add_grid() {
         }' "$fixtures/attention.csv" >>results/example-gpu/attention.csv
 }
 
-@test "in 16 bits Triton stands beside the solution at the shapes of the grid" {
+@test "in 16 bits Triton is compared with the solution at the shapes of the grid" {
     page=lessons/02_vectorized/README.md
     printf '<!-- results:begin triton -->\n<!-- results:end triton -->\n' >>"$page"
     add_grid run8 1.5
@@ -233,7 +233,7 @@ add_grid() {
     grep -q "Triton's kernel compared with the solution; B=4 N=4096, H × D = 2048, no mask" "$page"
 }
 
-@test "a Triton kernel that was timed in another run, with warm caches or in another shape stands beside nothing" {
+@test "a Triton kernel timed in another run, with warm caches or at another shape is not compared" {
     long
     page=lessons/02_vectorized/README.md
     printf '<!-- results:begin triton -->\n<!-- results:end triton -->\n' >>"$page"
@@ -280,7 +280,7 @@ add_grid() {
     grep -q ' FlashAttention-3: 0.500 in the geometric mean of 2 shapes, 0.500 at least; ' "$page"
     grep -q ' The best library: 0.500 in the geometric mean of 2 shapes, 0.500 at least; ' "$page"
     grep -q ' commit abc1234\. PyTorch 9.9\.$' "$page"
-    # The best library comes first, then each, shape by shape, with the mean of a row and of all.
+    # The best library comes first, then each library, per shape, with the mean of each row and of all shapes.
     [ "$(grep -o '^| [a-zA-Z0-9 -]* | D=64 ' lessons/how-we-know.md | cut -d '|' -f 2 | xargs)" = "the best library FlashAttention-3 FlashAttention-2" ]
     grep -qxF '| the best library | all shapes | at least 0.500 | | 0.500 of 2 |' lessons/how-we-know.md
     grep -qxF '| FlashAttention-3 | D=64 | 0.50× | 0.50× | 0.500 |' lessons/how-we-know.md
@@ -293,7 +293,7 @@ add_grid() {
     grep -qxF '| the best library | D=64 | - | 0.50× | 0.500 of 1 |' lessons/how-we-know.md
 }
 
-@test "no results: the page says so" {
+@test "no results: the page reports it" {
     rm -r results/example-gpu
     run plots/tables
     [ "$status" -eq 0 ]
@@ -302,14 +302,14 @@ add_grid() {
     [ "$(grep -c 'Not measured yet' lessons/03_fused_softmax/README.md)" -eq 2 ]
 }
 
-@test "a malformed row, and markers that do not pair: one line, status 2, no page touched" {
+@test "an invalid row, and unpaired markers: one line, status 2, no page is changed" {
     long
     before=$(cat README.md lessons/*/README.md | cksum)
     sed -i '7s/,fp32//' results/example-gpu/attention.csv
     run plots/tables
     [ "$status" -eq 2 ]
     [ "${#lines[@]}" -eq 1 ]
-    [[ $output == results/example-gpu/attention.csv:7:* ]]
+    [[ $output == results/example-gpu/attention.csv:7:*" [invalid-row]" ]]
     [ "$(cat README.md lessons/*/README.md | cksum)" = "$before" ]
 
     cp "$fixtures/attention.csv" results/example-gpu/
@@ -320,12 +320,12 @@ add_grid() {
         run plots/tables
         [ "$status" -eq 2 ]
         [ "${#lines[@]}" -eq 1 ]
-        [[ $output == "$page:"[0-9]*": "* ]]
+        [[ $output == "$page:"[0-9]*": "*" ["*-*"]" ]]
         [ "$(cat README.md lessons/*/README.md | cksum)" = "$before" ]
     done
 }
 
-# What a user measured since is left out: the pages show the results that are in the repository.
+# Copies the committed results, without later measurements of the user, and the pages.
 committed() {
     cp "$project/README.md" "$root/"
     rm -rf "$root/lessons" "$root/solutions" "$root/results"
@@ -340,7 +340,7 @@ committed() {
     [ ! -d "$project/plots/charts" ] || cp -R "$project/plots/charts" "$root/plots/"
 }
 
-@test "the committed README and pages are what plots/tables makes of the committed results" {
+@test "plots/tables generates the committed pages from the committed results" {
     committed
     grep -q '^<!-- results:begin ladder -->' results/MEASURED.md
     grep -q '^<!-- results:begin charts -->' README.md
@@ -352,9 +352,9 @@ committed() {
     [ "$status" -eq 0 ]
 }
 
-@test "the committed charts are what plots/draw makes of the committed results" {
+@test "plots/draw generates the committed charts from the committed results" {
     committed
-    # Versions of gnuplot place things differently; the text alternative holds every figure and what was measured.
+    # The layout depends on the version of gnuplot; the text alternative has all figures and the method.
     [ ! -d plots/charts ] || mv plots/charts charts
     plots/draw --readme
     for chart in $(cd charts 2>/dev/null && ls */*.svg) $(cd plots/charts 2>/dev/null && ls */*.svg); do
