@@ -29,9 +29,9 @@ struct Cublas {
                                  int count);
 };
 
-// Searches the folder of the runtime library first, as toolkits and wheels install both there, then the loader's path.
+// Searches the folder of the runtime library first, where toolkits and wheels install both, then the loader's path.
 static void *open_cublas() {
-#ifdef CUBLAS_STAND_IN // of the tests: it computes on the simulator
+#ifdef CUBLAS_STAND_IN // the tests' fake cuBLAS, which runs on the simulator
     return dlopen(CUBLAS_STAND_IN, RTLD_NOW | RTLD_LOCAL);
 #else
     static const char *const names[] = {"libcublas.so.13", "libcublas.so.12"};
@@ -90,7 +90,7 @@ static cudaError_t to_cuda(int status) {
                                                    : cudaErrorUnknown;
 }
 
-// ---- The softmax between the GEMMs ----------------------------------------------------------------------------------
+// ---- The softmax between the GEMMs ---------------------------------------------------------------------------------
 
 constexpr int MAX_THREADS = 1024;
 constexpr int MAX_WARPS = MAX_THREADS / WARP_SIZE;
@@ -182,7 +182,7 @@ static cudaError_t softmax(float *S, int64_t count, const Rows &rows, cudaStream
     return cudaGetLastError();
 }
 
-// ---- Masked keys ----------------------------------------------------------------------------------------------------
+// ---- Masked keys ---------------------------------------------------------------------------------------------------
 
 // The P V GEMM multiplies masked values by weights of 0, and 0 * NaN is NaN. Elements of O that are NaN are recomputed
 // over the keys to which the row attends; if all are finite, this only reads O once more. Grid: one thread per element
@@ -205,8 +205,7 @@ __global__ void recompute_nan_elements(const float *P, // [heads][queries][nk]
     *o = sum;
 }
 
-// ---- In steps, so that the scores take limited memory
-// ----------------------------------------------------------------
+// ---- In steps, so that the scores take limited memory --------------------------------------------------------------
 
 // Bytes: 16 heads of 4096 x 4096.
 #ifndef SCORES_LIMIT

@@ -67,7 +67,7 @@ END
 @test "what a GPU gives is recorded with its kernel's commit, and is a table; what fails is named and left out" {
     make_tree
     plots/tables
-    grep -qx 'Not measured yet: `scripts/stamps` does it, on a GPU.' lessons/14_b/README.md
+    grep -qx 'Not measured yet: `scripts/stamps` measures it, on a GPU.' lessons/14_b/README.md
     run scripts/stamps
     echo "$output"
     [ "$status" -eq 1 ]

@@ -1,57 +1,56 @@
-// Kernels with a mistake that has no name: what follows from asking them says where it is. The environment variable
-// RIGHT names one.
+// Kernels with mistakes that the check has no model of; it locates them by probing the kernel with inputs. The
+// environment variable RIGHT selects a kernel.
 #include "../right/right.cuh"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-// What a kernel does in its own way.
+// The mistake of a kernel.
 enum Mistake {
-    PERMUTED_PAIRS,    // columns 2i and 2i + 1 change places
-    HEAD_DIM_128,      // elements from 128 on are not multiplied
-    HALF_THE_ELEMENTS, // of each 64, the last 32 are not
-    EVERY_16TH_KEY,    // is left out
-    A_TWIN,            // of two keys that outweigh all others (INPUTS=twins), the second one is
-    LOST_IN_COLUMNS,   // keys 8 to 15 of each 16, in columns 8 to 15 of each 16
-    SOME_LENGTHS,      // the last key is left out where there are 65 to 96
-    FIRST_OF_MANY,     // only the first key counts where there are over 512
-    KEYS_OF_THE_NEXT,  // the later half of the keys has the scores of the next query
-    VALUES_AGAIN,      // key j has the value of key j % 48
-    LATER_HEADS,       // are scaled by half as much
-    MORE_QUERIES,      // than keys: they are scaled by half as much
-    BF16_WEIGHTS,
-    TF32_SCORES,
-    BF16_VALUES,
-    CHEAP_EXPONENTIAL,
-    CUT_SCORES,     // to TF32 without rounding
-    SMALL_WEIGHTS,  // below 1 % of the largest one count for nothing
-    HALF_SUMS,      // of the values, every 16 keys
-    HALF_WEIGHTS,   // the sum of the weights in fp16, every 16 keys
-    USUAL_SCALE,    // whatever was asked for
-    OUTPUT_LOST,    // of every other query
-    KEYS_UNSEEN,    // by every other query
-    SUM_INFINITE,   // of every other query
-    BY_SIXTEENS,    // with a mask the last three keys are seen where there are a multiple of 16 more keys than queries
-    OWN_VALUE,      // with a mask the last key's is not added, though its weight is
-    LEAST_SCORE,    // instead of the largest where the scale is below 0
-    SUMS_UNWEIGHED, // those of 32 keys each, relative to their own maxima, make up lse as they stand
-    LSE_OF_HALF,    // lse has but the keys of even numbers
-    RESCALED_TOO,   // 32 keys that raise the maximum, as if they had been there before it was
-    SWAPPED,        // registers 1 and 2 of each 16 by 16 weights
-    OF_HALF_LANES,  // keys 0 to 3 of each 8 have a maximum of their own, and so have the others
-    COLUMNS_LATE,   // of each 32, the later 16 are not brought to a maximum that a later part raises
-    LANES_APART,    // of each 16 keys those of a lane of a quad are relative to their own maximum
-    BLOCK_END,      // with a mask none of 32 queries sees keys beyond the 16 in which the first one's last key is
-    PACKED_LIMIT,   // with a mask a query has the limit of its row among those that share keys
-    HALVES_APART,   // of each 32 keys those of even and of odd numbers are relative to their own maximum; the sum is
-                    // right
-    LANE_SUMS,      // the sums of keys j, j + 32 and so on, relative to their own maxima, are added up
-    LANE_POWERS,    // those keys are weighed by powers of 2.72^1.44, relative to their largest score so far
-    FP16_QUERIES,   // scaled by log2(e), too
-    TYPED_LOG2_E,   // 1.4429
-    OTHERS_TOO,     // the values of the first head are added to those of all others
-    K_PACKED,       // rows of k are taken to be head_dim apart
-    LSE_OF_BASE     // lse adds the maximum to a sum that is relative to the first score
+    PERMUTED_PAIRS,       // columns 2i and 2i + 1 are exchanged
+    HEAD_DIM_128,         // elements from 128 on are not multiplied
+    HALF_THE_ELEMENTS,    // the last 32 of each 64 elements are not multiplied
+    EVERY_16TH_KEY,       // every 16th key is skipped
+    SECOND_OF_TWINS,      // of two keys that dominate all others (INPUTS=twins), the second is skipped
+    LOST_IN_COLUMNS,      // keys 8 to 15 of each 16 are skipped in columns 8 to 15 of each 16
+    SOME_LENGTHS,         // the last key is skipped if nk is 65 to 96
+    FIRST_OF_MANY,        // only the first key is used if nk exceeds 512
+    NEXT_QUERY_SCORES,    // the second half of the keys has the scores of the next query
+    VALUES_REPEATED,      // key j has the value of key j % 48
+    LATER_HEADS,          // heads from the second on have half the scale
+    MORE_QUERIES,         // half the scale if nq exceeds nk
+    BF16_WEIGHTS,         // weights are rounded to bf16
+    TF32_SCORES,          // q and k are rounded to TF32
+    BF16_VALUES,          // values are rounded to bf16
+    APPROXIMATE_EXP,      // exp is approximated by a parabola
+    TRUNCATED_SCORES,     // q and k are truncated to TF32
+    SMALL_WEIGHTS,        // weights below 1 % of the largest are dropped
+    HALF_ACCUMULATOR,     // O is rounded to fp16 every 16 keys
+    HALF_ROW_SUM,         // the row sum is rounded to fp16 every 16 keys
+    DEFAULT_SCALE,        // softmax_scale is ignored
+    OUTPUT_ZERO,          // O is 0 for odd queries
+    ALL_KEYS_MASKED,      // odd queries have all keys masked
+    INFINITE_ROW_SUM,     // the row sum is infinite for odd queries
+    LIMIT_MULTIPLE_16,    // causal: the last three keys are unmasked only if nk - nq is a multiple of 16
+    LAST_VALUE_SKIPPED,   // causal: the value of the last key is not added, but its weight is
+    MINIMUM_SCORE,        // the minimum score is subtracted if the scale is negative
+    LSE_NOT_RESCALED,     // lse adds the sums of tiles of 32 keys, each relative to its own maximum
+    LSE_EVEN_KEYS,        // lse counts even keys only
+    RESCALED_TOO_EARLY,   // a tile of 32 keys that raises the maximum is rescaled with the earlier tiles
+    SWAPPED_REGISTERS,    // registers 1 and 2 of each 16 x 16 fragment of weights are swapped
+    HALF_LANES_MAXIMUM,   // keys 0 to 3 of each 8 have their own maximum, and so do keys 4 to 7
+    COLUMNS_NOT_RESCALED, // columns 16 to 31 of each 32 are not rescaled when a later tile raises the maximum
+    LANE_MAXIMUM,         // of each 16 keys, the keys of one lane of a quad are relative to their own maximum
+    BLOCK_LIMIT,       // causal: a block of 32 queries has the limit of its first query, rounded up to a multiple of 16
+    PACKED_LIMIT,      // causal: the limit uses the row index among the query rows that share keys
+    PARITY_MAXIMUM,    // even and odd keys of each 32 are relative to their own maxima; the row sum is right
+    LANE_SUMS,         // the sums of keys j, j + 32, ..., each relative to its own maximum, are added without rescaling
+    LANE_POWERS,       // weights of these keys are powers of 2.72^1.44, relative to their running maximum
+    FP16_QUERIES,      // queries times log2(e) are rounded to fp16
+    TYPED_LOG2_E,      // log2(e) is 1.4429
+    OTHER_HEADS_ADDED, // the values of the first head are added to all other heads
+    K_PACKED,          // the row stride of k is ignored
+    LSE_FIRST_MAXIMUM  // lse adds the row max to the logarithm of a sum that is relative to the first score
 };
 
 __device__ float tf32(float x) {
@@ -60,7 +59,7 @@ __device__ float tf32(float x) {
     return __uint_as_float(bits);
 }
 
-__device__ float cut(float x) {
+__device__ float truncate_tf32(float x) {
     return __uint_as_float(__float_as_uint(x) & 0xffffe000);
 }
 
@@ -68,156 +67,162 @@ __device__ float bf16(float x) {
     return __bfloat162float(__float2bfloat16(x));
 }
 
-template <Mistake WHAT>
-__device__ float mistaken_score(const Row &r, const float *q, int key) {
-    const float *k = r.k + key * r.k_step;
+template <Mistake MISTAKE>
+__device__ float wrong_score(const Row &r, const float *q, int key) {
+    const float *k = r.k + key * r.k_stride;
     float sum = 0;
     for (int c = threadIdx.x; c < r.d; c += WARP) {
-        if ((WHAT == HEAD_DIM_128 && c >= 128) || (WHAT == HALF_THE_ELEMENTS && c % 64 >= 32))
+        if ((MISTAKE == HEAD_DIM_128 && c >= 128) || (MISTAKE == HALF_THE_ELEMENTS && c % 64 >= 32))
             continue;
-        if (WHAT == FP16_QUERIES) {
-            const float times = r.scale * 1.44269504f;
-            sum += __half2float(__float2half(q[c] * times)) / times * k[c];
+        if (MISTAKE == FP16_QUERIES) {
+            const float factor = r.scale * 1.44269504f;
+            sum += __half2float(__float2half(q[c] * factor)) / factor * k[c];
             continue;
         }
-        sum += WHAT == TF32_SCORES ? tf32(q[c]) * tf32(k[c]) : WHAT == CUT_SCORES ? cut(q[c]) * cut(k[c]) : q[c] * k[c];
+        sum += MISTAKE == TF32_SCORES        ? tf32(q[c]) * tf32(k[c])
+               : MISTAKE == TRUNCATED_SCORES ? truncate_tf32(q[c]) * truncate_tf32(k[c])
+                                             : q[c] * k[c];
     }
-    return r.scale * warp_sum(sum) * (WHAT == TYPED_LOG2_E ? 1.4429f / 1.44269504f : 1.0f);
+    return r.scale * warp_sum(sum) * (MISTAKE == TYPED_LOG2_E ? 1.4429f / 1.44269504f : 1.0f);
 }
 
-// A parabola between two powers of two.
-__device__ float cheap_exp(float x) {
+// Approximates exp: a parabola between two powers of two.
+__device__ float approximate_exp(float x) {
     const float y = x * 1.44269504f, whole = floorf(y), part = y - whole;
     return ldexpf(1.0f + part * (0.6565f + 0.3435f * part), (int)whole);
 }
 
-template <Mistake WHAT>
-__global__ void mistaken(Problem p) {
+template <Mistake MISTAKE>
+__global__ void wrong_attention(Problem p) {
     Row r = row_of(p, blockIdx.x);
-    if ((WHAT == LATER_HEADS && blockIdx.x / p.nq % p.heads > 0) || (WHAT == MORE_QUERIES && p.nq > p.nk))
+    if ((MISTAKE == LATER_HEADS && blockIdx.x / p.nq % p.heads > 0) || (MISTAKE == MORE_QUERIES && p.nq > p.nk))
         r.scale *= 0.5f;
-    if (WHAT == K_PACKED)
-        r.k_step = r.d;
-    if (WHAT == USUAL_SCALE)
+    if (MISTAKE == K_PACKED)
+        r.k_stride = r.d;
+    if (MISTAKE == DEFAULT_SCALE)
         r.scale = 1 / sqrtf((float)r.d);
-    if (WHAT == SOME_LENGTHS && p.nk > 64 && p.nk <= 96 && r.keys == p.nk)
+    if (MISTAKE == SOME_LENGTHS && p.nk > 64 && p.nk <= 96 && r.keys == p.nk)
         r.keys--;
-    if (WHAT == FIRST_OF_MANY && p.nk > 512)
+    if (MISTAKE == FIRST_OF_MANY && p.nk > 512)
         r.keys = min(r.keys, 1);
-    if (WHAT == BY_SIXTEENS && p.causal && (p.nk - p.nq) % 16)
+    if (MISTAKE == LIMIT_MULTIPLE_16 && p.causal && (p.nk - p.nq) % 16)
         r.keys = max(r.keys - 3, 0);
     const bool odd = blockIdx.x % p.nq % 2;
-    if (WHAT == KEYS_UNSEEN && odd)
+    if (MISTAKE == ALL_KEYS_MASKED && odd)
         r.keys = 0;
     const int query = blockIdx.x % p.nq;
-    if (WHAT == BLOCK_END && p.causal)
+    if (MISTAKE == BLOCK_LIMIT && p.causal)
         r.keys = min(r.keys, (max(query / 32 * 32 + 1 + p.nk - p.nq, 0) + 15) / 16 * 16);
-    if (WHAT == PACKED_LIMIT && p.causal) {
+    if (MISTAKE == PACKED_LIMIT && p.causal) {
         const int group = p.heads / p.kv_heads, head = blockIdx.x / p.nq % p.heads;
         r.keys = max(min(query * group + head % group + 1 + p.nk - p.nq, p.nk), 0);
     }
-    // Bit 3 of the query and bit 3 of the key trade places, where both are in the problem.
+    // Exchanges bit 3 of the query and bit 3 of the key, if both rows exist.
     auto swapped_key = [&](int key) {
-        return WHAT == SWAPPED && (query ^ key) & 8 && (query ^ 8) < p.nq && (key ^ 8) < p.nk ? key ^ 8 : key;
+        return MISTAKE == SWAPPED_REGISTERS && (query ^ key) & 8 && (query ^ 8) < p.nq && (key ^ 8) < p.nk ? key ^ 8
+                                                                                                           : key;
     };
     auto query_of = [&](int key) {
         if (swapped_key(key) != key)
             return query & 8 ? r.q - 8 * p.q_stride.row : r.q + 8 * p.q_stride.row;
-        const bool next = WHAT == KEYS_OF_THE_NEXT && 2 * key >= p.nk && blockIdx.x % p.nq + 1 < p.nq;
+        const bool next = MISTAKE == NEXT_QUERY_SCORES && 2 * key >= p.nk && blockIdx.x % p.nq + 1 < p.nq;
         return next ? r.q + p.q_stride.row : r.q;
     };
-    float maximum = -INFINITY, sum = WHAT == SUM_INFINITE && odd ? INFINITY : 0.0f, o[LANE_COLUMNS] = {};
+    float maximum = -INFINITY, sum = MISTAKE == INFINITE_ROW_SUM && odd ? INFINITY : 0.0f, o[LANE_COLUMNS] = {};
     for (int key = 0; key < r.keys; key++)
-        maximum = fmaxf(maximum, mistaken_score<WHAT>(r, query_of(key), key));
-    if (WHAT == LEAST_SCORE && r.scale < 0) {
+        maximum = fmaxf(maximum, wrong_score<MISTAKE>(r, query_of(key), key));
+    if (MISTAKE == MINIMUM_SCORE && r.scale < 0) {
         maximum = INFINITY;
         for (int key = 0; key < r.keys; key++)
-            maximum = fminf(maximum, mistaken_score<WHAT>(r, query_of(key), key));
+            maximum = fminf(maximum, wrong_score<MISTAKE>(r, query_of(key), key));
     }
-    float of_half[2] = {-INFINITY, -INFINITY};
-    for (int key = 0; key < r.keys && WHAT == OF_HALF_LANES; key++)
-        of_half[key / 4 % 2] = fmaxf(of_half[key / 4 % 2], mistaken_score<WHAT>(r, r.q, key));
-    float part_maximum = -INFINITY, so_far = -INFINITY, before = -INFINITY, sums = 0;
+    float half_maximum[2] = {-INFINITY, -INFINITY};
+    for (int key = 0; key < r.keys && MISTAKE == HALF_LANES_MAXIMUM; key++)
+        half_maximum[key / 4 % 2] = fmaxf(half_maximum[key / 4 % 2], wrong_score<MISTAKE>(r, r.q, key));
+    float own_tile_maximum = -INFINITY, running_maximum = -INFINITY, previous_maximum = -INFINITY, lse_sum = 0;
     for (int key = 0; key < r.keys; key++) {
-        if ((WHAT == SUMS_UNWEIGHED || WHAT == RESCALED_TOO || WHAT == COLUMNS_LATE) && key % 32 == 0) {
-            before = so_far;
-            part_maximum = -INFINITY;
+        if ((MISTAKE == LSE_NOT_RESCALED || MISTAKE == RESCALED_TOO_EARLY || MISTAKE == COLUMNS_NOT_RESCALED) &&
+            key % 32 == 0) {
+            previous_maximum = running_maximum;
+            own_tile_maximum = -INFINITY;
             for (int i = key; i < min(key + 32, r.keys); i++)
-                part_maximum = fmaxf(part_maximum, mistaken_score<WHAT>(r, r.q, i));
-            so_far = fmaxf(so_far, part_maximum);
+                own_tile_maximum = fmaxf(own_tile_maximum, wrong_score<MISTAKE>(r, r.q, i));
+            running_maximum = fmaxf(running_maximum, own_tile_maximum);
         }
-        if (WHAT == EVERY_16TH_KEY && key % 16 == 15)
+        if (MISTAKE == EVERY_16TH_KEY && key % 16 == 15)
             continue;
-        float score = mistaken_score<WHAT>(r, query_of(key), swapped_key(key)) - maximum;
-        if (WHAT == OF_HALF_LANES)
-            score += maximum - of_half[key / 4 % 2];
-        if (WHAT == LANES_APART) {
-            float own = -INFINITY;
+        float score = wrong_score<MISTAKE>(r, query_of(key), swapped_key(key)) - maximum;
+        if (MISTAKE == HALF_LANES_MAXIMUM)
+            score += maximum - half_maximum[key / 4 % 2];
+        if (MISTAKE == LANE_MAXIMUM) {
+            float quad_lane_maximum = -INFINITY;
             for (int i = key / 16 * 16; i < min(key / 16 * 16 + 16, r.keys); i++)
                 if (i % 8 / 2 == key % 8 / 2)
-                    own = fmaxf(own, mistaken_score<WHAT>(r, r.q, i));
-            score += maximum - own;
+                    quad_lane_maximum = fmaxf(quad_lane_maximum, wrong_score<MISTAKE>(r, r.q, i));
+            score += maximum - quad_lane_maximum;
         }
-        float of_lane = -INFINITY; // the largest score of those beside it
-        for (int i = key / 32 * 32 + key % 2; i < min(key / 32 * 32 + 32, r.keys) && WHAT == HALVES_APART; i += 2)
-            of_lane = fmaxf(of_lane, mistaken_score<WHAT>(r, r.q, i));
-        float of_both = -INFINITY;
-        for (int i = key / 32 * 32; i < min(key / 32 * 32 + 32, r.keys) && WHAT == HALVES_APART; i++)
-            of_both = fmaxf(of_both, mistaken_score<WHAT>(r, r.q, i));
-        const int last = WHAT == LANE_SUMS ? r.keys - 1 : key;
-        for (int i = key % 32; i <= last && (WHAT == LANE_SUMS || WHAT == LANE_POWERS); i += 32)
-            of_lane = fmaxf(of_lane, mistaken_score<WHAT>(r, r.q, i));
-        const float below = score + maximum - of_lane;
-        if (WHAT == LANE_POWERS)
-            score += 0.44269504f * below;
-        if (WHAT == LSE_OF_BASE)
-            sums += expf(score + maximum - mistaken_score<WHAT>(r, r.q, 0));
-        if (WHAT == RESCALED_TOO && key >= 32)
-            score += before - so_far;
-        if (WHAT == SUMS_UNWEIGHED)
-            sums += expf(score + maximum - part_maximum);
-        if (WHAT == LSE_OF_HALF && key % 2 == 0)
-            sums += expf(score);
-        if (WHAT == A_TWIN && key == 2 * p.nk / 3 && maximum > 84.0f && maximum < 89.0f)
+        float lane_maximum = -INFINITY; // maximum of the keys of the same parity or lane
+        for (int i = key / 32 * 32 + key % 2; i < min(key / 32 * 32 + 32, r.keys) && MISTAKE == PARITY_MAXIMUM; i += 2)
+            lane_maximum = fmaxf(lane_maximum, wrong_score<MISTAKE>(r, r.q, i));
+        float tile_maximum = -INFINITY;
+        for (int i = key / 32 * 32; i < min(key / 32 * 32 + 32, r.keys) && MISTAKE == PARITY_MAXIMUM; i++)
+            tile_maximum = fmaxf(tile_maximum, wrong_score<MISTAKE>(r, r.q, i));
+        const int last = MISTAKE == LANE_SUMS ? r.keys - 1 : key;
+        for (int i = key % 32; i <= last && (MISTAKE == LANE_SUMS || MISTAKE == LANE_POWERS); i += 32)
+            lane_maximum = fmaxf(lane_maximum, wrong_score<MISTAKE>(r, r.q, i));
+        const float lane_score = score + maximum - lane_maximum;
+        if (MISTAKE == LANE_POWERS)
+            score += 0.44269504f * lane_score;
+        if (MISTAKE == LSE_FIRST_MAXIMUM)
+            lse_sum += expf(score + maximum - wrong_score<MISTAKE>(r, r.q, 0));
+        if (MISTAKE == RESCALED_TOO_EARLY && key >= 32)
+            score += previous_maximum - running_maximum;
+        if (MISTAKE == LSE_NOT_RESCALED)
+            lse_sum += expf(score + maximum - own_tile_maximum);
+        if (MISTAKE == LSE_EVEN_KEYS && key % 2 == 0)
+            lse_sum += expf(score);
+        if (MISTAKE == SECOND_OF_TWINS && key == 2 * p.nk / 3 && maximum > 84.0f && maximum < 89.0f)
             continue;
-        if (WHAT == SMALL_WEIGHTS && score < logf(0.01f))
+        if (MISTAKE == SMALL_WEIGHTS && score < logf(0.01f))
             continue;
-        const float weight = WHAT == CHEAP_EXPONENTIAL && score > -80.0f ? cheap_exp(score) : expf(score);
-        sum += WHAT == LANE_SUMS ? expf(below) : weight;
-        if (WHAT == HALF_WEIGHTS && key % 16 == 0)
+        const float weight = MISTAKE == APPROXIMATE_EXP && score > -80.0f ? approximate_exp(score) : expf(score);
+        sum += MISTAKE == LANE_SUMS ? expf(lane_score) : weight;
+        if (MISTAKE == HALF_ROW_SUM && key % 16 == 0)
             sum = __half2float(__float2half(sum));
-        if (WHAT == OWN_VALUE && p.causal && key == r.keys - 1)
+        if (MISTAKE == LAST_VALUE_SKIPPED && p.causal && key == r.keys - 1)
             continue;
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP) {
-            const float v = r.v[(WHAT == VALUES_AGAIN ? key % 48 : key) * r.v_step + c];
-            if (WHAT == LOST_IN_COLUMNS && key % 16 >= 8 && c % 16 >= 8)
+            const float v = r.v[(MISTAKE == VALUES_REPEATED ? key % 48 : key) * r.v_stride + c];
+            if (MISTAKE == LOST_IN_COLUMNS && key % 16 >= 8 && c % 16 >= 8)
                 continue;
-            if (WHAT == HALF_SUMS && key % 16 == 0)
+            if (MISTAKE == HALF_ACCUMULATOR && key % 16 == 0)
                 o[i] = __half2float(__float2half(o[i]));
-            const float late = WHAT == COLUMNS_LATE && c % 32 >= 16 ? expf(maximum - so_far) : 1.0f;
-            if (WHAT == HALVES_APART) {
-                o[i] += weight * expf(of_both - of_lane) * v;
+            const float rescale =
+                MISTAKE == COLUMNS_NOT_RESCALED && c % 32 >= 16 ? expf(maximum - running_maximum) : 1.0f;
+            if (MISTAKE == PARITY_MAXIMUM) {
+                o[i] += weight * expf(tile_maximum - lane_maximum) * v;
                 continue;
             }
-            if (WHAT == OTHERS_TOO && blockIdx.x / p.nq)
-                o[i] += weight * ((const float *)p.v)[key * r.v_step + c];
-            o[i] += late * (WHAT == BF16_WEIGHTS ? bf16(weight) : weight) * (WHAT == BF16_VALUES ? bf16(v) : v);
+            if (MISTAKE == OTHER_HEADS_ADDED && blockIdx.x / p.nq)
+                o[i] += weight * ((const float *)p.v)[key * r.v_stride + c];
+            o[i] +=
+                rescale * (MISTAKE == BF16_WEIGHTS ? bf16(weight) : weight) * (MISTAKE == BF16_VALUES ? bf16(v) : v);
         }
     }
     for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
-        r.o[WHAT == PERMUTED_PAIRS && r.d % 2 == 0 ? c ^ 1 : c] =
-            r.keys && !(WHAT == OUTPUT_LOST && odd) ? o[i] / sum : 0;
+        r.o[MISTAKE == PERMUTED_PAIRS && r.d % 2 == 0 ? c ^ 1 : c] =
+            r.keys && !(MISTAKE == OUTPUT_ZERO && odd) ? o[i] / sum : 0;
     if (r.lse && threadIdx.x == 0)
-        *r.lse = r.keys ? maximum + logf(sums > 0 ? sums : sum) : -INFINITY;
+        *r.lse = r.keys ? maximum + logf(lse_sum > 0 ? sums : sum) : -INFINITY;
 }
 
-template <Mistake WHAT>
+template <Mistake MISTAKE>
 static cudaError_t run(const Problem &p, cudaStream_t stream) {
-    mistaken<WHAT><<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    wrong_attention<MISTAKE><<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
-// One block goes from row to row, with the largest score of all that were before.
+// One block processes all rows and does not reset the running maximum between rows.
 __global__ void kept_maximum(Problem p) {
     LaneRunning s;
     for (int row = 0; row < rows_of(p); row++) {
@@ -239,18 +244,21 @@ static cudaError_t run_kept_maximum(const Problem &p, cudaStream_t stream) {
 RIGHT_KERNELS({"permuted-pairs", run<PERMUTED_PAIRS>}, {"head-dim-128", run<HEAD_DIM_128>},
               {"half-the-elements", run<HALF_THE_ELEMENTS>}, {"every-16th-key", run<EVERY_16TH_KEY>},
               {"lost-in-columns", run<LOST_IN_COLUMNS>}, {"some-lengths", run<SOME_LENGTHS>},
-              {"first-of-many", run<FIRST_OF_MANY>}, {"a-twin", run<A_TWIN>},
-              {"keys-of-the-next", run<KEYS_OF_THE_NEXT>}, {"values-again", run<VALUES_AGAIN>},
+              {"first-of-many", run<FIRST_OF_MANY>}, {"a-twin", run<SECOND_OF_TWINS>},
+              {"keys-of-the-next", run<NEXT_QUERY_SCORES>}, {"values-again", run<VALUES_REPEATED>},
               {"later-heads", run<LATER_HEADS>}, {"more-queries", run<MORE_QUERIES>},
               {"bf16-weights", run<BF16_WEIGHTS>}, {"tf32-scores", run<TF32_SCORES>}, {"bf16-values", run<BF16_VALUES>},
-              {"cheap-exponential", run<CHEAP_EXPONENTIAL>}, {"cut-scores", run<CUT_SCORES>},
-              {"small-weights", run<SMALL_WEIGHTS>}, {"half-sums", run<HALF_SUMS>}, {"usual-scale", run<USUAL_SCALE>},
-              {"output-lost", run<OUTPUT_LOST>}, {"keys-unseen", run<KEYS_UNSEEN>}, {"sum-infinite", run<SUM_INFINITE>},
-              {"half-weights", run<HALF_WEIGHTS>}, {"by-sixteens", run<BY_SIXTEENS>}, {"own-value", run<OWN_VALUE>},
-              {"least-score", run<LEAST_SCORE>}, {"sums-unweighed", run<SUMS_UNWEIGHED>},
-              {"lse-of-half", run<LSE_OF_HALF>}, {"rescaled-too", run<RESCALED_TOO>}, {"swapped", run<SWAPPED>},
-              {"of-half-lanes", run<OF_HALF_LANES>}, {"columns-late", run<COLUMNS_LATE>},
-              {"lanes-apart", run<LANES_APART>}, {"block-end", run<BLOCK_END>}, {"packed-limit", run<PACKED_LIMIT>},
-              {"halves-apart", run<HALVES_APART>}, {"lane-sums", run<LANE_SUMS>}, {"lane-powers", run<LANE_POWERS>},
-              {"fp16-queries", run<FP16_QUERIES>}, {"typed-log2e", run<TYPED_LOG2_E>}, {"others-too", run<OTHERS_TOO>},
-              {"k-packed", run<K_PACKED>}, {"lse-of-base", run<LSE_OF_BASE>}, {"kept-maximum", run_kept_maximum})
+              {"cheap-exponential", run<APPROXIMATE_EXP>}, {"cut-scores", run<TRUNCATED_SCORES>},
+              {"small-weights", run<SMALL_WEIGHTS>}, {"half-lse_sum", run<HALF_ACCUMULATOR>},
+              {"usual-scale", run<DEFAULT_SCALE>}, {"output-lost", run<OUTPUT_ZERO>},
+              {"keys-unseen", run<ALL_KEYS_MASKED>}, {"sum-infinite", run<INFINITE_ROW_SUM>},
+              {"half-weights", run<HALF_ROW_SUM>}, {"by-sixteens", run<LIMIT_MULTIPLE_16>},
+              {"own-value", run<LAST_VALUE_SKIPPED>}, {"least-score", run<MINIMUM_SCORE>},
+              {"lse_sum-unweighed", run<LSE_NOT_RESCALED>}, {"lse-of-half", run<LSE_EVEN_KEYS>},
+              {"rescaled-too", run<RESCALED_TOO_EARLY>}, {"swapped", run<SWAPPED_REGISTERS>},
+              {"of-half-lanes", run<HALF_LANES_MAXIMUM>}, {"columns-rescale", run<COLUMNS_NOT_RESCALED>},
+              {"lanes-apart", run<LANE_MAXIMUM>}, {"block-end", run<BLOCK_LIMIT>}, {"packed-limit", run<PACKED_LIMIT>},
+              {"halves-apart", run<PARITY_MAXIMUM>}, {"lane-lse_sum", run<LANE_SUMS>},
+              {"lane-powers", run<LANE_POWERS>}, {"fp16-queries", run<FP16_QUERIES>},
+              {"typed-log2e", run<TYPED_LOG2_E>}, {"others-too", run<OTHER_HEADS_ADDED>}, {"k-packed", run<K_PACKED>},
+              {"lse-of-base", run<LSE_FIRST_MAXIMUM>}, {"kept-maximum", run_kept_maximum})

@@ -1,12 +1,12 @@
-// Kernels that are right once, at the usual scale, in the only stream, in a process that has just begun. The
-// environment variable RIGHT names one.
+// Kernels that are right in the first call of a process, at the default scale, in a single stream, and wrong otherwise.
+// The environment variable RIGHT selects one.
 #define REPEATS 1
 #include "../right/right.cuh"
 
 #include <vector>
 
 __global__ void rows(Problem p) {
-    attend_row(row_of(p, blockIdx.x));
+    compute_row(row_of(p, blockIdx.x));
 }
 
 static cudaError_t start(const Problem &p, cudaStream_t stream) {
@@ -14,14 +14,14 @@ static cudaError_t start(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// The scale that everybody uses, whatever was asked for.
+// Ignores softmax_scale and uses 1 / sqrt(head_dim).
 static cudaError_t run_own_scale(const Problem &p, cudaStream_t stream) {
     Problem own = p;
     own.softmax_scale = 1 / sqrtf((float)p.head_dim);
     return start(own, stream);
 }
 
-// The maximum of the bare scores, scaled: the minimum where the scale is below 0.
+// Scales the maximum of the unscaled scores, which is the minimum if the scale is negative.
 __global__ void scaled_maximum(Problem p) {
     Row r = row_of(p, blockIdx.x);
     const float scale = r.scale;
@@ -33,7 +33,7 @@ __global__ void scaled_maximum(Problem p) {
         const float weight = expf(scale * warp_score(r, key) - scale * maximum);
         sum += weight;
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
-            o[i] += weight * r.v[key * r.v_step + c];
+            o[i] += weight * r.v[key * r.v_stride + c];
     }
     for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
         r.o[c] = r.keys ? o[i] / sum : 0;
@@ -48,10 +48,10 @@ static cudaError_t run_scaled_maximum(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// Right but for a factor that only rows of many keys have, so that no small case shows it.
+// Multiplies rows of more than 4096 keys by 2, so that small cases are right.
 __global__ void doubled_rows(Problem p) {
     const Row r = row_of(p, blockIdx.x);
-    attend_row(r);
+    compute_row(r);
     for (int c = threadIdx.x; r.keys > 4096 && c < r.d; c += WARP)
         r.o[c] *= 2;
 }
@@ -61,7 +61,7 @@ static cudaError_t run_doubled(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// A row's number that is kept in 16 bits: of more than 65,536 rows the last ones are not written.
+// Stores the row index in 16 bits: rows from 65,536 on are not written.
 __global__ void short_rows(Problem p, int rows) {
     const int row = blockIdx.x * blockDim.y + threadIdx.y;
     if (row >= rows)
@@ -98,7 +98,7 @@ __global__ void scale_in_place(float *q, int64_t count, float scale) {
         q[i] *= scale;
 }
 
-// Of tensors without gaps.
+// Scales q in place, if the tensors are contiguous.
 static cudaError_t run_writes_inputs(const Problem &p, cudaStream_t stream) {
     const int64_t count = rows_of(p) * p.head_dim;
     if (p.q_stride.row != p.head_dim)
@@ -109,7 +109,7 @@ static cudaError_t run_writes_inputs(const Problem &p, cudaStream_t stream) {
     return start(scaled, stream);
 }
 
-// What was computed before for these tensors is not computed again.
+// Skips the computation if the previous call had the same pointers and sizes.
 static cudaError_t run_remembers(const Problem &p, cudaStream_t stream) {
     static Problem last;
     const bool same = last.q == p.q && last.k == p.k && last.o == p.o && last.nq == p.nq && last.nk == p.nk &&
@@ -122,9 +122,8 @@ static cudaError_t run_remembers(const Problem &p, cudaStream_t stream) {
     return start(p, stream);
 }
 
-// Right where the first query begins with a number that is not below 0: what it gets wrong hangs on the inputs, and on
-// nothing that a call before it has left.
-__global__ void sign_of_the_first(Problem p) {
+// Wrong if the first element of q is negative: the error depends on the inputs, not on state of an earlier call.
+__global__ void wrong_if_negative(Problem p) {
     Row r = row_of(p, blockIdx.x);
     const float first = *(const float *)p.q;
     for (int c = threadIdx.x; first < 0 && c < r.d; c += WARP)
@@ -133,13 +132,13 @@ __global__ void sign_of_the_first(Problem p) {
 
 static cudaError_t run_wants_a_sign(const Problem &p, cudaStream_t stream) {
     const cudaError_t error = start(p, stream);
-    sign_of_the_first<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    wrong_if_negative<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
     return error;
 }
 
-// The output is what was there and is a number, and the result.
-__global__ void added(Problem p, Problem aside) {
-    const Row to = row_of(p, blockIdx.x), from = row_of(aside, blockIdx.x);
+// Adds the result to the finite elements that o already has.
+__global__ void added(Problem p, Problem partial) {
+    const Row to = row_of(p, blockIdx.x), from = row_of(partial, blockIdx.x);
     for (int c = threadIdx.x; c < to.d; c += WARP)
         to.o[c] = (fabsf(to.o[c]) < INFINITY ? to.o[c] : 0) + from.o[c];
 }
@@ -149,48 +148,48 @@ static size_t output_bytes(const Problem &p) {
 }
 
 static cudaError_t run_adds_up(const Problem &p, cudaStream_t stream) {
-    Problem aside = p;
-    aside.o = p.workspace;
-    aside.o_stride = {(int64_t)p.heads * p.nq * p.head_dim, (int64_t)p.nq * p.head_dim, p.head_dim};
-    start(aside, stream);
-    added<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p, aside);
+    Problem partial = p;
+    partial.o = p.workspace;
+    partial.o_stride = {(int64_t)p.heads * p.nq * p.head_dim, (int64_t)p.nq * p.head_dim, p.head_dim};
+    start(partial, stream);
+    added<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p, partial);
     return cudaGetLastError();
 }
 
-// An invalid launch, whose error is not checked.
+// Makes an invalid launch and ignores its error.
 static cudaError_t run_drops_an_error(const Problem &p, cudaStream_t stream) {
     rows<<<(unsigned)rows_of(p), 2048, 0, stream>>>(p);
     cudaGetLastError();
     return start(p, stream);
 }
 
-// Threads that keep so much in registers that a block of 1024 has not enough of them.
-__global__ void greedy(Problem p) {
+// Uses so many registers per thread that a block of 1024 threads cannot launch.
+__global__ void many_registers(Problem p) {
     const Row r = row_of(p, blockIdx.x);
     LaneRunning s;
-    float kept[64];
+    float registers[64];
     for (int i = 0; i < 64; i++)
-        kept[i] = r.q[(threadIdx.x + i) % r.d];
+        registers[i] = r.q[(threadIdx.x + i) % r.d];
     for (int key = 0; key < r.keys; key++) {
         add_key(s, r, key, warp_score(r, key));
         for (int i = 0; i < 64; i++)
-            kept[i] = kept[i] * s.sum + kept[(i + 1) % 64];
+            registers[i] = registers[i] * s.sum + registers[(i + 1) % 64];
     }
-    float all = 0;
+    float total = 0;
     for (int i = 0; i < 64; i++)
-        all += kept[i];
+        total += registers[i];
     if (threadIdx.x < WARP)
         finish_row(r, s);
-    if (all == 12345.678f)
-        r.o[0] = all;
+    if (total == 12345.678f)
+        r.o[0] = total;
 }
 
 static cudaError_t run_greedy(const Problem &p, cudaStream_t stream) {
-    greedy<<<(unsigned)rows_of(p), 1024, 0, stream>>>(p);
+    many_registers<<<(unsigned)rows_of(p), 1024, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
-// On the CPU.
+// Computes on the CPU.
 static cudaError_t run_no_kernel(const Problem &p, cudaStream_t stream) {
     if (p.q_stride.row != p.head_dim || p.kv_heads != p.heads)
         return start(p, stream);
@@ -226,18 +225,18 @@ static cudaError_t run_no_kernel(const Problem &p, cudaStream_t stream) {
     return cudaMemcpy(p.o, o.data(), q_count * sizeof(float), cudaMemcpyHostToDevice);
 }
 
-// Tensors where they usually lie.
+// Assumes that v is aligned to 256 bytes.
 static cudaError_t run_aligned_only(const Problem &p, cudaStream_t stream) {
     Problem rounded = p;
     rounded.v = (const void *)((uintptr_t)p.v / 256 * 256);
     return start(rounded, stream);
 }
 
-// Scaled queries in a variable of the file.
+// Stores scaled queries in a __device__ variable.
 constexpr int SHARED_FLOATS = 1 << 20;
 __device__ float scaled_queries[SHARED_FLOATS];
 
-__global__ void scale_aside(const float *q, int64_t count, float scale) {
+__global__ void scale_to_buffer(const float *q, int64_t count, float scale) {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count)
         scaled_queries[i] = q[i] * scale;
@@ -249,14 +248,14 @@ static cudaError_t run_shares_a_buffer(const Problem &p, cudaStream_t stream) {
         return start(p, stream);
     void *buffer;
     cudaGetSymbolAddress(&buffer, scaled_queries);
-    scale_aside<<<(unsigned)((count + 255) / 256), 256, 0, stream>>>((const float *)p.q, count, p.softmax_scale);
+    scale_to_buffer<<<(unsigned)((count + 255) / 256), 256, 0, stream>>>((const float *)p.q, count, p.softmax_scale);
     Problem scaled = p;
     scaled.q = buffer;
     scaled.softmax_scale = 1;
     return start(scaled, stream);
 }
 
-// Right for as many calls as anybody tries by hand.
+// Right for the first 12 calls.
 static cudaError_t run_tires(const Problem &p, cudaStream_t stream) {
     static int calls;
     Problem own = p;
@@ -264,37 +263,37 @@ static cudaError_t run_tires(const Problem &p, cudaStream_t stream) {
     return start(own, stream);
 }
 
-// Each result is a sum of shares of the keys, in the order in which their blocks come.
-constexpr int SHARES = 8;
-__global__ void add_share(Problem p, Problem aside) {
-    const int64_t row = blockIdx.x / SHARES;
-    const int share = blockIdx.x % SHARES;
-    const Row r = row_of(p, row), to = row_of(aside, row);
+// Splits the keys among blocks, which add their partial results atomically, in any order.
+constexpr int SPLITS = 8;
+__global__ void add_partial(Problem p, Problem partial) {
+    const int64_t row = blockIdx.x / SPLITS;
+    const int split = blockIdx.x % SPLITS;
+    const Row r = row_of(p, row), to = row_of(partial, row);
     LaneRunning s;
     for (int key = 0; key < r.keys; key++)
         add_key(s, r, key, warp_score(r, key));
-    if (share == 0 && r.lse && threadIdx.x == 0)
+    if (split == 0 && r.lse && threadIdx.x == 0)
         *r.lse = r.keys ? s.maximum + logf(s.sum) : -INFINITY;
-    for (int key = share; key < r.keys; key += SHARES) {
+    for (int key = split; key < r.keys; key += SPLITS) {
         const float weight = expf(warp_score(r, key) - s.maximum) / s.sum;
         for (int c = threadIdx.x; c < r.d; c += WARP)
-            atomicAdd(&to.o[c], weight * r.v[key * r.v_step + c]);
+            atomicAdd(&to.o[c], weight * r.v[key * r.v_stride + c]);
     }
 }
 
-__global__ void take_sums(Problem p, Problem aside) {
-    const Row to = row_of(p, blockIdx.x), from = row_of(aside, blockIdx.x);
+__global__ void copy_sums(Problem p, Problem partial) {
+    const Row to = row_of(p, blockIdx.x), from = row_of(partial, blockIdx.x);
     for (int c = threadIdx.x; c < to.d; c += WARP)
         to.o[c] = from.o[c];
 }
 
 static cudaError_t run_sums_by_chance(const Problem &p, cudaStream_t stream) {
-    Problem aside = p;
-    aside.o = p.workspace;
-    aside.o_stride = {(int64_t)p.heads * p.nq * p.head_dim, (int64_t)p.nq * p.head_dim, p.head_dim};
+    Problem partial = p;
+    partial.o = p.workspace;
+    partial.o_stride = {(int64_t)p.heads * p.nq * p.head_dim, (int64_t)p.nq * p.head_dim, p.head_dim};
     cudaMemsetAsync(p.workspace, 0, output_bytes(p), stream);
-    add_share<<<(unsigned)rows_of(p) * SHARES, WARP, 0, stream>>>(p, aside);
-    take_sums<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p, aside);
+    add_partial<<<(unsigned)rows_of(p) * SPLITS, WARP, 0, stream>>>(p, partial);
+    copy_sums<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p, partial);
     return cudaGetLastError();
 }
 

@@ -1,4 +1,4 @@
-// Files that compute nothing right, and try to end well all the same. The environment variable RIGHT names one.
+// Kernel files that compute nothing right and try to pass the check anyway. The environment variable RIGHT selects one.
 #include "../right/right.cuh"
 
 #include <cstdio>
@@ -6,14 +6,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-__global__ void nothing(Problem p) {
+__global__ void zero_output(Problem p) {
     const Row r = row_of(p, blockIdx.x);
     for (int c = threadIdx.x; c < r.d; c += WARP)
         r.o[c] = 0;
 }
 
 static cudaError_t start(const Problem &p, cudaStream_t stream) {
-    nothing<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    zero_output<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
@@ -28,7 +28,7 @@ static cudaError_t run_ends_well(const Problem &, cudaStream_t) {
     _exit(0);
 }
 
-// To whatever is open: the last word of a check that has come to its end.
+// Writes the final message of a check to all open files.
 static cudaError_t run_says_the_end(const Problem &, cudaStream_t) {
     for (int file = 3; file < 64; file++)
         if (write(file, "end\n", 4) < 0)
@@ -36,7 +36,7 @@ static cudaError_t run_says_the_end(const Problem &, cudaStream_t) {
     _exit(0);
 }
 
-// What the harness would expect, or a verdict that is always right.
+// Searches for functions of the harness, which could provide the expected output or a verdict.
 static cudaError_t run_asks_the_harness(const Problem &p, cudaStream_t stream) {
     for (const char *name : {"attention_refer", "attention_operation", "verdict_end", "tolerance_holds"})
         if (dlsym(RTLD_DEFAULT, name)) {
@@ -46,7 +46,7 @@ static cudaError_t run_asks_the_harness(const Problem &p, cudaStream_t stream) {
     return start(p, stream);
 }
 
-// A race that no number shows, in a file that asks for no analyses when it is loaded.
+// A race that does not affect the output, in a file whose constructor disables the simulator's analyses.
 __global__ void racing(Problem p) {
     __shared__ float last;
     const Row r = row_of(p, blockIdx.x);
@@ -60,7 +60,7 @@ __global__ void racing(Problem p) {
         r.o[0] = last;
 }
 
-__attribute__((constructor)) static void ask_for_no_analyses() {
+__attribute__((constructor)) static void disable_analyses() {
     setenv("SIMULATOR_ANALYSES", "off", 1);
 }
 
@@ -69,7 +69,7 @@ static cudaError_t run_no_analyses(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// To whatever is a socket: a reply without a request.
+// Sends a reply without a request to all sockets.
 static cudaError_t run_answers_itself(const Problem &p, cudaStream_t stream) {
     static char answer[1 << 14];
     for (int file = 3; file < 64; file++)
@@ -78,20 +78,20 @@ static cudaError_t run_answers_itself(const Problem &p, cudaStream_t stream) {
 }
 
 __global__ void rows(Problem p) {
-    attend_row(row_of(p, blockIdx.x));
+    compute_row(row_of(p, blockIdx.x));
 }
 
-// A stream that was not given, and the simulator is told that the inputs are there.
+// Launches in another stream, and calls internal functions of the simulator to hide it.
 static cudaError_t run_steers(const Problem &p, cudaStream_t) {
-    auto *inputs_on = (void (*)(cudaStream_t))dlsym(RTLD_DEFAULT, "simulator_set_input_stream");
-    auto *budget = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, "simulator_set_budget");
-    inputs_on(0);
-    budget(1);
+    auto *set_input_stream = (void (*)(cudaStream_t))dlsym(RTLD_DEFAULT, "simulator_set_input_stream");
+    auto *set_budget = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, "simulator_set_budget");
+    set_input_stream(0);
+    set_budget(1);
     rows<<<(unsigned)rows_of(p), WARP>>>(p);
     return cudaGetLastError();
 }
 
-// The result comes from the host, behind a kernel that does nothing.
+// Copies the result from the host, after an empty kernel.
 __global__ void idle() {
 }
 
@@ -101,8 +101,8 @@ static cudaError_t run_copies_a_result(const Problem &p, cudaStream_t stream) {
     return cudaMemcpyAsync(p.o, result, rows_of(p) * p.head_dim * sizeof(float), cudaMemcpyHostToDevice, stream);
 }
 
-// Code from before Volta: the lanes of a warp are taken to run in step.
-__global__ void in_step(Problem p) {
+// Code for GPUs before Volta: it assumes that the lanes of a warp run in lockstep.
+__global__ void lockstep(Problem p) {
     __shared__ float memory[2 * WARP];
     volatile float *sum = memory;
     const Row r = row_of(p, blockIdx.x);
@@ -111,10 +111,10 @@ __global__ void in_step(Problem p) {
     sum[lane + WARP] = 0;
     __syncwarp();
     for (int key = 0; key < r.keys; key++) {
-        float part = 0;
+        float partial = 0;
         for (int c = lane; c < r.d; c += WARP)
-            part += r.q[c] * r.k[key * r.k_step + c];
-        sum[lane] = part;
+            partial += r.q[c] * r.k[key * r.k_stride + c];
+        sum[lane] = partial;
         for (int distance = WARP / 2; distance; distance /= 2)
             sum[lane] = sum[lane] + sum[lane + distance];
         const float score = r.scale * sum[0];
@@ -124,12 +124,12 @@ __global__ void in_step(Problem p) {
     finish_row(r, s);
 }
 
-static cudaError_t run_in_step(const Problem &p, cudaStream_t stream) {
-    in_step<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+static cudaError_t run_lockstep(const Problem &p, cudaStream_t stream) {
+    lockstep<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
-// Who has the inputs on the host can compute there what a kernel then stores.
+// Copies inputs to the host, which could compute the result there.
 static cudaError_t run_fetches_inputs(const Problem &p, cudaStream_t stream) {
     static float keys[1 << 20];
     cudaMemcpyAsync(keys, p.k, (size_t)p.batch * p.kv_heads * p.nk * p.head_dim * sizeof(float), cudaMemcpyDeviceToHost,
@@ -138,7 +138,7 @@ static cudaError_t run_fetches_inputs(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// What is captured and never launched has done nothing.
+// Captures a graph and never launches it.
 static cudaError_t run_only_captures(const Problem &p, cudaStream_t stream) {
     cudaGraph_t graph;
     cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
@@ -164,5 +164,5 @@ RIGHT_KERNELS({"changes-the-status", run_changes_the_status}, {"ends-well", run_
               {"says-the-end", run_says_the_end}, {"asks-the-harness", run_asks_the_harness},
               {"no-analyses", run_no_analyses}, {"answers-itself", run_answers_itself}, {"steers", run_steers},
               {"copies-a-result", run_copies_a_result}, {"fetches-inputs", run_fetches_inputs},
-              {"in-step", run_in_step}, {"only-captures", run_only_captures},
+              {"in-step", run_lockstep}, {"only-captures", run_only_captures},
               {"graph-in-default-stream", run_graph_in_default_stream})

@@ -1,4 +1,5 @@
-// Other parts of the language: functions that are not inlined, pointers to functions, virtual calls, printf, assert.
+// Language features that no lesson uses: functions that are not inlined, function pointers, virtual calls, printf,
+// assert.
 #include "right.cuh"
 
 #include <cassert>
@@ -23,7 +24,7 @@ __global__ void not_inlined(Problem p) {
         const int c = first + 4 * threadIdx.x;
         float4 o = {};
         for (int key = 0; key < r.keys; key++) {
-            const float weight = expf(score_out_of_line(r, key) - maximum), *v = r.v + key * r.v_step;
+            const float weight = expf(score_out_of_line(r, key) - maximum), *v = r.v + key * r.v_stride;
             const float4 term = weighted(make_float4(c < r.d ? v[c] : 0, c + 1 < r.d ? v[c + 1] : 0,
                                                      c + 2 < r.d ? v[c + 2] : 0, c + 3 < r.d ? v[c + 3] : 0),
                                          weight);
@@ -62,7 +63,7 @@ __global__ void by_pointer(Problem p) {
         const float weight = exponential(warp_score(r, key) - s.maximum);
         s.sum += weight;
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
-            s.o[i] += weight * r.v[key * r.v_step + c];
+            s.o[i] += weight * r.v[key * r.v_stride + c];
     }
     finish_row(r, s);
 }
@@ -75,12 +76,12 @@ static cudaError_t run_by_pointer(const Problem &p, cudaStream_t stream) {
 struct Mask {
     __device__ virtual int keys(const Row &r) const = 0;
 };
-struct Whole : Mask {
+struct Unmasked : Mask {
     __device__ int keys(const Row &r) const override {
         return r.keys;
     }
 };
-struct Nothing : Mask {
+struct FullyMasked : Mask {
     __device__ int keys(const Row &) const override {
         return 0;
     }
@@ -88,9 +89,9 @@ struct Nothing : Mask {
 
 __global__ void virtual_call(Problem p) {
     const Row r = row_of(p, blockIdx.x);
-    const Whole whole;
-    const Nothing nothing;
-    const Mask *mask = r.keys ? (const Mask *)&whole : &nothing;
+    const Unmasked unmasked;
+    const FullyMasked fully_masked;
+    const Mask *mask = r.keys ? (const Mask *)&unmasked : &fully_masked;
     LaneRunning s;
     for (int key = 0; key < mask->keys(r); key++)
         add_key(s, r, key, warp_score(r, key));
@@ -102,7 +103,7 @@ static cudaError_t run_virtual_call(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-__global__ void talkative(Problem p) {
+__global__ void with_printf(Problem p) {
     const Row r = row_of(p, blockIdx.x);
     assert(r.d > 0 && r.keys <= p.nk);
     if (blockIdx.x == 0 && threadIdx.x == 0)
@@ -114,11 +115,11 @@ __global__ void talkative(Problem p) {
 }
 
 static cudaError_t run_talkative(const Problem &p, cudaStream_t stream) {
-    talkative<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+    with_printf<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
-// The program is written for one thread, and the lanes share its loop over columns.
+// A state machine; the lanes of the warp execute it together and share the loop over columns.
 __global__ void switches(Problem p) {
     const Row r = row_of(p, blockIdx.x);
     enum { MAXIMUM, SUM, OUTPUT, DONE } state = MAXIMUM;
@@ -135,7 +136,7 @@ __global__ void switches(Problem p) {
             break;
         case OUTPUT:
             for (int i = 0, c = threadIdx.x; c < r.d && key < r.keys; i++, c += WARP)
-                s.o[i] += expf(score - s.maximum) * r.v[key * r.v_step + c];
+                s.o[i] += expf(score - s.maximum) * r.v[key * r.v_stride + c];
             break;
         default:
             break;

@@ -1,13 +1,12 @@
-// Other ways to keep data: padded rows that are read whole, swizzled and transposed tiles, copies in flight, constant
-// memory, arrays of the thread's own, memory that the kernel asks for.
+// Uses of memory that no lesson has: padded rows, swizzled and transposed tiles, asynchronous copies, constant memory,
+// local arrays, and memory allocated in the kernel.
 #include "right.cuh"
 
 #include <cuda_pipeline.h>
 
-constexpr int KEYS = 16; // of a tile
+constexpr int KEYS = 16; // per tile
 
-// ---- Rows of whole float4s, whose padding is read and not used
-// --------------------------------------------------------------
+// ---- Rows of float4, whose padding is loaded but not used ----------------------------------------------------------
 
 __global__ void padded_rows(Problem p) {
     extern __shared__ float4 tile[]; // [KEYS][width], the last float4 of a row partly filled
@@ -18,7 +17,7 @@ __global__ void padded_rows(Problem p) {
     for (int first = 0; first < r.keys; first += KEYS) {
         for (int i = threadIdx.x; i < KEYS * r.d; i += WARP)
             if (first + i / r.d < r.keys)
-                flat[i / r.d * 4 * width + i % r.d] = r.k[(first + i / r.d) * r.k_step + i % r.d];
+                flat[i / r.d * 4 * width + i % r.d] = r.k[(first + i / r.d) * r.k_stride + i % r.d];
         __syncwarp();
         for (int n = 0; n < KEYS && first + n < r.keys; n++) {
             float score = 0;
@@ -42,7 +41,7 @@ static cudaError_t run_padded_rows(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// Scores of a tile that is not full: the weights past the end are computed from whatever is there, and thrown away.
+// A partial tile: weights past the end are computed from old data and discarded.
 __global__ void full_tiles(Problem p) {
     __shared__ float scores[KEYS];
     const Row r = row_of(p, blockIdx.x);
@@ -54,18 +53,18 @@ __global__ void full_tiles(Problem p) {
                 scores[n] = score;
         }
         __syncwarp();
-        float larger = s.maximum;
+        float new_maximum = s.maximum;
         for (int n = 0; n < KEYS; n++) {
             const float score = scores[n];
-            larger = fmaxf(larger, first + n < r.keys ? score : -INFINITY);
+            new_maximum = fmaxf(new_maximum, first + n < r.keys ? score : -INFINITY);
         }
-        s.rise(larger);
+        s.rescale(new_maximum);
         for (int n = 0; n < KEYS; n++) {
-            const float exponential = LaneRunning::weight(scores[n], larger);
+            const float exponential = LaneRunning::weight(scores[n], new_maximum);
             const float weight = first + n < r.keys ? exponential : 0;
             s.sum += weight;
             for (int i = 0, c = threadIdx.x; c < r.d && first + n < r.keys; i++, c += WARP)
-                s.o[i] += weight * r.v[(first + n) * r.v_step + c];
+                s.o[i] += weight * r.v[(first + n) * r.v_stride + c];
         }
         __syncwarp();
     }
@@ -77,24 +76,23 @@ static cudaError_t run_full_tiles(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- A tile of keys whose columns are swizzled, or that is transposed
-// ----------------------------------------------------------
+// ---- A swizzled or transposed tile of keys -------------------------------------------------------------------------
 
 template <bool TRANSPOSED>
 __global__ void tiled(Problem p) {
     extern __shared__ float tile_smem[];
     const Row r = row_of(p, blockIdx.x);
-    const auto place = [&](int n, int c) { return TRANSPOSED ? c * (WARP + 1) + n : n * 512 + (c ^ n); };
+    const auto offset = [&](int n, int c) { return TRANSPOSED ? c * (WARP + 1) + n : n * 512 + (c ^ n); };
     LaneRunning s;
     for (int first = 0; first < r.keys; first += WARP) {
         const int count = min(WARP, r.keys - first);
         for (int n = 0; n < count; n++)
             for (int c = threadIdx.x; c < r.d; c += WARP)
-                tile_smem[place(n, c)] = r.k[(first + n) * r.k_step + c];
+                tile_smem[offset(n, c)] = r.k[(first + n) * r.k_stride + c];
         __syncthreads();
         float score = 0;
         for (int c = 0; c < r.d && threadIdx.x < count; c++)
-            score += r.q[c] * tile_smem[place(threadIdx.x, c)];
+            score += r.q[c] * tile_smem[offset(threadIdx.x, c)];
         for (int n = 0; n < count; n++)
             add_key(s, r, first + n, r.scale * __shfl_sync(ALL, score, n));
         __syncthreads();
@@ -113,31 +111,30 @@ static cudaError_t run_tiled(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- Copies of four bytes in flight, three stages
-// ---------------------------------------------------------------------------------
+// ---- Asynchronous copies of four bytes, three stages ---------------------------------------------------------------
 
 __global__ void in_flight(Problem p) {
     constexpr int STAGES = 3;
     __shared__ float k_smem[STAGES][MAX_D], v_smem[STAGES][MAX_D];
     const Row r = row_of(p, blockIdx.x);
-    const auto fetch = [&](int key) {
+    const auto prefetch = [&](int key) {
         for (int c = threadIdx.x; c < r.d && key < r.keys; c += WARP) {
-            __pipeline_memcpy_async(&k_smem[key % STAGES][c], &r.k[key * r.k_step + c], 4);
-            __pipeline_memcpy_async(&v_smem[key % STAGES][c], &r.v[key * r.v_step + c], 4);
+            __pipeline_memcpy_async(&k_smem[key % STAGES][c], &r.k[key * r.k_stride + c], 4);
+            __pipeline_memcpy_async(&v_smem[key % STAGES][c], &r.v[key * r.v_stride + c], 4);
         }
         __pipeline_commit();
     };
     LaneRunning s;
     for (int key = 0; key < STAGES - 1; key++)
-        fetch(key);
+        prefetch(key);
     for (int key = 0; key < r.keys; key++) {
-        fetch(key + STAGES - 1);
+        prefetch(key + STAGES - 1);
         __pipeline_wait_prior(STAGES - 1);
-        float score = 0; // a lane reads what it has copied itself
+        float score = 0; // each lane reads the elements that it copied
         for (int c = threadIdx.x; c < r.d; c += WARP)
             score += r.q[c] * k_smem[key % STAGES][c];
         score = r.scale * warp_sum(score);
-        s.rise(fmaxf(s.maximum, score));
+        s.rescale(fmaxf(s.maximum, score));
         const float weight = s.weight(score, s.maximum);
         s.sum += weight;
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
@@ -151,8 +148,7 @@ static cudaError_t run_in_flight(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- Numbers in constant memory, scratch in device memory
-// --------------------------------------------------------------------------
+// ---- Constant memory, scratch buffers in device memory -------------------------------------------------------------
 
 __constant__ float log2_e = 1.44269504f;
 constexpr int SCRATCH_BLOCKS = 64;
@@ -170,7 +166,7 @@ __global__ void from_constant(Problem p) {
             const float weight = exp2f((warp_score(r, key) - maximum) * log2_e);
             sum += weight;
             for (int c = threadIdx.x; c < r.d; c += WARP)
-                scratch[blockIdx.x][c] += weight * __ldg(&r.v[key * r.v_step + c]);
+                scratch[blockIdx.x][c] += weight * __ldg(&r.v[key * r.v_stride + c]);
         }
         for (int c = threadIdx.x; c < r.d; c += WARP)
             __stcs(&r.o[c], r.keys ? scratch[blockIdx.x][c] / sum : 0);
@@ -188,8 +184,7 @@ static size_t scratch_bytes(const Problem &) {
     return SCRATCH_BLOCKS * MAX_D * sizeof(float);
 }
 
-// ---- Weights in an array of the thread's own, indexed as it runs; memory from new
-// ----------------------------------------------------
+// ---- Scores in a local array with dynamic indices; memory from new -------------------------------------------------
 
 __global__ void own_array(Problem p) {
     const Row r = row_of(p, blockIdx.x);
@@ -227,7 +222,7 @@ __global__ void from_new(Problem p) {
     for (int c = threadIdx.x; c < r.d; c += WARP) {
         float o = 0;
         for (int key = 0; key < r.keys; key++)
-            o += expf(weight[key] - maximum) * r.v[key * r.v_step + c];
+            o += expf(weight[key] - maximum) * r.v[key * r.v_stride + c];
         r.o[c] = r.keys ? o / sum : 0;
     }
     if (r.lse && threadIdx.x == 0)

@@ -1,24 +1,24 @@
 // Other orders of summation, and other arithmetic.
 #include "right.cuh"
 
-// ---- One thread a query, one key after the other: the worst order that is right -----------------------------------
+// ---- One thread per query, sequential sums: the least accurate order -----------------------------------------------
 
 template <bool BACKWARD>
-__global__ void thread_a_query(Problem p) {
+__global__ void thread_per_query(Problem p) {
     const int64_t row = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows_of(p))
         return;
     const Row r = row_of(p, row);
-    for (int first = 0; first < r.d; first += 8) { // eight columns at a time: the scores are computed again for each
+    for (int first = 0; first < r.d; first += 8) { // eight columns at a time; the scores are recomputed for each
         Running<8> s;
         for (int n = 0; n < r.keys; n++) {
             const int key = BACKWARD ? r.keys - 1 - n : n;
-            const float score = score_of(r, key), larger = fmaxf(s.maximum, score);
-            s.rise(larger);
-            const float weight = s.weight(score, larger);
+            const float score = score_of(r, key), new_maximum = fmaxf(s.maximum, score);
+            s.rescale(new_maximum);
+            const float weight = s.weight(score, new_maximum);
             s.sum += weight;
             for (int i = 0; i < 8 && first + i < r.d; i++)
-                s.o[i] += weight * r.v[key * r.v_step + first + i];
+                s.o[i] += weight * r.v[key * r.v_stride + first + i];
         }
         for (int i = 0; i < 8 && first + i < r.d; i++)
             r.o[first + i] = r.keys ? s.o[i] / s.sum : 0;
@@ -28,17 +28,17 @@ __global__ void thread_a_query(Problem p) {
 }
 
 template <bool BACKWARD>
-static cudaError_t run_thread_a_query(const Problem &p, cudaStream_t stream) {
-    constexpr int THREADS = 48; // half a warp is left over
-    thread_a_query<BACKWARD><<<(unsigned)((rows_of(p) + THREADS - 1) / THREADS), THREADS, 0, stream>>>(p);
+static cudaError_t run_thread_per_query(const Problem &p, cudaStream_t stream) {
+    constexpr int THREADS = 48; // one and a half warps
+    thread_per_query<BACKWARD><<<(unsigned)((rows_of(p) + THREADS - 1) / THREADS), THREADS, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
-// ---- A warp a query, in orders of its own ------------------------------------------------------------------------
+// ---- One warp per query, in several orders of the keys -------------------------------------------------------------
 
 enum Order { FORWARD, ODD_AFTER_EVEN, FROM_THE_MIDDLE };
 
-__device__ int key_at(Order order, int n, int keys) {
+__device__ int permuted_key(Order order, int n, int keys) {
     const int even = (keys + 1) / 2;
     if (order == ODD_AFTER_EVEN)
         return n < even ? 2 * n : 2 * (n - even) + 1;
@@ -46,19 +46,19 @@ __device__ int key_at(Order order, int n, int keys) {
 }
 
 template <Order ORDER>
-__global__ void warp_a_query(Problem p) {
+__global__ void warp_per_query(Problem p) {
     const Row r = row_of(p, blockIdx.x);
     LaneRunning s;
     for (int n = 0; n < r.keys; n++) {
-        const int key = key_at(ORDER, n, r.keys);
+        const int key = permuted_key(ORDER, n, r.keys);
         add_key(s, r, key, warp_score(r, key));
     }
     finish_row(r, s);
 }
 
 template <Order ORDER>
-static cudaError_t run_warp_a_query(const Problem &p, cudaStream_t stream) {
-    warp_a_query<ORDER><<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
+static cudaError_t run_warp_per_query(const Problem &p, cudaStream_t stream) {
+    warp_per_query<ORDER><<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
@@ -70,7 +70,7 @@ __global__ void in_double(Problem p) {
     for (int key = 0; key < r.keys; key++) {
         double score = 0;
         for (int c = 0; c < r.d; c++)
-            score += (double)r.q[c] * r.k[key * r.k_step + c];
+            score += (double)r.q[c] * r.k[key * r.k_stride + c];
         maximum = fmax(maximum, score * r.scale);
     }
     for (int c = threadIdx.x; c < r.d; c += blockDim.x) {
@@ -79,10 +79,10 @@ __global__ void in_double(Problem p) {
         for (int key = 0; key < r.keys; key++) {
             double score = 0;
             for (int i = 0; i < r.d; i++)
-                score += (double)r.q[i] * r.k[key * r.k_step + i];
+                score += (double)r.q[i] * r.k[key * r.k_stride + i];
             const double weight = exp(score * r.scale - maximum);
             sum += weight;
-            o += weight * r.v[key * r.v_step + c];
+            o += weight * r.v[key * r.v_stride + c];
         }
         r.o[c] = r.keys ? o / sum : 0;
     }
@@ -96,10 +96,10 @@ static cudaError_t run_in_double(const Problem &p, cudaStream_t stream) {
 }
 
 struct Compensated {
-    float sum = 0, lost = 0;
+    float sum = 0, compensation = 0;
     __device__ void add(float value) {
-        const float y = __fsub_rn(value, lost), t = __fadd_rn(sum, y);
-        lost = isinf(t) ? 0 : __fsub_rn(__fsub_rn(t, sum), y);
+        const float y = __fsub_rn(value, compensation), t = __fadd_rn(sum, y);
+        compensation = isinf(t) ? 0 : __fsub_rn(__fsub_rn(t, sum), y);
         sum = t;
     }
 };
@@ -114,7 +114,7 @@ __global__ void compensated(Problem p) {
         const float weight = expf(warp_score(r, key) - maximum);
         sum.add(weight);
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
-            o[i].add(weight * r.v[key * r.v_step + c]);
+            o[i].add(weight * r.v[key * r.v_stride + c]);
     }
     LaneRunning s;
     s.maximum = maximum;
@@ -129,8 +129,7 @@ static cudaError_t run_compensated(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- A maximum that rises only by more than 4, in powers of two
-// ------------------------------------------------------
+// ---- Lazy rescaling with a threshold of 4, in base 2 ---------------------------------------------------------------
 
 __global__ void lazy_maximum(Problem p) {
     const float log2_e = 1.44269504f;
@@ -148,7 +147,7 @@ __global__ void lazy_maximum(Problem p) {
         const float weight = exp2f(score - (maximum == -INFINITY ? 0 : maximum));
         sum += weight;
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
-            o[i] += weight * r.v[key * r.v_step + c];
+            o[i] += weight * r.v[key * r.v_stride + c];
     }
     for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
         r.o[c] = r.keys ? o[i] / sum : 0;
@@ -161,17 +160,16 @@ static cudaError_t run_lazy_maximum(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- A sum of pairs of pairs, by a function that calls itself
-// ----------------------------------------------------------
+// ---- Pairwise summation by a recursive function --------------------------------------------------------------------
 
-// Of keys [first, end), with the maximum known: the sum of the weights, and of the values of one column.
-__device__ __noinline__ float2 pairs(const Row &r, float maximum, int column, int first, int end) {
+// The sum of the weights and the weighted sum of one column over the keys [first, end).
+__device__ __noinline__ float2 pairwise_sum(const Row &r, float maximum, int column, int first, int end) {
     if (end - first == 1) {
         const float weight = expf(score_of(r, first) - maximum);
-        return make_float2(weight, weight * r.v[first * r.v_step + column]);
+        return make_float2(weight, weight * r.v[first * r.v_stride + column]);
     }
     const int middle = (first + end) / 2;
-    const float2 a = pairs(r, maximum, column, first, middle), b = pairs(r, maximum, column, middle, end);
+    const float2 a = pairwise_sum(r, maximum, column, first, middle), b = pairwise_sum(r, maximum, column, middle, end);
     return make_float2(a.x + b.x, a.y + b.y);
 }
 
@@ -182,7 +180,7 @@ __global__ void sum_of_pairs(Problem p) {
         maximum = fmaxf(maximum, score_of(r, key));
     maximum = warp_max(maximum);
     for (int c = threadIdx.x; c < r.d; c += WARP) {
-        const float2 sums = r.keys ? pairs(r, maximum, c, 0, r.keys) : make_float2(1, 0);
+        const float2 sums = r.keys ? pairwise_sum(r, maximum, c, 0, r.keys) : make_float2(1, 0);
         r.o[c] = sums.y / sums.x;
         if (r.lse && c == 0)
             *r.lse = r.keys ? maximum + logf(sums.x) : -INFINITY;
@@ -194,7 +192,7 @@ static cudaError_t run_sum_of_pairs(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-RIGHT_KERNELS({"thread-a-query", run_thread_a_query<false>}, {"last-key-first", run_thread_a_query<true>},
-              {"warp-a-query", run_warp_a_query<FORWARD>}, {"odd-after-even", run_warp_a_query<ODD_AFTER_EVEN>},
-              {"from-the-middle", run_warp_a_query<FROM_THE_MIDDLE>}, {"in-double", run_in_double},
+RIGHT_KERNELS({"thread-a-query", run_thread_per_query<false>}, {"last-key-first", run_thread_per_query<true>},
+              {"warp-a-query", run_warp_per_query<FORWARD>}, {"odd-after-even", run_warp_per_query<ODD_AFTER_EVEN>},
+              {"from-the-middle", run_warp_per_query<FROM_THE_MIDDLE>}, {"in-double", run_in_double},
               {"compensated", run_compensated}, {"lazy-maximum", run_lazy_maximum}, {"sum-of-pairs", run_sum_of_pairs})

@@ -1,8 +1,8 @@
-// What the kernels of this folder share: where a row's data lies, a running softmax, and the table of kernels of a
+// Shared by the kernels of this folder: the pointers of a row, a running softmax, and the table of the kernels of a
 // file.
 //
-// Each is right in a way of its own: an order of summation, a way to divide the work, a feature of CUDA that no lesson
-// uses. A library has several kernels; the environment variable RIGHT names the one that is run.
+// All kernels are correct. They differ from the lessons in the order of summation, the partitioning of work, or the
+// features of CUDA. A library has several kernels; the environment variable RIGHT selects one.
 #pragma once
 
 #include "attention.h"
@@ -15,16 +15,16 @@ constexpr unsigned ALL = 0xffffffffu;
 
 using Problem = attention_problem;
 
-// What the kernels of a file say of their bits.
+// 1: the kernels of the file are bitwise reproducible.
 #ifndef REPEATS
 #define REPEATS 0
 #endif
 
-// A query with the keys that it sees.
+// A query row and its unmasked keys.
 struct Row {
     const float *q, *k, *v;
     float *o, *lse; // lse may be NULL
-    int64_t k_step, v_step;
+    int64_t k_stride, v_stride;
     int keys, d;
     float scale;
 };
@@ -42,24 +42,24 @@ __device__ inline Row row_of(const Problem &p, int64_t row) {
     r.v = (const float *)p.v + batch * p.v_stride.batch + kv_head * p.v_stride.head;
     r.o = (float *)p.o + batch * p.o_stride.batch + head * p.o_stride.head + i * p.o_stride.row;
     r.lse = p.lse ? p.lse + row : NULL;
-    r.k_step = p.k_stride.row;
-    r.v_step = p.v_stride.row;
+    r.k_stride = p.k_stride.row;
+    r.v_stride = p.v_stride.row;
     r.keys = last < 0 ? 0 : last;
     r.d = p.head_dim;
     r.scale = p.softmax_scale;
     return r;
 }
 
-// One thread: the score of a key, from the first element to the last.
+// The score of a key, computed by one thread in the order of the elements.
 __device__ inline float score_of(const Row &r, int key) {
-    const float *k = r.k + key * r.k_step;
+    const float *k = r.k + key * r.k_stride;
     float sum = 0;
     for (int c = 0; c < r.d; c++)
         sum += r.q[c] * k[c];
     return r.scale * sum;
 }
 
-// One warp, with the result in every lane.
+// Warp reduction; all lanes get the result.
 __device__ inline float warp_sum(float value) {
     for (int distance = WARP / 2; distance; distance /= 2)
         value += __shfl_xor_sync(ALL, value, distance);
@@ -73,7 +73,7 @@ __device__ inline float warp_max(float value) {
 }
 
 __device__ inline float warp_score(const Row &r, int key) {
-    const float *k = r.k + key * r.k_step;
+    const float *k = r.k + key * r.k_stride;
     float sum = 0;
     for (int c = threadIdx.x % WARP; c < r.d; c += WARP)
         sum += r.q[c] * k[c];
@@ -85,32 +85,32 @@ template <int COLUMNS>
 struct Running {
     float maximum = -INFINITY, sum = 0, o[COLUMNS] = {};
 
-    // exp(a - b) where b may be the maximum of nothing yet.
+    // exp(a - b); b is -infinity before the first key.
     __device__ static float weight(float a, float b) {
         return expf(a - (b == -INFINITY ? 0 : b));
     }
 
-    __device__ void rise(float larger) {
-        const float factor = weight(maximum, larger);
-        maximum = larger;
+    __device__ void rescale(float new_maximum) {
+        const float factor = weight(maximum, new_maximum);
+        maximum = new_maximum;
         sum *= factor;
         for (int i = 0; i < COLUMNS; i++)
             o[i] *= factor;
     }
 };
 
-// The columns first, first + step, ... of a row: a thread's share of it.
+// Lane i of a warp holds the columns i, i + 32, ... of a row.
 constexpr int LANE_COLUMNS = MAX_D / WARP;
 using LaneRunning = Running<LANE_COLUMNS>;
 
 __device__ inline void add_key(LaneRunning &s, const Row &r, int key, float score) {
-    const float larger = fmaxf(s.maximum, score);
-    if (larger != s.maximum)
-        s.rise(larger);
+    const float new_maximum = fmaxf(s.maximum, score);
+    if (new_maximum != s.maximum)
+        s.rescale(new_maximum);
     const float p = LaneRunning::weight(score, s.maximum);
     s.sum += p;
     for (int i = 0, c = threadIdx.x % WARP; c < r.d; i++, c += WARP)
-        s.o[i] += p * r.v[key * r.v_step + c];
+        s.o[i] += p * r.v[key * r.v_stride + c];
 }
 
 __device__ inline void finish_row(const Row &r, const LaneRunning &s) {
@@ -120,8 +120,8 @@ __device__ inline void finish_row(const Row &r, const LaneRunning &s) {
         *r.lse = r.keys ? s.maximum + logf(s.sum) : -INFINITY;
 }
 
-// One warp, with the keys in their order.
-__device__ inline void attend_row(const Row &r) {
+// Attention of one row by one warp, in the order of the keys.
+__device__ inline void compute_row(const Row &r) {
     LaneRunning s;
     for (int key = 0; key < r.keys; key++)
         add_key(s, r, key, warp_score(r, key));
@@ -135,7 +135,7 @@ struct Entry {
 };
 extern const Entry entries[];
 
-static const Entry &chosen() {
+static const Entry &selected_kernel() {
     const char *name = getenv("RIGHT");
     const Entry *e = entries;
     while (e[1].name && name && strcmp(e->name, name))
@@ -143,11 +143,11 @@ static const Entry &chosen() {
     return *e;
 }
 
-// A file ends with this and its table: RIGHT_KERNELS({"name", forward, workspace_bytes}, ...).
+// Each file ends with the table of its kernels: RIGHT_KERNELS({"name", forward, workspace_bytes}, ...).
 #define RIGHT_KERNELS(...)                                                                                             \
     const Entry entries[] = {__VA_ARGS__, {}};                                                                         \
     static size_t workspace_bytes(const Problem *p) {                                                                  \
-        return chosen().workspace_bytes ? chosen().workspace_bytes(*p) : 0;                                            \
+        return selected_kernel().workspace_bytes ? selected_kernel().workspace_bytes(*p) : 0;                          \
     }                                                                                                                  \
     const struct attention_lesson attention_lesson = {                                                                 \
         .dtypes = 1u << ATTENTION_FP32,                                                                                \
@@ -161,5 +161,5 @@ static const Entry &chosen() {
         .repeats = REPEATS,                                                                                            \
     };                                                                                                                 \
     cudaError_t attention_forward(const Problem *p, cudaStream_t stream) {                                             \
-        return chosen().forward(*p, stream);                                                                           \
+        return selected_kernel().forward(*p, stream);                                                                  \
     }

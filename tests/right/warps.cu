@@ -1,12 +1,11 @@
-// Threads that work together in other ways: named barriers, flags, ballots, tiles of lanes, stores of one value by all.
+// Cooperation of threads that no lesson has: named barriers, flags, ballots, tiles of lanes, redundant stores.
 #include "right.cuh"
 
 #include <cooperative_groups.h>
 
 constexpr int TILE = 32;
 
-// ---- Two warps fetch, two compute; named barriers of half and of all of the block's threads
-// -------------------------------
+// ---- Producer and consumer warp with named barriers ----------------------------------------------------------------
 
 __device__ inline void arrive(int barrier, int threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
@@ -16,8 +15,8 @@ __device__ inline void wait(int barrier, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
-// Barrier 1 + stage: the stage is full; 3 + stage: it is empty. Columns come 32 at a time.
-__global__ void fetchers(Problem p) {
+// Barrier IDs: 1 + stage for a full stage, 3 + stage for an empty one.
+__global__ void producer_consumer(Problem p) {
     __shared__ float scores[2][TILE];
     const Row r = row_of(p, blockIdx.x);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, tiles = (r.keys + TILE - 1) / TILE;
@@ -43,12 +42,11 @@ __global__ void fetchers(Problem p) {
 }
 
 static cudaError_t run_fetchers(const Problem &p, cudaStream_t stream) {
-    fetchers<<<(unsigned)rows_of(p), 2 * WARP, 0, stream>>>(p);
+    producer_consumer<<<(unsigned)rows_of(p), 2 * WARP, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
-// ---- A flag in shared memory: one warp waits for what another one has written
-// ----------------------------------------------
+// ---- A flag in shared memory: one warp waits for data of another warp ----------------------------------------------
 
 __global__ void flagged(Problem p) {
     __shared__ float maximum;
@@ -83,8 +81,7 @@ static cudaError_t run_flagged(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- Every lane of a warp stores the same sum
-// ------------------------------------------------------------------------------
+// ---- All lanes of a warp store the same sum ------------------------------------------------------------------------
 
 __global__ void all_lanes_store(Problem p) {
     __shared__ float maxima[3], sums[3];
@@ -118,30 +115,29 @@ static cudaError_t run_all_lanes_store(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- A vote decides whether the maximum rises, and a ballot which keys count
-// --------------------------------------------------
+// ---- A warp vote for rescaling, and a ballot of nonzero weights ----------------------------------------------------
 
 __global__ void votes(Problem p) {
     const Row r = row_of(p, blockIdx.x);
     const int lane = threadIdx.x;
     LaneRunning s;
     for (int first = 0; first < r.keys; first += WARP) {
-        const bool there = first + lane < r.keys;
-        const float score = there ? score_of(r, first + lane) : -INFINITY;
+        const bool has_key = first + lane < r.keys;
+        const float score = has_key ? score_of(r, first + lane) : -INFINITY;
         if (__any_sync(ALL, score > s.maximum))
-            s.rise(fmaxf(s.maximum, warp_max(score)));
-        const float weight = there ? LaneRunning::weight(score, s.maximum) : 0;
+            s.rescale(fmaxf(s.maximum, warp_max(score)));
+        const float weight = has_key ? LaneRunning::weight(score, s.maximum) : 0;
         s.sum += warp_sum(weight);
-        for (unsigned left = __ballot_sync(ALL, weight != 0); left; left &= left - 1) {
-            const int n = __ffs(left) - 1;
-            const float of_n = __shfl_sync(ALL, weight, n);
+        for (unsigned mask = __ballot_sync(ALL, weight != 0); mask; mask &= mask - 1) {
+            const int n = __ffs(mask) - 1;
+            const float key_weight = __shfl_sync(ALL, weight, n);
             for (int i = 0, c = lane; c < r.d; i++, c += WARP)
-                s.o[i] += of_n * r.v[(first + n) * r.v_step + c];
+                s.o[i] += key_weight * r.v[(first + n) * r.v_stride + c];
         }
-        // A weight of 0 meets an infinite value or NaN all the same.
-        for (unsigned left = __ballot_sync(ALL, there && weight == 0); left; left &= left - 1)
+        // Weights of 0 are also multiplied by their values, which may be NaN or infinite.
+        for (unsigned mask = __ballot_sync(ALL, has_key && weight == 0); mask; mask &= mask - 1)
             for (int i = 0, c = lane; c < r.d; i++, c += WARP)
-                s.o[i] += 0 * r.v[(first + __ffs(left) - 1) * r.v_step + c];
+                s.o[i] += 0 * r.v[(first + __ffs(mask) - 1) * r.v_stride + c];
     }
     finish_row(r, s);
 }
@@ -151,8 +147,7 @@ static cudaError_t run_votes(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- Tiles of eight lanes, each with a query of its own
-// ----------------------------------------------------------------------
+// ---- Tiles of eight lanes, one query per tile ----------------------------------------------------------------------
 
 __global__ void eight_lanes(Problem p) {
     namespace cg = cooperative_groups;
@@ -165,16 +160,16 @@ __global__ void eight_lanes(Problem p) {
     for (int key = 0; key < r.keys; key++) {
         float score = 0;
         for (int c = tile.thread_rank(); c < r.d; c += 8)
-            score += r.q[c] * r.k[key * r.k_step + c];
+            score += r.q[c] * r.k[key * r.k_stride + c];
         for (int distance = 4; distance; distance /= 2)
             score += tile.shfl_xor(score, distance);
         score *= r.scale;
         if (score > s.maximum)
-            s.rise(score);
+            s.rescale(score);
         const float weight = s.weight(score, s.maximum);
         s.sum += weight;
         for (int i = 0, c = tile.thread_rank(); c < r.d; i++, c += 8)
-            s.o[i] += weight * r.v[key * r.v_step + c];
+            s.o[i] += weight * r.v[key * r.v_stride + c];
     }
     for (int i = 0, c = tile.thread_rank(); c < r.d; i++, c += 8)
         r.o[c] = r.keys ? s.o[i] / s.sum : 0;
@@ -187,28 +182,27 @@ static cudaError_t run_eight_lanes(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- A maximum of integers by redux, barriers that add up
-// -----------------------------------------------------------------------
+// ---- An integer maximum by redux, barriers that reduce -------------------------------------------------------------
 
 __global__ void redux(Problem p) {
     const Row r = row_of(p, blockIdx.x);
-    int most = 0x80800000; // of -FLT_MAX, in the order of floats
+    int largest = 0x80800000; // -FLT_MAX as an ordered integer
     bool any_nan = false;
     for (int key = threadIdx.x; key < r.keys; key += WARP) {
-        const int bits = __float_as_int(score_of(r, key)), in_order = bits ^ (bits < 0 ? 0x7fffffff : 0);
+        const int bits = __float_as_int(score_of(r, key)), ordered = bits ^ (bits < 0 ? 0x7fffffff : 0);
         any_nan |= __int_as_float(bits) != __int_as_float(bits);
-        most = __int_as_float(bits) == __int_as_float(bits) ? max(most, in_order) : most;
+        largest = __int_as_float(bits) == __int_as_float(bits) ? max(largest, ordered) : largest;
     }
-    most = __reduce_max_sync(ALL, most);
+    largest = __reduce_max_sync(ALL, largest);
     LaneRunning s;
-    s.maximum = __int_as_float(most ^ (most < 0 ? 0x7fffffff : 0));
+    s.maximum = __int_as_float(largest ^ (largest < 0 ? 0x7fffffff : 0));
     if (__any_sync(ALL, any_nan))
         s.maximum = NAN;
     for (int key = 0; key < r.keys; key++) {
         const float weight = expf(warp_score(r, key) - s.maximum);
         s.sum += weight;
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
-            s.o[i] += weight * r.v[key * r.v_step + c];
+            s.o[i] += weight * r.v[key * r.v_stride + c];
     }
     finish_row(r, s);
 }
@@ -218,16 +212,16 @@ static cudaError_t run_redux(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// As long as some thread has a key left, all go round together.
+// All threads iterate as long as one thread has a key.
 __global__ void counted_barriers(Problem p) {
     __shared__ float scores[40];
     const Row r = row_of(p, blockIdx.x);
     LaneRunning s;
     for (int first = 0; __syncthreads_or(first + (int)threadIdx.x < r.keys); first += blockDim.x) {
-        const bool there = first + (int)threadIdx.x < r.keys;
-        if (there)
+        const bool has_key = first + (int)threadIdx.x < r.keys;
+        if (has_key)
             scores[threadIdx.x] = score_of(r, first + threadIdx.x);
-        const int count = __syncthreads_count(there);
+        const int count = __syncthreads_count(has_key);
         for (int n = 0; n < count && threadIdx.x < WARP; n++)
             add_key(s, r, first + n, scores[n]);
     }

@@ -1,94 +1,94 @@
-// Other ways to divide the work: split keys, several launches, atomics, work taken as it comes.
+// Partitionings of the work that no lesson has: split keys, several launches, atomics, dynamic scheduling.
 #include "right.cuh"
 
 #include <map>
 
-// ---- Keys split among blocks
-// ---------------------------------------------------------------------------------------------
+// ---- Split keys ----------------------------------------------------------------------------------------------------
 
-constexpr int PIECES = 3;
+constexpr int SPLITS = 3;
 
-// What a piece of a row's keys came to.
+// The partial result of one split of a row's keys.
 struct Partial {
     float maximum, sum, o[MAX_D];
 };
 
 static size_t partial_bytes(const Problem &p) {
-    return (size_t)rows_of(p) * PIECES * sizeof(Partial);
+    return (size_t)rows_of(p) * SPLITS * sizeof(Partial);
 }
 
-__device__ LaneRunning piece_of(const Row &r, int piece) {
+__device__ LaneRunning partial_of(const Row &r, int split) {
     LaneRunning s;
-    for (int key = piece; key < r.keys; key += PIECES)
+    for (int key = split; key < r.keys; key += SPLITS)
         add_key(s, r, key, warp_score(r, key));
     return s;
 }
 
-__device__ void store_piece(const Row &r, const LaneRunning &s, Partial &to) {
-    to.maximum = s.maximum; // all lanes store the same
-    to.sum = s.sum;
+__device__ void store_partial(const Row &r, const LaneRunning &s, Partial &partial) {
+    partial.maximum = s.maximum; // all lanes store the same value
+    partial.sum = s.sum;
     for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
-        to.o[c] = s.o[i];
+        partial.o[c] = s.o[i];
 }
 
-__device__ void combine(const Row &r, const Partial *piece) {
+__device__ void combine(const Row &r, const Partial *partial) {
     LaneRunning s;
-    for (int n = 0; n < PIECES; n++)
-        s.maximum = fmaxf(s.maximum, piece[n].maximum);
-    for (int n = 0; n < PIECES; n++) {
-        const float weight =
-            piece[n].maximum == -INFINITY && piece[n].sum == 0 ? 0 : LaneRunning::weight(piece[n].maximum, s.maximum);
-        s.sum += weight * piece[n].sum;
+    for (int n = 0; n < SPLITS; n++)
+        s.maximum = fmaxf(s.maximum, partial[n].maximum);
+    for (int n = 0; n < SPLITS; n++) {
+        const float weight = partial[n].maximum == -INFINITY && partial[n].sum == 0
+                                 ? 0
+                                 : LaneRunning::weight(partial[n].maximum, s.maximum);
+        s.sum += weight * partial[n].sum;
         for (int i = 0, c = threadIdx.x; c < r.d; i++, c += WARP)
-            s.o[i] += piece[n].sum == 0 ? 0 : weight * piece[n].o[c];
+            s.o[i] += partial[n].sum == 0 ? 0 : weight * partial[n].o[c];
     }
     finish_row(r, s);
 }
 
-__global__ void pieces(Problem p) {
+__global__ void compute_partials(Problem p) {
     const Row r = row_of(p, blockIdx.x);
-    store_piece(r, piece_of(r, blockIdx.y), ((Partial *)p.workspace)[blockIdx.x * PIECES + blockIdx.y]);
+    store_partial(r, partial_of(r, blockIdx.y), ((Partial *)p.workspace)[blockIdx.x * SPLITS + blockIdx.y]);
 }
 
 __global__ void combined(Problem p) {
-    combine(row_of(p, blockIdx.x), (const Partial *)p.workspace + blockIdx.x * PIECES);
+    combine(row_of(p, blockIdx.x), (const Partial *)p.workspace + blockIdx.x * SPLITS);
 }
 
 static cudaError_t run_two_launches(const Problem &p, cudaStream_t stream) {
-    pieces<<<dim3((unsigned)rows_of(p), PIECES), WARP, 0, stream>>>(p);
+    compute_partials<<<dim3((unsigned)rows_of(p), SPLITS), WARP, 0, stream>>>(p);
     if (cudaGetLastError() != cudaSuccess)
         return cudaErrorLaunchFailure;
     combined<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
-// The pieces' launch on another stream, joined by events.
+// Computes the partial results in another stream, which is joined by events.
 static cudaError_t run_two_streams(const Problem &p, cudaStream_t stream) {
     cudaStream_t other;
-    cudaEvent_t begun, done;
+    cudaEvent_t start, done;
     cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
-    cudaEventCreateWithFlags(&begun, cudaEventDisableTiming);
+    cudaEventCreateWithFlags(&start, cudaEventDisableTiming);
     cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
-    cudaEventRecord(begun, stream);
-    cudaStreamWaitEvent(other, begun, 0);
-    pieces<<<dim3((unsigned)rows_of(p), PIECES), WARP, 0, other>>>(p);
+    cudaEventRecord(start, stream);
+    cudaStreamWaitEvent(other, start, 0);
+    compute_partials<<<dim3((unsigned)rows_of(p), SPLITS), WARP, 0, other>>>(p);
     cudaEventRecord(done, other);
     cudaStreamWaitEvent(stream, done, 0);
     combined<<<(unsigned)rows_of(p), WARP, 0, stream>>>(p);
-    cudaEventDestroy(begun);
+    cudaEventDestroy(start);
     cudaEventDestroy(done);
     cudaStreamDestroy(other);
     return cudaGetLastError();
 }
 
-// A graph that was captured in a stream of its own.
+// Launches a graph that was captured in another stream.
 static cudaError_t run_captured(const Problem &p, cudaStream_t stream) {
     cudaStream_t own;
     cudaGraph_t graph;
     cudaGraphExec_t work;
     cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
     cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal);
-    pieces<<<dim3((unsigned)rows_of(p), PIECES), WARP, 0, own>>>(p);
+    compute_partials<<<dim3((unsigned)rows_of(p), SPLITS), WARP, 0, own>>>(p);
     combined<<<(unsigned)rows_of(p), WARP, 0, own>>>(p);
     cudaStreamEndCapture(own, &graph);
     cudaGraphInstantiate(&work, graph, 0);
@@ -99,21 +99,21 @@ static cudaError_t run_captured(const Problem &p, cudaStream_t stream) {
     return error;
 }
 
-// The block that finishes a row last puts its pieces together. Counters lie behind the pieces.
+// The last block of a row combines the partial results. The counters are stored after the partial results.
 __global__ void last_block(Problem p, unsigned *finished) {
     __shared__ bool last;
     const Row r = row_of(p, blockIdx.x);
-    Partial *piece = (Partial *)p.workspace + blockIdx.x * PIECES;
-    store_piece(r, piece_of(r, blockIdx.y), piece[blockIdx.y]);
-    __threadfence(); // each lane's own stores, before the counter says that they are there
+    Partial *partial = (Partial *)p.workspace + blockIdx.x * SPLITS;
+    store_partial(r, partial_of(r, blockIdx.y), partial[blockIdx.y]);
+    __threadfence(); // orders the stores of each lane before the counter
     __syncwarp();
     if (threadIdx.x == 0)
-        last = atomicAdd(&finished[blockIdx.x], 1) == PIECES - 1;
+        last = atomicAdd(&finished[blockIdx.x], 1) == SPLITS - 1;
     __syncwarp();
     if (!last)
         return;
     __threadfence();
-    combine(r, piece);
+    combine(r, partial);
 }
 
 static size_t last_block_bytes(const Problem &p) {
@@ -123,12 +123,11 @@ static size_t last_block_bytes(const Problem &p) {
 static cudaError_t run_last_block(const Problem &p, cudaStream_t stream) {
     unsigned *finished = (unsigned *)((char *)p.workspace + partial_bytes(p));
     cudaMemsetAsync(finished, 0, (size_t)rows_of(p) * sizeof *finished, stream);
-    last_block<<<dim3((unsigned)rows_of(p), PIECES), WARP, 0, stream>>>(p, finished);
+    last_block<<<dim3((unsigned)rows_of(p), SPLITS), WARP, 0, stream>>>(p, finished);
     return cudaGetLastError();
 }
 
-// ---- One launch for each step, one launch for each head
-// --------------------------------------------------------------------
+// ---- One launch per step, one launch per head ----------------------------------------------------------------------
 
 __global__ void scores(Problem p) {
     const Row r = row_of(p, blockIdx.x);
@@ -158,7 +157,7 @@ __global__ void values(Problem p) {
     for (int c = threadIdx.x; c < r.d; c += blockDim.x) {
         float o = 0;
         for (int key = 0; key < r.keys; key++)
-            o += weight[key] * r.v[key * r.v_step + c];
+            o += weight[key] * r.v[key * r.v_stride + c];
         r.o[c] = o;
     }
 }
@@ -178,7 +177,7 @@ __global__ void rows_from(Problem p, int64_t first, int64_t end) {
     const int64_t row = first + (int64_t)blockIdx.x * blockDim.y + threadIdx.y;
     if (row >= end)
         return;
-    attend_row(row_of(p, row));
+    compute_row(row_of(p, row));
 }
 
 static cudaError_t run_launch_a_head(const Problem &p, cudaStream_t stream) {
@@ -187,11 +186,10 @@ static cudaError_t run_launch_a_head(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- Rows taken as they come, and a fixed grid
-// -----------------------------------------------------------------------------
+// ---- Dynamic scheduling of rows, and a fixed grid ------------------------------------------------------------------
 
-// Until the counter has come to the last row.
-__device__ void take_rows(const Problem &p, unsigned *next) {
+// Computes rows until the counter exceeds the last row.
+__device__ void compute_next_rows(const Problem &p, unsigned *next) {
     for (;;) {
         unsigned row = 0;
         if (threadIdx.x == 0)
@@ -199,12 +197,12 @@ __device__ void take_rows(const Problem &p, unsigned *next) {
         row = __shfl_sync(ALL, row, 0);
         if (row >= rows_of(p))
             return;
-        attend_row(row_of(p, row));
+        compute_row(row_of(p, row));
     }
 }
 
-__global__ void as_they_come(Problem p) {
-    take_rows(p, (unsigned *)p.workspace);
+__global__ void dynamic_rows(Problem p) {
+    compute_next_rows(p, (unsigned *)p.workspace);
 }
 
 static size_t counter_bytes(const Problem &) {
@@ -213,13 +211,13 @@ static size_t counter_bytes(const Problem &) {
 
 static cudaError_t run_as_they_come(const Problem &p, cudaStream_t stream) {
     cudaMemsetAsync(p.workspace, 0, sizeof(unsigned), stream);
-    as_they_come<<<5, WARP, 0, stream>>>(p);
+    dynamic_rows<<<5, WARP, 0, stream>>>(p);
     return cudaGetLastError();
 }
 
 __global__ void fixed_grid(Problem p) {
     for (int64_t row = blockIdx.z * gridDim.y + blockIdx.y; row < rows_of(p); row += gridDim.y * gridDim.z) {
-        attend_row(row_of(p, row));
+        compute_row(row_of(p, row));
     }
 }
 
@@ -228,10 +226,9 @@ static cudaError_t run_fixed_grid(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// ---- Maxima and sums by atomics
-// ------------------------------------------------------------------------------------------
+// ---- Maxima and sums by atomics ------------------------------------------------------------------------------------
 
-// Integers in the order of the floats that they stand for.
+// Converts floats to integers with the same order.
 __device__ int ordered(float value) {
     const int bits = __float_as_int(value);
     return bits ^ (bits < 0 ? 0x7fffffff : 0);
@@ -260,7 +257,7 @@ __global__ void by_atomics(Problem p) {
         const float weight = expf(score_of(r, key) - largest);
         atomicAdd(&sum, weight);
         for (int c = 0; c < r.d; c++)
-            atomicAdd(&o[(c + threadIdx.x) % r.d], weight * r.v[key * r.v_step + (c + threadIdx.x) % r.d]);
+            atomicAdd(&o[(c + threadIdx.x) % r.d], weight * r.v[key * r.v_stride + (c + threadIdx.x) % r.d]);
     }
     __syncthreads();
     for (int c = threadIdx.x; c < r.d; c += blockDim.x)
@@ -274,9 +271,9 @@ static cudaError_t run_by_atomics(const Problem &p, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// The same with a counter of the file's own for each stream, which the last block sets back for the next call.
-__global__ void set_back(Problem p, unsigned *counter) {
-    take_rows(p, &counter[0]);
+// Dynamic scheduling with one counter per stream, which the last block resets for the next call.
+__global__ void reset_counter(Problem p, unsigned *counter) {
+    compute_next_rows(p, &counter[0]);
     if (threadIdx.x == 0 && atomicAdd(&counter[1], 1) == gridDim.x - 1) {
         atomicExch(&counter[1], 0);
         atomicExch(&counter[0], 0);
@@ -291,7 +288,7 @@ static cudaError_t run_set_back(const Problem &p, cudaStream_t stream) {
             return cudaErrorMemoryAllocation;
         cudaMemsetAsync(counter, 0, 2 * sizeof *counter, stream);
     }
-    set_back<<<5, WARP, 0, stream>>>(p, counter);
+    reset_counter<<<5, WARP, 0, stream>>>(p, counter);
     return cudaGetLastError();
 }
 

@@ -67,7 +67,7 @@ solution-01_one,64,1024,abc1234 solution-01_one,128,1024,abc1234 solution-02_two
     BROKEN="bench DEVICE=gpu" run scripts/measure
     echo "$output"
     [ "$status" -eq 1 ]
-    [ "$(grep -c '^== timings: failed with status 2, ' <<<"$output")" -eq 1 ]
+    [ "$(grep -c '^== timings: failed with status 2 after ' <<<"$output")" -eq 1 ]
     [ "$(grep -c '^== .*: failed' <<<"$output")" -eq 1 ]
     [ "$(wc -l <results/fake-gpu/profile.csv)" -eq 5 ]
     grep -q '^make peers' calls

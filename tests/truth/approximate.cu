@@ -1,4 +1,4 @@
-// The fast approximations of the special-function unit, each with the bound that the PTX ISA gives for it (PTX ISA 9.0,
+// Fast approximations of the special function unit, with the error bounds of the PTX ISA (PTX ISA 9.0,
 // section 9.7.3 for fp32 and fp64, 9.7.4 for fp16 and bf16). compare.c computes the exact value.
 #include "forms.cuh"
 

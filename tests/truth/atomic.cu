@@ -1,10 +1,10 @@
-// Atomics and reductions on global and shared memory. Each kernel gives the same result in whatever order its threads
-// run.
+// Atomics and reductions on global and shared memory. The result of each kernel is independent of the order of its
+// threads.
 #include "forms.cuh"
 
 #define SHARED_ADDRESS(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
 
-// An atomic of its own on each thread's own element: what it gives back and what it leaves, xored so that both count.
+// One atomic per thread and element. The returned and the stored value are xored, so that the result depends on both.
 #define ATOMIC(name, V, letter, text)                                                                                  \
     __global__ void name(V *result, const V *a, const V *b, const V *) {                                               \
         V *target = &result[INDEX], old;                                                                               \
@@ -31,7 +31,7 @@ ATOMIC(atom_cas_b32, unsigned, "r", "cas.b32 %0, [%1], %2, 77;")
 ATOMIC(atom_cas_b64, unsigned long long, "l", "cas.b64 %0, [%1], %2, 77;")
 ATOMIC(atom_relaxed_add_u32, unsigned, "r", "relaxed.gpu.add.u32 %0, [%1], %2;")
 
-// The sum of fp32 atomics keeps its bits only where one thread adds to one element.
+// fp32 sums are reproducible only if one thread adds to each element.
 __global__ void atom_add_f32(float *result, const float *a, const float *b, const float *) {
     result[INDEX] = a[INDEX];
     asm volatile("{.reg .f32 old; atom.global.add.f32 old, [%0], %1;}" ::"l"(&result[INDEX]), "f"(b[INDEX]) : "memory");
@@ -48,7 +48,7 @@ __global__ void atom_add_f16x2(unsigned *result, const unsigned *a, const unsign
                  : "memory");
 }
 
-// Many threads on one element: the sum is the same in any order.
+// Many threads add to one element; integer sums do not depend on the order.
 __global__ void red_contended(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     asm volatile("red.global.add.u32 [%0], %1;" ::"l"(&result[INDEX % 32]), "r"(a[INDEX]) : "memory");
     asm volatile("red.global.max.u32 [%0], %1;" ::"l"(&result[32 + INDEX % 8]), "r"(a[INDEX]) : "memory");
@@ -92,7 +92,7 @@ __global__ void atom_shared_exchange(unsigned *result, const unsigned *a, const 
     result[INDEX] = old ^ compared * 3 ^ tile[threadIdx.x] * 5 ^ (unsigned)(swapped * 7 + wide[threadIdx.x] * 11);
 }
 
-// fp32 and bf16 reductions, one thread an element; and a sum in shared memory, where subnormal numbers are kept.
+// fp32 and bf16 reductions, one thread per element; and a sum in shared memory, which preserves subnormal numbers.
 __global__ void red_f32(float *result, const float *a, const float *b, const float *) {
     result[INDEX] = a[INDEX];
     asm volatile("red.global.add.f32 [%0], %1;" ::"l"(&result[INDEX]), "f"(b[INDEX]) : "memory");
@@ -113,8 +113,8 @@ __global__ void atom_shared_add_f32(float *result, const float *a, const float *
     result[INDEX] = tile[threadIdx.x];
 }
 
-// Elements of 128 bits: of every two threads one exchanges two neighbours. Of the comparisons some find one half
-// different.
+// 128-bit elements: one thread of each pair exchanges two neighbouring elements. Some comparisons find a difference in
+// one half only.
 #define IN_GLOBAL unsigned long long *target = &result[i];
 #define IN_SHARED                                                                                                      \
     __shared__ alignas(16) unsigned long long tile[TRUTH_BLOCK];                                                       \

@@ -1,6 +1,6 @@
-// Barriers in shared memory (mbarrier). In most forms each thread has one of its own and goes through its phases with
-// counts from the inputs. What is seen is defined: which phases are complete, and how many arrivals a phase lacked. The
-// bits of a state are not, and are not looked at.
+// Barriers in shared memory (mbarrier). In most forms each thread has its own barrier and completes its phases with
+// counts from the inputs. The results are defined values: which phases are complete, and their pending arrival counts.
+// The bits of a state are undefined and are not compared.
 //
 // architecture: sm_90a
 #include "hopper.cuh"
@@ -29,11 +29,11 @@ DEVICE unsigned pending_count(uint64_t state) {
     return count;
 }
 
-// An arrival that gives a state; the barrier is %1, and %2 a count or bytes where the text has one.
+// An arrival that returns a state; %1 is the barrier, %2 a count or bytes if the text has one.
 #define ARRIVE(state, text, barrier, value) asm volatile(text : "=l"(state) : "r"(barrier), "r"(value) : "memory")
 #define DO(text, barrier, value) asm volatile(text ::"r"(barrier), "r"(value) : "memory")
 
-// Each thread's barrier, and what it has seen.
+// The barrier of each thread, and its results.
 #define SCRIPT(name, ...)                                                                                              \
     __global__ void name(unsigned *result, const unsigned *a, const unsigned *b, const unsigned *) {                   \
         __shared__ uint64_t barriers[TRUTH_BLOCK];                                                                     \
@@ -48,7 +48,7 @@ DEVICE unsigned pending_count(uint64_t state) {
 #define SEE_ALL SEE(is_complete(barrier, state) * 4 + is_past(barrier, 0) * 2 + is_past(barrier, 1))
 #define INIT(count) DO("mbarrier.init.shared::cta.b64 [%0], %1;", barrier, count)
 
-// One arrival after the other, through some phases.
+// Single arrivals over several phases.
 SCRIPT(
     mbarrier_arrive, INIT(1 + x % 5); for (unsigned i = 0; i < 3 + y % 9; i++) {
         ARRIVE(state, "mbarrier.arrive.shared::cta.b64 %0, [%1];", barrier, 0);
@@ -65,7 +65,7 @@ SCRIPT(
         SEE_ALL;
     })
 
-// Several arrivals at a time: as many as are due at most.
+// Arrivals with a count, up to the pending count.
 SCRIPT(
     mbarrier_arrive_count, const unsigned count = 1 + x % 1000; unsigned due = count; INIT(count);
     for (int i = 0; i < 12; i++) {
@@ -94,7 +94,7 @@ SCRIPT(mbarrier_most_arrivals, INIT(0xfffff);
        ARRIVE(state, "mbarrier.arrive.noComplete.shared::cta.b64 %0, [%1], %2;", barrier, 1 + y % 8);
        SEE(pending_count(state)); SEE_ALL;)
 
-// Who drops out is not waited for in the phases to come.
+// arrive_drop decrements the expected arrival count of later phases.
 SCRIPT(
     mbarrier_arrive_drop, unsigned count = 6 + x % 4, due = count; INIT(count); for (unsigned i = 0; i < 24; i++) {
         if (count > 1 && (mixed(y + i) & 3) == 0) {
@@ -120,7 +120,7 @@ SCRIPT(
         SEE_ALL;
     })
 
-// Bytes that are announced and arrive, before and after the arrivals.
+// expect_tx and complete_tx, before and after the arrivals.
 SCRIPT(
     mbarrier_expect_tx, INIT(1); for (int i = 0; i < 4; i++) {
         const unsigned bytes = 2 + mixed(x + i) % 5000, part = 1 + mixed(y + i) % (bytes - 1);
@@ -154,7 +154,7 @@ SCRIPT(
         SEE_ALL;
     })
 
-// A phase that is over: both ways of waiting for it, with and without a time.
+// Waiting for a completed phase: by state and by parity, with and without a time limit.
 SCRIPT(
     mbarrier_try_wait, INIT(1 + x % 3); for (int i = 0; i < 4; i++) {
         unsigned done = 0;
@@ -173,7 +173,7 @@ SCRIPT(
         SEE_ALL;
     })
 
-// A barrier that is given up is memory again, and then another barrier.
+// The memory of an invalidated barrier is used for data, then for another barrier.
 SCRIPT(
     mbarrier_inval, INIT(1 + x % 3); ARRIVE(state, "mbarrier.arrive.shared::cta.b64 %0, [%1];", barrier, 0); SEE_ALL;
     DO("mbarrier.inval.shared::cta.b64 [%0];", barrier, 0); barriers[threadIdx.x] = y; __syncwarp();
@@ -184,7 +184,7 @@ SCRIPT(
 
 // ---- Between threads -----------------------------------------------------------------------------------------------
 
-// Half of the block hands words to the other half, through two stages with a barrier for full and one for empty each.
+// Producer and consumer half of a block: two stages, each with a full and an empty barrier.
 __global__ void mbarrier_pipeline(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     __shared__ uint64_t full[2], empty[2];
     __shared__ unsigned box[2][TRUTH_BLOCK / 2];
@@ -212,7 +212,7 @@ __global__ void mbarrier_pipeline(unsigned *result, const unsigned *a, const uns
     result[INDEX] = sum * 2 + good;
 }
 
-// The arrival of a thread's copies, in the count and besides it.
+// cp.async.mbarrier.arrive, with and without .noinc.
 #define COPIES_ARRIVE(name, count, arrive)                                                                             \
     __global__ void name(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {                    \
         __shared__ unsigned tile[TRUTH_BLOCK];                                                                         \
@@ -231,7 +231,7 @@ COPIES_ARRIVE(cp_async_mbarrier_arrive_noinc, TRUTH_BLOCK, "cp.async.mbarrier.ar
 COPIES_ARRIVE(cp_async_mbarrier_arrive, TRUTH_BLOCK,
               "cp.async.mbarrier.arrive.shared::cta.b64 [%2]; mbarrier.arrive.shared::cta.b64 _, [%2];")
 
-// Fences between proxies, each with its words written before and read after it.
+// Proxy fences: words are written before and read after each fence.
 #define PROXY_FENCE(name, fence)                                                                                       \
     __global__ void name(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {                    \
         __shared__ unsigned tile[TRUTH_BLOCK];                                                                         \

@@ -1,4 +1,4 @@
-// Bulk copies between global and shared memory, and bulk reductions: what lies in memory afterwards.
+// Bulk copies between global and shared memory, and bulk reductions: the contents of memory afterwards.
 //
 // architecture: sm_90a
 #include "hopper.cuh"
@@ -17,7 +17,7 @@ DEVICE void bulk_store(void *to, const void *from, unsigned bytes) {
 
 // ---- Copies --------------------------------------------------------------------------------------------------------
 
-// A block's words by one copy, whose bytes the barrier counts.
+// One copy per block; its bytes complete the transaction count of the barrier.
 #define LOAD(name, words, copy)                                                                                        \
     __global__ void name(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {                    \
         __shared__ alignas(16) unsigned tile[TRUTH_BLOCK];                                                             \
@@ -51,7 +51,7 @@ LOAD(bulk_load_prefetched, TRUTH_BLOCK, {
     bulk_load(tile, from, 4 * TRUTH_BLOCK, &barrier);
 })
 
-// Policies say how long lines stay in the cache, and change no result; what their bits are is not looked at.
+// Cache policies do not affect results; their bits are not compared.
 #define LOAD_WITH_POLICY(name, policy_text)                                                                            \
     LOAD(name, TRUTH_BLOCK,                                                                                            \
          asm volatile("{.reg .b64 policy; " policy_text                                                                \
@@ -63,7 +63,7 @@ LOAD_WITH_POLICY(bulk_load_evict_first, "createpolicy.fractional.L2::evict_first
 LOAD_WITH_POLICY(bulk_load_evict_last, "createpolicy.fractional.L2::evict_last.b64 policy, 0.5;")
 LOAD_WITH_POLICY(bulk_load_two_policies, "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 policy, 0.25;")
 
-// 0x10f0000000000000 is the access property that cuda::access_property::normal has.
+// 0x10f0000000000000 is the encoding of cuda::access_property::normal.
 __global__ void createpolicy_cvt(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     unsigned value;
     asm volatile(
@@ -85,7 +85,7 @@ __global__ void createpolicy_range(unsigned *result, const unsigned *a, const un
     result[INDEX] = value;
 }
 
-// What is discarded is written again.
+// Discarded lines are written again.
 __global__ void discard_and_write(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     asm volatile("applypriority.global.L2::evict_normal [%0], 128;" ::"l"(&a[INDEX / 32 * 32]) : "memory");
     if (INDEX % 32 == 0)
@@ -95,7 +95,7 @@ __global__ void discard_and_write(unsigned *result, const unsigned *a, const uns
     result[INDEX] = a[INDEX];
 }
 
-// A round trip of 64-bit words: in by one copy, out by another.
+// 64-bit words are copied to shared memory and back.
 __global__ void bulk_store_all(unsigned long long *result, const unsigned long long *a, const unsigned *,
                                const unsigned *) {
     __shared__ alignas(16) unsigned long long tile[TRUTH_BLOCK];
@@ -108,7 +108,7 @@ __global__ void bulk_store_all(unsigned long long *result, const unsigned long l
     }
 }
 
-// Once a copy has been read, its place is written again.
+// The source of a copy is overwritten after wait_group.read.
 __global__ void bulk_store_read(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     __shared__ alignas(16) unsigned tile[32];
     const unsigned lane = threadIdx.x;
@@ -124,7 +124,7 @@ __global__ void bulk_store_read(unsigned *result, const unsigned *a, const unsig
     }
 }
 
-// Three groups of a thread: those before the last one are over after wait_group 1, and one reads what they wrote.
+// Three groups of one thread: after wait_group 1 all but the last have completed, and their data is read.
 __global__ void bulk_store_groups(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     __shared__ alignas(16) unsigned tile[3][64];
     unsigned *to = result + blockIdx.x * TRUTH_BLOCK;
@@ -150,7 +150,7 @@ __global__ void bulk_store_groups(unsigned *result, const unsigned *a, const uns
 
 // ---- Reductions ----------------------------------------------------------------------------------------------------
 
-// What was there is b, what is combined with it a.
+// The destination holds b; a is combined with it.
 #define REDUCE(name, V, operation)                                                                                     \
     __global__ void name(V *result, const V *a, const V *b, const V *) {                                               \
         __shared__ alignas(16) V tile[TRUTH_BLOCK];                                                                    \

@@ -1,5 +1,5 @@
-// Clusters: addresses in other blocks' shared memory, barriers of a cluster, stores, reductions and copies between
-// blocks, copies for several blocks; launches that overlap; registers that warpgroups hand each other.
+// Clusters: distributed shared memory, cluster barriers, stores, reductions and copies between blocks, multicast
+// copies; programmatic dependent launch; setmaxnreg.
 //
 // architecture: sm_90a
 #include "hopper.cuh"
@@ -17,7 +17,7 @@ DEVICE void cluster_sync() {
     asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// The same place in the shared memory of another block.
+// The same offset in the shared memory of another block.
 DEVICE uint32_t mapa(const void *own, unsigned rank) {
     uint32_t address;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(smem(own)), "r"(rank));
@@ -32,7 +32,7 @@ DEVICE unsigned load_cluster(uint32_t address) {
 
 // ---- Addresses and barriers ----------------------------------------------------------------------------------------
 
-// Each thread reads a word of each block of its cluster, by both kinds of address, and asks whose it is.
+// Each thread reads a word of each block of its cluster by both kinds of address, and queries the block of the address.
 __global__ void __cluster_dims__(4, 1, 1)
     mapa_getctarank(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     __shared__ unsigned tile[TRUTH_BLOCK];
@@ -53,7 +53,7 @@ __global__ void __cluster_dims__(4, 1, 1)
     result[INDEX] = seen;
 }
 
-// A word goes round a cluster of eight, a barrier a step.
+// A word is passed around a cluster of eight, with one barrier per step.
 #define BARRIER(name, arrive, wait)                                                                                    \
     __global__ void __cluster_dims__(8, 1, 1)                                                                          \
         name(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {                                \
@@ -74,8 +74,8 @@ BARRIER(barrier_cluster_plain, "barrier.cluster.arrive;", "barrier.cluster.wait;
 BARRIER(barrier_cluster_relaxed, "fence.acq_rel.cluster; barrier.cluster.arrive.relaxed;",
         "barrier.cluster.wait.acquire;")
 
-// Of all threads of four blocks, on a barrier of the first: arrivals one by one and several at a time, bytes told from
-// afar.
+// All threads of four blocks use a barrier of the first block: single arrivals, arrivals with a count, and remote
+// expect_tx.
 __global__ void __cluster_dims__(4, 1, 1)
     mbarrier_remote(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     __shared__ uint64_t barrier;
@@ -110,10 +110,9 @@ __global__ void __cluster_dims__(4, 1, 1)
     result[INDEX] = sum * 2 + done;
 }
 
-// ---- Stores and reductions between blocks
-// ----------------------------------------------------------------------------
+// ---- Stores and reductions between blocks --------------------------------------------------------------------------
 
-// What each thread sends arrives in the other block's tile, which has b at first; its barrier counts the bytes.
+// Each thread stores to the tile of the other block, which holds b; the barrier there counts the bytes.
 #define SEND(name, V, letter, instruction, tail)                                                                       \
     __global__ void PAIRS name(V *result, const V *a, const V *b, const V *) {                                         \
         __shared__ V tile[TRUTH_BLOCK];                                                                                \
@@ -153,7 +152,7 @@ __global__ void __cluster_dims__(4, 1, 1)
 #define SEND_KERNEL(name, V, letter, instruction, tail, T) SEND(name, V, letter, instruction, tail)
 SENT(SEND_KERNEL)
 
-// Four words a thread; the other block's barrier hears of a quarter of its threads.
+// Four words per thread; a quarter of the threads signal the barrier of the other block.
 __global__ void PAIRS st_async_v4(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     __shared__ alignas(16) unsigned tile[TRUTH_BLOCK];
     __shared__ uint64_t barrier;
@@ -222,10 +221,9 @@ __global__ void PAIRS st_async_v4(unsigned *result, const unsigned *a, const uns
 #define BETWEEN_KERNEL(name, V, instruction, T) BULK_BETWEEN(name, V, instruction)
 BETWEEN(BETWEEN_KERNEL)
 
-// ---- Copies for several blocks
-// ---------------------------------------------------------------------------------------
+// ---- Multicast copies ----------------------------------------------------------------------------------------------
 
-// Block 1 of each four sends its words to the blocks of a mask, all but block 2.
+// Block 1 of each four copies its words to the blocks of a mask, which excludes block 2.
 __global__ void __cluster_dims__(4, 1, 1)
     bulk_multicast(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     __shared__ alignas(16) unsigned tile[TRUTH_BLOCK];
@@ -261,7 +259,7 @@ __global__ void PAIRS multicast_box(const __grid_constant__ CUtensorMap map, uns
         mbarrier_expect(&barrier, sizeof box);
     }
     cluster_sync();
-    if (threadIdx.x == 0) { // each block half of the box, for both
+    if (threadIdx.x == 0) { // each block loads half of the box for both blocks
         asm volatile(
             "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
             "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(smem(box + 256 * rank)),
@@ -288,8 +286,7 @@ static int launch_multicast(const struct truth_form *, void *result, void *const
     return cudaGetLastError();
 }
 
-// ---- Launches that overlap, registers
-// --------------------------------------------------------------------------------
+// ---- Dependent launches, registers ---------------------------------------------------------------------------------
 
 __global__ void first_of_two(unsigned *result, const unsigned *a) {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -302,7 +299,7 @@ __global__ void second_of_two(unsigned *result, const unsigned *b) {
     result[INDEX] += own;
 }
 
-// The second kernel may start before the first one has ended, and waits for what it wrote.
+// The second kernel may start before the first one ends, and waits for the data of the first.
 static int launch_overlapping(const struct truth_form *, void *result, void *const input[3]) {
     cudaLaunchAttribute attribute = {};
     cudaLaunchConfig_t config = {};
@@ -319,7 +316,7 @@ static int launch_overlapping(const struct truth_form *, void *result, void *con
     return launched == cudaSuccess ? cudaGetLastError() : launched;
 }
 
-// Three warpgroups of 168 registers: one gives most of its away, so that the others can have 240.
+// Three warpgroups of 168 registers: one deallocates most of its registers, and the others allocate 240.
 __global__ void __launch_bounds__(384, 1) uneven_registers(unsigned *result, const unsigned *a) {
     __shared__ unsigned tile[TRUTH_BLOCK];
     if (threadIdx.x < 128) {

@@ -1,7 +1,7 @@
 // cvt: between integers of every width, between floating-point types, and between the two, in every rounding mode.
 #include "forms.cuh"
 
-// 8-bit values travel in 16-bit registers.
+// 8-bit values are held in 16-bit registers.
 #define NARROW(F, to, from, T) F(cvt_##to##_##from, I16, T, NONE, NONE, "cvt." #to "." #from " %0, %1;", EXACT, 0)
 
 #define CONVERT(F, how, to, from, R, T)                                                                                \

@@ -1,6 +1,6 @@
-// Bulk copies whose traffic a profiler counts, a kernel each: sizes that are whole sectors and such that are not, boxes
-// with short rows, rows that begin within a sector or are cut at a line of shared memory, beyond the edges, with every
-// second element, of pixels; into one block and into several; stores and reductions.
+// Bulk copies whose traffic a profiler counts, one kernel per copy: sizes of whole and partial sectors, boxes with
+// short rows, rows that start within a sector or cross a line of shared memory, out-of-bounds boxes, element strides of
+// 2, im2col; into one block and multicast; stores and reductions.
 //
 //   truth-copies
 //
@@ -172,7 +172,7 @@ static constexpr Tensor
 
 typedef void box_kernel(const CUtensorMap, const Places, unsigned *, const unsigned *);
 
-// Of a tensor at memory; from other words, or to them.
+// A tensor map for memory, and another buffer as source or destination.
 static void launch(box_kernel *kernel, const Tensor &tensor, unsigned *memory, unsigned *other) {
     CUtensorMap map;
     Places places;

@@ -1,9 +1,9 @@
-// fp16 and bf16, one value or two in a register.
+// fp16 and bf16, one or two values per register.
 #include "forms.cuh"
 
 #define SETP(text) ".reg .pred p; " text " selp.u32 %0, 1, 0, p;"
 
-// What all four types have.
+// Instructions of all four types.
 #define ALL_TYPES(F, T, type)                                                                                          \
     F(add_rn_##type, T, T, T, NONE, "add.rn." #type " %0, %1, %2;", EXACT, 0)                                          \
     F(sub_rn_##type, T, T, T, NONE, "sub.rn." #type " %0, %1, %2;", EXACT, 0)                                          \
@@ -19,7 +19,7 @@
     F(max_xorsign_abs_##type, T, T, T, NONE, "max.xorsign.abs." #type " %0, %1, %2;", EXACT, 0)                        \
     F(fma_rn_oob_##type, T, T, T, T, "fma.rn.oob." #type " %0, %1, %2, %3;", EXACT, 0)
 
-// What only the fp16 types have.
+// Instructions of the fp16 types only.
 #define FP16_TYPES(F, T, type)                                                                                         \
     F(add_ftz_##type, T, T, T, NONE, "add.ftz." #type " %0, %1, %2;", EXACT, 0)                                        \
     F(add_sat_##type, T, T, T, NONE, "add.sat." #type " %0, %1, %2;", EXACT, 0)                                        \

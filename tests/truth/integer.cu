@@ -1,9 +1,9 @@
 // Integer instructions, logic, shifts, bit fields, comparisons and selections.
 #include "forms.cuh"
 
-// A comparison gives 1 or 0 through a predicate.
+// A comparison sets a predicate, which selects 1 or 0.
 #define SETP(text) ".reg .pred p; " text " selp.u32 %0, 1, 0, p;"
-// Division by zero is not defined: the divisor is made odd.
+// Division by zero is undefined, so the divisor is made odd.
 #define ODD(bits, text) ".reg .b" #bits " odd; or.b" #bits " odd, %2, 1; " text
 
 // For each width: F(name, type of table, PTX suffixes)

@@ -1,10 +1,10 @@
-// ldmatrix, stmatrix and mma.sync. A warp's fragments come from the inputs as they lie, so that a lane or register in
-// the wrong place changes the result.
+// ldmatrix, stmatrix and mma.sync. Fragments are loaded from the inputs unchanged, so that a permutation of lanes or
+// registers changes the result.
 #include "products.cuh"
 
 #define SHARED_ADDRESS(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
 
-// A in four registers a lane, B in two: m16n8k16 with 16-bit elements, m16n8k8 with tf32.
+// A in four registers per lane, B in two: m16n8k16 with 16-bit elements, m16n8k8 with tf32.
 #define MMA_WIDE_F32(name, instruction)                                                                                \
     __global__ void name(float *result, const unsigned *a, const unsigned *b, const float *c) {                        \
         RETURN_PAST(4)                                                                                                 \
@@ -20,7 +20,7 @@
         row[0] = d0, row[1] = d1, row[2] = d2, row[3] = d3;                                                            \
     }
 
-// A in two registers a lane, B in one: m16n8k8 with 16-bit elements, m16n8k4 with tf32.
+// A in two registers per lane, B in one: m16n8k8 with 16-bit elements, m16n8k4 with tf32.
 #define MMA_NARROW_F32(name, instruction)                                                                              \
     __global__ void name(float *result, const unsigned *a, const unsigned *b, const float *c) {                        \
         RETURN_PAST(4)                                                                                                 \
@@ -57,7 +57,7 @@
         result[2 * INDEX] = d0, result[2 * INDEX + 1] = d1;                                                            \
     }
 
-// Bytes, half bytes or single bits: A in four registers a lane, B in two; or half of that; or A and B in one.
+// 8-bit, 4-bit or 1-bit elements: A in four registers per lane and B in two; or two and one; or one each.
 #define MMA_BYTES(name, instruction)                                                                                   \
     __global__ void name(int *result, const unsigned *a, const unsigned *b, const int *c) {                            \
         RETURN_PAST(4)                                                                                                 \
@@ -95,7 +95,7 @@
         result[2 * INDEX] = d0, result[2 * INDEX + 1] = d1;                                                            \
     }
 
-// Four neighbours as fp8.
+// Converts four neighbouring elements to fp8.
 __device__ inline unsigned four_e4m3(const float *from, unsigned first) {
     unsigned short low, high;
     const float x[4] = {from[first % TRUTH_ELEMENTS], from[(first + 1) % TRUTH_ELEMENTS],
@@ -119,7 +119,7 @@ __global__ void mma_m16n8k32_f32_e4m3(float *result, const float *a, const float
     row[0] = d0, row[1] = d1, row[2] = d2, row[3] = d3;
 }
 
-// Of doubles, as a chain of fma in the order of k.
+// fp64: a chain of fma in the order of k.
 __global__ void mma_m8n8k4_f64(double *result, const double *a, const double *b, const double *c) {
     RETURN_PAST(2)
     double d0, d1;
@@ -129,7 +129,7 @@ __global__ void mma_m8n8k4_f64(double *result, const double *a, const double *b,
     result[2 * INDEX] = d0, result[2 * INDEX + 1] = d1;
 }
 
-// The row whose address each lane gives, so that no two matrices and no two rows are in their natural place.
+// The row whose address a lane provides: a permutation that moves every matrix and every row.
 #define SCATTERED_ROW(lane) ((lane)*13 % 32)
 
 #define LDMATRIX(name, instruction)                                                                                    \

@@ -1,10 +1,10 @@
-// Loads, stores, asynchronous copies, barriers and control flow. Each kernel gives the same result in whatever order
-// its threads run.
+// Loads, stores, asynchronous copies, barriers and control flow. The result of each kernel is independent of the order
+// of its threads.
 #include "forms.cuh"
 
 #define SHARED_ADDRESS(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
 
-// A load or store of one width, through shared memory that the thread's neighbour wrote.
+// Loads and stores of one width; each thread reads shared memory that a neighbouring thread wrote.
 #define SHARED_ROUND_TRIP(name, T, V, suffix, letter)                                                                  \
     __global__ void name(V *result, const V *a, const unsigned *, const unsigned *) {                                  \
         __shared__ V tile[TRUTH_BLOCK];                                                                                \
@@ -23,7 +23,7 @@ SHARED_ROUND_TRIP(shared_f32, float, float, "f32", "f")
 SHARED_ROUND_TRIP(shared_b64, unsigned long long, unsigned long long, "b64", "l")
 SHARED_ROUND_TRIP(shared_f64, double, double, "f64", "d")
 
-// A load of type from bytes, widened into a 32-bit register as the type says.
+// Loads a type of 8 or 16 bits, which is extended to a 32-bit register.
 #define LOAD_WIDENED(name, type, bytes)                                                                                \
     __global__ void name(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {                    \
         const char *address = reinterpret_cast<const char *>(a) + INDEX * bytes;                                       \
@@ -36,7 +36,7 @@ LOAD_WIDENED(load_b8, "b8", 1)
 LOAD_WIDENED(load_u16, "u16", 2)
 LOAD_WIDENED(load_s16, "s16", 2)
 
-// Four words a thread, backwards, so that a wrong order of elements shows.
+// Four words per thread in reverse order, so that a wrong element order changes the result.
 #define VECTOR_COPY(name, load, store)                                                                                 \
     __global__ void name(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {                    \
         if (INDEX >= TRUTH_ELEMENTS / 4) {                                                                             \
@@ -60,7 +60,7 @@ VECTOR_COPY(vector_ordered,
             "st.relaxed.gpu.global.b32 [%0], %1; st.release.gpu.global.b32 [%0 + 4], %2; "
             "st.volatile.global.b32 [%0 + 8], %3; st.global.b32 [%0 + 12], %4;")
 
-// cp.async of each size, waited for by group and all at once.
+// cp.async of each size, with wait_group and wait_all.
 #define ASYNC_COPY(name, copy, words)                                                                                  \
     __global__ void name(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {                    \
         __shared__ alignas(16) unsigned tile[TRUTH_BLOCK];                                                             \
@@ -97,7 +97,7 @@ __global__ void cp_async_groups(unsigned *result, const unsigned *a, const unsig
     result[INDEX] = sum * 3 + second[threadIdx.x ^ 2];
 }
 
-// Two named barriers: the first half of the block hands values to the second, without waiting itself.
+// Two named barriers: the first half of the block passes values to the second half without waiting.
 __global__ void named_barrier(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     __shared__ unsigned box[TRUTH_BLOCK / 2];
     const unsigned half = blockDim.x / 2;
@@ -116,7 +116,7 @@ __global__ void barrier_reduction(unsigned *result, const unsigned *a, const uns
     result[INDEX] = __syncthreads_count(odd) * 4 + (__syncthreads_and(odd) != 0) * 2 + (__syncthreads_or(odd) != 0);
 }
 
-// A dynamically indexed array lives in local memory.
+// A dynamically indexed array is stored in local memory.
 __global__ void local_array(unsigned *result, const unsigned *a, const unsigned *b, const unsigned *) {
     unsigned slots[16];
     for (int i = 0; i < 16; i++) {
@@ -174,7 +174,7 @@ __global__ void divergent_loop(unsigned *result, const unsigned *a, const unsign
     result[INDEX] = sum;
 }
 
-// What orders memory, what only hints, and what asks where an address points.
+// Fences, prefetches and other hints, and address-space queries.
 __global__ void fences_and_hints(unsigned *result, const unsigned *a, const unsigned *, const unsigned *) {
     __shared__ unsigned tile[TRUTH_BLOCK];
     unsigned in_global, in_shared;
@@ -194,7 +194,7 @@ __global__ void narrow_stores(unsigned *result, const unsigned *a, const unsigne
     asm volatile("st.global.u16 [%0 + 2], %1;" ::"l"(bytes), "h"((unsigned short)~a[INDEX]) : "memory");
 }
 
-// Clocks only go forward.
+// Clocks are monotonic.
 __global__ void clocks(unsigned *result, const unsigned *, const unsigned *, const unsigned *) {
     unsigned before, after;
     unsigned long long before64, after64, time;
@@ -206,7 +206,7 @@ __global__ void clocks(unsigned *result, const unsigned *, const unsigned *, con
     result[INDEX] = (after64 > before64) + 2 * (after - before < 1000000) + 4 * (time > 0);
 }
 
-// Lanes that have exited take no part in what follows; what would end the kernel is never reached.
+// Exited lanes do not execute the rest; trap and brkpt are never reached.
 __global__ void early_exit(unsigned *result, const unsigned *a, const unsigned *b, const unsigned *) {
     unsigned value;
     asm volatile("{.reg .pred p, never; setp.lt.s32 p, %1, %2; setp.ne.u32 never, %1, %1; @p exit; @never trap; "
@@ -216,7 +216,7 @@ __global__ void early_exit(unsigned *result, const unsigned *a, const unsigned *
     result[INDEX] = value + 1;
 }
 
-// The copy of a lane whose predicate is set is left out, and zeros are written.
+// A set predicate (ignore-src) suppresses the copy of a lane and writes zeros.
 __global__ void cp_async_ignored(unsigned *result, const unsigned *a, const unsigned *b, const unsigned *) {
     __shared__ unsigned tile[TRUTH_BLOCK];
     asm volatile("{.reg .pred p; setp.lt.s32 p, %2, 0; cp.async.ca.shared.global [%0], [%1], 4, p; "
@@ -227,8 +227,8 @@ __global__ void cp_async_ignored(unsigned *result, const unsigned *a, const unsi
     result[INDEX] = tile[threadIdx.x ^ 3];
 }
 
-// An element of 128 bits, through shared memory and in pieces of 32 bits; of every two threads one moves two
-// neighbours.
+// 128-bit elements, through shared memory and in words of 32 bits; one thread of each pair moves two neighbouring
+// elements.
 __global__ void whole_b128(unsigned long long *result, const unsigned long long *a, const unsigned long long *,
                            const unsigned long long *) {
     __shared__ alignas(16) unsigned long long tile[TRUTH_BLOCK];

@@ -1,5 +1,5 @@
-// Kernels in ordinary CUDA C whose machine code does not load and store as their PTX says: neighbours are merged,
-// predicates take the place of branches, registers spill. Each is launched once; a profiler counts.
+// Kernels in ordinary CUDA C whose machine code loads and stores differently from their PTX: ptxas merges neighbouring
+// accesses, replaces branches by predicates, spills registers. Each is launched once; a profiler counts.
 //
 //   truth-natural
 #include <cstdio>
@@ -7,7 +7,7 @@
 enum { THREADS = 128, BLOCKS = 2 };
 #define INDEX (blockIdx.x * blockDim.x + threadIdx.x)
 
-// Fills the tile so that every word is written before it is read; stride-1 stores of one word.
+// Initializes the tile with stride-1 stores of one word.
 __device__ void fill(float *tile, int words, const float *a) {
     for (int i = threadIdx.x; i < words; i += THREADS) {
         tile[i] = a[i % THREADS];
@@ -35,7 +35,7 @@ __global__ void adjacent_triples(float *result, const float *a) {
     result[INDEX] = mine[0] + mine[1] * mine[2];
 }
 
-// A query row that all threads read, a key column each reads for itself: the inner loop of an attention kernel.
+// All threads read one query row, and each thread its own key column: the inner loop of an attention kernel.
 __global__ void broadcast_row(float *result, const float *a) {
     __shared__ float row[64], column[64 * THREADS];
     fill(row, 64, a);
@@ -47,7 +47,7 @@ __global__ void broadcast_row(float *result, const float *a) {
     result[INDEX] = sum;
 }
 
-// Each thread reads a row of its own, padded by one word so that the rows start in different banks.
+// Each thread reads its own row; a padding of one word puts the rows in different banks.
 __global__ void padded_rows(float *result, const float *a) {
     __shared__ float rows[THREADS][33];
     fill(&rows[0][0], 33 * THREADS, a);
@@ -87,7 +87,7 @@ __global__ void wide_global(float *__restrict__ result, const float4 *__restrict
     result[INDEX] = mine.x + mine.y * mine.z + mine.w;
 }
 
-// Half of each block's warps, and half the lanes of one, do not load.
+// Half of the warps of each block, and half of the lanes of one warp, do not load.
 __global__ void guarded(float *result, const float *a) {
     float value = 7;
     if (threadIdx.x < 48) {
@@ -107,7 +107,7 @@ __global__ void local_array(float *result, const float *a) {
     result[INDEX] = slots[(slot + 9) & 15];
 }
 
-// More values alive at once than the registers that 2048 threads a multiprocessor leave.
+// More live values than registers per thread at 2048 threads per SM.
 __global__ __launch_bounds__(1024, 2) void spilled(float *result, const float *a) {
     float value[48];
 #pragma unroll

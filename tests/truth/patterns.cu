@@ -1,12 +1,12 @@
-// One kernel for each instruction whose traffic depends on the lanes' addresses. One warp; memory is global for the
-// global_ kernels, and not used by the shared_ ones.
+// One kernel for each instruction whose traffic depends on the addresses of the lanes. One warp; the global_ kernels
+// use the argument memory, the shared_ kernels do not.
 #include "patterns.h"
 
-// Eight accesses a turn, so that a loop costs little beside them.
+// Eight accesses per iteration, to reduce the loop overhead.
 #define EIGHT(access) access access access access access access access access
 
-// Loads and stores are volatile, what atomics and ldmatrix give is used, and a barrier of the warp keeps equal ldmatrix
-// apart: ptxas omits what has no effect.
+// Loads and stores are volatile, results of atomics and ldmatrix are used, and a warp barrier separates equal ldmatrix:
+// otherwise ptxas removes them.
 #define FOR_EACH_PATTERN(access)                                                                                       \
     unsigned turns = PATTERN_FIRST_WEIGHT / 8, used = 0;                                                               \
     for (int p = 0; p < batch.count; p++, turns *= batch.base) {                                                       \
@@ -65,7 +65,7 @@ GLOBAL_KERNEL(global_st_128, "st.volatile.global.v4.b32 [%1], {%2, %2, %2, %2};"
 GLOBAL_KERNEL(global_atom_32, "atom.global.add.u32 x, [%1], %2; xor.b32 %0, %0, x;")
 GLOBAL_KERNEL(global_red_32, "red.global.add.u32 [%1], %2;")
 
-// cp.async: both sides have the pattern. Each is awaited, or equal copies in progress would share their sectors.
+// cp.async: source and destination have the pattern. Each copy is awaited, since equal copies in flight share sectors.
 #define COPY_KERNEL(name, access)                                                                                      \
     __global__ void name(const __grid_constant__ pattern_batch batch) {                                                \
         __shared__ alignas(128) char tile[PATTERN_MEMORY];                                                             \

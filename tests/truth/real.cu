@@ -1,9 +1,9 @@
-// fp32 and fp64 arithmetic that IEEE 754 defines to the last bit, comparisons of floating-point numbers, and the like.
+// fp32 and fp64 arithmetic that IEEE 754 defines exactly, comparisons, and related instructions.
 #include "forms.cuh"
 
 #define SETP(text) ".reg .pred p; " text " selp.u32 %0, 1, 0, p;"
 
-// add, sub, mul, fma with one rounding mode and more suffixes
+// add, sub, mul and fma with a rounding mode and other suffixes
 #define ARITHMETIC(F, T, type, round)                                                                                  \
     F(add_##round##_##type, T, T, T, NONE, "add." #round "." #type " %0, %1, %2;", EXACT, 0)                           \
     F(sub_##round##_##type, T, T, T, NONE, "sub." #round "." #type " %0, %1, %2;", EXACT, 0)                           \

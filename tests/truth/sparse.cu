@@ -1,8 +1,8 @@
-// mma.sp. A, B and C come from the inputs as they lie, and the metadata from the index of a thread, another in each: a
-// lane, register or selector in the wrong place changes the result. Only defined metadata is there.
+// mma.sp. A, B and C are loaded from the inputs unchanged; each thread computes different metadata from its index. A
+// wrong lane, register or selector changes the result. Only defined metadata is used.
 #include "products.cuh"
 
-// What four bits of metadata may be, a digit each: for .sp::ordered_metadata, for .sp, and of tf32.
+// Valid values of four bits of metadata, one digit each: for .sp::ordered_metadata, for .sp, and for tf32.
 struct meaningful {
     unsigned long long digits;
     unsigned count;
@@ -18,7 +18,7 @@ __device__ inline unsigned metadata(meaningful places) {
     return e;
 }
 
-// Four bytes, each as one of fp8 from -4 to 4. whole: 0 to 4 in that format.
+// Converts four bytes to fp8 values from -4 to 4. whole: the encodings of 0 to 4.
 __device__ inline unsigned four_whole(unsigned word, const unsigned (&whole)[5]) {
     unsigned four = 0;
     for (int i = 0; i < 4; i++) {
@@ -34,7 +34,7 @@ __device__ inline unsigned whole_e5m2(const unsigned *from, unsigned index) {
     return four_whole(from[index], {0, 0x3c, 0x40, 0x42, 0x44});
 }
 
-// A and B in two registers a lane each, or in four.
+// A and B in two or four registers per lane.
 #define SPARSE_2(name, T, letter, instruction, selector, places)                                                       \
     __global__ void name(T *result, const unsigned *a, const unsigned *b, const T *c) {                                \
         RETURN_PAST(4)                                                                                                 \
@@ -111,7 +111,7 @@ INTEGERS_2(mma_sp_k64_u4_s4_1, SP "m16n8k64.row.col.s32.u4.s4.s32", 1, IN_ANY_OR
 INTEGERS_4(mma_sp_k128_s4_u4, ORDERED "m16n8k128.row.col.s32.s4.u4.s32", 0, IN_ORDER)
 INTEGERS_4(mma_sp_k128_u4_clamped, SP "m16n8k128.row.col.satfinite.s32.u4.u4.s32", 0, IN_ANY_ORDER)
 
-// Of the 32 products of a sum half are there at most, so that the bounds are those of mma.
+// At most half of the 32 terms of a sum are nonzero, so the bounds of mma hold.
 extern "C" const struct truth_form truth_sparse[] = {
     EXACT_MMA(mma_sp_k16_f16_0, F32, SMALL_F16X2, SMALL_F32),
     EXACT_MMA(mma_sp_k16_f16_1, F32, SMALL_F16X2, SMALL_F32),

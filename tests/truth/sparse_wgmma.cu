@@ -1,17 +1,17 @@
-// wgmma of a sparse A: half of a row's elements are stored, and metadata say where they belong. Products of 64 x 16 by
-// two warpgroups of the first block, of numbers whose sums are exact. Every lane has metadata of its own, of which the
-// selector takes some.
+// wgmma with a sparse A: half of the elements of a row are stored, and metadata hold their positions. Two warpgroups of
+// the first block compute 64 x 16 tiles of numbers whose sums are exact. Each lane has different metadata; the selector
+// chooses the lanes whose metadata are used.
 //
 // architecture: sm_90a
 #include "wgmma.cuh"
 
-// ---- Products ------------------------------------------------------------------------------------------------------
+// ---- WGMMA ---------------------------------------------------------------------------------------------------------
 
 #define SPARSE_OUT_4(letter) "+" letter(d[0]), "+" letter(d[1]), "+" letter(d[2]), "+" letter(d[3])
 #define SPARSE_OUT_8(letter)                                                                                           \
     SPARSE_OUT_4(letter), "+" letter(d[4]), "+" letter(d[5]), "+" letter(d[6]), "+" letter(d[7])
 #define SPARSE_MMA "wgmma.mma_async.sp.sync.aligned."
-// tail: the selector and what follows it.
+// tail: the selector and the operands after it.
 #define SPARSE_SHARED_8(letter, shape, tail)                                                                           \
     asm volatile(SPARSE_MMA shape " {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, %10, " tail ";"                          \
                  : SPARSE_OUT_8(letter)                                                                                \
@@ -25,7 +25,7 @@
                  : SPARSE_OUT_4(letter)                                                                                \
                  : "l"(a), "l"(b), "r"(metadata))
 
-// Two of four elements, in their order; of tf32 one of two.
+// Two of four elements in order; for tf32, one of two.
 DEVICE unsigned of_fours(unsigned random) {
     unsigned metadata = 0;
     for (int i = 0; i < 8; i++) {
@@ -57,7 +57,7 @@ DEVICE unsigned of_twos(unsigned random) {
             instruction;                                                                                               \
         }                                                                                                              \
     };
-// From shared memory and from registers, with both selectors, in two layouts.
+// A from shared memory and from registers, with both selectors, in two layouts.
 #define SPARSE_PAIRS(name, bytes, values, places, shape, tail, tail_registers)                                         \
     SPARSE(name, float, 8, bytes, 16, 16, values, values, places, SPARSE_SHARED_8("f", shape, "0, " tail))             \
     SPARSE(name##_1, float, 8, bytes, 32, 128, values, values, places, SPARSE_SHARED_8("f", shape, "1, " tail))        \
@@ -86,7 +86,7 @@ SPARSE_BYTES(wgmma_sp_u8_satfinite, unsigned, "r", mixed, mixed, "m64n16k64.satf
 
 // ---- The kernel ----------------------------------------------------------------------------------------------------
 
-// Rows of WORDS words, K-major; or MN-major without a swizzle: units of 8 rows, 8 elements of K neighbours.
+// K-major: rows of WORDS words. MN-major without a swizzle: units of 8 rows by 8 elements along K.
 template <class P, int WORDS>
 DEVICE void lay_out_rows(char *tile, const unsigned *words, int rows, int span, unsigned (*map)(unsigned)) {
     for (int i = threadIdx.x % 128; i < rows * WORDS; i += 128) {

@@ -1,11 +1,10 @@
-// Surfaces: words of one to 16 bytes are written to an array, some of them beyond its edges, and read back by another
-// kernel, again beyond the edges. The first coordinate counts bytes.
+// Surfaces: one kernel writes elements of 1 to 16 bytes to an array, another kernel reads them; both also use
+// out-of-bounds coordinates. The first coordinate is in bytes.
 #include "arrays.cuh"
 
 enum Kind { LINE, LINES, PLANE, PLANES, VOLUME };
 
-// The place of thread i: in each dimension from one before the edge to one behind the other, no place twice. Layers
-// have none beyond them.
+// The coordinates of thread i: in each dimension from -1 to the size, all different. Layers are always in bounds.
 struct Place {
     int x, y, z;
     bool taken;
@@ -67,7 +66,7 @@ __global__ void read(cudaSurfaceObject_t surface, unsigned *result) {
     result[INDEX] = got.word[INDEX % WORDS] & (sizeof(V) < 4 ? (1u << 8 * (sizeof(V) % 4)) - 1 : ~0u);
 }
 
-// MODE: of what is read; what is written beyond the edges is left out, unless nothing is.
+// MODE: the boundary mode of reads. Out-of-bounds writes are ignored, unless the mode is zero.
 template <Kind KIND, typename V, cudaSurfaceBoundaryMode MODE>
 static int launch(const struct truth_form *, void *result, void *const input[3]) {
     constexpr cudaSurfaceBoundaryMode WRITES = MODE == cudaBoundaryModeTrap ? MODE : cudaBoundaryModeZero;

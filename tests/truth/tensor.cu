@@ -1,5 +1,5 @@
-// Bulk copies of boxes of tensors: what shared memory holds after a load, byte for byte, and what a tensor holds after
-// stores and reductions. Boxes lie inside, across an edge, and beyond all of it; of 1 to 5 dimensions, in each swizzle.
+// Bulk tensor copies: the bytes of shared memory after a load, and the tensor after stores and reductions. Boxes are
+// inside the tensor, cross its edge, and are out of bounds; 1 to 5 dimensions, all swizzle modes.
 //
 // architecture: sm_90a
 #include "replaced.cuh"
@@ -23,7 +23,7 @@ __global__ void load_apart(const __grid_constant__ CUtensorMap map, const __grid
     load_boxes<RANK, PIXELS, false, true>(map, places, result);
 }
 
-// A map that the kernel makes of another one.
+// A tensor map that the kernel creates from another one.
 __device__ CUtensorMap replaced_map;
 
 template <const Tensor &T, bool IN_GLOBAL>
@@ -51,7 +51,7 @@ static int launch_load(const struct truth_form *, void *result, void *const inpu
     return cudaGetLastError();
 }
 
-// Of boxes whose rows are apart in shared memory, with what lies between them.
+// Boxes whose rows are padded in shared memory; the padding is also compared.
 template <const Tensor &T>
 static int launch_load_apart(const struct truth_form *, void *result, void *const input[3]) {
     CUtensorMap map;
@@ -63,8 +63,8 @@ static int launch_load_apart(const struct truth_form *, void *result, void *cons
     return cudaGetLastError();
 }
 
-// The result is b, and boxes of a are stored to it, or combined with it. None begins before the tensor: to an H200 that
-// is an illegal instruction, of a store as of a reduction, and not of a load.
+// Boxes of a are stored to b or combined with b. No box starts at a negative coordinate: on an H200 such stores and
+// reductions are illegal instructions, such loads are not.
 template <const Tensor &T, class Operation>
 static int launch_store(const struct truth_form *, void *result, void *const input[3]) {
     CUtensorMap map;
@@ -116,7 +116,7 @@ static constexpr Tensor
     of_s32 = {2, TYPE(INT32), 4, {40, 50}, {36, 8}, {}, NO_SWIZZLE, ZEROS, 4, {{0, 0}, {-4, -1}, {28, 45}, {100, 0}}},
     of_s64 = {2, TYPE(INT64), 8, {20, 50}, {16, 8}, {}, NO_SWIZZLE, ZEROS, 3, {{0, 0}, {-6, -1}, {12, 45}}};
 
-// Boxes that are narrower than their swizzle.
+// Boxes narrower than the swizzle span.
 static constexpr Tensor
     apart_32 = {2, WORDS, {40, 50}, {4, 16}, {}, CU_TENSOR_MAP_SWIZZLE_32B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
     apart_64_16 = {2, WORDS, {40, 50}, {4, 16}, {}, CU_TENSOR_MAP_SWIZZLE_64B, ZEROS, 4, {{0, 0}, {-4, -1}, {36, 45}, {4, 60}}},
@@ -129,7 +129,7 @@ static constexpr Tensor
     apart_128_nan = {2, TYPE(BFLOAT16), 2, {64, 60}, {40, 8}, {}, CU_TENSOR_MAP_SWIZZLE_128B, NANS, 3, {{0, 0}, {-8, -1}, {40, 55}}},
     apart_pixels = {4, WORDS, {8, 7, 6, 5}, {}, {}, CU_TENSOR_MAP_SWIZZLE_64B, ZEROS, 4, {{0, -1, -1, 0}, {0, -1, -1, 0}, {0, 3, 2, 1}, {4, 4, 3, 4}}, 8, 20, {-1, -1}, {-1, -1}, {{0, 0}, {1, 2}, {2, 1}, {2, 2}}};
 
-// Channels, W, H, D, N. Convolutions of 3 taps: padding 1; padding 2 and every second pixel; no padding and taps two apart.
+// Channels, W, H, D, N. Convolutions with 3 taps: padding 1; padding 2 and stride 2; no padding and dilation 2.
 static constexpr Tensor
     pixels_3 = {3, WORDS, {8, 14, 16}, {}, {}, NO_SWIZZLE, ZEROS, 4, {{0, -1, 0}, {0, -1, 0}, {0, 5, 2}, {4, 10, 15}}, 8, 20, {-1}, {-1}, {{0}, {1}, {2}, {2}}},
     pixels_4 = {4, WORDS, {8, 7, 6, 5}, {}, {}, NO_SWIZZLE, ZEROS, 4, {{0, -1, -1, 0}, {0, -1, -1, 0}, {0, 3, 2, 1}, {4, 4, 3, 4}}, 8, 20, {-1, -1}, {-1, -1}, {{0, 0}, {1, 2}, {2, 1}, {2, 2}}},
@@ -138,7 +138,7 @@ static constexpr Tensor
     pixels_5 = {5, WORDS, {8, 7, 6, 3, 2}, {}, {}, NO_SWIZZLE, ZEROS, 4, {{0, -1, -1, -1, 0}, {0, -1, -1, -1, 0}, {0, 3, 2, 0, 1}, {4, 4, 3, 0, 1}}, 8, 20, {-1, -1, -1}, {-1, -1, -1}, {{0, 0, 0}, {1, 2, 1}, {2, 1, 0}, {2, 2, 2}}};
 // clang-format on
 
-// Of which others are made; hardly a field stays.
+// Templates of other maps, which replace nearly all fields.
 // clang-format off
 static constexpr Tensor
     model = {4, TYPE(FLOAT16), 2, {24, 9, 6, 2}, {16, 3, 2, 2}, {1, 4, 3, 5}, CU_TENSOR_MAP_SWIZZLE_32B, NANS, 1, {{0, 0, 0, 0}}};

@@ -1,13 +1,13 @@
-// Textures and surfaces of every dimension: at texels, between them, beyond the edges in each mode, in layers, cubes
-// and levels. Reads at texels are exact. Between texels the weights have 9 bits, 8 of them a fraction (CUDA C++
-// Programming Guide, "Linear Filtering"), which says not how they are rounded: see the bounds below.
+// Textures and surfaces of every dimension: at texels, between texels, out of bounds in each mode, in layers, cubes and
+// levels. Reads at texels are exact. Between texels the weights have 9 bits, 8 of them fractional (CUDA C++ Programming
+// Guide, "Linear Filtering"); their rounding is not documented, hence the bounds below.
 #include "arrays.cuh"
 
 enum { SIDE = 8, CUBES = 2 };
 
 // ---- Arrays --------------------------------------------------------------------------------------------------------
 
-// What is read: an array of an input's words, and how a coordinate becomes a texel.
+// The texture: an array of words of an input, and the mapping of coordinates to texels.
 struct Picture {
     cudaChannelFormatDesc format;
     cudaExtent extent;
@@ -23,7 +23,7 @@ static size_t texel_bytes(const Picture &p) {
     return (p.format.x + p.format.y + p.format.z + p.format.w) / 8;
 }
 
-// Copies words of the device into an array, beginning at an offset in texels.
+// Copies words in device memory to an array, from an offset in texels.
 static cudaError_t fill(const Picture &p, cudaArray_t array, cudaExtent extent, const void *words, size_t offset) {
     cudaMemcpy3DParms copy = {};
     const size_t row = extent.width * texel_bytes(p);
@@ -35,7 +35,7 @@ static cudaError_t fill(const Picture &p, cudaArray_t array, cudaExtent extent, 
     return cudaMemcpy3D(&copy);
 }
 
-// The texture stays: a process makes few of them.
+// The texture is not destroyed; a process creates few.
 static cudaError_t make_texture(const Picture &p, const void *words, cudaTextureObject_t *texture) {
     cudaResourceDesc resource = {};
     cudaTextureDesc description = {};
@@ -71,8 +71,8 @@ static cudaError_t make_texture(const Picture &p, const void *words, cudaTexture
 
 // ---- Kernels -------------------------------------------------------------------------------------------------------
 
-// Coordinate d of thread i, in texels: from two texels before the edge to two behind the other one, at an offset from a
-// texel's edge. FRACTION: each thread has an offset of its own.
+// Coordinate d of thread i in texels, from -2 to the size + 2, at an offset from the edge of a texel. FRACTION: the
+// offset differs between threads.
 enum { FRACTION = 1000 };
 __device__ float coordinate(unsigned i, int d, int quarters, int unit) {
     const int size[3] = {WIDTH, HEIGHT, DEPTH};
@@ -81,21 +81,21 @@ __device__ float coordinate(unsigned i, int d, int quarters, int unit) {
     const float texel = static_cast<float>(static_cast<int>(along % (size[d] + 4)) - 2) + offset;
     return unit ? texel / static_cast<float>(size[d]) : texel;
 }
-__device__ int layer_of(unsigned i) { // and two beyond the last
+__device__ int layer_of(unsigned i) { // and two out of bounds
     return i / 240 % (DEPTH + 2);
 }
 __device__ float level_of(unsigned i, int quarters) {
     return quarters == FRACTION ? static_cast<float>(i % 13) * 0.21f : static_cast<float>(i / 4 % 4) + 0.25f;
 }
 
-// Channels that the texels do not have are not looked at.
+// Channels that the format lacks are not compared.
 template <typename V>
 __device__ auto one_of(V v, unsigned i, int channels) {
     i %= channels;
     return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
 }
 
-// A direction through a face, with texel (s, t) of it and a length that means nothing.
+// A direction through texel (s, t) of a face, with an arbitrary length.
 __device__ float3 direction(unsigned i, int quarters) {
     const float offset = quarters == FRACTION ? 0.5f + static_cast<float>(i * 7919 % 1013) / 1100.0f : 0.25f * quarters;
     const float length = 0.25f + i % 3, a = (2 * (i / 6 % (SIDE - 1) + offset) / SIDE - 1) * length,
@@ -168,7 +168,7 @@ static int launch(const struct truth_form *, void *result, void *const input[3])
     return cudaGetLastError();
 }
 
-// Whole coordinates, in memory that is no array; behind the last one and before the first there is 0.
+// Integer coordinates in linear memory; out-of-bounds reads return 0.
 __global__ void fetch_linear(cudaTextureObject_t texture, unsigned *result) {
     result[INDEX] = one_of(tex1Dfetch<uint4>(texture, static_cast<int>(INDEX) - 100), INDEX, 4);
 }
@@ -241,10 +241,9 @@ static constexpr Picture
     fp16 = {{16, 16, 16, 16, cudaChannelFormatKindFloat}, PLANE, CLAMP, POINT, AS_IT_IS};
 // clang-format on
 
-// A weight is off by less than 2^-8 on either side, and the texels that it mixes are up to 2 apart: by dimension, and
-// for the two levels once more.
+// The error of a weight is less than 2^-8, and texels differ by up to 2; per dimension, and once more for two levels.
 #define WEIGHTS(dimensions) (dimensions * 0x1p-7)
-// A quarter is a weight as it is; what is left are fp32 sums of 8 numbers up to 1.
+// A weight of 1/4 is exact; the remaining error is from fp32 sums of 8 numbers up to 1.
 #define WHOLE_WEIGHTS 0x1p-20
 
 #define NAMED(name, R, A, comparison, bound, function)                                                                 \

@@ -1,9 +1,9 @@
-// Video instructions: arithmetic on two or four parts of a word, signed and unsigned in every mix, clamped, and summed
-// up; on parts chosen from words, put into one or combined with one.
+// Video instructions: arithmetic on two or four parts of a word, with all combinations of signs, saturation and
+// accumulation; with selected source parts, merged into or combined with a third word.
 //
-// ptxas makes other instructions of them, which take a word for a signed one where the PTX ISA has it unsigned: as what
-// .min and .max of an unsigned result compare, and in vmad whose sum is shifted or clamped. There the forms take parts
-// of words, and a third operand without its highest bit (SMALL).
+// ptxas emulates these instructions and treats some words as signed that the PTX ISA defines as unsigned: the operands
+// of .min and .max with an unsigned result, and vmad with a shift or saturation. In these cases the forms use parts of
+// words and a third operand whose highest bit is 0 (SMALL).
 #include "forms.cuh"
 
 #define OF_TYPE(F, op, d, a, b)                                                                                        \
@@ -11,7 +11,7 @@
     F(op##_##d##_##a##_##b##_sat, I32, I32, I32, I32, #op "." #d "." #a "." #b ".sat %0, %1, %2, %3;", EXACT, 0)       \
     F(op##_##d##_##a##_##b##_add, I32, I32, I32, I32, #op "." #d "." #a "." #b ".add %0, %1, %2, %3;", EXACT, 0)
 
-// The eight mixes for sums and differences, whose results can leave the range on either side; four for the others.
+// Eight combinations of signs for sums and differences, which can overflow on both sides; four for the others.
 #define OF_FOUR(F, op)                                                                                                 \
     OF_TYPE(F, op, u32, u32, u32)                                                                                      \
     OF_TYPE(F, op, s32, s32, s32)                                                                                      \
@@ -36,7 +36,7 @@
     COMPARISON(F, op, a, b, gt)                                                                                        \
     COMPARISON(F, op, a, b, ge)
 
-// The comparisons of unlike signs are two of six: the others take the same parts of the operands.
+// Two of the six comparisons with different signs; the others use the same parts of the operands.
 #define OF_WIDTH(F, n)                                                                                                 \
     OF_EIGHT(F, vadd##n)                                                                                               \
     OF_EIGHT(F, vsub##n)                                                                                               \
@@ -49,7 +49,7 @@
     COMPARISON(F, vset##n, s32, u32, lt)                                                                               \
     COMPARISON(F, vset##n, u32, s32, eq)
 
-// Parts chosen from both words, and a mask of those that are written.
+// Parts selected from both words, and a write mask.
 #define CHOSEN(F, name, text) F(name, I32, I32, I32, I32, text ";", EXACT, 0)
 #define OF_SELECTIONS(F)                                                                                               \
     CHOSEN(F, vadd4_b7531_b6420, "vadd4.u32.u32.u32 %0, %1.b7531, %2.b6420, %3")                                       \
@@ -71,8 +71,7 @@
     CHOSEN(F, vmax2_mask_h0, "vmax2.u32.u32.u32 %0.h0, %1.h12, %2.h00, %3")                                            \
     CHOSEN(F, vset2_mask_h1, "vset2.s32.s32.gt %0.h1, %1.h32, %2.h10, %3")
 
-// Each operation on whole words; on bytes and halves, which are clamped to the place where they are put; and combined
-// with a third word.
+// Each operation on words; on bytes and halfwords, saturated to the destination part; and combined with a third word.
 #define OF_SCALAR(F, op)                                                                                               \
     CHOSEN(F, op##_u32_u32_u32, #op ".u32.u32.u32 %0, %1, %2")                                                         \
     CHOSEN(F, op##_s32_s32_u32_sat, #op ".s32.s32.u32.sat %0, %1, %2")                                                 \

@@ -1,7 +1,7 @@
-// Instructions by which the lanes of a warp talk to each other.
+// Instructions that exchange data between the lanes of a warp.
 #include "forms.cuh"
 
-// Every lane takes part, unless the form narrows the mask itself.
+// All lanes participate, unless the form reduces the mask.
 #define SHUFFLE(F, mode, clamp)                                                                                        \
     F(shfl_sync_##mode##_b32, I32, I32, SHIFT, NONE,                                                                   \
       ".reg .b32 lane; and.b32 lane, %2, 31; shfl.sync." #mode ".b32 %0, %1, lane, " clamp ", 0xffffffff;", EXACT, 0)  \

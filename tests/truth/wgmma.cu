@@ -1,10 +1,10 @@
-// wgmma: products of 64 x 16 and more, by two warpgroups of the first block. A and B are the same rows of 32 bytes of
-// the inputs however they lie in shared memory, so that a wrong layout, swizzle or descriptor changes the result.
+// wgmma: two warpgroups of the first block compute tiles of 64 x 16 and more. A and B are the same rows of 32 bytes of
+// the inputs in all shared-memory layouts, so that a wrong layout, swizzle or descriptor changes the result.
 //
 // architecture: sm_90a
 #include "wgmma.cuh"
 
-// ---- Products ------------------------------------------------------------------------------------------------------
+// ---- WGMMA ---------------------------------------------------------------------------------------------------------
 
 #define OUT_4(letter) "+" letter(d[0]), "+" letter(d[1]), "+" letter(d[2]), "+" letter(d[3])
 #define OUT_8_FROM(letter, i)                                                                                          \
@@ -68,7 +68,7 @@ EACH_SWIZZLE(wgmma_bf16, 2, "m64n16k16.f32.bf16.bf16", PLAIN, "1, 1, 1, 0")
 EACH_SWIZZLE(wgmma_f16, 2, "m64n16k16.f32.f16.f16", PLAIN, "1, 1, 1, 0")
 EACH_SWIZZLE(wgmma_tf32, 4, "m64n16k8.f32.tf32.tf32", "1, 1, 1", "1, 1, 1")
 
-// MN-major: 64 columns, so that the widest run of neighbours is whole.
+// MN-major: 64 columns, which fill the widest swizzle span.
 #define EACH_MN(name, shape)                                                                                           \
     PRODUCT(name##_b, float, 32, 64, 2, 16, false, 16, true, as_it_is, SS_32("f", shape, "1, 1, 1, 0, 1"))             \
     PRODUCT(name##_b_32, float, 32, 64, 2, 32, false, 32, true, as_it_is, SS_32("f", shape, "1, 1, 1, 0, 1"))          \
@@ -83,7 +83,7 @@ EACH_SWIZZLE(wgmma_tf32, 4, "m64n16k8.f32.tf32.tf32", "1, 1, 1", "1, 1, 1")
 EACH_MN(wgmma_bf16_mn, "m64n64k16.f32.bf16.bf16")
 EACH_MN(wgmma_f16_mn, "m64n64k16.f32.f16.f16")
 
-// Widths, signs, D left out, sums in fp16.
+// Widths, signs, scale-d 0, fp16 accumulators.
 #define BF16(n) "m64n" #n "k16.f32.bf16.bf16"
 PRODUCT(wgmma_bf16_n8, float, 4, 8, 2, 128, false, 128, false, as_it_is, SS_4("f", BF16(8), PLAIN))
 PRODUCT(wgmma_bf16_n128, float, 64, 128, 2, 128, false, 128, false, as_it_is, SS_64("f", BF16(128), PLAIN))
@@ -98,8 +98,8 @@ PRODUCT(wgmma_f16_sum, unsigned, 4, 16, 2, 16, false, 16, false, as_it_is, SS_4(
 PRODUCT(wgmma_f16_sum_128, unsigned, 4, 16, 2, 128, false, 128, false, as_it_is, SS_4("r", F16_SUM, PLAIN))
 PRODUCT(wgmma_f16_sum_registers, unsigned, 4, 16, 2, 16, false, 128, false, as_it_is, RS_4("r", F16_SUM, "1, 1, 1, 0"))
 
-// Eight bits: of fp8 each mix of the two types, small integers and others; of integers any bytes, so that sums with a
-// large D wrap round or are clamped.
+// 8-bit types: all combinations of the fp8 types, with small integers and other values; integers with all byte values,
+// so that sums with a large D wrap around or saturate.
 #define FP8(name, types, a, b, span)                                                                                   \
     PRODUCT_OF(name, float, 8, 16, 1, span, false, span, false, a, b, SS_8("f", "m64n16k32.f32." types, "1, 1, 1"))
 #define FP8_MIX(name, types, a, b)                                                                                     \
@@ -127,7 +127,7 @@ INTEGERS(wgmma_u8_s8, "s32.u8.s8", 16)
 INTEGERS(wgmma_s8_satfinite, "satfinite.s32.s8.s8", 128)
 INTEGERS(wgmma_u8_satfinite, "satfinite.s32.u8.u8", 16)
 
-// 256 bits are as many bytes.
+// 256 1-bit elements take 32 bytes.
 #define BITS(name, span)                                                                                               \
     PRODUCT(name, unsigned, 8, 16, 1, span, false, span, false, mixed,                                                 \
             SS_8("r", "m64n16k256.s32.b1.b1.and.popc", "1"))                                                           \
@@ -136,9 +136,9 @@ INTEGERS(wgmma_u8_satfinite, "satfinite.s32.u8.u8", 16)
 BITS(wgmma_b1, 16)
 BITS(wgmma_b1_128, 128)
 
-// ---- More than one product -----------------------------------------------------------------------------------------
+// ---- More than one WGMMA -------------------------------------------------------------------------------------------
 
-// K of 64: four products whose descriptors go along rows of 128 swizzled bytes. A is all of input a for both
+// K = 64: four WGMMAs whose descriptors advance along swizzled rows of 128 bytes. A is the whole input a for both
 // warpgroups.
 __global__ void wgmma_bf16_k64(float *result, const unsigned *a, const unsigned *b, const float *c) {
     __shared__ alignas(1024) char a_tile[64 * 128], b_tiles[2][16 * 128];
@@ -170,7 +170,7 @@ __global__ void wgmma_bf16_k64(float *result, const unsigned *a, const unsigned 
     write(result, d);
 }
 
-// Two groups: the first is waited for alone, and its sums go on as the second's A.
+// Two groups: the first is awaited separately, and its accumulators become the A operand of the second.
 __global__ void wgmma_two_groups(float *result, const unsigned *a, const unsigned *b, const float *) {
     __shared__ alignas(1024) char a_tiles[2][64 * 128], b_tiles[2][16 * 128];
     if (blockIdx.x > 0) {
@@ -216,9 +216,9 @@ __global__ void wgmma_two_groups(float *result, const unsigned *a, const unsigne
 
 // ---- The table -----------------------------------------------------------------------------------------------------
 
-// Each truncation is at 24 bits of fp32 at a size under 32, or 128 of 65 terms; of fp16 at 11 bits. The PTX ISA leaves
-// open how fp8 is added up; Hopper keeps about 14 bits (DeepSeek-V3 Technical Report, arXiv 2412.19437, 3.3.2): 33
-// terms, each off by 2^-13 of a sum that is under 8 so far.
+// fp32 sums are truncated to 24 bits at magnitudes under 32, or under 128 for 65 terms; fp16 sums to 11 bits. The PTX
+// ISA does not define the accumulation of fp8; Hopper keeps about 14 bits (DeepSeek-V3 Technical Report, arXiv
+// 2412.19437, 3.3.2): 33 terms, each with an error of 2^-13 of a partial sum under 8.
 #define FP32_SUM (17 * 0x1p-19)
 #define LONG_SUM (65 * 0x1p-17)
 #define FP16_SUM 0x1p-6

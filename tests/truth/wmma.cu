@@ -1,5 +1,5 @@
-// wmma: tiles loaded from shared memory, multiplied and stored, in each shape, type and layout. Which lane holds which
-// element is the hardware's own, so a form is the whole way from memory to memory.
+// wmma: tiles are loaded from shared memory, multiplied and stored, in each shape, type and layout. The mapping of
+// elements to lanes is undefined, so each form goes from memory to memory.
 #include "forms.cuh"
 
 #include <cuda_bf16.h>
@@ -11,7 +11,7 @@ namespace wmma = nvcuda::wmma;
 using wmma::col_major;
 using wmma::row_major;
 
-// Element i of an input: the numbers as they lie there; of doubles, integers from -4 to 4.
+// Element i of an input, unchanged; for doubles, integers from -4 to 4.
 template <typename T>
 __device__ T number(const unsigned *words, int i) {
     if constexpr (std::is_same<T, double>::value) {
@@ -21,13 +21,13 @@ __device__ T number(const unsigned *words, int i) {
     }
 }
 
-// Lines are 16 bytes further apart than they are long.
+// The leading dimension has 16 bytes of padding.
 template <typename T>
 __host__ __device__ constexpr int stride(int line) {
     return line + 16 / static_cast<int>(sizeof(T));
 }
 
-// Of a tile, rounded up to the 32 bytes at a multiple of which each has to begin.
+// The bytes of a tile, rounded up to the required alignment of 32 bytes.
 template <typename T>
 __host__ __device__ constexpr int room(int rows, int columns, bool by_rows) {
     const int elements = by_rows ? rows * stride<T>(columns) : columns * stride<T>(rows), unit = 32 / sizeof(T);
@@ -41,7 +41,7 @@ __device__ void stage(T *tile, const unsigned *words, int first, int lines, int 
     }
 }
 
-// A warp makes a tile: D = A B + C.
+// One warp computes one tile: D = A B + C.
 template <int M, int N, int K, typename PRECISION, typename T, typename SUM, typename A_LAYOUT, typename B_LAYOUT,
           bool D_BY_ROWS>
 __global__ void tile(SUM *result, const unsigned *a, const unsigned *b, const unsigned *c) {
@@ -69,7 +69,7 @@ __global__ void tile(SUM *result, const unsigned *a, const unsigned *b, const un
 
 enum { TIMES, AND, XOR };
 
-// The same of elements of less than a byte: A in rows, B in columns, 16 bytes further apart than they are long.
+// Sub-byte elements: A row-major, B column-major, with 16 bytes of padding.
 template <int K, typename PRECISION, int HOW, bool D_BY_ROWS>
 __global__ void narrow_tile(int *result, const unsigned *a, const unsigned *b, const int *c) {
     constexpr int BITS = K == 32 ? 4 : 1, LINE = K * BITS / 32, APART = LINE + 4;
@@ -99,7 +99,7 @@ __global__ void narrow_tile(int *result, const unsigned *a, const unsigned *b, c
     wmma::store_matrix_sync(result + index * 64, c_rmem, 8, order);
 }
 
-// As in matrix.cu: at most 17 terms of size 1, each addition truncated at a size under 32.
+// As in matrix.cu: at most 17 terms of magnitude 1; each addition truncates at a magnitude under 32.
 #define FP32_SUM (17 * 0x1p-19)
 #define FP16_SUM 0x1p-6
 
