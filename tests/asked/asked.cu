@@ -213,7 +213,7 @@ __global__ void wrong_attention(Problem p) {
         r.o[MISTAKE == PERMUTED_PAIRS && r.d % 2 == 0 ? c ^ 1 : c] =
             r.keys && !(MISTAKE == OUTPUT_ZERO && odd) ? o[i] / sum : 0;
     if (r.lse && threadIdx.x == 0)
-        *r.lse = r.keys ? maximum + logf(lse_sum > 0 ? sums : sum) : -INFINITY;
+        *r.lse = r.keys ? maximum + logf(lse_sum > 0 ? lse_sum : sum) : -INFINITY;
 }
 
 template <Mistake MISTAKE>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_palette.py plots/palette: says where its colours cannot be told apart.
+"""check_palette.py plots/palette: reports colours that are hard to distinguish.
 
 Each colour of a theme has to differ from the paper by a contrast of 3 to 1 (WCAG 2, graphics), and from each other colour by 0.08 in OKLab, as
-people see it with normal vision and without red, green or blue cones (Machado, Oliveira and Fernandes, 2009). Exit status 1 where one does not.
+people see it with normal vision and without red, green or blue cones (Machado, Oliveira and Fernandes, 2009). Exit status 1 if a colour fails.
 """
 import sys
 
@@ -53,8 +53,8 @@ def check(rows):
 def main():
     with open(sys.argv[1]) as file:
         wrong = list(check([line.split() for line in file if line.strip()]))
-    for fault in wrong:
-        print(fault)
+    for error in wrong:
+        print(error)
     sys.exit(bool(wrong))
 
 

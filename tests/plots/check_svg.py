@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""check_svg.py CHART.svg...: names what a reader of a chart would stumble over.
+"""check_svg.py CHART.svg...: reports errors that affect readers of a chart.
 
 Texts outside the picture, texts that cover each other, type that is too small on a phone, text without contrast to the paper, light or dark,
-no title, no text alternative, colours without one for dark paper. Exit status 1 where there is anything. Widths are those of DejaVu Sans.
+no title, no text alternative, colours without a counterpart for a dark background. Exit status 1 if it finds an error. Text widths are computed for DejaVu Sans.
 """
 import re
 import sys
 import xml.etree.ElementTree as tree
 
-# Of the letters from the blank on, in thousandths of the type.
+# Widths of the letters from the space on, in thousandths of the type size.
 NARROW = (
     "318 401 460 838 636 950 780 275 390 390 500 838 318 361 318 337 636 636 636 636 636 636 636 636 636 636 337 "
     "337 838 838 838 531 1000 684 686 698 770 632 575 775 752 295 295 656 557 863 748 787 603 787 695 635 611 732 "
@@ -22,7 +22,7 @@ BOLD = (
     "716 493 595 478 712 652 924 645 652 582 712 365 712 838 "
 ).split()
 LEAST_TYPE = 11
-SHOWN_ON_A_PHONE = 328  # pixels that a page of 360 leaves a chart
+WIDTH_ON_A_PHONE = 328  # pixels of a chart on a page 360 pixels wide
 LEAST_CONTRAST = 4.5
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -44,7 +44,7 @@ def contrast(a, b):
 
 
 def texts_of(node, x=0.0, y=0.0, style=None):
-    """Each text with its place, type, anchor, weight and colour, as the groups around it say."""
+    """Each text with its position, size, anchor, weight and colour, which its groups define."""
     style = dict(style or {})
     for name in ("font-size", "text-anchor", "font-weight", "fill"):
         if node.get(name):
@@ -74,7 +74,7 @@ def check(path):
     for colour in {e.get(a) for e in root.iter() for a in ("fill", "stroke", "color")} - {None, "none", "currentColor", "black"}:
         if colour not in dark:
             yield "%s has no colour for dark paper" % colour
-    seen = []
+    texts = []
     for words, x, y, style, rotated in texts_of(root):
         if not words:
             continue
@@ -84,25 +84,25 @@ def check(path):
         here = (left, left + width, y - 0.73 * size, y + 0.18 * size, words)
         if rotated:
             yield "'%s' is rotated" % words
-        if size * SHOWN_ON_A_PHONE / box[2] < LEAST_TYPE:
-            yield "'%s' has type of %.1f pixels on a phone" % (words, size * SHOWN_ON_A_PHONE / box[2])
+        if size * WIDTH_ON_A_PHONE / box[2] < LEAST_TYPE:
+            yield "'%s' has type of %.1f pixels on a phone" % (words, size * WIDTH_ON_A_PHONE / box[2])
         if here[0] < 2 or here[1] > box[2] - 2 or here[2] < 2 or here[3] > box[3] - 2:
             yield "'%s' leaves the picture: %d to %d of %d, %d to %d of %d" % (words, *here[:2], box[2], *here[2:4], box[3])
-        for other in seen:
+        for other in texts:
             if here[0] < other[1] - 1 and here[1] > other[0] + 1 and here[2] < other[3] - 1 and here[3] > other[2] + 1:
                 yield "'%s' covers '%s'" % (words, other[4])
-        seen.append(here)
+        texts.append(here)
         for ink, ground in ((style["fill"], paper), (dark.get(style["fill"], "#000000"), dark.get(paper, "#000000"))):
             if contrast(ink, ground) < LEAST_CONTRAST:
                 yield "'%s' has a contrast of %.1f only" % (words, contrast(ink, ground))
-    if not seen:
+    if not texts:
         yield "has no text"
 
 
 def main():
-    wrong = [(path, fault) for path in sys.argv[1:] for fault in check(path)]
-    for path, fault in wrong:
-        print("%s: %s" % (path, fault))
+    wrong = [(path, error) for path in sys.argv[1:] for error in check(path)]
+    for path, error in wrong:
+        print("%s: %s" % (path, error))
     sys.exit(bool(wrong))
 
 

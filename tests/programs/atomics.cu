@@ -13,10 +13,10 @@ __device__ double add_by_cas(double *to, double value) {
 __device__ void least_by_cas(float *to, float value) {
     int old = __float_as_int(*to);
     while (value < __int_as_float(old)) {
-        const int seen = atomicCAS((int *)to, old, __float_as_int(value));
-        if (seen == old)
+        const int observed = atomicCAS((int *)to, old, __float_as_int(value));
+        if (observed == old)
             break;
-        old = seen;
+        old = observed;
     }
 }
 
@@ -29,7 +29,7 @@ struct results {
     unsigned short half_word;
 };
 
-__global__ void all_kinds(results *r, int *taken, int *of_block) {
+__global__ void all_kinds(results *r, int *acquisitions, int *per_block) {
     __shared__ double shared_sum;
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (threadIdx.x == 0)
@@ -49,7 +49,7 @@ __global__ void all_kinds(results *r, int *taken, int *of_block) {
     atomicAdd(&r->wide, 1ull << 33);
     atomicMax(&r->wide_max, (unsigned long long)i << 32);
     atomicAdd(&r->sum, 0.5f);
-    atomicAdd_block(&of_block[blockIdx.x], 1);
+    atomicAdd_block(&per_block[blockIdx.x], 1);
     atomicAdd_system(&r->product_sum, 0.25);
     add_by_cas(&r->by_cas, 1.0);
     add_by_cas(&shared_sum, 1.0);
@@ -64,7 +64,7 @@ __global__ void all_kinds(results *r, int *taken, int *of_block) {
         while (atomicCAS(&r->cas, 0, 1) != 0) {
         }
         __threadfence();
-        taken[0] = ((volatile int *)taken)[0] + 1;
+        acquisitions[0] = ((volatile int *)acquisitions)[0] + 1;
         __threadfence();
         atomicExch(&r->cas, 0);
     }
@@ -80,15 +80,15 @@ int main() {
     begin.ands = ~0u;
     begin.least = 1e9f;
     results *r = to_device(std::vector<results>{begin});
-    int *taken = zeros<int>(1), *of_block = zeros<int>(blocks);
-    all_kinds<<<blocks, threads>>>(r, taken, of_block);
-    EXPECT(to_host(of_block, blocks) == std::vector<int>(blocks, threads));
+    int *acquisitions = zeros<int>(1), *per_block = zeros<int>(blocks);
+    all_kinds<<<blocks, threads>>>(r, acquisitions, per_block);
+    EXPECT(to_host(per_block, blocks) == std::vector<int>(blocks, threads));
     const results end = to_host(r, 1)[0];
     EXPECT(end.add == n * (n - 1) / 2 && end.sub == -2 * n && end.min == -(n - 1) && end.max == n - 1);
     EXPECT(end.inc == n % 100 && end.dec == (100 - n % 100) % 100 && end.ands == 0 && end.ors == 0xffff);
     EXPECT(end.xors == 0 && end.umax == 0x80000000u + n - 1 && end.wide == (unsigned long long)n << 33);
     EXPECT(end.wide_max == (unsigned long long)(n - 1) << 32 && end.sum == 0.5f * n && end.product_sum == 0.25 * n);
     EXPECT(end.by_cas == n && end.shared_by_cas == n && end.least == 1000.0f - (n - 1) && end.half_word == n);
-    EXPECT(end.exchanged >= 0 && end.exchanged < n && end.cas == 0 && to_host(taken, 1)[0] == blocks);
+    EXPECT(end.exchanged >= 0 && end.exchanged < n && end.cas == 0 && to_host(acquisitions, 1)[0] == blocks);
     return 0;
 }

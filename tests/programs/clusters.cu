@@ -1,5 +1,5 @@
 // Clusters with a required and a preferred size: blocks add up the values in the shared memory of their cluster,
-// whatever its size.
+// for all cluster sizes.
 #include "program.cuh"
 
 #include <cooperative_groups.h>

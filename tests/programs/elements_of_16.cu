@@ -15,13 +15,13 @@ constexpr int BLOCKS = 24, THREADS = 64, NODES = BLOCKS * THREADS;
 // Each thread pushes its node; the version counter avoids the ABA problem.
 __global__ void push(head *list, unsigned long long *next) {
     const unsigned long long node = blockIdx.x * blockDim.x + threadIdx.x + 1;
-    head seen = {0, 0};
+    head expected = {0, 0};
     for (;;) {
-        next[node] = seen.node;
-        const head now = atomicCAS(list, seen, head{node, seen.changes + 1});
-        if (now.node == seen.node && now.changes == seen.changes)
+        next[node] = expected.node;
+        const head now = atomicCAS(list, expected, head{node, expected.changes + 1});
+        if (now.node == expected.node && now.changes == expected.changes)
             return;
-        seen = now;
+        expected = now;
     }
 }
 

@@ -104,7 +104,7 @@ static void parameters(Parts &p) {
 }
 
 static void edges(Parts &p) {
-    cudaGraphNode_t from[8], to[8], beside[2];
+    cudaGraphNode_t from[8], to[8], neighbours[2];
     cudaEvent_t event;
     size_t count = 0;
     OK(cudaGraphEventRecordNodeGetEvent(p.begin, &event));
@@ -116,15 +116,15 @@ static void edges(Parts &p) {
     OK(cudaGraphGetEdges(p.graph, from, to, nullptr, &count));
     EXPECT(count == 6 && from[0] == p.set && to[0] == p.begin && from[5] == p.back && to[5] == p.host);
     count = 2;
-    OK(cudaGraphNodeGetDependentNodes(p.kernel, beside, nullptr, &count));
-    EXPECT(count == 1 && beside[0] == p.end);
-    OK(cudaGraphNodeGetDependencies(p.kernel, beside, nullptr, &count));
-    EXPECT(count == 1 && beside[0] == p.begin);
+    OK(cudaGraphNodeGetDependentNodes(p.kernel, neighbours, nullptr, &count));
+    EXPECT(count == 1 && neighbours[0] == p.end);
+    OK(cudaGraphNodeGetDependencies(p.kernel, neighbours, nullptr, &count));
+    EXPECT(count == 1 && neighbours[0] == p.begin);
     OK(cudaGraphRemoveDependencies(p.graph, &p.back, &p.host, nullptr, 1));
     OK(cudaGraphNodeGetDependencies(p.host, nullptr, nullptr, &count));
     EXPECT(count == 0);
 #endif
-    (void)from, (void)to, (void)beside;
+    (void)from, (void)to, (void)neighbours;
     OK(cudaGraphDestroyNode(p.kernel));
     OK(cudaGraphGetNodes(p.graph, nullptr, &count));
     EXPECT(count == 6);

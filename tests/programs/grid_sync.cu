@@ -7,11 +7,11 @@
 namespace cg = cooperative_groups;
 
 // Smoothing iterations in one launch: each reads its neighbours' values of the previous iteration.
-__global__ void smooth(float *one, float *two, int n, int rounds) {
+__global__ void smooth(float *one, float *two, int n, int iterations) {
     const cg::grid_group grid = cg::this_grid();
-    for (int round = 0; round < rounds; round++) {
-        const float *from = round % 2 ? two : one;
-        float *to = round % 2 ? one : two;
+    for (int iteration = 0; iteration < iterations; iteration++) {
+        const float *from = iteration % 2 ? two : one;
+        float *to = iteration % 2 ? one : two;
         for (int i = grid.thread_rank(); i < n; i += grid.size())
             to[i] = 0.5f * from[(i + n - 1) % n] + 0.5f * from[(i + 1) % n];
         grid.sync();
@@ -38,21 +38,21 @@ __global__ void groups(const int *x, int *sums, int *found, int n) {
 }
 
 int main() {
-    const int n = 3000, rounds = 5;
+    const int n = 3000, iterations = 5;
     std::vector<float> x = whole_numbers(n, 64), next(n);
     float *one = to_device(x), *two = zeros<float>(n);
-    int supported, fit, length = n, times = rounds;
+    int supported, fit, length = n, times = iterations;
     OK(cudaDeviceGetAttribute(&supported, cudaDevAttrCooperativeLaunch, 0));
     OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, smooth, 128, 0));
     EXPECT(supported && fit > 0);
     void *arguments[] = {&one, &two, &length, &times};
     OK(cudaLaunchCooperativeKernel(smooth, dim3(8), dim3(128), arguments, 0, nullptr));
-    for (int round = 0; round < rounds; round++) {
+    for (int iteration = 0; iteration < iterations; iteration++) {
         for (int i = 0; i < n; i++)
             next[i] = 0.5f * x[(i + n - 1) % n] + 0.5f * x[(i + 1) % n];
         x.swap(next);
     }
-    EXPECT(to_host(rounds % 2 ? two : one, n) == x);
+    EXPECT(to_host(iterations % 2 ? two : one, n) == x);
 
     const int count = 1024;
     std::vector<int> numbers(count);

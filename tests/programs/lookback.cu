@@ -52,29 +52,29 @@ __global__ void scan_in_one_pass(const int *x, long long *sums, ulonglong2 *stat
 }
 
 // The same with two words: the value is stored first, then a flag.
-__global__ void chain(long long *sum_so_far, unsigned *there, const int *x, int rounds) {
+__global__ void chain(long long *running_sum, unsigned *ready, const int *x, int iterations) {
     const int block = blockIdx.x;
     if (threadIdx.x > 0)
         return;
-    for (int round = 0; round < rounds; round++) {
-        const int at = round * gridDim.x + block;
+    for (int iteration = 0; iteration < iterations; iteration++) {
+        const int at = iteration * gridDim.x + block;
         long long before = 0;
         if (block > 0) {
             unsigned flag;
             do {
-                asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(flag) : "l"(there + at - 1) : "memory");
+                asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(flag) : "l"(ready + at - 1) : "memory");
                 __threadfence();
             } while (flag == 0);
-            before = sum_so_far[at - 1];
+            before = running_sum[at - 1];
         }
-        sum_so_far[at] = before + x[at];
-        asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(there + at), "r"(1) : "memory");
+        running_sum[at] = before + x[at];
+        asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(ready + at), "r"(1) : "memory");
     }
 }
 
 // Even blocks store pairs with equal halves, odd blocks search for a torn pair.
-__global__ void pairs(ulonglong2 *at, int *torn, int rounds) {
-    for (int i = 0; i < rounds; i++) {
+__global__ void pairs(ulonglong2 *at, int *torn, int iterations) {
+    for (int i = 0; i < iterations; i++) {
         if (blockIdx.x % 2 == 0) {
             publish(at + threadIdx.x, i, i);
         } else {
@@ -97,14 +97,14 @@ int main() {
     long long sum = 0;
     for (int i = 0; i < n; i++)
         EXPECT(result[i] == (sum += x[i]));
-    const int rounds = n / 8;
+    const int iterations = n / 8;
     long long *chained = zeros<long long>(n);
-    chain<<<8, 32>>>(chained, zeros<unsigned>(n), x_device, rounds);
+    chain<<<8, 32>>>(chained, zeros<unsigned>(n), x_device, iterations);
     const std::vector<long long> chains = to_host(chained, n);
-    for (int round = 0; round < rounds; round++) {
+    for (int iteration = 0; iteration < iterations; iteration++) {
         sum = 0;
         for (int block = 0; block < 8; block++)
-            EXPECT(chains[8 * round + block] == (sum += x[8 * round + block]));
+            EXPECT(chains[8 * iteration + block] == (sum += x[8 * iteration + block]));
     }
     int *torn = zeros<int>(1);
     pairs<<<2, 32>>>(zeros<ulonglong2>(32), torn, 10000);

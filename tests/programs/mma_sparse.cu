@@ -140,9 +140,11 @@ static Sparse sparse(int k, Kind kind, int selector, bool ordered, unsigned *sta
             if (ordered && first > second)
                 std::swap(first, second);
             for (int i = 0; i < chunk / 2; i++) {
-                const unsigned place = (pairs ? i / 2 : i) ? second : first;
+                const unsigned position = (pairs ? i / 2 : i) ? second : first;
                 const int value = some_number(state, kind), kept = c * chunk / 2 + i;
-                made.dense[row][c * chunk + (bits == 32 ? place / 2 : pairs ? 2 * place + i % 2 : place)] = value;
+                made.dense[row][c * chunk + (bits == 32 ? position / 2
+                                             : pairs    ? 2 * position + i % 2
+                                                        : position)] = value;
                 made.registers[(row / 8 + kept / (4 * width) * 2) * 32 + row % 8 * 4 + kept / width % 4] |=
                     encoded(value, kind) << kept % width * bits;
             }

@@ -18,10 +18,10 @@ __global__ void by_pipeline(const float *x, float *sums, int tiles) {
     const auto block = cg::this_thread_block();
     auto pipeline = cuda::make_pipeline(block, &state);
     float sum = 0;
-    for (int tile = 0, asked = 0; tile < tiles; tile++) {
-        for (; asked < tiles && asked < tile + STAGES; asked++) {
+    for (int tile = 0, issued = 0; tile < tiles; tile++) {
+        for (; issued < tiles && issued < tile + STAGES; issued++) {
             pipeline.producer_acquire();
-            cuda::memcpy_async(block, stage[asked % STAGES], x + asked * COPIED,
+            cuda::memcpy_async(block, stage[issued % STAGES], x + issued * COPIED,
                                cuda::aligned_size_t<16>(COPIED * sizeof(float)), pipeline);
             pipeline.producer_commit();
         }

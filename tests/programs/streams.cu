@@ -18,7 +18,7 @@ static void CUDART_CB count_up(void *counter) {
 }
 
 int main() {
-    const int pieces = 4, length = 500, n = pieces * length;
+    const int chunks = 4, length = 500, n = chunks * length;
     const std::vector<float> x = whole_numbers(n, 50);
     float *pinned, *x_device = zeros<float>(n), *y = zeros<float>(n), *sums = zeros<float>(n / 2);
     int least, greatest, called = 0;
@@ -27,13 +27,13 @@ int main() {
         pinned[i] = x[i];
     OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     EXPECT(greatest <= least);
-    cudaStream_t stream[pieces], last;
-    cudaEvent_t done[pieces], begin, end;
+    cudaStream_t stream[chunks], last;
+    cudaEvent_t done[chunks], begin, end;
     OK(cudaStreamCreateWithPriority(&last, cudaStreamNonBlocking, greatest));
     OK(cudaEventCreate(&begin));
     OK(cudaEventCreate(&end));
     OK(cudaEventRecord(begin, last));
-    for (int p = 0; p < pieces; p++) {
+    for (int p = 0; p < chunks; p++) {
         OK(cudaStreamCreateWithFlags(&stream[p], cudaStreamNonBlocking));
         OK(cudaEventCreateWithFlags(&done[p], cudaEventDisableTiming));
         OK(cudaMemcpyAsync(x_device + p * length, pinned + p * length, length * sizeof(float), cudaMemcpyHostToDevice,
@@ -50,10 +50,10 @@ int main() {
     OK(cudaEventQuery(end));
     float milliseconds = -1;
     OK(cudaEventElapsedTime(&milliseconds, begin, end));
-    EXPECT(milliseconds >= 0 && called == pieces);
+    EXPECT(milliseconds >= 0 && called == chunks);
     for (int i = 0; i < n / 2; i++)
         EXPECT(pinned[i] == x[i] * x[i] + x[i + n / 2] * x[i + n / 2]);
-    for (int p = 0; p < pieces; p++) {
+    for (int p = 0; p < chunks; p++) {
         OK(cudaStreamDestroy(stream[p]));
         OK(cudaEventDestroy(done[p]));
     }

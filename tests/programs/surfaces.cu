@@ -26,14 +26,14 @@ __global__ void write(cudaSurfaceObject_t surface, int kind) {
         surf3Dwrite(v, surface, 4 * x, y, z);
 }
 
-struct Seen {
+struct Values {
     float surface, texture, level;
 };
 
-__global__ void read(cudaSurfaceObject_t surface, cudaTextureObject_t texture, int kind, Seen *seen) {
+__global__ void read(cudaSurfaceObject_t surface, cudaTextureObject_t texture, int kind, Values *values) {
     const int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
     const float u = x + 0.5f, v = y + 0.5f, w = z + 0.5f;
-    Seen &at = seen[(z * HEIGHT + y) * WIDTH + x];
+    Values &at = values[(z * HEIGHT + y) * WIDTH + x];
     if (kind == LINE) {
         surf1Dread(&at.surface, surface, 4 * x);
         at.texture = tex1D<float>(texture, u);
@@ -71,11 +71,11 @@ static void written_and_read(int kind) {
     cudaTextureObject_t texture;
     OK(cudaCreateSurfaceObject(&surface, &resource));
     OK(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
-    Seen *seen = zeros<Seen>(TEXELS);
+    Values *values = zeros<Values>(TEXELS);
     write<<<1, dim3(WIDTH, HEIGHT, DEPTH)>>>(surface, kind);
     OK(cudaGetLastError());
-    read<<<1, dim3(WIDTH, HEIGHT, DEPTH)>>>(surface, texture, kind, seen);
-    const std::vector<Seen> result = to_host(seen, TEXELS);
+    read<<<1, dim3(WIDTH, HEIGHT, DEPTH)>>>(surface, texture, kind, values);
+    const std::vector<Values> result = to_host(values, TEXELS);
     for (int i = 0; i < TEXELS; i++) {
         const int x = i % WIDTH, y = kind >= PICTURE ? i / WIDTH % HEIGHT : 0,
                   z = kind == LINE || kind == PICTURE ? 0 : i / WIDTH / HEIGHT;
