@@ -38,8 +38,8 @@ def tensor_core_attention(
     query = query0 + tl.arange(0, QUERIES)
     column = tl.arange(0, BLOCK_D)
     rows = (head * nq + query[:, None]) * HEAD_DIM + column[None, :]  # offsets in Q and O
-    in_bounds = (query[:, None] < nq) & (column[None, :] < HEAD_DIM)
-    q = tl.load(Q + rows, mask=in_bounds, other=0.0)
+    q_in_bounds = (query[:, None] < nq) & (column[None, :] < HEAD_DIM)
+    q = tl.load(Q + rows, mask=q_in_bounds, other=0.0)
     key_end = nk
     if CAUSAL:
         key_end = tl.minimum(nk, query0 + QUERIES + nk - nq)
@@ -69,7 +69,7 @@ def tensor_core_attention(
         row_max = new_max
 
     row_sum = tl.where(row_sum == 0.0, 1.0, row_sum)  # fully masked rows are 0
-    tl.store(O + rows, (o / row_sum[:, None]).to(q.dtype), mask=in_bounds)
+    tl.store(O + rows, (o / row_sum[:, None]).to(q.dtype), mask=q_in_bounds)
 
 
 def attention(q, k, v, softmax_scale, causal=False, stages=1):

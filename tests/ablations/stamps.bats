@@ -82,14 +82,14 @@ END
     cat lessons/14_b/README.md
     page=lessons/14_b/README.md
     grep -qxF '| cycles | D=64, lesson 13 | D=64, lesson 14 | D=128, lesson 13 | D=128, lesson 14 |' $page
-    grep -qxF '| finds out whether maxima have to be raised | 150 | 150 | 150 | 150 |' $page
-    grep -qxF '| exponentials before the wait for the products | - | 1 | - | 1 |' $page
-    grep -qxF '| rounds the weights | 100 | - | 100 | - |' $page
-    grep -qxF '| **a step of a warpgroup** | 1400 | 1262 | 1400 | 1262 |' $page
-    grep -qxF '| of it from the scores to its end | 800 | 662 | 800 | 662 |' $page
-    grep -qxF "| **the products of all warpgroups' steps**, at least | 1024 | 1024 | 2048 | 2048 |" $page
-    grep -qxF '| of them without its own scores | 768 | 768 | 1536 | 1536 |' $page
-    grep -qxF '| what the stamps cost, in time | +2.5 % | +2.5 % | +2.5 % | +2.5 % |' $page
+    grep -qxF '| warp vote: is rescaling necessary? | 150 | 150 | 150 | 150 |' $page
+    grep -qxF '| exponentials before the wait for PV | - | 1 | - | 1 |' $page
+    grep -qxF '| rounds the weights to 16 bits | 100 | - | 100 | - |' $page
+    grep -qxF '| **iteration of one warpgroup** | 1400 | 1262 | 1400 | 1262 |' $page
+    grep -qxF '| from the end of QK^T to the end of the iteration | 800 | 662 | 800 | 662 |' $page
+    grep -qxF "| **both GEMMs of all warpgroups**, minimum | 1024 | 1024 | 2048 | 2048 |" $page
+    grep -qxF '| without its own QK^T | 768 | 768 | 1536 | 1536 |' $page
+    grep -qxF '| slow-down by the time stamps | +2.5 % | +2.5 % | +2.5 % | +2.5 % |' $page
     grep -qxF '| cycles | D=64, lesson 13 | D=128, lesson 13 |' $page # with a mask
     grep -q 'B,H,N,D = 4,16,4096,64 and 4,16,4096,128, no mask. Fake GPU: driver 1.0, CUDA 13.0, 20.*, commit abc1234.$' $page
     plots/tables --check
@@ -97,7 +97,7 @@ END
     sed -i '2s/,turn,/,turns,/' $rows
     run plots/tables
     [ "$status" -eq 2 ]
-    [ "$output" = "results/fake-gpu/steps.csv:2: segment is 'turns', not the name of a segment; mend or delete this line" ]
+    [ "$output" = "results/fake-gpu/steps.csv:2: segment is 'turns', not the name of a segment; fix or delete this line [invalid-row]" ]
 }
 
 @test "what cannot be measured: one line, status 2" {

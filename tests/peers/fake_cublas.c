@@ -1,5 +1,5 @@
-// A fake cuBLAS that computes the GEMM on the host in the simulator's memory, so that the rest of the baseline can be checked
-// without a GPU. It supports only the calls of the baseline.
+// A fake cuBLAS that computes the GEMM on the host in the simulator's memory, so that the rest of the baseline can be
+// checked without a GPU. It supports only the calls of the baseline.
 #include <assert.h>
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ int cublasSetMathMode(void *handle, int mode) {
     return handle && mode == 0 ? 0 : 1;
 }
 
-// fetch() and store() copy through a second device allocation: the check rejects inputs that were copied to the host, and
-// outputs that were copied from the host.
+// fetch() and store() copy through a second device allocation: the check rejects inputs that were copied to the host,
+// and outputs that were copied from the host.
 static float *fetch(const float *device, long long count) {
     const size_t bytes = (size_t)count * sizeof(float);
     float *host = malloc(bytes), *staging;

@@ -195,7 +195,7 @@ full() {
     keep '$2 !~ /-02_/'
     echo '    .dtypes = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16,' >solutions/02_vectorized/attention.cu
     run --separate-stderr plots/draw --svg
-    lacks 'N=4096: ' <<<"$stderr"
+    lacks 'lacks at N=4096' <<<"$stderr"
 }
 
 @test "with one head dimension or one size the possible charts are drawn" {
