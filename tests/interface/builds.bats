@@ -60,7 +60,7 @@ compiled() {
     make lesson-02 lesson-01 check $small
     wait $! || { cat "$BATS_TEST_TMPDIR/first"; false; }
     # Nothing half-made is left behind.
-    [ -z "$(half_made)" ]
+    [ -z "$(temporary_files)" ]
 }
 
 @test "a compiler is named where it takes more than three seconds, and not after Ctrl-C" {
@@ -80,24 +80,49 @@ compiled() {
     [ -z "$(find build/objects/common -name 'shape.o.*')" ]
 }
 
-@test "what was compiled in one folder serves another one whose name is as long, under that name" {
-    mkdir -p "$BATS_TEST_TMPDIR"/bin "$BATS_TEST_TMPDIR"/{one,two,three}
+@test "what was compiled in one folder serves every other one, and names no folder" {
+    mkdir -p "$BATS_TEST_TMPDIR"/bin "$BATS_TEST_TMPDIR"/{one,"the (2nd)  [x]+"}
+    ln -s "the (2nd)  [x]+" "$BATS_TEST_TMPDIR/link"
     cat >"$BATS_TEST_TMPDIR/bin/nvcc" <<'END'
 #!/bin/sh
 echo compiled >>"$(dirname "$0")/../log"
 while [ $# -gt 1 ]; do
-    case $1 in -o) pwd -P >"$2" ;; -MF) echo "k.so: $PWD/k.cu" >"$2" ;; esac
+    case $1 in
+    -o) printf '\0.file\n.file\t1 "%s/a/k.cu"\n.file\t2 "/usr/%s/k.h"\nend\n' "$PWD" "$PWD" >"$2" ;;
+    -MF) echo "k.so: k.cu" >"$2" ;;
+    esac
     shift
 done
 END
     chmod +x "$BATS_TEST_TMPDIR/bin/nvcc"
     compiler=$PWD/scripts/compile-kernel
-    for folder in one two three; do
+    for folder in one link; do
         cd "$BATS_TEST_TMPDIR/$folder"
         echo same >k.cu
+        "$compiler" k.so "$BATS_TEST_TMPDIR/bin/nvcc" k.cu
+        there=$(pwd -P)
+        # The length of the file is what nvcc has written.
+        printf '\0.file\n.file\t1 "a/k.cu"%*s\n.file\t2 "/usr/%s/k.h"\nend\n' $((${#there} + 1)) "" "$there" | cmp - k.so
+        rm k.so
         KERNEL_CACHE=$BATS_TEST_TMPDIR/kernels "$compiler" k.so "$BATS_TEST_TMPDIR/bin/nvcc" k.cu
-        [ "$(cat k.so)" = "$(pwd -P)" ]
-        [ "$(cat k.d)" = "k.so: $PWD/k.cu" ]
     done
-    [ "$(wc -l <"$BATS_TEST_TMPDIR/log")" -eq 2 ] # of three, "two" was known
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/log")" -eq 3 ] # of four, the last one was known
+}
+
+@test "a copy of a built checkout, beside it or in its place, compiles nothing and names its own sources" {
+    make solution-02 check $small
+    cp -a "$project" "$BATS_TEST_TMPDIR/copy"
+    mv "$BATS_TEST_TMPDIR/copy" "$BATS_TEST_TMPDIR/renamed"
+    ln -s renamed "$BATS_TEST_TMPDIR/link"
+    for folder in renamed link; do
+        cd "$BATS_TEST_TMPDIR/$folder"
+        [ -z "$(compiled make solution-02 trace $small)" ]
+        counts=build/trace/solution-02_vectorized-attention.csv
+        grep -q '"solutions/02_vectorized/attention.cu"' $counts
+        run ! grep -F "$project" $counts
+        # After a change, too, which is compiled here.
+        echo "// changed" >>solutions/02_vectorized/attention.cu
+        make solution-02 trace $small
+        run ! grep -e "$project" -e "$BATS_TEST_TMPDIR" $counts
+    done
 }
