@@ -8,16 +8,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "usage: attention check|bench --kernel FILE.so [--name NAME] [--source FILE.cu] [--device gpu|sim] "
-    "[--shape B,H,N,D | --sample trace|profile] [--causal] [--dtype fp32|fp16|bf16] [--inputs FAMILY] [--layout "
-    "bhnd|bnhd|mixed|BATCH,HEAD,ROW] "
-    "[--scale X] [--data DIR] [--seed S] [--time-limit SECONDS] [--results DIR] [--commit HASH] [--quick | --small] "
-    "[--verbose] "
-    "[--ceilings FILE.so] "
-    "[--state DIR] [--fresh] [--sizes N,N,...] [--lse] [--ready]";
-
 static const char descriptor_variable[] = "ATTENTION_ARGUMENTS_FD";
+
+// Ends a message with the code by which tests and searches know it.
+static bool with_code(struct message *error, const char *code) {
+    const size_t length = strlen(error->text);
+    snprintf(error->text + length, sizeof error->text - length, " [%s]", code);
+    return false;
+}
 
 static bool copy(char *to, size_t size, const char *text, struct message *error) {
     if (strlen(text) >= size)
@@ -99,7 +97,7 @@ static bool parse_option(const char *option, const char *value, struct arguments
         return append(lists->source, &lists->sources, value, error);
     if (!strcmp(option, "--device")) {
         if (strcmp(value, "gpu") && strcmp(value, "sim"))
-            return message_set(error, "DEVICE=%.60s is unknown: use gpu or sim", value);
+            return message_set(error, "DEVICE=%.60s is unknown; use gpu or sim", value);
         a->device = !strcmp(value, "gpu") ? DEVICE_GPU : DEVICE_SIMULATOR;
     } else if (!strcmp(option, "--shape")) {
         a->has_shape = true;
@@ -131,7 +129,7 @@ static bool parse_option(const char *option, const char *value, struct arguments
         a->has_seed = true;
     } else if (!strcmp(option, "--time-limit")) {
         if (!read_unsigned(value, &number) || number < 1 || number > 86400)
-            return message_set(error, "time limit %.60s cannot be used: give 1 to 86400 seconds", value);
+            return message_set(error, "TIME_LIMIT=%.60s cannot be used: give 1 to 86400 seconds", value);
         a->time_limit = (int)number;
     } else if (!strcmp(option, "--results")) {
         return copy(a->results, sizeof a->results, value, error);
@@ -144,14 +142,14 @@ static bool parse_option(const char *option, const char *value, struct arguments
     } else if (!strcmp(option, "--sizes")) {
         return read_sizes(value, a, error);
     } else {
-        return message_set(error, "option %.60s is unknown; %s", option, usage);
+        return message_set(error, "option %.60s is unknown; common/arguments.h lists the options", option);
     }
     return true;
 }
 
 static bool join_kernels(struct arguments *a, const struct lists *lists, struct message *error) {
     if (!lists->libraries)
-        return message_set(error, "no kernel: give --kernel FILE.so; %s", usage);
+        return message_set(error, "no kernel: give --kernel FILE.so");
     if (lists->names > lists->libraries || lists->sources > lists->libraries)
         return message_set(error, "more names or sources than kernels: give each --kernel at most one of each");
     if (a->action == ACTION_CHECK && lists->libraries > 1)
@@ -167,39 +165,38 @@ static bool join_kernels(struct arguments *a, const struct lists *lists, struct 
     return true;
 }
 
-bool arguments_parse(int argc, char **argv, struct arguments *a, struct message *error) {
-    struct lists lists = {0};
-    memset(a, 0, sizeof *a);
-    a->time_limit = 60;
-    if (argc < 2)
-        return message_set(error, "no action: %s", usage);
-    if (strcmp(argv[1], "check") && strcmp(argv[1], "bench"))
-        return message_set(error, "action %.60s is unknown: use check or bench", argv[1]);
-    a->action = !strcmp(argv[1], "bench") ? ACTION_BENCH : ACTION_CHECK;
+// Sets the options; false with the code in the message.
+static bool parse_options(int argc, char **argv, struct arguments *a, struct lists *lists, struct message *error) {
+    const struct {
+        const char *option;
+        bool *set;
+    } flags[] = {{"--causal", &a->causal}, {"--quick", &a->quick}, {"--fresh", &a->fresh},    {"--lse", &a->lse},
+                 {"--ready", &a->ready},   {"--small", &a->small}, {"--verbose", &a->verbose}};
+    enum { FLAGS = sizeof flags / sizeof *flags };
     for (int i = 2; i < argc; i++) {
-        if (!strcmp(argv[i], "--causal"))
-            a->causal = true;
-        else if (!strcmp(argv[i], "--quick"))
-            a->quick = true;
-        else if (!strcmp(argv[i], "--fresh"))
-            a->fresh = true;
-        else if (!strcmp(argv[i], "--lse"))
-            a->lse = true;
-        else if (!strcmp(argv[i], "--ready"))
-            a->ready = true;
-        else if (!strcmp(argv[i], "--small"))
-            a->small = true;
-        else if (!strcmp(argv[i], "--verbose"))
-            a->verbose = true;
-        else if (strncmp(argv[i], "--", 2))
-            return message_set(error, "argument %.60s is unknown; %s", argv[i], usage);
+        int flag = 0;
+        while (flag < FLAGS && strcmp(argv[i], flags[flag].option))
+            flag++;
+        if (flag < FLAGS) {
+            *flags[flag].set = true;
+            continue;
+        }
+        if (strncmp(argv[i], "--", 2))
+            message_set(error, "argument %.60s is unknown; common/arguments.h lists the options", argv[i]);
         else if (i + 1 == argc)
-            return message_set(error, "option %.60s needs a value; %s", argv[i], usage);
-        else if (!parse_option(argv[i], argv[i + 1], a, &lists, error))
-            return false;
-        else
+            message_set(error, "option %.60s needs a value", argv[i]);
+        else if (parse_option(argv[i], argv[i + 1], a, lists, error)) {
             i++;
+            continue;
+        } else
+            return with_code(error, "unknown-value");
+        return with_code(error, "usage");
     }
+    return true;
+}
+
+// Options that are right by themselves and exclude each other.
+static bool options_agree(const struct arguments *a, struct message *error) {
     if (*a->data && a->has_shape)
         return message_set(error, "DATA and SHAPE exclude each other: the files have a shape of their own");
     if (*a->data && *a->inputs)
@@ -214,12 +211,30 @@ bool arguments_parse(int argc, char **argv, struct arguments *a, struct message 
         return message_set(error, "bench times N(0,1) inputs: leave INPUTS out, or use check");
     if (a->layout.layout == LAYOUT_STRIDES && (!a->has_shape || a->shape.is_matrix))
         return message_set(error, "strides in LAYOUT are those of one shape: give SHAPE=B,H,N,D, too");
+    return !a->has_shape || a->shape.is_matrix || shape_strides_disjoint(&a->shape.attention, error);
+}
+
+bool arguments_parse(int argc, char **argv, struct arguments *a, struct message *error) {
+    struct lists lists = {0};
+    memset(a, 0, sizeof *a);
+    a->time_limit = 60;
+    if (argc < 2 || (strcmp(argv[1], "check") && strcmp(argv[1], "bench")))
+        return message_set(error, "build/bin/attention has no action '%.60s': use check or bench [usage]",
+                           argc < 2 ? "" : argv[1]);
+    a->action = !strcmp(argv[1], "bench") ? ACTION_BENCH : ACTION_CHECK;
+    if (!parse_options(argc, argv, a, &lists, error))
+        return false;
     a->shape.attention.causal = a->causal;
     a->shape.attention.layout = a->layout.layout;
     memcpy(a->shape.attention.stride, a->layout.stride, sizeof a->layout.stride);
-    if (a->has_shape && !a->shape.is_matrix && !shape_strides_disjoint(&a->shape.attention, error))
-        return false;
-    return a->ready || join_kernels(a, &lists, error);
+    if (!options_agree(a, error))
+        return with_code(error, "conflict");
+    if (a->device == DEVICE_GPU && (a->sample == SAMPLE_TRACE || a->sample == SAMPLE_EXPLORE))
+        return message_set(error, "%s [simulator-only]",
+                           a->sample == SAMPLE_TRACE
+                               ? "trace counts on the simulator, not on a GPU; omit DEVICE, or use make ... profile"
+                               : "explore records on the simulator, not on a GPU; omit DEVICE");
+    return a->ready || join_kernels(a, &lists, error) || with_code(error, "usage");
 }
 
 int arguments_send(const struct arguments *arguments) {

@@ -45,11 +45,11 @@ struct arguments {
     int time_limit;         // seconds for one step
     char results[PATH_MAX]; // folder, "": nothing is recorded
     char commit[128];
+    bool ready; // only reports whether the options are right and it could run here; no kernel is needed
     // Of bench alone:
     char ceilings[PATH_MAX]; // library that measures what the GPU reaches, "": not asked for
     char state[PATH_MAX];    // folder that remembers a run which is not complete, "": none is continued
     bool fresh;              // starts over instead of resuming a run
-    bool ready;              // only reports whether it could run here; no kernel is needed
     bool lse;                // times the kernels with the log-sum-exp written
     int size[MAX_SIZES];     // [sizes], queries and keys, instead of 256 to 8192
     int sizes;

@@ -52,13 +52,25 @@ ifneq (,$(builds))
 endif
 build/flags build/kernel-flags: ;
 
+# The user's options, as the launcher takes them.
+option  = $(if $2,$1 $(call shell_quote,$2))
+options = $(call option,--device,$(DEVICE)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
+          $(call option,--data,$(DATA)) $(call option,--seed,$(SEED)) $(call option,--time-limit,$(TIME_LIMIT)) \
+          $(call option,--dtype,$(DTYPE)) $(call option,--inputs,$(INPUTS)) $(call option,--layout,$(LAYOUT)) $(call option,--scale,$(SCALE)) $(if $(filter 1,$(QUICK)),--quick)
+
+# Before anything is compiled but the launcher, `ready` (make/run.mk) has it read the user's options: those of a check if there are
+# any, and those of bench if it is the only action, or DEVICE=sim rules it out.
+bench_first := $(and $(filter bench,$(selected_actions)),$(if $(word 2,$(selected_actions)),$(filter sim,$(DEVICE)),alone))
+check_first := $(and $(filter all check trace explore profile repair,$(goals)),$(strip $(options)))
+ready       := $(if $(bench_first)$(check_first),ready)
+
 # ---- Kernels: lessons/02_vectorized/attention.cu -> build/kernels/lessons/02_vectorized/attention.so ----------------
 
 # In solutions, baselines and common/, warnings are errors; a learner's file may have warnings.
 build/kernels/solutions/% build/kernels/baselines/% build/kernels/common/%: NVCCFLAGS += -Werror all-warnings
 
 kernel_code    = code
-kernel_tools   = build/kernel-flags scripts/compile-kernel teach/architecture.c | build/bin/teach
+kernel_tools   = build/kernel-flags scripts/compile-kernel teach/architecture.c | build/bin/teach $(ready)
 compile_kernel = code=$$(build/bin/teach architecture $(kernel_code) $(call shell_quote,$(cuda)) $<) || exit; $(call report_if_slow,nvcc $<) \
                  $(serialised_later) scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $$code $<
 

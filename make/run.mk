@@ -4,11 +4,6 @@ harness := build/bin/attention build/bin/runner $(simulator_library)
 .PHONY: build/harness
 build/harness: $(harness)
 
-option  = $(if $2,$1 $(call shell_quote,$2))
-options = $(call option,--device,$(DEVICE)) $(call option,--shape,$(SHAPE)) $(if $(filter 1,$(CAUSAL)),--causal) \
-          $(call option,--data,$(DATA)) $(call option,--seed,$(SEED)) $(call option,--time-limit,$(TIME_LIMIT)) \
-          $(call option,--dtype,$(DTYPE)) $(call option,--inputs,$(INPUTS)) $(call option,--layout,$(LAYOUT)) $(call option,--scale,$(SCALE)) $(if $(filter 1,$(QUICK)),--quick)
-
 # For a unit (lesson-03, or `kernel` for KERNEL=file.cu): its name in the output, the sources that an action runs, and their
 # libraries. A SHAPE of two numbers is a matrix and selects softmax.cu; any other SHAPE, DATA and CAUSAL select attention.cu.
 shape_is_matrix    := $(filter 2,$(words $(subst $(comma), ,$(SHAPE))))
@@ -85,17 +80,18 @@ bench_options = $(options) $(call option,--sizes,$(SIZES)) $(call option,--ceili
 ceiling_all  := $(if $(ceilings),$(patsubst %.cu,build/kernels/%.so,$(wildcard common/runner/ceiling*.cu)))
 timed_libraries        := $(filter %.so,$(attention_runs) $(other_runs)) $(ceiling_all)
 
-# If bench is the only action, or DEVICE=sim rules it out, the launcher checks that bench can run before anything else is
-# compiled.
-.PHONY: bench-ready
-bench-ready: build/bin/attention
-	build/bin/attention bench --ready $(bench_options)
 built_after_launcher = $(filter-out $(call objects,common common/launcher),$(call objects,common/host common/operations common/runner) \
                   $(simulator_objects:%=build/objects/%)) $(simulator_stubs:%.c=build/objects/%.o) $(simulator_stubs) \
-                  build/simulator/exports.map build/bin/teach
-ifneq (,$(and $(filter bench,$(selected_actions)),$(if $(word 2,$(selected_actions)),$(filter sim,$(DEVICE)),alone)))
-$(timed_libraries) $(built_after_launcher): | bench-ready
-endif
+                  build/simulator/exports.map
+$(if $(ready),$(eval $(built_after_launcher): | ready))
+
+# --sample names the action, since trace and explore run on the simulator only, and profile on a GPU only.
+ready_check = build/bin/attention check --ready $(options) $1 &&
+.PHONY: ready
+ready: build/bin/attention
+	$(if $(bench_first),build/bin/attention bench --ready $(bench_options) &&) \
+	$(if $(check_first),$(if $(filter all check repair,$(goals)),$(ready_check)) \
+	    $(foreach a,$(filter trace explore profile,$(selected_actions)),$(call ready_check,--sample $a $(if $(filter profile,$a),--device gpu)))) :
 
 .PHONY: run-bench
 run-bench: $(timed_libraries) $(harness)

@@ -52,9 +52,6 @@ static struct exploration parse_options(int count, char **word) {
             e.kernels = 2;
             i += 3;
         } else {
-            if (!strcmp(word[i], "--device") && !strcmp(value, "gpu"))
-                message_exit(EXIT_BAD_INPUT,
-                             "explore records on the simulator, not on a GPU; omit DEVICE [simulator-only]");
             has_device |= !strcmp(word[i], "--device");
             has_limit |= !strcmp(word[i], "--time-limit");
             e.causal |= !strcmp(word[i], "--causal");

@@ -42,10 +42,6 @@ static struct run parse_options(int count, char **word) {
             run.causal = true;
         else if (!strcmp(word[i], "--device"))
             run.has_device = true;
-        if (!strcmp(word[i], "--device") && !strcmp(value, "gpu"))
-            message_exit(EXIT_BAD_INPUT,
-                         "trace counts on the simulator, not on a GPU; omit DEVICE, or use make ... profile "
-                         "[simulator-only]");
         run.command[words++] = word[i];
     }
     if (!run.has_device) {

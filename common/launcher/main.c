@@ -15,16 +15,16 @@ enum { SERIALISED_TEXT = 4096 };
 static enum device_choice choose_device(const struct arguments *arguments) {
     bool bench = arguments->action == ACTION_BENCH;
     if (bench && arguments->device == DEVICE_SIMULATOR)
-        message_exit(EXIT_BAD_INPUT, "bench needs a GPU: times of the simulator tell nothing about a GPU");
+        message_exit(EXIT_BAD_INPUT, "bench needs a GPU: times of the simulator tell nothing about a GPU [no-gpu]");
     if (arguments->device == DEVICE_SIMULATOR)
         return DEVICE_SIMULATOR;
     if (device_gpu_answers())
         return DEVICE_GPU;
     if (bench)
         message_exit(EXIT_BAD_INPUT,
-                     "bench needs a GPU, and none answers: see nvidia-smi; make check runs without one");
+                     "bench needs a GPU, and none answers: see nvidia-smi; make check runs without one [no-gpu]");
     if (arguments->device == DEVICE_GPU)
-        message_exit(EXIT_BAD_INPUT, "DEVICE=gpu, but no GPU answers: see nvidia-smi; DEVICE=sim needs none");
+        message_exit(EXIT_BAD_INPUT, "DEVICE=gpu, but no GPU answers: see nvidia-smi; DEVICE=sim needs none [no-gpu]");
     return DEVICE_SIMULATOR;
 }
 
@@ -68,6 +68,9 @@ int main(int argc, char **argv) {
     char folder[PATH_MAX], runner[PATH_MAX + 16];
     if (!arguments_parse(argc, argv, &arguments, &error))
         message_exit(EXIT_BAD_INPUT, "%s", error.text);
+    // A check without DEVICE runs on whatever there is: the driver need not be asked yet.
+    if (arguments.ready && arguments.action == ACTION_CHECK && arguments.device == DEVICE_ANY)
+        return 0;
     enum device_choice device = choose_device(&arguments);
     if (arguments.ready)
         return 0;
