@@ -19,8 +19,7 @@ $(error reset writes the skeleton of a lesson; to restore a solution: git checko
 $(if $(filter reset,$(selected_actions)),$(if $(filter-out reset,$(selected_actions)),\
 $(error reset cannot be combined with other actions: first make $(selected_lessons) reset, then make $(selected_lessons) $(filter-out reset,$(selected_actions)) [exclusive-goal])))
 
-$(if $(filter-out gpu sim,$(DEVICE)),$(error DEVICE=$(DEVICE) is unknown; use gpu or sim [unknown-value]))
-$(if $(filter-out fp32 fp16 bf16,$(DTYPE))$(word 2,$(DTYPE)),$(error DTYPE=$(DTYPE) is unknown; use fp32, fp16 or bf16 [unknown-value]))
+# The launcher refuses the values of the options that it reads (make/run.mk); make refuses those that it translates itself.
 # Only values from the command line are validated: other makefiles define defaults.
 from_command_line = $(if $(findstring command,$(origin $1)),$($1))
 $(foreach s,CAUSAL QUICK FRESH LSE EAGER UNITS AGAIN ALL,$(if $(filter-out 0 1,$(call from_command_line,$s)),\
@@ -65,11 +64,12 @@ missing_files := $(strip $(foreach u,$(filter-out kernel,$(units_read)),$(foreac
 restore_command     = $(if $(filter lesson-%,$(firstword $(missing_files))),make $(firstword $(missing_files)) reset,git checkout $(word 2,$(missing_files)))
 $(if $(missing_files),$(error $(word 2,$(missing_files)) is missing; restore it with: $(restore_command) [missing-file]))
 
-# build/ and TMPDIR must be writable.
-teach_goals  := $(if $(wildcard build/bin/teach),,$(filter hint progress watch reset,$(goals)))
+# build/ and TMPDIR must be writable. hint and progress only read, and need a program that is built elsewhere then (make/teach.mk).
+teach_goals  := $(if $(wildcard build/bin/teach),,$(filter watch reset,$(goals)))
 writing_goals := $(strip $(teach_goals) $(filter all check bench trace explore profile peers quiz repair run watch test test-all plots post flashcards clean build/%,$(goals)))
-$(if $(writing_goals),$(if $(shell if test -e build; then test -d build -a -w build; else test -w .; fi || echo no),\
-$(error build/ cannot be written: work in your own clone, or ask the owner of build/ to remove it [cannot-write])))
+unwritable_build := $(if $(writing_goals)$(filter hint progress,$(goals)),$(shell if test -e build; then test -d build -a -w build; else test -w .; fi || echo yes))
+$(if $(and $(writing_goals),$(unwritable_build)),\
+$(error build/ cannot be written: work in your own clone, or ask the owner of build/ to remove it [cannot-write]))
 ifneq (,$(TMPDIR))
 $(if $(filter-out help,$(goals)),$(if $(shell test -d $(call shell_quote,$(TMPDIR)) -a -w $(call shell_quote,$(TMPDIR)) || echo no),\
 $(error TMPDIR=$(TMPDIR) is not a writable folder; unset it, or set it to another one [cannot-write])))

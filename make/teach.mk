@@ -22,6 +22,14 @@ teach_sources := $(wildcard teach/*.c) common/message.c common/shape.c common/ho
 build/bin/teach: $(teach_sources:%.c=build/objects/plain/%.o)
 	$(call link,,-lm)
 
+# What only reads runs in a read-only checkout, too; the program is compiled in a temporary folder there unless it is built.
+reading_teach = build/bin/teach
+ifneq (,$(and $(unwritable_build),$(if $(wildcard build/bin/teach),,missing)))
+reading_teach = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+                $(CC) $(teach_flags) $(teach_sources) -lm -o "$$folder/teach" && "$$folder/teach"
+endif
+built_reading_teach = $(filter build/bin/teach,$(reading_teach))
+
 # The extension that plots/load and its callers load into sqlite3.
 build/sql_text.so: teach_flags += -fPIC
 build/sql_text.so: build/objects/plain/plots/sql_text.o
@@ -36,8 +44,8 @@ repair: $(selected_lessons:%=%/repair)
 
 define teach_rules
 .PHONY: $1/hint $1/quiz $1/repair
-$1/hint: build/bin/teach
-	AGAIN=$$(call shell_quote,$$(AGAIN)) BLANK=$$(call shell_quote,$$(BLANK)) build/bin/teach hint $(call lesson_arguments,$1)
+$1/hint: $(built_reading_teach)
+	export AGAIN=$$(call shell_quote,$$(AGAIN)) BLANK=$$(call shell_quote,$$(BLANK)); $$(reading_teach) hint $(call lesson_arguments,$1)
 $1/quiz: $(harness) build/bin/teach
 	AGAIN=$$(call shell_quote,$$(AGAIN)) MAKE='$$(MAKE)' build/bin/teach quiz $1 $(call folder,$1)
 $1/repair: $(harness) build/bin/teach
@@ -45,8 +53,8 @@ $1/repair: $(harness) build/bin/teach
 endef
 $(foreach u,$(filter lesson-%,$(selected_lessons)),$(eval $(call teach_rules,$u)))
 
-progress: build/bin/teach
-	build/bin/teach progress $(call shell_quote,$(RESULTS)) $(foreach u,$(lessons),'$(call lesson_arguments,$u)')
+progress: $(built_reading_teach)
+	$(reading_teach) progress $(call shell_quote,$(RESULTS)) $(foreach u,$(lessons),'$(call lesson_arguments,$u)')
 
 watch: build/bin/teach
 	exec env MAKE='$(MAKE)' scripts/watch $(foreach u,$(or $(selected_lessons),$(lessons)),'$(call lesson_arguments,$u)')

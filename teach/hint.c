@@ -91,8 +91,8 @@ _Noreturn static void refuse_blank(const char *lesson, const char *wanted, const
     message_exit(EXIT_BAD_INPUT, "%s has no blank BLANK=%s; its blanks are%s [no-such-blank]", lesson, wanted, all);
 }
 
-static int print_next(const char *lesson, const char *path, const struct listed_blank *blank, const struct lines *hints,
-                      const struct lines *shown) {
+static int print_next(const char *lesson, const char *path, const struct listed_blank *blank, const char *hints_path,
+                      const struct lines *hints, const struct lines *shown) {
     char key[KEY_TEXT] = "whole", about[PATH_TEXT];
     snprintf(about, sizeof about, "No blank of %s is open", lesson);
     if (blank) {
@@ -107,11 +107,14 @@ static int print_next(const char *lesson, const char *path, const struct listed_
             printf("BLANK=n shows the hints for a filled blank.\n");
         return 0;
     }
-    if (!append_line(path, "%s", key))
-        message_exit(EXIT_BAD_INPUT, "cannot write %s, which records the shown hints", path);
+    const bool recorded = append_line(path, "%s", key);
     printf("%s, hint %d of %d\n\n", about, before + 1, total);
     print_hint(hints, key, before + 1);
-    if (left)
+    // In a checkout of someone else's a hint is shown all the same.
+    if (!recorded)
+        printf("\n%s cannot be written: the next call shows this hint again; all are in %s [not-recorded]\n", path,
+               hints_path);
+    else if (left)
         printf("\n%d more; AGAIN=1 repeats the hints so far.\n", left);
     else
         printf("\nThis was the last hint.\n");
@@ -123,10 +126,11 @@ int teach_hint(int count, char **word) {
     const char *lesson = word[0], *again = getenv("AGAIN"), *wanted = getenv("BLANK");
     const struct listed_blank *blank;
     struct lines hints, shown;
-    char path[PATH_TEXT];
-    snprintf(path, sizeof path, "%s/hints", word[1]);
-    if (!lines_read(path, &hints))
-        message_exit(EXIT_BAD_INPUT, "%s is missing; restore it with: git checkout %s [missing-file]", path, path);
+    char path[PATH_TEXT], hints_path[PATH_TEXT];
+    snprintf(hints_path, sizeof hints_path, "%s/hints", word[1]);
+    if (!lines_read(hints_path, &hints))
+        message_exit(EXIT_BAD_INPUT, "%s is missing; restore it with: git checkout %s [missing-file]", hints_path,
+                     hints_path);
     snprintf(path, sizeof path, ".progress/hints/%s", lesson);
     lines_read(path, &shown);
     if (again && *again && strcmp(again, "0"))
@@ -138,5 +142,5 @@ int teach_hint(int count, char **word) {
     blank = first_open_blank(&list);
     if (wanted && *wanted && !(blank = find_blank(&list, wanted)))
         refuse_blank(lesson, wanted, &list);
-    return print_next(lesson, path, blank, &hints, &shown);
+    return print_next(lesson, path, blank, hints_path, &hints, &shown);
 }

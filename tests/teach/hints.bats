@@ -97,3 +97,23 @@ load helpers
     refused "[needs-lesson]" make hint
     refused "[lessons-only]" make solution-02 hint
 }
+
+@test "a checkout that cannot be written shows hints, built or not, and says that they are not recorded" {
+    fresh 01
+    rm -rf .progress
+    # A file in the place of a folder stands for a folder of someone else, which root could write to.
+    touch .progress
+    for built in yes no; do
+        run make lesson-01 hint
+        progress=$(make progress)
+        echo "$output"
+        [ "$status" -eq 0 ]
+        [[ $output == *"TODO 1, hint 1 of 4"*"lessons/01_basic_attention/hints [not-recorded]" ]]
+        [[ $progress == *lesson-01* ]]
+        [ $built = yes ] || break
+        mv build "$BATS_TEST_TMPDIR/build"
+        touch build
+    done
+    rm build .progress
+    mv "$BATS_TEST_TMPDIR/build" build
+}
