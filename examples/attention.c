@@ -1,5 +1,5 @@
 // A lesson's kernel from C: 128 queries and keys of one head in bf16. All values are 3, and so must be the output.
-// gcc -Icommon -isystem $CUDA/include examples/attention.c $PWD/build/kernels/.../attention.so -L$CUDA/lib64 -lcudart
+// README.md has the commands that build and run it, on a GPU and on the simulator.
 #include "attention.h"
 
 #include <stdio.h>
@@ -9,10 +9,12 @@ enum { ROWS = 128, HEAD_DIM = 64, ELEMENTS = ROWS * HEAD_DIM };
 static const uint16_t ONE = 0x3f80, THREE = 0x4040; // bf16 is the upper half of a float
 
 static void require(cudaError_t error) {
-    if (error != cudaSuccess) {
-        fprintf(stderr, "%s\n", cudaGetErrorString(error));
+    if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
+        fprintf(stderr, "error: no GPU answers; on the simulator: LD_LIBRARY_PATH=build/simulator ... [no-gpu]\n");
+    else if (error != cudaSuccess)
+        fprintf(stderr, "error: %s [cuda-error]\n", cudaGetErrorString(error));
+    if (error != cudaSuccess)
         exit(1);
-    }
 }
 
 int main(void) {

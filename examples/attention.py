@@ -1,5 +1,14 @@
 # A lesson's kernel from PyTorch: python3 examples/attention.py build/kernels/solutions/09_swizzled_pipeline/attention.so
-import ctypes, sys, torch
+import ctypes, sys
+try:
+    import torch
+    library = ctypes.CDLL(sys.argv[1])
+except ImportError:
+    sys.exit("error: PyTorch is not installed: pip install torch [no-pytorch]")
+except (IndexError, OSError) as missing:
+    sys.exit(f"error: give the kernel's library, which make builds: {missing} [no-kernel]")
+if not torch.cuda.is_available():
+    sys.exit("error: PyTorch finds no GPU; examples/attention.c runs on the simulator [no-gpu]")
 
 
 class Strides(ctypes.Structure):
@@ -13,19 +22,14 @@ class Problem(ctypes.Structure):  # struct attention_problem of common/attention
                 + [("softmax_scale", ctypes.c_float), ("dtype", ctypes.c_int)])
 
 
-library = ctypes.CDLL(sys.argv[1])
-library.attention_forward.argtypes = [ctypes.POINTER(Problem), ctypes.c_void_p]
-
-
 def attention(q, k, v, causal=False):  # [batch][heads][n][head_dim], strides as they are, rows contiguous
     o = torch.empty_like(q)
-    tensors = (q, k, v, o)
-    problem = Problem(*(t.data_ptr() for t in tensors), None, None, *(Strides(*t.stride()[:3]) for t in tensors),
-                      q.shape[0], q.shape[1], k.shape[1], q.shape[2], k.shape[2], q.shape[3], causal,
+    problem = Problem(*(t.data_ptr() for t in (q, k, v, o)), None, None,
+                      *(Strides(*t.stride()[:3]) for t in (q, k, v, o)), q.shape[0], q.shape[1], k.shape[1], q.shape[2], k.shape[2], q.shape[3], causal,
                       q.shape[3] ** -0.5, (torch.float32, torch.float16, torch.bfloat16).index(q.dtype))
-    error = library.attention_forward(problem, torch.cuda.current_stream().cuda_stream)
-    if error:
-        raise RuntimeError(f"attention_forward returned the CUDA error {error}")
+    stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+    if error := library.attention_forward(ctypes.byref(problem), stream):
+        sys.exit(f"error: attention_forward returned the CUDA error {error} [cuda-error]")
     return o
 
 
