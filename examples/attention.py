@@ -7,8 +7,7 @@ except ImportError:
     sys.exit("error: PyTorch is not installed: pip install torch [no-pytorch]")
 except (IndexError, OSError) as missing:
     sys.exit(f"error: give the kernel's library, which make builds: {missing} [no-kernel]")
-if not torch.cuda.is_available():
-    sys.exit("error: PyTorch finds no GPU; examples/attention.c runs on the simulator [no-gpu]")
+torch.cuda.is_available() or sys.exit("error: PyTorch finds no GPU; examples/attention.c runs on the simulator [no-gpu]")
 
 
 class Strides(ctypes.Structure):
@@ -25,8 +24,9 @@ class Problem(ctypes.Structure):  # struct attention_problem of common/attention
 def attention(q, k, v, causal=False):  # [batch][heads][n][head_dim], strides as they are, rows contiguous
     o = torch.empty_like(q)
     problem = Problem(*(t.data_ptr() for t in (q, k, v, o)), None, None,
-                      *(Strides(*t.stride()[:3]) for t in (q, k, v, o)), q.shape[0], q.shape[1], k.shape[1], q.shape[2], k.shape[2], q.shape[3], causal,
-                      q.shape[3] ** -0.5, (torch.float32, torch.float16, torch.bfloat16).index(q.dtype))
+                      *(Strides(*t.stride()[:3]) for t in (q, k, v, o)), *q.shape[:2], k.shape[1],
+                      q.shape[2], k.shape[2], q.shape[3], causal, q.shape[3] ** -0.5,
+                      (torch.float32, torch.float16, torch.bfloat16).index(q.dtype))
     stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
     if error := library.attention_forward(ctypes.byref(problem), stream):
         sys.exit(f"error: attention_forward returned the CUDA error {error} [cuda-error]")

@@ -24,13 +24,23 @@ struct pass {
     long heading;      // its position in text
     int skipped_level; // level of the heading whose section is skipped, 0 if none is
     int errors;
-    char shown[TEXT * 4]; // " name name ": the charts that the text names
+    int sentences, sections; // that are skipped
+    char lacking[TEXT];      // "profile, ceilings": the first words of what the results have not
+    char shown[TEXT * 4];    // " name name ": the charts that the text names
 };
 
-enum severity { NOTE, ERROR };
+// Details are for the writer of an outline: make post V=1 prints them.
+enum severity { DETAIL, NOTE, ERROR };
+
+static bool is_detailed(void) {
+    const char *v = getenv("V");
+    return v && *v && strcmp(v, "0");
+}
 
 __attribute__((format(printf, 3, 4))) static void report(struct pass *pass, enum severity severity, const char *format,
                                                          ...) {
+    if (severity == DETAIL && !is_detailed())
+        return;
     fprintf(stderr, "%s:%d: ", pass->outline->path, pass->line);
     va_list words;
     va_start(words, format);
@@ -217,6 +227,25 @@ static void check(struct pass *pass, const char *line) {
 
 // ---- Lines ------------------------------------------------------------------------------------------------
 
+static void add_lacking(struct pass *pass, const char *what) {
+    char word[TEXT];
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(what, " "), what);
+    if (strstr(pass->lacking, word))
+        return;
+    size_t length = strlen(pass->lacking);
+    snprintf(pass->lacking + length, sizeof pass->lacking - length, "%s%s", length ? ", " : "", word);
+}
+
+// One line for all that is skipped, so that the pages that were written stay in sight.
+static void report_skipped(const struct pass *pass) {
+    const char *device = figures_find(pass->outline->figures, "device");
+    if (pass->sentences + pass->sections > 0)
+        fprintf(stderr, "%s: left out %d sentence%s and %d section%s: the results of %s have no %s%s [skipped]\n",
+                pass->outline->path, pass->sentences, pass->sentences == 1 ? "" : "s", pass->sections,
+                pass->sections == 1 ? "" : "s", device ? device : "this GPU", pass->lacking,
+                is_detailed() ? "" : "; make post V=1 lists them");
+}
+
 // {{needs WHAT}} at the beginning of a line: returns the rest of the line, or NULL if the line is skipped; alone on a
 // line it skips the section.
 static const char *after_needs(struct pass *pass, const char *line) {
@@ -228,10 +257,13 @@ static const char *after_needs(struct pass *pass, const char *line) {
     const char *rest = first.end + strspn(first.end, " ");
     if (figures_find(figures, "needs %s", what) || figures_find(figures, "%s", what))
         return *rest ? rest : NULL;
+    add_lacking(pass, what);
     if (*rest) {
-        report(pass, NOTE, "skipped the sentence: the results have no %s [skipped]", what);
+        pass->sentences++;
+        report(pass, DETAIL, "skipped the sentence: the results have no %s [skipped]", what);
     } else {
-        report(pass, NOTE, "skipped this section: the results have no %s [skipped]", what);
+        pass->sections++;
+        report(pass, DETAIL, "skipped this section: the results have no %s [skipped]", what);
         fseek(pass->text, pass->heading, SEEK_SET);
         pass->skipped_level = pass->level;
     }
@@ -293,9 +325,11 @@ static void write_post(const struct pass *pass, char *text, FILE *post) {
     bool fenced = false, was_empty = true;
     for (const char *line; (line = strsep(&text, "\n")) && text;) {
         fenced ^= text_after_prefix(line, "```") != NULL;
-        if (!fenced && *line == '#' && !is_filled(text, (int)strspn(line, "#")))
-            fprintf(stderr, "%s: left out the heading '%s': nothing is left below it\n", pass->outline->path, line);
-        else if (strcmp(line, remaining_charts_mark)) {
+        if (!fenced && *line == '#' && !is_filled(text, (int)strspn(line, "#"))) {
+            if (is_detailed())
+                fprintf(stderr, "%s: left out the heading '%s': nothing is left below it [skipped]\n",
+                        pass->outline->path, line);
+        } else if (strcmp(line, remaining_charts_mark)) {
             if (*line || !was_empty || fenced)
                 fprintf(post, "%s\n", line);
             was_empty = !*line;
@@ -333,8 +367,10 @@ bool outline_write(const struct outline *outline, FILE *post, FILE *drawings) {
         fprintf(stderr, "%s: nothing in it makes a post\n", outline->path);
         pass.errors++;
     }
-    if (outline->figures && !pass.errors)
+    if (outline->figures && !pass.errors) {
         write_post(&pass, text, post);
+        report_skipped(&pass);
+    }
     free(text);
     lines_free(&source);
     return !pass.errors;

@@ -202,8 +202,10 @@ static const char *read_facts(struct page *page, char *markdown) {
 }
 
 static void write_meta(const struct page *page) {
-    const char *image = page->fact[IMAGE];
-    char address[PATH_TEXT]; // link previews need an absolute URL
+    // Link previews take an absolute URL only, so without URL= there is no image; post/card.gp draws card.png.
+    const char *image = strchr(page->fact[IMAGE], ':') || *page->url ? page->fact[IMAGE] : "";
+    const bool is_card = *image && !strcmp(image, "card.png");
+    char address[PATH_TEXT];
     snprintf(address, sizeof address, "%s%s", *image && !strchr(image, ':') ? page->url : "", image);
     const char *const meta[][3] = {
         {"name", "author", page->fact[AUTHOR]},
@@ -213,8 +215,10 @@ static void write_meta(const struct page *page) {
         {"property", "og:description", page->fact[DESCRIPTION]},
         {"property", "og:url", page->url},
         {"property", "og:image", address},
+        {"property", "og:image:width", is_card ? "1200" : ""},
+        {"property", "og:image:height", is_card ? "630" : ""},
         {"property", "article:published_time", page->fact[DATE]},
-        {"name", "twitter:card", *image ? "summary_large_image" : ""},
+        {"name", "twitter:card", *image ? "summary_large_image" : "summary"},
     };
     for (size_t i = 0; i < sizeof meta / sizeof *meta; i++)
         if (*meta[i][2]) {

@@ -165,12 +165,20 @@ checked() {
 
 @test "{{needs ...}} skips a sentence or section if results are missing; without it that is an error" {
     sed -i '/02_vec/d; /03_fus/d; /04_til.*,128,0,/d' results/example-gpu/attention.csv
+    export V=1 # lists what is left out
     told "## One" "{{needs time 02 64}} Gone {{time 02 64}}." "{{needs 01}} Kept {{time 01 64}}." "## Two" "{{needs softmax}}" "" \
         "All gone {{softmax share 1x1}}." "### Below" "Gone." "## Three" "{{table ladder 64}}" "" "{{reproduce}}"
     [ "$(grep -c Gone "$post")" -eq 0 ]
     [ "$(grep '^#' "$post" | tr '\n' ' ')" = "# Title ## One ## Three " ]
     [[ $output == *"outline.md:4: "*"sentence"*"time 02 64 [skipped]"* ]]
     [[ $output == *"outline.md:7: "*"section"*"softmax [skipped]"* ]]
+    # Without V=1 it is one line, before the pages.
+    lines_of_list=$(grep -c '\[skipped\]' <<<"$output")
+    unset V
+    run post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md"
+    echo "$output"
+    [ "$lines_of_list" -gt 1 ]
+    [ "$output" = "$BATS_TEST_TMPDIR/outline.md: left out 1 sentence and 1 section: the results of Example GPU have no time, softmax; make post V=1 lists them [skipped]"$'\n'"$page"$'\n'"$post" ]
     has_line "Kept 80.0.*ms."
     has_line "| 02 vectorized | not measured |.*"
     has_line "| 04 tiled online softmax | 3.20.*ms |.*| - | 25.0× |"
@@ -191,6 +199,7 @@ checked() {
 }
 
 @test "a heading without text is dropped, and an empty outline is an error" {
+    export V=1
     told "## Empty" "{{needs peers}} Nothing." "" "## Kept" "" "### Empty too" "{{needs peers}} {{chart peers}}" "" "### Full" "Text." "## Last" "The end."
     [ "$(grep '^#' "$post" | tr '\n' ' ')" = "# Title ## Kept ### Full ## Last " ]
     [[ $output == *"left out the heading '## Empty'"* ]]
@@ -211,12 +220,29 @@ checked() {
     grep -qx 'author: A. Writer' "$post"
     grep -q '<meta name="author" content="A. Writer"/>' "$page"
     grep -q '<meta property="og:description" content="From 80.0.*ms to 3.20.*ms, &quot;so&quot;."/>' "$page"
-    grep -q '<meta property="og:image" content="ladder-d64.png"/>' "$page"
+    # Without the address of the page there is none of its picture, which has to be whole.
+    run ! grep -q 'og:image' "$page"
     grep -q '<time datetime="2099-01-01">' "$page"
     [ -e build/post/example-gpu/ladder-d64.png ]
     xmllint --noout "$page"
     post_of OUTLINE="$BATS_TEST_TMPDIR/outline.md" URL=https://example.org/post/
     grep -q '<meta property="og:image" content="https://example.org/post/ladder-d64.png"/>' "$page"
+}
+
+@test "the committed outline has a picture for link previews, of the size that they show" {
+    post_of URL=https://example.org/post/
+    card=build/post/example-gpu/card.png
+    # Width and height of a PNG, four bytes each.
+    [ "$(od -An -tx1 -j16 -N8 $card | tr -d ' ')" = 000004b000000276 ]
+    grep -q '<meta property="og:image" content="https://example.org/post/card.png"/>' "$page"
+    grep -q '<meta property="og:image:width" content="1200"/>' "$page"
+    grep -q '<meta property="og:image:height" content="630"/>' "$page"
+    grep -qx 'image: card.png' "$post"
+    # It has all lessons, not the first alone.
+    cp $card "$BATS_TEST_TMPDIR/before.png"
+    sed -i '/03_fus/s/8000/6000/g' results/example-gpu/attention.csv
+    post_of URL=https://example.org/post/
+    run ! cmp -s $card "$BATS_TEST_TMPDIR/before.png"
 }
 
 @test "an outline with Windows line ends works" {
