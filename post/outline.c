@@ -229,7 +229,8 @@ static void check(struct pass *pass, const char *line) {
 
 static void add_lacking(struct pass *pass, const char *what) {
     char word[TEXT];
-    snprintf(word, sizeof word, "%.*s", (int)strcspn(what, " "), what);
+    snprintf(word, sizeof word, "%s%.*s", isdigit((unsigned char)*what) ? "lesson " : "", (int)strcspn(what, " "),
+             what);
     if (strstr(pass->lacking, word))
         return;
     size_t length = strlen(pass->lacking);
