@@ -36,12 +36,18 @@ SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno
 NVCCFLAGS = -shared -std=c++20 -g -lineinfo -cudart shared --no-compress -Icommon \
             -Xcompiler -fPIC,-Wall,-Wextra,-Wno-missing-field-initializers
 
-# Names the file being compiled if that takes longer than three seconds, or at once with V=1.
-report_if_slow = $(if $(V),echo '$1';,{ sleep 3 >/dev/null 2>&1 </dev/null && echo '$1'; } & slow=$$!; \
-       trap 'kill $$slow 2>/dev/null' EXIT; trap 'exit 130' INT TERM HUP;)
-# The first build takes a minute although no single file is slow.
+# Before a command that compiles: shows how far the build is (scripts/progress). BUILD_MAKE is this make, BUILD_RUN the first one,
+# which may have called it. Goals whose recipes call make are counted by what they need first, since make -n would run them.
+report_if_slow = scripts/progress '$1'
+ifneq (,$(builds))
+  export BUILD_MAKE  := $(shell echo $$PPID)
+  export BUILD_RUN   := $(or $(if $(filter-out 0,$(MAKELEVEL)),$(BUILD_RUN)),$(BUILD_MAKE))
+  export BUILD_GOALS := $(if $(filter quiz repair watch stills,$(goals)),build/harness build/bin/teach,$(goals))
+  begun := $(shell scripts/progress --begin $(BUILD_MAKE) $(BUILD_RUN))
+endif
+# The first build takes minutes although no single file is slow.
 ifneq (,$(filter all check bench trace explore profile peers quiz repair,$(goals)))
-  $(if $(V)$(wildcard build/bin/runner),,$(info Building the harness and the simulator (once, about a minute)))
+  $(if $(V)$(wildcard build/bin/runner),,$(info Building the harness and the simulator (once)))
 endif
 
 # build/flags is rewritten when the toolkit or a flag changes, build/kernel-flags also when the GPU changes; every built file
@@ -71,8 +77,8 @@ build/kernels/solutions/% build/kernels/baselines/% build/kernels/common/%: NVCC
 
 kernel_code    = code
 kernel_tools   = build/kernel-flags scripts/compile-kernel teach/architecture.c | build/bin/teach $(ready)
-compile_kernel = code=$$(build/bin/teach architecture $(kernel_code) $(call shell_quote,$(cuda)) $<) || exit; $(call report_if_slow,nvcc $<) \
-                 $(serialised_later) scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $$code $<
+compile_kernel = code=$$(build/bin/teach architecture $(kernel_code) $(call shell_quote,$(cuda)) $<) || exit; \
+                 $(serialised_later) $(call report_if_slow,nvcc $<) scripts/compile-kernel $@ $(NVCC) $(NVCCFLAGS) $$code $<
 
 build/kernels/%.so: %.cu $(kernel_tools)
 	$(compile_kernel)

@@ -12,7 +12,7 @@ ifneq (,$(filter run,$(goals)))
   $(if $(filter gpu,$(DEVICE)),$(error run uses the simulator: omit DEVICE; to run on a GPU, build the program with nvcc))
   run_refusal := $(shell scripts/run-program --validate $(program_arguments))
   $(if $(run_refusal),$(error $(run_refusal)))
-  $(if $(V)$(wildcard $(simulator_library)),,$(info Building the simulator; once, about a minute))
+  $(if $(V)$(wildcard $(simulator_library)),,$(info Building the simulator (once)))
 else ifneq (,$(PROGRAM)$(FLAGS)$(ARGS))
   $(foreach v,PROGRAM FLAGS ARGS,$(if $(call from_command_line,$v),$(error $v=$(value $v) is an option of run: make run PROGRAM=file.cu)))
 endif

@@ -20,8 +20,11 @@ defined_operation   := $(if $(KERNEL),$(shell sed -n 's/^.*cudaError_t  *\([a-z0
 operation  = $(if $(filter $(KERNEL),$1),$(or $(firstword $(defined_operation)),attention),$(basename $(notdir $1)))
 
 # $(call run_exclusively,commands): only one recipe runs kernels at a time, so that timings are undisturbed and output lines do
-# not mix.
-run_exclusively = exec 9>build/.running; flock -w 5 9 || { echo 'waiting for another run to finish' >&2; flock 9; }; ($1) 9>&-
+# not mix. The recipes of one make stand in a queue of their own, and only its first waits for another make. The line of
+# scripts/progress is erased.
+run_exclusively = exec 8>build/runs/$(BUILD_RUN)/queue; flock 8; \
+    exec 9>build/.running; flock -w 5 9 || { echo 'waiting for another run to finish' >&2; flock 9; }; \
+    [ ! -t 2 ] || printf '\r\033[K' >&2; ($1) 8>&- 9>&-
 kernel_options = --name $(name) --source $2 --kernel $(call library,$2)
 
 # ---- check: one kernel after the other; a failure does not stop the others -------------------------------------

@@ -63,21 +63,60 @@ compiled() {
     [ -z "$(temporary_files)" ]
 }
 
-@test "a compiler is named where it takes more than three seconds, and not after Ctrl-C" {
+# on_terminal COMMAND: what it prints on a terminal.
+on_terminal() {
+    script -qec "$1" /dev/null </dev/null | tr -d '\r'
+}
+
+@test "a build that takes more than three seconds has one line of progress on a terminal, and none after it or after Ctrl-C" {
     long
     mkdir -p "$BATS_TEST_TMPDIR/bin"
     printf '#!/bin/sh\nsleep 3.5\nexec %s "$@"\n' "$(command -v gcc)" >"$BATS_TEST_TMPDIR/bin/gcc"
     chmod +x "$BATS_TEST_TMPDIR/bin/gcc"
     slow=$BATS_TEST_TMPDIR/bin:$PATH
     object=build/objects/common/shape.o
+    make $object build/objects/common/dtype.o
+    touch common/shape.c common/dtype.c
+    run on_terminal "PATH='$slow' make -j1 $object build/objects/common/dtype.o"
+    # The last line, too, is erased.
+    [[ $output == *$'\e[Kcc common/shape.c: 1 of 2'$'\e[Kcc common/dtype.c: 2 of 2, about '?' s left'*$'\e[K' ]]
     touch common/shape.c
-    [ "$(PATH=$slow make $object)" = "cc common/shape.c" ]
-    touch common/shape.c
-    [ -z "$(make $object)" ]
+    run on_terminal "make $object"
+    [ -z "$output" ]
     touch common/shape.c
     run bash -c "PATH='$slow' timeout -s INT 1 make $object 2>/dev/null; sleep 3"
     [ -z "$output" ]
     [ -z "$(find build/objects/common -name 'shape.o.*')" ]
+}
+
+@test "elsewhere a build that takes long has one line for each lesson, and what the compiler says is kept" {
+    long
+    export BUILD_MAKE=$$ BUILD_GOALS=build/bin/teach
+    run scripts/progress 'nvcc a.cu' sh -c 'sleep 3.5; echo said >&2; exit 3'
+    [ "$status" -eq 3 ]
+    [[ ${lines[0]} == 'nvcc a.cu: 1 of '* && ${lines[1]} == said ]]
+    run scripts/progress 'cc a.c' sleep 3.5
+    [ "$status" -eq 0 ] && [ -z "$output" ]
+    run on_terminal "scripts/progress 'nvcc a.cu' sh -c 'echo said >&2; exit 3'"
+    [[ $output == *$'\e[Ksaid'* ]]
+}
+
+@test "the checks of one make do not wait for each other aloud, and wait for another make in one line" {
+    long
+    make solution-01 solution-02 solution-04 check $small
+    cp -p build/bin/attention "$BATS_TEST_TMPDIR"
+    printf '#!/bin/sh\nsleep 4\n' >"$BATS_TEST_TMPDIR/slow"
+    chmod +x "$BATS_TEST_TMPDIR/slow"
+    mv "$BATS_TEST_TMPDIR/slow" build/bin/attention
+    alone=$(make -j4 solution-01 solution-02 solution-04 check 2>&1) || true
+    flock build/.running sleep 15 &
+    sleep 0.5
+    beside=$(make -j4 solution-01 solution-02 solution-04 check 2>&1) || true
+    mv "$BATS_TEST_TMPDIR/attention" build/bin/attention
+    echo "$alone"
+    echo "$beside"
+    [ "$(grep -c waiting <<<"$alone")" -eq 0 ]
+    [ "$(grep -c waiting <<<"$beside")" -eq 1 ]
 }
 
 @test "what was compiled in one folder serves every other one, and names no folder" {
