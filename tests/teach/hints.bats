@@ -101,7 +101,7 @@ load helpers
 @test "a checkout that cannot be written shows hints, built or not, and says that they are not recorded" {
     fresh 01
     rm -rf .progress
-    # A file in the place of a folder stands for a folder of someone else, which root could write to.
+    # Where there is a file instead of a folder, root cannot write either.
     touch .progress
     for built in yes no; do
         run make lesson-01 hint
