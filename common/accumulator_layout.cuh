@@ -7,7 +7,8 @@
 #include "mma.cuh"
 #include "reduce.cuh"
 
-constexpr int WARPGROUP = 128; // threads: four consecutive warps, the first with an index that is a multiple of four
+constexpr int WARPGROUP_SIZE =
+    128; // threads: four consecutive warps, the first with an index that is a multiple of four
 constexpr int WARPGROUP_ROWS = 64; // of a wgmma
 constexpr int WARP_ROWS = 16;
 constexpr int LANES_PER_ROW = 4; // a quad holds a row
@@ -23,7 +24,7 @@ struct RowState {
 
 // The index of the warp's warpgroup, warp-uniform for the reason given at warp_uniform_work_tile().
 __device__ inline int canonical_warpgroup_index() {
-    return __shfl_sync(ALL_LANES, threadIdx.x / WARPGROUP, 0);
+    return __shfl_sync(ALL_LANES, threadIdx.x / WARPGROUP_SIZE, 0);
 }
 
 __device__ inline int row_of(int i, int lane) {
@@ -41,13 +42,14 @@ __device__ inline E *chunk_of(E (*rows_smem)[PANEL], int row, int column) {
     return &rows_smem[row][column];
 }
 
-// Sets the scores of masked keys of a tile to -inf: in row r of the warp those after last_key + r, and in every row
-// those after end_key.
+// Sets the scores of masked keys of a tile to -inf: in row r of the warp those after row0_last_key + r, and in every
+// row those after last_valid_key.
 template <int COLUMNS>
-__device__ inline void apply_mask(float (&S_rmem)[LANE_ROWS][COLUMNS], int last_key, int end_key, int lane) {
+__device__ inline void apply_mask(float (&S_rmem)[LANE_ROWS][COLUMNS], int row0_last_key, int last_valid_key,
+                                  int lane) {
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
-        const int last = min(last_key + row_of(i, lane), end_key);
+        const int last = min(row0_last_key + row_of(i, lane), last_valid_key);
         for (int j = 0; j < COLUMNS; j++)
             S_rmem[i][j] = column_of(j, lane) > last ? -INFINITY : S_rmem[i][j];
     }
@@ -61,7 +63,7 @@ __device__ inline void rescale_rows(float (&rmem)[LANE_ROWS][COLUMNS], const flo
 }
 
 template <class R, int ROWS, int COLUMNS>
-__device__ inline void clear_rows(R (&rmem)[ROWS][COLUMNS]) {
+__device__ inline void clear(R (&rmem)[ROWS][COLUMNS]) {
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLUMNS; j++)
             rmem[i][j] = 0;

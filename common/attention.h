@@ -37,7 +37,7 @@ struct attention_problem {
 struct attention_lesson {
     unsigned dtypes;            // bit 1u << ATTENTION_FP32 and so on
     int max_head_dim;           // head_dim may be 1 to max_head_dim
-    int row_multiple;           // head_dim and all strides must be multiples of it; 0: no restriction
+    int alignment;              // head_dim and all strides must be multiples of it; 0: no restriction
     int causal;                 // 1: covers causal masking
     int lse;                    // 1: writes lse
     int strided;                // 1: any strides; 0: tensors must be contiguous
@@ -49,7 +49,7 @@ struct attention_lesson {
     const char *(*unavailable)(void); // one line on what this machine lacks, for example a library; returns NULL if
                                       // nothing is lacking. NULL: the lesson needs only the device
     int positive_scale;               // 1: softmax_scale must be above 0
-    int repeats;                      // 1: repeated calls return identical bits
+    int deterministic;                // 1: repeated calls return identical bits
 };
 
 #ifdef __cplusplus

@@ -9,12 +9,13 @@ __device__ inline int row_of(int i, int lane);
 template <class T>
 __device__ inline int column_of(int j, int lane);
 
-// Sets the scores of masked keys of a tile to -inf: in row r of the warp those after last_key + r, and in every row
-// those after end_key.
+// Sets the scores of masked keys of a tile to -inf: in row r of the warp those after row0_last_key + r, and in every
+// row those after last_valid_key.
 template <class T>
-__device__ inline void apply_mask(float (&S_rmem)[T::ROWS][T::LANE_KEYS], int last_key, int end_key, int lane) {
+__device__ inline void apply_mask(float (&S_rmem)[T::ROWS][T::LANE_KEYS], int row0_last_key, int last_valid_key,
+                                  int lane) {
     for (int i = 0; i < T::ROWS; i++)
         for (int j = 0; j < T::LANE_KEYS; j++)
-            if (column_of<T>(j, lane) > min(last_key + row_of<T>(i, lane), end_key))
+            if (column_of<T>(j, lane) > min(row0_last_key + row_of<T>(i, lane), last_valid_key))
                 S_rmem[i][j] = -INFINITY;
 }

@@ -13,18 +13,18 @@ __device__ inline float shift_of(float row_max, float scale) {
 // Sets a row's maximum to its largest score so far plus `headroom`, and rescales its sum. The caller multiplies the
 // output accumulator by rescale[]. scale: softmax_scale log2(e), since weights are powers of 2.
 template <int COLUMNS>
-__device__ inline void update_row_max(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
+__device__ inline void update_row_max(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &softmax,
                                       float (&rescale)[LANE_ROWS], float headroom = 0.0f) {
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
         float lane_max = S_rmem[i][0];
         for (int j = 1; j < COLUMNS; j++)
             lane_max = fmaxf(lane_max, S_rmem[i][j]);
-        const float new_max = fmaxf(rows.max[i], lanes_max<LANES_PER_ROW>(lane_max) + headroom);
-        rescale[i] = new_max == -INFINITY ? 0.0f : ex2(scale * (rows.max[i] - new_max));
-        rows.max[i] = new_max;
-        rows.shift[i] = shift_of(new_max, scale);
-        rows.sum[i] *= rescale[i];
+        const float new_max = fmaxf(softmax.max[i], lanes_max<LANES_PER_ROW>(lane_max) + headroom);
+        rescale[i] = new_max == -INFINITY ? 0.0f : ex2(scale * (softmax.max[i] - new_max));
+        softmax.max[i] = new_max;
+        softmax.shift[i] = shift_of(new_max, scale);
+        softmax.sum[i] *= rescale[i];
     }
 }
 
@@ -32,17 +32,17 @@ __device__ inline void update_row_max(const float (&S_rmem)[LANE_ROWS][COLUMNS],
 // Returns whether it did. The warp vote makes the branch uniform.
 template <int COLUMNS>
 __device__ inline bool update_row_max_lazily(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, float threshold,
-                                             RowState &rows, float (&rescale)[LANE_ROWS]) {
+                                             RowState &softmax, float (&rescale)[LANE_ROWS]) {
     bool must_rescale = false;
     for (int i = 0; i < LANE_ROWS; i++) {
         float lane_max = S_rmem[i][0]; // over the scores of this lane
         for (int j = 1; j < COLUMNS; j++)
             lane_max = fmaxf(lane_max, S_rmem[i][j]);
-        must_rescale |= scale * (lane_max - rows.max[i]) > threshold;
+        must_rescale |= scale * (lane_max - softmax.max[i]) > threshold;
     }
     if (!__any_sync(ALL_LANES, must_rescale))
         return false;
-    update_row_max(S_rmem, scale, rows, rescale);
+    update_row_max(S_rmem, scale, softmax, rescale);
     return true;
 }
 
@@ -70,34 +70,34 @@ __device__ inline int score_limit(float row_max, float scale) {
 
 // Computes the weights of a row's first columns with the maximum so far, before the warp vote. The scores are kept: if
 // the vote raises the maximum, the weights are computed again.
-template <int SPECULATIVE, int SIZE, int COLUMNS>
+template <int SPECULATIVE_COLUMNS, int SIZE, int COLUMNS>
 __device__ inline void exponentiate_speculatively(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale,
-                                                  const RowState &rows, float (&speculative)[LANE_ROWS][SIZE]) {
+                                                  const RowState &softmax, float (&speculative)[LANE_ROWS][SIZE]) {
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++)
-        for (int j = 0; j < SPECULATIVE; j++)
-            speculative[i][j] = ex2(scale * S_rmem[i][j] - rows.shift[i]);
+        for (int j = 0; j < SPECULATIVE_COLUMNS; j++)
+            speculative[i][j] = ex2(scale * S_rmem[i][j] - softmax.shift[i]);
 }
 
 // update_row_max() with the largest headroom that E allows; also updates the threshold and the speculative weights.
-template <class E, int SPECULATIVE, int SIZE, int COLUMNS>
+template <class E, int SPECULATIVE_COLUMNS, int SIZE, int COLUMNS>
 __device__ inline void update_row_max_with_headroom(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale,
-                                                    RowState &rows, float (&rescale)[LANE_ROWS],
+                                                    RowState &softmax, float (&rescale)[LANE_ROWS],
                                                     float (&speculative)[LANE_ROWS][SIZE]) {
-    update_row_max(S_rmem, scale, rows, rescale, max_headroom<E>(scale));
+    update_row_max(S_rmem, scale, softmax, rescale, max_headroom<E>(scale));
     for (int i = 0; i < LANE_ROWS; i++)
-        rows.limit[i] = score_limit<E>(rows.max[i], scale);
-    exponentiate_speculatively<SPECULATIVE>(S_rmem, scale, rows, speculative);
+        softmax.limit[i] = score_limit<E>(softmax.max[i], scale);
+    exponentiate_speculatively<SPECULATIVE_COLUMNS>(S_rmem, scale, softmax, speculative);
 }
 
 // Warp vote: whether any score of the warp exceeds its row's rescale threshold. Scores are compared as integers, since
 // non-negative floats have the order of their bits, and VIMNMX3 takes the maximum of three integers. Two dependency
 // chains per row halve the latency. The speculative exponentials fill the MUFU in the meantime.
-template <int SPECULATIVE, int SIZE, int COLUMNS>
-__device__ inline bool exceeds_threshold(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, const RowState &rows,
-                                         float (&speculative)[LANE_ROWS][SIZE]) {
+template <int SPECULATIVE_COLUMNS, int SIZE, int COLUMNS>
+__device__ inline bool exceeds_threshold(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale,
+                                         const RowState &softmax, float (&speculative)[LANE_ROWS][SIZE]) {
     bool exceeds = false;
-    exponentiate_speculatively<SPECULATIVE>(S_rmem, scale, rows, speculative);
+    exponentiate_speculatively<SPECULATIVE_COLUMNS>(S_rmem, scale, softmax, speculative);
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
         int max_bits[2] = {__float_as_int(S_rmem[i][0]), __float_as_int(S_rmem[i][1])};
@@ -105,36 +105,37 @@ __device__ inline bool exceeds_threshold(const float (&S_rmem)[LANE_ROWS][COLUMN
         for (int j = 2; j < COLUMNS; j += 2)
             max_bits[j / 2 % 2] =
                 __vimax3_s32(max_bits[j / 2 % 2], __float_as_int(S_rmem[i][j]), __float_as_int(S_rmem[i][j + 1]));
-        exceeds |= max(max_bits[0], max_bits[1]) > rows.limit[i];
+        exceeds |= max(max_bits[0], max_bits[1]) > softmax.limit[i];
     }
     return __any_sync(ALL_LANES, exceeds);
 }
 
-// Replaces the scores of columns FROM .. TO - 1 by their weights and adds the weights to the row sums. LOOP_CARRIED:
-// reads rows.shift, which then occupies registers across iterations; otherwise recomputes the shift from the maximum.
-template <int FROM, int TO, bool LOOP_CARRIED = false, int COLUMNS>
-__device__ inline void exponentiate(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows) {
+// Replaces the scores of columns FROM .. TO - 1 by their weights and adds the weights to the row sums.
+// PRECOMPUTED_SHIFT: reads softmax.shift, which then occupies registers across iterations; otherwise recomputes the
+// shift from the maximum.
+template <int FROM, int TO, bool PRECOMPUTED_SHIFT = false, int COLUMNS>
+__device__ inline void exponentiate(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &softmax) {
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
-        const float shift = LOOP_CARRIED ? rows.shift[i] : shift_of(rows.max[i], scale);
+        const float shift = PRECOMPUTED_SHIFT ? softmax.shift[i] : shift_of(softmax.max[i], scale);
 #pragma unroll
         for (int j = FROM; j < TO; j++) {
             S_rmem[i][j] = ex2(scale * S_rmem[i][j] - shift);
-            rows.sum[i] += S_rmem[i][j];
+            softmax.sum[i] += S_rmem[i][j];
         }
     }
 }
 
 // The same for columns 0 .. TO - 1, of which the first SPECULATIVE weights are already computed.
-template <int SPECULATIVE, int TO, bool LOOP_CARRIED, int SIZE, int COLUMNS>
-__device__ inline void exponentiate_remaining(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &rows,
+template <int SPECULATIVE_COLUMNS, int TO, bool PRECOMPUTED_SHIFT, int SIZE, int COLUMNS>
+__device__ inline void exponentiate_remaining(float (&S_rmem)[LANE_ROWS][COLUMNS], float scale, RowState &softmax,
                                               const float (&speculative)[LANE_ROWS][SIZE]) {
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
-        for (int j = 0; j < SPECULATIVE; j++) {
+        for (int j = 0; j < SPECULATIVE_COLUMNS; j++) {
             S_rmem[i][j] = speculative[i][j];
-            rows.sum[i] += speculative[i][j];
+            softmax.sum[i] += speculative[i][j];
         }
     }
-    exponentiate<SPECULATIVE, TO, LOOP_CARRIED>(S_rmem, scale, rows);
+    exponentiate<SPECULATIVE_COLUMNS, TO, PRECOMPUTED_SHIFT>(S_rmem, scale, softmax);
 }

@@ -25,14 +25,14 @@ struct TileScheduler {
 // last lpt_heads heads use longest-processing-time-first (LPT) order: short tiles at the end balance the load.
 template <class T>
 __device__ inline WorkTile work_tile_at(const struct attention_problem &p, const TileScheduler &scheduler,
-                                        int tile_index) {
-    if (tile_index >= scheduler.num_work_tiles)
+                                        int work_tile_index) {
+    if (work_tile_index >= scheduler.num_work_tiles)
         return {0, 0, 0, 0, 0};
     const int query_blocks = (p.nq + T::QUERIES - 1) / T::QUERIES;
     const int first_lpt_head = p.batch * p.heads - scheduler.lpt_heads;
-    const int lpt_index = tile_index - first_lpt_head * query_blocks; // negative: before the LPT heads
-    const int head = lpt_index < 0 ? tile_index / query_blocks : first_lpt_head + lpt_index % scheduler.lpt_heads;
-    const int block_from_end = lpt_index < 0 ? tile_index % query_blocks : lpt_index / scheduler.lpt_heads;
+    const int lpt_index = work_tile_index - first_lpt_head * query_blocks; // negative: before the LPT heads
+    const int head = lpt_index < 0 ? work_tile_index / query_blocks : first_lpt_head + lpt_index % scheduler.lpt_heads;
+    const int block_from_end = lpt_index < 0 ? work_tile_index % query_blocks : lpt_index / scheduler.lpt_heads;
     const int query0 = (query_blocks - 1 - block_from_end) * T::QUERIES;
     // Queries that attend to no key still get one fully masked tile, so that their zeros are written.
     const int end_key = p.causal ? max(1, min(p.nk, query0 + T::QUERIES + p.nk - p.nq)) : p.nk;

@@ -29,33 +29,33 @@ __device__ inline void tma_load_tile(E (*to_smem)[ROWS][PANEL], uint64_t *full, 
 // Passes a work tile and its queries to the consumers. Only this block reads these queries: evict-first. A work tile
 // without keys tells the consumers to stop.
 template <class T>
-__device__ inline void producer_load_q(T &tile, const TensorMaps &maps, PipelineState<2> &pipe_q,
-                                       const WorkTile &work_tile) {
-    mbarrier_wait(&tile.Q_empty[pipe_q.stage], pipe_q.phase ^ 1);
-    tile.work_tile[pipe_q.stage] = work_tile;
+__device__ inline void pass_work_tile(T &smem, const TensorMaps &maps, PipelineState<2> &pipe_q,
+                                      const WorkTile &work_tile) {
+    mbarrier_wait(&smem.Q_empty[pipe_q.stage], pipe_q.phase ^ 1);
+    smem.work_tile[pipe_q.stage] = work_tile;
     if (work_tile.end_key > 0)
-        tma_load_tile<T::PANELS>(tile.Q[pipe_q.stage], &tile.Q_full[pipe_q.stage], maps.q, work_tile.query0,
+        tma_load_tile<T::PANELS>(smem.Q[pipe_q.stage], &smem.Q_full[pipe_q.stage], maps.q, work_tile.query0,
                                  work_tile.head, work_tile.batch, createpolicy_evict_first());
     else
-        mbarrier_arrive(&tile.Q_full[pipe_q.stage]);
+        mbarrier_arrive(&smem.Q_full[pipe_q.stage]);
     pipe_q.advance();
 }
 
 // Loads one tile of V as soon as the consumers have released its stage. Other blocks read the same values: evict-last.
 // Before the first tile of all there is no work tile yet (end_key 0) and nothing to load.
 template <class T>
-__device__ inline void producer_load_v(T &tile, const TensorMaps &maps, PipelineState<T::STAGES> &pipe_v,
+__device__ inline void producer_load_v(T &smem, const TensorMaps &maps, PipelineState<T::STAGES> &pipe_v,
                                        const WorkTile &work_tile, int key0) {
     if (work_tile.end_key == 0)
         return;
-    mbarrier_wait(&tile.V_empty[pipe_v.stage], pipe_v.phase ^ 1);
-    tma_load_tile<T::PANELS>(tile.V[pipe_v.stage], &tile.V_full[pipe_v.stage], maps.v, key0, work_tile.kv_head,
+    mbarrier_wait(&smem.V_empty[pipe_v.stage], pipe_v.phase ^ 1);
+    tma_load_tile<T::PANELS>(smem.V[pipe_v.stage], &smem.V_full[pipe_v.stage], maps.v, key0, work_tile.kv_head,
                              work_tile.batch, createpolicy_evict_last());
     pipe_v.advance();
 }
 
 // Releases a stage: one thread arrives for its warpgroup, all of whose warps complete a wgmma together.
 __device__ inline void consumer_release(uint64_t *empty) {
-    if (threadIdx.x % WARPGROUP == 0)
+    if (threadIdx.x % WARPGROUP_SIZE == 0)
         mbarrier_arrive(empty);
 }

@@ -15,8 +15,8 @@
 // offset) is the distance of panels of 64 columns, for an operand whose rows span several panels; an operand that is
 // summed along its rows needs none. A descriptor_offset() may be added to a descriptor. The upper half (stride byte
 // offset 1024, 128-byte swizzle) is constant: 64-bit additions would cost several instructions per wgmma.
-constexpr uint64_t WGMMA_DESCRIPTOR_UPPER = (uint64_t)(1024 >> 4 | 1 << 30) << 32;
-__device__ inline uint32_t wgmma_descriptor(const void *operand_smem, uint32_t leading_bytes = 16) {
+constexpr uint64_t DESCRIPTOR_HIGH = (uint64_t)(1024 >> 4 | 1 << 30) << 32;
+__device__ inline uint32_t descriptor_low(const void *operand_smem, uint32_t leading_bytes = 16) {
     const uint32_t start = (uint32_t)__cvta_generic_to_shared(operand_smem) & 0x3ffff;
     return start >> 4 | leading_bytes >> 4 << 16;
 }
@@ -80,14 +80,14 @@ __device__ inline void wgmma_wait_group(R &...rmem) {
                  "wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." TYPE " {" REGISTERS "}, " I0 ", " I1          \
                  ", add, 1, 1, 0, 0;}"                                                                                 \
                  : __VA_ARGS__                                                                                         \
-                 : "l"(WGMMA_DESCRIPTOR_UPPER | a), "l"(WGMMA_DESCRIPTOR_UPPER | b), "r"((int)add)                     \
+                 : "l"(DESCRIPTOR_HIGH | a), "l"(DESCRIPTOR_HIGH | b), "r"((int)add)                                   \
                  : "memory")
 #define WGMMA_RS(COLUMNS, TYPE, REGISTERS, I0, I1, I2, I3, I4, I5, ...)                                                \
     asm volatile("{.reg .pred add;\n setp.ne.b32 add, " I5 ", 0;\n"                                                    \
                  "wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." TYPE " {" REGISTERS "}, {" I0 ", " I1 ", " I2 \
                  ", " I3 "}, " I4 ", add, 1, 1, 1;}"                                                                   \
                  : __VA_ARGS__                                                                                         \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(WGMMA_DESCRIPTOR_UPPER | b), "n"(1)                 \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(DESCRIPTOR_HIGH | b), "n"(1)                        \
                  : "memory")
 
 #define WGMMA(COLUMNS, REGISTERS, I0, I1, I2, I3, I4, I5, ...)                                                         \

@@ -48,7 +48,7 @@ class AttentionLesson(Structure):
     _fields_ = [
         ("dtypes", c_uint),
         ("max_head_dim", c_int),
-        ("row_multiple", c_int),
+        ("alignment", c_int),
         ("causal", c_int),
         ("lse", c_int),
         ("strided", c_int),
@@ -58,7 +58,7 @@ class AttentionLesson(Structure):
         ("shared_bytes", SIZE_FUNCTION),
         ("unavailable", ctypes.CFUNCTYPE(c_char_p)),
         ("positive_scale", c_int),
-        ("repeats", c_int),
+        ("deterministic", c_int),
     ]
 
 

@@ -2,7 +2,7 @@
 # Of the kernels for this type and head dimension it selects the one with the most registers, and among equals the one with the most
 # spills. Prints registers, bytes of spill stores and spill loads per thread, and bank conflicts per multiply-add ("-" if unknown).
 BEGIN {
-    kernel = "attention_kernelI4TileI" (type == "bf16" ? "13__nv_bfloat16" : type == "fp16" ? "6__half" : "") "Li" d "E"
+    kernel = "attention_kernelI12KernelTraitsI" (type == "bf16" ? "13__nv_bfloat16" : type == "fp16" ? "6__half" : "") "Li" d "E"
     most = -1
 }
 FILENAME ~ /conflicts$/ { found[$1] = $3; next }

@@ -23,7 +23,8 @@ static bool has_tag(const struct entry *entry, const char *tag) {
     return !strcmp(entry->tag, tag);
 }
 
-// The value in ": 31", ": (data1) 31" or ": (indirect string, offset: 0x5c7): Tile<64>": versions of readelf differ.
+// The value in ": 31", ": (data1) 31" or ": (indirect string, offset: 0x5c7): KernelTraits<64>": versions of readelf
+// differ.
 static const char *value_of(const char *line) {
     const char *value = strchr(line, ':'), *form;
     if (!value)

@@ -52,10 +52,10 @@ static bool copy(const char *from, const char *to) {
     return make_parent_folder(to) && process_run(command) == 0;
 }
 
-// The next entry "NAME<Tile<64, ...>>()," or "NAME<Tile<E, 64, ...>>()," of a kernel table: its head dimension and its
-// end. NULL if there is none.
+// The next entry "NAME<KernelTraits<64, ...>>()," or "NAME<KernelTraits<E, 64, ...>>()," of a kernel table: its head
+// dimension and its end. NULL if there is none.
 static char *next_config(char *text, int *head_dim, char **end) {
-    static const char begin[] = "<Tile<", type[] = "E, ", close[] = ">>(),";
+    static const char begin[] = "<KernelTraits<", type[] = "E, ", close[] = ">>(),";
     for (char *found; (found = strstr(text, begin)); text = found + 1) {
         const char *number = found + strlen(begin);
         number += strncmp(number, type, strlen(type)) ? 0 : strlen(type);

@@ -30,7 +30,7 @@ static bool writes_lse(const void *contract) {
 }
 
 static bool repeats(const void *contract) {
-    return ((const struct attention_lesson *)contract)->repeats;
+    return ((const struct attention_lesson *)contract)->deterministic;
 }
 
 static struct attention_strides strides(const struct host_tensor *tensor) {
@@ -140,9 +140,9 @@ static bool covers(const void *contract, const char *name, const struct problem_
         return false;
     }
     struct attention_problem problem = sizes(which);
-    if (lesson->row_multiple && !rows_are_multiples(&problem, lesson->row_multiple, name, reason)) {
+    if (lesson->alignment && !rows_are_multiples(&problem, lesson->alignment, name, reason)) {
         snprintf(obstacle->part, sizeof obstacle->part, "head dimensions that are no multiples of %d",
-                 lesson->row_multiple);
+                 lesson->alignment);
         return false;
     }
     if (limits->compute_capability < lesson->min_compute_capability)

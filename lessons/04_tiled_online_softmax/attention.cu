@@ -13,7 +13,7 @@
 // have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS / LANES_PER_ROW columns of S and D /
 // LANES_PER_ROW of O.
 template <int D_, int WARPS, int ROWS_, int KEYS_>
-struct Tile {
+struct KernelTraits {
     static constexpr int D = D_, ROWS = ROWS_, KEYS = KEYS_, THREADS = WARPS * WARP_SIZE;
     static constexpr int LANES_PER_ROW = WARP_SIZE; // lanes that hold one row of S and of O
     static constexpr int WARP_ROWS = WARP_SIZE / LANES_PER_ROW * ROWS, QUERIES = WARPS * WARP_ROWS;
@@ -37,8 +37,8 @@ __device__ inline int column_of(int j, int lane) {
 
 // S_rmem += Q K^T for the lane's rows and keys.
 template <class T>
-__device__ inline void gemm_qk(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const T &tile, int warp_row, int lane) {
-    // TODO 1 (about 7 lines): Accumulate the dot products of the lane's keys, rows column_of(j, lane) of tile.K, with
+__device__ inline void gemm_qk(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const T &smem, int warp_row0, int lane) {
+    // TODO 1 (about 7 lines): Accumulate the dot products of the lane's keys, rows column_of(j, lane) of smem.K, with
     // the warp's queries. Load four floats of a key once and use them for all ROWS. #pragma unroll 4 keeps several
     // loads in flight.
     // END TODO 1
@@ -85,11 +85,11 @@ __device__ inline void store_weights(float (*P_smem)[T::KEYS], const float (&S_r
             P_smem[row_of<T>(i, lane)][column_of<T>(j, lane)] = S_rmem[i][j];
 }
 
-// O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp attends only to keys 0 .. last_key + r. A
-// masked value must not even be multiplied by its weight of 0, since the value may be NaN.
+// O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp attends only to keys 0 .. row0_last_key + r.
+// A masked value must not even be multiplied by its weight of 0, since the value may be NaN.
 template <bool MASKED, class T>
 __device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (*P_smem)[T::KEYS],
-                               const float (*V_smem)[T::D], int last_key, int lane) {
+                               const float (*V_smem)[T::D], int row0_last_key, int lane) {
     for (int key = 0; key < T::KEYS; key += 4) {
         float p[T::ROWS][4];
 #pragma unroll
@@ -97,7 +97,7 @@ __device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const 
             copy_floats<4>(p[i], &P_smem[i][key]);
         }
         // TODO 3 (about 10 lines): For each of the four keys and each column of this lane, load the value once and add
-        // it, weighted, to all rows; if MASKED, only to rows i with key <= last_key + i. #pragma unroll makes the
+        // it, weighted, to all rows; if MASKED, only to rows i with key <= row0_last_key + i. #pragma unroll makes the
         // indices compile-time constants, so that p and O_rmem stay in registers.
         // END TODO 3
     }
@@ -106,17 +106,17 @@ __device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const 
 // Computes the attention of a block of queries to keys first_key .. end_key - 1: the output before the division, the
 // row maxima, and the lane's partial row sums.
 template <class T>
-__device__ inline void attend(T &tile, const struct attention_problem &p, bool vectorized, int64_t head, int query0,
+__device__ inline void attend(T &smem, const struct attention_problem &p, bool vectorized, int64_t head, int query0,
                               int first_key, int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                               float (&row_max)[T::ROWS], float (&row_sum)[T::ROWS]) {
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
     const float *q = (const float *)p.q + head * nq * head_dim; // [nq][head_dim]
     const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
     const float *v = (const float *)p.v + head * nk * head_dim; // [nk][head_dim]
-    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warp_row = warp * T::WARP_ROWS;
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warp_row0 = warp * T::WARP_ROWS;
     const int causal_offset = p.causal ? nk - nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
 
-    load_rows<T::D, T::QUERIES, T::THREADS>(tile.Q, q, query0, nq, head_dim, vectorized, p.softmax_scale);
+    load_rows<T::D, T::QUERIES, T::THREADS>(smem.Q, q, query0, nq, head_dim, vectorized, p.softmax_scale);
     for (int i = 0; i < T::ROWS; i++) {
         row_max[i] = -INFINITY;
         row_sum[i] = 0.0f;
@@ -124,25 +124,25 @@ __device__ inline void attend(T &tile, const struct attention_problem &p, bool v
 
     for (int key0 = first_key; key0 < end_key; key0 += T::KEYS) {
         __syncthreads(); // every warp has finished reading the previous tile
-        load_rows<T::D, T::KEYS, T::THREADS>(tile.K, k, key0, nk, head_dim, vectorized);
-        load_rows<T::D, T::KEYS, T::THREADS>(tile.V, v, key0, nk, head_dim, vectorized);
+        load_rows<T::D, T::KEYS, T::THREADS>(smem.K, k, key0, nk, head_dim, vectorized);
+        load_rows<T::D, T::KEYS, T::THREADS>(smem.V, v, key0, nk, head_dim, vectorized);
         __syncthreads();
 
         float S_rmem[T::ROWS][T::LANE_KEYS] = {}; // scores, then weights
-        gemm_qk<T>(S_rmem, tile, warp_row, lane);
-        // Row r of the warp attends to keys 0 .. last_key + r of the tile.
-        const int last_key = query0 + warp_row + causal_offset - key0;
-        const bool masked = last_key < T::KEYS - 1;
+        gemm_qk<T>(S_rmem, smem, warp_row0, lane);
+        // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
+        const int row0_last_key = query0 + warp_row0 + causal_offset - key0;
+        const bool masked = row0_last_key < T::KEYS - 1;
         if (masked || key0 + T::KEYS > nk)
-            apply_mask<T>(S_rmem, last_key, nk - 1 - key0, lane);
+            apply_mask<T>(S_rmem, row0_last_key, nk - 1 - key0, lane);
         online_softmax<T>(S_rmem, row_max, row_sum, O_rmem);
 
-        store_weights<T>(tile.P[warp], S_rmem, lane);
+        store_weights<T>(smem.P[warp], S_rmem, lane);
         __syncwarp(); // all lanes wrote the weights, and all lanes read them
         if (!masked)
-            gemm_pv<false, T>(O_rmem, tile.P[warp], tile.V, last_key, lane);
+            gemm_pv<false, T>(O_rmem, smem.P[warp], smem.V, row0_last_key, lane);
         else
-            gemm_pv<true, T>(O_rmem, tile.P[warp], tile.V, last_key, lane);
+            gemm_pv<true, T>(O_rmem, smem.P[warp], smem.V, row0_last_key, lane);
     }
 }
 
@@ -150,10 +150,10 @@ __device__ inline void attend(T &tile, const struct attention_problem &p, bool v
 template <class T>
 __device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, int head_dim,
                                     const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (&row_sum)[T::ROWS]) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
+    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
 #pragma unroll
     for (int i = 0; i < T::ROWS; i++) {
-        const int row = warp_row + row_of<T>(i, lane);
+        const int row = warp_row0 + row_of<T>(i, lane);
         const float sum = lanes_sum<T::LANES_PER_ROW>(row_sum[i]);
         const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a fully masked row is 0
         if (row < rows)
@@ -170,8 +170,8 @@ __device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, i
 // before they overwrite it. P is exchanged only within a warp, whose lanes wait for one another at __syncwarp().
 template <class T>
 __global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct attention_problem p, bool vectorized) {
-    extern __shared__ float4 smem[];
-    T &tile = *reinterpret_cast<T *>(smem);
+    extern __shared__ float4 dynamic_smem[];
+    T &smem = *reinterpret_cast<T *>(dynamic_smem);
     const int query_blocks = (p.nq + T::QUERIES - 1) / T::QUERIES;
     const int64_t head = blockIdx.x / query_blocks;
     const int query0 = blockIdx.x % query_blocks * T::QUERIES;
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct atte
     float *o = (float *)p.o + (head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
 
     float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS], row_sum[T::ROWS];
-    attend<T>(tile, p, vectorized, head, query0, 0, end_key, O_rmem, row_max, row_sum);
+    attend<T>(smem, p, vectorized, head, query0, 0, end_key, O_rmem, row_max, row_sum);
     store_output<T>(o, p.nq - query0, p.head_dim, O_rmem, row_sum);
 }
 
@@ -201,8 +201,9 @@ static struct KernelConfig make_config() {
 }
 
 static const struct KernelConfig configs[] = {
-    make_config<Tile<32, 4, 8, 32>>(),  make_config<Tile<64, 4, 8, 32>>(),  make_config<Tile<128, 4, 8, 32>>(),
-    make_config<Tile<256, 4, 8, 32>>(), make_config<Tile<512, 4, 8, 32>>(),
+    make_config<KernelTraits<32, 4, 8, 32>>(),  make_config<KernelTraits<64, 4, 8, 32>>(),
+    make_config<KernelTraits<128, 4, 8, 32>>(), make_config<KernelTraits<256, 4, 8, 32>>(),
+    make_config<KernelTraits<512, 4, 8, 32>>(),
 };
 
 static size_t shared_bytes(const struct attention_problem *p) {
@@ -219,7 +220,7 @@ const struct attention_lesson attention_lesson = {
     .min_compute_capability = 75,
     .workspace_bytes = NULL,
     .shared_bytes = shared_bytes,
-    .repeats = 1,
+    .deterministic = 1,
 };
 
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {

@@ -17,7 +17,7 @@ constexpr float RESCALE_THRESHOLD = 8.0f; // log2: weights up to 2^8 lose no pre
 // have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS / LANES_PER_ROW columns of S and D /
 // LANES_PER_ROW of O.
 template <class E_, int D_, int WARPS, int ROWS_, int KEYS_, int BLOCKS_>
-struct Tile {
+struct KernelTraits {
     using E = E_; // __half or __nv_bfloat16
     static constexpr int D = D_, ROWS = ROWS_, KEYS = KEYS_, THREADS = WARPS * WARP_SIZE;
     static constexpr int BLOCKS = BLOCKS_;  // per SM: one computes while another waits
@@ -131,10 +131,10 @@ __device__ inline void exponentiate(uint32_t (&p)[T::ROWS / 2][4], const float (
 }
 
 // O_rmem += p V for 16 keys. SINGLE_KEY: only for single_key, and only in the rows that attend to it: row r of the warp
-// attends to keys up to last_key + r.
+// attends to keys up to row0_last_key + r.
 template <bool SINGLE_KEY, class T, class E = typename T::E>
 __device__ inline void mma_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const uint32_t (&p)[T::ROWS / 2][4],
-                              const E (*V_smem)[T::PITCH], int lane, int single_key = 0, int last_key = 0) {
+                              const E (*V_smem)[T::PITCH], int lane, int single_key = 0, int row0_last_key = 0) {
     const uint32_t lane_mask =
         single_key / 2 % 4 == lane % 4 ? 0xffffu << single_key % 2 * 16 : 0; // if the lane holds that key
 #pragma unroll
@@ -153,30 +153,31 @@ __device__ inline void mma_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const u
                 float sum[2][2] = {{upper[0], upper[1]}, {lower[0], lower[1]}};
                 mma_m16n8k16<E>(sum[0], sum[1], p[i / 2], &v[2 * n]);
                 for (int m = 0; m < 2; m++) {
-                    upper[m] = !SINGLE_KEY || single_key <= last_key + row_of<T>(i, lane) ? sum[0][m] : upper[m];
-                    lower[m] = !SINGLE_KEY || single_key <= last_key + row_of<T>(i + 1, lane) ? sum[1][m] : lower[m];
+                    upper[m] = !SINGLE_KEY || single_key <= row0_last_key + row_of<T>(i, lane) ? sum[0][m] : upper[m];
+                    lower[m] =
+                        !SINGLE_KEY || single_key <= row0_last_key + row_of<T>(i + 1, lane) ? sum[1][m] : lower[m];
                 }
             }
     }
 }
 
 // O_rmem += P V for the warp's rows and all columns. Computes P from the scores, 16 keys at a time. MASKED: row r of
-// the warp attends only to keys 0 .. last_key + r. A masked value that is infinite or NaN must not even be multiplied
-// by its weight of 0.
+// the warp attends only to keys 0 .. row0_last_key + r. A masked value that is infinite or NaN must not even be
+// multiplied by its weight of 0.
 template <bool MASKED, class T, class E = typename T::E>
 __device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (&S_rmem)[T::ROWS][T::LANE_KEYS],
                                float scale, const float (&row_max)[T::ROWS], float (&row_sum)[T::ROWS],
-                               const E (*V_smem)[T::PITCH], int last_key, int lane) {
+                               const E (*V_smem)[T::PITCH], int row0_last_key, int lane) {
 #pragma unroll
     for (int key = 0; key < T::KEYS; key += 16) {
-        if (MASKED && key > last_key + T::WARP_ROWS - 1)
+        if (MASKED && key > row0_last_key + T::WARP_ROWS - 1)
             break; // these keys are masked for all rows of the warp
         uint32_t p[T::ROWS / 2][4];
         exponentiate<T>(p, S_rmem, key, scale, row_max, row_sum);
-        if (MASKED && key + 15 > last_key && !rows_are_finite<T::D>(V_smem + key, lane))
+        if (MASKED && key + 15 > row0_last_key && !rows_are_finite<T::D>(V_smem + key, lane))
 #pragma unroll 1
             for (int single_key = 0; single_key < 16; single_key++)
-                mma_pv<true, T>(O_rmem, p, V_smem + key, lane, single_key, last_key - key);
+                mma_pv<true, T>(O_rmem, p, V_smem + key, lane, single_key, row0_last_key - key);
         else
             mma_pv<false, T>(O_rmem, p, V_smem + key, lane);
     }
@@ -185,41 +186,41 @@ __device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const 
 // Computes the attention of a block of queries to keys 0 .. end_key - 1: the output before the division, the row
 // maxima, and the lane's partial row sums.
 template <class T, class E = typename T::E>
-__device__ inline void attend(T &tile, const struct attention_problem &p, bool vectorized, int batch, int head,
+__device__ inline void attend(T &smem, const struct attention_problem &p, bool vectorized, int batch, int head,
                               int query0, int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                               float (&row_max)[T::ROWS], float (&row_sum)[T::ROWS]) {
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim, kv_head = head / (p.heads / p.kv_heads);
     const E *q = (const E *)p.q + batch * p.q_stride.batch + head * p.q_stride.head;    // [nq][head_dim]
     const E *k = (const E *)p.k + batch * p.k_stride.batch + kv_head * p.k_stride.head; // [nk][head_dim]
     const E *v = (const E *)p.v + batch * p.v_stride.batch + kv_head * p.v_stride.head; // [nk][head_dim]
-    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warp_row = warp * T::WARP_ROWS;
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warp_row0 = warp * T::WARP_ROWS;
     const float scale = p.softmax_scale * LOG2_E;
     const int causal_offset = p.causal ? nk - nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
 
-    load_rows<T, T::QUERIES>(tile.Q, q, p.q_stride.row, query0, nq, head_dim, vectorized);
+    load_rows<T, T::QUERIES>(smem.Q, q, p.q_stride.row, query0, nq, head_dim, vectorized);
     for (int i = 0; i < T::ROWS; i++)
         row_max[i] = -INFINITY;
 
     for (int key0 = 0; key0 < end_key; key0 += T::KEYS) {
         __syncthreads(); // every warp has finished reading the previous tile
-        load_rows<T, T::KEYS>(tile.K, k, p.k_stride.row, key0, nk, head_dim, vectorized);
-        load_rows<T, T::KEYS>(tile.V, v, p.v_stride.row, key0, nk, head_dim, vectorized);
+        load_rows<T, T::KEYS>(smem.K, k, p.k_stride.row, key0, nk, head_dim, vectorized);
+        load_rows<T, T::KEYS>(smem.V, v, p.v_stride.row, key0, nk, head_dim, vectorized);
         __syncthreads();
-        const E(*K_smem)[T::PITCH] = tile.K, (*V_smem)[T::PITCH] = tile.V;
-        // Row r of the warp attends to keys 0 .. last_key + r of the tile.
-        const int last_key = query0 + warp_row + causal_offset - key0;
-        if (last_key + T::WARP_ROWS - 1 < 0)
+        const E(*K_smem)[T::PITCH] = smem.K, (*V_smem)[T::PITCH] = smem.V;
+        // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
+        const int row0_last_key = query0 + warp_row0 + causal_offset - key0;
+        if (row0_last_key + T::WARP_ROWS - 1 < 0)
             continue; // the tile is fully masked for this warp
         float S_rmem[T::ROWS][T::LANE_KEYS] = {};
-        gemm_qk<T>(S_rmem, tile.Q + warp_row, K_smem, lane);
-        const bool masked = last_key < T::KEYS - 1;
+        gemm_qk<T>(S_rmem, smem.Q + warp_row0, K_smem, lane);
+        const bool masked = row0_last_key < T::KEYS - 1;
         if (masked || key0 + T::KEYS > nk)
-            apply_mask<T>(S_rmem, last_key, nk - 1 - key0, lane);
+            apply_mask<T>(S_rmem, row0_last_key, nk - 1 - key0, lane);
         update_row_max_lazily<T>(S_rmem, scale, row_max, row_sum, O_rmem);
         if (!masked)
-            gemm_pv<false, T>(O_rmem, S_rmem, scale, row_max, row_sum, V_smem, last_key, lane);
+            gemm_pv<false, T>(O_rmem, S_rmem, scale, row_max, row_sum, V_smem, row0_last_key, lane);
         else
-            gemm_pv<true, T>(O_rmem, S_rmem, scale, row_max, row_sum, V_smem, last_key, lane);
+            gemm_pv<true, T>(O_rmem, S_rmem, scale, row_max, row_sum, V_smem, row0_last_key, lane);
     }
 }
 
@@ -228,11 +229,11 @@ template <class T, class E = typename T::E>
 __device__ inline void store_output(const struct attention_problem &p, bool vectorized, int batch, int head, int query0,
                                     const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (&row_max)[T::ROWS],
                                     const float (&row_sum)[T::ROWS]) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
+    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
     E *o = (E *)p.o + batch * p.o_stride.batch + head * p.o_stride.head; // [nq][head_dim]
 #pragma unroll
     for (int i = 0; i < T::ROWS; i++) {
-        const int row = query0 + warp_row + row_of<T>(i, lane);
+        const int row = query0 + warp_row0 + row_of<T>(i, lane);
         const float sum = lanes_sum<T::LANES_PER_ROW>(row_sum[i]);
         const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a fully masked row is 0
         if (row >= p.nq)
@@ -260,15 +261,15 @@ __device__ inline void store_output(const struct attention_problem &p, bool vect
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     attention_kernel(const struct attention_problem p, bool vectorized) {
-    extern __shared__ float4 smem[];
-    T &tile = *reinterpret_cast<T *>(smem);
+    extern __shared__ float4 dynamic_smem[];
+    T &smem = *reinterpret_cast<T *>(dynamic_smem);
     const int query_blocks = (p.nq + T::QUERIES - 1) / T::QUERIES;
     const int batch = blockIdx.x / query_blocks / p.heads, head = blockIdx.x / query_blocks % p.heads;
     const int query0 = (query_blocks - 1 - blockIdx.x % query_blocks) * T::QUERIES;
     const int end_key = p.causal ? min(p.nk, query0 + T::QUERIES + p.nk - p.nq) : p.nk;
 
     float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS], row_sum[T::ROWS] = {};
-    attend<T>(tile, p, vectorized, batch, head, query0, end_key, O_rmem, row_max, row_sum);
+    attend<T>(smem, p, vectorized, batch, head, query0, end_key, O_rmem, row_max, row_sum);
     store_output<T>(p, vectorized, batch, head, query0, O_rmem, row_max, row_sum);
 }
 
@@ -291,10 +292,10 @@ static struct KernelConfig make_config() {
 
 template <class E>
 static const struct KernelConfig configs[] = {
-    make_config<Tile<E, 64, 4, 4, 64, 3>>(),
-    make_config<Tile<E, 128, 4, 4, 64, 2>>(),
-    make_config<Tile<E, 128, 4, 2, 64, 2>>(),
-    make_config<Tile<E, 256, 4, 2, 32, 2>>(),
+    make_config<KernelTraits<E, 64, 4, 4, 64, 3>>(),
+    make_config<KernelTraits<E, 128, 4, 4, 64, 2>>(),
+    make_config<KernelTraits<E, 128, 4, 2, 64, 2>>(),
+    make_config<KernelTraits<E, 256, 4, 2, 32, 2>>(),
 };
 
 static const struct KernelConfig *select_config(const struct attention_problem *p) {
@@ -318,7 +319,7 @@ const struct attention_lesson attention_lesson = {
     .min_compute_capability = 80,
     .shared_bytes = shared_bytes,
     .positive_scale = 1,
-    .repeats = 1,
+    .deterministic = 1,
 };
 
 // Tensors begin at multiples of 16 bytes; rows need not.

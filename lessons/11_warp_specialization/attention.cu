@@ -20,14 +20,16 @@ constexpr int NO_CAUSAL_LIMIT = 1 << 30;
 // The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
 // have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of S and
 // D / LANES_PER_ROW of O.
-template <class E_, int D_, int WARPGROUPS_, int KEYS_, int STAGES_>
-struct Tile {
+template <class E_, int D_, int CONSUMER_WARPGROUPS_, int KEYS_, int STAGES_>
+struct KernelTraits {
     using E = E_; // __half or __nv_bfloat16
-    static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
-    static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
+    static constexpr int D = D_, CONSUMER_WARPGROUPS = CONSUMER_WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
+    static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS,
+                         THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
     static constexpr int PANELS = (D + PANEL - 1) / PANEL;
-    static constexpr int REGISTERS = WARPGROUPS == 2 ? 240 : 160; // per consumer thread; launched with 168 or 128
+    static constexpr int REGISTERS =
+        CONSUMER_WARPGROUPS == 2 ? 240 : 160; // per consumer thread; launched with 168 or 128
     static_assert(KEYS % 32 == 0 && D % 32 == 0, "the swizzle repeats every 1024 bytes, and wgmma.cuh has these sizes");
 
     // Swizzled rows of 128 bytes: a panel has 64 columns of all rows.
@@ -40,15 +42,15 @@ struct Tile {
 
 // The index of a thread among the consumer threads.
 __device__ inline int consumer_thread() {
-    return threadIdx.x - WARPGROUP;
+    return threadIdx.x - WARPGROUP_SIZE;
 }
 
 // The producer, one thread: loads the queries of the work tile, and tile after tile of K and V, each as soon as the
 // consumers have released its stage.
 template <class T>
-__device__ inline void produce(T &tile, const TensorMaps &maps, const WorkTile &work_tile) {
+__device__ inline void produce(T &smem, const TensorMaps &maps, const WorkTile &work_tile) {
     PipelineState<T::STAGES> pipe;
-    tma_load_tile<T::PANELS>(tile.Q, &tile.Q_full, maps.q, work_tile.query0, work_tile.head, work_tile.batch);
+    tma_load_tile<T::PANELS>(smem.Q, &smem.Q_full, maps.q, work_tile.query0, work_tile.head, work_tile.batch);
     for (int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS; key0 >= 0; key0 -= T::KEYS, pipe.advance()) {
         // TODO 1 (about 6 lines): Load K and V of the tile, each when the consumers have released its stage. A stage
         // that was never used is free: choose the parity of the wait accordingly.
@@ -62,9 +64,9 @@ __device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32
     q = warp_uniform(q), k = warp_uniform(k);
 #pragma unroll
     for (int column = 0; column < T::D; column += 16) {
-        const int panel_column = column % PANEL, panel0 = column - panel_column; // first column of its panel
-        wgmma<E>(S_rmem, q + descriptor_offset((panel0 * T::QUERIES + panel_column) * sizeof(E)),
-                 k + descriptor_offset((panel0 * T::KEYS + panel_column) * sizeof(E)), column > 0);
+        const int panel = column / PANEL, panel_column = column % PANEL;
+        wgmma<E>(S_rmem, q + descriptor_offset((panel * T::QUERIES * PANEL + panel_column) * sizeof(E)),
+                 k + descriptor_offset((panel * T::KEYS * PANEL + panel_column) * sizeof(E)), column > 0);
     }
 }
 
@@ -82,18 +84,18 @@ __device__ inline void issue_pv(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], con
 // The epilogue of the warpgroup's rows: output, and lse if requested. The output overwrites the queries in shared
 // memory, from where TMA stores it; TMA writes no out-of-bounds element.
 template <class T>
-__device__ inline void store_output(T &tile, const TensorMaps &maps, const struct attention_problem &p,
+__device__ inline void store_output(T &smem, const TensorMaps &maps, const struct attention_problem &p,
                                     const WorkTile &work_tile, float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
-                                    const RowState &rows) {
-    const int warp_row = consumer_thread() / WARP_SIZE * WARP_ROWS,
-              row0 = consumer_thread() / WARPGROUP * WARPGROUP_ROWS;
-    write_rows_to_smem<T::D>(tile.Q, O_rmem, rows, p, work_tile.batch, work_tile.head, work_tile.query0, warp_row);
+                                    const RowState &softmax) {
+    const int warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS,
+              warpgroup_row0 = consumer_thread() / WARPGROUP_SIZE * WARPGROUP_ROWS;
+    write_rows_to_smem<T::D>(smem.Q, O_rmem, softmax, p, work_tile.batch, work_tile.head, work_tile.query0, warp_row0);
     fence_proxy_async();
-    bar_sync(1 + consumer_thread() / WARPGROUP, WARPGROUP);
-    if (threadIdx.x % WARPGROUP == 0) {
+    bar_sync(1 + consumer_thread() / WARPGROUP_SIZE, WARPGROUP_SIZE);
+    if (threadIdx.x % WARPGROUP_SIZE == 0) {
         for (int i = 0; i < T::PANELS; i++)
-            cp_async_bulk_tensor_store(&maps.o, tile.Q[i][row0], i * PANEL, work_tile.query0 + row0, work_tile.head,
-                                       work_tile.batch);
+            cp_async_bulk_tensor_store(&maps.o, smem.Q[i][warpgroup_row0], i * PANEL, work_tile.query0 + warpgroup_row0,
+                                       work_tile.head, work_tile.batch);
         cp_async_bulk_commit_group();
         cp_async_bulk_wait_group_read();
     }
@@ -102,10 +104,10 @@ __device__ inline void store_output(T &tile, const TensorMaps &maps, const struc
 // Computes the attention of a work tile: the output before the division, the row maxima, and the lane's partial row
 // sums.
 template <class T, class E = typename T::E>
-__device__ inline void consume(T &tile, const struct attention_problem &p, const WorkTile &work_tile,
-                               float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], RowState &rows) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row = consumer_thread() / WARP_SIZE * WARP_ROWS;
-    const int row0 = consumer_thread() / WARPGROUP * WARPGROUP_ROWS;
+__device__ inline void consume(T &smem, const struct attention_problem &p, const WorkTile &work_tile,
+                               float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], RowState &softmax) {
+    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS;
+    const int warpgroup_row0 = consumer_thread() / WARPGROUP_SIZE * WARPGROUP_ROWS;
     const float scale = p.softmax_scale * LOG2_E;
     const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
     PipelineState<T::STAGES> pipe;
@@ -114,29 +116,29 @@ __device__ inline void consume(T &tile, const struct attention_problem &p, const
 
     // The last tile comes first: it is the one that needs a mask.
     int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
-    mbarrier_wait(&tile.Q_full, 0);
+    mbarrier_wait(&smem.Q_full, 0);
     for (; key0 >= 0; key0 -= T::KEYS) {
-        mbarrier_wait(&tile.K_full[pipe.stage], pipe.phase);
+        mbarrier_wait(&smem.K_full[pipe.stage], pipe.phase);
         wgmma_fence(S_rmem);
-        issue_qk<T>(S_rmem, wgmma_descriptor(tile.Q[0][row0]), wgmma_descriptor(tile.K[pipe.stage]));
+        issue_qk<T>(S_rmem, descriptor_low(smem.Q[0][warpgroup_row0]), descriptor_low(smem.K[pipe.stage]));
         wgmma_commit_group();
         wgmma_wait_group<0>(S_rmem);
-        consumer_release(&tile.K_empty[pipe.stage]);
+        consumer_release(&smem.K_empty[pipe.stage]);
 
-        // Row r of the warp attends to keys 0 .. last_key + r of the tile.
-        const int last_key = work_tile.query0 + warp_row + causal_offset - key0;
-        if (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk)
-            apply_mask(S_rmem, last_key, p.nk - 1 - key0, lane);
-        const bool must_rescale = update_row_max_lazily(S_rmem, scale, RESCALE_THRESHOLD, rows, rescale);
-        exponentiate<0, T::LANE_KEYS>(S_rmem, scale, rows);
+        // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
+        const int row0_last_key = work_tile.query0 + warp_row0 + causal_offset - key0;
+        if (row0_last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk)
+            apply_mask(S_rmem, row0_last_key, p.nk - 1 - key0, lane);
+        const bool must_rescale = update_row_max_lazily(S_rmem, scale, RESCALE_THRESHOLD, softmax, rescale);
+        exponentiate<0, T::LANE_KEYS>(S_rmem, scale, softmax);
         if (must_rescale)
             rescale_rows(O_rmem, rescale);
         for (int key = 0; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
 
-        mbarrier_wait(&tile.V_full[pipe.stage], pipe.phase);
+        mbarrier_wait(&smem.V_full[pipe.stage], pipe.phase);
         wgmma_fence(O_rmem, P_rmem);
-        issue_pv<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[pipe.stage], sizeof(T::V[0][0])));
+        issue_pv<T>(O_rmem, P_rmem, descriptor_low(smem.V[pipe.stage], sizeof(T::V[0][0])));
         wgmma_commit_group();
         wgmma_wait_group<0>(O_rmem);
         // TODO 2 (about 1 line): Release the stage of V, which this warpgroup's wgmmas have finished reading.
@@ -154,29 +156,29 @@ template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,
                      const TileScheduler scheduler) {
-    extern __shared__ __align__(1024) unsigned char smem[]; // the swizzle depends on address bits
-    T &tile = *reinterpret_cast<T *>(smem);
+    extern __shared__ __align__(1024) unsigned char dynamic_smem[]; // the swizzle depends on address bits
+    T &smem = *reinterpret_cast<T *>(dynamic_smem);
     if (threadIdx.x == 0) {
-        mbarrier_init(&tile.Q_full, 1);
-        mbarriers_init(tile.K_full, 1);
-        mbarriers_init(tile.V_full, 1);
+        mbarrier_init(&smem.Q_full, 1);
+        mbarriers_init(smem.K_full, 1);
+        mbarriers_init(smem.V_full, 1);
         // TODO 3 (about 2 lines): Initialize the `empty` mbarriers with the number of arrivals that free a stage.
         // END TODO 3
         fence_mbarrier_init();
     }
     __syncthreads();
     const WorkTile work_tile = work_tile_at<T>(p, scheduler, blockIdx.x);
-    if (threadIdx.x < WARPGROUP) {
+    if (threadIdx.x < WARPGROUP_SIZE) {
         setmaxnreg_dec<24>();
         if (threadIdx.x == 0)
-            produce(tile, maps, work_tile);
+            produce(smem, maps, work_tile);
         return;
     }
     setmaxnreg_inc<T::REGISTERS>();
     float O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {};
-    RowState rows;
-    consume<T>(tile, p, work_tile, O_rmem, rows);
-    store_output<T>(tile, maps, p, work_tile, O_rmem, rows);
+    RowState softmax;
+    consume<T>(smem, p, work_tile, O_rmem, softmax);
+    store_output<T>(smem, maps, p, work_tile, O_rmem, softmax);
 }
 
 template <class T>
@@ -201,10 +203,10 @@ static struct KernelConfig make_config() {
 
 template <class E>
 static const struct KernelConfig configs[] = {
-    make_config<Tile<E, 64, 3, 128, 2>>(),
-    make_config<Tile<E, 96, 2, 128, 2>>(),
-    make_config<Tile<E, 128, 2, 128, 2>>(),
-    make_config<Tile<E, 256, 2, 64, 2>>(),
+    make_config<KernelTraits<E, 64, 3, 128, 2>>(),
+    make_config<KernelTraits<E, 96, 2, 128, 2>>(),
+    make_config<KernelTraits<E, 128, 2, 128, 2>>(),
+    make_config<KernelTraits<E, 256, 2, 64, 2>>(),
 };
 
 static const struct KernelConfig *select_config(const struct attention_problem *p) {
@@ -218,7 +220,7 @@ static size_t shared_bytes(const struct attention_problem *p) {
 const struct attention_lesson attention_lesson = {
     .dtypes = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16,
     .max_head_dim = 256,
-    .row_multiple = CHUNK,
+    .alignment = CHUNK,
     .causal = 1,
     .lse = 1,
     .strided = 1,
@@ -226,7 +228,7 @@ const struct attention_lesson attention_lesson = {
     .min_compute_capability = 90,
     .shared_bytes = shared_bytes,
     .positive_scale = 1,
-    .repeats = 1,
+    .deterministic = 1,
 };
 
 // Tensors and their rows begin at multiples of 16 bytes, as TMA requires.

@@ -21,14 +21,16 @@ constexpr int PINGPONG_BARRIER = 8; // ID of the first of the named barriers of 
 // The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
 // have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of S and
 // D / LANES_PER_ROW of O.
-template <class E_, int D_, int WARPGROUPS_, int KEYS_, int STAGES_>
-struct Tile {
+template <class E_, int D_, int CONSUMER_WARPGROUPS_, int KEYS_, int STAGES_>
+struct KernelTraits {
     using E = E_; // __half or __nv_bfloat16
-    static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
-    static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
+    static constexpr int D = D_, CONSUMER_WARPGROUPS = CONSUMER_WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
+    static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS,
+                         THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
     static constexpr int PANELS = (D + PANEL - 1) / PANEL;
-    static constexpr int REGISTERS = WARPGROUPS == 2 ? 240 : 160; // per consumer thread; launched with 168 or 128
+    static constexpr int REGISTERS =
+        CONSUMER_WARPGROUPS == 2 ? 240 : 160; // per consumer thread; launched with 168 or 128
     static_assert(KEYS % 32 == 0 && D % 32 == 0, "the swizzle repeats every 1024 bytes, and wgmma.cuh has these sizes");
 
     // Swizzled rows of 128 bytes: a panel has 64 columns of all rows.
@@ -41,21 +43,21 @@ struct Tile {
 
 // The index of a thread among the consumer threads.
 __device__ inline int consumer_thread() {
-    return threadIdx.x - WARPGROUP;
+    return threadIdx.x - WARPGROUP_SIZE;
 }
 
 // The producer, one thread: loads the queries of the work tile, and tile after tile of K and V, each as soon as the
 // consumers have released its stage.
 template <class T>
-__device__ inline void produce(T &tile, const TensorMaps &maps, const WorkTile &work_tile) {
+__device__ inline void produce(T &smem, const TensorMaps &maps, const WorkTile &work_tile) {
     PipelineState<T::STAGES> pipe;
-    tma_load_tile<T::PANELS>(tile.Q, &tile.Q_full, maps.q, work_tile.query0, work_tile.head, work_tile.batch);
+    tma_load_tile<T::PANELS>(smem.Q, &smem.Q_full, maps.q, work_tile.query0, work_tile.head, work_tile.batch);
     for (int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS; key0 >= 0; key0 -= T::KEYS, pipe.advance()) {
-        mbarrier_wait(&tile.K_empty[pipe.stage], pipe.phase ^ 1);
-        tma_load_tile<T::PANELS>(tile.K[pipe.stage], &tile.K_full[pipe.stage], maps.k, key0, work_tile.kv_head,
+        mbarrier_wait(&smem.K_empty[pipe.stage], pipe.phase ^ 1);
+        tma_load_tile<T::PANELS>(smem.K[pipe.stage], &smem.K_full[pipe.stage], maps.k, key0, work_tile.kv_head,
                                  work_tile.batch);
-        mbarrier_wait(&tile.V_empty[pipe.stage], pipe.phase ^ 1);
-        tma_load_tile<T::PANELS>(tile.V[pipe.stage], &tile.V_full[pipe.stage], maps.v, key0, work_tile.kv_head,
+        mbarrier_wait(&smem.V_empty[pipe.stage], pipe.phase ^ 1);
+        tma_load_tile<T::PANELS>(smem.V[pipe.stage], &smem.V_full[pipe.stage], maps.v, key0, work_tile.kv_head,
                                  work_tile.batch);
     }
 }
@@ -66,9 +68,9 @@ __device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32
     q = warp_uniform(q), k = warp_uniform(k);
 #pragma unroll
     for (int column = 0; column < T::D; column += 16) {
-        const int panel_column = column % PANEL, panel0 = column - panel_column; // first column of its panel
-        wgmma<E>(S_rmem, q + descriptor_offset((panel0 * T::QUERIES + panel_column) * sizeof(E)),
-                 k + descriptor_offset((panel0 * T::KEYS + panel_column) * sizeof(E)), column > 0);
+        const int panel = column / PANEL, panel_column = column % PANEL;
+        wgmma<E>(S_rmem, q + descriptor_offset((panel * T::QUERIES * PANEL + panel_column) * sizeof(E)),
+                 k + descriptor_offset((panel * T::KEYS * PANEL + panel_column) * sizeof(E)), column > 0);
     }
 }
 
@@ -86,18 +88,18 @@ __device__ inline void issue_pv(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], con
 // The epilogue of the warpgroup's rows: output, and lse if requested. The output overwrites the queries in shared
 // memory, from where TMA stores it; TMA writes no out-of-bounds element.
 template <class T>
-__device__ inline void store_output(T &tile, const TensorMaps &maps, const struct attention_problem &p,
+__device__ inline void store_output(T &smem, const TensorMaps &maps, const struct attention_problem &p,
                                     const WorkTile &work_tile, float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
-                                    const RowState &rows) {
-    const int warp_row = consumer_thread() / WARP_SIZE * WARP_ROWS,
-              row0 = consumer_thread() / WARPGROUP * WARPGROUP_ROWS;
-    write_rows_to_smem<T::D>(tile.Q, O_rmem, rows, p, work_tile.batch, work_tile.head, work_tile.query0, warp_row);
+                                    const RowState &softmax) {
+    const int warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS,
+              warpgroup_row0 = consumer_thread() / WARPGROUP_SIZE * WARPGROUP_ROWS;
+    write_rows_to_smem<T::D>(smem.Q, O_rmem, softmax, p, work_tile.batch, work_tile.head, work_tile.query0, warp_row0);
     fence_proxy_async();
-    bar_sync(1 + consumer_thread() / WARPGROUP, WARPGROUP);
-    if (threadIdx.x % WARPGROUP == 0) {
+    bar_sync(1 + consumer_thread() / WARPGROUP_SIZE, WARPGROUP_SIZE);
+    if (threadIdx.x % WARPGROUP_SIZE == 0) {
         for (int i = 0; i < T::PANELS; i++)
-            cp_async_bulk_tensor_store(&maps.o, tile.Q[i][row0], i * PANEL, work_tile.query0 + row0, work_tile.head,
-                                       work_tile.batch);
+            cp_async_bulk_tensor_store(&maps.o, smem.Q[i][warpgroup_row0], i * PANEL, work_tile.query0 + warpgroup_row0,
+                                       work_tile.head, work_tile.batch);
         cp_async_bulk_commit_group();
         cp_async_bulk_wait_group_read();
     }
@@ -106,35 +108,36 @@ __device__ inline void store_output(T &tile, const TensorMaps &maps, const struc
 // Computes the attention of a work tile: the output before the division, the row maxima, and the lane's partial row
 // sums.
 template <class T, class E = typename T::E>
-__device__ inline void consume(T &tile, const struct attention_problem &p, const WorkTile &work_tile,
-                               float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], RowState &rows) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row = consumer_thread() / WARP_SIZE * WARP_ROWS;
-    const int row0 = consumer_thread() / WARPGROUP * WARPGROUP_ROWS;
+__device__ inline void consume(T &smem, const struct attention_problem &p, const WorkTile &work_tile,
+                               float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], RowState &softmax) {
+    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS;
+    const int warpgroup_row0 = consumer_thread() / WARPGROUP_SIZE * WARPGROUP_ROWS;
     const float scale = p.softmax_scale * LOG2_E;
     const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
     PipelineState<T::STAGES> pipe_k, pipe_v; // of the tile whose Q K^T is next, and of the tile whose P V is next
     float S_rmem[LANE_ROWS][T::LANE_KEYS], rescale[LANE_ROWS];
     uint32_t P_rmem[T::KEYS / 16][4];
 
-    const int warpgroup = consumer_thread() / WARPGROUP, next_warpgroup = (warpgroup + 1) % T::WARPGROUPS;
-    auto pingpong_sync = [&] { bar_sync(PINGPONG_BARRIER + warpgroup, 2 * WARPGROUP); };
-    auto pingpong_arrive = [&] { bar_arrive(PINGPONG_BARRIER + next_warpgroup, 2 * WARPGROUP); };
+    const int consumer_warpgroup = consumer_thread() / WARPGROUP_SIZE,
+              next_consumer_warpgroup = (consumer_warpgroup + 1) % T::CONSUMER_WARPGROUPS;
+    auto pingpong_sync = [&] { bar_sync(PINGPONG_BARRIER + consumer_warpgroup, 2 * WARPGROUP_SIZE); };
+    auto pingpong_arrive = [&] { bar_arrive(PINGPONG_BARRIER + next_consumer_warpgroup, 2 * WARPGROUP_SIZE); };
     // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. FIRST: there is no
     // previous tile.
-    auto process_tile = [&](auto FIRST, int key0) {
-        constexpr bool first = FIRST.value;
-        mbarrier_wait(&tile.K_full[pipe_k.stage], pipe_k.phase);
+    auto process_tile = [&](auto is_first, int key0) {
+        constexpr bool FIRST = is_first.value;
+        mbarrier_wait(&smem.K_full[pipe_k.stage], pipe_k.phase);
         // TODO 1 (about 12 lines): After pingpong_sync(), issue Q K^T of this tile as a group of its own, and P V of
         // the previous tile; then pass the ping-pong order on to the next warpgroup. Wait for Q K^T only.
         // END TODO 1
-        consumer_release(&tile.K_empty[pipe_k.stage]);
+        consumer_release(&smem.K_empty[pipe_k.stage]);
 
-        // Row r of the warp attends to keys 0 .. last_key + r of the tile.
-        const int last_key = work_tile.query0 + warp_row + causal_offset - key0;
-        if (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk)
-            apply_mask(S_rmem, last_key, p.nk - 1 - key0, lane);
-        const bool must_rescale = update_row_max_lazily(S_rmem, scale, RESCALE_THRESHOLD, rows, rescale);
-        exponentiate<0, T::LANE_KEYS>(S_rmem, scale, rows);
+        // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
+        const int row0_last_key = work_tile.query0 + warp_row0 + causal_offset - key0;
+        if (row0_last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk)
+            apply_mask(S_rmem, row0_last_key, p.nk - 1 - key0, lane);
+        const bool must_rescale = update_row_max_lazily(S_rmem, scale, RESCALE_THRESHOLD, softmax, rescale);
+        exponentiate<0, T::LANE_KEYS>(S_rmem, scale, softmax);
         // TODO 2 (about 3 lines): Wait for the wgmmas that still use O_rmem and P_rmem, before both are modified, and
         // release the stage that they read.
         // END TODO 2
@@ -147,14 +150,14 @@ __device__ inline void consume(T &tile, const struct attention_problem &p, const
     };
     // The last tile comes first: it is the one that needs a mask.
     int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
-    mbarrier_wait(&tile.Q_full, 0);
+    mbarrier_wait(&smem.Q_full, 0);
     process_tile(std::true_type{}, key0);
     while ((key0 -= T::KEYS) >= 0)
         process_tile(std::false_type{}, key0);
     // P V of the last iteration's tile is still to be issued.
-    mbarrier_wait(&tile.V_full[pipe_v.stage], pipe_v.phase);
+    mbarrier_wait(&smem.V_full[pipe_v.stage], pipe_v.phase);
     wgmma_fence(O_rmem, P_rmem);
-    issue_pv<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[pipe_v.stage], sizeof(T::V[0][0])));
+    issue_pv<T>(O_rmem, P_rmem, descriptor_low(smem.V[pipe_v.stage], sizeof(T::V[0][0])));
     wgmma_commit_group();
     wgmma_wait_group<0>(O_rmem);
 }
@@ -169,31 +172,31 @@ template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,
                      const TileScheduler scheduler) {
-    extern __shared__ __align__(1024) unsigned char smem[]; // the swizzle depends on address bits
-    T &tile = *reinterpret_cast<T *>(smem);
+    extern __shared__ __align__(1024) unsigned char dynamic_smem[]; // the swizzle depends on address bits
+    T &smem = *reinterpret_cast<T *>(dynamic_smem);
     if (threadIdx.x == 0) {
-        mbarrier_init(&tile.Q_full, 1);
-        mbarriers_init(tile.K_full, 1);
-        mbarriers_init(tile.V_full, 1);
-        mbarriers_init(tile.K_empty, T::WARPGROUPS);
-        mbarriers_init(tile.V_empty, T::WARPGROUPS);
+        mbarrier_init(&smem.Q_full, 1);
+        mbarriers_init(smem.K_full, 1);
+        mbarriers_init(smem.V_full, 1);
+        mbarriers_init(smem.K_empty, T::CONSUMER_WARPGROUPS);
+        mbarriers_init(smem.V_empty, T::CONSUMER_WARPGROUPS);
         fence_mbarrier_init();
     }
     __syncthreads();
     const WorkTile work_tile = work_tile_at<T>(p, scheduler, blockIdx.x);
-    if (threadIdx.x < WARPGROUP) {
+    if (threadIdx.x < WARPGROUP_SIZE) {
         setmaxnreg_dec<24>();
         if (threadIdx.x == 0)
-            produce(tile, maps, work_tile);
+            produce(smem, maps, work_tile);
         return;
     }
     setmaxnreg_inc<T::REGISTERS>();
-    if (consumer_thread() < WARPGROUP)
-        bar_arrive(PINGPONG_BARRIER, 2 * WARPGROUP); // the first consumer warpgroup goes first
+    if (consumer_thread() < WARPGROUP_SIZE)
+        bar_arrive(PINGPONG_BARRIER, 2 * WARPGROUP_SIZE); // the first consumer warpgroup goes first
     float O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {};
-    RowState rows;
-    consume<T>(tile, p, work_tile, O_rmem, rows);
-    store_output<T>(tile, maps, p, work_tile, O_rmem, rows);
+    RowState softmax;
+    consume<T>(smem, p, work_tile, O_rmem, softmax);
+    store_output<T>(smem, maps, p, work_tile, O_rmem, softmax);
 }
 
 template <class T>
@@ -218,10 +221,10 @@ static struct KernelConfig make_config() {
 
 template <class E>
 static const struct KernelConfig configs[] = {
-    make_config<Tile<E, 64, 3, 128, 2>>(),
-    make_config<Tile<E, 96, 2, 128, 2>>(),
-    make_config<Tile<E, 128, 2, 128, 2>>(),
-    make_config<Tile<E, 256, 2, 64, 2>>(),
+    make_config<KernelTraits<E, 64, 3, 128, 2>>(),
+    make_config<KernelTraits<E, 96, 2, 128, 2>>(),
+    make_config<KernelTraits<E, 128, 2, 128, 2>>(),
+    make_config<KernelTraits<E, 256, 2, 64, 2>>(),
 };
 
 static const struct KernelConfig *select_config(const struct attention_problem *p) {
@@ -235,7 +238,7 @@ static size_t shared_bytes(const struct attention_problem *p) {
 const struct attention_lesson attention_lesson = {
     .dtypes = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16,
     .max_head_dim = 256,
-    .row_multiple = CHUNK,
+    .alignment = CHUNK,
     .causal = 1,
     .lse = 1,
     .strided = 1,
@@ -243,7 +246,7 @@ const struct attention_lesson attention_lesson = {
     .min_compute_capability = 90,
     .shared_bytes = shared_bytes,
     .positive_scale = 1,
-    .repeats = 1,
+    .deterministic = 1,
 };
 
 // Tensors and their rows begin at multiples of 16 bytes, as TMA requires.

@@ -19,16 +19,18 @@ constexpr int PINGPONG_BARRIER = 8; // ID of the first of the named barriers of 
 // The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
 // have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of S and
 // D / LANES_PER_ROW of O.
-template <class E_, int D_, int WARPGROUPS_, int KEYS_, int STAGES_>
-struct Tile {
+template <class E_, int D_, int CONSUMER_WARPGROUPS_, int KEYS_, int STAGES_>
+struct KernelTraits {
     using E = E_; // __half or __nv_bfloat16
-    static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
-    static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = (WARPGROUPS + 1) * WARPGROUP;
+    static constexpr int D = D_, CONSUMER_WARPGROUPS = CONSUMER_WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
+    static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS,
+                         THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr int EARLY_KEYS = D == 128 ? KEYS / 4 : 0;         // keys exponentiated before the wait for P V
-    static constexpr int SPECULATIVE = EARLY_KEYS / LANES_PER_ROW / 2; // columns exponentiated before the warp vote
-    static constexpr bool PINGPONG = WARPGROUPS < 4;                   // one of four is always ready to issue
-    static constexpr bool LOOP_CARRIED = D == 128 || WARPGROUPS == 4;  // descriptors and shifts stay in registers
+    static constexpr int EARLY_KEYS = D == 128 ? KEYS / 4 : 0; // keys exponentiated before the wait for P V
+    static constexpr int SPECULATIVE_COLUMNS =
+        EARLY_KEYS / LANES_PER_ROW / 2;                       // columns exponentiated before the warp vote
+    static constexpr bool PINGPONG = CONSUMER_WARPGROUPS < 4; // one of four is always ready to issue
+    static constexpr bool PRECOMPUTE = D == 128 || CONSUMER_WARPGROUPS == 4; // descriptors and shifts stay in registers
     static constexpr bool SKIPS_TILES = QUERIES > KEYS; // some tiles are fully masked for some warpgroups
     static constexpr int PANELS = (D + PANEL - 1) / PANEL;
     // Per thread, with 2, 3, 4 consumer warpgroups; the launch allocates 168, 128, 96.
@@ -47,40 +49,40 @@ struct Tile {
 
 // The index of a thread among the consumer threads.
 __device__ inline int consumer_thread() {
-    return threadIdx.x - WARPGROUP;
+    return threadIdx.x - WARPGROUP_SIZE;
 }
 
 // The producer, one thread: loads the tiles of work tile after work tile, each as soon as the consumers have released
 // its stage, in the order of their use: K of a tile, then V of the previous tile, possibly the last one of the previous
 // work tile.
 template <class T>
-__device__ inline void produce(T &tile, const TensorMaps &maps, const struct attention_problem &p,
+__device__ inline void produce(T &smem, const TensorMaps &maps, const struct attention_problem &p,
                                const TileScheduler &scheduler) {
     PipelineState<T::STAGES> pipe_k, pipe_v;
     PipelineState<2> pipe_q;
-    int tile_index = blockIdx.x, v_key0 = 0;
-    WorkTile work_tile = work_tile_at<T>(p, scheduler, tile_index), next_work_tile = {}, v_work_tile = {};
+    int work_tile_index = blockIdx.x, v_key0 = 0;
+    WorkTile work_tile = work_tile_at<T>(p, scheduler, work_tile_index), next_work_tile = {}, v_work_tile = {};
     for (; work_tile.end_key > 0; work_tile = next_work_tile) {
-        const int last_tile = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
-        for (int key0 = last_tile; key0 >= 0; key0 -= T::KEYS, pipe_k.advance()) {
-            mbarrier_wait(&tile.K_empty[pipe_k.stage], pipe_k.phase ^ 1);
-            tma_load_tile<T::PANELS>(tile.K[pipe_k.stage], &tile.K_full[pipe_k.stage], maps.k, key0, work_tile.kv_head,
+        const int last_key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
+        for (int key0 = last_key0; key0 >= 0; key0 -= T::KEYS, pipe_k.advance()) {
+            mbarrier_wait(&smem.K_empty[pipe_k.stage], pipe_k.phase ^ 1);
+            tma_load_tile<T::PANELS>(smem.K[pipe_k.stage], &smem.K_full[pipe_k.stage], maps.k, key0, work_tile.kv_head,
                                      work_tile.batch, createpolicy_evict_last());
-            if (key0 == last_tile)
-                producer_load_q(tile, maps, pipe_q, work_tile);
-            producer_load_v(tile, maps, pipe_v, v_work_tile, v_key0);
+            if (key0 == last_key0)
+                pass_work_tile(smem, maps, pipe_q, work_tile);
+            producer_load_v(smem, maps, pipe_v, v_work_tile, v_key0);
             v_work_tile = work_tile, v_key0 = key0;
             // The atomic is issued at the first tile and its result used at the second one, which hides its latency.
-            if (key0 == last_tile && scheduler.tile_counter)
-                tile_index = atomicInc(scheduler.tile_counter, scheduler.num_work_tiles - 1);
-            if (key0 == max(0, last_tile - T::KEYS)) {
-                tile_index += scheduler.num_blocks;
-                next_work_tile = work_tile_at<T>(p, scheduler, tile_index);
+            if (key0 == last_key0 && scheduler.tile_counter)
+                work_tile_index = atomicInc(scheduler.tile_counter, scheduler.num_work_tiles - 1);
+            if (key0 == max(0, last_key0 - T::KEYS)) {
+                work_tile_index += scheduler.num_blocks;
+                next_work_tile = work_tile_at<T>(p, scheduler, work_tile_index);
             }
         }
     }
-    producer_load_q(tile, maps, pipe_q, work_tile);
-    producer_load_v(tile, maps, pipe_v, v_work_tile, v_key0);
+    pass_work_tile(smem, maps, pipe_q, work_tile);
+    producer_load_v(smem, maps, pipe_v, v_work_tile, v_key0);
 }
 
 // Issues the wgmmas of S_rmem = Q K^T for the warpgroup's rows and all keys of the tile.
@@ -89,9 +91,9 @@ __device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32
     q = warp_uniform(q), k = warp_uniform(k);
 #pragma unroll
     for (int column = 0; column < T::D; column += 16) {
-        const int panel_column = column % PANEL, panel0 = column - panel_column; // first column of its panel
-        wgmma<E>(S_rmem, q + descriptor_offset((panel0 * T::QUERIES + panel_column) * sizeof(E)),
-                 k + descriptor_offset((panel0 * T::KEYS + panel_column) * sizeof(E)), column > 0);
+        const int panel = column / PANEL, panel_column = column % PANEL;
+        wgmma<E>(S_rmem, q + descriptor_offset((panel * T::QUERIES * PANEL + panel_column) * sizeof(E)),
+                 k + descriptor_offset((panel * T::KEYS * PANEL + panel_column) * sizeof(E)), column > 0);
     }
 }
 
@@ -108,98 +110,104 @@ __device__ inline void issue_pv(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], con
 
 // The consumers: compute the attention of work tile after work tile.
 template <class T, class E = typename T::E>
-__device__ inline void consume(T &tile, const TensorMaps &maps, const struct attention_problem &p,
+__device__ inline void consume(T &smem, const TensorMaps &maps, const struct attention_problem &p,
                                const TileScheduler &scheduler) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row = consumer_thread() / WARP_SIZE * WARP_ROWS;
-    const int warpgroup = canonical_warpgroup_index() - 1, next_warpgroup = (warpgroup + 1) % T::WARPGROUPS;
-    const int row0 = warpgroup * WARPGROUP_ROWS;
+    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS;
+    const int consumer_warpgroup = canonical_warpgroup_index() - 1,
+              next_consumer_warpgroup = (consumer_warpgroup + 1) % T::CONSUMER_WARPGROUPS;
+    const int warpgroup_row0 = consumer_warpgroup * WARPGROUP_ROWS;
     const float scale = scheduler.softmax_scale_log2;
     const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
     PipelineState<T::STAGES> pipe_k, pipe_v; // of the tile whose Q K^T is next, and of the tile whose P V is next
     PipelineState<2> pipe_q;
     WorkTile work_tile = {};
     // Q buffers: of the work tile whose P V is pending, of the one whose output TMA is storing; -1: none
-    int pending_slot = -1, storing_slot = -1;
+    int pending_q_stage = -1, storing_q_stage = -1;
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
-    RowState rows, pending_rows;
+    RowState softmax, pending_softmax;
     uint32_t P_rmem[T::KEYS / 16][4] = {};
 
-    auto pingpong_sync = [&] { T::PINGPONG ? bar_sync(PINGPONG_BARRIER + warpgroup, 2 * WARPGROUP) : void(); };
-    auto pingpong_arrive = [&] { T::PINGPONG ? bar_arrive(PINGPONG_BARRIER + next_warpgroup, 2 * WARPGROUP) : void(); };
-    auto release_storing_slot = [&] { // the Q buffer is free when TMA has read the output from it
-        if (storing_slot >= 0 && threadIdx.x % WARPGROUP == 0) {
+    auto pingpong_sync = [&] {
+        T::PINGPONG ? bar_sync(PINGPONG_BARRIER + consumer_warpgroup, 2 * WARPGROUP_SIZE) : void();
+    };
+    auto pingpong_arrive = [&] {
+        T::PINGPONG ? bar_arrive(PINGPONG_BARRIER + next_consumer_warpgroup, 2 * WARPGROUP_SIZE) : void();
+    };
+    auto release_storing_q_stage = [&] { // the Q buffer is free when TMA has read the output from it
+        if (storing_q_stage >= 0 && threadIdx.x % WARPGROUP_SIZE == 0) {
             cp_async_bulk_wait_group_read();
-            mbarrier_arrive(&tile.Q_empty[storing_slot]);
+            mbarrier_arrive(&smem.Q_empty[storing_q_stage]);
         }
-        storing_slot = -1;
+        storing_q_stage = -1;
     };
     auto store_pending_output = [&] {
-        store_output(tile, pending_slot, maps, p, O_rmem, pending_rows, consumer_thread());
-        storing_slot = pending_slot;
-        pending_slot = -1;
+        store_output_async(smem, pending_q_stage, maps, p, O_rmem, pending_softmax, consumer_thread());
+        storing_q_stage = pending_q_stage;
+        pending_q_stage = -1;
     };
     bool K_ready = false; // K of the next tile has arrived
     uint32_t q_desc, k_desc, v_desc;
     auto make_descriptors = [&](int K_stage,
                                 const E(&V_smem)[T::PANELS][T::KEYS][PANEL]) { // of the next wgmmas
-        q_desc = wgmma_descriptor(tile.Q[pipe_q.stage][0][row0]);
-        k_desc = wgmma_descriptor(tile.K[K_stage]), v_desc = wgmma_descriptor(V_smem, sizeof(T::V[0][0]));
+        q_desc = descriptor_low(smem.Q[pipe_q.stage][0][warpgroup_row0]);
+        k_desc = descriptor_low(smem.K[K_stage]), v_desc = descriptor_low(V_smem, sizeof(T::V[0][0]));
     };
     // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. FIRST: the previous
     // tile belongs to another work tile, or there is none. Without one, P V multiplies weights of 0 by this tile's
     // keys, which have arrived: ptxas would serialize wgmmas in a branch. MASK: the tile may have masked keys.
-    auto process_tile = [&](auto FIRST, auto MASK, int key0) {
-        constexpr bool first = FIRST.value, mask = MASK.value;
-        const bool no_pending_pv = first && pending_slot < 0;
-        if (first || !T::LOOP_CARRIED)
-            make_descriptors(pipe_k.stage, no_pending_pv ? tile.K[pipe_k.stage] : tile.V[pipe_v.stage]);
+    auto process_tile = [&](auto is_first, auto is_masked, int key0) {
+        constexpr bool FIRST = is_first.value, MASK = is_masked.value;
+        const bool no_pending_pv = FIRST && pending_q_stage < 0;
+        if (FIRST || !T::PRECOMPUTE)
+            make_descriptors(pipe_k.stage, no_pending_pv ? smem.K[pipe_k.stage] : smem.V[pipe_v.stage]);
         if (!K_ready)
-            mbarrier_wait(&tile.K_full[pipe_k.stage], pipe_k.phase);
+            mbarrier_wait(&smem.K_full[pipe_k.stage], pipe_k.phase);
         pingpong_sync();
         wgmma_fence(S_rmem, O_rmem, P_rmem);
         issue_qk<T>(S_rmem, q_desc, k_desc);
         wgmma_commit_group();
         if (!no_pending_pv)
-            mbarrier_wait(&tile.V_full[pipe_v.stage], pipe_v.phase);
+            mbarrier_wait(&smem.V_full[pipe_v.stage], pipe_v.phase);
         wgmma_fence();
         issue_pv<T>(O_rmem, P_rmem, v_desc);
         wgmma_commit_group();
         pingpong_arrive();
-        if (T::LOOP_CARRIED)
-            make_descriptors((pipe_k.stage + 1) % T::STAGES, tile.V[pipe_k.stage]);
-        release_storing_slot();
+        if (T::PRECOMPUTE)
+            make_descriptors((pipe_k.stage + 1) % T::STAGES, smem.V[pipe_k.stage]);
+        release_storing_q_stage();
         wgmma_wait_group<1>(S_rmem);
         if (!no_pending_pv)
-            consumer_release(&tile.K_empty[pipe_k.stage]);
-        if (first)
-            pending_rows = rows, rows = {};
+            consumer_release(&smem.K_empty[pipe_k.stage]);
+        if (FIRST)
+            pending_softmax = softmax, softmax = {};
 
-        // Row r of the warp attends to keys 0 .. last_key + r of the tile.
-        const int last_key = work_tile.query0 + warp_row + causal_offset - key0;
-        if (mask && (last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk))
-            apply_mask(S_rmem, last_key, p.nk - 1 - key0, lane);
-        float speculative[LANE_ROWS][T::SPECULATIVE + 1]; // an array cannot have 0 elements
-        const bool must_rescale = first || exceeds_threshold<T::SPECULATIVE>(S_rmem, scale, rows, speculative);
+        // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
+        const int row0_last_key = work_tile.query0 + warp_row0 + causal_offset - key0;
+        if (MASK && (row0_last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk))
+            apply_mask(S_rmem, row0_last_key, p.nk - 1 - key0, lane);
+        float speculative[LANE_ROWS][T::SPECULATIVE_COLUMNS + 1]; // an array cannot have 0 elements
+        const bool must_rescale =
+            FIRST || exceeds_threshold<T::SPECULATIVE_COLUMNS>(S_rmem, scale, softmax, speculative);
         // TODO 1 (about 2 lines): If a score exceeds its row's threshold, update the row maxima. A new work tile starts
         // with new maxima.
         // END TODO 1
-        exponentiate_remaining<T::SPECULATIVE, T::EARLY_KEYS / LANES_PER_ROW, T::LOOP_CARRIED>(S_rmem, scale, rows,
-                                                                                               speculative);
+        exponentiate_remaining<T::SPECULATIVE_COLUMNS, T::EARLY_KEYS / LANES_PER_ROW, T::PRECOMPUTE>(
+            S_rmem, scale, softmax, speculative);
         warpgroup_fence_operand(S_rmem);
         if (T::EARLY_KEYS > 0) // returns at once, but its branch keeps ptxas from hoisting the wgmma wait
-            mbarrier_wait(&tile.Q_full[pipe_q.stage], pipe_q.phase);
+            mbarrier_wait(&smem.Q_full[pipe_q.stage], pipe_q.phase);
         wgmma_wait_group<0>(O_rmem, P_rmem);
-        consumer_release(no_pending_pv ? &tile.K_empty[pipe_k.stage] : &tile.V_empty[pipe_v.stage]);
+        consumer_release(no_pending_pv ? &smem.K_empty[pipe_k.stage] : &smem.V_empty[pipe_v.stage]);
         for (int key = 0; key < T::EARLY_KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
-        if (!first && must_rescale)
+        if (!FIRST && must_rescale)
             rescale_rows(O_rmem, rescale);
-        if (first && pending_slot >= 0)
+        if (FIRST && pending_q_stage >= 0)
             store_pending_output();
-        if (first)
-            clear_rows(O_rmem);
-        pending_slot = pipe_q.stage;
-        exponentiate<T::EARLY_KEYS / LANES_PER_ROW, T::LANE_KEYS, T::LOOP_CARRIED>(S_rmem, scale, rows);
+        if (FIRST)
+            clear(O_rmem);
+        pending_q_stage = pipe_q.stage;
+        exponentiate<T::EARLY_KEYS / LANES_PER_ROW, T::LANE_KEYS, T::PRECOMPUTE>(S_rmem, scale, softmax);
         for (int key = T::EARLY_KEYS; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
         pipe_v = pipe_k;
@@ -209,46 +217,46 @@ __device__ inline void consume(T &tile, const TensorMaps &maps, const struct att
         // END TODO 2
     };
     auto drain_pv = [&] { // issues the pending P V without another Q K^T, and stores the output
-        mbarrier_wait(&tile.V_full[pipe_v.stage], pipe_v.phase);
+        mbarrier_wait(&smem.V_full[pipe_v.stage], pipe_v.phase);
         wgmma_fence(O_rmem, P_rmem);
-        issue_pv<T>(O_rmem, P_rmem, wgmma_descriptor(tile.V[pipe_v.stage], sizeof(T::V[0][0])));
+        issue_pv<T>(O_rmem, P_rmem, descriptor_low(smem.V[pipe_v.stage], sizeof(T::V[0][0])));
         wgmma_commit_group();
         wgmma_wait_group<0>(O_rmem);
-        consumer_release(&tile.V_empty[pipe_v.stage]);
-        pending_rows = rows;
+        consumer_release(&smem.V_empty[pipe_v.stage]);
+        pending_softmax = softmax;
         store_pending_output();
-        clear_rows(P_rmem);
+        clear(P_rmem);
     };
     for (;; pipe_q.advance()) {
-        release_storing_slot();
-        mbarrier_wait(&tile.Q_full[pipe_q.stage], pipe_q.phase);
-        work_tile = warp_uniform_work_tile(tile.work_tile[pipe_q.stage]);
+        release_storing_q_stage();
+        mbarrier_wait(&smem.Q_full[pipe_q.stage], pipe_q.phase);
+        work_tile = warp_uniform_work_tile(smem.work_tile[pipe_q.stage]);
         const int warpgroup_end_key =
-            T::SKIPS_TILES ? end_key_of(p, work_tile, row0, WARPGROUP_ROWS) : work_tile.end_key;
+            T::SKIPS_TILES ? end_key_of(p, work_tile, warpgroup_row0, WARPGROUP_ROWS) : work_tile.end_key;
         // The last tile comes first: it is the one that needs a mask.
         int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
         // Each skipped tile occupies a stage, and the pending P V holds another one: the skipped tiles must not need
         // all stages.
-        if (T::SKIPS_TILES && pending_slot >= 0 &&
+        if (T::SKIPS_TILES && pending_q_stage >= 0 &&
             (warpgroup_end_key == 0 || key0 - warpgroup_end_key >= (T::STAGES - 1) * T::KEYS))
             drain_pv();
         if (work_tile.end_key == 0)
             break;
         for (; T::SKIPS_TILES && key0 >= warpgroup_end_key; key0 -= T::KEYS, pipe_k.advance()) {
-            release_storing_slot();
+            release_storing_q_stage();
             K_ready = false;
             pingpong_sync();
             pingpong_arrive();
-            if (threadIdx.x % WARPGROUP < WARP_SIZE) { // after the release, other warps could miss a phase
-                mbarrier_wait(&tile.K_full[pipe_k.stage], pipe_k.phase);
-                consumer_release(&tile.K_empty[pipe_k.stage]);
-                mbarrier_wait(&tile.V_full[pipe_k.stage], pipe_k.phase);
-                consumer_release(&tile.V_empty[pipe_k.stage]);
+            if (threadIdx.x % WARPGROUP_SIZE < WARP_SIZE) { // after the release, other warps could miss a phase
+                mbarrier_wait(&smem.K_full[pipe_k.stage], pipe_k.phase);
+                consumer_release(&smem.K_empty[pipe_k.stage]);
+                mbarrier_wait(&smem.V_full[pipe_k.stage], pipe_k.phase);
+                consumer_release(&smem.V_empty[pipe_k.stage]);
             }
         }
         if (warpgroup_end_key == 0) {
-            mbarrier_arrive(&tile.Q_empty[pipe_q.stage]);
-            consumer_release(&tile.Q_empty[pipe_q.stage]);
+            mbarrier_arrive(&smem.Q_empty[pipe_q.stage]);
+            consumer_release(&smem.Q_empty[pipe_q.stage]);
             continue;
         }
         pipe_q.stage = __shfl_sync(ALL_LANES, pipe_q.stage, 0); // warp-uniform, for a uniform register
@@ -260,9 +268,9 @@ __device__ inline void consume(T &tile, const TensorMaps &maps, const struct att
         if (!T::PINGPONG)
             drain_pv();
     }
-    if (!T::SKIPS_TILES && pending_slot >= 0)
+    if (!T::SKIPS_TILES && pending_q_stage >= 0)
         drain_pv();
-    release_storing_slot(); // the block must not exit before TMA has read its shared memory
+    release_storing_q_stage(); // the block must not exit before TMA has read its shared memory
 }
 
 // Grid: scheduler.num_blocks persistent blocks, which process work tiles of QUERIES queries.
@@ -275,28 +283,28 @@ template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,
                      const TileScheduler scheduler) {
-    extern __shared__ __align__(1024) unsigned char smem[]; // the swizzle depends on address bits
-    T &tile = *reinterpret_cast<T *>(smem);
+    extern __shared__ __align__(1024) unsigned char dynamic_smem[]; // the swizzle depends on address bits
+    T &smem = *reinterpret_cast<T *>(dynamic_smem);
     if (threadIdx.x == 0) {
-        mbarriers_init(tile.Q_full, 1);
-        mbarriers_init(tile.Q_empty, T::WARPGROUPS * (WARPGROUP + 1));
-        mbarriers_init(tile.K_full, 1);
-        mbarriers_init(tile.V_full, 1);
-        mbarriers_init(tile.K_empty, T::WARPGROUPS);
-        mbarriers_init(tile.V_empty, T::WARPGROUPS);
+        mbarriers_init(smem.Q_full, 1);
+        mbarriers_init(smem.Q_empty, T::CONSUMER_WARPGROUPS * (WARPGROUP_SIZE + 1));
+        mbarriers_init(smem.K_full, 1);
+        mbarriers_init(smem.V_full, 1);
+        mbarriers_init(smem.K_empty, T::CONSUMER_WARPGROUPS);
+        mbarriers_init(smem.V_empty, T::CONSUMER_WARPGROUPS);
         fence_mbarrier_init();
     }
     __syncthreads();
     if (canonical_warpgroup_index() == 0) {
-        setmaxnreg_dec<T::PRODUCER_REGISTERS[T::WARPGROUPS - 2]>();
+        setmaxnreg_dec<T::PRODUCER_REGISTERS[T::CONSUMER_WARPGROUPS - 2]>();
         if (threadIdx.x == 0)
-            produce(tile, maps, p, scheduler);
+            produce(smem, maps, p, scheduler);
         return;
     }
-    setmaxnreg_inc<T::REGISTERS[T::WARPGROUPS - 2]>();
-    if (T::PINGPONG && consumer_thread() < WARPGROUP)
-        bar_arrive(PINGPONG_BARRIER, 2 * WARPGROUP); // the first consumer warpgroup goes first
-    consume(tile, maps, p, scheduler);
+    setmaxnreg_inc<T::REGISTERS[T::CONSUMER_WARPGROUPS - 2]>();
+    if (T::PINGPONG && consumer_thread() < WARPGROUP_SIZE)
+        bar_arrive(PINGPONG_BARRIER, 2 * WARPGROUP_SIZE); // the first consumer warpgroup goes first
+    consume(smem, maps, p, scheduler);
 }
 
 template <class T>
@@ -323,11 +331,11 @@ static struct KernelConfig make_config() {
 
 template <class E>
 static const struct KernelConfig configs[] = {
-    make_config<Tile<E, 64, 3, 128, 3>>(),
-    make_config<Tile<E, 64, 4, 64, 4>>(), // the second one computes fewer masked scores
-    make_config<Tile<E, 96, 3, 96, 2>>(),
-    make_config<Tile<E, 128, 2, 128, 2>>(),
-    make_config<Tile<E, 256, 2, 64, 1>>(),
+    make_config<KernelTraits<E, 64, 3, 128, 3>>(),
+    make_config<KernelTraits<E, 64, 4, 64, 4>>(), // the second one computes fewer masked scores
+    make_config<KernelTraits<E, 96, 3, 96, 2>>(),
+    make_config<KernelTraits<E, 128, 2, 128, 2>>(),
+    make_config<KernelTraits<E, 256, 2, 64, 1>>(),
 };
 
 static const struct KernelConfig *select_config(const struct attention_problem *p) {
@@ -343,7 +351,7 @@ static size_t shared_bytes(const struct attention_problem *p) {
 const struct attention_lesson attention_lesson = {
     .dtypes = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16,
     .max_head_dim = 256,
-    .row_multiple = CHUNK,
+    .alignment = CHUNK,
     .causal = 1,
     .lse = 1,
     .strided = 1,
@@ -351,7 +359,7 @@ const struct attention_lesson attention_lesson = {
     .min_compute_capability = 90,
     .shared_bytes = shared_bytes,
     .positive_scale = 1,
-    .repeats = 1,
+    .deterministic = 1,
 };
 
 // Tensors and their rows begin at multiples of 16 bytes, as TMA requires.

@@ -116,7 +116,7 @@ const struct attention_lesson attention_lesson = {
     .min_compute_capability = 75,
     .workspace_bytes = workspace_bytes,
     .shared_bytes = NULL,
-    .repeats = 1,
+    .deterministic = 1,
 };
 
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {

@@ -155,7 +155,7 @@ const struct attention_lesson attention_lesson = {
     .min_compute_capability = 75,
     .workspace_bytes = NULL,
     .shared_bytes = shared_bytes,
-    .repeats = 1,
+    .deterministic = 1,
 };
 
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {

@@ -15,7 +15,7 @@ constexpr int UNROLL = 8;
 // have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS / LANES_PER_ROW columns of S and D /
 // LANES_PER_ROW of O.
 template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_, class SUM = float>
-struct Tile {
+struct KernelTraits {
     using Sum = SUM; // volatile: in local memory
     static constexpr int D = D_, ROWS = ROWS_, KEYS = KEYS_, THREADS = WARPS * WARP_SIZE;
     static constexpr int LANES_PER_ROW = LANES; // lanes that hold one row of S and of O
@@ -83,15 +83,15 @@ __device__ inline void add_outer_product(float (&result)[ROWS][COLUMNS], const f
 
 // S_rmem += Q K^T for the lane's rows and keys. Prefetches the operands of the next k-step during this one.
 template <class T>
-__device__ inline void gemm_qk(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const T &tile, int warp_row, int lane) {
+__device__ inline void gemm_qk(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const T &smem, int warp_row0, int lane) {
     float q[2][T::ROWS], k[2][T::LANE_KEYS];
-    load_operands<T>(q[0], k[0], &tile.Q[0][warp_row], tile.K[0], lane);
+    load_operands<T>(q[0], k[0], &smem.Q[0][warp_row0], smem.K[0], lane);
 #pragma unroll 1
     for (int column0 = 0; column0 < T::D; column0 += UNROLL)
 #pragma unroll
         for (int i = 0; i < UNROLL; i++) {
             const int next = (column0 + i + 1) % T::D;
-            load_operands<T>(q[1 - i % 2], k[1 - i % 2], &tile.Q[next][warp_row], tile.K[next], lane);
+            load_operands<T>(q[1 - i % 2], k[1 - i % 2], &smem.Q[next][warp_row0], smem.K[next], lane);
             add_outer_product(S_rmem, q[i % 2], k[i % 2]);
         }
 }
@@ -146,12 +146,12 @@ __device__ inline void store_weights(float (*P_smem)[T::VECTOR * T::WARP_ROWS + 
     // END TODO 4
 }
 
-// O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp attends only to keys 0 .. last_key + r. A
-// masked value must not even be multiplied by its weight of 0, since the value may be NaN.
+// O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp attends only to keys 0 .. row0_last_key + r.
+// A masked value must not even be multiplied by its weight of 0, since the value may be NaN.
 template <bool MASKED, class T>
 __device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                                const float (*P_smem)[T::VECTOR * T::WARP_ROWS + 4], const float (*V_smem)[T::D],
-                               int last_key, int lane) {
+                               int row0_last_key, int lane) {
     constexpr int STEPS = MASKED ? 1 : UNROLL;
 #pragma unroll 1
     for (int begin = 0; begin < T::SUBTILE; begin += STEPS)
@@ -164,7 +164,7 @@ __device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
             else
 #pragma unroll
                 for (int i = 0; i < T::ROWS; i++)
-                    if (key <= last_key + row_of<T>(i, lane))
+                    if (key <= row0_last_key + row_of<T>(i, lane))
 #pragma unroll
                         for (int j = 0; j < T::LANE_COLUMNS; j++)
                             O_rmem[i][j] += p[i] * v[j];
@@ -174,17 +174,17 @@ __device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
 // Computes the attention of a block of queries to keys first_key .. end_key - 1: the output before the division, the
 // row maxima, and the lane's partial row sums.
 template <class T>
-__device__ inline void attend(T &tile, const struct attention_problem &p, bool vectorized, int64_t head, int query0,
+__device__ inline void attend(T &smem, const struct attention_problem &p, bool vectorized, int64_t head, int query0,
                               int first_key, int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                               float (&row_max)[T::ROWS], typename T::Sum (&row_sum)[T::ROWS]) {
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
     const float *q = (const float *)p.q + head * nq * head_dim; // [nq][head_dim]
     const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
     const float *v = (const float *)p.v + head * nk * head_dim; // [nk][head_dim]
-    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warp_row = warp * T::WARP_ROWS;
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE, warp_row0 = warp * T::WARP_ROWS;
     const int causal_offset = p.causal ? nk - nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
 
-    load_transposed<T::D, T::QUERIES, T::THREADS>(tile.Q, q, query0, nq, head_dim, vectorized, p.softmax_scale);
+    load_transposed<T::D, T::QUERIES, T::THREADS>(smem.Q, q, query0, nq, head_dim, vectorized, p.softmax_scale);
     for (int i = 0; i < T::ROWS; i++) {
         row_max[i] = -INFINITY;
         row_sum[i] = 0.0f;
@@ -192,28 +192,28 @@ __device__ inline void attend(T &tile, const struct attention_problem &p, bool v
 
     for (int key0 = first_key; key0 < end_key; key0 += T::KEYS) {
         __syncthreads(); // every warp has finished reading the previous tile
-        load_transposed<T::D, T::KEYS, T::THREADS>(tile.K, k, key0, nk, head_dim, vectorized);
-        load_rows<T::D, T::KEYS, T::THREADS>(tile.V, v, key0, nk, head_dim, vectorized);
+        load_transposed<T::D, T::KEYS, T::THREADS>(smem.K, k, key0, nk, head_dim, vectorized);
+        load_rows<T::D, T::KEYS, T::THREADS>(smem.V, v, key0, nk, head_dim, vectorized);
         __syncthreads();
 
         float S_rmem[T::ROWS][T::LANE_KEYS] = {}; // scores, then weights
-        gemm_qk<T>(S_rmem, tile, warp_row, lane);
-        // Row r of the warp attends to keys 0 .. last_key + r of the tile.
-        const int last_key = query0 + warp_row + causal_offset - key0;
-        const bool masked = last_key < T::KEYS - 1;
+        gemm_qk<T>(S_rmem, smem, warp_row0, lane);
+        // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
+        const int row0_last_key = query0 + warp_row0 + causal_offset - key0;
+        const bool masked = row0_last_key < T::KEYS - 1;
         if (masked || key0 + T::KEYS > nk)
-            apply_mask<T>(S_rmem, last_key, nk - 1 - key0, lane);
+            apply_mask<T>(S_rmem, row0_last_key, nk - 1 - key0, lane);
         online_softmax<T>(S_rmem, row_max, row_sum, O_rmem);
 
 #pragma unroll 1
         for (int subtile = 0; subtile < T::KEYS; subtile += T::SUBTILE) {
             __syncwarp(); // all lanes have read the previous sub-tile
-            store_weights<T>(tile.P[warp], S_rmem, lane);
+            store_weights<T>(smem.P[warp], S_rmem, lane);
             __syncwarp(); // all lanes wrote the weights, and all lanes read them
             if (!masked)
-                gemm_pv<false, T>(O_rmem, tile.P[warp], tile.V + subtile, last_key - subtile, lane);
+                gemm_pv<false, T>(O_rmem, smem.P[warp], smem.V + subtile, row0_last_key - subtile, lane);
             else
-                gemm_pv<true, T>(O_rmem, tile.P[warp], tile.V + subtile, last_key - subtile, lane);
+                gemm_pv<true, T>(O_rmem, smem.P[warp], smem.V + subtile, row0_last_key - subtile, lane);
             shift_columns<T::VECTOR>(S_rmem); // the weights of the next sub-tile
         }
     }
@@ -224,10 +224,10 @@ template <class T>
 __device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, int head_dim, bool vectorized,
                                     const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
                                     const typename T::Sum (&row_sum)[T::ROWS]) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
+    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
 #pragma unroll
     for (int i = 0; i < T::ROWS; i++) {
-        const int row = warp_row + row_of<T>(i, lane);
+        const int row = warp_row0 + row_of<T>(i, lane);
         const float sum = lanes_sum<T::LANES_PER_ROW>(row_sum[i]);
         const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a fully masked row is 0
         if (row < rows)
@@ -244,8 +244,8 @@ __device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, i
 // before they overwrite it. P is exchanged only within a warp, whose lanes wait for one another at __syncwarp().
 template <class T>
 __global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct attention_problem p, bool vectorized) {
-    extern __shared__ float4 smem[];
-    T &tile = *reinterpret_cast<T *>(smem);
+    extern __shared__ float4 dynamic_smem[];
+    T &smem = *reinterpret_cast<T *>(dynamic_smem);
     const int query_blocks = (p.nq + T::QUERIES - 1) / T::QUERIES;
     const int64_t head = blockIdx.x / query_blocks;
     const int query0 = blockIdx.x % query_blocks * T::QUERIES;
@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct atte
 
     float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS];
     typename T::Sum row_sum[T::ROWS];
-    attend<T>(tile, p, vectorized, head, query0, 0, end_key, O_rmem, row_max, row_sum);
+    attend<T>(smem, p, vectorized, head, query0, 0, end_key, O_rmem, row_max, row_sum);
     store_output<T>(o, p.nq - query0, p.head_dim, vectorized, O_rmem, row_sum);
 }
 
@@ -276,11 +276,14 @@ static struct KernelConfig make_config() {
 }
 
 // A lane holds 64 scores and 128 outputs here, which leave no registers for the row sums.
-using Tile128 = Tile<128, 8, 8, 8, 64, volatile float>;
+using Tile128 = KernelTraits<128, 8, 8, 8, 64, volatile float>;
 
 static const struct KernelConfig configs[] = {
-    make_config<Tile<32, 4, 8, 8, 64>>(),   make_config<Tile<64, 4, 8, 8, 64>>(),   make_config<Tile128>(),
-    make_config<Tile<256, 4, 16, 8, 64>>(), make_config<Tile<512, 4, 16, 4, 32>>(),
+    make_config<KernelTraits<32, 4, 8, 8, 64>>(),
+    make_config<KernelTraits<64, 4, 8, 8, 64>>(),
+    make_config<Tile128>(),
+    make_config<KernelTraits<256, 4, 16, 8, 64>>(),
+    make_config<KernelTraits<512, 4, 16, 4, 32>>(),
 };
 
 static size_t shared_bytes(const struct attention_problem *p) {
@@ -297,7 +300,7 @@ const struct attention_lesson attention_lesson = {
     .min_compute_capability = 75,
     .workspace_bytes = NULL,
     .shared_bytes = shared_bytes,
-    .repeats = 1,
+    .deterministic = 1,
 };
 
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {

@@ -41,14 +41,14 @@ END
     chmod +x build/bin/teach
     touch cuda/include/cuda_runtime_api.h common/attention.h
     echo x >common/reduce.cuh
-    printf 'first\nTile<64, 4, 8, 8, 64>, Tile<64, 4, 16, 8, 64>\nTile<128, 8, 8, 8, 64>\nlast\n' >$solution/attention.cu
+    printf 'first\nKernelTraits<64, 4, 8, 8, 64>, KernelTraits<64, 4, 16, 8, 64>\nKernelTraits<128, 8, 8, 8, 64>\nlast\n' >$solution/attention.cu
     cp $solution/attention.cu $other
     printf '# comment\nfp32 1,16,4096,64\nfp32 1,16,4096,128\nfp32 1,1,4096,64\n' >$solution/ablations/shapes
     printf 'bf16 4,16,4096,64\nbf16 4,16,4096,64 causal\n' >$other/ablations/shapes
     printf 'Idea: Its y is z.\nCounter: shared_matrix_load_requests 1,1,256,64\n\n--- a/common/reduce.cuh\n+++ b/common/reduce.cuh\n@@ -1 +1 @@\n-x\n+y\n' \
         >$other/ablations/other.patch
     for name in slow wrong; do
-        printf 'Idea: x.\n\n--- a/%s/attention.cu\n+++ b/%s/attention.cu\n@@ -3,2 +3,2 @@\n Tile<128, 8, 8, 8, 64>\n-last\n+%s\n' \
+        printf 'Idea: x.\n\n--- a/%s/attention.cu\n+++ b/%s/attention.cu\n@@ -3,2 +3,2 @@\n KernelTraits<128, 8, 8, 8, 64>\n-last\n+%s\n' \
             $solution $solution $name >$solution/ablations/$name.patch
     done
     printf '#!/bin/sh\n' >bin/make
@@ -101,13 +101,13 @@ done >>"$file"
 END
     chmod +x bin/make scripts/commit cuda/bin/* build/bin/attention
     for d in 64,4 128,8; do
-        tile=Tile$(printf 'ILi%sELi%sELi8ELi8ELi64EE' "${d%,*}" "${d#*,}")
-        printf "ptxas info    : Compiling entry function '_Z16attention_kernelI4%sEvPKf' for 'sm_90'\n" "$tile"
+        tile=KernelTraits$(printf 'ILi%sELi%sELi8ELi8ELi64EE' "${d%,*}" "${d#*,}")
+        printf "ptxas info    : Compiling entry function '_Z16attention_kernelI12%sEvPKf' for 'sm_90'\n" "$tile"
         printf '    8 bytes stack frame, %d bytes spill stores, 12 bytes spill loads\n' $((${d%,*} / 64 * 8))
         printf 'ptxas info    : Used %d registers, used 1 barriers\n' $((${d%,*} + 100))
     done >ptxas
     echo "ptxas info    : 0 bytes gmem" >>ptxas
-    printf "ptxas info    : Compiling entry function '_Z16attention_kernelI4TileI13__nv_bfloat16Li64ELi3EEEv' for 'sm_90'\n" >>ptxas
+    printf "ptxas info    : Compiling entry function '_Z16attention_kernelI12KernelTraitsI13__nv_bfloat16Li64ELi3EEEv' for 'sm_90'\n" >>ptxas
     printf '    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 168 registers, used 1 barriers\n' >>ptxas
     for folder in $solution $other; do
         echo solution >build/kernels/$folder/attention.so
@@ -115,7 +115,7 @@ END
     done
     # The count is over loops of 256 multiply-adds and more.
     awk 'BEGIN {
-        print "Function : _Z16attention_kernelI4TileILi64ELi4ELi8ELi8ELi64EEEvPKf"
+        print "Function : _Z16attention_kernelI12KernelTraitsILi64ELi4ELi8ELi8ELi64EEEvPKf"
         for (i = 0; i < 256; i++)
             printf "  /*%04x*/ FFMA R4, R%d, R1, R6 ; /* 0x0 */\n", 16 * i, i % 4 == 0 ? 2 : 1
         printf "  /*%04x*/ BRA 0x0 ;\n", 16 * i
@@ -175,7 +175,7 @@ field() {
 @test "bank conflicts: what is kept, what is lost, innermost loops alone" {
     cd "$project"
     run scripts/teach bank-conflicts 4 <"$fixtures/listing.sass"
-    [ "$output" = "$(printf '_Z16attention_kernelI4TileILi64ELi4ELi8ELi8ELi64EEEvPKf\t8\t0.750')" ]
+    [ "$output" = "$(printf '_Z16attention_kernelI12KernelTraitsILi64ELi4ELi8ELi8ELi64EEEvPKf\t8\t0.750')" ]
     run scripts/teach bank-conflicts 4 2 <"$fixtures/listing.sass" # R6, R2 and R4
     [ "${output##*$'\t'}" = 0.125 ]
     run scripts/teach bank-conflicts <"$fixtures/listing.sass"

@@ -23,7 +23,7 @@ static const struct shape for_simulator[] = {{1, 2, 2, 70, 130, 64, 0}, {1, 2, 1
 static bool covers(const struct attention_lesson *lesson, const struct shape *s, enum attention_dtype dtype) {
     return lesson->dtypes & 1u << dtype && s->head_dim <= lesson->max_head_dim && (!s->causal || lesson->causal) &&
            (s->heads == s->kv_heads || lesson->grouped_heads) &&
-           (!lesson->row_multiple || s->head_dim % lesson->row_multiple == 0);
+           (!lesson->alignment || s->head_dim % lesson->alignment == 0);
 }
 
 // How many launches differ from the first one, which is that of `before`.

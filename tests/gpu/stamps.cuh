@@ -24,14 +24,14 @@ struct Stamps {
     }
 
     __device__ inline void write(int warpgroup) const {
-        if (threadIdx.x % WARPGROUP == 0 && blockIdx.x < STAMP_BLOCKS)
+        if (threadIdx.x % WARPGROUP_SIZE == 0 && blockIdx.x < STAMP_BLOCKS)
             stamps_of_launch.of[blockIdx.x][warpgroup] = sums;
     }
 };
 
 static cudaError_t read_stamps(const struct KernelConfig *config, struct stamps *stamps, struct stamp_tile *tile) {
     static const struct stamps none = {}; // the next launch may have fewer blocks
-    *tile = {config->threads / WARPGROUP - 1, config->queries, config->keys};
+    *tile = {config->threads / WARPGROUP_SIZE - 1, config->queries, config->keys};
     cudaError_t error = cudaMemcpyFromSymbol(stamps, stamps_of_launch, sizeof none);
     return error == cudaSuccess ? cudaMemcpyToSymbol(stamps_of_launch, &none, sizeof none) : error;
 }

@@ -158,7 +158,7 @@ static const Entry &selected_kernel() {
         .grouped_heads = 1,                                                                                            \
         .min_compute_capability = 80,                                                                                  \
         .workspace_bytes = workspace_bytes,                                                                            \
-        .repeats = REPEATS,                                                                                            \
+        .deterministic = REPEATS,                                                                                      \
     };                                                                                                                 \
     cudaError_t attention_forward(const Problem *p, cudaStream_t stream) {                                             \
         return selected_kernel().forward(*p, stream);                                                                  \

@@ -140,5 +140,5 @@ lesson_numbers() {
     rm -rf .progress build/quiz
     run make lesson-04 quiz <<<"4"
     [[ $output == *"the answer is 4 wavefronts"* || $output == *"Right: 4 wavefronts"* ]]
-    [ "$(grep -ho '<Tile<[0-9]*' build/quiz/*/attention.cu | sort -u)" = '<Tile<64' ]
+    [ "$(grep -ho '<KernelTraits<[0-9]*' build/quiz/*/attention.cu | sort -u)" = '<KernelTraits<64' ]
 }

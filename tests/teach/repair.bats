@@ -74,7 +74,7 @@ repaired() {
     [ ! -e .progress/repairs ]
     library=$(copy_of 04)
     run scripts/teach trace --name repaired --source "$(copy_of 04)" --kernel "build/kernels/${library%.cu}.so"
-    grep -A 1 'tile.K\[colum' <<<"$output" | grep -q ' 8\.0 '
+    grep -A 1 'smem.K\[colum' <<<"$output" | grep -q ' 8\.0 '
     repaired 04
 }
 
