@@ -7,16 +7,17 @@
 #include "mma.cuh"
 #include "reduce.cuh"
 
-constexpr int WARPGROUP_SIZE =
-    128; // threads: four consecutive warps, the first with an index that is a multiple of four
+// Threads of a warpgroup: four consecutive warps, the first with an index that is a multiple of four.
+constexpr int WARPGROUP_SIZE = 128;
 constexpr int WARPGROUP_ROWS = 64; // of a wgmma
 constexpr int WARP_ROWS = 16;
-constexpr int LANES_PER_ROW = 4; // a quad holds a row
+constexpr int LANES_PER_ROW = 4; // a quad of lanes holds all columns of two rows, r and r + 8
 constexpr int LANE_ROWS = 2;     // rows per lane
 constexpr int PANEL = 64;        // columns
 
-// The softmax state of a lane's rows. max: the score whose weight is 1, the running maximum or a value near it. sum:
-// this lane's partial sum of weights. shift: a weight is 2^(scaled score - shift).
+// The softmax state of a lane's rows. max: the score whose weight is 1, the largest score at the last rescaling plus
+// headroom (0, in lesson 14 up to 48 in log2 units). sum: this lane's partial sum of weights. shift: a weight is
+// 2^(scaled score - shift).
 struct RowState {
     float max[LANE_ROWS] = {-INFINITY, -INFINITY}, sum[LANE_ROWS] = {}, shift[LANE_ROWS] = {};
     int limit[LANE_ROWS] = {}; // the rescale threshold, see score_limit()
@@ -34,16 +35,16 @@ __device__ inline int column_of(int j, int lane) {
     return j / 2 * 8 + lane % LANES_PER_ROW * 2 + j % 2;
 }
 
-// The address of the chunk of a panel's row that begins at a column. The swizzle gives it eight positions in eight
-// rows.
+// The address of the 16-byte chunk of a panel's row that begins at a column. 128-byte swizzle: chunk c of row r is
+// stored at position c ^ (r % 8).
 template <class E>
 __device__ inline E *chunk_of(E (*rows_smem)[PANEL], int row, int column) {
     column ^= row % 8 * CHUNK;
     return &rows_smem[row][column];
 }
 
-// Sets the scores of masked keys of a tile to -inf: in row r of the warp those after row0_last_key + r, and in every
-// row those after last_valid_key.
+// Sets the scores of masked keys of a tile to -inf. Row r of the warp attends to keys 0 .. row0_last_key + r of the
+// tile; keys after last_valid_key are out of bounds. Both limits are inclusive.
 template <int COLUMNS>
 __device__ inline void apply_mask(float (&S_rmem)[LANE_ROWS][COLUMNS], int row0_last_key, int last_valid_key,
                                   int lane) {

@@ -37,7 +37,7 @@ struct attention_problem {
 struct attention_lesson {
     unsigned dtypes;            // bit 1u << ATTENTION_FP32 and so on
     int max_head_dim;           // head_dim may be 1 to max_head_dim
-    int alignment;              // head_dim and all strides must be multiples of it; 0: no restriction
+    int alignment;              // elements: head_dim and all strides must be multiples of it; 0: no restriction
     int causal;                 // 1: covers causal masking
     int lse;                    // 1: writes lse
     int strided;                // 1: any strides; 0: tensors must be contiguous

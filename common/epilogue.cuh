@@ -44,7 +44,7 @@ __device__ inline void recompute_row(float (&o)[D / WARP_SIZE], const struct att
 // swizzled panels. Writes log-sum-exp if p.lse is given.
 //
 // P V multiplies masked values by weights of 0, and 0 times an infinity or a NaN is NaN. So if attention is causal and
-// an output is not finite, the warp recomputes its rows key by key.
+// an output is NaN, the warp recomputes its rows key by key.
 template <int D, class E, int QUERIES>
 __device__ inline void write_rows_to_smem(E (*O_smem)[QUERIES][PANEL], float (&O_rmem)[LANE_ROWS][D / LANES_PER_ROW],
                                           const RowState &softmax, const struct attention_problem &p, int batch,
@@ -83,8 +83,9 @@ __device__ inline void write_rows_to_smem(E (*O_smem)[QUERIES][PANEL], float (&O
     }
 }
 
-// The epilogue of a warpgroup's rows in a persistent kernel. The output overwrites the queries in buffer `slot`, from
-// where TMA stores it; TMA writes no out-of-bounds element. thread: index among the consumer threads.
+// The epilogue of a warpgroup's rows in a persistent kernel. The output overwrites the queries in stage q_stage of Q,
+// from where TMA stores it, without waiting for it; TMA writes no out-of-bounds element. thread: index among the
+// consumer threads.
 template <class T>
 __device__ inline void
 store_output_async(T &smem, int q_stage, const TensorMaps &maps, const struct attention_problem &p,
@@ -95,7 +96,7 @@ store_output_async(T &smem, int q_stage, const TensorMaps &maps, const struct at
                              warp_row0);
     fence_proxy_async();
     bar_sync(1 + thread / WARPGROUP_SIZE, WARPGROUP_SIZE);
-    mbarrier_arrive(&smem.Q_empty[q_stage]); // this thread has read smem.work_tile[slot]
+    mbarrier_arrive(&smem.Q_empty[q_stage]); // this thread has read smem.work_tile[q_stage]
     if (threadIdx.x % WARPGROUP_SIZE == 0) {
         for (int i = 0; i < T::PANELS; i++)
             cp_async_bulk_tensor_store(&maps.o, smem.Q[q_stage][i][warpgroup_row0], i * PANEL,

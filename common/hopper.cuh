@@ -65,8 +65,8 @@ __device__ inline void mbarrier_wait(uint64_t *barrier, uint32_t parity) {
     }
 }
 
-// A position in a circular buffer of stages. phase: the parity of the mbarrier phase that the stage is in; it flips at
-// each wrap-around.
+// A position in a circular buffer of stages. phase: the parity for which a consumer waits on the stage's `full`
+// mbarrier; the producer waits on `empty` with phase ^ 1. It flips at each wrap-around.
 template <int STAGES>
 struct PipelineState {
     int stage = 0;
@@ -80,7 +80,8 @@ struct PipelineState {
     }
 };
 
-// Named barriers, IDs 1 to 15 (__syncthreads() uses 0). Waits until `threads` threads have arrived, itself included.
+// Named barriers, IDs 1 to 15 (__syncthreads() uses 0). Waits until `threads` threads have arrived, including
+// this one.
 __device__ inline void bar_sync(int barrier, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
@@ -110,7 +111,7 @@ __device__ inline void cp_async_bulk_tensor(void *to_smem, const CUtensorMap *ma
                  : "memory");
 }
 
-// L2 policies: evict data first that is read once, and last data that other blocks will read.
+// L2 policies: evict_first for data that is read once, evict_last for data that other blocks will read.
 __device__ inline uint64_t createpolicy_evict_first() {
     uint64_t policy;
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));

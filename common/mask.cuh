@@ -9,8 +9,8 @@ __device__ inline int row_of(int i, int lane);
 template <class T>
 __device__ inline int column_of(int j, int lane);
 
-// Sets the scores of masked keys of a tile to -inf: in row r of the warp those after row0_last_key + r, and in every
-// row those after last_valid_key.
+// Sets the scores of masked keys of a tile to -inf. Row r of the warp attends to keys 0 .. row0_last_key + r of the
+// tile; keys after last_valid_key are out of bounds. Both limits are inclusive.
 template <class T>
 __device__ inline void apply_mask(float (&S_rmem)[T::ROWS][T::LANE_KEYS], int row0_last_key, int last_valid_key,
                                   int lane) {

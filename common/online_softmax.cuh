@@ -46,12 +46,13 @@ __device__ inline bool update_row_max_lazily(const float (&S_rmem)[LANE_ROWS][CO
     return true;
 }
 
-// Weights from 2^-WEIGHT_EXPONENT_RANGE to 2^WEIGHT_EXPONENT_RANGE have the same relative precision in bf16 and in fp32
-// sums. So a row's maximum may be that far above its largest score (headroom), and a score that far above the maximum
-// (rescale threshold). fp16 has a smaller exponent range.
+// bf16 weights and fp32 sums keep their full relative precision from 2^-48 to 2^48. So a row's maximum may be that far
+// above its largest score (headroom), and a score that far above the maximum (rescale threshold). fp16 has a smaller
+// exponent range.
 constexpr float WEIGHT_EXPONENT_RANGE = 48.0f;
-// A weight of 2^RANGE still contributes to a sum that gets a weight 2^24 times as large. The rescale factor is then
-// 2^-(2 RANGE + 24).
+// The smallest rescale factor that matters: a score that raises the maximum gets the weight 2^-48 (headroom). An old
+// weight, up to 2^48, still contributes to the sum if it becomes 2^-24 times that: 2^-(48 + 24) / 2^48 = 2^-(2 * 48 +
+// 24).
 static_assert(2 * WEIGHT_EXPONENT_RANGE + 24 <= 126,
               "a rescale factor below 2^-126 is flushed to 0, and the sum so far would be lost");
 
@@ -68,8 +69,8 @@ __device__ inline int score_limit(float row_max, float scale) {
     return limit >= 0.0f ? __float_as_int(limit) : INT32_MIN;
 }
 
-// Computes the weights of a row's first columns with the maximum so far, before the warp vote. The scores are kept: if
-// the vote raises the maximum, the weights are computed again.
+// Computes the weights of a row's first columns with the maximum so far, while the warp vote is pending. The scores are
+// kept: if the vote raises the maximum, the weights are computed again.
 template <int SPECULATIVE_COLUMNS, int SIZE, int COLUMNS>
 __device__ inline void exponentiate_speculatively(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale,
                                                   const RowState &softmax, float (&speculative)[LANE_ROWS][SIZE]) {
@@ -92,12 +93,10 @@ __device__ inline void update_row_max_with_headroom(const float (&S_rmem)[LANE_R
 
 // Warp vote: whether any score of the warp exceeds its row's rescale threshold. Scores are compared as integers, since
 // non-negative floats have the order of their bits, and VIMNMX3 takes the maximum of three integers. Two dependency
-// chains per row halve the latency. The speculative exponentials fill the MUFU in the meantime.
-template <int SPECULATIVE_COLUMNS, int SIZE, int COLUMNS>
-__device__ inline bool exceeds_threshold(const float (&S_rmem)[LANE_ROWS][COLUMNS], float scale,
-                                         const RowState &softmax, float (&speculative)[LANE_ROWS][SIZE]) {
+// chains per row halve the latency.
+template <int COLUMNS>
+__device__ inline bool exceeds_threshold(const float (&S_rmem)[LANE_ROWS][COLUMNS], const RowState &softmax) {
     bool exceeds = false;
-    exponentiate_speculatively<SPECULATIVE_COLUMNS>(S_rmem, scale, softmax, speculative);
 #pragma unroll
     for (int i = 0; i < LANE_ROWS; i++) {
         int max_bits[2] = {__float_as_int(S_rmem[i][0]), __float_as_int(S_rmem[i][1])};

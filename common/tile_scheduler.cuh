@@ -14,7 +14,8 @@ struct TileScheduler {
     int num_work_tiles;
     int lpt_heads;  // the last heads, whose work tiles are ordered by length, the longest first
     int num_blocks; // of a persistent kernel: one per SM, or one per work tile if there are fewer
-    // Counts the work tiles that blocks took after their first one. NULL: block b takes tiles b, b + num_blocks, ...
+    // Number of requests by all blocks, including unsuccessful ones. Each work tile makes one when it is processed, so
+    // request number num_work_tiles wraps the counter to 0. NULL: block b takes work tiles b, b + num_blocks, ...
     unsigned *tile_counter;
     // softmax_scale log2(e), the factor for ex2(). A kernel parameter is an operand in constant memory; a value that
     // the kernel computes would be one more register that every multiply-add reads.
@@ -39,8 +40,8 @@ __device__ inline WorkTile work_tile_at(const struct attention_problem &p, const
     return {head / p.heads, head % p.heads, head % p.heads / (p.heads / p.kv_heads), query0, end_key};
 }
 
-// Broadcasts lane 0's values, so that the compiler knows them to be warp-uniform: it then computes with them in uniform
-// registers, and branches on them do not diverge.
+// Broadcasts lane 0's query0 and end_key, the fields that the main loop uses, so that the compiler knows them to be
+// warp-uniform: it then computes with them in uniform registers, and branches on them do not diverge.
 __device__ inline WorkTile warp_uniform_work_tile(const WorkTile &work_tile) {
     WorkTile uniform = work_tile;
     uniform.query0 = __shfl_sync(ALL_LANES, work_tile.query0, 0);

@@ -26,8 +26,8 @@ __device__ inline void tma_load_tile(E (*to_smem)[ROWS][PANEL], uint64_t *full, 
         cp_async_bulk_tensor(to_smem[i], &from, full, i * PANEL, row0, head, batch, policy);
 }
 
-// Passes a work tile and its queries to the consumers. Only this block reads these queries: evict-first. A work tile
-// without keys tells the consumers to stop.
+// Passes a work tile and its queries from the producer to the consumers. Only this block reads these queries:
+// evict-first. end_key 0, no work is left: the consumers stop.
 template <class T>
 __device__ inline void pass_work_tile(T &smem, const TensorMaps &maps, PipelineState<2> &pipe_q,
                                       const WorkTile &work_tile) {
@@ -54,7 +54,13 @@ __device__ inline void producer_load_v(T &smem, const TensorMaps &maps, Pipeline
     pipe_v.advance();
 }
 
-// Releases a stage: one thread arrives for its warpgroup, all of whose warps complete a wgmma together.
+// The index of a thread among the consumer threads: warpgroup 0 is the producer.
+__device__ inline int consumer_thread() {
+    return threadIdx.x - WARPGROUP_SIZE;
+}
+
+// Releases a stage by one arrival per warpgroup. The warpgroup has waited for the wgmmas that read the stage
+// (wgmma_wait_group(): a wgmma completes for the whole warpgroup), or none of its warps reads the stage.
 __device__ inline void consumer_release(uint64_t *empty) {
     if (threadIdx.x % WARPGROUP_SIZE == 0)
         mbarrier_arrive(empty);

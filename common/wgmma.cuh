@@ -12,9 +12,9 @@
 
 // The lower half of the matrix descriptor of an operand in shared memory with 128-byte swizzle: rows of 128 bytes, 8
 // rows every 1024 bytes, 16-byte chunk c of row r at position c ^ (r % 8). leading_bytes (PTX: leading dimension byte
-// offset) is the distance of panels of 64 columns, for an operand whose rows span several panels; an operand that is
-// summed along its rows needs none. A descriptor_offset() may be added to a descriptor. The upper half (stride byte
-// offset 1024, 128-byte swizzle) is constant: 64-bit additions would cost several instructions per wgmma.
+// offset): for an MN-major operand (V) the distance of 64-column panels in bytes; K-major operands (Q, K) ignore it. A
+// descriptor_offset() may be added. The upper half (stride byte offset 1024, 128-byte swizzle) is constant: 64-bit
+// additions would cost several instructions per wgmma.
 constexpr uint64_t DESCRIPTOR_HIGH = (uint64_t)(1024 >> 4 | 1 << 30) << 32;
 __device__ inline uint32_t descriptor_low(const void *operand_smem, uint32_t leading_bytes = 16) {
     const uint32_t start = (uint32_t)__cvta_generic_to_shared(operand_smem) & 0x3ffff;
@@ -125,3 +125,8 @@ WGMMA(96, WGMMA_REGISTERS_48, "%48", "%49", "%50", "%51", "%52", "%53", WGMMA_AC
 WGMMA(128, WGMMA_REGISTERS_64, "%64", "%65", "%66", "%67", "%68", "%69", WGMMA_ACCUMULATORS_128(d, 0))
 WGMMA(256, WGMMA_REGISTERS_128, "%128", "%129", "%130", "%131", "%132", "%133", WGMMA_ACCUMULATORS_128(d, 0),
       WGMMA_ACCUMULATORS_128(d, 32))
+
+// Whether there is a wgmma with this N here. Such tiles also end at a multiple of 8 rows, the period of the swizzle.
+__host__ __device__ constexpr bool has_wgmma(int n) {
+    return n == 64 || n == 96 || n == 128 || n == 256;
+}

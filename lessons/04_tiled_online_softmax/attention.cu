@@ -9,9 +9,9 @@
 #include "reduce.cuh"
 #include "tile.cuh"
 
-// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
-// have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS / LANES_PER_ROW columns of S and D /
-// LANES_PER_ROW of O.
+// A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
+// few sizes, so that register arrays have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS /
+// LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
 template <int D_, int WARPS, int ROWS_, int KEYS_>
 struct KernelTraits {
     static constexpr int D = D_, ROWS = ROWS_, KEYS = KEYS_, THREADS = WARPS * WARP_SIZE;

@@ -9,18 +9,19 @@
 #include "float4.cuh"
 #include "kernel_config.cuh"
 #include "mask.cuh"
+#include "outer_product.cuh"
 #include "reduce.cuh"
 #include "tile.cuh"
 
 constexpr int UNROLL = 8;
 constexpr int FIX_UP_WARPS = 8;
 constexpr float LOG2_E = 1.44269504f;
-constexpr float RESCALE_THRESHOLD = 8.0f; // log2: weights up to 2^8 lose no precision
+constexpr float RESCALE_THRESHOLD = 8.0f; // in log2 units: rescale only if a weight would exceed 2^8
 static_assert(RESCALE_THRESHOLD < 64, "sums of weights up to 2^RESCALE_THRESHOLD must not overflow a float");
 
-// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
-// have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS / LANES_PER_ROW columns of S and D /
-// LANES_PER_ROW of O.
+// A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
+// few sizes, so that register arrays have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS /
+// LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
 template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_, class SUM = float>
 struct KernelTraits {
     using Sum = SUM; // volatile: in local memory
@@ -30,7 +31,7 @@ struct KernelTraits {
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
     static constexpr int VECTOR = LANE_KEYS < 4 ? LANE_KEYS : 4; // adjacent columns of a lane, one 16-byte load
     static constexpr int SUBTILE = VECTOR * LANES_PER_ROW;       // keys whose weights are in shared memory at a time
-    static_assert(ROWS % 4 == 0 && KEYS % SUBTILE == 0 && D % SUBTILE == 0, "a lane owns whole quads");
+    static_assert(ROWS % 4 == 0 && KEYS % SUBTILE == 0 && D % SUBTILE == 0, "a lane owns whole vectors");
 
     // Q, K and the weights P are transposed, so that the operands of adjacent results are contiguous.
     float Q[D][QUERIES];
@@ -42,38 +43,11 @@ struct KernelTraits {
 // The index of a lane's i-th row within its warp, and of its j-th column within the tile.
 template <class T>
 __device__ inline int row_of(int i, int lane) {
-    int row = i % 4; // within its vector
-    row += i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4;
-    return row;
+    return i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4 + i % 4;
 }
 template <class T>
 __device__ inline int column_of(int j, int lane) {
     return j / T::VECTOR * T::SUBTILE + lane % T::LANES_PER_ROW * T::VECTOR + j % T::VECTOR;
-}
-
-// Loads the operands of one k-step of a GEMM: A of the lane's rows and B of the lane's columns.
-template <class T, int COLUMNS>
-__device__ inline void load_operands(float (&a)[T::ROWS], float (&b)[COLUMNS], const float *a_smem, const float *b_smem,
-                                     int lane) {
-#pragma unroll
-    for (int i = 0; i < T::ROWS; i += 4)
-        copy_floats<4>(&a[i], &a_smem[row_of<T>(i, lane)]);
-#pragma unroll
-    for (int j = 0; j < COLUMNS; j += T::VECTOR)
-        copy_floats<T::VECTOR>(&b[j], &b_smem[column_of<T>(j, lane)]);
-}
-
-// result[i][j] += a[i] * b[j].
-template <int ROWS, int COLUMNS>
-__device__ inline void add_outer_product(float (&result)[ROWS][COLUMNS], const float (&a)[ROWS],
-                                         const float (&b)[COLUMNS]) {
-#pragma unroll
-    for (int j = 0; j < COLUMNS; j++)
-#pragma unroll
-        for (int step = 0; step < ROWS; step++) {
-            const int i = j % 2 == 0 ? step : ROWS - 1 - step;
-            result[i][j] += a[i] * b[j];
-        }
 }
 
 // S_rmem += Q K^T for the lane's rows and keys. Prefetches the operands of the next k-step during this one.

@@ -12,11 +12,11 @@
 #include "reduce.cuh"
 
 constexpr float LOG2_E = 1.44269504f;
-constexpr float RESCALE_THRESHOLD = 8.0f; // log2: weights up to 2^8 lose no precision
+constexpr float RESCALE_THRESHOLD = 8.0f; // in log2 units: rescale only if a weight would exceed 2^8
 
-// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
-// have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS / LANES_PER_ROW columns of S and D /
-// LANES_PER_ROW of O.
+// A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
+// few sizes, so that register arrays have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS /
+// LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
 template <class E_, int D_, int WARPS, int ROWS_, int KEYS_, int BLOCKS_>
 struct KernelTraits {
     using E = E_; // __half or __nv_bfloat16
@@ -43,7 +43,7 @@ __device__ inline int column_of(int j, int lane) {
     return j / 2 * 8 + lane % T::LANES_PER_ROW * 2 + j % 2;
 }
 
-// The address of the chunk of a row that begins at a column: swizzled, it has eight positions in eight rows.
+// The address of the chunk of a row that begins at a column. Swizzled: in eight adjacent rows it has eight positions.
 template <class E, int PITCH>
 __device__ inline E *chunk_of(E (*rows_smem)[PITCH], int row, int column) {
     // TODO 1 (about 1 line): Swizzle the chunks of a row, so that eight lanes that read one chunk in eight rows access
@@ -264,9 +264,9 @@ __device__ inline void store_output(const struct attention_problem &p, bool vect
 
 // Grid: one block per QUERIES queries, ceil(nq / QUERIES) per head of each batch; the blocks with the most keys come
 // first.
-// A block computes QUERIES rows of the output, a warp WARP_ROWS of them, and a quad of lanes all columns of a row. All
-// threads of the block load the tiles, and wait for one another at __syncthreads() before they read a tile and before
-// they overwrite it. Scores and weights stay in the registers of their warp.
+// A block computes QUERIES rows of the output, a warp WARP_ROWS of them, and a quad of lanes all columns of ROWS rows.
+// All threads of the block load the tiles, and wait for one another at __syncthreads() before they read a tile and
+// before they overwrite it. Scores and weights stay in the registers of their warp.
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     attention_kernel(const struct attention_problem p, bool vectorized) {

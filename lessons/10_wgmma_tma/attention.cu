@@ -13,12 +13,12 @@
 #include "tile_scheduler.cuh"
 
 constexpr float LOG2_E = 1.44269504f;
-constexpr float RESCALE_THRESHOLD = 8.0f; // log2: weights up to 2^8 lose no precision
+constexpr float RESCALE_THRESHOLD = 8.0f; // in log2 units: rescale only if a weight would exceed 2^8
 constexpr int NO_CAUSAL_LIMIT = 1 << 30;
 
-// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
-// have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of S and
-// D / LANES_PER_ROW of O.
+// A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
+// few sizes, so that register arrays have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results,
+// KEYS / LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
 template <class E_, int D_, int WARPGROUPS_, int KEYS_, int STAGES_>
 struct KernelTraits {
     using E = E_; // __half or __nv_bfloat16
@@ -26,19 +26,14 @@ struct KernelTraits {
     static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = WARPGROUPS * WARPGROUP_SIZE;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
     static constexpr int PANELS = (D + PANEL - 1) / PANEL;
-    static_assert(KEYS % 32 == 0 && D % 32 == 0, "the swizzle repeats every 1024 bytes, and wgmma.cuh has these sizes");
+    static_assert(has_wgmma(KEYS) && has_wgmma(D), "wgmma.cuh has a wgmma with N = KEYS, and one with N = D");
 
-    // Swizzled rows of 128 bytes: a panel has 64 columns of all rows.
+    // A panel has 64 columns of all rows: rows of 128 bytes, swizzled.
     E Q[PANELS][QUERIES][PANEL];
     E K[STAGES][PANELS][KEYS][PANEL]; // two stages: one is read while the other one is written
     E V[STAGES][PANELS][KEYS][PANEL];
     uint64_t Q_full, K_full[STAGES], V_full[STAGES]; // mbarriers: the TMA load is complete
 };
-
-// The index of a thread among the consumer threads.
-__device__ inline int consumer_thread() {
-    return threadIdx.x;
-}
 
 // Issues the TMA loads of a tile, ROWS rows from row0 on. TMA fills out-of-bounds elements with zeros. One thread calls
 // this; threads that wait on the mbarrier `full` wait for all bytes of the tile.
@@ -87,8 +82,8 @@ template <class T>
 __device__ inline void store_output(T &smem, const TensorMaps &maps, const struct attention_problem &p,
                                     const WorkTile &work_tile, float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
                                     const RowState &softmax) {
-    const int warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS,
-              warpgroup_row0 = consumer_thread() / WARPGROUP_SIZE * WARPGROUP_ROWS;
+    const int thread = threadIdx.x, warp_row0 = thread / WARP_SIZE * WARP_ROWS;
+    const int warpgroup_row0 = thread / WARPGROUP_SIZE * WARPGROUP_ROWS;
     write_rows_to_smem<T::D>(smem.Q, O_rmem, softmax, p, work_tile.batch, work_tile.head, work_tile.query0, warp_row0);
     // TODO 4 (about 2 lines): One thread of the warpgroup issues the TMA store of the rows that all its threads wrote.
     // Make their writes visible to TMA, and wait for them.
@@ -108,15 +103,15 @@ template <class T, class E = typename T::E>
 __device__ inline void attend(T &smem, const TensorMaps &maps, const struct attention_problem &p,
                               const WorkTile &work_tile, float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
                               RowState &softmax) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS;
-    const int warpgroup_row0 = consumer_thread() / WARPGROUP_SIZE * WARPGROUP_ROWS;
+    const int lane = threadIdx.x % WARP_SIZE, thread = threadIdx.x, warp_row0 = thread / WARP_SIZE * WARP_ROWS;
+    const int warpgroup_row0 = thread / WARPGROUP_SIZE * WARPGROUP_ROWS;
     const float scale = p.softmax_scale * LOG2_E;
     const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
     PipelineState<T::STAGES> pipe;
     float S_rmem[LANE_ROWS][T::LANE_KEYS], rescale[LANE_ROWS];
     uint32_t P_rmem[T::KEYS / 16][4];
 
-    // The last tile comes first: it is the one that needs a mask.
+    // Tiles go from last to first: the partial tile and, with causal masking, the tiles on the diagonal come first.
     int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
     if (threadIdx.x == 0) {
         tma_load_tile<T::PANELS>(smem.Q, &smem.Q_full, maps.q, work_tile.query0, work_tile.head, work_tile.batch);
@@ -153,10 +148,10 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
 }
 
 // Grid: one block per work tile of QUERIES queries.
-// A warpgroup computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of a row. Thread 0
-// also issues the TMA loads. All threads wait on the `full` mbarriers before they read a tile, and at __syncthreads()
-// before thread 0 overwrites it. Named barrier 1 + warpgroup: the threads of a warpgroup wait for one another before
-// the TMA store of its rows.
+// A warpgroup computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of two rows (r and
+// r + 8). Thread 0 also issues the TMA loads. All threads wait on the `full` mbarriers before they read a tile, and at
+// __syncthreads() before thread 0 overwrites it. Named barrier 1 + warpgroup index: the threads of a warpgroup wait for
+// one another before the TMA store of its rows.
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,

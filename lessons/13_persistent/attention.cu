@@ -1,5 +1,6 @@
-// Lesson 13: a persistent kernel. Blocks process work tile after work tile, the longest first, as one stream of key
-// tiles. The next work tile's first Q K^T is issued before the last P V of this one, whose output is stored meanwhile.
+// Lesson 13: a persistent kernel. Blocks process work tile after work tile as one stream of key tiles: head by head,
+// the longest first within a head, the last heads interleaved. The first Q K^T of a work tile is issued before the last
+// P V of the previous one, whose output is stored while the next work tile is computed.
 //
 // architecture: sm_90a
 #include "accumulator_layout.cuh"
@@ -14,44 +15,40 @@
 #include "tile_scheduler.cuh"
 #include "tma_pipeline.cuh"
 
-constexpr float RESCALE_THRESHOLD = 8.0f; // log2: weights up to 2^8 lose no precision
+constexpr float RESCALE_THRESHOLD = 8.0f; // in log2 units: rescale only if a weight would exceed 2^8
 constexpr int NO_CAUSAL_LIMIT = 1 << 30;
-constexpr int PINGPONG_BARRIER = 8; // ID of the first of the named barriers of ping-pong scheduling, one per warpgroup
+constexpr int PINGPONG_BARRIER = 8; // ID of the first named barrier of ping-pong scheduling, one per consumer warpgroup
 
-// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
-// have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of S and
-// D / LANES_PER_ROW of O.
+// A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
+// few sizes, so that register arrays have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results,
+// KEYS / LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
 template <class E_, int D_, int CONSUMER_WARPGROUPS_, int KEYS_, int STAGES_>
 struct KernelTraits {
     using E = E_; // __half or __nv_bfloat16
     static constexpr int D = D_, CONSUMER_WARPGROUPS = CONSUMER_WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
-    static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS,
-                         THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE;
+    static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS;
+    static constexpr int THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE; // with the producer warpgroup
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr bool SKIPS_TILES = QUERIES > KEYS; // some tiles are fully masked for some warpgroups
+    // Whether a warpgroup skips the tiles that are fully masked for it; otherwise they are too few to pay for the code.
+    static constexpr bool SKIPS_TILES = QUERIES > KEYS;
     static constexpr int PANELS = (D + PANEL - 1) / PANEL;
-    // Per thread, with 2, 3, 4 consumer warpgroups; the launch allocates 168, 128, 96.
+    // Registers per thread, with 2, 3, 4 consumer warpgroups. At launch each thread of the block has 168, 128, 96.
     static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
-    static_assert(KEYS % 32 == 0 && D % 32 == 0, "the swizzle repeats every 1024 bytes, and wgmma.cuh has these sizes");
+    static_assert(has_wgmma(KEYS) && has_wgmma(D), "wgmma.cuh has a wgmma with N = KEYS, and one with N = D");
 
-    // Swizzled rows of 128 bytes: a panel has 64 columns of all rows.
+    // A panel has 64 columns of all rows: rows of 128 bytes, swizzled.
     E Q[2][PANELS][QUERIES][PANEL]; // double-buffered; the output of a work tile overwrites its queries
     E K[STAGES][PANELS][KEYS][PANEL];
     E V[STAGES][PANELS][KEYS][PANEL];
     WorkTile work_tile[2];
     uint64_t Q_full[2], K_full[STAGES], V_full[STAGES]; // mbarriers: the TMA load is complete
     uint64_t K_empty[STAGES], V_empty[STAGES];          // the consumer warpgroups have released the stage
-    uint64_t Q_empty[2]; // all consumer threads have read the work tile, and TMA the output of each warpgroup
+    // Per consumer warpgroup 128 + 1 arrivals: each thread has read work_tile, and TMA has read the output from Q.
+    uint64_t Q_empty[2];
 };
 
-// The index of a thread among the consumer threads.
-__device__ inline int consumer_thread() {
-    return threadIdx.x - WARPGROUP_SIZE;
-}
-
-// The producer, one thread: loads the tiles of work tile after work tile, each as soon as the consumers have released
-// its stage, in the order of their use: K of a tile, then V of the previous tile, possibly the last one of the previous
-// work tile.
+// The producer, one thread. In the order of use, it loads K of a tile and then V of the previous tile, which may belong
+// to the previous work tile; each as soon as the consumers have released its stage.
 template <class T>
 __device__ inline void produce(T &smem, const TensorMaps &maps, const struct attention_problem &p,
                                const TileScheduler &scheduler) {
@@ -115,7 +112,7 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
     PipelineState<T::STAGES> pipe_k, pipe_v; // of the tile whose Q K^T is next, and of the tile whose P V is next
     PipelineState<2> pipe_q;
     WorkTile work_tile = {};
-    // Q buffers: of the work tile whose P V is pending, of the one whose output TMA is storing; -1: none
+    // Stages of Q: of the work tile whose P V is pending, and of the one whose output TMA is storing; -1: none
     int pending_q_stage = -1, storing_q_stage = -1;
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
     RowState softmax, pending_softmax;
@@ -123,7 +120,7 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
 
     auto pingpong_sync = [&] { bar_sync(PINGPONG_BARRIER + consumer_warpgroup, 2 * WARPGROUP_SIZE); };
     auto pingpong_arrive = [&] { bar_arrive(PINGPONG_BARRIER + next_consumer_warpgroup, 2 * WARPGROUP_SIZE); };
-    auto release_storing_q_stage = [&] { // the Q buffer is free when TMA has read the output from it
+    auto release_storing_q_stage = [&] { // the stage is free when TMA has read the output
         if (storing_q_stage >= 0 && threadIdx.x % WARPGROUP_SIZE == 0) {
             cp_async_bulk_wait_group_read();
             mbarrier_arrive(&smem.Q_empty[storing_q_stage]);
@@ -135,9 +132,9 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         storing_q_stage = pending_q_stage;
         pending_q_stage = -1;
     };
-    // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. FIRST: the previous
-    // tile belongs to another work tile, or there is none. Without one, P V multiplies weights of 0 by this tile's
-    // keys, which have arrived: ptxas would serialize wgmmas in a branch.
+    // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. FIRST: the first tile
+    // of a work tile. If no P V is pending then, a dummy P V is issued (P = 0, K instead of V), because ptxas
+    // serializes wgmmas that are issued in a branch. K is then released after it.
     auto process_tile = [&](auto is_first, int key0) {
         constexpr bool FIRST = is_first.value;
         mbarrier_wait(&smem.K_full[pipe_k.stage], pipe_k.phase);
@@ -149,14 +146,14 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         const bool no_pending_pv = FIRST && pending_q_stage < 0;
         if (!no_pending_pv)
             mbarrier_wait(&smem.V_full[pipe_v.stage], pipe_v.phase);
-        wgmma_fence();
+        wgmma_fence(); // without it, ptxas inserts a fence after the branch and serializes wgmmas
         issue_pv<T>(O_rmem, P_rmem,
                     descriptor_low(no_pending_pv ? smem.K[pipe_k.stage] : smem.V[pipe_v.stage], sizeof(T::V[0][0])));
         wgmma_commit_group();
         pingpong_arrive();
         release_storing_q_stage();
         wgmma_wait_group<1>(S_rmem);
-        if (!no_pending_pv)
+        if (!no_pending_pv) // else the dummy P V still reads K
             consumer_release(&smem.K_empty[pipe_k.stage]);
         if (FIRST)
             pending_softmax = softmax, softmax = {};
@@ -172,7 +169,7 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         if (!FIRST && must_rescale)
             rescale_rows(O_rmem, rescale);
         // TODO 2 (about 5 lines): If a work tile's last P V has completed, store its output. A new work tile starts
-        // with a cleared accumulator. Record the Q buffer of the P V that is pending next.
+        // with a cleared accumulator. Record the stage of Q whose P V is pending next.
         // END TODO 2
         for (int key = 0; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
@@ -196,10 +193,10 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         work_tile = warp_uniform_work_tile(smem.work_tile[pipe_q.stage]);
         const int warpgroup_end_key =
             T::SKIPS_TILES ? end_key_of(p, work_tile, warpgroup_row0, WARPGROUP_ROWS) : work_tile.end_key;
-        // The last tile comes first: it is the one that needs a mask.
+        // Tiles go from last to first: the partial tile and, with causal masking, the tiles on the diagonal come first.
         int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
-        // Each skipped tile occupies a stage, and the pending P V holds another one: the skipped tiles must not need
-        // all stages.
+        // Prevents a deadlock: the pending P V holds a stage of V that the producer needs if STAGES tiles or more are
+        // skipped. So issue it now; also if this warpgroup has no rows in the work tile, or no work is left.
         if (T::SKIPS_TILES && pending_q_stage >= 0 &&
             (warpgroup_end_key == 0 || key0 - warpgroup_end_key >= (T::STAGES - 1) * T::KEYS))
             drain_pv();
@@ -208,7 +205,7 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         // TODO 3 (about 11 lines): Skip the tiles that are fully masked for this warpgroup: keep the ping-pong order,
         // and release their stages.
         // END TODO 3
-        if (warpgroup_end_key == 0) {
+        if (warpgroup_end_key == 0) { // no rows: only the warpgroup's 129 arrivals
             mbarrier_arrive(&smem.Q_empty[pipe_q.stage]);
             consumer_release(&smem.Q_empty[pipe_q.stage]);
             continue;
@@ -218,7 +215,7 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         while ((key0 -= T::KEYS) >= 0)
             process_tile(std::false_type{}, key0);
     }
-    if (!T::SKIPS_TILES && pending_q_stage >= 0)
+    if (!T::SKIPS_TILES && pending_q_stage >= 0) // else drained before the break
         drain_pv();
     release_storing_q_stage(); // the block must not exit before TMA has read its shared memory
 }
@@ -226,9 +223,9 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
 // Grid: scheduler.num_blocks persistent blocks, which process work tiles of QUERIES queries.
 // Warpgroup 0 is the producer: its thread 0 issues the TMA loads and waits on the `empty` mbarriers. The other
 // warpgroups are consumers: each computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of
-// a row. Consumers wait on the `full` mbarriers. Named barrier 1 + consumer: the threads of a consumer warpgroup wait
-// for one another before the TMA store of its rows.
-// Named barrier PINGPONG_BARRIER + consumer: a consumer waits for the previous one to have issued its GEMMs.
+// two rows (r and r + 8). Consumers wait on the `full` mbarriers. Named barrier 1 + consumer warpgroup index: its
+// threads wait for one another before the TMA store of its rows.
+// Named barrier PINGPONG_BARRIER + the same index: the warpgroup waits until the previous one has issued its GEMMs.
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,
@@ -253,7 +250,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     }
     setmaxnreg_inc<T::REGISTERS[T::CONSUMER_WARPGROUPS - 2]>();
     if (consumer_thread() < WARPGROUP_SIZE)
-        bar_arrive(PINGPONG_BARRIER, 2 * WARPGROUP_SIZE); // the first consumer warpgroup goes first
+        bar_arrive(PINGPONG_BARRIER, 2 * WARPGROUP_SIZE); // for the last warpgroup: lets the first one begin
     consume(smem, maps, p, scheduler);
 }
 

@@ -11,9 +11,9 @@
 
 constexpr int UNROLL = 8;
 
-// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
-// have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS / LANES_PER_ROW columns of S and D /
-// LANES_PER_ROW of O.
+// A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
+// few sizes, so that register arrays have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS /
+// LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
 template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_, class SUM = float>
 struct KernelTraits {
     using Sum = SUM; // volatile: in local memory
@@ -23,7 +23,7 @@ struct KernelTraits {
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
     static constexpr int VECTOR = LANE_KEYS < 4 ? LANE_KEYS : 4; // adjacent columns of a lane, one 16-byte load
     static constexpr int SUBTILE = VECTOR * LANES_PER_ROW;       // keys whose weights are in shared memory at a time
-    static_assert(ROWS % 4 == 0 && KEYS % SUBTILE == 0 && D % SUBTILE == 0, "a lane owns whole quads");
+    static_assert(ROWS % 4 == 0 && KEYS % SUBTILE == 0 && D % SUBTILE == 0, "a lane owns whole vectors");
 
     // Q, K and the weights P are transposed, so that the operands of adjacent results are contiguous.
     float Q[D][QUERIES];

@@ -14,36 +14,31 @@
 #include "tma_pipeline.cuh"
 
 constexpr float LOG2_E = 1.44269504f;
-constexpr float RESCALE_THRESHOLD = 8.0f; // log2: weights up to 2^8 lose no precision
+constexpr float RESCALE_THRESHOLD = 8.0f; // in log2 units: rescale only if a weight would exceed 2^8
 constexpr int NO_CAUSAL_LIMIT = 1 << 30;
 
-// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
-// have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of S and
-// D / LANES_PER_ROW of O.
+// A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
+// few sizes, so that register arrays have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results,
+// KEYS / LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
 template <class E_, int D_, int CONSUMER_WARPGROUPS_, int KEYS_, int STAGES_>
 struct KernelTraits {
     using E = E_; // __half or __nv_bfloat16
     static constexpr int D = D_, CONSUMER_WARPGROUPS = CONSUMER_WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
-    static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS,
-                         THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE;
+    static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS;
+    static constexpr int THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE; // with the producer warpgroup
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
     static constexpr int PANELS = (D + PANEL - 1) / PANEL;
-    static constexpr int REGISTERS =
-        CONSUMER_WARPGROUPS == 2 ? 240 : 160; // per consumer thread; launched with 168 or 128
-    static_assert(KEYS % 32 == 0 && D % 32 == 0, "the swizzle repeats every 1024 bytes, and wgmma.cuh has these sizes");
+    // Registers per consumer thread. At launch each thread of the block has 168 or 128 registers.
+    static constexpr int REGISTERS = CONSUMER_WARPGROUPS == 2 ? 240 : 160;
+    static_assert(has_wgmma(KEYS) && has_wgmma(D), "wgmma.cuh has a wgmma with N = KEYS, and one with N = D");
 
-    // Swizzled rows of 128 bytes: a panel has 64 columns of all rows.
+    // A panel has 64 columns of all rows: rows of 128 bytes, swizzled.
     E Q[PANELS][QUERIES][PANEL];
     E K[STAGES][PANELS][KEYS][PANEL];
     E V[STAGES][PANELS][KEYS][PANEL];
     uint64_t Q_full, K_full[STAGES], V_full[STAGES]; // mbarriers: the TMA load is complete
     uint64_t K_empty[STAGES], V_empty[STAGES];       // the consumer warpgroups have released the stage
 };
-
-// The index of a thread among the consumer threads.
-__device__ inline int consumer_thread() {
-    return threadIdx.x - WARPGROUP_SIZE;
-}
 
 // The producer, one thread: loads the queries of the work tile, and tile after tile of K and V, each as soon as the
 // consumers have released its stage.
@@ -120,7 +115,7 @@ __device__ inline void consume(T &smem, const struct attention_problem &p, const
     float S_rmem[LANE_ROWS][T::LANE_KEYS], rescale[LANE_ROWS];
     uint32_t P_rmem[T::KEYS / 16][4];
 
-    // The last tile comes first: it is the one that needs a mask.
+    // Tiles go from last to first: the partial tile and, with causal masking, the tiles on the diagonal come first.
     int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
     mbarrier_wait(&smem.Q_full, 0);
     for (; key0 >= 0; key0 -= T::KEYS) {
@@ -157,8 +152,8 @@ __device__ inline void consume(T &smem, const struct attention_problem &p, const
 // Grid: one block per work tile of QUERIES queries.
 // Warpgroup 0 is the producer: its thread 0 issues the TMA loads and waits on the `empty` mbarriers. The other
 // warpgroups are consumers: each computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of
-// a row. Consumers wait on the `full` mbarriers. Named barrier 1 + consumer: the threads of a consumer warpgroup wait
-// for one another before the TMA store of its rows.
+// two rows (r and r + 8). Consumers wait on the `full` mbarriers. Named barrier 1 + consumer warpgroup index: its
+// threads wait for one another before the TMA store of its rows.
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,

@@ -1,4 +1,5 @@
-// Lesson 14: a short critical path from the arrival of the scores to the issue of the next wgmma.
+// Lesson 14: a short critical path from the completion of S = Q K^T to the issue of the next wgmma: speculative
+// exponentials, a lazy maximum with headroom, an early test of the next K's mbarrier, and a main loop without mask.
 //
 // architecture: sm_90a
 #include "accumulator_layout.cuh"
@@ -8,82 +9,49 @@
 #include "hopper.cuh"
 #include "kernel_config.cuh"
 #include "online_softmax.cuh"
+#include "persistent_producer.cuh"
 #include "tensor_maps.cuh"
 #include "tile_counter.cuh"
 #include "tile_scheduler.cuh"
 #include "tma_pipeline.cuh"
 
 constexpr int NO_CAUSAL_LIMIT = 1 << 30;
-constexpr int PINGPONG_BARRIER = 8; // ID of the first of the named barriers of ping-pong scheduling, one per warpgroup
+constexpr int PINGPONG_BARRIER = 8; // ID of the first named barrier of ping-pong scheduling, one per consumer warpgroup
 
-// The sizes of a kernel and its shared memory. D is head_dim rounded up to one of a few sizes, so that register arrays
-// have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results, KEYS / LANES_PER_ROW columns of S and
-// D / LANES_PER_ROW of O.
+// A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
+// few sizes, so that register arrays have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results,
+// KEYS / LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
 template <class E_, int D_, int CONSUMER_WARPGROUPS_, int KEYS_, int STAGES_>
 struct KernelTraits {
     using E = E_; // __half or __nv_bfloat16
     static constexpr int D = D_, CONSUMER_WARPGROUPS = CONSUMER_WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
-    static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS,
-                         THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE;
+    static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS;
+    static constexpr int THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE; // with the producer warpgroup
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr int EARLY_KEYS = D == 128 ? KEYS / 4 : 0; // keys exponentiated before the wait for P V
-    static constexpr int SPECULATIVE_COLUMNS =
-        EARLY_KEYS / LANES_PER_ROW / 2;                       // columns exponentiated before the warp vote
-    static constexpr bool PINGPONG = CONSUMER_WARPGROUPS < 4; // one of four is always ready to issue
-    static constexpr bool PRECOMPUTE = D == 128 || CONSUMER_WARPGROUPS == 4; // descriptors and shifts stay in registers
-    static constexpr bool SKIPS_TILES = QUERIES > KEYS; // some tiles are fully masked for some warpgroups
+    // The scores of EARLY_KEYS keys become weights before the wait for P V, the others after it (0: all). It pays at
+    // D == 128, whose P V takes twice as long as at D == 64. SPECULATIVE_COLUMNS of them, per lane, do before the vote.
+    static constexpr int EARLY_KEYS = D == 128 ? KEYS / 4 : 0;
+    static constexpr int SPECULATIVE_COLUMNS = EARLY_KEYS / LANES_PER_ROW / 2;
+    static constexpr bool PINGPONG = CONSUMER_WARPGROUPS < 4; // of four, one is always ready to issue without it
+    // Descriptors are computed one iteration ahead, and shifts read instead of recomputed, if registers suffice.
+    static constexpr bool PRECOMPUTE = D == 128 || CONSUMER_WARPGROUPS == 4;
+    // Whether a warpgroup skips the tiles that are fully masked for it; otherwise they are too few to pay for the code.
+    static constexpr bool SKIPS_TILES = QUERIES > KEYS;
     static constexpr int PANELS = (D + PANEL - 1) / PANEL;
-    // Per thread, with 2, 3, 4 consumer warpgroups; the launch allocates 168, 128, 96.
+    // Registers per thread, with 2, 3, 4 consumer warpgroups. At launch each thread of the block has 168, 128, 96.
     static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
-    static_assert(KEYS % 32 == 0 && D % 32 == 0, "the swizzle repeats every 1024 bytes, and wgmma.cuh has these sizes");
+    static_assert(has_wgmma(KEYS) && has_wgmma(D), "wgmma.cuh has a wgmma with N = KEYS, and one with N = D");
 
-    // Swizzled rows of 128 bytes: a panel has 64 columns of all rows.
+    // A panel has 64 columns of all rows: rows of 128 bytes, swizzled.
     E Q[2][PANELS][QUERIES][PANEL]; // double-buffered; the output of a work tile overwrites its queries
     E K[STAGES][PANELS][KEYS][PANEL];
     E V[STAGES][PANELS][KEYS][PANEL];
     WorkTile work_tile[2];
     uint64_t Q_full[2], K_full[STAGES], V_full[STAGES]; // mbarriers: the TMA load is complete
     uint64_t K_empty[STAGES], V_empty[STAGES];          // the consumer warpgroups have released the stage
-    uint64_t Q_empty[2]; // all consumer threads have read the work tile, and TMA the output of each warpgroup
+    // Per consumer warpgroup 128 + 1 arrivals: each thread has read work_tile, and TMA has read the output from Q.
+    uint64_t Q_empty[2];
 };
-
-// The index of a thread among the consumer threads.
-__device__ inline int consumer_thread() {
-    return threadIdx.x - WARPGROUP_SIZE;
-}
-
-// The producer, one thread: loads the tiles of work tile after work tile, each as soon as the consumers have released
-// its stage, in the order of their use: K of a tile, then V of the previous tile, possibly the last one of the previous
-// work tile.
-template <class T>
-__device__ inline void produce(T &smem, const TensorMaps &maps, const struct attention_problem &p,
-                               const TileScheduler &scheduler) {
-    PipelineState<T::STAGES> pipe_k, pipe_v;
-    PipelineState<2> pipe_q;
-    int work_tile_index = blockIdx.x, v_key0 = 0;
-    WorkTile work_tile = work_tile_at<T>(p, scheduler, work_tile_index), next_work_tile = {}, v_work_tile = {};
-    for (; work_tile.end_key > 0; work_tile = next_work_tile) {
-        const int last_key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
-        for (int key0 = last_key0; key0 >= 0; key0 -= T::KEYS, pipe_k.advance()) {
-            mbarrier_wait(&smem.K_empty[pipe_k.stage], pipe_k.phase ^ 1);
-            tma_load_tile<T::PANELS>(smem.K[pipe_k.stage], &smem.K_full[pipe_k.stage], maps.k, key0, work_tile.kv_head,
-                                     work_tile.batch, createpolicy_evict_last());
-            if (key0 == last_key0)
-                pass_work_tile(smem, maps, pipe_q, work_tile);
-            producer_load_v(smem, maps, pipe_v, v_work_tile, v_key0);
-            v_work_tile = work_tile, v_key0 = key0;
-            // The atomic is issued at the first tile and its result used at the second one, which hides its latency.
-            if (key0 == last_key0 && scheduler.tile_counter)
-                work_tile_index = atomicInc(scheduler.tile_counter, scheduler.num_work_tiles - 1);
-            if (key0 == max(0, last_key0 - T::KEYS)) {
-                work_tile_index += scheduler.num_blocks;
-                next_work_tile = work_tile_at<T>(p, scheduler, work_tile_index);
-            }
-        }
-    }
-    pass_work_tile(smem, maps, pipe_q, work_tile);
-    producer_load_v(smem, maps, pipe_v, v_work_tile, v_key0);
-}
 
 // Issues the wgmmas of S_rmem = Q K^T for the warpgroup's rows and all keys of the tile.
 template <class T, class E = typename T::E>
@@ -121,7 +89,7 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
     PipelineState<T::STAGES> pipe_k, pipe_v; // of the tile whose Q K^T is next, and of the tile whose P V is next
     PipelineState<2> pipe_q;
     WorkTile work_tile = {};
-    // Q buffers: of the work tile whose P V is pending, of the one whose output TMA is storing; -1: none
+    // Stages of Q: of the work tile whose P V is pending, and of the one whose output TMA is storing; -1: none
     int pending_q_stage = -1, storing_q_stage = -1;
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
     RowState softmax, pending_softmax;
@@ -133,7 +101,7 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
     auto pingpong_arrive = [&] {
         T::PINGPONG ? bar_arrive(PINGPONG_BARRIER + next_consumer_warpgroup, 2 * WARPGROUP_SIZE) : void();
     };
-    auto release_storing_q_stage = [&] { // the Q buffer is free when TMA has read the output from it
+    auto release_storing_q_stage = [&] { // the stage is free when TMA has read the output
         if (storing_q_stage >= 0 && threadIdx.x % WARPGROUP_SIZE == 0) {
             cp_async_bulk_wait_group_read();
             mbarrier_arrive(&smem.Q_empty[storing_q_stage]);
@@ -147,14 +115,14 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
     };
     bool K_ready = false; // K of the next tile has arrived
     uint32_t q_desc, k_desc, v_desc;
-    auto make_descriptors = [&](int K_stage,
-                                const E(&V_smem)[T::PANELS][T::KEYS][PANEL]) { // of the next wgmmas
+    // The descriptors of the next Q K^T and P V.
+    auto make_descriptors = [&](int K_stage, const E(&V_smem)[T::PANELS][T::KEYS][PANEL]) {
         q_desc = descriptor_low(smem.Q[pipe_q.stage][0][warpgroup_row0]);
         k_desc = descriptor_low(smem.K[K_stage]), v_desc = descriptor_low(V_smem, sizeof(T::V[0][0]));
     };
-    // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. FIRST: the previous
-    // tile belongs to another work tile, or there is none. Without one, P V multiplies weights of 0 by this tile's
-    // keys, which have arrived: ptxas would serialize wgmmas in a branch. MASK: the tile may have masked keys.
+    // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. FIRST: the first tile
+    // of a work tile. If no P V is pending then, a dummy P V is issued (P = 0, K instead of V), because ptxas
+    // serializes wgmmas that are issued in a branch. K is then released after it. MASK: the tile may have masked keys.
     auto process_tile = [&](auto is_first, auto is_masked, int key0) {
         constexpr bool FIRST = is_first.value, MASK = is_masked.value;
         const bool no_pending_pv = FIRST && pending_q_stage < 0;
@@ -168,7 +136,7 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         wgmma_commit_group();
         if (!no_pending_pv)
             mbarrier_wait(&smem.V_full[pipe_v.stage], pipe_v.phase);
-        wgmma_fence();
+        wgmma_fence(); // without it, ptxas inserts a fence after the branch and serializes wgmmas
         issue_pv<T>(O_rmem, P_rmem, v_desc);
         wgmma_commit_group();
         pingpong_arrive();
@@ -176,7 +144,7 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
             make_descriptors((pipe_k.stage + 1) % T::STAGES, smem.V[pipe_k.stage]);
         release_storing_q_stage();
         wgmma_wait_group<1>(S_rmem);
-        if (!no_pending_pv)
+        if (!no_pending_pv) // else the dummy P V still reads K
             consumer_release(&smem.K_empty[pipe_k.stage]);
         if (FIRST)
             pending_softmax = softmax, softmax = {};
@@ -186,8 +154,9 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         if (MASK && (row0_last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk))
             apply_mask(S_rmem, row0_last_key, p.nk - 1 - key0, lane);
         float speculative[LANE_ROWS][T::SPECULATIVE_COLUMNS + 1]; // an array cannot have 0 elements
-        const bool must_rescale =
-            FIRST || exceeds_threshold<T::SPECULATIVE_COLUMNS>(S_rmem, scale, softmax, speculative);
+        if (!FIRST) // fills the MUFU during the vote; recomputed if the maximum changes
+            exponentiate_speculatively<T::SPECULATIVE_COLUMNS>(S_rmem, scale, softmax, speculative);
+        const bool must_rescale = FIRST || exceeds_threshold(S_rmem, softmax);
         // TODO 1 (about 2 lines): If a score exceeds its row's threshold, update the row maxima. A new work tile starts
         // with new maxima.
         if (must_rescale)
@@ -195,8 +164,10 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         // END TODO 1
         exponentiate_remaining<T::SPECULATIVE_COLUMNS, T::EARLY_KEYS / LANES_PER_ROW, T::PRECOMPUTE>(
             S_rmem, scale, softmax, speculative);
+        // Not for synchronization: Q_full's phase is complete. The fence and the branch of this wait keep ptxas from
+        // hoisting wgmma_wait_group above the early exponentials.
         warpgroup_fence_operand(S_rmem);
-        if (T::EARLY_KEYS > 0) // returns at once, but its branch keeps ptxas from hoisting the wgmma wait
+        if (T::EARLY_KEYS > 0)
             mbarrier_wait(&smem.Q_full[pipe_q.stage], pipe_q.phase);
         wgmma_wait_group<0>(O_rmem, P_rmem);
         consumer_release(no_pending_pv ? &smem.K_empty[pipe_k.stage] : &smem.V_empty[pipe_v.stage]);
@@ -236,10 +207,10 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         work_tile = warp_uniform_work_tile(smem.work_tile[pipe_q.stage]);
         const int warpgroup_end_key =
             T::SKIPS_TILES ? end_key_of(p, work_tile, warpgroup_row0, WARPGROUP_ROWS) : work_tile.end_key;
-        // The last tile comes first: it is the one that needs a mask.
+        // Tiles go from last to first: the partial tile and, with causal masking, the tiles on the diagonal come first.
         int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
-        // Each skipped tile occupies a stage, and the pending P V holds another one: the skipped tiles must not need
-        // all stages.
+        // Prevents a deadlock: the pending P V holds a stage of V that the producer needs if STAGES tiles or more are
+        // skipped. So issue it now; also if this warpgroup has no rows in the work tile, or no work is left.
         if (T::SKIPS_TILES && pending_q_stage >= 0 &&
             (warpgroup_end_key == 0 || key0 - warpgroup_end_key >= (T::STAGES - 1) * T::KEYS))
             drain_pv();
@@ -250,14 +221,16 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
             K_ready = false;
             pingpong_sync();
             pingpong_arrive();
-            if (threadIdx.x % WARPGROUP_SIZE < WARP_SIZE) { // after the release, other warps could miss a phase
+            // Only the warp that releases waits. After its release the mbarriers may advance by two phases before a
+            // slower warp tests them, and that warp would hang.
+            if (threadIdx.x % WARPGROUP_SIZE < WARP_SIZE) {
                 mbarrier_wait(&smem.K_full[pipe_k.stage], pipe_k.phase);
                 consumer_release(&smem.K_empty[pipe_k.stage]);
                 mbarrier_wait(&smem.V_full[pipe_k.stage], pipe_k.phase);
                 consumer_release(&smem.V_empty[pipe_k.stage]);
             }
         }
-        if (warpgroup_end_key == 0) {
+        if (warpgroup_end_key == 0) { // no rows: only the warpgroup's 129 arrivals
             mbarrier_arrive(&smem.Q_empty[pipe_q.stage]);
             consumer_release(&smem.Q_empty[pipe_q.stage]);
             continue;
@@ -272,10 +245,10 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         for (; key0 >= 0; key0 -= T::KEYS)
             process_tile(std::false_type{}, std::false_type{}, key0);
         // END TODO 3
-        if (!T::PINGPONG)
+        if (!T::PINGPONG) // a P V pending across work tiles would take too many registers
             drain_pv();
     }
-    if (!T::SKIPS_TILES && pending_q_stage >= 0)
+    if (!T::SKIPS_TILES && pending_q_stage >= 0) // else drained before the break
         drain_pv();
     release_storing_q_stage(); // the block must not exit before TMA has read its shared memory
 }
@@ -283,9 +256,9 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
 // Grid: scheduler.num_blocks persistent blocks, which process work tiles of QUERIES queries.
 // Warpgroup 0 is the producer: its thread 0 issues the TMA loads and waits on the `empty` mbarriers. The other
 // warpgroups are consumers: each computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of
-// a row. Consumers wait on the `full` mbarriers. Named barrier 1 + consumer: the threads of a consumer warpgroup wait
-// for one another before the TMA store of its rows.
-// Named barrier PINGPONG_BARRIER + consumer: a consumer waits for the previous one to have issued its GEMMs.
+// two rows (r and r + 8). Consumers wait on the `full` mbarriers. Named barrier 1 + consumer warpgroup index: its
+// threads wait for one another before the TMA store of its rows.
+// Named barrier PINGPONG_BARRIER + the same index: the warpgroup waits until the previous one has issued its GEMMs.
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,
@@ -310,7 +283,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     }
     setmaxnreg_inc<T::REGISTERS[T::CONSUMER_WARPGROUPS - 2]>();
     if (T::PINGPONG && consumer_thread() < WARPGROUP_SIZE)
-        bar_arrive(PINGPONG_BARRIER, 2 * WARPGROUP_SIZE); // the first consumer warpgroup goes first
+        bar_arrive(PINGPONG_BARRIER, 2 * WARPGROUP_SIZE); // for the last warpgroup: lets the first one begin
     consume(smem, maps, p, scheduler);
 }
 
@@ -339,7 +312,7 @@ static struct KernelConfig make_config() {
 template <class E>
 static const struct KernelConfig configs[] = {
     make_config<KernelTraits<E, 64, 3, 128, 3>>(),
-    make_config<KernelTraits<E, 64, 4, 64, 4>>(), // the second one computes fewer masked scores
+    make_config<KernelTraits<E, 64, 4, 64, 4>>(), // for causal, nq <= 1024: smaller key tiles mask less
     make_config<KernelTraits<E, 96, 3, 96, 2>>(),
     make_config<KernelTraits<E, 128, 2, 128, 2>>(),
     make_config<KernelTraits<E, 256, 2, 64, 1>>(),
