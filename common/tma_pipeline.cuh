@@ -60,7 +60,9 @@ __device__ inline int consumer_thread() {
 }
 
 // Releases a stage by one arrival per warpgroup. The warpgroup has waited for the wgmmas that read the stage
-// (wgmma_wait_group(): a wgmma completes for the whole warpgroup), or none of its warps reads the stage.
+// (wgmma_wait_group(): a wgmma completes for the whole warpgroup), or none of its warps reads the stage. In the latter
+// case only the warp that releases may wait on the `full` mbarrier before: after the release the mbarrier may advance
+// by two phases before a slower warp tests it, and that warp would hang.
 __device__ inline void consumer_release(uint64_t *empty) {
     if (threadIdx.x % WARPGROUP_SIZE == 0)
         mbarrier_arrive(empty);

@@ -43,7 +43,9 @@ struct KernelTraits {
 // The index of a lane's i-th row within its warp, and of its j-th column within the tile.
 template <class T>
 __device__ inline int row_of(int i, int lane) {
-    return i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4 + i % 4;
+    int row = i % 4; // within its vector
+    row += i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4;
+    return row;
 }
 template <class T>
 __device__ inline int column_of(int j, int lane) {

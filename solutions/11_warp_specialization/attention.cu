@@ -88,11 +88,11 @@ template <class T>
 __device__ inline void store_output(T &smem, const TensorMaps &maps, const struct attention_problem &p,
                                     const WorkTile &work_tile, float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
                                     const RowState &softmax) {
-    const int warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS,
-              warpgroup_row0 = consumer_thread() / WARPGROUP_SIZE * WARPGROUP_ROWS;
+    const int thread = consumer_thread(), warp_row0 = thread / WARP_SIZE * WARP_ROWS;
+    const int warpgroup_row0 = thread / WARPGROUP_SIZE * WARPGROUP_ROWS;
     write_rows_to_smem<T::D>(smem.Q, O_rmem, softmax, p, work_tile.batch, work_tile.head, work_tile.query0, warp_row0);
     fence_proxy_async();
-    bar_sync(1 + consumer_thread() / WARPGROUP_SIZE, WARPGROUP_SIZE);
+    bar_sync(1 + thread / WARPGROUP_SIZE, WARPGROUP_SIZE);
     if (threadIdx.x % WARPGROUP_SIZE == 0) {
         for (int i = 0; i < T::PANELS; i++)
             cp_async_bulk_tensor_store(&maps.o, smem.Q[i][warpgroup_row0], i * PANEL, work_tile.query0 + warpgroup_row0,
@@ -107,8 +107,8 @@ __device__ inline void store_output(T &smem, const TensorMaps &maps, const struc
 template <class T, class E = typename T::E>
 __device__ inline void consume(T &smem, const struct attention_problem &p, const WorkTile &work_tile,
                                float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], RowState &softmax) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS;
-    const int warpgroup_row0 = consumer_thread() / WARPGROUP_SIZE * WARPGROUP_ROWS;
+    const int lane = threadIdx.x % WARP_SIZE, thread = consumer_thread(), warp_row0 = thread / WARP_SIZE * WARP_ROWS;
+    const int warpgroup_row0 = thread / WARPGROUP_SIZE * WARPGROUP_ROWS;
     const float scale = p.softmax_scale * LOG2_E;
     const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
     PipelineState<T::STAGES> pipe;

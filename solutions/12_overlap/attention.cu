@@ -86,11 +86,11 @@ template <class T>
 __device__ inline void store_output(T &smem, const TensorMaps &maps, const struct attention_problem &p,
                                     const WorkTile &work_tile, float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
                                     const RowState &softmax) {
-    const int warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS,
-              warpgroup_row0 = consumer_thread() / WARPGROUP_SIZE * WARPGROUP_ROWS;
+    const int thread = consumer_thread(), warp_row0 = thread / WARP_SIZE * WARP_ROWS;
+    const int warpgroup_row0 = thread / WARPGROUP_SIZE * WARPGROUP_ROWS;
     write_rows_to_smem<T::D>(smem.Q, O_rmem, softmax, p, work_tile.batch, work_tile.head, work_tile.query0, warp_row0);
     fence_proxy_async();
-    bar_sync(1 + consumer_thread() / WARPGROUP_SIZE, WARPGROUP_SIZE);
+    bar_sync(1 + thread / WARPGROUP_SIZE, WARPGROUP_SIZE);
     if (threadIdx.x % WARPGROUP_SIZE == 0) {
         for (int i = 0; i < T::PANELS; i++)
             cp_async_bulk_tensor_store(&maps.o, smem.Q[i][warpgroup_row0], i * PANEL, work_tile.query0 + warpgroup_row0,
@@ -105,16 +105,16 @@ __device__ inline void store_output(T &smem, const TensorMaps &maps, const struc
 template <class T, class E = typename T::E>
 __device__ inline void consume(T &smem, const struct attention_problem &p, const WorkTile &work_tile,
                                float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], RowState &softmax) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS;
-    const int warpgroup_row0 = consumer_thread() / WARPGROUP_SIZE * WARPGROUP_ROWS;
+    const int lane = threadIdx.x % WARP_SIZE, thread = consumer_thread(), warp_row0 = thread / WARP_SIZE * WARP_ROWS;
+    const int warpgroup_row0 = thread / WARPGROUP_SIZE * WARPGROUP_ROWS;
     const float scale = p.softmax_scale * LOG2_E;
     const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
     PipelineState<T::STAGES> pipe_k, pipe_v; // of the tile whose Q K^T is next, and of the tile whose P V is next
     float S_rmem[LANE_ROWS][T::LANE_KEYS], rescale[LANE_ROWS];
     uint32_t P_rmem[T::KEYS / 16][4];
 
-    const int consumer_warpgroup = consumer_thread() / WARPGROUP_SIZE,
-              next_consumer_warpgroup = (consumer_warpgroup + 1) % T::CONSUMER_WARPGROUPS;
+    const int consumer_warpgroup = thread / WARPGROUP_SIZE;
+    const int next_consumer_warpgroup = (consumer_warpgroup + 1) % T::CONSUMER_WARPGROUPS;
     auto pingpong_sync = [&] { bar_sync(PINGPONG_BARRIER + consumer_warpgroup, 2 * WARPGROUP_SIZE); };
     auto pingpong_arrive = [&] { bar_arrive(PINGPONG_BARRIER + next_consumer_warpgroup, 2 * WARPGROUP_SIZE); };
     // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. FIRST: the first
