@@ -106,7 +106,7 @@ template <class T, class E = typename T::E>
 __device__ inline void consume(T &smem, const struct attention_problem &p, const WorkTile &work_tile,
                                float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], RowState &softmax) {
     const int lane = threadIdx.x % WARP_SIZE, thread = consumer_thread(), warp_row0 = thread / WARP_SIZE * WARP_ROWS;
-    const int warpgroup_row0 = thread / WARPGROUP_SIZE * WARPGROUP_ROWS;
+    const int warpgroup_row0 = consumer_thread() / WARPGROUP_SIZE * WARPGROUP_ROWS;
     const float scale = p.softmax_scale * LOG2_E;
     const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
     PipelineState<T::STAGES> pipe_k, pipe_v; // of the tile whose Q K^T is next, and of the tile whose P V is next
