@@ -80,7 +80,7 @@ __device__ inline void issue_pv(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], con
 template <class T, class E = typename T::E>
 __device__ inline void consume(T &smem, const TensorMaps &maps, const struct attention_problem &p,
                                const TileScheduler &scheduler) {
-    const int lane = threadIdx.x % WARP_SIZE, thread = consumer_thread(), warp_row0 = thread / WARP_SIZE * WARP_ROWS;
+    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS;
     const int consumer_warpgroup = canonical_warpgroup_index() - 1;
     const int next_consumer_warpgroup = (consumer_warpgroup + 1) % T::CONSUMER_WARPGROUPS;
     const int warpgroup_row0 = consumer_warpgroup * WARPGROUP_ROWS;
@@ -109,7 +109,7 @@ __device__ inline void consume(T &smem, const TensorMaps &maps, const struct att
         storing_q_stage = -1;
     };
     auto store_pending_output = [&] {
-        store_output_async(smem, pending_q_stage, maps, p, O_rmem, pending_softmax, thread);
+        store_output_async(smem, pending_q_stage, maps, p, O_rmem, pending_softmax, consumer_thread());
         storing_q_stage = pending_q_stage;
         pending_q_stage = -1;
     };
