@@ -187,7 +187,7 @@ small=SHAPE=1,1,16,16
     mv "$BATS_TEST_TMPDIR/kept" build
     [[ $status -eq 2 && $output == *"build/"*"[cannot-write]"* ]]
     refused "[no-folder]" make progress RESULTS=nowhere
-    refused "there is no folder it's here" make plots RESULTS="it's here"
+    refused "it's here is not a folder" make plots RESULTS="it's here"
 }
 
 @test "a missing file of a lesson is an error, and reset restores it" {

@@ -103,7 +103,7 @@ __version__ = "1.0"'
     [[ ${lines[-1]} == *"peers/compare.py --dtype 'bf16' --results 'results'"* ]]
     run make -n peers
     [[ ${lines[-1]} != *"--dtype"* ]]
-    refused "[unknown-value]" make peers DTYPE=fp8
+    refused "[usage]" make peers DTYPE=fp8
 }
 
 @test "it starts from any folder, as a file and as a module" {

@@ -50,7 +50,7 @@ def counted_units() -> dict[str, set[str]]:
             half = int(row["B"]) * int(row["H"]) * int(row["Nq"]) * int(row["Nk"]) * int(row["D"])
             on_fma = float(row["ffma"]) >= half
         except (KeyError, TypeError, ValueError):
-            fail(f"results/{row['gpu']}/units.csv: a row of {row.get('lesson')} has no number where one belongs")
+            fail(f"results/{row['gpu']}/units.csv: a row of {row.get('lesson')} has a field that is not a number")
         units.setdefault(row["lesson"], set()).add("FMA units" if on_fma else "tensor cores")
     if not units:
         fail("results/ has no units.csv: make peers UNITS=1 counts them, on a GPU")

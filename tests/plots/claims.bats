@@ -32,7 +32,7 @@ refused() {
     [ "$output" = "" ]
 }
 
-@test "a sentence about a library and a unit that nobody has read is named, however it is put" {
+@test "a sentence about a library and a unit that is not listed is named, however it is put" {
     for sentence in "The tables are in fp32 with TF32 off: nothing in them uses tensor cores." \
         "The memory-efficient path avoids tensor cores." "PyTorch's fastest path computes in plain fp32." \
         "All libraries in these tables run on FMA units." "With TF32 off no kernel here touches the tensor cores." \

@@ -35,7 +35,7 @@ distinguished() {
     tests/teach/make-results >results/example-gpu/profile.csv
     tests/teach/make-results attention >results/example-gpu/attention.csv
     tests/teach/make-results softmax >results/example-gpu/softmax.csv
-    tests/teach/make-results versions >results/example-gpu/ablations.csv
+    tests/teach/make-results ablations >results/example-gpu/ablations.csv
     # A wrong number and a letter: each question rejects the one as no answer and grades the other.
     for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf '987654321\na\n'; done >"$BATS_TEST_TMPDIR/wrong"
     for number; do
