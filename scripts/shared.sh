@@ -18,3 +18,5 @@ scratch() {
     trap 'rm -rf "$work" $rubbish' EXIT
 }
 trap 'exit 130' INT TERM HUP
+# gpu_folder NAME: the folder of a GPU in results/, nvidia-h200 for NVIDIA H200.
+gpu_folder() { printf %s "$1" | tr '[:upper:]' '[:lower:]' | tr -c 'a-z0-9' -; }
