@@ -16,7 +16,7 @@ constexpr int LANE_ROWS = 2;     // rows per lane
 constexpr int PANEL = 64;        // columns
 
 // The softmax state of a lane's rows. max: the score whose weight is 1, the largest score at the last rescaling plus
-// headroom (0, in lesson 14 up to 48 in log2 units). sum: this lane's partial sum of weights. shift: a weight is
+// headroom (0, in lesson 20 up to 48 in log2 units). sum: this lane's partial sum of weights. shift: a weight is
 // 2^(scaled score - shift).
 struct RowState {
     float max[LANE_ROWS] = {-INFINITY, -INFINITY}, sum[LANE_ROWS] = {}, shift[LANE_ROWS] = {};

@@ -1,4 +1,4 @@
-// The producer of a persistent kernel, as in lesson 13.
+// The producer of a persistent kernel, as in lesson 19.
 #pragma once
 
 #include "tile_scheduler.cuh"

@@ -143,9 +143,9 @@ SELECT gpu, kind, name, Nq AS N, D, f->>'metric' AS metric, f->>'unit' AS unit, 
 FROM record WHERE source = 'profile' AND B = 1 AND H = 16 AND f->>'Nq' = f->>'Nk' AND causal = 0
 GROUP BY gpu, f->>'lesson', f->>'Nq', f->>'D', f->>'metric';
 
--- A timing of an ablation of a lesson's kernel, or of the solution. Older files, which lack the column lesson, are about lesson 07.
+-- A timing of an ablation of a lesson's kernel, or of the solution. Older files, which lack the column lesson, are about lesson 08.
 CREATE TABLE ablation_timing AS
-SELECT *, coalesce(name, '07_even_shares') AS lesson, f->>'ablation' AS ablation, coalesce(f->>'counter', '-') AS counter,
+SELECT *, coalesce(name, '08_even_shares') AS lesson, f->>'ablation' AS ablation, coalesce(f->>'counter', '-') AS counter,
     coalesce(f->>'counted', '-') AS counted, coalesce(f->>'counted_solution', '-') AS counted_solution,
     B || ',' || H || ',' || Nq || ',' || D || iif(causal, ' causal', '') AS shape, f->>'registers' AS registers,
     (f->>'spill_stores') + (f->>'spill_loads') AS spilled, f->>'bank_conflicts' AS bank_conflicts

@@ -1,6 +1,6 @@
 # Prints results/<gpu>/ablations.csv with additional rows:  awk -v lesson=solution-NN_name -f ablation_rows.awk FACTS KEPT attention.csv
 # FACTS: lines of name, type, D and the properties of an ablation's code and trace (scripts/ablations). KEPT: the existing rows; older
-# files without the column lesson are about lesson 07. attention.csv: the timings of bench; only rows of ablation-NAME are used.
+# files without the column lesson are about lesson 08. attention.csv: the timings of bench; only rows of ablation-NAME are used.
 BEGIN {
     FS = OFS = ","
     names = "device sm_count driver cuda B H Nq Nk D median_us min_us p95_us repeats sm_clock_before_mhz sm_clock_after_mhz tflops rel_rms_error noise"
@@ -13,7 +13,7 @@ FILENAME ~ /facts$/ {
     code[f[1], f[2], f[3]] = f[4] OFS f[5] OFS f[6] OFS f[7]
     counted[f[1]] = f[8] OFS f[9] OFS f[10]
 }
-FILENAME ~ /ablations.csv$/ && FNR == 1 { older = $0 !~ /,lesson,/ ? ",solution-07_even_shares,fp32,0,-,-,-" : "" }
+FILENAME ~ /ablations.csv$/ && FNR == 1 { older = $0 !~ /,lesson,/ ? ",solution-08_even_shares,fp32,0,-,-,-" : "" }
 FILENAME ~ /ablations.csv$/ && FNR > 1 { print $0 older }
 FILENAME ~ /attention.csv$/ && FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
 FILENAME ~ /attention.csv$/ && $at["cache"] == "cold" && sub(/^ablation-/, "", $at["lesson"]) {

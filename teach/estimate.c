@@ -6,7 +6,7 @@
 // MMA rate come from NVIDIA's H100 white paper and the CUDA C++ Programming Guide; the clock from the fp32 rows of
 // results/nvidia-h200. Measured there: the fraction of the tensor cores' peak that mma.sync reaches and the bandwidth
 // of device memory (ceilings.csv), the bandwidth of L2 (profile.csv), and how far the power limit lowers the clock
-// while the tensor cores are busy (the cycles of Nsight Compute compared with the times of lessons 08 to 14).
+// while the tensor cores are busy (the cycles of Nsight Compute compared with the times of lessons 09 to 20).
 static const struct gpu {
     double sms, clock, tensor_slowdown; // cycles per microsecond; fraction of them lost at full tensor load
     double schedulers, fma_warps, alu_warps, xu_warps, shared_passes;
@@ -32,7 +32,7 @@ static const struct gpu {
     .l1_bytes = 256 << 10,
 };
 
-// Fitted, not measured: to lessons 01, 02, 05, 08, 10 and 13. The other lessons are the held-out test set.
+// Fitted, not measured: to lessons 01, 02, 05, 09, 13 and 13. The other lessons are the held-out test set.
 static const double schedule_stretch =
     1.15; // critical path in the order of ptxas / critical path of the dependencies alone
 static const double issue_overlap = 1.25; // 1: issue time of other blocks adds to the critical path; large: it overlaps

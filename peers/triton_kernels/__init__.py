@@ -1,4 +1,4 @@
-"""Triton kernels with the ideas of lessons 01 to 04, 08 and 09, for comparison. They need PyTorch and Triton.
+"""Triton kernels with the ideas of lessons 01 to 04, 09 and 11, for comparison. They need PyTorch and Triton.
 
 ATTENTION: (name, attention(q, k, v, softmax_scale, causal=False) -> o), fp32 tensors [batch][heads][n][head_dim].
 HALF_ATTENTION: the same for fp16 and bf16 tensors with head dimensions up to 256.
@@ -8,8 +8,8 @@ from . import lesson_01_basic_attention as lesson_01
 from . import lesson_02_vectorized as lesson_02
 from . import lesson_03_fused_softmax as lesson_03
 from . import lesson_04_tiled_online_softmax as lesson_04
-from . import lesson_08_tensor_cores as lesson_08
-from . import lesson_09_swizzled_pipeline as lesson_09
+from . import lesson_09_tensor_cores as lesson_08
+from . import lesson_11_pipelined_copies as lesson_09
 
 ATTENTION = [(lesson.NAME, lesson.attention) for lesson in (lesson_01, lesson_02, lesson_03, lesson_04)]
 HALF_ATTENTION = [(lesson.NAME, lesson.attention) for lesson in (lesson_08, lesson_09)]

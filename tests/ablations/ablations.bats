@@ -8,11 +8,11 @@ load ../long
 setup() {
     project=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
     fixtures=$BATS_TEST_DIRNAME/fixtures
-    solution=solutions/07_even_shares
+    solution=solutions/08_even_shares
     export LC_ALL=C
 }
 
-# A tree in which scripts/ablations runs: two ablations of lesson 07 and one of a lesson in bf16, make and nvcc that do nothing, a
+# A tree in which scripts/ablations runs: two ablations of lesson 08 and one of a lesson in bf16, make and nvcc that do nothing, a
 # bench that knows its times, a trace that knows its counts.
 make_tree() {
     cd "$BATS_TEST_TMPDIR" || return 1
@@ -161,7 +161,7 @@ field() {
     done
 }
 
-@test "of lesson 07 every ablation has a prediction and is in the notes, and only they are" {
+@test "of lesson 08 every ablation has a prediction and is in the notes, and only they are" {
     cd "$project"
     for patch in $solution/ablations/*.patch; do
         grep -q '^Predicted: ' "$patch"
@@ -184,10 +184,10 @@ field() {
 
 @test "a wrong ablation is named and left out; the others are timed in one run and recorded with what their code is like" {
     make_tree
-    run scripts/ablations 07
+    run scripts/ablations 08
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"build/ablations/07/wrong/check [wrong-output]"* ]]
+    [[ $output == *"build/ablations/08/wrong/check [wrong-output]"* ]]
     [ "$(grep -c '^bench' calls)" -eq 3 ]
     run grep '^bench.*ablation-wrong' calls
     [ "$status" -eq 1 ]
@@ -197,8 +197,8 @@ field() {
     [ "$(field spill_stores slow 64) $(field spill_stores slow 128) $(field spill_loads slow 128)" = "8 16 12" ]
     [ "$(field bank_conflicts slow 64) $(field bank_conflicts slow 128)" = "0.250 -" ]
     [ "$(field median_us slow 64) $(field run slow 64) $(field commit slow 64)" = "1250 r1 abc1234" ]
-    [ "$(field lesson slow 64) $(field dtype slow 64) $(field causal slow 64)" = "solution-07_even_shares fp32 0" ]
-    scripts/ablations 07 slow
+    [ "$(field lesson slow 64) $(field dtype slow 64) $(field causal slow 64)" = "solution-08_even_shares fp32 0" ]
+    scripts/ablations 08 slow
     [ "$(grep -c '^run,' results/fake-gpu/ablations.csv)" -eq 1 ]
     [ "$(tail -n +2 results/fake-gpu/ablations.csv | wc -l)" -eq 12 ]
 }
@@ -207,14 +207,14 @@ field() {
     make_tree
     sed -i 's/+wrong/+BROKEN/' $solution/ablations/wrong.patch
     sed -i 's/^-last/-gone/' $solution/ablations/slow.patch
-    run scripts/ablations 07
+    run scripts/ablations 08
     [ "$status" -eq 1 ]
-    [[ $output == *"wrong does not compile: see build/ablations/07/wrong/log"* ]]
+    [[ $output == *"wrong does not compile: see build/ablations/08/wrong/log"* ]]
     [[ $output == *"slow: the patch no longer applies to the solution"* ]]
     [ "$(grep -c ablation-solution calls)" -eq 4 ] # checked once, timed at three shapes
     sed -i 's/ablation-wrong/ablation-solution/' build/bin/attention
     rm -r results calls
-    run scripts/ablations 07
+    run scripts/ablations 08
     [ "$status" -eq 1 ]
     [[ ${lines[-1]} == "scripts/ablations: the solution "*" [wrong-output]" ]]
     [ ! -e results ]
@@ -222,18 +222,18 @@ field() {
 
 @test "an ablation or device that does not exist: one line, status 2" {
     make_tree
-    for call in "scripts/ablations" "scripts/ablations fast" "scripts/ablations 08" "scripts/ablations 10" "scripts/ablations 07 fast" \
-        "scripts/ablations 07 --all" "env DEVICE=tpu scripts/ablations 07"; do
+    for call in "scripts/ablations" "scripts/ablations fast" "scripts/ablations 09" "scripts/ablations 13" "scripts/ablations 08 fast" \
+        "scripts/ablations 08 --all" "env DEVICE=tpu scripts/ablations 08"; do
         run $call
         [ "$status" -eq 2 ]
         [ "${#lines[@]}" -eq 1 ]
     done
-    run scripts/ablations 07 fast
-    [[ $output == "scripts/ablations: lesson 07 has no ablation fast; its ablations: slow wrong [no-patch]" ]]
-    run scripts/ablations 08
-    [[ $output == "scripts/ablations: lesson 08 has no ablations: solutions/08_plain/ablations/shapes is missing [no-patch]" ]]
-    run scripts/ablations 10
-    [[ $output == "scripts/ablations: there is no lesson 10 [unknown-lesson]" ]]
+    run scripts/ablations 08 fast
+    [[ $output == "scripts/ablations: lesson 08 has no ablation fast; its ablations: slow wrong [no-patch]" ]]
+    run scripts/ablations 09
+    [[ $output == "scripts/ablations: lesson 09 has no ablations: solutions/08_plain/ablations/shapes is missing [no-patch]" ]]
+    run scripts/ablations 13
+    [[ $output == "scripts/ablations: there is no lesson 13 [unknown-lesson]" ]]
     run scripts/ablations
     [[ $output == "scripts/ablations: no lesson is given; lessons with ablations are 07 09 [needs-lesson]" ]]
     [ ! -e calls ]
@@ -241,7 +241,7 @@ field() {
 
 @test "the tables of the notes: the newest run with the solution, fastest first, against the solution" {
     make_tree
-    scripts/ablations 07 slow
+    scripts/ablations 08 slow
     printf '<!-- results:begin ablations -->\n<!-- results:end ablations -->\n' >$solution/NOTES.md
     printf 'no marker\n' >README.md
     plots/tables
@@ -259,12 +259,12 @@ field() {
     [ "$(grep -A 2 '^|---' $solution/NOTES.md | sed -n 2,3p | cut -d ' ' -f 2,4,8,9)" = "$(printf '[slow](ablations/slow.patch) 1250 -16.7 %%\nsolution 1500 - |')" ]
     rm -r results/fake-gpu
     plots/tables
-    grep -q '^Not measured yet: `scripts/ablations 07`' $solution/NOTES.md
+    grep -q '^Not measured yet: `scripts/ablations 08`' $solution/NOTES.md
 }
 
 @test "a malformed row of ablations: one line, status 2, the notes untouched" {
     make_tree
-    scripts/ablations 07 slow
+    scripts/ablations 08 slow
     printf '<!-- results:begin ablations -->\n<!-- results:end ablations -->\n' >$solution/NOTES.md
     for change in 's/,0.250,/,many,/' 's/,1250,/,fast,/' 's/,slow,/,slow one,/'; do
         cp results/fake-gpu/ablations.csv kept
@@ -287,28 +287,28 @@ field() {
     done
     printf 'no marker\n' >README.md
     plots/tables
-    grep -qx 'Not measured yet: `scripts/ablations 09` measures it, on a GPU.' lessons/09_other/README.md
-    grep -qx 'Not measured yet: `scripts/ablations 07` measures it, on a GPU.' $solution/NOTES.md
-    scripts/ablations 09
+    grep -qx 'Not measured yet: `scripts/ablations 11` measures it, on a GPU.' lessons/09_other/README.md
+    grep -qx 'Not measured yet: `scripts/ablations 08` measures it, on a GPU.' $solution/NOTES.md
+    scripts/ablations 11
     cat results/fake-gpu/ablations.csv traces
     [ "$(cut -d , -f 27- results/fake-gpu/ablations.csv | sort)" = "$(printf '%s\n' lesson,dtype,causal,counter,counted,counted_solution \
         solution-09_other,bf16,{0,1}',-,-,-' solution-09_other,bf16,{0,1},shared_matrix_load_requests,42,9 | sort)" ]
     [ "$(grep -c -- '--dtype bf16 --shape 1,1,256,64$' traces)" -eq 2 ]
     grep -q '^bench .*--dtype bf16 --shape 4,16,4096,64 --causal ' calls
-    cmp build/ablations/09/other/reduce.cuh <(echo y)
-    cmp build/ablations/09/solution/reduce.cuh <(echo x)
+    cmp build/ablations/11/other/reduce.cuh <(echo y)
+    cmp build/ablations/11/solution/reduce.cuh <(echo x)
     plots/tables
     cat lessons/09_other/README.md
     grep -qxF '| change | 4,16,4096,64 | 4,16,4096,64 causal | registers at D=64 | counter of the trace |' lessons/09_other/README.md
     grep -qxF '| the solution, us | 1000 | 1000 | 168 |  |' lessons/09_other/README.md
     grep -qxF '| [Its y is z](../../solutions/09_other/ablations/other.patch) | -10.0 % | -10.0 % | 168 | `shared_matrix_load_requests`: 42 instead of 9 |' \
         lessons/09_other/README.md
-    grep -q '^Not measured yet: `scripts/ablations 07`' $solution/NOTES.md # another lesson's rows are not its own
-    scripts/ablations 07 slow
+    grep -q '^Not measured yet: `scripts/ablations 08`' $solution/NOTES.md # another lesson's rows are not its own
+    scripts/ablations 08 slow
     [ "$(grep -c 'solution-09_other' results/fake-gpu/ablations.csv)" -eq 4 ]
     plots/tables
     cat $solution/NOTES.md
-    grep -qxF '| [x](../../solutions/07_even_shares/ablations/slow.patch) | +25.0 % | +25.0 % | +25.0 % | 228, 28 B spilled |  |' $solution/NOTES.md
+    grep -qxF '| [x](../../solutions/08_even_shares/ablations/slow.patch) | +25.0 % | +25.0 % | +25.0 % | 228, 28 B spilled |  |' $solution/NOTES.md
     rm $solution/ablations/slow.patch # it is what the solution does now
     plots/tables
     run grep -c '^| ' $solution/NOTES.md
@@ -318,30 +318,30 @@ field() {
 @test "a trace that cannot be counted, a counter that does not move: one line, and the ablation is timed all the same" {
     make_tree
     sed -i 's/_load_requests/_load_wavefronts/' $other/ablations/other.patch
-    run scripts/ablations 09
+    run scripts/ablations 11
     echo "$output"
     [ "$status" -eq 1 ]
     [[ $output == *"other: shared_matrix_load_wavefronts is 88 "*" [same-count]"* ]]
     [ "$(grep -c ',shared_matrix_load_wavefronts,88,88$' results/fake-gpu/ablations.csv)" -eq 2 ]
     rm -r results/fake-gpu
     touch no-trace
-    run scripts/ablations 09
+    run scripts/ablations 11
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"build/ablations/09/other/trace [count-failed]"* ]]
+    [[ $output == *"build/ablations/11/other/trace [count-failed]"* ]]
     [ "$(grep -c ',bf16,[01],-,-,-$' results/fake-gpu/ablations.csv)" -eq 4 ]
 }
 
-@test "rows from before there were several lessons are lesson 07's, alone and with newer ones behind them" {
+@test "rows from before there were several lessons are lesson 08's, alone and with newer ones behind them" {
     make_tree
-    scripts/ablations 07 slow
+    scripts/ablations 08 slow
     cut -d , -f 1-26 results/fake-gpu/ablations.csv >older
     cp older results/fake-gpu/ablations.csv
     printf '<!-- results:begin ablations -->\n<!-- results:end ablations -->\n' >$solution/NOTES.md
     printf 'no marker\n' >README.md
     plots/tables
     grep -qF '| [slow](ablations/slow.patch) | 1250 | 40.5 | +25.0 % | 228 | 28 | - |' $solution/NOTES.md
-    scripts/ablations 09
+    scripts/ablations 11
     plots/tables --check # nothing of it is new
     diff <(cut -d , -f 1-26 results/fake-gpu/ablations.csv | head -n "$(wc -l <older)") older
     [ "$(awk -F , '{ print NF }' results/fake-gpu/ablations.csv | sort -u)" = 32 ]
@@ -361,12 +361,12 @@ field() {
 @test "ablations of a lesson in fp32 and of one in bf16 are right on the simulator, and move what they say" {
     long
     cd "$project"
-    DEVICE=sim JOBS=2 WORK=build/tests/ablations run scripts/ablations 07 whole-items sums-in-memory
+    DEVICE=sim JOBS=2 WORK=build/tests/ablations run scripts/ablations 08 whole-items sums-in-memory
     echo "$output"
     [ "$status" -eq 0 ]
     [[ $output == *"whole-items fp32 128 "* ]]
-    [ "$(grep -l 'right' build/tests/ablations/07/*/check | wc -l)" -eq 3 ]
-    DEVICE=sim JOBS=2 WORK=build/tests/ablations run scripts/ablations 09 unswizzled
+    [ "$(grep -l 'right' build/tests/ablations/08/*/check | wc -l)" -eq 3 ]
+    DEVICE=sim JOBS=2 WORK=build/tests/ablations run scripts/ablations 11 unswizzled
     echo "$output"
     [ "$status" -eq 0 ]
     [[ $output == *" shared_matrix_load_wavefronts 40960 5120"* ]]

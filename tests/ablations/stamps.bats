@@ -19,16 +19,16 @@ setup() {
     echo "$output"
     [ "$status" -eq 0 ]
     [ "$before" = "$(ls results/*)" ]
-    [ "$(cut -d , -f 2,8-15,18 build/stamps-sim/rows | sort -u)" = "solution-13_persistent,1,256,256,128,1,2,128,128,2
-solution-13_persistent,1,320,320,64,0,3,192,128,10
-solution-14_critical_path,1,256,256,128,1,2,128,128,2
-solution-14_critical_path,1,320,320,64,0,3,192,128,10" ]
-    [ "$(grep '14_critical_path.*,128,1,' build/stamps-sim/rows | cut -d , -f 16 | xargs)" = "turn ask scores vote early products weights" ]
-    [ "$(grep '13_persistent.*,128,1,' build/stamps-sim/rows | cut -d , -f 16 | xargs)" = "turn ask scores vote products weights rounding" ]
+    [ "$(cut -d , -f 2,8-15,18 build/stamps-sim/rows | sort -u)" = "solution-19_one_stream,1,256,256,128,1,2,128,128,2
+solution-19_one_stream,1,320,320,64,0,3,192,128,10
+solution-20_critical_path,1,256,256,128,1,2,128,128,2
+solution-20_critical_path,1,320,320,64,0,3,192,128,10" ]
+    [ "$(grep '20_critical_path.*,128,1,' build/stamps-sim/rows | cut -d , -f 16 | xargs)" = "turn ask scores vote early products weights" ]
+    [ "$(grep '19_one_stream.*,128,1,' build/stamps-sim/rows | cut -d , -f 16 | xargs)" = "turn ask scores vote products weights rounding" ]
     [ "$(grep -c "tensor-core cycles of all warpgroups: 2048" <<<"$output")" -eq 2 ]
     # Other bits than the solution's are no result.
     build=build/stamps-sim
-    run env LD_LIBRARY_PATH=build/simulator $build/stamps sim $build/14_critical_path/kernel.so $build/13_persistent.so bf16 1,1,256,128
+    run env LD_LIBRARY_PATH=build/simulator $build/stamps sim $build/20_critical_path/kernel.so $build/19_one_stream.so bf16 1,1,256,128
     echo "$output"
     [ "$status" -eq 1 ]
     [[ $output == *"the output is not the solution's" ]]
@@ -81,7 +81,7 @@ END
     plots/tables
     cat lessons/14_b/README.md
     page=lessons/14_b/README.md
-    grep -qxF '| cycles | D=64, lesson 13 | D=64, lesson 14 | D=128, lesson 13 | D=128, lesson 14 |' $page
+    grep -qxF '| cycles | D=64, lesson 19 | D=64, lesson 20 | D=128, lesson 19 | D=128, lesson 20 |' $page
     grep -qxF '| warp vote: is rescaling necessary? | 150 | 150 | 150 | 150 |' $page
     grep -qxF '| exponentials before the wait for PV | - | 1 | - | 1 |' $page
     grep -qxF '| rounds the weights to 16 bits | 100 | - | 100 | - |' $page
@@ -90,7 +90,7 @@ END
     grep -qxF "| **both GEMMs of all warpgroups**, minimum | 1024 | 1024 | 2048 | 2048 |" $page
     grep -qxF '| without its own QK^T | 768 | 768 | 1536 | 1536 |' $page
     grep -qxF '| slow-down by the time stamps | +2.5 % | +2.5 % | +2.5 % | +2.5 % |' $page
-    grep -qxF '| cycles | D=64, lesson 13 | D=128, lesson 13 |' $page # with a mask
+    grep -qxF '| cycles | D=64, lesson 19 | D=128, lesson 19 |' $page # with a mask
     grep -q 'B,H,N,D = 4,16,4096,64 and 4,16,4096,128, no mask. Fake GPU: driver 1.0, CUDA 13.0, 20.*, commit abc1234.$' $page
     plots/tables --check
     # A row that cannot be right.
@@ -102,17 +102,17 @@ END
 
 @test "what cannot be measured: one line, status 2" {
     make_tree
-    for call in "scripts/stamps 12" "env DEVICE=tpu scripts/stamps" "env STEPS=time scripts/stamps"; do
+    for call in "scripts/stamps 16" "env DEVICE=tpu scripts/stamps" "env STEPS=time scripts/stamps"; do
         run $call
         echo "$output"
         [ "$status" -eq 2 ]
         [ "${#lines[@]}" -eq 1 ]
     done
-    run scripts/stamps 12
-    [ "$output" = "scripts/stamps: lesson 12 has no stamps.patch; lessons that have one: 13 14 [no-patch]" ]
+    run scripts/stamps 16
+    [ "$output" = "scripts/stamps: lesson 16 has no stamps.patch; lessons that have one: 13 14 [no-patch]" ]
     [ ! -e calls ]
     rm -r build/stamps/14_b
-    run scripts/stamps 14
+    run scripts/stamps 20
     [ "$status" -eq 1 ]
     [ "${lines[0]}" = "scripts/stamps: there is no kernel of 14_b: build it with STEPS=compile [no-kernel]" ]
     [ ! -e results/fake-gpu ]

@@ -11,7 +11,7 @@ setup() {
 
 # check FILE.so OPTION...
 check() {
-    run build/bin/attention check --name lesson-08 --kernel "$1" --device sim --seed 5 "${@:2}"
+    run build/bin/attention check --name lesson-09 --kernel "$1" --device sim --seed 5 "${@:2}"
     echo "$output"
 }
 

@@ -24,6 +24,6 @@ within() {
     done
 }
 
-@test "lesson 08" { within 08_tensor_cores; }
+@test "lesson 09" { within 09_tensor_cores; }
 
-@test "lesson 09" { within 09_swizzled_pipeline; }
+@test "lesson 11" { within 11_pipelined_copies; }

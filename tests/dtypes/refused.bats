@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What lessons 08 to 14 do not take: one line from the check, an error from attention_forward, and no launch.
+# What lessons 09 to 20 do not take: one line from the check, an error from attention_forward, and no launch.
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return 1

@@ -47,18 +47,18 @@ END
 
 @test "warp roles with random delays give the same bits, and different bits of another kernel are detected" {
     long
-    run tests/gpu/delays --device sim --times 3 11_warp_specialization
+    run tests/gpu/delays --device sim --times 3 14_warp_specialization
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ $output == *"11_warp_specialization "*"the same bits in 3 launches, of 4 shapes and types" ]]
-    [ "$(grep -c 'delay();' build/tests/delays/11_warp_specialization/hopper.cuh)" -eq 2 ] # at its beginning, and at each try
+    [[ $output == *"14_warp_specialization "*"the same bits in 3 launches, of 4 shapes and types" ]]
+    [ "$(grep -c 'delay();' build/tests/delays/14_warp_specialization/hopper.cuh)" -eq 2 ] # at its beginning, and at each try
     run env LD_LIBRARY_PATH=build/simulator build/tests/repeats 2 sim changing build/dtypes/changing.so \
-        build/tests/delays/11_warp_specialization/kernel.so
+        build/tests/delays/14_warp_specialization/kernel.so
     [ "$status" -eq 1 ]
 }
 
 @test "a kernel that cannot run is reported" {
-    run build/tests/repeats 1 sim 09 build/kernels/solutions/09_swizzled_pipeline/attention.so
+    run build/tests/repeats 1 sim 09 build/kernels/solutions/11_pipelined_copies/attention.so
     [ "$status" -eq 2 ]
     run env LD_LIBRARY_PATH=build/simulator build/tests/repeats 2 sim none /nonexistent.so
     [ "$status" -eq 2 ]

@@ -77,8 +77,8 @@ broken() {
     [ "$(array $page P)" = "float[4,8,32]12800" ]
     # The tiles of both types are equally large: the kernel's name tells which it is.
     for type in bf16:__nv_bfloat16 fp16:__half; do
-        make solution-08 explore SHAPE=1,1,8,64 DTYPE=${type%%:*}
-        page=build/explore/solution-08_tensor_cores-attention.html
+        make solution-09 explore SHAPE=1,1,8,64 DTYPE=${type%%:*}
+        page=build/explore/solution-09_tensor_cores-attention.html
         [ "$(array $page K)" = "${type#*:}[64,72]18432" ]
         [ "$(query $page "$(of 0 shape.dtype)")" = "${type%%:*}" ]
     done

@@ -119,22 +119,22 @@ states${TAB}10" ]
         [ "$status" -eq 0 ]
     fi
     # In a copy of a lesson's folder, so that the real one stays as it is.
-    mkdir "$BATS_TEST_TMPDIR/08_tensor_cores"
-    cp lessons/08_tensor_cores/stills lessons/08_tensor_cores/*.svg "$BATS_TEST_TMPDIR/08_tensor_cores"
-    sed -i 's|>6<|>5<|' "$BATS_TEST_TMPDIR/08_tensor_cores/fragment.svg"
-    run explorer/stills --check "solution-08 $BATS_TEST_TMPDIR/08_tensor_cores"
+    mkdir "$BATS_TEST_TMPDIR/09_tensor_cores"
+    cp lessons/09_tensor_cores/stills lessons/09_tensor_cores/*.svg "$BATS_TEST_TMPDIR/09_tensor_cores"
+    sed -i 's|>6<|>5<|' "$BATS_TEST_TMPDIR/09_tensor_cores/fragment.svg"
+    run explorer/stills --check "solution-09 $BATS_TEST_TMPDIR/09_tensor_cores"
     echo "$output"
     [ "$status" -eq 1 ]
-    [ "$output" = "$BATS_TEST_TMPDIR/08_tensor_cores/fragment.svg is out of date; run make stills [out-of-date]" ]
+    [ "$output" = "$BATS_TEST_TMPDIR/09_tensor_cores/fragment.svg is out of date; run make stills [out-of-date]" ]
 }
 
 @test "the drawing of a fragment is the simulator's own map" {
-    page=$(printf '%s\n' "$BATS_FILE_TMPDIR"/pages/solution-08*)
-    run tests/explore/fragment.py "$page" lessons/08_tensor_cores/fragment.svg lessons/08_tensor_cores/fragment-phone.svg
+    page=$(printf '%s\n' "$BATS_FILE_TMPDIR"/pages/solution-09*)
+    run tests/explore/fragment.py "$page" lessons/09_tensor_cores/fragment.svg lessons/09_tensor_cores/fragment-phone.svg
     echo "$output"
     [ "$status" -eq 0 ]
     # Two lanes exchanged are found.
-    sed 's|>30<|>x<|; s|>31<|>30<|; s|>x<|>31<|' lessons/08_tensor_cores/fragment.svg >"$BATS_TEST_TMPDIR/wrong.svg"
+    sed 's|>30<|>x<|; s|>31<|>30<|; s|>x<|>31<|' lessons/09_tensor_cores/fragment.svg >"$BATS_TEST_TMPDIR/wrong.svg"
     run tests/explore/fragment.py "$page" "$BATS_TEST_TMPDIR/wrong.svg"
     echo "$output"
     [ "$status" -eq 1 ]

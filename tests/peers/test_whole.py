@@ -376,7 +376,7 @@ class Whole(unittest.TestCase):
 
     def test_missing_lessons(self):
         for chosen, words in (
-            ("09", r"solution-09 .*\[not-built\]"),
+            ("09", r"solution-11 .*\[not-built\]"),
             ("lesson-01", r"lesson-01 .*\[not-built\]"),
             ("x", r"'x'.*\[unknown-lesson\]"),
         ):

@@ -49,7 +49,7 @@ refused() {
     refused page.md "It is PyTorch on FMA units." "page.md:1: peer-torch_efficient runs on tensor cores, not on FMA units: It is PyTorch"
     refused page.md "cuBLAS uses tensor cores." "baseline-cublas_unfused runs on FMA units, not on tensor cores"
     refused page.md "The library is on FMA units." "peer-other runs on units that were not counted"
-    echo "Lesson 07, on FMA units alone, beats PyTorch." >"$root/page.md"
+    echo "Lesson 08, on FMA units alone, beats PyTorch." >"$root/page.md"
     run python3 "$check" "$root"
     echo "$output"
     [ "$status" -eq 0 ]

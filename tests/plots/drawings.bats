@@ -67,7 +67,7 @@ wrong() {
     sed -i '0,/<text /s/<text /<text font-size="12" /' lessons/03_fused_softmax/fused-phone.svg
     sed -i 's/srcset="tiles-phone.svg"/srcset="tiles.svg"/' lessons/04_tiled_online_softmax/README.md
     sed -i 's/src="micro-tile.svg"/src="shares.svg"/' lessons/05_register_tiling/README.md
-    sed -i 's/viewBox="0 0 700/viewBox="0 0 800/' lessons/07_even_shares/shares.svg
+    sed -i 's/viewBox="0 0 700/viewBox="0 0 800/' lessons/08_even_shares/shares.svg
     run wrong
     echo "$output"
     [ "$(grep -c '^lessons/' <<<"$output")" -eq 6 ]
@@ -76,7 +76,7 @@ wrong() {
         "lessons/03_fused_softmax/fused-phone.svg: type of 12" \
         "lessons/04_tiled_online_softmax/README.md: does not show tiles.svg, and tiles-phone.svg on narrow screens" \
         "lessons/05_register_tiling/README.md: does not show micro-tile.svg, and micro-tile-phone.svg on narrow screens" \
-        "lessons/07_even_shares/shares.svg: not 700 wide with type of 16"; do
+        "lessons/08_even_shares/shares.svg: not 700 wide with type of 16"; do
         grep -q -F -x "$line" <<<"$output"
     done
 }

@@ -109,7 +109,7 @@ wrong() {
 }
 
 @test "16-bit tensors: both types, grouped heads, strides, log-sum-exp, and the tolerance of their roundings" {
-    sixteen="$place/bin/attention check --name lesson-08 --kernel $place/sixteen.so --device sim --seed 7"
+    sixteen="$place/bin/attention check --name lesson-09 --kernel $place/sixteen.so --device sim --seed 7"
     if [ "${TEST_ALL-}" ]; then
         run $sixteen
         echo "$output"
@@ -130,22 +130,22 @@ wrong() {
 @test "a few skipped keys of many, and half of the type's precision fail in 16 bits, with a command that repeats them" {
     long
     for mistake in eight-keys coarse-weights; do
-        MISTAKE=$mistake run "$place/bin/attention" check --name lesson-08 --kernel "$place/sixteen.so" --device sim --seed 7 \
+        MISTAKE=$mistake run "$place/bin/attention" check --name lesson-09 --kernel "$place/sixteen.so" --device sim --seed 7 \
             --shape 1,1,4:4096,64 --dtype bf16
         echo "$output"
         [ "$status" -eq 1 ]
-        [[ $output == *"again: make lesson-08 check SHAPE=1,1,4:4096,64 DTYPE=bf16 SEED=7 DEVICE=sim"* ]]
+        [[ $output == *"again: make lesson-09 check SHAPE=1,1,4:4096,64 DTYPE=bf16 SEED=7 DEVICE=sim"* ]]
     done
 }
 
 @test "a type that the lesson does not have, key heads that do not divide, strides that overlap: one line" {
     refused() {
-        run "$place/bin/attention" check --name lesson-08 --kernel "$place/sixteen.so" --device sim "${@:2}"
+        run "$place/bin/attention" check --name lesson-09 --kernel "$place/sixteen.so" --device sim "${@:2}"
         echo "$output"
         [ "$status" -eq 2 ]
         [ "$output" = "error: $1" ]
     }
-    refused "DTYPE=fp32: lesson-08 takes fp16 or bf16" --dtype fp32
+    refused "DTYPE=fp32: lesson-09 takes fp16 or bf16" --dtype fp32
     refused "DTYPE=fp8 is unknown: use fp32, fp16 or bf16 [unknown-value]" --dtype fp8
     refused "SHAPE=1,8:3,9,64 cannot be used: 8 heads cannot share 3 key heads evenly [unknown-value]" --shape 1,8:3,9,64
     refused "LAYOUT=576,64,64: elements of q and o overlap: from one row to the next are 64 elements, and 128 are needed [conflict]" \

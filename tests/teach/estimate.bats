@@ -32,7 +32,7 @@ compare() { # NN
     [ $((10 * near)) -ge $((9 * all)) ]
 }
 
-@test "90 % of the times of lessons 05 to 07 on an H100 are estimated within 25 %" {
+@test "90 % of the times of lessons 05 to 08 on an H100 are estimated within 25 %" {
     run build/bin/teach estimates results/nvidia-h100-80gb-hbm3
     echo "$output"
     [ "$status" -eq 0 ]

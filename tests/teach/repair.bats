@@ -95,16 +95,16 @@ repaired() {
 @test "07: rejected if a work range has partial tiles of two work tiles, and passes once it is repaired" {
     long
     rejected 07 "elements wrong"
-    make lesson-07 repair SHAPE=1,1,64,64
+    make lesson-08 repair SHAPE=1,1,64,64
     repaired 07
 }
 
 @test "08: rejected if a row has more than eight keys or a warp more than eight rows, and passes once it is repaired" {
     long
     rejected 08 "elements wrong"
-    make lesson-08 repair SHAPE=1,1,8:8,64
-    run ! make lesson-08 repair SHAPE=1,1,16:8,64
-    run ! make lesson-08 repair SHAPE=1,1,8:16,64
+    make lesson-09 repair SHAPE=1,1,8:8,64
+    run ! make lesson-09 repair SHAPE=1,1,16:8,64
+    run ! make lesson-09 repair SHAPE=1,1,8:16,64
     repaired 08
 }
 
@@ -117,8 +117,8 @@ repaired() {
 @test "10: rejected for head_dim over 128, as its page says, and passes once it is repaired" {
     long
     rejected 10 "repaired.cu:"
-    make lesson-10 repair SHAPE=1,1,130:200,128
-    run ! make lesson-10 repair SHAPE=1,1,5:37,192
+    make lesson-13 repair SHAPE=1,1,130:200,128
+    run ! make lesson-13 repair SHAPE=1,1,5:37,192
     repaired 10
 }
 
@@ -131,8 +131,8 @@ repaired() {
 @test "12: rejected for two tiles of keys, as its page says, and passes once it is repaired" {
     long
     rejected 12 "elements wrong"
-    make lesson-12 repair SHAPE=1,1,70:128,128
-    run ! make lesson-12 repair SHAPE=1,1,70:129,128
+    make lesson-16 repair SHAPE=1,1,70:128,128
+    run ! make lesson-16 repair SHAPE=1,1,70:129,128
     repaired 12
 }
 
@@ -146,8 +146,8 @@ repaired() {
 @test "14: rejected for two tiles of keys, as its page says, and passes once it is repaired" {
     long
     rejected 14 "elements wrong"
-    make lesson-14 repair SHAPE=1,1,70:128,128 CAUSAL=1
-    run ! make lesson-14 repair SHAPE=1,1,70:129,128 CAUSAL=1
+    make lesson-20 repair SHAPE=1,1,70:128,128 CAUSAL=1
+    run ! make lesson-20 repair SHAPE=1,1,70:129,128 CAUSAL=1
     repaired 14
 }
 
