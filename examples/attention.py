@@ -1,4 +1,4 @@
-# A lesson's kernel from PyTorch: python3 examples/attention.py build/kernels/solutions/11_pipelined_copies/attention.so
+# A lesson's kernel from PyTorch: python3 examples/attention.py build/kernels/solutions/11_swizzle/attention.so
 import ctypes, sys
 try:
     import torch

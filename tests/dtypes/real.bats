@@ -26,4 +26,4 @@ within() {
 
 @test "lesson 09" { within 09_tensor_cores; }
 
-@test "lesson 11" { within 11_pipelined_copies; }
+@test "lesson 11" { within 11_swizzle; }

@@ -24,4 +24,4 @@ right() {
 
 @test "lesson 09" { right 09_tensor_cores; }
 
-@test "lesson 11" { right 11_pipelined_copies; }
+@test "lesson 11" { right 11_swizzle; }

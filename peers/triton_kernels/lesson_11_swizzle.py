@@ -2,7 +2,7 @@
 
 from . import lesson_09_tensor_cores as lesson_08
 
-NAME = "peer-triton_11_pipelined_copies"
+NAME = "peer-triton_11_swizzle"
 DTYPES = lesson_08.DTYPES
 STAGES = 2  # pipeline stages of K and V
 
