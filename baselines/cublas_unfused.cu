@@ -182,29 +182,6 @@ static cudaError_t softmax(float *S, int64_t count, const Rows &rows, cudaStream
     return cudaGetLastError();
 }
 
-// ---- Masked keys ---------------------------------------------------------------------------------------------------
-
-// The P V GEMM multiplies masked values by weights of 0, and 0 * NaN is NaN. Elements of O that are NaN are recomputed
-// over the keys to which the row attends; if all are finite, this only reads O once more. Grid: one thread per element
-// of O.
-__global__ void recompute_nan_elements(const float *P, // [heads][queries][nk]
-                                       const float *V, // [heads][nk][head_dim]
-                                       float *O,       // [heads][nq][head_dim], from the step's first query
-                                       int64_t count, int nq, int head_dim, Rows rows) {
-    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-    if (i >= count)
-        return;
-    const int64_t row = i / head_dim, head = row / rows.queries;
-    const int column = (int)(i % head_dim);
-    float *o = O + (head * nq + row % rows.queries) * head_dim + column;
-    if (!isnan(*o))
-        return;
-    float sum = 0.0f;
-    for (int key = 0; key < end_key_of_row(rows, row); key++)
-        sum += P[row * rows.nk + key] * V[(head * rows.nk + key) * head_dim + column];
-    *o = sum;
-}
-
 // ---- In steps, so that the scores take limited memory --------------------------------------------------------------
 
 // Bytes: 16 heads of 4096 x 4096.
@@ -255,15 +232,7 @@ static cudaError_t run_step(void *handle, const struct attention_problem *p, int
     if (error == cudaSuccess)
         error = to_cuda(gemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, d, queries, nk, &one, v, d, k_head, S, nk, s_head, &zero,
                              o, d, q_head, heads));
-    if (error != cudaSuccess || !p->causal)
-        return error;
-    const int64_t count = (int64_t)heads * queries * d;
-    const int threads = 256;
-    if ((count + threads - 1) / threads > INT32_MAX)
-        return cudaErrorInvalidConfiguration;
-    recompute_nan_elements<<<(unsigned)((count + threads - 1) / threads), threads, 0, stream>>>(S, v, o, count, p->nq,
-                                                                                                d, rows);
-    return cudaGetLastError();
+    return error;
 }
 
 const struct attention_lesson attention_lesson = {

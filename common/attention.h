@@ -16,8 +16,9 @@ struct attention_strides {
 };
 
 // One forward pass: o = softmax(softmax_scale * q k^T) v for each batch and head. All pointers are device pointers; the
-// tensors begin at multiples of 16 bytes. The kernel does not modify its inputs. An infinity or a NaN in q, k or v
-// reaches the outputs that depend on it arithmetically, and no others.
+// tensors begin at multiples of 16 bytes. The kernel does not modify its inputs, and never reads what is out of bounds.
+// Masked keys and values are finite: a kernel may multiply them by weights of 0. Elsewhere an infinity or a NaN in q, k
+// or v gives what arithmetic gives in the outputs that depend on it, and does not reach others.
 struct attention_problem {
     const void *q;   // [batch][heads][nq][head_dim]
     const void *k;   // [batch][kv_heads][nk][head_dim]

@@ -138,12 +138,13 @@ static bool same(const struct prediction *a, const struct prediction *right, int
 void candidates_observe(struct candidates *l, const struct host_problem *problem, const float *got) {
     const struct mistake_models *s = l->mistake_models;
     int64_t elements = problem_output_elements(problem);
-    bool finite = s->finite(problem);
+    if (!s->finite(problem))
+        return;
     struct prediction right = allocate(elements), mistaken = allocate(elements);
     right.shrunk_from = INT64_MAX;
     s->predict(NO_MISTAKE, problem, &right);
     for (int i = 0; i < s->count; i++) {
-        if (l->dropped[i] || (!finite && !s->predicts_nan(i)))
+        if (l->dropped[i])
             continue;
         mistaken.unwritten_fits = false;
         mistaken.shrunk_from = INT64_MAX;

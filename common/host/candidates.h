@@ -32,8 +32,7 @@ struct mistake_models {
     const struct mistake *(*mistake)(int model);
     // The output of the model, or of the right kernel for NO_MISTAKE.
     void (*predict)(int model, const struct host_problem *problem, struct prediction *prediction);
-    bool (*predicts_nan)(int model);                    // its predictions also hold for inputs with NaN
-    bool (*finite)(const struct host_problem *problem); // whether the others hold for these inputs
+    bool (*finite)(const struct host_problem *problem); // whether predictions hold for these inputs
     bool (*usable)(const struct problem_case *which);   // small enough for a prediction by each model
     bool (*reduce)(struct problem_case *which);         // makes it small enough; false if impossible
     double (*work)(const struct problem_case *which);   // of one prediction

@@ -2,6 +2,7 @@
 #include "operations/attention_operation.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,20 @@ static bool choose_dtype(const struct arguments *arguments, const struct npy *ar
     return true;
 }
 
+// The harness asks of no kernel that it keeps a NaN in a masked key or value from the output: see attention.h.
+static bool masked_are_finite(const char *folder, const struct host_problem *problem, struct message *error) {
+    const struct attention_shape *s = &problem->which.attention;
+    const int seen_by_all = shape_attended_keys(s, 0);
+    for (int i = K; !problem->finite && i <= V; i++)
+        for (int64_t e = 0; e < shape_k_elements(s); e++)
+            if (!isfinite(problem->tensor[i].values[e]) && e / s->head_dim % s->nk >= seen_by_all)
+                return message_set(error,
+                                   "%s/%s.npy holds NaN or infinity in key %lld, which is masked for query 0: %s",
+                                   folder, names[i], (long long)(e / s->head_dim % s->nk),
+                                   "masked keys and values must be finite [masked-not-finite]");
+    return true;
+}
+
 bool attention_load(const struct arguments *arguments, struct host_problem *problem, float **o, struct message *error) {
     struct npy array[TENSORS] = {0};
     const char *folder = arguments->data;
@@ -101,5 +116,9 @@ bool attention_load(const struct arguments *arguments, struct host_problem *prob
                       problem);
     problem->rounded = dtype != array[Q].dtype;
     *o = array[O].data;
-    return true;
+    if (masked_are_finite(folder, problem, error))
+        return true;
+    free(*o);
+    host_problem_free(problem);
+    return false;
 }

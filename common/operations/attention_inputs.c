@@ -149,28 +149,15 @@ static void fill_v(int64_t begin, int64_t end, void *context) {
     }
 }
 
-// A row of k or v that the seed chooses. Where causal, it is a key that the first query does not see and the last one
-// does: one that all see, or none, would not ask whether hidden keys are left out.
-static int64_t special_row(const struct filling *f, int64_t k_rows) {
-    const struct attention_shape *s = f->shape;
-    uint64_t chance = inputs_random(f->seed, STREAM_POSITION, 0);
-    int64_t row = (int64_t)(chance % (uint64_t)k_rows), key = row % s->nk;
-    int first_masked = s->nk < s->nq ? 0 : s->nk - s->nq + 1;
-    // Behind the first half of a tile, which a kernel may take in slices.
-    if (s->causal && f->family == INPUTS_NAN_VALUE && s->nk > 64)
-        key |= 32, row = row / s->nk * s->nk + key;
-    if (key >= s->nk)
-        row -= key - 32, key = 32;
-    if (!s->causal || first_masked >= s->nk || key >= first_masked)
-        return row;
-    int64_t masked = row - key + first_masked + (int64_t)(chance / (uint64_t)k_rows % (uint64_t)(s->nk - first_masked));
-    return masked < k_rows ? masked : row; // of a tensor that repeats itself not every head is kept whole
-}
-
-// Puts the NaN or the infinity of the families that have one into its place.
+// Puts the NaN or the infinity of the families that have one into a key that the seed chooses and every query sees:
+// masked ones are finite. If the mask leaves no such key, all inputs are finite. Infinity needs a second key, since a
+// row whose only score is -infinity looks fully masked.
 static void fill_special(const struct filling *f, int64_t k_rows) {
-    int d = f->shape->head_dim;
-    int64_t row = special_row(f, k_rows);
+    int d = f->shape->head_dim, seen_by_all = shape_attended_keys(f->shape, 0);
+    if (seen_by_all < (f->family == INPUTS_INF_KEY ? 2 : 1))
+        return;
+    int64_t row = (int64_t)(inputs_random(f->seed, STREAM_POSITION, 0) % (uint64_t)k_rows), key = row % f->shape->nk;
+    row -= key - key % seen_by_all;
     int column = (int)(inputs_random(f->seed, STREAM_POSITION, 1) % (uint64_t)d);
     if (f->family == INPUTS_NAN_KEY)
         for (int c = 0; c < d; c++)
@@ -181,7 +168,7 @@ static void fill_special(const struct filling *f, int64_t k_rows) {
         f->k[row * d + column] = INFINITY;
         // And the first key of the next head: a kernel whose first score is -infinity has no maximum yet.
         const int64_t nk = f->shape->nk, head = row / nk, next = (head + 1) % (k_rows / nk);
-        if (!f->shape->causal && next != head)
+        if (next != head)
             f->k[next * nk * d + column] = INFINITY;
     } else if (f->family == INPUTS_INF_VALUE)
         f->v[row * d + column] = INFINITY;

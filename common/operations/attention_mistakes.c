@@ -93,9 +93,6 @@ const struct attention_model attention_models[] = {
     {&causal_mask_missing, {.mask = MASK_MISSING}},
     {&output_zero, {.mask = MASK_ALL}},
     {&output_zero, {.mask = MASK_OVERFLOW}},
-    TILES(masked_values_multiplied, .masked_multiplied = true, .queries = 32),
-    TILES(masked_values_multiplied, .masked_multiplied = true, .queries = 64),
-    {&masked_values_multiplied, {.masked_multiplied = true, .tile = 1 << 20, .queries = 1 << 20}},
     {&fully_masked_rows, {.division = DIVISION_BY_0}},
     {&fully_masked_rows,
      {.division = DIVISION_BY_0, .queries = 32}}, // blocks that see no key do nothing, and are right

@@ -36,10 +36,6 @@ static void predict(int model, const struct host_problem *problem, struct predic
     variant_predict(model == NO_MISTAKE ? NULL : &attention_models[model].variant, problem, prediction);
 }
 
-static bool predicts_nan(int model) {
-    return attention_models[model].variant.masked_multiplied;
-}
-
 static bool is_finite(const struct host_problem *problem) {
     return problem->finite;
 }
@@ -90,7 +86,6 @@ static bool is_discriminating(const struct problem_case *which) {
 const struct mistake_models *attention_mistake_models(void) {
     static struct mistake_models mistake_models = {.mistake = mistake_of,
                                                    .predict = predict,
-                                                   .predicts_nan = predicts_nan,
                                                    .finite = is_finite,
                                                    .usable = is_usable,
                                                    .reduce = reduce,

@@ -20,12 +20,6 @@ static int times_added(const struct variant *v, int head_dim, int j) {
     return times;
 }
 
-// Whether a hidden value is multiplied by 0: its tile is one that the block of query i works on.
-static bool is_touched(const struct variant *v, const struct attention_shape *s, int i, int j) {
-    int end = v->masked_multiplied ? key_end(v, s, i) : 0;
-    return end > 0 && j < (end + v->tile - 1) / v->tile * v->tile;
-}
-
 static void add_term(double *sum, double *sizes, double term) {
     *sum += term;
     *sizes += fabs(term);
@@ -44,7 +38,7 @@ static void add_values(struct head *h, int i) {
         o[c] = bound[c] = 0;
     for (int j = 0; j < s->nk; j++) {
         bool masked = h->score[(int64_t)i * s->nk + j] == -INFINITY;
-        if ((masked && !v->weight_operand && !is_touched(v, s, i, j)) || !subset_has(v->value_keys, j, s->nk))
+        if ((masked && !v->weight_operand) || !subset_has(v->value_keys, j, s->nk))
             continue;
         double weight = v->value_step ? times_added(v, d, j) * h->weight[j] : h->weight[j];
         const struct row value = h->values[j];
@@ -76,7 +70,7 @@ static void divide(struct head *h, int i, const double *lane_sum /* [threads] */
         if (v->division == DIVISION_TWICE)
             by *= sum;
         if (!sees && !isnan(sum) && (v->division != DIVISION_BY_0 || (v->queries && key_end(v, s, i) <= 0)))
-            by = 1; // the sums are 0, or NaN where hidden values are multiplied
+            by = 1; // the sums are 0
         *o = v->weight_operand && !sees ? 0 : *o / by;
         *bound = widening *
                  tolerance_attention(h->in->which.dtype, *o, *bound / fabs(by), h->score_scale[i], fabs(h->scale), d);

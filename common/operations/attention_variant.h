@@ -147,7 +147,6 @@ struct variant {
     bool padding_counted;    // keys up to the end of a tile, with a score of 0
     bool scores_not_cleared; // the score of a key is added to those of the same lane in later tiles
     bool scores_rounded;     // to the type of the tensors, before they are scaled
-    bool masked_multiplied;  // hidden values are multiplied by 0
     bool over_queries;       // the softmax goes down a column of the scores
     bool output_transposed;  // stored as [head_dim][nq] within a head
     bool output_contiguous;  // stored as [batch][heads][nq][head_dim], whatever the strides

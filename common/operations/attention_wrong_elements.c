@@ -102,29 +102,6 @@ static void report_special(const struct host_problem *problem, FILE *out) {
     }
 }
 
-// With a mask: whether the rows that are wrong see the key whose k or v is no number, where it is one key of their
-// head.
-static void report_masked(const struct wrong_elements *w, const struct host_problem *problem, FILE *out) {
-    const struct attention_shape *s = &w->shape;
-    int64_t seen = 0, hidden = 0;
-    for (int64_t r = 0; r < w->rows && s->causal; r++) {
-        const int64_t first = shape_first_key(s, r);
-        int special = NONE;
-        for (int i = K; i <= V; i++)
-            for (int64_t e = first * s->head_dim; e < (first + s->nk) * s->head_dim && special == NONE; e++)
-                if (!isfinite(problem->tensor[i].values[e]))
-                    special = (int)(e / s->head_dim - first);
-        if (w->row[r] && special != NONE)
-            *(special < shape_attended_keys(s, (int)(r % s->nq)) ? &seen : &hidden) += 1;
-    }
-    if (hidden && !seen)
-        fprintf(out, "  that key is masked in each of these rows: its value is multiplied by 0, or its score is masked "
-                     "too late [masked-key-reached]\n");
-    else if (hidden)
-        fprintf(out, "  that key is masked in %lld of these %lld rows [masked-key-reached-some]\n", (long long)hidden,
-                (long long)(hidden + seen));
-}
-
 // Looks at the case with the inputs of a seed. False where the kernel could not be asked; w is to be freed all the
 // same.
 static bool observe_case(const struct diagnosed *kernel, const struct problem_case *which, uint64_t seed,
@@ -160,7 +137,6 @@ void attention_wrong_elements(const struct diagnosed *kernel, const struct probl
         if (!problem.finite) {
             report_special(&problem, lines);
             report_rows(&w, lines);
-            report_masked(&w, &problem, lines);
         }
     }
     if (lines)

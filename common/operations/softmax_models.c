@@ -140,11 +140,6 @@ static const struct mistake *mistake_of(int model) {
     return model_list[model].mistake;
 }
 
-static bool predicts_nan(int model) {
-    (void)model;
-    return false;
-}
-
 // exp() with the range of fp32.
 static double exponential(double x) {
     double y = exp(x);
@@ -291,7 +286,6 @@ const struct mistake_models *softmax_models(void) {
     static const struct mistake_models mistake_models = {.count = sizeof model_list / sizeof *model_list,
                                                          .mistake = mistake_of,
                                                          .predict = predict,
-                                                         .predicts_nan = predicts_nan,
                                                          .finite = is_finite,
                                                          .usable = is_usable,
                                                          .reduce = reduce,

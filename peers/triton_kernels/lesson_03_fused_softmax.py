@@ -2,8 +2,7 @@
 
 A Triton tensor lives in registers and cannot be indexed, so a program has no on-chip array for the scores of a row while it
 computes their maximum. The attention kernel computes the scores twice instead: once for the maximum, once for the weights.
-As in CUDA, each loaded key and value serves four queries, and the score matrix is never stored. In a tile on the diagonal
-the kernel multiplies masked values by weights of zero, so a masked NaN reaches the output."""
+As in CUDA, each loaded key and value serves four queries, and the score matrix is never stored."""
 
 import torch
 import triton

