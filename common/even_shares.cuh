@@ -1,21 +1,17 @@
 // Stream-K: partitions the key tiles of all heads and queries into even shares, one per thread block, whose sizes
-// differ by at most one tile. Osama et al., "Stream-K", PPoPP 2023.
-//
-// A work tile is one head's block of queries with the key tiles to which they attend. The key tiles of all work tiles
-// are numbered from 0 on, head by head. A share is a range of these indices. If it begins or ends inside a work tile,
-// the block computes a partial result of that work tile, and the fix-up combines the partial results.
+// differ by at most one tile. Osama et al., "Stream-K", PPoPP 2023. A work tile is one head's block of queries with the
+// key tiles to which they attend. A share is a range of the key tiles of all work tiles, numbered head by head.
 #pragma once
 
+#include "float4.cuh"
 #include "kernel_config.cuh"
 #include "mask.cuh"
-
-#include <stdint.h>
+#include "reduce.cuh"
 
 struct EvenShares {
     int nq, nk, queries, keys; // queries per work tile, keys per key tile
     int causal_offset;         // query i attends to keys 0 .. i + causal_offset; NO_CAUSAL_LIMIT: to all
     int tiles, tiles_per_head, shares;
-
     struct WorkTile {
         int head, query0;
         int first_tile, tiles; // index of its first key tile among all, number of its key tiles
@@ -32,98 +28,101 @@ struct EvenShares {
         return share * (tiles / shares) + min(share, tiles % shares);
     }
     __device__ int share_index(int tile) const {
-        const int small = tiles / shares, larger_shares = tiles % shares;
-        return tile < larger_shares * (small + 1) ? tile / (small + 1)
-                                                  : larger_shares + (tile - larger_shares * (small + 1)) / small;
+        const int size = tiles / shares, larger = tiles % shares * (size + 1); // tiles of the larger shares
+        return tile < larger ? tile / (size + 1) : tiles % shares + (tile - larger) / size;
     }
 
     __device__ WorkTile work_tile_at(int tile) const {
         WorkTile work_tile = {tile / tiles_per_head, 0, tile / tiles_per_head * tiles_per_head, num_tiles_of(0)};
-        while (work_tile.first_tile + work_tile.tiles <= tile) {
+        for (; work_tile.first_tile + work_tile.tiles <= tile; work_tile.tiles = num_tiles_of(work_tile.query0)) {
             work_tile.first_tile += work_tile.tiles;
             work_tile.query0 += queries;
-            work_tile.tiles = num_tiles_of(work_tile.query0);
         }
         return work_tile;
     }
 
-    // The index of a share's partial result of a work tile. A share has two: 2 * share for a work tile that began in an
-    // earlier share, 2 * share + 1 for one that begins inside this share.
-    __device__ int partial_index(int share, const WorkTile &work_tile) const {
-        return 2 * share + (first_tile_of(share) < work_tile.first_tile ? 1 : 0);
+    // The same without a search if attention is not causal, so that all work tiles have as many key tiles.
+    __device__ WorkTile find_work_tile(int tile) const {
+        const int head = tile / tiles_per_head, index = tile % tiles_per_head / num_tiles_of(0);
+        return causal_offset != NO_CAUSAL_LIMIT
+                   ? work_tile_at(tile)
+                   : WorkTile{head, index * queries, head * tiles_per_head + index * num_tiles_of(0), num_tiles_of(0)};
     }
 };
 
-// A partial result: the attention of a work tile's queries to the keys of one share.
+// Makes one share per key tile, but at most max_shares; none if an int cannot count the key tiles.
+static inline struct EvenShares make_even_shares(const struct KernelConfig *config, const struct attention_problem *p,
+                                                 int max_shares) {
+    const int causal_offset = p->causal ? p->nk - p->nq : NO_CAUSAL_LIMIT;
+    struct EvenShares scheduler = {p->nq, p->nk, config->queries, config->keys, causal_offset, 0, 0, 0};
+    int64_t tiles = 0;
+    for (int64_t query0 = 0; query0 < p->nq; query0 += config->queries)
+        tiles += scheduler.num_tiles_of((int)query0);
+    scheduler.tiles_per_head = (int)tiles;
+    tiles *= (int64_t)p->batch * p->heads;
+    scheduler.tiles = (int)tiles;
+    scheduler.shares = tiles > INT32_MAX ? 0 : min(scheduler.tiles, max_shares);
+    return scheduler;
+}
+
+// A partial result: the attention of a work tile's queries to the keys of one share. O is divided by row_sum.
 template <class T>
 struct Partial {
     float O[T::QUERIES][T::D];
-    float row_max[T::QUERIES], row_sum[T::QUERIES]; // row_max: in units of log2, as ex2() takes it
+    float row_max[T::QUERIES], row_sum[T::QUERIES];
 };
 
-// A work tile that is split: it continues in the shares up to last_share. head -1: no work tile of this share is split.
-struct Split {
-    int head, query0, first_partial, last_share;
-};
-
-// Makes one share per key tile, but at most max_shares. Returns cudaErrorInvalidConfiguration if an int cannot count
-// the key tiles.
-static inline cudaError_t partition_tiles(struct EvenShares *scheduler, int64_t heads, int nq, int nk,
-                                          int causal_offset, int queries, int keys, int max_shares) {
-    *scheduler = {nq, nk, queries, keys, causal_offset, 0, 0, 0};
-    int64_t tiles_per_head = 0;
-    for (int64_t query0 = 0; query0 < nq; query0 += queries)
-        tiles_per_head += scheduler->num_tiles_of((int)query0);
-    if (tiles_per_head * heads > INT32_MAX)
-        return cudaErrorInvalidConfiguration;
-    scheduler->tiles_per_head = (int)tiles_per_head;
-    scheduler->tiles = (int)(tiles_per_head * heads);
-    scheduler->shares = scheduler->tiles < max_shares ? scheduler->tiles : max_shares;
-    return cudaSuccess;
-}
-
-// Makes one share per block that is resident on the current device at a time. Occupancy depends on the shared memory
-// that the kernel has opted in to, so the opt-in comes first.
-static inline cudaError_t make_even_shares(struct EvenShares *scheduler, const struct KernelConfig *config,
-                                           const struct attention_problem *p) {
-    int device, num_sms, blocks_per_sm;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&num_sms, cudaDevAttrMultiProcessorCount, device);
-    if (error == cudaSuccess)
-        error = opt_in_shared_memory(config);
-    if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_sm, config->kernel, config->threads,
-                                                              config->shared_bytes);
-    if (error != cudaSuccess)
-        return error;
-    return partition_tiles(scheduler, (int64_t)p->batch * p->heads, p->nq, p->nk,
-                           p->causal ? p->nk - p->nq : NO_CAUSAL_LIMIT, config->queries, config->keys,
-                           blocks_per_sm * num_sms);
-}
-
-// The device memory that the partial results and the splits of a problem take.
+// A share has two partial results: the first of a work tile that began in an earlier share, the second of one that
+// begins in this share and continues in the next.
 static inline size_t partials_bytes(const struct KernelConfig *config, const struct attention_problem *p) {
-    struct EvenShares scheduler;
-    const size_t partial_bytes = config->queries * (config->head_dim + 2) * sizeof(float);
-    return make_even_shares(&scheduler, config, p) == cudaSuccess
-               ? scheduler.shares * (2 * partial_bytes + sizeof(Split))
-               : 0;
+    int blocks = 0;
+    max_resident_blocks(config, &blocks);
+    return make_even_shares(config, p, blocks).shares * 2 * config->queries * (config->head_dim + 2) * sizeof(float);
 }
 
-// Of the configurations for the head dimension, sorted from large to small tiles, the first one that fits in shared
-// memory and yields at least one tile per SM, else the last one. An entry with head_dim 0 ends the list.
-static inline const struct KernelConfig *select_config(const struct attention_problem *p,
-                                                       const struct KernelConfig *configs) {
-    int device = 0, shared = 0, num_sms = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    cudaDeviceGetAttribute(&num_sms, cudaDevAttrMultiProcessorCount, device);
-    const struct KernelConfig *config = first_config(p, configs);
-    for (; config[1].head_dim == config->head_dim; config++) {
-        const int64_t work_tiles = (int64_t)p->batch * p->heads * ((p->nq - 1) / config->queries + 1);
-        if (config->shared_bytes <= (size_t)shared && work_tiles * ((p->nk - 1) / config->keys + 1) >= num_sms)
-            break;
+// Dividing O here serves the main loop: if the accumulators themselves were stored as vectors, ptxas would hold them in
+// aligned groups of registers, and the multiply-adds would have three times as many bank conflicts.
+template <class T>
+__device__ inline void store_partial(const struct attention_problem &p, int index,
+                                     const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (&row_max)[T::ROWS],
+                                     const float (&row_sum)[T::ROWS]) {
+    Partial<T> &partial = ((Partial<T> *)p.workspace)[index];
+    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
+    for (int i = 0; i < T::ROWS; i++) {
+        const int row = warp_row0 + row_of<T>(i, lane);
+        const float sum = lanes_sum<T::LANES_PER_ROW>(row_sum[i]);
+        partial.row_max[row] = row_max[i]; // all lanes of the row store the same value
+        partial.row_sum[row] = sum;
+        for (int j = 0; j < T::LANE_COLUMNS; j += T::VECTOR)
+            store_floats<T::VECTOR>(partial.O[row], column_of<T>(j, lane), T::D, &O_rmem[i][j],
+                                    sum == 0.0f ? 0.0f : 1.0f / sum, true);
     }
-    return config;
+}
+
+constexpr int FIX_UP_THREADS = 256, FIX_UP_ROWS = FIX_UP_THREADS / WARP_SIZE;
+
+// Combines the partial results of the work tile that begins in share blockIdx.x and continues after it. Grid: (shares,
+// QUERIES / FIX_UP_ROWS), one warp per row. Above D=64, two blocks per SM: with this register budget ptxas keeps the
+// loads of eight partial results in flight, not of one.
+template <class T>
+__global__ void __launch_bounds__(FIX_UP_THREADS, T::D > 64 ? 2 : 0)
+    fix_up(const struct attention_problem p, const struct EvenShares scheduler) {
+    const Partial<T> *partials = (const Partial<T> *)p.workspace; // [shares][2]
+    const int lane = threadIdx.x % WARP_SIZE, row = blockIdx.y * FIX_UP_ROWS + threadIdx.x / WARP_SIZE;
+    const int first = blockIdx.x;
+    const EvenShares::WorkTile work_tile = scheduler.find_work_tile(scheduler.first_tile_of(first + 1) - 1);
+    const int last = scheduler.share_index(work_tile.first_tile + work_tile.tiles - 1);
+    if (work_tile.first_tile < scheduler.first_tile_of(first) || last == first || work_tile.query0 + row >= p.nq)
+        return;
+    float row_max = -INFINITY, row_sum = 0.0f, O_rmem[T::D / WARP_SIZE] = {};
+    for (int share = first + lane; share <= last; share += WARP_SIZE)
+        row_max = fmaxf(row_max, partials[2 * share + (share == first)].row_max[row]);
+    row_max = lanes_max<WARP_SIZE>(row_max);
+#pragma unroll 8
+    for (int share = first; share <= last; share++)
+        add_partial(partials[2 * share + (share == first)], row, row_max, row_sum, O_rmem);           // the lesson's
+    float *o = (float *)p.o + ((int64_t)work_tile.head * p.nq + work_tile.query0 + row) * p.head_dim; // [head_dim]
+    for (int j = 0; j < T::D / WARP_SIZE; j++)
+        if (j * WARP_SIZE + lane < p.head_dim)
+            o[j * WARP_SIZE + lane] = row_sum == 0.0f ? 0.0f : O_rmem[j] / row_sum;
 }

@@ -44,14 +44,16 @@ __device__ inline float4 load_float4(const float *row /* [row_length] */, int co
     return vectorized ? load_float4<true>(row, column, row_length) : load_float4<false>(row, column, row_length);
 }
 
-// Copies COUNT adjacent floats, 2 or 4, with one load and one store; both addresses are aligned to COUNT floats.
+// Copies COUNT adjacent floats, 1, 2 or 4, with one load and one store; both addresses are aligned to COUNT floats.
 template <int COUNT>
 __device__ inline void copy_floats(float *to, const float *from) {
-    static_assert(COUNT == 2 || COUNT == 4, "vectorized loads have 8 or 16 bytes");
+    static_assert(COUNT == 1 || COUNT == 2 || COUNT == 4, "loads have 4, 8 or 16 bytes");
     if (COUNT == 4)
         *reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);
-    else
+    else if (COUNT == 2)
         *reinterpret_cast<float2 *>(to) = *reinterpret_cast<const float2 *>(from);
+    else
+        *to = *from;
 }
 
 // Stores factor * value[0 .. COUNT) to row[column .. column + COUNT), but no element from row_length on.

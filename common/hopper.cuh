@@ -1,11 +1,14 @@
 // Wrappers of Hopper's PTX instructions, by their PTX names: mbarrier, named barriers, TMA loads and stores
-// (cp.async.bulk.tensor), wgmma, setmaxnreg, stmatrix. From sm_90 on; wgmma and setmaxnreg on sm_90a only.
+// (cp.async.bulk.tensor), setmaxnreg, stmatrix. From sm_90 on; setmaxnreg on sm_90a only. wgmma: wgmma.cuh.
 #pragma once
-
-#include "wgmma.cuh"
 
 #include <cuda.h>
 #include <stdint.h>
+
+// Threads of a warpgroup: four consecutive warps, the first with an index that is a multiple of four. They hold 64 rows
+// of a wgmma's result.
+constexpr int WARPGROUP_SIZE = 128;
+constexpr int WARPGROUP_ROWS = 64;
 
 __device__ inline uint32_t smem_address(const void *p_smem) {
     return (uint32_t)__cvta_generic_to_shared(p_smem);

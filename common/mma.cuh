@@ -2,9 +2,6 @@
 // two adjacent elements, the first one in its lower half.
 #pragma once
 
-#include "chunk.cuh"
-#include "reduce.cuh"
-
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdint.h>
@@ -72,35 +69,4 @@ __device__ inline uint32_t cvt_rn_x2<__nv_bfloat16>(float first, float second) {
     uint32_t pair;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
     return pair;
-}
-
-// a b + c for both elements of a register.
-template <class E>
-__device__ inline uint32_t fma_rn_x2(uint32_t a, uint32_t b, uint32_t c);
-
-template <>
-__device__ inline uint32_t fma_rn_x2<__half>(uint32_t a, uint32_t b, uint32_t c) {
-    uint32_t d;
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
-    return d;
-}
-
-template <>
-__device__ inline uint32_t fma_rn_x2<__nv_bfloat16>(uint32_t a, uint32_t b, uint32_t c) {
-    uint32_t d;
-    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
-    return d;
-}
-
-// Whether 16 rows of a tile are finite, the same answer in every lane. Relies on: 0 times an infinity or a NaN is NaN.
-template <int D, class E, int PITCH>
-__device__ inline bool rows_are_finite(const E (*rows_smem)[PITCH], int lane) {
-    uint32_t sum = 0;
-#pragma unroll 4
-    for (int i = lane; i < 16 * (D / CHUNK); i += WARP_SIZE) {
-        const uint4 chunk = *reinterpret_cast<const uint4 *>(&rows_smem[i / (D / CHUNK)][i % (D / CHUNK) * CHUNK]);
-        sum = fma_rn_x2<E>(chunk.x, 0, fma_rn_x2<E>(chunk.y, 0, sum));
-        sum = fma_rn_x2<E>(chunk.z, 0, fma_rn_x2<E>(chunk.w, 0, sum));
-    }
-    return __all_sync(ALL_LANES, sum == 0);
 }

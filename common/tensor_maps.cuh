@@ -1,12 +1,12 @@
 // Tensor maps: TMA's descriptors of the tensors [batch][head][row][column]. A box is some rows of one head, 64 columns
-// wide, with the 128-byte swizzle. Out-of-bounds elements are read as 0 and not written.
+// wide, with the 128-byte swizzle: a panel in shared memory. Out-of-bounds elements are read as 0 and not written.
 #pragma once
 
-#include "accumulator_layout.cuh"
 #include "attention.h"
+#include "chunk.cuh"
+#include "hopper.cuh"
 #include "kernel_config.cuh"
 
-#include <cuda.h>
 #include <cudaTypedefs.h>
 
 struct TensorMaps {

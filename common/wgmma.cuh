@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <type_traits>
 
+constexpr int WARP_ROWS = 16; // of a warpgroup's 64
+constexpr int LANE_ROWS = 2;
+
 // The lower half of the matrix descriptor of an operand in shared memory with 128-byte swizzle: rows of 128 bytes, 8
 // rows every 1024 bytes, 16-byte chunk c of row r at position c ^ (r % 8). leading_bytes (PTX: leading dimension byte
 // offset): for an MN-major operand (V) the distance of 64-column panels in bytes; K-major operands (Q, K) ignore it. A
@@ -129,4 +132,11 @@ WGMMA(256, WGMMA_REGISTERS_128, "%128", "%129", "%130", "%131", "%132", "%133", 
 // Whether there is a wgmma with this N here. Such tiles also end at a multiple of 8 rows, the period of the swizzle.
 __host__ __device__ constexpr bool has_wgmma(int n) {
     return n == 64 || n == 96 || n == 128 || n == 256;
+}
+
+template <class R, int ROWS, int COLUMNS>
+__device__ inline void clear(R (&rmem)[ROWS][COLUMNS]) {
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            rmem[i][j] = 0;
 }

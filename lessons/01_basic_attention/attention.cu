@@ -7,7 +7,7 @@
 constexpr int THREADS = 128; // a power of two, so that each step of the block reduction halves the number of threads
 constexpr int WARPS = THREADS / WARP_SIZE;
 
-// Block-wide reduction: returns the sum of all threads' values in every thread.
+// Returns the sum of the values of all threads that compute a score, in each of them.
 __device__ float reduce_score(float value) {
     __shared__ float partial_smem[THREADS];
     partial_smem[threadIdx.x] = value;
@@ -21,13 +21,12 @@ __device__ float reduce_score(float value) {
     return value;
 }
 
-// Returns this thread's partial dot product of two rows. The partial dot products of all threads add up to the score.
-__device__ float partial_dot(const float *q /* [head_dim] */, const float *k_row /* [head_dim] */, int head_dim) {
-    float partial = 0.0f;
+// Computes this thread's partial dot product of two rows. Those of all threads of a score add up to it.
+__device__ void partial_dot(float &partial, const float *q /* [head_dim] */, const float *k_row /* [head_dim] */,
+                            int head_dim) {
     // TODO 2 (about 2 lines): Multiply and add the elements threadIdx.x, threadIdx.x + THREADS, and so on. A thread
     // past head_dim has none of them.
     // END TODO 2
-    return partial;
 }
 
 // Replaces the scores of a query by weights, not yet divided by their sum, which it returns. Subtracting the maximum
@@ -42,7 +41,7 @@ __device__ float softmax(float *weight /* [nk] */, int nk, float *max_smem, floa
     return block_sum(sum, sum_smem); // its barrier also makes the weights visible to the whole block
 }
 
-// Returns one element of the output before the division: the dot product of the weights and a column of V.
+// Sums up the values of a column (scalar or float4) times their weights: the output before the division.
 __device__ float weighted_sum(const float *weight /* [nk] */, const float *v /* [nk][head_dim] */, int column, int nk,
                               int head_dim) {
     float sum = 0.0f;
@@ -52,10 +51,9 @@ __device__ float weighted_sum(const float *weight /* [nk] */, const float *v /* 
 }
 
 // Grid: one block per query of each head of each batch.
-// All threads of a block compute each score together: a thread owns every THREADS-th element of the key row. In the
-// softmax it owns every THREADS-th key, and in the output every THREADS-th column. The threads wait for one another at
-// each __syncthreads(): after each step of a reduction, and before they read scores or weights that other threads
-// wrote.
+// All threads of a block compute each score together: a thread owns every THREADS-th element of the key row.
+// In the softmax a thread owns every THREADS-th key, and in the output every THREADS-th column.
+// The threads wait for one another at each __syncthreads(), before they read memory that other threads wrote.
 __global__ void attention_kernel(const struct attention_problem p) {
     __shared__ float max_smem[WARPS], sum_smem[WARPS];
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
@@ -69,7 +67,9 @@ __global__ void attention_kernel(const struct attention_problem p) {
     // One score per key. Adjacent threads load adjacent elements of the key, so the loads are coalesced.
     for (int key = 0; key < nk; key++) {
         const float *k_row = k + (int64_t)key * head_dim; // [head_dim]
-        const float score = p.softmax_scale * reduce_score(partial_dot(q, k_row, head_dim));
+        float partial = 0.0f;
+        partial_dot(partial, q, k_row, head_dim);
+        const float score = p.softmax_scale * reduce_score(partial);
         if (threadIdx.x == 0)
             weight[key] = score;
     }

@@ -1,131 +1,98 @@
-// Lesson 06: asynchronous copies, powers of two instead of exponentials, and conditional rescaling.
+// Lesson 06: asynchronous copies. V is copied to shared memory during Q K^T, and the next K during P V.
 //
-// V is copied during Q K^T, and the next K during P V. Two barriers per tile prevent write-after-read hazards.
+// cp.async needs no registers for data on the way and does not stall the thread that issues it. A tile of K and one of
+// V take turns; two barriers per tile keep a copy from overwriting what a warp still reads.
 #include "attention.h"
 #include "cp_async.cuh"
-#include "ex2.cuh"
 #include "float4.cuh"
 #include "kernel_config.cuh"
 #include "mask.cuh"
+#include "outer_product.cuh"
 #include "reduce.cuh"
 #include "tile.cuh"
-
-constexpr int UNROLL = 8;
-constexpr float LOG2_E = 1.44269504f;
-constexpr float RESCALE_THRESHOLD = 8.0f; // in log2 units: rescale only if a weight would exceed 2^8
-static_assert(RESCALE_THRESHOLD < 64, "sums of weights up to 2^RESCALE_THRESHOLD must not overflow a float");
+#include "transposed.cuh"
 
 // A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
 // few sizes, so that register arrays have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS /
 // LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
-template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_, class SUM = float>
+template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_>
 struct KernelTraits {
-    using Sum = SUM; // volatile: in local memory
     static constexpr int D = D_, ROWS = ROWS_, KEYS = KEYS_, THREADS = WARPS * WARP_SIZE;
     static constexpr int LANES_PER_ROW = LANES; // lanes that hold one row of S and of O
     static constexpr int WARP_ROWS = WARP_SIZE / LANES_PER_ROW * ROWS, QUERIES = WARPS * WARP_ROWS;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr int VECTOR = LANE_KEYS < 4 ? LANE_KEYS : 4; // adjacent columns of a lane, one 16-byte load
+    static constexpr int VECTOR = LANE_KEYS < 4 ? LANE_KEYS : 4; // adjacent columns of a lane
+    static constexpr int UNROLL = D == 128 ? 16 : 8;             // k-steps of Q K^T: what measured best
     static constexpr int SUBTILE = VECTOR * LANES_PER_ROW;       // keys whose weights are in shared memory at a time
     static_assert(ROWS % 4 == 0 && KEYS % SUBTILE == 0 && D % SUBTILE == 0, "a lane owns whole vectors");
+    using Weights = float[LANES_PER_ROW][VECTOR * WARP_ROWS + 4]; // [key / VECTOR][key % VECTOR][row], 4 of padding
 
-    // Q, K and the weights P are transposed, so that the operands of adjacent results are contiguous.
+    // Q, K and P are transposed, so that the operands of adjacent results are contiguous.
     float Q[D][QUERIES];
     float K[D][KEYS + 4]; // rows start four banks apart: a warp that writes 8 columns of 4 keys accesses each bank once
     float V[KEYS][D];
-    float P[WARPS][LANES_PER_ROW][VECTOR * WARP_ROWS + 4]; // [key / VECTOR][key % VECTOR][row], padded by four banks
+    Weights P[WARPS];
 };
 
-// The index of a lane's i-th row within its warp, and of its j-th column within the tile.
+// The index of a lane's i-th row within its warp, and of its j-th column within the tile: LANES_PER_ROW adjacent lanes
+// share vectors of four adjacent rows, and each of them owns vectors of VECTOR adjacent columns.
 template <class T>
 __device__ inline int row_of(int i, int lane) {
-    int row = i % 4; // within its vector
-    row += i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4;
-    return row;
+    return i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4 + i % 4;
 }
 template <class T>
 __device__ inline int column_of(int j, int lane) {
     return j / T::VECTOR * T::SUBTILE + lane % T::LANES_PER_ROW * T::VECTOR + j % T::VECTOR;
 }
 
-// Loads the operands of one k-step of a GEMM: A of the lane's rows and B of the lane's columns.
-template <class T, int COLUMNS>
-__device__ inline void load_operands(float (&a)[T::ROWS], float (&b)[COLUMNS], const float *a_smem, const float *b_smem,
-                                     int lane) {
-#pragma unroll
-    for (int i = 0; i < T::ROWS; i += 4)
-        copy_floats<4>(&a[i], &a_smem[row_of<T>(i, lane)]);
-#pragma unroll
-    for (int j = 0; j < COLUMNS; j += T::VECTOR)
-        copy_floats<T::VECTOR>(&b[j], &b_smem[column_of<T>(j, lane)]);
-}
-
-// result[i][j] += a[i] * b[j].
-template <int ROWS, int COLUMNS>
-__device__ inline void add_outer_product(float (&result)[ROWS][COLUMNS], const float (&a)[ROWS],
-                                         const float (&b)[COLUMNS]) {
-#pragma unroll
-    for (int j = 0; j < COLUMNS; j++)
-#pragma unroll
-        for (int step = 0; step < ROWS; step++) {
-            const int i = j % 2 == 0 ? step : ROWS - 1 - step;
-            result[i][j] += a[i] * b[j];
-        }
-}
-
-// S_rmem += Q K^T for the lane's rows and keys. Prefetches the operands of the next k-step during this one.
+// S_rmem += Q K^T for the lane's rows and keys.
 template <class T>
 __device__ inline void gemm_qk(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const T &smem, int warp_row0, int lane) {
-    float q[2][T::ROWS], k[2][T::LANE_KEYS];
-    load_operands<T>(q[0], k[0], &smem.Q[0][warp_row0], smem.K[0], lane);
-#pragma unroll 1
-    for (int column0 = 0; column0 < T::D; column0 += UNROLL)
-#pragma unroll
-        for (int i = 0; i < UNROLL; i++) {
-            const int next = (column0 + i + 1) % T::D;
-            load_operands<T>(q[1 - i % 2], k[1 - i % 2], &smem.Q[next][warp_row0], smem.K[next], lane);
-            add_outer_product(S_rmem, q[i % 2], k[i % 2]);
-        }
+#pragma unroll(T::UNROLL)
+    for (int column = 0; column < T::D; column++)
+        add_outer_product<T>(S_rmem, &smem.Q[column][warp_row0], smem.K[column], lane);
 }
 
 // Updates the running maximum of each row, and rescales the running sum and the output accumulator to it.
 template <class T>
 __device__ inline void update_row_max(const float (&lane_max)[T::ROWS], float (&row_max)[T::ROWS],
-                                      typename T::Sum (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
-    // TODO 1 (about 10 lines): Reduce the new maximum of row i over its lanes, and rescale row_sum[i] and O_rmem[i] by
-    // a power of 2. If all keys of the row have been masked so far, new_max is still -inf: avoid NaN.
-    // END TODO 1
+                                      float (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
+#pragma unroll
+    for (int i = 0; i < T::ROWS; i++) {
+        const float new_max = fmaxf(row_max[i], lanes_max<T::LANES_PER_ROW>(lane_max[i]));
+        const float rescale = new_max == -INFINITY ? 0.0f : __expf(row_max[i] - new_max); // -inf - -inf would be NaN
+        row_max[i] = new_max;
+        row_sum[i] *= rescale;
+#pragma unroll
+        for (int j = 0; j < T::LANE_COLUMNS; j++)
+            O_rmem[i][j] *= rescale;
+    }
 }
 
 // Updates the row maxima, replaces the scores of a tile by their weights, and adds the weights to the row sums.
 template <class T>
 __device__ inline void online_softmax(float (&S_rmem)[T::ROWS][T::LANE_KEYS], float (&row_max)[T::ROWS],
-                                      typename T::Sum (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
+                                      float (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
     float lane_max[T::ROWS]; // over the scores of this lane
-    bool must_rescale = false;
     for (int i = 0; i < T::ROWS; i++) {
         lane_max[i] = S_rmem[i][0];
         for (int j = 1; j < T::LANE_KEYS; j++)
             lane_max[i] = fmaxf(lane_max[i], S_rmem[i][j]);
-        // TODO 2 (about 1 line): Set must_rescale if the lane's maximum exceeds row_max[i] by more than
-        // RESCALE_THRESHOLD.
-        // END TODO 2
     }
-    if (__any_sync(ALL_LANES, must_rescale))
-        update_row_max<T>(lane_max, row_max, row_sum, O_rmem);
+    update_row_max<T>(lane_max, row_max, row_sum, O_rmem);
     for (int i = 0; i < T::ROWS; i++) {
         const float shift = row_max[i] == -INFINITY ? 0.0f : row_max[i];
         for (int j = 0; j < T::LANE_KEYS; j++) {
-            S_rmem[i][j] = ex2(S_rmem[i][j] - shift);
-            row_sum[i] = row_sum[i] + S_rmem[i][j];
+            S_rmem[i][j] = __expf(S_rmem[i][j] - shift);
+            row_sum[i] += S_rmem[i][j];
         }
     }
 }
 
-// Stores the weights of the first SUBTILE keys in shared memory, transposed, four rows at a time.
+// Stores the weights of the lane's rows and first VECTOR keys in shared memory.
 template <class T>
-__device__ inline void store_weights(float (*P_smem)[T::VECTOR * T::WARP_ROWS + 4],
-                                     const float (&S_rmem)[T::ROWS][T::LANE_KEYS], int lane) {
+__device__ inline void store_weights(typename T::Weights &P_smem, const float (&S_rmem)[T::ROWS][T::LANE_KEYS],
+                                     int lane) {
     for (int j = 0; j < T::VECTOR; j++)
         for (int i = 0; i < T::ROWS; i += 4) {
             const float rows[4] = {S_rmem[i][j], S_rmem[i + 1][j], S_rmem[i + 2][j], S_rmem[i + 3][j]};
@@ -133,29 +100,13 @@ __device__ inline void store_weights(float (*P_smem)[T::VECTOR * T::WARP_ROWS + 
         }
 }
 
-// O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp attends only to keys 0 .. row0_last_key + r.
-// A masked value must not even be multiplied by its weight of 0, since the value may be NaN.
-template <bool MASKED, class T>
-__device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
-                               const float (*P_smem)[T::VECTOR * T::WARP_ROWS + 4], const float (*V_smem)[T::D],
-                               int row0_last_key, int lane) {
-    constexpr int STEPS = MASKED ? 1 : UNROLL;
-#pragma unroll 1
-    for (int begin = 0; begin < T::SUBTILE; begin += STEPS)
-#pragma unroll
-        for (int key = begin; key < begin + STEPS; key++) {
-            float p[T::ROWS], v[T::LANE_COLUMNS];
-            load_operands<T>(p, v, &P_smem[key / T::VECTOR][key % T::VECTOR * T::WARP_ROWS], V_smem[key], lane);
-            if (!MASKED)
-                add_outer_product(O_rmem, p, v);
-            else
-#pragma unroll
-                for (int i = 0; i < T::ROWS; i++)
-                    if (key <= row0_last_key + row_of<T>(i, lane))
-#pragma unroll
-                        for (int j = 0; j < T::LANE_COLUMNS; j++)
-                            O_rmem[i][j] += p[i] * v[j];
-        }
+// O_rmem += P V for the lane's rows and columns.
+template <class T>
+__device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const typename T::Weights &P_smem,
+                               const float (*V_smem)[T::D], int lane) {
+#pragma unroll 8
+    for (int key = 0; key < T::SUBTILE; key++)
+        add_outer_product<T>(O_rmem, &P_smem[key / T::VECTOR][key % T::VECTOR * T::WARP_ROWS], V_smem[key], lane);
 }
 
 // Computes the attention of a block of queries to keys first_key .. end_key - 1: the output before the division, the
@@ -163,7 +114,7 @@ __device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
 template <class T>
 __device__ inline void attend(T &smem, const struct attention_problem &p, bool vectorized, int64_t head, int query0,
                               int first_key, int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
-                              float (&row_max)[T::ROWS], typename T::Sum (&row_sum)[T::ROWS]) {
+                              float (&row_max)[T::ROWS], float (&row_sum)[T::ROWS]) {
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
     const float *q = (const float *)p.q + head * nq * head_dim; // [nq][head_dim]
     const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
@@ -172,30 +123,29 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, bool v
     const int causal_offset = p.causal ? nk - nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
 
     copy_transposed<T::D, T::KEYS, T::THREADS>(smem.K, k, first_key, nk, head_dim);
-    load_transposed<T::D, T::QUERIES, T::THREADS>(smem.Q, q, query0, nq, head_dim, vectorized,
-                                                  p.softmax_scale * LOG2_E);
+    load_transposed<T::D, T::QUERIES, T::THREADS>(smem.Q, q, query0, nq, head_dim, vectorized, p.softmax_scale);
     for (int i = 0; i < T::ROWS; i++) {
         row_max[i] = -INFINITY;
         row_sum[i] = 0.0f;
     }
 
     for (int key0 = first_key; key0 < end_key; key0 += T::KEYS) {
-        // TODO 3 (about 2 lines): Wait until all threads' copies of K have arrived and every warp has finished reading
-        // V.
-        // END TODO 3
+        // TODO 1 (about 2 lines): Wait until the copies of K, by all threads, have arrived and every warp has finished
+        // reading V.
+        // END TODO 1
         copy_rows<T::D, T::KEYS, T::THREADS>(smem.V, v, key0, nk, head_dim, vectorized);
+
         float S_rmem[T::ROWS][T::LANE_KEYS] = {}; // scores, then weights
         gemm_qk<T>(S_rmem, smem, warp_row0, lane);
-        // TODO 4 (about 2 lines): Wait until all threads' copies of V have arrived and every warp has finished reading
-        // K.
-        // END TODO 4
-        if (key0 + T::KEYS < end_key)
-            copy_transposed<T::D, T::KEYS, T::THREADS>(smem.K, k, key0 + T::KEYS, nk, head_dim);
+        // TODO 2 (about 2 lines): Wait until the copies of V, by all threads, have arrived and every warp has finished
+        // reading K.
+        // END TODO 2
+        // TODO 3 (about 2 lines): Issue the copies of the next tile of K, if there is one.
+        // END TODO 3
 
         // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
         const int row0_last_key = query0 + warp_row0 + causal_offset - key0;
-        const bool masked = row0_last_key < T::KEYS - 1;
-        if (masked || key0 + T::KEYS > nk)
+        if (row0_last_key < T::KEYS - 1 || key0 + T::KEYS > nk)
             apply_mask<T>(S_rmem, row0_last_key, nk - 1 - key0, lane);
         online_softmax<T>(S_rmem, row_max, row_sum, O_rmem);
 
@@ -204,10 +154,7 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, bool v
             __syncwarp(); // all lanes have read the previous sub-tile
             store_weights<T>(smem.P[warp], S_rmem, lane);
             __syncwarp(); // all lanes wrote the weights, and all lanes read them
-            if (!masked)
-                gemm_pv<false, T>(O_rmem, smem.P[warp], smem.V + subtile, row0_last_key - subtile, lane);
-            else
-                gemm_pv<true, T>(O_rmem, smem.P[warp], smem.V + subtile, row0_last_key - subtile, lane);
+            gemm_pv<T>(O_rmem, smem.P[warp], smem.V + subtile, lane);
             shift_columns<T::VECTOR>(S_rmem); // the weights of the next sub-tile
         }
     }
@@ -216,8 +163,7 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, bool v
 // Divides the lane's rows and columns of the output by the row sums and stores them.
 template <class T>
 __device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, int head_dim, bool vectorized,
-                                    const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
-                                    const typename T::Sum (&row_sum)[T::ROWS]) {
+                                    const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (&row_sum)[T::ROWS]) {
     const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
 #pragma unroll
     for (int i = 0; i < T::ROWS; i++) {
@@ -241,26 +187,21 @@ __global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct atte
     extern __shared__ float4 dynamic_smem[];
     T &smem = *reinterpret_cast<T *>(dynamic_smem);
     const int query_blocks = (p.nq + T::QUERIES - 1) / T::QUERIES;
-    const int64_t head = blockIdx.x / query_blocks;
-    const int query0 = blockIdx.x % query_blocks * T::QUERIES;
+    const int head = blockIdx.x / query_blocks, query0 = blockIdx.x % query_blocks * T::QUERIES;
     const int end_key = p.causal ? min(p.nk, query0 + T::QUERIES + p.nk - p.nq) : p.nk;
-    float *o = (float *)p.o + (head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
-
-    float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS];
-    typename T::Sum row_sum[T::ROWS];
+    float *o = (float *)p.o + ((int64_t)head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
+    float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS], row_sum[T::ROWS];
     attend<T>(smem, p, vectorized, head, query0, 0, end_key, O_rmem, row_max, row_sum);
     store_output<T>(o, p.nq - query0, p.head_dim, vectorized, O_rmem, row_sum);
 }
 
 template <class T>
 static cudaError_t launch(const struct KernelConfig *config, const struct attention_problem *p, cudaStream_t stream) {
-    const int64_t blocks = (int64_t)p->batch * p->heads * ((p->nq + T::QUERIES - 1) / T::QUERIES);
-    if (blocks > INT32_MAX)
-        return cudaErrorInvalidConfiguration;
-    const cudaError_t error = opt_in_shared_memory(config);
+    int blocks = 0;
+    const cudaError_t error = prepare_launch(config, p, &blocks);
     if (error != cudaSuccess)
         return error;
-    attention_kernel<T><<<(unsigned)blocks, T::THREADS, sizeof(T), stream>>>(*p, rows_are_float4(p));
+    attention_kernel<T><<<blocks, T::THREADS, sizeof(T), stream>>>(*p, rows_are_float4(p));
     return cudaGetLastError();
 }
 
@@ -269,19 +210,14 @@ static struct KernelConfig make_config() {
     return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
 }
 
-// A lane holds 64 scores and 128 outputs here, which leave no registers for the row sums.
-using Tile128 = KernelTraits<128, 8, 8, 8, 64, volatile float>;
-
 static const struct KernelConfig configs[] = {
-    make_config<KernelTraits<32, 4, 8, 8, 64>>(),
-    make_config<KernelTraits<64, 4, 8, 8, 64>>(),
-    make_config<Tile128>(),
-    make_config<KernelTraits<256, 4, 16, 8, 64>>(),
-    make_config<KernelTraits<512, 4, 16, 4, 32>>(),
+    make_config<KernelTraits<32, 4, 8, 8, 64>>(),   make_config<KernelTraits<64, 4, 8, 8, 64>>(),
+    make_config<KernelTraits<128, 8, 8, 8, 64>>(),  make_config<KernelTraits<256, 4, 16, 8, 64>>(),
+    make_config<KernelTraits<512, 4, 16, 4, 32>>(), {},
 };
 
 static size_t shared_bytes(const struct attention_problem *p) {
-    return first_config(p, configs)->shared_bytes;
+    return select_config(p, configs)->shared_bytes;
 }
 
 const struct attention_lesson attention_lesson = {
@@ -298,6 +234,6 @@ const struct attention_lesson attention_lesson = {
 };
 
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
-    const struct KernelConfig *config = first_config(p, configs);
+    const struct KernelConfig *config = select_config(p, configs);
     return config->launch(config, p, stream);
 }

@@ -1,7 +1,6 @@
 // Lesson 08: Stream-K. The key tiles of all heads and queries are partitioned evenly among the resident blocks.
 //
-// If several blocks process the keys of a work tile, each writes a partial result, and a second kernel combines the
-// partial results (fix-up). Small problems use smaller tiles, so that there is at least one per SM.
+// If several blocks process the keys of a work tile, each writes a partial result, and a second kernel combines them.
 #include "attention.h"
 #include "cp_async.cuh"
 #include "even_shares.cuh"
@@ -12,9 +11,8 @@
 #include "outer_product.cuh"
 #include "reduce.cuh"
 #include "tile.cuh"
+#include "transposed.cuh"
 
-constexpr int UNROLL = 8;
-constexpr int FIX_UP_WARPS = 8;
 constexpr float LOG2_E = 1.44269504f;
 constexpr float RESCALE_THRESHOLD = 8.0f; // in log2 units: rescale only if a weight would exceed 2^8
 static_assert(RESCALE_THRESHOLD < 64, "sums of weights up to 2^RESCALE_THRESHOLD must not overflow a float");
@@ -22,61 +20,54 @@ static_assert(RESCALE_THRESHOLD < 64, "sums of weights up to 2^RESCALE_THRESHOLD
 // A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
 // few sizes, so that register arrays have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS /
 // LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
-template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_, class SUM = float>
+template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_>
 struct KernelTraits {
-    using Sum = SUM; // volatile: in local memory
     static constexpr int D = D_, ROWS = ROWS_, KEYS = KEYS_, THREADS = WARPS * WARP_SIZE;
     static constexpr int LANES_PER_ROW = LANES; // lanes that hold one row of S and of O
     static constexpr int WARP_ROWS = WARP_SIZE / LANES_PER_ROW * ROWS, QUERIES = WARPS * WARP_ROWS;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
-    static constexpr int VECTOR = LANE_KEYS < 4 ? LANE_KEYS : 4; // adjacent columns of a lane, one 16-byte load
+    static constexpr int VECTOR = LANE_KEYS < 4 ? LANE_KEYS : 4; // adjacent columns of a lane
+    static constexpr int UNROLL = D == 128 ? 16 : 8;             // k-steps of Q K^T: what measured best
     static constexpr int SUBTILE = VECTOR * LANES_PER_ROW;       // keys whose weights are in shared memory at a time
     static_assert(ROWS % 4 == 0 && KEYS % SUBTILE == 0 && D % SUBTILE == 0, "a lane owns whole vectors");
+    using Weights = float[LANES_PER_ROW][VECTOR * WARP_ROWS + 4]; // [key / VECTOR][key % VECTOR][row], 4 of padding
 
-    // Q, K and the weights P are transposed, so that the operands of adjacent results are contiguous.
+    // Q, K and P are transposed, so that the operands of adjacent results are contiguous.
     float Q[D][QUERIES];
     float K[D][KEYS + 4]; // rows start four banks apart: a warp that writes 8 columns of 4 keys accesses each bank once
     float V[KEYS][D];
-    float P[WARPS][LANES_PER_ROW][VECTOR * WARP_ROWS + 4]; // [key / VECTOR][key % VECTOR][row], padded by four banks
+    Weights P[WARPS];
 };
 
-// The index of a lane's i-th row within its warp, and of its j-th column within the tile.
+// The index of a lane's i-th row within its warp, and of its j-th column within the tile: LANES_PER_ROW adjacent lanes
+// share vectors of four adjacent rows, and each of them owns vectors of VECTOR adjacent columns.
 template <class T>
 __device__ inline int row_of(int i, int lane) {
-    int row = i % 4; // within its vector
-    row += i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4;
-    return row;
+    return i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4 + i % 4;
 }
 template <class T>
 __device__ inline int column_of(int j, int lane) {
     return j / T::VECTOR * T::SUBTILE + lane % T::LANES_PER_ROW * T::VECTOR + j % T::VECTOR;
 }
 
-// S_rmem += Q K^T for the lane's rows and keys. Prefetches the operands of the next k-step during this one.
+// S_rmem += Q K^T for the lane's rows and keys.
 template <class T>
 __device__ inline void gemm_qk(float (&S_rmem)[T::ROWS][T::LANE_KEYS], const T &smem, int warp_row0, int lane) {
-    float q[2][T::ROWS], k[2][T::LANE_KEYS];
-    load_operands<T>(q[0], k[0], &smem.Q[0][warp_row0], smem.K[0], lane);
-#pragma unroll 1
-    for (int column0 = 0; column0 < T::D; column0 += UNROLL)
-#pragma unroll
-        for (int i = 0; i < UNROLL; i++) {
-            const int next = (column0 + i + 1) % T::D;
-            load_operands<T>(q[1 - i % 2], k[1 - i % 2], &smem.Q[next][warp_row0], smem.K[next], lane);
-            add_outer_product(S_rmem, q[i % 2], k[i % 2]);
-        }
+#pragma unroll(T::UNROLL)
+    for (int column = 0; column < T::D; column++)
+        add_outer_product<T>(S_rmem, &smem.Q[column][warp_row0], smem.K[column], lane);
 }
 
 // Updates the running maximum of each row, and rescales the running sum and the output accumulator to it.
 template <class T>
 __device__ inline void update_row_max(const float (&lane_max)[T::ROWS], float (&row_max)[T::ROWS],
-                                      typename T::Sum (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
+                                      float (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
 #pragma unroll
     for (int i = 0; i < T::ROWS; i++) {
         const float new_max = fmaxf(row_max[i], lanes_max<T::LANES_PER_ROW>(lane_max[i]));
         const float rescale = new_max == -INFINITY ? 0.0f : ex2(row_max[i] - new_max); // -inf - -inf would be NaN
         row_max[i] = new_max;
-        row_sum[i] = row_sum[i] * rescale;
+        row_sum[i] *= rescale;
 #pragma unroll
         for (int j = 0; j < T::LANE_COLUMNS; j++)
             O_rmem[i][j] *= rescale;
@@ -86,7 +77,7 @@ __device__ inline void update_row_max(const float (&lane_max)[T::ROWS], float (&
 // Updates the row maxima, replaces the scores of a tile by their weights, and adds the weights to the row sums.
 template <class T>
 __device__ inline void online_softmax(float (&S_rmem)[T::ROWS][T::LANE_KEYS], float (&row_max)[T::ROWS],
-                                      typename T::Sum (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
+                                      float (&row_sum)[T::ROWS], float (&O_rmem)[T::ROWS][T::LANE_COLUMNS]) {
     float lane_max[T::ROWS]; // over the scores of this lane
     bool must_rescale = false;
     for (int i = 0; i < T::ROWS; i++) {
@@ -101,15 +92,15 @@ __device__ inline void online_softmax(float (&S_rmem)[T::ROWS][T::LANE_KEYS], fl
         const float shift = row_max[i] == -INFINITY ? 0.0f : row_max[i];
         for (int j = 0; j < T::LANE_KEYS; j++) {
             S_rmem[i][j] = ex2(S_rmem[i][j] - shift);
-            row_sum[i] = row_sum[i] + S_rmem[i][j];
+            row_sum[i] += S_rmem[i][j];
         }
     }
 }
 
-// Stores the weights of the first SUBTILE keys in shared memory, transposed, four rows at a time.
+// Stores the weights of the lane's rows and first VECTOR keys in shared memory.
 template <class T>
-__device__ inline void store_weights(float (*P_smem)[T::VECTOR * T::WARP_ROWS + 4],
-                                     const float (&S_rmem)[T::ROWS][T::LANE_KEYS], int lane) {
+__device__ inline void store_weights(typename T::Weights &P_smem, const float (&S_rmem)[T::ROWS][T::LANE_KEYS],
+                                     int lane) {
     for (int j = 0; j < T::VECTOR; j++)
         for (int i = 0; i < T::ROWS; i += 4) {
             const float rows[4] = {S_rmem[i][j], S_rmem[i + 1][j], S_rmem[i + 2][j], S_rmem[i + 3][j]};
@@ -117,29 +108,13 @@ __device__ inline void store_weights(float (*P_smem)[T::VECTOR * T::WARP_ROWS + 
         }
 }
 
-// O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp attends only to keys 0 .. row0_last_key + r.
-// A masked value must not even be multiplied by its weight of 0, since the value may be NaN.
-template <bool MASKED, class T>
-__device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
-                               const float (*P_smem)[T::VECTOR * T::WARP_ROWS + 4], const float (*V_smem)[T::D],
-                               int row0_last_key, int lane) {
-    constexpr int STEPS = MASKED ? 1 : UNROLL;
-#pragma unroll 1
-    for (int begin = 0; begin < T::SUBTILE; begin += STEPS)
-#pragma unroll
-        for (int key = begin; key < begin + STEPS; key++) {
-            float p[T::ROWS], v[T::LANE_COLUMNS];
-            load_operands<T>(p, v, &P_smem[key / T::VECTOR][key % T::VECTOR * T::WARP_ROWS], V_smem[key], lane);
-            if (!MASKED)
-                add_outer_product(O_rmem, p, v);
-            else
-#pragma unroll
-                for (int i = 0; i < T::ROWS; i++)
-                    if (key <= row0_last_key + row_of<T>(i, lane))
-#pragma unroll
-                        for (int j = 0; j < T::LANE_COLUMNS; j++)
-                            O_rmem[i][j] += p[i] * v[j];
-        }
+// O_rmem += P V for the lane's rows and columns.
+template <class T>
+__device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const typename T::Weights &P_smem,
+                               const float (*V_smem)[T::D], int lane) {
+#pragma unroll 8
+    for (int key = 0; key < T::SUBTILE; key++)
+        add_outer_product<T>(O_rmem, &P_smem[key / T::VECTOR][key % T::VECTOR * T::WARP_ROWS], V_smem[key], lane);
 }
 
 // Computes the attention of a block of queries to keys first_key .. end_key - 1: the output before the division, the
@@ -147,7 +122,7 @@ __device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
 template <class T>
 __device__ inline void attend(T &smem, const struct attention_problem &p, bool vectorized, int64_t head, int query0,
                               int first_key, int end_key, float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
-                              float (&row_max)[T::ROWS], typename T::Sum (&row_sum)[T::ROWS]) {
+                              float (&row_max)[T::ROWS], float (&row_sum)[T::ROWS]) {
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
     const float *q = (const float *)p.q + head * nq * head_dim; // [nq][head_dim]
     const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
@@ -156,8 +131,9 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, bool v
     const int causal_offset = p.causal ? nk - nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
 
     copy_transposed<T::D, T::KEYS, T::THREADS>(smem.K, k, first_key, nk, head_dim);
-    load_transposed<T::D, T::QUERIES, T::THREADS>(smem.Q, q, query0, nq, head_dim, vectorized,
-                                                  p.softmax_scale * LOG2_E);
+    float scale = p.softmax_scale;
+    scale *= LOG2_E;
+    load_transposed<T::D, T::QUERIES, T::THREADS>(smem.Q, q, query0, nq, head_dim, vectorized, scale);
     for (int i = 0; i < T::ROWS; i++) {
         row_max[i] = -INFINITY;
         row_sum[i] = 0.0f;
@@ -167,6 +143,7 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, bool v
         cp_async_wait_all();
         __syncthreads(); // K has arrived, and every warp has finished reading V
         copy_rows<T::D, T::KEYS, T::THREADS>(smem.V, v, key0, nk, head_dim, vectorized);
+
         float S_rmem[T::ROWS][T::LANE_KEYS] = {}; // scores, then weights
         gemm_qk<T>(S_rmem, smem, warp_row0, lane);
         cp_async_wait_all();
@@ -176,8 +153,7 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, bool v
 
         // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
         const int row0_last_key = query0 + warp_row0 + causal_offset - key0;
-        const bool masked = row0_last_key < T::KEYS - 1;
-        if (masked || key0 + T::KEYS > nk)
+        if (row0_last_key < T::KEYS - 1 || key0 + T::KEYS > nk)
             apply_mask<T>(S_rmem, row0_last_key, nk - 1 - key0, lane);
         online_softmax<T>(S_rmem, row_max, row_sum, O_rmem);
 
@@ -186,10 +162,7 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, bool v
             __syncwarp(); // all lanes have read the previous sub-tile
             store_weights<T>(smem.P[warp], S_rmem, lane);
             __syncwarp(); // all lanes wrote the weights, and all lanes read them
-            if (!masked)
-                gemm_pv<false, T>(O_rmem, smem.P[warp], smem.V + subtile, row0_last_key - subtile, lane);
-            else
-                gemm_pv<true, T>(O_rmem, smem.P[warp], smem.V + subtile, row0_last_key - subtile, lane);
+            gemm_pv<T>(O_rmem, smem.P[warp], smem.V + subtile, lane);
             shift_columns<T::VECTOR>(S_rmem); // the weights of the next sub-tile
         }
     }
@@ -198,18 +171,13 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, bool v
 // Divides the lane's rows and columns of the output by the row sums and stores them.
 template <class T>
 __device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, int head_dim, bool vectorized,
-                                    const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS],
-                                    const typename T::Sum (&row_sum)[T::ROWS], const float (&row_max)[T::ROWS],
-                                    Partial<T> *partial) {
+                                    const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (&row_sum)[T::ROWS]) {
     const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
 #pragma unroll
     for (int i = 0; i < T::ROWS; i++) {
         const int row = warp_row0 + row_of<T>(i, lane);
         const float sum = lanes_sum<T::LANES_PER_ROW>(row_sum[i]);
         const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a fully masked row is 0
-        // TODO 1 (about 4 lines): If there is a partial result, write the row's maximum and sum to it, by one lane of
-        // the row.
-        // END TODO 1
         if (row < rows)
 #pragma unroll
             for (int j = 0; j < T::LANE_COLUMNS; j += T::VECTOR)
@@ -218,78 +186,53 @@ __device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, i
     }
 }
 
-// Grid: one block per share, all resident at the same time. A block processes the key tiles of its share, work tile
-// after work tile. It stores the output of a work tile whose keys are all in its share, else a partial result for
-// fix_up(). Within a work tile, warps and lanes own rows and columns, and wait for one another, as in lesson 06. Blocks
-// never wait for one another.
+// Fix-up: adds a row of a partial result, rescaled to the maximum of the row over all partial results.
 template <class T>
-__global__ void __launch_bounds__(T::THREADS)
-    attention_kernel(const struct attention_problem p, bool vectorized, const struct EvenShares scheduler,
-                     Partial<T> *partials /* [shares][2] */, Split *splits /* [shares] */) {
-    extern __shared__ float4 dynamic_smem[];
-    T &smem = *reinterpret_cast<T *>(dynamic_smem);
-    if (threadIdx.x == 0)
-        splits[blockIdx.x] = {-1, 0, 0, 0};
-    int first_tile = scheduler.first_tile_of(blockIdx.x);
-    const int end_tile = scheduler.first_tile_of(blockIdx.x + 1);
-    while (first_tile < end_tile) {
-        const EvenShares::WorkTile work_tile = scheduler.work_tile_at(first_tile);
-        const int first = first_tile - work_tile.first_tile,
-                  end = min(work_tile.tiles, end_tile - work_tile.first_tile);
-        float *o = (float *)p.o + ((int64_t)work_tile.head * p.nq + work_tile.query0) * p.head_dim; // [rows][head_dim]
-
-        float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS];
-        typename T::Sum row_sum[T::ROWS];
-        attend<T>(smem, p, vectorized, work_tile.head, work_tile.query0, first * T::KEYS, end * T::KEYS, O_rmem,
-                  row_max, row_sum);
-        Partial<T> *partial =
-            end - first == work_tile.tiles ? NULL : &partials[scheduler.partial_index(blockIdx.x, work_tile)];
-        store_output<T>(partial ? partial->O[0] : o, partial ? T::QUERIES : p.nq - work_tile.query0,
-                        partial ? T::D : p.head_dim, partial || vectorized, O_rmem, row_sum, row_max, partial);
-        if (partial && first == 0 && threadIdx.x == 0)
-            splits[blockIdx.x] = {work_tile.head, work_tile.query0, scheduler.partial_index(blockIdx.x, work_tile),
-                                  scheduler.share_index(work_tile.first_tile + work_tile.tiles - 1)};
-        first_tile = work_tile.first_tile + end;
-    }
+__device__ inline void add_partial(const Partial<T> &partial, int row, float row_max, float &row_sum,
+                                   float (&O_rmem)[T::D / WARP_SIZE]) {
+    // TODO 1 (about 4 lines): Add the sum of the partial result, and weighted by it this lane's columns lane, lane +
+    // WARP_SIZE, ... of its O, which is divided by that sum; both are relative to partial.row_max[row]. If every
+    // partial result of the row is fully masked, row_max is -inf: avoid NaN.
+    // END TODO 1
 }
 
-// Stream-K fix-up: combines the partial results of the work tile that begins in share blockIdx.x and continues after
-// it. Grid: (shares, QUERIES / FIX_UP_WARPS). A warp owns one row, a lane every 32nd column; warps do not wait for one
-// another, and stream order makes all partial results complete. Above D=64, two blocks per SM: with this register
-// budget ptxas keeps the loads of eight partial results in flight, not of one.
+// Grid: one block per share, all resident at the same time; no block waits for another.
+// A block computes QUERIES rows of the output, a warp WARP_ROWS of them, and a lane ROWS rows by LANE_COLUMNS columns.
+// All threads of the block load the tiles, and wait for one another at __syncthreads() before they read a tile and
+// before they overwrite it. P is exchanged only within a warp, whose lanes wait for one another at __syncwarp().
 template <class T>
-__global__ void __launch_bounds__(FIX_UP_WARPS *WARP_SIZE, T::D > 64 ? 2 : 0)
-    fix_up(const struct attention_problem p, const Partial<T> *partials /* [shares][2] */,
-           const Split *splits /* [shares] */) {
-    const int lane = threadIdx.x % WARP_SIZE, row = blockIdx.y * FIX_UP_WARPS + threadIdx.x / WARP_SIZE;
-    const struct Split split = splits[blockIdx.x];
-    if (split.head < 0 || split.query0 + row >= p.nq)
-        return;
-
-    float row_sum = 0.0f, O_rmem[T::D / WARP_SIZE] = {};
-    // TODO 2 (about 14 lines): Combine the partial results of shares blockIdx.x .. split.last_share; the first has
-    // index split.first_partial, the others 2 * share. Their O is already divided by row_sum, so multiply it by
-    // row_sum, rescaled to the largest row_max. Add up these weights, and weighted by them this lane's columns of O. If
-    // every partial result of the row is fully masked, avoid NaN.
-    // END TODO 2
-    float *o = (float *)p.o + ((int64_t)split.head * p.nq + split.query0 + row) * p.head_dim; // [head_dim]
-    for (int j = 0; j < T::D / WARP_SIZE; j++)
-        if (j * WARP_SIZE + lane < p.head_dim)
-            o[j * WARP_SIZE + lane] = row_sum == 0.0f ? 0.0f : O_rmem[j] / row_sum;
+__global__ void __launch_bounds__(T::THREADS)
+    attention_kernel(const struct attention_problem p, bool vectorized, const struct EvenShares scheduler) {
+    extern __shared__ float4 dynamic_smem[];
+    T &smem = *reinterpret_cast<T *>(dynamic_smem);
+    const int end_tile = scheduler.first_tile_of(blockIdx.x + 1);
+    for (int tile = scheduler.first_tile_of(blockIdx.x); tile < end_tile;) {
+        const EvenShares::WorkTile work_tile = scheduler.work_tile_at(tile);
+        const int head = work_tile.head, query0 = work_tile.query0;
+        const int first = tile - work_tile.first_tile, end = min(work_tile.tiles, end_tile - work_tile.first_tile);
+        float *o = (float *)p.o + ((int64_t)head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
+        float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS], row_sum[T::ROWS];
+        attend<T>(smem, p, vectorized, head, query0, first * T::KEYS, end * T::KEYS, O_rmem, row_max, row_sum);
+        // TODO 2 (about 4 lines): Call store_output(o, p.nq - query0, p.head_dim, vectorized, O_rmem, row_sum) or
+        // store_partial(p, index, O_rmem, row_max, row_sum). A share has two partial results, of index 2 * blockIdx.x
+        // for a work tile that began in an earlier share, and 2 * blockIdx.x + 1 for one that begins in this share.
+        // END TODO 2
+        tile += end - first;
+    }
 }
 
 template <class T>
 static cudaError_t launch(const struct KernelConfig *config, const struct attention_problem *p, cudaStream_t stream) {
-    struct EvenShares scheduler;
-    const cudaError_t error = make_even_shares(&scheduler, config, p);
+    int blocks = 0;
+    const cudaError_t error = max_resident_blocks(config, &blocks);
     if (error != cudaSuccess)
         return error;
-    Partial<T> *partials = (Partial<T> *)p->workspace;
-    Split *splits = (Split *)(partials + 2 * scheduler.shares);
-    attention_kernel<T>
-        <<<scheduler.shares, T::THREADS, sizeof(T), stream>>>(*p, rows_are_float4(p), scheduler, partials, splits);
-    const dim3 fix_up_grid(scheduler.shares, T::QUERIES / FIX_UP_WARPS);
-    fix_up<T><<<fix_up_grid, FIX_UP_WARPS * WARP_SIZE, 0, stream>>>(*p, partials, splits);
+    const struct EvenShares scheduler = make_even_shares(config, p, blocks);
+    attention_kernel<T><<<scheduler.shares, T::THREADS, sizeof(T), stream>>>(*p, rows_are_float4(p), scheduler);
+    // TODO 3 (about 1 line): Launch fix_up, which combines the partial results: FIX_UP_THREADS threads per block, a
+    // grid of one block per share by T::QUERIES / FIX_UP_ROWS. What makes the partial results complete before it reads
+    // them?
+    // END TODO 3
     return cudaGetLastError();
 }
 
@@ -298,13 +241,10 @@ static struct KernelConfig make_config() {
     return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
 }
 
-// A lane holds 64 scores and 128 outputs here, which leave no registers for the row sums.
-using Traits128 = KernelTraits<128, 8, 8, 8, 64, volatile float>;
-
 static const struct KernelConfig configs[] = {
     make_config<KernelTraits<32, 4, 8, 8, 64>>(),   make_config<KernelTraits<32, 4, 16, 4, 32>>(),
     make_config<KernelTraits<64, 4, 8, 8, 64>>(),   make_config<KernelTraits<64, 4, 16, 8, 64>>(),
-    make_config<KernelTraits<64, 4, 16, 4, 32>>(),  make_config<Traits128>(),
+    make_config<KernelTraits<64, 4, 16, 4, 32>>(),  make_config<KernelTraits<128, 8, 8, 8, 64>>(),
     make_config<KernelTraits<128, 4, 16, 8, 64>>(), make_config<KernelTraits<128, 4, 16, 4, 32>>(),
     make_config<KernelTraits<256, 4, 16, 8, 64>>(), make_config<KernelTraits<256, 4, 16, 4, 32>>(),
     make_config<KernelTraits<512, 4, 16, 4, 32>>(), {},

@@ -1,22 +1,23 @@
-// Lesson 19: a persistent kernel. Blocks process work tile after work tile as one stream of key tiles: head by head,
-// the longest first within a head, the last heads interleaved. The first Q K^T of a work tile is issued before the last
-// P V of the previous one, whose output is stored while the next work tile is computed.
+// Lesson 19: one stream of key tiles. The first Q K^T of a work tile is issued before the last P V of the previous one,
+// whose output is stored while the next work tile is computed.
 //
 // architecture: sm_90a
 #include "accumulator_layout.cuh"
 #include "attention.h"
-#include "chunk.cuh"
 #include "epilogue.cuh"
 #include "hopper.cuh"
 #include "kernel_config.cuh"
+#include "load_kv.cuh"
 #include "online_softmax.cuh"
 #include "tensor_maps.cuh"
 #include "tile_counter.cuh"
 #include "tile_scheduler.cuh"
 #include "tma_pipeline.cuh"
+#include "warp_specialization.cuh"
+#include "warpgroup_gemm.cuh"
+#include "wgmma.cuh"
+#include "work_tile.cuh"
 
-constexpr float RESCALE_THRESHOLD = 8.0f; // in log2 units: rescale only if a weight would exceed 2^8
-constexpr int NO_CAUSAL_LIMIT = 1 << 30;
 constexpr int PINGPONG_BARRIER = 8; // ID of the first named barrier of ping-pong scheduling, one per consumer warpgroup
 
 // A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
@@ -29,212 +30,173 @@ struct KernelTraits {
     static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS;
     static constexpr int THREADS = (CONSUMER_WARPGROUPS + 1) * WARPGROUP_SIZE; // with the producer warpgroup
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
+    // Registers per thread, with 2, 3, 4 consumer warpgroups. At launch each thread of the block has 168, 128, 96.
+    static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
     // Whether a warpgroup skips the tiles that are fully masked for it; otherwise they are too few to pay for the code.
     static constexpr bool SKIPS_TILES = QUERIES > KEYS;
     static constexpr int PANELS = (D + PANEL - 1) / PANEL;
-    // Registers per thread, with 2, 3, 4 consumer warpgroups. At launch each thread of the block has 168, 128, 96.
-    static constexpr int REGISTERS[] = {232, 160, 112}, PRODUCER_REGISTERS[] = {40, 32, 32};
     static_assert(has_wgmma(KEYS) && has_wgmma(D), "wgmma.cuh has a wgmma with N = KEYS, and one with N = D");
 
     // A panel has 64 columns of all rows: rows of 128 bytes, swizzled.
     E Q[2][PANELS][QUERIES][PANEL]; // double-buffered; the output of a work tile overwrites its queries
     E K[STAGES][PANELS][KEYS][PANEL];
     E V[STAGES][PANELS][KEYS][PANEL];
-    WorkTile work_tile[2];
-    uint64_t Q_full[2], K_full[STAGES], V_full[STAGES]; // mbarriers: the TMA load is complete
-    uint64_t K_empty[STAGES], V_empty[STAGES];          // the consumer warpgroups have released the stage
-    // Per consumer warpgroup 128 + 1 arrivals: each thread has read work_tile, and TMA has read the output from Q.
-    uint64_t Q_empty[2];
+    WorkTile work_tile[2];          // of these queries
+    uint64_t Q_full[2], Q_empty[2]; // mbarriers: the TMA load is complete
+    uint64_t K_full[STAGES], V_full[STAGES];
+    uint64_t K_empty[STAGES], V_empty[STAGES]; // the consumer warpgroups have released the stage
 };
 
-// The producer, one thread. In the order of use, it loads K of a tile and then V of the previous tile, which may belong
-// to the previous work tile; each as soon as the consumers have released its stage.
+// The producer, one thread. tile_counter: the number of requests by all blocks, including unsuccessful ones.
 template <class T>
 __device__ inline void produce(T &smem, const TensorMaps &maps, const struct attention_problem &p,
-                               const TileScheduler &scheduler) {
+                               unsigned *tile_counter) {
     PipelineState<T::STAGES> pipe_k, pipe_v;
     PipelineState<2> pipe_q;
-    int work_tile_index = blockIdx.x, v_key0 = 0;
-    WorkTile work_tile = work_tile_at<T>(p, scheduler, work_tile_index), next_work_tile = {}, v_work_tile = {};
-    for (; work_tile.end_key > 0; work_tile = next_work_tile) {
-        const int last_key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
-        for (int key0 = last_key0; key0 >= 0; key0 -= T::KEYS, pipe_k.advance()) {
-            mbarrier_wait(&smem.K_empty[pipe_k.stage], pipe_k.phase ^ 1);
-            tma_load_tile<T::PANELS>(smem.K[pipe_k.stage], &smem.K_full[pipe_k.stage], maps.k, key0, work_tile.kv_head,
-                                     work_tile.batch, createpolicy_evict_last());
-            if (key0 == last_key0)
-                pass_work_tile(smem, maps, pipe_q, work_tile);
-            producer_load_v(smem, maps, pipe_v, v_work_tile, v_key0);
-            v_work_tile = work_tile, v_key0 = key0;
-            // The atomic is issued at the first tile and its result used at the second one, which hides its latency.
-            // TODO 1 (about 6 lines): Get the next work tile from the scheduler. The counter wraps to 0 after the last
-            // work tile.
-            // END TODO 1
+    WorkTile previous = {};
+    for (int index = blockIdx.x;; pipe_q.advance()) {
+        const WorkTile work_tile = lpt_work_tile_at<T>(p, index);
+        mbarrier_wait(&smem.Q_empty[pipe_q.stage], pipe_q.phase ^ 1);
+        smem.work_tile[pipe_q.stage] = work_tile;
+        if (work_tile.end_key == 0) {
+            mbarrier_arrive(&smem.Q_full[pipe_q.stage]);
+            break;
         }
+        tma_load_tile(smem.Q[pipe_q.stage], &smem.Q_full[pipe_q.stage], maps.q, work_tile.query0, work_tile.head,
+                      work_tile.batch);
+        index = gridDim.x + atomicInc(tile_counter, num_work_tiles(p, T::QUERIES) - 1);
+        load_kv_stream(smem, maps, previous, work_tile, pipe_k, pipe_v);
+        previous = work_tile;
     }
-    pass_work_tile(smem, maps, pipe_q, work_tile);
-    producer_load_v(smem, maps, pipe_v, v_work_tile, v_key0);
+    load_kv_stream(smem, maps, previous, {}, pipe_k, pipe_v);
 }
 
-// Issues the wgmmas of S_rmem = Q K^T for the warpgroup's rows and all keys of the tile.
+// Computes the block's part of the attention.
 template <class T, class E = typename T::E>
-__device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q, uint32_t k) {
-    q = warp_uniform(q), k = warp_uniform(k);
-#pragma unroll
-    for (int column = 0; column < T::D; column += 16) {
-        const int panel = column / PANEL, panel_column = column % PANEL;
-        wgmma<E>(S_rmem, q + descriptor_offset((panel * T::QUERIES * PANEL + panel_column) * sizeof(E)),
-                 k + descriptor_offset((panel * T::KEYS * PANEL + panel_column) * sizeof(E)), column > 0);
-    }
-}
-
-// Issues the wgmmas of O_rmem += P V for the warpgroup's rows and all columns.
-template <class T, class E = typename T::E>
-__device__ inline void issue_pv(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], const uint32_t (&P_rmem)[T::KEYS / 16][4],
-                                uint32_t v) {
-    v = warp_uniform(v);
-#pragma unroll
-    for (int key = 0; key < T::KEYS; key += 16) {
-        wgmma<E>(O_rmem, P_rmem[key / 16], v + descriptor_offset(key * PANEL * sizeof(E)));
-    }
-}
-
-// The consumers: compute the attention of work tile after work tile.
-template <class T, class E = typename T::E>
-__device__ inline void consume(T &smem, const TensorMaps &maps, const struct attention_problem &p,
-                               const TileScheduler &scheduler) {
-    const int lane = threadIdx.x % WARP_SIZE, warp_row0 = consumer_thread() / WARP_SIZE * WARP_ROWS;
-    const int consumer_warpgroup = canonical_warpgroup_index() - 1;
-    const int next_consumer_warpgroup = (consumer_warpgroup + 1) % T::CONSUMER_WARPGROUPS;
-    const int warpgroup_row0 = consumer_warpgroup * WARPGROUP_ROWS;
-    const float scale = scheduler.softmax_scale_log2;
+__device__ inline void attend(T &smem, const TensorMaps &maps, const struct attention_problem &p, float scale) {
+    WorkTile work_tile = {};
+    PipelineState<2> pipe_q;
+    const int thread = consumer_thread(), lane = thread % WARP_SIZE, warp_row0 = thread / WARP_SIZE * WARP_ROWS;
+    const int warpgroup = canonical_warpgroup_index() - 1, warpgroup_row0 = warpgroup * WARPGROUP_ROWS;
     const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
     PipelineState<T::STAGES> pipe_k, pipe_v; // of the tile whose Q K^T is next, and of the tile whose P V is next
-    PipelineState<2> pipe_q;
-    WorkTile work_tile = {};
-    // Stages of Q: of the work tile whose P V is pending, and of the one whose output TMA is storing; -1: none
-    int pending_q_stage = -1, storing_q_stage = -1;
     float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
-    RowState softmax, pending_softmax;
+    bool pending = false; // whether the last P V of the previous work tile, in the other stage of Q, is to be issued
+    RowState<LANE_ROWS> softmax, pending_softmax;
     uint32_t P_rmem[T::KEYS / 16][4] = {};
+    // The matrix descriptors of the first stages; those of later stages are an addition away.
+    const uint32_t q_desc = descriptor_low(smem.Q[0][0][warpgroup_row0]), k_desc = descriptor_low(smem.K[0]);
+    const uint32_t v_desc = descriptor_low(smem.V[0], sizeof(T::V[0][0]));
 
-    auto pingpong_sync = [&] { bar_sync(PINGPONG_BARRIER + consumer_warpgroup, 2 * WARPGROUP_SIZE); };
-    auto pingpong_arrive = [&] { bar_arrive(PINGPONG_BARRIER + next_consumer_warpgroup, 2 * WARPGROUP_SIZE); };
-    auto release_storing_q_stage = [&] { // the stage is free when TMA has read the output
-        if (storing_q_stage >= 0 && threadIdx.x % WARPGROUP_SIZE == 0) {
-            cp_async_bulk_wait_group_read();
-            mbarrier_arrive(&smem.Q_empty[storing_q_stage]);
-        }
-        storing_q_stage = -1;
+    auto pingpong_sync = [&] { bar_sync(PINGPONG_BARRIER + warpgroup, 2 * WARPGROUP_SIZE); };
+    auto pingpong_arrive = [&] {
+        bar_arrive(PINGPONG_BARRIER + (warpgroup + 1) % T::CONSUMER_WARPGROUPS, 2 * WARPGROUP_SIZE);
     };
     auto store_pending_output = [&] {
-        store_output_async(smem, pending_q_stage, maps, p, O_rmem, pending_softmax, consumer_thread());
-        storing_q_stage = pending_q_stage;
-        pending_q_stage = -1;
+        const int q_stage = pipe_q.stage ^ 1;
+        store_output_async<T::D>(smem.Q[q_stage], maps, p, smem.work_tile[q_stage], thread, O_rmem, pending_softmax);
+        cp_async_bulk_wait_group_read();
+        consumer_release(&smem.Q_empty[q_stage]);
+        pending = false;
     };
-    // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. FIRST: the first tile
-    // of a work tile. If no P V is pending then, a dummy P V is issued (P = 0, K instead of V), because ptxas
-    // serializes wgmmas that are issued in a branch. K is then released after it.
+    // One iteration of the main loop: Q K^T and softmax of a tile, and P V of the previous tile. Changes all variables
+    // above that are not constant.
+    // Tiles go from last to first: the partial tile and, with causal masking, the tiles on the diagonal come first.
+    // FIRST: the first tile of a work tile. If no P V is pending then, a dummy P V is issued: P is 0 and K is in place
+    // of V. The product adds nothing, and ptxas, which serializes wgmmas that are issued in a branch, sees none. K is
+    // then released after it.
     auto process_tile = [&](auto is_first, int key0) {
         constexpr bool FIRST = is_first.value;
+        const bool dummy_pv = FIRST && !pending;
         mbarrier_wait(&smem.K_full[pipe_k.stage], pipe_k.phase);
         pingpong_sync();
         wgmma_fence(S_rmem, O_rmem, P_rmem);
-        issue_qk<T>(S_rmem, descriptor_low(smem.Q[pipe_q.stage][0][warpgroup_row0]),
-                    descriptor_low(smem.K[pipe_k.stage]));
+        issue_qk<T>(S_rmem, q_desc + pipe_q.stage * descriptor_offset(sizeof(T::Q[0])),
+                    k_desc + pipe_k.stage * descriptor_offset(sizeof(T::K[0])));
         wgmma_commit_group();
-        const bool no_pending_pv = FIRST && pending_q_stage < 0;
-        if (!no_pending_pv)
+        if (!dummy_pv)
             mbarrier_wait(&smem.V_full[pipe_v.stage], pipe_v.phase);
         wgmma_fence(); // without it, ptxas inserts a fence after the branch and serializes wgmmas
         issue_pv<T>(O_rmem, P_rmem,
-                    descriptor_low(no_pending_pv ? smem.K[pipe_k.stage] : smem.V[pipe_v.stage], sizeof(T::V[0][0])));
+                    dummy_pv ? descriptor_low(smem.K[pipe_k.stage], sizeof(T::V[0][0]))
+                             : v_desc + pipe_v.stage * descriptor_offset(sizeof(T::V[0])));
         wgmma_commit_group();
         pingpong_arrive();
-        release_storing_q_stage();
         wgmma_wait_group<1>(S_rmem);
-        if (!no_pending_pv) // else the dummy P V still reads K
-            consumer_release(&smem.K_empty[pipe_k.stage]);
-        if (FIRST)
-            pending_softmax = softmax, softmax = {};
+        // TODO 1 (about 4 lines): Release the stage of K if nothing reads it any more. A new work tile starts with a
+        // new softmax; the output that is pending still needs the old one.
+        // END TODO 1
 
         // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
         const int row0_last_key = work_tile.query0 + warp_row0 + causal_offset - key0;
         if (row0_last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk)
             apply_mask(S_rmem, row0_last_key, p.nk - 1 - key0, lane);
-        const bool must_rescale = update_row_max_lazily(S_rmem, scale, RESCALE_THRESHOLD, softmax, rescale);
-        exponentiate<0, T::LANE_KEYS>(S_rmem, scale, softmax);
+        const bool must_rescale = update_row_max_lazily(S_rmem, scale, softmax, rescale);
+        exponentiate(S_rmem, scale, softmax);
         wgmma_wait_group<0>(O_rmem, P_rmem);
-        consumer_release(no_pending_pv ? &smem.K_empty[pipe_k.stage] : &smem.V_empty[pipe_v.stage]);
-        if (!FIRST && must_rescale)
-            rescale_rows(O_rmem, rescale);
-        // TODO 2 (about 5 lines): If a work tile's last P V has completed, store its output. A new work tile starts
-        // with a cleared accumulator. Record the stage of Q whose P V is pending next.
+        consumer_release(dummy_pv ? &smem.K_empty[pipe_k.stage] : &smem.V_empty[pipe_v.stage]);
+        // TODO 2 (about 6 lines): The last P V of the previous work tile has completed: store its output. A new work
+        // tile starts with a cleared accumulator, which needs no rescaling.
         // END TODO 2
         for (int key = 0; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
         pipe_v = pipe_k;
         pipe_k.advance();
     };
-    auto drain_pv = [&] { // issues the pending P V without another Q K^T, and stores the output
+    auto finish_pv = [&] { // issues the pending P V without another Q K^T, and stores the output
         mbarrier_wait(&smem.V_full[pipe_v.stage], pipe_v.phase);
         wgmma_fence(O_rmem, P_rmem);
-        issue_pv<T>(O_rmem, P_rmem, descriptor_low(smem.V[pipe_v.stage], sizeof(T::V[0][0])));
+        issue_pv<T>(O_rmem, P_rmem, v_desc + pipe_v.stage * descriptor_offset(sizeof(T::V[0])));
         wgmma_commit_group();
-        wgmma_wait_group<0>(O_rmem);
+        wgmma_wait_group<0>(O_rmem, P_rmem);
         consumer_release(&smem.V_empty[pipe_v.stage]);
         pending_softmax = softmax;
         store_pending_output();
         clear(P_rmem);
     };
     for (;; pipe_q.advance()) {
-        release_storing_q_stage();
         mbarrier_wait(&smem.Q_full[pipe_q.stage], pipe_q.phase);
         work_tile = warp_uniform_work_tile(smem.work_tile[pipe_q.stage]);
-        const int warpgroup_end_key =
-            T::SKIPS_TILES ? end_key_of(p, work_tile, warpgroup_row0, WARPGROUP_ROWS) : work_tile.end_key;
-        // Tiles go from last to first: the partial tile and, with causal masking, the tiles on the diagonal come first.
         int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
-        // Prevents a deadlock: the pending P V holds a stage of V that the producer needs if STAGES tiles or more are
-        // skipped. So issue it now; also if this warpgroup has no rows in the work tile, or no work is left.
-        if (T::SKIPS_TILES && pending_q_stage >= 0 &&
-            (warpgroup_end_key == 0 || key0 - warpgroup_end_key >= (T::STAGES - 1) * T::KEYS))
-            drain_pv();
-        if (work_tile.end_key == 0)
-            break;
-        // TODO 3 (about 11 lines): Skip the tiles that are fully masked for this warpgroup: keep the ping-pong order,
-        // and release their stages.
+        const int end_key = end_key_of(p, work_tile, warpgroup_row0, WARPGROUP_ROWS);
+        // The pending P V holds a stage of V that the producer needs if STAGES tiles or more are skipped: a deadlock.
+        const bool needs_stage = T::SKIPS_TILES && key0 - end_key >= (T::STAGES - 1) * T::KEYS;
+        // TODO 3 (about 4 lines): Finish the pending work tile at once where the next first tile comes too late or does
+        // not come at all; and stop if no work is left.
         // END TODO 3
-        if (warpgroup_end_key == 0) { // no rows: only the warpgroup's 129 arrivals
-            mbarrier_arrive(&smem.Q_empty[pipe_q.stage]);
-            consumer_release(&smem.Q_empty[pipe_q.stage]);
-            continue;
+        for (; T::SKIPS_TILES && key0 >= end_key; key0 -= T::KEYS, pipe_k.advance()) {
+            pingpong_sync();
+            pingpong_arrive();
+            if (threadIdx.x % WARPGROUP_SIZE < WARP_SIZE) {
+                mbarrier_wait(&smem.K_full[pipe_k.stage], pipe_k.phase);
+                consumer_release(&smem.K_empty[pipe_k.stage]);
+                mbarrier_wait(&smem.V_full[pipe_k.stage], pipe_k.phase);
+                consumer_release(&smem.V_empty[pipe_k.stage]);
+            }
+            bar_sync(1 + warpgroup, WARPGROUP_SIZE); // no warp runs ahead by a whole phase
         }
-        pipe_q.stage = __shfl_sync(ALL_LANES, pipe_q.stage, 0); // warp-uniform, for a uniform register
-        process_tile(std::true_type{}, key0);
-        while ((key0 -= T::KEYS) >= 0)
-            process_tile(std::false_type{}, key0);
+        process_tile(std::true_type(), key0);
+        for (key0 -= T::KEYS; key0 >= 0; key0 -= T::KEYS)
+            process_tile(std::false_type(), key0);
+        pending = true;
     }
-    if (!T::SKIPS_TILES && pending_q_stage >= 0) // else drained before the break
-        drain_pv();
-    release_storing_q_stage(); // the block must not exit before TMA has read its shared memory
 }
 
-// Grid: scheduler.num_blocks persistent blocks, which process work tiles of QUERIES queries.
-// Warpgroup 0 is the producer: its thread 0 issues the TMA loads and waits on the `empty` mbarriers. The other
-// warpgroups are consumers: each computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of
-// two rows (r and r + 8). Consumers wait on the `full` mbarriers. Named barrier 1 + consumer warpgroup index: its
-// threads wait for one another before the TMA store of its rows.
-// Named barrier PINGPONG_BARRIER + the same index: the warpgroup waits until the previous one has issued its GEMMs.
+// Grid: one block per SM, or per work tile of QUERIES queries if there are fewer.
+// A warpgroup computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of two rows.
+// Except warpgroup 0, the producer: its thread 0 issues the TMA loads and waits on the `empty` mbarriers, and the
+// consumers wait on the `full` mbarriers.
+// Named barrier PINGPONG_BARRIER + consumer warpgroup index: the warpgroup waits until the previous one has issued its
+// GEMMs.
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,
-                     const TileScheduler scheduler) {
+                     float softmax_scale_log2, unsigned *tile_counter) {
     extern __shared__ __align__(1024) unsigned char dynamic_smem[]; // the swizzle depends on address bits
     T &smem = *reinterpret_cast<T *>(dynamic_smem);
     if (threadIdx.x == 0) {
         mbarriers_init(smem.Q_full, 1);
-        mbarriers_init(smem.Q_empty, T::CONSUMER_WARPGROUPS * (WARPGROUP_SIZE + 1));
+        mbarriers_init(smem.Q_empty, T::CONSUMER_WARPGROUPS);
         mbarriers_init(smem.K_full, 1);
         mbarriers_init(smem.V_full, 1);
         mbarriers_init(smem.K_empty, T::CONSUMER_WARPGROUPS);
@@ -245,73 +207,37 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     if (canonical_warpgroup_index() == 0) {
         setmaxnreg_dec<T::PRODUCER_REGISTERS[T::CONSUMER_WARPGROUPS - 2]>();
         if (threadIdx.x == 0)
-            produce(smem, maps, p, scheduler);
+            produce(smem, maps, p, tile_counter);
         return;
     }
     setmaxnreg_inc<T::REGISTERS[T::CONSUMER_WARPGROUPS - 2]>();
-    if (consumer_thread() < WARPGROUP_SIZE)
-        bar_arrive(PINGPONG_BARRIER, 2 * WARPGROUP_SIZE); // for the last warpgroup: lets the first one begin
-    consume(smem, maps, p, scheduler);
+    if (consumer_thread() / WARPGROUP_SIZE == T::CONSUMER_WARPGROUPS - 1)
+        bar_arrive(PINGPONG_BARRIER, 2 * WARPGROUP_SIZE);
+    attend(smem, maps, p, softmax_scale_log2);
 }
 
+// softmax_scale_log2 is a kernel parameter, so that it is an operand in constant memory and takes no register.
 template <class T>
 static cudaError_t launch(const struct KernelConfig *config, const struct attention_problem *p, cudaStream_t stream) {
     struct TensorMaps maps;
-    struct TileScheduler scheduler;
-    cudaError_t error = make_tensor_maps(&maps, p, config);
+    unsigned *tile_counter;
+    int64_t blocks = num_work_tiles(*p, T::QUERIES);
+    cudaError_t error = blocks > INT32_MAX / 2 ? cudaErrorInvalidConfiguration : make_tensor_maps(&maps, p, config);
     if (error == cudaSuccess)
-        error = make_tile_scheduler(&scheduler, config, p);
+        error = limit_to_sms(&blocks);
     if (error == cudaSuccess)
-        error = acquire_tile_counter(&scheduler.tile_counter);
+        error = acquire_tile_counter(&tile_counter);
     if (error == cudaSuccess)
         error = opt_in_shared_memory(config);
     if (error != cudaSuccess)
         return error;
-    attention_kernel<T><<<scheduler.num_blocks, T::THREADS, sizeof(T), stream>>>(maps, *p, scheduler);
+    attention_kernel<T>
+        <<<(unsigned)blocks, T::THREADS, sizeof(T), stream>>>(maps, *p, p->softmax_scale * LOG2_E, tile_counter);
     return cudaGetLastError();
 }
 
-template <class T>
-static struct KernelConfig make_config() {
-    return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
-}
-
 template <class E>
-static const struct KernelConfig configs[] = {
-    make_config<KernelTraits<E, 64, 3, 128, 3>>(),
-    make_config<KernelTraits<E, 96, 2, 128, 2>>(),
-    make_config<KernelTraits<E, 128, 2, 128, 2>>(),
-    make_config<KernelTraits<E, 256, 2, 64, 1>>(),
-};
+using Configs = ConfigList<KernelTraits<E, 64, 3, 128, 3>, KernelTraits<E, 96, 2, 128, 2>,
+                           KernelTraits<E, 128, 2, 128, 2>, KernelTraits<E, 256, 2, 64, 1>>;
 
-static const struct KernelConfig *select_config(const struct attention_problem *p) {
-    return first_config(p, p->dtype == ATTENTION_FP16 ? configs<__half> : configs<__nv_bfloat16>);
-}
-
-static size_t shared_bytes(const struct attention_problem *p) {
-    return select_config(p)->shared_bytes;
-}
-
-const struct attention_lesson attention_lesson = {
-    .dtypes = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16,
-    .max_head_dim = 256,
-    .alignment = CHUNK,
-    .causal = 1,
-    .lse = 1,
-    .strided = 1,
-    .grouped_heads = 1,
-    .min_compute_capability = 90,
-    .shared_bytes = shared_bytes,
-    .positive_scale = 1,
-    .deterministic = 1,
-};
-
-// Tensors and their rows begin at multiples of 16 bytes, as TMA requires.
-cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
-    if (p->dtype == ATTENTION_FP32 || p->head_dim > attention_lesson.max_head_dim || !(p->softmax_scale > 0.0f))
-        return cudaErrorInvalidValue;
-    if (!tensors_are_aligned(p) || !rows_are_chunks(p))
-        return cudaErrorMisalignedAddress;
-    const struct KernelConfig *config = select_config(p);
-    return config->launch(config, p, stream);
-}
+#include "hopper_launch.cuh"

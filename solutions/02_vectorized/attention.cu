@@ -1,7 +1,6 @@
 // Lesson 02: the same algorithm with vectorized 16-byte loads, 32 keys in parallel, and the query in shared memory.
 //
-// Eight lanes compute a score and load 16 bytes of the key each; they reduce their partial dot products by three
-// shuffles.
+// Eight lanes compute a score, load 16 bytes of the key each, and reduce their partial dot products by three shuffles.
 #include "attention.h"
 #include "block_row.cuh"
 #include "float4.cuh"
@@ -13,7 +12,7 @@ constexpr int LANES_PER_KEY = 8;
 constexpr int KEYS_PER_ITERATION = THREADS / LANES_PER_KEY;
 static_assert(LANES_PER_KEY * sizeof(float4) == 128, "eight lanes read one 128-byte line of a key with one load");
 
-// Butterfly reduction: returns the sum over the eight lanes of a key in each of them.
+// Returns the sum of the values of all threads that compute a score, in each of them.
 __device__ float reduce_score(float value) {
     // TODO 1 (about 2 lines): Halve the distance from LANES_PER_KEY / 2 to 1. __shfl_xor_sync(ALL_LANES, value,
     // distance) returns the value of the lane at that distance.
@@ -23,17 +22,15 @@ __device__ float reduce_score(float value) {
     return value;
 }
 
-// Returns this lane's partial dot product of two rows. The partial dot products of the eight lanes add up to the score.
+// Computes this thread's partial dot product of two rows. Those of all threads of a score add up to it.
 template <bool VECTORIZED>
-__device__ float partial_dot(const float4 *Q_smem /* [columns] */, const float *k_row /* [head_dim] */, int columns,
-                             int head_dim) {
-    float partial = 0.0f;
+__device__ void partial_dot(float &partial, const float4 *Q_smem /* [columns] */, const float *k_row /* [head_dim] */,
+                            int columns, int head_dim) {
     // TODO 2 (about 2 lines): Multiply the float4s lane, lane + LANES_PER_KEY, and so on of the key by the same float4s
     // of Q_smem, and add up. load_float4 takes a column in floats.
     for (int column = threadIdx.x % LANES_PER_KEY; column < columns; column += LANES_PER_KEY)
         partial += dot(Q_smem[column], load_float4<VECTORIZED>(k_row, 4 * column, head_dim));
     // END TODO 2
-    return partial;
 }
 
 // Replaces the scores of a query by weights, not yet divided by their sum, which it returns. Subtracting the maximum
@@ -50,25 +47,26 @@ __device__ float softmax(float *weight /* [nk] */, int nk, float *max_smem, floa
     return block_sum(sum, sum_smem); // its barrier also makes the weights visible to the whole block
 }
 
-// Returns one float4 of the output before the division, summed over keys first_key, first_key + keys_per_iteration, ...
+// Sums up the values of a column (scalar or float4) times their weights: the output before the division.
 template <bool VECTORIZED>
-__device__ float4 weighted_sum(const float *weight /* [nk] */, const float *v /* [nk][head_dim] */, int column,
-                               int first_key, int keys_per_iteration, int nk, int head_dim) {
-    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    // TODO 3 (about 2 lines): Loop over these keys. add_scaled adds a weight times a float4 of v to sum.
-    for (int key = first_key; key < nk; key += keys_per_iteration)
-        add_scaled(sum, weight[key], load_float4<VECTORIZED>(v + (int64_t)key * head_dim, 4 * column, head_dim));
+__device__ void weighted_sum(float4 &sum, const float *weight /* [nk] */, const float *v /* [nk][head_dim] */,
+                             int column, int first_key, int keys_per_iteration, int nk, int head_dim) {
+    // TODO 3 (about 4 lines): Loop over these keys. add_scaled adds a weight times a float4 of v to sum.
+    for (int key = first_key; key < nk; key += keys_per_iteration) {
+        const float4 v4 = load_float4<VECTORIZED>(v + (int64_t)key * head_dim, 4 * column, head_dim);
+        add_scaled(sum, weight[key], v4);
+    }
     // END TODO 3
-    return sum;
 }
 
 // Grid: one block per query of each head of each batch.
-// A block computes 32 scores per iteration, a warp four of them, and eight lanes one. In the softmax a thread owns
-// every THREADS-th key, and in the output a float4 of every keys_per_iteration-th key. The threads wait for one another
-// at __syncthreads(), before they read shared or device memory that other threads of the block wrote.
+// A block computes the scores of 32 keys per iteration, a warp those of four keys, and eight lanes those of one key.
+// In the softmax a thread owns every THREADS-th key, and in the output a float4 of every keys_per_iteration-th key.
+// The threads wait for one another at each __syncthreads(), before they read memory that other threads wrote.
 template <bool VECTORIZED>
 __global__ void attention_kernel(const struct attention_problem p) {
-    __shared__ float4 Q_smem[MAX_ROW_FLOAT4S], O_smem[THREADS];
+    __shared__ float4 Q_smem[MAX_ROW_FLOAT4S];
+    __shared__ float4 O_smem[THREADS];
     __shared__ float max_smem[WARPS], sum_smem[WARPS];
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
     const int columns = (head_dim + 3) / 4;
@@ -79,17 +77,17 @@ __global__ void attention_kernel(const struct attention_problem p) {
     float *o = (float *)p.o + row * head_dim;                   // [head_dim]
     float *weight = (float *)p.workspace + row * nk;            // [nk]: scores, then weights
 
-    // The query is loaded from device memory once, not once per key.
     if (threadIdx.x < columns)
         Q_smem[threadIdx.x] = load_float4<VECTORIZED>(q, 4 * threadIdx.x, head_dim);
-    __syncthreads();
-
+    __syncthreads(); // Q_smem is complete
     // One score per key. Adjacent threads load adjacent elements of the key, so the loads are coalesced.
     for (int key0 = 0; key0 < nk; key0 += KEYS_PER_ITERATION) {
         const int key = key0 + threadIdx.x / LANES_PER_KEY;
         // Past the last key the lanes load the last key again, since all lanes of a warp must execute the shuffles.
         const float *k_row = k + (int64_t)min(key, nk - 1) * head_dim; // [head_dim]
-        const float score = p.softmax_scale * reduce_score(partial_dot<VECTORIZED>(Q_smem, k_row, columns, head_dim));
+        float partial = 0.0f;
+        partial_dot<VECTORIZED>(partial, Q_smem, k_row, columns, head_dim);
+        const float score = p.softmax_scale * reduce_score(partial);
         if (threadIdx.x % LANES_PER_KEY == 0 && key < nk)
             weight[key] = score;
     }
@@ -100,7 +98,7 @@ __global__ void attention_kernel(const struct attention_problem p) {
     const int column = threadIdx.x % columns, keys_per_iteration = THREADS / columns, first_key = threadIdx.x / columns;
     float4 acc = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (first_key < keys_per_iteration)
-        acc = weighted_sum<VECTORIZED>(weight, v, column, first_key, keys_per_iteration, nk, head_dim);
+        weighted_sum<VECTORIZED>(acc, weight, v, column, first_key, keys_per_iteration, nk, head_dim);
     reduce_and_store_row<VECTORIZED, THREADS>(o, acc, sum, O_smem, head_dim);
 }
 

@@ -2,7 +2,7 @@
 //
 // A block processes four queries, which share its loads of K and V. The cost: 16 nk bytes of shared memory for scores.
 #include "attention.h"
-#include "block_row.cuh"
+#include "block_rows.cuh"
 #include "float4.cuh"
 #include "reduce.cuh"
 
@@ -13,17 +13,17 @@ constexpr int LANES_PER_KEY = 8;
 constexpr int KEYS_PER_ITERATION = THREADS / LANES_PER_KEY;
 static_assert(LANES_PER_KEY * sizeof(float4) == 128, "eight lanes read one 128-byte line of a key with one load");
 
-// Butterfly reduction: returns the sum over the eight lanes of a key in each of them.
+// Returns the sum of the values of all threads that compute a score, in each of them.
 __device__ float reduce_score(float value) {
     for (int distance = LANES_PER_KEY / 2; distance > 0; distance /= 2)
         value += __shfl_xor_sync(ALL_LANES, value, distance);
     return value;
 }
 
-// Computes this lane's partial dot products of the queries and a key. Those of the eight lanes add up to the scores.
+// Computes this thread's partial dot product of two rows. Those of all threads of a score add up to it.
 template <bool VECTORIZED>
-__device__ void partial_dots(float partial[QUERIES], const float4 *Q_smem /* [QUERIES][columns] */,
-                             const float *k_row /* [head_dim] */, int columns, int head_dim) {
+__device__ void partial_dot(float partial[QUERIES], const float4 *Q_smem /* [QUERIES][columns] */, const float *k_row,
+                            int columns, int head_dim) {
     // TODO 1 (about 5 lines): As in lesson 02, but load each float4 of the key once and use it for all QUERIES.
     for (int column = threadIdx.x % LANES_PER_KEY; column < columns; column += LANES_PER_KEY) {
         const float4 k4 = load_float4<VECTORIZED>(k_row, 4 * column, head_dim);
@@ -51,25 +51,23 @@ __device__ float softmax(float *weight /* [nk] */, int nk, float *max_smem, floa
     return block_sum(sum, sum_smem); // its barrier also makes the weights visible to the whole block
 }
 
-// Computes one float4 of each output row before the division, summed over first_key, first_key + keys_per_iteration,
-// ...
+// Sums up the values of a column (scalar or float4) times their weights: the output before the division.
 template <bool VECTORIZED>
-__device__ void weighted_sums(float4 sum[QUERIES], const float *S_smem /* [QUERIES][nk] */,
-                              const float *v /* [nk][head_dim] */, int column, int first_key, int keys_per_iteration,
-                              int nk, int head_dim) {
+__device__ void weighted_sum(float4 sum[QUERIES], const float *weight /* [QUERIES][nk] */, const float *v, int column,
+                             int first_key, int keys_per_iteration, int nk, int head_dim) {
     // TODO 4 (about 5 lines): As in lesson 02, but load each float4 of v once and use it for all QUERIES.
     for (int key = first_key; key < nk; key += keys_per_iteration) {
         const float4 v4 = load_float4<VECTORIZED>(v + (int64_t)key * head_dim, 4 * column, head_dim);
         for (int i = 0; i < QUERIES; i++)
-            add_scaled(sum[i], S_smem[i * nk + key], v4);
+            add_scaled(sum[i], weight[i * nk + key], v4);
     }
     // END TODO 4
 }
 
 // Grid: one block per four queries, ceil(nq / QUERIES) per head of each batch.
-// A block computes the scores of 32 keys per iteration, a warp those of four keys, and eight lanes those of one. In the
-// softmax a thread owns every THREADS-th key, and in the output a float4 of every keys_per_iteration-th key. The
-// threads wait for one another at __syncthreads(), before they read shared memory that other threads wrote.
+// A block computes the scores of 32 keys per iteration, a warp those of four keys, and eight lanes those of one key.
+// In the softmax a thread owns every THREADS-th key, and in the output a float4 of every keys_per_iteration-th key.
+// The threads wait for one another at each __syncthreads(), before they read memory that other threads wrote.
 template <bool VECTORIZED>
 __global__ void attention_kernel(const struct attention_problem p) {
     extern __shared__ float4 Q_smem[]; // [QUERIES][columns]
@@ -77,50 +75,40 @@ __global__ void attention_kernel(const struct attention_problem p) {
     __shared__ float max_smem[QUERIES][WARPS], sum_smem[QUERIES][WARPS];
     const int nq = p.nq, nk = p.nk, head_dim = p.head_dim;
     const int columns = (head_dim + 3) / 4;
-    float *S_smem = (float *)(Q_smem + QUERIES * columns); // [QUERIES][nk]: scores, then weights
+    float *weight = (float *)(Q_smem + QUERIES * columns); // [QUERIES][nk]: scores, then weights
     const int query_blocks = (nq + QUERIES - 1) / QUERIES;
-    const int64_t head = blockIdx.x / query_blocks;
-    const int query0 = blockIdx.x % query_blocks * QUERIES;
+    const int64_t head = blockIdx.x / query_blocks, query0 = blockIdx.x % query_blocks * QUERIES;
     const float *q = (const float *)p.q + head * nq * head_dim; // [nq][head_dim]
     const float *k = (const float *)p.k + head * nk * head_dim; // [nk][head_dim]
     const float *v = (const float *)p.v + head * nk * head_dim; // [nk][head_dim]
     float *o = (float *)p.o + head * nq * head_dim;             // [nq][head_dim]
 
-    // Past the last query the block loads the last query again and stores nothing for it.
-    for (int i = threadIdx.x; i < QUERIES * columns; i += THREADS) {
-        const int query = min(query0 + i / columns, nq - 1), column = i % columns;
-        Q_smem[i] = load_float4<VECTORIZED>(q + (int64_t)query * head_dim, 4 * column, head_dim);
-    }
-    __syncthreads();
-
+    load_queries<VECTORIZED, QUERIES, THREADS>(Q_smem, q, query0, nq, head_dim);
+    __syncthreads(); // Q_smem is complete
     // One score per key. Adjacent threads load adjacent elements of the key, so the loads are coalesced.
     for (int key0 = 0; key0 < nk; key0 += KEYS_PER_ITERATION) {
         const int key = key0 + threadIdx.x / LANES_PER_KEY;
         // Past the last key the lanes load the last key again, since all lanes of a warp must execute the shuffles.
         const float *k_row = k + (int64_t)min(key, nk - 1) * head_dim; // [head_dim]
         float partial[QUERIES] = {};
-        partial_dots<VECTORIZED>(partial, Q_smem, k_row, columns, head_dim);
+        partial_dot<VECTORIZED>(partial, Q_smem, k_row, columns, head_dim);
         for (int i = 0; i < QUERIES; i++) {
             const float score = p.softmax_scale * reduce_score(partial[i]);
             if (threadIdx.x % LANES_PER_KEY == 0 && key < nk)
-                S_smem[i * nk + key] = score;
+                weight[i * nk + key] = score;
         }
     }
     __syncthreads(); // one thread wrote each score, all threads read them
     float sum[QUERIES];
     for (int i = 0; i < QUERIES; i++)
-        sum[i] = softmax(S_smem + i * nk, nk, max_smem[i], sum_smem[i]);
+        sum[i] = softmax(weight + i * nk, nk, max_smem[i], sum_smem[i]);
 
     // A thread owns a float4 of the output row and every keys_per_iteration-th key. Then the partial sums are reduced.
     const int column = threadIdx.x % columns, keys_per_iteration = THREADS / columns, first_key = threadIdx.x / columns;
     float4 acc[QUERIES] = {};
     if (first_key < keys_per_iteration)
-        weighted_sums<VECTORIZED>(acc, S_smem, v, column, first_key, keys_per_iteration, nk, head_dim);
-    for (int i = 0; i < QUERIES && query0 + i < nq; i++) {
-        reduce_and_store_row<VECTORIZED, THREADS>(o + (int64_t)(query0 + i) * head_dim, acc[i], sum[i], O_smem,
-                                                  head_dim);
-        __syncthreads(); // the next query overwrites O_smem
-    }
+        weighted_sum<VECTORIZED>(acc, weight, v, column, first_key, keys_per_iteration, nk, head_dim);
+    reduce_and_store_rows<VECTORIZED, THREADS>(o + (int64_t)query0 * head_dim, nq - query0, acc, sum, O_smem, head_dim);
 }
 
 static size_t dynamic_bytes(const struct attention_problem *p) {

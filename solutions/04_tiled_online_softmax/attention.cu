@@ -1,7 +1,6 @@
 // Lesson 04: online softmax over tiles of K and V, with a running maximum and sum: any nk in a fixed amount of memory.
 //
-// A block of four warps processes 32 queries, eight per warp, which share each tile of 32 keys and values in shared
-// memory. Of S a lane owns one key of the tile, of O every 32nd column.
+// A block of four warps processes 32 queries and 32 keys at a time. A lane owns one key of S, every 32nd column of O.
 #include "attention.h"
 #include "float4.cuh"
 #include "kernel_config.cuh"
@@ -12,27 +11,32 @@
 // A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
 // few sizes, so that register arrays have constant sizes and loops unroll. A lane holds ROWS rows of results, KEYS /
 // LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
-template <int D_, int WARPS, int ROWS_, int KEYS_>
+template <int D_, int WARPS, int LANES, int ROWS_, int KEYS_>
 struct KernelTraits {
     static constexpr int D = D_, ROWS = ROWS_, KEYS = KEYS_, THREADS = WARPS * WARP_SIZE;
-    static constexpr int LANES_PER_ROW = WARP_SIZE; // lanes that hold one row of S and of O
+    static constexpr int LANES_PER_ROW = LANES; // lanes that hold one row of S and of O
     static constexpr int WARP_ROWS = WARP_SIZE / LANES_PER_ROW * ROWS, QUERIES = WARPS * WARP_ROWS;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
+    static constexpr int VECTOR = LANE_KEYS < 4 ? LANE_KEYS : 4; // adjacent columns of a lane
+    static constexpr int SUBTILE = VECTOR * LANES_PER_ROW;       // keys whose weights are in shared memory at a time
+    static_assert(ROWS % 4 == 0 && KEYS % SUBTILE == 0 && D % SUBTILE == 0, "a lane owns whole vectors");
+    using Weights = float[ROWS][KEYS];
 
     float Q[QUERIES][D];
     float K[KEYS][D + 4]; // padding: eight lanes that read 16 bytes of eight keys access each bank once
     float V[KEYS][D];
-    float P[WARPS][ROWS][KEYS];
+    Weights P[WARPS];
 };
 
-// The index of a lane's i-th row within its warp, and of its j-th column within the tile.
+// The index of a lane's i-th row within its warp, and of its j-th column within the tile: LANES_PER_ROW adjacent lanes
+// share vectors of four adjacent rows, and each of them owns vectors of VECTOR adjacent columns.
 template <class T>
-__device__ inline int row_of(int i, int /* lane */) {
-    return i;
+__device__ inline int row_of(int i, int lane) {
+    return i / 4 * (4 * WARP_SIZE / T::LANES_PER_ROW) + lane / T::LANES_PER_ROW * 4 + i % 4;
 }
 template <class T>
 __device__ inline int column_of(int j, int lane) {
-    return j * T::LANES_PER_ROW + lane;
+    return j / T::VECTOR * T::SUBTILE + lane % T::LANES_PER_ROW * T::VECTOR + j % T::VECTOR;
 }
 
 // S_rmem += Q K^T for the lane's rows and keys.
@@ -91,28 +95,26 @@ __device__ inline void online_softmax(float (&S_rmem)[T::ROWS][T::LANE_KEYS], fl
     }
 }
 
-// Stores the weights of the lane's rows and keys in shared memory.
+// Stores the weights of the lane's rows and first VECTOR keys in shared memory.
 template <class T>
-__device__ inline void store_weights(float (*P_smem)[T::KEYS], const float (&S_rmem)[T::ROWS][T::LANE_KEYS], int lane) {
-    for (int j = 0; j < T::LANE_KEYS; j++)
+__device__ inline void store_weights(typename T::Weights &P_smem, const float (&S_rmem)[T::ROWS][T::LANE_KEYS],
+                                     int lane) {
+    for (int j = 0; j < T::VECTOR; j++)
         for (int i = 0; i < T::ROWS; i++)
             P_smem[row_of<T>(i, lane)][column_of<T>(j, lane)] = S_rmem[i][j];
 }
 
-// O_rmem += P V for the lane's rows and columns. MASKED: row r of the warp attends only to keys 0 .. row0_last_key + r.
-// A masked value must not even be multiplied by its weight of 0, since the value may be NaN.
-template <bool MASKED, class T>
-__device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (*P_smem)[T::KEYS],
-                               const float (*V_smem)[T::D], int row0_last_key, int lane) {
-    for (int key = 0; key < T::KEYS; key += 4) {
+// O_rmem += P V for the lane's rows and columns.
+template <class T>
+__device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const typename T::Weights &P_smem,
+                               const float (*V_smem)[T::D], int lane) {
+    for (int key = 0; key < T::SUBTILE; key += 4) {
         float p[T::ROWS][4];
-#pragma unroll
-        for (int i = 0; i < T::ROWS; i++) {
+        for (int i = 0; i < T::ROWS; i++)
             copy_floats<4>(p[i], &P_smem[i][key]);
-        }
-        // TODO 3 (about 10 lines): For each of the four keys and each column of this lane, load the value once and add
-        // it, weighted, to all rows; if MASKED, only to rows i with key <= row0_last_key + i. #pragma unroll makes the
-        // indices compile-time constants, so that p and O_rmem stay in registers.
+            // TODO 3 (about 9 lines): For each of the four keys and each column of this lane, load the value once and
+            // add it, weighted, to all rows. #pragma unroll makes the indices compile-time constants, so that p and
+            // O_rmem stay in registers.
 #pragma unroll
         for (int n = 0; n < 4; n++)
 #pragma unroll
@@ -120,8 +122,7 @@ __device__ inline void gemm_pv(float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const 
                 const float v = V_smem[key + n][column_of<T>(j, lane)];
 #pragma unroll
                 for (int i = 0; i < T::ROWS; i++)
-                    if (!MASKED || key + n <= row0_last_key + i)
-                        O_rmem[i][j] += p[i][n] * v;
+                    O_rmem[i][j] += p[i][n] * v;
             }
         // END TODO 3
     }
@@ -156,23 +157,24 @@ __device__ inline void attend(T &smem, const struct attention_problem &p, bool v
         gemm_qk<T>(S_rmem, smem, warp_row0, lane);
         // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
         const int row0_last_key = query0 + warp_row0 + causal_offset - key0;
-        const bool masked = row0_last_key < T::KEYS - 1;
-        if (masked || key0 + T::KEYS > nk)
+        if (row0_last_key < T::KEYS - 1 || key0 + T::KEYS > nk)
             apply_mask<T>(S_rmem, row0_last_key, nk - 1 - key0, lane);
         online_softmax<T>(S_rmem, row_max, row_sum, O_rmem);
 
-        store_weights<T>(smem.P[warp], S_rmem, lane);
-        __syncwarp(); // all lanes wrote the weights, and all lanes read them
-        if (!masked)
-            gemm_pv<false, T>(O_rmem, smem.P[warp], smem.V, row0_last_key, lane);
-        else
-            gemm_pv<true, T>(O_rmem, smem.P[warp], smem.V, row0_last_key, lane);
+#pragma unroll 1
+        for (int subtile = 0; subtile < T::KEYS; subtile += T::SUBTILE) {
+            __syncwarp(); // all lanes have read the previous sub-tile
+            store_weights<T>(smem.P[warp], S_rmem, lane);
+            __syncwarp(); // all lanes wrote the weights, and all lanes read them
+            gemm_pv<T>(O_rmem, smem.P[warp], smem.V + subtile, lane);
+            shift_columns<T::VECTOR>(S_rmem); // the weights of the next sub-tile
+        }
     }
 }
 
 // Divides the lane's rows and columns of the output by the row sums and stores them.
 template <class T>
-__device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, int head_dim,
+__device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, int head_dim, bool vectorized,
                                     const float (&O_rmem)[T::ROWS][T::LANE_COLUMNS], const float (&row_sum)[T::ROWS]) {
     const int lane = threadIdx.x % WARP_SIZE, warp_row0 = threadIdx.x / WARP_SIZE * T::WARP_ROWS;
 #pragma unroll
@@ -182,9 +184,9 @@ __device__ inline void store_output(float *o /* [rows][head_dim] */, int rows, i
         const float inverse = sum == 0.0f ? 0.0f : 1.0f / sum; // a fully masked row is 0
         if (row < rows)
 #pragma unroll
-            for (int j = 0; j < T::LANE_COLUMNS; j++)
-                if (column_of<T>(j, lane) < head_dim)
-                    o[(int64_t)row * head_dim + column_of<T>(j, lane)] = inverse * O_rmem[i][j];
+            for (int j = 0; j < T::LANE_COLUMNS; j += T::VECTOR)
+                store_floats<T::VECTOR>(o + (int64_t)row * head_dim, column_of<T>(j, lane), head_dim, &O_rmem[i][j],
+                                        inverse, vectorized);
     }
 }
 
@@ -197,25 +199,21 @@ __global__ void __launch_bounds__(T::THREADS) attention_kernel(const struct atte
     extern __shared__ float4 dynamic_smem[];
     T &smem = *reinterpret_cast<T *>(dynamic_smem);
     const int query_blocks = (p.nq + T::QUERIES - 1) / T::QUERIES;
-    const int64_t head = blockIdx.x / query_blocks;
-    const int query0 = blockIdx.x % query_blocks * T::QUERIES;
+    const int head = blockIdx.x / query_blocks, query0 = blockIdx.x % query_blocks * T::QUERIES;
     const int end_key = p.causal ? min(p.nk, query0 + T::QUERIES + p.nk - p.nq) : p.nk;
-    float *o = (float *)p.o + (head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
-
+    float *o = (float *)p.o + ((int64_t)head * p.nq + query0) * p.head_dim; // [nq - query0][head_dim]
     float O_rmem[T::ROWS][T::LANE_COLUMNS] = {}, row_max[T::ROWS], row_sum[T::ROWS];
     attend<T>(smem, p, vectorized, head, query0, 0, end_key, O_rmem, row_max, row_sum);
-    store_output<T>(o, p.nq - query0, p.head_dim, O_rmem, row_sum);
+    store_output<T>(o, p.nq - query0, p.head_dim, vectorized, O_rmem, row_sum);
 }
 
 template <class T>
 static cudaError_t launch(const struct KernelConfig *config, const struct attention_problem *p, cudaStream_t stream) {
-    const int64_t blocks = (int64_t)p->batch * p->heads * ((p->nq + T::QUERIES - 1) / T::QUERIES);
-    if (blocks > INT32_MAX)
-        return cudaErrorInvalidConfiguration;
-    const cudaError_t error = opt_in_shared_memory(config);
+    int blocks = 0;
+    const cudaError_t error = prepare_launch(config, p, &blocks);
     if (error != cudaSuccess)
         return error;
-    attention_kernel<T><<<(unsigned)blocks, T::THREADS, sizeof(T), stream>>>(*p, rows_are_float4(p));
+    attention_kernel<T><<<blocks, T::THREADS, sizeof(T), stream>>>(*p, rows_are_float4(p));
     return cudaGetLastError();
 }
 
@@ -225,13 +223,13 @@ static struct KernelConfig make_config() {
 }
 
 static const struct KernelConfig configs[] = {
-    make_config<KernelTraits<32, 4, 8, 32>>(),  make_config<KernelTraits<64, 4, 8, 32>>(),
-    make_config<KernelTraits<128, 4, 8, 32>>(), make_config<KernelTraits<256, 4, 8, 32>>(),
-    make_config<KernelTraits<512, 4, 8, 32>>(),
+    make_config<KernelTraits<32, 4, 32, 8, 32>>(),  make_config<KernelTraits<64, 4, 32, 8, 32>>(),
+    make_config<KernelTraits<128, 4, 32, 8, 32>>(), make_config<KernelTraits<256, 4, 32, 8, 32>>(),
+    make_config<KernelTraits<512, 4, 32, 8, 32>>(), {},
 };
 
 static size_t shared_bytes(const struct attention_problem *p) {
-    return first_config(p, configs)->shared_bytes;
+    return select_config(p, configs)->shared_bytes;
 }
 
 const struct attention_lesson attention_lesson = {
@@ -248,6 +246,6 @@ const struct attention_lesson attention_lesson = {
 };
 
 cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
-    const struct KernelConfig *config = first_config(p, configs);
+    const struct KernelConfig *config = select_config(p, configs);
     return config->launch(config, p, stream);
 }

@@ -1,174 +1,144 @@
-// Lesson 13: Hopper's TMA and wgmma. One thread issues the TMA loads of whole tiles, whose bytes an mbarrier counts; a
-// warpgroup multiplies operands that wgmma reads from shared memory.
+// Lesson 13: wgmma. A warpgroup multiplies operands that wgmma reads from shared memory, described by matrix
+// descriptors, and runs asynchronously: fences, groups and waits say when registers and stages may be touched.
 //
 // architecture: sm_90a
 #include "accumulator_layout.cuh"
 #include "attention.h"
-#include "chunk.cuh"
-#include "epilogue.cuh"
 #include "hopper.cuh"
 #include "kernel_config.cuh"
 #include "online_softmax.cuh"
+#include "store_output.cuh"
 #include "tensor_maps.cuh"
-#include "tile_scheduler.cuh"
-
-constexpr float LOG2_E = 1.44269504f;
-constexpr float RESCALE_THRESHOLD = 8.0f; // in log2 units: rescale only if a weight would exceed 2^8
-constexpr int NO_CAUSAL_LIMIT = 1 << 30;
+#include "tma_pipeline.cuh"
+#include "wgmma.cuh"
+#include "work_tile.cuh"
 
 // A kernel's compile-time sizes and, as its members, the kernel's shared memory. D is head_dim rounded up to one of a
 // few sizes, so that register arrays have constant sizes and loops unroll. A thread holds LANE_ROWS rows of results,
 // KEYS / LANES_PER_ROW columns of S and D / LANES_PER_ROW of O.
-template <class E_, int D_, int WARPGROUPS_, int KEYS_, int STAGES_>
+template <class E_, int D_, int CONSUMER_WARPGROUPS_, int KEYS_, int STAGES_>
 struct KernelTraits {
     using E = E_; // __half or __nv_bfloat16
-    static constexpr int D = D_, WARPGROUPS = WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
-    static constexpr int QUERIES = WARPGROUPS * WARPGROUP_ROWS, THREADS = WARPGROUPS * WARPGROUP_SIZE;
+    static constexpr int D = D_, CONSUMER_WARPGROUPS = CONSUMER_WARPGROUPS_, KEYS = KEYS_, STAGES = STAGES_;
+    static constexpr int QUERIES = CONSUMER_WARPGROUPS * WARPGROUP_ROWS;
+    static constexpr int THREADS = CONSUMER_WARPGROUPS * WARPGROUP_SIZE;
     static constexpr int LANE_KEYS = KEYS / LANES_PER_ROW, LANE_COLUMNS = D / LANES_PER_ROW;
     static constexpr int PANELS = (D + PANEL - 1) / PANEL;
     static_assert(has_wgmma(KEYS) && has_wgmma(D), "wgmma.cuh has a wgmma with N = KEYS, and one with N = D");
 
     // A panel has 64 columns of all rows: rows of 128 bytes, swizzled.
     E Q[PANELS][QUERIES][PANEL];
-    E K[STAGES][PANELS][KEYS][PANEL]; // two stages: one is read while the other one is written
+    E K[STAGES][PANELS][KEYS][PANEL];
     E V[STAGES][PANELS][KEYS][PANEL];
-    uint64_t Q_full, K_full[STAGES], V_full[STAGES]; // mbarriers: the TMA load is complete
+    uint64_t Q_full; // mbarriers: the TMA load is complete
+    uint64_t K_full[STAGES], V_full[STAGES];
 };
-
-// Issues the TMA loads of a tile, ROWS rows from row0 on. TMA fills out-of-bounds elements with zeros. One thread calls
-// this; threads that wait on the mbarrier `full` wait for all bytes of the tile.
-template <int PANELS, int ROWS, class E>
-__device__ inline void tma_load_tile(E (*to_smem)[ROWS][PANEL], uint64_t *full, const CUtensorMap &from, int row0,
-                                     int head, int batch) {
-    // TODO 1 (about 3 lines): Arrive with the number of bytes to expect, and issue the TMA load of each panel of 64
-    // columns.
-    mbarrier_arrive_expect_tx(full, PANELS * ROWS * PANEL * sizeof(E));
-    for (int i = 0; i < PANELS; i++)
-        cp_async_bulk_tensor(to_smem[i], &from, full, i * PANEL, row0, head, batch);
-    // END TODO 1
-}
 
 // Issues the TMA loads of one tile of K and one of V into a stage.
 template <class T>
 __device__ inline void load_kv_tile(T &smem, const TensorMaps &maps, const WorkTile &work_tile, int stage, int key0) {
-    tma_load_tile<T::PANELS>(smem.K[stage], &smem.K_full[stage], maps.k, key0, work_tile.kv_head, work_tile.batch);
-    tma_load_tile<T::PANELS>(smem.V[stage], &smem.V_full[stage], maps.v, key0, work_tile.kv_head, work_tile.batch);
+    tma_load_tile(smem.K[stage], &smem.K_full[stage], maps.k, key0, work_tile.kv_head, work_tile.batch);
+    tma_load_tile(smem.V[stage], &smem.V_full[stage], maps.v, key0, work_tile.kv_head, work_tile.batch);
 }
 
-// Issues the wgmmas of S_rmem = Q K^T for the warpgroup's rows and all keys of the tile.
+// Issues the wgmmas of S_rmem = Q K^T for the warpgroup's rows and all keys of the tile. q_desc, k_desc: the matrix
+// descriptors of the first column.
 template <class T, class E = typename T::E>
-__device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q, uint32_t k) {
-    q = warp_uniform(q), k = warp_uniform(k);
+__device__ inline void issue_qk(float (&S_rmem)[LANE_ROWS][T::LANE_KEYS], uint32_t q_desc, uint32_t k_desc) {
+    q_desc = warp_uniform(q_desc), k_desc = warp_uniform(k_desc);
 #pragma unroll
     for (int column = 0; column < T::D; column += 16) {
-        // TODO 2 (about 3 lines): Issue the wgmma of one k-step of 16 columns. Add their byte offsets in Q and in K to
-        // the descriptors.
+        // TODO 1 (about 3 lines): Issue the wgmma of one k-step of 16 columns. Add the byte offsets of its columns in Q
+        // and in K to the descriptors. The first k-step overwrites S_rmem.
         const int panel = column / PANEL, panel_column = column % PANEL;
-        wgmma<E>(S_rmem, q + descriptor_offset((panel * T::QUERIES * PANEL + panel_column) * sizeof(E)),
-                 k + descriptor_offset((panel * T::KEYS * PANEL + panel_column) * sizeof(E)), column > 0);
-        // END TODO 2
+        wgmma<E>(S_rmem, q_desc + descriptor_offset((panel * T::QUERIES * PANEL + panel_column) * sizeof(E)),
+                 k_desc + descriptor_offset((panel * T::KEYS * PANEL + panel_column) * sizeof(E)), column > 0);
+        // END TODO 1
     }
 }
 
 // Issues the wgmmas of O_rmem += P V for the warpgroup's rows and all columns.
 template <class T, class E = typename T::E>
 __device__ inline void issue_pv(float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS], const uint32_t (&P_rmem)[T::KEYS / 16][4],
-                                uint32_t v) {
-    v = warp_uniform(v);
+                                uint32_t v_desc) {
+    v_desc = warp_uniform(v_desc);
 #pragma unroll
     for (int key = 0; key < T::KEYS; key += 16) {
-        // TODO 3 (about 1 line): Issue the wgmma of one k-step of 16 keys. A row of a panel is 128 bytes.
-        wgmma<E>(O_rmem, P_rmem[key / 16], v + descriptor_offset(key * PANEL * sizeof(E)));
-        // END TODO 3
+        // TODO 2 (about 1 line): Issue the wgmma of one k-step of 16 keys. A row of a panel is 128 bytes.
+        wgmma<E>(O_rmem, P_rmem[key / 16], v_desc + descriptor_offset(key * PANEL * sizeof(E)));
+        // END TODO 2
     }
 }
 
-// The epilogue of the warpgroup's rows: output, and lse if requested. The output overwrites the queries in shared
-// memory, from where TMA stores it; TMA writes no out-of-bounds element.
-template <class T>
-__device__ inline void store_output(T &smem, const TensorMaps &maps, const struct attention_problem &p,
-                                    const WorkTile &work_tile, float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
-                                    const RowState &softmax) {
-    const int thread = threadIdx.x, warp_row0 = thread / WARP_SIZE * WARP_ROWS;
-    const int warpgroup_row0 = thread / WARPGROUP_SIZE * WARPGROUP_ROWS;
-    write_rows_to_smem<T::D>(smem.Q, O_rmem, softmax, p, work_tile.batch, work_tile.head, work_tile.query0, warp_row0);
-    // TODO 4 (about 2 lines): One thread of the warpgroup issues the TMA store of the rows that all its threads wrote.
-    // Make their writes visible to TMA, and wait for them.
-    fence_proxy_async();
-    bar_sync(1 + thread / WARPGROUP_SIZE, WARPGROUP_SIZE);
-    // END TODO 4
-    if (threadIdx.x % WARPGROUP_SIZE == 0) {
-        for (int i = 0; i < T::PANELS; i++)
-            cp_async_bulk_tensor_store(&maps.o, smem.Q[i][warpgroup_row0], i * PANEL, work_tile.query0 + warpgroup_row0,
-                                       work_tile.head, work_tile.batch);
-        cp_async_bulk_commit_group();
-        cp_async_bulk_wait_group_read();
-    }
-}
-
-// Computes the attention of a work tile: the output before the division, the row maxima, and the lane's partial row
-// sums.
+// Computes the block's part of the attention.
 template <class T, class E = typename T::E>
-__device__ inline void attend(T &smem, const TensorMaps &maps, const struct attention_problem &p,
-                              const WorkTile &work_tile, float (&O_rmem)[LANE_ROWS][T::LANE_COLUMNS],
-                              RowState &softmax) {
-    const int lane = threadIdx.x % WARP_SIZE, thread = threadIdx.x, warp_row0 = thread / WARP_SIZE * WARP_ROWS;
+__device__ inline void attend(T &smem, const TensorMaps &maps, const struct attention_problem &p, float scale) {
+    const WorkTile work_tile = work_tile_at<T>(p, blockIdx.x);
+    const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp_row0 = thread / WARP_SIZE * WARP_ROWS;
     const int warpgroup_row0 = thread / WARPGROUP_SIZE * WARPGROUP_ROWS;
-    const float scale = p.softmax_scale * LOG2_E;
     const int causal_offset = p.causal ? p.nk - p.nq : NO_CAUSAL_LIMIT; // query i: keys 0 .. i + causal_offset
     PipelineState<T::STAGES> pipe;
-    float S_rmem[LANE_ROWS][T::LANE_KEYS], rescale[LANE_ROWS];
+    float S_rmem[LANE_ROWS][T::LANE_KEYS], O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {}, rescale[LANE_ROWS];
+    RowState<LANE_ROWS> softmax;
     uint32_t P_rmem[T::KEYS / 16][4];
+    // The matrix descriptors of the first stages; those of later stages are an addition away.
+    const uint32_t q_desc = descriptor_low(smem.Q[0][warpgroup_row0]), k_desc = descriptor_low(smem.K[0]);
+    const uint32_t v_desc = descriptor_low(smem.V[0], sizeof(T::V[0][0]));
 
     // Tiles go from last to first: the partial tile and, with causal masking, the tiles on the diagonal come first.
     int key0 = (work_tile.end_key - 1) / T::KEYS * T::KEYS;
     if (threadIdx.x == 0) {
-        tma_load_tile<T::PANELS>(smem.Q, &smem.Q_full, maps.q, work_tile.query0, work_tile.head, work_tile.batch);
+        tma_load_tile(smem.Q, &smem.Q_full, maps.q, work_tile.query0, work_tile.head, work_tile.batch);
         load_kv_tile(smem, maps, work_tile, 0, key0);
     }
     mbarrier_wait(&smem.Q_full, 0);
     for (; key0 >= 0; key0 -= T::KEYS) {
-        // TODO 5 (about 4 lines): Wait until the stage of the previous tile may be overwritten, issue the loads of the
-        // next tile into it, and wait for the keys of this tile.
+        // TODO 3 (about 3 lines): Wait until the stage of the previous tile may be overwritten, and issue the loads of
+        // the next tile into it.
         __syncthreads(); // all warpgroups have finished reading the previous tile
         if (threadIdx.x == 0 && key0 > 0)
             load_kv_tile(smem, maps, work_tile, 1 - pipe.stage, key0 - T::KEYS);
+        // END TODO 3
         mbarrier_wait(&smem.K_full[pipe.stage], pipe.phase);
-        // END TODO 5
+        // TODO 4 (about 4 lines): Compute S_rmem = Q K^T, from the fence before the wgmmas to the wait after which
+        // S_rmem may be read.
         wgmma_fence(S_rmem);
-        issue_qk<T>(S_rmem, descriptor_low(smem.Q[0][warpgroup_row0]), descriptor_low(smem.K[pipe.stage]));
+        issue_qk<T>(S_rmem, q_desc, k_desc + pipe.stage * descriptor_offset(sizeof(T::K[0])));
         wgmma_commit_group();
         wgmma_wait_group<0>(S_rmem);
+        // END TODO 4
 
         // Row r of the warp attends to keys 0 .. row0_last_key + r of the tile.
         const int row0_last_key = work_tile.query0 + warp_row0 + causal_offset - key0;
         if (row0_last_key < T::KEYS - 1 || key0 + T::KEYS > p.nk)
             apply_mask(S_rmem, row0_last_key, p.nk - 1 - key0, lane);
-        const bool must_rescale = update_row_max_lazily(S_rmem, scale, RESCALE_THRESHOLD, softmax, rescale);
-        exponentiate<0, T::LANE_KEYS>(S_rmem, scale, softmax);
+        const bool must_rescale = update_row_max_lazily(S_rmem, scale, softmax, rescale);
+        exponentiate(S_rmem, scale, softmax);
         if (must_rescale)
             rescale_rows(O_rmem, rescale);
         for (int key = 0; key < T::KEYS; key += 16)
             round_x4<E>(P_rmem[key / 16], S_rmem, key);
 
         mbarrier_wait(&smem.V_full[pipe.stage], pipe.phase);
+        // TODO 5 (about 4 lines): Compute O_rmem += P V likewise. The weights in registers are an operand, too.
         wgmma_fence(O_rmem, P_rmem);
-        issue_pv<T>(O_rmem, P_rmem, descriptor_low(smem.V[pipe.stage], sizeof(T::V[0][0])));
+        issue_pv<T>(O_rmem, P_rmem, v_desc + pipe.stage * descriptor_offset(sizeof(T::V[0])));
         wgmma_commit_group();
-        wgmma_wait_group<0>(O_rmem);
+        wgmma_wait_group<0>(O_rmem, P_rmem);
+        // END TODO 5
         pipe.advance();
     }
+    store_output<E>(p, work_tile, warp_row0, O_rmem, softmax);
 }
 
 // Grid: one block per work tile of QUERIES queries.
-// A warpgroup computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of two rows (r and
-// r + 8). Thread 0 also issues the TMA loads. All threads wait on the `full` mbarriers before they read a tile, and at
-// __syncthreads() before thread 0 overwrites it. Named barrier 1 + warpgroup index: the threads of a warpgroup wait for
-// one another before the TMA store of its rows.
+// A warpgroup computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of two rows.
+// Thread 0 also issues the TMA loads. All threads wait on the `full` mbarriers before they read a tile, and at
+// __syncthreads() before thread 0 overwrites it.
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,
-                     const TileScheduler scheduler) {
+                     float softmax_scale_log2) {
     extern __shared__ __align__(1024) unsigned char dynamic_smem[]; // the swizzle depends on address bits
     T &smem = *reinterpret_cast<T *>(dynamic_smem);
     if (threadIdx.x == 0) {
@@ -178,69 +148,25 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         fence_mbarrier_init();
     }
     __syncthreads();
-    const WorkTile work_tile = work_tile_at<T>(p, scheduler, blockIdx.x);
-    float O_rmem[LANE_ROWS][T::LANE_COLUMNS] = {};
-    RowState softmax;
-    attend<T>(smem, maps, p, work_tile, O_rmem, softmax);
-    store_output<T>(smem, maps, p, work_tile, O_rmem, softmax);
+    attend(smem, maps, p, softmax_scale_log2);
 }
 
+// softmax_scale_log2 is a kernel parameter, so that it is an operand in constant memory and takes no register.
 template <class T>
 static cudaError_t launch(const struct KernelConfig *config, const struct attention_problem *p, cudaStream_t stream) {
     struct TensorMaps maps;
-    struct TileScheduler scheduler;
-    cudaError_t error = make_tensor_maps(&maps, p, config);
-    if (error == cudaSuccess)
-        error = make_tile_scheduler(&scheduler, config, p);
+    int64_t blocks = num_work_tiles(*p, T::QUERIES);
+    cudaError_t error = blocks > INT32_MAX / 2 ? cudaErrorInvalidConfiguration : make_tensor_maps(&maps, p, config);
     if (error == cudaSuccess)
         error = opt_in_shared_memory(config);
     if (error != cudaSuccess)
         return error;
-    attention_kernel<T><<<scheduler.num_work_tiles, T::THREADS, sizeof(T), stream>>>(maps, *p, scheduler);
+    attention_kernel<T><<<(unsigned)blocks, T::THREADS, sizeof(T), stream>>>(maps, *p, p->softmax_scale * LOG2_E);
     return cudaGetLastError();
 }
 
-template <class T>
-static struct KernelConfig make_config() {
-    return {T::D, T::QUERIES, T::KEYS, T::THREADS, sizeof(T), (const void *)attention_kernel<T>, launch<T>};
-}
-
 template <class E>
-static const struct KernelConfig configs[] = {
-    make_config<KernelTraits<E, 64, 3, 128, 2>>(),
-    make_config<KernelTraits<E, 96, 2, 128, 2>>(),
-    make_config<KernelTraits<E, 128, 2, 128, 2>>(),
-    make_config<KernelTraits<E, 256, 2, 64, 2>>(),
-};
+using Configs = ConfigList<KernelTraits<E, 64, 3, 128, 2>, KernelTraits<E, 96, 2, 128, 2>,
+                           KernelTraits<E, 128, 2, 128, 2>, KernelTraits<E, 256, 2, 64, 2>>;
 
-static const struct KernelConfig *select_config(const struct attention_problem *p) {
-    return first_config(p, p->dtype == ATTENTION_FP16 ? configs<__half> : configs<__nv_bfloat16>);
-}
-
-static size_t shared_bytes(const struct attention_problem *p) {
-    return select_config(p)->shared_bytes;
-}
-
-const struct attention_lesson attention_lesson = {
-    .dtypes = 1u << ATTENTION_FP16 | 1u << ATTENTION_BF16,
-    .max_head_dim = 256,
-    .alignment = CHUNK,
-    .causal = 1,
-    .lse = 1,
-    .strided = 1,
-    .grouped_heads = 1,
-    .min_compute_capability = 90,
-    .shared_bytes = shared_bytes,
-    .positive_scale = 1,
-    .deterministic = 1,
-};
-
-// Tensors and their rows begin at multiples of 16 bytes, as TMA requires.
-cudaError_t attention_forward(const struct attention_problem *p, cudaStream_t stream) {
-    if (p->dtype == ATTENTION_FP32 || p->head_dim > attention_lesson.max_head_dim || !(p->softmax_scale > 0.0f))
-        return cudaErrorInvalidValue;
-    if (!tensors_are_aligned(p) || !rows_are_chunks(p))
-        return cudaErrorMisalignedAddress;
-    const struct KernelConfig *config = select_config(p);
-    return config->launch(config, p, stream);
-}
+#include "hopper_launch.cuh"
