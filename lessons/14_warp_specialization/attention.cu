@@ -135,8 +135,7 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
 
 // Grid: one block per work tile of QUERIES queries.
 // A warpgroup computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of two rows.
-// Except warpgroup 0, the producer: its thread 0 issues the TMA loads and waits on the `empty` mbarriers, and the
-// consumers wait on the `full` mbarriers.
+// Except warpgroup 0, the producer: its thread 0 issues the TMA loads and waits on `empty`, the others on `full`.
 template <class T>
 __global__ void __launch_bounds__(T::THREADS, 1)
     attention_kernel(const __grid_constant__ TensorMaps maps, const __grid_constant__ struct attention_problem p,

@@ -198,8 +198,7 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
 
 // Grid: one block per SM, or per work tile of QUERIES queries if there are fewer.
 // A warpgroup computes 64 rows of the output, a warp 16 of them, and a quad of lanes all columns of two rows.
-// Except warpgroup 0, the producer: its thread 0 issues the TMA loads and waits on the `empty` mbarriers, and the
-// consumers wait on the `full` mbarriers.
+// Except warpgroup 0, the producer: its thread 0 issues the TMA loads and waits on `empty`, the others on `full`.
 // Named barrier PINGPONG_BARRIER + consumer warpgroup index: the warpgroup waits until the previous one has issued its
 // GEMMs.
 template <class T>
