@@ -92,14 +92,23 @@ repaired() {
     repaired 06
 }
 
-@test "07: rejected if a work range has partial tiles of two work tiles, and passes once it is repaired" {
+@test "07: rejected if a row has several tiles, and passes once it is repaired" {
     long
-    rejected 07 "elements wrong"
-    make lesson-08 repair SHAPE=1,1,64,64
+    rejected 07 "[tiles-not-rescaled]"
+    make lesson-07 repair SHAPE=1,1,64:64,64
+    run ! make lesson-07 repair SHAPE=1,1,64:200,64
     repaired 07
 }
 
-@test "08: rejected if a row has more than eight keys or a warp more than eight rows, and passes once it is repaired" {
+@test "08: rejected if a work tile is split between shares, and passes once it is repaired" {
+    long
+    rejected 08 "elements wrong"
+    make lesson-08 repair SHAPE=1,1,64:32,64
+    run ! make lesson-08 repair SHAPE=1,1,64:256,64
+    repaired 08
+}
+
+@test "09: rejected if a row has more than eight keys or a warp more than eight rows, and passes once it is repaired" {
     long
     rejected 08 "elements wrong"
     make lesson-09 repair SHAPE=1,1,8:8,64
