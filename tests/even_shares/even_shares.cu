@@ -1,6 +1,6 @@
-// Checks EvenShares against plain enumeration: every key tile is in one share, shares differ by at most one tile, and
-// the partial results of a share have different indices. EvenShares runs on the device, so this needs a GPU or the
-// simulator.
+// Checks EvenShares against plain enumeration: every key tile is in one share, shares differ by at most one tile, and a
+// share has at most one partial result at each of its two indices. EvenShares runs on the device, so this needs a GPU or
+// the simulator.
 #include "attention.h"
 #include "even_shares.cuh"
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 struct Answer {
-    EvenShares::WorkTile work_tile;
-    int share, partial;
+    EvenShares::WorkTile work_tile, found; // by work_tile_at(), by find_work_tile()
+    int share;
 };
 
 // Grid: one thread per key tile, and one per first tile of a share and for the end of the last share.
@@ -19,8 +19,7 @@ __global__ void query_shares(const EvenShares scheduler, Answer *answer /* [tile
         first[i] = scheduler.first_tile_of(i);
     if (i < scheduler.tiles) {
         const EvenShares::WorkTile work_tile = scheduler.work_tile_at(i);
-        const int share = scheduler.share_index(i);
-        answer[i] = {work_tile, share, scheduler.partial_index(share, work_tile)};
+        answer[i] = {work_tile, scheduler.find_work_tile(i), scheduler.share_index(i)};
     }
 }
 
@@ -30,6 +29,19 @@ static const char *at = "";
 static void expect(bool holds, const char *what) {
     if (!holds && failures++ < 20)
         printf("%s: %s\n", at, what);
+}
+
+static EvenShares partition(int heads, int nq, int nk, bool causal, int queries, int keys, int max_shares) {
+    KernelConfig config = {};
+    config.queries = queries;
+    config.keys = keys;
+    attention_problem problem = {};
+    problem.batch = 1;
+    problem.heads = heads;
+    problem.nq = nq;
+    problem.nk = nk;
+    problem.causal = causal;
+    return make_even_shares(&config, &problem, max_shares);
 }
 
 static std::vector<EvenShares::WorkTile> enumerate(int heads, int nq, int nk, bool causal, int queries, int keys) {
@@ -65,10 +77,7 @@ static void check_problem(int heads, int nq, int nk, bool causal, int queries, i
 
     const std::vector<EvenShares::WorkTile> expected = enumerate(heads, nq, nk, causal, queries, keys);
     const int tiles = (int)expected.size(), shares = tiles < max_shares ? tiles : max_shares;
-    EvenShares scheduler;
-    expect(partition_tiles(&scheduler, heads, nq, nk, causal ? nk - nq : NO_CAUSAL_LIMIT, queries, keys, max_shares) ==
-               cudaSuccess,
-           "is refused");
+    const EvenShares scheduler = partition(heads, nq, nk, causal, queries, keys, max_shares);
     expect(scheduler.tiles == tiles, "wrong number of tiles");
     expect(scheduler.shares == shares, "wrong number of shares");
     if (scheduler.tiles != tiles || scheduler.shares != shares)
@@ -97,16 +106,12 @@ static void check_problem(int heads, int nq, int nk, bool causal, int queries, i
             const EvenShares::WorkTile &work_tile = expected[t];
             expect(answer[t].share == s, "share_index() returns a share without this tile");
             expect(equal(answer[t].work_tile, work_tile), "work_tile_at() returns another work tile");
-            const bool begins = t == first[s] || t == work_tile.first_tile;
+            expect(equal(answer[t].found, work_tile), "find_work_tile() returns another work tile");
+            const bool enters = t == first[s] || t == work_tile.first_tile;
             const bool whole =
                 first[s] <= work_tile.first_tile && work_tile.first_tile + work_tile.tiles <= first[s + 1];
-            const bool valid = answer[t].partial == 2 * s || answer[t].partial == 2 * s + 1;
-            expect(valid, "a partial result has an index of another share");
-            if (begins && !whole && valid)
-                partials[answer[t].partial - 2 * s]++;
-            if (work_tile.first_tile < first[s])
-                expect(answer[t].partial == 2 * s,
-                       "a work tile that began in an earlier share does not have the first index");
+            if (enters && !whole)
+                partials[first[s] <= work_tile.first_tile]++;
         }
         expect(partials[0] <= 1 && partials[1] <= 1, "two partial results have one index");
     }
@@ -125,15 +130,11 @@ int main() {
                         if (slots > 3 || heads < 16)
                             check_problem(heads, n[0], n[1], causal, size[0], size[1], slots);
 
-    EvenShares scheduler;
     at = "more tiles than an int can count";
-    expect(partition_tiles(&scheduler, 1 << 20, 1 << 16, 1 << 16, NO_CAUSAL_LIMIT, 32, 32, 264) ==
-               cudaErrorInvalidConfiguration,
-           "is not refused");
+    expect(partition(1 << 20, 1 << 16, 1 << 16, false, 32, 32, 264).shares == 0, "is not refused");
     at = "INT32_MAX tiles";
-    expect(partition_tiles(&scheduler, INT32_MAX, 1, 1, NO_CAUSAL_LIMIT, 32, 32, 264) == cudaSuccess &&
-               scheduler.tiles == INT32_MAX,
-           "is refused");
+    const EvenShares scheduler = partition(INT32_MAX, 1, 1, false, 32, 32, 264);
+    expect(scheduler.tiles == INT32_MAX && scheduler.shares == 264, "is refused");
     printf("%d problems, %d failures\n", problems, failures);
     return failures != 0;
 }

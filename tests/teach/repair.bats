@@ -108,7 +108,7 @@ repaired() {
     repaired 08
 }
 
-@test "09: rejected if a row has more than eight keys or a warp more than eight rows, and passes once it is repaired" {
+@test "08: rejected if a row has more than eight keys or a warp more than eight rows, and passes once it is repaired" {
     long
     rejected 08 "elements wrong"
     make lesson-09 repair SHAPE=1,1,8:8,64
