@@ -1,6 +1,6 @@
 // Checks EvenShares against plain enumeration: every key tile is in one share, shares differ by at most one tile, and a
-// share has at most one partial result at each of its two indices. EvenShares runs on the device, so this needs a GPU or
-// the simulator.
+// share has at most one partial result at each of its two indices. EvenShares runs on the device, so this needs a GPU
+// or the simulator.
 #include "attention.h"
 #include "even_shares.cuh"
 
