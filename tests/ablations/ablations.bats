@@ -361,10 +361,10 @@ field() {
 @test "ablations of a lesson in fp32 and of one in bf16 are right on the simulator, and move what they say" {
     long
     cd "$project"
-    DEVICE=sim JOBS=2 WORK=build/tests/ablations run scripts/ablations 08 whole-items sums-in-memory
+    DEVICE=sim JOBS=2 WORK=build/tests/ablations run scripts/ablations 08 one-block-per-work-tile eight-warps-at-64
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ $output == *"whole-items fp32 128 "* ]]
+    [[ $output == *"one-block-per-work-tile fp32 128 "* ]]
     [ "$(grep -l 'right' build/tests/ablations/08/*/check | wc -l)" -eq 3 ]
     DEVICE=sim JOBS=2 WORK=build/tests/ablations run scripts/ablations 11 unswizzled
     echo "$output"
