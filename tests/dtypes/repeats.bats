@@ -58,7 +58,7 @@ END
 }
 
 @test "a kernel that cannot run is reported" {
-    run build/tests/repeats 1 sim 09 build/kernels/solutions/11_swizzle/attention.so
+    run build/tests/repeats 1 sim 11 build/kernels/solutions/11_swizzle/attention.so
     [ "$status" -eq 2 ]
     run env LD_LIBRARY_PATH=build/simulator build/tests/repeats 2 sim none /nonexistent.so
     [ "$status" -eq 2 ]

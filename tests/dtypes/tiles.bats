@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# With the mask and head dimension 128, lessons 09 and 11 take a tile of half as many queries up to some number of them. The simulator's
+# With the mask and head dimension 128, lessons 09 to 11 take a tile of half as many queries up to some number of them. The simulator's
 # matrix has such heads with few queries only: here both tiles have several blocks under the diagonal.
 
 blocks() { # NQ
@@ -23,5 +23,7 @@ right() {
 }
 
 @test "lesson 09" { right 09_tensor_cores; }
+
+@test "lesson 10" { right 10_pipelined_copies; }
 
 @test "lesson 11" { right 11_swizzle; }
