@@ -224,6 +224,10 @@ const struct attention_model attention_models[] = {
     {&keys_of_previous_tile, {.k.operand = OPERAND_PREVIOUS_TILE, .tile = 64, .wide_tile = 32}},
     {&values_of_previous_tile, {.v.operand = OPERAND_PREVIOUS_TILE, .tile = 32}},
     {&keys_of_previous_tile, {.k.operand = OPERAND_PREVIOUS_TILE, .tile = 32}},
+    {&stage_not_advanced,
+     {.k.operand = OPERAND_LAST_TILE, .v.operand = OPERAND_LAST_TILE, .tile = 64, .wide_tile = 32, .wide = 128}},
+    {&values_of_previous_tile, {.v.operand = OPERAND_NEXT_TILE, .tile = 64, .wide_tile = 32, .wide = 128}},
+    {&keys_of_previous_tile, {.k.operand = OPERAND_NEXT_TILE, .tile = 64, .wide_tile = 32, .wide = 128}},
     {&sum_not_reset, {.shrunk_blocks = 64}},
     {&weights_squared, {.weight = WEIGHT_SQUARED}},
 };

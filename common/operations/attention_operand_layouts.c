@@ -40,6 +40,12 @@ static void find_operand(const struct variant *v, const struct attention_shape *
     case OPERAND_PREVIOUS_TILE:
         *r = row < keys ? row : row - keys;
         break;
+    case OPERAND_LAST_TILE:
+        *r = (s->nk - 1) / keys * keys + row % keys;
+        break;
+    case OPERAND_NEXT_TILE:
+        *r = row / keys == (s->nk - 1) / keys ? row : row + keys;
+        break;
     default:
         break;
     }

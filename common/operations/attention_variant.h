@@ -29,6 +29,8 @@ enum operand_layout {
     OPERAND_STEPS_HALVED,     // 16 columns begin 8 after those before; told of rows of one slice, 64 columns
     OPERAND_FIRST_TILE,       // r % tile
     OPERAND_PREVIOUS_TILE,    // r - tile, but for the first tile
+    OPERAND_LAST_TILE,        // of a kernel that goes through tiles from the last one: that row of the last tile
+    OPERAND_NEXT_TILE,        // likewise: r + tile, but for the last tile
 };
 
 // Where a kernel finds a row of q, k or v.
