@@ -123,26 +123,33 @@ repaired() {
     repaired 09
 }
 
-@test "10: rejected for head_dim over 128, as its page says, and passes once it is repaired" {
+@test "13: rejected for head_dim over 128, as its page says, and passes once it is repaired" {
     long
-    rejected 10 "repaired.cu:"
+    rejected 13 "repaired.cu:"
     make lesson-13 repair SHAPE=1,1,130:200,128
     run ! make lesson-13 repair SHAPE=1,1,5:37,192
-    repaired 10
+    repaired 13
 }
 
-@test "11: rejected by the simulator, and passes once it is repaired" {
+@test "14: rejected by the simulator, and passes once it is repaired" {
     long
-    rejected 11 "simulator: "
-    repaired 11
+    rejected 14 "simulator: "
+    repaired 14
 }
 
-@test "12: rejected for two tiles of keys, as its page says, and passes once it is repaired" {
+@test "15: rejected for two tiles of keys, as its page says, and passes once it is repaired" {
     long
-    rejected 12 "elements wrong"
-    make lesson-16 repair SHAPE=1,1,70:128,128
-    run ! make lesson-16 repair SHAPE=1,1,70:129,128
-    repaired 12
+    rejected 15 "elements wrong"
+    make lesson-15 repair SHAPE=1,1,70:128,128
+    run ! make lesson-15 repair SHAPE=1,1,70:129,128
+    repaired 15
+}
+
+@test "16: rejected as a deadlock, and passes once it is repaired" {
+    long
+    rejected 16 "simulator: "
+    [[ $output == *deadlock* ]]
+    repaired 16
 }
 
 @test "13: rejected by the simulator with correct results, and passes once it is repaired" {
