@@ -37,19 +37,19 @@ solution-20_critical_path,1,320,320,64,0,3,192,128,10" ]
 # A tree in which scripts/stamps finds what STEPS=compile has made, a program that knows its cycles, and a GPU.
 make_tree() {
     cd "$BATS_TEST_TMPDIR" || return 1
-    mkdir -p scripts bin results lessons/14_b build/stamps/{13_a,14_b} solutions/{13_a,14_b}
+    mkdir -p scripts bin results lessons/20_b build/stamps/{19_a,20_b} solutions/{19_a,20_b}
     cp "$project"/scripts/{stamps,shared.sh} scripts
     cp -R "$project/plots" .
     rm -rf plots/charts
     cp "$project/build/sql_text.so" build/
-    touch {solutions,build/stamps}/{13_a,14_b}/{stamps.patch,kernel.so}
+    touch {solutions,build/stamps}/{19_a,20_b}/{stamps.patch,kernel.so}
     echo 13.0,abc1234 >build/stamps/built
     cat >build/stamps/stamps <<'END'
 #!/bin/sh
 echo "$*" >>calls
 early='early,1 weights,460.4'
-case $2 in *13_a*) early='weights,500.5 rounding,99.5' ;; esac
-case "$2 ${6-}" in *14_b*causal) exit 1 ;; esac
+case $2 in *19_a*) early='weights,500.5 rounding,99.5' ;; esac
+case "$2 ${6-}" in *20_b*causal) exit 1 ;; esac
 d=${5##*,}
 causal=0
 [ "${6-}" != causal ] || causal=1
@@ -60,27 +60,27 @@ END
     printf '#!/bin/sh\necho "Fake GPU, 1.0"\n' >bin/nvidia-smi
     chmod +x bin/nvidia-smi build/stamps/stamps
     printf 'no marker\n' >README.md
-    printf '<!-- results:begin steps -->\n<!-- results:end steps -->\n' >lessons/14_b/README.md
+    printf '<!-- results:begin steps -->\n<!-- results:end steps -->\n' >lessons/20_b/README.md
     export PATH="$PWD/bin:$PATH" STEPS=run
 }
 
 @test "what a GPU gives is recorded with its kernel's commit, and is a table; what fails is named and left out" {
     make_tree
     plots/tables
-    grep -qx 'Not measured yet: `scripts/stamps` measures it, on a GPU.' lessons/14_b/README.md
+    grep -qx 'Not measured yet: `scripts/stamps` measures it, on a GPU.' lessons/20_b/README.md
     run scripts/stamps
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ $output == *"scripts/stamps: 14_b at bf16 4,32,4096,64 causal is skipped, status 1"* ]]
+    [[ $output == *"scripts/stamps: 20_b at bf16 4,32,4096,64 causal is skipped, status 1"* ]]
     [[ $output == *"scripts/stamps: added to results/fake-gpu/steps.csv" ]]
     rows=results/fake-gpu/steps.csv
     [ "$(grep -c '^run,' $rows)" -eq 1 ]
-    [ "$(wc -l <$rows)" -eq 43 ] # seven segments of three shapes, twice, but two of 14_b
+    [ "$(wc -l <$rows)" -eq 43 ] # seven segments of three shapes, twice, but two of 20_b
     [ "$(awk -F , '{ print NF }' $rows | sort -u)" = 21 ]
-    grep -q '^[^,]*,solution-13_a,Fake GPU,1.0,13.0,bf16,4,16,4096,4096,64,0,2,128,128,turn,100,1000,1.0246,20[^,]*Z,abc1234$' $rows
+    grep -q '^[^,]*,solution-19_a,Fake GPU,1.0,13.0,bf16,4,16,4096,4096,64,0,2,128,128,turn,100,1000,1.0246,20[^,]*Z,abc1234$' $rows
     plots/tables
-    cat lessons/14_b/README.md
-    page=lessons/14_b/README.md
+    cat lessons/20_b/README.md
+    page=lessons/20_b/README.md
     grep -qxF '| cycles | D=64, lesson 19 | D=64, lesson 20 | D=128, lesson 19 | D=128, lesson 20 |' $page
     grep -qxF '| warp vote: is rescaling necessary? | 150 | 150 | 150 | 150 |' $page
     grep -qxF '| exponentials before the wait for PV | - | 1 | - | 1 |' $page
@@ -109,11 +109,11 @@ END
         [ "${#lines[@]}" -eq 1 ]
     done
     run scripts/stamps 16
-    [ "$output" = "scripts/stamps: lesson 16 has no stamps.patch; lessons that have one: 13 14 [no-patch]" ]
+    [ "$output" = "scripts/stamps: lesson 16 has no stamps.patch; lessons that have one: 19 20 [no-patch]" ]
     [ ! -e calls ]
-    rm -r build/stamps/14_b
+    rm -r build/stamps/20_b
     run scripts/stamps 20
     [ "$status" -eq 1 ]
-    [ "${lines[0]}" = "scripts/stamps: there is no kernel of 14_b: build it with STEPS=compile [no-kernel]" ]
+    [ "${lines[0]}" = "scripts/stamps: there is no kernel of 20_b: build it with STEPS=compile [no-kernel]" ]
     [ ! -e results/fake-gpu ]
 }
