@@ -152,19 +152,33 @@ repaired() {
     repaired 16
 }
 
-@test "13: rejected by the simulator with correct results, and passes once it is repaired" {
+@test "17: rejected by the simulator with correct results, and passes once it is repaired" {
     long
-    rejected 13 "simulator: "
+    rejected 17 "simulator: "
     [[ $output != *"elements wrong"* ]]
-    repaired 13
+    repaired 17
 }
 
-@test "14: rejected for two tiles of keys, as its page says, and passes once it is repaired" {
+@test "18: rejected by the simulator, and passes once it is repaired" {
     long
-    rejected 14 "elements wrong"
+    rejected 18 "simulator: "
+    repaired 18
+}
+
+@test "19: rejected if a block has two work tiles, as its page says, and passes once it is repaired" {
+    long
+    rejected 19 "elements wrong"
+    make lesson-19 repair SHAPE=1,1,70:129,128
+    run ! make lesson-19 repair SHAPE=1,140,70:129,128
+    repaired 19
+}
+
+@test "20: rejected for two tiles of keys, as its page says, and passes once it is repaired" {
+    long
+    rejected 20 "elements wrong"
     make lesson-20 repair SHAPE=1,1,70:128,128 CAUSAL=1
     run ! make lesson-20 repair SHAPE=1,1,70:129,128 CAUSAL=1
-    repaired 14
+    repaired 20
 }
 
 @test "the learner's copy is never overwritten, and progress shows repairs" {
