@@ -45,7 +45,7 @@ refused() {
 
 @test "a claim that contradicts the counted units is named by file, line and library" {
     printf 'peer-torch_efficient=FMA units\tIt is PyTorch on FMA units.\nbaseline-cublas_unfused=tensor cores\tcuBLAS uses tensor cores.\n' >>"$claims"
-    printf 'peer-other=FMA units\tThe library is on FMA units.\n-\tLesson 07, on FMA units alone, beats PyTorch.\n' >>"$claims"
+    printf 'peer-other=FMA units\tThe library is on FMA units.\n-\tLesson 08, on FMA units alone, beats PyTorch.\n' >>"$claims"
     refused page.md "It is PyTorch on FMA units." "page.md:1: peer-torch_efficient runs on tensor cores, not on FMA units: It is PyTorch"
     refused page.md "cuBLAS uses tensor cores." "baseline-cublas_unfused runs on FMA units, not on tensor cores"
     refused page.md "The library is on FMA units." "peer-other runs on units that were not counted"
