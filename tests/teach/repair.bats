@@ -108,19 +108,34 @@ repaired() {
     repaired 08
 }
 
-@test "08: rejected if a row has more than eight keys or a warp more than eight rows, and passes once it is repaired" {
+@test "09: rejected if a row has more than eight keys or a warp more than eight rows, and passes once it is repaired" {
     long
-    rejected 08 "elements wrong"
+    rejected 09 "elements wrong"
     make lesson-09 repair SHAPE=1,1,8:8,64
     run ! make lesson-09 repair SHAPE=1,1,16:8,64
     run ! make lesson-09 repair SHAPE=1,1,8:16,64
-    repaired 08
+    repaired 09
 }
 
-@test "09: rejected for bank conflicts with correct results, and passes once it is repaired" {
+@test "10: rejected by the simulator for a single tile, too, and passes once it is repaired" {
     long
-    rejected 09 "[bank-conflicts]"
-    repaired 09
+    rejected 10 "simulator: "
+    run ! make lesson-10 repair SHAPE=1,1,64:64,64
+    repaired 10
+}
+
+@test "11: rejected for bank conflicts with correct results, and passes once it is repaired" {
+    long
+    rejected 11 "[bank-conflicts]"
+    repaired 11
+}
+
+@test "12: rejected for three tiles of keys, as its page says, and passes once it is repaired" {
+    long
+    rejected 12 "simulator: "
+    make lesson-12 repair SHAPE=1,1,64:128,64
+    run ! make lesson-12 repair SHAPE=1,1,64:192,64
+    repaired 12
 }
 
 @test "13: rejected for head_dim over 128, as its page says, and passes once it is repaired" {
