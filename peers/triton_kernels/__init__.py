@@ -8,9 +8,9 @@ from . import lesson_01_basic_attention as lesson_01
 from . import lesson_02_vectorized as lesson_02
 from . import lesson_03_fused_softmax as lesson_03
 from . import lesson_04_tiled_online_softmax as lesson_04
-from . import lesson_09_tensor_cores as lesson_08
-from . import lesson_11_swizzle as lesson_09
+from . import lesson_09_tensor_cores as lesson_09
+from . import lesson_11_swizzle as lesson_11
 
 ATTENTION = [(lesson.NAME, lesson.attention) for lesson in (lesson_01, lesson_02, lesson_03, lesson_04)]
-HALF_ATTENTION = [(lesson.NAME, lesson.attention) for lesson in (lesson_08, lesson_09)]
+HALF_ATTENTION = [(lesson.NAME, lesson.attention) for lesson in (lesson_09, lesson_11)]
 SOFTMAX = [(lesson_03.NAME, lesson_03.softmax)]
