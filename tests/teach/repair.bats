@@ -174,9 +174,11 @@ repaired() {
     repaired 17
 }
 
-@test "18: rejected by the simulator, and passes once it is repaired" {
+@test "18: rejected by the simulator for head_dim over 128, as its page says, and passes once it is repaired" {
     long
     rejected 18 "simulator: "
+    make lesson-18 repair SHAPE=1,1,300:300,64 CAUSAL=1
+    run ! make lesson-18 repair SHAPE=1,1,300:300,256 CAUSAL=1
     repaired 18
 }
 
