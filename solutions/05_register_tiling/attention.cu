@@ -46,7 +46,7 @@ __device__ inline int column_of(int j, int lane) {
 template <class T, int COLUMNS>
 __device__ inline void add_outer_product(float (&result)[T::ROWS][COLUMNS], const float *a_smem, const float *b_smem,
                                          int lane) {
-    float a[T::ROWS], b[COLUMNS];
+    [[maybe_unused]] float a[T::ROWS], b[COLUMNS];
     // TODO 1 (about 6 lines): Load the lane's ROWS elements of a_smem, which begins with row 0 of the warp, and its
     // COLUMNS elements of b_smem. copy_floats<4>(to, from) copies four adjacent floats with one load; rows are in
     // vectors of four, columns in vectors of VECTOR floats.

@@ -159,31 +159,31 @@ refuses() {
 
 @test "the drawings of an accumulator and of tiles in shared memory are the simulator's own maps" {
     long
-    drawn_page 10
-    run tests/explore/fragment.py "$BATS_TEST_TMPDIR/10.html" lessons/10_*/accumulator*.svg
+    drawn_page 13
+    run tests/explore/fragment.py "$BATS_TEST_TMPDIR/13.html" lessons/13_*/accumulator*.svg
     echo "$output"
     [ "$status" -eq 0 ]
-    refuses tests/explore/fragment.py 10 lessons/10_*/accumulator.svg 's|>33<|>x<|; s|>34<|>33<|; s|>x<|>34<|'
-    run tests/explore/tile.py "$BATS_TEST_TMPDIR/10.html" lessons/10_*/*-in-slices*.svg
+    refuses tests/explore/fragment.py 13 lessons/13_*/accumulator.svg 's|>33<|>x<|; s|>34<|>33<|; s|>x<|>34<|'
+    run tests/explore/tile.py "$BATS_TEST_TMPDIR/13.html" lessons/13_*/*-in-slices*.svg
     echo "$output"
     [ "$status" -eq 0 ]
-    refuses tests/explore/tile.py 10 lessons/10_*/keys-in-slices.svg 's|>c2<|>x<|; s|>c3<|>c2<|; s|>x<|>c3<|'
-    refuses tests/explore/tile.py 10 lessons/10_*/values-in-slices.svg '0,/fill="#d6e8f3"/s//fill="none"/'
-    refuses tests/explore/tile.py 10 lessons/10_*/values-in-slices.svg 's/16,384 bytes/8,192 bytes/'
+    refuses tests/explore/tile.py 13 lessons/13_*/keys-in-slices.svg 's|>c2<|>x<|; s|>c3<|>c2<|; s|>x<|>c3<|'
+    refuses tests/explore/tile.py 13 lessons/13_*/values-in-slices.svg '0,/fill="#d6e8f3"/s//fill="none"/'
+    refuses tests/explore/tile.py 13 lessons/13_*/values-in-slices.svg 's/16,384 bytes/8,192 bytes/'
 }
 
 @test "the drawings of who waits for whom are what the events say" {
     long
-    drawn_page 11
-    run tests/explore/waits.py "$BATS_TEST_TMPDIR/11.html" 4,0,8 lessons/11_*/who-waits*.svg
+    drawn_page 14
+    run tests/explore/waits.py "$BATS_TEST_TMPDIR/14.html" 4,0,8 lessons/14_*/who-waits*.svg
     echo "$output"
     [ "$status" -eq 0 ]
-    refuses tests/explore/waits.py 11 lessons/11_*/who-waits.svg '0,/<path/{/<path/d}' 4,0,8
-    drawn_page 12
-    run tests/explore/waits.py "$BATS_TEST_TMPDIR/12.html" 4,8 lessons/12_*/turns*.svg
+    refuses tests/explore/waits.py 14 lessons/14_*/who-waits.svg '0,/<path/{/<path/d}' 4,0,8
+    drawn_page 16
+    run tests/explore/waits.py "$BATS_TEST_TMPDIR/16.html" 4,8 lessons/16_*/turns*.svg
     echo "$output"
     [ "$status" -eq 0 ]
-    refuses tests/explore/waits.py 12 lessons/12_*/turns.svg '0,/<path/{/<path/d}' 4,8
+    refuses tests/explore/waits.py 16 lessons/16_*/turns.svg '0,/<path/{/<path/d}' 4,8
 }
 
 @test "the lines that a lesson's page says to click are there" {
