@@ -152,9 +152,11 @@ __device__ inline void attend(T &smem, const TensorMaps &maps, const struct atte
         float speculative[LANE_ROWS][T::SPECULATIVE_COLUMNS + 1]; // an array cannot have 0 elements
         if (!FIRST)                                               // fills the MUFU during the vote
             exponentiate_speculatively<T::SPECULATIVE_COLUMNS>(S_rmem, scale, softmax, speculative);
-        // TODO 1 (about 3 lines): Vote whether a score exceeds its row's threshold, and if so update the row maxima. A
-        // new work tile starts with new maxima, without a vote.
-        const bool must_rescale = FIRST || exceeds_threshold(S_rmem, softmax);
+        bool must_rescale = true; // a new work tile starts with new maxima, without a vote
+        // TODO 1 (about 4 lines): In other tiles vote whether a score exceeds its row's threshold. Update the row
+        // maxima if they must be.
+        if (!FIRST)
+            must_rescale = exceeds_threshold(S_rmem, softmax);
         if (must_rescale)
             update_row_max_with_headroom<E, T::SPECULATIVE_COLUMNS>(S_rmem, scale, softmax, rescale, speculative);
         // END TODO 1
